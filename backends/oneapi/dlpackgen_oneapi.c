@@ -8,5 +8,2633 @@
 #define USM_HANDLES DLPACKGEN_USM_LEVEL_ZERO
 #define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_MEMORY_MISMATCH
 
-#include "levelzero_copy.h"
-#include "usm_table.h"
+/* Copying on command lists. Part of the back end's C file. */
+
+/* Allocating tensors, and giving their memory back when nothing works on it any more.
+ * Part of the back end's C file. */
+
+/* Streams, which are immediate command lists, and one after another. Part of the back
+ * end's C file. */
+
+/* The ids of devices, and whose memory an address is in. Part of the back end's C
+ * file. */
+
+/* Finding Level Zero, starting it once, and who its devices are. Part of the back end's
+ * C file. */
+
+/* Telling results of the driver by their names. Part of the back end's C file. */
+
+/* Filling errors. Part of the back end's C file. */
+
+/* oneAPI's driver, as the sources beside it call it: its types, its numbers, and
+ * where each function is found. Nothing of the driver's own headers is needed. */
+
+#include "dlpackgen_oneapi.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BACKEND_NAME "oneapi"
+#define BACKEND_TITLE "oneAPI"
+#define BACKEND_PACKAGE "Intel's Level Zero loader and the driver of the GPU"
+#define BACKEND_TYPES "14"
+#define BACKEND_ENTRY DLPACKGEN_ONEAPI_ENTRY
+
+#if defined(_WIN32) && !defined(_WIN64)
+#define DRIVER_CALL __cdecl
+#else
+#define DRIVER_CALL
+#endif
+
+enum {
+  BACKEND_device = kDLOneAPI,
+  BACKEND_host = -1,
+  BACKEND_managed = -1,
+  DRIVER_type_gpu = 1,
+  DRIVER_memory_unknown = 0,
+  DRIVER_memory_host = 1,
+  DRIVER_memory_device = 2,
+  DRIVER_memory_shared = 3,
+  DRIVER_queue_in_order = 2,
+  DRIVER_mode_asynchronous = 2,
+  DRIVER_scope_device = 2,
+  DRIVER_scope_host = 4,
+  DRIVER_pool_host_visible = 1,
+  DRIVER_free_blocking = 1,
+  DRIVER_struct_device = 3,
+  DRIVER_struct_queue = 14,
+  DRIVER_struct_pool = 16,
+  DRIVER_struct_event = 17,
+  DRIVER_struct_memory = 21,
+  DRIVER_struct_allocation = 23,
+  DRIVER_struct_free = 65546,
+  DRIVER_OLDEST = 65550,
+  DRIVER_LOOKUP_FLAGS = 0
+};
+
+typedef unsigned int driver_result;
+typedef struct _ze_driver_handle_t *driver_driver;
+typedef struct _ze_device_handle_t *driver_device;
+typedef struct _ze_context_handle_t *driver_context;
+typedef struct _ze_command_list_handle_t *driver_list;
+typedef struct _ze_event_pool_handle_t *driver_pool;
+typedef struct _ze_event_handle_t *driver_event;
+typedef struct _ze_device_properties_t driver_properties;
+typedef struct _ze_command_queue_desc_t driver_list_desc;
+typedef struct _ze_event_pool_desc_t driver_pool_desc;
+typedef struct _ze_event_desc_t driver_event_desc;
+typedef struct _ze_device_mem_alloc_desc_t driver_memory_desc;
+typedef struct _ze_memory_allocation_properties_t driver_allocation;
+typedef struct _ze_memory_free_ext_desc_t driver_free_desc;
+
+struct driver {
+  driver_result(DRIVER_CALL *init)(unsigned int flags);
+  driver_result(DRIVER_CALL *driver_get)(uint32_t *count, driver_driver *drivers);
+  driver_result(DRIVER_CALL *driver_version)(driver_driver driver, unsigned int *version);
+  driver_context (DRIVER_CALL *default_context)(driver_driver driver);
+  driver_result(DRIVER_CALL *device_get)(driver_driver driver, uint32_t *count, driver_device *devices);
+  driver_result(DRIVER_CALL *device_children)(driver_device device, uint32_t *count, driver_device *children);
+  driver_result(DRIVER_CALL *device_properties)(driver_device device, driver_properties *properties);
+  driver_result(DRIVER_CALL *device_peer)(driver_device device, driver_device peer, uint8_t *can);
+  driver_result(DRIVER_CALL *memory_alloc)(driver_context context, const driver_memory_desc *desc, size_t size, size_t alignment, driver_device device, void **memory);
+  driver_result(DRIVER_CALL *memory_free)(driver_context context, const driver_free_desc *desc, void *memory);
+  driver_result(DRIVER_CALL *memory_properties)(driver_context context, const void *memory, driver_allocation *properties, driver_device *device);
+  driver_result(DRIVER_CALL *memory_range)(driver_context context, const void *memory, void **base, size_t *size);
+  driver_result(DRIVER_CALL *list_create)(driver_context context, driver_device device, const driver_list_desc *desc, driver_list *list);
+  driver_result(DRIVER_CALL *list_destroy)(driver_list list);
+  driver_result(DRIVER_CALL *list_finish)(driver_list list, uint64_t timeout);
+  driver_result(DRIVER_CALL *list_device)(driver_list list, driver_device *device);
+  driver_result(DRIVER_CALL *list_context)(driver_list list, driver_context *context);
+  driver_result(DRIVER_CALL *list_immediate)(driver_list list, uint8_t *immediate);
+  driver_result(DRIVER_CALL *list_flags)(driver_list list, unsigned int *flags);
+  driver_result(DRIVER_CALL *copy)(driver_list list, void *to, const void *from, size_t size, driver_event signal, uint32_t count, driver_event *waits);
+  driver_result(DRIVER_CALL *barrier)(driver_list list, driver_event signal, uint32_t count, driver_event *waits);
+  driver_result(DRIVER_CALL *pool_create)(driver_context context, const driver_pool_desc *desc, uint32_t count, driver_device *devices, driver_pool *pool);
+  driver_result(DRIVER_CALL *pool_destroy)(driver_pool pool);
+  driver_result(DRIVER_CALL *event_create)(driver_pool pool, const driver_event_desc *desc, driver_event *event);
+  driver_result(DRIVER_CALL *event_destroy)(driver_event event);
+  driver_result(DRIVER_CALL *event_status)(driver_event event);
+  driver_result(DRIVER_CALL *event_finish)(driver_event event, uint64_t timeout);
+  driver_result(DRIVER_CALL *event_reset)(driver_event event);
+};
+
+static const char *const driver_libraries[] = {
+#if defined(_WIN32)
+  "ze_loader.dll",
+#else
+  "libze_loader.so.1",
+#endif
+  NULL
+};
+
+static const struct driver_function {
+  const char *symbol, *plain; /* for a lookup, and without one */
+  int since;                  /* the version of the driver */
+  int optional;
+  size_t offset; /* in struct driver */
+} driver_functions[] = {
+  {"zeInit", "zeInit", 65536, 0, offsetof(struct driver, init)},
+  {"zeDriverGet", "zeDriverGet", 65536, 0, offsetof(struct driver, driver_get)},
+  {"zeDriverGetApiVersion", "zeDriverGetApiVersion", 65536, 0, offsetof(struct driver, driver_version)},
+  {"zeDriverGetDefaultContext", "zeDriverGetDefaultContext", 65550, 0, offsetof(struct driver, default_context)},
+  {"zeDeviceGet", "zeDeviceGet", 65536, 0, offsetof(struct driver, device_get)},
+  {"zeDeviceGetSubDevices", "zeDeviceGetSubDevices", 65536, 0, offsetof(struct driver, device_children)},
+  {"zeDeviceGetProperties", "zeDeviceGetProperties", 65536, 0, offsetof(struct driver, device_properties)},
+  {"zeDeviceCanAccessPeer", "zeDeviceCanAccessPeer", 65536, 0, offsetof(struct driver, device_peer)},
+  {"zeMemAllocDevice", "zeMemAllocDevice", 65536, 0, offsetof(struct driver, memory_alloc)},
+  {"zeMemFreeExt", "zeMemFreeExt", 65539, 0, offsetof(struct driver, memory_free)},
+  {"zeMemGetAllocProperties", "zeMemGetAllocProperties", 65536, 0, offsetof(struct driver, memory_properties)},
+  {"zeMemGetAddressRange", "zeMemGetAddressRange", 65536, 0, offsetof(struct driver, memory_range)},
+  {"zeCommandListCreateImmediate", "zeCommandListCreateImmediate", 65536, 0, offsetof(struct driver, list_create)},
+  {"zeCommandListDestroy", "zeCommandListDestroy", 65536, 0, offsetof(struct driver, list_destroy)},
+  {"zeCommandListHostSynchronize", "zeCommandListHostSynchronize", 65542, 0, offsetof(struct driver, list_finish)},
+  {"zeCommandListGetDeviceHandle", "zeCommandListGetDeviceHandle", 65545, 0, offsetof(struct driver, list_device)},
+  {"zeCommandListGetContextHandle", "zeCommandListGetContextHandle", 65545, 0, offsetof(struct driver, list_context)},
+  {"zeCommandListIsImmediate", "zeCommandListIsImmediate", 65545, 0, offsetof(struct driver, list_immediate)},
+  {"zeCommandListImmediateGetFlags", "zeCommandListImmediateGetFlags", 65545, 0, offsetof(struct driver, list_flags)},
+  {"zeCommandListAppendMemoryCopy", "zeCommandListAppendMemoryCopy", 65536, 0, offsetof(struct driver, copy)},
+  {"zeCommandListAppendBarrier", "zeCommandListAppendBarrier", 65536, 0, offsetof(struct driver, barrier)},
+  {"zeEventPoolCreate", "zeEventPoolCreate", 65536, 0, offsetof(struct driver, pool_create)},
+  {"zeEventPoolDestroy", "zeEventPoolDestroy", 65536, 0, offsetof(struct driver, pool_destroy)},
+  {"zeEventCreate", "zeEventCreate", 65536, 0, offsetof(struct driver, event_create)},
+  {"zeEventDestroy", "zeEventDestroy", 65536, 0, offsetof(struct driver, event_destroy)},
+  {"zeEventQueryStatus", "zeEventQueryStatus", 65536, 0, offsetof(struct driver, event_status)},
+  {"zeEventHostSynchronize", "zeEventHostSynchronize", 65536, 0, offsetof(struct driver, event_finish)},
+  {"zeEventHostReset", "zeEventHostReset", 65536, 0, offsetof(struct driver, event_reset)},
+};
+
+static const struct driver_error {
+  driver_result value;
+  int code;
+  const char *name, *text;
+} driver_errors[] = {
+  {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_NOT_READY",
+   "the work is not done yet"},
+  {1879048193, DLPACKGEN_BACKEND_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_LOST",
+   "the device hung, was reset or taken away; nothing but a new process brings it back"},
+  {1879048194, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY",
+   "the host has not as much memory left"},
+  {1879048195, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY",
+   "the device has not as much memory left"},
+  {1879048198, DLPACKGEN_BACKEND_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET",
+   "the device must be reset"},
+  {1879113728, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS",
+   "this user may not open the device; it may take the group render"},
+  {1879113729, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_NOT_AVAILABLE",
+   "somebody else has the device to himself"},
+  {1879179264, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE",
+   "something that the driver depends on is not installed"},
+  {2013265921, DLPACKGEN_BACKEND_NO_DEVICE, "ZE_RESULT_ERROR_UNINITIALIZED",
+   "the loader found no driver of a device, or the driver no device; install the driver of the GPU"},
+  {2013265922, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "ZE_RESULT_ERROR_UNSUPPORTED_VERSION",
+   "loader and driver are of versions that do not go together"},
+  {2013265923, DLPACKGEN_BACKEND_UNSUPPORTED, "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
+   "the device or the driver cannot do that"},
+  {2013265924, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_INVALID_ARGUMENT",
+   "the driver refused an argument"},
+  {2013265925, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_NULL_HANDLE",
+   "a handle is NULL"},
+  {2013265929, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_UNSUPPORTED_SIZE",
+   "the device gives not as much in one allocation"},
+  {2013265931, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT",
+   "an event is in a state that does not permit that"},
+  {2013265957, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED",
+   "a capture does not permit that"},
+  {2013265958, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED",
+   "the capture was broken by an earlier call"},
+  {2013265959, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT",
+   "two captures cannot become one"},
+  {2147483646, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_UNKNOWN",
+   "the driver failed for a reason of its own"},
+};
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define DEVICE_FORMAT(text, first) __attribute__((format(printf, text, first)))
+#else
+#define DEVICE_FORMAT(text, first)
+#endif
+
+DEVICE_FORMAT(4, 0)
+static int device_vfail(dlpackgen_backend_error* error, int code, int32_t native, const char* format, va_list values) {
+  if (error) {
+    const size_t head = sizeof(BACKEND_NAME ": ") - 1;
+    error->code = code;
+    error->driver_code = native;
+    memcpy(error->text, BACKEND_NAME ": ", head);
+    vsnprintf(error->text + head, sizeof error->text - head, format, values);
+  }
+  return code;
+}
+
+/* Fills an error of a code and gives the code. */
+DEVICE_FORMAT(3, 4)
+static int device_fail(dlpackgen_backend_error* error, int code, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  device_vfail(error, code, 0, format, values);
+  va_end(values);
+  return code;
+}
+
+/* Adds to a text what still fits. */
+static void device_add(dlpackgen_backend_error* error, const char* text) {
+  const size_t length = strlen(error->text);
+  snprintf(error->text + length, sizeof error->text - length, "%s", text);
+}
+
+static inline int device_forked(const char* title, dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_FORKED,
+                     "%s was started before this process was forked off, and works in the parent alone; %s", title,
+                     "start processes by spawn, or before the first use of a device");
+}
+
+static inline int device_ended(const char* title, dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
+}
+
+/* Gives an error again that stays. */
+static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_backend_error* error) {
+  if (error) *error = *first;
+  return first->code;
+}
+
+/* Gives what the description says of a result, or NULL. */
+static inline const struct driver_error* device_known(driver_result result) {
+  for (size_t i = 0; i < sizeof driver_errors / sizeof *driver_errors; i++)
+    if (driver_errors[i].value == result) return &driver_errors[i];
+  return NULL;
+}
+
+/* Adds a result to an error: its name, its number in the way of the driver, and what it
+ * means, which may be NULL. */
+static inline void device_add_result(dlpackgen_backend_error* error, const char* name, const char* number,
+                                     const char* text) {
+  device_add(error, ": ");
+  device_add(error, name);
+  device_add(error, " (");
+  device_add(error, number);
+  device_add(error, text ? "): " : ")");
+  device_add(error, text ? text : "");
+}
+
+/* Starting the driver once, and what every call asks first. Part of the back end's C
+ * file. */
+
+/* Opening a library at run time, doing a thing once, and noticing a fork. Part of
+ * the back end's C file. */
+
+#if defined(_WIN32)
+
+#include <windows.h>
+
+/* Only folders of the system and of the program are searched, not the current one. */
+static void* device_open(const char* name, char* why, size_t room) {
+  HMODULE found = LoadLibraryExA(name, NULL, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
+  if (!found) snprintf(why, room, "%s: Windows gives the error %lu", name, (unsigned long)GetLastError());
+  return (void*)found;
+}
+
+static void* device_opened(const char* name) { return (void*)GetModuleHandleA(name); }
+
+static void* device_symbol(void* library, const char* name) {
+  FARPROC found = GetProcAddress((HMODULE)library, name);
+  void* out = NULL;
+  memcpy(&out, &found, sizeof out);
+  return out;
+}
+
+static BOOL CALLBACK device_call(PINIT_ONCE once, PVOID work, PVOID* context) {
+  (void)once, (void)context;
+  (*(void (**)(void))work)();
+  return TRUE;
+}
+
+static void device_once(void (*work)(void)) {
+  static INIT_ONCE once = INIT_ONCE_STATIC_INIT;
+  InitOnceExecuteOnce(&once, device_call, (PVOID)&work, NULL);
+}
+
+static void device_at_fork(void (*child)(void)) { (void)child; }
+
+static DWORD WINAPI device_detached(void* argument) {
+  void (*work)(void);
+  memcpy(&work, &argument, sizeof work);
+  work();
+  return 0;
+}
+
+static inline int device_detach(void (*work)(void)) {
+  void* argument;
+  memcpy(&argument, &work, sizeof argument);
+  HANDLE thread = CreateThread(NULL, 0, device_detached, argument, 0, NULL);
+  if (thread) CloseHandle(thread);
+  return thread != NULL;
+}
+
+#else
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+/* Its symbols are visible to nobody else, and it is never closed: drivers leave
+ * threads and handlers behind. */
+static void* device_open(const char* name, char* why, size_t room) {
+  void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  const char* text = found ? NULL : dlerror();
+  if (!found) snprintf(why, room, "%s", text ? text : name);
+  return found;
+}
+
+/* Gives a library that somebody has opened already, or NULL. */
+static void* device_opened(const char* name) { return dlopen(name, RTLD_NOLOAD | RTLD_NOW); }
+
+static void* device_symbol(void* library, const char* name) { return dlsym(library, name); }
+
+static void device_once(void (*work)(void)) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, work);
+}
+
+/* A handler costs nothing afterwards; asking for the process id does, at each call. */
+static void device_at_fork(void (*child)(void)) { pthread_atfork(NULL, NULL, child); }
+
+static inline void* device_detached(void* argument) {
+  void (*work)(void);
+  memcpy(&work, &argument, sizeof work);
+  work();
+  return NULL;
+}
+
+/* Starts a thread for some work; returns whether there is one. */
+static inline int device_detach(void (*work)(void)) {
+  pthread_t thread;
+  void* argument;
+  memcpy(&argument, &work, sizeof argument);
+  if (pthread_create(&thread, NULL, device_detached, argument)) return 0;
+  (void)pthread_detach(thread);
+  return 1;
+}
+
+#endif
+
+/* Opens the first of several that there is, but before all one that is open: two versions
+ * of a driver in one process know nothing of each other's memory. */
+static inline void* device_open_one(const char* const* names, char* why, size_t room) {
+  void* found = NULL;
+  for (const char* const* name = names; *name && !found; name++) found = device_opened(*name);
+  for (const char* const* name = names; *name && !found; name++) found = device_open(*name, why, room);
+  return found;
+}
+
+#include <stdatomic.h>
+
+enum device_phase { DEVICE_NEW, DEVICE_READY, DEVICE_FAILED, DEVICE_FORKED, DEVICE_ENDED };
+
+static struct {
+  atomic_int phase;
+  dlpackgen_backend_error first; /* why the phase is DEVICE_FAILED */
+} device_state;
+
+/* Finds the driver and starts it; each runtime has its own. */
+static int device_load(dlpackgen_backend_error* error);
+
+static inline int device_is_ready(void) {
+  return atomic_load_explicit(&device_state.phase, memory_order_acquire) == DEVICE_READY;
+}
+
+/* Gives a driver up that works no more, unless it never did. */
+static void device_give_up(enum device_phase why) {
+  if (device_is_ready()) atomic_store(&device_state.phase, why);
+}
+
+/* In a child: the driver's threads and its hold on the devices stayed behind. */
+static void device_child(void) { device_give_up(DEVICE_FORKED); }
+
+static void device_start(void) {
+  const int code = device_load(&device_state.first);
+  if (!code) device_at_fork(device_child);
+  atomic_store_explicit(&device_state.phase, code ? DEVICE_FAILED : DEVICE_READY, memory_order_release);
+}
+
+/* Starts the driver if nobody did, and gives the first error ever after. */
+static int device_slowly_ready(const char* title, dlpackgen_backend_error* error) {
+  device_once(device_start);
+  switch (atomic_load_explicit(&device_state.phase, memory_order_acquire)) {
+    case DEVICE_READY: return DLPACKGEN_BACKEND_OK;
+    case DEVICE_FORKED: return device_forked(title, error);
+    case DEVICE_ENDED: return device_ended(title, error);
+    default: return device_repeat(&device_state.first, error);
+  }
+}
+
+/* `title` is what the driver is called in errors. */
+static inline int device_ready(const char* title, dlpackgen_backend_error* error) {
+  return device_is_ready() ? DLPACKGEN_BACKEND_OK : device_slowly_ready(title, error);
+}
+
+/* Level Zero's structs, as far as the back end uses them. Part of the back end's C
+ * file. */
+
+struct levelzero_properties {
+  int type; /* DRIVER_struct_device */
+  void* next;
+  int kind; /* DRIVER_type_gpu */
+  uint32_t vendor, device, flags, subdevice, rate;
+  uint64_t largest;
+  uint32_t contexts, priority, threads, width, units, subslices, slices;
+  uint64_t resolution;
+  uint32_t bits, kernel_bits;
+  uint8_t uuid[16];
+  char name[256];
+};
+
+struct levelzero_list_desc {
+  int type; /* DRIVER_struct_queue */
+  const void* next;
+  uint32_t ordinal, index, flags;
+  int mode, priority;
+};
+
+struct levelzero_pool_desc {
+  int type; /* DRIVER_struct_pool */
+  const void* next;
+  uint32_t flags, count;
+};
+
+struct levelzero_event_desc {
+  int type; /* DRIVER_struct_event */
+  const void* next;
+  uint32_t index, signal, wait;
+};
+
+struct levelzero_memory_desc {
+  int type; /* DRIVER_struct_memory */
+  const void* next;
+  uint32_t flags, ordinal;
+};
+
+struct levelzero_allocation {
+  int type; /* DRIVER_struct_allocation */
+  void* next;
+  int kind; /* DRIVER_memory_device */
+  uint64_t id, page;
+};
+
+struct levelzero_free_desc {
+  int type; /* DRIVER_struct_free */
+  const void* next;
+  uint32_t policy;
+};
+
+/* Whose memory an address is in, by what the driver tells. Part of the back end's file. */
+
+/* What back ends with memory of their own check and fill alike. Part of the back
+ * end's C file. */
+
+/* Sizes of tensors, by the rules that all languages share, as errors of a back end. Part of the
+ * back end's C file. */
+
+/**
+ * \file tensor.h
+ * What every producer and consumer needs: the size of a tensor, its strides and the
+ * memory that it touches, by rules.h; whether it may be trusted, and the search
+ * for an exchange table.
+ *
+ * C99 and C++11. Nothing here allocates, calls a library, keeps state or writes
+ * to a tensor, so any thread may call it at any time. Sizes are in bytes unless
+ * they are said to be in elements, and none is over 63 bits: each function
+ * reports DLPACKGEN_ERROR_TOO_LARGE instead of wrapping around.
+ */
+
+#include "dlpack.h"
+
+/* Every dlpack.h has the same guard, so another copy may have come first. */
+#ifndef DLPACK_MAJOR_VERSION
+#if DLPACK_VERSION == 80
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
+#elif DLPACK_VERSION == 70
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
+#elif DLPACK_VERSION == 60
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
+#else
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
+#endif
+#elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 0
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
+#elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
+#elif DLPACK_MAJOR_VERSION != 1
+#error "tensor.h needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#endif
+
+/**
+ * \file codes.h
+ * The device types and type codes of DLPack 1.3: their names and what they say
+ * about the memory. Nothing here keeps state; any thread may call it.
+ */
+
+#include "dlpack.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define DLPACKGEN_CODES_NULL nullptr
+#else
+#define DLPACKGEN_CODES_NULL NULL
+#endif
+
+/** The enumerator of a device type, "kDLCPU"; NULL where DLPack 1.3 has none. */
+static inline const char *dlpackgen_device_type_name(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU: return "kDLCPU";
+    case kDLCUDA: return "kDLCUDA";
+    case kDLCUDAHost: return "kDLCUDAHost";
+    case kDLOpenCL: return "kDLOpenCL";
+    case kDLVulkan: return "kDLVulkan";
+    case kDLMetal: return "kDLMetal";
+    case kDLVPI: return "kDLVPI";
+    case kDLROCM: return "kDLROCM";
+    case kDLROCMHost: return "kDLROCMHost";
+    case kDLExtDev: return "kDLExtDev";
+    case kDLCUDAManaged: return "kDLCUDAManaged";
+    case kDLOneAPI: return "kDLOneAPI";
+    case kDLWebGPU: return "kDLWebGPU";
+    case kDLHexagon: return "kDLHexagon";
+    case kDLMAIA: return "kDLMAIA";
+    case kDLTrn: return "kDLTrn";
+    default: return DLPACKGEN_CODES_NULL;
+  }
+}
+
+/** The enumerator of a type code, "kDLFloat"; NULL where DLPack 1.3 has none. */
+static inline const char *dlpackgen_type_code_name(uint8_t code) {
+  switch (code) {
+    case kDLInt: return "kDLInt";
+    case kDLUInt: return "kDLUInt";
+    case kDLFloat: return "kDLFloat";
+    case kDLOpaqueHandle: return "kDLOpaqueHandle";
+    case kDLBfloat: return "kDLBfloat";
+    case kDLComplex: return "kDLComplex";
+    case kDLBool: return "kDLBool";
+    case kDLFloat8_e3m4: return "kDLFloat8_e3m4";
+    case kDLFloat8_e4m3: return "kDLFloat8_e4m3";
+    case kDLFloat8_e4m3b11fnuz: return "kDLFloat8_e4m3b11fnuz";
+    case kDLFloat8_e4m3fn: return "kDLFloat8_e4m3fn";
+    case kDLFloat8_e4m3fnuz: return "kDLFloat8_e4m3fnuz";
+    case kDLFloat8_e5m2: return "kDLFloat8_e5m2";
+    case kDLFloat8_e5m2fnuz: return "kDLFloat8_e5m2fnuz";
+    case kDLFloat8_e8m0fnu: return "kDLFloat8_e8m0fnu";
+    case kDLFloat6_e2m3fn: return "kDLFloat6_e2m3fn";
+    case kDLFloat6_e3m2fn: return "kDLFloat6_e3m2fn";
+    case kDLFloat4_e2m1fn: return "kDLFloat4_e2m1fn";
+    default: return DLPACKGEN_CODES_NULL;
+  }
+}
+
+/** 1 when the host may read the data of such a device through DLTensor.data, else 0. */
+static inline int dlpackgen_device_is_host_readable(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:
+    case kDLROCMHost:
+    case kDLCUDAManaged:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** 1 when DLTensor.data is an address; 0 when it is a handle, or the device type is unknown. */
+static inline int dlpackgen_device_is_opaque(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDA:
+    case kDLCUDAHost:
+    case kDLROCM:
+    case kDLROCMHost:
+    case kDLCUDAManaged:
+    case kDLOneAPI:
+    case kDLHexagon:
+    case kDLMAIA:
+    case kDLTrn:
+      return 0;
+    default:
+      return 1;
+  }
+}
+
+/** 1 when it is the host's own memory, pinned or not, where no stream orders anything; else 0. */
+static inline int dlpackgen_device_is_host(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:
+    case kDLROCMHost:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** 1 when host and devices share the memory, so that its device id tells nothing; else 0. */
+static inline int dlpackgen_device_is_managed(int32_t device_type) {
+  switch (device_type) {
+    case kDLCUDAManaged:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** The device type whose runtime allocates such memory: kDLCUDA for kDLCUDAHost; else itself. */
+static inline int32_t dlpack_device_owner(int32_t device_type) {
+  switch (device_type) {
+    case kDLCUDAHost: return kDLCUDA;
+    case kDLROCMHost: return kDLROCM;
+    case kDLCUDAManaged: return kDLCUDA;
+    default: return device_type;
+  }
+}
+
+/** 1 when producers of this minor version may leave strides NULL, else 0. */
+static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
+  return minor < 2;
+}
+
+/**
+ * \file rules.h
+ * The arithmetic of tensors: the size of one, its strides, its layout and the memory that
+ * it touches. C++, PyTorch and Python call these functions, too. They depend on no release
+ * of DLPack, so that whichever copy of this file a program includes first serves all.
+ *
+ * C99 and C++11. Nothing here allocates, calls a library, keeps state or writes
+ * to a tensor, so any thread may call it at any time. Sizes are in bytes unless
+ * they are said to be in elements, and none is over 63 bits: each function
+ * reports DLPACKGEN_ERROR_TOO_LARGE instead of wrapping around.
+ */
+
+#include "dlpack.h"
+
+/**
+ * \file elements.h
+ * What type codes say of their elements, by number: for the codes of all releases, since an
+ * older one may meet them and no number is given out twice. Nothing here keeps state.
+ */
+
+#include <stdint.h>
+
+/* Functions that C++ can call while it compiles, from C++14 on. */
+#if defined(__cpp_constexpr) && __cpp_constexpr >= 201304L
+#define DLPACKGEN_CONSTEXPR static inline constexpr
+#else
+#define DLPACKGEN_CONSTEXPR static inline
+#endif
+
+/** Lanes of fewer bits are packed, unless the flags of the tensor have DLPACKGEN_PADDED_FLAG. */
+#define DLPACKGEN_PACKED_BELOW 8
+#define DLPACKGEN_PADDED_FLAG 4U
+
+/** The only width, in bits, that a type code allows; 0 where it leaves the choice. */
+DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
+  switch (code) {
+    case 6: /* kDLBool */
+    case 7: /* kDLFloat8_e3m4 */
+    case 8: /* kDLFloat8_e4m3 */
+    case 9: /* kDLFloat8_e4m3b11fnuz */
+    case 10: /* kDLFloat8_e4m3fn */
+    case 11: /* kDLFloat8_e4m3fnuz */
+    case 12: /* kDLFloat8_e5m2 */
+    case 13: /* kDLFloat8_e5m2fnuz */
+    case 14: /* kDLFloat8_e8m0fnu */
+      return 8;
+    case 15: /* kDLFloat6_e2m3fn */
+    case 16: /* kDLFloat6_e3m2fn */
+      return 6;
+    case 17: /* kDLFloat4_e2m1fn */
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+/** The numbers that an element of a type code consists of: 2 for complex ones, else 1. */
+DLPACKGEN_CONSTEXPR int dlpackgen_type_code_parts(uint8_t code) {
+  switch (code) {
+    case 5: /* kDLComplex */
+    case 18: /* kDLBcomplex */
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+/** The alignment, in bytes, of a lane or a part of one that has so many bits. */
+DLPACKGEN_CONSTEXPR int dlpackgen_width_alignment(int bits) {
+  switch (bits) {
+    case 16: return 2;
+    case 32: return 4;
+    case 64: return 8;
+    case 128: return 16;
+    default: return 1;
+  }
+}
+
+#include <stdint.h>
+
+/** Why something was refused. A number keeps its meaning for ever. */
+typedef enum dlpackgen_error_code {
+  DLPACKGEN_OK = 0,
+  DLPACKGEN_ERROR_NULL = 1,             /**< There is no tensor or table at all. */
+  DLPACKGEN_ERROR_VERSION = 2,          /**< Another major version: call the deleter, read nothing else. */
+  DLPACKGEN_ERROR_NDIM = 3,             /**< ndim is negative or over DLPACKGEN_MAX_NDIM. */
+  DLPACKGEN_ERROR_SHAPE_NULL = 4,       /**< shape is NULL and ndim is not 0. */
+  DLPACKGEN_ERROR_EXTENT = 5,           /**< An extent is negative. */
+  DLPACKGEN_ERROR_STRIDES_NULL = 6,     /**< strides is NULL and ndim is not 0. */
+  DLPACKGEN_ERROR_CODE = 7,             /**< The type code is unknown. */
+  DLPACKGEN_ERROR_BITS = 8,             /**< bits is 0, or not what the type code demands. */
+  DLPACKGEN_ERROR_LANES = 9,            /**< lanes is 0. */
+  DLPACKGEN_ERROR_DEVICE = 10,          /**< The device type is unknown. */
+  DLPACKGEN_ERROR_TOO_LARGE = 11,       /**< A count of elements or bytes needs more than 63 bits. */
+  DLPACKGEN_ERROR_DATA_NULL = 12,       /**< data is NULL and there are elements. */
+  DLPACKGEN_ERROR_OUT_OF_RANGE = 13,    /**< Elements lie before the buffer or beyond the address space. */
+  DLPACKGEN_ERROR_NO_EXCHANGE_API = 14, /**< No table of this major version is in the chain. */
+  DLPACKGEN_ERROR_EXCHANGE_SLOT = 15    /**< A function that every table must have is NULL. */
+} dlpackgen_error_code;
+
+/** One line on an error: lower case, no full stop, never NULL, never to be freed. */
+DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code error) {
+  switch (error) {
+    case DLPACKGEN_OK: return "no error";
+    case DLPACKGEN_ERROR_NULL: return "the pointer is NULL";
+    case DLPACKGEN_ERROR_VERSION: return "unsupported DLPack major version";
+    case DLPACKGEN_ERROR_NDIM: return "ndim is negative or too large";
+    case DLPACKGEN_ERROR_SHAPE_NULL: return "shape is NULL though ndim is not 0";
+    case DLPACKGEN_ERROR_EXTENT: return "an extent of shape is negative";
+    case DLPACKGEN_ERROR_STRIDES_NULL: return "strides is NULL though ndim is not 0";
+    case DLPACKGEN_ERROR_CODE: return "the type code of dtype is unknown";
+    case DLPACKGEN_ERROR_BITS: return "dtype.bits is 0 or does not fit its type code";
+    case DLPACKGEN_ERROR_LANES: return "dtype.lanes is 0";
+    case DLPACKGEN_ERROR_DEVICE: return "the device type is unknown";
+    case DLPACKGEN_ERROR_TOO_LARGE: return "the tensor has more elements or bytes than 63 bits can count";
+    case DLPACKGEN_ERROR_DATA_NULL: return "data is NULL though the tensor has elements";
+    case DLPACKGEN_ERROR_OUT_OF_RANGE: return "elements lie before the buffer or beyond the address space";
+    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has our major version";
+    case DLPACKGEN_ERROR_EXCHANGE_SLOT: return "a required function of the exchange table is NULL";
+  }
+  return "unknown error";
+}
+
+/* Casts that neither C nor C++ compilers complain about. */
+#ifdef __cplusplus
+#define DLPACKGEN_RULES_CAST(type, value) static_cast<type>(value)
+#define DLPACKGEN_RULES_ADDRESS(pointer) reinterpret_cast<uintptr_t>(pointer)
+#else
+#define DLPACKGEN_RULES_CAST(type, value) ((type)(value))
+#define DLPACKGEN_RULES_ADDRESS(pointer) ((uintptr_t)(pointer))
+#endif
+
+/* The largest number of 63 bits. */
+#define DLPACKGEN_RULES_MAX (DLPACKGEN_RULES_CAST(uint64_t, -1) >> 1)
+
+/* The names that end in an underscore are for dlpackgen's own files. */
+
+/* What an error is about, for those who say more of it than its line. */
+typedef struct dlpackgen_mismatch_ {
+  int32_t dimension; /* or -1 */
+  int64_t expected;
+  int64_t got;
+} dlpackgen_mismatch_;
+
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_fail_(dlpackgen_mismatch_* fault, dlpackgen_error_code error,
+                                                         int64_t expected, int64_t got, int32_t dimension) {
+  fault->dimension = dimension;
+  fault->expected = expected;
+  fault->got = got;
+  return error;
+}
+
+/* 1 when the product fits in 63 bits; else *product is not touched. Two numbers of 31 bits
+ * always fit, which saves the division. */
+DLPACKGEN_CONSTEXPR int dlpackgen_multiply_(uint64_t a, uint64_t b, uint64_t* product) {
+  if (((a | b) >> 31) != 0 && b != 0 && a > DLPACKGEN_RULES_MAX / b) return 0;
+  *product = a * b;
+  return 1;
+}
+
+/* 1 when the sum fits in 63 bits; a has at most 63. */
+DLPACKGEN_CONSTEXPR int dlpackgen_add_(uint64_t a, uint64_t b, uint64_t* sum) {
+  if (b > DLPACKGEN_RULES_MAX - a) return 0;
+  *sum = a + b;
+  return 1;
+}
+
+/* The distance of a stride without its sign; INT64_MIN has one too. */
+DLPACKGEN_CONSTEXPR uint64_t dlpackgen_magnitude_(int64_t stride) {
+  return stride < 0 ? 0U - DLPACKGEN_RULES_CAST(uint64_t, stride) : DLPACKGEN_RULES_CAST(uint64_t, stride);
+}
+
+/**
+ * Returns the bits from one element to the next, which decide the size of every tensor.
+ *
+ * \param flags  DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ *
+ * Elements whose lanes are narrower than a byte are packed unless flags has
+ * DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED. All others are rounded up to whole bytes.
+ */
+DLPACKGEN_CONSTEXPR uint64_t dlpackgen_element_bits(DLDataType dtype, uint64_t flags) {
+  const uint64_t bits = DLPACKGEN_RULES_CAST(uint64_t, dtype.bits) * dtype.lanes;
+  if (dtype.bits < DLPACKGEN_PACKED_BELOW && (flags & DLPACKGEN_PADDED_FLAG) == 0) return bits;
+  return (bits + 7) / 8 * 8;
+}
+
+/**
+ * Returns the alignment of an element in bytes: the size of one lane, or of one part of a
+ * complex number. It is 1 for lanes of no size that C has a type for (2, 4, 8 or 16 bytes).
+ * It is the same on every target, including those whose ABI asks for less, such as i386.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_alignment(DLDataType dtype) {
+  const int parts = dlpackgen_type_code_parts(dtype.code);
+  return dtype.bits % parts == 0 ? dlpackgen_width_alignment(dtype.bits / parts) : 1;
+}
+
+/* Bytes that hold so many elements, the last byte perhaps in part; 1 when they fit in 63 bits. */
+DLPACKGEN_CONSTEXPR int dlpackgen_bytes_of_(uint64_t count, uint64_t element_bits, uint64_t* bytes) {
+  uint64_t whole = 0;
+  const uint64_t rest = (count % 8 * element_bits + 7) / 8;
+  return dlpackgen_multiply_(count / 8, element_bits, &whole) && dlpackgen_add_(whole, rest, bytes);
+}
+
+/* dlpackgen_size(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size_(int32_t ndim, const int64_t* shape, int64_t* count,
+                                                         dlpackgen_mismatch_* fault) {
+  uint64_t product = 1;
+  int fits = 1, empty = 0;
+  int32_t i = 0;
+  if (ndim < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);
+  if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);
+  for (i = 0; i < ndim; ++i) {
+    if (shape[i] < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
+    if (shape[i] == 0) empty = 1;
+    if (!dlpackgen_multiply_(product, DLPACKGEN_RULES_CAST(uint64_t, shape[i]), &product)) fits = 0;
+  }
+  if (!fits && !empty) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *count = empty ? 0 : DLPACKGEN_RULES_CAST(int64_t, product);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Counts the elements of a shape of ndim extents. 1 for a scalar, 0 as soon as
+ * one extent is 0, however large the others.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size(int32_t ndim, const int64_t* shape, int64_t* count) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_size_(ndim, shape, count, &fault);
+}
+
+/* dlpackgen_nbytes(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes_(const DLTensor* tensor, uint64_t flags, int64_t* bytes,
+                                                           dlpackgen_mismatch_* fault) {
+  int64_t count = 0;
+  uint64_t total = 0;
+  const dlpackgen_error_code error = dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!dlpackgen_bytes_of_(DLPACKGEN_RULES_CAST(uint64_t, count), dlpackgen_element_bits(tensor->dtype, flags), &total))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *bytes = DLPACKGEN_RULES_CAST(int64_t, total);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Gives the bytes of the tensor's elements when they are stored without gaps.
+ *
+ * \param flags  DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ *
+ * Elements narrower than a byte share bytes unless flags has
+ * DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED: three float4 take 2 bytes packed
+ * and 3 padded. All others are rounded up to whole bytes, lanes included.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes(const DLTensor* tensor, uint64_t flags, int64_t* bytes) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_nbytes_(tensor, flags, bytes, &fault);
+}
+
+/* dlpackgen_compact_strides(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides_(int32_t ndim, const int64_t* shape,
+                                                                    int64_t* strides, dlpackgen_mismatch_* fault) {
+  uint64_t stride = 1;
+  int32_t i = 0;
+  if (ndim < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);
+  if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);
+  if (ndim > 0 && !strides) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_STRIDES_NULL, 0, ndim, -1);
+  for (i = ndim; i-- > 0;) {
+    if (shape[i] < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
+    strides[i] = DLPACKGEN_RULES_CAST(int64_t, stride);
+    if (shape[i] > 1 && !dlpackgen_multiply_(stride, DLPACKGEN_RULES_CAST(uint64_t, shape[i]), &stride))
+      return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  }
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Writes the ndim strides, in elements, of a compact row-major array of that
+ * shape. An extent of 0 counts as 1, as in NumPy and PyTorch.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides(int32_t ndim, const int64_t* shape,
+                                                                   int64_t* strides) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_compact_strides_(ndim, shape, strides, &fault);
+}
+
+/* Counts the elements of a tensor whose shape is valid, and tells whether they lie in
+ * row-major order, one after the other: 1 or 0. */
+DLPACKGEN_CONSTEXPR int dlpackgen_contiguous_suffix_(const DLTensor* tensor, int64_t* count) {
+  uint64_t expected = 1;
+  int fits = 1;
+  int32_t i = 0;
+  for (i = tensor->ndim; i-- > 0;) {
+    if (tensor->strides) fits &= tensor->strides[i] == DLPACKGEN_RULES_CAST(int64_t, expected) || tensor->shape[i] == 1;
+    expected *= DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]);
+  }
+  *count = DLPACKGEN_RULES_CAST(int64_t, expected);
+  return fits || expected == 0;
+}
+
+/**
+ * 1 when the elements lie one after the other in row-major order, else 0.
+ * NULL strides do. The strides of extents below 2, and all strides of an empty
+ * tensor, are not looked at. The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous(const DLTensor* tensor) {
+  int64_t count = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  return count == 0 || dlpackgen_contiguous_suffix_(tensor, &count);
+}
+
+/**
+ * 1 when the elements of the last dimension lie one after the other, else 0: so do those of
+ * a scalar, of an empty tensor and of one element. The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_inner_contiguous(const DLTensor* tensor) {
+  const int32_t last = tensor->ndim - 1;
+  int64_t count = 0;
+  if (last < 0 || !tensor->strides || tensor->shape[last] < 2 || tensor->strides[last] == 1) return 1;
+  return dlpackgen_size(tensor->ndim, tensor->shape, &count) == DLPACKGEN_OK && count == 0;
+}
+
+/**
+ * 1 when the elements fill one block of memory, each in a place of its own and
+ * without a gap, else 0: row-major, column-major, any other order of the
+ * dimensions, or reversed ones. Such a tensor may be copied as one block of
+ * dlpackgen_nbytes() bytes from the low end of dlpackgen_byte_range(). The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous_any_order(const DLTensor* tensor) {
+  uint64_t expected = 1, before = 0;
+  int64_t count = 0;
+  int32_t i = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  if (!tensor->strides) return 1;
+  /* The dimension with the smallest stride steps over one element, the next
+   * over all of that one, and so on: each round finds the next one. */
+  while (expected < DLPACKGEN_RULES_CAST(uint64_t, count)) {
+    before = expected;
+    for (i = 0; i < tensor->ndim && expected == before; ++i) {
+      if (dlpackgen_magnitude_(tensor->strides[i]) == expected)
+        expected *= DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]);
+    }
+    if (expected == before) return 0;
+  }
+  return 1;
+}
+
+/* Counts the elements from the first one to the farthest on either side, of a tensor that
+ * has some. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_reach_(const DLTensor* tensor, int64_t count, uint64_t* below,
+                                                          uint64_t* above, dlpackgen_mismatch_* fault) {
+  uint64_t distance = 0;
+  int32_t i = 0;
+  *below = 0;
+  *above = tensor->strides ? 0 : DLPACKGEN_RULES_CAST(uint64_t, count) - 1;
+  for (i = 0; tensor->strides && i < tensor->ndim; ++i) {
+    uint64_t* side = tensor->strides[i] < 0 ? below : above;
+    const uint64_t steps = DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]) - 1;
+    if (!dlpackgen_multiply_(steps, dlpackgen_magnitude_(tensor->strides[i]), &distance) ||
+        !dlpackgen_add_(*side, distance, side))
+      return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, tensor->strides[i], i);
+  }
+  return DLPACKGEN_OK;
+}
+
+/* dlpackgen_byte_range(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range_(const DLTensor* tensor, uint64_t flags, int64_t* low,
+                                                               int64_t* high, dlpackgen_mismatch_* fault) {
+  const uint64_t element_bits = dlpackgen_element_bits(tensor->dtype, flags);
+  uint64_t below = 0, above = 0;
+  int64_t count = 0;
+  dlpackgen_error_code error = dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+  if (error != DLPACKGEN_OK) return error;
+  *low = *high = 0;
+  if (count == 0) return DLPACKGEN_OK;
+  error = dlpackgen_reach_(tensor, count, &below, &above, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!dlpackgen_bytes_of_(below, element_bits, &below) || !dlpackgen_bytes_of_(above + 1, element_bits, &above))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *low = -DLPACKGEN_RULES_CAST(int64_t, below);
+  *high = DLPACKGEN_RULES_CAST(int64_t, above);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Gives the bytes that the elements touch, counted from the first element (data
+ * plus byte_offset): from *low, which negative strides put below 0, up to but
+ * not including *high. Both are 0 for an empty tensor.
+ *
+ * \param flags  as for dlpackgen_nbytes().
+ *
+ * A consumer that knows its buffer must see to it that byte_offset + *low is
+ * not negative and byte_offset + *high is not over the size of the buffer.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range(const DLTensor* tensor, uint64_t flags, int64_t* low,
+                                                              int64_t* high) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_byte_range_(tensor, flags, low, high, &fault);
+}
+
+/* The dimension with the smallest step after another's, or -1; after -1, the smallest of all. */
+DLPACKGEN_CONSTEXPR int32_t dlpackgen_next_step_(const DLTensor* tensor, int32_t after) {
+  const uint64_t last = after < 0 ? 0 : dlpackgen_magnitude_(tensor->strides[after]);
+  int32_t next = -1, i = 0;
+  for (i = 0; i < tensor->ndim; ++i) {
+    const uint64_t step = dlpackgen_magnitude_(tensor->strides[i]);
+    if (tensor->shape[i] < 2) continue;
+    if (after >= 0 && (step < last || (step == last && i <= after))) continue;
+    if (next < 0 || step < dlpackgen_magnitude_(tensor->strides[next])) next = i;
+  }
+  return next;
+}
+
+/**
+ * 1 when two elements may share memory, else 0: from the smallest stride to the largest,
+ * each must exceed the extent covered by the smaller ones. Some strides that interleave
+ * without a collision count, which no library makes, as do those that cover more than 64
+ * bits. 0 for an empty tensor. The extents must not be negative.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_may_overlap(const DLTensor* tensor) {
+  const uint64_t most = DLPACKGEN_RULES_CAST(uint64_t, -1); /* what lies on both sides fits in 64 bits */
+  uint64_t covered = 0;
+  int64_t count = 0;
+  int32_t i = -1;
+  if (!tensor->strides || (dlpackgen_size(tensor->ndim, tensor->shape, &count) == DLPACKGEN_OK && count < 2)) return 0;
+  while ((i = dlpackgen_next_step_(tensor, i)) >= 0) {
+    const uint64_t step = dlpackgen_magnitude_(tensor->strides[i]);
+    const uint64_t steps = DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]) - 1;
+    if (step <= covered) return 1;
+    if (steps > (most - covered) / step) return 1;
+    covered += steps * step;
+  }
+  return 0;
+}
+
+/* ndim, shape and strides. null_strides: they may be NULL. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_shape_(const DLTensor* tensor, int32_t most, int null_strides,
+                                                                dlpackgen_mismatch_* fault) {
+  int64_t count = 0;
+  if (tensor->ndim < 0 || tensor->ndim > most)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, most, tensor->ndim, -1);
+  if (tensor->ndim > 0 && tensor->shape && !tensor->strides && !null_strides)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_STRIDES_NULL, 0, tensor->ndim, -1);
+  return dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+}
+
+/* A data type. known: its type code has a name, or need not have one. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_dtype_(DLDataType dtype, int known,
+                                                                dlpackgen_mismatch_* fault) {
+  const int demanded = dlpackgen_type_code_bits(dtype.code);
+  if (!known) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_CODE, 0, dtype.code, -1);
+  if (dtype.bits == 0 || (demanded != 0 && dtype.bits != demanded))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_BITS, demanded, dtype.bits, -1);
+  return dtype.lanes == 0 ? dlpackgen_fail_(fault, DLPACKGEN_ERROR_LANES, 1, 0, -1) : DLPACKGEN_OK;
+}
+
+/* data, byte_offset and everything that the strides reach. has_addresses: data is no handle. */
+static inline dlpackgen_error_code dlpackgen_check_memory_(const DLTensor* tensor, uint64_t flags, int has_addresses,
+                                                           dlpackgen_mismatch_* fault) {
+  /* What lies before a handle cannot be named. */
+  const uintptr_t base = has_addresses ? DLPACKGEN_RULES_ADDRESS(tensor->data) : 0;
+  const uint64_t most = has_addresses ? DLPACKGEN_RULES_CAST(uintptr_t, -1) - base : DLPACKGEN_RULES_MAX;
+  int64_t low = 0, high = 0;
+  uint64_t end = 0;
+  const dlpackgen_error_code error = dlpackgen_byte_range_(tensor, flags, &low, &high, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (high == 0) return DLPACKGEN_OK; /* no elements, so nothing is reached */
+  if (!tensor->data) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DATA_NULL, 0, 0, -1);
+  if (!dlpackgen_add_(DLPACKGEN_RULES_CAST(uint64_t, high), tensor->byte_offset, &end) || end > most)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, high, -1);
+  if (base + tensor->byte_offset < dlpackgen_magnitude_(low))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, low, -1);
+  return DLPACKGEN_OK;
+}
+
+/* What else decides whether a tensor is valid: the release that a consumer knows, and what it
+ * accepts. */
+typedef struct dlpackgen_limits_ {
+  int32_t max_ndim;
+  int null_strides; /* strides may be NULL */
+  int known_code;   /* the type code has a name, or need not have one */
+  int known_device; /* so does the device type */
+  int has_addresses;
+} dlpackgen_limits_;
+
+/* All rules of validation, in their order. */
+static inline dlpackgen_error_code dlpackgen_check_tensor_(const DLTensor* tensor, uint64_t flags,
+                                                           const dlpackgen_limits_* limits,
+                                                           dlpackgen_mismatch_* fault) {
+  dlpackgen_error_code error = dlpackgen_check_shape_(tensor, limits->max_ndim, limits->null_strides, fault);
+  if (error != DLPACKGEN_OK) return error;
+  error = dlpackgen_check_dtype_(tensor->dtype, limits->known_code, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!limits->known_device)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DEVICE, 0, DLPACKGEN_RULES_CAST(int32_t, tensor->device.device_type),
+                           -1);
+  return dlpackgen_check_memory_(tensor, flags, limits->has_addresses, fault);
+}
+
+#undef DLPACKGEN_RULES_CAST
+#undef DLPACKGEN_RULES_ADDRESS
+#undef DLPACKGEN_RULES_MAX
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * The most dimensions that dlpackgen_validate() accepts; NumPy's limit. It bounds
+ * what is read through shape and strides when ndim is garbage.
+ */
+#define DLPACKGEN_MAX_NDIM 64
+
+/** The most tables that dlpackgen_find_exchange_api() visits: a chain may be a ring. */
+#ifndef DLPACKGEN_MAX_EXCHANGE_APIS
+#define DLPACKGEN_MAX_EXCHANGE_APIS 64
+#endif
+
+/* Options of dlpackgen_validate(): what a consumer accepts beyond the rules. */
+
+/** NULL strides, which mean compact and row-major and were legal before 1.2. */
+#define DLPACKGEN_ACCEPT_NULL_STRIDES 1U
+/** A device type that this release does not name. Its data counts as a handle. */
+#define DLPACKGEN_ACCEPT_UNKNOWN_DEVICE 2U
+/** A type code that this release does not name. Its size follows from bits and lanes. */
+#define DLPACKGEN_ACCEPT_UNKNOWN_CODE 4U
+
+/* Casts that neither C nor C++ compilers complain about. */
+#ifdef __cplusplus
+#define DLPACKGEN_UTIL_CAST(type, value) static_cast<type>(value)
+#define DLPACKGEN_UTIL_TABLE(header) reinterpret_cast<const DLPackExchangeAPI*>(header)
+#else
+#define DLPACKGEN_UTIL_CAST(type, value) ((type)(value))
+#define DLPACKGEN_UTIL_TABLE(header) ((const DLPackExchangeAPI*)(const void*)(header))
+#endif
+
+/* dlpackgen_validate(), and what it fails for. */
+static inline dlpackgen_error_code dlpackgen_validate_(const DLTensor* tensor, uint64_t flags, unsigned int options,
+                                                       dlpackgen_mismatch_* fault) {
+  dlpackgen_limits_ limits = {DLPACKGEN_MAX_NDIM, 0, 0, 0, 0};
+  int32_t device_type = 0;
+  if (!tensor) return DLPACKGEN_ERROR_NULL;
+  device_type = DLPACKGEN_UTIL_CAST(int32_t, tensor->device.device_type);
+  limits.null_strides = (options & DLPACKGEN_ACCEPT_NULL_STRIDES) != 0;
+  limits.known_code = dlpackgen_type_code_name(tensor->dtype.code) || (options & DLPACKGEN_ACCEPT_UNKNOWN_CODE) != 0;
+  limits.known_device = dlpackgen_device_type_name(device_type) || (options & DLPACKGEN_ACCEPT_UNKNOWN_DEVICE) != 0;
+  limits.has_addresses = !dlpackgen_device_is_opaque(device_type);
+  return dlpackgen_check_tensor_(tensor, flags, &limits, fault);
+}
+
+/**
+ * Tells whether a tensor from an untrusted producer obeys the rules of DLPack,
+ * so that loops over its shape and strides neither overflow nor leave the
+ * address space. It reads the struct, shape and strides, never the data. What
+ * it cannot know: whether these pointers are valid, and how large the buffer is.
+ *
+ * \param flags    DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ * \param options  0, or a sum of the DLPACKGEN_ACCEPT_ bits. The tensor of a
+ *                 DLManagedTensor carries no version, so its consumers should
+ *                 pass DLPACKGEN_ACCEPT_NULL_STRIDES.
+ * \return the first fault found.
+ */
+static inline dlpackgen_error_code dlpackgen_validate(const DLTensor* tensor, uint64_t flags, unsigned int options) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_validate_(tensor, flags, options, &fault);
+}
+
+/**
+ * Does the same for a versioned tensor: its version and flags are taken into
+ * account, and NULL strides are accepted from a producer older than 1.2.
+ */
+static inline dlpackgen_error_code dlpackgen_validate_versioned(const DLManagedTensorVersioned* managed,
+                                                                unsigned int options) {
+  if (!managed) return DLPACKGEN_ERROR_NULL;
+  if (managed->version.major != DLPACK_MAJOR_VERSION) return DLPACKGEN_ERROR_VERSION;
+  if (dlpackgen_strides_may_be_null(managed->version.minor)) options |= DLPACKGEN_ACCEPT_NULL_STRIDES;
+  return dlpackgen_validate(&managed->dl_tensor, managed->flags, options);
+}
+
+/**
+ * Finds the exchange table of this header's major version, starting from the
+ * newest one, which is what a Python type offers, and walking prev_api over at
+ * most DLPACKGEN_MAX_EXCHANGE_APIS tables.
+ *
+ * \param api  receives the table, which lives as long as the process; NULL
+ *             when the result is not DLPACKGEN_OK.
+ *
+ * All functions of the table are there but perhaps dltensor_from_py_object_no_sync.
+ */
+static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExchangeAPIHeader* newest,
+                                                               const DLPackExchangeAPI** api) {
+  const DLPackExchangeAPIHeader* header = newest;
+  int visited;
+  *api = DLPACKGEN_CODES_NULL;
+  if (!newest) return DLPACKGEN_ERROR_NULL;
+  for (visited = 0; header && visited < DLPACKGEN_MAX_EXCHANGE_APIS; ++visited) {
+    if (header->version.major == DLPACK_MAJOR_VERSION) {
+      const DLPackExchangeAPI* found = DLPACKGEN_UTIL_TABLE(header);
+      if (!found->managed_tensor_allocator || !found->managed_tensor_from_py_object_no_sync ||
+          !found->managed_tensor_to_py_object_no_sync || !found->current_work_stream)
+        return DLPACKGEN_ERROR_EXCHANGE_SLOT;
+      *api = found;
+      return DLPACKGEN_OK;
+    }
+    header = header->prev_api;
+  }
+  return DLPACKGEN_ERROR_NO_EXCHANGE_API;
+}
+
+#undef DLPACKGEN_UTIL_CAST
+#undef DLPACKGEN_UTIL_TABLE
+
+/* Says what is wrong with a shape. */
+static int device_bad_shape(const char* what, dlpackgen_error_code rule, const dlpackgen_mismatch_* fault,
+                            dlpackgen_backend_error* error) {
+  if (rule == DLPACKGEN_ERROR_EXTENT)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: dimension %d has the extent %lld", what,
+                       (int)fault->dimension, (long long)fault->got);
+  if (rule == DLPACKGEN_ERROR_TOO_LARGE)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: the shape has more elements than 64 bits count",
+                       what);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                     "%s: %d dimensions%s; 0 to %d were expected, with their extents", what, (int)fault->got,
+                     rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
+}
+
+/* Gives the number of elements of a shape. */
+static int device_elements(const char* what, int32_t ndim, const int64_t* shape, uint64_t* count,
+                           dlpackgen_backend_error* error) {
+  dlpackgen_mismatch_ fault = {-1, 0, ndim};
+  int64_t elements = 0;
+  dlpackgen_error_code rule = DLPACKGEN_ERROR_NDIM;
+  if (ndim <= DLPACKGEN_MAX_NDIM) rule = dlpackgen_size_(ndim, shape, &elements, &fault);
+  *count = (uint64_t)elements;
+  return rule == DLPACKGEN_OK ? DLPACKGEN_BACKEND_OK : device_bad_shape(what, rule, &fault, error);
+}
+
+/* Gives the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
+static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size_t* bytes,
+                        dlpackgen_backend_error* error) {
+  const uint64_t width = dlpackgen_element_bits(dtype, 0);
+  uint64_t total = 0;
+  if (width == 0)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: the dtype has %d bits and %d lanes", what,
+                       dtype.bits, dtype.lanes);
+  if (!dlpackgen_bytes_of_(count, width, &total) || total > PTRDIFF_MAX)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                       "%s: %llu elements of %llu bits are more than can be addressed", what, (unsigned long long)count,
+                       (unsigned long long)width);
+  *bytes = (size_t)total;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+#include <stdlib.h>
+
+/* Fills all of a tensor but its data, as a request says; it has room for twice as many
+ * extents as dimensions. */
+static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
+                            void (*deleter)(DLManagedTensorVersioned*)) {
+  if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
+  /* Extents that no strides fit to are those of an empty tensor, whose strides mean nothing. */
+  (void)dlpackgen_compact_strides(r->ndim, extents, extents + r->ndim);
+  tensor->version.major = DLPACK_MAJOR_VERSION;
+  tensor->version.minor = DLPACK_MINOR_VERSION;
+  tensor->deleter = deleter;
+  tensor->dl_tensor.device = r->device;
+  tensor->dl_tensor.dtype = r->dtype;
+  tensor->dl_tensor.ndim = r->ndim;
+  tensor->dl_tensor.shape = r->ndim ? extents : NULL;
+  tensor->dl_tensor.strides = r->ndim ? extents + r->ndim : NULL;
+}
+
+/* Checks that a caller's struct has all members of the first version. */
+static inline int device_check_growable(const char* what, const char* type, size_t size, size_t first,
+                                        dlpackgen_backend_error* error) {
+  if (size >= first) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                     "%s: expected a size of at least %llu in the %s, got %llu; set it to sizeof(%s)", what,
+                     (unsigned long long)first, type, (unsigned long long)size, type);
+}
+
+/* Checks a struct of the caller by the last member of its first version. */
+#define DEVICE_CHECK_GROWABLE(what, type, object, member, error) \
+  device_check_growable(what, #type, (object)->size, DLPACKGEN_BACKEND_END(type, member), error)
+
+static inline int device_check_attributes(const char* what, const dlpackgen_pointer_attributes* info,
+                                          dlpackgen_backend_error* error) {
+  return DEVICE_CHECK_GROWABLE(what, dlpackgen_pointer_attributes, info, bytes, error);
+}
+
+/* Fills the caller's struct, which may be NULL, member by member: it may be of an older version. */
+static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
+                                   dlpackgen_backend_error* error) {
+  if (!info) return DLPACKGEN_BACKEND_OK;
+  const int code = DEVICE_CHECK_GROWABLE("probe", dlpackgen_driver_info, info, reserved, error);
+  if (code) return code;
+  info->version = version, info->devices = devices, info->reserved = 0;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* The same for what is known of an address. */
+static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
+                                          dlpackgen_pointer_attributes* info) {
+  info->device = device, info->ordinal = ordinal, info->reserved = 0;
+  info->base = base, info->bytes = bytes;
+}
+
+static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
+                                     dlpackgen_backend_error* error) {
+  if (r && tensor) return DEVICE_CHECK_GROWABLE("allocate", dlpackgen_allocation, r, flags, error);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL in the place of the %s",
+                     r ? "tensor" : "request");
+}
+
+/* Checks the extents and the dtype of a request, and gives the bytes that they take. */
+static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
+  uint64_t count = 0;
+  const int code = device_elements("allocate", r->ndim, r->shape, &count, error);
+  return code ? code : device_bytes("allocate", r->dtype, count, bytes, error);
+}
+
+/* Gives the host's part of a tensor: a struct of that size that begins with the tensor and
+ * ends with its extents. It is for free(). */
+static inline void* device_new_block(const char* what, const dlpackgen_allocation* r, size_t size,
+                                     dlpackgen_backend_error* error) {
+  void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
+  if (!block)
+    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: the host has no memory for a tensor's extents",
+                      what);
+  return block;
+}
+
+/* Tells tensors of the back end, by their deleter, from those of others. */
+static inline int device_check_ours(const char* what, const DLManagedTensorVersioned* tensor,
+                                    void (*deleter)(DLManagedTensorVersioned*), dlpackgen_backend_error* error) {
+  if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
+  return device_fail(
+      error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
+      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL in the place of the tensor");
+}
+
+static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
+                                       dlpackgen_backend_error* error) {
+  if (pointer && info) return device_check_attributes("pointer_attributes", info, error);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL in the place of the %s",
+                     pointer ? "answer" : "address; an empty tensor is where its maker says");
+}
+
+static inline int device_give_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
+  if (!count)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
+  *count = found;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Checks that two tensors hold the same number of the same elements in runs. */
+static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t* count,
+                             dlpackgen_backend_error* error) {
+  if (!to || !from)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL in the place of a tensor");
+  uint64_t other = 0;
+  int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
+  if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
+  if (code) return code;
+  const int shapes =
+      to->ndim == from->ndim && (to->ndim == 0 || !memcmp(to->shape, from->shape, (size_t)to->ndim * sizeof(int64_t)));
+  if (!shapes || to->dtype.code != from->dtype.code || to->dtype.bits != from->dtype.bits ||
+      to->dtype.lanes != from->dtype.lanes)
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s of the two tensors differ",
+                       shapes ? "dtypes" : "shapes");
+  if (*count && (!to->data || !from->data))
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements and no data",
+                       to->data ? "source" : "destination");
+  if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s is not compact; make it so first",
+                       dlpackgen_is_contiguous(to) ? "source" : "destination");
+  return DLPACKGEN_BACKEND_OK;
+}
+
+#include "dlpackgen_usm.h"
+
+enum usm_kind { USM_UNKNOWN, USM_HOST, USM_DEVICE, USM_SHARED };
+
+/* What is known of an address. Memory of the host has no owner: its id is that of the
+ * first device of its context. */
+struct usm_memory {
+  enum usm_kind kind;
+  int32_t ordinal;
+  size_t size;
+  const void* base;
+  int32_t id;
+};
+
+static const struct usm_memory usm_unknown = {USM_UNKNOWN, -1, 0, NULL, 0};
+
+/* What an implementation has: each gives a code, but for usm_quick, which tells whether it
+ * filled the answer for memory of a device, without an error. */
+static int usm_ready(dlpackgen_backend_error* error);
+static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* error);
+static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
+                    dlpackgen_backend_error* error);
+
+static int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info);
+
+/* Refuses memory that the host can reach, which torch would refuse as well. */
+static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int all_kinds,
+                          dlpackgen_backend_error* error) {
+  if (all_kinds || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_HOST_MEMORY, "%s %p is %s, and a device's own alone is taken here; %s",
+                     what, pointer, memory->kind == USM_HOST ? "the host's" : "shared with the host",
+                     "allocate it so, or ask the table that takes every kind");
+}
+
+static void usm_tell(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
+  const DLDevice known = {(DLDeviceType)BACKEND_device, memory->id}, cpu = {kDLCPU, 0};
+  device_give_attributes(memory->kind ? known : cpu, memory->kind ? memory->ordinal : -1, memory->base, memory->size,
+                         info);
+}
+
+static int usm_info(const void* pointer, int all_kinds, dlpackgen_pointer_attributes* info,
+                    dlpackgen_backend_error* error) {
+  struct usm_memory memory;
+  int code = usm_ready(error);
+  if (!code) code = device_check_pointer(pointer, info, error);
+  if (code) return code;
+  code = usm_look("pointer_attributes: the memory", pointer, 0, &memory, error);
+  if (!code) code = usm_check_kind("pointer_attributes: the memory", pointer, &memory, all_kinds, error);
+  if (!code) usm_tell(&memory, info);
+  return code;
+}
+
+static int usm_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
+                                  dlpackgen_backend_error* error) {
+  return usm_quick(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 0, info, error);
+}
+
+static int usm_pointer_attributes_all(const void* pointer, dlpackgen_pointer_attributes* info,
+                                      dlpackgen_backend_error* error) {
+  return usm_quick(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 1, info, error);
+}
+
+/* Holds what the driver tells against what a tensor says. Memory of the host is of
+ * no device. */
+static int usm_check_said(const char* what, const void* start, DLDevice said, const struct usm_memory* memory,
+                          dlpackgen_backend_error* error) {
+  if (memory->kind == USM_UNKNOWN)
+    return device_fail(error, USM_UNKNOWN_CODE, "%s: %p is no memory under the default context of a platform; %s", what,
+                       start, "it was freed, or allocated under another context: allocate it under the default one");
+  if (memory->ordinal < 0 || memory->id == said.device_id) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
+                     "%s says device %d, and the memory %p is of device %d in the order of SYCL", what,
+                     (int)said.device_id, start, (int)memory->id);
+}
+
+/* Checks a tensor that says it is in memory of the back end. */
+static int usm_check_owner(const char* what, const DLTensor* t, int all_kinds, struct usm_memory* memory,
+                           dlpackgen_backend_error* error) {
+  const char* start = (const char*)t->data + t->byte_offset;
+  int code = usm_check_id(what, t->device.device_id, error);
+  if (!code) code = usm_look(what, start, t->device.device_id, memory, error);
+  if (!code) code = usm_check_said(what, start, t->device, memory, error);
+  return code ? code : usm_check_kind(what, start, memory, all_kinds, error);
+}
+
+static int usm_check_tensor(const DLTensor* tensor, uint32_t flags, dlpackgen_pointer_attributes* info,
+                            dlpackgen_backend_error* error) {
+  struct usm_memory memory = usm_unknown;
+  uint64_t count = 0;
+  int code = usm_ready(error);
+  if (!code && info) code = device_check_attributes("check_tensor", info, error);
+  if (!code && (!tensor || (flags & ~(uint32_t)DLPACKGEN_USM_ALL_KINDS)))
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "check_tensor: %s",
+                       tensor ? "unknown flags; there is DLPACKGEN_USM_ALL_KINDS" : "NULL in the place of the tensor");
+  if (!code && (int)tensor->device.device_type != BACKEND_device)
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
+                       "check_tensor: the tensor says device type %d, and %s is %d", (int)tensor->device.device_type,
+                       BACKEND_TITLE, BACKEND_device);
+  if (!code) code = device_elements("check_tensor", tensor->ndim, tensor->shape, &count, error);
+  if (code) return code;
+  if (count && !tensor->data)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "check_tensor: a tensor with elements has no data");
+  code = count ? usm_check_owner("check_tensor: the tensor", tensor, flags == DLPACKGEN_USM_ALL_KINDS, &memory, error)
+               : usm_check_id("check_tensor", tensor->device.device_id, error);
+  if (code || !info) return code;
+  usm_tell(&memory, info);
+  if (!count) info->device = tensor->device;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+#include <stdlib.h>
+
+/* A root device, as zeDeviceGet lists it: a card, or a tile where the hierarchy of
+ * devices is flat. */
+struct levelzero_root {
+  driver_device device;
+  int32_t platform;
+  int32_t listed;           /* its position where SYCL lists Level Zero alone */
+  atomic_int id;            /* SYCL's; -1 where it is not known */
+  _Atomic(driver_list) own; /* the stream that NULL stands for */
+  atomic_flag busy;         /* guards what is appended to it */
+};
+
+/* A device or a part of one, and the root that it belongs to. */
+struct levelzero_known {
+  driver_device device;
+  int32_t root;
+};
+
+struct levelzero_slot; /* of levelzero_event.h */
+
+/* A driver, whose default context all libraries share. */
+struct levelzero_platform {
+  driver_driver driver;
+  driver_context context;
+  int32_t first;    /* root */
+  atomic_flag busy; /* guards the slots */
+  struct levelzero_slot *free, *used;
+};
+
+static struct {
+  struct driver driver;
+  driver_context usual; /* the first platform's */
+  unsigned int version;
+  int32_t platform_count, root_count, known_count;
+  int32_t listed; /* devices, those of drivers that are left out as well */
+  struct levelzero_platform* platforms;
+  struct levelzero_root* roots;
+  struct levelzero_known* known;
+  atomic_int numbered;
+  const char* hierarchy;
+} levelzero;
+
+/* Reports a result of the driver, after what was being done. */
+DEVICE_FORMAT(3, 4)
+static int levelzero_fail(dlpackgen_backend_error* error, driver_result result, const char* format, ...) {
+  dlpackgen_backend_error room;
+  va_list values;
+  if (!error) error = &room;
+  va_start(values, format);
+  device_vfail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, (int32_t)result, format, values);
+  va_end(values);
+  const struct driver_error* known = device_known(result);
+  if (known) error->code = known->code;
+  char number[16];
+  snprintf(number, sizeof number, "0x%x", (unsigned)result);
+  device_add_result(error, known ? known->name : "an error", number,
+                    known ? known->text : "Level Zero's documentation tells of it by the number");
+  return error->code;
+}
+
+static void levelzero_lock(atomic_flag* busy) {
+  while (atomic_flag_test_and_set_explicit(busy, memory_order_acquire)) continue;
+}
+
+static void levelzero_unlock(atomic_flag* busy) { atomic_flag_clear_explicit(busy, memory_order_release); }
+
+static int levelzero_open(void** library, dlpackgen_backend_error* error) {
+  char why[320] = "no library is known for this system";
+  *library = device_open_one(driver_libraries, why, sizeof why);
+  if (*library) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_DRIVER_NOT_FOUND,
+                     "the loader of Level Zero is not installed, or not where libraries are found: %s; install %s", why,
+                     BACKEND_PACKAGE);
+}
+
+/* Starts what the loader finds. That comes before all functions are looked up, since
+ * an old loader without a driver has both faults, and this one first. */
+static int levelzero_start(void* library, dlpackgen_backend_error* error) {
+  void* found = device_symbol(library, driver_functions[0].plain);
+  memcpy(&levelzero.driver.init, &found, sizeof found);
+  if (!found)
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
+                       "the library has no function %s, so it is not a loader; install %s", driver_functions[0].plain,
+                       BACKEND_PACKAGE);
+  const driver_result result = levelzero.driver.init(0);
+  return result ? levelzero_fail(error, result, "the loader is there, and starts no driver") : DLPACKGEN_BACKEND_OK;
+}
+
+/* Fills the table of functions. */
+static int levelzero_resolve(void* library, dlpackgen_backend_error* error) {
+  for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
+    const struct driver_function* f = &driver_functions[i];
+    void* found = device_symbol(library, f->plain);
+    if (!found && !f->optional)
+      return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
+                         "the loader lacks %s, of version %d.%d of Level Zero; update %s", f->symbol, f->since >> 16,
+                         f->since & 0xffff, BACKEND_PACKAGE);
+    memcpy((char*)&levelzero.driver + f->offset, &found, sizeof found);
+  }
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Grows an array by one. */
+static void* levelzero_grown(void* array, int32_t count, size_t size) {
+  return realloc(array, ((size_t)count + 1) * size);
+}
+
+static int levelzero_no_memory(dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "no memory of the host to start with");
+}
+
+/* Writes down a device and the parts that it has, and theirs. */
+static int levelzero_know(driver_device device, int32_t root, dlpackgen_backend_error* error) {
+  driver_device parts[64];
+  uint32_t count = sizeof parts / sizeof *parts;
+  struct levelzero_known* known = levelzero_grown(levelzero.known, levelzero.known_count, sizeof *known);
+  if (!known) return levelzero_no_memory(error);
+  levelzero.known = known;
+  known[levelzero.known_count++] = (struct levelzero_known){device, root};
+  if (levelzero.driver.device_children(device, &count, parts)) return DLPACKGEN_BACKEND_OK; /* it cannot be divided */
+  int code = DLPACKGEN_BACKEND_OK;
+  for (uint32_t i = 0; !code && i < count; i++) code = levelzero_know(parts[i], root, error);
+  return code;
+}
+
+/* Adds a device if it is a GPU. One that does not report its properties counts as a GPU:
+ * it keeps its position, so that those after it keep theirs. */
+static int levelzero_add_root(driver_device device, int32_t platform, dlpackgen_backend_error* error) {
+  struct levelzero_properties properties = {.type = DRIVER_struct_device};
+  const driver_result result = levelzero.driver.device_properties(device, (void*)&properties);
+  if (!result && properties.kind != DRIVER_type_gpu) return DLPACKGEN_BACKEND_OK;
+  const int32_t listed = levelzero.listed++;
+  if (result) return levelzero_fail(error, result, "the properties of a device");
+  struct levelzero_root* roots = levelzero_grown(levelzero.roots, levelzero.root_count, sizeof *roots);
+  if (!roots) return levelzero_no_memory(error);
+  levelzero.roots = roots;
+  struct levelzero_root* root = &roots[levelzero.root_count];
+  memset(root, 0, sizeof *root);
+  root->device = device, root->platform = platform, root->listed = listed;
+  atomic_init(&root->id, -1);
+  atomic_flag_clear(&root->busy);
+  return levelzero_know(device, levelzero.root_count++, error);
+}
+
+/* Gives the version and the default context of a driver that serves GPUs. */
+static int levelzero_default(driver_driver driver, unsigned int* version, driver_context* context,
+                             dlpackgen_backend_error* error) {
+  const driver_result result = levelzero.driver.driver_version(driver, version);
+  if (result) return levelzero_fail(error, result, "the version of a driver");
+  if (*version < DRIVER_OLDEST)
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
+                       "the driver serves version %u.%u of Level Zero, and %d.%d is the oldest that is used; update %s",
+                       *version >> 16, *version & 0xffff, DRIVER_OLDEST >> 16, DRIVER_OLDEST & 0xffff, BACKEND_PACKAGE);
+  *context = levelzero.driver.default_context(driver);
+  if (*context) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_UNAVAILABLE,
+                     "the driver gives no default context, under which libraries share memory");
+}
+
+/* Adds the devices of a driver, also those after one that fails; returns the first error. */
+static int levelzero_add_roots(driver_driver driver, dlpackgen_backend_error* error) {
+  driver_device devices[64];
+  dlpackgen_backend_error unread;
+  uint32_t count = sizeof devices / sizeof *devices;
+  const driver_result result = levelzero.driver.device_get(driver, &count, devices);
+  if (result) return levelzero_fail(error, result, "the devices of a driver");
+  int failed = DLPACKGEN_BACKEND_OK;
+  for (uint32_t i = 0; i < count; i++) {
+    const int code = levelzero_add_root(devices[i], levelzero.platform_count, failed ? &unread : error);
+    if (!failed) failed = code;
+  }
+  return failed;
+}
+
+/* Adds a driver with the devices of it that work, unless none is a GPU. */
+static int levelzero_add_platform(driver_driver driver, dlpackgen_backend_error* error) {
+  driver_context context = NULL;
+  unsigned int version = 0;
+  struct levelzero_platform* platforms =
+      levelzero_grown(levelzero.platforms, levelzero.platform_count, sizeof *platforms);
+  if (!platforms) return levelzero_no_memory(error);
+  levelzero.platforms = platforms;
+  const int32_t first = levelzero.root_count;
+  int code = levelzero_add_roots(driver, error);
+  if (levelzero.root_count == first) return code;
+  code = levelzero_default(driver, &version, &context, error);
+  if (code) return code;
+  platforms[levelzero.platform_count++] =
+      (struct levelzero_platform){driver, context, first, ATOMIC_FLAG_INIT, NULL, NULL};
+  levelzero.version = version;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Leaves a driver out that fails, as long as another works; where none does, the first one
+ * says why. SYCL lists the devices all the same, so they keep their positions. */
+static int levelzero_enumerate(dlpackgen_backend_error* error) {
+  driver_driver drivers[16];
+  uint32_t count = sizeof drivers / sizeof *drivers;
+  dlpackgen_backend_error unread;
+  int first = DLPACKGEN_BACKEND_OK;
+  const driver_result result = levelzero.driver.driver_get(&count, drivers);
+  if (result) return levelzero_fail(error, result, "the drivers");
+  for (uint32_t i = 0; i < count; i++) {
+    const int32_t roots = levelzero.root_count, known = levelzero.known_count;
+    const int code = levelzero_add_platform(drivers[i], first ? &unread : error);
+    if (code) levelzero.root_count = roots, levelzero.known_count = known;
+    if (!first) first = code;
+  }
+  if (levelzero.root_count) return DLPACKGEN_BACKEND_OK;
+  if (first) return first;
+  return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE,
+                     "Level Zero has started but found no GPU: none is installed, or ZE_AFFINITY_MASK hides it");
+}
+
+/* Gives the devices the ids that they have where SYCL lists them alone. */
+static void levelzero_number_alone(void) {
+  for (int32_t i = 0; i < levelzero.root_count; i++) atomic_store(&levelzero.roots[i].id, levelzero.roots[i].listed);
+  atomic_store(&levelzero.numbered, 1);
+}
+
+/* Reads what the environment tells the program. */
+static void levelzero_environment(void) {
+  const char *selector = getenv("ONEAPI_DEVICE_SELECTOR"), *hierarchy = getenv("ZE_FLAT_DEVICE_HIERARCHY");
+  if (selector && (!strcmp(selector, "level_zero:*") || !strcmp(selector, "level_zero:gpu"))) levelzero_number_alone();
+  levelzero.hierarchy = hierarchy && *hierarchy && strlen(hierarchy) < 16 ? hierarchy : "unset";
+}
+
+/* Before the driver takes itself down, which it does after this: whatever is deleted
+ * then keeps its memory until the process is gone. */
+static void levelzero_end(void) { device_give_up(DEVICE_ENDED); }
+
+static int device_load(dlpackgen_backend_error* error) {
+  void* library = NULL;
+  int code = levelzero_open(&library, error);
+  if (!code) code = levelzero_start(library, error);
+  if (!code) code = levelzero_resolve(library, error);
+  if (!code) code = levelzero_enumerate(error);
+  if (code) return code;
+  levelzero.usual = levelzero.platforms->context;
+  levelzero_environment();
+  (void)atexit(levelzero_end);
+  return DLPACKGEN_BACKEND_OK;
+}
+
+static inline int usm_ready(dlpackgen_backend_error* error) { return device_ready("Level Zero", error); }
+
+static int usm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+  const int code = usm_ready(error);
+  return code ? code : device_give_info(levelzero.version, levelzero.root_count, facts, error);
+}
+
+static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
+  const int code = usm_ready(error);
+  return code ? code : device_give_count(levelzero.root_count, count, error);
+}
+
+static int levelzero_check_numbered(const char* what, dlpackgen_backend_error* error) {
+  if (atomic_load_explicit(&levelzero.numbered, memory_order_acquire)) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_DEVICE_IDS_UNKNOWN,
+                     "%s: the ids of devices are SYCL's, which Level Zero does not know; %s", what,
+                     "set ONEAPI_DEVICE_SELECTOR=level_zero:*, tell the ids by dlpackgen_usm()->number, "
+                     "or compile the source over SYCL in place of the one over Level Zero");
+}
+
+/* Gives the root that has an id, or -1. */
+static int32_t levelzero_root_of(int32_t id) {
+  int32_t root = levelzero.root_count;
+  while (root-- > 0 && atomic_load_explicit(&levelzero.roots[root].id, memory_order_relaxed) != id) continue;
+  return id < 0 ? -1 : root;
+}
+
+static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* error) {
+  const int code = levelzero_check_numbered(what, error);
+  if (code || levelzero_root_of(id) >= 0) return code;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
+                     "%s: no device of Level Zero has the id %d; there are %d, and ZE_FLAT_DEVICE_HIERARCHY is %s",
+                     what, (int)id, (int)levelzero.root_count, levelzero.hierarchy);
+}
+
+static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error) {
+  int code = usm_ready(error);
+  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL in the place of the id");
+  if (!code) code = levelzero_check_numbered("id", error);
+  if (code) return code;
+  const int there = ordinal >= 0 && ordinal < levelzero.root_count;
+  *id = there ? atomic_load(&levelzero.roots[ordinal].id) : -1;
+  if (*id >= 0) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "id: %s %d; there are %d, counted from 0",
+                     there ? "SYCL does not list device" : "there is no device", (int)ordinal,
+                     (int)levelzero.root_count);
+}
+
+/* Gives the root of a device or of a part of one, or -1 for one that is not listed, as
+ * a card is where its tiles are. */
+static int32_t levelzero_root_above(driver_device device) {
+  for (int32_t i = 0; i < levelzero.known_count; i++)
+    if (levelzero.known[i].device == device) return levelzero.known[i].root;
+  return -1;
+}
+
+/* Checks a row of the numbering that a program gives. */
+static int levelzero_check_row(const dlpackgen_usm_id* row, int again, dlpackgen_backend_error* error) {
+  int32_t root = levelzero.root_count;
+  while (root-- > 0 && (void*)levelzero.roots[root].device != row->device) continue;
+  if (root < 0 || row->id < 0)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
+                       "set_device_ids: %p with the id %d; a root device and its position were expected", row->device,
+                       (int)row->id);
+  if (again && atomic_load(&levelzero.roots[root].id) != row->id)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                       "set_device_ids: device %d has the id %d already, which tensors carry; number devices once",
+                       (int)root, (int)atomic_load(&levelzero.roots[root].id));
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Checks that a row has neither the device nor the id of an earlier one, unless it is the
+ * same row again: tensors of two devices with one id could not be told apart. */
+static int levelzero_check_unique(const dlpackgen_usm_id* ids, size_t at, dlpackgen_backend_error* error) {
+  for (size_t i = 0; i < at; i++) {
+    const int device = ids[i].device == ids[at].device, id = ids[i].id == ids[at].id;
+    if (device == id) continue;
+    return device_fail(
+        error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+        id ? "set_device_ids: rows %llu and %llu give two devices the id %d; each needs its own"
+           : "set_device_ids: rows %llu and %llu name one device, the second with the id %d; name it once",
+        (unsigned long long)i, (unsigned long long)at, (int)ids[at].id);
+  }
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Gives a row of a numbering; NULL stands for Level Zero's own. */
+static dlpackgen_usm_id levelzero_row(const dlpackgen_usm_id* ids, size_t i) {
+  if (ids) return ids[i];
+  return (dlpackgen_usm_id){levelzero.roots[i].device, levelzero.roots[i].listed, 0};
+}
+
+static int usm_set_device_ids(const dlpackgen_usm_id* ids, size_t count, dlpackgen_backend_error* error) {
+  static atomic_flag busy = ATOMIC_FLAG_INIT;
+  int code = usm_ready(error);
+  if (!code && !ids != !count)
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "set_device_ids: %s",
+                       ids ? "no device has an id; give NULL, in Go nil, if no other library of the program uses SYCL"
+                           : "NULL in the place of the ids");
+  if (code) return code;
+  const size_t rows = ids ? count : (size_t)levelzero.root_count;
+  levelzero_lock(&busy);
+  const int again = atomic_load(&levelzero.numbered);
+  for (size_t i = 0; !code && i < rows; i++) {
+    const dlpackgen_usm_id row = levelzero_row(ids, i);
+    code = levelzero_check_row(&row, again, error);
+    if (!code && ids) code = levelzero_check_unique(ids, i, error);
+  }
+  for (size_t i = 0; !code && !again && i < rows; i++) {
+    const dlpackgen_usm_id row = levelzero_row(ids, i);
+    atomic_store(&levelzero.roots[levelzero_root_above((driver_device)row.device)].id, row.id);
+  }
+  if (!code) atomic_store_explicit(&levelzero.numbered, 1, memory_order_release);
+  levelzero_unlock(&busy);
+  return code;
+}
+
+/* Names the owner of an allocation. Memory of the host has none. */
+static int levelzero_own(const char* what, const void* pointer, int32_t platform, driver_device owner,
+                         struct usm_memory* memory, dlpackgen_backend_error* error) {
+  const int32_t first = levelzero.platforms[platform].first;
+  memory->ordinal = owner ? levelzero_root_above(owner) : -1;
+  if (owner && memory->ordinal < 0)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
+                       "%s %p: its device is not listed, as a card is not where its tiles are; %s is %s", what, pointer,
+                       "ZE_FLAT_DEVICE_HIERARCHY", levelzero.hierarchy);
+  int code = levelzero_check_numbered(what, error);
+  if (code) return code;
+  memory->id = atomic_load(&levelzero.roots[owner ? memory->ordinal : first].id);
+  if (memory->id >= 0) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
+                     "%s %p: SYCL does not list its device, number %d of Level Zero", what, pointer,
+                     (int)memory->ordinal);
+}
+
+static int levelzero_classify(const char* what, const void* pointer, int32_t platform, int type, driver_device owner,
+                              struct usm_memory* memory, dlpackgen_backend_error* error) {
+  void* base = NULL;
+  memory->kind = type == DRIVER_memory_device ? USM_DEVICE : type == DRIVER_memory_shared ? USM_SHARED : USM_HOST;
+  const driver_result result =
+      levelzero.driver.memory_range(levelzero.platforms[platform].context, pointer, &base, &memory->size);
+  if (result) return levelzero_fail(error, result, "%s %p", what, pointer);
+  memory->base = base;
+  return levelzero_own(what, pointer, platform, owner, memory, error);
+}
+
+/* Asks each driver. Intel's also knows memory of other contexts than the default one,
+ * and gives it out as if it were of this: nobody can tell. */
+static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
+                    dlpackgen_backend_error* error) {
+  (void)hint;
+  *memory = usm_unknown;
+  for (int32_t platform = 0; platform < levelzero.platform_count; platform++) {
+    struct levelzero_allocation found = {.type = DRIVER_struct_allocation};
+    driver_device owner = NULL;
+    const driver_result result =
+        levelzero.driver.memory_properties(levelzero.platforms[platform].context, pointer, (void*)&found, &owner);
+    if (result) return levelzero_fail(error, result, "%s %p", what, pointer);
+    if (found.kind == DRIVER_memory_unknown) continue;
+    return levelzero_classify(what, pointer, platform, found.kind, owner, memory, error);
+  }
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* The usual case in few steps, since it is asked of each tensor: memory of a device of
+ * the first driver. All else goes the long way, which asks once more. */
+static inline int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info) {
+  struct levelzero_allocation found;
+  driver_device owner = NULL;
+  void* base;
+  size_t bytes;
+  if (!device_is_ready() || !info || !DLPACKGEN_BACKEND_HAS(dlpackgen_pointer_attributes, info, bytes)) return 0;
+  driver_context context = levelzero.usual;
+  found.type = DRIVER_struct_allocation, found.next = NULL, found.kind = DRIVER_memory_unknown;
+  if (levelzero.driver.memory_properties(context, pointer, (void*)&found, &owner) ||
+      found.kind != DRIVER_memory_device || levelzero.driver.memory_range(context, pointer, &base, &bytes))
+    return 0;
+  const int32_t root = levelzero_root_above(owner);
+  const int32_t id = root < 0 ? -1 : atomic_load_explicit(&levelzero.roots[root].id, memory_order_acquire);
+  device_give_attributes((DLDevice){(DLDeviceType)BACKEND_device, id}, root, base, bytes, info);
+  return id >= 0;
+}
+
+/* Streams: their numbers, and whose they are. Part of the back end's file. */
+
+/* Streams: what back ends that have some check and read alike. Part of the back end's
+ * file. */
+
+/* Checks a type of device that has streams of its own. */
+static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
+  if ((int)device.device_type == BACKEND_device) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
+                     "%s: device type %d; the streams of %s are those of type %d", what, (int)device.device_type,
+                     BACKEND_TITLE, BACKEND_device);
+}
+
+/* Checks a stream that work is to be done on. */
+static int device_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (!(stream->flags & DLPACKGEN_STREAM_NO_SYNC)) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: a stream is required; -1 means no stream", what);
+}
+
+/* Checks that there is a place for the stream that is asked for. */
+static int device_check_place(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (stream) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
+}
+
+static int device_refuse_number(int64_t number, const char* taken, dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
+                     "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
+                     BACKEND_TITLE, taken);
+}
+
+/* Gives the handle that a source has for a device; NULL stands for the default stream. */
+static int device_current(const dlpackgen_stream_source* source, DLDevice device, void** handle,
+                          dlpackgen_backend_error* error) {
+  *handle = NULL;
+  if (source && source->current) {
+    const int failed = source->current(source->state, device, handle);
+    if (failed)
+      return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
+                         "current_work_stream: the program's callback gave the error %d", failed);
+  } else if (source && source->handles && (size_t)device.device_id < source->count) {
+    *handle = source->handles[device.device_id];
+  }
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* No object begins below: a smaller number is one that other back ends know. */
+enum { USM_LOWEST_HANDLE = 4096 };
+
+/* Checks a handle that is not NULL, of a device that there is. */
+static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error);
+
+static int usm_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
+  const int code = device_check_type(what, device, error);
+  return code ? code : usm_check_id(what, device.device_id, error);
+}
+
+static int usm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  const int code = usm_check_device(what, stream->device, error);
+  if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || !stream->handle) return code;
+  if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p is no object in memory", what,
+                       stream->handle);
+  return usm_check_handle(what, stream, error);
+}
+
+/* As usm_check_stream, for what needs a stream to work on. */
+static int usm_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  const int code = usm_check_stream(what, stream, error);
+  return code ? code : device_check_ordered(what, stream, error);
+}
+
+static void usm_fill_stream(dlpackgen_stream* stream, void* handle, DLDevice device, int unordered) {
+  memset(stream, 0, sizeof *stream);
+  stream->handle = handle;
+  stream->device = device;
+  stream->flags = unordered ? DLPACKGEN_STREAM_NO_SYNC : 0;
+}
+
+static int usm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpackgen_stream* stream,
+                                  dlpackgen_backend_error* error) {
+  int code = usm_ready(error);
+  if (!code) code = usm_check_device("stream_from_dlpack", device, error);
+  if (!code) code = device_check_place("stream_from_dlpack", stream, error);
+  if (code) return code;
+  if (number && *number != -1 && (*number < USM_LOWEST_HANDLE || (uint64_t)*number > UINTPTR_MAX))
+    return device_refuse_number(*number, "a stream is None, -1, or a handle", error);
+  const int handle = number && *number != -1;
+  usm_fill_stream(stream, handle ? (void*)(uintptr_t)*number : NULL, device, number && *number == -1);
+  return DLPACKGEN_BACKEND_OK;
+}
+
+static int usm_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
+                              dlpackgen_backend_error* error) {
+  void* handle = NULL;
+  int code = usm_ready(error);
+  if (!code) code = usm_check_device("current_work_stream", device, error);
+  if (!code) code = device_check_place("current_work_stream", stream, error);
+  if (!code) code = device_current(source, device, &handle, error);
+  if (!code) usm_fill_stream(stream, handle, device, 0);
+  return code;
+}
+
+/* An event for what a list has, and one for when another has waited for it: until then
+ * neither may serve again. Slots are made by the dozen, and kept. */
+struct levelzero_slot {
+  driver_event event, waited;
+  struct levelzero_slot* next;
+};
+
+enum { LEVELZERO_SLOTS = 16 };
+
+/* A list to append to, by one thread at a time where it is our own. */
+struct levelzero_stream {
+  driver_list list;
+  int32_t root;
+  int in_order;
+  atomic_flag* busy;
+};
+
+static struct levelzero_platform* levelzero_platform_of(int32_t root) {
+  return &levelzero.platforms[levelzero.roots[root].platform];
+}
+
+static int levelzero_make_event(driver_pool pool, uint32_t index, driver_event* event) {
+  const struct levelzero_event_desc desc = {DRIVER_struct_event, NULL, index, DRIVER_scope_host, DRIVER_scope_device};
+  return (int)levelzero.driver.event_create(pool, (const void*)&desc, event);
+}
+
+/* Takes what was made back. */
+static void levelzero_unmake(struct levelzero_slot* slots, driver_pool pool) {
+  for (int i = 0; i < LEVELZERO_SLOTS; i++) {
+    if (slots[i].event) (void)levelzero.driver.event_destroy(slots[i].event);
+    if (slots[i].waited) (void)levelzero.driver.event_destroy(slots[i].waited);
+  }
+  (void)levelzero.driver.pool_destroy(pool);
+  free(slots);
+}
+
+/* Makes slots for a platform that has none to spare, with its lock held. */
+static int levelzero_make_slots(struct levelzero_platform* platform, const char* what, dlpackgen_backend_error* error) {
+  const struct levelzero_pool_desc desc = {DRIVER_struct_pool, NULL, DRIVER_pool_host_visible, 2 * LEVELZERO_SLOTS};
+  driver_pool pool = NULL;
+  struct levelzero_slot* slots = calloc(LEVELZERO_SLOTS, sizeof *slots);
+  if (!slots) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: no memory of the host for events", what);
+  driver_result result = levelzero.driver.pool_create(platform->context, (const void*)&desc, 0, NULL, &pool);
+  if (result) {
+    free(slots);
+    return levelzero_fail(error, result, "%s: a pool of events", what);
+  }
+  for (uint32_t i = 0; !result && i < LEVELZERO_SLOTS; i++) {
+    result = (driver_result)levelzero_make_event(pool, 2 * i, &slots[i].event);
+    if (!result) result = (driver_result)levelzero_make_event(pool, 2 * i + 1, &slots[i].waited);
+  }
+  if (result) {
+    levelzero_unmake(slots, pool);
+    return levelzero_fail(error, result, "%s: an event", what);
+  }
+  for (int i = 0; i < LEVELZERO_SLOTS; i++) slots[i].next = platform->free, platform->free = &slots[i];
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Makes the events of a slot serve again, with the lock held. */
+static void levelzero_recycle(struct levelzero_platform* platform, struct levelzero_slot* slot) {
+  (void)levelzero.driver.event_reset(slot->event);
+  (void)levelzero.driver.event_reset(slot->waited);
+  slot->next = platform->free;
+  platform->free = slot;
+}
+
+/* Gives a slot: one that is free, or has done its work, or a fresh one. */
+static int levelzero_take(struct levelzero_platform* platform, const char* what, struct levelzero_slot** taken,
+                          dlpackgen_backend_error* error) {
+  levelzero_lock(&platform->busy);
+  for (struct levelzero_slot** at = &platform->used; !platform->free && *at;) {
+    struct levelzero_slot* slot = *at;
+    if (levelzero.driver.event_status(slot->waited)) {
+      at = &slot->next;
+      continue;
+    }
+    *at = slot->next;
+    levelzero_recycle(platform, slot);
+  }
+  const int code = platform->free ? DLPACKGEN_BACKEND_OK : levelzero_make_slots(platform, what, error);
+  if (!code) *taken = platform->free, platform->free = platform->free->next;
+  levelzero_unlock(&platform->busy);
+  return code;
+}
+
+/* Puts a slot among those in use, or those that are free. */
+static void levelzero_put(struct levelzero_platform* platform, struct levelzero_slot* slot, int used) {
+  levelzero_lock(&platform->busy);
+  if (used) slot->next = platform->used, platform->used = slot;
+  else levelzero_recycle(platform, slot);
+  levelzero_unlock(&platform->busy);
+}
+
+/* Tells whose a list is, and whether it does at once what is appended. */
+static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  driver_list list = stream->handle;
+  driver_device device = NULL;
+  driver_context context = NULL;
+  uint8_t immediate = 0;
+  driver_result result = levelzero.driver.list_immediate(list, &immediate);
+  if (!result) result = levelzero.driver.list_device(list, &device);
+  if (!result) result = levelzero.driver.list_context(list, &context);
+  if (result) return levelzero_fail(error, result, "%s: the stream %p", what, stream->handle);
+  if (!immediate)
+    return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
+                       "%s: the command list %p is recorded, to be executed later; an immediate one is needed", what,
+                       stream->handle);
+  const int32_t root = levelzero_root_above(device), wanted = levelzero_root_of(stream->device.device_id);
+  if (root != wanted)
+    return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
+                       "%s: the stream %p is of device %d of Level Zero, and device %d, its number %d, was expected",
+                       what, stream->handle, (int)root, (int)stream->device.device_id, (int)wanted);
+  if (context != levelzero_platform_of(root)->context)
+    return device_fail(
+        error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
+        "%s: the stream %p belongs to a context that the program created, not to the driver's default one, %s", what,
+        stream->handle, "which libraries share; create it there");
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Gives the list of our own for a device, made when it is first needed. */
+static int levelzero_own_list(int32_t root, driver_list* list, dlpackgen_backend_error* error) {
+  const struct levelzero_list_desc desc = {DRIVER_struct_queue,      NULL, 0, 0, DRIVER_queue_in_order,
+                                           DRIVER_mode_asynchronous, 0};
+  _Atomic(driver_list)* own = &levelzero.roots[root].own;
+  driver_list none = NULL;
+  *list = atomic_load(own);
+  if (*list) return DLPACKGEN_BACKEND_OK;
+  const driver_result result = levelzero.driver.list_create(levelzero_platform_of(root)->context,
+                                                            levelzero.roots[root].device, (const void*)&desc, list);
+  if (result) return levelzero_fail(error, result, "a command list of device %d", (int)root);
+  if (atomic_compare_exchange_strong(own, &none, *list)) return DLPACKGEN_BACKEND_OK;
+  (void)levelzero.driver.list_destroy(*list);
+  *list = none;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Gives the list of a stream that was checked. */
+static int levelzero_open_stream(const dlpackgen_stream* stream, struct levelzero_stream* open,
+                                 dlpackgen_backend_error* error) {
+  unsigned int flags = DRIVER_queue_in_order;
+  open->root = levelzero_root_of(stream->device.device_id);
+  open->list = stream->handle;
+  open->busy = NULL;
+  int code = DLPACKGEN_BACKEND_OK;
+  if (!open->list) {
+    code = levelzero_own_list(open->root, &open->list, error);
+    open->busy = &levelzero.roots[open->root].busy;
+  } else if (levelzero.driver.list_flags(open->list, &flags)) {
+    flags = 0;
+  }
+  open->in_order = (flags & DRIVER_queue_in_order) != 0;
+  return code;
+}
+
+/* Appends a barrier, which waits for an event and signals another; either may be NULL.
+ * Without both it keeps what comes before and after it apart. */
+static driver_result levelzero_barrier(const struct levelzero_stream* stream, driver_event signal, driver_event wait) {
+  if (stream->busy) levelzero_lock(stream->busy);
+  const driver_result result = levelzero.driver.barrier(stream->list, signal, wait ? 1 : 0, wait ? &wait : NULL);
+  if (stream->busy) levelzero_unlock(stream->busy);
+  return result;
+}
+
+/* Orders two lists by an event. Where the second barrier fails, the first one signals all
+ * the same, at no known time: that slot never serves again. */
+static int levelzero_order(const struct levelzero_stream* waits, const struct levelzero_stream* works,
+                           dlpackgen_backend_error* error) {
+  struct levelzero_platform* platform = levelzero_platform_of(works->root);
+  struct levelzero_slot* slot = NULL;
+  const int code = levelzero_take(platform, "stream_wait", &slot, error);
+  if (code) return code;
+  driver_result result = levelzero_barrier(works, slot->event, NULL);
+  if (result) {
+    levelzero_put(platform, slot, 0);
+    return levelzero_fail(error, result, "stream_wait: a barrier on the producer's stream %p", (void*)works->list);
+  }
+  result = levelzero_barrier(waits, slot->waited, slot->event);
+  levelzero_put(platform, slot, 1);
+  return result
+             ? levelzero_fail(error, result, "stream_wait: a barrier on the consumer's stream %p", (void*)waits->list)
+             : DLPACKGEN_BACKEND_OK;
+}
+
+static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
+                           dlpackgen_backend_error* error) {
+  struct levelzero_stream waits, works;
+  int code = usm_ready(error);
+  if (!code) code = usm_check_stream("stream_wait: the consumer's stream", consumer, error);
+  if (!code) code = usm_check_stream("stream_wait: the producer's stream", producer, error);
+  if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
+  code = levelzero_open_stream(consumer, &waits, error);
+  if (!code) code = levelzero_open_stream(producer, &works, error);
+  if (code) return code;
+  if (waits.list == works.list) {
+    const driver_result result = waits.in_order ? 0 : levelzero_barrier(&waits, NULL, NULL);
+    return result ? levelzero_fail(error, result, "stream_wait: a barrier on the stream %p", (void*)waits.list)
+                  : DLPACKGEN_BACKEND_OK;
+  }
+  if (levelzero_platform_of(waits.root) != levelzero_platform_of(works.root))
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED,
+                       "stream_wait: devices %d and %d have two drivers, whose streams cannot wait for each other; %s",
+                       (int)consumer->device.device_id, (int)producer->device.device_id,
+                       "finish the producer's stream");
+  return levelzero_order(&waits, &works, error);
+}
+
+static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  struct levelzero_stream open;
+  int code = usm_ready(error);
+  if (!code) code = usm_check_ordered("stream_synchronize", stream, error);
+  if (!code) code = levelzero_open_stream(stream, &open, error);
+  if (code) return code;
+  const driver_result result = levelzero.driver.list_finish(open.list, UINT64_MAX);
+  return result ? levelzero_fail(error, result, "stream_synchronize: the stream %p", stream->handle)
+                : DLPACKGEN_BACKEND_OK;
+}
+
+/* Work that a deleter has to wait for: an event on a list. */
+struct levelzero_keep {
+  driver_list list;
+  struct levelzero_platform* platform;
+  struct levelzero_slot* slot;
+  struct levelzero_keep* next;
+};
+
+/* A tensor of ours, in one piece of the host's memory with its extents. */
+struct levelzero_block {
+  DLManagedTensorVersioned tensor;
+  struct levelzero_platform* platform;
+  atomic_flag busy; /* guards keeps */
+  struct levelzero_keep* keeps;
+  int64_t extents[];
+};
+
+enum { LEVELZERO_ALIGNMENT = 256 };
+
+/* Waits for what keep_until named. */
+static driver_result levelzero_settle(struct levelzero_block* block) {
+  driver_result result = 0;
+  while (block->keeps) {
+    struct levelzero_keep* keep = block->keeps;
+    const driver_result finished = levelzero.driver.event_finish(keep->slot->waited, UINT64_MAX);
+    if (finished) result = finished;
+    levelzero_put(keep->platform, keep->slot, 0);
+    block->keeps = keep->next;
+    free(keep);
+  }
+  return result;
+}
+
+/* Frees the host's part. Events that are left belong to a driver that is gone. */
+static void levelzero_drop(struct levelzero_block* block) {
+  while (block->keeps) {
+    struct levelzero_keep* keep = block->keeps;
+    block->keeps = keep->next;
+    free(keep);
+  }
+  free(block);
+}
+
+/* Frees a tensor: the driver waits for the work on it that it has. Where the driver has
+ * ended, so has the memory; where work on it failed, its memory stays the driver's. */
+static int levelzero_release(struct levelzero_block* block, dlpackgen_backend_error* error) {
+  const struct levelzero_free_desc desc = {DRIVER_struct_free, NULL, DRIVER_free_blocking};
+  void* data = block->tensor.dl_tensor.data;
+  driver_result result = 0;
+  if (data && device_is_ready()) {
+    result = levelzero_settle(block);
+    if (!result) result = levelzero.driver.memory_free(block->platform->context, (const void*)&desc, data);
+  }
+  levelzero_drop(block);
+  return result ? levelzero_fail(error, result, "deallocate: %p", data) : DLPACKGEN_BACKEND_OK;
+}
+
+static void levelzero_delete(DLManagedTensorVersioned* tensor) {
+  if (tensor) (void)levelzero_release((struct levelzero_block*)tensor, NULL);
+}
+
+static int usm_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* error) {
+  const int code = tensor ? device_check_ours("deallocate", tensor, levelzero_delete, error) : DLPACKGEN_BACKEND_OK;
+  return code || !tensor ? code : levelzero_release((struct levelzero_block*)tensor, error);
+}
+
+/* Notes the event of a list in place of the one that it had, with the lock held; gives
+ * that one. */
+static struct levelzero_keep* levelzero_note(struct levelzero_block* block, struct levelzero_keep* fresh) {
+  struct levelzero_keep** at = &block->keeps;
+  while (*at && (*at)->list != fresh->list) at = &(*at)->next;
+  struct levelzero_keep* old = *at;
+  fresh->next = old ? old->next : NULL;
+  *at = fresh;
+  return old;
+}
+
+/* Appends an event. It is the one whose signal lets a slot serve again. Of two threads
+ * that do it at once the later event stays, so the lock is held meanwhile. */
+static int levelzero_keep(struct levelzero_block* block, const struct levelzero_stream* stream,
+                          dlpackgen_backend_error* error) {
+  struct levelzero_platform* platform = levelzero_platform_of(stream->root);
+  struct levelzero_slot* slot = NULL;
+  struct levelzero_keep *fresh = calloc(1, sizeof *fresh), *old = NULL;
+  if (!fresh) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: no memory of the host");
+  const int code = levelzero_take(platform, "keep_until", &slot, error);
+  if (code) {
+    free(fresh);
+    return code;
+  }
+  *fresh = (struct levelzero_keep){stream->list, platform, slot, NULL};
+  levelzero_lock(&block->busy);
+  const driver_result result = levelzero_barrier(stream, slot->waited, NULL);
+  if (!result) old = levelzero_note(block, fresh);
+  levelzero_unlock(&block->busy);
+  if (result) old = fresh;
+  if (old) levelzero_put(old->platform, old->slot, !result);
+  free(old);
+  return result ? levelzero_fail(error, result, "keep_until: a barrier on the stream %p", (void*)stream->list)
+                : DLPACKGEN_BACKEND_OK;
+}
+
+static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream,
+                          dlpackgen_backend_error* error) {
+  struct levelzero_stream open;
+  int code = usm_ready(error);
+  if (!code) code = device_check_ours("keep_until", tensor, levelzero_delete, error);
+  if (!code) code = usm_check_ordered("keep_until", stream, error);
+  if (code || !tensor->dl_tensor.data) return code;
+  code = levelzero_open_stream(stream, &open, error);
+  return code ? code : levelzero_keep((struct levelzero_block*)tensor, &open, error);
+}
+
+/* Checks what is asked for, and the stream that is to use it first. */
+static int levelzero_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
+  if ((int)r->device.device_type != BACKEND_device)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",
+                       (int)r->device.device_type, BACKEND_TITLE, BACKEND_device);
+  const dlpackgen_stream first = {r->stream, r->device, 0, 0};
+  return usm_check_stream("allocate", &first, error);
+}
+
+static int levelzero_fill(const dlpackgen_allocation* r, struct levelzero_block* block, size_t bytes,
+                          dlpackgen_backend_error* error) {
+  const struct levelzero_memory_desc desc = {DRIVER_struct_memory, NULL, 0, 0};
+  const int32_t root = levelzero_root_of(r->device.device_id);
+  block->platform = levelzero_platform_of(root);
+  if (!bytes) return DLPACKGEN_BACKEND_OK;
+  const driver_result result =
+      levelzero.driver.memory_alloc(block->platform->context, (const void*)&desc, bytes, LEVELZERO_ALIGNMENT,
+                                    levelzero.roots[root].device, &block->tensor.dl_tensor.data);
+  return result ? levelzero_fail(error, result, "allocate: %llu bytes on device %d", (unsigned long long)bytes,
+                                 (int)r->device.device_id)
+                : DLPACKGEN_BACKEND_OK;
+}
+
+static int usm_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor, dlpackgen_backend_error* error) {
+  size_t bytes = 0;
+  int code = usm_ready(error);
+  if (!code) code = device_check_alloc(r, tensor, error);
+  if (!code) code = levelzero_check_request(r, error);
+  if (!code) code = device_check_size(r, &bytes, error);
+  if (code) return code;
+  struct levelzero_block* block = device_new_block("allocate", r, sizeof *block, error);
+  if (!block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
+  atomic_flag_clear(&block->busy);
+  device_describe(&block->tensor, r, block->extents, levelzero_delete);
+  code = levelzero_fill(r, block, bytes, error);
+  if (code) free(block);
+  else *tensor = &block->tensor;
+  return code;
+}
+
+/* Copying between tensors. Part of the back end's file. */
+
+/* One end of a copy, held against what the driver says of its memory. Part of the back
+ * end's file. */
+
+/* Compares what a tensor says with where its memory is: a tensor may be wrong about it,
+ * after its memory was freed for one. What is pinned or managed may be called the host's. */
+static inline int device_check_said(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
+                                    dlpackgen_backend_error* error) {
+  const int said = (int)t->device.device_type, found = (int)info->device.device_type;
+  const int pinned = said == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
+  const int other = found == BACKEND_device && t->device.device_id != info->device.device_id;
+  if ((said == found || pinned) && !other) return DLPACKGEN_BACKEND_OK;
+  return device_fail(
+      error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
+      "%s: its declared device (%d, %d) does not match the driver's (%d, %d) for memory %p; it may have been freed",
+      what, said, (int)t->device.device_id, found, (int)info->device.device_id,
+      (const void*)((const char*)t->data + t->byte_offset));
+}
+
+/* Tells whether memory ends before a range in it does; a size of 0 is one that the driver
+ * does not tell. */
+static inline int device_ends(const void* start, size_t bytes, const void* base, size_t size) {
+  return size && (size_t)((const char*)start - (const char*)base) + bytes > size;
+}
+
+static inline int device_too_short(const char* what, const void* start, size_t bytes, size_t size,
+                                   dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
+                     "%s has %llu bytes at %p, and its memory, of %llu, ends before", what, (unsigned long long)bytes,
+                     start, (unsigned long long)size);
+}
+
+/* One end of a copy. */
+struct usm_side {
+  char* start; /* the first element */
+  struct usm_memory memory;
+};
+
+/* Queues a copy on a stream, and waits for it where it is told to. */
+static int usm_move(const struct usm_side* to, const struct usm_side* from, size_t bytes,
+                    const dlpackgen_stream* stream, int waits, dlpackgen_backend_error* error);
+
+/* Asks the driver about a tensor's memory: a tensor may be wrong about it, after its
+ * memory was freed for one. */
+static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int all_kinds, struct usm_side* side,
+                         dlpackgen_backend_error* error) {
+  int code = DLPACKGEN_BACKEND_OK;
+  side->start = (char*)t->data + t->byte_offset;
+  if ((int)t->device.device_type == BACKEND_device) code = usm_check_owner(what, t, all_kinds, &side->memory, error);
+  else if (t->device.device_type != kDLCPU)
+    code =
+        device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "%s says device type %d; %s copies between %d and %d",
+                    what, (int)t->device.device_type, BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
+  else code = usm_look(what, side->start, 0, &side->memory, error);
+  if (code) return code;
+  const struct usm_memory* m = &side->memory;
+  if (t->device.device_type == kDLCPU && m->kind == USM_DEVICE)
+    return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
+                       "%s says that %p is the host's, and it is memory of device %d", what, (void*)side->start,
+                       (int)m->id);
+  if (device_ends(side->start, bytes, m->base, m->size))
+    return device_too_short(what, side->start, bytes, m->size, error);
+  return DLPACKGEN_BACKEND_OK;
+}
+
+static int usm_copy_kinds(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream, int all_kinds,
+                          dlpackgen_backend_error* error) {
+  struct usm_side target, source;
+  uint64_t count = 0;
+  size_t bytes = 0;
+  int code = usm_ready(error);
+  if (!code) code = device_check_copy(to, from, &count, error);
+  if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
+  if (!code) code = usm_check_ordered("copy", stream, error);
+  if (code || !bytes) return code;
+  code = usm_read_side("copy: the destination", to, bytes, all_kinds, &target, error);
+  if (!code) code = usm_read_side("copy: the source", from, bytes, all_kinds, &source, error);
+  if (code) return code;
+  if (to->device.device_type == kDLCPU && from->device.device_type == kDLCPU)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "copy: neither tensor is in memory of %s",
+                       BACKEND_TITLE);
+  const int waits = target.memory.kind == USM_UNKNOWN || source.memory.kind == USM_UNKNOWN;
+  return usm_move(&target, &source, bytes, stream, waits, error);
+}
+
+static int usm_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,
+                    dlpackgen_backend_error* error) {
+  return usm_copy_kinds(to, from, stream, 0, error);
+}
+
+static int usm_copy_all(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,
+                        dlpackgen_backend_error* error) {
+  return usm_copy_kinds(to, from, stream, 1, error);
+}
+
+/* Appends a copy after all that the list has, and before what comes next. */
+static driver_result levelzero_append(const struct levelzero_stream* stream, void* to, const void* from, size_t bytes) {
+  driver_result result = stream->in_order ? 0 : levelzero_barrier(stream, NULL, NULL);
+  if (result) return result;
+  if (stream->busy) levelzero_lock(stream->busy);
+  result = levelzero.driver.copy(stream->list, to, from, bytes, NULL, 0, NULL);
+  if (stream->busy) levelzero_unlock(stream->busy);
+  return result || stream->in_order ? result : levelzero_barrier(stream, NULL, NULL);
+}
+
+static int levelzero_finish_copy(driver_result result, const struct levelzero_stream* stream, size_t bytes, int waits,
+                                 dlpackgen_backend_error* error) {
+  if (!result && waits) result = levelzero.driver.list_finish(stream->list, UINT64_MAX);
+  return result ? levelzero_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
+}
+
+/* Tells whether the device of a list reaches memory itself. */
+static int levelzero_reaches(int32_t root, const struct usm_memory* memory) {
+  uint8_t can = 0;
+  if (memory->ordinal < 0 || memory->ordinal == root || memory->kind == USM_SHARED) return 1;
+  if (levelzero_platform_of(memory->ordinal) != levelzero_platform_of(root)) return 0;
+  return !levelzero.driver.device_peer(levelzero.roots[root].device, levelzero.roots[memory->ordinal].device, &can) &&
+         can;
+}
+
+/* Copies between two devices, one of which the stream's device does not reach: through
+ * the host, each half on a list of the memory's own device. It waits for both. */
+static int levelzero_copy_staged(const struct usm_side* to, const struct usm_side* from, size_t bytes,
+                                 const struct levelzero_stream* stream, dlpackgen_backend_error* error) {
+  struct levelzero_stream there = {NULL, from->memory.ordinal, 1, NULL}, here = {NULL, to->memory.ordinal, 1, NULL};
+  if (there.root < 0) there.root = stream->root;
+  if (here.root < 0) here.root = stream->root;
+  there.busy = &levelzero.roots[there.root].busy, here.busy = &levelzero.roots[here.root].busy;
+  void* room = malloc(bytes);
+  if (!room)
+    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "copy: the host has no %llu bytes to pass them through",
+                       (unsigned long long)bytes);
+  int code = levelzero_own_list(there.root, &there.list, error);
+  if (!code) code = levelzero_own_list(here.root, &here.list, error);
+  if (!code) code = levelzero_finish_copy(0, stream, bytes, 1, error);
+  if (!code) code = levelzero_finish_copy(levelzero_append(&there, room, from->start, bytes), &there, bytes, 1, error);
+  if (!code) code = levelzero_finish_copy(levelzero_append(&here, to->start, room, bytes), &here, bytes, 1, error);
+  free(room);
+  return code;
+}
+
+static int usm_move(const struct usm_side* to, const struct usm_side* from, size_t bytes,
+                    const dlpackgen_stream* stream, int waits, dlpackgen_backend_error* error) {
+  struct levelzero_stream open;
+  const int code = levelzero_open_stream(stream, &open, error);
+  if (code) return code;
+  if (!levelzero_reaches(open.root, &to->memory) || !levelzero_reaches(open.root, &from->memory))
+    return levelzero_copy_staged(to, from, bytes, &open, error);
+  return levelzero_finish_copy(levelzero_append(&open, to->start, from->start, bytes), &open, bytes, waits, error);
+}
+
+/* The tables, which are all that other files see. Part of the back end's file. */
+
+#define USM_TABLE(info, copies)   \
+  {sizeof(dlpackgen_backend),     \
+   DLPACKGEN_BACKEND_ABI_VERSION, \
+   BACKEND_device,                \
+   BACKEND_NAME,                  \
+   usm_probe,                     \
+   usm_device_count,              \
+   info,                          \
+   usm_alloc,                     \
+   usm_free,                      \
+   usm_current_stream,            \
+   usm_stream_from_dlpack,        \
+   usm_stream_wait,               \
+   usm_keep_until,                \
+   copies,                        \
+   usm_finish}
+
+static const dlpackgen_backend usm_device_only = USM_TABLE(usm_pointer_attributes, usm_copy);
+static const dlpackgen_backend usm_all_kinds = USM_TABLE(usm_pointer_attributes_all, usm_copy_all);
+
+const dlpackgen_backend* BACKEND_ENTRY(void) { return &usm_device_only; }
+
+const dlpackgen_usm_table* DLPACKGEN_USM_ENTRY(void) {
+  static const dlpackgen_usm_table table = {
+      sizeof(dlpackgen_usm_table), DLPACKGEN_USM_ABI_VERSION, USM_HANDLES, &usm_device_only, &usm_all_kinds, usm_id_of,
+      usm_set_device_ids,          usm_check_tensor,
+  };
+  return &table;
+}
+

@@ -8,5 +8,2096 @@
 #define USM_HANDLES DLPACKGEN_USM_SYCL
 #define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_CONTEXT_MISMATCH
 
-#include "sycl_copy.hpp"
-#include "usm_table.h"
+// Copying on queues. Part of the back end's C++ file.
+
+// Allocating tensors, and giving their memory back when nothing works on it any more.
+// Part of the back end's C++ file.
+
+// Streams, which are SYCL's queues, and one after another. Part of the back end's C++
+// file.
+
+// SYCL's devices, in its own order, and whose memory an address is in. Part of the back
+// end's C++ file.
+
+/* Whose memory an address is in, by what the driver tells. Part of the back end's file. */
+
+/* What back ends with memory of their own check and fill alike. Part of the back
+ * end's C file. */
+
+/* Sizes of tensors, by the rules that all languages share, as errors of a back end. Part of the
+ * back end's C file. */
+
+/* Filling errors. Part of the back end's C file. */
+
+/* oneAPI's driver, as the sources beside it call it: its types, its numbers, and
+ * where each function is found. Nothing of the driver's own headers is needed. */
+
+#include "dlpackgen_oneapi.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BACKEND_NAME "oneapi"
+#define BACKEND_TITLE "oneAPI"
+#define BACKEND_PACKAGE "Intel's Level Zero loader and the driver of the GPU"
+#define BACKEND_TYPES "14"
+#define BACKEND_ENTRY DLPACKGEN_ONEAPI_ENTRY
+
+#if defined(_WIN32) && !defined(_WIN64)
+#define DRIVER_CALL __cdecl
+#else
+#define DRIVER_CALL
+#endif
+
+enum {
+  BACKEND_device = kDLOneAPI,
+  BACKEND_host = -1,
+  BACKEND_managed = -1,
+  DRIVER_type_gpu = 1,
+  DRIVER_memory_unknown = 0,
+  DRIVER_memory_host = 1,
+  DRIVER_memory_device = 2,
+  DRIVER_memory_shared = 3,
+  DRIVER_queue_in_order = 2,
+  DRIVER_mode_asynchronous = 2,
+  DRIVER_scope_device = 2,
+  DRIVER_scope_host = 4,
+  DRIVER_pool_host_visible = 1,
+  DRIVER_free_blocking = 1,
+  DRIVER_struct_device = 3,
+  DRIVER_struct_queue = 14,
+  DRIVER_struct_pool = 16,
+  DRIVER_struct_event = 17,
+  DRIVER_struct_memory = 21,
+  DRIVER_struct_allocation = 23,
+  DRIVER_struct_free = 65546,
+  DRIVER_OLDEST = 65550,
+  DRIVER_LOOKUP_FLAGS = 0
+};
+
+typedef unsigned int driver_result;
+typedef struct _ze_driver_handle_t *driver_driver;
+typedef struct _ze_device_handle_t *driver_device;
+typedef struct _ze_context_handle_t *driver_context;
+typedef struct _ze_command_list_handle_t *driver_list;
+typedef struct _ze_event_pool_handle_t *driver_pool;
+typedef struct _ze_event_handle_t *driver_event;
+typedef struct _ze_device_properties_t driver_properties;
+typedef struct _ze_command_queue_desc_t driver_list_desc;
+typedef struct _ze_event_pool_desc_t driver_pool_desc;
+typedef struct _ze_event_desc_t driver_event_desc;
+typedef struct _ze_device_mem_alloc_desc_t driver_memory_desc;
+typedef struct _ze_memory_allocation_properties_t driver_allocation;
+typedef struct _ze_memory_free_ext_desc_t driver_free_desc;
+
+struct driver {
+  driver_result(DRIVER_CALL *init)(unsigned int flags);
+  driver_result(DRIVER_CALL *driver_get)(uint32_t *count, driver_driver *drivers);
+  driver_result(DRIVER_CALL *driver_version)(driver_driver driver, unsigned int *version);
+  driver_context (DRIVER_CALL *default_context)(driver_driver driver);
+  driver_result(DRIVER_CALL *device_get)(driver_driver driver, uint32_t *count, driver_device *devices);
+  driver_result(DRIVER_CALL *device_children)(driver_device device, uint32_t *count, driver_device *children);
+  driver_result(DRIVER_CALL *device_properties)(driver_device device, driver_properties *properties);
+  driver_result(DRIVER_CALL *device_peer)(driver_device device, driver_device peer, uint8_t *can);
+  driver_result(DRIVER_CALL *memory_alloc)(driver_context context, const driver_memory_desc *desc, size_t size, size_t alignment, driver_device device, void **memory);
+  driver_result(DRIVER_CALL *memory_free)(driver_context context, const driver_free_desc *desc, void *memory);
+  driver_result(DRIVER_CALL *memory_properties)(driver_context context, const void *memory, driver_allocation *properties, driver_device *device);
+  driver_result(DRIVER_CALL *memory_range)(driver_context context, const void *memory, void **base, size_t *size);
+  driver_result(DRIVER_CALL *list_create)(driver_context context, driver_device device, const driver_list_desc *desc, driver_list *list);
+  driver_result(DRIVER_CALL *list_destroy)(driver_list list);
+  driver_result(DRIVER_CALL *list_finish)(driver_list list, uint64_t timeout);
+  driver_result(DRIVER_CALL *list_device)(driver_list list, driver_device *device);
+  driver_result(DRIVER_CALL *list_context)(driver_list list, driver_context *context);
+  driver_result(DRIVER_CALL *list_immediate)(driver_list list, uint8_t *immediate);
+  driver_result(DRIVER_CALL *list_flags)(driver_list list, unsigned int *flags);
+  driver_result(DRIVER_CALL *copy)(driver_list list, void *to, const void *from, size_t size, driver_event signal, uint32_t count, driver_event *waits);
+  driver_result(DRIVER_CALL *barrier)(driver_list list, driver_event signal, uint32_t count, driver_event *waits);
+  driver_result(DRIVER_CALL *pool_create)(driver_context context, const driver_pool_desc *desc, uint32_t count, driver_device *devices, driver_pool *pool);
+  driver_result(DRIVER_CALL *pool_destroy)(driver_pool pool);
+  driver_result(DRIVER_CALL *event_create)(driver_pool pool, const driver_event_desc *desc, driver_event *event);
+  driver_result(DRIVER_CALL *event_destroy)(driver_event event);
+  driver_result(DRIVER_CALL *event_status)(driver_event event);
+  driver_result(DRIVER_CALL *event_finish)(driver_event event, uint64_t timeout);
+  driver_result(DRIVER_CALL *event_reset)(driver_event event);
+};
+
+static const char *const driver_libraries[] = {
+#if defined(_WIN32)
+  "ze_loader.dll",
+#else
+  "libze_loader.so.1",
+#endif
+  NULL
+};
+
+static const struct driver_function {
+  const char *symbol, *plain; /* for a lookup, and without one */
+  int since;                  /* the version of the driver */
+  int optional;
+  size_t offset; /* in struct driver */
+} driver_functions[] = {
+  {"zeInit", "zeInit", 65536, 0, offsetof(struct driver, init)},
+  {"zeDriverGet", "zeDriverGet", 65536, 0, offsetof(struct driver, driver_get)},
+  {"zeDriverGetApiVersion", "zeDriverGetApiVersion", 65536, 0, offsetof(struct driver, driver_version)},
+  {"zeDriverGetDefaultContext", "zeDriverGetDefaultContext", 65550, 0, offsetof(struct driver, default_context)},
+  {"zeDeviceGet", "zeDeviceGet", 65536, 0, offsetof(struct driver, device_get)},
+  {"zeDeviceGetSubDevices", "zeDeviceGetSubDevices", 65536, 0, offsetof(struct driver, device_children)},
+  {"zeDeviceGetProperties", "zeDeviceGetProperties", 65536, 0, offsetof(struct driver, device_properties)},
+  {"zeDeviceCanAccessPeer", "zeDeviceCanAccessPeer", 65536, 0, offsetof(struct driver, device_peer)},
+  {"zeMemAllocDevice", "zeMemAllocDevice", 65536, 0, offsetof(struct driver, memory_alloc)},
+  {"zeMemFreeExt", "zeMemFreeExt", 65539, 0, offsetof(struct driver, memory_free)},
+  {"zeMemGetAllocProperties", "zeMemGetAllocProperties", 65536, 0, offsetof(struct driver, memory_properties)},
+  {"zeMemGetAddressRange", "zeMemGetAddressRange", 65536, 0, offsetof(struct driver, memory_range)},
+  {"zeCommandListCreateImmediate", "zeCommandListCreateImmediate", 65536, 0, offsetof(struct driver, list_create)},
+  {"zeCommandListDestroy", "zeCommandListDestroy", 65536, 0, offsetof(struct driver, list_destroy)},
+  {"zeCommandListHostSynchronize", "zeCommandListHostSynchronize", 65542, 0, offsetof(struct driver, list_finish)},
+  {"zeCommandListGetDeviceHandle", "zeCommandListGetDeviceHandle", 65545, 0, offsetof(struct driver, list_device)},
+  {"zeCommandListGetContextHandle", "zeCommandListGetContextHandle", 65545, 0, offsetof(struct driver, list_context)},
+  {"zeCommandListIsImmediate", "zeCommandListIsImmediate", 65545, 0, offsetof(struct driver, list_immediate)},
+  {"zeCommandListImmediateGetFlags", "zeCommandListImmediateGetFlags", 65545, 0, offsetof(struct driver, list_flags)},
+  {"zeCommandListAppendMemoryCopy", "zeCommandListAppendMemoryCopy", 65536, 0, offsetof(struct driver, copy)},
+  {"zeCommandListAppendBarrier", "zeCommandListAppendBarrier", 65536, 0, offsetof(struct driver, barrier)},
+  {"zeEventPoolCreate", "zeEventPoolCreate", 65536, 0, offsetof(struct driver, pool_create)},
+  {"zeEventPoolDestroy", "zeEventPoolDestroy", 65536, 0, offsetof(struct driver, pool_destroy)},
+  {"zeEventCreate", "zeEventCreate", 65536, 0, offsetof(struct driver, event_create)},
+  {"zeEventDestroy", "zeEventDestroy", 65536, 0, offsetof(struct driver, event_destroy)},
+  {"zeEventQueryStatus", "zeEventQueryStatus", 65536, 0, offsetof(struct driver, event_status)},
+  {"zeEventHostSynchronize", "zeEventHostSynchronize", 65536, 0, offsetof(struct driver, event_finish)},
+  {"zeEventHostReset", "zeEventHostReset", 65536, 0, offsetof(struct driver, event_reset)},
+};
+
+static const struct driver_error {
+  driver_result value;
+  int code;
+  const char *name, *text;
+} driver_errors[] = {
+  {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_NOT_READY",
+   "the work is not done yet"},
+  {1879048193, DLPACKGEN_BACKEND_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_LOST",
+   "the device hung, was reset or taken away; nothing but a new process brings it back"},
+  {1879048194, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY",
+   "the host has not as much memory left"},
+  {1879048195, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY",
+   "the device has not as much memory left"},
+  {1879048198, DLPACKGEN_BACKEND_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET",
+   "the device must be reset"},
+  {1879113728, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS",
+   "this user may not open the device; it may take the group render"},
+  {1879113729, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_NOT_AVAILABLE",
+   "somebody else has the device to himself"},
+  {1879179264, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE",
+   "something that the driver depends on is not installed"},
+  {2013265921, DLPACKGEN_BACKEND_NO_DEVICE, "ZE_RESULT_ERROR_UNINITIALIZED",
+   "the loader found no driver of a device, or the driver no device; install the driver of the GPU"},
+  {2013265922, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "ZE_RESULT_ERROR_UNSUPPORTED_VERSION",
+   "loader and driver are of versions that do not go together"},
+  {2013265923, DLPACKGEN_BACKEND_UNSUPPORTED, "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
+   "the device or the driver cannot do that"},
+  {2013265924, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_INVALID_ARGUMENT",
+   "the driver refused an argument"},
+  {2013265925, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_NULL_HANDLE",
+   "a handle is NULL"},
+  {2013265929, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_UNSUPPORTED_SIZE",
+   "the device gives not as much in one allocation"},
+  {2013265931, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT",
+   "an event is in a state that does not permit that"},
+  {2013265957, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED",
+   "a capture does not permit that"},
+  {2013265958, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED",
+   "the capture was broken by an earlier call"},
+  {2013265959, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT",
+   "two captures cannot become one"},
+  {2147483646, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_UNKNOWN",
+   "the driver failed for a reason of its own"},
+};
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define DEVICE_FORMAT(text, first) __attribute__((format(printf, text, first)))
+#else
+#define DEVICE_FORMAT(text, first)
+#endif
+
+DEVICE_FORMAT(4, 0)
+static int device_vfail(dlpackgen_backend_error* error, int code, int32_t native, const char* format, va_list values) {
+  if (error) {
+    const size_t head = sizeof(BACKEND_NAME ": ") - 1;
+    error->code = code;
+    error->driver_code = native;
+    memcpy(error->text, BACKEND_NAME ": ", head);
+    vsnprintf(error->text + head, sizeof error->text - head, format, values);
+  }
+  return code;
+}
+
+/* Fills an error of a code and gives the code. */
+DEVICE_FORMAT(3, 4)
+static int device_fail(dlpackgen_backend_error* error, int code, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  device_vfail(error, code, 0, format, values);
+  va_end(values);
+  return code;
+}
+
+/* Adds to a text what still fits. */
+static void device_add(dlpackgen_backend_error* error, const char* text) {
+  const size_t length = strlen(error->text);
+  snprintf(error->text + length, sizeof error->text - length, "%s", text);
+}
+
+static inline int device_forked(const char* title, dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_FORKED,
+                     "%s was started before this process was forked off, and works in the parent alone; %s", title,
+                     "start processes by spawn, or before the first use of a device");
+}
+
+static inline int device_ended(const char* title, dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
+}
+
+/* Gives an error again that stays. */
+static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_backend_error* error) {
+  if (error) *error = *first;
+  return first->code;
+}
+
+/**
+ * \file tensor.h
+ * What every producer and consumer needs: the size of a tensor, its strides and the
+ * memory that it touches, by rules.h; whether it may be trusted, and the search
+ * for an exchange table.
+ *
+ * C99 and C++11. Nothing here allocates, calls a library, keeps state or writes
+ * to a tensor, so any thread may call it at any time. Sizes are in bytes unless
+ * they are said to be in elements, and none is over 63 bits: each function
+ * reports DLPACKGEN_ERROR_TOO_LARGE instead of wrapping around.
+ */
+
+#include "dlpack.h"
+
+/* Every dlpack.h has the same guard, so another copy may have come first. */
+#ifndef DLPACK_MAJOR_VERSION
+#if DLPACK_VERSION == 80
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
+#elif DLPACK_VERSION == 70
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
+#elif DLPACK_VERSION == 60
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
+#else
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
+#endif
+#elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 0
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
+#elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
+#elif DLPACK_MAJOR_VERSION != 1
+#error "tensor.h needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#endif
+
+/**
+ * \file codes.h
+ * The device types and type codes of DLPack 1.3: their names and what they say
+ * about the memory. Nothing here keeps state; any thread may call it.
+ */
+
+#include "dlpack.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define DLPACKGEN_CODES_NULL nullptr
+#else
+#define DLPACKGEN_CODES_NULL NULL
+#endif
+
+/** The enumerator of a device type, "kDLCPU"; NULL where DLPack 1.3 has none. */
+static inline const char *dlpackgen_device_type_name(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU: return "kDLCPU";
+    case kDLCUDA: return "kDLCUDA";
+    case kDLCUDAHost: return "kDLCUDAHost";
+    case kDLOpenCL: return "kDLOpenCL";
+    case kDLVulkan: return "kDLVulkan";
+    case kDLMetal: return "kDLMetal";
+    case kDLVPI: return "kDLVPI";
+    case kDLROCM: return "kDLROCM";
+    case kDLROCMHost: return "kDLROCMHost";
+    case kDLExtDev: return "kDLExtDev";
+    case kDLCUDAManaged: return "kDLCUDAManaged";
+    case kDLOneAPI: return "kDLOneAPI";
+    case kDLWebGPU: return "kDLWebGPU";
+    case kDLHexagon: return "kDLHexagon";
+    case kDLMAIA: return "kDLMAIA";
+    case kDLTrn: return "kDLTrn";
+    default: return DLPACKGEN_CODES_NULL;
+  }
+}
+
+/** The enumerator of a type code, "kDLFloat"; NULL where DLPack 1.3 has none. */
+static inline const char *dlpackgen_type_code_name(uint8_t code) {
+  switch (code) {
+    case kDLInt: return "kDLInt";
+    case kDLUInt: return "kDLUInt";
+    case kDLFloat: return "kDLFloat";
+    case kDLOpaqueHandle: return "kDLOpaqueHandle";
+    case kDLBfloat: return "kDLBfloat";
+    case kDLComplex: return "kDLComplex";
+    case kDLBool: return "kDLBool";
+    case kDLFloat8_e3m4: return "kDLFloat8_e3m4";
+    case kDLFloat8_e4m3: return "kDLFloat8_e4m3";
+    case kDLFloat8_e4m3b11fnuz: return "kDLFloat8_e4m3b11fnuz";
+    case kDLFloat8_e4m3fn: return "kDLFloat8_e4m3fn";
+    case kDLFloat8_e4m3fnuz: return "kDLFloat8_e4m3fnuz";
+    case kDLFloat8_e5m2: return "kDLFloat8_e5m2";
+    case kDLFloat8_e5m2fnuz: return "kDLFloat8_e5m2fnuz";
+    case kDLFloat8_e8m0fnu: return "kDLFloat8_e8m0fnu";
+    case kDLFloat6_e2m3fn: return "kDLFloat6_e2m3fn";
+    case kDLFloat6_e3m2fn: return "kDLFloat6_e3m2fn";
+    case kDLFloat4_e2m1fn: return "kDLFloat4_e2m1fn";
+    default: return DLPACKGEN_CODES_NULL;
+  }
+}
+
+/** 1 when the host may read the data of such a device through DLTensor.data, else 0. */
+static inline int dlpackgen_device_is_host_readable(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:
+    case kDLROCMHost:
+    case kDLCUDAManaged:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** 1 when DLTensor.data is an address; 0 when it is a handle, or the device type is unknown. */
+static inline int dlpackgen_device_is_opaque(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDA:
+    case kDLCUDAHost:
+    case kDLROCM:
+    case kDLROCMHost:
+    case kDLCUDAManaged:
+    case kDLOneAPI:
+    case kDLHexagon:
+    case kDLMAIA:
+    case kDLTrn:
+      return 0;
+    default:
+      return 1;
+  }
+}
+
+/** 1 when it is the host's own memory, pinned or not, where no stream orders anything; else 0. */
+static inline int dlpackgen_device_is_host(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:
+    case kDLROCMHost:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** 1 when host and devices share the memory, so that its device id tells nothing; else 0. */
+static inline int dlpackgen_device_is_managed(int32_t device_type) {
+  switch (device_type) {
+    case kDLCUDAManaged:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** The device type whose runtime allocates such memory: kDLCUDA for kDLCUDAHost; else itself. */
+static inline int32_t dlpack_device_owner(int32_t device_type) {
+  switch (device_type) {
+    case kDLCUDAHost: return kDLCUDA;
+    case kDLROCMHost: return kDLROCM;
+    case kDLCUDAManaged: return kDLCUDA;
+    default: return device_type;
+  }
+}
+
+/** 1 when producers of this minor version may leave strides NULL, else 0. */
+static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
+  return minor < 2;
+}
+
+/**
+ * \file rules.h
+ * The arithmetic of tensors: the size of one, its strides, its layout and the memory that
+ * it touches. C++, PyTorch and Python call these functions, too. They depend on no release
+ * of DLPack, so that whichever copy of this file a program includes first serves all.
+ *
+ * C99 and C++11. Nothing here allocates, calls a library, keeps state or writes
+ * to a tensor, so any thread may call it at any time. Sizes are in bytes unless
+ * they are said to be in elements, and none is over 63 bits: each function
+ * reports DLPACKGEN_ERROR_TOO_LARGE instead of wrapping around.
+ */
+
+#include "dlpack.h"
+
+/**
+ * \file elements.h
+ * What type codes say of their elements, by number: for the codes of all releases, since an
+ * older one may meet them and no number is given out twice. Nothing here keeps state.
+ */
+
+#include <stdint.h>
+
+/* Functions that C++ can call while it compiles, from C++14 on. */
+#if defined(__cpp_constexpr) && __cpp_constexpr >= 201304L
+#define DLPACKGEN_CONSTEXPR static inline constexpr
+#else
+#define DLPACKGEN_CONSTEXPR static inline
+#endif
+
+/** Lanes of fewer bits are packed, unless the flags of the tensor have DLPACKGEN_PADDED_FLAG. */
+#define DLPACKGEN_PACKED_BELOW 8
+#define DLPACKGEN_PADDED_FLAG 4U
+
+/** The only width, in bits, that a type code allows; 0 where it leaves the choice. */
+DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
+  switch (code) {
+    case 6: /* kDLBool */
+    case 7: /* kDLFloat8_e3m4 */
+    case 8: /* kDLFloat8_e4m3 */
+    case 9: /* kDLFloat8_e4m3b11fnuz */
+    case 10: /* kDLFloat8_e4m3fn */
+    case 11: /* kDLFloat8_e4m3fnuz */
+    case 12: /* kDLFloat8_e5m2 */
+    case 13: /* kDLFloat8_e5m2fnuz */
+    case 14: /* kDLFloat8_e8m0fnu */
+      return 8;
+    case 15: /* kDLFloat6_e2m3fn */
+    case 16: /* kDLFloat6_e3m2fn */
+      return 6;
+    case 17: /* kDLFloat4_e2m1fn */
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+/** The numbers that an element of a type code consists of: 2 for complex ones, else 1. */
+DLPACKGEN_CONSTEXPR int dlpackgen_type_code_parts(uint8_t code) {
+  switch (code) {
+    case 5: /* kDLComplex */
+    case 18: /* kDLBcomplex */
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+/** The alignment, in bytes, of a lane or a part of one that has so many bits. */
+DLPACKGEN_CONSTEXPR int dlpackgen_width_alignment(int bits) {
+  switch (bits) {
+    case 16: return 2;
+    case 32: return 4;
+    case 64: return 8;
+    case 128: return 16;
+    default: return 1;
+  }
+}
+
+#include <stdint.h>
+
+/** Why something was refused. A number keeps its meaning for ever. */
+typedef enum dlpackgen_error_code {
+  DLPACKGEN_OK = 0,
+  DLPACKGEN_ERROR_NULL = 1,             /**< There is no tensor or table at all. */
+  DLPACKGEN_ERROR_VERSION = 2,          /**< Another major version: call the deleter, read nothing else. */
+  DLPACKGEN_ERROR_NDIM = 3,             /**< ndim is negative or over DLPACKGEN_MAX_NDIM. */
+  DLPACKGEN_ERROR_SHAPE_NULL = 4,       /**< shape is NULL and ndim is not 0. */
+  DLPACKGEN_ERROR_EXTENT = 5,           /**< An extent is negative. */
+  DLPACKGEN_ERROR_STRIDES_NULL = 6,     /**< strides is NULL and ndim is not 0. */
+  DLPACKGEN_ERROR_CODE = 7,             /**< The type code is unknown. */
+  DLPACKGEN_ERROR_BITS = 8,             /**< bits is 0, or not what the type code demands. */
+  DLPACKGEN_ERROR_LANES = 9,            /**< lanes is 0. */
+  DLPACKGEN_ERROR_DEVICE = 10,          /**< The device type is unknown. */
+  DLPACKGEN_ERROR_TOO_LARGE = 11,       /**< A count of elements or bytes needs more than 63 bits. */
+  DLPACKGEN_ERROR_DATA_NULL = 12,       /**< data is NULL and there are elements. */
+  DLPACKGEN_ERROR_OUT_OF_RANGE = 13,    /**< Elements lie before the buffer or beyond the address space. */
+  DLPACKGEN_ERROR_NO_EXCHANGE_API = 14, /**< No table of this major version is in the chain. */
+  DLPACKGEN_ERROR_EXCHANGE_SLOT = 15    /**< A function that every table must have is NULL. */
+} dlpackgen_error_code;
+
+/** One line on an error: lower case, no full stop, never NULL, never to be freed. */
+DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code error) {
+  switch (error) {
+    case DLPACKGEN_OK: return "no error";
+    case DLPACKGEN_ERROR_NULL: return "the pointer is NULL";
+    case DLPACKGEN_ERROR_VERSION: return "unsupported DLPack major version";
+    case DLPACKGEN_ERROR_NDIM: return "ndim is negative or too large";
+    case DLPACKGEN_ERROR_SHAPE_NULL: return "shape is NULL though ndim is not 0";
+    case DLPACKGEN_ERROR_EXTENT: return "an extent of shape is negative";
+    case DLPACKGEN_ERROR_STRIDES_NULL: return "strides is NULL though ndim is not 0";
+    case DLPACKGEN_ERROR_CODE: return "the type code of dtype is unknown";
+    case DLPACKGEN_ERROR_BITS: return "dtype.bits is 0 or does not fit its type code";
+    case DLPACKGEN_ERROR_LANES: return "dtype.lanes is 0";
+    case DLPACKGEN_ERROR_DEVICE: return "the device type is unknown";
+    case DLPACKGEN_ERROR_TOO_LARGE: return "the tensor has more elements or bytes than 63 bits can count";
+    case DLPACKGEN_ERROR_DATA_NULL: return "data is NULL though the tensor has elements";
+    case DLPACKGEN_ERROR_OUT_OF_RANGE: return "elements lie before the buffer or beyond the address space";
+    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has our major version";
+    case DLPACKGEN_ERROR_EXCHANGE_SLOT: return "a required function of the exchange table is NULL";
+  }
+  return "unknown error";
+}
+
+/* Casts that neither C nor C++ compilers complain about. */
+#ifdef __cplusplus
+#define DLPACKGEN_RULES_CAST(type, value) static_cast<type>(value)
+#define DLPACKGEN_RULES_ADDRESS(pointer) reinterpret_cast<uintptr_t>(pointer)
+#else
+#define DLPACKGEN_RULES_CAST(type, value) ((type)(value))
+#define DLPACKGEN_RULES_ADDRESS(pointer) ((uintptr_t)(pointer))
+#endif
+
+/* The largest number of 63 bits. */
+#define DLPACKGEN_RULES_MAX (DLPACKGEN_RULES_CAST(uint64_t, -1) >> 1)
+
+/* The names that end in an underscore are for dlpackgen's own files. */
+
+/* What an error is about, for those who say more of it than its line. */
+typedef struct dlpackgen_mismatch_ {
+  int32_t dimension; /* or -1 */
+  int64_t expected;
+  int64_t got;
+} dlpackgen_mismatch_;
+
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_fail_(dlpackgen_mismatch_* fault, dlpackgen_error_code error,
+                                                         int64_t expected, int64_t got, int32_t dimension) {
+  fault->dimension = dimension;
+  fault->expected = expected;
+  fault->got = got;
+  return error;
+}
+
+/* 1 when the product fits in 63 bits; else *product is not touched. Two numbers of 31 bits
+ * always fit, which saves the division. */
+DLPACKGEN_CONSTEXPR int dlpackgen_multiply_(uint64_t a, uint64_t b, uint64_t* product) {
+  if (((a | b) >> 31) != 0 && b != 0 && a > DLPACKGEN_RULES_MAX / b) return 0;
+  *product = a * b;
+  return 1;
+}
+
+/* 1 when the sum fits in 63 bits; a has at most 63. */
+DLPACKGEN_CONSTEXPR int dlpackgen_add_(uint64_t a, uint64_t b, uint64_t* sum) {
+  if (b > DLPACKGEN_RULES_MAX - a) return 0;
+  *sum = a + b;
+  return 1;
+}
+
+/* The distance of a stride without its sign; INT64_MIN has one too. */
+DLPACKGEN_CONSTEXPR uint64_t dlpackgen_magnitude_(int64_t stride) {
+  return stride < 0 ? 0U - DLPACKGEN_RULES_CAST(uint64_t, stride) : DLPACKGEN_RULES_CAST(uint64_t, stride);
+}
+
+/**
+ * Returns the bits from one element to the next, which decide the size of every tensor.
+ *
+ * \param flags  DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ *
+ * Elements whose lanes are narrower than a byte are packed unless flags has
+ * DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED. All others are rounded up to whole bytes.
+ */
+DLPACKGEN_CONSTEXPR uint64_t dlpackgen_element_bits(DLDataType dtype, uint64_t flags) {
+  const uint64_t bits = DLPACKGEN_RULES_CAST(uint64_t, dtype.bits) * dtype.lanes;
+  if (dtype.bits < DLPACKGEN_PACKED_BELOW && (flags & DLPACKGEN_PADDED_FLAG) == 0) return bits;
+  return (bits + 7) / 8 * 8;
+}
+
+/**
+ * Returns the alignment of an element in bytes: the size of one lane, or of one part of a
+ * complex number. It is 1 for lanes of no size that C has a type for (2, 4, 8 or 16 bytes).
+ * It is the same on every target, including those whose ABI asks for less, such as i386.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_alignment(DLDataType dtype) {
+  const int parts = dlpackgen_type_code_parts(dtype.code);
+  return dtype.bits % parts == 0 ? dlpackgen_width_alignment(dtype.bits / parts) : 1;
+}
+
+/* Bytes that hold so many elements, the last byte perhaps in part; 1 when they fit in 63 bits. */
+DLPACKGEN_CONSTEXPR int dlpackgen_bytes_of_(uint64_t count, uint64_t element_bits, uint64_t* bytes) {
+  uint64_t whole = 0;
+  const uint64_t rest = (count % 8 * element_bits + 7) / 8;
+  return dlpackgen_multiply_(count / 8, element_bits, &whole) && dlpackgen_add_(whole, rest, bytes);
+}
+
+/* dlpackgen_size(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size_(int32_t ndim, const int64_t* shape, int64_t* count,
+                                                         dlpackgen_mismatch_* fault) {
+  uint64_t product = 1;
+  int fits = 1, empty = 0;
+  int32_t i = 0;
+  if (ndim < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);
+  if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);
+  for (i = 0; i < ndim; ++i) {
+    if (shape[i] < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
+    if (shape[i] == 0) empty = 1;
+    if (!dlpackgen_multiply_(product, DLPACKGEN_RULES_CAST(uint64_t, shape[i]), &product)) fits = 0;
+  }
+  if (!fits && !empty) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *count = empty ? 0 : DLPACKGEN_RULES_CAST(int64_t, product);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Counts the elements of a shape of ndim extents. 1 for a scalar, 0 as soon as
+ * one extent is 0, however large the others.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size(int32_t ndim, const int64_t* shape, int64_t* count) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_size_(ndim, shape, count, &fault);
+}
+
+/* dlpackgen_nbytes(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes_(const DLTensor* tensor, uint64_t flags, int64_t* bytes,
+                                                           dlpackgen_mismatch_* fault) {
+  int64_t count = 0;
+  uint64_t total = 0;
+  const dlpackgen_error_code error = dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!dlpackgen_bytes_of_(DLPACKGEN_RULES_CAST(uint64_t, count), dlpackgen_element_bits(tensor->dtype, flags), &total))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *bytes = DLPACKGEN_RULES_CAST(int64_t, total);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Gives the bytes of the tensor's elements when they are stored without gaps.
+ *
+ * \param flags  DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ *
+ * Elements narrower than a byte share bytes unless flags has
+ * DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED: three float4 take 2 bytes packed
+ * and 3 padded. All others are rounded up to whole bytes, lanes included.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes(const DLTensor* tensor, uint64_t flags, int64_t* bytes) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_nbytes_(tensor, flags, bytes, &fault);
+}
+
+/* dlpackgen_compact_strides(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides_(int32_t ndim, const int64_t* shape,
+                                                                    int64_t* strides, dlpackgen_mismatch_* fault) {
+  uint64_t stride = 1;
+  int32_t i = 0;
+  if (ndim < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);
+  if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);
+  if (ndim > 0 && !strides) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_STRIDES_NULL, 0, ndim, -1);
+  for (i = ndim; i-- > 0;) {
+    if (shape[i] < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
+    strides[i] = DLPACKGEN_RULES_CAST(int64_t, stride);
+    if (shape[i] > 1 && !dlpackgen_multiply_(stride, DLPACKGEN_RULES_CAST(uint64_t, shape[i]), &stride))
+      return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  }
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Writes the ndim strides, in elements, of a compact row-major array of that
+ * shape. An extent of 0 counts as 1, as in NumPy and PyTorch.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides(int32_t ndim, const int64_t* shape,
+                                                                   int64_t* strides) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_compact_strides_(ndim, shape, strides, &fault);
+}
+
+/* Counts the elements of a tensor whose shape is valid, and tells whether they lie in
+ * row-major order, one after the other: 1 or 0. */
+DLPACKGEN_CONSTEXPR int dlpackgen_contiguous_suffix_(const DLTensor* tensor, int64_t* count) {
+  uint64_t expected = 1;
+  int fits = 1;
+  int32_t i = 0;
+  for (i = tensor->ndim; i-- > 0;) {
+    if (tensor->strides) fits &= tensor->strides[i] == DLPACKGEN_RULES_CAST(int64_t, expected) || tensor->shape[i] == 1;
+    expected *= DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]);
+  }
+  *count = DLPACKGEN_RULES_CAST(int64_t, expected);
+  return fits || expected == 0;
+}
+
+/**
+ * 1 when the elements lie one after the other in row-major order, else 0.
+ * NULL strides do. The strides of extents below 2, and all strides of an empty
+ * tensor, are not looked at. The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous(const DLTensor* tensor) {
+  int64_t count = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  return count == 0 || dlpackgen_contiguous_suffix_(tensor, &count);
+}
+
+/**
+ * 1 when the elements of the last dimension lie one after the other, else 0: so do those of
+ * a scalar, of an empty tensor and of one element. The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_inner_contiguous(const DLTensor* tensor) {
+  const int32_t last = tensor->ndim - 1;
+  int64_t count = 0;
+  if (last < 0 || !tensor->strides || tensor->shape[last] < 2 || tensor->strides[last] == 1) return 1;
+  return dlpackgen_size(tensor->ndim, tensor->shape, &count) == DLPACKGEN_OK && count == 0;
+}
+
+/**
+ * 1 when the elements fill one block of memory, each in a place of its own and
+ * without a gap, else 0: row-major, column-major, any other order of the
+ * dimensions, or reversed ones. Such a tensor may be copied as one block of
+ * dlpackgen_nbytes() bytes from the low end of dlpackgen_byte_range(). The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous_any_order(const DLTensor* tensor) {
+  uint64_t expected = 1, before = 0;
+  int64_t count = 0;
+  int32_t i = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  if (!tensor->strides) return 1;
+  /* The dimension with the smallest stride steps over one element, the next
+   * over all of that one, and so on: each round finds the next one. */
+  while (expected < DLPACKGEN_RULES_CAST(uint64_t, count)) {
+    before = expected;
+    for (i = 0; i < tensor->ndim && expected == before; ++i) {
+      if (dlpackgen_magnitude_(tensor->strides[i]) == expected)
+        expected *= DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]);
+    }
+    if (expected == before) return 0;
+  }
+  return 1;
+}
+
+/* Counts the elements from the first one to the farthest on either side, of a tensor that
+ * has some. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_reach_(const DLTensor* tensor, int64_t count, uint64_t* below,
+                                                          uint64_t* above, dlpackgen_mismatch_* fault) {
+  uint64_t distance = 0;
+  int32_t i = 0;
+  *below = 0;
+  *above = tensor->strides ? 0 : DLPACKGEN_RULES_CAST(uint64_t, count) - 1;
+  for (i = 0; tensor->strides && i < tensor->ndim; ++i) {
+    uint64_t* side = tensor->strides[i] < 0 ? below : above;
+    const uint64_t steps = DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]) - 1;
+    if (!dlpackgen_multiply_(steps, dlpackgen_magnitude_(tensor->strides[i]), &distance) ||
+        !dlpackgen_add_(*side, distance, side))
+      return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, tensor->strides[i], i);
+  }
+  return DLPACKGEN_OK;
+}
+
+/* dlpackgen_byte_range(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range_(const DLTensor* tensor, uint64_t flags, int64_t* low,
+                                                               int64_t* high, dlpackgen_mismatch_* fault) {
+  const uint64_t element_bits = dlpackgen_element_bits(tensor->dtype, flags);
+  uint64_t below = 0, above = 0;
+  int64_t count = 0;
+  dlpackgen_error_code error = dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+  if (error != DLPACKGEN_OK) return error;
+  *low = *high = 0;
+  if (count == 0) return DLPACKGEN_OK;
+  error = dlpackgen_reach_(tensor, count, &below, &above, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!dlpackgen_bytes_of_(below, element_bits, &below) || !dlpackgen_bytes_of_(above + 1, element_bits, &above))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *low = -DLPACKGEN_RULES_CAST(int64_t, below);
+  *high = DLPACKGEN_RULES_CAST(int64_t, above);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Gives the bytes that the elements touch, counted from the first element (data
+ * plus byte_offset): from *low, which negative strides put below 0, up to but
+ * not including *high. Both are 0 for an empty tensor.
+ *
+ * \param flags  as for dlpackgen_nbytes().
+ *
+ * A consumer that knows its buffer must see to it that byte_offset + *low is
+ * not negative and byte_offset + *high is not over the size of the buffer.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range(const DLTensor* tensor, uint64_t flags, int64_t* low,
+                                                              int64_t* high) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_byte_range_(tensor, flags, low, high, &fault);
+}
+
+/* The dimension with the smallest step after another's, or -1; after -1, the smallest of all. */
+DLPACKGEN_CONSTEXPR int32_t dlpackgen_next_step_(const DLTensor* tensor, int32_t after) {
+  const uint64_t last = after < 0 ? 0 : dlpackgen_magnitude_(tensor->strides[after]);
+  int32_t next = -1, i = 0;
+  for (i = 0; i < tensor->ndim; ++i) {
+    const uint64_t step = dlpackgen_magnitude_(tensor->strides[i]);
+    if (tensor->shape[i] < 2) continue;
+    if (after >= 0 && (step < last || (step == last && i <= after))) continue;
+    if (next < 0 || step < dlpackgen_magnitude_(tensor->strides[next])) next = i;
+  }
+  return next;
+}
+
+/**
+ * 1 when two elements may share memory, else 0: from the smallest stride to the largest,
+ * each must exceed the extent covered by the smaller ones. Some strides that interleave
+ * without a collision count, which no library makes, as do those that cover more than 64
+ * bits. 0 for an empty tensor. The extents must not be negative.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_may_overlap(const DLTensor* tensor) {
+  const uint64_t most = DLPACKGEN_RULES_CAST(uint64_t, -1); /* what lies on both sides fits in 64 bits */
+  uint64_t covered = 0;
+  int64_t count = 0;
+  int32_t i = -1;
+  if (!tensor->strides || (dlpackgen_size(tensor->ndim, tensor->shape, &count) == DLPACKGEN_OK && count < 2)) return 0;
+  while ((i = dlpackgen_next_step_(tensor, i)) >= 0) {
+    const uint64_t step = dlpackgen_magnitude_(tensor->strides[i]);
+    const uint64_t steps = DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]) - 1;
+    if (step <= covered) return 1;
+    if (steps > (most - covered) / step) return 1;
+    covered += steps * step;
+  }
+  return 0;
+}
+
+/* ndim, shape and strides. null_strides: they may be NULL. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_shape_(const DLTensor* tensor, int32_t most, int null_strides,
+                                                                dlpackgen_mismatch_* fault) {
+  int64_t count = 0;
+  if (tensor->ndim < 0 || tensor->ndim > most)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, most, tensor->ndim, -1);
+  if (tensor->ndim > 0 && tensor->shape && !tensor->strides && !null_strides)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_STRIDES_NULL, 0, tensor->ndim, -1);
+  return dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+}
+
+/* A data type. known: its type code has a name, or need not have one. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_dtype_(DLDataType dtype, int known,
+                                                                dlpackgen_mismatch_* fault) {
+  const int demanded = dlpackgen_type_code_bits(dtype.code);
+  if (!known) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_CODE, 0, dtype.code, -1);
+  if (dtype.bits == 0 || (demanded != 0 && dtype.bits != demanded))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_BITS, demanded, dtype.bits, -1);
+  return dtype.lanes == 0 ? dlpackgen_fail_(fault, DLPACKGEN_ERROR_LANES, 1, 0, -1) : DLPACKGEN_OK;
+}
+
+/* data, byte_offset and everything that the strides reach. has_addresses: data is no handle. */
+static inline dlpackgen_error_code dlpackgen_check_memory_(const DLTensor* tensor, uint64_t flags, int has_addresses,
+                                                           dlpackgen_mismatch_* fault) {
+  /* What lies before a handle cannot be named. */
+  const uintptr_t base = has_addresses ? DLPACKGEN_RULES_ADDRESS(tensor->data) : 0;
+  const uint64_t most = has_addresses ? DLPACKGEN_RULES_CAST(uintptr_t, -1) - base : DLPACKGEN_RULES_MAX;
+  int64_t low = 0, high = 0;
+  uint64_t end = 0;
+  const dlpackgen_error_code error = dlpackgen_byte_range_(tensor, flags, &low, &high, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (high == 0) return DLPACKGEN_OK; /* no elements, so nothing is reached */
+  if (!tensor->data) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DATA_NULL, 0, 0, -1);
+  if (!dlpackgen_add_(DLPACKGEN_RULES_CAST(uint64_t, high), tensor->byte_offset, &end) || end > most)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, high, -1);
+  if (base + tensor->byte_offset < dlpackgen_magnitude_(low))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, low, -1);
+  return DLPACKGEN_OK;
+}
+
+/* What else decides whether a tensor is valid: the release that a consumer knows, and what it
+ * accepts. */
+typedef struct dlpackgen_limits_ {
+  int32_t max_ndim;
+  int null_strides; /* strides may be NULL */
+  int known_code;   /* the type code has a name, or need not have one */
+  int known_device; /* so does the device type */
+  int has_addresses;
+} dlpackgen_limits_;
+
+/* All rules of validation, in their order. */
+static inline dlpackgen_error_code dlpackgen_check_tensor_(const DLTensor* tensor, uint64_t flags,
+                                                           const dlpackgen_limits_* limits,
+                                                           dlpackgen_mismatch_* fault) {
+  dlpackgen_error_code error = dlpackgen_check_shape_(tensor, limits->max_ndim, limits->null_strides, fault);
+  if (error != DLPACKGEN_OK) return error;
+  error = dlpackgen_check_dtype_(tensor->dtype, limits->known_code, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!limits->known_device)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DEVICE, 0, DLPACKGEN_RULES_CAST(int32_t, tensor->device.device_type),
+                           -1);
+  return dlpackgen_check_memory_(tensor, flags, limits->has_addresses, fault);
+}
+
+#undef DLPACKGEN_RULES_CAST
+#undef DLPACKGEN_RULES_ADDRESS
+#undef DLPACKGEN_RULES_MAX
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * The most dimensions that dlpackgen_validate() accepts; NumPy's limit. It bounds
+ * what is read through shape and strides when ndim is garbage.
+ */
+#define DLPACKGEN_MAX_NDIM 64
+
+/** The most tables that dlpackgen_find_exchange_api() visits: a chain may be a ring. */
+#ifndef DLPACKGEN_MAX_EXCHANGE_APIS
+#define DLPACKGEN_MAX_EXCHANGE_APIS 64
+#endif
+
+/* Options of dlpackgen_validate(): what a consumer accepts beyond the rules. */
+
+/** NULL strides, which mean compact and row-major and were legal before 1.2. */
+#define DLPACKGEN_ACCEPT_NULL_STRIDES 1U
+/** A device type that this release does not name. Its data counts as a handle. */
+#define DLPACKGEN_ACCEPT_UNKNOWN_DEVICE 2U
+/** A type code that this release does not name. Its size follows from bits and lanes. */
+#define DLPACKGEN_ACCEPT_UNKNOWN_CODE 4U
+
+/* Casts that neither C nor C++ compilers complain about. */
+#ifdef __cplusplus
+#define DLPACKGEN_UTIL_CAST(type, value) static_cast<type>(value)
+#define DLPACKGEN_UTIL_TABLE(header) reinterpret_cast<const DLPackExchangeAPI*>(header)
+#else
+#define DLPACKGEN_UTIL_CAST(type, value) ((type)(value))
+#define DLPACKGEN_UTIL_TABLE(header) ((const DLPackExchangeAPI*)(const void*)(header))
+#endif
+
+/* dlpackgen_validate(), and what it fails for. */
+static inline dlpackgen_error_code dlpackgen_validate_(const DLTensor* tensor, uint64_t flags, unsigned int options,
+                                                       dlpackgen_mismatch_* fault) {
+  dlpackgen_limits_ limits = {DLPACKGEN_MAX_NDIM, 0, 0, 0, 0};
+  int32_t device_type = 0;
+  if (!tensor) return DLPACKGEN_ERROR_NULL;
+  device_type = DLPACKGEN_UTIL_CAST(int32_t, tensor->device.device_type);
+  limits.null_strides = (options & DLPACKGEN_ACCEPT_NULL_STRIDES) != 0;
+  limits.known_code = dlpackgen_type_code_name(tensor->dtype.code) || (options & DLPACKGEN_ACCEPT_UNKNOWN_CODE) != 0;
+  limits.known_device = dlpackgen_device_type_name(device_type) || (options & DLPACKGEN_ACCEPT_UNKNOWN_DEVICE) != 0;
+  limits.has_addresses = !dlpackgen_device_is_opaque(device_type);
+  return dlpackgen_check_tensor_(tensor, flags, &limits, fault);
+}
+
+/**
+ * Tells whether a tensor from an untrusted producer obeys the rules of DLPack,
+ * so that loops over its shape and strides neither overflow nor leave the
+ * address space. It reads the struct, shape and strides, never the data. What
+ * it cannot know: whether these pointers are valid, and how large the buffer is.
+ *
+ * \param flags    DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ * \param options  0, or a sum of the DLPACKGEN_ACCEPT_ bits. The tensor of a
+ *                 DLManagedTensor carries no version, so its consumers should
+ *                 pass DLPACKGEN_ACCEPT_NULL_STRIDES.
+ * \return the first fault found.
+ */
+static inline dlpackgen_error_code dlpackgen_validate(const DLTensor* tensor, uint64_t flags, unsigned int options) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_validate_(tensor, flags, options, &fault);
+}
+
+/**
+ * Does the same for a versioned tensor: its version and flags are taken into
+ * account, and NULL strides are accepted from a producer older than 1.2.
+ */
+static inline dlpackgen_error_code dlpackgen_validate_versioned(const DLManagedTensorVersioned* managed,
+                                                                unsigned int options) {
+  if (!managed) return DLPACKGEN_ERROR_NULL;
+  if (managed->version.major != DLPACK_MAJOR_VERSION) return DLPACKGEN_ERROR_VERSION;
+  if (dlpackgen_strides_may_be_null(managed->version.minor)) options |= DLPACKGEN_ACCEPT_NULL_STRIDES;
+  return dlpackgen_validate(&managed->dl_tensor, managed->flags, options);
+}
+
+/**
+ * Finds the exchange table of this header's major version, starting from the
+ * newest one, which is what a Python type offers, and walking prev_api over at
+ * most DLPACKGEN_MAX_EXCHANGE_APIS tables.
+ *
+ * \param api  receives the table, which lives as long as the process; NULL
+ *             when the result is not DLPACKGEN_OK.
+ *
+ * All functions of the table are there but perhaps dltensor_from_py_object_no_sync.
+ */
+static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExchangeAPIHeader* newest,
+                                                               const DLPackExchangeAPI** api) {
+  const DLPackExchangeAPIHeader* header = newest;
+  int visited;
+  *api = DLPACKGEN_CODES_NULL;
+  if (!newest) return DLPACKGEN_ERROR_NULL;
+  for (visited = 0; header && visited < DLPACKGEN_MAX_EXCHANGE_APIS; ++visited) {
+    if (header->version.major == DLPACK_MAJOR_VERSION) {
+      const DLPackExchangeAPI* found = DLPACKGEN_UTIL_TABLE(header);
+      if (!found->managed_tensor_allocator || !found->managed_tensor_from_py_object_no_sync ||
+          !found->managed_tensor_to_py_object_no_sync || !found->current_work_stream)
+        return DLPACKGEN_ERROR_EXCHANGE_SLOT;
+      *api = found;
+      return DLPACKGEN_OK;
+    }
+    header = header->prev_api;
+  }
+  return DLPACKGEN_ERROR_NO_EXCHANGE_API;
+}
+
+#undef DLPACKGEN_UTIL_CAST
+#undef DLPACKGEN_UTIL_TABLE
+
+/* Says what is wrong with a shape. */
+static int device_bad_shape(const char* what, dlpackgen_error_code rule, const dlpackgen_mismatch_* fault,
+                            dlpackgen_backend_error* error) {
+  if (rule == DLPACKGEN_ERROR_EXTENT)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: dimension %d has the extent %lld", what,
+                       (int)fault->dimension, (long long)fault->got);
+  if (rule == DLPACKGEN_ERROR_TOO_LARGE)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: the shape has more elements than 64 bits count",
+                       what);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                     "%s: %d dimensions%s; 0 to %d were expected, with their extents", what, (int)fault->got,
+                     rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
+}
+
+/* Gives the number of elements of a shape. */
+static int device_elements(const char* what, int32_t ndim, const int64_t* shape, uint64_t* count,
+                           dlpackgen_backend_error* error) {
+  dlpackgen_mismatch_ fault = {-1, 0, ndim};
+  int64_t elements = 0;
+  dlpackgen_error_code rule = DLPACKGEN_ERROR_NDIM;
+  if (ndim <= DLPACKGEN_MAX_NDIM) rule = dlpackgen_size_(ndim, shape, &elements, &fault);
+  *count = (uint64_t)elements;
+  return rule == DLPACKGEN_OK ? DLPACKGEN_BACKEND_OK : device_bad_shape(what, rule, &fault, error);
+}
+
+/* Gives the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
+static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size_t* bytes,
+                        dlpackgen_backend_error* error) {
+  const uint64_t width = dlpackgen_element_bits(dtype, 0);
+  uint64_t total = 0;
+  if (width == 0)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: the dtype has %d bits and %d lanes", what,
+                       dtype.bits, dtype.lanes);
+  if (!dlpackgen_bytes_of_(count, width, &total) || total > PTRDIFF_MAX)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                       "%s: %llu elements of %llu bits are more than can be addressed", what, (unsigned long long)count,
+                       (unsigned long long)width);
+  *bytes = (size_t)total;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+#include <stdlib.h>
+
+/* Fills all of a tensor but its data, as a request says; it has room for twice as many
+ * extents as dimensions. */
+static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
+                            void (*deleter)(DLManagedTensorVersioned*)) {
+  if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
+  /* Extents that no strides fit to are those of an empty tensor, whose strides mean nothing. */
+  (void)dlpackgen_compact_strides(r->ndim, extents, extents + r->ndim);
+  tensor->version.major = DLPACK_MAJOR_VERSION;
+  tensor->version.minor = DLPACK_MINOR_VERSION;
+  tensor->deleter = deleter;
+  tensor->dl_tensor.device = r->device;
+  tensor->dl_tensor.dtype = r->dtype;
+  tensor->dl_tensor.ndim = r->ndim;
+  tensor->dl_tensor.shape = r->ndim ? extents : NULL;
+  tensor->dl_tensor.strides = r->ndim ? extents + r->ndim : NULL;
+}
+
+/* Checks that a caller's struct has all members of the first version. */
+static inline int device_check_growable(const char* what, const char* type, size_t size, size_t first,
+                                        dlpackgen_backend_error* error) {
+  if (size >= first) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                     "%s: expected a size of at least %llu in the %s, got %llu; set it to sizeof(%s)", what,
+                     (unsigned long long)first, type, (unsigned long long)size, type);
+}
+
+/* Checks a struct of the caller by the last member of its first version. */
+#define DEVICE_CHECK_GROWABLE(what, type, object, member, error) \
+  device_check_growable(what, #type, (object)->size, DLPACKGEN_BACKEND_END(type, member), error)
+
+static inline int device_check_attributes(const char* what, const dlpackgen_pointer_attributes* info,
+                                          dlpackgen_backend_error* error) {
+  return DEVICE_CHECK_GROWABLE(what, dlpackgen_pointer_attributes, info, bytes, error);
+}
+
+/* Fills the caller's struct, which may be NULL, member by member: it may be of an older version. */
+static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
+                                   dlpackgen_backend_error* error) {
+  if (!info) return DLPACKGEN_BACKEND_OK;
+  const int code = DEVICE_CHECK_GROWABLE("probe", dlpackgen_driver_info, info, reserved, error);
+  if (code) return code;
+  info->version = version, info->devices = devices, info->reserved = 0;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* The same for what is known of an address. */
+static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
+                                          dlpackgen_pointer_attributes* info) {
+  info->device = device, info->ordinal = ordinal, info->reserved = 0;
+  info->base = base, info->bytes = bytes;
+}
+
+static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
+                                     dlpackgen_backend_error* error) {
+  if (r && tensor) return DEVICE_CHECK_GROWABLE("allocate", dlpackgen_allocation, r, flags, error);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL in the place of the %s",
+                     r ? "tensor" : "request");
+}
+
+/* Checks the extents and the dtype of a request, and gives the bytes that they take. */
+static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
+  uint64_t count = 0;
+  const int code = device_elements("allocate", r->ndim, r->shape, &count, error);
+  return code ? code : device_bytes("allocate", r->dtype, count, bytes, error);
+}
+
+/* Gives the host's part of a tensor: a struct of that size that begins with the tensor and
+ * ends with its extents. It is for free(). */
+static inline void* device_new_block(const char* what, const dlpackgen_allocation* r, size_t size,
+                                     dlpackgen_backend_error* error) {
+  void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
+  if (!block)
+    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: the host has no memory for a tensor's extents",
+                      what);
+  return block;
+}
+
+/* Tells tensors of the back end, by their deleter, from those of others. */
+static inline int device_check_ours(const char* what, const DLManagedTensorVersioned* tensor,
+                                    void (*deleter)(DLManagedTensorVersioned*), dlpackgen_backend_error* error) {
+  if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
+  return device_fail(
+      error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
+      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL in the place of the tensor");
+}
+
+static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
+                                       dlpackgen_backend_error* error) {
+  if (pointer && info) return device_check_attributes("pointer_attributes", info, error);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL in the place of the %s",
+                     pointer ? "answer" : "address; an empty tensor is where its maker says");
+}
+
+static inline int device_give_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
+  if (!count)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
+  *count = found;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Checks that two tensors hold the same number of the same elements in runs. */
+static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t* count,
+                             dlpackgen_backend_error* error) {
+  if (!to || !from)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL in the place of a tensor");
+  uint64_t other = 0;
+  int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
+  if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
+  if (code) return code;
+  const int shapes =
+      to->ndim == from->ndim && (to->ndim == 0 || !memcmp(to->shape, from->shape, (size_t)to->ndim * sizeof(int64_t)));
+  if (!shapes || to->dtype.code != from->dtype.code || to->dtype.bits != from->dtype.bits ||
+      to->dtype.lanes != from->dtype.lanes)
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s of the two tensors differ",
+                       shapes ? "dtypes" : "shapes");
+  if (*count && (!to->data || !from->data))
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements and no data",
+                       to->data ? "source" : "destination");
+  if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s is not compact; make it so first",
+                       dlpackgen_is_contiguous(to) ? "source" : "destination");
+  return DLPACKGEN_BACKEND_OK;
+}
+
+#include "dlpackgen_usm.h"
+
+enum usm_kind { USM_UNKNOWN, USM_HOST, USM_DEVICE, USM_SHARED };
+
+/* What is known of an address. Memory of the host has no owner: its id is that of the
+ * first device of its context. */
+struct usm_memory {
+  enum usm_kind kind;
+  int32_t ordinal;
+  size_t size;
+  const void* base;
+  int32_t id;
+};
+
+static const struct usm_memory usm_unknown = {USM_UNKNOWN, -1, 0, NULL, 0};
+
+/* What an implementation has: each gives a code, but for usm_quick, which tells whether it
+ * filled the answer for memory of a device, without an error. */
+static int usm_ready(dlpackgen_backend_error* error);
+static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* error);
+static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
+                    dlpackgen_backend_error* error);
+
+static int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info);
+
+/* Refuses memory that the host can reach, which torch would refuse as well. */
+static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int all_kinds,
+                          dlpackgen_backend_error* error) {
+  if (all_kinds || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_HOST_MEMORY, "%s %p is %s, and a device's own alone is taken here; %s",
+                     what, pointer, memory->kind == USM_HOST ? "the host's" : "shared with the host",
+                     "allocate it so, or ask the table that takes every kind");
+}
+
+static void usm_tell(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
+  const DLDevice known = {(DLDeviceType)BACKEND_device, memory->id}, cpu = {kDLCPU, 0};
+  device_give_attributes(memory->kind ? known : cpu, memory->kind ? memory->ordinal : -1, memory->base, memory->size,
+                         info);
+}
+
+static int usm_info(const void* pointer, int all_kinds, dlpackgen_pointer_attributes* info,
+                    dlpackgen_backend_error* error) {
+  struct usm_memory memory;
+  int code = usm_ready(error);
+  if (!code) code = device_check_pointer(pointer, info, error);
+  if (code) return code;
+  code = usm_look("pointer_attributes: the memory", pointer, 0, &memory, error);
+  if (!code) code = usm_check_kind("pointer_attributes: the memory", pointer, &memory, all_kinds, error);
+  if (!code) usm_tell(&memory, info);
+  return code;
+}
+
+static int usm_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
+                                  dlpackgen_backend_error* error) {
+  return usm_quick(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 0, info, error);
+}
+
+static int usm_pointer_attributes_all(const void* pointer, dlpackgen_pointer_attributes* info,
+                                      dlpackgen_backend_error* error) {
+  return usm_quick(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 1, info, error);
+}
+
+/* Holds what the driver tells against what a tensor says. Memory of the host is of
+ * no device. */
+static int usm_check_said(const char* what, const void* start, DLDevice said, const struct usm_memory* memory,
+                          dlpackgen_backend_error* error) {
+  if (memory->kind == USM_UNKNOWN)
+    return device_fail(error, USM_UNKNOWN_CODE, "%s: %p is no memory under the default context of a platform; %s", what,
+                       start, "it was freed, or allocated under another context: allocate it under the default one");
+  if (memory->ordinal < 0 || memory->id == said.device_id) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
+                     "%s says device %d, and the memory %p is of device %d in the order of SYCL", what,
+                     (int)said.device_id, start, (int)memory->id);
+}
+
+/* Checks a tensor that says it is in memory of the back end. */
+static int usm_check_owner(const char* what, const DLTensor* t, int all_kinds, struct usm_memory* memory,
+                           dlpackgen_backend_error* error) {
+  const char* start = (const char*)t->data + t->byte_offset;
+  int code = usm_check_id(what, t->device.device_id, error);
+  if (!code) code = usm_look(what, start, t->device.device_id, memory, error);
+  if (!code) code = usm_check_said(what, start, t->device, memory, error);
+  return code ? code : usm_check_kind(what, start, memory, all_kinds, error);
+}
+
+static int usm_check_tensor(const DLTensor* tensor, uint32_t flags, dlpackgen_pointer_attributes* info,
+                            dlpackgen_backend_error* error) {
+  struct usm_memory memory = usm_unknown;
+  uint64_t count = 0;
+  int code = usm_ready(error);
+  if (!code && info) code = device_check_attributes("check_tensor", info, error);
+  if (!code && (!tensor || (flags & ~(uint32_t)DLPACKGEN_USM_ALL_KINDS)))
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "check_tensor: %s",
+                       tensor ? "unknown flags; there is DLPACKGEN_USM_ALL_KINDS" : "NULL in the place of the tensor");
+  if (!code && (int)tensor->device.device_type != BACKEND_device)
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
+                       "check_tensor: the tensor says device type %d, and %s is %d", (int)tensor->device.device_type,
+                       BACKEND_TITLE, BACKEND_device);
+  if (!code) code = device_elements("check_tensor", tensor->ndim, tensor->shape, &count, error);
+  if (code) return code;
+  if (count && !tensor->data)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "check_tensor: a tensor with elements has no data");
+  code = count ? usm_check_owner("check_tensor: the tensor", tensor, flags == DLPACKGEN_USM_ALL_KINDS, &memory, error)
+               : usm_check_id("check_tensor", tensor->device.device_id, error);
+  if (code || !info) return code;
+  usm_tell(&memory, info);
+  if (!count) info->device = tensor->device;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <sycl/sycl.hpp>
+#include <vector>
+
+#if !defined(_WIN32)
+#include <pthread.h>
+#endif
+
+namespace {
+
+// A root device, with the context of its platform, which all libraries share.
+struct sycl_root {
+  sycl::device device;
+  sycl::context context;
+  int32_t first;  // of the platform's devices
+};
+
+enum class sycl_phase { fresh, ready, failed, forked, ended };
+
+// What is there as long as the process: SYCL takes itself down at its end, and nothing
+// of ours may be destroyed after that.
+struct sycl_state {
+  std::vector<sycl_root> roots;
+  std::vector<std::atomic<sycl::queue*>> own;  // the streams that NULL stands for
+  dlpackgen_backend_error first{};
+};
+
+std::atomic<sycl_phase> phase{sycl_phase::fresh};
+std::once_flag once;
+sycl_state* state = nullptr;
+
+// Gives the code of what SYCL says.
+int sycl_code(const sycl::exception& e) {
+  if (e.code() == sycl::errc::memory_allocation) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
+  if (e.code() == sycl::errc::feature_not_supported) return DLPACKGEN_BACKEND_UNSUPPORTED;
+  return DLPACKGEN_BACKEND_DRIVER_ERROR;
+}
+
+// Reports an exception after what was being done: none leaves the back end.
+template <class Work>
+int guarded(dlpackgen_backend_error* error, const char* what, Work work) noexcept {
+  try {
+    return work();
+  } catch (const sycl::exception& e) {
+    const int code = device_fail(error, sycl_code(e), "%s: SYCL says: ", what);
+    if (!error) return code;
+    device_add(error, e.what());
+    error->driver_code = e.code().value();
+    return code;
+  } catch (const std::bad_alloc&) {
+    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: no memory of the host", what);
+  } catch (const std::exception& e) {
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, "%s: %s", what, e.what());
+  } catch (...) {
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, "%s: an exception of no known type", what);
+  }
+}
+
+sycl::context default_context(const sycl::device& device) {
+#if defined(SYCL_KHR_DEFAULT_CONTEXT)
+  return device.get_platform().khr_get_default_context();
+#elif defined(SYCL_EXT_ONEAPI_DEFAULT_CONTEXT)
+  return device.get_platform().ext_oneapi_get_default_context();
+#else
+  return sycl::queue(device).get_context();  // of the first queue of the platform, which some SYCLs share
+#endif
+}
+
+// Fills the list in SYCL's order. Nobody can use a device whose platform has no context.
+void enumerate() {
+  for (const sycl::device& device : sycl::device::get_devices()) {
+    const auto same = [&](const sycl_root& r) { return r.device.get_platform() == device.get_platform(); };
+    int32_t first = 0;
+    while (first < static_cast<int32_t>(state->roots.size()) && !same(state->roots[first])) first++;
+    const bool known = first < static_cast<int32_t>(state->roots.size());
+    state->roots.push_back({device, known ? state->roots[first].context : default_context(device), first});
+  }
+  state->own = std::vector<std::atomic<sycl::queue*>>(state->roots.size());
+}
+
+// In a child: SYCL's threads stayed behind.
+void become_child() {
+  if (phase.load() == sycl_phase::ready) phase.store(sycl_phase::forked);
+}
+
+// Before SYCL takes itself down, which it does after this.
+void come_to_end() {
+  if (phase.load() == sycl_phase::ready) phase.store(sycl_phase::ended);
+}
+
+void load() {
+  state = new (std::nothrow) sycl_state;
+  if (!state) return phase.store(sycl_phase::failed);
+  int code = guarded(&state->first, "the devices of SYCL", [] {
+    enumerate();
+    return 0;
+  });
+  if (!code && state->roots.empty())
+    code =
+        device_fail(&state->first, DLPACKGEN_BACKEND_NO_DEVICE,
+                    "SYCL lists no device: no driver is found, or ONEAPI_DEVICE_SELECTOR hides them; install a driver");
+  if (!code) {
+#if !defined(_WIN32)
+    pthread_atfork(nullptr, nullptr, become_child);
+#endif
+    (void)std::atexit(come_to_end);
+  }
+  phase.store(code ? sycl_phase::failed : sycl_phase::ready);
+}
+
+int slowly_ready(dlpackgen_backend_error* error) {
+  if (phase.load() == sycl_phase::fresh) std::call_once(once, load);
+  switch (phase.load()) {
+    case sycl_phase::ready: return DLPACKGEN_BACKEND_OK;
+    case sycl_phase::forked: return device_forked("SYCL", error);
+    case sycl_phase::ended: return device_ended("SYCL", error);
+    default: break;
+  }
+  if (!state) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "no memory of the host to start with");
+  return device_repeat(&state->first, error);
+}
+
+// Gives the root that a device is a part of, or is; -1 for one that is not listed, as a
+// composite device is not.
+int32_t root_of(sycl::device device) {
+  for (;;) {
+    for (size_t i = 0; i < state->roots.size(); i++)
+      if (state->roots[i].device == device) return static_cast<int32_t>(i);
+    try {
+      device = device.get_info<sycl::info::device::parent_device>();
+    } catch (const sycl::exception&) {
+      return -1;
+    }
+  }
+}
+
+// Looks in the context of one platform; an address that it does not know stays unknown.
+int look_in(const char* what, const void* pointer, int32_t first, usm_memory* memory, dlpackgen_backend_error* error) {
+  const sycl::context& context = state->roots[first].context;
+  const sycl::usm::alloc kind = sycl::get_pointer_type(pointer, context);
+  if (kind == sycl::usm::alloc::unknown) return DLPACKGEN_BACKEND_OK;
+  memory->kind = kind == sycl::usm::alloc::device   ? USM_DEVICE
+                 : kind == sycl::usm::alloc::shared ? USM_SHARED
+                                                    : USM_HOST;
+  memory->id = first;
+  if (memory->kind == USM_HOST) return DLPACKGEN_BACKEND_OK;
+  memory->id = memory->ordinal = root_of(sycl::get_pointer_device(pointer, context));
+  if (memory->id >= 0) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
+                     "%s %p: SYCL does not list its device, nor one that it is a part of", what, pointer);
+}
+
+}  // namespace
+
+static int usm_ready(dlpackgen_backend_error* error) {
+  return phase.load(std::memory_order_acquire) == sycl_phase::ready ? DLPACKGEN_BACKEND_OK : slowly_ready(error);
+}
+
+static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* error) {
+  const int32_t count = static_cast<int32_t>(state->roots.size());
+  if (id >= 0 && id < count) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
+                     "%s: SYCL lists no device %d; it lists %d, numbered from 0", what, id, count);
+}
+
+// The hint's platform is asked first, then the others: a hint may be wrong. SYCL does
+// not tell where an allocation begins and ends.
+static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
+                    dlpackgen_backend_error* error) {
+  *memory = usm_unknown;
+  return guarded(error, what, [&] {
+    const int32_t likely = state->roots[hint].first;
+    int code = look_in(what, pointer, likely, memory, error);
+    for (size_t i = 0; !code && !memory->kind && i < state->roots.size(); i++) {
+      const int32_t first = state->roots[i].first;
+      if (first == static_cast<int32_t>(i) && first != likely) code = look_in(what, pointer, first, memory, error);
+    }
+    return code;
+  });
+}
+
+static int usm_quick(const void*, dlpackgen_pointer_attributes*) { return 0; }
+
+static int usm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+  const int code = usm_ready(error);
+#if defined(__SYCL_COMPILER_VERSION)
+  const int64_t version = __SYCL_COMPILER_VERSION;
+#else
+  const int64_t version = SYCL_LANGUAGE_VERSION;
+#endif
+  return code ? code : device_give_info(version, static_cast<int32_t>(state->roots.size()), facts, error);
+}
+
+static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
+  const int code = usm_ready(error);
+  return code ? code : device_give_count(static_cast<int32_t>(state->roots.size()), count, error);
+}
+
+static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error) {
+  int code = usm_ready(error);
+  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL in the place of the id");
+  if (!code) code = usm_check_id("id", ordinal, error);
+  if (!code) *id = ordinal;
+  return code;
+}
+
+static int usm_set_device_ids(const dlpackgen_usm_id*, size_t, dlpackgen_backend_error* error) {
+  return usm_ready(error);
+}
+
+/* Streams: their numbers, and whose they are. Part of the back end's file. */
+
+/* Streams: what back ends that have some check and read alike. Part of the back end's
+ * file. */
+
+/* Checks a type of device that has streams of its own. */
+static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
+  if ((int)device.device_type == BACKEND_device) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
+                     "%s: device type %d; the streams of %s are those of type %d", what, (int)device.device_type,
+                     BACKEND_TITLE, BACKEND_device);
+}
+
+/* Checks a stream that work is to be done on. */
+static int device_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (!(stream->flags & DLPACKGEN_STREAM_NO_SYNC)) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: a stream is required; -1 means no stream", what);
+}
+
+/* Checks that there is a place for the stream that is asked for. */
+static int device_check_place(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (stream) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
+}
+
+static int device_refuse_number(int64_t number, const char* taken, dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
+                     "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
+                     BACKEND_TITLE, taken);
+}
+
+/* Gives the handle that a source has for a device; NULL stands for the default stream. */
+static int device_current(const dlpackgen_stream_source* source, DLDevice device, void** handle,
+                          dlpackgen_backend_error* error) {
+  *handle = NULL;
+  if (source && source->current) {
+    const int failed = source->current(source->state, device, handle);
+    if (failed)
+      return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
+                         "current_work_stream: the program's callback gave the error %d", failed);
+  } else if (source && source->handles && (size_t)device.device_id < source->count) {
+    *handle = source->handles[device.device_id];
+  }
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* No object begins below: a smaller number is one that other back ends know. */
+enum { USM_LOWEST_HANDLE = 4096 };
+
+/* Checks a handle that is not NULL, of a device that there is. */
+static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error);
+
+static int usm_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
+  const int code = device_check_type(what, device, error);
+  return code ? code : usm_check_id(what, device.device_id, error);
+}
+
+static int usm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  const int code = usm_check_device(what, stream->device, error);
+  if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || !stream->handle) return code;
+  if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p is no object in memory", what,
+                       stream->handle);
+  return usm_check_handle(what, stream, error);
+}
+
+/* As usm_check_stream, for what needs a stream to work on. */
+static int usm_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  const int code = usm_check_stream(what, stream, error);
+  return code ? code : device_check_ordered(what, stream, error);
+}
+
+static void usm_fill_stream(dlpackgen_stream* stream, void* handle, DLDevice device, int unordered) {
+  memset(stream, 0, sizeof *stream);
+  stream->handle = handle;
+  stream->device = device;
+  stream->flags = unordered ? DLPACKGEN_STREAM_NO_SYNC : 0;
+}
+
+static int usm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpackgen_stream* stream,
+                                  dlpackgen_backend_error* error) {
+  int code = usm_ready(error);
+  if (!code) code = usm_check_device("stream_from_dlpack", device, error);
+  if (!code) code = device_check_place("stream_from_dlpack", stream, error);
+  if (code) return code;
+  if (number && *number != -1 && (*number < USM_LOWEST_HANDLE || (uint64_t)*number > UINTPTR_MAX))
+    return device_refuse_number(*number, "a stream is None, -1, or a handle", error);
+  const int handle = number && *number != -1;
+  usm_fill_stream(stream, handle ? (void*)(uintptr_t)*number : NULL, device, number && *number == -1);
+  return DLPACKGEN_BACKEND_OK;
+}
+
+static int usm_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
+                              dlpackgen_backend_error* error) {
+  void* handle = NULL;
+  int code = usm_ready(error);
+  if (!code) code = usm_check_device("current_work_stream", device, error);
+  if (!code) code = device_check_place("current_work_stream", stream, error);
+  if (!code) code = device_current(source, device, &handle, error);
+  if (!code) usm_fill_stream(stream, handle, device, 0);
+  return code;
+}
+
+namespace {
+
+// What fails later fails the call that waits for it.
+void swallow(sycl::exception_list) {}
+
+// Gives the queue of our own for a device, made when it is first needed, and kept.
+sycl::queue& own_queue(int32_t id) {
+  std::atomic<sycl::queue*>& own = state->own[id];
+  if (sycl::queue* there = own.load()) return *there;
+  const sycl_root& root = state->roots[id];
+  auto* fresh = new sycl::queue(root.context, root.device, swallow, sycl::property::queue::in_order());
+  sycl::queue* none = nullptr;
+  if (own.compare_exchange_strong(none, fresh)) return *fresh;
+  delete fresh;
+  return *none;
+}
+
+// Gives the queue of a stream that was checked.
+sycl::queue& queue_of(const dlpackgen_stream& stream) {
+  if (stream.handle) return *static_cast<sycl::queue*>(stream.handle);
+  return own_queue(stream.device.device_id);
+}
+
+bool recorded(const sycl::queue& queue) {
+#if defined(SYCL_EXT_ONEAPI_GRAPH) && SYCL_EXT_ONEAPI_GRAPH
+  return queue.ext_oneapi_get_state() == sycl::ext::oneapi::experimental::queue_state::recording;
+#else
+  return (void)queue, false;
+#endif
+}
+
+// An event for all that a queue has.
+sycl::event mark(sycl::queue& queue) {
+#if defined(SYCL_EXT_ONEAPI_ENQUEUE_BARRIER)
+  return queue.ext_oneapi_submit_barrier();
+#else
+  queue.wait();
+  return {};
+#endif
+}
+
+// Lets a queue wait for an event with all that it gets from now on.
+void hold(sycl::queue& queue, const sycl::event& event) {
+#if defined(SYCL_EXT_ONEAPI_ENQUEUE_BARRIER)
+  queue.ext_oneapi_submit_barrier({event});
+#else
+  sycl::event(event).wait(), (void)queue;
+#endif
+}
+
+// An event of a queue's own context for one of another's: platforms know nothing of each
+// other's events, and a thread of SYCL waits between them.
+sycl::event across(sycl::queue& queue, const sycl::event& event) {
+  return queue.submit([&](sycl::handler& h) {
+    h.depends_on(event);
+    h.host_task([] {});
+  });
+}
+
+int check_not_recorded(const char* what, const sycl::queue& queue, const void* handle, const char* why,
+                       dlpackgen_backend_error* error) {
+  if (!recorded(queue)) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_CAPTURING, "%s: the queue %p is recorded into a graph, %s", what, handle,
+                     why);
+}
+
+}  // namespace
+
+// The pointer itself is trusted: nothing tells a queue from other memory.
+static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  return guarded(error, what, [&]() -> int {
+    const auto& queue = *static_cast<sycl::queue*>(stream->handle);
+    const int32_t id = root_of(queue.get_device());
+    if (id != stream->device.device_id)
+      return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
+                         "%s: the queue %p is of device %d, not of device %d", what, stream->handle, id,
+                         stream->device.device_id);
+    if (queue.get_context() == state->roots[id].context) return DLPACKGEN_BACKEND_OK;
+    return device_fail(
+        error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
+        "%s: the queue %p belongs to a context that the program created, not to the platform's default one, %s", what,
+        stream->handle, "which libraries share; create it there");
+  });
+}
+
+static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
+                           dlpackgen_backend_error* error) {
+  int code = usm_ready(error);
+  if (!code) code = usm_check_stream("stream_wait: the consumer's stream", consumer, error);
+  if (!code) code = usm_check_stream("stream_wait: the producer's stream", producer, error);
+  if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
+  return guarded(error, "stream_wait", [&]() -> int {
+    sycl::queue &waits = queue_of(*consumer), &works = queue_of(*producer);
+    if (recorded(waits) != recorded(works))
+      return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
+                         "stream_wait: the %s queue is recorded into a graph and the other is not; %s",
+                         recorded(waits) ? "consumer's" : "producer's",
+                         "order them in the graph, and pass -1 as the stream");
+    if (waits == works) {
+      if (!waits.is_in_order()) mark(waits);
+      return DLPACKGEN_BACKEND_OK;
+    }
+    const sycl::event done = mark(works);
+    hold(waits, waits.get_context() == works.get_context() ? done : across(waits, done));
+    return DLPACKGEN_BACKEND_OK;
+  });
+}
+
+static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  int code = usm_ready(error);
+  if (!code) code = usm_check_ordered("stream_synchronize", stream, error);
+  if (code) return code;
+  return guarded(error, "stream_synchronize", [&]() -> int {
+    sycl::queue& queue = queue_of(*stream);
+    const int recording = check_not_recorded("stream_synchronize", queue, stream->handle,
+                                             "and waits for nothing before the graph is launched", error);
+    if (!recording) queue.wait();
+    return recording;
+  });
+}
+
+#include <memory>
+#include <utility>
+
+namespace {
+
+constexpr size_t alignment = 256;
+
+// A tensor of ours. It shares the queue of its request, so that this is there as long as
+// the tensor, and has events for what keep_until named.
+struct sycl_block {
+  DLManagedTensorVersioned tensor{};
+  int32_t id = 0;
+  std::unique_ptr<sycl::queue> first;
+  std::mutex busy;
+  std::vector<std::pair<sycl::queue, sycl::event>> keeps;
+  std::vector<int64_t> extents;
+  sycl_block* next = nullptr;  // among those that are freed later
+};
+
+// Those that could not be freed while a graph was recorded.
+std::atomic<sycl_block*> later{nullptr};
+
+void delete_tensor(DLManagedTensorVersioned* tensor);
+
+sycl_block* block_of(const DLManagedTensorVersioned* tensor) { return static_cast<sycl_block*>(tensor->manager_ctx); }
+
+// Waits for the work on the memory, which sycl::free does not.
+void settle(sycl_block& block) {
+  bool named = false;
+  for (auto& keep : block.keeps) {
+    named = named || keep.first == *block.first;
+    keep.second.wait();
+  }
+  if (!named) mark(*block.first).wait();
+}
+
+// Leaves SYCL's objects as they are, after its end.
+void abandon(sycl_block& block) {
+  (void)block.first.release();
+  new std::vector<std::pair<sycl::queue, sycl::event>>(std::move(block.keeps));
+}
+
+// Puts a tensor off to a later call where its queue is recorded, whose work cannot be
+// waited for.
+bool put_off(sycl_block* block) {
+  if (!recorded(*block->first)) return false;
+  block->next = later.load();
+  while (!later.compare_exchange_weak(block->next, block)) continue;
+  return true;
+}
+
+// Frees a tensor, or puts it off. All of it is guarded: deleters are called by C.
+int release(sycl_block* block, dlpackgen_backend_error* error) {
+  void* data = block->tensor.dl_tensor.data;
+  bool stays = false;
+  const int code = guarded(error, "deallocate", [&] {
+    if (!data) return 0;
+    if (phase.load() != sycl_phase::ready) return abandon(*block), 0;
+    stays = put_off(block);
+    if (stays) return 0;
+    settle(*block);
+    sycl::free(data, state->roots[block->id].context);
+    return 0;
+  });
+  if (!stays) delete block;
+  return code;
+}
+
+// Tries again what was put off.
+void retry() {
+  if (!later.load(std::memory_order_relaxed)) return;
+  sycl_block* block = later.exchange(nullptr);
+  while (block) {
+    sycl_block* next = block->next;
+    (void)release(block, nullptr);
+    block = next;
+  }
+}
+
+void delete_tensor(DLManagedTensorVersioned* tensor) {
+  if (!tensor) return;
+  if (phase.load() == sycl_phase::ready) retry();
+  (void)release(block_of(tensor), nullptr);
+}
+
+// Checks what is asked for, and the stream that is to use it first.
+int check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
+  if (static_cast<int>(r->device.device_type) != BACKEND_device)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",
+                       static_cast<int>(r->device.device_type), BACKEND_TITLE, BACKEND_device);
+  const dlpackgen_stream first = {r->stream, r->device, 0, 0};
+  return usm_check_stream("allocate", &first, error);
+}
+
+// Makes the tensor, with memory where it has elements.
+int make_tensor(const dlpackgen_allocation* r, size_t bytes, DLManagedTensorVersioned** tensor,
+                dlpackgen_backend_error* error) {
+  auto block = std::make_unique<sycl_block>();
+  block->id = r->device.device_id;
+  block->extents.resize(2 * static_cast<size_t>(r->ndim) + 1);
+  device_describe(&block->tensor, r, block->extents.data(), delete_tensor);
+  block->tensor.manager_ctx = block.get();
+  const sycl_root& root = state->roots[block->id];
+  if (bytes && !root.device.has(sycl::aspect::usm_device_allocations))
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "allocate: device %d has no unified shared memory",
+                       block->id);
+  if (bytes) {
+    sycl::queue& first = queue_of({r->stream, r->device, 0, 0});
+    const int code = check_not_recorded("allocate", first, r->stream,
+                                        "whose work cannot be waited for; allocate before it is recorded", error);
+    if (code) return code;
+    block->first = std::make_unique<sycl::queue>(first);
+    block->tensor.dl_tensor.data = sycl::aligned_alloc_device(alignment, bytes, root.device, root.context);
+    if (!block->tensor.dl_tensor.data)
+      return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "allocate: device %d gives no %llu bytes", block->id,
+                         static_cast<unsigned long long>(bytes));
+  }
+  *tensor = &block.release()->tensor;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+}  // namespace
+
+static int usm_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* error) {
+  const int code = tensor ? device_check_ours("deallocate", tensor, delete_tensor, error) : DLPACKGEN_BACKEND_OK;
+  if (code || !tensor) return code;
+  if (phase.load() == sycl_phase::ready) retry();
+  return release(block_of(tensor), error);
+}
+
+static int usm_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor, dlpackgen_backend_error* error) {
+  size_t bytes = 0;
+  int code = usm_ready(error);
+  if (!code) code = device_check_alloc(r, tensor, error);
+  if (!code) code = check_request(r, error);
+  if (!code) code = device_check_size(r, &bytes, error);
+  if (code) return code;
+  retry();
+  return guarded(error, "allocate", [&] { return make_tensor(r, bytes, tensor, error); });
+}
+
+static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream,
+                          dlpackgen_backend_error* error) {
+  int code = usm_ready(error);
+  if (!code) code = device_check_ours("keep_until", tensor, delete_tensor, error);
+  if (!code) code = usm_check_ordered("keep_until", stream, error);
+  if (code || !tensor->dl_tensor.data) return code;
+  return guarded(error, "keep_until", [&]() -> int {
+    sycl::queue& queue = queue_of(*stream);
+    const int recording =
+        check_not_recorded("keep_until", queue, stream->handle,
+                           "whose work is done at each launch; keep the tensor as long as the graph", error);
+    if (recording) return recording;
+    sycl_block& block = *block_of(tensor);
+    const std::lock_guard<std::mutex> guard(block.busy);  // of two threads at once the later event stays
+    sycl::event event = mark(queue);
+    for (auto& keep : block.keeps) {
+      if (!(keep.first == queue)) continue;
+      keep.second = event;
+      return DLPACKGEN_BACKEND_OK;
+    }
+    block.keeps.emplace_back(queue, event);
+    return DLPACKGEN_BACKEND_OK;
+  });
+}
+
+/* Copying between tensors. Part of the back end's file. */
+
+/* One end of a copy, held against what the driver says of its memory. Part of the back
+ * end's file. */
+
+/* Compares what a tensor says with where its memory is: a tensor may be wrong about it,
+ * after its memory was freed for one. What is pinned or managed may be called the host's. */
+static inline int device_check_said(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
+                                    dlpackgen_backend_error* error) {
+  const int said = (int)t->device.device_type, found = (int)info->device.device_type;
+  const int pinned = said == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
+  const int other = found == BACKEND_device && t->device.device_id != info->device.device_id;
+  if ((said == found || pinned) && !other) return DLPACKGEN_BACKEND_OK;
+  return device_fail(
+      error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
+      "%s: its declared device (%d, %d) does not match the driver's (%d, %d) for memory %p; it may have been freed",
+      what, said, (int)t->device.device_id, found, (int)info->device.device_id,
+      (const void*)((const char*)t->data + t->byte_offset));
+}
+
+/* Tells whether memory ends before a range in it does; a size of 0 is one that the driver
+ * does not tell. */
+static inline int device_ends(const void* start, size_t bytes, const void* base, size_t size) {
+  return size && (size_t)((const char*)start - (const char*)base) + bytes > size;
+}
+
+static inline int device_too_short(const char* what, const void* start, size_t bytes, size_t size,
+                                   dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
+                     "%s has %llu bytes at %p, and its memory, of %llu, ends before", what, (unsigned long long)bytes,
+                     start, (unsigned long long)size);
+}
+
+/* One end of a copy. */
+struct usm_side {
+  char* start; /* the first element */
+  struct usm_memory memory;
+};
+
+/* Queues a copy on a stream, and waits for it where it is told to. */
+static int usm_move(const struct usm_side* to, const struct usm_side* from, size_t bytes,
+                    const dlpackgen_stream* stream, int waits, dlpackgen_backend_error* error);
+
+/* Asks the driver about a tensor's memory: a tensor may be wrong about it, after its
+ * memory was freed for one. */
+static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int all_kinds, struct usm_side* side,
+                         dlpackgen_backend_error* error) {
+  int code = DLPACKGEN_BACKEND_OK;
+  side->start = (char*)t->data + t->byte_offset;
+  if ((int)t->device.device_type == BACKEND_device) code = usm_check_owner(what, t, all_kinds, &side->memory, error);
+  else if (t->device.device_type != kDLCPU)
+    code =
+        device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "%s says device type %d; %s copies between %d and %d",
+                    what, (int)t->device.device_type, BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
+  else code = usm_look(what, side->start, 0, &side->memory, error);
+  if (code) return code;
+  const struct usm_memory* m = &side->memory;
+  if (t->device.device_type == kDLCPU && m->kind == USM_DEVICE)
+    return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
+                       "%s says that %p is the host's, and it is memory of device %d", what, (void*)side->start,
+                       (int)m->id);
+  if (device_ends(side->start, bytes, m->base, m->size))
+    return device_too_short(what, side->start, bytes, m->size, error);
+  return DLPACKGEN_BACKEND_OK;
+}
+
+static int usm_copy_kinds(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream, int all_kinds,
+                          dlpackgen_backend_error* error) {
+  struct usm_side target, source;
+  uint64_t count = 0;
+  size_t bytes = 0;
+  int code = usm_ready(error);
+  if (!code) code = device_check_copy(to, from, &count, error);
+  if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
+  if (!code) code = usm_check_ordered("copy", stream, error);
+  if (code || !bytes) return code;
+  code = usm_read_side("copy: the destination", to, bytes, all_kinds, &target, error);
+  if (!code) code = usm_read_side("copy: the source", from, bytes, all_kinds, &source, error);
+  if (code) return code;
+  if (to->device.device_type == kDLCPU && from->device.device_type == kDLCPU)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "copy: neither tensor is in memory of %s",
+                       BACKEND_TITLE);
+  const int waits = target.memory.kind == USM_UNKNOWN || source.memory.kind == USM_UNKNOWN;
+  return usm_move(&target, &source, bytes, stream, waits, error);
+}
+
+static int usm_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,
+                    dlpackgen_backend_error* error) {
+  return usm_copy_kinds(to, from, stream, 0, error);
+}
+
+static int usm_copy_all(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,
+                        dlpackgen_backend_error* error) {
+  return usm_copy_kinds(to, from, stream, 1, error);
+}
+
+namespace {
+
+// Copies after all that the queue has, and before what comes next.
+sycl::event copy_in_order(sycl::queue& queue, void* to, const void* from, size_t bytes) {
+  if (queue.is_in_order()) return queue.memcpy(to, from, bytes);
+  const sycl::event copied = queue.memcpy(to, from, bytes, mark(queue));
+  hold(queue, copied);
+  return copied;
+}
+
+// Tells whether a device reaches memory itself.
+bool reaches(int32_t id, const usm_memory& memory) {
+  if (!memory.kind) return true;
+  if (state->roots[memory.id].first != state->roots[id].first) return false;
+  if (memory.kind != USM_DEVICE || memory.id == id) return true;
+#if defined(SYCL_EXT_ONEAPI_PEER_ACCESS)
+  return state->roots[id].device.ext_oneapi_can_access_peer(state->roots[memory.id].device);
+#else
+  return false;
+#endif
+}
+
+// Copies between devices of which one does not reach the other: through the host, each
+// half on a queue of its own. It waits for both.
+int copy_staged(const usm_side* to, const usm_side* from, size_t bytes, sycl::queue& queue) {
+  std::vector<char> room(bytes);
+  queue.wait();
+  own_queue(from->memory.id).memcpy(room.data(), from->start, bytes).wait();
+  own_queue(to->memory.id).memcpy(to->start, room.data(), bytes).wait();
+  return DLPACKGEN_BACKEND_OK;
+}
+
+}  // namespace
+
+static int usm_move(const struct usm_side* to, const struct usm_side* from, size_t bytes,
+                    const dlpackgen_stream* stream, int waits, dlpackgen_backend_error* error) {
+  return guarded(error, "copy", [&]() -> int {
+    sycl::queue& queue = queue_of(*stream);
+    const int32_t id = stream->device.device_id;
+    const bool staged = !reaches(id, to->memory) || !reaches(id, from->memory);
+    const int code = waits || staged
+                         ? check_not_recorded("copy", queue, stream->handle,
+                                              "and what is not a device's would be read at each launch", error)
+                         : DLPACKGEN_BACKEND_OK;
+    if (code) return code;
+    if (staged) return copy_staged(to, from, bytes, queue);
+    sycl::event copied = copy_in_order(queue, to->start, from->start, bytes);
+    if (waits) copied.wait();
+    return DLPACKGEN_BACKEND_OK;
+  });
+}
+
+/* The tables, which are all that other files see. Part of the back end's file. */
+
+#define USM_TABLE(info, copies)   \
+  {sizeof(dlpackgen_backend),     \
+   DLPACKGEN_BACKEND_ABI_VERSION, \
+   BACKEND_device,                \
+   BACKEND_NAME,                  \
+   usm_probe,                     \
+   usm_device_count,              \
+   info,                          \
+   usm_alloc,                     \
+   usm_free,                      \
+   usm_current_stream,            \
+   usm_stream_from_dlpack,        \
+   usm_stream_wait,               \
+   usm_keep_until,                \
+   copies,                        \
+   usm_finish}
+
+static const dlpackgen_backend usm_device_only = USM_TABLE(usm_pointer_attributes, usm_copy);
+static const dlpackgen_backend usm_all_kinds = USM_TABLE(usm_pointer_attributes_all, usm_copy_all);
+
+const dlpackgen_backend* BACKEND_ENTRY(void) { return &usm_device_only; }
+
+const dlpackgen_usm_table* DLPACKGEN_USM_ENTRY(void) {
+  static const dlpackgen_usm_table table = {
+      sizeof(dlpackgen_usm_table), DLPACKGEN_USM_ABI_VERSION, USM_HANDLES, &usm_device_only, &usm_all_kinds, usm_id_of,
+      usm_set_device_ids,          usm_check_tensor,
+  };
+  return &table;
+}
+

@@ -6,8 +6,2477 @@
 /* The back end as one translation unit: all that other files see of it is the
  * function at its end. Nothing is linked but libdl, and nothing is opened before
  * the first call that asks for something. */
-#include "streams_copy.h"
-#include "streams_memory.h"
+
+/* Copying between tensors. Part of the back end's C file. */
+
+/* What back ends with memory of their own check and fill alike. Part of the back
+ * end's C file. */
+
+/* Sizes of tensors, by the rules that all languages share, as errors of a back end. Part of the
+ * back end's C file. */
+
+/* Filling errors. Part of the back end's C file. */
+
+/* ROCm's driver, as the sources beside it call it: its types, its numbers, and
+ * where each function is found. Nothing of the driver's own headers is needed. */
+
+#include "dlpackgen_rocm.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BACKEND_NAME "rocm"
+#define BACKEND_TITLE "ROCm"
+#define BACKEND_PACKAGE "the ROCm runtime"
+#define BACKEND_TYPES "10 and 11"
+#define BACKEND_ENTRY DLPACKGEN_ROCM_ENTRY
+
+#if defined(_WIN32) && !defined(_WIN64)
+#define DRIVER_CALL 
+#else
+#define DRIVER_CALL
+#endif
+
+enum {
+  BACKEND_device = kDLROCM,
+  BACKEND_host = kDLROCMHost,
+  BACKEND_managed = -1,
+  DRIVER_attribute_memory_type = 2,
+  DRIVER_attribute_is_managed = 8,
+  DRIVER_attribute_ordinal = 9,
+  DRIVER_attribute_mapped = 13,
+  DRIVER_memory_host = 1,
+  DRIVER_memory_device = 2,
+  DRIVER_memory_array = 10,
+  DRIVER_device_managed_memory = 24,
+  DRIVER_device_memory_pools = 88,
+  DRIVER_host_portable = 1,
+  DRIVER_managed_global = 1,
+  DRIVER_stream_non_blocking = 1,
+  DRIVER_stream_unknown = 400,
+  DRIVER_event_no_timing = 2,
+  DRIVER_capture_none = 0,
+  DRIVER_capture_active = 1,
+  DRIVER_capture_relaxed = 2,
+  DRIVER_copy_default = 4,
+  DRIVER_location_device = 1,
+  DRIVER_access_read_write = 3,
+  DRIVER_OLDEST = 50000000,
+  DRIVER_LOOKUP_FLAGS = 0
+};
+#define DRIVER_memory_host_in(version) ((version) < 60000000 ? 0 : DRIVER_memory_host)
+#define DRIVER_memory_device_in(version) ((version) < 60000000 ? 1 : DRIVER_memory_device)
+#define DRIVER_memory_array_in(version) ((version) < 60000000 ? 2 : DRIVER_memory_array)
+
+typedef unsigned int driver_result;
+typedef struct ihipStream_t *driver_stream;
+typedef struct ihipEvent_t *driver_event;
+typedef struct ihipMemPoolHandle_t *driver_pool;
+typedef struct hipMemAccessDesc driver_access;
+typedef int driver_device;
+typedef void *driver_address;
+typedef unsigned long long driver_capture_id;
+
+struct driver {
+  driver_result(DRIVER_CALL *driver_version)(int *version);
+  const char *(DRIVER_CALL *error_name)(driver_result result);
+  const char *(DRIVER_CALL *error_text)(driver_result result);
+  driver_result(DRIVER_CALL *device_count)(int *count);
+  driver_result(DRIVER_CALL *device_attribute)(int *value, unsigned int attribute, int device);
+  driver_result(DRIVER_CALL *device_current)(int *device);
+  driver_result(DRIVER_CALL *device_use)(int device);
+  driver_result(DRIVER_CALL *primary_state)(driver_device device, unsigned int *flags, int *active);
+  driver_result(DRIVER_CALL *pointer_attributes)(unsigned int count, unsigned int *attributes, void **values, driver_address address);
+  driver_result(DRIVER_CALL *address_range)(driver_address *base, size_t *size, driver_address address);
+  driver_result(DRIVER_CALL *memory_alloc)(void **address, size_t size);
+  driver_result(DRIVER_CALL *memory_free)(void *address);
+  driver_result(DRIVER_CALL *pool_alloc)(void **address, size_t size, driver_stream stream);
+  driver_result(DRIVER_CALL *pool_free)(void *address, driver_stream stream);
+  driver_result(DRIVER_CALL *pool_default)(driver_pool *pool, int device);
+  driver_result(DRIVER_CALL *pool_access)(driver_pool pool, const driver_access *access, size_t count);
+  driver_result(DRIVER_CALL *peer_access)(int *can, int device, int peer);
+  driver_result(DRIVER_CALL *managed_alloc)(void **address, size_t size, unsigned int flags);
+  driver_result(DRIVER_CALL *host_alloc)(void **address, size_t size, unsigned int flags);
+  driver_result(DRIVER_CALL *host_free)(void *address);
+  driver_result(DRIVER_CALL *copy)(void *to, const void *from, size_t size, unsigned int kind, driver_stream stream);
+  driver_result(DRIVER_CALL *copy_peer)(void *to, int to_device, const void *from, int from_device, size_t size, driver_stream stream);
+  driver_result(DRIVER_CALL *stream_create)(driver_stream *stream, unsigned int flags);
+  driver_result(DRIVER_CALL *stream_destroy)(driver_stream stream);
+  driver_result(DRIVER_CALL *stream_finish)(driver_stream stream);
+  driver_result(DRIVER_CALL *stream_wait)(driver_stream stream, driver_event event, unsigned int flags);
+  driver_result(DRIVER_CALL *stream_capture)(driver_stream stream, unsigned int *status);
+  driver_result(DRIVER_CALL *stream_capture_id)(driver_stream stream, unsigned int *status, driver_capture_id *id);
+  driver_result(DRIVER_CALL *capture_mode)(unsigned int *mode);
+  int (DRIVER_CALL *stream_device)(driver_stream stream);
+  driver_result(DRIVER_CALL *event_create)(driver_event *event, unsigned int flags);
+  driver_result(DRIVER_CALL *event_record)(driver_event event, driver_stream stream);
+  driver_result(DRIVER_CALL *event_destroy)(driver_event event);
+};
+
+static const char *const driver_libraries[] = {
+#if defined(_WIN32)
+  "amdhip64_7.dll",
+  "amdhip64_6.dll",
+  "amdhip64.dll",
+#else
+  "libamdhip64.so.7",
+  "libamdhip64.so.6",
+  "libamdhip64.so.5",
+#endif
+  NULL
+};
+
+static const struct driver_function {
+  const char *symbol, *plain; /* for a lookup, and without one */
+  int since;                  /* the version of the driver */
+  int optional;
+  size_t offset; /* in struct driver */
+} driver_functions[] = {
+  {"hipDriverGetVersion", "hipDriverGetVersion", 40200000, 0, offsetof(struct driver, driver_version)},
+  {"hipGetErrorName", "hipGetErrorName", 40200000, 0, offsetof(struct driver, error_name)},
+  {"hipGetErrorString", "hipGetErrorString", 40200000, 0, offsetof(struct driver, error_text)},
+  {"hipGetDeviceCount", "hipGetDeviceCount", 40200000, 0, offsetof(struct driver, device_count)},
+  {"hipDeviceGetAttribute", "hipDeviceGetAttribute", 40200000, 0, offsetof(struct driver, device_attribute)},
+  {"hipGetDevice", "hipGetDevice", 40200000, 0, offsetof(struct driver, device_current)},
+  {"hipSetDevice", "hipSetDevice", 40200000, 0, offsetof(struct driver, device_use)},
+  {"hipDevicePrimaryCtxGetState", "hipDevicePrimaryCtxGetState", 40200000, 0, offsetof(struct driver, primary_state)},
+  {"hipDrvPointerGetAttributes", "hipDrvPointerGetAttributes", 50000000, 0, offsetof(struct driver, pointer_attributes)},
+  {"hipMemGetAddressRange", "hipMemGetAddressRange", 40200000, 0, offsetof(struct driver, address_range)},
+  {"hipMalloc", "hipMalloc", 40200000, 0, offsetof(struct driver, memory_alloc)},
+  {"hipFree", "hipFree", 40200000, 0, offsetof(struct driver, memory_free)},
+  {"hipMallocAsync", "hipMallocAsync", 50100000, 1, offsetof(struct driver, pool_alloc)},
+  {"hipFreeAsync", "hipFreeAsync", 50100000, 1, offsetof(struct driver, pool_free)},
+  {"hipDeviceGetDefaultMemPool", "hipDeviceGetDefaultMemPool", 50100000, 1, offsetof(struct driver, pool_default)},
+  {"hipMemPoolSetAccess", "hipMemPoolSetAccess", 50100000, 1, offsetof(struct driver, pool_access)},
+  {"hipDeviceCanAccessPeer", "hipDeviceCanAccessPeer", 40200000, 0, offsetof(struct driver, peer_access)},
+  {"hipMallocManaged", "hipMallocManaged", 40200000, 0, offsetof(struct driver, managed_alloc)},
+  {"hipHostMalloc", "hipHostMalloc", 40200000, 0, offsetof(struct driver, host_alloc)},
+  {"hipHostFree", "hipHostFree", 40200000, 0, offsetof(struct driver, host_free)},
+  {"hipMemcpyAsync", "hipMemcpyAsync", 40200000, 0, offsetof(struct driver, copy)},
+  {"hipMemcpyPeerAsync", "hipMemcpyPeerAsync", 40200000, 0, offsetof(struct driver, copy_peer)},
+  {"hipStreamCreateWithFlags", "hipStreamCreateWithFlags", 40200000, 0, offsetof(struct driver, stream_create)},
+  {"hipStreamDestroy", "hipStreamDestroy", 40200000, 0, offsetof(struct driver, stream_destroy)},
+  {"hipStreamSynchronize", "hipStreamSynchronize", 40200000, 0, offsetof(struct driver, stream_finish)},
+  {"hipStreamWaitEvent", "hipStreamWaitEvent", 40200000, 0, offsetof(struct driver, stream_wait)},
+  {"hipStreamIsCapturing", "hipStreamIsCapturing", 40300000, 0, offsetof(struct driver, stream_capture)},
+  {"hipStreamGetCaptureInfo", "hipStreamGetCaptureInfo", 40500000, 0, offsetof(struct driver, stream_capture_id)},
+  {"hipThreadExchangeStreamCaptureMode", "hipThreadExchangeStreamCaptureMode", 50000000, 0, offsetof(struct driver, capture_mode)},
+  {"hipGetStreamDeviceId", "hipGetStreamDeviceId", 40200000, 0, offsetof(struct driver, stream_device)},
+  {"hipEventCreateWithFlags", "hipEventCreateWithFlags", 40200000, 0, offsetof(struct driver, event_create)},
+  {"hipEventRecord", "hipEventRecord", 40200000, 0, offsetof(struct driver, event_record)},
+  {"hipEventDestroy", "hipEventDestroy", 40200000, 0, offsetof(struct driver, event_destroy)},
+};
+
+static const struct driver_error {
+  driver_result value;
+  int code;
+  const char *name, *text;
+} driver_errors[] = {
+  {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorInvalidValue",
+   "the driver refused an argument"},
+  {2, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "hipErrorOutOfMemory",
+   "the device has not as much memory left"},
+  {3, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorNotInitialized",
+   "the driver is not initialized, as in a child of fork"},
+  {4, DLPACKGEN_BACKEND_SHUTTING_DOWN, "hipErrorDeinitialized",
+   "the driver is shutting down with the process"},
+  {35, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "hipErrorInsufficientDriver",
+   "the kernel's module is older than the runtime: update it"},
+  {100, DLPACKGEN_BACKEND_NO_DEVICE, "hipErrorNoDevice",
+   "the driver sees no device: none is installed, HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES hides it, or this user may not open /dev/kfd"},
+  {101, DLPACKGEN_BACKEND_INVALID_DEVICE, "hipErrorInvalidDevice",
+   "there is no such device"},
+  {201, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorInvalidContext",
+   "the context is gone or none is current"},
+  {400, DLPACKGEN_BACKEND_INVALID_STREAM, "hipErrorInvalidHandle",
+   "the handle is of no stream or event, or of another context"},
+  {500, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "hipErrorNotFound",
+   "the driver lacks a function"},
+  {600, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorNotReady",
+   "the work is not done yet"},
+  {700, DLPACKGEN_BACKEND_DEVICE_LOST, "hipErrorIllegalAddress",
+   "a kernel reached memory that is not its own; nothing but a new process brings the device back"},
+  {709, DLPACKGEN_BACKEND_SHUTTING_DOWN, "hipErrorContextIsDestroyed",
+   "the context is destroyed"},
+  {719, DLPACKGEN_BACKEND_DEVICE_LOST, "hipErrorLaunchFailure",
+   "a kernel failed; nothing but a new process brings the device back"},
+  {801, DLPACKGEN_BACKEND_UNSUPPORTED, "hipErrorNotSupported",
+   "the device or the driver cannot do that"},
+  {900, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnsupported",
+   "a capture does not permit that"},
+  {901, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureInvalidated",
+   "the capture was broken by an earlier call"},
+  {902, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureMerge",
+   "two captures cannot become one"},
+  {903, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnmatched",
+   "the capture was begun on another stream"},
+  {904, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnjoined",
+   "a stream was not joined back into the capture"},
+  {905, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureIsolation",
+   "a capture cannot wait for work outside of it"},
+  {906, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureImplicit",
+   "the legacy default stream waits for the stream that is captured"},
+  {907, DLPACKGEN_BACKEND_CAPTURING, "hipErrorCapturedEvent",
+   "the event is part of a capture"},
+  {908, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureWrongThread",
+   "the capture belongs to another thread"},
+  {999, DLPACKGEN_BACKEND_UNAVAILABLE, "hipErrorUnknown",
+   "the driver failed for a reason of its own; its kernel module may not be loaded"},
+  {1052, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorRuntimeMemory",
+   "a call for memory failed in the HSA runtime below"},
+  {1053, DLPACKGEN_BACKEND_UNAVAILABLE, "hipErrorRuntimeOther",
+   "a call failed in the HSA runtime below"},
+};
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define DEVICE_FORMAT(text, first) __attribute__((format(printf, text, first)))
+#else
+#define DEVICE_FORMAT(text, first)
+#endif
+
+DEVICE_FORMAT(4, 0)
+static int device_vfail(dlpackgen_backend_error* error, int code, int32_t native, const char* format, va_list values) {
+  if (error) {
+    const size_t head = sizeof(BACKEND_NAME ": ") - 1;
+    error->code = code;
+    error->driver_code = native;
+    memcpy(error->text, BACKEND_NAME ": ", head);
+    vsnprintf(error->text + head, sizeof error->text - head, format, values);
+  }
+  return code;
+}
+
+/* Fills an error of a code and gives the code. */
+DEVICE_FORMAT(3, 4)
+static int device_fail(dlpackgen_backend_error* error, int code, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  device_vfail(error, code, 0, format, values);
+  va_end(values);
+  return code;
+}
+
+/* Adds to a text what still fits. */
+static void device_add(dlpackgen_backend_error* error, const char* text) {
+  const size_t length = strlen(error->text);
+  snprintf(error->text + length, sizeof error->text - length, "%s", text);
+}
+
+static inline int device_forked(const char* title, dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_FORKED,
+                     "%s was started before this process was forked off, and works in the parent alone; %s", title,
+                     "start processes by spawn, or before the first use of a device");
+}
+
+static inline int device_ended(const char* title, dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
+}
+
+/* Gives an error again that stays. */
+static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_backend_error* error) {
+  if (error) *error = *first;
+  return first->code;
+}
+
+/**
+ * \file tensor.h
+ * What every producer and consumer needs: the size of a tensor, its strides and the
+ * memory that it touches, by rules.h; whether it may be trusted, and the search
+ * for an exchange table.
+ *
+ * C99 and C++11. Nothing here allocates, calls a library, keeps state or writes
+ * to a tensor, so any thread may call it at any time. Sizes are in bytes unless
+ * they are said to be in elements, and none is over 63 bits: each function
+ * reports DLPACKGEN_ERROR_TOO_LARGE instead of wrapping around.
+ */
+
+#include "dlpack.h"
+
+/* Every dlpack.h has the same guard, so another copy may have come first. */
+#ifndef DLPACK_MAJOR_VERSION
+#if DLPACK_VERSION == 80
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
+#elif DLPACK_VERSION == 70
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
+#elif DLPACK_VERSION == 60
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
+#else
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
+#endif
+#elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 0
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
+#elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
+#elif DLPACK_MAJOR_VERSION != 1
+#error "tensor.h needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#endif
+
+/**
+ * \file codes.h
+ * The device types and type codes of DLPack 1.3: their names and what they say
+ * about the memory. Nothing here keeps state; any thread may call it.
+ */
+
+#include "dlpack.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define DLPACKGEN_CODES_NULL nullptr
+#else
+#define DLPACKGEN_CODES_NULL NULL
+#endif
+
+/** The enumerator of a device type, "kDLCPU"; NULL where DLPack 1.3 has none. */
+static inline const char *dlpackgen_device_type_name(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU: return "kDLCPU";
+    case kDLCUDA: return "kDLCUDA";
+    case kDLCUDAHost: return "kDLCUDAHost";
+    case kDLOpenCL: return "kDLOpenCL";
+    case kDLVulkan: return "kDLVulkan";
+    case kDLMetal: return "kDLMetal";
+    case kDLVPI: return "kDLVPI";
+    case kDLROCM: return "kDLROCM";
+    case kDLROCMHost: return "kDLROCMHost";
+    case kDLExtDev: return "kDLExtDev";
+    case kDLCUDAManaged: return "kDLCUDAManaged";
+    case kDLOneAPI: return "kDLOneAPI";
+    case kDLWebGPU: return "kDLWebGPU";
+    case kDLHexagon: return "kDLHexagon";
+    case kDLMAIA: return "kDLMAIA";
+    case kDLTrn: return "kDLTrn";
+    default: return DLPACKGEN_CODES_NULL;
+  }
+}
+
+/** The enumerator of a type code, "kDLFloat"; NULL where DLPack 1.3 has none. */
+static inline const char *dlpackgen_type_code_name(uint8_t code) {
+  switch (code) {
+    case kDLInt: return "kDLInt";
+    case kDLUInt: return "kDLUInt";
+    case kDLFloat: return "kDLFloat";
+    case kDLOpaqueHandle: return "kDLOpaqueHandle";
+    case kDLBfloat: return "kDLBfloat";
+    case kDLComplex: return "kDLComplex";
+    case kDLBool: return "kDLBool";
+    case kDLFloat8_e3m4: return "kDLFloat8_e3m4";
+    case kDLFloat8_e4m3: return "kDLFloat8_e4m3";
+    case kDLFloat8_e4m3b11fnuz: return "kDLFloat8_e4m3b11fnuz";
+    case kDLFloat8_e4m3fn: return "kDLFloat8_e4m3fn";
+    case kDLFloat8_e4m3fnuz: return "kDLFloat8_e4m3fnuz";
+    case kDLFloat8_e5m2: return "kDLFloat8_e5m2";
+    case kDLFloat8_e5m2fnuz: return "kDLFloat8_e5m2fnuz";
+    case kDLFloat8_e8m0fnu: return "kDLFloat8_e8m0fnu";
+    case kDLFloat6_e2m3fn: return "kDLFloat6_e2m3fn";
+    case kDLFloat6_e3m2fn: return "kDLFloat6_e3m2fn";
+    case kDLFloat4_e2m1fn: return "kDLFloat4_e2m1fn";
+    default: return DLPACKGEN_CODES_NULL;
+  }
+}
+
+/** 1 when the host may read the data of such a device through DLTensor.data, else 0. */
+static inline int dlpackgen_device_is_host_readable(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:
+    case kDLROCMHost:
+    case kDLCUDAManaged:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** 1 when DLTensor.data is an address; 0 when it is a handle, or the device type is unknown. */
+static inline int dlpackgen_device_is_opaque(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDA:
+    case kDLCUDAHost:
+    case kDLROCM:
+    case kDLROCMHost:
+    case kDLCUDAManaged:
+    case kDLOneAPI:
+    case kDLHexagon:
+    case kDLMAIA:
+    case kDLTrn:
+      return 0;
+    default:
+      return 1;
+  }
+}
+
+/** 1 when it is the host's own memory, pinned or not, where no stream orders anything; else 0. */
+static inline int dlpackgen_device_is_host(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:
+    case kDLROCMHost:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** 1 when host and devices share the memory, so that its device id tells nothing; else 0. */
+static inline int dlpackgen_device_is_managed(int32_t device_type) {
+  switch (device_type) {
+    case kDLCUDAManaged:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** The device type whose runtime allocates such memory: kDLCUDA for kDLCUDAHost; else itself. */
+static inline int32_t dlpack_device_owner(int32_t device_type) {
+  switch (device_type) {
+    case kDLCUDAHost: return kDLCUDA;
+    case kDLROCMHost: return kDLROCM;
+    case kDLCUDAManaged: return kDLCUDA;
+    default: return device_type;
+  }
+}
+
+/** 1 when producers of this minor version may leave strides NULL, else 0. */
+static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
+  return minor < 2;
+}
+
+/**
+ * \file rules.h
+ * The arithmetic of tensors: the size of one, its strides, its layout and the memory that
+ * it touches. C++, PyTorch and Python call these functions, too. They depend on no release
+ * of DLPack, so that whichever copy of this file a program includes first serves all.
+ *
+ * C99 and C++11. Nothing here allocates, calls a library, keeps state or writes
+ * to a tensor, so any thread may call it at any time. Sizes are in bytes unless
+ * they are said to be in elements, and none is over 63 bits: each function
+ * reports DLPACKGEN_ERROR_TOO_LARGE instead of wrapping around.
+ */
+
+#include "dlpack.h"
+
+/**
+ * \file elements.h
+ * What type codes say of their elements, by number: for the codes of all releases, since an
+ * older one may meet them and no number is given out twice. Nothing here keeps state.
+ */
+
+#include <stdint.h>
+
+/* Functions that C++ can call while it compiles, from C++14 on. */
+#if defined(__cpp_constexpr) && __cpp_constexpr >= 201304L
+#define DLPACKGEN_CONSTEXPR static inline constexpr
+#else
+#define DLPACKGEN_CONSTEXPR static inline
+#endif
+
+/** Lanes of fewer bits are packed, unless the flags of the tensor have DLPACKGEN_PADDED_FLAG. */
+#define DLPACKGEN_PACKED_BELOW 8
+#define DLPACKGEN_PADDED_FLAG 4U
+
+/** The only width, in bits, that a type code allows; 0 where it leaves the choice. */
+DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
+  switch (code) {
+    case 6: /* kDLBool */
+    case 7: /* kDLFloat8_e3m4 */
+    case 8: /* kDLFloat8_e4m3 */
+    case 9: /* kDLFloat8_e4m3b11fnuz */
+    case 10: /* kDLFloat8_e4m3fn */
+    case 11: /* kDLFloat8_e4m3fnuz */
+    case 12: /* kDLFloat8_e5m2 */
+    case 13: /* kDLFloat8_e5m2fnuz */
+    case 14: /* kDLFloat8_e8m0fnu */
+      return 8;
+    case 15: /* kDLFloat6_e2m3fn */
+    case 16: /* kDLFloat6_e3m2fn */
+      return 6;
+    case 17: /* kDLFloat4_e2m1fn */
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+/** The numbers that an element of a type code consists of: 2 for complex ones, else 1. */
+DLPACKGEN_CONSTEXPR int dlpackgen_type_code_parts(uint8_t code) {
+  switch (code) {
+    case 5: /* kDLComplex */
+    case 18: /* kDLBcomplex */
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+/** The alignment, in bytes, of a lane or a part of one that has so many bits. */
+DLPACKGEN_CONSTEXPR int dlpackgen_width_alignment(int bits) {
+  switch (bits) {
+    case 16: return 2;
+    case 32: return 4;
+    case 64: return 8;
+    case 128: return 16;
+    default: return 1;
+  }
+}
+
+#include <stdint.h>
+
+/** Why something was refused. A number keeps its meaning for ever. */
+typedef enum dlpackgen_error_code {
+  DLPACKGEN_OK = 0,
+  DLPACKGEN_ERROR_NULL = 1,             /**< There is no tensor or table at all. */
+  DLPACKGEN_ERROR_VERSION = 2,          /**< Another major version: call the deleter, read nothing else. */
+  DLPACKGEN_ERROR_NDIM = 3,             /**< ndim is negative or over DLPACKGEN_MAX_NDIM. */
+  DLPACKGEN_ERROR_SHAPE_NULL = 4,       /**< shape is NULL and ndim is not 0. */
+  DLPACKGEN_ERROR_EXTENT = 5,           /**< An extent is negative. */
+  DLPACKGEN_ERROR_STRIDES_NULL = 6,     /**< strides is NULL and ndim is not 0. */
+  DLPACKGEN_ERROR_CODE = 7,             /**< The type code is unknown. */
+  DLPACKGEN_ERROR_BITS = 8,             /**< bits is 0, or not what the type code demands. */
+  DLPACKGEN_ERROR_LANES = 9,            /**< lanes is 0. */
+  DLPACKGEN_ERROR_DEVICE = 10,          /**< The device type is unknown. */
+  DLPACKGEN_ERROR_TOO_LARGE = 11,       /**< A count of elements or bytes needs more than 63 bits. */
+  DLPACKGEN_ERROR_DATA_NULL = 12,       /**< data is NULL and there are elements. */
+  DLPACKGEN_ERROR_OUT_OF_RANGE = 13,    /**< Elements lie before the buffer or beyond the address space. */
+  DLPACKGEN_ERROR_NO_EXCHANGE_API = 14, /**< No table of this major version is in the chain. */
+  DLPACKGEN_ERROR_EXCHANGE_SLOT = 15    /**< A function that every table must have is NULL. */
+} dlpackgen_error_code;
+
+/** One line on an error: lower case, no full stop, never NULL, never to be freed. */
+DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code error) {
+  switch (error) {
+    case DLPACKGEN_OK: return "no error";
+    case DLPACKGEN_ERROR_NULL: return "the pointer is NULL";
+    case DLPACKGEN_ERROR_VERSION: return "unsupported DLPack major version";
+    case DLPACKGEN_ERROR_NDIM: return "ndim is negative or too large";
+    case DLPACKGEN_ERROR_SHAPE_NULL: return "shape is NULL though ndim is not 0";
+    case DLPACKGEN_ERROR_EXTENT: return "an extent of shape is negative";
+    case DLPACKGEN_ERROR_STRIDES_NULL: return "strides is NULL though ndim is not 0";
+    case DLPACKGEN_ERROR_CODE: return "the type code of dtype is unknown";
+    case DLPACKGEN_ERROR_BITS: return "dtype.bits is 0 or does not fit its type code";
+    case DLPACKGEN_ERROR_LANES: return "dtype.lanes is 0";
+    case DLPACKGEN_ERROR_DEVICE: return "the device type is unknown";
+    case DLPACKGEN_ERROR_TOO_LARGE: return "the tensor has more elements or bytes than 63 bits can count";
+    case DLPACKGEN_ERROR_DATA_NULL: return "data is NULL though the tensor has elements";
+    case DLPACKGEN_ERROR_OUT_OF_RANGE: return "elements lie before the buffer or beyond the address space";
+    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has our major version";
+    case DLPACKGEN_ERROR_EXCHANGE_SLOT: return "a required function of the exchange table is NULL";
+  }
+  return "unknown error";
+}
+
+/* Casts that neither C nor C++ compilers complain about. */
+#ifdef __cplusplus
+#define DLPACKGEN_RULES_CAST(type, value) static_cast<type>(value)
+#define DLPACKGEN_RULES_ADDRESS(pointer) reinterpret_cast<uintptr_t>(pointer)
+#else
+#define DLPACKGEN_RULES_CAST(type, value) ((type)(value))
+#define DLPACKGEN_RULES_ADDRESS(pointer) ((uintptr_t)(pointer))
+#endif
+
+/* The largest number of 63 bits. */
+#define DLPACKGEN_RULES_MAX (DLPACKGEN_RULES_CAST(uint64_t, -1) >> 1)
+
+/* The names that end in an underscore are for dlpackgen's own files. */
+
+/* What an error is about, for those who say more of it than its line. */
+typedef struct dlpackgen_mismatch_ {
+  int32_t dimension; /* or -1 */
+  int64_t expected;
+  int64_t got;
+} dlpackgen_mismatch_;
+
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_fail_(dlpackgen_mismatch_* fault, dlpackgen_error_code error,
+                                                         int64_t expected, int64_t got, int32_t dimension) {
+  fault->dimension = dimension;
+  fault->expected = expected;
+  fault->got = got;
+  return error;
+}
+
+/* 1 when the product fits in 63 bits; else *product is not touched. Two numbers of 31 bits
+ * always fit, which saves the division. */
+DLPACKGEN_CONSTEXPR int dlpackgen_multiply_(uint64_t a, uint64_t b, uint64_t* product) {
+  if (((a | b) >> 31) != 0 && b != 0 && a > DLPACKGEN_RULES_MAX / b) return 0;
+  *product = a * b;
+  return 1;
+}
+
+/* 1 when the sum fits in 63 bits; a has at most 63. */
+DLPACKGEN_CONSTEXPR int dlpackgen_add_(uint64_t a, uint64_t b, uint64_t* sum) {
+  if (b > DLPACKGEN_RULES_MAX - a) return 0;
+  *sum = a + b;
+  return 1;
+}
+
+/* The distance of a stride without its sign; INT64_MIN has one too. */
+DLPACKGEN_CONSTEXPR uint64_t dlpackgen_magnitude_(int64_t stride) {
+  return stride < 0 ? 0U - DLPACKGEN_RULES_CAST(uint64_t, stride) : DLPACKGEN_RULES_CAST(uint64_t, stride);
+}
+
+/**
+ * Returns the bits from one element to the next, which decide the size of every tensor.
+ *
+ * \param flags  DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ *
+ * Elements whose lanes are narrower than a byte are packed unless flags has
+ * DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED. All others are rounded up to whole bytes.
+ */
+DLPACKGEN_CONSTEXPR uint64_t dlpackgen_element_bits(DLDataType dtype, uint64_t flags) {
+  const uint64_t bits = DLPACKGEN_RULES_CAST(uint64_t, dtype.bits) * dtype.lanes;
+  if (dtype.bits < DLPACKGEN_PACKED_BELOW && (flags & DLPACKGEN_PADDED_FLAG) == 0) return bits;
+  return (bits + 7) / 8 * 8;
+}
+
+/**
+ * Returns the alignment of an element in bytes: the size of one lane, or of one part of a
+ * complex number. It is 1 for lanes of no size that C has a type for (2, 4, 8 or 16 bytes).
+ * It is the same on every target, including those whose ABI asks for less, such as i386.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_alignment(DLDataType dtype) {
+  const int parts = dlpackgen_type_code_parts(dtype.code);
+  return dtype.bits % parts == 0 ? dlpackgen_width_alignment(dtype.bits / parts) : 1;
+}
+
+/* Bytes that hold so many elements, the last byte perhaps in part; 1 when they fit in 63 bits. */
+DLPACKGEN_CONSTEXPR int dlpackgen_bytes_of_(uint64_t count, uint64_t element_bits, uint64_t* bytes) {
+  uint64_t whole = 0;
+  const uint64_t rest = (count % 8 * element_bits + 7) / 8;
+  return dlpackgen_multiply_(count / 8, element_bits, &whole) && dlpackgen_add_(whole, rest, bytes);
+}
+
+/* dlpackgen_size(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size_(int32_t ndim, const int64_t* shape, int64_t* count,
+                                                         dlpackgen_mismatch_* fault) {
+  uint64_t product = 1;
+  int fits = 1, empty = 0;
+  int32_t i = 0;
+  if (ndim < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);
+  if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);
+  for (i = 0; i < ndim; ++i) {
+    if (shape[i] < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
+    if (shape[i] == 0) empty = 1;
+    if (!dlpackgen_multiply_(product, DLPACKGEN_RULES_CAST(uint64_t, shape[i]), &product)) fits = 0;
+  }
+  if (!fits && !empty) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *count = empty ? 0 : DLPACKGEN_RULES_CAST(int64_t, product);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Counts the elements of a shape of ndim extents. 1 for a scalar, 0 as soon as
+ * one extent is 0, however large the others.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size(int32_t ndim, const int64_t* shape, int64_t* count) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_size_(ndim, shape, count, &fault);
+}
+
+/* dlpackgen_nbytes(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes_(const DLTensor* tensor, uint64_t flags, int64_t* bytes,
+                                                           dlpackgen_mismatch_* fault) {
+  int64_t count = 0;
+  uint64_t total = 0;
+  const dlpackgen_error_code error = dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!dlpackgen_bytes_of_(DLPACKGEN_RULES_CAST(uint64_t, count), dlpackgen_element_bits(tensor->dtype, flags), &total))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *bytes = DLPACKGEN_RULES_CAST(int64_t, total);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Gives the bytes of the tensor's elements when they are stored without gaps.
+ *
+ * \param flags  DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ *
+ * Elements narrower than a byte share bytes unless flags has
+ * DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED: three float4 take 2 bytes packed
+ * and 3 padded. All others are rounded up to whole bytes, lanes included.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes(const DLTensor* tensor, uint64_t flags, int64_t* bytes) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_nbytes_(tensor, flags, bytes, &fault);
+}
+
+/* dlpackgen_compact_strides(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides_(int32_t ndim, const int64_t* shape,
+                                                                    int64_t* strides, dlpackgen_mismatch_* fault) {
+  uint64_t stride = 1;
+  int32_t i = 0;
+  if (ndim < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);
+  if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);
+  if (ndim > 0 && !strides) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_STRIDES_NULL, 0, ndim, -1);
+  for (i = ndim; i-- > 0;) {
+    if (shape[i] < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
+    strides[i] = DLPACKGEN_RULES_CAST(int64_t, stride);
+    if (shape[i] > 1 && !dlpackgen_multiply_(stride, DLPACKGEN_RULES_CAST(uint64_t, shape[i]), &stride))
+      return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  }
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Writes the ndim strides, in elements, of a compact row-major array of that
+ * shape. An extent of 0 counts as 1, as in NumPy and PyTorch.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides(int32_t ndim, const int64_t* shape,
+                                                                   int64_t* strides) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_compact_strides_(ndim, shape, strides, &fault);
+}
+
+/* Counts the elements of a tensor whose shape is valid, and tells whether they lie in
+ * row-major order, one after the other: 1 or 0. */
+DLPACKGEN_CONSTEXPR int dlpackgen_contiguous_suffix_(const DLTensor* tensor, int64_t* count) {
+  uint64_t expected = 1;
+  int fits = 1;
+  int32_t i = 0;
+  for (i = tensor->ndim; i-- > 0;) {
+    if (tensor->strides) fits &= tensor->strides[i] == DLPACKGEN_RULES_CAST(int64_t, expected) || tensor->shape[i] == 1;
+    expected *= DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]);
+  }
+  *count = DLPACKGEN_RULES_CAST(int64_t, expected);
+  return fits || expected == 0;
+}
+
+/**
+ * 1 when the elements lie one after the other in row-major order, else 0.
+ * NULL strides do. The strides of extents below 2, and all strides of an empty
+ * tensor, are not looked at. The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous(const DLTensor* tensor) {
+  int64_t count = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  return count == 0 || dlpackgen_contiguous_suffix_(tensor, &count);
+}
+
+/**
+ * 1 when the elements of the last dimension lie one after the other, else 0: so do those of
+ * a scalar, of an empty tensor and of one element. The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_inner_contiguous(const DLTensor* tensor) {
+  const int32_t last = tensor->ndim - 1;
+  int64_t count = 0;
+  if (last < 0 || !tensor->strides || tensor->shape[last] < 2 || tensor->strides[last] == 1) return 1;
+  return dlpackgen_size(tensor->ndim, tensor->shape, &count) == DLPACKGEN_OK && count == 0;
+}
+
+/**
+ * 1 when the elements fill one block of memory, each in a place of its own and
+ * without a gap, else 0: row-major, column-major, any other order of the
+ * dimensions, or reversed ones. Such a tensor may be copied as one block of
+ * dlpackgen_nbytes() bytes from the low end of dlpackgen_byte_range(). The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous_any_order(const DLTensor* tensor) {
+  uint64_t expected = 1, before = 0;
+  int64_t count = 0;
+  int32_t i = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  if (!tensor->strides) return 1;
+  /* The dimension with the smallest stride steps over one element, the next
+   * over all of that one, and so on: each round finds the next one. */
+  while (expected < DLPACKGEN_RULES_CAST(uint64_t, count)) {
+    before = expected;
+    for (i = 0; i < tensor->ndim && expected == before; ++i) {
+      if (dlpackgen_magnitude_(tensor->strides[i]) == expected)
+        expected *= DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]);
+    }
+    if (expected == before) return 0;
+  }
+  return 1;
+}
+
+/* Counts the elements from the first one to the farthest on either side, of a tensor that
+ * has some. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_reach_(const DLTensor* tensor, int64_t count, uint64_t* below,
+                                                          uint64_t* above, dlpackgen_mismatch_* fault) {
+  uint64_t distance = 0;
+  int32_t i = 0;
+  *below = 0;
+  *above = tensor->strides ? 0 : DLPACKGEN_RULES_CAST(uint64_t, count) - 1;
+  for (i = 0; tensor->strides && i < tensor->ndim; ++i) {
+    uint64_t* side = tensor->strides[i] < 0 ? below : above;
+    const uint64_t steps = DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]) - 1;
+    if (!dlpackgen_multiply_(steps, dlpackgen_magnitude_(tensor->strides[i]), &distance) ||
+        !dlpackgen_add_(*side, distance, side))
+      return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, tensor->strides[i], i);
+  }
+  return DLPACKGEN_OK;
+}
+
+/* dlpackgen_byte_range(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range_(const DLTensor* tensor, uint64_t flags, int64_t* low,
+                                                               int64_t* high, dlpackgen_mismatch_* fault) {
+  const uint64_t element_bits = dlpackgen_element_bits(tensor->dtype, flags);
+  uint64_t below = 0, above = 0;
+  int64_t count = 0;
+  dlpackgen_error_code error = dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+  if (error != DLPACKGEN_OK) return error;
+  *low = *high = 0;
+  if (count == 0) return DLPACKGEN_OK;
+  error = dlpackgen_reach_(tensor, count, &below, &above, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!dlpackgen_bytes_of_(below, element_bits, &below) || !dlpackgen_bytes_of_(above + 1, element_bits, &above))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *low = -DLPACKGEN_RULES_CAST(int64_t, below);
+  *high = DLPACKGEN_RULES_CAST(int64_t, above);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Gives the bytes that the elements touch, counted from the first element (data
+ * plus byte_offset): from *low, which negative strides put below 0, up to but
+ * not including *high. Both are 0 for an empty tensor.
+ *
+ * \param flags  as for dlpackgen_nbytes().
+ *
+ * A consumer that knows its buffer must see to it that byte_offset + *low is
+ * not negative and byte_offset + *high is not over the size of the buffer.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range(const DLTensor* tensor, uint64_t flags, int64_t* low,
+                                                              int64_t* high) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_byte_range_(tensor, flags, low, high, &fault);
+}
+
+/* The dimension with the smallest step after another's, or -1; after -1, the smallest of all. */
+DLPACKGEN_CONSTEXPR int32_t dlpackgen_next_step_(const DLTensor* tensor, int32_t after) {
+  const uint64_t last = after < 0 ? 0 : dlpackgen_magnitude_(tensor->strides[after]);
+  int32_t next = -1, i = 0;
+  for (i = 0; i < tensor->ndim; ++i) {
+    const uint64_t step = dlpackgen_magnitude_(tensor->strides[i]);
+    if (tensor->shape[i] < 2) continue;
+    if (after >= 0 && (step < last || (step == last && i <= after))) continue;
+    if (next < 0 || step < dlpackgen_magnitude_(tensor->strides[next])) next = i;
+  }
+  return next;
+}
+
+/**
+ * 1 when two elements may share memory, else 0: from the smallest stride to the largest,
+ * each must exceed the extent covered by the smaller ones. Some strides that interleave
+ * without a collision count, which no library makes, as do those that cover more than 64
+ * bits. 0 for an empty tensor. The extents must not be negative.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_may_overlap(const DLTensor* tensor) {
+  const uint64_t most = DLPACKGEN_RULES_CAST(uint64_t, -1); /* what lies on both sides fits in 64 bits */
+  uint64_t covered = 0;
+  int64_t count = 0;
+  int32_t i = -1;
+  if (!tensor->strides || (dlpackgen_size(tensor->ndim, tensor->shape, &count) == DLPACKGEN_OK && count < 2)) return 0;
+  while ((i = dlpackgen_next_step_(tensor, i)) >= 0) {
+    const uint64_t step = dlpackgen_magnitude_(tensor->strides[i]);
+    const uint64_t steps = DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]) - 1;
+    if (step <= covered) return 1;
+    if (steps > (most - covered) / step) return 1;
+    covered += steps * step;
+  }
+  return 0;
+}
+
+/* ndim, shape and strides. null_strides: they may be NULL. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_shape_(const DLTensor* tensor, int32_t most, int null_strides,
+                                                                dlpackgen_mismatch_* fault) {
+  int64_t count = 0;
+  if (tensor->ndim < 0 || tensor->ndim > most)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, most, tensor->ndim, -1);
+  if (tensor->ndim > 0 && tensor->shape && !tensor->strides && !null_strides)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_STRIDES_NULL, 0, tensor->ndim, -1);
+  return dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+}
+
+/* A data type. known: its type code has a name, or need not have one. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_dtype_(DLDataType dtype, int known,
+                                                                dlpackgen_mismatch_* fault) {
+  const int demanded = dlpackgen_type_code_bits(dtype.code);
+  if (!known) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_CODE, 0, dtype.code, -1);
+  if (dtype.bits == 0 || (demanded != 0 && dtype.bits != demanded))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_BITS, demanded, dtype.bits, -1);
+  return dtype.lanes == 0 ? dlpackgen_fail_(fault, DLPACKGEN_ERROR_LANES, 1, 0, -1) : DLPACKGEN_OK;
+}
+
+/* data, byte_offset and everything that the strides reach. has_addresses: data is no handle. */
+static inline dlpackgen_error_code dlpackgen_check_memory_(const DLTensor* tensor, uint64_t flags, int has_addresses,
+                                                           dlpackgen_mismatch_* fault) {
+  /* What lies before a handle cannot be named. */
+  const uintptr_t base = has_addresses ? DLPACKGEN_RULES_ADDRESS(tensor->data) : 0;
+  const uint64_t most = has_addresses ? DLPACKGEN_RULES_CAST(uintptr_t, -1) - base : DLPACKGEN_RULES_MAX;
+  int64_t low = 0, high = 0;
+  uint64_t end = 0;
+  const dlpackgen_error_code error = dlpackgen_byte_range_(tensor, flags, &low, &high, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (high == 0) return DLPACKGEN_OK; /* no elements, so nothing is reached */
+  if (!tensor->data) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DATA_NULL, 0, 0, -1);
+  if (!dlpackgen_add_(DLPACKGEN_RULES_CAST(uint64_t, high), tensor->byte_offset, &end) || end > most)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, high, -1);
+  if (base + tensor->byte_offset < dlpackgen_magnitude_(low))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, low, -1);
+  return DLPACKGEN_OK;
+}
+
+/* What else decides whether a tensor is valid: the release that a consumer knows, and what it
+ * accepts. */
+typedef struct dlpackgen_limits_ {
+  int32_t max_ndim;
+  int null_strides; /* strides may be NULL */
+  int known_code;   /* the type code has a name, or need not have one */
+  int known_device; /* so does the device type */
+  int has_addresses;
+} dlpackgen_limits_;
+
+/* All rules of validation, in their order. */
+static inline dlpackgen_error_code dlpackgen_check_tensor_(const DLTensor* tensor, uint64_t flags,
+                                                           const dlpackgen_limits_* limits,
+                                                           dlpackgen_mismatch_* fault) {
+  dlpackgen_error_code error = dlpackgen_check_shape_(tensor, limits->max_ndim, limits->null_strides, fault);
+  if (error != DLPACKGEN_OK) return error;
+  error = dlpackgen_check_dtype_(tensor->dtype, limits->known_code, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!limits->known_device)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DEVICE, 0, DLPACKGEN_RULES_CAST(int32_t, tensor->device.device_type),
+                           -1);
+  return dlpackgen_check_memory_(tensor, flags, limits->has_addresses, fault);
+}
+
+#undef DLPACKGEN_RULES_CAST
+#undef DLPACKGEN_RULES_ADDRESS
+#undef DLPACKGEN_RULES_MAX
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * The most dimensions that dlpackgen_validate() accepts; NumPy's limit. It bounds
+ * what is read through shape and strides when ndim is garbage.
+ */
+#define DLPACKGEN_MAX_NDIM 64
+
+/** The most tables that dlpackgen_find_exchange_api() visits: a chain may be a ring. */
+#ifndef DLPACKGEN_MAX_EXCHANGE_APIS
+#define DLPACKGEN_MAX_EXCHANGE_APIS 64
+#endif
+
+/* Options of dlpackgen_validate(): what a consumer accepts beyond the rules. */
+
+/** NULL strides, which mean compact and row-major and were legal before 1.2. */
+#define DLPACKGEN_ACCEPT_NULL_STRIDES 1U
+/** A device type that this release does not name. Its data counts as a handle. */
+#define DLPACKGEN_ACCEPT_UNKNOWN_DEVICE 2U
+/** A type code that this release does not name. Its size follows from bits and lanes. */
+#define DLPACKGEN_ACCEPT_UNKNOWN_CODE 4U
+
+/* Casts that neither C nor C++ compilers complain about. */
+#ifdef __cplusplus
+#define DLPACKGEN_UTIL_CAST(type, value) static_cast<type>(value)
+#define DLPACKGEN_UTIL_TABLE(header) reinterpret_cast<const DLPackExchangeAPI*>(header)
+#else
+#define DLPACKGEN_UTIL_CAST(type, value) ((type)(value))
+#define DLPACKGEN_UTIL_TABLE(header) ((const DLPackExchangeAPI*)(const void*)(header))
+#endif
+
+/* dlpackgen_validate(), and what it fails for. */
+static inline dlpackgen_error_code dlpackgen_validate_(const DLTensor* tensor, uint64_t flags, unsigned int options,
+                                                       dlpackgen_mismatch_* fault) {
+  dlpackgen_limits_ limits = {DLPACKGEN_MAX_NDIM, 0, 0, 0, 0};
+  int32_t device_type = 0;
+  if (!tensor) return DLPACKGEN_ERROR_NULL;
+  device_type = DLPACKGEN_UTIL_CAST(int32_t, tensor->device.device_type);
+  limits.null_strides = (options & DLPACKGEN_ACCEPT_NULL_STRIDES) != 0;
+  limits.known_code = dlpackgen_type_code_name(tensor->dtype.code) || (options & DLPACKGEN_ACCEPT_UNKNOWN_CODE) != 0;
+  limits.known_device = dlpackgen_device_type_name(device_type) || (options & DLPACKGEN_ACCEPT_UNKNOWN_DEVICE) != 0;
+  limits.has_addresses = !dlpackgen_device_is_opaque(device_type);
+  return dlpackgen_check_tensor_(tensor, flags, &limits, fault);
+}
+
+/**
+ * Tells whether a tensor from an untrusted producer obeys the rules of DLPack,
+ * so that loops over its shape and strides neither overflow nor leave the
+ * address space. It reads the struct, shape and strides, never the data. What
+ * it cannot know: whether these pointers are valid, and how large the buffer is.
+ *
+ * \param flags    DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ * \param options  0, or a sum of the DLPACKGEN_ACCEPT_ bits. The tensor of a
+ *                 DLManagedTensor carries no version, so its consumers should
+ *                 pass DLPACKGEN_ACCEPT_NULL_STRIDES.
+ * \return the first fault found.
+ */
+static inline dlpackgen_error_code dlpackgen_validate(const DLTensor* tensor, uint64_t flags, unsigned int options) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_validate_(tensor, flags, options, &fault);
+}
+
+/**
+ * Does the same for a versioned tensor: its version and flags are taken into
+ * account, and NULL strides are accepted from a producer older than 1.2.
+ */
+static inline dlpackgen_error_code dlpackgen_validate_versioned(const DLManagedTensorVersioned* managed,
+                                                                unsigned int options) {
+  if (!managed) return DLPACKGEN_ERROR_NULL;
+  if (managed->version.major != DLPACK_MAJOR_VERSION) return DLPACKGEN_ERROR_VERSION;
+  if (dlpackgen_strides_may_be_null(managed->version.minor)) options |= DLPACKGEN_ACCEPT_NULL_STRIDES;
+  return dlpackgen_validate(&managed->dl_tensor, managed->flags, options);
+}
+
+/**
+ * Finds the exchange table of this header's major version, starting from the
+ * newest one, which is what a Python type offers, and walking prev_api over at
+ * most DLPACKGEN_MAX_EXCHANGE_APIS tables.
+ *
+ * \param api  receives the table, which lives as long as the process; NULL
+ *             when the result is not DLPACKGEN_OK.
+ *
+ * All functions of the table are there but perhaps dltensor_from_py_object_no_sync.
+ */
+static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExchangeAPIHeader* newest,
+                                                               const DLPackExchangeAPI** api) {
+  const DLPackExchangeAPIHeader* header = newest;
+  int visited;
+  *api = DLPACKGEN_CODES_NULL;
+  if (!newest) return DLPACKGEN_ERROR_NULL;
+  for (visited = 0; header && visited < DLPACKGEN_MAX_EXCHANGE_APIS; ++visited) {
+    if (header->version.major == DLPACK_MAJOR_VERSION) {
+      const DLPackExchangeAPI* found = DLPACKGEN_UTIL_TABLE(header);
+      if (!found->managed_tensor_allocator || !found->managed_tensor_from_py_object_no_sync ||
+          !found->managed_tensor_to_py_object_no_sync || !found->current_work_stream)
+        return DLPACKGEN_ERROR_EXCHANGE_SLOT;
+      *api = found;
+      return DLPACKGEN_OK;
+    }
+    header = header->prev_api;
+  }
+  return DLPACKGEN_ERROR_NO_EXCHANGE_API;
+}
+
+#undef DLPACKGEN_UTIL_CAST
+#undef DLPACKGEN_UTIL_TABLE
+
+/* Says what is wrong with a shape. */
+static int device_bad_shape(const char* what, dlpackgen_error_code rule, const dlpackgen_mismatch_* fault,
+                            dlpackgen_backend_error* error) {
+  if (rule == DLPACKGEN_ERROR_EXTENT)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: dimension %d has the extent %lld", what,
+                       (int)fault->dimension, (long long)fault->got);
+  if (rule == DLPACKGEN_ERROR_TOO_LARGE)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: the shape has more elements than 64 bits count",
+                       what);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                     "%s: %d dimensions%s; 0 to %d were expected, with their extents", what, (int)fault->got,
+                     rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
+}
+
+/* Gives the number of elements of a shape. */
+static int device_elements(const char* what, int32_t ndim, const int64_t* shape, uint64_t* count,
+                           dlpackgen_backend_error* error) {
+  dlpackgen_mismatch_ fault = {-1, 0, ndim};
+  int64_t elements = 0;
+  dlpackgen_error_code rule = DLPACKGEN_ERROR_NDIM;
+  if (ndim <= DLPACKGEN_MAX_NDIM) rule = dlpackgen_size_(ndim, shape, &elements, &fault);
+  *count = (uint64_t)elements;
+  return rule == DLPACKGEN_OK ? DLPACKGEN_BACKEND_OK : device_bad_shape(what, rule, &fault, error);
+}
+
+/* Gives the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
+static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size_t* bytes,
+                        dlpackgen_backend_error* error) {
+  const uint64_t width = dlpackgen_element_bits(dtype, 0);
+  uint64_t total = 0;
+  if (width == 0)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: the dtype has %d bits and %d lanes", what,
+                       dtype.bits, dtype.lanes);
+  if (!dlpackgen_bytes_of_(count, width, &total) || total > PTRDIFF_MAX)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                       "%s: %llu elements of %llu bits are more than can be addressed", what, (unsigned long long)count,
+                       (unsigned long long)width);
+  *bytes = (size_t)total;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+#include <stdlib.h>
+
+/* Fills all of a tensor but its data, as a request says; it has room for twice as many
+ * extents as dimensions. */
+static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
+                            void (*deleter)(DLManagedTensorVersioned*)) {
+  if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
+  /* Extents that no strides fit to are those of an empty tensor, whose strides mean nothing. */
+  (void)dlpackgen_compact_strides(r->ndim, extents, extents + r->ndim);
+  tensor->version.major = DLPACK_MAJOR_VERSION;
+  tensor->version.minor = DLPACK_MINOR_VERSION;
+  tensor->deleter = deleter;
+  tensor->dl_tensor.device = r->device;
+  tensor->dl_tensor.dtype = r->dtype;
+  tensor->dl_tensor.ndim = r->ndim;
+  tensor->dl_tensor.shape = r->ndim ? extents : NULL;
+  tensor->dl_tensor.strides = r->ndim ? extents + r->ndim : NULL;
+}
+
+/* Checks that a caller's struct has all members of the first version. */
+static inline int device_check_growable(const char* what, const char* type, size_t size, size_t first,
+                                        dlpackgen_backend_error* error) {
+  if (size >= first) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                     "%s: expected a size of at least %llu in the %s, got %llu; set it to sizeof(%s)", what,
+                     (unsigned long long)first, type, (unsigned long long)size, type);
+}
+
+/* Checks a struct of the caller by the last member of its first version. */
+#define DEVICE_CHECK_GROWABLE(what, type, object, member, error) \
+  device_check_growable(what, #type, (object)->size, DLPACKGEN_BACKEND_END(type, member), error)
+
+static inline int device_check_attributes(const char* what, const dlpackgen_pointer_attributes* info,
+                                          dlpackgen_backend_error* error) {
+  return DEVICE_CHECK_GROWABLE(what, dlpackgen_pointer_attributes, info, bytes, error);
+}
+
+/* Fills the caller's struct, which may be NULL, member by member: it may be of an older version. */
+static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
+                                   dlpackgen_backend_error* error) {
+  if (!info) return DLPACKGEN_BACKEND_OK;
+  const int code = DEVICE_CHECK_GROWABLE("probe", dlpackgen_driver_info, info, reserved, error);
+  if (code) return code;
+  info->version = version, info->devices = devices, info->reserved = 0;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* The same for what is known of an address. */
+static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
+                                          dlpackgen_pointer_attributes* info) {
+  info->device = device, info->ordinal = ordinal, info->reserved = 0;
+  info->base = base, info->bytes = bytes;
+}
+
+static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
+                                     dlpackgen_backend_error* error) {
+  if (r && tensor) return DEVICE_CHECK_GROWABLE("allocate", dlpackgen_allocation, r, flags, error);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL in the place of the %s",
+                     r ? "tensor" : "request");
+}
+
+/* Checks the extents and the dtype of a request, and gives the bytes that they take. */
+static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
+  uint64_t count = 0;
+  const int code = device_elements("allocate", r->ndim, r->shape, &count, error);
+  return code ? code : device_bytes("allocate", r->dtype, count, bytes, error);
+}
+
+/* Gives the host's part of a tensor: a struct of that size that begins with the tensor and
+ * ends with its extents. It is for free(). */
+static inline void* device_new_block(const char* what, const dlpackgen_allocation* r, size_t size,
+                                     dlpackgen_backend_error* error) {
+  void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
+  if (!block)
+    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: the host has no memory for a tensor's extents",
+                      what);
+  return block;
+}
+
+/* Tells tensors of the back end, by their deleter, from those of others. */
+static inline int device_check_ours(const char* what, const DLManagedTensorVersioned* tensor,
+                                    void (*deleter)(DLManagedTensorVersioned*), dlpackgen_backend_error* error) {
+  if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
+  return device_fail(
+      error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
+      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL in the place of the tensor");
+}
+
+static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
+                                       dlpackgen_backend_error* error) {
+  if (pointer && info) return device_check_attributes("pointer_attributes", info, error);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL in the place of the %s",
+                     pointer ? "answer" : "address; an empty tensor is where its maker says");
+}
+
+static inline int device_give_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
+  if (!count)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
+  *count = found;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Checks that two tensors hold the same number of the same elements in runs. */
+static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t* count,
+                             dlpackgen_backend_error* error) {
+  if (!to || !from)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL in the place of a tensor");
+  uint64_t other = 0;
+  int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
+  if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
+  if (code) return code;
+  const int shapes =
+      to->ndim == from->ndim && (to->ndim == 0 || !memcmp(to->shape, from->shape, (size_t)to->ndim * sizeof(int64_t)));
+  if (!shapes || to->dtype.code != from->dtype.code || to->dtype.bits != from->dtype.bits ||
+      to->dtype.lanes != from->dtype.lanes)
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s of the two tensors differ",
+                       shapes ? "dtypes" : "shapes");
+  if (*count && (!to->data || !from->data))
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements and no data",
+                       to->data ? "source" : "destination");
+  if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s is not compact; make it so first",
+                       dlpackgen_is_contiguous(to) ? "source" : "destination");
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* One end of a copy, held against what the driver says of its memory. Part of the back
+ * end's file. */
+
+/* Compares what a tensor says with where its memory is: a tensor may be wrong about it,
+ * after its memory was freed for one. What is pinned or managed may be called the host's. */
+static inline int device_check_said(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
+                                    dlpackgen_backend_error* error) {
+  const int said = (int)t->device.device_type, found = (int)info->device.device_type;
+  const int pinned = said == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
+  const int other = found == BACKEND_device && t->device.device_id != info->device.device_id;
+  if ((said == found || pinned) && !other) return DLPACKGEN_BACKEND_OK;
+  return device_fail(
+      error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
+      "%s: its declared device (%d, %d) does not match the driver's (%d, %d) for memory %p; it may have been freed",
+      what, said, (int)t->device.device_id, found, (int)info->device.device_id,
+      (const void*)((const char*)t->data + t->byte_offset));
+}
+
+/* Tells whether memory ends before a range in it does; a size of 0 is one that the driver
+ * does not tell. */
+static inline int device_ends(const void* start, size_t bytes, const void* base, size_t size) {
+  return size && (size_t)((const char*)start - (const char*)base) + bytes > size;
+}
+
+static inline int device_too_short(const char* what, const void* start, size_t bytes, size_t size,
+                                   dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
+                     "%s has %llu bytes at %p, and its memory, of %llu, ends before", what, (unsigned long long)bytes,
+                     start, (unsigned long long)size);
+}
+
+/* Streams: their numbers, whose they are, and one after another. Part of the back
+ * end's C file. */
+
+/* Reading DLPack's numbers of streams by the rules of the back end. Part of the back
+ * end's C file. */
+
+/* How DLPack numbers the streams of ROCm. */
+
+/* The numbers of streams that are no handles; one row at least. */
+static const struct driver_number {
+  int64_t number;
+  int refused;
+  uintptr_t handle;
+} driver_numbers[] = {
+  {0, 0, 0},
+  {1, 1, 0},
+  {2, 1, 0},
+};
+
+#define DRIVER_DEFAULT_STREAM ((uintptr_t)0)
+
+/* Reads a number that is not None, and tells whether it stands for a stream. `handles`
+ * is 0 where there are no streams but those of the rules. */
+static int numbers_read(int64_t number, int handles, dlpackgen_stream* stream) {
+  const int fits = handles && number >= 0 && (uint64_t)number <= UINTPTR_MAX;
+  int refused = !fits && number != -1;
+  stream->flags = number == -1 ? DLPACKGEN_STREAM_NO_SYNC : 0;
+  stream->handle = fits ? (void*)(uintptr_t)number : NULL;
+  for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++) {
+    if (driver_numbers[i].number != number) continue;
+    refused = driver_numbers[i].refused;
+    stream->handle = (void*)driver_numbers[i].handle;
+  }
+  return !refused;
+}
+
+/* Checking devices. Part of the back end's C file. */
+
+/* Streams: what back ends that have some check and read alike. Part of the back end's
+ * file. */
+
+/* Checks a type of device that has streams of its own. */
+static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
+  if ((int)device.device_type == BACKEND_device) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
+                     "%s: device type %d; the streams of %s are those of type %d", what, (int)device.device_type,
+                     BACKEND_TITLE, BACKEND_device);
+}
+
+/* Checks a stream that work is to be done on. */
+static int device_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (!(stream->flags & DLPACKGEN_STREAM_NO_SYNC)) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: a stream is required; -1 means no stream", what);
+}
+
+/* Checks that there is a place for the stream that is asked for. */
+static int device_check_place(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (stream) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
+}
+
+static int device_refuse_number(int64_t number, const char* taken, dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
+                     "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
+                     BACKEND_TITLE, taken);
+}
+
+/* Gives the handle that a source has for a device; NULL stands for the default stream. */
+static int device_current(const dlpackgen_stream_source* source, DLDevice device, void** handle,
+                          dlpackgen_backend_error* error) {
+  *handle = NULL;
+  if (source && source->current) {
+    const int failed = source->current(source->state, device, handle);
+    if (failed)
+      return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
+                         "current_work_stream: the program's callback gave the error %d", failed);
+  } else if (source && source->handles && (size_t)device.device_id < source->count) {
+    *handle = source->handles[device.device_id];
+  }
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* What a runtime without contexts does in its own way: work is done on the device that
+ * is current, by its number, and the thread is left as it was. Part of the back end's C
+ * file. */
+
+/* Finding the driver and starting it, once. Part of the back end's C file. */
+
+/* Telling results of the driver by their names. Part of the back end's C file. */
+
+/* Gives what the description says of a result, or NULL. */
+static inline const struct driver_error* device_known(driver_result result) {
+  for (size_t i = 0; i < sizeof driver_errors / sizeof *driver_errors; i++)
+    if (driver_errors[i].value == result) return &driver_errors[i];
+  return NULL;
+}
+
+/* Adds a result to an error: its name, its number in the way of the driver, and what it
+ * means, which may be NULL. */
+static inline void device_add_result(dlpackgen_backend_error* error, const char* name, const char* number,
+                                     const char* text) {
+  device_add(error, ": ");
+  device_add(error, name);
+  device_add(error, " (");
+  device_add(error, number);
+  device_add(error, text ? "): " : ")");
+  device_add(error, text ? text : "");
+}
+
+/* Starting the driver once, and what every call asks first. Part of the back end's C
+ * file. */
+
+/* Opening a library at run time, doing a thing once, and noticing a fork. Part of
+ * the back end's C file. */
+
+#if defined(_WIN32)
+
+#include <windows.h>
+
+/* Only folders of the system and of the program are searched, not the current one. */
+static void* device_open(const char* name, char* why, size_t room) {
+  HMODULE found = LoadLibraryExA(name, NULL, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
+  if (!found) snprintf(why, room, "%s: Windows gives the error %lu", name, (unsigned long)GetLastError());
+  return (void*)found;
+}
+
+static void* device_opened(const char* name) { return (void*)GetModuleHandleA(name); }
+
+static void* device_symbol(void* library, const char* name) {
+  FARPROC found = GetProcAddress((HMODULE)library, name);
+  void* out = NULL;
+  memcpy(&out, &found, sizeof out);
+  return out;
+}
+
+static BOOL CALLBACK device_call(PINIT_ONCE once, PVOID work, PVOID* context) {
+  (void)once, (void)context;
+  (*(void (**)(void))work)();
+  return TRUE;
+}
+
+static void device_once(void (*work)(void)) {
+  static INIT_ONCE once = INIT_ONCE_STATIC_INIT;
+  InitOnceExecuteOnce(&once, device_call, (PVOID)&work, NULL);
+}
+
+static void device_at_fork(void (*child)(void)) { (void)child; }
+
+static DWORD WINAPI device_detached(void* argument) {
+  void (*work)(void);
+  memcpy(&work, &argument, sizeof work);
+  work();
+  return 0;
+}
+
+static inline int device_detach(void (*work)(void)) {
+  void* argument;
+  memcpy(&argument, &work, sizeof argument);
+  HANDLE thread = CreateThread(NULL, 0, device_detached, argument, 0, NULL);
+  if (thread) CloseHandle(thread);
+  return thread != NULL;
+}
+
+#else
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+/* Its symbols are visible to nobody else, and it is never closed: drivers leave
+ * threads and handlers behind. */
+static void* device_open(const char* name, char* why, size_t room) {
+  void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  const char* text = found ? NULL : dlerror();
+  if (!found) snprintf(why, room, "%s", text ? text : name);
+  return found;
+}
+
+/* Gives a library that somebody has opened already, or NULL. */
+static void* device_opened(const char* name) { return dlopen(name, RTLD_NOLOAD | RTLD_NOW); }
+
+static void* device_symbol(void* library, const char* name) { return dlsym(library, name); }
+
+static void device_once(void (*work)(void)) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, work);
+}
+
+/* A handler costs nothing afterwards; asking for the process id does, at each call. */
+static void device_at_fork(void (*child)(void)) { pthread_atfork(NULL, NULL, child); }
+
+static inline void* device_detached(void* argument) {
+  void (*work)(void);
+  memcpy(&work, &argument, sizeof work);
+  work();
+  return NULL;
+}
+
+/* Starts a thread for some work; returns whether there is one. */
+static inline int device_detach(void (*work)(void)) {
+  pthread_t thread;
+  void* argument;
+  memcpy(&argument, &work, sizeof argument);
+  if (pthread_create(&thread, NULL, device_detached, argument)) return 0;
+  (void)pthread_detach(thread);
+  return 1;
+}
+
+#endif
+
+/* Opens the first of several that there is, but before all one that is open: two versions
+ * of a driver in one process know nothing of each other's memory. */
+static inline void* device_open_one(const char* const* names, char* why, size_t room) {
+  void* found = NULL;
+  for (const char* const* name = names; *name && !found; name++) found = device_opened(*name);
+  for (const char* const* name = names; *name && !found; name++) found = device_open(*name, why, room);
+  return found;
+}
+
+#include <stdatomic.h>
+
+enum device_phase { DEVICE_NEW, DEVICE_READY, DEVICE_FAILED, DEVICE_FORKED, DEVICE_ENDED };
+
+static struct {
+  atomic_int phase;
+  dlpackgen_backend_error first; /* why the phase is DEVICE_FAILED */
+} device_state;
+
+/* Finds the driver and starts it; each runtime has its own. */
+static int device_load(dlpackgen_backend_error* error);
+
+static inline int device_is_ready(void) {
+  return atomic_load_explicit(&device_state.phase, memory_order_acquire) == DEVICE_READY;
+}
+
+/* Gives a driver up that works no more, unless it never did. */
+static void device_give_up(enum device_phase why) {
+  if (device_is_ready()) atomic_store(&device_state.phase, why);
+}
+
+/* In a child: the driver's threads and its hold on the devices stayed behind. */
+static void device_child(void) { device_give_up(DEVICE_FORKED); }
+
+static void device_start(void) {
+  const int code = device_load(&device_state.first);
+  if (!code) device_at_fork(device_child);
+  atomic_store_explicit(&device_state.phase, code ? DEVICE_FAILED : DEVICE_READY, memory_order_release);
+}
+
+/* Starts the driver if nobody did, and gives the first error ever after. */
+static int device_slowly_ready(const char* title, dlpackgen_backend_error* error) {
+  device_once(device_start);
+  switch (atomic_load_explicit(&device_state.phase, memory_order_acquire)) {
+    case DEVICE_READY: return DLPACKGEN_BACKEND_OK;
+    case DEVICE_FORKED: return device_forked(title, error);
+    case DEVICE_ENDED: return device_ended(title, error);
+    default: return device_repeat(&device_state.first, error);
+  }
+}
+
+/* `title` is what the driver is called in errors. */
+static inline int device_ready(const char* title, dlpackgen_backend_error* error) {
+  return device_is_ready() ? DLPACKGEN_BACKEND_OK : device_slowly_ready(title, error);
+}
+
+/* How ROCm looks functions up. */
+
+static const char *const driver_lookups[] = {
+  NULL
+};
+
+#include <stdlib.h>
+
+/* What is known of a device; both are made when they are first needed, and kept until the
+ * device is reset. */
+struct streams_device {
+  atomic_uintptr_t primary;   /* a context, where there are any */
+  atomic_ullong id;           /* the driver's number of that context; 0 where it has none */
+  atomic_int resets;          /* how often the device was reset: what was made before is gone */
+  _Atomic(driver_stream) own; /* on which memory is freed */
+  atomic_int pools;           /* 0: not asked yet, 1: none, 2: there are */
+};
+
+static struct {
+  struct driver driver;
+  int version, count;
+  struct streams_device* devices;
+} streams;
+
+/* What drivers do each in a way of its own; streams_current.h has it. */
+static void* streams_find(void* library, const struct driver_function* f);
+static void streams_words(driver_result result, const char** name, const char** text);
+static driver_result streams_begin(void);
+
+/* Reports a result of the driver, after what was being done. */
+DEVICE_FORMAT(3, 4)
+static int streams_fail(dlpackgen_backend_error* error, driver_result result, const char* format, ...) {
+  dlpackgen_backend_error room;
+  va_list values;
+  if (!error) error = &room;
+  va_start(values, format);
+  device_vfail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, (int32_t)result, format, values);
+  va_end(values);
+  const struct driver_error* known = device_known(result);
+  const char *name = known ? known->name : NULL, *text = known ? known->text : NULL;
+  if (known) error->code = known->code;
+  else streams_words(result, &name, &text);
+  char number[16];
+  snprintf(number, sizeof number, "%u", (unsigned)result);
+  device_add_result(error, name ? name : "error", number, text);
+  return error->code;
+}
+
+static int streams_open(void** library, dlpackgen_backend_error* error) {
+  char why[320] = "no library is known for this system";
+  *library = device_open_one(driver_libraries, why, sizeof why);
+  if (!*library)
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_NOT_FOUND,
+                       "the driver is not installed, or not where libraries are found: %s; %s", why,
+                       "install " BACKEND_PACKAGE);
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Asks for the version, which works before anything else: the stub of a toolkit
+ * fails here as it does everywhere, and writes nothing. */
+static int streams_version(void* library, dlpackgen_backend_error* error) {
+  void* found = device_symbol(library, driver_functions[0].plain);
+  memcpy(&streams.driver.driver_version, &found, sizeof found);
+  if (!found)
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
+                       "the library does not export %s: it is not the driver, or too old; install %s",
+                       driver_functions[0].plain, BACKEND_PACKAGE);
+  const driver_result result = streams.driver.driver_version(&streams.version);
+  if (result) return streams_fail(error, result, "the driver does not tell its version");
+  if (streams.version < DRIVER_OLDEST)
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
+                       "the driver is of version %d, and %d is the oldest that is used; update %s", streams.version,
+                       DRIVER_OLDEST, BACKEND_PACKAGE);
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Fills the table of functions. */
+static int streams_resolve(void* library, dlpackgen_backend_error* error) {
+  for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
+    const struct driver_function* f = &driver_functions[i];
+    void* found = streams_find(library, f);
+    if (!found && !f->optional)
+      return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
+                         "the driver, of version %d, lacks %s as of version %d; update %s", streams.version, f->symbol,
+                         f->since, BACKEND_PACKAGE);
+    memcpy((char*)&streams.driver + f->offset, &found, sizeof found);
+  }
+  return DLPACKGEN_BACKEND_OK;
+}
+
+static int streams_start(dlpackgen_backend_error* error) {
+  driver_result result = streams_begin();
+  if (!result) result = streams.driver.device_count(&streams.count);
+  if (result) return streams_fail(error, result, "the driver, of version %d, does not start", streams.version);
+  if (streams.count < 1)
+    return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE, "the driver, of version %d, counts no device",
+                       streams.version);
+  streams.devices = calloc((size_t)streams.count, sizeof *streams.devices);
+  if (!streams.devices)
+    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "no memory of the host to start with");
+  return DLPACKGEN_BACKEND_OK;
+}
+
+static int device_load(dlpackgen_backend_error* error) {
+  void* library = NULL;
+  int code = streams_open(&library, error);
+  if (!code) code = streams_version(library, error);
+  if (!code) code = streams_resolve(library, error);
+  return code ? code : streams_start(error);
+}
+
+static inline int streams_ready(dlpackgen_backend_error* error) { return device_ready(BACKEND_TITLE, error); }
+
+/* Set on threads that have called the back end, deleters aside. Those may call the driver,
+ * which threads that run the host functions of a stream must not (docs/devices.md cites the
+ * vendors). */
+static _Thread_local int streams_caller;
+
+/* As streams_ready, in functions that are slow enough to note their thread. */
+static inline int streams_called(dlpackgen_backend_error* error) {
+  streams_caller = 1;
+  return streams_ready(error);
+}
+
+static int streams_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+  const int code = streams_called(error);
+  return code ? code : device_give_info(streams.version, streams.count, facts, error);
+}
+
+static int streams_device_count(int32_t* count, dlpackgen_backend_error* error) {
+  const int code = streams_ready(error);
+  return code ? code : device_give_count(streams.count, count, error);
+}
+
+static void* streams_find(void* library, const struct driver_function* f) { return device_symbol(library, f->plain); }
+
+static void streams_words(driver_result result, const char** name, const char** text) {
+  if (streams.driver.error_name) *name = streams.driver.error_name(result);
+  if (streams.driver.error_text) *text = streams.driver.error_text(result);
+}
+
+/* The first call starts the runtime; the one that counts the devices says why there are
+ * none. */
+static driver_result streams_begin(void) { return 0; }
+
+/* Tells whether somebody uses a device already: to start one takes hundreds of
+ * megabytes of it. */
+static int streams_active(int32_t ordinal) {
+  unsigned int flags = 0;
+  int active = 0;
+  return !streams.driver.primary_state(ordinal, &flags, &active) && active;
+}
+
+/* The runtime tells nothing of a reset. */
+static void streams_notice_reset(int32_t ordinal) { (void)ordinal; }
+
+/* Makes a device current, unless it is; `pushed` says what streams_leave has to undo: 0,
+ * or the number of the other device and one more. */
+static int streams_enter(int32_t ordinal, int* pushed, dlpackgen_backend_error* error) {
+  int current = 0;
+  *pushed = 0;
+  driver_result result = streams.driver.device_current(&current);
+  if (!result && current == ordinal) return DLPACKGEN_BACKEND_OK;
+  if (!result) result = streams.driver.device_use(ordinal);
+  if (result) return streams_fail(error, result, "making device %d current", (int)ordinal);
+  *pushed = current + 1;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+static void streams_leave(int pushed) {
+  if (pushed) (void)streams.driver.device_use(pushed - 1);
+}
+
+/* Gives the device of a stream that is none of the default ones. */
+static driver_result streams_device_of(driver_stream stream, int32_t expected, driver_device* device) {
+  (void)expected;
+  *device = streams.driver.stream_device(stream);
+  return *device < 0 ? DRIVER_stream_unknown : 0;
+}
+
+/* What the runtime tells of an address; all zero for what it does not know. */
+struct streams_attributes {
+  unsigned int type, managed, mapped; /* the type in the newest numbering */
+  int ordinal;
+  const void* context; /* there is none */
+  driver_address start;
+  size_t size;
+};
+
+/* Asks in the way that leaves no error on the thread for what the runtime does not know:
+ * everything is then as for the number 0, which older versions gave the host. Truth
+ * values fill one byte alone. The size is asked for apart, since it gives that one in 32
+ * bits; of memory that the host has registered the start is not told, so none is. */
+static driver_result streams_query(const void* pointer, struct streams_attributes* a) {
+  unsigned int wanted[] = {DRIVER_attribute_memory_type, DRIVER_attribute_is_managed, DRIVER_attribute_mapped,
+                           DRIVER_attribute_ordinal};
+  void* values[] = {&a->type, &a->managed, &a->mapped, &a->ordinal};
+  const driver_address address = (driver_address)(uintptr_t)pointer;
+  memset(a, 0, sizeof *a);
+  const driver_result result = streams.driver.pointer_attributes(4, wanted, values, address);
+  const unsigned int type = a->type;
+  a->type = 0;
+  if (result) return result;
+  if (type == DRIVER_memory_array_in(streams.version)) a->type = DRIVER_memory_array;
+  if (!a->mapped) return 0;
+  if (type == DRIVER_memory_host_in(streams.version)) a->type = DRIVER_memory_host;
+  if (type == DRIVER_memory_device_in(streams.version)) a->type = DRIVER_memory_device;
+  if (streams.driver.address_range(&a->start, &a->size, address) || !a->start) a->size = 0;
+  return 0;
+}
+
+static int streams_query_again(const void* pointer, struct streams_attributes* a, driver_result result,
+                               dlpackgen_backend_error* error) {
+  (void)a;
+  return streams_fail(error, result, "pointer_attributes of %p", pointer);
+}
+
+static int streams_check_context(const void* pointer, const struct streams_attributes* a,
+                                 dlpackgen_backend_error* error) {
+  (void)pointer, (void)a, (void)error;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Queues a copy, with the device of the stream current. */
+static driver_result streams_queue(void* to, const void* from, size_t bytes, driver_stream stream) {
+  return streams.driver.copy(to, from, bytes, DRIVER_copy_default, stream);
+}
+
+/* As streams_queue, between memory of two devices. */
+static driver_result streams_queue_across(void* to, int32_t to_ordinal, const void* from, int32_t from_ordinal,
+                                          size_t bytes, driver_stream stream) {
+  return streams.driver.copy_peer(to, to_ordinal, from, from_ordinal, bytes, stream);
+}
+
+static int streams_check_id(const char* what, int32_t id, dlpackgen_backend_error* error) {
+  if (id >= 0 && id < streams.count) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
+                     "%s: there is no device %d; this process sees %d, numbered from 0", what, (int)id, streams.count);
+}
+
+/* Checks a device that has streams of its own. */
+static int streams_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
+  const int code = device_check_type(what, device, error);
+  return code ? code : streams_check_id(what, device.device_id, error);
+}
+
+#include <limits.h>
+
+/* Gives what the driver takes: the default stream has a handle that means the same
+ * in every program, which NULL does not. */
+static driver_stream streams_handle(void* handle) {
+  return (driver_stream)(handle ? (uintptr_t)handle : DRIVER_DEFAULT_STREAM);
+}
+
+/* Tells the numbers of streams that are the same on every device from addresses; also
+ * those that DLPack refuses, which the driver may have a stream for. */
+static int streams_special(driver_stream stream) {
+  int special = 0;
+  for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++)
+    special |= (uintptr_t)driver_numbers[i].number == (uintptr_t)stream ||
+               (!driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)stream);
+  return special;
+}
+
+/* Checks that a stream is one of its device. The default streams are of any. */
+static int streams_check(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  int code = streams_check_device(what, stream->device, error);
+  driver_stream handle = streams_handle(stream->handle);
+  if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || streams_special(handle)) return code;
+  driver_device device = -1;
+  const driver_result result = streams_device_of(handle, stream->device.device_id, &device);
+  if (result) return streams_fail(error, result, "%s: the stream %p", what, stream->handle);
+  if (device != stream->device.device_id)
+    return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
+                       "%s: the stream %p is of device %d, not of device %d", what, stream->handle, (int)device,
+                       (int)stream->device.device_id);
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* As streams_check, for what needs a stream to work on. */
+static int streams_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  const int code = streams_check(what, stream, error);
+  return code ? code : device_check_ordered(what, stream, error);
+}
+
+static int streams_stream_from_dlpack(DLDevice device, const int64_t* number, dlpackgen_stream* stream,
+                                      dlpackgen_backend_error* error) {
+  int code = streams_ready(error);
+  if (!code) code = streams_check_device("stream_from_dlpack", device, error);
+  if (!code) code = device_check_place("stream_from_dlpack", stream, error);
+  if (code) return code;
+  *stream = (dlpackgen_stream){(void*)DRIVER_DEFAULT_STREAM, device, 0, 0};
+  if (!number || numbers_read(*number, 1, stream)) return DLPACKGEN_BACKEND_OK;
+  return device_refuse_number(*number, "a stream is None, -1, a default stream's number, or a handle", error);
+}
+
+static int streams_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
+                                  dlpackgen_backend_error* error) {
+  void* handle = NULL;
+  int code = streams_ready(error);
+  if (!code) code = streams_check_device("current_work_stream", device, error);
+  if (!code) code = device_check_place("current_work_stream", stream, error);
+  if (!code) code = device_current(source, device, &handle, error);
+  if (!code) *stream = (dlpackgen_stream){(void*)streams_handle(handle), device, 0, 0};
+  return code;
+}
+
+/* Whether a stream is captured into a graph, and into which. */
+struct streams_capture {
+  unsigned int status;
+  driver_capture_id id;
+};
+
+/* Asks with the device of the stream current, since default streams are its. Asking
+ * breaks no capture, even where it fails since another stream is captured. */
+static int streams_capture(const char* what, driver_stream stream, struct streams_capture* capture,
+                           dlpackgen_backend_error* error) {
+  *capture = (struct streams_capture){DRIVER_capture_none, 0};
+  driver_result result = streams.driver.stream_capture(stream, &capture->status);
+  if (!result && capture->status == DRIVER_capture_active)
+    result = streams.driver.stream_capture_id(stream, &capture->status, &capture->id);
+  if (result) return streams_fail(error, result, "%s: the stream %p", what, (void*)stream);
+  if (capture->status == DRIVER_capture_none || capture->status == DRIVER_capture_active) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
+                     "%s: the capture of the stream %p was broken by an earlier call", what, (void*)stream);
+}
+
+/* Refuses a stream that is captured. */
+static int streams_check_no_capture(const char* what, driver_stream stream, const char* why,
+                                    dlpackgen_backend_error* error) {
+  struct streams_capture capture;
+  const int code = streams_capture(what, stream, &capture, error);
+  if (code || capture.status == DRIVER_capture_none) return code;
+  return device_fail(error, DLPACKGEN_BACKEND_CAPTURING, "%s: the stream %p is captured into a graph, %s", what,
+                     (void*)stream, why);
+}
+
+/* Lets this thread call what a capture on another one would else forbid, and would
+ * be broken by; gives what streams_restrict takes back. */
+static unsigned int streams_relax(void) {
+  unsigned int mode = DRIVER_capture_relaxed;
+  return streams.driver.capture_mode(&mode) ? UINT_MAX : mode;
+}
+
+static void streams_restrict(unsigned int mode) {
+  if (mode != UINT_MAX) (void)streams.driver.capture_mode(&mode);
+}
+
+/* Refuses two streams of which one would be pulled into the capture of the other,
+ * or break it. */
+static int streams_check_captures(const struct streams_capture* consumer, const struct streams_capture* producer,
+                                  dlpackgen_backend_error* error) {
+  if (consumer->status == producer->status && consumer->id == producer->id) return DLPACKGEN_BACKEND_OK;
+  const char* which = consumer->status == producer->status ? "the two streams are captured into two graphs"
+                      : consumer->status == DRIVER_capture_none
+                          ? "the producer's stream is captured and the consumer's is not"
+                          : "the consumer's stream is captured and the producer's is not";
+  return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
+                     "stream_wait: %s; order them in the graph, and pass -1 as the stream", which);
+}
+
+/* Makes one stream wait for an event of another device or the same. */
+static int streams_wait(int32_t ordinal, driver_stream stream, driver_event event, const char* what,
+                        dlpackgen_backend_error* error) {
+  int pushed;
+  const int code = streams_enter(ordinal, &pushed, error);
+  if (code) return code;
+  const driver_result result = streams.driver.stream_wait(stream, event, 0);
+  streams_leave(pushed);
+  return result ? streams_fail(error, result, "%s: waiting on the stream %p", what, (void*)stream)
+                : DLPACKGEN_BACKEND_OK;
+}
+
+/* Creates an event, in the current context, for what a stream has so far. */
+static int streams_mark(driver_stream stream, driver_event* event, const char* what, dlpackgen_backend_error* error) {
+  driver_result result = streams.driver.event_create(event, DRIVER_event_no_timing);
+  if (result) return streams_fail(error, result, "%s: an event", what);
+  result = streams.driver.event_record(*event, stream);
+  if (!result) return DLPACKGEN_BACKEND_OK;
+  (void)streams.driver.event_destroy(*event);
+  return streams_fail(error, result, "%s: an event on the stream %p", what, (void*)stream);
+}
+
+/* Orders with the producer's device current, to which the event belongs. It may be
+ * destroyed at once: the driver keeps it until it is over. */
+static int streams_order_here(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
+                              const struct streams_capture* waits, dlpackgen_backend_error* error) {
+  struct streams_capture works;
+  driver_event event = NULL;
+  int code = streams_capture("stream_wait", streams_handle(producer->handle), &works, error);
+  if (!code) code = streams_check_captures(waits, &works, error);
+  if (!code) code = streams_mark(streams_handle(producer->handle), &event, "stream_wait", error);
+  if (code) return code;
+  code = streams_wait(consumer->device.device_id, streams_handle(consumer->handle), event, "stream_wait", error);
+  (void)streams.driver.event_destroy(event);
+  return code;
+}
+
+static int streams_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
+                               dlpackgen_backend_error* error) {
+  struct streams_capture waits;
+  int pushed, code = streams_called(error);
+  if (!code) code = streams_check("stream_wait: the consumer's stream", consumer, error);
+  if (!code) code = streams_check("stream_wait: the producer's stream", producer, error);
+  if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
+  if (consumer->device.device_id == producer->device.device_id &&
+      streams_handle(consumer->handle) == streams_handle(producer->handle))
+    return DLPACKGEN_BACKEND_OK;
+  code = streams_enter(consumer->device.device_id, &pushed, error);
+  if (code) return code;
+  code = streams_capture("stream_wait", streams_handle(consumer->handle), &waits, error);
+  streams_leave(pushed);
+  if (!code) code = streams_enter(producer->device.device_id, &pushed, error);
+  if (code) return code;
+  code = streams_order_here(consumer, producer, &waits, error);
+  streams_leave(pushed);
+  return code;
+}
+
+static int streams_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  int pushed, code = streams_called(error);
+  if (!code) code = streams_check_ordered("stream_synchronize", stream, error);
+  if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
+  if (code) return code;
+  driver_stream handle = streams_handle(stream->handle);
+  code = streams_check_no_capture("stream_synchronize", handle, "and waits for nothing before the graph is launched",
+                                  error);
+  const driver_result result = code ? 0 : streams.driver.stream_finish(handle);
+  streams_leave(pushed);
+  return result ? streams_fail(error, result, "stream_synchronize: the stream %p", stream->handle) : code;
+}
+
+/* Whose memory an address is in. Part of the back end's C file. */
+
+/* Checks memory of a device, as opposed to that of the host. Plain memory, which has
+ * a context, is always there; a graph's and a reserved range have none. */
+static int streams_check_memory(const void* pointer, const struct streams_attributes* a,
+                                dlpackgen_backend_error* error) {
+  if (a->ordinal < 0 || a->ordinal >= streams.count)
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR,
+                       "pointer_attributes of %p: the driver names device %d of %d", pointer, a->ordinal,
+                       streams.count);
+  if (!a->mapped && !a->context)
+    return device_fail(
+        error, DLPACKGEN_BACKEND_NOT_MAPPED,
+        "pointer_attributes of %p: there is no memory at the address: it is reserved only, or a graph's %s", pointer,
+        "own, which has memory while the graph runs; hand out memory that was allocated outside of captures");
+  return streams_check_context(pointer, a, error);
+}
+
+/* Reads the attributes in the order that tells the kinds apart: managed memory
+ * says that it is the device's or the host's as well. */
+static int streams_classify(const void* pointer, const struct streams_attributes* a, dlpackgen_pointer_attributes* info,
+                            dlpackgen_backend_error* error) {
+  device_give_attributes((DLDevice){kDLCPU, 0}, -1, NULL, 0, info);
+  if (!a->type && !a->managed) return DLPACKGEN_BACKEND_OK;
+  info->ordinal = a->ordinal;
+  info->base = (const void*)(uintptr_t)a->start;
+  info->bytes = a->size;
+  int code = DLPACKGEN_BACKEND_OK;
+  if (a->managed) {
+    const int typed = BACKEND_managed >= 0; /* else it counts as the device's, which reads it */
+    info->device.device_type = (DLDeviceType)(typed ? BACKEND_managed : BACKEND_device);
+    info->device.device_id = typed ? 0 : a->ordinal;
+  } else if (a->type == DRIVER_memory_host) {
+    info->device.device_type = (DLDeviceType)BACKEND_host;
+  } else if (a->type == DRIVER_memory_device) {
+    info->device.device_type = (DLDeviceType)BACKEND_device;
+    info->device.device_id = a->ordinal;
+    code = streams_check_memory(pointer, a, error);
+  } else {
+    code =
+        device_fail(error, DLPACKGEN_BACKEND_NOT_LINEAR,
+                    "pointer_attributes of %p: an array of textures or another memory of type %u, not a run of bytes",
+                    pointer, a->type);
+  }
+  return code;
+}
+
+static int streams_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
+                                      dlpackgen_backend_error* error) {
+  struct streams_attributes a;
+  int code = streams_ready(error);
+  if (!code) code = device_check_pointer(pointer, info, error);
+  if (code) return code;
+  const driver_result result = streams_query(pointer, &a);
+  if (result) code = streams_query_again(pointer, &a, result, error);
+  return code ? code : streams_classify(pointer, &a, info, error);
+}
+
+/* One end of a copy, as the driver sees it. */
+struct streams_side {
+  const char* start; /* the first element */
+  int device;        /* whether it is memory of a device, and not of the host or managed */
+  int pageable;      /* memory of the host that the driver does not know */
+  int32_t ordinal;
+};
+
+/* Tells whether memory goes on where an allocation ends: addresses may be mapped to
+ * several, as pools that grow do it, and the driver tells of one at a time. */
+static int streams_goes_on(const char* last, const dlpackgen_pointer_attributes* info) {
+  dlpackgen_pointer_attributes there = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
+  if (streams_pointer_attributes(last, &there, NULL)) return 0;
+  return there.device.device_type == info->device.device_type && there.ordinal == info->ordinal;
+}
+
+/* Asks the driver about a tensor's memory. */
+static int streams_look(const char* what, const DLTensor* t, size_t bytes, struct streams_side* side,
+                        dlpackgen_backend_error* error) {
+  dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
+  side->start = (const char*)t->data + t->byte_offset;
+  int code = streams_pointer_attributes(side->start, &info, error);
+  if (!code) code = device_check_said(what, t, &info, error);
+  if (code) return code;
+  if (device_ends(side->start, bytes, info.base, info.bytes) && !streams_goes_on(side->start + bytes - 1, &info))
+    return device_too_short(what, side->start, bytes, info.bytes, error);
+  const int found = (int)info.device.device_type;
+  side->device = found == BACKEND_device, side->pageable = found == kDLCPU, side->ordinal = info.ordinal;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Queues the copy, with the device of the stream current. */
+static driver_result streams_queue_copy(const struct streams_side* to, const struct streams_side* from, size_t bytes,
+                                        driver_stream stream) {
+  if (to->device && from->device && to->ordinal != from->ordinal)
+    return streams_queue_across((void*)(uintptr_t)to->start, to->ordinal, from->start, from->ordinal, bytes, stream);
+  return streams_queue((void*)(uintptr_t)to->start, from->start, bytes, stream);
+}
+
+/* Memory that the driver does not know may go away, or be moved, as soon as the
+ * call returns: its copy is waited for. The legacy default stream must not be used while a
+ * blocking stream is captured: that breaks the capture (docs/devices.md cites the vendor). */
+static int streams_copy_here(const struct streams_side* to, const struct streams_side* from, size_t bytes,
+                             driver_stream stream, dlpackgen_backend_error* error) {
+  const int waits = to->pageable || from->pageable;
+  int code = DLPACKGEN_BACKEND_OK;
+  if (waits || (uintptr_t)stream == DRIVER_DEFAULT_STREAM)
+    code = streams_check_no_capture("copy", stream,
+                                    "and memory that is not pinned would be read at each launch; pin it", error);
+  if (code) return code;
+  driver_result result = streams_queue_copy(to, from, bytes, stream);
+  if (!result && waits) result = streams.driver.stream_finish(stream);
+  return result ? streams_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
+}
+
+static int streams_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,
+                        dlpackgen_backend_error* error) {
+  struct streams_side target, source;
+  uint64_t count = 0;
+  size_t bytes = 0;
+  int pushed, code = streams_called(error);
+  if (!code) code = device_check_copy(to, from, &count, error);
+  if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
+  if (!code) code = streams_check_ordered("copy", stream, error);
+  if (code || !bytes) return code;
+  code = streams_look("copy: the destination", to, bytes, &target, error);
+  if (!code) code = streams_look("copy: the source", from, bytes, &source, error);
+  if (!code && target.pageable && source.pageable)
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "copy: neither tensor is in memory of %s",
+                       BACKEND_TITLE);
+  if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
+  if (code) return code;
+  code = streams_copy_here(&target, &source, bytes, streams_handle(stream->handle), error);
+  streams_leave(pushed);
+  return code;
+}
+
+/* Allocating tensors. Part of the back end's C file. */
+
+/* Giving memory back when nothing works on it any more. Part of the back end's C
+ * file. */
+
+/* Work that a deleter has to wait for: an event on a stream. */
+struct streams_keep {
+  driver_stream stream;
+  int32_t ordinal;
+  int resets; /* of that device, when the event was made */
+  driver_event event;
+  atomic_int recorded; /* else the stream is not waited for by it */
+  struct streams_keep* next;
+};
+
+enum streams_kind { STREAMS_EMPTY, STREAMS_POOL, STREAMS_PLAIN, STREAMS_HOST };
+
+/* A tensor of ours, in one piece of the host's memory with its extents. */
+struct streams_block {
+  DLManagedTensorVersioned tensor;
+  enum streams_kind kind;
+  int32_t ordinal;     /* whose context it is freed in */
+  int resets;          /* of that device, when the memory was taken */
+  driver_stream first; /* of the request */
+  atomic_flag busy;    /* guards keeps */
+  struct streams_keep* keeps;
+  struct streams_block* next; /* among those that are freed later */
+  int64_t extents[];
+};
+
+/* Those that could not be freed where their deleters were called: while a capture was under
+ * way, or on a thread that must not call the driver. */
+static _Atomic(struct streams_block*) streams_later;
+
+static void streams_delete(DLManagedTensorVersioned* tensor);
+
+/* Makes the stream of our own wait for an event, and forgets the event. */
+static int streams_settle_event(const struct streams_block* block, driver_stream own, driver_event event,
+                                dlpackgen_backend_error* error) {
+  const int code = streams_wait(block->ordinal, own, event, "free", error);
+  (void)streams.driver.event_destroy(event);
+  return code;
+}
+
+/* Waits for the stream of the request, unless keep_until named it. The per-thread default
+ * stream may be another thread's; the legacy one waits for those of all threads. The whole
+ * device must not be waited for: that breaks a capture on any stream of the device
+ * (docs/devices.md cites the vendor). */
+static int streams_settle_first(const struct streams_block* block, driver_stream own, dlpackgen_backend_error* error) {
+  driver_event event = NULL;
+  driver_stream first = block->first;
+  if (streams_special(first)) first = streams_handle(NULL);
+  int code = streams_check_no_capture("deallocate", first, "and the memory is freed later", error);
+  if (!code) code = streams_mark(first, &event, "free", error);
+  return code ? code : streams_settle_event(block, own, event, error);
+}
+
+/* Tells whether the device was reset since. */
+static int streams_was_reset(int32_t ordinal, int resets) {
+  streams_notice_reset(ordinal);
+  return atomic_load(&streams.devices[ordinal].resets) != resets;
+}
+
+/* Makes the stream that memory is freed on wait for all work on the memory. The
+ * driver itself waits for the device before it takes plain memory back. */
+static int streams_settle(struct streams_block* block, driver_stream own, dlpackgen_backend_error* error) {
+  int named = 0, code = DLPACKGEN_BACKEND_OK;
+  for (const struct streams_keep* keep = block->keeps; keep; keep = keep->next)
+    named |= atomic_load(&keep->recorded) && keep->stream == block->first && keep->ordinal == block->ordinal &&
+             keep->resets == block->resets;
+  if (!named && block->kind != STREAMS_PLAIN) code = streams_settle_first(block, own, error);
+  while (!code && block->keeps) {
+    struct streams_keep* keep = block->keeps;
+    if (!streams_was_reset(keep->ordinal, keep->resets)) code = streams_settle_event(block, own, keep->event, error);
+    block->keeps = keep->next;
+    free(keep);
+  }
+  return code;
+}
+
+/* Gives the memory to the driver, in the context of its device. */
+static int streams_give_back(struct streams_block* block, dlpackgen_backend_error* error) {
+  void* data = block->tensor.dl_tensor.data;
+  driver_stream own = atomic_load(&streams.devices[block->ordinal].own);
+  driver_result result = 0;
+  const int code = streams_settle(block, own, error);
+  if (code) return code;
+  switch (block->kind) {
+    case STREAMS_POOL: result = streams.driver.pool_free((driver_address)(uintptr_t)data, own); break;
+    case STREAMS_PLAIN: result = streams.driver.memory_free((driver_address)(uintptr_t)data); break;
+    case STREAMS_HOST:
+      result = streams.driver.stream_finish(own);
+      if (!result) result = streams.driver.host_free(data);
+      break;
+    case STREAMS_EMPTY: break;
+  }
+  return result ? streams_fail(error, result, "deallocate: %p", data) : DLPACKGEN_BACKEND_OK;
+}
+
+/* Frees the host's part. Events that are left belong to a driver that is gone. */
+static void streams_drop(struct streams_block* block) {
+  while (block->keeps) {
+    struct streams_keep* keep = block->keeps;
+    block->keeps = keep->next;
+    free(keep);
+  }
+  free(block);
+}
+
+static void streams_put_off(struct streams_block* block) {
+  block->next = atomic_load(&streams_later);
+  while (!atomic_compare_exchange_weak(&streams_later, &block->next, block)) continue;
+}
+
+/* Frees a tensor. Where a capture forbids it, that is done with a later call. Where
+ * the driver has ended or the device was reset, so has the memory; what the driver refuses
+ * otherwise stays its. */
+static int streams_release(struct streams_block* block, dlpackgen_backend_error* error) {
+  dlpackgen_backend_error unread;
+  int pushed = 0;
+  if (!error) error = &unread;
+  if (block->kind == STREAMS_EMPTY || !device_is_ready() || streams_was_reset(block->ordinal, block->resets)) {
+    streams_drop(block);
+    return DLPACKGEN_BACKEND_OK;
+  }
+  int code = streams_enter(block->ordinal, &pushed, error);
+  if (!code) {
+    const unsigned int mode = streams_relax();
+    code = streams_give_back(block, error);
+    streams_restrict(mode);
+    streams_leave(pushed);
+  }
+  if (code == DLPACKGEN_BACKEND_CAPTURING) {
+    streams_put_off(block);
+    return DLPACKGEN_BACKEND_OK;
+  }
+  streams_drop(block);
+  return code == DLPACKGEN_BACKEND_SHUTTING_DOWN ? DLPACKGEN_BACKEND_OK : code;
+}
+
+/* Tries again what was put off. */
+static void streams_retry(void) {
+  if (!atomic_load_explicit(&streams_later, memory_order_relaxed)) return;
+  struct streams_block* block = atomic_exchange(&streams_later, NULL);
+  while (block) {
+    struct streams_block* next = block->next;
+    (void)streams_release(block, NULL);
+    block = next;
+  }
+}
+
+static atomic_int streams_helping;
+
+/* What a thread of the back end's own does: it frees what deleters could not. Deleters that
+ * come from now on start another one. */
+static void streams_help(void) {
+  streams_caller = 1;
+  atomic_store(&streams_helping, 0);
+  streams_retry();
+}
+
+/* Leaves a tensor to a thread that may call the driver, or where there is none to be had, to
+ * the next call. */
+static void streams_hand_over(struct streams_block* block) {
+  streams_put_off(block);
+  if (!atomic_exchange(&streams_helping, 1) && !device_detach(streams_help)) atomic_store(&streams_helping, 0);
+}
+
+static void streams_delete(DLManagedTensorVersioned* tensor) {
+  struct streams_block* block = (struct streams_block*)tensor;
+  if (!block) return;
+  if (!streams_caller && block->kind != STREAMS_EMPTY && device_is_ready()) {
+    streams_hand_over(block);
+    return;
+  }
+  if (streams_caller) streams_retry();
+  (void)streams_release(block, NULL);
+}
+
+static int streams_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* error) {
+  const int code = tensor ? device_check_ours("deallocate", tensor, streams_delete, error) : DLPACKGEN_BACKEND_OK;
+  if (code || !tensor) return code;
+  streams_caller = 1;
+  streams_retry();
+  return streams_release((struct streams_block*)tensor, error);
+}
+
+/* Finds the event of a stream, or adds one to the list. */
+static struct streams_keep* streams_kept(struct streams_block* block, driver_stream stream, int32_t ordinal) {
+  struct streams_keep *keep, *fresh = calloc(1, sizeof *fresh);
+  while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;
+  const int resets = atomic_load(&streams.devices[ordinal].resets);
+  for (keep = block->keeps; keep; keep = keep->next)
+    if (keep->stream == stream && keep->ordinal == ordinal && keep->resets == resets) break;
+  if (!keep && fresh && !streams.driver.event_create(&fresh->event, DRIVER_event_no_timing)) {
+    fresh->stream = stream, fresh->ordinal = ordinal, fresh->next = block->keeps;
+    fresh->resets = resets;
+    block->keeps = keep = fresh;
+    fresh = NULL;
+  }
+  atomic_flag_clear_explicit(&block->busy, memory_order_release);
+  free(fresh);
+  return keep;
+}
+
+static int streams_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream,
+                              dlpackgen_backend_error* error) {
+  struct streams_block* block = (struct streams_block*)tensor;
+  int pushed, code = streams_called(error);
+  if (!code) code = device_check_ours("keep_until", tensor, streams_delete, error);
+  if (!code) code = streams_check_ordered("keep_until", stream, error);
+  if (code || block->kind == STREAMS_EMPTY) return code;
+  code = streams_enter(stream->device.device_id, &pushed, error);
+  if (code) return code;
+  driver_stream handle = streams_handle(stream->handle);
+  code = streams_check_no_capture("keep_until", handle,
+                                  "whose work is done at each launch; keep the tensor as long as the graph", error);
+  struct streams_keep* keep = code ? NULL : streams_kept(block, handle, stream->device.device_id);
+  if (!code && !keep) code = device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: no memory for an event");
+  const driver_result result = code ? 0 : streams.driver.event_record(keep->event, handle);
+  if (!code && !result) atomic_store(&keep->recorded, 1);
+  streams_leave(pushed);
+  return result ? streams_fail(error, result, "keep_until: an event on the stream %p", stream->handle) : code;
+}
+
+/* What the driver takes to let a device reach a pool. */
+struct streams_access {
+  int type, ordinal, flags;
+};
+
+/* Tells whether a device has pools, which free without waiting for the whole of it. */
+static int streams_has_pools(int32_t ordinal) {
+  atomic_int* known = &streams.devices[ordinal].pools;
+  int pools = atomic_load(known);
+  if (!pools) {
+    int can = 0;
+    if (streams.driver.pool_alloc && streams.driver.pool_free)
+      (void)streams.driver.device_attribute(&can, DRIVER_device_memory_pools, ordinal);
+    pools = can ? 2 : 1;
+    atomic_store(known, pools);
+  }
+  return pools == 2;
+}
+
+/* Makes the stream that memory is freed on, in the current context. The streams of
+ * others may be gone by then. */
+static int streams_own(int32_t ordinal, dlpackgen_backend_error* error) {
+  _Atomic(driver_stream)* own = &streams.devices[ordinal].own;
+  driver_stream fresh = NULL, none = NULL;
+  if (atomic_load(own)) return DLPACKGEN_BACKEND_OK;
+  const driver_result result = streams.driver.stream_create(&fresh, DRIVER_stream_non_blocking);
+  if (result) return streams_fail(error, result, "allocate: a stream to free on");
+  if (!atomic_compare_exchange_strong(own, &none, fresh)) (void)streams.driver.stream_destroy(fresh);
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Lets the other devices reach the pool of one. To enable peers does not do that
+ * (rmm#1753). */
+static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
+  driver_pool pool = NULL;
+  if (!streams_has_pools(ordinal) || !streams.driver.pool_default || !streams.driver.pool_access)
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED,
+                       "allocate: device %d has no pools, whose memory alone other devices can be let reach",
+                       (int)ordinal);
+  driver_result result = streams.driver.pool_default(&pool, ordinal);
+  for (int32_t peer = 0; !result && peer < streams.count; peer++) {
+    int can = 0;
+    if (peer == ordinal || streams.driver.peer_access(&can, peer, ordinal) || !can) continue;
+    const struct streams_access access = {DRIVER_location_device, peer, DRIVER_access_read_write};
+    result = streams.driver.pool_access(pool, (const void*)&access, 1);
+  }
+  return result
+             ? streams_fail(error, result, "allocate: letting other devices reach the pool of device %d", (int)ordinal)
+             : DLPACKGEN_BACKEND_OK;
+}
+
+/* Checks what is asked for. */
+static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
+  const int type = (int)r->device.device_type;
+  if (type == BACKEND_device) return streams_check_id("allocate", r->device.device_id, error);
+  if (type < 0 || (type != BACKEND_host && type != BACKEND_managed))
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the types %s",
+                       type, BACKEND_TITLE, BACKEND_TYPES);
+  if (r->device.device_id == 0) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "allocate: device type %d has the id 0 alone, not %d",
+                     type, (int)r->device.device_id);
+}
+
+/* Gives the device whose context the memory is taken in. What is pinned or managed
+ * is taken where its stream is, else where somebody is at work already: the context
+ * of another device would cost that one hundreds of megabytes. */
+static int32_t streams_home(const dlpackgen_allocation* r) {
+  driver_stream stream = streams_handle(r->stream);
+  driver_device device = 0;
+  if ((int)r->device.device_type == BACKEND_device) return r->device.device_id;
+  if (!streams_special(stream)) return streams_device_of(stream, 0, &device) ? 0 : device;
+  while (device < streams.count && !streams_active(device)) device++;
+  return device < streams.count ? device : 0;
+}
+
+/* Makes the host's part of a tensor. */
+static struct streams_block* streams_block(const dlpackgen_allocation* r, size_t bytes,
+                                           dlpackgen_backend_error* error) {
+  struct streams_block* block = device_new_block("allocate", r, sizeof *block, error);
+  if (!block) return NULL;
+  block->ordinal = bytes ? streams_home(r) : 0;
+  block->first = streams_handle(r->stream);
+  atomic_flag_clear(&block->busy);
+  device_describe(&block->tensor, r, block->extents, streams_delete);
+  return block;
+}
+
+/* Takes memory of the driver, in the context of the block's device. */
+static driver_result streams_take(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes) {
+  driver_address address = 0;
+  driver_result result;
+  void* host = NULL;
+  block->kind = STREAMS_PLAIN;
+  if ((int)r->device.device_type == BACKEND_host) {
+    block->kind = STREAMS_HOST;
+    result = streams.driver.host_alloc(&host, bytes, DRIVER_host_portable);
+    address = (driver_address)(uintptr_t)host;
+  } else if ((int)r->device.device_type == BACKEND_managed) {
+    result = streams.driver.managed_alloc(&address, bytes, DRIVER_managed_global);
+  } else if (streams_has_pools(block->ordinal)) {
+    block->kind = STREAMS_POOL;
+    result = streams.driver.pool_alloc(&address, bytes, block->first);
+  } else {
+    result = streams.driver.memory_alloc(&address, bytes);
+  }
+  block->tensor.dl_tensor.data = (void*)(uintptr_t)address;
+  return result;
+}
+
+/* Fills a block with memory, with its device current. An allocation that a capture
+ * records has memory only while the graph runs. */
+static int streams_fill(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes,
+                        dlpackgen_backend_error* error) {
+  int can = 0, code = streams_check_no_capture("allocate", block->first,
+                                               "which would own the memory; allocate before the capture", error);
+  if (!code && (int)r->device.device_type == BACKEND_managed) {
+    (void)streams.driver.device_attribute(&can, DRIVER_device_managed_memory, block->ordinal);
+    if (!can)
+      code = device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "allocate: device %d has no managed memory",
+                         (int)block->ordinal);
+  }
+  if (!code) code = streams_own(block->ordinal, error);
+  if (!code && r->flags & DLPACKGEN_BACKEND_PEER_ACCESS && (int)r->device.device_type == BACKEND_device)
+    code = streams_share_pool(block->ordinal, error);
+  if (code) return code;
+  const driver_result result = streams_take(r, block, bytes);
+  if (!result) return DLPACKGEN_BACKEND_OK;
+  return streams_fail(error, result, "allocate: %llu bytes of device type %d on device %d", (unsigned long long)bytes,
+                      (int)r->device.device_type, (int)block->ordinal);
+}
+
+/* Checks the stream of a request and fills the block. */
+static int streams_fill_entered(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes,
+                                dlpackgen_backend_error* error) {
+  const dlpackgen_stream first = {r->stream, {(DLDeviceType)BACKEND_device, block->ordinal}, 0, 0};
+  int pushed, code = streams_check("allocate", &first, error);
+  if (!code) code = streams_enter(block->ordinal, &pushed, error);
+  if (code) return code;
+  block->resets = atomic_load(&streams.devices[block->ordinal].resets);
+  const unsigned int mode = streams_relax();
+  code = streams_fill(r, block, bytes, error);
+  streams_restrict(mode);
+  streams_leave(pushed);
+  return code;
+}
+
+static int streams_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
+                         dlpackgen_backend_error* error) {
+  size_t bytes = 0;
+  int code = streams_called(error);
+  if (!code) code = device_check_alloc(r, tensor, error);
+  if (!code) code = streams_check_request(r, error);
+  if (!code) code = device_check_size(r, &bytes, error);
+  if (code) return code;
+  streams_retry();
+  struct streams_block* block = streams_block(r, bytes, error);
+  if (!block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
+  if (bytes) code = streams_fill_entered(r, block, bytes, error);
+  if (code) {
+    free(block);
+    return code;
+  }
+  *tensor = &block->tensor;
+  return DLPACKGEN_BACKEND_OK;
+}
 
 const dlpackgen_backend* BACKEND_ENTRY(void) {
   static const dlpackgen_backend table = {

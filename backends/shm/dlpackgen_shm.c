@@ -9,7 +9,1655 @@
 #define _GNU_SOURCE
 #endif
 
-#include "shm_host.h"
+/* What a CPU has in the place of a device's streams, and copies. Part of the back
+ * end's C file. */
+
+/* Taking a memfd from a peer that is not trusted. Part of the back end's C file. */
+
+/* Giving a memfd to a peer. Part of the back end's C file. */
+
+/* Making memory that can be shared. Part of the back end's C file. */
+
+/* What a memfd says of the tensor in it. Part of the back end's C file. */
+
+/* The tensors of this process, found by address. Part of the back end's C file. */
+
+/* What back ends with memory of their own check and fill alike. Part of the back
+ * end's C file. */
+
+/* Sizes of tensors, by the rules that all languages share, as errors of a back end. Part of the
+ * back end's C file. */
+
+/* Filling errors. Part of the back end's C file. */
+
+/* What the common sources of a back end ask of its driver, which is the kernel
+ * here. Part of the back end's C file. */
+
+#include "dlpackgen_shm.h"
+
+#define BACKEND_NAME "shm"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define DEVICE_FORMAT(text, first) __attribute__((format(printf, text, first)))
+#else
+#define DEVICE_FORMAT(text, first)
+#endif
+
+DEVICE_FORMAT(4, 0)
+static int device_vfail(dlpackgen_backend_error* error, int code, int32_t native, const char* format, va_list values) {
+  if (error) {
+    const size_t head = sizeof(BACKEND_NAME ": ") - 1;
+    error->code = code;
+    error->driver_code = native;
+    memcpy(error->text, BACKEND_NAME ": ", head);
+    vsnprintf(error->text + head, sizeof error->text - head, format, values);
+  }
+  return code;
+}
+
+/* Fills an error of a code and gives the code. */
+DEVICE_FORMAT(3, 4)
+static int device_fail(dlpackgen_backend_error* error, int code, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  device_vfail(error, code, 0, format, values);
+  va_end(values);
+  return code;
+}
+
+/* Adds to a text what still fits. */
+static void device_add(dlpackgen_backend_error* error, const char* text) {
+  const size_t length = strlen(error->text);
+  snprintf(error->text + length, sizeof error->text - length, "%s", text);
+}
+
+static inline int device_forked(const char* title, dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_FORKED,
+                     "%s was started before this process was forked off, and works in the parent alone; %s", title,
+                     "start processes by spawn, or before the first use of a device");
+}
+
+static inline int device_ended(const char* title, dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
+}
+
+/* Gives an error again that stays. */
+static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_backend_error* error) {
+  if (error) *error = *first;
+  return first->code;
+}
+
+/**
+ * \file tensor.h
+ * What every producer and consumer needs: the size of a tensor, its strides and the
+ * memory that it touches, by rules.h; whether it may be trusted, and the search
+ * for an exchange table.
+ *
+ * C99 and C++11. Nothing here allocates, calls a library, keeps state or writes
+ * to a tensor, so any thread may call it at any time. Sizes are in bytes unless
+ * they are said to be in elements, and none is over 63 bits: each function
+ * reports DLPACKGEN_ERROR_TOO_LARGE instead of wrapping around.
+ */
+
+#include "dlpack.h"
+
+/* Every dlpack.h has the same guard, so another copy may have come first. */
+#ifndef DLPACK_MAJOR_VERSION
+#if DLPACK_VERSION == 80
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
+#elif DLPACK_VERSION == 70
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
+#elif DLPACK_VERSION == 60
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
+#else
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
+#endif
+#elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 0
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
+#elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
+#elif DLPACK_MAJOR_VERSION != 1
+#error "tensor.h needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#endif
+
+/**
+ * \file codes.h
+ * The device types and type codes of DLPack 1.3: their names and what they say
+ * about the memory. Nothing here keeps state; any thread may call it.
+ */
+
+#include "dlpack.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define DLPACKGEN_CODES_NULL nullptr
+#else
+#define DLPACKGEN_CODES_NULL NULL
+#endif
+
+/** The enumerator of a device type, "kDLCPU"; NULL where DLPack 1.3 has none. */
+static inline const char *dlpackgen_device_type_name(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU: return "kDLCPU";
+    case kDLCUDA: return "kDLCUDA";
+    case kDLCUDAHost: return "kDLCUDAHost";
+    case kDLOpenCL: return "kDLOpenCL";
+    case kDLVulkan: return "kDLVulkan";
+    case kDLMetal: return "kDLMetal";
+    case kDLVPI: return "kDLVPI";
+    case kDLROCM: return "kDLROCM";
+    case kDLROCMHost: return "kDLROCMHost";
+    case kDLExtDev: return "kDLExtDev";
+    case kDLCUDAManaged: return "kDLCUDAManaged";
+    case kDLOneAPI: return "kDLOneAPI";
+    case kDLWebGPU: return "kDLWebGPU";
+    case kDLHexagon: return "kDLHexagon";
+    case kDLMAIA: return "kDLMAIA";
+    case kDLTrn: return "kDLTrn";
+    default: return DLPACKGEN_CODES_NULL;
+  }
+}
+
+/** The enumerator of a type code, "kDLFloat"; NULL where DLPack 1.3 has none. */
+static inline const char *dlpackgen_type_code_name(uint8_t code) {
+  switch (code) {
+    case kDLInt: return "kDLInt";
+    case kDLUInt: return "kDLUInt";
+    case kDLFloat: return "kDLFloat";
+    case kDLOpaqueHandle: return "kDLOpaqueHandle";
+    case kDLBfloat: return "kDLBfloat";
+    case kDLComplex: return "kDLComplex";
+    case kDLBool: return "kDLBool";
+    case kDLFloat8_e3m4: return "kDLFloat8_e3m4";
+    case kDLFloat8_e4m3: return "kDLFloat8_e4m3";
+    case kDLFloat8_e4m3b11fnuz: return "kDLFloat8_e4m3b11fnuz";
+    case kDLFloat8_e4m3fn: return "kDLFloat8_e4m3fn";
+    case kDLFloat8_e4m3fnuz: return "kDLFloat8_e4m3fnuz";
+    case kDLFloat8_e5m2: return "kDLFloat8_e5m2";
+    case kDLFloat8_e5m2fnuz: return "kDLFloat8_e5m2fnuz";
+    case kDLFloat8_e8m0fnu: return "kDLFloat8_e8m0fnu";
+    case kDLFloat6_e2m3fn: return "kDLFloat6_e2m3fn";
+    case kDLFloat6_e3m2fn: return "kDLFloat6_e3m2fn";
+    case kDLFloat4_e2m1fn: return "kDLFloat4_e2m1fn";
+    default: return DLPACKGEN_CODES_NULL;
+  }
+}
+
+/** 1 when the host may read the data of such a device through DLTensor.data, else 0. */
+static inline int dlpackgen_device_is_host_readable(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:
+    case kDLROCMHost:
+    case kDLCUDAManaged:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** 1 when DLTensor.data is an address; 0 when it is a handle, or the device type is unknown. */
+static inline int dlpackgen_device_is_opaque(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDA:
+    case kDLCUDAHost:
+    case kDLROCM:
+    case kDLROCMHost:
+    case kDLCUDAManaged:
+    case kDLOneAPI:
+    case kDLHexagon:
+    case kDLMAIA:
+    case kDLTrn:
+      return 0;
+    default:
+      return 1;
+  }
+}
+
+/** 1 when it is the host's own memory, pinned or not, where no stream orders anything; else 0. */
+static inline int dlpackgen_device_is_host(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:
+    case kDLROCMHost:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** 1 when host and devices share the memory, so that its device id tells nothing; else 0. */
+static inline int dlpackgen_device_is_managed(int32_t device_type) {
+  switch (device_type) {
+    case kDLCUDAManaged:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** The device type whose runtime allocates such memory: kDLCUDA for kDLCUDAHost; else itself. */
+static inline int32_t dlpack_device_owner(int32_t device_type) {
+  switch (device_type) {
+    case kDLCUDAHost: return kDLCUDA;
+    case kDLROCMHost: return kDLROCM;
+    case kDLCUDAManaged: return kDLCUDA;
+    default: return device_type;
+  }
+}
+
+/** 1 when producers of this minor version may leave strides NULL, else 0. */
+static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
+  return minor < 2;
+}
+
+/**
+ * \file rules.h
+ * The arithmetic of tensors: the size of one, its strides, its layout and the memory that
+ * it touches. C++, PyTorch and Python call these functions, too. They depend on no release
+ * of DLPack, so that whichever copy of this file a program includes first serves all.
+ *
+ * C99 and C++11. Nothing here allocates, calls a library, keeps state or writes
+ * to a tensor, so any thread may call it at any time. Sizes are in bytes unless
+ * they are said to be in elements, and none is over 63 bits: each function
+ * reports DLPACKGEN_ERROR_TOO_LARGE instead of wrapping around.
+ */
+
+#include "dlpack.h"
+
+/**
+ * \file elements.h
+ * What type codes say of their elements, by number: for the codes of all releases, since an
+ * older one may meet them and no number is given out twice. Nothing here keeps state.
+ */
+
+#include <stdint.h>
+
+/* Functions that C++ can call while it compiles, from C++14 on. */
+#if defined(__cpp_constexpr) && __cpp_constexpr >= 201304L
+#define DLPACKGEN_CONSTEXPR static inline constexpr
+#else
+#define DLPACKGEN_CONSTEXPR static inline
+#endif
+
+/** Lanes of fewer bits are packed, unless the flags of the tensor have DLPACKGEN_PADDED_FLAG. */
+#define DLPACKGEN_PACKED_BELOW 8
+#define DLPACKGEN_PADDED_FLAG 4U
+
+/** The only width, in bits, that a type code allows; 0 where it leaves the choice. */
+DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
+  switch (code) {
+    case 6: /* kDLBool */
+    case 7: /* kDLFloat8_e3m4 */
+    case 8: /* kDLFloat8_e4m3 */
+    case 9: /* kDLFloat8_e4m3b11fnuz */
+    case 10: /* kDLFloat8_e4m3fn */
+    case 11: /* kDLFloat8_e4m3fnuz */
+    case 12: /* kDLFloat8_e5m2 */
+    case 13: /* kDLFloat8_e5m2fnuz */
+    case 14: /* kDLFloat8_e8m0fnu */
+      return 8;
+    case 15: /* kDLFloat6_e2m3fn */
+    case 16: /* kDLFloat6_e3m2fn */
+      return 6;
+    case 17: /* kDLFloat4_e2m1fn */
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+/** The numbers that an element of a type code consists of: 2 for complex ones, else 1. */
+DLPACKGEN_CONSTEXPR int dlpackgen_type_code_parts(uint8_t code) {
+  switch (code) {
+    case 5: /* kDLComplex */
+    case 18: /* kDLBcomplex */
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+/** The alignment, in bytes, of a lane or a part of one that has so many bits. */
+DLPACKGEN_CONSTEXPR int dlpackgen_width_alignment(int bits) {
+  switch (bits) {
+    case 16: return 2;
+    case 32: return 4;
+    case 64: return 8;
+    case 128: return 16;
+    default: return 1;
+  }
+}
+
+#include <stdint.h>
+
+/** Why something was refused. A number keeps its meaning for ever. */
+typedef enum dlpackgen_error_code {
+  DLPACKGEN_OK = 0,
+  DLPACKGEN_ERROR_NULL = 1,             /**< There is no tensor or table at all. */
+  DLPACKGEN_ERROR_VERSION = 2,          /**< Another major version: call the deleter, read nothing else. */
+  DLPACKGEN_ERROR_NDIM = 3,             /**< ndim is negative or over DLPACKGEN_MAX_NDIM. */
+  DLPACKGEN_ERROR_SHAPE_NULL = 4,       /**< shape is NULL and ndim is not 0. */
+  DLPACKGEN_ERROR_EXTENT = 5,           /**< An extent is negative. */
+  DLPACKGEN_ERROR_STRIDES_NULL = 6,     /**< strides is NULL and ndim is not 0. */
+  DLPACKGEN_ERROR_CODE = 7,             /**< The type code is unknown. */
+  DLPACKGEN_ERROR_BITS = 8,             /**< bits is 0, or not what the type code demands. */
+  DLPACKGEN_ERROR_LANES = 9,            /**< lanes is 0. */
+  DLPACKGEN_ERROR_DEVICE = 10,          /**< The device type is unknown. */
+  DLPACKGEN_ERROR_TOO_LARGE = 11,       /**< A count of elements or bytes needs more than 63 bits. */
+  DLPACKGEN_ERROR_DATA_NULL = 12,       /**< data is NULL and there are elements. */
+  DLPACKGEN_ERROR_OUT_OF_RANGE = 13,    /**< Elements lie before the buffer or beyond the address space. */
+  DLPACKGEN_ERROR_NO_EXCHANGE_API = 14, /**< No table of this major version is in the chain. */
+  DLPACKGEN_ERROR_EXCHANGE_SLOT = 15    /**< A function that every table must have is NULL. */
+} dlpackgen_error_code;
+
+/** One line on an error: lower case, no full stop, never NULL, never to be freed. */
+DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code error) {
+  switch (error) {
+    case DLPACKGEN_OK: return "no error";
+    case DLPACKGEN_ERROR_NULL: return "the pointer is NULL";
+    case DLPACKGEN_ERROR_VERSION: return "unsupported DLPack major version";
+    case DLPACKGEN_ERROR_NDIM: return "ndim is negative or too large";
+    case DLPACKGEN_ERROR_SHAPE_NULL: return "shape is NULL though ndim is not 0";
+    case DLPACKGEN_ERROR_EXTENT: return "an extent of shape is negative";
+    case DLPACKGEN_ERROR_STRIDES_NULL: return "strides is NULL though ndim is not 0";
+    case DLPACKGEN_ERROR_CODE: return "the type code of dtype is unknown";
+    case DLPACKGEN_ERROR_BITS: return "dtype.bits is 0 or does not fit its type code";
+    case DLPACKGEN_ERROR_LANES: return "dtype.lanes is 0";
+    case DLPACKGEN_ERROR_DEVICE: return "the device type is unknown";
+    case DLPACKGEN_ERROR_TOO_LARGE: return "the tensor has more elements or bytes than 63 bits can count";
+    case DLPACKGEN_ERROR_DATA_NULL: return "data is NULL though the tensor has elements";
+    case DLPACKGEN_ERROR_OUT_OF_RANGE: return "elements lie before the buffer or beyond the address space";
+    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has our major version";
+    case DLPACKGEN_ERROR_EXCHANGE_SLOT: return "a required function of the exchange table is NULL";
+  }
+  return "unknown error";
+}
+
+/* Casts that neither C nor C++ compilers complain about. */
+#ifdef __cplusplus
+#define DLPACKGEN_RULES_CAST(type, value) static_cast<type>(value)
+#define DLPACKGEN_RULES_ADDRESS(pointer) reinterpret_cast<uintptr_t>(pointer)
+#else
+#define DLPACKGEN_RULES_CAST(type, value) ((type)(value))
+#define DLPACKGEN_RULES_ADDRESS(pointer) ((uintptr_t)(pointer))
+#endif
+
+/* The largest number of 63 bits. */
+#define DLPACKGEN_RULES_MAX (DLPACKGEN_RULES_CAST(uint64_t, -1) >> 1)
+
+/* The names that end in an underscore are for dlpackgen's own files. */
+
+/* What an error is about, for those who say more of it than its line. */
+typedef struct dlpackgen_mismatch_ {
+  int32_t dimension; /* or -1 */
+  int64_t expected;
+  int64_t got;
+} dlpackgen_mismatch_;
+
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_fail_(dlpackgen_mismatch_* fault, dlpackgen_error_code error,
+                                                         int64_t expected, int64_t got, int32_t dimension) {
+  fault->dimension = dimension;
+  fault->expected = expected;
+  fault->got = got;
+  return error;
+}
+
+/* 1 when the product fits in 63 bits; else *product is not touched. Two numbers of 31 bits
+ * always fit, which saves the division. */
+DLPACKGEN_CONSTEXPR int dlpackgen_multiply_(uint64_t a, uint64_t b, uint64_t* product) {
+  if (((a | b) >> 31) != 0 && b != 0 && a > DLPACKGEN_RULES_MAX / b) return 0;
+  *product = a * b;
+  return 1;
+}
+
+/* 1 when the sum fits in 63 bits; a has at most 63. */
+DLPACKGEN_CONSTEXPR int dlpackgen_add_(uint64_t a, uint64_t b, uint64_t* sum) {
+  if (b > DLPACKGEN_RULES_MAX - a) return 0;
+  *sum = a + b;
+  return 1;
+}
+
+/* The distance of a stride without its sign; INT64_MIN has one too. */
+DLPACKGEN_CONSTEXPR uint64_t dlpackgen_magnitude_(int64_t stride) {
+  return stride < 0 ? 0U - DLPACKGEN_RULES_CAST(uint64_t, stride) : DLPACKGEN_RULES_CAST(uint64_t, stride);
+}
+
+/**
+ * Returns the bits from one element to the next, which decide the size of every tensor.
+ *
+ * \param flags  DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ *
+ * Elements whose lanes are narrower than a byte are packed unless flags has
+ * DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED. All others are rounded up to whole bytes.
+ */
+DLPACKGEN_CONSTEXPR uint64_t dlpackgen_element_bits(DLDataType dtype, uint64_t flags) {
+  const uint64_t bits = DLPACKGEN_RULES_CAST(uint64_t, dtype.bits) * dtype.lanes;
+  if (dtype.bits < DLPACKGEN_PACKED_BELOW && (flags & DLPACKGEN_PADDED_FLAG) == 0) return bits;
+  return (bits + 7) / 8 * 8;
+}
+
+/**
+ * Returns the alignment of an element in bytes: the size of one lane, or of one part of a
+ * complex number. It is 1 for lanes of no size that C has a type for (2, 4, 8 or 16 bytes).
+ * It is the same on every target, including those whose ABI asks for less, such as i386.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_alignment(DLDataType dtype) {
+  const int parts = dlpackgen_type_code_parts(dtype.code);
+  return dtype.bits % parts == 0 ? dlpackgen_width_alignment(dtype.bits / parts) : 1;
+}
+
+/* Bytes that hold so many elements, the last byte perhaps in part; 1 when they fit in 63 bits. */
+DLPACKGEN_CONSTEXPR int dlpackgen_bytes_of_(uint64_t count, uint64_t element_bits, uint64_t* bytes) {
+  uint64_t whole = 0;
+  const uint64_t rest = (count % 8 * element_bits + 7) / 8;
+  return dlpackgen_multiply_(count / 8, element_bits, &whole) && dlpackgen_add_(whole, rest, bytes);
+}
+
+/* dlpackgen_size(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size_(int32_t ndim, const int64_t* shape, int64_t* count,
+                                                         dlpackgen_mismatch_* fault) {
+  uint64_t product = 1;
+  int fits = 1, empty = 0;
+  int32_t i = 0;
+  if (ndim < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);
+  if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);
+  for (i = 0; i < ndim; ++i) {
+    if (shape[i] < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
+    if (shape[i] == 0) empty = 1;
+    if (!dlpackgen_multiply_(product, DLPACKGEN_RULES_CAST(uint64_t, shape[i]), &product)) fits = 0;
+  }
+  if (!fits && !empty) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *count = empty ? 0 : DLPACKGEN_RULES_CAST(int64_t, product);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Counts the elements of a shape of ndim extents. 1 for a scalar, 0 as soon as
+ * one extent is 0, however large the others.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size(int32_t ndim, const int64_t* shape, int64_t* count) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_size_(ndim, shape, count, &fault);
+}
+
+/* dlpackgen_nbytes(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes_(const DLTensor* tensor, uint64_t flags, int64_t* bytes,
+                                                           dlpackgen_mismatch_* fault) {
+  int64_t count = 0;
+  uint64_t total = 0;
+  const dlpackgen_error_code error = dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!dlpackgen_bytes_of_(DLPACKGEN_RULES_CAST(uint64_t, count), dlpackgen_element_bits(tensor->dtype, flags), &total))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *bytes = DLPACKGEN_RULES_CAST(int64_t, total);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Gives the bytes of the tensor's elements when they are stored without gaps.
+ *
+ * \param flags  DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ *
+ * Elements narrower than a byte share bytes unless flags has
+ * DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED: three float4 take 2 bytes packed
+ * and 3 padded. All others are rounded up to whole bytes, lanes included.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes(const DLTensor* tensor, uint64_t flags, int64_t* bytes) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_nbytes_(tensor, flags, bytes, &fault);
+}
+
+/* dlpackgen_compact_strides(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides_(int32_t ndim, const int64_t* shape,
+                                                                    int64_t* strides, dlpackgen_mismatch_* fault) {
+  uint64_t stride = 1;
+  int32_t i = 0;
+  if (ndim < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);
+  if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);
+  if (ndim > 0 && !strides) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_STRIDES_NULL, 0, ndim, -1);
+  for (i = ndim; i-- > 0;) {
+    if (shape[i] < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
+    strides[i] = DLPACKGEN_RULES_CAST(int64_t, stride);
+    if (shape[i] > 1 && !dlpackgen_multiply_(stride, DLPACKGEN_RULES_CAST(uint64_t, shape[i]), &stride))
+      return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  }
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Writes the ndim strides, in elements, of a compact row-major array of that
+ * shape. An extent of 0 counts as 1, as in NumPy and PyTorch.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides(int32_t ndim, const int64_t* shape,
+                                                                   int64_t* strides) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_compact_strides_(ndim, shape, strides, &fault);
+}
+
+/* Counts the elements of a tensor whose shape is valid, and tells whether they lie in
+ * row-major order, one after the other: 1 or 0. */
+DLPACKGEN_CONSTEXPR int dlpackgen_contiguous_suffix_(const DLTensor* tensor, int64_t* count) {
+  uint64_t expected = 1;
+  int fits = 1;
+  int32_t i = 0;
+  for (i = tensor->ndim; i-- > 0;) {
+    if (tensor->strides) fits &= tensor->strides[i] == DLPACKGEN_RULES_CAST(int64_t, expected) || tensor->shape[i] == 1;
+    expected *= DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]);
+  }
+  *count = DLPACKGEN_RULES_CAST(int64_t, expected);
+  return fits || expected == 0;
+}
+
+/**
+ * 1 when the elements lie one after the other in row-major order, else 0.
+ * NULL strides do. The strides of extents below 2, and all strides of an empty
+ * tensor, are not looked at. The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous(const DLTensor* tensor) {
+  int64_t count = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  return count == 0 || dlpackgen_contiguous_suffix_(tensor, &count);
+}
+
+/**
+ * 1 when the elements of the last dimension lie one after the other, else 0: so do those of
+ * a scalar, of an empty tensor and of one element. The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_inner_contiguous(const DLTensor* tensor) {
+  const int32_t last = tensor->ndim - 1;
+  int64_t count = 0;
+  if (last < 0 || !tensor->strides || tensor->shape[last] < 2 || tensor->strides[last] == 1) return 1;
+  return dlpackgen_size(tensor->ndim, tensor->shape, &count) == DLPACKGEN_OK && count == 0;
+}
+
+/**
+ * 1 when the elements fill one block of memory, each in a place of its own and
+ * without a gap, else 0: row-major, column-major, any other order of the
+ * dimensions, or reversed ones. Such a tensor may be copied as one block of
+ * dlpackgen_nbytes() bytes from the low end of dlpackgen_byte_range(). The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous_any_order(const DLTensor* tensor) {
+  uint64_t expected = 1, before = 0;
+  int64_t count = 0;
+  int32_t i = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  if (!tensor->strides) return 1;
+  /* The dimension with the smallest stride steps over one element, the next
+   * over all of that one, and so on: each round finds the next one. */
+  while (expected < DLPACKGEN_RULES_CAST(uint64_t, count)) {
+    before = expected;
+    for (i = 0; i < tensor->ndim && expected == before; ++i) {
+      if (dlpackgen_magnitude_(tensor->strides[i]) == expected)
+        expected *= DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]);
+    }
+    if (expected == before) return 0;
+  }
+  return 1;
+}
+
+/* Counts the elements from the first one to the farthest on either side, of a tensor that
+ * has some. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_reach_(const DLTensor* tensor, int64_t count, uint64_t* below,
+                                                          uint64_t* above, dlpackgen_mismatch_* fault) {
+  uint64_t distance = 0;
+  int32_t i = 0;
+  *below = 0;
+  *above = tensor->strides ? 0 : DLPACKGEN_RULES_CAST(uint64_t, count) - 1;
+  for (i = 0; tensor->strides && i < tensor->ndim; ++i) {
+    uint64_t* side = tensor->strides[i] < 0 ? below : above;
+    const uint64_t steps = DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]) - 1;
+    if (!dlpackgen_multiply_(steps, dlpackgen_magnitude_(tensor->strides[i]), &distance) ||
+        !dlpackgen_add_(*side, distance, side))
+      return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, tensor->strides[i], i);
+  }
+  return DLPACKGEN_OK;
+}
+
+/* dlpackgen_byte_range(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range_(const DLTensor* tensor, uint64_t flags, int64_t* low,
+                                                               int64_t* high, dlpackgen_mismatch_* fault) {
+  const uint64_t element_bits = dlpackgen_element_bits(tensor->dtype, flags);
+  uint64_t below = 0, above = 0;
+  int64_t count = 0;
+  dlpackgen_error_code error = dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+  if (error != DLPACKGEN_OK) return error;
+  *low = *high = 0;
+  if (count == 0) return DLPACKGEN_OK;
+  error = dlpackgen_reach_(tensor, count, &below, &above, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!dlpackgen_bytes_of_(below, element_bits, &below) || !dlpackgen_bytes_of_(above + 1, element_bits, &above))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *low = -DLPACKGEN_RULES_CAST(int64_t, below);
+  *high = DLPACKGEN_RULES_CAST(int64_t, above);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Gives the bytes that the elements touch, counted from the first element (data
+ * plus byte_offset): from *low, which negative strides put below 0, up to but
+ * not including *high. Both are 0 for an empty tensor.
+ *
+ * \param flags  as for dlpackgen_nbytes().
+ *
+ * A consumer that knows its buffer must see to it that byte_offset + *low is
+ * not negative and byte_offset + *high is not over the size of the buffer.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range(const DLTensor* tensor, uint64_t flags, int64_t* low,
+                                                              int64_t* high) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_byte_range_(tensor, flags, low, high, &fault);
+}
+
+/* The dimension with the smallest step after another's, or -1; after -1, the smallest of all. */
+DLPACKGEN_CONSTEXPR int32_t dlpackgen_next_step_(const DLTensor* tensor, int32_t after) {
+  const uint64_t last = after < 0 ? 0 : dlpackgen_magnitude_(tensor->strides[after]);
+  int32_t next = -1, i = 0;
+  for (i = 0; i < tensor->ndim; ++i) {
+    const uint64_t step = dlpackgen_magnitude_(tensor->strides[i]);
+    if (tensor->shape[i] < 2) continue;
+    if (after >= 0 && (step < last || (step == last && i <= after))) continue;
+    if (next < 0 || step < dlpackgen_magnitude_(tensor->strides[next])) next = i;
+  }
+  return next;
+}
+
+/**
+ * 1 when two elements may share memory, else 0: from the smallest stride to the largest,
+ * each must exceed the extent covered by the smaller ones. Some strides that interleave
+ * without a collision count, which no library makes, as do those that cover more than 64
+ * bits. 0 for an empty tensor. The extents must not be negative.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_may_overlap(const DLTensor* tensor) {
+  const uint64_t most = DLPACKGEN_RULES_CAST(uint64_t, -1); /* what lies on both sides fits in 64 bits */
+  uint64_t covered = 0;
+  int64_t count = 0;
+  int32_t i = -1;
+  if (!tensor->strides || (dlpackgen_size(tensor->ndim, tensor->shape, &count) == DLPACKGEN_OK && count < 2)) return 0;
+  while ((i = dlpackgen_next_step_(tensor, i)) >= 0) {
+    const uint64_t step = dlpackgen_magnitude_(tensor->strides[i]);
+    const uint64_t steps = DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]) - 1;
+    if (step <= covered) return 1;
+    if (steps > (most - covered) / step) return 1;
+    covered += steps * step;
+  }
+  return 0;
+}
+
+/* ndim, shape and strides. null_strides: they may be NULL. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_shape_(const DLTensor* tensor, int32_t most, int null_strides,
+                                                                dlpackgen_mismatch_* fault) {
+  int64_t count = 0;
+  if (tensor->ndim < 0 || tensor->ndim > most)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, most, tensor->ndim, -1);
+  if (tensor->ndim > 0 && tensor->shape && !tensor->strides && !null_strides)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_STRIDES_NULL, 0, tensor->ndim, -1);
+  return dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+}
+
+/* A data type. known: its type code has a name, or need not have one. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_dtype_(DLDataType dtype, int known,
+                                                                dlpackgen_mismatch_* fault) {
+  const int demanded = dlpackgen_type_code_bits(dtype.code);
+  if (!known) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_CODE, 0, dtype.code, -1);
+  if (dtype.bits == 0 || (demanded != 0 && dtype.bits != demanded))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_BITS, demanded, dtype.bits, -1);
+  return dtype.lanes == 0 ? dlpackgen_fail_(fault, DLPACKGEN_ERROR_LANES, 1, 0, -1) : DLPACKGEN_OK;
+}
+
+/* data, byte_offset and everything that the strides reach. has_addresses: data is no handle. */
+static inline dlpackgen_error_code dlpackgen_check_memory_(const DLTensor* tensor, uint64_t flags, int has_addresses,
+                                                           dlpackgen_mismatch_* fault) {
+  /* What lies before a handle cannot be named. */
+  const uintptr_t base = has_addresses ? DLPACKGEN_RULES_ADDRESS(tensor->data) : 0;
+  const uint64_t most = has_addresses ? DLPACKGEN_RULES_CAST(uintptr_t, -1) - base : DLPACKGEN_RULES_MAX;
+  int64_t low = 0, high = 0;
+  uint64_t end = 0;
+  const dlpackgen_error_code error = dlpackgen_byte_range_(tensor, flags, &low, &high, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (high == 0) return DLPACKGEN_OK; /* no elements, so nothing is reached */
+  if (!tensor->data) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DATA_NULL, 0, 0, -1);
+  if (!dlpackgen_add_(DLPACKGEN_RULES_CAST(uint64_t, high), tensor->byte_offset, &end) || end > most)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, high, -1);
+  if (base + tensor->byte_offset < dlpackgen_magnitude_(low))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, low, -1);
+  return DLPACKGEN_OK;
+}
+
+/* What else decides whether a tensor is valid: the release that a consumer knows, and what it
+ * accepts. */
+typedef struct dlpackgen_limits_ {
+  int32_t max_ndim;
+  int null_strides; /* strides may be NULL */
+  int known_code;   /* the type code has a name, or need not have one */
+  int known_device; /* so does the device type */
+  int has_addresses;
+} dlpackgen_limits_;
+
+/* All rules of validation, in their order. */
+static inline dlpackgen_error_code dlpackgen_check_tensor_(const DLTensor* tensor, uint64_t flags,
+                                                           const dlpackgen_limits_* limits,
+                                                           dlpackgen_mismatch_* fault) {
+  dlpackgen_error_code error = dlpackgen_check_shape_(tensor, limits->max_ndim, limits->null_strides, fault);
+  if (error != DLPACKGEN_OK) return error;
+  error = dlpackgen_check_dtype_(tensor->dtype, limits->known_code, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!limits->known_device)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DEVICE, 0, DLPACKGEN_RULES_CAST(int32_t, tensor->device.device_type),
+                           -1);
+  return dlpackgen_check_memory_(tensor, flags, limits->has_addresses, fault);
+}
+
+#undef DLPACKGEN_RULES_CAST
+#undef DLPACKGEN_RULES_ADDRESS
+#undef DLPACKGEN_RULES_MAX
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * The most dimensions that dlpackgen_validate() accepts; NumPy's limit. It bounds
+ * what is read through shape and strides when ndim is garbage.
+ */
+#define DLPACKGEN_MAX_NDIM 64
+
+/** The most tables that dlpackgen_find_exchange_api() visits: a chain may be a ring. */
+#ifndef DLPACKGEN_MAX_EXCHANGE_APIS
+#define DLPACKGEN_MAX_EXCHANGE_APIS 64
+#endif
+
+/* Options of dlpackgen_validate(): what a consumer accepts beyond the rules. */
+
+/** NULL strides, which mean compact and row-major and were legal before 1.2. */
+#define DLPACKGEN_ACCEPT_NULL_STRIDES 1U
+/** A device type that this release does not name. Its data counts as a handle. */
+#define DLPACKGEN_ACCEPT_UNKNOWN_DEVICE 2U
+/** A type code that this release does not name. Its size follows from bits and lanes. */
+#define DLPACKGEN_ACCEPT_UNKNOWN_CODE 4U
+
+/* Casts that neither C nor C++ compilers complain about. */
+#ifdef __cplusplus
+#define DLPACKGEN_UTIL_CAST(type, value) static_cast<type>(value)
+#define DLPACKGEN_UTIL_TABLE(header) reinterpret_cast<const DLPackExchangeAPI*>(header)
+#else
+#define DLPACKGEN_UTIL_CAST(type, value) ((type)(value))
+#define DLPACKGEN_UTIL_TABLE(header) ((const DLPackExchangeAPI*)(const void*)(header))
+#endif
+
+/* dlpackgen_validate(), and what it fails for. */
+static inline dlpackgen_error_code dlpackgen_validate_(const DLTensor* tensor, uint64_t flags, unsigned int options,
+                                                       dlpackgen_mismatch_* fault) {
+  dlpackgen_limits_ limits = {DLPACKGEN_MAX_NDIM, 0, 0, 0, 0};
+  int32_t device_type = 0;
+  if (!tensor) return DLPACKGEN_ERROR_NULL;
+  device_type = DLPACKGEN_UTIL_CAST(int32_t, tensor->device.device_type);
+  limits.null_strides = (options & DLPACKGEN_ACCEPT_NULL_STRIDES) != 0;
+  limits.known_code = dlpackgen_type_code_name(tensor->dtype.code) || (options & DLPACKGEN_ACCEPT_UNKNOWN_CODE) != 0;
+  limits.known_device = dlpackgen_device_type_name(device_type) || (options & DLPACKGEN_ACCEPT_UNKNOWN_DEVICE) != 0;
+  limits.has_addresses = !dlpackgen_device_is_opaque(device_type);
+  return dlpackgen_check_tensor_(tensor, flags, &limits, fault);
+}
+
+/**
+ * Tells whether a tensor from an untrusted producer obeys the rules of DLPack,
+ * so that loops over its shape and strides neither overflow nor leave the
+ * address space. It reads the struct, shape and strides, never the data. What
+ * it cannot know: whether these pointers are valid, and how large the buffer is.
+ *
+ * \param flags    DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ * \param options  0, or a sum of the DLPACKGEN_ACCEPT_ bits. The tensor of a
+ *                 DLManagedTensor carries no version, so its consumers should
+ *                 pass DLPACKGEN_ACCEPT_NULL_STRIDES.
+ * \return the first fault found.
+ */
+static inline dlpackgen_error_code dlpackgen_validate(const DLTensor* tensor, uint64_t flags, unsigned int options) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_validate_(tensor, flags, options, &fault);
+}
+
+/**
+ * Does the same for a versioned tensor: its version and flags are taken into
+ * account, and NULL strides are accepted from a producer older than 1.2.
+ */
+static inline dlpackgen_error_code dlpackgen_validate_versioned(const DLManagedTensorVersioned* managed,
+                                                                unsigned int options) {
+  if (!managed) return DLPACKGEN_ERROR_NULL;
+  if (managed->version.major != DLPACK_MAJOR_VERSION) return DLPACKGEN_ERROR_VERSION;
+  if (dlpackgen_strides_may_be_null(managed->version.minor)) options |= DLPACKGEN_ACCEPT_NULL_STRIDES;
+  return dlpackgen_validate(&managed->dl_tensor, managed->flags, options);
+}
+
+/**
+ * Finds the exchange table of this header's major version, starting from the
+ * newest one, which is what a Python type offers, and walking prev_api over at
+ * most DLPACKGEN_MAX_EXCHANGE_APIS tables.
+ *
+ * \param api  receives the table, which lives as long as the process; NULL
+ *             when the result is not DLPACKGEN_OK.
+ *
+ * All functions of the table are there but perhaps dltensor_from_py_object_no_sync.
+ */
+static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExchangeAPIHeader* newest,
+                                                               const DLPackExchangeAPI** api) {
+  const DLPackExchangeAPIHeader* header = newest;
+  int visited;
+  *api = DLPACKGEN_CODES_NULL;
+  if (!newest) return DLPACKGEN_ERROR_NULL;
+  for (visited = 0; header && visited < DLPACKGEN_MAX_EXCHANGE_APIS; ++visited) {
+    if (header->version.major == DLPACK_MAJOR_VERSION) {
+      const DLPackExchangeAPI* found = DLPACKGEN_UTIL_TABLE(header);
+      if (!found->managed_tensor_allocator || !found->managed_tensor_from_py_object_no_sync ||
+          !found->managed_tensor_to_py_object_no_sync || !found->current_work_stream)
+        return DLPACKGEN_ERROR_EXCHANGE_SLOT;
+      *api = found;
+      return DLPACKGEN_OK;
+    }
+    header = header->prev_api;
+  }
+  return DLPACKGEN_ERROR_NO_EXCHANGE_API;
+}
+
+#undef DLPACKGEN_UTIL_CAST
+#undef DLPACKGEN_UTIL_TABLE
+
+/* Says what is wrong with a shape. */
+static int device_bad_shape(const char* what, dlpackgen_error_code rule, const dlpackgen_mismatch_* fault,
+                            dlpackgen_backend_error* error) {
+  if (rule == DLPACKGEN_ERROR_EXTENT)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: dimension %d has the extent %lld", what,
+                       (int)fault->dimension, (long long)fault->got);
+  if (rule == DLPACKGEN_ERROR_TOO_LARGE)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: the shape has more elements than 64 bits count",
+                       what);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                     "%s: %d dimensions%s; 0 to %d were expected, with their extents", what, (int)fault->got,
+                     rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
+}
+
+/* Gives the number of elements of a shape. */
+static int device_elements(const char* what, int32_t ndim, const int64_t* shape, uint64_t* count,
+                           dlpackgen_backend_error* error) {
+  dlpackgen_mismatch_ fault = {-1, 0, ndim};
+  int64_t elements = 0;
+  dlpackgen_error_code rule = DLPACKGEN_ERROR_NDIM;
+  if (ndim <= DLPACKGEN_MAX_NDIM) rule = dlpackgen_size_(ndim, shape, &elements, &fault);
+  *count = (uint64_t)elements;
+  return rule == DLPACKGEN_OK ? DLPACKGEN_BACKEND_OK : device_bad_shape(what, rule, &fault, error);
+}
+
+/* Gives the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
+static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size_t* bytes,
+                        dlpackgen_backend_error* error) {
+  const uint64_t width = dlpackgen_element_bits(dtype, 0);
+  uint64_t total = 0;
+  if (width == 0)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: the dtype has %d bits and %d lanes", what,
+                       dtype.bits, dtype.lanes);
+  if (!dlpackgen_bytes_of_(count, width, &total) || total > PTRDIFF_MAX)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                       "%s: %llu elements of %llu bits are more than can be addressed", what, (unsigned long long)count,
+                       (unsigned long long)width);
+  *bytes = (size_t)total;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+#include <stdlib.h>
+
+/* Fills all of a tensor but its data, as a request says; it has room for twice as many
+ * extents as dimensions. */
+static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
+                            void (*deleter)(DLManagedTensorVersioned*)) {
+  if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
+  /* Extents that no strides fit to are those of an empty tensor, whose strides mean nothing. */
+  (void)dlpackgen_compact_strides(r->ndim, extents, extents + r->ndim);
+  tensor->version.major = DLPACK_MAJOR_VERSION;
+  tensor->version.minor = DLPACK_MINOR_VERSION;
+  tensor->deleter = deleter;
+  tensor->dl_tensor.device = r->device;
+  tensor->dl_tensor.dtype = r->dtype;
+  tensor->dl_tensor.ndim = r->ndim;
+  tensor->dl_tensor.shape = r->ndim ? extents : NULL;
+  tensor->dl_tensor.strides = r->ndim ? extents + r->ndim : NULL;
+}
+
+/* Checks that a caller's struct has all members of the first version. */
+static inline int device_check_growable(const char* what, const char* type, size_t size, size_t first,
+                                        dlpackgen_backend_error* error) {
+  if (size >= first) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                     "%s: expected a size of at least %llu in the %s, got %llu; set it to sizeof(%s)", what,
+                     (unsigned long long)first, type, (unsigned long long)size, type);
+}
+
+/* Checks a struct of the caller by the last member of its first version. */
+#define DEVICE_CHECK_GROWABLE(what, type, object, member, error) \
+  device_check_growable(what, #type, (object)->size, DLPACKGEN_BACKEND_END(type, member), error)
+
+static inline int device_check_attributes(const char* what, const dlpackgen_pointer_attributes* info,
+                                          dlpackgen_backend_error* error) {
+  return DEVICE_CHECK_GROWABLE(what, dlpackgen_pointer_attributes, info, bytes, error);
+}
+
+/* Fills the caller's struct, which may be NULL, member by member: it may be of an older version. */
+static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
+                                   dlpackgen_backend_error* error) {
+  if (!info) return DLPACKGEN_BACKEND_OK;
+  const int code = DEVICE_CHECK_GROWABLE("probe", dlpackgen_driver_info, info, reserved, error);
+  if (code) return code;
+  info->version = version, info->devices = devices, info->reserved = 0;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* The same for what is known of an address. */
+static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
+                                          dlpackgen_pointer_attributes* info) {
+  info->device = device, info->ordinal = ordinal, info->reserved = 0;
+  info->base = base, info->bytes = bytes;
+}
+
+static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
+                                     dlpackgen_backend_error* error) {
+  if (r && tensor) return DEVICE_CHECK_GROWABLE("allocate", dlpackgen_allocation, r, flags, error);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL in the place of the %s",
+                     r ? "tensor" : "request");
+}
+
+/* Checks the extents and the dtype of a request, and gives the bytes that they take. */
+static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
+  uint64_t count = 0;
+  const int code = device_elements("allocate", r->ndim, r->shape, &count, error);
+  return code ? code : device_bytes("allocate", r->dtype, count, bytes, error);
+}
+
+/* Gives the host's part of a tensor: a struct of that size that begins with the tensor and
+ * ends with its extents. It is for free(). */
+static inline void* device_new_block(const char* what, const dlpackgen_allocation* r, size_t size,
+                                     dlpackgen_backend_error* error) {
+  void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
+  if (!block)
+    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: the host has no memory for a tensor's extents",
+                      what);
+  return block;
+}
+
+/* Tells tensors of the back end, by their deleter, from those of others. */
+static inline int device_check_ours(const char* what, const DLManagedTensorVersioned* tensor,
+                                    void (*deleter)(DLManagedTensorVersioned*), dlpackgen_backend_error* error) {
+  if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
+  return device_fail(
+      error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
+      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL in the place of the tensor");
+}
+
+static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
+                                       dlpackgen_backend_error* error) {
+  if (pointer && info) return device_check_attributes("pointer_attributes", info, error);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL in the place of the %s",
+                     pointer ? "answer" : "address; an empty tensor is where its maker says");
+}
+
+static inline int device_give_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
+  if (!count)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
+  *count = found;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Checks that two tensors hold the same number of the same elements in runs. */
+static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t* count,
+                             dlpackgen_backend_error* error) {
+  if (!to || !from)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL in the place of a tensor");
+  uint64_t other = 0;
+  int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
+  if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
+  if (code) return code;
+  const int shapes =
+      to->ndim == from->ndim && (to->ndim == 0 || !memcmp(to->shape, from->shape, (size_t)to->ndim * sizeof(int64_t)));
+  if (!shapes || to->dtype.code != from->dtype.code || to->dtype.bits != from->dtype.bits ||
+      to->dtype.lanes != from->dtype.lanes)
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s of the two tensors differ",
+                       shapes ? "dtypes" : "shapes");
+  if (*count && (!to->data || !from->data))
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements and no data",
+                       to->data ? "source" : "destination");
+  if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s is not compact; make it so first",
+                       dlpackgen_is_contiguous(to) ? "source" : "destination");
+  return DLPACKGEN_BACKEND_OK;
+}
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Where elements begin in a memfd: behind the header, on a page of their own. */
+enum { SHM_DATA = 4096 };
+
+/* A tensor of ours, in one piece of private memory with its extents. No peer can
+ * reach it. */
+struct shm_block {
+  DLManagedTensorVersioned tensor;
+  int fd;     /* -1 where there are no elements */
+  void* base; /* of the mapping */
+  size_t size;
+  struct shm_block *previous, *next;
+  int64_t extents[];
+};
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_once_t once;
+  struct shm_block* first;
+} shm_blocks = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_ONCE_INIT, NULL};
+
+static void shm_lock(void) { (void)pthread_mutex_lock(&shm_blocks.lock); }
+
+static void shm_unlock(void) { (void)pthread_mutex_unlock(&shm_blocks.lock); }
+
+/* A child of fork has the list as it was between two changes, and a free lock. */
+static void shm_at_fork(void) { (void)pthread_atfork(shm_lock, shm_unlock, shm_unlock); }
+
+static void shm_link(struct shm_block* block) {
+  (void)pthread_once(&shm_blocks.once, shm_at_fork);
+  shm_lock();
+  block->next = shm_blocks.first;
+  if (block->next) block->next->previous = block;
+  shm_blocks.first = block;
+  shm_unlock();
+}
+
+static void shm_unlink_block(struct shm_block* block) {
+  shm_lock();
+  if (block->next) block->next->previous = block->previous;
+  if (block->previous) block->previous->next = block->next;
+  if (shm_blocks.first == block) shm_blocks.first = block->next;
+  shm_unlock();
+}
+
+/* Gives the block whose elements an address lies among, or NULL. It stays as long as
+ * the caller owns the tensor. */
+static struct shm_block* shm_find(const void* pointer) {
+  struct shm_block* block;
+  shm_lock();
+  for (block = shm_blocks.first; block; block = block->next) {
+    const uintptr_t data = (uintptr_t)block->base + SHM_DATA;
+    if ((uintptr_t)pointer >= data && (uintptr_t)pointer - data < block->size - SHM_DATA) break;
+  }
+  shm_unlock();
+  return block;
+}
+
+static void shm_delete(DLManagedTensorVersioned* tensor) {
+  struct shm_block* block = (struct shm_block*)tensor;
+  const int before = errno;
+  if (!tensor) return;
+  if (block->base) {
+    shm_unlink_block(block);
+    (void)munmap(block->base, block->size);
+    (void)close(block->fd);
+  }
+  free(block);
+  errno = before;
+}
+
+/* Makes a block without memory; NULL where the host has none. */
+static struct shm_block* shm_block_of(const char* what, const dlpackgen_allocation* r, uint64_t flags,
+                                      dlpackgen_backend_error* error) {
+  struct shm_block* block = device_new_block(what, r, sizeof *block, error);
+  if (!block) return NULL;
+  device_describe(&block->tensor, r, block->extents, shm_delete);
+  block->tensor.flags = flags;
+  block->fd = -1;
+  return block;
+}
+
+/* Gives a block the memory that a descriptor stands for, and lists it. */
+static void shm_adopt(struct shm_block* block, int fd, void* base, size_t size) {
+  block->fd = fd;
+  block->base = base;
+  block->size = size;
+  block->tensor.dl_tensor.data = (char*)base + SHM_DATA;
+  shm_link(block);
+}
+
+/* Fills an error with what the kernel says. */
+static int shm_fail(dlpackgen_backend_error* error, int code, int native, const char* what) {
+  (void)device_fail(error, code, "%s: ", what);
+  if (error) {
+    error->driver_code = native;
+    device_add(error, strerror(native));
+  }
+  return code;
+}
+
+/* "DLPSHM", and the version of this struct; other versions of it have another one. */
+#define SHM_MAGIC UINT64_C(0x00014d4853504c44)
+
+/* The most dimensions of a tensor in a memfd: both peers must have the same. */
+enum { SHM_MAX_NDIM = 64 };
+
+/* The first bytes of a memfd. Elements are compact and row-major: no strides and no
+ * sizes, which could contradict the extents. */
+struct shm_header {
+  uint64_t magic;
+  uint64_t flags; /* DLPack's; SHM_FLAGS at most */
+  DLDataType dtype;
+  int32_t ndim;
+  int64_t shape[SHM_MAX_NDIM]; /* what is beyond ndim is 0 */
+};
+
+/* READ_ONLY is the kernel's to say, and nobody owns shared memory alone. */
+#define SHM_FLAGS DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED
+
+static struct shm_header shm_header_of(const DLTensor* t, uint64_t flags) {
+  struct shm_header header;
+  memset(&header, 0, sizeof header);
+  header.magic = SHM_MAGIC;
+  header.flags = flags & SHM_FLAGS;
+  header.dtype = t->dtype;
+  header.ndim = t->ndim;
+  if (t->ndim > 0) memcpy(header.shape, t->shape, (size_t)t->ndim * sizeof *t->shape);
+  return header;
+}
+
+/* Checks a copy of a header and gives the bytes of its elements. */
+static int shm_check_header(struct shm_header* header, int64_t* bytes, dlpackgen_backend_error* error) {
+  DLTensor t;
+  if (header->magic != SHM_MAGIC)
+    return device_fail(error, DLPACKGEN_SHM_HEADER,
+                       "receive: the memory does not begin with a header of this version; the peer must use it too");
+  if (header->flags & ~(uint64_t)SHM_FLAGS)
+    return device_fail(error, DLPACKGEN_SHM_HEADER,
+                       "receive: the header has the flags %#llx, of which %#llx may be set",
+                       (unsigned long long)header->flags, (unsigned long long)SHM_FLAGS);
+  if (header->ndim > SHM_MAX_NDIM)
+    return device_fail(error, DLPACKGEN_SHM_HEADER, "receive: the header has %d dimensions; the most is %d",
+                       (int)header->ndim, SHM_MAX_NDIM);
+  memset(&t, 0, sizeof t);
+  t.data = (void*)(uintptr_t)SHM_DATA; /* there is no memory yet; its size is compared with the file's */
+  t.device.device_type = kDLCPU;
+  t.ndim = header->ndim;
+  t.dtype = header->dtype;
+  t.shape = header->shape;
+  dlpackgen_error_code rule = dlpackgen_validate(&t, header->flags, DLPACKGEN_ACCEPT_NULL_STRIDES);
+  if (rule == DLPACKGEN_OK) rule = dlpackgen_nbytes(&t, header->flags, bytes);
+  if (rule == DLPACKGEN_OK) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_SHM_HEADER, "receive: the header describes no tensor: %s",
+                     dlpackgen_error_string(rule));
+}
+
+/* Reads the header of a memfd, once: what its memory holds later does not matter. */
+static int shm_read_header(int fd, struct shm_header* header, dlpackgen_backend_error* error) {
+  ssize_t n;
+  do n = pread(fd, header, sizeof *header, 0);
+  while (n < 0 && errno == EINTR);
+  if (n == (ssize_t)sizeof *header) return DLPACKGEN_BACKEND_OK;
+  if (n < 0) return shm_fail(error, DLPACKGEN_SHM_DESCRIPTOR, errno, "receive: the memory cannot be read");
+  return device_fail(error, DLPACKGEN_SHM_SIZE, "receive: the memory has %lld bytes, fewer than a header",
+                     (long long)n);
+}
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+/* Linux 6.3 asks for it, and it may be demanded; headers may be older. */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U
+#endif
+
+static int shm_memfd(void) {
+  const unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  const int fd = memfd_create("dlpackgen", flags | MFD_NOEXEC_SEAL);
+  return fd < 0 && errno == EINVAL ? memfd_create("dlpackgen", flags) : fd;
+}
+
+/* Says why the kernel gave nothing. */
+static int shm_no_memory(const char* what, int native, dlpackgen_backend_error* error) {
+  const int lacks = native == ENOSYS || native == EPERM || native == EACCES;
+  return shm_fail(error, lacks ? DLPACKGEN_BACKEND_UNSUPPORTED : DLPACKGEN_BACKEND_OUT_OF_MEMORY, native, what);
+}
+
+/* Gives a file its size. The limit is looked at, since going over it is a signal. */
+static int shm_resize(int fd, size_t size, dlpackgen_backend_error* error) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
+    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY,
+                       "allocate: %zu bytes are more than RLIMIT_FSIZE lets this process have: %llu", size,
+                       (unsigned long long)limit.rlim_cur);
+  int result;
+  do result = ftruncate(fd, (off_t)size);
+  while (result < 0 && errno == EINTR);
+  return result < 0 ? shm_no_memory("allocate: the size of the memory", errno, error) : DLPACKGEN_BACKEND_OK;
+}
+
+/* Makes a memfd of a size with a header in it, mapped. */
+static int shm_make(const struct shm_header* header, size_t size, int* fd, void** base,
+                    dlpackgen_backend_error* error) {
+  *fd = shm_memfd();
+  if (*fd < 0) return shm_no_memory("allocate: memfd_create", errno, error);
+  int code = shm_resize(*fd, size, error);
+  if (!code) {
+    *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    if (*base == MAP_FAILED) code = shm_no_memory("allocate: mmap", errno, error);
+  }
+  if (code) (void)close(*fd);
+  else memcpy(*base, header, sizeof *header);
+  return code;
+}
+
+static int shm_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
+  DLTensor t;
+  if (r->device.device_type != kDLCPU)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
+                       "allocate: device type %d; only memory of the CPU (1) is shared", (int)r->device.device_type);
+  if (r->device.device_id != 0)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "allocate: there is no device %d; the CPU is 0",
+                       (int)r->device.device_id);
+  if (r->stream)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "allocate: the CPU has no streams; give NULL");
+  const int code = device_check_size(r, bytes, error);
+  if (code) return code;
+  memset(&t, 0, sizeof t);
+  t.data = &t;
+  t.dtype = r->dtype;
+  t.device.device_type = kDLCPU;
+  const dlpackgen_error_code rule = dlpackgen_validate(&t, 0, 0); /* of one element: the peer asks the same */
+  if (rule != DLPACKGEN_OK)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                       "allocate: a dtype of code %d, %d bits and %d lanes: %s", r->dtype.code, r->dtype.bits,
+                       r->dtype.lanes, dlpackgen_error_string(rule));
+  if (*bytes > PTRDIFF_MAX - SHM_DATA)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: %zu bytes are more than can be addressed",
+                       *bytes);
+  return DLPACKGEN_BACKEND_OK;
+}
+
+static int shm_alloc(const dlpackgen_allocation* request, DLManagedTensorVersioned** tensor,
+                     dlpackgen_backend_error* error) {
+  size_t bytes = 0;
+  int fd = -1, code = device_check_alloc(request, tensor, error);
+  void* base = NULL;
+  if (!code) code = shm_check_request(request, &bytes, error);
+  if (code) return code;
+  *tensor = NULL;
+  struct shm_block* block = shm_block_of("allocate", request, 0, error);
+  if (!block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
+  if (bytes) {
+    const struct shm_header header = shm_header_of(&block->tensor.dl_tensor, 0);
+    code = shm_make(&header, bytes + SHM_DATA, &fd, &base, error);
+    if (code) {
+      free(block);
+      return code;
+    }
+    shm_adopt(block, fd, base, bytes + SHM_DATA);
+  }
+  *tensor = &block->tensor;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+static int shm_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* error) {
+  const int code = tensor ? device_check_ours("deallocate", tensor, shm_delete, error) : DLPACKGEN_BACKEND_OK;
+  if (!code) shm_delete(tensor);
+  return code;
+}
+
+#include <sys/socket.h>
+
+/* Linux 5.1; headers may be older. */
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+enum {
+  SHM_SIZE_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
+  SHM_WRITE_SEALS = F_SEAL_WRITE | F_SEAL_FUTURE_WRITE
+};
+
+/* A message is one byte, which is sent and taken whole or not at all, and the
+ * descriptor with it. */
+static const char shm_byte = 'T';
+
+/* Other sockets would send the byte and drop the descriptor without a word. */
+static int shm_check_socket(const char* what, int socket, dlpackgen_backend_error* error) {
+  int domain = 0;
+  socklen_t size = sizeof domain;
+  if (getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0) {
+    (void)device_fail(error, DLPACKGEN_SHM_SOCKET, "%s: descriptor %d is no socket: ", what, socket);
+    if (error) error->driver_code = errno, device_add(error, strerror(errno));
+    return DLPACKGEN_SHM_SOCKET;
+  }
+  if (domain == AF_UNIX) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_SHM_SOCKET, "%s: a socket of family %d; a Unix socket (%d) was expected", what,
+                     domain, AF_UNIX);
+}
+
+/* Tells what became of a message that failed. */
+static int shm_socket_failed(const char* what, int native, dlpackgen_backend_error* error) {
+  int code = DLPACKGEN_SHM_SOCKET;
+  if (native == EAGAIN || native == EWOULDBLOCK || native == EINTR) code = DLPACKGEN_SHM_WOULD_BLOCK;
+  if (native == EPIPE || native == ECONNRESET || native == ECONNREFUSED || native == ENOTCONN)
+    code = DLPACKGEN_SHM_CLOSED;
+  return shm_fail(error, code, native, what);
+}
+
+static int shm_send_fd(int socket, int fd, dlpackgen_backend_error* error) {
+  union {
+    struct cmsghdr aligned;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control;
+  char byte = shm_byte;
+  struct iovec part = {&byte, 1};
+  struct msghdr message;
+  memset(&message, 0, sizeof message);
+  memset(&control, 0, sizeof control);
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
+  struct cmsghdr* rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof fd);
+  memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+  if (sendmsg(socket, &message, MSG_NOSIGNAL) == 1) return DLPACKGEN_BACKEND_OK;
+  return shm_socket_failed("send", errno, error);
+}
+
+/* Fixes the size for ever, and who may write. Another thread may have done it. */
+static int shm_seal(int fd, uint32_t flags, dlpackgen_backend_error* error) {
+  const int reads = flags & DLPACKGEN_SHM_READ_ONLY;
+  const int wanted = SHM_SIZE_SEALS | (reads ? F_SEAL_FUTURE_WRITE : 0);
+  if (fcntl(fd, F_ADD_SEALS, wanted) < 0 && errno != EPERM)
+    return shm_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, errno, "send: this kernel does not seal the memory");
+  const int seals = fcntl(fd, F_GET_SEALS);
+  if (seals < 0 || (seals & SHM_SIZE_SEALS) != SHM_SIZE_SEALS)
+    return device_fail(error, DLPACKGEN_SHM_NOT_SEALED, "send: the memory has the seals %#x; %#x were expected",
+                       (unsigned)seals, (unsigned)SHM_SIZE_SEALS);
+  if (reads && !(seals & SHM_WRITE_SEALS))
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                       "send: the tensor was sent before by a call that let others write; send a copy");
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Tells whether a view is all of a tensor of ours, and in its order. */
+static int shm_is_whole(const DLTensor* ours, const DLTensor* t) {
+  return t->device.device_type == kDLCPU && (char*)t->data + t->byte_offset == (char*)ours->data &&
+         t->ndim == ours->ndim && t->dtype.code == ours->dtype.code && t->dtype.bits == ours->dtype.bits &&
+         t->dtype.lanes == ours->dtype.lanes &&
+         (t->ndim == 0 || memcmp(t->shape, ours->shape, (size_t)t->ndim * sizeof *t->shape) == 0) &&
+         dlpackgen_is_contiguous(t);
+}
+
+/* Sends a tensor without elements, which needs no memory of its own. */
+static int shm_send_empty(int socket, const DLTensor* t, uint32_t flags, dlpackgen_backend_error* error) {
+  const struct shm_header header = shm_header_of(t, 0);
+  int fd = -1;
+  void* base = NULL;
+  int code = shm_make(&header, SHM_DATA, &fd, &base, error);
+  if (code) return code;
+  (void)munmap(base, SHM_DATA);
+  code = shm_seal(fd, flags, error);
+  if (!code) code = shm_send_fd(socket, fd, error);
+  (void)close(fd);
+  return code;
+}
+
+static int shm_send(int socket, const DLTensor* tensor, uint32_t flags, dlpackgen_backend_error* error) {
+  if (!tensor || (flags & ~(uint32_t)DLPACKGEN_SHM_READ_ONLY))
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "send: %s",
+                       tensor ? "unknown flags; there is DLPACKGEN_SHM_READ_ONLY" : "NULL in the place of the tensor");
+  uint64_t count;
+  int code = shm_check_socket("send", socket, error);
+  if (!code) code = device_elements("send", tensor->ndim, tensor->shape, &count, error);
+  if (code) return code;
+  if (count == 0) return shm_send_empty(socket, tensor, flags, error);
+  struct shm_block* block = shm_find((const char*)tensor->data + tensor->byte_offset);
+  if (!block || !shm_is_whole(&block->tensor.dl_tensor, tensor))
+    return device_fail(error, DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE, "send: %s; copy it into one of alloc",
+                       block ? "a part or another view of a shared tensor" : "the tensor is not in shared memory");
+  code = shm_seal(block->fd, flags, error);
+  return code ? code : shm_send_fd(socket, block->fd, error);
+}
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+enum {
+  SHM_TMPFS = 0x01021994, /* TMPFS_MAGIC of linux/magic.h, which may not be installed */
+  SHM_PIDFD = 4           /* SCM_PIDFD: Linux 6.5 */
+};
+
+/* Room for more than there should be, so that what else the socket is set to tell of
+ * its peer (credentials, a label, a pidfd) does not push the descriptor out. */
+union shm_control {
+  struct cmsghdr aligned;
+  char bytes[CMSG_SPACE(4 * sizeof(int)) + 512];
+};
+
+/* Takes the descriptors out of a message: the first one, and how many there were.
+ * All others are closed here, whatever they are. */
+static int shm_collect(struct msghdr* message, int* first) {
+  int count = 0;
+  *first = -1;
+  for (struct cmsghdr* c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+    const int rights = c->cmsg_type == SCM_RIGHTS;
+    if (c->cmsg_level != SOL_SOCKET || (!rights && c->cmsg_type != SHM_PIDFD)) continue;
+    for (size_t at = 0; at + sizeof(int) <= c->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
+      int fd;
+      memcpy(&fd, CMSG_DATA(c) + at, sizeof fd);
+      if (rights && count++ == 0) *first = fd;
+      else if (fd >= 0) (void)close(fd);
+    }
+  }
+  return count;
+}
+
+/* Tells the end of what a peer sends from a message of no bytes, which packets may be: a
+ * call gives 0 for both. */
+static int shm_has_ended(int socket) {
+  struct pollfd end = {socket, POLLRDHUP, 0};
+  return poll(&end, 1, 0) != 0;
+}
+
+/* Takes one message and gives its descriptor. */
+static int shm_receive_fd(int socket, int* fd, dlpackgen_backend_error* error) {
+  union shm_control control;
+  char byte = 0;
+  struct iovec part = {&byte, 1};
+  struct msghdr message;
+  memset(&message, 0, sizeof message);
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
+  const ssize_t n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  if (n < 0) return shm_socket_failed("receive", errno, error);
+  const int count = shm_collect(&message, fd);
+  if (n == 1 && byte == shm_byte && count == 1 && !(message.msg_flags & (MSG_CTRUNC | MSG_TRUNC)))
+    return DLPACKGEN_BACKEND_OK;
+  if (*fd >= 0) (void)close(*fd);
+  if (n == 0 && count == 0 && shm_has_ended(socket))
+    return device_fail(error, DLPACKGEN_SHM_CLOSED, "receive: the peer closed the socket");
+  return device_fail(
+      error, DLPACKGEN_SHM_INVALID_MESSAGE,
+      "receive: a message of %d bytes, %d descriptors%s; one byte that send writes and one descriptor were "
+      "expected",
+      (int)n, count, message.msg_flags & MSG_CTRUNC ? " and more that did not fit, or that RLIMIT_NOFILE forbids" : "");
+}
+
+/* Looks at a descriptor: its seals first, since what they fix is worth looking at
+ * only then. */
+static int shm_check_fd(int fd, off_t* size, int* writable, dlpackgen_backend_error* error) {
+  struct stat status;
+  struct statfs filesystem;
+  const int seals = fcntl(fd, F_GET_SEALS), mode = fcntl(fd, F_GETFL);
+  if (seals < 0 || mode < 0 || fstat(fd, &status) < 0 || fstatfs(fd, &filesystem) < 0)
+    return shm_fail(error, DLPACKGEN_SHM_DESCRIPTOR, errno, "receive: the descriptor is not of a memfd");
+  if (filesystem.f_type != SHM_TMPFS || !S_ISREG(status.st_mode)) /* huge pages may run out under a reader */
+    return device_fail(
+        error, DLPACKGEN_SHM_DESCRIPTOR,
+        "receive: the descriptor is of a file system of type %#lx; a memfd in ordinary pages was expected",
+        (unsigned long)filesystem.f_type);
+  if ((seals & SHM_SIZE_SEALS) != SHM_SIZE_SEALS)
+    return device_fail(error, DLPACKGEN_SHM_NOT_SEALED,
+                       "receive: the memory has the seals %#x; without all of %#x its peer could cut it off",
+                       (unsigned)seals, (unsigned)SHM_SIZE_SEALS);
+  *size = status.st_size;
+  *writable = !(seals & SHM_WRITE_SEALS) && (mode & O_ACCMODE) == O_RDWR;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+static int shm_map(struct shm_block* block, int fd, size_t size, int writable, dlpackgen_backend_error* error) {
+  void* base = mmap(NULL, size, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
+  if (base == MAP_FAILED) return shm_no_memory("receive: mmap", errno, error);
+  shm_adopt(block, fd, base, size);
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* Makes a tensor of a descriptor, and keeps that if it has elements; else, and if it
+ * fails, it is the caller's to close. */
+static int shm_open_fd(int fd, struct shm_block** block, dlpackgen_backend_error* error) {
+  struct shm_header header;
+  off_t size = 0;
+  int64_t bytes = 0;
+  int writable = 0, code = shm_check_fd(fd, &size, &writable, error);
+  if (!code) code = shm_read_header(fd, &header, error);
+  if (!code) code = shm_check_header(&header, &bytes, error);
+  if (code) return code;
+  if (bytes > INT64_MAX - SHM_DATA || size != bytes + SHM_DATA)
+    return device_fail(error, DLPACKGEN_SHM_SIZE,
+                       "receive: the memory has %lld bytes; its header says %lld of elements, behind %d",
+                       (long long)size, (long long)bytes, SHM_DATA);
+  const dlpackgen_allocation told = {sizeof told, {kDLCPU, 0}, header.dtype, header.ndim, header.shape, NULL, 0};
+  *block = shm_block_of("receive", &told, header.flags | (writable ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY), error);
+  if (!*block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
+  if (bytes) code = shm_map(*block, fd, (size_t)size, writable, error);
+  if (code) free(*block);
+  return code;
+}
+
+static int shm_receive(int socket, DLManagedTensorVersioned** tensor, dlpackgen_backend_error* error) {
+  struct shm_block* block = NULL;
+  int fd = -1;
+  if (!tensor)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "receive: NULL in the place of the tensor");
+  *tensor = NULL;
+  int code = shm_check_socket("receive", socket, error);
+  if (!code) code = shm_receive_fd(socket, &fd, error);
+  if (code) return code;
+  code = shm_open_fd(fd, &block, error);
+  if (code || block->fd < 0) (void)close(fd);
+  if (!code) *tensor = &block->tensor;
+  return code;
+}
+
+static int shm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+  const int fd = shm_memfd();
+  if (fd < 0) return shm_no_memory("probe: memfd_create", errno, error);
+  const int result = fcntl(fd, F_ADD_SEALS, SHM_SIZE_SEALS), native = errno;
+  (void)close(fd);
+  if (result < 0) return shm_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, native, "probe: this kernel has no seals");
+  return device_give_info(DLPACKGEN_SHM_ABI_VERSION, 1, facts, error);
+}
+
+static int shm_device_count(int32_t* count, dlpackgen_backend_error* error) {
+  return device_give_count(1, count, error);
+}
+
+static int shm_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
+                                  dlpackgen_backend_error* error) {
+  const int code = device_check_pointer(pointer, info, error);
+  if (code) return code;
+  const struct shm_block* block = shm_find(pointer);
+  const DLDevice cpu = {kDLCPU, 0};
+  if (block) device_give_attributes(cpu, 0, block->tensor.dl_tensor.data, block->size - SHM_DATA, info);
+  else device_give_attributes(cpu, -1, NULL, 0, info);
+  return DLPACKGEN_BACKEND_OK;
+}
+
+static int shm_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
+  if (device.device_type == kDLCPU && device.device_id == 0) return DLPACKGEN_BACKEND_OK;
+  return device_fail(
+      error, device.device_type == kDLCPU ? DLPACKGEN_BACKEND_INVALID_DEVICE : DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
+      "%s: a stream of device type %d with the id %d; the CPU (1) with the id 0 was expected", what,
+      (int)device.device_type, (int)device.device_id);
+}
+
+static int shm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  if (stream->handle)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p; the CPU has none but NULL", what,
+                       stream->handle);
+  return shm_check_device(what, stream->device, error);
+}
+
+static int shm_give_stream(const char* what, DLDevice device, dlpackgen_stream* stream,
+                           dlpackgen_backend_error* error) {
+  if (!stream)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
+  const int code = shm_check_device(what, device, error);
+  memset(stream, 0, sizeof *stream);
+  stream->device = device;
+  return code;
+}
+
+/* Sources have streams of devices; none of theirs is asked for. */
+static int shm_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
+                              dlpackgen_backend_error* error) {
+  (void)source;
+  return shm_give_stream("current_work_stream", device, stream, error);
+}
+
+static int shm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpackgen_stream* stream,
+                                  dlpackgen_backend_error* error) {
+  if (number)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
+                       "stream_from_dlpack: the number %lld; a CPU's stream is None alone", (long long)*number);
+  return shm_give_stream("stream_from_dlpack", device, stream, error);
+}
+
+static int shm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
+                           dlpackgen_backend_error* error) {
+  const int code = shm_check_stream("stream_wait", consumer, error);
+  return code ? code : shm_check_stream("stream_wait", producer, error);
+}
+
+static int shm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream,
+                          dlpackgen_backend_error* error) {
+  const int code = device_check_ours("keep_until", tensor, shm_delete, error);
+  return code ? code : shm_check_stream("keep_until", stream, error);
+}
+
+static int shm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  return shm_check_stream("stream_synchronize", stream, error);
+}
+
+static int shm_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,
+                    dlpackgen_backend_error* error) {
+  uint64_t count = 0;
+  size_t bytes = 0;
+  int code = shm_check_stream("copy", stream, error);
+  if (!code) code = device_check_copy(to, from, &count, error);
+  if (!code) code = shm_check_device("copy", to->device, error);
+  if (!code) code = shm_check_device("copy", from->device, error);
+  if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
+  if (code || !bytes) return code;
+  char* target = (char*)to->data + to->byte_offset;
+  const struct shm_block* block = shm_find(target);
+  if (block && block->tensor.flags & DLPACK_FLAG_BITMASK_READ_ONLY)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the target was received read-only");
+  memmove(target, (const char*)from->data + from->byte_offset, bytes);
+  return DLPACKGEN_BACKEND_OK;
+}
 
 const dlpackgen_shm_table* DLPACKGEN_SHM_ENTRY(void) {
   static const dlpackgen_backend device = {

@@ -76,7 +76,7 @@ func (in *inliner) part(a Asset) string {
 	if !in.guards {
 		text = unguarded(text)
 	}
-	return "\n" + in.expand(text) + "\n"
+	return "\n" + in.expand(strings.NewReplacer(a.Words...).Replace(text)) + "\n"
 }
 
 // guard is what keeps a header from being read twice.

@@ -40,6 +40,23 @@ type Asset struct {
 // words that are substituted: else it is a copy of its source.
 func (a Asset) Rendered() bool { return a.Text != nil || path.Ext(a.From) == ".tmpl" }
 
+// Unfolded returns the manifest with each part as a file of its own beside what includes it: in
+// those, tests change one part.
+func (m Manifest) Unfolded() Manifest {
+	var all []Asset
+	made := map[string]bool{}
+	for _, a := range m.Assets {
+		for _, part := range a.Parts {
+			if part.To = path.Join(path.Dir(a.To), part.To); !made[part.To] {
+				made[part.To], all = true, append(all, part)
+			}
+		}
+		a.Parts, a.Known = nil, nil
+		all = append(all, a)
+	}
+	return Manifest{Assets: all, Words: m.Words}
+}
+
 // Words are pairs: a word of the sources, and what replaces it.
 type Words []string
 

@@ -26,10 +26,6 @@ func Generate(t testing.TB, file, dir string) {
 		require.NoError(t, err)
 		files, err := target.Emit(&emit.Model{Release: release, Options: target.Options, Contracts: cfg.Contracts})
 		require.NoError(t, err)
-		for _, f := range files {
-			name := filepath.Join(dir, target.Path, filepath.FromSlash(f.Path))
-			require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
-			require.NoError(t, os.WriteFile(name, f.Data, 0o600))
-		}
+		write(t, filepath.Join(dir, target.Path), files)
 	}
 }

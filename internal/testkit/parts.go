@@ -23,6 +23,36 @@ func Parts(t testing.TB) string {
 	return dir
 }
 
+// Unfolded returns the folder of a target of the latest release in which each part is a file of its
+// own: a mutant names one part.
+func Unfolded(t testing.TB, target emit.Target) string {
+	t.Helper()
+	return Built(t, "unfolded"+target.Name, func(dir string) {
+		release, err := spec.Embedded().Release("latest")
+		require.NoError(t, err)
+		manifest, err := target.Manifest(&emit.Model{Release: release})
+		require.NoError(t, err)
+		WriteUnfolded(t, release.Version, manifest, dir)
+	})
+}
+
+// WriteUnfolded writes a manifest like that below a folder.
+func WriteUnfolded(t testing.TB, version string, manifest emit.Manifest, dir string) {
+	t.Helper()
+	files, err := emit.Render(version, manifest.Unfolded())
+	require.NoError(t, err)
+	write(t, dir, files)
+}
+
+func write(t testing.TB, dir string, files []emit.File) {
+	t.Helper()
+	for _, f := range files {
+		file := filepath.Join(dir, filepath.FromSlash(f.Path))
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, f.Data, 0o600))
+	}
+}
+
 // WriteParts does so to a copy that is there.
 func WriteParts(t testing.TB, dir string) {
 	t.Helper()
@@ -32,9 +62,5 @@ func WriteParts(t testing.TB, dir string) {
 	require.NoError(t, err)
 	files, err := emit.Render(release.Version, manifest)
 	require.NoError(t, err)
-	for _, f := range files {
-		file := filepath.Join(dir, filepath.FromSlash(f.Path))
-		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		require.NoError(t, os.WriteFile(file, f.Data, 0o600))
-	}
+	write(t, dir, files)
 }

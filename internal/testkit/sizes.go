@@ -13,13 +13,13 @@ import (
 // growable are the calls of a back end that take a struct that can grow, and the size that
 // its first version has.
 var growable = []struct {
-	call, name string
-	first      int
+	step, call, name string
+	first            int
 }{
-	{"alloc", "dlpackgen_allocation", 48},
-	{"probe", "dlpackgen_driver_info", 24},
-	{"pointer_attributes", "dlpackgen_pointer_attributes", 40},
-	{"check_tensor", "dlpackgen_pointer_attributes", 40},
+	{"alloc", "allocate", "dlpackgen_allocation", 48},
+	{"probe", "probe", "dlpackgen_driver_info", 24},
+	{"pointer_attributes", "pointer_attributes", "dlpackgen_pointer_attributes", 40},
+	{"check_tensor", "check_tensor", "dlpackgen_pointer_attributes", 40},
 }
 
 // Grown gives a copy of a back end's folder whose structs have more members: callers that
@@ -53,9 +53,9 @@ func WantSizes(backend string, calls int) string {
 	for _, g := range growable[:calls] {
 		small := func(size int) {
 			fmt.Fprintf(&want, "%s 7 0 0 %s: %s: expected a size of at least %d in the %s, got %d; set it to sizeof(%s)\n",
-				g.call, backend, g.call, g.first, g.name, size, g.name)
+				g.step, backend, g.call, g.first, g.name, size, g.name)
 		}
-		good := g.call + " 0 0 0 \n"
+		good := g.step + " 0 0 0 \n"
 		want.WriteString(good)
 		small(0)
 		small(g.first - 1)

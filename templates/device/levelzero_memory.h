@@ -60,7 +60,7 @@ static int levelzero_release(struct levelzero_block* block, dlpackgen_backend_er
     if (!result) result = levelzero.driver.memory_free(block->platform->context, (const void*)&desc, data);
   }
   levelzero_drop(block);
-  return result ? levelzero_fail(error, result, "deallocate: the memory %p", data) : DLPACKGEN_BACKEND_OK;
+  return result ? levelzero_fail(error, result, "deallocate: %p", data) : DLPACKGEN_BACKEND_OK;
 }
 
 static void levelzero_delete(DLManagedTensorVersioned* tensor) {

@@ -98,7 +98,7 @@ static int streams_give_back(struct streams_block* block, dlpackgen_backend_erro
       break;
     case STREAMS_EMPTY: break;
   }
-  return result ? streams_fail(error, result, "deallocate: the memory %p", data) : DLPACKGEN_BACKEND_OK;
+  return result ? streams_fail(error, result, "deallocate: %p", data) : DLPACKGEN_BACKEND_OK;
 }
 
 /* Frees the host's part. Events that are left belong to a driver that is gone. */

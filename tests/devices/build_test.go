@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit/device"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
@@ -20,6 +21,9 @@ import (
 
 // cuda is the folder with the back end.
 func cuda(t testing.TB) string { return filepath.Join(golden.Root(t), "backends", "cuda") }
+
+// cudaParts is that folder with each part as a file, for mutants.
+func cudaParts(t testing.TB) string { return testkit.Unfolded(t, device.CUDA) }
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "devices")) }
 

@@ -40,7 +40,7 @@ var pointers = []scenario{
 	{"of another context", []string{"make:plain:0", "make:foreign:0", "info:p0", "info:p1"},
 		[]string{`info ok 2 0 0 \+0 64`,
 			`info 13 0 cuda: pointer_attributes of 0x\w+: the memory belongs to a context that the program created on ` +
-				`device 0, and not to the primary one, which libraries share; allocate it there`}},
+				`device 0, not to the primary one, which libraries share; allocate it there`}},
 	{"of another context, where no primary one is in use", []string{"make:plain:1", "make:foreign:0", "info:p1", "log"},
 		[]string{`info 13 0 .*`, `log cuPointerGetAttributes\(7\) cuDevicePrimaryCtxGetState\(0\) `}},
 	{"of a graph", []string{"make:unmapped:1", "info:p0"},
@@ -246,7 +246,7 @@ var allocations = []scenario{
 	{"when the context is destroyed", []string{"alloc:2:1:4", "inject:cuMemFreeAsync:709", "free:0"},
 		[]string{"alloc ok .*", "free ok"}},
 	{"when the device is lost", []string{"alloc:2:1:4", "inject:cuMemFreeAsync:700", "free:0"},
-		[]string{"alloc ok .*", `free 22 700 cuda: deallocate: the memory 0x\w+: CUDA_ERROR_ILLEGAL_ADDRESS \(700\): .*`}},
+		[]string{"alloc ok .*", `free 22 700 cuda: deallocate: 0x\w+: CUDA_ERROR_ILLEGAL_ADDRESS \(700\): .*`}},
 }
 
 var keeping = []scenario{

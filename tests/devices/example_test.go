@@ -123,7 +123,7 @@ func TestTheHeadersOfOpenCLAgree(t *testing.T) {
 	source := vendored(t, filepath.Join(golden.Root(t), "examples/vendor/dlpackgen.yaml"), "")
 	var c strings.Builder
 	c.WriteString("#define CL_TARGET_OPENCL_VERSION 300\n#include <CL/cl.h>\n#include <CL/cl_ext.h>\n#include " +
-		"\"device_driver.h\"\n")
+		"\"vendor_impl.h\"\n")
 	c.WriteString(facts(b))
 	for _, f := range b.Functions {
 		if f.Name != "context" {

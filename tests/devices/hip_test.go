@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
+	"github.com/dlpackgen/dlpackgen/internal/emit/device"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
@@ -20,6 +21,9 @@ import (
 var rocmEnd = backEnd{"rocm", "libamdhip64.so.6", "libamdhip64", "hipInit"}
 
 func rocm(t testing.TB) string { return filepath.Join(golden.Root(t), "backends", "rocm") }
+
+// rocmParts is that folder with each part as a file, for mutants.
+func rocmParts(t testing.TB) string { return testkit.Unfolded(t, device.ROCm) }
 
 // hip gives the folder with AMD's own runtime of a version, or skips.
 func hip(t *testing.T, version string) string {
@@ -56,7 +60,7 @@ func hipAgreement(version int) string {
 
 func TestHIPsHeadersAgree(t *testing.T) {
 	for _, version := range []int{5, 6} {
-		assert.Empty(t, agrees(t, filepath.Join(hip(t, fmt.Sprint(version)), "usr/include"), rocm(t),
+		assert.Empty(t, agrees(t, filepath.Join(hip(t, fmt.Sprint(version)), "usr/include"), rocmParts(t),
 			hipAgreement(version)), "HIP %d", version)
 	}
 }
@@ -65,7 +69,7 @@ func TestHIPsHeadersAgree(t *testing.T) {
 // found: all of them at once, since each says so for itself.
 func TestDisagreementWithHIPIsFound(t *testing.T) {
 	headers := filepath.Join(hip(t, "6"), "usr/include")
-	src, err := os.ReadFile(filepath.Join(rocm(t), "device_driver.h"))
+	src, err := os.ReadFile(filepath.Join(rocmParts(t), "device_driver.h"))
 	require.NoError(t, err)
 	b, changed := backend.Embedded("rocm"), string(src)
 	for _, k := range b.Constants {
@@ -81,15 +85,15 @@ func TestDisagreementWithHIPIsFound(t *testing.T) {
 		strings.ReplaceAll(changed, "s, void)", "s)")+"\n", 1)
 	text = strings.Replace(text, "#include \"streams_memory.h\"\n",
 		"struct streams_access { int type, ordinal, flags; };\n#define DRIVER_DEFAULT_STREAM 0\n", 1)
-	found := agrees(t, headers, rocm(t), text)
+	found := agrees(t, headers, rocmParts(t), text)
 	for _, k := range b.Constants {
 		assert.Contains(t, found, "\""+k.Native+"\"")
 	}
 	for _, f := range b.Functions {
 		assert.Contains(t, found, "(&"+f.Symbol+")", f.Name)
 	}
-	assert.NotEmpty(t, agrees(t, headers, rocm(t), hipAgreement(5)), "the numbers of 5 are not those of 6")
-	assert.NotEmpty(t, agrees(t, filepath.Join(hip(t, "5"), "usr/include"), rocm(t), hipAgreement(6)),
+	assert.NotEmpty(t, agrees(t, headers, rocmParts(t), hipAgreement(5)), "the numbers of 5 are not those of 6")
+	assert.NotEmpty(t, agrees(t, filepath.Join(hip(t, "5"), "usr/include"), rocmParts(t), hipAgreement(6)),
 		"nor those of 6 those of 5")
 }
 

@@ -155,7 +155,7 @@ func found(t *testing.T, name string) scenario {
 // mutated gives a copy of the back end with one place changed.
 func mutated(t *testing.T, file, old, fresh string) string {
 	t.Helper()
-	return testkit.Mutated(t, cuda(t), file, old, fresh)
+	return testkit.Mutated(t, cudaParts(t), file, old, fresh)
 }
 
 // trying builds a back end with mutants, quickly, and gives what tries the mutant of an index: what
@@ -194,7 +194,7 @@ func TestEachGuardIsMissed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the back end for each guard")
 	}
-	tried := cudaEnd.trying(t, cuda(t), mutations(mutants))
+	tried := cudaEnd.trying(t, cudaParts(t), mutations(mutants))
 	for i, m := range mutants {
 		t.Run(m.file+" "+m.scenario, func(t *testing.T) {
 			s := found(t, m.scenario)
@@ -250,7 +250,7 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 	for _, c := range guards {
 		all = append(all, mutation.Mutant{File: c.file, Old: c.old, New: c.fresh})
 	}
-	tried := cudaEnd.trying(t, cuda(t), all)
+	tried := cudaEnd.trying(t, cudaParts(t), all)
 	for i, c := range guards {
 		t.Run(c.old, func(t *testing.T) {
 			sound := strings.Join(steps(t, client(t, cuda(t), testkit.Sanitized...), standin(t, c.macros...),
@@ -274,7 +274,7 @@ func TestARaceIsFound(t *testing.T) {
 		"testdata/standin.c")
 	require.Error(t, err)
 	assert.Regexp(t, `data race .*in streams_`, out)
-	source := testkit.Mutated(t, acme(t), "vendor_memory.h",
+	source := testkit.Mutated(t, acmeParts(t), "vendor_memory.h",
 		"while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;", "")
 	out, err = acmeEnd.threaded(t, source, "testdata/acme.c", "-DDEVICES=2", "-DOTHER=0")
 	require.Error(t, err)

@@ -77,7 +77,7 @@ var planted = []site{
 		{"the queue is released twice", `if (r->stream) (void)d->queue_release(queue), (void)d->queue_release(queue);`},
 	}},
 	{`clusm.usm.free(clusm.context, data)`, []bug{{"give leaks the memory", `0`}}},
-	{`return waited || result ? vendor_fail(error, waited ? waited : result, "deallocate: the memory %p", data) : ` +
+	{`return waited || result ? vendor_fail(error, waited ? waited : result, "deallocate: %p", data) : ` +
 		`DLPACKGEN_BACKEND_OK;`, []bug{{"give swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
 	// owner
 	{`if (result) return vendor_fail(error, result, "the queue %p", stream);`,

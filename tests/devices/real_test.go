@@ -83,7 +83,7 @@ func agrees(t *testing.T, headers, source, text string) string {
 }
 
 func TestNVIDIAsHeadersAgree(t *testing.T) {
-	assert.Empty(t, agrees(t, cudaHeaders(t), cuda(t), agreement(backend.Embedded("cuda"))))
+	assert.Empty(t, agrees(t, cudaHeaders(t), cudaParts(t), agreement(backend.Embedded("cuda"))))
 }
 
 // Each line of the description that is wrong is found.
@@ -92,14 +92,14 @@ func TestDisagreementIsFound(t *testing.T) {
 		t.Skip("compiles a file for each line of the description")
 	}
 	headers, b := cudaHeaders(t), backend.Embedded("cuda")
-	file := filepath.Join(cuda(t), "device_driver.h")
+	file := filepath.Join(cudaParts(t), "device_driver.h")
 	src, err := os.ReadFile(file)
 	require.NoError(t, err)
 	broken := func(old, fresh, want string) {
 		changed := strings.Replace(string(src), old, fresh, 1)
 		require.NotEqual(t, string(src), changed, old)
 		text := strings.Replace(agreement(b), "#include \"device_driver.h\"\n", changed, 1)
-		assert.Contains(t, agrees(t, headers, cuda(t), text), want, "%s -> %s", old, fresh)
+		assert.Contains(t, agrees(t, headers, cudaParts(t), text), want, "%s -> %s", old, fresh)
 	}
 	for _, k := range b.Constants {
 		line := fmt.Sprintf("  DRIVER_%s = %d", k.Name, k.Value)
@@ -115,7 +115,7 @@ func TestDisagreementIsFound(t *testing.T) {
 	for _, e := range b.Errors[:3] {
 		wrong := strings.Replace(agreement(b), fmt.Sprintf("(%d == (int)%s,", e.Value, e.Name),
 			fmt.Sprintf("(%d == (int)%s,", e.Value+1, e.Name), 1)
-		assert.Contains(t, agrees(t, headers, cuda(t), wrong), e.Name)
+		assert.Contains(t, agrees(t, headers, cudaParts(t), wrong), e.Name)
 	}
 }
 

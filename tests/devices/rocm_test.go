@@ -246,7 +246,7 @@ func TestEachGuardOfROCmIsMissed(t *testing.T) {
 	for _, m := range rocmMutants {
 		mutants = append(mutants, m.mutant)
 	}
-	tried := rocmEnd.trying(t, rocm(t), mutations(mutants))
+	tried := rocmEnd.trying(t, rocmParts(t), mutations(mutants))
 	for at, m := range rocmMutants {
 		t.Run(m.file+" "+m.scenario, func(t *testing.T) {
 			i := slices.IndexFunc(all, func(s scenario) bool { return s.name == m.scenario })

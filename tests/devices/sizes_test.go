@@ -12,14 +12,14 @@ import (
 
 // sized are the back ends that are called with structs of every size.
 var sized = []struct {
-	end    backEnd
-	source func(testing.TB) string
-	driver func(testing.TB, ...string) string
-	macro  string
+	end           backEnd
+	source, parts func(testing.TB) string
+	driver        func(testing.TB, ...string) string
+	macro         string
 }{
-	{cudaEnd, cuda, standin, "-DPLAIN"},
-	{rocmEnd, rocm, hipStandin, hip6},
-	{acmeEnd, acme, acmeDriver, "-DPLAIN"},
+	{cudaEnd, cuda, cudaParts, standin, "-DPLAIN"},
+	{rocmEnd, rocm, rocmParts, hipStandin, hip6},
+	{acmeEnd, acme, acmeParts, acmeDriver, "-DPLAIN"},
 }
 
 // sizes gives what a back end of the table answers, built from a folder.
@@ -67,7 +67,7 @@ func TestMutantsOfSizesAreFound(t *testing.T) {
 	}
 	for _, m := range sizeMutants {
 		row := sized[m.backend]
-		out, err := sizes(t, m.backend, testkit.Grown(t, testkit.Mutated(t, row.source(t), m.file, m.old, m.fresh)))
+		out, err := sizes(t, m.backend, testkit.Grown(t, testkit.Mutated(t, row.parts(t), m.file, m.old, m.fresh)))
 		assert.False(t, err == nil && out == testkit.WantSizes(row.end.name, 3), "%s: %s", m.file, m.old)
 	}
 }

@@ -32,8 +32,8 @@ func contents(t testing.TB, file string) []byte {
 	return data
 }
 
-// emitted gives the files of the back end that a config describes.
-func emitted(t testing.TB, file, path string) []emit.File {
+// described gives the target of the back end that a config describes, and what it is made from.
+func described(t testing.TB, file, path string) (config.Target, *emit.Model) {
 	t.Helper()
 	cfg, found := config.Decode(file, contents(t, file), spec.Embedded(), targets.Table(), config.Choice{})
 	require.NotNil(t, cfg, diag.Text(found.Sorted(), false))
@@ -41,8 +41,14 @@ func emitted(t testing.TB, file, path string) []emit.File {
 	require.NoError(t, err)
 	i := slices.IndexFunc(cfg.Selected, func(target config.Target) bool { return target.Name == cfg.Backends[0].Name })
 	require.GreaterOrEqual(t, i, 0)
-	files, err := cfg.Selected[i].Emit(&emit.Model{Release: cfg.Extend(release),
-		Options: map[string]string{"import": path}})
+	return cfg.Selected[i], &emit.Model{Release: cfg.Extend(release), Options: map[string]string{"import": path}}
+}
+
+// emitted gives the files of that back end.
+func emitted(t testing.TB, file, path string) []emit.File {
+	t.Helper()
+	target, model := described(t, file, path)
+	files, err := target.Emit(model)
 	require.NoError(t, err)
 	return files
 }
@@ -65,6 +71,18 @@ func vendored(t testing.TB, file, part string) string {
 }
 
 func acme(t testing.TB) string { return vendored(t, "testdata/acme.yaml", "testdata/acme_impl.c") }
+
+// acmeParts is that folder with each part as a file, for mutants.
+func acmeParts(t testing.TB) string {
+	t.Helper()
+	return testkit.Built(t, "acmeparts", func(dir string) {
+		target, model := described(t, "testdata/acme.yaml", "example.com/vendored")
+		manifest, err := target.Manifest(model)
+		require.NoError(t, err)
+		testkit.WriteUnfolded(t, model.Release.Version, manifest, dir)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "acme_impl.c"), contents(t, "testdata/acme_impl.c"), 0o600))
+	})
+}
 
 // acmeDriver gives the folder of the driver of that vendor.
 func acmeDriver(t testing.TB, macros ...string) string {
@@ -160,7 +178,7 @@ var faults = []struct{ file, old, fresh, check string }{
 	{"device_request.h", "if (size >= first) return DLPACKGEN_BACKEND_OK;", "if (1) return DLPACKGEN_BACKEND_OK;",
 		"sizes of callers"},
 	{"vendor_stream.h", "if (device.device_id >= 0 && device.device_id < vendor.facts.devices)", "if (1)",
-		"devices that are none"},
+		"devices that do not exist"},
 	{"numbers_read.h", "return !refused;", "return 1;", "numbers of streams"},
 	{"vendor_stream.h", "if (!code) *stream = (dlpackgen_stream){vendor_handle(handle), device, 0, 0};",
 		"if (!code) *stream = (dlpackgen_stream){vendor_handle(handle), {kDLCPU, 0}, 0, 0};",
@@ -184,7 +202,7 @@ func TestConformanceFindsFaults(t *testing.T) {
 		t.Skip("builds a back end that is wrong")
 	}
 	gcc, dir, program := testtool.Require(t, "gcc", "gcc"), t.TempDir(), filepath.Join(t.TempDir(), "wrong")
-	require.NoError(t, os.CopyFS(dir, os.DirFS(acme(t))))
+	require.NoError(t, os.CopyFS(dir, os.DirFS(acmeParts(t))))
 	for _, f := range faults {
 		mutation.OnceIn(t, filepath.Join(dir, f.file), f.old, f.fresh)
 	}
@@ -487,7 +505,7 @@ func TestEachGuardOfVendorsIsMissed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the back end for each guard")
 	}
-	tried := acmeEnd.trying(t, acme(t), mutations(vendorMutants))
+	tried := acmeEnd.trying(t, acmeParts(t), mutations(vendorMutants))
 	for at, m := range vendorMutants {
 		t.Run(m.file+" "+m.scenario, func(t *testing.T) {
 			i := slices.IndexFunc(vendorScenarios, func(s scenario) bool { return s.name == m.scenario })

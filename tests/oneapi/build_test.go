@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit/device"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
@@ -18,6 +19,9 @@ import (
 
 // folder is the back end's.
 func folder(t testing.TB) string { return filepath.Join(golden.Root(t), "backends", "oneapi") }
+
+// parts is that folder with each part as a file, for mutants.
+func parts(t testing.TB) string { return testkit.Unfolded(t, device.OneAPI) }
 
 // cache is where a test keeps what it fetched for the next time.
 func cache(t testing.TB, name string) string { return filepath.Join(golden.Root(t), ".cache", name) }

@@ -72,7 +72,7 @@ func agrees(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "agree.c")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	out, err := exec.Command(testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-fsyntax-only", "-w", "-I", folder(t),
+	out, err := exec.Command(testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-fsyntax-only", "-w", "-I", parts(t),
 		"-isystem", filepath.Join(levelZero(t), "root/usr/include"), file).CombinedOutput()
 	if err == nil {
 		return ""
@@ -89,9 +89,9 @@ func TestLevelZerosHeadersAgree(t *testing.T) {
 func TestDisagreementIsFound(t *testing.T) {
 	b := backend.Embedded("oneapi")
 	text := agreement(b)
-	driver, err := os.ReadFile(filepath.Join(folder(t), "device_driver.h"))
+	driver, err := os.ReadFile(filepath.Join(parts(t), "device_driver.h"))
 	require.NoError(t, err)
-	types, err := os.ReadFile(filepath.Join(folder(t), "levelzero_types.h"))
+	types, err := os.ReadFile(filepath.Join(parts(t), "levelzero_types.h"))
 	require.NoError(t, err)
 	broken := string(driver)
 	replace := func(old, fresh string) {

@@ -136,7 +136,7 @@ func found(t *testing.T, name string) scenario {
 // mutated gives a copy of the back end with one place changed.
 func mutated(t *testing.T, file, old, fresh string) string {
 	t.Helper()
-	return testkit.Mutated(t, folder(t), file, old, fresh)
+	return testkit.Mutated(t, parts(t), file, old, fresh)
 }
 
 // trying builds the back end with mutants, quickly, and gives what tries the mutant of an index:
@@ -150,7 +150,7 @@ func trying(t *testing.T, all []mutation.Mutant) func(t *testing.T, i int, drive
 				"testdata/"+name+".c")
 		}
 	})
-	programOf := mutation.Programs(t, folder(t), all, func(dir string, flags ...string) string {
+	programOf := mutation.Programs(t, parts(t), all, func(dir string, flags ...string) string {
 		program := filepath.Join(dir, "client")
 		args := append([]string{"-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", dir, "-o", program}, flags...)
 		testkit.Run(t, gcc, append(args, filepath.Join(plain, "client.o"), filepath.Join(plain, "made_levelzero.o"),

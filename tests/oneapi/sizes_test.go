@@ -46,7 +46,7 @@ func TestMutantsOfSizesAreFound(t *testing.T) {
 		t.Skip("builds the back end with mutants")
 	}
 	for _, m := range sizeMutants {
-		out, err := sizes(t, testkit.Grown(t, testkit.Mutated(t, folder(t), m.file, m.old, m.fresh)))
+		out, err := sizes(t, testkit.Grown(t, testkit.Mutated(t, parts(t), m.file, m.old, m.fresh)))
 		assert.False(t, err == nil && out == testkit.WantSizes("oneapi", 4), "%s: %s", m.file, m.old)
 	}
 }

@@ -326,7 +326,7 @@ func TestEachGuardForSYCLIsMissed(t *testing.T) {
 	wheels(t)
 	simulates(t)
 	source := t.TempDir()
-	require.NoError(t, os.CopyFS(source, os.DirFS(folder(t))))
+	require.NoError(t, os.CopyFS(source, os.DirFS(parts(t))))
 	for i, m := range syclMutants {
 		fresh := fmt.Sprintf("(mutant(%d) ? bool(%s) : bool(%s))", i+1, m.fresh, m.old)
 		mutation.OnceIn(t, filepath.Join(source, m.file), m.old, fresh)

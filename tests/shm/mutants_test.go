@@ -120,7 +120,7 @@ func TestEachGuardIsMissed(t *testing.T) {
 	for _, m := range mutants {
 		all = append(all, mutation.Mutant{File: m.file, Old: m.old, New: m.fresh})
 	}
-	programOf := mutation.Programs(t, backend(t), all,
+	programOf := mutation.Programs(t, parts(t), all,
 		func(dir string, flags ...string) string { return plainly(t, dir, flags...) })
 	for i, m := range mutants {
 		t.Run(m.file+" "+m.scenario, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestARaceIsFound(t *testing.T) {
 	}
 	lock, unlock := "{ (void)pthread_mutex_lock(&shm_blocks.lock); }\n\n", "static void shm_unlock(void) { "+
 		"(void)pthread_mutex_unlock(&shm_blocks.lock); }"
-	out, err := threaded(t, testkit.Mutated(t, backend(t), "shm_block.h", lock+unlock,
+	out, err := threaded(t, testkit.Mutated(t, parts(t), "shm_block.h", lock+unlock,
 		"{}\n\nstatic void shm_unlock(void) {}"))
 	require.Error(t, err)
 	assert.Regexp(t, `data race .*in shm_`, out)

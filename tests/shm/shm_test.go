@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit/shm"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
@@ -27,6 +28,9 @@ func TestMain(m *testing.M) {
 
 // backend is the folder of the back end.
 func backend(t testing.TB) string { return filepath.Join(golden.Root(t), "backends", "shm") }
+
+// parts is that folder with each part as a file, for mutants.
+func parts(t testing.TB) string { return testkit.Unfolded(t, shm.Target) }
 
 // client gives the program in C, under AddressSanitizer.
 func client(t testing.TB) string {

@@ -11,8 +11,771 @@
 #if !defined(_WIN32)
 #define _DEFAULT_SOURCE
 #endif
-#include "conformance_copy.h"
-#include "conformance_order.h"
+
+/* Copies: that they arrive, change nothing else, and are refused where they cannot be made.
+ * Part of conformance.c. */
+
+/* Running checks and what they share. Part of conformance.c. */
+
+#include "conformance.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if !defined(_WIN32)
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#endif
+
+enum { MANY = 64, BYTES = 4096 };
+
+static const dlpackgen_backend* table;
+static dlpackgen_backend_error error;
+static dlpackgen_driver_info facts = DLPACKGEN_DRIVER_INFO_INIT;
+static int checks, failures, failed_here, untested;
+
+/* Prints the first complaints of a check. */
+static void expect(int good, const char* format, ...) {
+  va_list values;
+  if (good || ++failed_here > 3) return;
+  va_start(values, format);
+  printf("  expected: ");
+  vprintf(format, values);
+  printf("\n  the last error: %d %d %.300s\n", (int)error.code, (int)error.driver_code, error.text);
+  va_end(values);
+}
+
+/* Expects a call that returned a code to have filled the error with it. */
+static void fills(const char* what, int code) {
+  expect(error.code == code, "%s to fill the error with its code %d, not %d", what, code, (int)error.code);
+  expect(memchr(error.text, 0, sizeof error.text) &&
+             !strncmp(error.text, CONFORMANCE_NAME ": ", sizeof CONFORMANCE_NAME + 1),
+         "the text of %s to begin with the name of the backend and to end", what);
+}
+
+/* Expects a call to return a code, and to fill the error. */
+static void fails(const char* what, int code, int wanted) {
+  expect(code == wanted, "%s to return %d, not %d", what, wanted, code);
+  if (code) fills(what, code);
+}
+
+#if defined(_WIN32)
+
+static void watch(const char* name) { (void)name; }
+static void count_living(void) {}
+
+#else
+
+static const char* watched;
+
+/* For what never ends or never comes; no machine is so slow. */
+static int patience(void) {
+  const char* seconds = getenv("CONFORMANCE_SECONDS");
+  return seconds && atoi(seconds) > 0 ? atoi(seconds) : 300;
+}
+
+static void end_of_patience(int unused) {
+  (void)unused;
+  static const char text[] = "  expected: an end; a call hangs\nFAIL ";
+  if (write(1, text, sizeof text - 1) < 0 || write(1, watched, strlen(watched)) < 0 || write(1, "\n", 1) < 0) _exit(2);
+  _exit(1);
+}
+
+/* Ends the program when a check hangs; NULL: no check runs. */
+static void watch(const char* name) {
+  watched = name;
+  signal(SIGALRM, end_of_patience);
+  alarm(name ? (unsigned)patience() : 0);
+}
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void rest(void) {
+  const struct timespec millisecond = {0, 1000000};
+  nanosleep(&millisecond, NULL);
+}
+
+static int64_t living;
+static int counting, leaks;
+
+/* Expects as many objects of the driver as before. It may forget some a little later. */
+static void count_living(void) {
+  if (!counting) return;
+  const double end = now() + patience() / (leaks ? 100.0 : 5.0);
+  int64_t count = conformance_hooks.live();
+  while (count != living && now() < end) {
+    rest();
+    count = conformance_hooks.live();
+  }
+  expect(count == living, "%lld objects of the driver, as before this check, not %lld", (long long)living,
+         (long long)count);
+  leaks += count != living;
+  living = count;
+}
+
+#endif
+
+static void check(const char* name, void (*run)(void)) {
+  failed_here = 0;
+  memset(&error, 0, sizeof error);
+  watch(name);
+  run();
+  count_living();
+  watch(NULL);
+  checks++, failures += failed_here > 0;
+  printf("%s %s\n", failed_here ? "FAIL" : "ok", name);
+  fflush(stdout);
+}
+
+/* Tells what could not be tested; then the exit status is never 0. */
+static void not_tested(const char* what, const char* reason) {
+  printf("not tested: %s: %s\n", what, reason);
+  untested++;
+}
+
+static DLDevice here(int32_t id) {
+  const DLDevice device = {(DLDeviceType)table->device_type, id};
+  return device;
+}
+
+static dlpackgen_stream on(int32_t id) {
+  const dlpackgen_stream stream = {NULL, here(id), 0, 0};
+  return stream;
+}
+
+static dlpackgen_allocation asks(DLDevice device, int32_t ndim, const int64_t* shape) {
+  const dlpackgen_allocation request = {sizeof request, device, {kDLUInt, 8, 1}, ndim, shape, NULL, 0};
+  return request;
+}
+
+/* A tensor of bytes on a device, for a stream, or NULL after a complaint. */
+static DLManagedTensorVersioned* bytes_for(DLDevice device, int64_t count, void* stream) {
+  dlpackgen_allocation request = asks(device, 1, &count);
+  DLManagedTensorVersioned* tensor = NULL;
+  request.stream = stream;
+  const int code = table->allocate(&request, &tensor, &error);
+  expect(!code && tensor, "allocate of %lld bytes on device (%d, %d)", (long long)count, (int)device.device_type,
+         (int)device.device_id);
+  return code ? NULL : tensor;
+}
+
+static DLManagedTensorVersioned* bytes_on(DLDevice device, int64_t count) { return bytes_for(device, count, NULL); }
+
+/* A tensor of the host, over memory of the caller's. */
+static DLTensor host_bytes(void* data, int64_t* count) {
+  static int64_t one[] = {1};
+  const DLTensor tensor = {data, {kDLCPU, 0}, 1, {kDLUInt, 8, 1}, count, one, 0};
+  return tensor;
+}
+
+static void fill(char* bytes, int count, int seed) {
+  for (int i = 0; i < count; i++) bytes[i] = (char)(i * 7 + i / 256 + seed * 31);
+}
+
+/* Tells whether bytes are those of `fill`. */
+static int is_filled(const char* bytes, int count, int seed) {
+  for (int i = 0; i < count; i++)
+    if (bytes[i] != (char)(i * 7 + i / 256 + seed * 31)) return 0;
+  return 1;
+}
+
+/* Fills a tensor of BYTES on a stream, and waits for that. */
+static void send(const DLTensor* to, const dlpackgen_stream* stream, int seed) {
+  static char bytes[BYTES]; /* which a copy that does not wait harms, and not the stack */
+  int64_t count = BYTES;
+  const DLTensor from = host_bytes(bytes, &count);
+  fill(bytes, BYTES, seed);
+  fails("copy to the device", table->copy(to, &from, stream, &error), DLPACKGEN_BACKEND_OK);
+  expect(is_filled(bytes, BYTES, seed), "a copy to the device to leave its source unchanged");
+}
+
+/* Tells whether a tensor, copied to the host on a stream, has the bytes of `send`. */
+static int has(const DLTensor* from, const dlpackgen_stream* stream, int seed) {
+  static char bytes[BYTES];
+  int64_t count = BYTES;
+  const DLTensor to = host_bytes(bytes, &count);
+  memset(bytes, 0, BYTES);
+  fails("copy to the host", table->copy(&to, from, stream, &error), DLPACKGEN_BACKEND_OK);
+  return is_filled(bytes, BYTES, seed);
+}
+
+static void drop(DLManagedTensorVersioned* tensor) {
+  fails("deallocate", table->deallocate(tensor, &error), DLPACKGEN_BACKEND_OK);
+}
+
+/* Tells whether ids of a type are always 0. */
+static int has_no_ids(DLDevice device) {
+  for (size_t i = 0; i < sizeof conformance_types / sizeof *conformance_types; i++)
+    if (conformance_types[i].type == (int)device.device_type) return conformance_types[i].zero;
+  return 0;
+}
+
+/* The default stream of a tensor's device. */
+static dlpackgen_stream stream_of(DLDevice device) { return on(has_no_ids(device) ? 0 : device.device_id); }
+
+/* A tensor of BYTES inside of another one, by its offset. */
+static DLTensor part_of(const DLManagedTensorVersioned* tensor, int64_t offset) {
+  static int64_t count = BYTES;
+  DLTensor part = tensor->dl_tensor;
+  part.shape = &count;
+  part.byte_offset = (uint64_t)offset;
+  return part;
+}
+
+/* Expects three parts of a tensor to have the bytes of their seeds. */
+static void parts_are(const char* what, const DLManagedTensorVersioned* tensor, const int seeds[3]) {
+  const dlpackgen_stream stream = stream_of(tensor->dl_tensor.device);
+  for (int i = 0; i < 3; i++) {
+    const DLTensor part = part_of(tensor, i * (int64_t)BYTES);
+    expect(has(&part, &stream, seeds[i]), "%s: part %d of 3 as it should be", what, i + 1);
+  }
+}
+
+/* Copies the middle of one tensor to the middle of another. */
+static void copies_between(DLDevice to, DLDevice from) {
+  const dlpackgen_stream there = stream_of(to), first = stream_of(from);
+  DLManagedTensorVersioned *a = bytes_on(from, 3 * BYTES), *b = bytes_on(to, 3 * BYTES);
+  const int before[] = {1, 2, 3}, after[] = {4, 2, 6};
+  for (int i = 0; i < 3 && a && b; i++) {
+    const DLTensor of_a = part_of(a, i * (int64_t)BYTES), of_b = part_of(b, i * (int64_t)BYTES);
+    send(&of_a, &first, 1 + i), send(&of_b, &there, 4 + i);
+  }
+  if (a && b) {
+    const DLTensor source = part_of(a, BYTES), target = part_of(b, BYTES);
+    fails("copy", table->copy(&target, &source, &there, &error), DLPACKGEN_BACKEND_OK);
+    fails("stream_synchronize", table->stream_synchronize(&there, &error), DLPACKGEN_BACKEND_OK);
+    parts_are("the source of a copy", a, before);
+    parts_are("the destination of a copy", b, after);
+  }
+  drop(a), drop(b);
+}
+
+/* The device of a type, which is the first or the last one. */
+static DLDevice device_of(size_t type, int is_last) {
+  const DLDevice device = {(DLDeviceType)conformance_types[type].type,
+                           is_last && !conformance_types[type].zero ? facts.devices - 1 : 0};
+  return device;
+}
+
+/* Between all types, on one device and between two; nothing beside the bytes changes. */
+static void copies_arrive(void) {
+  const size_t types = sizeof conformance_types / sizeof *conformance_types;
+  for (size_t i = 0; i < types * 2; i++)
+    for (size_t k = 0; k < types * 2 && !failed_here; k++)
+      copies_between(device_of(i / 2, i % 2), device_of(k / 2, k % 2));
+}
+
+/* Copies of many sizes, there and back. */
+static void copies_of_all_sizes(void) {
+  static char out[1 << 25], back[1 << 25];
+  const int sizes[] = {1, 3, 255, 65537, (1 << 20) - 5, (1 << 25) - 5};
+  const dlpackgen_stream stream = on(0);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    int64_t count = sizes[i];
+    const DLTensor from = host_bytes(out, &count), to = host_bytes(back, &count);
+    DLManagedTensorVersioned* tensor = bytes_on(here(0), count);
+    if (!tensor) return;
+    fill(out, sizes[i], (int)i), memset(back, 0, sizeof back);
+    fails("copy to the device", table->copy(&tensor->dl_tensor, &from, &stream, &error), DLPACKGEN_BACKEND_OK);
+    fails("copy to the host", table->copy(&to, &tensor->dl_tensor, &stream, &error), DLPACKGEN_BACKEND_OK);
+    expect(is_filled(back, sizes[i], (int)i) && !back[sizes[i]], "%d bytes there and back", sizes[i]);
+    drop(tensor);
+  }
+}
+
+static void copies_that_are_refused(void) {
+  static char bytes[BYTES];
+  int64_t count = BYTES, less = 8, two[] = {2};
+  const dlpackgen_stream stream = on(0);
+  dlpackgen_stream unordered = on(0);
+  DLManagedTensorVersioned* tensor = bytes_on(here(0), BYTES);
+  if (!tensor) return;
+  DLTensor host = host_bytes(bytes, &count), shorter = host_bytes(bytes, &less);
+  DLTensor wide = host, holed = host, bare = host;
+  wide.dtype.bits = 16, holed.strides = two, bare.data = NULL;
+  fails("copy of another shape", table->copy(&tensor->dl_tensor, &shorter, &stream, &error),
+        DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT);
+  fails("copy of another dtype", table->copy(&tensor->dl_tensor, &wide, &stream, &error),
+        DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT);
+  fails("copy with holes", table->copy(&tensor->dl_tensor, &holed, &stream, &error),
+        DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT);
+  fails("copy without data", table->copy(&tensor->dl_tensor, &bare, &stream, &error),
+        DLPACKGEN_BACKEND_INVALID_ARGUMENT);
+  unordered.flags = DLPACKGEN_STREAM_NO_SYNC;
+  expect(table->device_type == kDLCPU ||
+             table->copy(&tensor->dl_tensor, &host, &unordered, &error) == DLPACKGEN_BACKEND_INVALID_STREAM,
+         "a copy without a stream to be refused");
+  tensor->deleter(tensor);
+}
+
+/* The order of work: calls that must wait, and calls that must not, while a stream is held
+ * by work that has not ended. Part of conformance.c.
+ *
+ * No check compares times. A call that must wait fails the check if it returns before the
+ * work was allowed to end, however slow the machine is. A call that must not wait has a tenth
+ * of the patience that a call which hangs has. */
+
+#if !defined(_WIN32)
+
+enum { LANES = 5, REUSED = 16 };
+
+static double longest(void) { return patience() / 10.0; }
+
+/* Work on a stream that does not end before its gate is opened. */
+struct hold {
+  const dlpackgen_stream* stream;
+  void* gate;
+  int failed;
+  _Atomic double end; /* when the gate is opened */
+  atomic_int is_open;
+  pthread_t opener;
+};
+
+static void* open_gate(void* data) {
+  struct hold* hold = data;
+  while (now() < atomic_load(&hold->end)) rest();
+  atomic_store(&hold->is_open, 1);
+  conformance_hooks.release(hold->gate, hold->failed);
+  return NULL;
+}
+
+/* How long a call that should wait is observed: many times what such calls take now. */
+static double observation(void) {
+  const dlpackgen_stream stream = on(0);
+  double slowest = 0;
+  for (int i = 0; i < 3; i++) {
+    const double start = now();
+    DLManagedTensorVersioned* tensor = bytes_on(here(0), BYTES);
+    if (tensor) send(&tensor->dl_tensor, &stream, i);
+    drop(tensor);
+    if (now() - start > slowest) slowest = now() - start;
+  }
+  return slowest < 0.005 ? 0.1 : slowest * 20;
+}
+
+/* Opens the gate after so many seconds. */
+static void open_in(struct hold* hold, double seconds) { atomic_store(&hold->end, now() + seconds); }
+
+static int holds(const struct hold* hold) { return !atomic_load(&hold->is_open); }
+
+static int begin_hold(struct hold* hold, const dlpackgen_stream* stream) {
+  memset(hold, 0, sizeof *hold);
+  hold->stream = stream;
+  open_in(hold, longest());
+  const int code = conformance_hooks.hold(stream->device.device_id, stream->handle, &hold->gate);
+  expect(!code, "the hook `hold` to succeed, not %d", code);
+  if (!code && pthread_create(&hold->opener, NULL, open_gate, hold)) exit(2);
+  return !code;
+}
+
+static void end_hold(struct hold* hold) {
+  open_in(hold, 0);
+  pthread_join(hold->opener, NULL);
+}
+
+/* The streams of a check: the default ones of the first and the last device, and others. */
+static struct {
+  dlpackgen_stream streams[LANES];
+  int count;
+} lanes;
+
+static void add_lane(int32_t device, int is_new) {
+  dlpackgen_stream* stream = &lanes.streams[lanes.count];
+  *stream = on(device);
+  const int code = is_new ? conformance_hooks.open(device, &stream->handle) : 0;
+  expect(!code && (!is_new || stream->handle), "the hook `open` to create a stream, not %d", code);
+  lanes.count += !code;
+}
+
+static void open_lanes(void) {
+  const int32_t last = facts.devices - 1;
+  lanes.count = 0;
+  add_lane(0, 0), add_lane(0, 1), add_lane(0, 1);
+  if (last) add_lane(last, 0), add_lane(last, 1);
+}
+
+static void close_lanes(void) {
+  for (int i = 0; i < lanes.count; i++) {
+    const dlpackgen_stream* stream = &lanes.streams[i];
+    fails("stream_synchronize", table->stream_synchronize(stream, &error), DLPACKGEN_BACKEND_OK);
+    if (stream->handle) conformance_hooks.close(stream->device.device_id, stream->handle);
+  }
+}
+
+/* Runs a test for each stream until one fails. */
+static void on_each_lane(void (*run)(const dlpackgen_stream* stream)) {
+  open_lanes();
+  for (int i = 0; i < lanes.count && !failed_here; i++) run(&lanes.streams[i]);
+  close_lanes();
+}
+
+/* Two filled tensors on the device of a stream, which is idle; both or none. */
+static int two_tensors(const dlpackgen_stream* stream, DLManagedTensorVersioned* two[2]) {
+  for (int i = 0; i < 2; i++) {
+    two[i] = bytes_for(stream->device, BYTES, stream->handle);
+    if (two[i]) send(&two[i]->dl_tensor, stream, 1 + i);
+  }
+  if (two[0] && two[1]) return 1;
+  drop(two[0]), drop(two[1]);
+  return 0;
+}
+
+static void copy_on(const dlpackgen_stream* stream, DLManagedTensorVersioned* to, DLManagedTensorVersioned* from) {
+  fails("copy on the device", table->copy(&to->dl_tensor, &from->dl_tensor, stream, &error), DLPACKGEN_BACKEND_OK);
+}
+
+/* ---- finish and copies ---- */
+
+static void finish_waits(const dlpackgen_stream* stream) {
+  struct hold hold;
+  const double seconds = observation();
+  if (!begin_hold(&hold, stream)) return;
+  open_in(&hold, seconds);
+  fails("stream_synchronize", table->stream_synchronize(stream, &error), DLPACKGEN_BACKEND_OK);
+  expect(!holds(&hold), "stream_synchronize to wait for the work of the stream");
+  end_hold(&hold);
+}
+
+/* Reads a tensor on all other streams of the device. Where one of them has to wait for the
+ * held stream, as in drivers with few queues, nothing can be said. */
+static void expect_untouched(const struct hold* hold, const DLManagedTensorVersioned* tensor, int seed) {
+  for (int i = 0; i < lanes.count; i++) {
+    const dlpackgen_stream* other = &lanes.streams[i];
+    if (other == hold->stream || other->device.device_id != hold->stream->device.device_id) continue;
+    const int same = has(&tensor->dl_tensor, other, seed);
+    expect(same || !holds(hold), "a copy to be queued behind the work of its stream");
+  }
+}
+
+static void copies_are_queued(const dlpackgen_stream* stream) {
+  DLManagedTensorVersioned* two[2];
+  struct hold hold;
+  const double seconds = observation();
+  if (!two_tensors(stream, two)) return;
+  if (begin_hold(&hold, stream)) {
+    copy_on(stream, two[1], two[0]);
+    expect(holds(&hold), "a copy on the device to return before the work of its stream ends");
+    open_in(&hold, seconds);
+    expect_untouched(&hold, two[1], 2);
+    end_hold(&hold);
+    fails("stream_synchronize", table->stream_synchronize(stream, &error), DLPACKGEN_BACKEND_OK);
+    expect(has(&two[1]->dl_tensor, stream, 1), "the bytes of the source after finish");
+    expect(has(&two[0]->dl_tensor, stream, 1), "a copy to leave its source unchanged");
+  }
+  drop(two[0]), drop(two[1]);
+}
+
+/* Memory of the host may change as soon as the call returns. */
+static void copies_of_the_host_wait(const dlpackgen_stream* stream) {
+  static char bytes[BYTES];
+  int64_t count = BYTES;
+  const DLTensor host = host_bytes(bytes, &count);
+  DLManagedTensorVersioned* two[2];
+  struct hold hold;
+  const double seconds = observation();
+  if (!two_tensors(stream, two)) return;
+  if (begin_hold(&hold, stream)) {
+    open_in(&hold, seconds);
+    fill(bytes, BYTES, 3);
+    fails("copy to the device", table->copy(&two[0]->dl_tensor, &host, stream, &error), DLPACKGEN_BACKEND_OK);
+    fill(bytes, BYTES, 4);
+    end_hold(&hold);
+    expect(has(&two[0]->dl_tensor, stream, 3), "the bytes that the host had when copy was called");
+  }
+  if (begin_hold(&hold, stream)) {
+    copy_on(stream, two[1], two[0]);
+    open_in(&hold, seconds);
+    fails("copy to the host", table->copy(&host, &two[1]->dl_tensor, stream, &error), DLPACKGEN_BACKEND_OK);
+    expect(!holds(&hold) && is_filled(bytes, BYTES, 3), "the bytes of the device when copy returns");
+    end_hold(&hold);
+  }
+  drop(two[0]), drop(two[1]);
+}
+
+static void finishing(void) { on_each_lane(finish_waits); }
+static void queued_copies(void) { on_each_lane(copies_are_queued); }
+static void copies_of_the_host(void) { on_each_lane(copies_of_the_host_wait); }
+
+/* ---- order between streams ---- */
+
+/* `second` copies what `first` copies behind held work. */
+static void second_after_first(const dlpackgen_stream* second, const dlpackgen_stream* first) {
+  DLManagedTensorVersioned *a[2] = {NULL, NULL}, *b[2] = {NULL, NULL};
+  const int same_device = second->device.device_id == first->device.device_id;
+  struct hold hold;
+  const double seconds = observation();
+  if (!two_tensors(first, a) || !two_tensors(second, b)) exit(2);
+  if (begin_hold(&hold, first)) {
+    copy_on(first, a[1], a[0]);
+    fails("stream_wait", table->stream_wait(second, first, &error), DLPACKGEN_BACKEND_OK);
+    if (same_device) copy_on(second, b[0], a[1]);
+    expect(holds(&hold), "stream_wait, and a copy after it, to return before the producer's work ends");
+    open_in(&hold, seconds);
+    fails("stream_synchronize", table->stream_synchronize(second, &error), DLPACKGEN_BACKEND_OK);
+    expect(!holds(&hold), "the consumer's stream to wait for the producer's");
+    end_hold(&hold);
+    expect(!same_device || has(&b[0]->dl_tensor, second, 1), "the consumer to see what the producer wrote");
+    fails("stream_synchronize", table->stream_synchronize(first, &error), DLPACKGEN_BACKEND_OK);
+  }
+  for (int i = 0; i < 2; i++) drop(a[i]), drop(b[i]);
+}
+
+static void order_of_streams(void) {
+  open_lanes();
+  for (int i = 0; i < lanes.count; i++)
+    for (int k = 0; k < lanes.count && !failed_here; k++)
+      if (i != k) second_after_first(&lanes.streams[i], &lanes.streams[k]);
+  close_lanes();
+}
+
+/* ---- memory that work still uses ---- */
+
+static int is_known(const void* data) {
+  dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
+  fails("pointer_attributes", table->pointer_attributes(data, &info, &error), DLPACKGEN_BACKEND_OK);
+  return info.device.device_type != kDLCPU;
+}
+
+/* Takes memory that was freed too early into use again, which harms the work on it. */
+static void reuse(const dlpackgen_stream* busy) {
+  DLManagedTensorVersioned* tensors[REUSED];
+  const dlpackgen_stream* idle = &lanes.streams[0];
+  while (idle == busy || idle->device.device_id != busy->device.device_id) idle++;
+  for (int i = 0; i < REUSED; i++) {
+    tensors[i] = bytes_for(idle->device, BYTES, idle->handle);
+    if (tensors[i]) send(&tensors[i]->dl_tensor, idle, 9);
+  }
+  for (int i = 0; i < REUSED; i++) drop(tensors[i]);
+}
+
+/* Frees a tensor that a stream reads from. Where the free is ordered by the driver, it may
+ * return at once; the memory must outlast the work all the same. */
+static void free_while_read(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream, int kept) {
+  DLManagedTensorVersioned* copied = bytes_for(stream->device, BYTES, stream->handle);
+  const void* data = tensor->dl_tensor.data;
+  struct hold hold;
+  const double seconds = observation();
+  if (copied) send(&copied->dl_tensor, stream, 2);
+  if (!copied || !begin_hold(&hold, stream)) return;
+  copy_on(stream, copied, tensor);
+  if (kept) fails("keep_until", table->keep_until(tensor, stream, &error), DLPACKGEN_BACKEND_OK);
+  expect(holds(&hold), "keep_until to return before the work of the stream ends");
+  open_in(&hold, seconds);
+  tensor->deleter(tensor);
+  if (holds(&hold)) {
+    open_in(&hold, longest());
+    expect(conformance_hooks.defers || is_known(data) || !holds(&hold), "a free to wait for the work on the memory");
+    reuse(stream);
+  }
+  end_hold(&hold);
+  fails("stream_synchronize", table->stream_synchronize(stream, &error), DLPACKGEN_BACKEND_OK);
+  expect(has(&copied->dl_tensor, stream, 1), "memory to stay until the work on it is done");
+  drop(copied);
+}
+
+/* Tensors of each type: for the stream itself, and kept for it. */
+static void frees_wait(const dlpackgen_stream* stream) {
+  for (size_t i = 0; i < sizeof conformance_types / sizeof *conformance_types && !failed_here; i++) {
+    const int zero = conformance_types[i].zero, id = zero ? 0 : stream->device.device_id;
+    const DLDevice device = {(DLDeviceType)conformance_types[i].type, id};
+    const dlpackgen_stream first = on(id);
+    if (zero && !stream->handle && stream->device.device_id) continue; /* its default stream is device 0's */
+    DLManagedTensorVersioned *own = bytes_for(device, BYTES, stream->handle), *kept = bytes_on(device, BYTES);
+    if (!own || !kept) return;
+    send(&own->dl_tensor, stream, 1), send(&kept->dl_tensor, &first, 1);
+    free_while_read(own, stream, 0);
+    free_while_read(kept, stream, 1);
+  }
+}
+
+static void memory_in_use(void) { on_each_lane(frees_wait); }
+
+/* A stream may be gone before the tensors that were for it, or kept for it. */
+static void streams_that_are_gone(void) {
+  for (int32_t id = 0; id < facts.devices; id++) {
+    dlpackgen_stream stream = on(id);
+    const int code = conformance_hooks.open(id, &stream.handle);
+    expect(!code, "the hook `open` to create a stream, not %d", code);
+    DLManagedTensorVersioned* own = code ? NULL : bytes_for(here(id), BYTES, stream.handle);
+    DLManagedTensorVersioned* kept = bytes_on(here(id), BYTES);
+    if (!own || !kept) return;
+    send(&own->dl_tensor, &stream, 1);
+    copy_on(&stream, kept, own);
+    fails("keep_until", table->keep_until(kept, &stream, &error), DLPACKGEN_BACKEND_OK);
+    fails("stream_synchronize", table->stream_synchronize(&stream, &error), DLPACKGEN_BACKEND_OK);
+    conformance_hooks.close(id, stream.handle);
+    fails("deallocate of a tensor of that stream", table->deallocate(own, &error), DLPACKGEN_BACKEND_OK);
+    fails("deallocate of a tensor kept for it", table->deallocate(kept, &error), DLPACKGEN_BACKEND_OK);
+  }
+}
+
+/* ---- streams that do not fit, and errors ---- */
+
+/* Calls that must reject a stream, of a device or as such. */
+static void rejects(const dlpackgen_stream* stream, int code) {
+  const dlpackgen_stream good = on(stream->device.device_id);
+  const int64_t count = BYTES;
+  dlpackgen_allocation request = asks(stream->device, 1, &count);
+  DLManagedTensorVersioned *tensor = NULL, *kept = bytes_on(stream->device, BYTES);
+  request.stream = stream->handle;
+  fails("stream_synchronize", table->stream_synchronize(stream, &error), code);
+  fails("stream_wait of such a consumer", table->stream_wait(stream, &good, &error), code);
+  fails("stream_wait of such a producer", table->stream_wait(&good, stream, &error), code);
+  fails("allocate", table->allocate(&request, &tensor, &error), code);
+  if (kept) fails("keep_until", table->keep_until(kept, stream, &error), code);
+  drop(kept);
+}
+
+static void streams_to_reject(void) {
+  for (int number = 0;; number++) {
+    dlpackgen_stream stream = on(facts.devices - 1);
+    const int code = conformance_hooks.foreign(stream.device.device_id, number, &stream.handle);
+    if (number && code == CONFORMANCE_NO_MORE) return;
+    expect(!code, "the hook `foreign` to create stream %d, not %d", number, code);
+    if (code) return;
+    rejects(&stream, DLPACKGEN_BACKEND_INVALID_STREAM);
+    conformance_hooks.close(stream.device.device_id, stream.handle);
+  }
+}
+
+static void owners_of_streams(void) {
+  dlpackgen_stream wrong;
+  open_lanes();
+  for (int i = 0; i < lanes.count && conformance_hooks.owners && facts.devices > 1; i++) {
+    wrong = lanes.streams[i];
+    wrong.device.device_id = wrong.device.device_id ? 0 : facts.devices - 1;
+    if (wrong.handle) rejects(&wrong, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH);
+  }
+  close_lanes();
+  if (conformance_hooks.foreign) streams_to_reject();
+}
+
+/* Expects a call to fail, with any code. */
+static void fails_somehow(const char* what, int code) {
+  expect(code != 0, "%s to fail", what);
+  if (code) fills(what, code);
+}
+
+/* Runs a call that waits for work, which then fails: the call must return an error. It has
+ * to begin before the work ends, so a call that succeeds has more time at the next turn. */
+static void tells_failure(const char* what, int (*run)(DLManagedTensorVersioned*, const dlpackgen_stream*)) {
+  int code = 0;
+  for (double seconds = observation(); !code && seconds < 2 * longest(); seconds *= 8) {
+    dlpackgen_stream stream = on(0);
+    struct hold hold;
+    if (conformance_hooks.open(0, &stream.handle)) exit(2);
+    DLManagedTensorVersioned* tensor = bytes_for(stream.device, BYTES, stream.handle);
+    if (!tensor || !begin_hold(&hold, &stream)) return;
+    hold.failed = 1;
+    open_in(&hold, seconds);
+    memset(&error, 0, sizeof error);
+    code = run(tensor, &stream);
+    end_hold(&hold);
+    conformance_hooks.close(0, stream.handle);
+  }
+  fails_somehow(what, code);
+}
+
+static int finish_then_free(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream) {
+  dlpackgen_backend_error unread;
+  const int code = table->stream_synchronize(stream, &error);
+  (void)table->deallocate(tensor, &unread);
+  return code;
+}
+
+static int free_of_a_stream(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream) {
+  (void)stream;
+  return table->deallocate(tensor, &error);
+}
+
+static int free_of_what_is_kept(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream) {
+  DLManagedTensorVersioned* other = bytes_on(here(0), BYTES);
+  fails("keep_until", table->keep_until(other, stream, &error), DLPACKGEN_BACKEND_OK);
+  const int code = table->deallocate(other, &error);
+  dlpackgen_backend_error unread;
+  (void)table->deallocate(tensor, &unread);
+  return code;
+}
+
+static void work_that_fails(void) {
+  tells_failure("stream_synchronize of work that fails", finish_then_free);
+  tells_failure("deallocate while work of the stream fails", free_of_a_stream);
+  tells_failure("deallocate while work that it was kept for fails", free_of_what_is_kept);
+}
+
+/* Calls behind which the driver refuses something. */
+static void refuse(enum conformance_call call) {
+  expect(!conformance_hooks.refuse(call), "the hook `refuse` to succeed");
+}
+
+static void refused_on(const dlpackgen_stream* stream) {
+  const dlpackgen_stream first = on(0);
+  const int64_t count = BYTES;
+  const dlpackgen_allocation request = asks(here(0), 1, &count);
+  DLManagedTensorVersioned *two[2], *tensor = NULL;
+  dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
+  if (!two_tensors(&first, two)) return;
+  refuse(CONFORMANCE_POINTER);
+  fails_somehow("pointer_attributes", table->pointer_attributes(two[0]->dl_tensor.data, &info, &error));
+  refuse(CONFORMANCE_TAKE);
+  fails_somehow("allocate", table->allocate(&request, &tensor, &error));
+  expect(!tensor, "no tensor");
+  refuse(CONFORMANCE_OWNER);
+  if (conformance_hooks.owners) fails_somehow("stream_synchronize", table->stream_synchronize(stream, &error));
+  refuse(CONFORMANCE_MARK);
+  fails_somehow("stream_wait", table->stream_wait(&first, stream, &error));
+  fails_somehow("keep_until", table->keep_until(two[0], stream, &error));
+  refuse(CONFORMANCE_WAIT);
+  fails_somehow("stream_wait", table->stream_wait(&first, stream, &error));
+  refuse(CONFORMANCE_COPY);
+  fails_somehow("copy", table->copy(&two[0]->dl_tensor, &two[1]->dl_tensor, &first, &error));
+  refuse(CONFORMANCE_FINISH);
+  fails_somehow("stream_synchronize", table->stream_synchronize(stream, &error));
+  refuse(CONFORMANCE_NOTHING);
+  drop(two[0]), drop(two[1]);
+}
+
+static void calls_that_are_refused(void) {
+  open_lanes();
+  refused_on(&lanes.streams[1]);
+  close_lanes();
+}
+
+/* Begins to count, after the driver has made what it keeps for ever. */
+static void begin_to_count(void) {
+  (void)observation();
+  living = conformance_hooks.live();
+  counting = 1;
+}
+
+static void with_hooks(void) {
+  check("stream_synchronize waits", finishing);
+  check("copies are queued", queued_copies);
+  check("copies of the host wait", copies_of_the_host);
+  check("streams wait for each other", order_of_streams);
+  check("memory in use is kept", memory_in_use);
+  check("streams that are gone", streams_that_are_gone);
+  check("owners of streams", owners_of_streams);
+  if (conformance_hooks.fails) check("work that fails", work_that_fails);
+  if (conformance_hooks.refuse) check("calls that the driver refuses", calls_that_are_refused);
+}
+
+static int has_hooks(void) {
+  const struct conformance_hooks* const hooks = &conformance_hooks;
+  return hooks->open && hooks->close && hooks->hold && hooks->release;
+}
+
+#endif
 
 /* ---- what needs no device ---- */
 

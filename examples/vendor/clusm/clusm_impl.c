@@ -126,8 +126,7 @@ static int give(const struct driver* d, const struct vendor_request* r, void* da
   const driver_result waited = drain(d, queue);
   if (r->stream) (void)d->queue_release(queue);
   const driver_result result = clusm.usm.free(clusm.context, data);
-  return waited || result ? vendor_fail(error, waited ? waited : result, "deallocate: the memory %p", data)
-                          : DLPACKGEN_BACKEND_OK;
+  return waited || result ? vendor_fail(error, waited ? waited : result, "deallocate: %p", data) : DLPACKGEN_BACKEND_OK;
 }
 
 /* A stream does its work in order. A queue that may run commands in any order is no stream:

@@ -2,7 +2,7 @@
 #ifndef CLUSM_STATE_H_
 #define CLUSM_STATE_H_
 
-#include "device_driver.h"
+#include "vendor_impl.h"
 
 enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
-	"github.com/dlpackgen/dlpackgen/internal/emit/header"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -59,9 +58,9 @@ func row(name, doc string, describe func() *backend.Backend) emit.Target {
 
 // manifest names the files of a backend.
 func manifest(m *emit.Model, b *backend.Backend) (emit.Manifest, error) {
-	all := append(header.Beside(m.Release, "", header.Helpers...), emit.GoGuard("", b.Name))
+	all := []emit.Asset{emit.GoGuard("", b.Name)}
 	goWords := words(b, emit.GoPrefix(cmp.Or(m.ImportPath(), b.Name))+b.Name)
-	for _, a := range emit.Showing(viewOf(m.Release, b), sources(b)) {
+	for _, a := range sources(m.Release, b) {
 		if path.Ext(a.To) == ".go" {
 			a.Words = goWords
 		}

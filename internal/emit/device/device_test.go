@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,10 +28,28 @@ const (
 	ourImport = ourFolder + "cuda"
 )
 
+// rendered returns the files of a backend, each part as a file of its own.
 func rendered(t *testing.T, r *spec.Release, b *backend.Backend) map[string]string {
 	t.Helper()
-	files, err := Vendor(b).Emit(&emit.Model{Release: r, Options: map[string]string{"import": ourImport}})
+	m, err := Vendor(b).Manifest(&emit.Model{Release: r, Options: map[string]string{"import": ourImport}})
+	require.NoError(t, err)
+	files, err := emit.Render(r.Version, m.Unfolded())
 	return emittest.Texts(t, files, err)
+}
+
+// Programs include interfaces alone: a part lies in no folder of theirs.
+func TestOnlyInterfacesLieInTheFolder(t *testing.T) {
+	files, err := CUDA.Emit(&emit.Model{Release: emittest.Release(t, "latest")})
+	texts := emittest.Texts(t, files, err)
+	assert.Equal(t, []string{"conformance/conformance.c", "conformance/conformance.h",
+		"conformance/conformance_hooks.h", "cuda.go", "device_answer.h", "dlpack.h", "dlpackgen_backend.h",
+		"dlpackgen_backend.hpp", "dlpackgen_cuda.c", "dlpackgen_cuda.h", "doc.go", "go_version.go", "off.go", "types.go"},
+		slices.Sorted(maps.Keys(texts)))
+	for name, text := range texts {
+		for _, line := range regexp.MustCompile(`(?m)^#include "([^"]+)"`).FindAllStringSubmatch(text, -1) {
+			assert.Contains(t, texts, path.Join(path.Dir(name), line[1]), "%s includes it", name)
+		}
+	}
 }
 
 // shared is where this repository has the types of all backends.

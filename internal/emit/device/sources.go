@@ -5,80 +5,113 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/header"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// sources lists the files of a backend: those that all have, and its implementation's.
-func sources(b *backend.Backend) []emit.Asset {
-	name := b.Name
+// sources lists the files of a backend: those that all have, and its implementation's. What only
+// the backend's C includes is a part of that.
+func sources(r *spec.Release, b *backend.Backend) []emit.Asset {
+	name, v := b.Name, viewOf(r, b)
 	return slices.Concat(
-		emit.Copies("device", "", common...),
-		emit.Copies("device", "conformance", conformance...), // a program, which is no part of a package in Go
+		header.Beside(r, "", header.DLPack),
+		emit.Copies("device", "", interfaces...),
 		[]emit.Asset{
-			{From: "device/entry.h.tmpl", To: "dlpackgen_" + name + ".h"},
-			{From: "device/driver.h.tmpl", To: "device_driver.h"},
+			{From: "device/entry.h.tmpl", To: "dlpackgen_" + name + ".h", View: v},
 			{From: "device/device.go", To: name + ".go"},
+			// A program, which is no part of a package in Go.
+			{From: "device/conformance.c", To: "conformance/conformance.c",
+				Parts: emit.Copies("device", "", conformance...)},
+			{From: "device/conformance.h.tmpl", To: "conformance/conformance.h", View: v},
+			{From: "device/conformance_hooks.h", To: "conformance/conformance_hooks.h"},
 		},
-		implementations[b.Implementation](name))
+		implementations[b.Implementation](name, inside(r, v)))
 }
 
-// implementations list the files of each implementation, for the name of a backend.
-var implementations = map[string]func(name string) []emit.Asset{
-	"cuda":         func(name string) []emit.Asset { return onStreams(name, "contexts_current.h") },
-	"hip":          func(name string) []emit.Asset { return onStreams(name, "ordinals_current.h") },
+// inside are the parts that the C of every backend can include.
+func inside(r *spec.Release, v view) (all []emit.Asset) {
+	own := append(emit.Copies("device", "", common...), emit.Asset{From: "device/driver.h.tmpl", To: "device_driver.h"})
+	for _, part := range slices.Concat(emit.Showing(v, own), header.Inside(r)) {
+		part.Spare = true
+		all = append(all, part)
+	}
+	return all
+}
+
+// implementations list the files of each implementation, for the name of a backend and the parts
+// that all can include.
+var implementations = map[string]func(name string, shared []emit.Asset) []emit.Asset{
+	"cuda": func(name string, shared []emit.Asset) []emit.Asset {
+		return onStreams(name, "contexts_current.h", shared)
+	},
+	"hip": func(name string, shared []emit.Asset) []emit.Asset {
+		return onStreams(name, "ordinals_current.h", shared)
+	},
 	"level_zero":   onLevelZero,
 	backend.Custom: ofVendor,
 }
 
-// onStreams lists those of a driver like CUDA's; current is how a call finds its device.
-func onStreams(name, current string) []emit.Asset {
-	return slices.Concat(emit.Copies("device", "", streams...), emit.Copies("device", "", numbered...), []emit.Asset{
-		{From: "device/" + current, To: "streams_current.h"},
-		{From: "device/streams.c", To: "dlpackgen_" + name + ".c"},
-	})
+// with returns those parts, and sources that show what they show.
+func with(shared []emit.Asset, names ...string) []emit.Asset {
+	return slices.Concat(shared, emit.Showing(shared[0].View, emit.Copies("device", "", names...)))
 }
 
-func onLevelZero(name string) []emit.Asset {
-	return append(emit.Copies("device", "", levelZero...),
-		emit.Asset{From: "device/levelzero.c", To: "dlpackgen_" + name + ".c"},
-		emit.Asset{From: "device/sycl.cpp", To: "dlpackgen_" + name + "_sycl.cpp"},
+// onStreams lists those of a driver like CUDA's; current is how a call finds its device.
+func onStreams(name, current string, shared []emit.Asset) []emit.Asset {
+	parts := append(with(shared, slices.Concat(streams, numbered)...),
+		emit.Asset{From: "device/" + current, To: "streams_current.h"})
+	return []emit.Asset{{From: "device/streams.c", To: "dlpackgen_" + name + ".c", Parts: parts}}
+}
+
+func onLevelZero(name string, shared []emit.Asset) []emit.Asset {
+	return append(emit.Copies("device", "", "sycl_find.sh", "usm.go", "usm_flags.go", "usm_off.go"),
+		emit.Asset{From: "device/levelzero.c", To: "dlpackgen_" + name + ".c",
+			Parts: with(shared, slices.Concat(usm, levelZero)...)},
+		emit.Asset{From: "device/sycl.cpp", To: "dlpackgen_" + name + "_sycl.cpp",
+			Parts: with(shared, slices.Concat(usm, sycl)...)},
 		emit.Asset{From: "device/usm.h", To: "dlpackgen_usm.h"})
 }
 
 // ofVendor lists those of a backend whose driver a vendor calls, with the files that are
 // the vendor's once they are created.
-func ofVendor(name string) []emit.Asset {
-	return slices.Concat(emit.Copies("device", "", vendor...), emit.Copies("device", "", numbered...), []emit.Asset{
-		{From: "device/vendor.c", To: "dlpackgen_" + name + ".c"},
+func ofVendor(name string, shared []emit.Asset) []emit.Asset {
+	const implementation = "vendor_impl.h"
+	known := map[string]string{implementation: implementation}
+	for _, part := range []string{"device_driver.h", "device_error.h", "device_result.h"} {
+		known[part] = implementation
+	}
+	return []emit.Asset{
+		{From: "device/vendor_impl.h", To: implementation, Parts: shared},
+		{From: "device/vendor.c", To: "dlpackgen_" + name + ".c", Known: known,
+			Parts: with(shared, slices.Concat(vendor, numbered)...)},
 		{From: "device/vendor_impl.c", To: name + "_impl.c", Once: true},
 		{From: "device/vendor_hooks.h", To: "conformance/" + name + "_hooks.h", Once: true},
-	})
+	}
 }
 
 var (
-	// common are for every backend.
+	// interfaces are what programs in C, C++ and Go use of every backend.
+	interfaces = []string{
+		"device_answer.h", "dlpackgen_backend.h", "dlpackgen_backend.hpp", "doc.go", "off.go",
+	}
 	common = []string{
-		"device_answer.h", "device_error.h", "device_library.h", "device_request.h", "device_result.h",
-		"device_side.h", "device_start.h", "device_stream.h", "device_tensor.h", "dlpackgen_backend.h",
-		"dlpackgen_backend.hpp", "doc.go", "off.go",
+		"device_error.h", "device_library.h", "device_request.h", "device_result.h", "device_side.h",
+		"device_start.h", "device_stream.h", "device_tensor.h",
 	}
-	conformance = []string{
-		"conformance.c", "conformance.h.tmpl", "conformance_check.h", "conformance_copy.h",
-		"conformance_hooks.h", "conformance_order.h",
-	}
+	conformance = []string{"conformance_check.h", "conformance_copy.h", "conformance_order.h"}
 	// numbered are for those whose streams have numbers beside handles.
 	numbered = []string{"numbers_read.h", "numbers_rules.h.tmpl"}
 	streams  = []string{
 		"streams_context.h", "streams_copy.h", "streams_load.h", "streams_memory.h", "streams_order.h",
 		"streams_pointer.h", "streams_release.h", "streams_rules.h.tmpl",
 	}
+	usm       = []string{"usm_copy.h", "usm_pointer.h", "usm_stream.h", "usm_table.h"}
 	levelZero = []string{
 		"levelzero_copy.h", "levelzero_load.h", "levelzero_memory.h", "levelzero_order.h",
-		"levelzero_pointer.h", "levelzero_types.h", "sycl_copy.hpp", "sycl_devices.hpp",
-		"sycl_find.sh", "sycl_memory.hpp", "sycl_order.hpp", "usm.go", "usm_copy.h", "usm_flags.go", "usm_off.go",
-		"usm_pointer.h", "usm_stream.h", "usm_table.h",
+		"levelzero_pointer.h", "levelzero_types.h",
 	}
+	sycl   = []string{"sycl_copy.hpp", "sycl_devices.hpp", "sycl_memory.hpp", "sycl_order.hpp"}
 	vendor = []string{
-		"vendor_copy.h", "vendor_impl.h", "vendor_load.h", "vendor_memory.h", "vendor_rules.h.tmpl",
-		"vendor_stream.h",
+		"vendor_copy.h", "vendor_load.h", "vendor_memory.h", "vendor_rules.h.tmpl", "vendor_stream.h",
 	}
 )

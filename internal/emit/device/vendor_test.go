@@ -54,6 +54,7 @@ func TestAVendorsBackEnd(t *testing.T) {
 	}
 	assert.True(t, strings.HasPrefix(texts["acme_impl.c"],
 		emit.StarterLine("a.c")+"\n//go:build go1.24 && cgo && !nodevice\n"))
+	texts = rendered(t, emittest.Release(t, "1.3"), acme())
 	assert.Contains(t, texts["device_driver.h"],
 		"  BACKEND_device = kDLExtDev,\n  BACKEND_host = -1,\n  BACKEND_managed = kDLCUDAManaged,\n")
 	assert.Contains(t, texts["device_driver.h"], "  const char *(DRIVER_CALL *name)(int device);\n")

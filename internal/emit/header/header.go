@@ -69,6 +69,11 @@ func Beside(r *spec.Release, folder string, names ...string) []emit.Asset {
 	return some
 }
 
+// Inside lists the helpers as parts of a source in such a folder, where dlpack.h is a file.
+func Inside(r *spec.Release) []emit.Asset {
+	return slices.DeleteFunc(Beside(r, "", Helpers...), func(a emit.Asset) bool { return a.To == flat(DLPack) })
+}
+
 func flat(name string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(name, "dlpack/"), "/", "_")
 }

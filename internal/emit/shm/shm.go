@@ -4,9 +4,11 @@ package shm
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/header"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 // Target is the row of the table of targets.
@@ -24,24 +26,28 @@ var Target = emit.Target{
 const templateEntry = "dlpackgen_shm_entry"
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	all := append(header.Beside(m.Release, "", header.Helpers...), emit.GoGuard("", "shm"))
-	all = append(all, emit.Copies("device", "", common...)...)
+	all := append(header.Beside(m.Release, "", header.DLPack), emit.GoGuard("", "shm"))
+	all = append(all, emit.Copies("device", "", interfaces...)...)
 	all = append(all, emit.Copies("shm", "", sources...)...)
-	all = append(all, emit.DeviceTypes(m, "shm"))
+	all = append(all, emit.DeviceTypes(m, "shm"),
+		emit.Asset{From: "shm/dlpackgen_shm.c", To: "dlpackgen_shm.c", Parts: parts(m.Release)})
 	return emit.Manifest{
 		Words:  emit.Words{templateEntry, emit.GoPrefix(cmp.Or(m.ImportPath(), "shm")) + "shm"},
 		Assets: all,
 	}, emit.Needs(m.Release, "target shm builds on", emit.Lacking(m.Release)...)
 }
 
-// common are the sources that all backends have.
-var common = []string{
-	"device_answer.h", "device_error.h", "device_request.h", "device_tensor.h",
-	"dlpackgen_backend.h", "dlpackgen_backend.hpp",
-}
+// interfaces are what programs in C, C++ and Go use of every backend.
+var interfaces = []string{"device_answer.h", "dlpackgen_backend.h", "dlpackgen_backend.hpp"}
 
 var sources = []string{
-	"device_driver.h", "dlpackgen_shm.c", "doc.go", "dlpackgen_shm.h", "off.go", "shm.go", "shm_block.h",
-	"send_flags.go", "shm_header.h", "shm_host.h", "shm_memory.h", "shm_receive.h", "shm_send.h",
-	"python/dlpackgen_shm_module.c",
+	"doc.go", "dlpackgen_shm.h", "off.go", "shm.go", "send_flags.go", "python/dlpackgen_shm_module.c",
+}
+
+// parts are what only dlpackgen_shm.c includes.
+func parts(r *spec.Release) []emit.Asset {
+	return slices.Concat(header.Inside(r),
+		emit.Copies("device", "", "device_error.h", "device_request.h", "device_tensor.h"),
+		emit.Copies("shm", "", "device_driver.h", "shm_block.h", "shm_header.h", "shm_host.h", "shm_memory.h",
+			"shm_receive.h", "shm_send.h"))
 }

@@ -32,7 +32,7 @@ static int give(const struct driver* driver, const struct vendor_request* r, voi
                 dlpackgen_backend_error* error) {
   (void)r;
   const driver_result result = driver->release(data);
-  return result ? vendor_fail(error, result, "deallocate: the memory %p", data) : DLPACKGEN_BACKEND_OK;
+  return result ? vendor_fail(error, result, "deallocate: %p", data) : DLPACKGEN_BACKEND_OK;
 }
 
 static int owner(const struct driver* driver, void* stream, int32_t* ordinal, dlpackgen_backend_error* error) {
@@ -64,7 +64,7 @@ static int copy(const struct driver* driver, const dlpackgen_stream* s, void* to
 
 static int finish(const struct driver* driver, const dlpackgen_stream* s, dlpackgen_backend_error* error) {
   const driver_result result = driver->finish(s->handle, s->device.device_id);
-  return result ? vendor_fail(error, result, "finish") : DLPACKGEN_BACKEND_OK;
+  return result ? vendor_fail(error, result, "stream_synchronize") : DLPACKGEN_BACKEND_OK;
 }
 
 const struct vendor_impl* BACKEND_IMPL(void) {
