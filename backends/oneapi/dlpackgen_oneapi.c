@@ -8,6 +8,13 @@
 #define USM_HANDLES DLPACKGEN_USM_LEVEL_ZERO
 #define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_MEMORY_MISMATCH
 
+/* The parts of a back end's C file serve all back ends, and none uses every function of them. */
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-const-variable"
+#endif
+
 /* Copying on command lists. Part of the back end's C file. */
 
 /* Allocating tensors, and giving their memory back when nothing works on it any more.

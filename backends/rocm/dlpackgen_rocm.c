@@ -7,6 +7,13 @@
  * function at its end. Nothing is linked but libdl, and nothing is opened before
  * the first call that asks for something. */
 
+/* The parts of a back end's C file serve all back ends, and none uses every function of them. */
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-const-variable"
+#endif
+
 /* Copying between tensors. Part of the back end's C file. */
 
 /* What back ends with memory of their own check and fill alike. Part of the back

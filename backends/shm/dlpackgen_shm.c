@@ -9,6 +9,13 @@
 #define _GNU_SOURCE
 #endif
 
+/* The parts of a back end's C file serve all back ends, and none uses every function of them. */
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-const-variable"
+#endif
+
 /* What a CPU has in the place of a device's streams, and copies. Part of the back
  * end's C file. */
 

@@ -5,5 +5,7 @@
 #define USM_HANDLES DLPACKGEN_USM_LEVEL_ZERO
 #define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_MEMORY_MISMATCH
 
+#include "device_warnings.h"
+
 #include "levelzero_copy.h"
 #include "usm_table.h"

@@ -3,6 +3,8 @@
 /* The back end as one translation unit: all that other files see of it is the
  * function at its end. Nothing is linked but libdl, and nothing is opened before
  * the first call that asks for something. */
+#include "device_warnings.h"
+
 #include "streams_copy.h"
 #include "streams_memory.h"
 

@@ -5,5 +5,7 @@
 #define USM_HANDLES DLPACKGEN_USM_SYCL
 #define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_CONTEXT_MISMATCH
 
+#include "device_warnings.h"
+
 #include "sycl_copy.hpp"
 #include "usm_table.h"

@@ -3,6 +3,8 @@
 /* The back end but for the vendor's part, which stands in a file of its own. All that
  * other files see of it is the function at its end; nothing is linked but libdl, and
  * nothing is opened before the first call that asks for something. */
+#include "device_warnings.h"
+
 #include "vendor_copy.h"
 #include "vendor_memory.h"
 

@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #endif
 
+#include "device_warnings.h"
+
 #include "shm_host.h"
 
 const dlpackgen_shm_table* DLPACKGEN_SHM_ENTRY(void) {

@@ -96,7 +96,7 @@ var (
 	}
 	common = []string{
 		"device_error.h", "device_library.h", "device_request.h", "device_result.h", "device_side.h",
-		"device_start.h", "device_stream.h", "device_tensor.h",
+		"device_start.h", "device_stream.h", "device_tensor.h", "device_warnings.h",
 	}
 	conformance = []string{"conformance_check.h", "conformance_copy.h", "conformance_order.h"}
 	// numbered are for those whose streams have numbers beside handles.

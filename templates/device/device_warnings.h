@@ -1,0 +1,11 @@
+
+/* The parts of a back end's C file serve all back ends, and none uses every function of them. */
+#ifndef DLPACKGEN_DEVICE_WARNINGS_H_
+#define DLPACKGEN_DEVICE_WARNINGS_H_
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-const-variable"
+#endif
+
+#endif /* DLPACKGEN_DEVICE_WARNINGS_H_ */
