@@ -23,37 +23,52 @@ var lists = map[string]func(io.Writer, *spec.Spec, *spec.Release){
 }
 
 func (a *app) list() *cobra.Command {
-	var version string
-	words := []string{"versions", "targets", "types", "devices", "dtypes"}
+	var version, file, kernel string
+	words := []string{"versions", "targets", "types", "devices", "dtypes", callers}
 	cmd := &cobra.Command{
-		Use:   "list versions|targets|types|devices|dtypes",
+		Use:   "list versions|targets|types|devices|dtypes|callers",
 		Short: "List what the spec and the tool know",
 		Long: "List what the spec and the tool know, one entry a line with its name first.\nTypes, devices and " +
-			"dtypes are those of one release.",
+			"dtypes are those of one release; callers are those of a kernel of the config.",
 		Example: "  dlpackgen list versions\n" +
-			"  dlpackgen list devices --dlpack main",
+			"  dlpackgen list devices --dlpack main\n" +
+			"  dlpackgen list callers --kernel axpy",
 		ValidArgs: words,
 		Args:      oneOf("list", words),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			sp := spec.Embedded()
 			release, err := releaseFlag(sp, version)
 			if err != nil {
 				return err
 			}
-			var table bytes.Buffer
-			w := tabwriter.NewWriter(&table, 0, 8, 2, ' ', 0)
-			lists[args[0]](w, sp, release)
-			if err := w.Flush(); err != nil {
-				return cannot("output", "", "%v", err)
+			if args[0] != callers {
+				return a.table(func(w io.Writer) { lists[args[0]](w, sp, release) })
 			}
-			for line := range bytes.Lines(table.Bytes()) {
-				fmt.Fprintf(a.stdout, "%s\n", bytes.TrimRight(line, " \n"))
+			kernels, err := described(cmd, file, kernel)
+			if err != nil {
+				return err
 			}
-			return nil
+			return a.table(func(w io.Writer) { listCallers(w, release, kernels, kernel) })
 		},
 	}
 	dlpackFlag(cmd, &version)
+	cmd.Flags().StringVar(&file, "config", config.File, "`FILE` that describes the kernels, for callers")
+	cmd.Flags().StringVar(&kernel, "kernel", "", "`NAME` of the kernel, for callers")
 	return cmd
+}
+
+// table prints the columns of lines.
+func (a *app) table(fill func(io.Writer)) error {
+	var table bytes.Buffer
+	w := tabwriter.NewWriter(&table, 0, 8, 2, ' ', 0)
+	fill(w)
+	if err := w.Flush(); err != nil {
+		return cannot("output", "", "%v", err)
+	}
+	for line := range bytes.Lines(table.Bytes()) {
+		fmt.Fprintf(a.stdout, "%s\n", bytes.TrimRight(line, " \n"))
+	}
+	return nil
 }
 
 // dlpackFlag adds --dlpack to a verb that looks at one release.

@@ -69,6 +69,8 @@ type Target struct {
 	Contracts     bool     // it makes something of those kernels that have args and returns
 	OnRequest     bool     // it is made only where a config lists it
 	ContractNeeds []string // beside Needs, where the config has such kernels
+	// Limits lists what callers of a described kernel cannot do there, though they can call it.
+	Limits func(*contract.Kernel) []string
 	// Clashes finds the names of a release that the target could not tell apart;
 	// nil where names stay as they are in C. A vendor's own devices may bring some.
 	Clashes func(*spec.Release) []Clash

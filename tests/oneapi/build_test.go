@@ -35,9 +35,9 @@ func client(t testing.TB, flags ...string) string {
 	gcc := testtool.Require(t, "gcc", "gcc")
 	dir := testkit.Built(t, "client"+strings.Join(flags, ""), func(dir string) {
 		object := filepath.Join(dir, "oneapi.o")
-		testkit.Run(t, gcc, append(append([]string{"-c", "-I", folder(t), "-o", object}, testkit.Strict...),
+		testkit.Run(t, gcc, append(append([]string{"-c", "-I", parts(t), "-o", object}, testkit.Strict...),
 			append(flags, filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)...)
-		args := append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-I", folder(t), "-o",
+		args := append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-I", parts(t), "-o",
 			filepath.Join(dir, "client")}, flags...)
 		testkit.Run(t, gcc, append(args, "testdata/client.c", "testdata/made_levelzero.c", object, "-ldl",
 			"-lpthread")...)

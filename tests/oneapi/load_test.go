@@ -158,7 +158,7 @@ func threaded(t *testing.T, source string) (string, error) {
 	t.Helper()
 	testtool.Require(t, "setarch", "util-linux")
 	gcc, dir := testtool.Require(t, "gcc", "gcc"), t.TempDir()
-	testkit.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o",
+	testkit.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-DQUIET", "-fPIC", "-shared", "-I", parts(t), "-o",
 		filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
 	program := filepath.Join(dir, "threads")
 	testkit.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-DDEVICES=2", "-DOTHER=0", "-DROUNDS=100",
@@ -190,10 +190,10 @@ func TestTheLaterEventStays(t *testing.T) {
 		t.Skip("builds the back end once more")
 	}
 	gcc, dir := testtool.Require(t, "gcc", "gcc"), t.TempDir()
-	testkit.Run(t, gcc, "-std=gnu11", "-g", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o",
+	testkit.Run(t, gcc, "-std=gnu11", "-g", "-DQUIET", "-fPIC", "-shared", "-I", parts(t), "-o",
 		filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
 	program := filepath.Join(dir, "late")
-	testkit.Run(t, gcc, "-std=gnu11", "-g", "-I", folder(t), "-o", program, "testdata/late.c", "-ldl", "-lpthread")
+	testkit.Run(t, gcc, "-std=gnu11", "-g", "-I", parts(t), "-o", program, "testdata/late.c", "-ldl", "-lpthread")
 	cmd := exec.Command("timeout", "60", program)
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "ONEAPI_DEVICE_SELECTOR=level_zero:*")
 	out, err := cmd.CombinedOutput()

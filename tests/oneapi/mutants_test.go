@@ -146,7 +146,7 @@ func trying(t *testing.T, all []mutation.Mutant) func(t *testing.T, i int, drive
 	gcc := testtool.Require(t, "gcc", "gcc")
 	plain := testkit.Built(t, "plain", func(dir string) {
 		for _, name := range []string{"client", "made_levelzero"} {
-			testkit.Run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", folder(t), "-o", filepath.Join(dir, name+".o"),
+			testkit.Run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", parts(t), "-o", filepath.Join(dir, name+".o"),
 				"testdata/"+name+".c")
 		}
 	})

@@ -42,7 +42,7 @@ func syclObject(t testing.TB, key, source string, flags ...string) string {
 	t.Helper()
 	gxx := testtool.Require(t, "g++", "g++")
 	dir := testkit.Built(t, key, func(dir string) {
-		testkit.Run(t, gxx, append(append(syclFlags(t), flags...), "-I", folder(t), "-c", "-o", filepath.Join(dir,
+		testkit.Run(t, gxx, append(append(syclFlags(t), flags...), "-I", parts(t), "-c", "-o", filepath.Join(dir,
 			"x.o"), source)...)
 	})
 	return filepath.Join(dir, "x.o")
@@ -54,7 +54,7 @@ func syclLink(t testing.TB, key string, backEnd string) string {
 	made := syclObject(t, "made", "testdata/made_sycl.cpp")
 	dir := testkit.Built(t, "sycl"+key, func(dir string) {
 		object, lib := filepath.Join(dir, "client.o"), filepath.Join(wheels(t), "lib")
-		testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-I", folder(t), "-c",
+		testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-I", parts(t), "-c",
 			"-o", object, "testdata/client.c")
 		testkit.Run(t, "g++", "-o", filepath.Join(dir, "client"), object, made, backEnd, "-L"+lib, "-Wl,-rpath,"+lib,
 			"-lsycl", "-ldl", "-lpthread")

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -21,8 +22,11 @@ var Target = emit.Target{
 	Oldest: "1.2",
 	Options: []emit.Option{{Name: optionSingle, Doc: "true: one header, dlpackgen.hpp, in the place of a folder",
 		Default: "false", Bool: true}},
-	Single:    optionSingle,
-	Needs:     []string{"c"},
+	Single: optionSingle,
+	Needs:  []string{"c"},
+	Limits: func(k *contract.Kernel) []string {
+		return append(emit.WithoutGradients(k), emit.OnTheCPU(k, "_new")...)
+	},
 	Manifest:  manifest,
 	Contracts: true, ContractNeeds: []string{"kernels"},
 }

@@ -8,6 +8,7 @@ import (
 	"go/token"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
 const optionPackage = "package"
@@ -25,6 +26,9 @@ var Target = emit.Target{
 	},
 	Clashes:   clashes,
 	Contracts: true, ContractNeeds: []string{"kernels"},
+	Limits: func(k *contract.Kernel) []string {
+		return append(emit.WithoutGradients(k), emit.OnTheCPU(k, "New")...)
+	},
 	Manifest: manifest,
 }
 

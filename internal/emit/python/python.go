@@ -6,6 +6,7 @@ package python
 
 import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -19,6 +20,9 @@ var Target = emit.Target{
 	Needs:     []string{"c"},
 	Options:   []emit.Option{moduleOption, testsOption},
 	Contracts: true, ContractNeeds: []string{"kernels"},
+	Limits: func(k *contract.Kernel) []string {
+		return append(emit.WithoutGradients(k), emit.OnTheCPU(k, "")...)
+	},
 	Manifest: manifest,
 }
 

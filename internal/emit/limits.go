@@ -1,0 +1,30 @@
+package emit
+
+import (
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+)
+
+// WithoutGradients are the limits of a host that computes no gradients.
+func WithoutGradients(k *contract.Kernel) []string {
+	if k.Backward == nil {
+		return nil
+	}
+	return []string{"no gradient"}
+}
+
+// OnTheCPU are the limits of a caller that copies and allocates in the host's memory alone: newForm
+// is what callers name its form that allocates the results, or "".
+func OnTheCPU(k *contract.Kernel, newForm string) (all []string) {
+	if !slices.ContainsFunc(k.Devices, func(d contract.Device) bool { return d.Name != "kDLCPU" }) {
+		return nil
+	}
+	if slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Copied }) {
+		all = append(all, "copied arguments must be contiguous on other devices than the CPU")
+	}
+	if newForm != "" && slices.ContainsFunc(k.Given(), func(p contract.Param) bool { return p.Kind == contract.Tensor }) {
+		all = append(all, newForm+" allocates on the CPU alone")
+	}
+	return all
+}
