@@ -26,6 +26,7 @@ var Target = emit.Target{
 	Options:   []emit.Option{moduleOption},
 	Contracts: true, ContractNeeds: []string{"kernels", "python"},
 	OnRequest: true,
+	Limits:    limits,
 	Manifest:  manifest,
 }
 

@@ -1,0 +1,30 @@
+package jax
+
+import (
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+)
+
+// limits lists what JAX does in another way for a kernel, or not at all.
+func limits(k *contract.Kernel) (all []string) {
+	if slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Layout != contract.Contiguous }) {
+		all = append(all, "no strides: XLA passes C-contiguous arrays")
+	}
+	if slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Kind != contract.Tensor }) {
+		all = append(all, "each value of a scalar compiles anew")
+	}
+	if len(k.Written()) > 0 {
+		all = append(all, "written arguments are returned as new arrays")
+	}
+	if k.Backward != nil {
+		all = append(all, "no jax.jvp")
+	}
+	switch {
+	case k.NoBatch:
+		all = append(all, "no jax.vmap: batch: none")
+	case !k.Joins():
+		all = append(all, "jax.vmap makes one call per element")
+	}
+	return all
+}
