@@ -23,7 +23,8 @@ func OnTheCPU(k *contract.Kernel, newForm string) (all []string) {
 	if slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Copied }) {
 		all = append(all, "copied arguments must be contiguous on other devices than the CPU")
 	}
-	if newForm != "" && slices.ContainsFunc(k.Given(), func(p contract.Param) bool { return p.Kind == contract.Tensor }) {
+	isTensor := func(p contract.Param) bool { return p.Kind == contract.Tensor }
+	if newForm != "" && slices.ContainsFunc(k.Given(), isTensor) {
 		all = append(all, newForm+" allocates on the CPU alone")
 	}
 	return all
