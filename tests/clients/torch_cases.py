@@ -35,7 +35,7 @@ def torch_cases():
 
     for dtype in list(DTYPES)[:25]:
         if hasattr(torch, dtype) and torch_version() < SHIM_KNOWS.get(dtype, (0, 0)):
-            yield refused(dtype, lambda dtype=dtype: raw(dtype), "none that DLPack can name")
+            yield refused(dtype, lambda dtype=dtype: raw(dtype), "has no DLPack equivalent")
         elif hasattr(torch, dtype):
             yield case(dtype, (32 * 8 // (DTYPES[dtype][1] * DTYPES[dtype][2]),), lambda dtype=dtype: raw(dtype), dtype)
     yield case("transposed", (3, 4, 2), lambda: three().permute(1, 2, 0))
@@ -140,10 +140,10 @@ def torch_without_memory(torch, refused):
     yield refused("sparse rows", lambda: torch.eye(3).to_sparse_csr(), "no strided memory")
     yield refused("mkldnn", lambda: torch.ones(3).to_mkldnn(), "no strided memory")
     yield refused(
-        "quantized", lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8), "none that DLPack can name"
+        "quantized", lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8), "has no DLPack equivalent"
     )
     for name in "uint4 int4 bits8".split():
-        yield refused(name, lambda name=name: torch.empty(2, dtype=getattr(torch, name)), "none that DLPack can name")
+        yield refused(name, lambda name=name: torch.empty(2, dtype=getattr(torch, name)), "has no DLPack equivalent")
     yield refused("nested strided", lambda: torch.nested.nested_tensor(two), "nested")
     yield refused(
         "nested jagged", lambda: torch.nested.nested_tensor(two, layout=torch.jagged), "NestedTensor.*torch.ops"
