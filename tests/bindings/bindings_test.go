@@ -200,7 +200,11 @@ func TestSanitized(t *testing.T) {
 			b.build(t, dir, compiler{"g++", "g++", "-std=c++20", sanitized}, generated(t))
 			out, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()
 			require.NoError(t, err)
-			passes(t, dir, []string{"LD_PRELOAD=" + strings.TrimSpace(string(out)), "PYTHONMALLOC=malloc",
+			// Python links no C++: the sanitizer must find libstdc++ before the first exception.
+			runtime, err := exec.Command("g++", "-print-file-name=libstdc++.so.6").Output()
+			require.NoError(t, err)
+			preload := strings.TrimSpace(string(out)) + " " + strings.TrimSpace(string(runtime))
+			passes(t, dir, []string{"LD_PRELOAD=" + preload, "PYTHONMALLOC=malloc",
 				"ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1"}, "numpy")
 		})
 	}
