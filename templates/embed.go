@@ -14,7 +14,8 @@ import "embed"
 //   - kernels: the kernels of a config, their checks and calls in C;
 //   - cpp: the headers of C++, and templates for those that the spec decides;
 //   - torch: what is compiled against libtorch, and a package of Python that loads it;
-//   - tvmffi: the kernels of a config as functions of tvm-ffi, in C and Python; torchshim: operators PyTorch plain C, what they need
+//   - tvmffi: the kernels of a config as functions of tvm-ffi, in C and Python;
+//   - torchshim: the kernels of a config as operators of PyTorch, in plain C, and their Python;
 //   - device: the backends for devices: one interface in C, the sources behind it, a
 //     template for what a backend's description decides, and a package of Go;
 //   - onnxruntime: the kernels of a config as custom operators of ONNX Runtime, in C;

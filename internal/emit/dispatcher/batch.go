@@ -19,3 +19,16 @@ func Batching(k *contract.Kernel) string {
 	}
 	return BatchEach
 }
+
+// Limits lists what torch.vmap does not do for a kernel, or does element by element.
+func Limits(k *contract.Kernel) []string {
+	switch {
+	case k.NoBatch:
+		return []string{"no torch.vmap: batch: none"}
+	case len(k.Written()) > 0:
+		return []string{"no torch.vmap: it writes to an argument"}
+	case Batching(k) == BatchEach:
+		return []string{"torch.vmap makes one call per element"}
+	}
+	return nil
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
 // Target is the row of the table of targets.
@@ -18,7 +19,20 @@ var Target = emit.Target{
 	Needs:     []string{"c"},
 	Contracts: true, ContractNeeds: []string{"kernels"},
 	OnRequest: true,
+	Limits:    limits,
 	Manifest:  manifest,
+}
+
+// limits lists what ONNX Runtime does not do for a kernel.
+func limits(k *contract.Kernel) []string {
+	all := emit.WithoutGradients(k)
+	if slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Kind == contract.Float }) {
+		all = append(all, "floats of nodes have 32 bits")
+	}
+	if slices.ContainsFunc(k.Devices, func(d contract.Device) bool { return d.Name != "kDLCPU" }) {
+		all = append(all, "runs on the CPU alone")
+	}
+	return all
 }
 
 // host is the description in spec/hosts.

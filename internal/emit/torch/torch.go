@@ -7,7 +7,7 @@ import (
 	"errors"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
-	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
 )
 
 // Target is the row of the table of targets. The capsule that consumers find the
@@ -20,21 +20,8 @@ var Target = emit.Target{
 	Needs:     []string{"c", "cpp"},
 	Kernels:   true,
 	Contracts: true, ContractNeeds: []string{"kernels"},
-	Limits:   limits,
+	Limits:   dispatcher.Limits,
 	Manifest: manifest,
-}
-
-// limits lists what PyTorch has not, or does element by element, for a kernel.
-func limits(k *contract.Kernel) (all []string) {
-	switch {
-	case k.NoBatch:
-		all = append(all, "no torch.vmap: batch: none")
-	case len(k.Written()) > 0:
-		all = append(all, "no torch.vmap: it writes to an argument")
-	case batching(k) == batchEach:
-		all = append(all, "torch.vmap makes one call per element")
-	}
-	return all
 }
 
 // folder is what programs write before the names of the files.

@@ -24,6 +24,7 @@ var Target = emit.Target{
 	Contracts: true, ContractNeeds: []string{"kernels"},
 	OnRequest: true,
 	Options:   []emit.Option{moduleOption},
+	Limits:    dispatcher.Limits,
 	Manifest:  manifest,
 }
 

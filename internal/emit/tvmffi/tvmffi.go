@@ -5,6 +5,7 @@ package tvmffi
 
 import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
 // Target is the row of the table of targets.
@@ -18,6 +19,9 @@ var Target = emit.Target{
 	OnRequest: true,
 	Options: []emit.Option{{Name: optionLegacy, Check: checkPrefix,
 		Doc: "a prefix such as tvm_: also export PREFIXNAME as a TVMBackendPackedCFunc, for TVM before 0.20"}},
+	Limits: func(k *contract.Kernel) []string {
+		return append(emit.WithoutGradients(k), emit.OnTheCPU(k, "")...)
+	},
 	Manifest: manifest,
 }
 
