@@ -75,7 +75,7 @@ targets:
 
 # Kernels of your own in C, which targets python, torch and go call; they need target kernels:
 # kernels:
-#   fill: {namespace: mylib, symbol: mylib_fill, args: {out: "float32[...] out", value: float}}
+#   scale: {namespace: mylib, symbol: mylib_scale, args: {x: "float32[...]", by: float}, returns: {y: "float32[...]"}}
 
 # Drivers of your own, each a target; backends/acme/acme_impl.c is yours to go on with:
 # backends:
