@@ -1,0 +1,120 @@
+// Package callers builds one library with the callers of all hosts, and calls it by each of them in
+// one process. What a single caller does is tested in a package of its own.
+package callers
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "callers")) }
+
+// hosts are what one.py knows.
+var hosts = []string{"python", "torch", "jax", "tvmffi", "onnxruntime"}
+
+// sources are the C files of the library below the generated folders.
+var sources = []string{"python/_kernels.c", "kernels/kernels.c", "torchshim/kernels_torch.c", "jax/kernels_jax.c",
+	"tvmffi/kernels_tvmffi.c", "onnxruntime/kernels_onnxruntime.c"}
+
+// library builds it, and returns its path. On x86, gnu2 spares the library a need of the loader.
+func library(t *testing.T) string {
+	t.Helper()
+	python, gcc := testtool.RequirePython(t), testtool.RequireCompiler(t, "gcc", "gcc")
+	dir := testkit.Built(t, "library", func(dir string) {
+		testkit.Generate(t, "testdata/dlpackgen.yaml", dir)
+		headers, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
+		require.NoError(t, err)
+		args := []string{"-std=c11", "-Os", "-fPIC", "-fvisibility=hidden", "-fexceptions", "-mtls-dialect=gnu2", "-shared",
+			"-Wall", "-Wextra", "-Werror", "-DPy_LIMITED_API=0x030B0000", "-isystem", strings.TrimSpace(string(headers)),
+			"-o", filepath.Join(dir, "_kernels.abi3.so"), "testdata/author.c", "-lm"}
+		for _, folder := range []string{"c", "python", "kernels"} {
+			args = append(args, "-I", filepath.Join(dir, folder))
+		}
+		for _, source := range sources {
+			args = append(args, filepath.Join(dir, source))
+		}
+		testkit.Run(t, gcc, args...)
+	})
+	return filepath.Join(dir, "_kernels.abi3.so")
+}
+
+// called runs one.py with hosts in an order.
+func called(t *testing.T, order []string) (string, error) {
+	t.Helper()
+	file := library(t)
+	dir := filepath.Dir(file)
+	paths := []string{dir, "../onnxruntime"}
+	for _, folder := range []string{"torchshim", "jax", "tvmffi"} {
+		paths = append(paths, filepath.Join(dir, folder))
+	}
+	cmd := exec.Command(testtool.RequirePython(t), "-W", "ignore", "one.py", strings.Join(order, ","))
+	cmd.Env = append(os.Environ(), "LIBRARY="+file, "PYTHONPATH="+strings.Join(paths, ":"), "JAX_PLATFORMS=cpu",
+		"PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// need skips where a host is not installed.
+func need(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("imports every framework, and -short was given")
+	}
+	if exec.Command(testtool.RequirePython(t), "-c", "import torch, jax, tvm_ffi, onnxruntime").Run() != nil {
+		t.Skip("needs torch, jax, tvm-ffi and onnxruntime: make setup")
+	}
+}
+
+// All hosts call the same functions of one library in one process, whichever of them is first and
+// whichever is last, with the same values and the same sentence about a mistake.
+func TestEveryHostCallsOneLibrary(t *testing.T) {
+	need(t)
+	for i := range hosts {
+		order := append(append([]string{}, hosts[i:]...), hosts[:i]...)
+		t.Run(strings.Join(order, ","), func(t *testing.T) {
+			out, err := called(t, order)
+			require.NoError(t, err, out)
+			assert.Contains(t, out, "called by "+strings.Join(order, ", "))
+		})
+	}
+}
+
+// The program that calls sees wrong values, and another sentence.
+func TestMistakesAreSeen(t *testing.T) {
+	need(t)
+	for old, fresh := range map[string]string{
+		"want_softmax():\n    e": "want_softmax():\n    return X\n    e", "expected n = 8": "expected n = 9",
+	} {
+		text, err := os.ReadFile("one.py")
+		require.NoError(t, err)
+		require.Equal(t, 1, strings.Count(string(text), old))
+		file := filepath.Join(t.TempDir(), "one.py")
+		require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), old, fresh, 1)), 0o600))
+		cmd := exec.Command(testtool.RequirePython(t), file, "python")
+		cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Dir(library(t)), "PYTHONDONTWRITEBYTECODE=1")
+		out, err := cmd.CombinedOutput()
+		assert.Error(t, err, "%s", out)
+		assert.Contains(t, string(out), "AssertionError")
+	}
+}
+
+// No framework is needed to load the library: it needs libc and libm.
+func TestNeedsLibcAlone(t *testing.T) {
+	out, err := exec.Command(testtool.Require(t, "readelf", "binutils"), "-d", library(t)).Output()
+	require.NoError(t, err)
+	needed := regexp.MustCompile(`\(NEEDED\).*\[([^]]+)\]`).FindAllStringSubmatch(string(out), -1)
+	require.NotEmpty(t, needed)
+	for _, name := range needed {
+		assert.Regexp(t, `^lib[cm]\.so`, name[1])
+	}
+}
