@@ -57,7 +57,7 @@ func benchKernelCalls(out io.Writer, dir string, rounds int) ([]goal, error) {
 	}
 	fmt.Fprintf(out, "kernels: f(a, b, c) with vectors of 16 float32, made anew in each of %d rounds, in turn on %d "+
 		"cores\n", rounds, runtime.NumCPU())
-	printCalls(out, took)
+	printCalls(out, took, "tvm-ffi", "bare")
 	pairTable(out, goCalls)
 	return append(describedGoals(took, goCalls), goal{"kernels.checks.instructions", share, linesShare, ""}), nil
 }

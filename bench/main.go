@@ -23,6 +23,7 @@ var suites = []suite{
 	{"generate", benchGenerate},
 	{"kernels", benchKernels},
 	{"kernels", benchKernelCalls},
+	{"callers", benchCallers},
 	{"python", benchPython},
 	{"go", benchGo},
 	{"cpp", benchCpp},

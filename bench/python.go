@@ -53,7 +53,7 @@ func benchPython(out io.Writer, dir string, rounds int) ([]goal, error) {
 	fmt.Fprintf(out,
 		"python: f(a, b, c) with tensors of 16 float32, made anew in each of %d rounds, in turn on %d cores\n",
 		rounds, runtime.NumCPU())
-	printCalls(out, took)
+	printCalls(out, took, "tvm-ffi", "bare")
 	return callGoals(took), nil
 }
 
@@ -169,15 +169,19 @@ func (c calls) join(others calls) {
 	}
 }
 
-func printCalls(out io.Writer, took calls) {
+// printCalls prints a line for each group and name, with its share of the rivals' times.
+func printCalls(out io.Writer, took calls, rivals ...string) {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "ns a call\t\tmiddle\tfrom\tto\tof tvm-ffi\tof bare\t")
+	fmt.Fprintf(w, "ns a call\t\tmiddle\tfrom\tto\tof %s\t\n", strings.Join(rivals, "\tof "))
 	for _, library := range sortedKeys(took) {
 		for _, name := range sortedKeys(took[library]) {
 			times := took[library][name]
-			fmt.Fprintf(w, "%s\t%s\t%.0f\t%.0f\t%.0f\t%.2f\t%.2f\t\n", library, name, middle(times),
-				slices.Min(times), slices.Max(times),
-				took.share(library, name, "tvm-ffi"), took.share(library, name, "bare"))
+			fmt.Fprintf(w, "%s\t%s\t%.0f\t%.0f\t%.0f\t", library, name, middle(times), slices.Min(times),
+				slices.Max(times))
+			for _, rival := range rivals {
+				fmt.Fprintf(w, "%.2f\t", took.share(library, name, rival))
+			}
+			fmt.Fprintln(w)
 		}
 	}
 	w.Flush()

@@ -40,7 +40,7 @@ func TestEveryGoalOfPythonIsMeasured(t *testing.T) {
 		took := calls{g.library: {g.ours: {1}, g.rival: {1000}}}
 		assert.Contains(t, callGoals(took)[i].String(), " met")
 		var out bytes.Buffer
-		printCalls(&out, took)
+		printCalls(&out, took, "tvm-ffi", "bare")
 		assert.Contains(t, out.String(), g.rival)
 	}
 	took := calls{}

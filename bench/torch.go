@@ -47,7 +47,7 @@ func benchTorch(out io.Writer, dir string, rounds int) ([]goal, error) {
 	fmt.Fprintf(out,
 		"torch: 60 tensors of 16 float32 that only Python owns, made anew in each of %d rounds, in turn on %d "+
 			"cores\n", rounds, runtime.NumCPU())
-	printCalls(out, took)
+	printCalls(out, took, "tvm-ffi", "bare")
 	var goals []goal
 	for _, g := range torchGoals {
 		goals = append(goals, goal{g.name, took.share(g.group, g.ours, g.rival), g.limit, ""})
