@@ -27,7 +27,8 @@ var callerShares = []struct {
 // allCallers has the description of two kernels that all hosts call, and their C.
 const allCallers = "tests/callers/testdata/"
 
-// benchCallers measures calls by other hosts beside their own C++, and the library with all callers.
+// benchCallers measures calls by other hosts beside their own C++, and the library with all
+// callers.
 func benchCallers(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := &callsBench{torchBench: torchBench{pythonBench{dir: dir, sources: "bench/testdata/callers/",
 		python: ".venv/bin/python"}}}
