@@ -17,8 +17,8 @@ template <class A, class B>
 struct same_parameters : std::false_type {};
 
 template <class... A, class... B>
-  requires(sizeof...(A) == sizeof...(B))
-struct same_parameters<types<A...>, types<B...>> : std::bool_constant<(same_kind<A, B>() && ...)> {};
+requires(sizeof...(A) == sizeof...(B)) struct same_parameters<types<A...>, types<B...>>
+    : std::bool_constant<(same_kind<A, B>() && ...)> {};
 
 template <class R, class S, class... A, class... B>
 struct same_call<R(A...), S(B...)>
