@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -72,6 +73,10 @@ func rejected(row emit.Target, r *spec.Release, all []contract.Kernel, name stri
 	_, err := row.Manifest(&emit.Model{Release: r, Contracts: all, Import: "example.org/kernels"})
 	if err == nil {
 		return nil
+	}
+	var wrong *emit.KernelError
+	if errors.As(err, &wrong) && wrong.Kernel == name {
+		return []string{wrong.Text}
 	}
 	for line := range strings.Lines(err.Error()) {
 		if reason, ok := strings.CutPrefix(strings.TrimSpace(line), "kernel "+name+" "); ok {

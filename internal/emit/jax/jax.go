@@ -6,7 +6,6 @@ package jax
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -31,20 +30,8 @@ var Target = emit.Target{
 }
 
 // moduleOption names the module of target python, in whose library the handlers are.
-var moduleOption = emit.Option{
-	Name: "module", Default: "_kernels",
-	Doc:   "the module of target python, whose library has the handlers: mylib._kernels",
-	Check: checkModule,
-}
-
-var moduleName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*\.)*[A-Za-z_][A-Za-z0-9_]*$`)
-
-func checkModule(value string) string {
-	if !moduleName.MatchString(value) {
-		return fmt.Sprintf("%q is no name of a module", value)
-	}
-	return ""
-}
+var moduleOption = emit.ModuleOption(
+	"the module of target python, whose library has the handlers: mylib._kernels")
 
 // hostName is the host of spec/hosts that calls the handlers.
 const hostName = "xla_ffi"
@@ -56,12 +43,8 @@ var (
 )
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	module := m.Options[moduleOption.Name]
-	if module == "" {
-		module = moduleOption.Default
-	}
 	host := hosts.Embedded(hostName)
-	view := view{Module: module, DTypes: dtypes(m.Release, host)}
+	view := view{Module: m.Module(), DTypes: dtypes(m.Release, host)}
 	var errs []error
 	for i := range m.Contracts {
 		k := &m.Contracts[i]

@@ -94,8 +94,8 @@ func TestWhatXLAHasNoWordsFor(t *testing.T) {
 }
 
 func TestOptionsAndDTypes(t *testing.T) {
-	assert.Empty(t, checkModule("a.b_c"))
-	assert.NotEmpty(t, checkModule("a-b"))
+	assert.Empty(t, moduleOption.Check("a.b_c"))
+	assert.NotEmpty(t, moduleOption.Check("a-b"))
 	all := dtypes(emittest.Release(t, "1.3"), hosts.Embedded(hostName))
 	numbers := map[string]string{}
 	for _, d := range all {

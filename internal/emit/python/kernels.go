@@ -2,7 +2,6 @@ package python
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -10,20 +9,8 @@ import (
 )
 
 // moduleOption names the module that is made of the kernels of the config.
-var moduleOption = emit.Option{
-	Name: "module", Default: "_kernels",
-	Doc:   "the module that is made of the kernels of the config, with its package: mylib._kernels",
-	Check: checkModule,
-}
-
-var moduleName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*\.)*[A-Za-z_][A-Za-z0-9_]*$`)
-
-func checkModule(value string) string {
-	if !moduleName.MatchString(value) {
-		return fmt.Sprintf("%q is no name of a module", value)
-	}
-	return ""
-}
+var moduleOption = emit.ModuleOption(
+	"the module that is made of the kernels of the config, with its package: mylib._kernels")
 
 // moduleView is what the templates of a module show.
 type moduleView struct {
@@ -55,10 +42,7 @@ func moduleAssets(m *emit.Model) ([]emit.Asset, error) {
 	if len(m.Contracts) == 0 {
 		return nil, nil
 	}
-	name := m.Options[moduleOption.Name]
-	if name == "" {
-		name = moduleOption.Default
-	}
+	name := m.Module()
 	view := moduleView{Module: name, Last: name[strings.LastIndex(name, ".")+1:]}
 	for i := range m.Contracts {
 		k, err := viewKernel(&m.Contracts[i])

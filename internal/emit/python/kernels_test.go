@@ -15,7 +15,7 @@ import (
 func TestModulesHaveNames(t *testing.T) {
 	for value, fine := range map[string]bool{"_kernels": true, "a.b._c": true, "": false, "a-b": false,
 		".a": false, "a.": false, "1a": false} {
-		assert.Equal(t, fine, checkModule(value) == "", value)
+		assert.Equal(t, fine, moduleOption.Check(value) == "", value)
 	}
 }
 

@@ -6,7 +6,6 @@ package torchshim
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -29,20 +28,8 @@ var Target = emit.Target{
 }
 
 // moduleOption names the library that holds the operators.
-var moduleOption = emit.Option{
-	Name: "module", Default: "_kernels",
-	Doc:   "the module of Python whose library has the operators, with its package: mylib._kernels",
-	Check: checkModule,
-}
-
-var moduleName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*\.)*[A-Za-z_][A-Za-z0-9_]*$`)
-
-func checkModule(value string) string {
-	if !moduleName.MatchString(value) {
-		return fmt.Sprintf("%q is no name of a module", value)
-	}
-	return ""
-}
+var moduleOption = emit.ModuleOption(
+	"the module of Python whose library has the operators, with its package: mylib._kernels")
 
 // view is what the templates show.
 type view struct {
@@ -67,10 +54,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	if err := errors.Join(errs...); err != nil {
 		return emit.Manifest{}, err
 	}
-	v := view{Module: m.Options[moduleOption.Name], Most: 1, DTypes: dtypes(m.Release)}
-	if v.Module == "" {
-		v.Module = moduleOption.Default
-	}
+	v := view{Module: m.Module(), Most: 1, DTypes: dtypes(m.Release)}
 	v.Import = importOf(v.Module)
 	for i := range m.Contracts {
 		v.Operators = append(v.Operators, viewOperators(&m.Contracts[i])...)

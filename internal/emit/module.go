@@ -1,0 +1,29 @@
+package emit
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+)
+
+// optionModule is the option that names the Python module of the config's kernels.
+const optionModule = "module"
+
+const defaultModule = "_kernels"
+
+// ModuleOption is that option, with what it says about a target.
+func ModuleOption(doc string) Option {
+	return Option{Name: optionModule, Default: defaultModule, Doc: doc, Check: checkModule}
+}
+
+// Module returns the module of the option.
+func (m *Model) Module() string { return cmp.Or(m.Options[optionModule], defaultModule) }
+
+var moduleName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*\.)*[A-Za-z_][A-Za-z0-9_]*$`)
+
+func checkModule(value string) string {
+	if !moduleName.MatchString(value) {
+		return fmt.Sprintf("%q is no name of a module", value)
+	}
+	return ""
+}
