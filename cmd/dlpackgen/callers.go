@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -32,7 +31,7 @@ func described(cmd *cobra.Command, file, name string) ([]contract.Kernel, error)
 	if err != nil {
 		return nil, err
 	}
-	cfg, findings := config.Decode(file, src, spec.Embedded(), targets.Table(), config.Choice{})
+	cfg, findings := config.Decode(file, src, spec.Embedded(), targets.Table(), config.Choice{AnyKernels: true})
 	if err := invalid(findings); err != nil {
 		return nil, err
 	}
@@ -71,16 +70,9 @@ func listCallers(w io.Writer, r *spec.Release, all []contract.Kernel, name strin
 // rejected returns why a target does not make the kernel.
 func rejected(row emit.Target, r *spec.Release, all []contract.Kernel, name string) (reasons []string) {
 	_, err := row.Manifest(&emit.Model{Release: r, Contracts: all, Import: "example.org/kernels"})
-	if err == nil {
-		return nil
-	}
-	var wrong *emit.KernelError
-	if errors.As(err, &wrong) && wrong.Kernel == name {
-		return []string{wrong.Text}
-	}
-	for line := range strings.Lines(err.Error()) {
-		if reason, ok := strings.CutPrefix(strings.TrimSpace(line), "kernel "+name+" "); ok {
-			reasons = append(reasons, reason)
+	for _, wrong := range emit.Rejected(err) {
+		if wrong.Kernel == name {
+			reasons = append(reasons, wrong.Text)
 		}
 	}
 	return reasons

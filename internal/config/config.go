@@ -53,6 +53,8 @@ type Target struct {
 type Choice struct {
 	Release string   // replaces every release that the config names; "" keeps them
 	Only    []string // the targets to select; none selects all
+	// AnyKernels accepts kernels that a listed target cannot make.
+	AnyKernels bool
 }
 
 // LockName is the name of the lock that belongs to a config. A name that is all

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -57,10 +56,10 @@ func (d *decoder) checkContractsAreUsed(cfg *Config, section *yaml.Node) {
 	}
 }
 
-// checkContractsCanBeMade reports kernels of which a target cannot make functions, though the
-// description is in order: in its language, two names may be one.
+// checkContractsCanBeMade reports kernels that a target cannot make, though the description is in
+// order: its host cannot express them, or two names are one in its language.
 func (d *decoder) checkContractsCanBeMade(cfg *Config, all []Target, section *yaml.Node) {
-	if len(cfg.Contracts) == 0 || d.diags.Failed() {
+	if len(cfg.Contracts) == 0 || d.diags.Failed() || d.choice.AnyKernels {
 		return
 	}
 	for _, t := range all {
@@ -71,23 +70,38 @@ func (d *decoder) checkContractsCanBeMade(cfg *Config, all []Target, section *ya
 		// The import path of a folder decides no name, and is known to the command alone.
 		_, err = t.Manifest(&emit.Model{Release: cfg.Extend(r), Options: t.Options, Contracts: cfg.Contracts,
 			Import: "example.org/kernels"})
-		var about *emit.KernelError
-		if errors.As(err, &about) {
-			kernelKey(section, about.Kernel).Errorf("kernel-conflict",
-				"rename the kernel or its argument; `symbol:` keeps the name of the C function",
-				"target %s: %s", t.Name, about.Text)
+		for _, about := range emit.Rejected(err) {
+			code, hint := "unsupported-kernel", "describe it in another way, or in a config that does not list the "+
+				"target; see `dlpackgen list callers --kernel "+about.Kernel+"`"
+			if about.Clash {
+				code, hint = "kernel-conflict", "rename the kernel or its argument; `symbol:` keeps the name of the C function"
+			}
+			kernelKey(section, about.Kernel, about.Param).Errorf(code, hint, "target %s: %s", t.Name, about)
 		}
 	}
 }
 
-// kernelKey gives the node of a kernel's name, or that of all kernels.
-func kernelKey(section *yaml.Node, name string) *yaml.Node {
-	for _, e := range section.Entries {
-		if e.Key.Value == name {
-			return e.Key
+// kernelKey gives the node of the name of a kernel, or of its argument or result.
+func kernelKey(section *yaml.Node, name, param string) *yaml.Node {
+	kernel := entry(section, name)
+	for _, part := range []string{"args", "returns"} {
+		if lines := entry(kernel.Value, part); lines.Value != nil {
+			if line := entry(lines.Value, param); line.Key != nil {
+				return line.Key
+			}
 		}
 	}
-	return section
+	return kernel.Key
+}
+
+// entry finds a key of a mapping; both of its nodes are nil where the key is missing.
+func entry(in *yaml.Node, key string) (found yaml.Entry) {
+	for _, e := range in.Entries {
+		if e.Key.Value == key {
+			found = e
+		}
+	}
+	return found
 }
 
 // checkContractNeeds reports targets whose files for described kernels include headers that nobody

@@ -14,20 +14,19 @@ import (
 const withKernels = "version: 1\ntargets: {c: {}, cpp: {}, torch: {}, kernels: {}}\n"
 
 func TestDescribedKernelsAreRead(t *testing.T) {
-	cfg, found := decode(t, withKernels+`devices: {kDLAcme: {value: 1000}}
-kernels:
+	cfg, found := decode(t, withKernels+`kernels:
   square: {schema: "(Tensor x) -> Tensor", like: x}
   scale:
     args:
       x: float32[m, n] strided inout
       by: float32[]
-    devices: {kDLAcme: {}}
+    devices: {kDLExtDev: {}}
 `, Choice{})
 	require.Empty(t, found)
 	require.Len(t, cfg.Kernels, 1)
 	require.Len(t, cfg.Contracts, 1)
 	assert.Equal(t, "scale", cfg.Contracts[0].Name)
-	assert.Equal(t, int64(1000), cfg.Contracts[0].Devices[0].Value)
+	assert.Equal(t, int64(12), cfg.Contracts[0].Devices[0].Value)
 }
 
 func TestDescribedKernelsAreComparedWithSchemas(t *testing.T) {

@@ -120,21 +120,6 @@ func (t Target) About() string {
 	return text
 }
 
-// KernelError is why a target cannot make a kernel that has args or returns: a name that it has
-// already, or more arguments than it has room for.
-type KernelError struct {
-	Kernel string // its name in the config
-	Text   string
-}
-
-// Error is the text.
-func (e *KernelError) Error() string { return e.Text }
-
-// CannotMake gives an error about a kernel.
-func CannotMake(kernel, format string, args ...any) error {
-	return &KernelError{Kernel: kernel, Text: fmt.Sprintf(format, args...)}
-}
-
 // Clash is a pair of names that a target would make one of.
 type Clash struct {
 	Names [2]string // as the release declares them, in the order of the target

@@ -1,6 +1,7 @@
 package cpp
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,6 +67,7 @@ var helpers = []string{"KernelError", "KernelException", "KernelResult", "List",
 
 func viewCallers(r *spec.Release, described []contract.Kernel) (kernelsView, error) {
 	v := kernelsView{names: namesOf(r)}
+	var errs []error
 	taken := map[string]string{}
 	for _, name := range helpers {
 		taken[name] = "the header"
@@ -74,14 +76,13 @@ func viewCallers(r *spec.Release, described []contract.Kernel) (kernelsView, err
 		c := viewCaller(&described[i])
 		for _, name := range c.declared() {
 			if other, again := taken[name]; again {
-				return v, emit.CannotMake(c.Name, "%s and kernel %s would both be %s in C++; rename one", other,
-					c.Name, name)
+				errs = append(errs, emit.NameTaken(c.Name, "", "would be %s in C++, a name of %s", name, other))
 			}
 			taken[name] = "kernel " + c.Name
 		}
 		v.Kernels = append(v.Kernels, c)
 	}
-	return v, nil
+	return v, errors.Join(errs...)
 }
 
 // declared lists the names that a kernel has in the namespace.

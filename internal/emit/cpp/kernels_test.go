@@ -84,10 +84,10 @@ func TestKernelsIncludeTheSingleHeader(t *testing.T) {
 // Names that C++ could not tell apart are errors.
 func TestKernelsThatCppCannotHave(t *testing.T) {
 	for want, src := range map[string]string{
-		"the header and kernel Text would both be Text in C++; rename one": `Text: {args: {x: "int8[n]"}}`,
-		"kernel f and kernel f_new would both be f_new in C++; rename one": `{f: {returns: {y: "int8[3]"}}, ` +
+		"kernel Text would be Text in C++, a name of the header; rename one": `Text: {args: {x: "int8[n]"}}`,
+		"kernel f_new would be f_new in C++, a name of kernel f; rename one": `{f: {returns: {y: "int8[3]"}}, ` +
 			`f_new: {args: {x: "int8[n]"}}}`,
-		"kernel f and kernel f_results would both be f_results in C++; rename one": `{f: {args: {x: "int8[n]"}, ` +
+		"kernel f_results would be f_results in C++, a name of kernel f; rename one": `{f: {args: {x: "int8[n]"}, ` +
 			`returns: {a: int, b: int}}, f_results: {args: {x: "int8[n]"}}}`,
 	} {
 		_, err := Target.Manifest(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: emittest.Described(t, src)})

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
@@ -25,23 +26,23 @@ func Key(d kernel.Device) string { return cmp.Or(d.Torch, keys[d.Name]) }
 
 // Unregistered names what PyTorch's dispatcher has no words for.
 func Unregistered(k *contract.Kernel) (errs []error) {
-	fail := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("kernel "+k.Name+" "+format, args...))
+	fail := func(param, format string, args ...any) {
+		errs = append(errs, emit.CannotMake(k.Name, param, format, args...))
 	}
 	if !slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Kind == contract.Tensor }) {
-		fail("takes no tensor: PyTorch finds the backend of an operator by its tensors")
+		fail("", "takes no tensor: PyTorch finds the backend of an operator by its tensors")
 	}
 	for _, p := range k.Args {
 		if p.Kind == contract.Tensor && p.Optional && p.Writes() {
-			fail("writes to %s, which may be None: PyTorch has no such argument", p.Name)
+			fail(p.Name, "writes to %s, which may be None: PyTorch has no such argument", p.Name)
 		}
 	}
 	if written := k.Written(); len(written) > 26 {
-		fail("writes to %d arguments: PyTorch's schemas have letters for 26", len(written))
+		fail("", "writes to %d arguments: PyTorch's schemas have letters for 26", len(written))
 	}
 	for _, p := range k.Results {
 		if p.Kind != contract.Tensor {
-			fail("returns the scalar %s, which PyTorch cannot compute for a graph: write float64[] for a tensor "+
+			fail(p.Name, "returns the scalar %s, which PyTorch cannot compute for a graph: write float64[] for a tensor "+
 				"of rank 0", p.Name)
 		}
 	}
@@ -50,7 +51,7 @@ func Unregistered(k *contract.Kernel) (errs []error) {
 	}
 	for _, d := range k.Devices {
 		if Key(kernel.Device{Name: d.Name, Value: d.Value}) == "" {
-			fail("is for %s, which PyTorch has no backend for", d.Name)
+			fail("", "is for %s, which PyTorch has no backend for", d.Name)
 		}
 	}
 	return errs
@@ -64,9 +65,8 @@ func unsaved(k *contract.Kernel) (errs []error) {
 			continue
 		}
 		if kind := k.Args[i].Kind; kind == contract.Str || kind == contract.Ints || kind == contract.Floats {
-			errs = append(errs,
-				fmt.Errorf("kernel %s saves %s, which may be None: PyTorch saves no optional text or list",
-					k.Name, name))
+			errs = append(errs, emit.CannotMake(k.Name, name,
+				"saves %s, which may be None: PyTorch saves no optional text or list", name))
 		}
 	}
 	return errs

@@ -97,6 +97,7 @@ type form struct {
 
 func viewCallers(described []contract.Kernel, prefix string) (callers, error) {
 	var all callers
+	var errs []error
 	taken := map[string]string{}
 	for _, name := range []string{"Bool", "C", "Float", "Int", "KernelError", "Maybe", "None", "Number", "Some",
 		"Uint"} {
@@ -108,16 +109,13 @@ func viewCallers(described []contract.Kernel, prefix string) (callers, error) {
 		all.Kernels = append(all.Kernels, w.v)
 		for _, name := range w.exported() {
 			if other, again := taken[name]; again {
-				return all, emit.CannotMake(w.k.Name, "%s and kernel %s would both be %s in Go; rename one", other,
-					w.k.Name, name)
+				errs = append(errs, emit.NameTaken(w.k.Name, "", "would be %s in Go, a name of %s", name, other))
 			}
 			taken[name] = "kernel " + w.k.Name
 		}
-		if err := w.checkFields(); err != nil {
-			return all, err
-		}
+		errs = append(errs, w.checkFields())
 	}
-	return all, nil
+	return all, errors.Join(errs...)
 }
 
 // exported lists the names that a kernel has in the package.
@@ -143,8 +141,8 @@ func (w *callWriter) checkFields() error {
 			continue
 		}
 		if other, again := taken[camel(p.Name)]; again {
-			return emit.CannotMake(w.k.Name, "kernel %s: %s and argument %s would both be the option %s in Go; "+
-				"rename one", w.k.Name, other, p.Name, camel(p.Name))
+			return emit.NameTaken(w.k.Name, p.Name, "would have two options %s in Go, %s and argument %s",
+				camel(p.Name), other, p.Name)
 		}
 		taken[camel(p.Name)] = "argument " + p.Name
 	}

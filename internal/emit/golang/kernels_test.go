@@ -30,16 +30,16 @@ func TestKernelsThatGoCannotHave(t *testing.T) {
 	made := described("f")
 	made.Results = []contract.Param{{Name: "y", Kind: contract.Tensor, Var: contract.None}}
 	for want, all := range map[string][]contract.Kernel{
-		"kernel a_b and kernel aB would both be AB in Go; rename one":      {described("a_b"), described("aB")},
-		"the package and kernel c would both be C in Go":                   {described("c")},
-		"the package and kernel some would both be Some in Go; rename one": {described("some")},
-		"kernel f and kernel f_new would both be FNew in Go": {made,
+		"kernel aB would be AB in Go, a name of kernel a_b; rename one":      {described("a_b"), described("aB")},
+		"kernel c would be C in Go, a name of the package":                   {described("c")},
+		"kernel some would be Some in Go, a name of the package; rename one": {described("some")},
+		"kernel f_new would be FNew in Go, a name of kernel f": {made,
 			described("f_new")},
-		"kernel f and kernel f_options would both be FOptions in Go": {described("f",
+		"kernel f_options would be FOptions in Go, a name of kernel f": {described("f",
 			option("a")), described("f_options")},
-		"kernel f: argument a_b and argument aB would both be the option AB in Go; rename one": {described("f",
+		"kernel f would have two options AB in Go, argument a_b and argument aB; rename one": {described("f",
 			option("a_b"), option("aB"))},
-		"kernel f: the stream of the call and argument stream would both be the option Stream in Go": {cuda},
+		"kernel f would have two options Stream in Go, the stream of the call and argument stream": {cuda},
 	} {
 		_, err := Target.Manifest(&emit.Model{Release: emittest.Release(t, "1.3"), Import: "example.org/x",
 			Contracts: all})

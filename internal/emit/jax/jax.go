@@ -5,7 +5,6 @@ package jax
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -102,12 +101,12 @@ var platforms = map[string]string{"kDLCPU": "cpu", "kDLCUDA": "CUDA", "kDLROCM":
 
 // inexpressible names what XLA has no words for.
 func inexpressible(k *contract.Kernel, known []dtype) (errs []error) {
-	fail := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("kernel "+k.Name+" "+format, args...))
+	fail := func(param, format string, args ...any) {
+		errs = append(errs, emit.CannotMake(k.Name, param, format, args...))
 	}
 	for _, p := range k.Results {
 		if p.Kind != contract.Tensor {
-			fail("returns the scalar %s, which XLA cannot: write float64[] for a tensor of rank 0", p.Name)
+			fail(p.Name, "returns the scalar %s, which XLA cannot: write float64[] for a tensor of rank 0", p.Name)
 		}
 	}
 	for _, p := range slices.Concat(k.Args, k.Results) {
@@ -116,20 +115,21 @@ func inexpressible(k *contract.Kernel, known []dtype) (errs []error) {
 		}
 		for _, d := range p.Types {
 			if !slices.ContainsFunc(known, func(x dtype) bool { return x.Name == d.Name }) && len(p.Types) == 1 {
-				fail("has %s of %s, a dtype that XLA lacks", p.Name, d.Name)
+				fail(p.Name, "has %s of %s, a dtype that XLA lacks", p.Name, d.Name)
 			}
 		}
 	}
 	for _, d := range k.Devices {
 		if platforms[d.Name] == "" {
-			fail("is for %s, which is no platform of XLA", d.Name)
+			fail("", "is for %s, which is no platform of XLA", d.Name)
 		}
 		if i := slices.IndexFunc(k.Args, func(p contract.Param) bool { return p.CPU }); i >= 0 && d.Name != "kDLCPU" {
-			fail("has %s in the host's memory: XLA passes all buffers in the memory of %s", k.Args[i].Name, d.Name)
+			fail(k.Args[i].Name, "has %s in the host's memory: XLA passes all buffers in the memory of %s", k.Args[i].Name,
+				d.Name)
 		}
 	}
 	if len(k.Args) > 62 {
-		fail("has %d arguments: target jax has room for 62", len(k.Args))
+		fail("", "has %d arguments: target jax has room for 62", len(k.Args))
 	}
 	return errs
 }

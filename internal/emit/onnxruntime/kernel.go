@@ -36,11 +36,11 @@ var kinds = map[contract.Kind]string{contract.Int: "INT", contract.Float: "FLOAT
 
 // inexpressible names what ONNX has no words for.
 func inexpressible(k *contract.Kernel) (errs []error) {
-	fail := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("kernel "+k.Name+" "+format, args...))
+	fail := func(param, format string, args ...any) {
+		errs = append(errs, emit.CannotMake(k.Name, param, format, args...))
 	}
 	if !slices.ContainsFunc(k.Devices, func(d contract.Device) bool { return d.Name == "kDLCPU" }) {
-		fail("has no function for kDLCPU: its operator would run on CPUExecutionProvider")
+		fail("", "has no function for kDLCPU: its operator would run on CPUExecutionProvider")
 	}
 	inputs := 0
 	for _, p := range k.Args {
@@ -48,21 +48,21 @@ func inexpressible(k *contract.Kernel) (errs []error) {
 			inputs++
 		}
 		for _, why := range unfit(p) {
-			fail("%s", why)
+			fail(p.Name, "%s", why)
 		}
 	}
 	if inputs == 0 {
-		fail("takes no tensor: ONNX Runtime computes operators without inputs while it loads the model")
+		fail("", "takes no tensor: ONNX Runtime computes operators without inputs while it loads the model")
 	}
 	if len(k.Given()) == 0 {
-		fail("returns nothing: an operator of ONNX has outputs")
+		fail("", "returns nothing: an operator of ONNX has outputs")
 	}
 	for _, p := range k.Given() {
 		if p.Kind == contract.Number {
-			fail("returns the scalar %s of a dtype: write %s[] for a tensor of rank 0", p.Name, p.Expected())
+			fail(p.Name, "returns the scalar %s of a dtype: write %s[] for a tensor of rank 0", p.Name, p.Expected())
 		}
 		if p.Kind == contract.Tensor && len(p.Types) > 0 && !served(p) {
-			fail("returns %s, whose dtype ONNX Runtime does not have", p.Name)
+			fail(p.Name, "returns %s, whose dtype ONNX Runtime does not have", p.Name)
 		}
 	}
 	return errs

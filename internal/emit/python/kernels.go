@@ -1,6 +1,7 @@
 package python
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -44,12 +45,13 @@ func moduleAssets(m *emit.Model) ([]emit.Asset, error) {
 	}
 	name := m.Module()
 	view := moduleView{Module: name, Last: name[strings.LastIndex(name, ".")+1:]}
+	var errs []error
 	for i := range m.Contracts {
 		k, err := viewKernel(&m.Contracts[i])
-		if err != nil {
-			return nil, err
-		}
-		view.Kernels = append(view.Kernels, k)
+		view.Kernels, errs = append(view.Kernels, k), append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
 	parts := emit.Copies("kernels/python", "", "values.h")
 	return append([]emit.Asset{
@@ -75,8 +77,8 @@ func viewKernel(k *contract.Kernel) (kernelView, error) {
 	w.names()
 	w.table()
 	if v.Count > maxParameters {
-		return v, emit.CannotMake(k.Name, "kernel %s has %d arguments and results: modules of Python have room for %d",
-			k.Name, v.Count, maxParameters)
+		return v, emit.CannotMake(k.Name, "", "has %d arguments and results: modules of Python have room for %d",
+			v.Count, maxParameters)
 	}
 	for i, p := range k.Args {
 		w.read(i, p)

@@ -1,0 +1,41 @@
+package emit
+
+import (
+	"errors"
+	"fmt"
+)
+
+// KernelError is a reason why a target cannot make a kernel that has args or returns.
+type KernelError struct {
+	Kernel string // its name in the config
+	Param  string // the argument or result, or ""
+	Text   string // what follows the name of the kernel in a sentence
+	Clash  bool   // a name is in use already in the language of the target
+}
+
+// Error names the kernel and the reason.
+func (e *KernelError) Error() string { return "kernel " + e.Kernel + " " + e.Text }
+
+// CannotMake gives an error about a kernel and, where param is not "", its argument or result. The
+// text follows the name of the kernel.
+func CannotMake(kernel, param, format string, args ...any) error {
+	return &KernelError{Kernel: kernel, Param: param, Text: fmt.Sprintf(format, args...)}
+}
+
+// NameTaken gives an error about a kernel with a name that something else has in a language.
+func NameTaken(kernel, param, format string, args ...any) error {
+	return &KernelError{Kernel: kernel, Param: param, Text: fmt.Sprintf(format, args...) + "; rename one", Clash: true}
+}
+
+// Rejected lists the errors about kernels among those that err joins.
+func Rejected(err error) (all []*KernelError) {
+	var one *KernelError
+	if many, joined := err.(interface{ Unwrap() []error }); joined {
+		for _, e := range many.Unwrap() {
+			all = append(all, Rejected(e)...)
+		}
+	} else if errors.As(err, &one) {
+		all = append(all, one)
+	}
+	return all
+}
