@@ -19,10 +19,11 @@ import "embed"
 //   - device: the backends for devices: one interface in C, the sources behind it, a
 //     template for what a backend's description decides, and a package of Go;
 //   - onnxruntime: the kernels of a config as custom operators of ONNX Runtime, in C;
+//   - ufunc: the kernels of a config as generalized ufuncs of NumPy, in C and Python;
 //   - hosts: what callers use of their hosts' ABIs, in C;
 //   - project: a first project of kernels for Python, which its author goes on with;
 //   - jax: the kernels of a config as handlers of XLA, and the functions of JAX that call them;
 //   - shm: memory of the host shared between processes: C, a package of Go, a module for Python.
 //
-//go:embed c go hosts python kernels project cpp torch torch/__init__.py jax tvmffi device shm onnxruntime torchshim
+//go:embed c go hosts python kernels project cpp torch torch/__init__.py jax tvmffi device shm onnxruntime torchshim ufunc
 var Files embed.FS

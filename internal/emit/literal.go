@@ -2,8 +2,36 @@ package emit
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
+
+// CDefault spells the default of an argument in C, or "" for none and None.
+func CDefault(v *notation.Value) string {
+	if v == nil {
+		return ""
+	}
+	switch v.Kind {
+	case notation.Int:
+		if v.Int == math.MinInt64 {
+			return "INT64_MIN"
+		}
+		return strconv.FormatInt(v.Int, 10)
+	case notation.Float:
+		return strconv.FormatFloat(v.Float, 'g', -1, 64)
+	case notation.Bool:
+		if v.Bool {
+			return "1"
+		}
+		return "0"
+	case notation.Text:
+		return CLiteral(v.Text)
+	}
+	return ""
+}
 
 // CLiteral spells a text as a literal of C and C++.
 func CLiteral(text string) string {

@@ -16,6 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/torch"
 	"github.com/dlpackgen/dlpackgen/internal/emit/torchshim"
 	"github.com/dlpackgen/dlpackgen/internal/emit/tvmffi"
+	"github.com/dlpackgen/dlpackgen/internal/emit/ufunc"
 )
 
 // Table gives every target, in the order in which they are made and listed.
@@ -24,8 +25,8 @@ func Table() emit.Table { return emit.Table{Rows: All(), Vendor: device.Vendor} 
 // All gives every target, in the order in which they are made and listed.
 func All() []emit.Target {
 	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, kernels.Target, torch.Target,
-		torchshim.Target, jax.Target, tvmffi.Target, onnxruntime.Target, device.Shared, device.CUDA, device.ROCm,
-		device.OneAPI, shm.Target}
+		torchshim.Target, jax.Target, tvmffi.Target, onnxruntime.Target, ufunc.Target, device.Shared, device.CUDA,
+		device.ROCm, device.OneAPI, shm.Target}
 }
 
 // Names gives the name of every target, in the same order.

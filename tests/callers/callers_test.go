@@ -20,11 +20,11 @@ import (
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "callers")) }
 
 // hosts are what one.py knows.
-var hosts = []string{"python", "torch", "jax", "tvmffi", "onnxruntime"}
+var hosts = []string{"python", "torch", "jax", "tvmffi", "onnxruntime", "ufunc"}
 
 // sources are the C files of the library below the generated folders.
 var sources = []string{"python/_kernels.c", "kernels/kernels.c", "torchshim/kernels_torch.c", "jax/kernels_jax.c",
-	"tvmffi/kernels_tvmffi.c", "onnxruntime/kernels_onnxruntime.c"}
+	"tvmffi/kernels_tvmffi.c", "onnxruntime/kernels_onnxruntime.c", "ufunc/kernels_ufunc.c"}
 
 // library builds it, and returns its path. On x86, gnu2 spares the library a need of the loader.
 func library(t *testing.T) string {
@@ -54,7 +54,7 @@ func called(t *testing.T, order []string) (string, error) {
 	file := library(t)
 	dir := filepath.Dir(file)
 	paths := []string{dir, "../onnxruntime"}
-	for _, folder := range []string{"torchshim", "jax", "tvmffi"} {
+	for _, folder := range []string{"torchshim", "jax", "tvmffi", "ufunc"} {
 		paths = append(paths, filepath.Join(dir, folder))
 	}
 	cmd := exec.Command(testtool.RequirePython(t), "-W", "ignore", "one.py", strings.Join(order, ","))

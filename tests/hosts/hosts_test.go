@@ -43,6 +43,14 @@ var mutants = map[string][][2]string{
 		{"type: \"void (*)(struct error_end *)\"", "type: \"void * (*)(struct error_end *)\""},
 		{"size: 192", "size: 200"},
 	},
+	"numpy": {
+		{"from_loops_slot: {value: 31,", "from_loops_slot: {value: 33,"},
+		{"float16: {value: 23,", "float16: {value: 22,"},
+		{"long_long: {value: 9,", "long_long: {value: 7,"},
+		{"none: {value: -1,", "none: {value: 0,"},
+		{"params: \"char **, const intptr_t *, const intptr_t *, void *\"", "params: \"char **, const intptr_t *, int, void *\""},
+		{"const char *, const char *, int, const char *\"", "const char *, const char *, const char *\""},
+	},
 	"onnxruntime": {
 		{"float64: {value: 11,", "float64: {value: 12,"},
 		{"name: GetDimensions, offset: 496,", "name: GetDimensions, offset: 504,"},
@@ -70,6 +78,14 @@ func installed(t *testing.T, h *hosts.Host) (folder, version string) {
 	}
 	words := strings.Fields(string(out))
 	return filepath.Join(words[0], h.Source.Include), words[1]
+}
+
+// pythonHeaders gives the folder of Python's own headers, which those of NumPy include.
+func pythonHeaders(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command(testtool.RequirePython(t), "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
 }
 
 // module gives the folder of a Go module, in the version that the description names.
@@ -126,7 +142,7 @@ func compiles(t *testing.T, h *hosts.Host, include string) (string, error) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "abi.h"), files[0].Data, 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "compare.cpp"), []byte(program(h)), 0o600))
 	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-Wall", "-Werror",
-		"-Wno-invalid-offsetof", "-I../../gen/c", "-I.", "-I"+dir, "-isystem", include,
+		"-Wno-invalid-offsetof", "-I../../gen/c", "-I.", "-I"+dir, "-isystem", include, "-isystem", pythonHeaders(t),
 		filepath.Join(dir, "compare.cpp")).CombinedOutput()
 	return string(out), err
 }

@@ -48,4 +48,23 @@ constexpr bool same_kind() {
   }
 }
 
+#if defined(PyUFunc_FromFuncAndDataAndSignature)
+// A function of NumPy is a macro that ends in the number of its place in a table: TABLE[31]).
+#define TEXT_OF(...) #__VA_ARGS__
+#define TEXT_OF_MACRO(name) TEXT_OF(name)
+
+constexpr int number_at_end(const char* text) {
+  int number = 0;
+  for (; *text; text++) {
+    if (*text == '[') number = 0;
+    if (*text >= '0' && *text <= '9') number = 10 * number + (*text - '0');
+  }
+  return number;
+}
+
+namespace numpy_slots {
+constexpr int from_loops = number_at_end(TEXT_OF_MACRO(PyUFunc_FromFuncAndDataAndSignature));
+}
+#endif
+
 #endif

@@ -150,7 +150,7 @@ var contractMistakes = map[string]broken{
 	"read-only":         {"dlpackgen_python.c", `if (writable && memory->read_only)`, "if (0)", "argument 'y' (1st): it is read-only"},
 	"surplus arguments": {"dlpackgen_python.c", "if (count > names->positional)", "if (0)", "many() takes 12 arguments, got 13"},
 	"a name twice":      {"dlpackgen_python.c", "if (i < 0 || given[i] != NULL) {", "if (i < 0) {", "got two values for argument 'y'"},
-	"large numbers":     {"values.h", "if (bits == 64 || (*number >= low && *number <= high)) return 0;", "return 0;", "int8 does not hold 128"},
+	"large numbers":     {"values.h", "if (*number >= (is_signed ? -above : 0) && *number < above) return 0;", "return 0;", "int8 does not hold 128"},
 	"no copy":           {"values.h", "if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;", "return 0;", "argument 'idx' (4th): expected a C-contiguous tensor"},
 	"wrong values":      {"author.c", "sum += (i + 1) *", "sum += i *", "rows differs from the reference"},
 	"writes an input":   {"author.c", "int64_t sum = 0;", "int64_t sum = ((int64_t*)idx->data)[0]++ * 0;", "the kernel wrote to idx, which is only read"},

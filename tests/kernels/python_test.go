@@ -95,7 +95,7 @@ func TestPythonSanitized(t *testing.T) {
 
 // pythonMistakes are those of the module's own C; for the base, see tests/python.
 var pythonMistakes = map[string]mistake{
-	"integers are cut":           {"if (bits == 64 || (*number >= low && *number <= high)) return 0;", "return 0;"},
+	"integers are cut":           {"if (*number >= (is_signed ? -above : 0) && *number < above) return 0;", "return 0;"},
 	"floats are cut":             {"*number - *number != 0 || (*number <= most && *number >= -most)", "1"},
 	"texts end at a NUL":         {"if (strlen(*text) == (size_t)length) return 0;", "return 0;"},
 	"nothing is copied":          {"if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;", "return 0;"},

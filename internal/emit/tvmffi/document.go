@@ -3,14 +3,11 @@ package tvmffi
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
-	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
 var prefixText = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -23,25 +20,7 @@ func checkPrefix(value string) string {
 }
 
 // literal is a default in C, or "" for none and None.
-func literal(p contract.Param) string {
-	if p.Default == nil {
-		return ""
-	}
-	switch v := p.Default; v.Kind {
-	case notation.Int:
-		if v.Int == math.MinInt64 {
-			return "INT64_MIN"
-		}
-		return strconv.FormatInt(v.Int, 10)
-	case notation.Float:
-		return strconv.FormatFloat(v.Float, 'g', -1, 64)
-	case notation.Bool:
-		return fmt.Sprint(btoi(v.Bool))
-	case notation.Text:
-		return emit.CLiteral(v.Text)
-	}
-	return ""
-}
+func literal(p contract.Param) string { return emit.CDefault(p.Default) }
 
 // lines describe the kernel: how it is called, its arguments and its results.
 func lines(k *contract.Kernel) []string {

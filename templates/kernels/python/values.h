@@ -113,9 +113,9 @@ DLPACKGEN_VALUE int dlpackgen_read_bits(struct dlpackgen_call* call, int i, PyOb
     return 0;
   }
   if (dlpackgen_read_integer(call, i, value, dtype, number)) return -1;
-  const int64_t low = is_signed ? -((int64_t)1 << (bits - 1) >> (bits == 64)) : 0;
-  const int64_t high = bits == 64 ? INT64_MAX : ((int64_t)1 << (is_signed ? bits - 1 : bits)) - 1;
-  if (bits == 64 || (*number >= low && *number <= high)) return 0;
+  if (bits == 64) return 0;
+  const int64_t above = (int64_t)1 << (is_signed ? bits - 1 : bits);
+  if (*number >= (is_signed ? -above : 0) && *number < above) return 0;
   return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s does not hold %lld", dtype, (long long)*number);
 }
 

@@ -1,0 +1,264 @@
+package ufunc
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// dtypes are NumPy's, in the order in which its ufuncs look for a loop.
+var dtypes = []spec.DType{
+	{Name: "bool", Code: "kDLBool", Bits: 8}, {Name: "int8", Code: "kDLInt", Bits: 8},
+	{Name: "uint8", Code: "kDLUInt", Bits: 8}, {Name: "int16", Code: "kDLInt", Bits: 16},
+	{Name: "uint16", Code: "kDLUInt", Bits: 16}, {Name: "int32", Code: "kDLInt", Bits: 32},
+	{Name: "uint32", Code: "kDLUInt", Bits: 32}, {Name: "int64", Code: "kDLInt", Bits: 64},
+	{Name: "uint64", Code: "kDLUInt", Bits: 64}, {Name: "float16", Code: "kDLFloat", Bits: 16},
+	{Name: "float32", Code: "kDLFloat", Bits: 32}, {Name: "float64", Code: "kDLFloat", Bits: 64},
+	{Name: "complex64", Code: "kDLComplex", Bits: 64}, {Name: "complex128", Code: "kDLComplex", Bits: 128},
+}
+
+// The most operands of every NumPy, and the most loops of one gufunc here.
+const (
+	maxOperands = 32
+	maxLoops    = 256
+)
+
+// operand is an argument or a result that is an operand of the gufunc.
+type operand struct {
+	contract.Param
+	place int      // among the arguments, then the results
+	dims  []string // of its core
+}
+
+// gufunc is a kernel as NumPy has it.
+type gufunc struct {
+	k               *contract.Kernel
+	inputs, outputs []operand
+	loops           [][]spec.DType // of all operands
+}
+
+// all are the operands in NumPy's order.
+func (g *gufunc) all() []operand { return slices.Concat(g.inputs, g.outputs) }
+
+// newGufunc tells what a gufunc of the kernel is, or why there is none.
+func newGufunc(k *contract.Kernel) (*gufunc, error) {
+	g := &gufunc{k: k}
+	for i, p := range k.Args {
+		switch {
+		case p.Default != nil:
+		case p.Kind == contract.Tensor && p.Access == contract.Out:
+			g.outputs = append(g.outputs, operand{Param: p, place: i})
+		default:
+			g.inputs = append(g.inputs, operand{Param: p, place: i})
+		}
+	}
+	for i, p := range k.Results {
+		if !p.Saved {
+			g.outputs = append(g.outputs, operand{Param: p, place: len(k.Args) + i})
+		}
+	}
+	for _, check := range []func() error{g.unfitParam, g.unfit, g.unfitShape} {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	g.loops = g.combine()
+	if n := len(g.loops); n == 0 || n > maxLoops {
+		return nil, emit.CannotMake(k.Name, "", "has %d combinations of dtypes that NumPy has: a gufunc has 1 to %d loops "+
+			"here", n, maxLoops)
+	}
+	return g, nil
+}
+
+// unfit tells what of the whole kernel is no gufunc's.
+func (g *gufunc) unfit() error {
+	n := len(g.inputs) + len(g.outputs)
+	switch {
+	case g.k.NoBatch:
+		return emit.CannotMake(g.k.Name, "", "has batch: none, and a gufunc is a batched form")
+	case !slices.ContainsFunc(g.k.Devices, func(d contract.Device) bool { return d.Name == "kDLCPU" }):
+		return emit.CannotMake(g.k.Name, "", "has no function for kDLCPU: arrays of NumPy are in the host's memory")
+	case len(g.inputs) == 0:
+		return emit.CannotMake(g.k.Name, "", "has no argument without a default: a gufunc has inputs")
+	case len(g.outputs) == 0:
+		return emit.CannotMake(g.k.Name, "", "returns nothing: a gufunc has outputs")
+	case n > maxOperands:
+		return emit.CannotMake(g.k.Name, "", "has %d arguments and results: NumPy has room for %d", n, maxOperands)
+	}
+	return nil
+}
+
+// unfitParam tells what argument or result can be no operand.
+func (g *gufunc) unfitParam() error {
+	for _, p := range g.inputs {
+		switch {
+		case p.Kind == contract.Str || p.Kind == contract.Ints || p.Kind == contract.Floats:
+			return emit.CannotMake(g.k.Name, p.Name, "takes %s, %s, and operands of NumPy are arrays: give it a default",
+				p.Name, p.Expected())
+		case p.Kind == contract.Tensor && p.Writes():
+			return emit.CannotMake(g.k.Name, p.Name, "reads and writes %s, and NumPy may pass copies of inputs: return it",
+				p.Name)
+		}
+	}
+	for _, p := range g.outputs {
+		if p.Kind == contract.Number && p.Var != contract.None {
+			return emit.CannotMake(g.k.Name, p.Name, "returns the scalar %s of a variable: write %s[] for a tensor of rank 0",
+				p.Name, p.Expected())
+		}
+	}
+	for _, p := range g.all() {
+		switch {
+		case len(served(p.Param)) > 0:
+		case p.Kind == contract.Number && p.Var == contract.None:
+			return emit.CannotMake(g.k.Name, p.Name, "has the scalar %s of %s, which C passes as float: write float", p.Name,
+				p.Expected())
+		default:
+			return emit.CannotMake(g.k.Name, p.Name, "has %s, whose dtype NumPy does not have", p.Name)
+		}
+	}
+	return nil
+}
+
+// unfitShape tells what shape no signature of NumPy has.
+func (g *gufunc) unfitShape() error {
+	leads := slices.ContainsFunc(g.inputs, func(p operand) bool { return g.k.Leads(p.Param) })
+	for _, p := range g.all() {
+		if _, at := p.Rank(); p.Kind == contract.Tensor && at != contract.None && !g.k.Leads(p.Param) {
+			return emit.CannotMake(g.k.Name, p.Name, "has %s, and NumPy broadcasts over leading dimensions: write `...` first, "+
+				"without a name, and without column_major", p.Name)
+		}
+	}
+	g.name()
+	for _, p := range g.outputs {
+		if leads && !g.k.Leads(p.Param) {
+			return emit.CannotMake(g.k.Name, p.Name, "returns %s once for all of `...`: a gufunc returns it for each index",
+				p.Name)
+		}
+		if !g.known(p) {
+			return emit.CannotMake(g.k.Name, p.Name, "returns %s, and NumPy computes no extents: write numbers, and symbols "+
+				"that stand bare in an argument without a default", p.Name)
+		}
+	}
+	return nil
+}
+
+// known tells whether NumPy finds the extents of an output: each is a number, or one of an input.
+func (g *gufunc) known(output operand) bool {
+	return !slices.ContainsFunc(output.dims, func(dim string) bool {
+		_, err := strconv.Atoi(dim)
+		return err != nil &&
+			!slices.ContainsFunc(g.inputs, func(p operand) bool { return slices.Contains(p.dims, dim) })
+	})
+}
+
+// name names the dimensions of the cores. One that is no symbol has a name of its own: our check
+// compares it.
+func (g *gufunc) name() {
+	fresh := 0
+	next := func() string {
+		for ; ; fresh++ {
+			name := fmt.Sprintf("d%d", fresh)
+			if g.k.Dim(name) == contract.None {
+				fresh++
+				return name
+			}
+		}
+	}
+	for _, list := range [][]operand{g.inputs, g.outputs} {
+		for i := range list {
+			for _, e := range list[i].Extents {
+				switch {
+				case e.Form == contract.Ellipsis:
+				case e.Form == contract.Symbol:
+					list[i].dims = append(list[i].dims, g.k.Dims[e.Dim].Name)
+				case e.Form == contract.Fixed && e.Number > 0:
+					list[i].dims = append(list[i].dims, strconv.FormatInt(e.Number, 10))
+				default:
+					list[i].dims = append(list[i].dims, next())
+				}
+			}
+		}
+	}
+}
+
+// signature spells the signature of NumPy.
+func (g *gufunc) signature() string {
+	core := func(list []operand) string {
+		var all []string
+		for _, p := range list {
+			all = append(all, "("+strings.Join(p.dims, ",")+")")
+		}
+		return strings.Join(all, ",")
+	}
+	return core(g.inputs) + "->" + core(g.outputs)
+}
+
+// scalars are the dtypes of scalars without one.
+var scalars = map[contract.Kind]string{contract.Int: "int64", contract.Float: "float64", contract.Bool: "bool"}
+
+// served lists the dtypes of NumPy that a parameter may have.
+func served(p contract.Param) (all []spec.DType) {
+	for _, d := range dtypes {
+		switch name, ok := scalars[p.Kind]; {
+		case ok && name != d.Name:
+		case p.Kind == contract.Number && d.Bits == 16 && d.Code == "kDLFloat": // C has a float
+		case ok, len(p.Types) == 0, slices.ContainsFunc(p.Types, func(t spec.DType) bool { return t.Name == d.Name }):
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// lacking names the dtypes of the kernel that NumPy does not have.
+func lacking(k *contract.Kernel) (all []string) {
+	for _, p := range slices.Concat(k.Args, k.Results) {
+		for _, t := range p.Types {
+			has := slices.ContainsFunc(dtypes, func(d spec.DType) bool { return t.Name == d.Name })
+			if !has && !slices.Contains(all, t.Name) {
+				all = append(all, t.Name)
+			}
+		}
+	}
+	return all
+}
+
+func list(all []string) string {
+	if len(all) < 2 {
+		return strings.Join(all, "")
+	}
+	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
+}
+
+// combine lists the dtypes of the operands for each loop, the smaller ones first. It ends early where
+// there are too many.
+func (g *gufunc) combine() (loops [][]spec.DType) {
+	loops = [][]spec.DType{nil}
+	all := g.all()
+	for i, p := range all {
+		var longer [][]spec.DType
+		for _, loop := range loops {
+			for _, d := range served(p.Param) {
+				if first := sameVar(all[:i], p.Var); first == contract.None || loop[first].Name == d.Name {
+					longer = append(longer, append(slices.Clone(loop), d))
+				}
+			}
+		}
+		if loops = longer; len(loops) > 1<<16 {
+			return loops
+		}
+	}
+	return loops
+}
+
+// sameVar gives the first operand of a variable, or none.
+func sameVar(all []operand, v int) int {
+	if v == contract.None {
+		return contract.None
+	}
+	return slices.IndexFunc(all, func(p operand) bool { return p.Var == v })
+}

@@ -1,0 +1,69 @@
+// Package ufunc is the target "ufunc": the described kernels as generalized ufuncs of NumPy. Their
+// loops are in C, in the library of the module of target python; Python makes the ufuncs of them.
+package ufunc
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+)
+
+// Target is the row of the table of targets.
+var Target = emit.Target{
+	Name:      "ufunc",
+	Doc:       "described kernels as generalized ufuncs of NumPy; C, and Python that makes them",
+	Path:      "ufunc",
+	Oldest:    "1.3",
+	Needs:     []string{"c"},
+	Options:   []emit.Option{emit.ModuleOption("the module of target python, whose library has the loops: mylib._kernels")},
+	Contracts: true, ContractNeeds: []string{"kernels", "python"},
+	OnRequest: true,
+	Limits:    limits,
+	Manifest:  manifest,
+}
+
+// view is what both templates show.
+type view struct {
+	Module  string
+	Kernels []kernelView
+}
+
+func manifest(m *emit.Model) (emit.Manifest, error) {
+	v := view{Module: m.Module()}
+	var errs []error
+	for i := range m.Contracts {
+		g, err := newGufunc(&m.Contracts[i])
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		v.Kernels = append(v.Kernels, g.view())
+	}
+	parts := append(emit.Copies("ufunc", "", "loop.h", "operands.h"), emit.HostABI("numpy"))
+	return emit.Manifest{Assets: []emit.Asset{
+		{From: "ufunc/kernels_ufunc.c.tmpl", To: "kernels_ufunc.c", View: v, Parts: parts},
+		{From: "ufunc/kernels_ufunc.py.tmpl", To: "kernels_ufunc.py", View: v},
+	}}, errors.Join(errs...)
+}
+
+// limits lists what a gufunc does not do for a kernel.
+func limits(k *contract.Kernel) []string {
+	all := emit.WithoutGradients(k)
+	if slices.ContainsFunc(k.Devices, func(d contract.Device) bool { return d.Name != "kDLCPU" }) {
+		all = append(all, "runs on the CPU alone")
+	}
+	for _, p := range k.Args {
+		if p.Default != nil {
+			all = append(all, fmt.Sprintf("%s is always %s", p.Name, p.Default))
+		} else if p.Optional {
+			all = append(all, p.Name+" is always given")
+		}
+	}
+	if lacking := lacking(k); len(lacking) > 0 {
+		all = append(all, "NumPy has no "+list(lacking))
+	}
+	return all
+}

@@ -1,0 +1,150 @@
+/* The loops of gufuncs over a kernel, and their registration. Part of kernels_ufunc.c. */
+#ifndef DLPACKGEN_UFUNC_LOOP_H_
+#define DLPACKGEN_UFUNC_LOOP_H_
+
+#include "numpy_abi.h"
+#include "operands.h"
+
+#if defined(_WIN32)
+#define DLPACKGEN_UFUNC_API __declspec(dllexport)
+#else
+#define DLPACKGEN_UFUNC_API __attribute__((visibility("default")))
+#endif
+
+/* Which of NumPy's types has 64 bits: arrays of the other one are cast to it. */
+enum {
+  DLPACKGEN_NUMPY_INT64 = sizeof(long) == 8 ? DLPACKGEN_NUMPY_LONG : DLPACKGEN_NUMPY_LONG_LONG,
+  DLPACKGEN_NUMPY_UINT64 = sizeof(long) == 8 ? DLPACKGEN_NUMPY_UNSIGNED_LONG : DLPACKGEN_NUMPY_UNSIGNED_LONG_LONG,
+};
+
+/* The bytes of a sentence. */
+enum { DLPACKGEN_UFUNC_SENTENCE = 1024 };
+
+/* A gufunc. NumPy keeps what it points to. */
+struct dlpackgen_ufunc_kernel {
+  const char *name, *signature, *doc;
+  const struct dlpackgen_ufunc_operand* operands; /* the inputs, then the outputs */
+  int inputs, outputs, loops;
+  bool joins; /* `...` may have one dimension more */
+  void** functions;
+  void** data; /* for each loop its dtypes */
+  const char* types;
+};
+
+/* Calls the kernel with one tensor for each operand: a status, and a sentence. */
+typedef int dlpackgen_ufunc_call(const struct dlpackgen_ufunc_tensor* operands, struct dlpackgen_message* message);
+
+/* What a loop is given. */
+struct dlpackgen_ufunc_loop {
+  const struct dlpackgen_ufunc_kernel* kernel;
+  dlpackgen_ufunc_call* call;
+  const DLDataType* dtypes; /* of the operands */
+  char** given;
+  const intptr_t *sizes, *steps;
+};
+
+/* Raises an error. NumPy runs loops without the GIL, and runs further ones after an error. */
+static void dlpackgen_ufunc_raise(int status, const char* sentence) {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  PyObject* class = PyExc_RuntimeError;
+  switch (status) {
+#define DLPACKGEN_UFUNC_CLASS(name, exception, number) \
+  case DLPACKGEN_STATUS_##name: class = PyExc_##exception; break;
+    DLPACKGEN_STATUSES(DLPACKGEN_UFUNC_CLASS)
+#undef DLPACKGEN_UFUNC_CLASS
+  }
+  if (!PyErr_Occurred()) {
+    PyObject* const text = PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "replace");
+    if (text) PyErr_SetObject(class, text);
+    Py_XDECREF(text);
+  }
+  PyGILState_Release(state);
+}
+
+/* Describes the operands of a loop. */
+static int dlpackgen_ufunc_begin(const struct dlpackgen_ufunc_loop* loop, struct dlpackgen_ufunc_tensor* all,
+                                 struct dlpackgen_message* message) {
+  const int count = loop->kernel->inputs + loop->kernel->outputs;
+  const intptr_t* core = loop->steps + count;
+  int status = DLPACKGEN_STATUS_OK;
+  for (int i = 0; i < count; i++) all[i].block = NULL;
+  for (int i = 0; i < count && !status; i++) {
+    const struct dlpackgen_ufunc_operand* const operand = &loop->kernel->operands[i];
+    status = dlpackgen_ufunc_describe(operand, loop->dtypes[i], loop->given[i], loop->sizes + 1, loop->steps[i], core,
+                                      &all[i], message);
+    core += operand->ndim;
+  }
+  return status;
+}
+
+/* Makes one call of the loop, if its operands are tensors of the kernel with a dimension more. */
+static bool dlpackgen_ufunc_join(const struct dlpackgen_ufunc_loop* loop, struct dlpackgen_ufunc_tensor* all) {
+  const struct dlpackgen_ufunc_kernel* const kernel = loop->kernel;
+  const int count = kernel->inputs + kernel->outputs;
+  bool fits = kernel->joins && loop->sizes[0] > 1;
+  int led = 0;
+  for (; led < count && fits; led++)
+    fits = !all[led].block && dlpackgen_ufunc_lead(&kernel->operands[led], loop->sizes[0], loop->steps[led], &all[led]);
+  for (int i = 0; i < led && !fits; i++) dlpackgen_ufunc_unlead(kernel->operands[i].ndim, &all[i]);
+  return fits;
+}
+
+/* Calls the kernel for one element of the loop. */
+static int dlpackgen_ufunc_element(const struct dlpackgen_ufunc_loop* loop, struct dlpackgen_ufunc_tensor* all,
+                                   struct dlpackgen_message* message) {
+  const struct dlpackgen_ufunc_operand* const operands = loop->kernel->operands;
+  const int count = loop->kernel->inputs + loop->kernel->outputs;
+  for (int i = 0; i < count; i++) {
+    if (!all[i].block) all[i].tensor.data = all[i].given;
+    else if (!operands[i].is_written) dlpackgen_ufunc_copy(&all[i], 0, all[i].given, all[i].tensor.data, false);
+  }
+  const int status = loop->call(all, message);
+  for (int i = 0; i < count; i++) {
+    if (!status && all[i].block && operands[i].is_written)
+      dlpackgen_ufunc_copy(&all[i], 0, all[i].given, all[i].tensor.data, true);
+    all[i].given += loop->steps[i];
+  }
+  return status;
+}
+
+/* Runs a loop; all has room for each operand. */
+static void dlpackgen_ufunc_run(const struct dlpackgen_ufunc_loop* loop, struct dlpackgen_ufunc_tensor* all) {
+  char text[DLPACKGEN_UFUNC_SENTENCE];
+  struct dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
+  int status = dlpackgen_ufunc_begin(loop, all, &message);
+  if (!status && dlpackgen_ufunc_join(loop, all)) {
+    status = loop->call(all, &message);
+  } else {
+    for (intptr_t i = 0; i < loop->sizes[0] && !status; i++) status = dlpackgen_ufunc_element(loop, all, &message);
+  }
+  for (int i = 0; i < loop->kernel->inputs + loop->kernel->outputs; i++) free(all[i].block);
+  if (DLPACKGEN_RARE(status)) dlpackgen_ufunc_raise(status, text);
+}
+
+/* Registration */
+
+/* Finds the function of NumPy that makes gufuncs; else an exception is set. */
+static dlpackgen_numpy_from_loops dlpackgen_ufunc_find(void) {
+  dlpackgen_numpy_from_loops made = NULL;
+  PyObject* module = PyImport_ImportModule("numpy._core._multiarray_umath");
+  if (!module && PyErr_ExceptionMatches(PyExc_ImportError)) {
+    PyErr_Clear();
+    module = PyImport_ImportModule("numpy.core._multiarray_umath"); /* before NumPy 2 */
+  }
+  PyObject* const capsule = module ? PyObject_GetAttrString(module, "_UFUNC_API") : NULL;
+  void** const table = capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL;
+  if (table) memcpy(&made, &table[DLPACKGEN_NUMPY_FROM_LOOPS_SLOT], sizeof made);
+  Py_XDECREF(capsule);
+  Py_XDECREF(module);
+  return made;
+}
+
+/* Makes a gufunc, or sets an exception. */
+static PyObject* dlpackgen_ufunc_new(const struct dlpackgen_ufunc_kernel* kernel) {
+  const dlpackgen_numpy_from_loops make = dlpackgen_ufunc_find();
+  return make ? make(kernel->functions, kernel->data, kernel->types, kernel->loops, kernel->inputs, kernel->outputs,
+                     DLPACKGEN_NUMPY_NONE, kernel->name, kernel->doc, 0, kernel->signature)
+              : NULL;
+}
+
+#endif /* DLPACKGEN_UFUNC_LOOP_H_ */
