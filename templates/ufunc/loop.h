@@ -77,6 +77,47 @@ static int dlpackgen_ufunc_begin(const struct dlpackgen_ufunc_loop* loop, struct
   return status;
 }
 
+/* Tells whether the elements of two operands without a core overlap. */
+static bool dlpackgen_ufunc_overlap(const struct dlpackgen_ufunc_loop* loop, int i, int j, intptr_t item) {
+  const intptr_t last = loop->sizes[0] - 1;
+  const intptr_t a = loop->steps[i] * last, b = loop->steps[j] * last;
+  const char *const low = loop->given[i] + (a < 0 ? a : 0), *const other = loop->given[j] + (b < 0 ? b : 0);
+  return low < other + (b < 0 ? -b : b) + item && other < low + (a < 0 ? -a : a) + item;
+}
+
+/* Finds outputs that overlap inputs, which NumPy allows where operands have no core: it then runs
+ * element by element, as in y += x and in a reduction. False where the order of the elements counts. */
+static bool dlpackgen_ufunc_find_shared(const struct dlpackgen_ufunc_loop* loop, struct dlpackgen_ufunc_tensor* all) {
+  const struct dlpackgen_ufunc_kernel* const kernel = loop->kernel;
+  bool is_free = true;
+  for (int o = kernel->inputs; o < kernel->inputs + kernel->outputs; o++) {
+    for (int i = 0; i < kernel->inputs && kernel->operands[o].ndim + kernel->operands[i].ndim == 0; i++) {
+      if (!dlpackgen_ufunc_overlap(loop, o, i, 16)) continue; /* the bytes of the largest element */
+      all[o].is_shared = true;
+      is_free = is_free && loop->given[i] == loop->given[o] && loop->steps[i] == loop->steps[o];
+    }
+  }
+  return is_free;
+}
+
+/* Makes memory for the outputs that overlap inputs, as the kernel may write before it has read. */
+static int dlpackgen_ufunc_unshare(const struct dlpackgen_ufunc_loop* loop, struct dlpackgen_ufunc_tensor* all,
+                                   struct dlpackgen_message* message) {
+  int status = DLPACKGEN_STATUS_OK;
+  for (int o = loop->kernel->inputs; o < loop->kernel->inputs + loop->kernel->outputs && !status; o++) {
+    if (!all[o].is_shared || all[o].block) continue;
+    all[o].core = &loop->steps[o]; /* where the call has all elements */
+    status = dlpackgen_ufunc_prepare_copy(&loop->kernel->operands[o], &all[o], message);
+  }
+  return status;
+}
+
+/* Copies outputs to where NumPy wants them. */
+static void dlpackgen_ufunc_give(const struct dlpackgen_ufunc_loop* loop, const struct dlpackgen_ufunc_tensor* all) {
+  for (int o = loop->kernel->inputs; o < loop->kernel->inputs + loop->kernel->outputs; o++)
+    if (all[o].block) dlpackgen_ufunc_copy(&all[o], 0, all[o].given, all[o].tensor.data, true);
+}
+
 /* Makes one call of the loop, if its operands are tensors of the kernel with a dimension more. */
 static bool dlpackgen_ufunc_join(const struct dlpackgen_ufunc_loop* loop, struct dlpackgen_ufunc_tensor* all) {
   const struct dlpackgen_ufunc_kernel* const kernel = loop->kernel;
@@ -99,11 +140,8 @@ static int dlpackgen_ufunc_element(const struct dlpackgen_ufunc_loop* loop, stru
     else if (!operands[i].is_written) dlpackgen_ufunc_copy(&all[i], 0, all[i].given, all[i].tensor.data, false);
   }
   const int status = loop->call(all, message);
-  for (int i = 0; i < count; i++) {
-    if (!status && all[i].block && operands[i].is_written)
-      dlpackgen_ufunc_copy(&all[i], 0, all[i].given, all[i].tensor.data, true);
-    all[i].given += loop->steps[i];
-  }
+  if (!status) dlpackgen_ufunc_give(loop, all);
+  for (int i = 0; i < count; i++) all[i].given += loop->steps[i];
   return status;
 }
 
@@ -112,8 +150,11 @@ static void dlpackgen_ufunc_run(const struct dlpackgen_ufunc_loop* loop, struct 
   char text[DLPACKGEN_UFUNC_SENTENCE];
   struct dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
   int status = dlpackgen_ufunc_begin(loop, all, &message);
-  if (!status && dlpackgen_ufunc_join(loop, all)) {
+  const bool is_joined = !status && dlpackgen_ufunc_find_shared(loop, all) && dlpackgen_ufunc_join(loop, all);
+  if (!status) status = dlpackgen_ufunc_unshare(loop, all, &message);
+  if (!status && is_joined) {
     status = loop->call(all, &message);
+    if (!status) dlpackgen_ufunc_give(loop, all);
   } else {
     for (intptr_t i = 0; i < loop->sizes[0] && !status; i++) status = dlpackgen_ufunc_element(loop, all, &message);
   }

@@ -43,6 +43,7 @@ struct dlpackgen_ufunc_tensor {
   char* given;          /* where NumPy has what the call is about */
   const intptr_t* core; /* NumPy's strides of that, in bytes */
   void* block;          /* memory for a copy of it; NULL: the kernel takes it as it is */
+  bool is_shared;       /* an output, which overlaps an input */
 };
 
 DLPACKGEN_UFUNC int64_t dlpackgen_ufunc_item(const DLTensor* tensor) {
@@ -123,6 +124,7 @@ DLPACKGEN_UFUNC int dlpackgen_ufunc_describe(const struct dlpackgen_ufunc_operan
   tensor->shape = made->shape;
   tensor->strides = made->strides;
   tensor->data = made->given = given;
+  made->is_shared = false;
   made->core = core;
   const int64_t item = dlpackgen_ufunc_item(tensor);
   bool fits = !operand->align || ((uintptr_t)given % operand->align == 0 && (uintptr_t)step % operand->align == 0);

@@ -200,6 +200,32 @@ def test_out():
     host_rejects(ValueError, "read-only", lambda: ufuncs.rms_norm(x, weight, out=frozen))
 
 
+def test_elements():
+    """Without cores, NumPy lets outputs overlap inputs, and counts on the order of the elements."""
+    x, y = np.arange(1, 9), np.arange(8) * 10
+    for n in (1, 8):
+        got = y[:n].copy()
+        ufuncs.plus(x[:n], got, out=got)
+        same(got, x[:n] + y[:n])
+        ufuncs.plus(got, got, got)
+        same(got, 2 * (x[:n] + y[:n]))
+    got = np.stack([x, y], axis=1)
+    ufuncs.plus(got[::-1, 0], got[:, 0], out=got[:, 0])
+    same(got, np.stack([np.full(8, 9), y], axis=1))
+    got = np.arange(10)
+    ufuncs.plus(got[1:], got[:-1], out=got[1:])
+    same(got, np.array([0, 1, 3, 5, 7, 9, 11, 13, 15, 17]))
+    same(ufuncs.plus.reduce(x), I8(36))
+    same(ufuncs.plus.reduce(np.stack([x, y])), x + y)
+    same(ufuncs.plus.accumulate(x), np.cumsum(x))
+    same(ufuncs.plus.outer(x, y), x[:, None] + y)
+    got = np.zeros(8, I8)
+    ufuncs.plus(x, y, out=got, where=x % 2 == 0)
+    same(got, np.where(x % 2 == 0, x + y, 0))
+    ufuncs.plus.at(got, [0, 0], 5)
+    same(got[0], I8(10))
+
+
 def test_axes():
     rng = np.random.default_rng(5)
     x, weight = rng.standard_normal((4, 3)), rng.standard_normal(4)
