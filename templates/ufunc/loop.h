@@ -86,7 +86,7 @@ static bool dlpackgen_ufunc_overlap(const struct dlpackgen_ufunc_loop* loop, int
 }
 
 /* Finds outputs that overlap inputs, which NumPy allows where operands have no core: it then runs
- * element by element, as in y += x and in a reduction. False where the order of the elements counts. */
+ * element by element, as in y += x and in a reduction. False where the order of elements counts. */
 static bool dlpackgen_ufunc_find_shared(const struct dlpackgen_ufunc_loop* loop, struct dlpackgen_ufunc_tensor* all) {
   const struct dlpackgen_ufunc_kernel* const kernel = loop->kernel;
   bool is_free = true;

@@ -1,4 +1,4 @@
-/* Operands of NumPy as tensors of a kernel: shapes, strides, and copies. Part of kernels_ufunc.c. */
+/* Operands of NumPy as tensors of a kernel: shapes, strides, copies. Part of kernels_ufunc.c. */
 #ifndef DLPACKGEN_UFUNC_OPERANDS_H_
 #define DLPACKGEN_UFUNC_OPERANDS_H_
 

@@ -1,5 +1,5 @@
-// Package ufunc calls described kernels as ufuncs of NumPy, beside the module of Python that is made
-// from the same description and lies in the same library.
+// Package ufunc calls described kernels as ufuncs of NumPy, beside the module of Python that is
+// made from the same description and lies in the same library.
 package ufunc
 
 import (
@@ -43,7 +43,7 @@ func prepare(t *testing.T) builder {
 
 var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 
-// build makes one library that is the module of Python and has the loops. Nothing of NumPy is needed.
+// build makes one library that is the module of Python and has the loops, without NumPy.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	args := append([]string{"-std=c11", "-O1", "-g", "-fPIC", "-shared", "-fvisibility=hidden", "-Ic", "-Ikernels",
@@ -91,34 +91,53 @@ func TestSanitized(t *testing.T) {
 
 // mistakes make the generated source wrong in one place each.
 var mistakes = map[string][2]string{
-	"strides of cores are not checked":    {"if (fits && dlpackgen_ufunc_fits(operand->layout, tensor)) return DLPACKGEN_STATUS_OK;", "if (fits) return DLPACKGEN_STATUS_OK;"},
-	"parts of elements are strides":       {"fits = fits && core[d] % item == 0;", ""},
-	"alignment is not checked":            {"fits = !operand->align ||", "fits = 1 ||"},
-	"steps are not aligned":               {"(uintptr_t)step % operand->align == 0", "1"},
-	"columns are rows":                    {"const bool is_turned = operand->layout == DLPACKGEN_UFUNC_COLUMN_MAJOR;", "const bool is_turned = 0;"},
-	"any order is one":                    {"case DLPACKGEN_UFUNC_ANY_ORDER: return dlpackgen_is_contiguous_any_order(tensor);", "case DLPACKGEN_UFUNC_ANY_ORDER: return dlpackgen_is_contiguous(tensor);"},
-	"inner is contiguous":                 {"case DLPACKGEN_UFUNC_INNER: return dlpackgen_is_inner_contiguous(tensor);", "case DLPACKGEN_UFUNC_INNER: return dlpackgen_is_contiguous(tensor);"},
-	"nothing is copied in":                {"dlpackgen_ufunc_copy(&all[i], 0, all[i].given, all[i].tensor.data, false);", ";"},
-	"nothing is copied out":               {"if (all[o].block) dlpackgen_ufunc_copy(&all[o], 0, all[o].given, all[o].tensor.data, true);", ";"},
-	"memory that is missing is there":     {"if (made->block) return DLPACKGEN_STATUS_OK;\n  return dlpackgen_fail(message, &operand->site,", "return DLPACKGEN_STATUS_OK;\n  return dlpackgen_fail(message, &operand->site,"},
-	"a loop stays at its first element":   {"all[i].given += loop->steps[i];", ""},
-	"a loop goes on after an error":       {"for (intptr_t i = 0; i < loop->sizes[0] && !status; i++) status = dlpackgen_ufunc_element(loop, all, &message);", "for (intptr_t i = 0; i < loop->sizes[0]; i++) status = dlpackgen_ufunc_element(loop, all, &message);"},
-	"every loop is joined":                {"bool fits = kernel->joins && loop->sizes[0] > 1;", "bool fits = loop->sizes[0] > 1;"},
-	"no loop is joined":                   {"bool fits = kernel->joins && loop->sizes[0] > 1;", "bool fits = 0;"},
-	"what varies is joined":               {"if (!operand->is_leading) return step == 0;", "if (!operand->is_leading) return true;"},
-	"gaps are joined":                     {"return dlpackgen_ufunc_fits(operand->layout, &made->tensor);", "return true;"},
-	"what is not joined keeps the batch":  {"for (int i = 0; i < led && !fits; i++)", "for (int i = 0; 0; i++)"},
-	"outputs may overlap inputs":          {"all[o].is_shared = true;", ""},
-	"elements have no order":              {"is_free = is_free && loop->given[i] == loop->given[o] && loop->steps[i] == loop->steps[o];", ""},
-	"copies of all elements are one":      {"all[o].core = &loop->steps[o];", ""},
-	"errors are ignored":                  {"if (DLPACKGEN_RARE(status)) dlpackgen_ufunc_raise(status, text);", ""},
-	"all errors are RuntimeErrors":        {"PyErr_SetObject(class, text)", "PyErr_SetObject(PyExc_RuntimeError, text)"},
-	"texts are UTF-8":                     {`PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "replace")`, `PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "strict")`},
-	"errors are raised without the GIL":   {"const PyGILState_STATE state = PyGILState_Ensure();", "const PyGILState_STATE state = PyGILState_UNLOCKED;"},
-	"results are not checked":             {"if (!status_) status_ = dlpackgen_run_kernel_twice(", "status_ = dlpackgen_run_kernel_twice("},
-	"bytes are bools":                     {"made.integer = *(const uint8_t*)data; break;\n    case DLPACKGEN_DTYPE(kDLInt, 8, 1)", "made.integer = 0; break;\n    case DLPACKGEN_DTYPE(kDLInt, 8, 1)"},
-	"wide unsigned numbers are narrow":    {"made.integer = (int64_t) * (const uint64_t*)data;", "made.integer = *(const int32_t*)data;"},
-	"a second loop has the dtypes of one": {"(void*)(uintptr_t)dlpackgen_ufunc_dtypes_axpy[i]", "(void*)(uintptr_t)dlpackgen_ufunc_dtypes_axpy[0]"},
+	"strides of cores are not checked": {"if (fits && dlpackgen_ufunc_fits(operand->layout, tensor)) return DLPACKGEN_STATUS_OK;",
+		"if (fits) return DLPACKGEN_STATUS_OK;"},
+	"parts of elements are strides": {"fits = fits && core[d] % item == 0;", ""},
+	"alignment is not checked":      {"fits = !operand->align ||", "fits = 1 ||"},
+	"steps are not aligned":         {"(uintptr_t)step % operand->align == 0", "1"},
+	"columns are rows": {"const bool is_turned = operand->layout == DLPACKGEN_UFUNC_COLUMN_MAJOR;",
+		"const bool is_turned = 0;"},
+	"any order is one": {"case DLPACKGEN_UFUNC_ANY_ORDER: return dlpackgen_is_contiguous_any_order(tensor);",
+		"case DLPACKGEN_UFUNC_ANY_ORDER: return dlpackgen_is_contiguous(tensor);"},
+	"inner is contiguous": {"case DLPACKGEN_UFUNC_INNER: return dlpackgen_is_inner_contiguous(tensor);",
+		"case DLPACKGEN_UFUNC_INNER: return dlpackgen_is_contiguous(tensor);"},
+	"nothing is copied in": {"dlpackgen_ufunc_copy(&all[i], 0, all[i].given, all[i].tensor.data, false);",
+		";"},
+	"nothing is copied out": {"if (all[o].block) dlpackgen_ufunc_copy(&all[o], 0, all[o].given, all[o].tensor.data, true);",
+		";"},
+	"memory that is missing is there": {"if (made->block) return DLPACKGEN_STATUS_OK;\n  return dlpackgen_fail(message, &operand->site,",
+		"return DLPACKGEN_STATUS_OK;\n  return dlpackgen_fail(message, &operand->site,"},
+	"a loop stays at its first element": {"all[i].given += loop->steps[i];", ""},
+	"a loop goes on after an error": {"for (intptr_t i = 0; i < loop->sizes[0] && !status; i++) status = dlpackgen_ufunc_element(loop, all, &message);",
+		"for (intptr_t i = 0; i < loop->sizes[0]; i++) status = dlpackgen_ufunc_element(loop, all, &message);"},
+	"every loop is joined": {"bool fits = kernel->joins && loop->sizes[0] > 1;",
+		"bool fits = loop->sizes[0] > 1;"},
+	"no loop is joined": {"bool fits = kernel->joins && loop->sizes[0] > 1;", "bool fits = 0;"},
+	"what varies is joined": {"if (!operand->is_leading) return step == 0;",
+		"if (!operand->is_leading) return true;"},
+	"gaps are joined": {"return dlpackgen_ufunc_fits(operand->layout, &made->tensor);",
+		"return true;"},
+	"what is not joined keeps the batch": {"for (int i = 0; i < led && !fits; i++)", "for (int i = 0; 0; i++)"},
+	"outputs may overlap inputs":         {"all[o].is_shared = true;", ""},
+	"elements have no order": {"is_free = is_free && loop->given[i] == loop->given[o] && loop->steps[i] == loop->steps[o];",
+		""},
+	"copies of all elements are one": {"all[o].core = &loop->steps[o];", ""},
+	"errors are ignored":             {"if (DLPACKGEN_RARE(status)) dlpackgen_ufunc_raise(status, text);", ""},
+	"all errors are RuntimeErrors": {"PyErr_SetObject(class, text)",
+		"PyErr_SetObject(PyExc_RuntimeError, text)"},
+	"texts are UTF-8": {`PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "replace")`,
+		`PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "strict")`},
+	"errors are raised without the GIL": {"const PyGILState_STATE state = PyGILState_Ensure();",
+		"const PyGILState_STATE state = PyGILState_UNLOCKED;"},
+	"results are not checked": {"if (!status_) status_ = dlpackgen_run_kernel_twice(",
+		"status_ = dlpackgen_run_kernel_twice("},
+	"bytes are bools": {"made.integer = *(const uint8_t*)data; break;\n    case DLPACKGEN_DTYPE(kDLInt, 8, 1)",
+		"made.integer = 0; break;\n    case DLPACKGEN_DTYPE(kDLInt, 8, 1)"},
+	"wide unsigned numbers are narrow": {"made.integer = (int64_t) * (const uint64_t*)data;",
+		"made.integer = *(const int32_t*)data;"},
+	"a second loop has the dtypes of one": {"(void*)(uintptr_t)dlpackgen_ufunc_dtypes_axpy[i]",
+		"(void*)(uintptr_t)dlpackgen_ufunc_dtypes_axpy[0]"},
 }
 
 func mutants() (names []string, all []mutation.Mutant) {

@@ -234,8 +234,8 @@ func list(all []string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 }
 
-// combine lists the dtypes of the operands for each loop, the smaller ones first. It ends early where
-// there are too many.
+// combine lists the dtypes of the operands for each loop, the smaller ones first. It ends early
+// where there are too many.
 func (g *gufunc) combine() (loops [][]spec.DType) {
 	loops = [][]spec.DType{nil}
 	all := g.all()
