@@ -61,6 +61,7 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 			"struct seq_cell has 36 bytes, which is no multiple of 8 [invalid-layout]"},
 		{`params: "DLTensor *, void **"`, `params: "DLTensor *, handle"`,
 			"function make_tensor has a type that is not known: int (DLTensor *, handle) [unknown-type]"},
+		{"void (*)(void *), void **", "void (*)(handle), void **", "function make_function has a type that is not known"},
 		{"structs:", "structs: 3\nstruct:", "structs must be a mapping, not a value"},
 	} {
 		text := tvm(t)

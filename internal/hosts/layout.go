@@ -19,12 +19,12 @@ var plain = map[string]extent{
 	"char": {1, 1}, "int8_t": {1, 1}, "uint8_t": {1, 1}, "bool": {1, 1}, "int16_t": {2, 2}, "uint16_t": {2, 2},
 	"int": {4, 4}, "int32_t": {4, 4}, "uint32_t": {4, 4}, "float": {4, 4}, "double": {8, 8},
 	"int64_t": {8, 8}, "uint64_t": {8, 8}, "size_t": {8, 8}, "intptr_t": {8, 8}, "uintptr_t": {8, 8},
-	"DLDataType": {4, 2}, "DLDevice": {8, 4}, "DLTensor": {48, 8},
+	"DLDataType": {4, 2}, "DLDevice": {8, 4}, "DLTensor": {48, 8}, "DLManagedTensorVersioned": {80, 8},
 }
 
 var (
 	arrayType    = regexp.MustCompile(`^(.+)\[([1-9][0-9]{0,3})\]$`)
-	callbackType = regexp.MustCompile(`^([^()]+) \(\*\)\(([^()]+)\)$`)
+	callbackType = regexp.MustCompile(`^([^()]+) \(\*\)\((.+)\)$`)
 	pointerType  = regexp.MustCompile(`^(?:const )?([A-Za-z0-9_ ]+?) (\*|\*\*|\*const \*)$`)
 	structType   = regexp.MustCompile(`\bstruct ([a-z][a-z0-9_]*)`)
 )
@@ -59,12 +59,28 @@ func callable(returns, params string, declared map[string]Struct, self string) b
 	if returns != "void" && !known(returns) {
 		return false
 	}
-	for _, p := range strings.Split(params, ", ") {
+	for _, p := range splitParams(params) {
 		if params != "void" && !known(p) {
 			return false
 		}
 	}
 	return true
+}
+
+// splitParams splits at the commas that are not inside of a callback's own parameters.
+func splitParams(text string) (all []string) {
+	depth, start := 0, 0
+	for i, r := range text {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case r == ',' && depth == 0:
+			all, start = append(all, strings.TrimSpace(text[start:i])), i+1
+		}
+	}
+	return append(all, strings.TrimSpace(text[start:]))
 }
 
 // layout follows the fields of a struct and finds those that cannot be where they are.

@@ -31,6 +31,9 @@ var mutants = map[string][][2]string{
 		{"size: 32", "size: 40"},
 		{"returns: int, params: \"DLTensor *, void **\"", "returns: int, params: \"DLTensor *, void **, int\""},
 		{"returns: \"void *\", params: \"int32_t, int32_t\"", "returns: void, params: \"int32_t, int32_t\""},
+		{"name: backtrace, offset: 32,", "name: backtrace, offset: 40,"},
+		{"void *, int (*)(void *, const struct any *, int32_t,", "void *, int (*)(void *, const struct any *, int64_t,"},
+		{"params: \"const struct byte_array *, void *, int\"", "params: \"const struct byte_array *, void *\""},
 	},
 	"xla_ffi": {
 		{"dtype_s4: {value: 21,", "dtype_s4: {value: 22,"},

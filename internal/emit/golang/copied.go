@@ -16,14 +16,22 @@ const (
 )
 
 // below are the packages below the bindings, which import them.
-var below = map[string][]string{"dlpackpy": python, "dlpacktest": conformance}
+var below = map[string][]string{"dlpackpy": python, "dlpacktest": conformance,
+	hostFolder: hostCalls}
 
 // headers are those that the C of each package includes: target c's.
 var headers = map[string][]string{
 	"":           {header.DLPack, header.Elements, header.Rules},
 	"dlpackpy":   {header.DLPack, header.Codes, header.Elements, header.Rules},
 	"dlpacktest": {header.DLPack},
+	hostFolder:   {header.DLPack},
 }
+
+// hostFolder is the package that calls functions of tvm-ffi, and host what it declares of it.
+const (
+	hostFolder = "tvmffi"
+	host       = "tvm_ffi"
+)
 
 // copied lists the files that the spec does not decide: the run time with the packages
 // below it, and the headers. Go finds those packages, and the examples,
@@ -34,10 +42,18 @@ func (b *binding) copied() []emit.Asset {
 		return all
 	}
 	all = append(all, b.source("", "example_test.go"))
-	for _, name := range []string{"dlpackpy", "dlpacktest"} {
+	for _, name := range []string{"dlpackpy", "dlpacktest", hostFolder} {
 		all = append(all, b.folder(name, name, below[name])...)
 	}
-	return all
+	return append(all, b.hostABI()...)
+}
+
+// hostABI lists the files of package tvmffi that share sources with target tvmffi.
+func (b *binding) hostABI() []emit.Asset {
+	abi, calls := emit.HostABI(host), b.source(hostFolder, "call.c")
+	abi.To, abi.Words = path.Join(hostFolder, abi.To), emit.Words{"<" + header.DLPack + ">", `"dlpack.h"`}
+	calls.Parts = emit.Copies("tvmffi", "", "symbols.h")
+	return []emit.Asset{abi, calls}
 }
 
 // folder lists the files of one package. cgo looks for headers in the package's own folder

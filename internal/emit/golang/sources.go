@@ -2,7 +2,7 @@ package golang
 
 // runtime are the sources of the bindings themselves.
 var runtime = []string{
-	"at.go", "batch.go", "blocks.go", "buffer.c", "buffer.go", "buffer.h", "data.go",
+	"at.go", "batch.go", "blocks.go", "borrow.go", "buffer.c", "buffer.go", "buffer.h", "data.go",
 	"debug_off.go", "debug_on.go", "doc.go", "errors.go", "exchange.c", "exchange.go",
 	"exchange.h", "exchange_error.go", "export.c", "export.go", "export.h", "export_packed.go",
 	"fill.go", "floats.go", "format.go", "hook.go", "import.go", "leaks.go", "names.go",
@@ -22,4 +22,9 @@ var conformance = []string{
 	"doc.go", "exchange.go", "flags.go", "hostile.go", "layouts.go", "lifetimes.go",
 	"ownership.go", "plain.go", "roundtrips.go", "run.go", "run_test.go", "sanitized.go",
 	"stranger.c", "stranger.go", "stranger.h", "strides.go", "threads.go",
+}
+
+// hostCalls are those of package tvmffi, less what comes of tvm-ffi's ABI.
+var hostCalls = []string{
+	"call.go", "call.h", "doc.go", "errors.go", "functions.go", "library.go", "objects.go", "owner.go", "values.go",
 }

@@ -1,0 +1,158 @@
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package tvmffi
+
+// #include "call.h"
+import "C"
+
+import (
+	"runtime"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// Func is a function of tvm-ffi: of a [Library], or an object, as [Global] and [NewFunc] return.
+type Func struct {
+	name     string
+	function uintptr // the safe_call of tvm-ffi
+	object   bool    // the owner has an object of tvm-ffi, not a library
+	owner    *owner
+}
+
+// Call calls the function. The arguments are borrowed until it returns. The result is the
+// caller's: see [Value.Release].
+//
+// Errors: [*Error] for what the function failed with; [ErrClosed] for a function or an argument
+// that was closed or released; [ErrArgument] for an argument that cannot be passed.
+func (f *Func) Call(args ...Value) (Value, error) {
+	self, open := f.owner.get()
+	if !open {
+		return Value{}, failf(ErrClosed, "function %s", f.name)
+	}
+	if !f.object {
+		self = 0
+	}
+	var few C.struct_dlp_00000000_few
+	if len(args) > len(few.at) {
+		return f.callMany(self, args)
+	}
+	for i := range args {
+		a := &args[i]
+		if uint32(a.index) > lastPlain {
+			return f.callMany(self, args)
+		}
+		few.at[i] = C.struct_dlp_00000000_packed{index: C.int32_t(a.index), bits: C.uint64_t(a.bits)}
+	}
+	escape(args)
+	reply := C.dlp_00000000_call_few(C.uintptr_t(f.function), C.uintptr_t(self), few, C.int32_t(len(args)))
+	runtime.KeepAlive(args)
+	return finish(&reply)
+}
+
+// lastPlain is the last of the kinds that are passed as they are.
+const lastPlain = C.DLPACKGEN_TVM_FFI_DLTENSOR
+
+// escape lets the compiler put all that arguments point to into the heap: a stack moves, and C has
+// addresses of it as numbers.
+func escape(args []Value) {
+	if never {
+		for i := range args {
+			escaped = args[i].ptr
+		}
+	}
+}
+
+var (
+	never   bool
+	escaped unsafe.Pointer
+)
+
+// frame is the memory of a call with many arguments, or with texts.
+type frame struct {
+	args   []packed
+	text   []byte
+	arrays []byteArray
+}
+
+// packed and byteArray mirror structs of C, with numbers for pointers.
+type packed struct {
+	index int32
+	size  uint32
+	bits  uint64
+}
+
+type byteArray struct{ data, size uintptr }
+
+var frames = sync.Pool{New: func() any { return new(frame) }}
+
+func (f *Func) callMany(self uintptr, args []Value) (Value, error) {
+	m := frames.Get().(*frame)
+	defer frames.Put(m)
+	if err := m.fill(args); err != nil {
+		return Value{}, err
+	}
+	escape(args)
+	reply := C.dlp_00000000_call_many(C.uintptr_t(f.function), C.uintptr_t(self),
+		(*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(m.args))), C.int32_t(len(args)))
+	runtime.KeepAlive(args)
+	return finish(&reply)
+}
+
+// fill packs the arguments. Memory for texts is taken first, since their addresses are kept.
+func (m *frame) fill(args []Value) error {
+	texts, arrays := 0, 0
+	for i := range args {
+		switch args[i].index {
+		case rawText:
+			texts += int(args[i].bits) + 1
+		case rawBytes:
+			arrays++
+		}
+	}
+	m.args, m.text, m.arrays = room(m.args, len(args)), room(m.text, texts), room(m.arrays, arrays)
+	for i := range args {
+		if err := m.add(i, &args[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// room empties a slice, with room for n.
+func room[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, 0, n)
+	}
+	return s[:0]
+}
+
+func (m *frame) add(i int, v *Value) error {
+	p := packed{index: v.index, bits: v.bits}
+	switch {
+	case v.index == invalid:
+		return failf(ErrArgument, "argument %d: %s", i+1, reasons[v.bits])
+	case v.index == rawText:
+		text := v.text()
+		if strings.IndexByte(text, 0) >= 0 {
+			return failf(ErrArgument, "argument %d: expected a text without NUL", i+1)
+		}
+		p.bits = uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.text[len(m.text):cap(m.text)]))))
+		m.text = append(append(m.text, text...), 0)
+	case v.index == rawBytes:
+		m.arrays = append(m.arrays, byteArray{uintptr(v.ptr), uintptr(v.bits)})
+		p.bits = uint64(uintptr(unsafe.Pointer(&m.arrays[len(m.arrays)-1])))
+	case v.index >= firstObject && !v.alive():
+		return failf(ErrClosed, "argument %d: the %s was released", i+1, v.Kind())
+	}
+	m.args = append(m.args, p)
+	return nil
+}
+
+// finish takes the result of a call.
+func finish(reply *C.struct_dlp_00000000_reply) (Value, error) {
+	if reply.status != 0 {
+		return Value{}, raised(reply)
+	}
+	return valueOf(packed{int32(reply.result.index), uint32(reply.result.size), uint64(reply.result.bits)}, true)
+}

@@ -1,0 +1,88 @@
+/* How the Go files call tvm-ffi: one crossing for each call. Not part of the package's
+ * interface. */
+#ifndef dlp_00000000_TVMFFI_CALL_H
+#define dlp_00000000_TVMFFI_CALL_H
+
+#include <stdint.h>
+#include "tvm_ffi_abi.h"
+
+#if defined(_WIN32)
+#define dlp_00000000_TVMFFI_LOCAL
+#else
+#define dlp_00000000_TVMFFI_LOCAL __attribute__((visibility("hidden")))
+#endif
+
+/* A TVMFFIAny without pointers, since it lies in Go's memory. */
+struct dlp_00000000_packed {
+  int32_t index;
+  uint32_t size; /* of a small text, else 0 */
+  uint64_t bits;
+};
+
+/* As many arguments as are passed by value. The stack of Go, where they were, may move meanwhile. */
+enum { dlp_00000000_FEW = 4 };
+
+struct dlp_00000000_few {
+  struct dlp_00000000_packed at[dlp_00000000_FEW];
+};
+
+/* The result where status is 0, else in bits the Error object, or 0. */
+struct dlp_00000000_reply {
+  struct dlp_00000000_packed result;
+  int64_t status;
+};
+
+typedef int (*dlp_00000000_safe_call)(void* self, const struct dlp_00000000_packed* args, int32_t count,
+                                      struct dlp_00000000_packed* result);
+
+/* Moves the error of this thread into a reply. */
+dlp_00000000_TVMFFI_LOCAL void dlp_00000000_move_error(struct dlp_00000000_reply* reply);
+
+/* Addresses come as numbers: cgo would test pointer arguments for Go memory behind them. */
+static inline struct dlp_00000000_reply dlp_00000000_call(uintptr_t function, uintptr_t self,
+                                                          const struct dlp_00000000_packed* args, int32_t count) {
+  struct dlp_00000000_reply reply = { { 0, 0, 0 }, 0 };
+  reply.status = ((dlp_00000000_safe_call)function)((void*)self, args, count, &reply.result);
+  if (reply.status) dlp_00000000_move_error(&reply);
+  return reply;
+}
+
+static inline struct dlp_00000000_reply dlp_00000000_call_few(uintptr_t function, uintptr_t self,
+                                                              struct dlp_00000000_few few, int32_t count) {
+  return dlp_00000000_call(function, self, few.at, count);
+}
+
+static inline struct dlp_00000000_reply dlp_00000000_call_many(uintptr_t function, uintptr_t self,
+                                                               const uint64_t* words, int32_t count) {
+  return dlp_00000000_call(function, self, (const struct dlp_00000000_packed*)(const void*)words, count);
+}
+
+/* A handle, or in text why there is none; the caller frees it. */
+struct dlp_00000000_opened {
+  uintptr_t handle;
+  char* text;
+};
+
+dlp_00000000_TVMFFI_LOCAL struct dlp_00000000_opened dlp_00000000_open_library(const char* path, int everywhere);
+dlp_00000000_TVMFFI_LOCAL void dlp_00000000_close_library(uintptr_t handle);
+dlp_00000000_TVMFFI_LOCAL uintptr_t dlp_00000000_symbol_in(uintptr_t handle, const char* name);
+
+/* Tells whether libtvm_ffi is in the process. */
+dlp_00000000_TVMFFI_LOCAL int dlp_00000000_has_runtime(void);
+
+/* Functions of libtvm_ffi, which must be in the process. Results are objects with a reference for
+ * the caller. */
+dlp_00000000_TVMFFI_LOCAL void dlp_00000000_retain_object(uintptr_t object);
+dlp_00000000_TVMFFI_LOCAL void dlp_00000000_release_object(uintptr_t object);
+dlp_00000000_TVMFFI_LOCAL void dlp_00000000_raise(const char* kind, const char* message);
+dlp_00000000_TVMFFI_LOCAL struct dlp_00000000_reply dlp_00000000_text_of(const char* data, size_t size, int bytes);
+dlp_00000000_TVMFFI_LOCAL struct dlp_00000000_reply dlp_00000000_global(const char* name, size_t size);
+dlp_00000000_TVMFFI_LOCAL struct dlp_00000000_reply dlp_00000000_register(const char* name, size_t size,
+                                                                          uintptr_t function, int replace);
+dlp_00000000_TVMFFI_LOCAL struct dlp_00000000_reply dlp_00000000_function_of(uintptr_t safe_call);
+dlp_00000000_TVMFFI_LOCAL struct dlp_00000000_reply dlp_00000000_function_of_go(uintptr_t handle);
+dlp_00000000_TVMFFI_LOCAL struct dlp_00000000_reply dlp_00000000_tensor_of(uintptr_t managed);
+dlp_00000000_TVMFFI_LOCAL struct dlp_00000000_reply dlp_00000000_managed_of(uintptr_t tensor);
+dlp_00000000_TVMFFI_LOCAL struct dlp_00000000_reply dlp_00000000_allocate_by(uintptr_t allocator);
+
+#endif

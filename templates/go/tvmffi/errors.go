@@ -1,0 +1,66 @@
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package tvmffi
+
+// #include "call.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+)
+
+// What this package itself rejects wraps one of these.
+var (
+	ErrArgument = errors.New("tvmffi: invalid argument")
+	ErrKind     = errors.New("tvmffi: value of another kind")
+	ErrClosed   = errors.New("tvmffi: closed or released")
+	ErrNotFound = errors.New("tvmffi: not found")
+	ErrOpen     = errors.New("tvmffi: library cannot be loaded")
+	ErrRuntime  = errors.New("tvmffi: needs libtvm_ffi: call LoadRuntime first")
+)
+
+func failf(kind error, format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{kind}, args...)...)
+}
+
+// Error is what a function of tvm-ffi failed with. A callback of [NewFunc] that returns one fails
+// with its Kind and Message.
+type Error struct {
+	Kind      string // as Python names it: ValueError, TypeError, RuntimeError ...
+	Message   string
+	Backtrace string // the innermost call first; may be empty
+}
+
+// Error gives the kind and the message.
+func (e *Error) Error() string { return e.Kind + ": " + e.Message }
+
+// raised converts the error of a reply, and releases it.
+func raised(reply *C.struct_dlp_00000000_reply) error {
+	address := uintptr(reply.result.bits)
+	switch {
+	case address != 0:
+		defer C.dlp_00000000_release_object(C.uintptr_t(address))
+		cell := behind[C.struct_dlpackgen_tvm_ffi_error_cell](address)
+		return &Error{textIn(&cell.kind), textIn(&cell.message), textIn(&cell.backtrace)}
+	case reply.status != -1:
+		return &Error{Kind: "RuntimeError",
+			Message: fmt.Sprintf("status %d: the function left its error with another host, as Python", reply.status)}
+	case C.dlp_00000000_has_runtime() == 0:
+		return &Error{Kind: "RuntimeError",
+			Message: "the function failed; its message needs libtvm_ffi: call LoadRuntime first"}
+	}
+	return &Error{Kind: "RuntimeError", Message: "the function failed without an error"}
+}
+
+// behind gives what lies behind the head of an object.
+func behind[T any](object uintptr) *T {
+	head := *(*unsafe.Pointer)(unsafe.Pointer(&object))
+	return (*T)(unsafe.Add(head, C.sizeof_struct_dlpackgen_tvm_ffi_object))
+}
+
+// textIn copies a text of C.
+func textIn(a *C.struct_dlpackgen_tvm_ffi_byte_array) string {
+	return string(unsafe.Slice((*byte)(unsafe.Pointer(a.data)), int(a.size)))
+}

@@ -1,0 +1,247 @@
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package tvmffi
+
+/*
+#include <stdlib.h>
+#include "call.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/cgo"
+	"unsafe"
+)
+
+// Global finds a function by the name that it is registered by, as "runtime.ModuleLoadFromFile".
+// Release it. Errors: [ErrNotFound], [ErrRuntime].
+func Global(name string) (*Func, error) {
+	if err := needRuntime(); err != nil {
+		return nil, err
+	}
+	reply := C.dlp_00000000_global((*C.char)(unsafe.Pointer(unsafe.StringData(name))), C.size_t(len(name)))
+	if reply.status == 0 && reply.result.bits == 0 {
+		return nil, failf(ErrNotFound, "no global function %q is registered", name)
+	}
+	return taken(name, &reply)
+}
+
+// taken makes a Func of a function object, whose reference it takes over.
+func taken(name string, reply *C.struct_dlp_00000000_reply) (*Func, error) {
+	v, err := finish(reply)
+	if err != nil {
+		return nil, err
+	}
+	return funcOf(name, v), nil
+}
+
+func funcOf(name string, v Value) *Func {
+	cell := behind[C.struct_dlpackgen_tvm_ffi_function_cell](uintptr(v.bits))
+	function := *(*uintptr)(unsafe.Pointer(&cell.safe_call))
+	return &Func{name: name, function: function, object: true, owner: (*owner)(v.ptr)}
+}
+
+// Func gives a function, with a reference of its own: release it. Errors: [ErrKind], [ErrClosed].
+func (v Value) Func() (*Func, error) {
+	if _, err := v.object("function", isFunction); err != nil {
+		return nil, err
+	}
+	kept, err := v.Retain()
+	if err != nil {
+		return nil, err
+	}
+	return funcOf("of a value", kept), nil
+}
+
+// Release drops the reference to a function object; once, however often it is called. Functions of
+// a library have none.
+func (f *Func) Release() {
+	if !f.object {
+		return
+	}
+	if address := f.owner.end(); address != 0 {
+		C.dlp_00000000_release_object(C.uintptr_t(address))
+	}
+}
+
+// Object gives a function object with a reference of its own, which can be passed, registered and
+// returned: release it. That of a library's function must not outlive the library. Errors:
+// [ErrClosed], [ErrRuntime].
+func (f *Func) Object() (*Func, error) {
+	address, open := f.owner.get()
+	switch {
+	case !open:
+		return nil, failf(ErrClosed, "function %s", f.name)
+	case f.object:
+		C.dlp_00000000_retain_object(C.uintptr_t(address))
+		kept, err := objectOf(packed{index: isFunction, bits: uint64(address)}, true)
+		return funcOf(f.name, kept), err
+	}
+	if err := needRuntime(); err != nil {
+		return nil, err
+	}
+	reply := C.dlp_00000000_function_of(C.uintptr_t(f.function))
+	return taken(f.name, &reply)
+}
+
+// SetGlobal registers a function object by a name, for the whole process and for good. Errors:
+// [ErrRuntime], [ErrArgument] for a function that is no object, and [*Error] where the name is taken
+// and replace is false.
+func SetGlobal(name string, f *Func, replace bool) error {
+	if err := needRuntime(); err != nil {
+		return err
+	}
+	v := Function(f)
+	if v.index == invalid {
+		return failf(ErrArgument, "%s", reasons[v.bits])
+	}
+	again := C.int(0)
+	if replace {
+		again = 1
+	}
+	reply := C.dlp_00000000_register((*C.char)(unsafe.Pointer(unsafe.StringData(name))), C.size_t(len(name)),
+		C.uintptr_t(v.bits), again)
+	runtime.KeepAlive(f)
+	_, err := finish(&reply)
+	return err
+}
+
+// LoadModule loads a module by tvm-ffi's own loader, as libraries need that TVM compiled: their
+// functions call others by name. Its functions are found by [ModuleFunc]. Errors: [ErrRuntime],
+// [ErrNotFound] and [*Error].
+func LoadModule(path string) (Value, error) {
+	return callGlobal("ffi.ModuleLoadFromFile", String(path))
+}
+
+// ModuleFunc finds a function of a module, also in the modules that it imports. Release it. Errors:
+// [ErrNotFound], [ErrRuntime] and [*Error], also for a value that is no module.
+func ModuleFunc(module Value, name string) (*Func, error) {
+	found, err := callGlobal("ffi.ModuleGetFunction", module, String(name), Bool(true))
+	if err != nil {
+		return nil, err
+	}
+	if found.IsNone() {
+		return nil, failf(ErrNotFound, "the module has no function %q", name)
+	}
+	defer found.Release()
+	return found.Func()
+}
+
+// Array makes an array of values, for functions that take one. Release it. Errors: [ErrRuntime],
+// and those of [Func.Call].
+func Array(items ...Value) (Value, error) { return callGlobal("ffi.Array", items...) }
+
+func callGlobal(name string, args ...Value) (Value, error) {
+	f, err := Global(name)
+	if err != nil {
+		return Value{}, err
+	}
+	defer f.Release()
+	return f.Call(args...)
+}
+
+// NewFunc makes a function object of a Go function, for others to call, on any thread and several
+// at once. Release it; the Go function is kept until its last owner releases it.
+//
+// Arguments are borrowed until the function returns: [Value.Retain] keeps one. The result passes to
+// the caller, with its reference. An error fails the call: with the Kind and Message of an [*Error],
+// else as a RuntimeError. A panic is a RuntimeError. The function must not call runtime.Goexit.
+// Error: [ErrRuntime].
+func NewFunc(f func(args []Value) (Value, error)) (*Func, error) {
+	if f == nil {
+		return nil, failf(ErrArgument, "the function is nil")
+	}
+	if err := needRuntime(); err != nil {
+		return nil, err
+	}
+	handle := cgo.NewHandle(f)
+	reply := C.dlp_00000000_function_of_go(C.uintptr_t(handle))
+	if reply.status != 0 {
+		handle.Delete()
+	}
+	return taken("of Go", &reply)
+}
+
+//export dlp_00000000_tvmffi_deleted
+func dlp_00000000_tvmffi_deleted(handle C.uintptr_t) { cgo.Handle(handle).Delete() }
+
+// C calls it for a function of Go. A panic must not unwind through the frames of C.
+//
+//export dlp_00000000_tvmffi_called
+func dlp_00000000_tvmffi_called(handle, args C.uintptr_t, count C.int32_t, result C.uintptr_t) C.int {
+	if err := called(cgo.Handle(handle), uintptr(args), int(count), uintptr(result)); err != nil {
+		raise(err)
+		return -1
+	}
+	return 0
+}
+
+func called(handle cgo.Handle, args uintptr, count int, result uintptr) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v", cause)
+		}
+	}()
+	values := make([]Value, count)
+	for i, p := range unsafe.Slice(*(**packed)(unsafe.Pointer(&args)), count) {
+		if values[i], err = valueOf(p, false); err != nil {
+			return err
+		}
+	}
+	made, err := handle.Value().(func([]Value) (Value, error))(values)
+	if err != nil {
+		return err
+	}
+	p, err := made.give()
+	if err == nil {
+		**(**packed)(unsafe.Pointer(&result)) = p
+	}
+	return err
+}
+
+// give passes a result to the caller of a callback.
+func (v Value) give() (packed, error) {
+	switch {
+	case v.index == invalid || v.index == isDLTensor:
+		return packed{}, failf(ErrArgument, "a callback returns tensors that NewTensor made")
+	case v.index == rawText || v.index == rawBytes:
+		return v.giveText()
+	case v.index < firstObject:
+		return packed{index: v.index, bits: v.bits}, nil
+	case v.ptr == nil: // an argument of the callback
+		C.dlp_00000000_retain_object(C.uintptr_t(v.bits))
+	default:
+		if (*owner)(v.ptr).end() == 0 {
+			return packed{}, failf(ErrClosed, "the result was released")
+		}
+	}
+	return packed{index: v.index, bits: v.bits}, nil
+}
+
+func (v Value) giveText() (packed, error) {
+	bytes := C.int(0)
+	if v.index == rawBytes {
+		bytes = 1
+	}
+	reply := C.dlp_00000000_text_of((*C.char)(v.ptr), C.size_t(v.bits), bytes)
+	if reply.status != 0 {
+		return packed{}, raised(&reply)
+	}
+	return packed{int32(reply.result.index), uint32(reply.result.size), uint64(reply.result.bits)}, nil
+}
+
+// raise sets the error of this thread.
+func raise(err error) {
+	kind, message := "RuntimeError", err.Error()
+	var known *Error
+	if errors.As(err, &known) {
+		kind, message = known.Kind, known.Message
+	}
+	k, m := C.CString(kind), C.CString(message)
+	defer C.free(unsafe.Pointer(k))
+	defer C.free(unsafe.Pointer(m))
+	C.dlp_00000000_raise(k, m)
+}

@@ -1,0 +1,222 @@
+// Package gotvmffi calls functions of tvm-ffi from Go: of a library that is made from a description,
+// of libtvm_ffi, and of TVM.
+package gotvmffi
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+// module is a Go module of generated files with the calls, and the libraries that they load.
+type module struct {
+	dir string
+	env []string
+}
+
+// prepare generates, and builds the library of kernels.
+func prepare(t *testing.T) module {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds programs with cgo for some seconds, and -short was given")
+	}
+	python := testtool.RequirePython(t)
+	out, err := exec.Command(python, "-c", "import tvm_ffi; print(tvm_ffi.__path__[0])").Output()
+	if err != nil {
+		t.Skip("needs apache-tvm-ffi: make setup")
+	}
+	m := module{dir: t.TempDir()}
+	host := filepath.Join(strings.TrimSpace(string(out)), "lib")
+	m.env = []string{"PLAIN=" + filepath.Join(m.dir, "plain.so"), "RUNTIME=" + filepath.Join(host, "libtvm_ffi.so"),
+		"ODD=" + filepath.Join(m.dir, "odd.so"), "TESTING=" + filepath.Join(host, "libtvm_ffi_testing.so")}
+	m.generate(t)
+	author, err := filepath.Abs("../kernels/testdata/author.c")
+	require.NoError(t, err)
+	m.run(t, testtool.Require(t, "gcc", "gcc"), "-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-Ic",
+		"-Ikernels", "-o", "plain.so", "c_tvmffi/kernels_tvmffi.c", "kernels/kernels.c", author, "-pthread")
+	odd, err := filepath.Abs("testdata/odd.c")
+	require.NoError(t, err)
+	m.run(t, testtool.Require(t, "gcc", "gcc"), "-shared", "-fPIC", "-Wall", "-Werror", "-o", "odd.so", odd)
+	return m
+}
+
+// generate takes the description of tests/tvmffi, and the Go bindings beside it.
+func (m module) generate(t *testing.T) {
+	t.Helper()
+	config, err := os.ReadFile("../tvmffi/testdata/dlpackgen.yaml")
+	require.NoError(t, err)
+	const callers = "  tvmffi: {path: tvmffi, legacy: tvm_}\n"
+	require.Contains(t, string(config), callers)
+	file := filepath.Join(m.dir, "dlpackgen.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(config), callers,
+		"  tvmffi: {path: c_tvmffi}\n  go: {path: dlpack, import: example.com/tried/dlpack}\n", 1)), 0o600))
+	testkit.Generate(t, file, m.dir)
+	calls, err := os.ReadFile("testdata/calls_test.go")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(m.dir, "calls_test.go"), calls, 0o600))
+	mod := "module example.com/tried\n\ngo 1.24\n"
+	require.NoError(t, os.WriteFile(filepath.Join(m.dir, "go.mod"), []byte(mod), 0o600))
+}
+
+func (m module) run(t *testing.T, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = m.dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// build compiles the calls.
+func (m module) build(t *testing.T, env string, flags ...string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "calls")
+	cmd := exec.Command("go", append(append([]string{"test", "-c", "-o", program}, flags...), ".")...)
+	cmd.Dir = m.dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOWORK=off", env)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return program
+}
+
+// calls runs the tests without libtvm_ffi, then the others, each kind in a process of its own.
+func (m module) calls(program string, env ...string) (string, error) {
+	for _, args := range [][]string{{"-test.run=TestPlain"}, {"-test.skip=TestPlain"}} {
+		for _, e := range env {
+			if e == noCounts {
+				args = append(args, "-test.skip=TestPlain|AllocateNothing")
+			}
+		}
+		cmd := exec.Command(program, args...)
+		cmd.Env = append(append(os.Environ(), m.env...), env...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return string(out), err
+		}
+	}
+	return "", nil
+}
+
+// noCounts leaves out the test that nothing is allocated.
+const noCounts = "ALLOCATIONS=any"
+
+// Go calls our library, libtvm_ffi's functions, and those are given Go's.
+func TestCalls(t *testing.T) {
+	m := prepare(t)
+	cmd := exec.Command("go", "vet", "./dlpack/tvmffi", ".")
+	cmd.Dir = m.dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	said, err := m.calls(m.build(t, "CGO_CFLAGS=-Wall -Werror -O2"))
+	require.NoError(t, err, said)
+}
+
+// Neither the detector of races nor AddressSanitizer finds anything.
+func TestCallsUnderEachDetector(t *testing.T) {
+	m := prepare(t)
+	for _, flag := range []string{"-race", "-asan"} {
+		t.Run(flag, func(t *testing.T) {
+			said, err := m.calls(m.build(t, "CGO_CFLAGS=-O1 -g", flag), noCounts, "ASAN_OPTIONS=detect_leaks=0")
+			require.NoError(t, err, said)
+			assert.NotContains(t, said, "AddressSanitizer")
+		})
+	}
+}
+
+// Go calls TVM's library and what TVM compiled, with TVM's own libtvm_ffi.
+func TestTVM(t *testing.T) {
+	m := prepare(t)
+	python := filepath.Join(golden.Root(t), ".cache/tvm/bin/python")
+	const asked = "import tvm, tvm_ffi; print(tvm.__path__[0], tvm_ffi.__path__[0])"
+	out, err := exec.Command(python, "-c", asked).Output()
+	if err != nil {
+		t.Skip("needs the wheels of tests/requirements-tvm.txt: make setup")
+	}
+	found, folder := strings.Fields(string(out)), t.TempDir()
+	said, err := exec.Command(python, "testdata/compile_with_tvm.py", folder).CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	cmd := exec.Command(m.build(t, ""), "-test.run=TestTVM")
+	cmd.Env = append(append(os.Environ(), m.env...), "TVM="+folder, "RUNTIME="+found[1]+"/lib/libtvm_ffi.so",
+		"TVM_RUNTIME="+found[0]+"/lib/libtvm_runtime.so")
+	said, err = cmd.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	assert.NotContains(t, string(said), "SKIP")
+}
+
+// The files with mistakes.
+const (
+	calling   = "dlpack/tvmffi/call.go"
+	values    = "dlpack/tvmffi/values.go"
+	objects   = "dlpack/tvmffi/objects.go"
+	functions = "dlpack/tvmffi/functions.go"
+	libraries = "dlpack/tvmffi/library.go"
+	failures  = "dlpack/tvmffi/errors.go"
+)
+
+// mistakes take a guard away. The variable never is one of the package.
+var mistakes = map[string]mutation.Mutant{
+	"closed libraries are called":   {File: calling, Old: "if !open {", New: "if !open && never {"},
+	"many arguments are few":        {File: calling, Old: "if len(args) > len(few.at) {", New: "if len(args) > len(few.at)+9 {"},
+	"texts are plain":               {File: calling, Old: "if uint32(a.index) > lastPlain {", New: "if uint32(a.index) > lastPlain+1 {"},
+	"texts end at a NUL":            {File: calling, Old: "if strings.IndexByte(text, 0) >= 0 {", New: "if strings.IndexByte(text, 0) > 99 {"},
+	"texts do not end":              {File: calling, Old: "m.text = append(append(m.text, text...), 0)", New: "m.text = append(append(m.text, text...), 'x')"},
+	"what is invalid is passed":     {File: calling, Old: "case v.index == invalid:", New: "case v.index == invalid && never:"},
+	"released objects are passed":   {File: calling, Old: "case v.index >= firstObject && !v.alive():", New: "case v.index >= firstObject && !v.alive() && never:"},
+	"read-only tensors are written": {File: values, Old: "if t.IsReadOnly() {", New: "if t.IsReadOnly() && never {"},
+	"empty tensors are passed":      {File: values, Old: "if dl == nil {", New: "if dl == nil && never {"},
+	"strides are left out":          {File: values, Old: "if dl.Strides == 0 && dl.NDim != 0 {", New: "if dl.Strides == 0 && dl.NDim > 99 {"},
+	"released functions are passed": {File: values, Old: "if !open || !f.object {", New: "if !open && !f.object {"},
+	"every kind is right":           {File: values, Old: "if fits {", New: "if fits || !never {"},
+	"objects are never owned":       {File: objects, Old: "if p.index < firstObject || !owned {", New: "if p.index < firstObject || !owned || !never {"},
+	"objects are released twice":    {File: objects, Old: "if address := (*owner)(v.ptr).end(); address != 0 {", New: "if address, _ := (*owner)(v.ptr).get(); address != 0 {"},
+	"released objects are alive":    {File: objects, Old: "return open", New: "return open || !never"},
+	"borrowed tensors are kept":     {File: objects, Old: "case v.index == isDLTensor:", New: "case v.index == isDLTensor && never:"},
+	"failed tensors leak":           {File: objects, Old: "_ = m.Init(managed)", New: "_ = managed"},
+	"old tensors leak":              {File: objects, Old: "if managed == nil {", New: "if managed == nil && never {"},
+	"no allocator is one":           {File: objects, Old: "if api == nil || api.ManagedTensorAllocator == 0 {", New: "if api == nil && never {"},
+	"references are not followed":   {File: objects, Old: "case isRValue:", New: "case isRValue + 1000:"},
+	"texts of C are numbers":        {File: objects, Old: "case rawText:", New: "case rawText + 1000:"},
+	"panics unwind C":               {File: functions, Old: "if cause := recover(); cause != nil {", New: "if cause := any(nil); cause != nil {"},
+	"kinds of errors are lost":      {File: functions, Old: "if errors.As(err, &known) {", New: "if errors.As(err, &known) && never {"},
+	"borrowed tensors are returned": {File: functions, Old: "case v.index == invalid || v.index == isDLTensor:", New: "case v.index == invalid:"},
+	"released results are returned": {File: functions, Old: "if (*owner)(v.ptr).end() == 0 {", New: "if (*owner)(v.ptr).end() == 0 && never {"},
+	"missing functions are found":   {File: functions, Old: "if reply.status == 0 && reply.result.bits == 0 {", New: "if reply.status == 0 && reply.result.bits == 0 && never {"},
+	"missing members are found":     {File: functions, Old: "if found.IsNone() {", New: "if found.IsNone() && never {"},
+	"no function is one":            {File: functions, Old: "if f == nil {", New: "if f == nil && never {"},
+	"callbacks leak":                {File: functions, Old: "cgo.Handle(handle).Delete()", New: "_ = cgo.Handle(handle)"},
+	"no path is one":                {File: libraries, Old: "if path == \"\" || strings.IndexByte(path, 0) >= 0 {", New: "if never {"},
+	"names end at a NUL":            {File: libraries, Old: "case strings.IndexByte(name, 0) >= 0:", New: "case strings.IndexByte(name, 0) > 99:"},
+	"closed libraries are searched": {File: libraries, Old: "case !open:", New: "case !open && never:"},
+	"any library is libtvm_ffi":     {File: libraries, Old: "return failf(ErrOpen, \"%s: it is not libtvm_ffi\", path)", New: "return nil"},
+	"nothing needs libtvm_ffi":      {File: libraries, Old: "return ErrRuntime", New: "return nil"},
+	"every status is an error":      {File: failures, Old: "case reply.status != -1:", New: "case reply.status != -1 && never:"},
+}
+
+// Each mistake fails a test of the calls.
+func TestMistakesAreSeen(t *testing.T) {
+	m := prepare(t)
+	var names []string
+	var all []mutation.Mutant
+	for name, mistake := range mistakes {
+		names, all = append(names, name), append(all, mistake)
+	}
+	written := mutation.Write(t, m.dir, all)
+	program := m.build(t, "CGO_CFLAGS=-O0")
+	said, err := m.calls(program, mutation.Env(0))
+	require.NoError(t, err, said)
+	for i, name := range names {
+		t.Run(name, func(t *testing.T) {
+			require.NotContains(t, written.Apart, i+1, "it is no statement or expression")
+			said, err := m.calls(program, mutation.Env(i+1))
+			assert.Error(t, err, said)
+		})
+	}
+}
