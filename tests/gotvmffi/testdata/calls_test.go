@@ -192,6 +192,9 @@ func TestRoundTrips(t *testing.T) {
 		truth, err := call(tvmffi.Bool(true)).Bool()
 		same(t, must(t, truth, err), true)
 		same(t, call(tvmffi.None()).IsNone(), true)
+		many, err := f.Call(tvmffi.Int(9), tvmffi.Int(2), tvmffi.Int(3), tvmffi.Int(4), tvmffi.Int(5), tvmffi.Int(6))
+		first, _ := must(t, many, err).Int()
+		same(t, first, 9)
 		for _, text := range []string{"", "few", "sevenab", "eightabc", long} {
 			got, err := call(tvmffi.String(text)).Text()
 			same(t, must(t, got, err), text)
