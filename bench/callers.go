@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/dlpackgen/dlpackgen/bench/pair"
 )
 
 // callerShares are the shares of the time of a call by hand, which checks less, that one of a
@@ -46,10 +48,29 @@ func benchCallers(out io.Writer, dir string, rounds int) ([]goal, error) {
 	fmt.Fprintf(out, "callers: vectors of 16 float32, %d rounds in turn on %d cores\n", rounds, runtime.NumCPU())
 	printCalls(out, took, "by hand")
 	goals := []goal{{name: "callers.library.size", measured: float64(size) / 1000, limit: 150, unit: "KB"}}
+	goCalls, err := b.fromGo(rounds)
+	if err != nil {
+		return nil, err
+	}
+	pairTable(out, goCalls)
+	goals = append(goals, goal{name: "callers.go.tvmffi", measured: middle(goCalls[0].Ratios()), limit: goCalls[0].Limit},
+		goal{name: "callers.go.tvmffi.allocs", measured: goCalls[0].Allocs})
 	for _, g := range callerShares {
 		goals = append(goals, goal{g.name, took.share(g.group, "described", "by hand"), g.limit, ""})
 	}
 	return goals, nil
+}
+
+// fromGo measures a call of a tvm-ffi kernel from Go, in a library without Python's symbols.
+func (b *callsBench) fromGo(rounds int) ([]pair.Result, error) {
+	if err := b.compileFrom("generated", "plain.so", b.sources+"author.c", []string{"-O2"}, "kernels/kernels.c",
+		"tvmffi/kernels_tvmffi.c"); err != nil {
+		return nil, err
+	}
+	if err := os.Setenv("LIBRARY", filepath.Join(b.dir, "plain.so")); err != nil {
+		return nil, err
+	}
+	return pairsOf(filepath.Join(b.dir, "gotvmffi"), ".", "./bench/gotvmffi", rounds)
 }
 
 // generateFrom makes the sources of a config below a folder.

@@ -3,9 +3,9 @@
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #endif
+#include "call.h"
 #include <stdlib.h>
 #include <string.h>
-#include "call.h"
 #include "symbols.h"
 
 #if defined(_WIN32)
@@ -27,7 +27,7 @@ _Static_assert(offsetof(struct dlp_00000000_packed, bits) == offsetof(struct dlp
 
 #if defined(_WIN32) /* untested */
 struct dlp_00000000_opened dlp_00000000_open_library(const char* path, int everywhere) {
-  struct dlp_00000000_opened opened = { 0, NULL };
+  struct dlp_00000000_opened opened = {0, NULL};
   wchar_t wide[32768];
   (void)everywhere;
   if (MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, 32768))
@@ -45,7 +45,7 @@ uintptr_t dlp_00000000_symbol_in(uintptr_t handle, const char* name) {
 #else
 /* The text of dlerror is this thread's. */
 struct dlp_00000000_opened dlp_00000000_open_library(const char* path, int everywhere) {
-  struct dlp_00000000_opened opened = { 0, NULL };
+  struct dlp_00000000_opened opened = {0, NULL};
   opened.handle = (uintptr_t)dlopen(path, RTLD_NOW | (everywhere ? RTLD_GLOBAL : RTLD_LOCAL));
   if (opened.handle) return opened;
   const char* text = dlerror();
@@ -55,32 +55,26 @@ struct dlp_00000000_opened dlp_00000000_open_library(const char* path, int every
 
 void dlp_00000000_close_library(uintptr_t handle) { dlclose((void*)handle); }
 
-uintptr_t dlp_00000000_symbol_in(uintptr_t handle, const char* name) {
-  return (uintptr_t)dlsym((void*)handle, name);
-}
+uintptr_t dlp_00000000_symbol_in(uintptr_t handle, const char* name) { return (uintptr_t)dlsym((void*)handle, name); }
 #endif
 
 int dlp_00000000_has_runtime(void) { return dlpackgen_tvmffi_move_error() != NULL; }
 
-/* What is left of a failed call is the error; -1 is the status of those that are set. */
-void dlp_00000000_move_error(struct dlp_00000000_reply* reply) {
+/* -1 is the status where the error is set. No other status may look like a result. */
+struct dlp_00000000_reply dlp_00000000_failed(int status) {
+  struct dlp_00000000_reply reply = {0, status < 0 ? status : -1, 0};
+  const dlpackgen_tvm_ffi_move_error move = reply.index == -1 ? dlpackgen_tvmffi_move_error() : NULL;
   void* error = NULL;
-  dlpackgen_tvm_ffi_move_error move = reply->status == -1 ? dlpackgen_tvmffi_move_error() : NULL;
   if (move) move(&error);
-  reply->result.index = 0;
-  reply->result.bits = (uintptr_t)error;
+  reply.bits = (uintptr_t)error;
+  return reply;
 }
 
 /* Ends a function of libtvm_ffi that gives an object. */
 static struct dlp_00000000_reply made(int status, void* object) {
-  struct dlp_00000000_reply reply = { { 0, 0, 0 }, 0 };
-  reply.status = status;
-  if (status) {
-    dlp_00000000_move_error(&reply);
-  } else if (object) {
-    reply.result.index = ((struct dlpackgen_tvm_ffi_object*)object)->type_index;
-    reply.result.bits = (uintptr_t)object;
-  }
+  struct dlp_00000000_reply reply = {(uintptr_t)object, 0, 0};
+  if (status) return dlp_00000000_failed(status);
+  if (object) reply.index = ((struct dlpackgen_tvm_ffi_object*)object)->type_index;
   return reply;
 }
 
@@ -107,7 +101,10 @@ struct dlp_00000000_reply dlp_00000000_text_of(const char* data, size_t size, in
   memset(&any, 0, sizeof any);
   struct dlp_00000000_reply reply =
       made((bytes ? dlpackgen_tvmffi_make_bytes() : dlpackgen_tvmffi_make_str())(&array, &any), NULL);
-  if (!reply.status) memcpy(&reply.result, &any, sizeof any);
+  if (reply.index < 0) return reply;
+  reply.index = any.type_index;
+  reply.size = any.small_str_len;
+  reply.bits = (uint64_t)any.v_int64;
   return reply;
 }
 
@@ -158,7 +155,7 @@ struct dlp_00000000_reply dlp_00000000_tensor_of(uintptr_t managed) {
 struct dlp_00000000_reply dlp_00000000_managed_of(uintptr_t tensor) {
   DLManagedTensorVersioned* managed = NULL;
   struct dlp_00000000_reply reply = made(dlpackgen_tvmffi_to_dlpack()((void*)tensor, &managed), NULL);
-  if (!reply.status) reply.result.bits = (uintptr_t)managed;
+  if (reply.index >= 0) reply.bits = (uintptr_t)managed;
   return reply;
 }
 

@@ -38,15 +38,15 @@ func (e *Error) Error() string { return e.Kind + ": " + e.Message }
 
 // raised converts the error of a reply, and releases it.
 func raised(reply *C.struct_dlp_00000000_reply) error {
-	address := uintptr(reply.result.bits)
+	address := uintptr(reply.bits)
 	switch {
 	case address != 0:
 		defer C.dlp_00000000_release_object(C.uintptr_t(address))
 		cell := behind[C.struct_dlpackgen_tvm_ffi_error_cell](address)
 		return &Error{textIn(&cell.kind), textIn(&cell.message), textIn(&cell.backtrace)}
-	case reply.status != -1:
+	case reply.index != -1:
 		return &Error{Kind: "RuntimeError",
-			Message: fmt.Sprintf("status %d: the function left its error with another host, as Python", reply.status)}
+			Message: fmt.Sprintf("status %d: the function left its error with another host, as Python", reply.index)}
 	case C.dlp_00000000_has_runtime() == 0:
 		return &Error{Kind: "RuntimeError",
 			Message: "the function failed; its message needs libtvm_ffi: call LoadRuntime first"}

@@ -23,7 +23,7 @@ func Global(name string) (*Func, error) {
 		return nil, err
 	}
 	reply := C.dlp_00000000_global((*C.char)(unsafe.Pointer(unsafe.StringData(name))), C.size_t(len(name)))
-	if reply.status == 0 && reply.result.bits == 0 {
+	if reply.index >= 0 && reply.bits == 0 {
 		return nil, failf(ErrNotFound, "no global function %q is registered", name)
 	}
 	return taken(name, &reply)
@@ -88,15 +88,15 @@ func (f *Func) Object() (*Func, error) {
 }
 
 // SetGlobal registers a function object by a name, for the whole process and for good. Errors:
-// [ErrRuntime], [ErrArgument] for a function that is no object, and [*Error] where the name is taken
-// and replace is false.
+// [ErrRuntime], [ErrArgument] for a function that is no object, and [*Error] where the name is
+// taken and replace is false.
 func SetGlobal(name string, f *Func, replace bool) error {
 	if err := needRuntime(); err != nil {
 		return err
 	}
 	v := Function(f)
-	if v.index == invalid {
-		return failf(ErrArgument, "%s", reasons[v.bits])
+	if v.index == noFunc {
+		return failf(ErrArgument, "%s", reasons[v.index])
 	}
 	again := C.int(0)
 	if replace {
@@ -147,9 +147,9 @@ func callGlobal(name string, args ...Value) (Value, error) {
 // at once. Release it; the Go function is kept until its last owner releases it.
 //
 // Arguments are borrowed until the function returns: [Value.Retain] keeps one. The result passes to
-// the caller, with its reference. An error fails the call: with the Kind and Message of an [*Error],
-// else as a RuntimeError. A panic is a RuntimeError. The function must not call runtime.Goexit.
-// Error: [ErrRuntime].
+// the caller, with its reference. An error fails the call: with the Kind and Message of an
+// [*Error], else as a RuntimeError. A panic is a RuntimeError. The function must not call
+// runtime.Goexit. Error: [ErrRuntime].
 func NewFunc(f func(args []Value) (Value, error)) (*Func, error) {
 	if f == nil {
 		return nil, failf(ErrArgument, "the function is nil")
@@ -159,7 +159,7 @@ func NewFunc(f func(args []Value) (Value, error)) (*Func, error) {
 	}
 	handle := cgo.NewHandle(f)
 	reply := C.dlp_00000000_function_of_go(C.uintptr_t(handle))
-	if reply.status != 0 {
+	if reply.index < 0 {
 		handle.Delete()
 	}
 	return taken("of Go", &reply)
@@ -205,7 +205,7 @@ func called(handle cgo.Handle, args uintptr, count int, result uintptr) (err err
 // give passes a result to the caller of a callback.
 func (v Value) give() (packed, error) {
 	switch {
-	case v.index == invalid || v.index == isDLTensor:
+	case v.index < 0 || v.index == isDLTensor:
 		return packed{}, failf(ErrArgument, "a callback returns tensors that NewTensor made")
 	case v.index == rawText || v.index == rawBytes:
 		return v.giveText()
@@ -227,10 +227,10 @@ func (v Value) giveText() (packed, error) {
 		bytes = 1
 	}
 	reply := C.dlp_00000000_text_of((*C.char)(v.ptr), C.size_t(v.bits), bytes)
-	if reply.status != 0 {
+	if reply.index < 0 {
 		return packed{}, raised(&reply)
 	}
-	return packed{int32(reply.result.index), uint32(reply.result.size), uint64(reply.result.bits)}, nil
+	return result(&reply), nil
 }
 
 // raise sets the error of this thread.

@@ -29,12 +29,13 @@ func valueOf(p packed, owned bool) (Value, error) {
 		if owned {
 			defer C.dlp_00000000_release_object(C.uintptr_t(p.bits))
 		}
-		return textValue(textIn(behind[C.struct_dlpackgen_tvm_ffi_byte_array](uintptr(p.bits))), p.index == isBytes), nil
+		text := textIn(behind[C.struct_dlpackgen_tvm_ffi_byte_array](uintptr(p.bits)))
+		return textValue(text, p.index == isBytes), nil
 	case isRValue:
 		object := *(*uintptr)(at)
 		head := *(*unsafe.Pointer)(unsafe.Pointer(&object))
-		return valueOf(packed{index: int32((*C.struct_dlpackgen_tvm_ffi_object)(head).type_index), bits: uint64(object)},
-			false)
+		index := int32((*C.struct_dlpackgen_tvm_ffi_object)(head).type_index)
+		return valueOf(packed{index: index, bits: uint64(object)}, false)
 	}
 	return objectOf(p, owned)
 }
@@ -133,10 +134,10 @@ func (v Value) Managed() (*dlpack.Managed, error) {
 		return nil, err
 	}
 	reply := C.dlp_00000000_managed_of(C.uintptr_t(address))
-	if reply.status != 0 {
+	if reply.index < 0 {
 		return nil, raised(&reply)
 	}
-	managed := uintptr(reply.result.bits)
+	managed := uintptr(reply.bits)
 	return dlpack.Import(*(**dlpack.DLManagedTensorVersioned)(unsafe.Pointer(&managed)))
 }
 
@@ -157,7 +158,7 @@ func NewTensor(m *dlpack.Managed) (Value, error) {
 		return Value{}, failf(ErrArgument, "expected a tensor with a version, got none")
 	}
 	reply := C.dlp_00000000_tensor_of(C.uintptr_t(uintptr(unsafe.Pointer(managed))))
-	if reply.status != 0 { // which leaves the tensor as it was
+	if reply.index < 0 { // which leaves the tensor as it was
 		_ = m.Init(managed)
 		m.Release()
 	}

@@ -23,6 +23,9 @@ type Func struct {
 	owner    *owner
 }
 
+// Symbol is the address of the function in C, a TVMFFISafeCallType.
+func (f *Func) Symbol() uintptr { return f.function }
+
 // Call calls the function. The arguments are borrowed until it returns. The result is the
 // caller's: see [Value.Release].
 //
@@ -36,24 +39,41 @@ func (f *Func) Call(args ...Value) (Value, error) {
 	if !f.object {
 		self = 0
 	}
-	var few C.struct_dlp_59225070_few
-	if len(args) > len(few.at) {
+	a, b, c, d := &nothing, &nothing, &nothing, &nothing
+	switch len(args) {
+	case 4:
+		d = &args[3]
+		fallthrough
+	case 3:
+		c = &args[2]
+		fallthrough
+	case 2:
+		b = &args[1]
+		fallthrough
+	case 1:
+		a = &args[0]
+	case 0:
+	default:
 		return f.callMany(self, args)
 	}
-	for i := range args {
-		a := &args[i]
-		if uint32(a.index) > lastPlain {
-			return f.callMany(self, args)
-		}
-		few.at[i] = C.struct_dlp_59225070_packed{index: C.int32_t(a.index), bits: C.uint64_t(a.bits)}
+	if uint32(a.index|b.index|c.index|d.index) > lastPlain {
+		return f.callMany(self, args)
 	}
+	kinds := uint64(len(args)) | uint64(a.index)<<8 | uint64(b.index)<<16 | uint64(c.index)<<24 | uint64(d.index)<<32
 	escape(args)
-	reply := C.dlp_59225070_call_few(C.uintptr_t(f.function), C.uintptr_t(self), few, C.int32_t(len(args)))
+	reply := C.dlp_59225070_call_few(C.uintptr_t(f.function), C.uintptr_t(self), C.uint64_t(kinds), C.uint64_t(a.bits),
+		C.uint64_t(b.bits), C.uint64_t(c.bits), C.uint64_t(d.bits))
 	runtime.KeepAlive(args)
+	if reply.index == isNone {
+		return Value{}, nil
+	}
 	return finish(&reply)
 }
 
-// lastPlain is the last of the kinds that are passed as they are.
+var nothing Value
+
+// lastPlain is the last of the kinds that are passed as they are: a number of all bits, so that it
+// bounds several at once.
 const lastPlain = C.DLPACKGEN_TVM_FFI_DLTENSOR
 
 // escape lets the compiler put all that arguments point to into the heap: a stack moves, and C has
@@ -131,10 +151,13 @@ func room[T any](s []T, n int) []T {
 }
 
 func (m *frame) add(i int, v *Value) error {
+	if v.index == bareTensor && v.ptr != nil {
+		v.fillStrides()
+	}
 	p := packed{index: v.index, bits: v.bits}
 	switch {
-	case v.index == invalid:
-		return failf(ErrArgument, "argument %d: %s", i+1, reasons[v.bits])
+	case v.index < 0:
+		return failf(ErrArgument, "argument %d: %s", i+1, reasons[v.index])
 	case v.index == rawText:
 		text := v.text()
 		if strings.IndexByte(text, 0) >= 0 {
@@ -154,8 +177,12 @@ func (m *frame) add(i int, v *Value) error {
 
 // finish takes the result of a call.
 func finish(reply *C.struct_dlp_59225070_reply) (Value, error) {
-	if reply.status != 0 {
+	if reply.index < 0 {
 		return Value{}, raised(reply)
 	}
-	return valueOf(packed{int32(reply.result.index), uint32(reply.result.size), uint64(reply.result.bits)}, true)
+	return valueOf(result(reply), true)
+}
+
+func result(reply *C.struct_dlp_59225070_reply) packed {
+	return packed{int32(reply.index), uint32(reply.size), uint64(reply.bits)}
 }

@@ -21,37 +21,44 @@ struct dlp_59225070_packed {
   uint64_t bits;
 };
 
-/* As many arguments as are passed by value. The stack of Go, where they were, may move meanwhile. */
-enum { dlp_59225070_FEW = 4 };
-
-struct dlp_59225070_few {
-  struct dlp_59225070_packed at[dlp_59225070_FEW];
-};
-
-/* The result where status is 0, else in bits the Error object, or 0. */
+/* A result. After a failure index is the status, which is negative, and bits the Error object or 0.
+ * Registers return two words. */
 struct dlp_59225070_reply {
-  struct dlp_59225070_packed result;
-  int64_t status;
+  uint64_t bits;
+  int32_t index;
+  uint32_t size;
 };
 
 typedef int (*dlp_59225070_safe_call)(void* self, const struct dlp_59225070_packed* args, int32_t count,
                                       struct dlp_59225070_packed* result);
 
-/* Moves the error of this thread into a reply. */
-dlp_59225070_TVMFFI_LOCAL void dlp_59225070_move_error(struct dlp_59225070_reply* reply);
+/* Takes the error of this thread. */
+dlp_59225070_TVMFFI_LOCAL struct dlp_59225070_reply dlp_59225070_failed(int status);
 
-/* Addresses come as numbers: cgo would test pointer arguments for Go memory behind them. */
+/* Calls a function. Addresses come as numbers: cgo would test pointer arguments for Go memory
+ * behind them. */
 static inline struct dlp_59225070_reply dlp_59225070_call(uintptr_t function, uintptr_t self,
                                                           const struct dlp_59225070_packed* args, int32_t count) {
-  struct dlp_59225070_reply reply = { { 0, 0, 0 }, 0 };
-  reply.status = ((dlp_59225070_safe_call)function)((void*)self, args, count, &reply.result);
-  if (reply.status) dlp_59225070_move_error(&reply);
+  struct dlp_59225070_packed result = {0, 0, 0};
+  const int status = ((dlp_59225070_safe_call)function)((void*)self, args, count, &result);
+  if (__builtin_expect(status != 0, 0)) return dlp_59225070_failed(status);
+  struct dlp_59225070_reply reply = {result.bits, result.index, result.size};
   return reply;
 }
 
-static inline struct dlp_59225070_reply dlp_59225070_call_few(uintptr_t function, uintptr_t self,
-                                                              struct dlp_59225070_few few, int32_t count) {
-  return dlp_59225070_call(function, self, few.at, count);
+/* As many arguments as are passed by value. The stack of Go, where they were, may move. */
+enum { dlp_59225070_FEW = 4 };
+
+/* kinds has the number of arguments, and above it a byte for the index of each. */
+static inline struct dlp_59225070_reply dlp_59225070_call_few(uintptr_t function, uintptr_t self, uint64_t kinds,
+                                                              uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+  const struct dlp_59225070_packed args[dlp_59225070_FEW] = {
+      {(uint8_t)(kinds >> 8), 0, a},
+      {(uint8_t)(kinds >> 16), 0, b},
+      {(uint8_t)(kinds >> 24), 0, c},
+      {(uint8_t)(kinds >> 32), 0, d},
+  };
+  return dlp_59225070_call(function, self, args, (uint8_t)kinds);
 }
 
 static inline struct dlp_59225070_reply dlp_59225070_call_many(uintptr_t function, uintptr_t self,

@@ -45,7 +45,7 @@ func LoadRuntime(path string) error {
 		return nil
 	}
 	if path == "" {
-		path = runtimeName
+		path = runtimeName()
 	}
 	if _, err := open(path, true); err != nil {
 		return err

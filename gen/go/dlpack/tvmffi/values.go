@@ -50,19 +50,17 @@ const (
 	isList      = C.DLPACKGEN_TVM_FFI_LIST
 )
 
-// invalid is the kind of what cannot be passed; bits is one of the reasons.
-const invalid = -1
-
+// Kinds of what cannot be passed as it is.
 const (
-	noTensor = iota
-	readOnly
-	noFunc
+	noFunc     = -1 // the address of none
+	readOnly   = -2 // a tensor
+	bareTensor = -3 // a tensor without strides, or none
 )
 
-var reasons = [...]string{
-	noTensor: "the Tensor is empty or was released: pass None() where the function takes none",
-	readOnly: "the tensor is read-only, and tvm-ffi cannot tell the function: pass ReadOnlyTensor if it only reads",
-	noFunc:   "the Func was released, or is one of a library: pass the result of its Object",
+var reasons = map[int32]string{
+	noFunc:     "the Func was released, or is one of a library: pass the result of its Object",
+	readOnly:   "the tensor is read-only, and tvm-ffi cannot tell the function: pass ReadOnlyTensor if it only reads",
+	bareTensor: "the Tensor is empty or was released: pass None() where the function takes none",
 }
 
 // None is no value.
@@ -106,24 +104,22 @@ func Device(v dlpack.Device) Value {
 // Tensor is a tensor that the function may write to. It must stay valid until the call returns. A
 // call with a read-only tensor, or an empty one, returns [ErrArgument].
 func Tensor(t dlpack.Tensor) Value {
+	v := ReadOnlyTensor(t)
 	if t.IsReadOnly() {
-		return Value{index: invalid, bits: readOnly}
+		v.index = readOnly
 	}
-	return ReadOnlyTensor(t)
+	return v
 }
 
 // ReadOnlyTensor is a tensor for a function that only reads it. tvm-ffi has no such flag: that the
 // function does not write is up to the caller.
 func ReadOnlyTensor(t dlpack.Tensor) Value {
-	dl := t.Raw()
-	if dl == nil {
-		return Value{index: invalid, bits: noTensor}
+	p := unsafe.Pointer(t.Raw())
+	v := Value{isDLTensor, uint64(uintptr(p)), p}
+	if p == nil || t.Raw().Strides == 0 {
+		v.index = bareTensor
 	}
-	if dl.Strides == 0 && dl.NDim != 0 {
-		dl = withStrides(t)
-	}
-	p := unsafe.Pointer(dl)
-	return Value{isDLTensor, uint64(uintptr(p)), p}
+	return v
 }
 
 // strided is a tensor with strides, which functions of tvm-ffi rely on.
@@ -132,13 +128,19 @@ type strided struct {
 	strides []int64
 }
 
-func withStrides(t dlpack.Tensor) *dlpack.DLTensor {
-	s := &strided{*t.Raw(), make([]int64, t.NDim())}
-	for i := range s.strides {
-		s.strides[i] = t.Stride(i)
+// fillStrides gives a tensor without strides those of its shape; one of rank 0 needs none.
+func (v *Value) fillStrides() {
+	dl := (*dlpack.DLTensor)(v.ptr)
+	t, err := dlpack.BorrowTensor(dl, 0)
+	if err == nil && dl.NDim != 0 {
+		s := &strided{*dl, make([]int64, dl.NDim)}
+		for i := range s.strides {
+			s.strides[i] = t.Stride(i)
+		}
+		s.Strides = uintptr(unsafe.Pointer(unsafe.SliceData(s.strides)))
+		dl = &s.DLTensor
 	}
-	s.Strides = uintptr(unsafe.Pointer(unsafe.SliceData(s.strides)))
-	return &s.DLTensor
+	*v = Value{isDLTensor, uint64(uintptr(unsafe.Pointer(dl))), unsafe.Pointer(dl)}
 }
 
 // Function is a function as an argument. A function of a library is no object: pass the result of
@@ -146,7 +148,7 @@ func withStrides(t dlpack.Tensor) *dlpack.DLTensor {
 func Function(f *Func) Value {
 	address, open := f.owner.get()
 	if !open || !f.object {
-		return Value{index: invalid, bits: noFunc}
+		return Value{index: noFunc}
 	}
 	return Value{isFunction, uint64(address), unsafe.Pointer(f.owner)}
 }
@@ -156,7 +158,7 @@ var names = map[int32]string{isNone: "None", isInt: "int", isBool: "bool", isFlo
 	isDataType: "dtype", isDevice: "device", isDLTensor: "tensor", rawText: "str", rawBytes: "bytes",
 	isFunction: "function", isShape: "shape", isTensor: "tensor", isArray: "array", isList: "list",
 	C.DLPACKGEN_TVM_FFI_MAP: "map", C.DLPACKGEN_TVM_FFI_DICT: "dict", C.DLPACKGEN_TVM_FFI_MODULE: "module",
-	C.DLPACKGEN_TVM_FFI_ERROR: "error", invalid: "invalid"}
+	C.DLPACKGEN_TVM_FFI_ERROR: "error", noFunc: "function", readOnly: "tensor", bareTensor: "tensor"}
 
 // Kind names the kind of the value: None, int, bool, float, str, bytes, tensor, function, array ...
 // Other objects are "object" with the number of their type.
