@@ -66,12 +66,13 @@ func buildOperators(python, dir string) (string, error) {
 	}
 	lib, library := filepath.Join(torch.root, "lib"), filepath.Join(dir, "operators.so")
 	for _, args := range [][]string{
-		{"gcc", "-std=c11", "-O2", "-fPIC", "-I" + dir, "-c", sources + "kernels.c", "-o",
+		{"gcc", "-std=c11", "-O2", "-fPIC", "-I" + dir, "-c", sources + "kernels.c", "-o", filepath.Join(dir, "empty.o")},
+		{"gcc", "-std=c11", "-O2", "-fPIC", "-I" + dir, "-c", filepath.Join(dir, "kernels.c"), "-o",
 			filepath.Join(dir, "kernels.o")},
 		{"g++", "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-shared", "-I" + dir, "-isystem",
 			filepath.Join(torch.root, "include"), "-isystem", torch.headers,
-			filepath.Join(dir, "dlpackgen_torch", "kernels.cpp"), sources + "bare.cpp",
-			filepath.Join(dir, "kernels.o"), "-o", library,
+			filepath.Join(dir, "dlpackgen_torch", "described_kernels.cpp"), sources + "bare.cpp",
+			filepath.Join(dir, "kernels.o"), filepath.Join(dir, "empty.o"), "-o", library,
 			"-L" + lib, "-ltorch_cpu", "-ltorch", "-lc10", "-Wl,-rpath," + lib},
 	} {
 		if said, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {

@@ -70,8 +70,7 @@ func (j *job) models(dir string) ([]*emit.Model, error) {
 			}
 			releases[t.Release] = j.config.Extend(release)
 		}
-		m := &emit.Model{Release: releases[t.Release], Options: t.Options, Kernels: j.config.Kernels,
-			Contracts: j.config.Contracts}
+		m := &emit.Model{Release: releases[t.Release], Options: t.Options, Contracts: j.config.Contracts}
 		var err error
 		if m.Import, err = j.importPath(t, dir); err != nil {
 			return nil, err

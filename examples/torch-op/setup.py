@@ -12,7 +12,7 @@ headers = os.environ.get("DLPACKGEN_HEADERS", os.path.join(here, "..", "..", "ge
 
 kernels = CppExtension(
     "torchop._kernels_" + "_".join(torch.__version__.split(".")[:2]),
-    ["generated/dlpackgen_torch/kernels.cpp", "src/torchop/silu.c"],
+    ["generated/dlpackgen_torch/described_kernels.cpp", "generated/kernels.c", "src/torchop/silu.c"],
     include_dirs=[os.path.join(here, "generated"), os.path.join(headers, "c"), os.path.join(headers, "cpp")],
     extra_compile_args={"cxx": ["-O2", "-fvisibility=hidden"]},
 )

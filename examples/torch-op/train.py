@@ -34,6 +34,6 @@ print("ok compiled")
 torch.autograd.gradcheck(torchop.silu, torch.randn(4, 3, dtype=torch.float64, requires_grad=True))
 try:
     torchop.silu(torch.ones(3, dtype=torch.int32))
-except RuntimeError as e:
-    assert "torchop::silu(): expected tensors of float32 or float64" in str(e), e
+except TypeError as e:
+    assert "silu(): argument 'x' (1st): expected float32 or float64, got int32" in str(e), e
     print("ok refused")

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
@@ -96,7 +97,7 @@ func (d *decoder) checkBackends(cfg *Config, all []ownBackend) {
 }
 
 func unknownDeviceHint(name string, known map[string]int64) string {
-	if hint := diag.DidYouMean(name, sortedNames(known)); hint != "" {
+	if hint := diag.DidYouMean(name, slices.Sorted(maps.Keys(known))); hint != "" {
 		return hint
 	}
 	return "give it a value, or take kDLExtDev"

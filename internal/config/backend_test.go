@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
-	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 	source "github.com/dlpackgen/dlpackgen/spec"
@@ -36,29 +36,36 @@ backends:
     functions: {init: {symbol: acmeInit, params: void}}
     errors: {ACME_NONE: {value: -1, kind: no_device, text: none}}
 kernels:
-  fill: {schema: "(Tensor(a!) out) -> ()", devices: [kDLAcme, kDLExtDev]}
-targets: {torch: {}}
+  fill: {args: {out: "int8[n] inout"}, devices: {kDLAcme: {}, kDLExtDev: {}}}
+targets: {kernels: {}, torch: {}}
 elsewhere: [c, cpp]
 `
+
+// torchDevices lists the devices of the first kernel, with PyTorch's keys that the config declares.
+func torchDevices(cfg *Config) (all []string) {
+	for _, d := range cfg.Contracts[0].Devices {
+		all = append(all, fmt.Sprint(d.Name, " ", d.Value, " ", d.Torch))
+	}
+	return all
+}
 
 func TestABackEndIsATarget(t *testing.T) {
 	cfg, found := decode(t, vendors, Choice{})
 	require.Empty(t, found)
-	require.Equal(t, []string{"torch", "acme"}, names(cfg.Selected))
-	target := cfg.Selected[1]
+	require.Equal(t, []string{"kernels", "torch", "acme"}, names(cfg.Selected))
+	target := cfg.Selected[2]
 	assert.Equal(t, []string{"third_party/acme", "1.3", "example.com/acme"},
 		[]string{target.Path, target.Release, target.Options["import"]})
 	rule := &spec.DeviceRule{Streams: "rocm"}
 	assert.Equal(t, []spec.EnumValue{{Name: "kDLAcme", Value: 1000, Doc: "Acme: memory of the device.",
 		Device: rule}}, cfg.Devices)
-	assert.Equal(t, []kernel.Device{{Name: "kDLAcme", Value: 1000, Torch: "PrivateUse1"}, {Name: "kDLExtDev",
-		Value: 12}}, cfg.Kernels[0].Devices)
+	assert.Equal(t, []string{"kDLAcme 1000 PrivateUse1", "kDLExtDev 12 "}, torchDevices(cfg))
 	cfg, found = decode(t, strings.Replace(vendors, "    path: third_party/acme\n", "", 1),
 		Choice{Only: []string{"acme"}})
 	require.Empty(t, found)
 	assert.Equal(t, []string{"acme"}, names(cfg.Selected))
 	assert.Equal(t, "backends/acme", cfg.Selected[0].Path)
-	assert.Equal(t, []string{"torch"}, names(cfg.Others))
+	assert.Equal(t, []string{"kernels", "torch"}, names(cfg.Others))
 }
 
 // What a backend declares of its streams and memory reaches every target: of kDLExtDev, of
@@ -96,15 +103,15 @@ func TestABackendsStreamsAreKnownToOtherTargets(t *testing.T) {
 // A device under devices: has streams and a key of PyTorch, also where a backend serves it.
 func TestADeclaredDeviceHasStreamsAndAKeyOfTorch(t *testing.T) {
 	const declared = "devices: {kDLAcme: {value: 1000, streams: cuda, torch: PrivateUse1}}\n"
-	const kernels = "kernels: {fill: {schema: \"(Tensor(a!) out) -> ()\", devices: [kDLAcme]}}\n"
+	const kernels = "kernels: {fill: {args: {out: \"int8[n] inout\"}, devices: {kDLAcme: {}}}}\n"
 	served := strings.Replace(vendors,
 		"{type: kDLAcme, value: 1000, memory: device, id: ordinal, torch: PrivateUse1}",
 		"{type: kDLAcme, memory: device, id: ordinal}", 1)
-	for _, text := range []string{"version: 1\ndlpack: \"1.3\"\ntargets: {torch: {}}\nelsewhere: [c, cpp]\n" +
+	for _, text := range []string{"version: 1\ndlpack: \"1.3\"\ntargets: {kernels: {}, torch: {}}\nelsewhere: [c, cpp]\n" +
 		declared + kernels, served + declared} {
 		cfg, found := decode(t, text, Choice{})
 		require.Empty(t, found)
-		assert.Equal(t, kernel.Device{Name: "kDLAcme", Value: 1000, Torch: "PrivateUse1"}, cfg.Kernels[0].Devices[0])
+		assert.Equal(t, "kDLAcme 1000 PrivateUse1", torchDevices(cfg)[0])
 		release, err := spec.Embedded().Release("1.3")
 		require.NoError(t, err)
 		values := spec.Find[*spec.Enum](cfg.Extend(release), deviceEnum).Values

@@ -14,7 +14,6 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
-	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
@@ -35,7 +34,6 @@ type Config struct {
 	Selected  []Target // in the order of the table of targets
 	Others    []Target // of the config, but not selected for this run
 	Devices   []spec.EnumValue
-	Kernels   []kernel.Kernel    // in the order of the file
 	Contracts []contract.Kernel  // those that are described by args and returns, likewise
 	Backends  []*backend.Backend // likewise; each is a target as well
 }
@@ -121,8 +119,7 @@ func (d *decoder) config(root *yaml.Node) *Config {
 	cfg.Devices = d.devices(cfg, m.Get("devices"), own)
 	d.checkBackends(cfg, own)
 	kernels := m.Get("kernels")
-	cfg.Kernels = d.kernels(cfg, kernels)
-	d.checkKernelsAreUsed(cfg, kernels)
+	cfg.Contracts = d.kernels(cfg, kernels)
 	d.checkContractsAreUsed(cfg, kernels)
 	d.checkNeeds(cfg, m.Get("elsewhere"))
 	m.Close()

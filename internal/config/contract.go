@@ -4,14 +4,36 @@ import (
 	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
+// kernels reads the section of that name.
+func (d *decoder) kernels(cfg *Config, section *yaml.Node) (out []contract.Kernel) {
+	if section == nil || isEmpty(section) || !section.Is(yaml.Mapping, "kernels") {
+		return nil
+	}
+	if n := len(section.Entries); n > kernel.MaxKernels {
+		section.Errorf("too-many", "", "%d kernels, more than %d", n, kernel.MaxKernels)
+		return nil
+	}
+	scope := d.scope(cfg)
+	var all []*contract.Reading
+	for _, e := range section.Entries {
+		all = append(all, contract.Read(e, scope, d.diags))
+	}
+	contract.Compare(all)
+	for _, r := range all {
+		out = append(out, r.Kernel)
+	}
+	return out
+}
+
 // scope is what the descriptions of kernels may refer to.
-func (d *decoder) scope(cfg *Config, devices map[string]int64) contract.Scope {
-	scope := contract.Scope{Devices: devices}
+func (d *decoder) scope(cfg *Config) contract.Scope {
+	scope := contract.Scope{Devices: d.deviceValues(cfg), Torch: d.torch}
 	for _, r := range d.selectedReleases(cfg) {
 		for _, t := range r.DTypes {
 			if !slices.ContainsFunc(scope.DTypes, func(k spec.DType) bool { return k.Name == t.Name }) {
@@ -20,21 +42,6 @@ func (d *decoder) scope(cfg *Config, devices map[string]int64) contract.Scope {
 		}
 	}
 	return scope
-}
-
-// contracts compares the described kernels with each other, and with those that have a schema.
-func (d *decoder) contracts(all []*contract.Reading, schemas map[string]string) (out []contract.Kernel) {
-	contract.Compare(all)
-	for _, r := range all {
-		for _, symbol := range r.Symbols() {
-			if other, again := schemas[symbol]; again {
-				r.Node().Errorf("kernel-conflict", "give it a symbol of its own",
-					"%s is the symbol of kernel %s already", symbol, other)
-			}
-		}
-		out = append(out, r.Kernel)
-	}
-	return out
 }
 
 // checkContractsAreUsed reports described kernels that no target of the config makes, and a target
@@ -83,15 +90,15 @@ func (d *decoder) checkContractsCanBeMade(cfg *Config, all []Target, section *ya
 
 // kernelKey gives the node of the name of a kernel, or of its argument or result.
 func kernelKey(section *yaml.Node, name, param string) *yaml.Node {
-	kernel := entry(section, name)
+	described := entry(section, name)
 	for _, part := range []string{"args", "returns"} {
-		if lines := entry(kernel.Value, part); lines.Value != nil {
+		if lines := entry(described.Value, part); lines.Value != nil {
 			if line := entry(lines.Value, param); line.Key != nil {
 				return line.Key
 			}
 		}
 	}
-	return kernel.Key
+	return described.Key
 }
 
 // entry finds a key of a mapping; both of its nodes are nil where the key is missing.

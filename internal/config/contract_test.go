@@ -14,29 +14,22 @@ import (
 const withKernels = "version: 1\ntargets: {c: {}, cpp: {}, torch: {}, kernels: {}}\n"
 
 func TestDescribedKernelsAreRead(t *testing.T) {
-	cfg, found := decode(t, withKernels+`kernels:
-  square: {schema: "(Tensor x) -> Tensor", like: x}
+	cfg, found := decode(t, withKernels+`devices: {kDLAcme: {value: 1000, torch: PrivateUse1}}
+kernels:
   scale:
     args:
       x: float32[m, n] strided inout
       by: float32[]
-    devices: {kDLExtDev: {}}
+    devices: {kDLAcme: {}}
 `, Choice{})
 	require.Empty(t, found)
-	require.Len(t, cfg.Kernels, 1)
 	require.Len(t, cfg.Contracts, 1)
 	assert.Equal(t, "scale", cfg.Contracts[0].Name)
-	assert.Equal(t, int64(12), cfg.Contracts[0].Devices[0].Value)
+	assert.Equal(t, int64(1000), cfg.Contracts[0].Devices[0].Value)
 }
 
-func TestDescribedKernelsAreComparedWithSchemas(t *testing.T) {
-	_, found := decode(t, withKernels+`kernels:
-  square: {schema: "(Tensor(a!) x) -> ()"}
-  scale: {args: {x: "float32[n] inout"}, symbol: square}
-`, Choice{})
-	assert.Contains(t, found,
-		"dlpackgen.yaml:5:3: error: square is the symbol of kernel square already [kernel-conflict]")
-	_, found = decode(t, withKernels+"kernels: {f: {args: {x: 'float32[n'}}}\n", Choice{})
+func TestLinesOfKernelsHavePositions(t *testing.T) {
+	_, found := decode(t, withKernels+"kernels: {f: {args: {x: 'float32[n'}}}\n", Choice{})
 	assert.Contains(t, found, "dlpackgen.yaml:3:33: error: this [ has no end [invalid-line]")
 }
 
@@ -45,7 +38,7 @@ func TestDescribedKernelsNeedATarget(t *testing.T) {
 	_, found := decode(t, "version: 1\ntargets: {c: {}}\nkernels: {f: {args: {x: int}}}\n", Choice{})
 	assert.Contains(t, found,
 		"dlpackgen.yaml:3:10: error: no target of this config makes kernels that have args and returns")
-	_, found = decode(t, withTorch+"kernels: {f: {args: {x: int}}}\n", Choice{})
+	_, found = decode(t, "version: 1\ntargets: {c: {}, cpp: {}, torch: {}}\nkernels: {f: {args: {x: int}}}\n", Choice{})
 	assert.Contains(t, found,
 		"2:34: error: target torch includes headers of target kernels for kernels with args or returns [needs-target]")
 	_, found = decode(t, withKernels, Choice{})

@@ -256,3 +256,16 @@ func (d *decoder) selectedReleases(cfg *Config) []*spec.Release {
 	}
 	return out
 }
+
+// deviceValues gives the types of device of all selected releases and the config's own.
+func (d *decoder) deviceValues(cfg *Config) map[string]int64 {
+	known := map[string]int64{}
+	for _, r := range d.selectedReleases(cfg) {
+		if enum := spec.Find[*spec.Enum](cfg.Extend(r), deviceEnum); enum != nil {
+			for _, v := range enum.Values {
+				known[v.Name] = v.Value
+			}
+		}
+	}
+	return known
+}

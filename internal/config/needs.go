@@ -76,12 +76,3 @@ func (d *decoder) elsewhere(all []Target, section *yaml.Node) []string {
 	}
 	return there
 }
-
-// checkKernelsAreUsed reports kernels that no target of the config makes anything of.
-func (d *decoder) checkKernelsAreUsed(cfg *Config, section *yaml.Node) {
-	makes := func(t Target) bool { return t.Kernels }
-	if len(cfg.Kernels) > 0 && !slices.ContainsFunc(slices.Concat(cfg.Selected, cfg.Others), makes) {
-		section.Errorf("unused-kernels", "add `torch: {}` to targets, with `c: {}` and `cpp: {}`",
-			"no target of this config makes anything of kernels")
-	}
-}

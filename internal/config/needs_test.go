@@ -10,26 +10,26 @@ import (
 // A config whose output cannot compile is refused, and so is a section that nothing
 // comes of; both say what to add.
 func TestNeedsAndUses(t *testing.T) {
-	const kernels = "kernels: {f: {schema: \"(Tensor(a!) x) -> ()\"}}\n"
+	const kernels = "kernels: {f: {args: {x: \"int8[n] inout\"}}}\n"
 	for src, want := range map[string]string{
-		"targets: {torch: {}}":                                    "target torch includes headers of target c, which this config does not make",
-		"targets: {c: {}, torch: {}}":                             "target torch includes headers of target cpp",
-		"targets: {python: {}}":                                   "target python includes headers of target c",
-		"targets: {cpp: }":                                        "target cpp includes headers of target c",
-		"targets: {torch: {}}\nelsewhere: [cpp]":                  "target torch includes headers of target c,",
-		"targets: {c: {}, cpp: {}}\nelsewhere: [c]":               "target c is in targets too [elsewhere]",
-		"targets: {c: {}}\nelsewhere: [cc]":                       "a target of elsewhere must be one of c, go",
-		"targets: {c: {}}\nelsewhere: c":                          "elsewhere must be a list, not a value [type-mismatch]",
-		"targets: {c: {}}\n" + kernels:                            "no target of this config makes anything of kernels [unused-kernels]",
-		"targets: {c: {}, cpp: {}, torch: {}}\n" + kernels:        "",
-		"targets: {torch: {}}\nelsewhere: [c, cpp]\n" + kernels:   "",
-		"targets: {python: {}}\nelsewhere: [c]":                   "",
-		"targets: {c: {}, go: {}, cuda: {}, shm: {}}\nelsewhere:": "",
-		"targets: {c: {}}\nkernels: {}":                           "",
-		"targets: {c: {}, cpp: {single: true}}":                   "",
-		"targets: {c: {}, cpp: {single: false}, torch: {}}":       "",
-		"targets: {c: {}, cpp: {single: true}, torch: {}}":        "target torch includes headers of target cpp, which this config makes as one file [needs-folder]",
-		"targets: {c: {}, cpp: {single: 1}}":                      "single must be true or false",
+		"targets: {torch: {}}":                                               "target torch includes headers of target c, which this config does not make",
+		"targets: {c: {}, torch: {}}":                                        "target torch includes headers of target cpp",
+		"targets: {python: {}}":                                              "target python includes headers of target c",
+		"targets: {cpp: }":                                                   "target cpp includes headers of target c",
+		"targets: {torch: {}}\nelsewhere: [cpp]":                             "target torch includes headers of target c,",
+		"targets: {c: {}, cpp: {}}\nelsewhere: [c]":                          "target c is in targets too [elsewhere]",
+		"targets: {c: {}}\nelsewhere: [cc]":                                  "a target of elsewhere must be one of c, go",
+		"targets: {c: {}}\nelsewhere: c":                                     "elsewhere must be a list, not a value [type-mismatch]",
+		"targets: {c: {}}\n" + kernels:                                       "no target of this config makes kernels that have args and returns [unused-kernels]",
+		"targets: {c: {}, cpp: {}, kernels: {}, torch: {}}\n" + kernels:      "",
+		"targets: {kernels: {}, torch: {}}\nelsewhere: [c, cpp]\n" + kernels: "",
+		"targets: {python: {}}\nelsewhere: [c]":                              "",
+		"targets: {c: {}, go: {}, cuda: {}, shm: {}}\nelsewhere:":            "",
+		"targets: {c: {}}\nkernels: {}":                                      "",
+		"targets: {c: {}, cpp: {single: true}}":                              "",
+		"targets: {c: {}, cpp: {single: false}, torch: {}}":                  "",
+		"targets: {c: {}, cpp: {single: true}, torch: {}}":                   "target torch includes headers of target cpp, which this config makes as one file [needs-folder]",
+		"targets: {c: {}, cpp: {single: 1}}":                                 "single must be true or false",
 		// What a newer release brought is not in an older header.
 		"targets: {c: {dlpack: 1.0}, cpp: {}}": "target cpp, for DLPack 1.3, includes headers of target c, which this config makes for 1.0 " +
 			"[needs-release]",
@@ -46,7 +46,7 @@ func TestNeedsAndUses(t *testing.T) {
 		first, _, _ := strings.Cut(found, "\n")
 		assert.Contains(t, first, want, src)
 	}
-	_, found := decode(t, "version: 1\ntargets: {c: {}, cpp: {}, torch: {}}\n"+kernels, Choice{Only: []string{"c"}})
+	_, found := decode(t, "version: 1\ntargets: {c: {}, cpp: {}, kernels: {}, torch: {}}\n"+kernels, Choice{Only: []string{"c"}})
 	assert.Empty(t, found, "a selection does not take from the config")
 	const mixed = "version: 1\ntargets: {c: {dlpack: 1.2}, cpp: {dlpack: main}}\n"
 	_, found = decode(t, mixed, Choice{Release: "1.3"})

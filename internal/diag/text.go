@@ -60,7 +60,13 @@ func writeText(b *strings.Builder, d Diagnostic, paint func(escape, word string)
 		fmt.Fprintf(b, "    %s\n    %s%s\n", line, strings.Repeat(" ", caret), paint(red, "^"))
 	}
 	if d.Hint != "" {
-		fmt.Fprintf(b, "    %s %s\n", paint(cyan, "hint:"), visible(d.Hint))
+		first, more, _ := strings.Cut(d.Hint, "\n")
+		fmt.Fprintf(b, "    %s %s\n", paint(cyan, "hint:"), visible(first))
+		for line := range strings.SplitSeq(more, "\n") {
+			if line != "" {
+				fmt.Fprintf(b, "      %s\n", visible(line))
+			}
+		}
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
-	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -36,7 +35,6 @@ type File struct {
 type Model struct {
 	Release   *spec.Release
 	Options   map[string]string // by option name; a missing one is its default
-	Kernels   []kernel.Kernel   // in the order of the config
 	Contracts []contract.Kernel // those that are described by args and returns, likewise
 	Imports   map[string]string // import paths of Go packages that other targets make, by target; see Target.Imports
 	Import    string            // of the folder that the files will stand in; "" where nothing gives one
@@ -65,7 +63,6 @@ type Target struct {
 	Needs         []string // the targets whose headers its files include
 	Imports       []string // the targets whose Go packages its own imports, where the config makes them
 	Single        string   // the option, true or false, that makes one file, which no target includes
-	Kernels       bool     // it makes something of the config's kernels
 	Contracts     bool     // it makes something of those kernels that have args and returns
 	OnRequest     bool     // it is made only where a config lists it
 	ContractNeeds []string // beside Needs, where the config has such kernels

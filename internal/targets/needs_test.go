@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
-	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -47,26 +46,4 @@ func TestNeedsAreWhatTheFilesInclude(t *testing.T) {
 			assert.Contains(t, Names(), name)
 		}
 	}
-}
-
-// The table says which targets make something of kernels.
-func TestKernelsAreForTheTargetsThatSaySo(t *testing.T) {
-	release, err := spec.Embedded().Release("1.3")
-	require.NoError(t, err)
-	one := oneKernel(t)
-	for _, row := range All() {
-		without, err := row.Emit(&emit.Model{Release: release})
-		require.NoError(t, err)
-		with, err := row.Emit(&emit.Model{Release: release, Kernels: []kernel.Kernel{one}})
-		require.NoError(t, err)
-		assert.Equal(t, row.Kernels, len(with) > len(without), row.Name)
-	}
-}
-
-func oneKernel(t *testing.T) kernel.Kernel {
-	t.Helper()
-	schema, fault := kernel.Parse("(Tensor(a!) x) -> ()")
-	require.Nil(t, fault)
-	return kernel.Kernel{Name: "f", Namespace: "n", Symbol: "f", Form: "function",
-		Devices: []kernel.Device{{Name: "kDLCPU", Value: 1}}, Schema: schema}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/device"
 	"github.com/dlpackgen/dlpackgen/internal/emit/project"
-	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/templates"
@@ -81,8 +80,8 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 	named := map[string]bool{emit.HostABI("tvm_ffi").From: true}
 	for _, imports := range []map[string]string{nil, {emit.SharedDevice: "example.org/device"}} {
 		for _, row := range rows {
-			m := &emit.Model{Release: release, Kernels: []kernel.Kernel{oneKernel(t)}, Import: "example.org/x",
-				Imports: imports, Contracts: []contract.Kernel{oneContract()}}
+			m := &emit.Model{Release: release, Import: "example.org/x", Imports: imports,
+				Contracts: []contract.Kernel{oneContract()}}
 			name(t, named, row, m)
 			m.Options = map[string]string{row.Single: "true", "stubs": "true", "tests": "true"}
 			name(t, named, row, m)

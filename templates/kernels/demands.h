@@ -404,7 +404,7 @@ DLPACKGEN_SLOW static int dlpackgen_failed(struct dlpackgen_message* message, co
 
 /* Adds the text of a status, or its number where there is none. */
 DLPACKGEN_SLOW static void dlpackgen_put_status(struct dlpackgen_message* message, const char* text, int status) {
-  if (text) {
+  if (text && *text) {
     dlpackgen_put(message, text);
     return;
   }

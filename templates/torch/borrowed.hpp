@@ -32,7 +32,6 @@ template <class K>
 struct Sites {
   static constexpr const char* name = K::kernel;
   static constexpr const auto& arguments = K::arguments;
-  static constexpr bool strided = true;
 };
 
 template <class K, std::size_t I>
@@ -187,11 +186,10 @@ template <Access access>
 struct BorrowedTensor {
   template <class Copied>
   [[gnu::flatten]] void borrow_or_copy(const Site& site, const Copied& copied, const at::Tensor& from) {
+    borrow_at<Access::read>(site, from, tensor);  // before a copy reads what is not there
     if (copied[site.number] && !from.is_contiguous()) {
       copy = from.contiguous();
       borrow_at<Access::read>(site, *copy, tensor);
-    } else {
-      borrow_at<Access::read>(site, from, tensor);
     }
   }
   DLTensor tensor;

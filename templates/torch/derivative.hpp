@@ -92,73 +92,9 @@ class Tracking {
   bool wanted_ = false;
 };
 
-template <class A>
-inline constexpr bool is_tensor = std::is_same_v<std::decay_t<A>, at::Tensor>;
-
-// Autograd's record of one call of a kernel with a backward, whose tensors are all
-// there and all read alone.
-template <class K, class Signature = typename K::signature>
+// Autograd's record of one call of a kernel with a backward.
+template <class K>
 struct Derivative;
-
-template <class K, class R, class... A>
-struct Derivative<K, R(A...)> : torch::autograd::Function<Derivative<K, R(A...)>> {
-  using Context = torch::autograd::AutogradContext;
-  using List = torch::autograd::variable_list;
-
-  static List forward(Context* context, A... arguments) {
-    List saved;
-    std::size_t number = 0;
-    (save(context, saved, number++, arguments), ...);
-    context->save_for_backward(std::move(saved));
-    const at::AutoDispatchBelowAutograd below;
-    at::Tensor made[Results<R>::count];
-    Results<R>::unpack(handle<K>().call(arguments...), made);
-    return List(std::begin(made), std::end(made));
-  }
-
-  static List backward(Context* context, const List& gradients) {
-    return backward(context, gradients, std::make_index_sequence<Results<R>::count>(), std::index_sequence_for<A...>());
-  }
-
- private:
-  static constexpr std::size_t tensors = (std::size_t{is_tensor<A>} + ...);
-
-  // How many tensors stand before an argument.
-  static constexpr std::size_t before(std::size_t argument) {
-    constexpr bool which[] = {is_tensor<A>...};
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < argument; ++i) count += which[i] ? 1 : 0;
-    return count;
-  }
-
-  template <class Value>
-  static void save(Context* context, List& saved, std::size_t number, const Value& value) {
-    if constexpr (is_tensor<Value>) {
-      saved.push_back(value);
-    } else {
-      context->saved_data[std::to_string(number)] = value;
-    }
-  }
-
-  template <class Value, std::size_t I>
-  static std::decay_t<Value> restore(Context* context, const List& saved) {
-    if constexpr (is_tensor<Value>) {
-      return saved[before(I)];
-    } else {
-      return context->saved_data[std::to_string(I)].template to<std::decay_t<Value>>();
-    }
-  }
-
-  template <std::size_t... G, std::size_t... I>
-  static List backward(Context* context, const List& gradients, std::index_sequence<G...>, std::index_sequence<I...>) {
-    using Backward = typename K::backward;
-    const List saved = context->get_saved_variables();
-    at::Tensor made[tensors];
-    Results<typename Kernel<Backward>::result>::unpack(
-        handle<Backward>().call(gradients[G]..., restore<A, I>(context, saved)...), made);
-    return {(is_tensor<A> ? made[before(I)] : at::Tensor())...};
-  }
-};
 
 }  // namespace detail
 

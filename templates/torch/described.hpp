@@ -1,7 +1,7 @@
 /**
  * \file described.hpp
- * What the dispatcher calls for a kernel that has args and returns: its arguments are borrowed,
- * checked by kernels.c and passed to its C function. Messages are those of every other caller.
+ * What the dispatcher calls for a kernel: its arguments are borrowed, checked by kernels.c and
+ * passed to its C function. Messages are those of every other caller.
  *
  * A kernel is a type K with
  *
@@ -168,12 +168,9 @@ const at::Tensor& any_tensor(const A&... arguments) {
 
 }  // namespace detail
 
-/** What the dispatcher calls for a kernel that has args and returns. */
-template <class K, class Signature = typename K::signature>
-struct Described;
-
+/** What the dispatcher calls for a kernel. */
 template <class K, class R, class... A>
-struct Described<K, R(A...)> {
+struct Kernel<K, R(A...)> {
   using result = R;
   using results = detail::Results<R>;
 

@@ -3,16 +3,20 @@
 import torch
 
 
-def set_compile_hint(function, op):
-    """Lets torch.compile say what to call instead of a function in C, which it cannot
-    trace: with fullgraph=True its error names the operator, and without, the function
-    is called between two graphs. Direct calls are as they were."""
+def point_to(function, op):
+    """Lets torch.compile and torch.export call an operator instead of a function in C, which they cannot trace, such as
+    that of target python for the same kernel. Direct calls are as they were. A call with keywords that the operator
+    lacks, as out=, breaks the graph; with fullgraph=True it is an error that names the operator. Gives the function."""
     name = getattr(function, "__qualname__", repr(function))
-    message = f"{name}() is a function in C: inside torch.compile, call torch.ops.{str(op)}, which does the same"
+    known = [a.name for a in op.default._schema.arguments]
+    message = f"{name}() has keywords that torch.ops.{op} lacks: inside torch.compile, call it without them"
 
     @torch.compiler.substitute_in_graph(function, skip_signature_check=True)
     def traced(*args, **kwargs):
-        torch._dynamo.graph_break(msg=message)
-        return function(*args, **kwargs)
+        for keyword in kwargs:
+            if keyword not in known:
+                torch._dynamo.graph_break(msg=message)
+                return function(*args, **kwargs)
+        return op(*args, **kwargs)
 
     return function

@@ -1,31 +1,17 @@
 /**
  * \file kernel.hpp
- * Calls a C function over DLTensors with arguments of ATen: what the dispatcher calls
- * for a kernel of the config. Nothing is allocated but results; shapes and strides
- * are the tensors' own.
- *
- * A kernel is a type K with
- *
- *     using signature = at::Tensor(const at::Tensor& x, double a, at::Tensor& out);
- *     static constexpr const char* name = "mylib::scale";
- *     static constexpr const char* schema = "scale(Tensor x, float a, Tensor(a!) out) -> Tensor";
- *     static constexpr const char* arguments[] = {"x", "a", "out"};
- *     static constexpr int likes[] = {0, ...};   // by result, the argument of its shape; then -1
- *     static constexpr bool strided = false;     // it heeds strides; else tensors come row-major
- *     static int function(const DLTensor* x, double a, DLTensor* out, DLTensor* result,
- *                         void* stream);
- *     static const char* error(int code);        // nullptr: there is no text
+ * What a call of a kernel needs beside its arguments: classes of errors, the device and its stream,
+ * results, and the interpreter's stack. borrowed.hpp has the arguments, described.hpp the call.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_KERNEL_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_KERNEL_HPP_
 
 #include "arguments.hpp"
 #include "read.hpp"
-#include "strides.hpp"
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/boxing/impl/make_boxed_from_unboxed_functor.h>
 #include <ATen/core/stack.h>
-#include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
@@ -133,89 +119,6 @@ template <Access access>
   }
 }
 
-// A write to an element that several indices share would be a race.
-[[gnu::noinline]] inline void refuse_strides(const Site& site, const DLTensor& tensor) {
-  Sentence sentence(site);
-  const int status = check_written(site, tensor, sentence);
-  if (status != DLPACKGEN_STATUS_OK) fail(status, sentence.text());
-}
-
-[[gnu::noinline, gnu::cold]] inline void refuse_misaligned(const Site& site, const DLTensor& tensor) {
-  Sentence sentence(site);
-  const int status = dlpackgen_misaligned(sentence.at(), &tensor, sentence.message());
-  fail(status, sentence.text());
-}
-
-// Inlined, and flattened where it is used: it is all that most arguments cost.
-template <Access access>
-[[gnu::always_inline]] inline void lend(const Site& site, const First& first, const at::Tensor& from, DLTensor& out) {
-  if (!read_plain<access>(*from.unsafeGetTensorImpl(), out)) lend_other<access>(site, from, out);
-  if (access == Access::write && !from.is_contiguous()) refuse_strides(site, out);
-  if (out.device.device_type == kDLCPU && first.device.is_cpu()) return;  // whatever their numbers
-  const c10::Device device = from.unsafeGetTensorImpl()->device();
-  if (device != first.device) fail_device(site, first.site, first.device, device);
-}
-
-// A tensor to read from, and the copy of it where it is not row-major.
-class Read {
- public:
-  [[gnu::flatten]] void lend(const Site& site, const First& first, const at::Tensor& from) {
-    detail::lend<Access::read>(site, first, from, tensor_);
-    if (!site.strided && !from.is_contiguous()) copy(from);
-    if (is_misaligned(tensor_)) refuse_misaligned(site, tensor_);
-  }
-  const DLTensor* get() const { return &tensor_; }
-
- private:
-  [[gnu::noinline]] void copy(const at::Tensor& from) {
-    copy_ = from.contiguous();
-    borrow<Access::read>(*copy_, tensor_);
-  }
-
-  DLTensor tensor_;
-  std::optional<at::Tensor> copy_;
-};
-
-// An argument as the C function takes it; A is as the dispatcher gives it.
-template <class A>
-struct Passed {
-  static constexpr bool writes = false;
-  void take(const Site&, const First&, A from) { value = from; }
-  A get() const { return value; }
-  A value{};
-};
-
-template <>
-struct Passed<const at::Tensor&> {
-  static constexpr bool writes = false;
-  void take(const Site& site, const First& first, const at::Tensor& from) { tensor.lend(site, first, from); }
-  const DLTensor* get() const { return tensor.get(); }
-  Read tensor;
-};
-
-template <>
-struct Passed<at::Tensor&> {
-  static constexpr bool writes = true;
-  [[gnu::flatten]] void take(const Site& site, const First& first, const at::Tensor& from) {
-    lend<Access::write>(site, first, from, tensor);
-    if (is_misaligned(tensor)) refuse_misaligned(site, tensor);
-  }
-  DLTensor* get() { return &tensor; }
-  DLTensor tensor;
-};
-
-template <>
-struct Passed<const std::optional<at::Tensor>&> {
-  static constexpr bool writes = false;
-  void take(const Site& site, const First& first, const std::optional<at::Tensor>& from) {
-    present = from.has_value() && from->defined();
-    if (present) tensor.lend(site, first, *from);
-  }
-  const DLTensor* get() const { return present ? tensor.get() : nullptr; }
-  bool present = false;
-  Read tensor;
-};
-
 // The tensor that an argument holds, or nullptr.
 inline const at::Tensor* tensor_in(const at::Tensor& tensor) { return tensor.defined() ? &tensor : nullptr; }
 inline const at::Tensor* tensor_in(const std::optional<at::Tensor>& tensor) {
@@ -232,12 +135,7 @@ First first_tensor(const A&... arguments) {
   std::size_t before = 0;  // so many arguments
   ((first == nullptr && (first = tensor_in(arguments)) == nullptr ? ++before : before), ...);
   TORCH_CHECK_VALUE(first != nullptr, K::name, "(): expected a tensor among the arguments, which tells the device");
-  return First{first->device(), Site{K::name, K::arguments[before], before, K::strided}};
-}
-
-[[noreturn, gnu::noinline, gnu::cold]] inline void fail_code(const char* kernel, int code, const char* text) {
-  const bool said = text != nullptr && *text != '\0';
-  TORCH_CHECK(false, kernel, "(): ", said ? text : "the kernel failed", " (error ", code, ")");
+  return First{first->device(), Site{K::name, K::arguments[before], before}};
 }
 
 // The tensors that a signature gives, as an array and back.
@@ -267,19 +165,11 @@ struct Results<void> {
   static void pack(at::Tensor*) {}
 };
 
-// An argument out of the interpreter's stack, as a kernel takes it.
+// An argument out of the interpreter's stack, as PyTorch itself takes it.
 template <class A>
-struct Unboxed {
-  static std::decay_t<A> get(c10::IValue& value) { return value.to<std::decay_t<A>>(); }
-};
-template <>
-struct Unboxed<const at::Tensor&> {
-  static const at::Tensor& get(c10::IValue& value) { return value.toTensor(); }
-};
-template <>
-struct Unboxed<at::Tensor&> {
-  static at::Tensor& get(c10::IValue& value) { return value.toTensor(); }
-};
+decltype(auto) unboxed(c10::IValue& value) {
+  return c10::impl::ivalue_to_arg<typename c10::impl::decay_if_not_tensor<A>::type, false>::call(value);
+}
 
 // Calls a function with the last values of the stack, and leaves its results there.
 template <class Signature>
@@ -296,23 +186,16 @@ struct Boxed<R(A...)> {
   static void run(R (*function)(A...), torch::jit::Stack* stack, std::index_sequence<I...>) {
     c10::IValue* const first = stack->data() + stack->size() - sizeof...(A);
     if constexpr (std::is_void_v<R>) {
-      function(Unboxed<A>::get(first[I])...);
+      function(unboxed<A>(first[I])...);
       torch::jit::drop(*stack, sizeof...(A));
     } else {
       at::Tensor made[Results<R>::count];
-      Results<R>::unpack(function(Unboxed<A>::get(first[I])...), made);
+      Results<R>::unpack(function(unboxed<A>(first[I])...), made);
       torch::jit::drop(*stack, sizeof...(A));
       for (at::Tensor& each : made) stack->emplace_back(std::move(each));
     }
   }
 };
-
-template <class... A>
-const at::Tensor& argument_at(int which, const A&... arguments) {
-  const at::Tensor* const all[] = {tensor_in(arguments)...};
-  TORCH_INTERNAL_ASSERT(all[which] != nullptr);
-  return *all[which];
-}
 
 // One tensor on the device meta is enough for the key Meta, and results like the others
 // would be memory that nobody has written to.
@@ -322,75 +205,15 @@ void refuse_other_devices(const A&... arguments) {
   const at::Tensor* const all[] = {tensor_in(arguments)..., nullptr};
   for (std::size_t i = 0; i < sizeof...(A); ++i) {
     if (all[i] == nullptr || all[i]->device().type() == first.device.type()) continue;
-    fail_device(Site{K::name, K::arguments[i], i, K::strided}, first.site, first.device, all[i]->device());
+    fail_device(Site{K::name, K::arguments[i], i}, first.site, first.device, all[i]->device());
   }
 }
 
 }  // namespace detail
 
-/** What the dispatcher calls for a kernel. */
+/** What the dispatcher calls for a kernel: described.hpp. */
 template <class K, class Signature = typename K::signature>
 struct Kernel;
-
-template <class K, class R, class... A>
-struct Kernel<K, R(A...)> {
-  using result = R;
-  using results = detail::Results<R>;
-
-  /**
-   * Runs the C function: arguments are checked and lent to it, results allocated
-   * row-major on the device of the first tensor, which is made current. Any thread,
-   * with or without the GIL.
-   *
-   * \throws c10::ValueError about an argument, c10::Error for an error of the function.
-   */
-  static R call(A... arguments) { return call_with(std::index_sequence_for<A...>(), arguments...); }
-
-  /** The same with the arguments on a stack. */
-  static void boxed(torch::jit::Stack* stack) { detail::Boxed<R(A...)>::run(call, stack); }
-
-  /** The same without data: shapes may be symbols. */
-  static R meta(A... arguments) {
-    detail::refuse_other_devices<K>(arguments...);
-    at::Tensor made[results::count + 1];
-    for (std::size_t i = 0; i < results::count; ++i) {
-      const at::Tensor& like = detail::argument_at(K::likes[i], arguments...);
-      made[i] = at::empty_symint(like.sym_sizes(), like.options());
-    }
-    return results::pack(made);
-  }
-
- private:
-  using indices_of_results = std::make_index_sequence<results::count>;
-
-  template <std::size_t... I>
-  static R call_with(std::index_sequence<I...>, A... arguments) {
-    const detail::First first = detail::first_tensor<K>(arguments...);
-    const detail::Place place(first.device);
-    detail::Arguments<K, detail::Passed, std::index_sequence<I...>, A...> held(first, arguments...);
-    if constexpr (results::count == 0) {
-      run(place.stream(), nullptr, indices_of_results(),
-          static_cast<detail::Slot<detail::Passed, I, A>&>(held).passed.get()...);
-    } else {
-      at::Tensor made[results::count];
-      DLTensor lent[results::count];
-      for (std::size_t i = 0; i < results::count; ++i) {
-        const at::Tensor& like = detail::argument_at(K::likes[i], arguments...);
-        made[i] = at::empty(like.sizes(), like.options());
-        borrow<Access::write>(made[i], lent[i]);
-      }
-      run(place.stream(), lent, indices_of_results(),
-          static_cast<detail::Slot<detail::Passed, I, A>&>(held).passed.get()...);
-      return results::pack(made);
-    }
-  }
-
-  template <std::size_t... I, class... C>
-  static void run(void* stream, [[maybe_unused]] DLTensor* lent, std::index_sequence<I...>, C... arguments) {
-    const int code = K::function(arguments..., &lent[I]..., stream);
-    if (code != 0) detail::fail_code(K::name, code, K::error(code));
-  }
-};
 
 }  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0

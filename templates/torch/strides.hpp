@@ -28,9 +28,6 @@ inline std::int64_t span(const DLTensor& tensor) {
   return static_cast<std::int64_t>(last + 1);
 }
 
-// Tells whether two elements may share memory.
-inline bool may_overlap(const DLTensor& tensor) { return dlpackgen_may_overlap(&tensor) != 0; }
-
 inline constexpr const char beyond_storage[] =
     "it reaches beyond its storage, which was made smaller: resize the storage back, or pass a tensor that fits";
 

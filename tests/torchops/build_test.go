@@ -14,11 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/config"
-	"github.com/dlpackgen/dlpackgen/internal/diag"
-	"github.com/dlpackgen/dlpackgen/internal/emit"
-	"github.com/dlpackgen/dlpackgen/internal/spec"
-	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -40,26 +36,6 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	scratch = dir
 	return m.Run()
-}
-
-// generate writes what a config asks for into a folder.
-func generate(t *testing.T, file, dir string) {
-	t.Helper()
-	src, err := os.ReadFile(file)
-	require.NoError(t, err)
-	cfg, found := config.Decode(file, src, spec.Embedded(), targets.Table(), config.Choice{})
-	require.NotNil(t, cfg, diag.Text(found.Sorted(), false))
-	for _, target := range cfg.Selected {
-		release, err := spec.Embedded().Release(target.Release)
-		require.NoError(t, err)
-		files, err := target.Emit(&emit.Model{Release: release, Options: target.Options, Kernels: cfg.Kernels})
-		require.NoError(t, err)
-		for _, f := range files {
-			name := filepath.Join(dir, filepath.FromSlash(f.Path))
-			require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
-			require.NoError(t, os.WriteFile(name, f.Data, 0o600))
-		}
-	}
 }
 
 // places is where PyTorch and Python have what C++ needs.
@@ -101,19 +77,23 @@ func command(dir, name string, args ...string) error {
 
 // build makes a library out of a folder with the generated sources.
 func (p places) build(headers, library string, more ...string) error {
-	kernels, operators := library+".c.o", library+".cpp.o"
-	c := append([]string{"-std=c11", "-O1", "-fPIC", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", headers, "-c",
-		"-o", kernels, "module/kernels.c"}, more...)
-	if err := command("", p.gcc, c...); err != nil {
-		return err
+	operators := library + ".cpp.o"
+	link := []string{"-shared", "-o", library, operators, filepath.Join(scratch, "device.o")}
+	for i, source := range []string{"module/kernels.c", filepath.Join(headers, "kernels.c")} {
+		link = append(link, fmt.Sprint(library, i, ".c.o"))
+		c := append([]string{"-std=c11", "-O1", "-fPIC", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", headers, "-c",
+			"-o", link[len(link)-1], source}, more...)
+		if err := command("", p.gcc, c...); err != nil {
+			return err
+		}
 	}
-	cpp := append(p.flags(headers), "-c", "-o", operators, filepath.Join(headers, "dlpackgen_torch", "kernels.cpp"))
+	cpp := append(p.flags(headers), "-c", "-o", operators,
+		filepath.Join(headers, "dlpackgen_torch", "described_kernels.cpp"))
 	if err := command("", p.gxx, append(cpp, more...)...); err != nil {
 		return err
 	}
 	lib := filepath.Join(p.torch, "lib")
-	link := []string{"-shared", "-o", library, operators, kernels, filepath.Join(scratch, "device.o"),
-		"-L", lib, "-ltorch_cpu", "-ltorch_python", "-ltorch", "-lc10", "-Wl,-rpath," + lib}
+	link = append(link, "-L", lib, "-ltorch_cpu", "-ltorch_python", "-ltorch", "-lc10", "-Wl,-rpath,"+lib)
 	return command("", p.gxx, append(link, more...)...)
 }
 
@@ -132,7 +112,7 @@ func library(t *testing.T) (places, string) {
 	p := torch(t)
 	once.Do(func() {
 		headers := filepath.Join(scratch, "generated")
-		generate(t, "module/dlpackgen.yaml", headers)
+		testkit.Generate(t, "module/dlpackgen.yaml", headers)
 		built = p.prepare(headers)
 	})
 	require.NoError(t, built)

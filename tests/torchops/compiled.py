@@ -66,8 +66,8 @@ def test_fake_tensors():
 
     with FakeTensorMode():
         got = ops.square(torch.ones(2, 3), 1.0)
-        first, second = ops.mul(torch.ones(2), 1, torch.ones(2, dtype=torch.float64))
-    assert got.shape == (2, 3) and first.dtype == torch.float32 and second.dtype == torch.float64
+        first, second = ops.mul(torch.ones(2, dtype=torch.float64), 1, torch.ones(2, dtype=torch.float64))
+    assert got.shape == (2, 3) and first.dtype == torch.float64 and second.dtype == torch.float64
     got = ops.square(torch.ones(3, 2, device="meta").t(), 1.0)
     assert got.device.type == "meta" and got.is_contiguous(), "as the kernel gives it"
 

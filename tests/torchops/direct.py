@@ -3,9 +3,9 @@
 import torch
 from check import ops, raises, run
 from direct_module import fill
-from stable_package.direct import set_compile_hint
+from stable_package.direct import point_to
 
-set_compile_hint(fill, ops.fill)
+assert point_to(fill, ops.fill) is fill
 
 
 def test_direct_calls_are_as_they_were():
@@ -16,31 +16,31 @@ def test_direct_calls_are_as_they_were():
 
 def test_a_full_graph_points_to_the_operator():
     torch._dynamo.reset()
-    compiled = torch.compile(lambda x: fill(x, 2.0), fullgraph=True, backend="eager")
-    raises(
-        torch._dynamo.exc.Unsupported,
-        "fill() is a function in C: inside torch.compile, call torch.ops.ops.fill",
-        compiled,
-        torch.zeros(3),
-    )
+    seen = []
 
-
-def test_what_it_points_to_works():
-    torch._dynamo.reset()
-    out = torch.zeros(3)
-    torch.compile(lambda x: ops.fill(x, 2.0), fullgraph=True, backend="aot_eager")(out)
-    assert out.tolist() == [2, 2, 2]
-
-
-def test_a_graph_may_break():
-    torch._dynamo.reset()
+    def backend(graph, _):
+        seen.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+        return graph.forward
 
     def function(x):
         y = x + 1
         fill(y, 5.0)
+        fill(out=y[1:], value=2.0)
         return y * 2
 
-    assert torch.compile(function, backend="eager")(torch.zeros(2)).tolist() == [10, 10]
+    compiled = torch.compile(function, fullgraph=True, backend=backend)
+    assert compiled(torch.zeros(3)).tolist() == function(torch.zeros(3)).tolist() == [10, 4, 4]
+    assert sum("ops.fill" in target for target in seen) == 2, seen
+    compiled = torch.compile(function, fullgraph=True, backend="aot_eager")
+    assert compiled(torch.zeros(3)).tolist() == [10, 4, 4]
+
+
+def test_other_keywords_break_the_graph():
+    torch._dynamo.reset()
+    text = "fill() has keywords that torch.ops.ops.fill lacks"
+    compiled = torch.compile(lambda x: fill(x, 2.0, other=1), fullgraph=True, backend="eager")
+    raises(torch._dynamo.exc.Unsupported, text, compiled, torch.zeros(3))
+    raises(TypeError, "other", torch.compile(lambda x: fill(x, 2.0, other=1), backend="eager"), torch.zeros(3))
 
 
 def test_fake_tensors_are_refused():

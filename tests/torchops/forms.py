@@ -26,15 +26,26 @@ def test_every_form_gives_and_writes():
 def test_by_name():
     for form, mix in mixes().items():
         out = torch.zeros(1)
-        first, _ = mix(x=torch.ones(1), a=2.0, n=1, on=True, w=None, out=out)
+        first, _ = mix(x=torch.ones(1), a=2.0, n=1, on=True, w=None, to=out)
         assert (first.item(), out.item()) == (3, 1), form
+
+
+def test_every_kind_of_argument_comes_through_boxes():
+    def seen(*args, **words):
+        return ops.all_boxed(*args, **words).tolist()
+
+    x = torch.ones(2, 3)
+    assert seen(x, 4.5, [7, 8], "abc") == [6, 4, 8, 3, -1, -1, -1, -1, -1]
+    assert seen(x.int(), 5, [], "") == [6, 5, 0, 0, -1, -1, -1, -1, -1]
+    assert seen(x, 1, [1], "a", [], [2.0, 9.5], "four", 11, 12.5) == [6, 1, 1, 1, 0, 9, 4, 11, 12]
+    raises(TypeError, "argument 'by' (2nd): expected int32, got float", ops.all_boxed, x.int(), 1.5, [], "")
 
 
 def test_errors_come_through_every_form():
     for form, mix in mixes().items():
         raises(
             ValueError,
-            f"ops::mix_{form}(): argument 'out' (6th): expected a C-contiguous tensor, got strides",
+            f"mix_{form}(): argument 'to' (6th): expected a C-contiguous tensor, got strides",
             mix,
             torch.ones(2, 2),
             1.0,
@@ -45,7 +56,7 @@ def test_errors_come_through_every_form():
         )
         raises(
             NotImplementedError,
-            f"ops::mix_{form}(): an argument requires a gradient",
+            f"mix_{form}(): an argument requires a gradient",
             mix,
             torch.ones(2, requires_grad=True),
             1.0,

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -45,7 +46,7 @@ func sanitized(t *testing.T) (p places, lib string, env []string) {
 	lib = filepath.Join(scratch, "sanitized", "kernels.so")
 	sanitizedOnce.Do(func() {
 		dir := filepath.Dir(lib)
-		generate(t, "module/dlpackgen.yaml", dir)
+		testkit.Generate(t, "module/dlpackgen.yaml", dir)
 		switched(t, dir, sanitizerMutants)
 		flags := append(choosing(t, dir), "-O0", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
 			"-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
@@ -95,16 +96,12 @@ func TestSanitized(t *testing.T) {
 	}
 }
 
-// resultsLent is what calls a kernel that has results, before they are returned.
-const resultsLent = "run(place.stream(), lent, indices_of_results(), " +
-	"static_cast<detail::Slot<detail::Passed, I, A>&>(held).passed.get()...); "
-
 // sanitizerMutants are seen by the sanitizers alone.
 var sanitizerMutants = map[string]mutant{
-	"a result leaks": {"kernel.hpp", resultsLent + "return results::pack(made);",
-		resultsLent + "new at::Tensor(made[0]); return results::pack(made);", "forms.py test_by_name"},
-	"a result is too small": {"kernel.hpp", "at::empty(like.sizes(), like.options())",
-		"at::empty({1}, like.options())", "gradients.py test_a_result_that_is_not_used"},
+	"a result leaks": {"described.hpp", "run(made, lent, place.stream()); return pack(given);",
+		"run(made, lent, place.stream()); new at::Tensor(given[0]); return pack(given);", "forms.py test_by_name"},
+	"a result is too small": {"described.hpp", "static_cast<std::size_t>(like.ndim)", "0",
+		"gradients.py test_a_result_that_is_not_used"},
 }
 
 // A report that is never made would be no proof.

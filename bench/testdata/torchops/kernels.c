@@ -1,5 +1,5 @@
 /* The kernels of dlpackgen.yaml, which do nothing. */
-#include <dlpackgen_torch/kernels.h>
+#include <kernels.h>
 
 #define EMPTY(form)                                                                        \
   int read_##form(const DLTensor* a, const DLTensor* b, const DLTensor* c, void* stream) { \

@@ -2,13 +2,12 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file arguments.hpp
- * The arguments of a kernel while it runs, whichever ABI of torch gives them.
+ * The arguments of a kernel while it runs.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_ARGUMENTS_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_ARGUMENTS_HPP_
 
 #include "base.hpp"
-#include "strides.hpp"
 
 #include <dlpackgen/check.h>
 
@@ -20,12 +19,11 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// One argument: what messages say of it, and whether it may have strides.
+// One argument: what messages say of it.
 struct Site {
   const char* kernel;
   const char* argument;
   std::size_t number;
-  bool strided;
 };
 
 // A sentence of the checker while it is made: the same that modules of Python raise.
@@ -51,21 +49,8 @@ class Sentence {
   dlpackgen_message message_ = dlpackgen_message_in(text_, sizeof text_);
 };
 
-// What is written to lies row-major, or, where its kernel heeds strides, has a place for each
-// element.
-inline int check_written(const Site& site, const DLTensor& tensor, Sentence& sentence) {
-  if (!site.strided)
-    return dlpackgen_check_density(sentence.at(), &tensor, DLPACKGEN_LAYOUT_C_CONTIGUOUS, sentence.message());
-  if (may_overlap(tensor)) return dlpackgen_overlapping(sentence.at(), &tensor, sentence.message());
-  return DLPACKGEN_STATUS_OK;
-}
-
-// Kernels read elements as numbers of C, which may not lie just anywhere. The sentence is made out
-// of the way of the calls that need none.
-inline bool is_misaligned(const DLTensor& tensor) { return dlpackgen_is_misaligned(&tensor); }
-
 template <class K, std::size_t I>
-inline constexpr Site site = {K::name, K::arguments[I], I, K::strided};
+inline constexpr Site site = {K::name, K::arguments[I], I};
 
 // An argument of a certain place, as Passed holds it.
 template <template <class> class Passed, std::size_t I, class A>

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
-	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
@@ -22,12 +21,28 @@ var keys = map[string]string{
 }
 
 // Key gives the back end of PyTorch for a device, or "".
-func Key(d kernel.Device) string { return cmp.Or(d.Torch, keys[d.Name]) }
+func Key(d contract.Device) string { return cmp.Or(d.Torch, keys[d.Name]) }
+
+// namespaces are PyTorch's own, whose operators are not to be added to; attributes are those that
+// namespaces of torch.ops have.
+var (
+	namespaces = []string{
+		"aten", "c10", "classes", "higher_order", "import_module", "load_library", "loaded_libraries", "prim", "prims",
+		"profiler", "quantized", "torch",
+	}
+	attributes = []string{"name"}
+)
 
 // Unregistered names what PyTorch's dispatcher has no words for.
 func Unregistered(k *contract.Kernel) (errs []error) {
 	fail := func(param, format string, args ...any) {
 		errs = append(errs, emit.CannotMake(k.Name, param, format, args...))
+	}
+	if slices.Contains(namespaces, k.Namespace) {
+		fail("", "is in the namespace %s, which is PyTorch's own: write namespace: mylib", k.Namespace)
+	}
+	if slices.Contains(attributes, k.Name) {
+		fail("", "has a name that torch.ops.%s has as an attribute", k.Namespace)
 	}
 	if !slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Kind == contract.Tensor }) {
 		fail("", "takes no tensor: PyTorch finds the backend of an operator by its tensors")
@@ -50,7 +65,7 @@ func Unregistered(k *contract.Kernel) (errs []error) {
 		errs = append(errs, unsaved(k)...)
 	}
 	for _, d := range k.Devices {
-		if Key(kernel.Device{Name: d.Name, Value: d.Value}) == "" {
+		if Key(d) == "" {
 			fail("", "is for %s, which PyTorch has no backend for", d.Name)
 		}
 	}

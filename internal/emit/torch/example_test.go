@@ -25,14 +25,14 @@ func TestTheExampleHasItsKernels(t *testing.T) {
 	require.NoError(t, err)
 	cfg, found := config.Decode(config.File, src, spec.Embedded(), targets.Table(), config.Choice{})
 	require.NotNil(t, cfg, diag.Text(found.Sorted(), false))
-	require.Len(t, cfg.Selected, 1)
-	release, err := spec.Embedded().Release(cfg.Selected[0].Release)
+	require.Len(t, cfg.Selected, 2)
+	release, err := spec.Embedded().Release(cfg.Selected[1].Release)
 	require.NoError(t, err)
-	files, err := cfg.Selected[0].Emit(&emit.Model{Release: release, Kernels: cfg.Kernels})
+	files, err := cfg.Selected[1].Emit(&emit.Model{Release: release, Contracts: cfg.Contracts})
 	require.NoError(t, err)
-	i := slices.IndexFunc(files, func(f emit.File) bool { return path.Base(f.Path) == "kernels.cpp" })
+	i := slices.IndexFunc(files, func(f emit.File) bool { return path.Base(f.Path) == "described_kernels.cpp" })
 	require.GreaterOrEqual(t, i, 0)
-	for _, k := range cfg.Kernels {
+	for _, k := range cfg.Contracts {
 		assert.Contains(t, string(files[i].Data), "::"+k.Name+"_>")
 	}
 }

@@ -8,34 +8,25 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
-	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
 // kernelTemplates are made where the config has kernels, and only there.
-var kernelTemplates = []string{
-	"kernels.cpp.tmpl", "kernels.h.tmpl", "operators.hpp.tmpl", "stable_kernels.cpp.tmpl",
-	"stable_kernels.py.tmpl",
-}
+var kernelTemplates = []string{"described_kernels.cpp.tmpl", "described_operators.hpp.tmpl"}
 
 // kernelView is what the templates of kernels show.
 type kernelView struct {
 	Version, Guard string
 	Inline         string // the word before the namespace of the release
-	Operators      string // the header with the types of the kernels
-	Headers        []string
-	Declared       []operator
-	Errors         []string
 	Namespaces     []operators
 }
 
 // operators are the kernels of one namespace.
 type operators struct {
-	Name      string
-	Inner     string // the namespace in C++, which ends as no kernel's does
-	Kernels   []operator
-	Blocks    []block
-	BackEnds  []block             // those of the blocks that are no layer of PyTorch's own
-	Described []describedOperator // those of the kernels that have args and returns
+	Name    string
+	Inner   string // the namespace in C++, which ends as no kernel's does
+	Kernels []operator
+	Blocks  []block
 }
 
 // block registers what stands under one dispatch key.
@@ -46,205 +37,241 @@ type block struct {
 	Kernels []operator
 }
 
-// operator is a kernel as C and C++ spell it.
+// operator is a kernel as C++ spells it.
 type operator struct {
-	Name, Namespace, Symbol, Doc, Form string
-	Type                               string // ends with an underscore, as no kernel does
-	Schema                             string
-	Result, Parameters                 string // of the signature in C++
-	Prototype                          string // the parameters in C
-	Arguments                          []string
-	Strided                            bool
-	Likes                              []int
-	Backward                           string // a type, or void
-	Error                              string // an expression of code
-	StableResult, StableParameters     string // of the signature in the stable ABI
-	Places                             string // arguments in Python: the places of what has a role
-	BackwardName                       string // or ""
+	Name, Namespace, Doc, Form string
+	Type                       string // ends with an underscore, as no kernel does
+	Schema                     string
+	Result, Parameters         string // of the signature in C++
+	Arguments                  []string
+	Backward                   string // a type, or void
+	Copied                     []bool
+	OnCPU                      []bool
+	Device                     string   // the first of the kernel's
+	Fill                       []string // lines that put the arguments into a call
+	Parameter                  []string // of fill
+	Results                    []string
+	Given                      []int // the results that callers get
+	Shapes                     []string
+	Numbers                    []string
+	Gradients                  []gradient // one, or none
+	Kernel                     string     // in kernels.h
+	Taken                      []string   // the parameters in C++, with their names
+	Passing                    string     // their names
+	Batching                   string     // of batched.hpp
+	// By argument: whether it begins with `...`, and whether it must be contiguous.
+	Leading, Contiguous []bool
+}
+
+// gradient is what stands between autograd and a kernel with a backward.
+type gradient struct {
+	Saving  string   // the type of the kernel that returns what is saved, too
+	Forward []string // lines
+	Given   []string // expressions of the results that callers get
+	Back    []string // arguments of the backward
+	Of      []string // expressions of the gradients, one for each argument
+	// The lists of the last three.
+	GivenList, Passing, OfList string
 }
 
 // kernelAssets lists the registration of the kernels, if there are any.
 func kernelAssets(m *emit.Model) ([]emit.Asset, error) {
-	if len(m.Kernels) == 0 {
+	if len(m.Contracts) == 0 {
 		return nil, nil
 	}
-	if err := checkKernels(m.Kernels); err != nil {
-		return nil, err
-	}
-	return emit.Showing(viewKernels(m), emit.Copies("torch/kernels", folder, kernelTemplates...)), nil
-}
-
-// checkKernels names what PyTorch cannot do.
-func checkKernels(all []kernel.Kernel) error {
 	var errs []error
-	for _, k := range all {
-		if len(k.Schema.Tensors()) == 0 {
-			errs = append(errs,
-				fmt.Errorf("kernel %s takes no tensor: PyTorch finds the back end of an operator by its tensors",
-					k.Name))
-		}
-		for _, d := range k.Devices {
-			if dispatcher.Key(d) == "" {
-				errs = append(errs,
-					fmt.Errorf("kernel %s is for %s, which PyTorch has no back end for", k.Name, d.Name))
-			}
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func viewKernels(m *emit.Model) kernelView {
 	version := emit.Namespace(m.Release)
 	guard := "DLPACKGEN_" + strings.ToUpper(version) + "_"
-	v := kernelView{Version: version, Guard: guard + "PYTORCH_", Inline: guard + "INLINE", Operators: "operators.hpp"}
-	for _, k := range m.Kernels {
-		op := viewKernel(k)
-		if k.Header == "" {
-			v.Declared = append(v.Declared, op)
-		} else if !slices.Contains(v.Headers, k.Header) {
-			v.Headers = append(v.Headers, k.Header)
+	view := kernelView{Version: version, Guard: guard + "PYTORCH_", Inline: guard + "INLINE"}
+	for i := range m.Contracts {
+		k := &m.Contracts[i]
+		if wrong := dispatcher.Unregistered(k); len(wrong) > 0 {
+			errs = append(errs, wrong...)
+			continue
 		}
-		if k.Error != "" && k.Header == "" && !slices.Contains(v.Errors, k.Error) {
-			v.Errors = append(v.Errors, k.Error)
-		}
-		v.Namespaces = place(v.Namespaces, k, op)
+		view.Namespaces = place(view.Namespaces, k)
 	}
-	return v
+	return emit.Showing(view, emit.Copies("torch/kernels", folder, kernelTemplates...)), errors.Join(errs...)
 }
 
-// place files an operator under its namespace and its dispatch keys.
-func place(all []operators, k kernel.Kernel, op operator) []operators {
+// place files a kernel under its namespace and its dispatch keys; one whose backward saves results
+// has a second operator, which returns these as well.
+func place(all []operators, k *contract.Kernel) []operators {
 	i := slices.IndexFunc(all, func(n operators) bool { return n.Name == k.Namespace })
 	if i < 0 {
 		i, all = len(all), append(all, operators{Name: k.Namespace, Inner: k.Namespace + "_"})
 	}
-	n := &all[i]
+	all[i].place(k, viewKernel(k, k.Given(), k.Name))
+	if k.Backward != nil && len(k.Given()) < len(k.Results) {
+		saving := viewKernel(k, k.Results, dispatcher.SavingName(k))
+		saving.Backward, saving.Gradients = "void", nil
+		all[i].place(k, saving)
+	}
+	return all
+}
+
+func (n *operators) place(k *contract.Kernel, op operator) {
 	n.Kernels = append(n.Kernels, op)
-	n.Blocks = add(n.Blocks, block{Key: "Meta", Call: "implement_meta"}, op)
-	n.Blocks = add(n.Blocks, block{Key: "Autograd", Call: "implement_autograd"}, op)
-	if k.Schema.Mutates() {
-		n.Blocks = add(n.Blocks, block{Key: "ADInplaceOrView", Call: "implement_versions"}, op)
-		n.Blocks = add(n.Blocks, block{Key: "Negative", Call: "implement_bits"}, op)
-		n.Blocks = add(n.Blocks, block{Key: "Conjugate", Call: "implement_bits"}, op)
+	n.add(op, "Meta", "implement_meta", "")
+	n.add(op, "Autograd", "implement_autograd", "")
+	if len(k.Written()) > 0 {
+		n.add(op, "ADInplaceOrView", "implement_versions", "")
+		n.add(op, "Negative", "implement_bits", "")
+		n.add(op, "Conjugate", "implement_bits", "")
 	}
 	var placed []string
 	for _, d := range k.Devices {
 		if key := dispatcher.Key(d); !slices.Contains(placed, key) {
 			placed = append(placed, key)
-			b := block{Key: key, Call: "implement", More: ", c10::DispatchKey::" + key}
-			n.Blocks, n.BackEnds = add(n.Blocks, b, op), add(n.BackEnds, b, op)
+			n.add(op, key, "implement", ", c10::DispatchKey::"+key)
 		}
 	}
-	return all
+	if op.Batching != dispatcher.BatchEach {
+		n.add(op, "FuncTorchBatched", "implement_batched", "")
+	}
 }
 
 // add files an operator under a dispatch key.
-func add(all []block, under block, op operator) []block {
-	i := slices.IndexFunc(all, func(b block) bool { return b.Key == under.Key })
+func (n *operators) add(op operator, key, call, more string) {
+	i := slices.IndexFunc(n.Blocks, func(b block) bool { return b.Key == key })
 	if i < 0 {
-		i, all = len(all), append(all, under)
+		i, n.Blocks = len(n.Blocks), append(n.Blocks, block{Key: key, Call: call, More: more})
 	}
-	all[i].Kernels = append(all[i].Kernels, op)
-	return all
+	n.Blocks[i].Kernels = append(n.Blocks[i].Kernels, op)
 }
 
-func viewKernel(k kernel.Kernel) operator {
-	op := operator{
-		Name: k.Name, Namespace: k.Namespace, Strided: k.Strided, Type: k.Name + "_", Symbol: k.Symbol, Form: k.Form,
-		Schema:    k.Schema.String(),
-		Doc:       strings.TrimSpace(fmt.Sprintf("%s::%s%s. %s", k.Namespace, k.Name, k.Schema, k.Doc)),
-		Result:    []string{"void", "at::Tensor"}[min(len(k.Schema.Results), 1)],
-		Prototype: prototype(k.Schema),
-		Backward:  "void", Error: "nullptr",
+func viewKernel(k *contract.Kernel, given []contract.Param, name string) operator {
+	op := operator{Name: name, Namespace: k.Namespace, Form: k.Form,
+		Type: name + "_", Schema: dispatcher.Schema(k, given), Backward: "void", Kernel: k.Name,
+		Batching: dispatcher.Batching(k), Device: fmt.Sprint(k.Devices[0].Value)}
+	op.Doc = emit.CComment(strings.TrimSpace(fmt.Sprintf("%s::%s%s. %s", k.Namespace, name, op.Schema, k.Doc)))
+	op.Schema = emit.CLiteral(name + op.Schema)
+	var types []string
+	for i, p := range k.Args {
+		types, op.Taken = append(types, cxx(p)), append(op.Taken, "[[maybe_unused]] "+cxx(p)+" "+p.Name)
+		op.Arguments = append(op.Arguments, p.Name)
+		op.Copied, op.OnCPU = append(op.Copied, p.Copied), append(op.OnCPU, p.CPU)
+		op.Leading = append(op.Leading, k.Leads(p))
+		op.Contiguous = append(op.Contiguous, p.Layout == contract.Contiguous || p.Layout == contract.AnyOrder)
+		op.Parameter = append(op.Parameter, passed(p)+" "+p.Name)
+		op.Fill = append(op.Fill, fill(i, p)...)
+		op.Numbers = append(op.Numbers, number(k, i, p)...)
 	}
-	if n := len(k.Schema.Results); n > 1 {
-		op.Result = "std::tuple<" + strings.TrimSuffix(strings.Repeat("at::Tensor, ", n), ", ") + ">"
+	op.Parameters, op.Passing = strings.Join(types, ", "), strings.Join(op.Arguments, ", ")
+	for i, p := range k.Results {
+		op.Results = append(op.Results, p.Name)
+		if slices.ContainsFunc(given, func(g contract.Param) bool { return g.Name == p.Name }) {
+			op.Given = append(op.Given, i)
+		}
 	}
-	if k.Backward != "" {
-		op.Backward = k.Backward + "_"
+	op.Result = returned(len(given))
+	op.Shapes = shapes(k)
+	if k.Backward != nil {
+		op.Backward, op.Gradients = k.Backward.Kernel+"_", []gradient{viewGradient(k)}
 	}
-	if k.Error != "" {
-		op.Error = "::" + k.Error + "(code)"
-	}
-	op.BackwardName = k.Backward
-	op.spell(k.Schema)
 	return op
 }
 
-// spell writes out what follows from the schema.
-func (op *operator) spell(schema kernel.Schema) {
-	var parameters []string
-	var tensors, written []int
-	for i, a := range schema.Arguments {
-		op.Arguments = append(op.Arguments, a.Name)
-		if a.Kind == kernel.Tensor {
-			tensors = append(tensors, i)
-		}
-		if a.Writes() {
-			written = append(written, i)
-		}
-		parameters = append(parameters, strings.TrimSpace(cxxType(a)))
+// returned is the type of so many tensors.
+func returned(count int) string {
+	switch count {
+	case 0:
+		return "void"
+	case 1:
+		return "at::Tensor"
 	}
-	op.Parameters = strings.Join(parameters, ", ")
-	op.StableResult, op.StableParameters = stable(op.Result), stable(op.Parameters)
-	for _, r := range schema.Results {
-		op.Likes = append(op.Likes,
-			slices.IndexFunc(schema.Arguments, func(a kernel.Argument) bool { return a.Name == r.Like }))
-	}
-	op.Places = fmt.Sprintf("likes=%s, tensors=%s, written=%s", places(op.Likes), places(tensors), places(written))
+	return "std::tuple<" + strings.TrimSuffix(strings.Repeat("at::Tensor, ", count), ", ") + ">"
 }
 
-// places is a list in Python.
-func places(all []int) string { return strings.ReplaceAll(fmt.Sprint(all), " ", ", ") }
+// cxxKinds are the types of parameters in C++, by kind, less tensors.
+var cxxKinds = map[contract.Kind]string{contract.Int: "int64_t", contract.Float: "double", contract.Bool: "bool",
+	contract.Str: "c10::string_view", contract.Ints: "at::IntArrayRef", contract.Floats: "at::ArrayRef<double>"}
 
-// stable spells types as the stable ABI does.
-func stable(types string) string { return strings.ReplaceAll(types, "at::Tensor", "Tensor") }
-
-// scalars are the types of the other arguments, in C and in C++.
-var scalars = map[kernel.Kind]string{kernel.Int: "int64_t ", kernel.Float: "double ", kernel.Bool: "bool "}
-
-func cxxType(a kernel.Argument) string {
+// cxx is the type of a parameter, as the dispatcher gives it.
+func cxx(p contract.Param) string {
 	switch {
-	case a.Kind != kernel.Tensor:
-		return scalars[a.Kind]
-	case a.Writes():
-		return "at::Tensor& "
-	case a.Optional:
-		return "const std::optional<at::Tensor>& "
+	case p.Kind == contract.Tensor && p.Optional:
+		return "const std::optional<at::Tensor>&"
+	case p.Kind == contract.Tensor && p.Writes():
+		return "at::Tensor&"
+	case p.Kind == contract.Tensor:
+		return "const at::Tensor&"
+	case p.Kind == contract.Ints && p.Optional:
+		return "at::OptionalIntArrayRef"
+	case p.Kind == contract.Number && p.Var != contract.None:
+		return "const at::Scalar&"
 	}
-	return "const at::Tensor& "
+	text := cxxKinds[p.Kind]
+	if p.Kind == contract.Number {
+		text = cxxKinds[dispatcher.NumberKind(p)]
+	}
+	if p.Optional {
+		text = "std::optional<" + text + ">"
+	}
+	return text
 }
 
-// parameter names a parameter in C so that no macro has its name, as NULL has one.
-func parameter(name string) string {
-	if kernel.LooksLikeMacro(name) {
-		return name + "_"
+// passed is the type of an argument of fill().
+func passed(p contract.Param) string {
+	switch p.Kind {
+	case contract.Tensor:
+		if p.Writes() {
+			return "DLTensor*"
+		}
+		return "const DLTensor*"
+	case contract.Str:
+		return "const char*"
+	case contract.Ints:
+		return "detail::List<int64_t>"
+	case contract.Floats:
+		return "detail::List<double>"
 	}
-	return name
+	text := cxxKinds[p.Kind]
+	if p.Kind == contract.Number {
+		text = cxxKinds[dispatcher.NumberKind(p)]
+		if p.Var != contract.None {
+			return "const at::Scalar&"
+		}
+	}
+	if p.Optional {
+		return "const " + text + "*"
+	}
+	return text
 }
 
-// prototype gives the parameters of the C function.
-func prototype(s kernel.Schema) string {
-	var out []string
-	for _, a := range s.Arguments {
-		switch {
-		case a.Kind != kernel.Tensor:
-			out = append(out, scalars[a.Kind]+parameter(a.Name))
-		case a.Writes():
-			out = append(out, "DLTensor *"+parameter(a.Name))
-		default:
-			out = append(out, "const DLTensor *"+parameter(a.Name))
-		}
+// fill puts an argument into the struct of a call.
+func fill(i int, p contract.Param) []string {
+	at := "made_.args." + p.Name
+	switch {
+	case p.Kind == contract.Tensor:
+		return []string{fmt.Sprintf("%s = %s;", at, p.Name), fmt.Sprintf("made_.flags.%s = 0;", p.Name)}
+	case p.Kind == contract.Ints || p.Kind == contract.Floats:
+		return []string{fmt.Sprintf("%s.items = %s.items;", at, p.Name),
+			fmt.Sprintf("%s.count = %s.count;", at, p.Name)}
+	case p.Kind == contract.Number && p.Var != contract.None:
+		return []string{fmt.Sprintf("%s = detail::number_of<decltype(%s)>(%s);", at, at, p.Name)}
+	case p.Kind == contract.Number && p.Optional:
+		return []string{fmt.Sprintf("%s = numbers_.narrow(detail::described_site<K_, %d>, %s, %s);", at, i, dtype(p),
+			p.Name)}
+	case p.Kind == contract.Number && dispatcher.NumberKind(p) != contract.Bool:
+		return []string{fmt.Sprintf("%s = detail::narrow<decltype(%s)>(detail::described_site<K_, %d>, %s, %s);", at,
+			at, i, dtype(p), p.Name)}
 	}
-	for i, r := range s.Results {
-		name := r.Name
-		if name == "" {
-			name = fmt.Sprintf("result%d", i)
-		}
-		for s.Argument(name) != nil {
-			name += "_" // which no argument ends with
-		}
-		out = append(out, "DLTensor *"+parameter(name))
+	return []string{fmt.Sprintf("%s = %s;", at, p.Name)}
+}
+
+// dtype spells the dtype of a scalar.
+func dtype(p contract.Param) string {
+	d := p.Types[0]
+	return fmt.Sprintf("DLDataType{%s, %d, %d}", d.Code, d.Bits, d.Lanes)
+}
+
+// number compares a scalar of a variable with the dtype that the call has.
+func number(k *contract.Kernel, i int, p contract.Param) []string {
+	if p.Kind != contract.Number || p.Var == contract.None {
+		return nil
 	}
-	return strings.Join(append(out, "void *stream"), ", ")
+	binder := k.Args[k.Vars[p.Var].Arg].Name
+	return []string{fmt.Sprintf("detail::require_number(detail::described_site<K_, %d>, made_.args.%s->dtype, "+
+		"%s);", i, binder, p.Name)}
 }

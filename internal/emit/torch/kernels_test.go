@@ -6,93 +6,140 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
+	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// described is a kernel for the CPU.
-func described(t *testing.T, name, schema string, likes ...string) kernel.Kernel {
+// emitted gives the files for descriptions of kernels by their paths.
+func emitted(t *testing.T, src string) (map[string]string, error) {
 	t.Helper()
-	s, fault := kernel.Parse(schema)
-	require.Nil(t, fault)
-	for i := range s.Results {
-		s.Results[i].Like = likes[min(i, len(likes)-1)]
+	diags := &diag.List{}
+	root := yaml.Parse("k.yaml", []byte(src), diags)
+	require.NotNil(t, root)
+	scope := contract.Scope{DTypes: emittest.Release(t, "1.3").DTypes,
+		Devices: map[string]int64{"kDLCPU": 1, "kDLVulkan": 7}}
+	m := &emit.Model{Release: emittest.Release(t, "1.3")}
+	for _, e := range root.Entries {
+		m.Contracts = append(m.Contracts, contract.Read(e, scope, diags).Kernel)
 	}
-	return kernel.Kernel{Name: name, Namespace: "lib", Symbol: "lib_" + name, Form: "function",
-		Devices: []kernel.Device{{Name: "kDLCPU", Value: 1}}, Schema: s}
-}
-
-// several have what can be said of kernels, each at least once.
-func several(t *testing.T) []kernel.Kernel {
-	square := described(t, "square", "(Tensor x) -> Tensor", "x")
-	square.Backward, square.Doc = "square_backward", "Squares each element."
-	back := described(t, "square_backward", "(Tensor grad, Tensor x) -> Tensor dx", "x")
-	both := described(t, "both", "(Tensor? w, Tensor result0, int n, float a, bool on) -> (Tensor, Tensor y)",
-		"result0")
-	both.Header, both.Error, both.Form, both.Strided = "lib/kernels.h", "lib_error", "boxed_functor", true
-	fill := described(t, "fill", "(Tensor(a!) out) -> ()")
-	fill.Namespace, fill.Error = "other", "other_error"
-	fill.Devices = []kernel.Device{{Name: "kDLCUDA", Value: 2}, {Name: "kDLROCM", Value: 10},
-		{Name: "kDLCPU", Value: 1}}
-	return []kernel.Kernel{square, back, both, fill}
-}
-
-func TestKernelsAreRendered(t *testing.T) {
-	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Kernels: several(t)})
-	require.NoError(t, err)
-	archive := &txtar.Archive{Comment: []byte("Target torch for the kernels of kernels_test.go.\n")}
+	require.Empty(t, diag.Text(diags.Sorted(), false))
+	files, err := Target.Emit(m)
+	all := map[string]string{}
 	for _, f := range files {
-		if _, fixed := rendered(t, emittest.Release(t, "1.3"))[f.Path]; !fixed {
-			assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n\n|<no value>|\{\{`, string(f.Data), f.Path)
-			archive.Files = append(archive.Files, txtar.File{Name: f.Path, Data: f.Data})
-		}
+		all[f.Path] = string(f.Data)
 	}
-	require.NotEmpty(t, archive.Files)
-	golden.Assert(t, "out/torch/kernels.txtar", txtar.Format(archive))
-	golden.Orphans(t, "out/torch", []string{"out/torch/kernels.txtar", "out/torch/described.txt"})
+	return all, err
 }
 
-// Parameters are not named as macros are, which others include beside the header.
-func TestParametersAreNoMacros(t *testing.T) {
-	k := described(t, "f", "(Tensor NULL, int INT64_MAX, int N, Tensor(a!) out) -> Tensor EOF", "NULL")
-	assert.Equal(t,
-		"const DLTensor *NULL_, int64_t INT64_MAX_, int64_t N, DLTensor *out, DLTensor *EOF_, void *stream",
-		prototype(k.Schema))
-	op := viewKernel(k)
-	assert.Equal(t, "const at::Tensor&, int64_t, int64_t, at::Tensor&", op.Parameters)
-	assert.Equal(t, []string{"NULL", "INT64_MAX", "N", "out"}, op.Arguments, "which messages have")
-}
-
-// A vendor's type of device has the key that its description says; without one, PyTorch
-// has nothing for it.
-func TestAVendorsDeviceHasItsKey(t *testing.T) {
-	k := described(t, "f", "(Tensor x) -> ()")
-	k.Devices = []kernel.Device{{Name: "kDLAcme", Value: 1000, Torch: "PrivateUse1"}, {Name: "kDLExtDev", Value: 12}}
-	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Kernels: []kernel.Kernel{k}})
+func TestDescribedKernelsAreRendered(t *testing.T) {
+	all, err := emitted(t, `plain:
+  namespace: lib
+  doc: 'Takes what "x" has.'
+  types: {T: [float32, float64]}
+  args:
+    x: T[..., n + 1]
+    table: any[rows, _, ...rest] strided
+    a: T
+    sizes: list[int, 2]
+    to: T[_]? = None
+    mode: str = "a?"
+    heads: int = 3
+  returns:
+    y: T[..., min(n, 3), sizes[1] * heads]
+    kept: int64[x.size // 2, table.shape[0]] saved
+  symbol: plain_{T}
+  backward: {kernel: plain_backward, saves: [table, to, a, sizes, mode, kept], of: [x, to]}
+plain_backward:
+  namespace: lib
+  types: {T: [float32, float64]}
+  args:
+    grad: T[...]
+    table: any[...rest] strided
+    to: T[_]?
+    a: T
+    sizes: list[int, 2]
+    mode: str
+    kept: int64[...]
+  returns: {dx: "T[...]", dto: "T[sizes[0]]"}
+  symbol: plain_backward_{T}
+fill:
+  args: {by: float32, out: "float32[...] out"}
+`)
 	require.NoError(t, err)
-	var text strings.Builder
-	for _, f := range files {
-		text.Write(f.Data)
-	}
-	assert.Contains(t, text.String(), "c10::DispatchKey::PrivateUse1")
-	assert.Equal(t, 1, strings.Count(text.String(), "\nTORCH_LIBRARY_IMPL(lib, PrivateUse1,"), "once for both")
-	k.Devices[0].Torch = ""
-	_, err = Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Kernels: []kernel.Kernel{k}})
-	assert.ErrorContains(t, err, "kernel f is for kDLAcme, which PyTorch has no back end for")
+	text := all["dlpackgen_torch/described_operators.hpp"] + all["dlpackgen_torch/described_kernels.cpp"]
+	assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n\n|<no value>|\{\{\.`, text)
+	golden.Assert(t, "out/torch/described.txt", []byte(text))
 }
 
-func TestWhatTorchCannotDoIsNamed(t *testing.T) {
-	vulkan := described(t, "f", "(Tensor x) -> ()")
-	vulkan.Devices = []kernel.Device{{Name: "kDLVulkan", Value: 7}}
-	_, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
-		Kernels: []kernel.Kernel{vulkan, described(t, "g", "(int n) -> ()")}})
+func TestWhatTorchCannotDescribeIsNamed(t *testing.T) {
+	_, err := emitted(t, `f: {args: {n: int}}
+g: {args: {x: "float32[n]", y: "float32[n]? out = None"}}
+h: {args: {x: "float32[n]"}, returns: {norm: float}}
+i: {args: {x: "float32[n]"}, devices: {kDLVulkan: {}}}
+j:
+  args: {x: "float32[n]", sizes: "list[int]? = None"}
+  returns: {y: "float32[n]"}
+  backward: {kernel: k, saves: [sizes], of: [x]}
+k: {args: {grad: "float32[n]", sizes: "list[int]?"}, returns: {dx: "float32[n]"}}
+`)
 	require.Error(t, err)
 	assert.Equal(t, []string{
-		"kernel f is for kDLVulkan, which PyTorch has no back end for",
-		"kernel g takes no tensor: PyTorch finds the back end of an operator by its tensors",
+		"kernel f takes no tensor: PyTorch finds the backend of an operator by its tensors",
+		"kernel g writes to y, which may be None: PyTorch has no such argument",
+		"kernel h returns the scalar norm, which PyTorch cannot compute for a graph: write float64[] for a " +
+			"tensor of rank 0",
+		"kernel i is for kDLVulkan, which PyTorch has no backend for",
+		"kernel j saves sizes, which may be None: PyTorch saves no optional text or list",
 	}, strings.Split(err.Error(), "\n"))
+}
+
+// A batch is one more leading dimension only where nothing that the description says changes by it.
+func TestHowVmapCallsAKernel(t *testing.T) {
+	wants := map[string]string{
+		`{args: {x: "T[..., n]", w: "T[n]"}, returns: {y: "T[...]"}}`:                          dispatcher.BatchJoined,
+		`{args: {x: "T[..., n]", w: "T[n]"}, returns: {y: "T[..., w.size]"}}`:                  dispatcher.BatchJoined,
+		`{args: {x: "T[..., n]"}, returns: {y: "T[...]"}, batch: none}`:                        dispatcher.BatchNone,
+		`{args: {x: "T[n]"}, returns: {y: "T[n]"}}`:                                            dispatcher.BatchEach,
+		`{args: {x: "T[...]", axis: int}, returns: {y: "T[...]"}}`:                             dispatcher.BatchEach,
+		`{args: {x: "T[...]", axis: int32}, returns: {y: "T[...]"}}`:                           dispatcher.BatchEach,
+		`{args: {x: "T[...]", by: float32}, returns: {y: "T[...]"}}`:                           dispatcher.BatchJoined,
+		`{args: {x: "T[...]", axes: "list[int]"}, returns: {y: "T[...]"}}`:                     dispatcher.BatchEach,
+		`{args: {x: "T[..., n]"}, returns: {y: "T[...]", s: "T[n]"}}`:                          dispatcher.BatchEach,
+		`{args: {x: "T[n, ...]"}, returns: {y: "T[..., n]"}}`:                                  dispatcher.BatchEach,
+		`{args: {x: "T[...rows]"}, returns: {y: "T[...rows]"}}`:                                dispatcher.BatchEach,
+		`{args: {x: "T[..., n] column_major"}, returns: {y: "T[..., n]"}}`:                     dispatcher.BatchEach,
+		`{args: {x: "T[...]", y: "T[...] inout"}, returns: {z: "T[...]"}}`:                     dispatcher.BatchEach,
+		`{args: {x: "T[...]", y: "T[...] inout"}}`:                                             dispatcher.BatchEach,
+		`{args: {x: "T[..., n]"}, returns: {y: "T[..., x.size]"}}`:                             dispatcher.BatchEach,
+		`{args: {x: "T[..., n]"}, returns: {y: "T[...]"}, where: ["n > 1 or x.shape[0] < 9"]}`: dispatcher.BatchEach,
+	}
+	for src, want := range wants {
+		all, err := emitted(t, "f: "+strings.Replace(src, "{", "{types: {T: [float32]}, symbol: f, ", 1))
+		require.NoError(t, err, src)
+		assert.Contains(t, all["dlpackgen_torch/described_operators.hpp"], "Batching::"+want+";", src)
+		registered := strings.Contains(all["dlpackgen_torch/described_kernels.cpp"], "FuncTorchBatched")
+		assert.Equal(t, want != dispatcher.BatchEach, registered, src)
+	}
+}
+
+// Kernels are registered in their form, and a vendor's type of device under its key, once for all
+// types with that key.
+func TestFormsAndVendorsKeys(t *testing.T) {
+	k := emittest.Described(t, `f: {args: {x: "int8[n]"}, form: boxed_functor}`)
+	k[0].Devices[0] = contract.Device{Name: "kDLAcme", Value: 1000, Torch: "PrivateUse1"}
+	k[0].Devices = append(k[0].Devices, contract.Device{Name: "kDLExtDev", Value: 12})
+	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: k})
+	all := emittest.Texts(t, files, err)
+	assert.Contains(t, all["dlpackgen_torch/described_operators.hpp"], "Form form = Form::boxed_functor;")
+	text := all["dlpackgen_torch/described_kernels.cpp"]
+	assert.Equal(t, 1, strings.Count(text, "\nTORCH_LIBRARY_IMPL(dlpackgen, PrivateUse1,"), text)
+	k[0].Devices[0].Torch = ""
+	_, err = Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: k})
+	assert.ErrorContains(t, err, "kernel f is for kDLAcme, which PyTorch has no backend for")
 }

@@ -18,7 +18,6 @@ var Target = emit.Target{
 	Path:      "cpp",
 	Oldest:    "1.3",
 	Needs:     []string{"c", "cpp"},
-	Kernels:   true,
 	Contracts: true, ContractNeeds: []string{"kernels"},
 	Limits:   dispatcher.Limits,
 	Manifest: manifest,
@@ -29,8 +28,6 @@ const folder = "dlpackgen_torch/"
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
 	kernels, err := kernelAssets(m)
-	more, wrong := describedAssets(m)
-	kernels, err = append(kernels, more...), errors.Join(err, wrong)
 	return emit.Manifest{
 		Words: emit.NamespaceWords(emit.Namespace(m.Release)),
 		Assets: append(append(kernels, emit.DeviceInterface(folder), dtypes(m.Release)),
@@ -43,8 +40,8 @@ var sources = []string{
 	"__init__.py", "adopted.hpp", "arguments.hpp", "asked.hpp", "base.hpp", "batched.hpp", "bits.hpp",
 	"borrowed.hpp",
 	"derivative.hpp", "described.hpp", "device.hpp", "direct.py", "errors.hpp", "gil.hpp", "held.hpp",
-	"install.hpp", "kernel.hpp", "module.cpp", "object.hpp", "offered.hpp", "operators.py",
+	"install.hpp", "kernel.hpp", "module.cpp", "object.hpp", "offered.hpp",
 	"owned.hpp", "pool.hpp", "read.hpp", "refused.hpp", "registration.hpp", "self_test.hpp",
-	"stable_kernel.hpp", "stable_module.cpp", "stable_object.hpp", "stable_take.hpp", "stream.hpp",
+	"stable_module.cpp", "stable_object.hpp", "stable_take.hpp", "stream.hpp",
 	"strides.hpp", "table.hpp", "take.hpp", "taken.hpp",
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
-	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
@@ -57,7 +56,7 @@ func viewOperator(k *contract.Kernel, given []contract.Param, name string) opera
 		op.BoxedSchema = emit.CLiteral(op.BoxedName + dispatcher.NumbersSchema(k, given))
 	}
 	for _, d := range k.Devices {
-		key := dispatcher.Key(kernel.Device{Name: d.Name, Value: d.Value})
+		key := dispatcher.Key(d)
 		if !slices.Contains(op.Keys, key) {
 			op.Keys = append(op.Keys, key)
 		}

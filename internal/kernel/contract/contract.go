@@ -35,8 +35,9 @@ type Kernel struct {
 	Errors               []Raise
 	Backward             *Backward
 	Test                 *Test
-	Serial               bool // one call at a time
-	NoBatch              bool // vmap has no batched form of it
+	Serial               bool   // one call at a time
+	NoBatch              bool   // vmap has no batched form of it
+	Form                 string // one of kernel.Forms: how target torch registers it
 }
 
 // Var is a name of types:, which stands for one dtype in a call.
@@ -184,7 +185,8 @@ type Solve struct {
 type Device struct {
 	Name      string
 	Value     int64
-	Graphs    bool // calls may be captured in graphs
+	Torch     string // PyTorch's dispatch key, where a vendor declares one
+	Graphs    bool   // calls may be captured in graphs
 	Functions []Function
 }
 

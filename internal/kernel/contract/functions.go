@@ -23,7 +23,7 @@ func (r *reader) functions(fine bool) {
 	}
 	section := r.m.Get("devices")
 	if section == nil || isEmpty(section) {
-		r.device(Device{Name: defaultDevice, Value: r.scope.Devices[defaultDevice]}, symbol, at, fine)
+		r.device(r.deviceOf(defaultDevice), symbol, at, fine)
 		return
 	}
 	if section.Kind == yaml.List {
@@ -39,6 +39,11 @@ func (r *reader) functions(fine bool) {
 	}
 }
 
+// deviceOf gives a device without functions.
+func (r *reader) deviceOf(name string) Device {
+	return Device{Name: name, Value: r.scope.Devices[name], Torch: r.scope.Torch[name]}
+}
+
 // pattern reads a symbol, in which {T} stands for the spelling of a dtype.
 func pattern(n *yaml.Node) string {
 	if n.Kind == yaml.Mapping {
@@ -49,13 +54,13 @@ func pattern(n *yaml.Node) string {
 }
 
 func (r *reader) deviceEntry(e yaml.Entry, symbol string, at *yaml.Node, fine bool) {
-	value, known := r.scope.Devices[e.Key.Value]
+	_, known := r.scope.Devices[e.Key.Value]
 	if !known {
 		names := slices.Sorted(maps.Keys(r.scope.Devices))
 		e.Key.Errorf("unknown-device", diag.DidYouMean(e.Key.Value, names),
 			"no release that is made has a device %q", e.Key.Value)
 	}
-	d := Device{Name: e.Key.Value, Value: value}
+	d := r.deviceOf(e.Key.Value)
 	if isEmpty(e.Value) {
 		r.device(d, symbol, at, fine && known)
 		return

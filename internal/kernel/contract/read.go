@@ -14,6 +14,7 @@ import (
 type Scope struct {
 	DTypes  []spec.DType
 	Devices map[string]int64
+	Torch   map[string]string // PyTorch's dispatch keys by device, where a vendor declares one
 }
 
 // Reading is a description with the places that findings about it point at.
@@ -32,17 +33,6 @@ type symbolAt struct {
 	node   *yaml.Node
 }
 
-// keys are those that only descriptions have.
-var keys = []string{"args", "returns", "types", "where"}
-
-// old are the keys of the schemas that descriptions replace.
-var old = []string{"schema", "like", "strided", "layout", "form", "header"}
-
-// Describes tells whether an entry of kernels: is a description, and not a schema.
-func Describes(e yaml.Entry) bool {
-	return slices.ContainsFunc(e.Value.Entries, func(e yaml.Entry) bool { return slices.Contains(keys, e.Key.Value) })
-}
-
 // Read resolves a description. What is wrong with it stands in the list.
 func Read(e yaml.Entry, scope Scope, diags *diag.List) *Reading {
 	before := diags.Len()
@@ -50,7 +40,9 @@ func Read(e yaml.Entry, scope Scope, diags *diag.List) *Reading {
 	r.Name = e.Key.Value
 	checkKey(e.Key, "a kernel")
 	r.m = e.Value.Map("kernel " + r.Name)
-	r.read(before)
+	if !r.oldForm() {
+		r.read(before)
+	}
 	r.Valid = diags.Len() == before
 	return r.Reading
 }
@@ -73,13 +65,16 @@ type line struct {
 }
 
 func (r *reader) read(before int) {
-	r.oldForm()
 	r.Namespace = "dlpackgen"
 	if n := r.m.Get("namespace"); n != nil {
 		r.Namespace = name(n, "a namespace")
 	}
 	r.Doc = spec.ReadDoc(r.m)
 	r.types(r.m.Get("types"))
+	if r.m.Node().Kind == yaml.Mapping && r.m.Get("args") == nil && r.m.Get("returns") == nil {
+		r.name.Errorf("missing-key", "as in `args: {x: \"float32[n]\"}`", "kernel %s has neither args nor returns",
+			r.Name)
+	}
 	r.args = r.lines("args", kernel.MaxArguments)
 	r.gives = r.lines("returns", kernel.MaxResults)
 	if r.diags.Len() == before {
@@ -95,16 +90,6 @@ func (r *reader) read(before int) {
 	}
 	if r.diags.Len() == before {
 		r.checkUse()
-	}
-}
-
-// oldForm reports the keys of a schema beside those of a description.
-func (r *reader) oldForm() {
-	for _, key := range old {
-		if n := r.m.Get(key); n != nil {
-			n.Errorf("kernel-form", "leave "+key+" out: args and returns say it",
-				"kernel %s has args or returns, and %s of the older form", r.Name, key)
-		}
 	}
 }
 

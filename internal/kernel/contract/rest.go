@@ -81,6 +81,10 @@ func text(n *yaml.Node) string {
 // rest reads what concerns some callers alone.
 func (r *reader) rest(fine bool) {
 	r.Serial = r.m.Bool("serial")
+	r.Form = kernel.Forms[0]
+	if n := r.m.Get("form"); n != nil {
+		r.Form = n.OneOf("form", kernel.Forms)
+	}
 	if n := r.m.Get("batch"); n != nil {
 		r.batch(n)
 	}
