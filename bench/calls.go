@@ -64,7 +64,8 @@ func benchKernelCalls(out io.Writer, dir string, rounds int) ([]goal, error) {
 
 func describedGoals(took calls, goCalls []pair.Result) (goals []goal) {
 	for _, g := range callShares {
-		goals = append(goals, goal{g.name, took.share(g.group, "described", "tvm-ffi"), g.limit, ""})
+		goals = append(goals, goal{g.name, took.share(g.group, "described", "tvm-ffi"), g.limit, ""},
+			goal{g.name + ".gil_held", took.share(g.group, "held", "tvm-ffi"), g.limit, ""})
 	}
 	operators := map[string][]float64{"nop": took["torch.ops"]["described"], "nop" + byHand: took["torch.ops"]["by hand"]}
 	return append(goals,

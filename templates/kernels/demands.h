@@ -205,10 +205,50 @@ DLPACKGEN_PART int dlpackgen_check_aligned(const struct dlpackgen_site* at, cons
   return DLPACKGEN_STATUS_BUFFER_ERROR;
 }
 
+/* In one pass: what most calls meet. 0 says nothing but that the checks above must look. */
+
+/* Tells whether a tensor is valid, C-contiguous, in the host's memory and not empty, with whole
+ * bytes for elements. */
+DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, uint64_t flags, int writable, int32_t rank, int more,
+                                      uint64_t* bytes) {
+  uint64_t elements = 1;
+  if (DLPACKGEN_RARE(!tensor) || tensor->device.device_type != kDLCPU) return 0;
+  if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank && tensor->ndim <= DLPACKGEN_MAX_NDIM))
+    return 0;
+  if (DLPACKGEN_RARE(!tensor->shape || !tensor->strides) && tensor->ndim > 0) return 0;
+  for (int32_t d = more ? tensor->ndim : rank; d-- > 0;) {
+    if (DLPACKGEN_RARE(!dlpackgen_dimension_fits((uint64_t)tensor->shape[d], tensor->strides[d], &elements))) return 0;
+  }
+  if (DLPACKGEN_RARE((uintptr_t)tensor->data - 1 >= UINTPTR_MAX / 2)) return 0;
+  if (DLPACKGEN_RARE(tensor->byte_offset > DLPACKGEN_USUAL_SIZE)) return 0;
+  if (writable && DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)) return 0;
+  *bytes = elements * (uint64_t)(tensor->dtype.bits >> 3);
+  return !dlpackgen_is_misaligned(tensor);
+}
+
+/* Tells whether two blocks of such tensors meet. */
+DLPACKGEN_PART inline int dlpackgen_blocks_meet(const DLTensor* a, uint64_t a_bytes, const DLTensor* b,
+                                                uint64_t b_bytes) {
+  const uint64_t x = (uint64_t)((uintptr_t)a->data + (uintptr_t)a->byte_offset);
+  const uint64_t y = (uint64_t)((uintptr_t)b->data + (uintptr_t)b->byte_offset);
+  return x < y + b_bytes && y < x + a_bytes;
+}
+
+/* Tells whether a tensor is such a block, and counts its bytes. */
+DLPACKGEN_PART inline int dlpackgen_is_block(const DLTensor* tensor, uint64_t* bytes) {
+  return tensor->dtype.bits % 8 == 0 && tensor->dtype.lanes == 1 &&
+         dlpackgen_is_usual(tensor, 0, 0, tensor->ndim, 0, bytes);
+}
+
+/* In full */
+
 /* Tells whether the byte ranges of two valid tensors meet. Memory behind different handles is
  * apart. */
 DLPACKGEN_PART inline int dlpackgen_meet(const DLTensor* a, const DLTensor* b) {
   int64_t low[2], high[2];
+  uint64_t bytes[2];
+  if (dlpackgen_is_block(a, &bytes[0]) && dlpackgen_is_block(b, &bytes[1]))
+    return dlpackgen_blocks_meet(a, bytes[0], b, bytes[1]);
   if (!dlpackgen_same_device(a->device, b->device)) return 0;
   if (dlpackgen_device_is_opaque((int32_t)a->device.device_type) && a->data != b->data) return 0;
   if (dlpackgen_byte_range(a, 0, &low[0], &high[0]) || dlpackgen_byte_range(b, 0, &low[1], &high[1])) return 0;
@@ -245,35 +285,6 @@ DLPACKGEN_PART int dlpackgen_check_one_device(const struct dlpackgen_site* sites
       status =
           dlpackgen_check_same_device(&sites[which[i]], tensors[i]->device, &sites[which[first]], *device, message);
   return status;
-}
-
-/* In one pass: what most calls meet. 0 says nothing but that the checks above must look. */
-
-/* Tells whether a tensor is valid, C-contiguous, in the host's memory and not empty, with whole
- * bytes for elements. */
-DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, uint64_t flags, int writable, int32_t rank, int more,
-                                      uint64_t* bytes) {
-  uint64_t elements = 1;
-  if (DLPACKGEN_RARE(!tensor) || tensor->device.device_type != kDLCPU) return 0;
-  if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank && tensor->ndim <= DLPACKGEN_MAX_NDIM))
-    return 0;
-  if (DLPACKGEN_RARE(!tensor->shape || !tensor->strides) && tensor->ndim > 0) return 0;
-  for (int32_t d = more ? tensor->ndim : rank; d-- > 0;) {
-    if (DLPACKGEN_RARE(!dlpackgen_dimension_fits((uint64_t)tensor->shape[d], tensor->strides[d], &elements))) return 0;
-  }
-  if (DLPACKGEN_RARE((uintptr_t)tensor->data - 1 >= UINTPTR_MAX / 2)) return 0;
-  if (DLPACKGEN_RARE(tensor->byte_offset > DLPACKGEN_USUAL_SIZE)) return 0;
-  if (writable && DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)) return 0;
-  *bytes = elements * (uint64_t)(tensor->dtype.bits >> 3);
-  return !dlpackgen_is_misaligned(tensor);
-}
-
-/* Tells whether two blocks of such tensors meet. */
-DLPACKGEN_PART inline int dlpackgen_blocks_meet(const DLTensor* a, uint64_t a_bytes, const DLTensor* b,
-                                                uint64_t b_bytes) {
-  const uint64_t x = (uint64_t)((uintptr_t)a->data + (uintptr_t)a->byte_offset);
-  const uint64_t y = (uint64_t)((uintptr_t)b->data + (uintptr_t)b->byte_offset);
-  return x < y + b_bytes && y < x + a_bytes;
 }
 
 /* Says of a condition that it does not hold; the values of its names follow. */
@@ -355,12 +366,24 @@ DLPACKGEN_PART int dlpackgen_check_room(const char* function, const char* result
   return DLPACKGEN_STATUS_VALUE_ERROR;
 }
 
+/* Tells whether a tensor that a caller gives for a result is a usual one that the function needs. */
+DLPACKGEN_PART inline int dlpackgen_is_wanted(const DLTensor* tensor, uint64_t flags,
+                                              const struct dlpackgen_result* made, DLDevice device) {
+  uint64_t bytes = 0;
+  if (device.device_type != kDLCPU || !dlpackgen_is_usual(tensor, flags, 1, made->ndim, 0, &bytes)) return 0;
+  if (dlpackgen_dtype_of(tensor) != DLPACKGEN_DTYPE(made->dtype.code, made->dtype.bits, made->dtype.lanes)) return 0;
+  for (int32_t d = 0; d < made->ndim; d++)
+    if (tensor->shape[d] != made->shape[d]) return 0;
+  return 1;
+}
+
 /* That a tensor which a caller gives for a result is as the function needs it. */
 DLPACKGEN_PART int dlpackgen_check_given(const struct dlpackgen_site* at, const DLTensor* tensor, uint64_t flags,
                                          const struct dlpackgen_result* made, DLDevice device,
                                          struct dlpackgen_message* message) {
   const uint32_t dtype = DLPACKGEN_DTYPE(made->dtype.code, made->dtype.bits, made->dtype.lanes);
   const int32_t type = (int32_t)device.device_type;
+  if (!DLPACKGEN_RARE(!dlpackgen_is_wanted(tensor, flags, made, device))) return DLPACKGEN_STATUS_OK;
   int status = dlpackgen_check_valid(at, tensor, flags, message);
   if (!status) status = dlpackgen_check_writable(at, flags, message);
   if (!status) status = dlpackgen_check_dtype(at, tensor, &dtype, 1, message);

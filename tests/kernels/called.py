@@ -23,6 +23,13 @@ def raises(kind, text, f, *args, **keywords):
         raise AssertionError(f"no {kind.__name__}: {text}")
 
 
+def message(f, *args):
+    try:
+        return f(*args)
+    except Exception as e:
+        return f"{type(e).__name__}: {e}"
+
+
 def test_results_are_arrays_of_the_caller():
     y, rows = k.join(None, x, w, idx)
     assert type(y) is np.ndarray and y.shape == (2, 3, 4, 10) and y.dtype == np.float32 and rows == 240
@@ -178,6 +185,35 @@ def test_the_gil_is_released():
     [t.start() for t in threads]
     [t.join() for t in threads]
     assert met == [None, None]
+
+
+def test_the_gil_is_held_where_the_kernel_says_so():
+    """A thread that waits for another one in the kernel never sees it; without a GIL it does."""
+    met = []
+    threads = [threading.Thread(target=lambda: met.append(message(k.meet_held, 50))) for _ in range(2)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    if getattr(sys, "_is_gil_enabled", lambda: True)():
+        assert met == ["RuntimeError: meet_held(): the kernel failed with status 1"] * 2
+
+
+def test_held_kernels_check_everything():
+    y = np.arange(3, dtype=np.float32)
+    assert (k.held(x23, y, 2) == 2 * x23 + y).all()
+    out = np.zeros_like(x23)
+    assert k.held(x23, out=out) is out and (out == x23).all()
+    assert (k.held(x23[:, ::-1].copy(), by=3.0) == 3 * x23[:, ::-1]).all()
+    raises(TypeError, "held(): argument 'x' (1st): expected float32, got float64", k.held, x23.astype(float))
+    raises(
+        ValueError,
+        "held(): argument 'y' (2nd): expected n = 3 in dimension 0, as in argument 'x' (1st), got 2",
+        k.held,
+        x23,
+        y[:2],
+    )
+    y.flags.writeable = False
+    raises(BufferError, "held(): argument 'out' (4th): it is read-only, and this argument is written to", k.held, y, out=y)
+    raises(OverflowError, "held(): argument 'by' (3rd): float32 does not hold 1e+300", k.held, x23, None, 1e300)
 
 
 def test_serial_kernels_run_one_call_at_a_time():

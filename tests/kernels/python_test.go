@@ -95,15 +95,16 @@ func TestPythonSanitized(t *testing.T) {
 
 // pythonMistakes are those of the module's own C; for the base, see tests/python.
 var pythonMistakes = map[string]mistake{
-	"integers are cut":           {"if (*number >= (is_signed ? -above : 0) && *number < above) return 0;", "return 0;"},
-	"floats are cut":             {"*number - *number != 0 || (*number <= most && *number >= -most)", "1"},
-	"texts end at a NUL":         {"if (strlen(*text) == (size_t)length) return 0;", "return 0;"},
-	"nothing is copied":          {"if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;", "return 0;"},
-	"lists leak":                 {"Py_DECREF(items);", ""},
-	"lists are read as they are": {"PyObject* const items = PySequence_Tuple(value);", "PyObject* const items = Py_NewRef(value);"},
-	"numbers are read too late":  {"if (!value) return 0;", "if (value) *plain = Py_NewRef(value); return 0;"},
-	"plain numbers are anything": {"return dlpackgen_other_kind(call, i, value, dtype); }", "return 0; }"},
-	"any dtype is copied":        {"if (!dlpackgen_takes_dtype(p, dlpackgen_dtype_of(from))) return 0;", ""},
+	"integers are cut":            {"if (*number >= (is_signed ? -above : 0) && *number < above) return 0;", "return 0;"},
+	"floats are cut":              {"*number - *number != 0 || (*number <= most && *number >= -most)", "1"},
+	"texts end at a NUL":          {"if (strlen(*text) == (size_t)length) return 0;", "return 0;"},
+	"nothing is copied":           {"if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;", "return 0;"},
+	"lists leak":                  {"Py_DECREF(items);", ""},
+	"lists are read as they are":  {"PyObject* const items = PySequence_Tuple(value);", "PyObject* const items = Py_NewRef(value);"},
+	"numbers are read too late":   {"if (!value) return 0;", "if (value) *plain = Py_NewRef(value); return 0;"},
+	"plain numbers are anything":  {"return dlpackgen_other_kind(call, i, value, dtype); }", "return 0; }"},
+	"any dtype is copied":         {"if (!dlpackgen_takes_dtype(p, dlpackgen_dtype_of(from))) return 0;", ""},
+	"scalars are read as tensors": {"if (dlpackgen_reads_unchecked(call, i, p, copies_all, given[i], &means)) continue;", "continue;"},
 }
 
 // basicPythonMistakes are those of the base that the modules of kernels lean on.

@@ -33,13 +33,14 @@ def main():
     makers = measure.makers()
     result = {}
     for library in ("numpy", "torch"):
-        result[library] = measure.rounds_of({"described": plain.nop, "tvm-ffi": tvm}, makers[library], rounds)
+        functions = {"described": plain.nop, "held": plain.nop_held, "tvm-ffi": tvm}
+        result[library] = measure.rounds_of(functions, makers[library], rounds)
     operators = {"described": torch.ops.described.nop, "by hand": torch.ops.undescrib.nop}
     result["torch.ops"] = measure.rounds_of(operators, makers["torch"], rounds)
     # Consumers look at a type once: tvm-ffi has met PyTorch's own table, and the copy meets the
     # compiled one.
     dlpackgen_torch.install()
-    functions = {"described": compiled.nop, "tvm-ffi": tvm}
+    functions = {"described": compiled.nop, "held": compiled.nop_held, "tvm-ffi": tvm}
     result["torch by the compiled table"] = measure.rounds_of(functions, makers["torch"], rounds)
     print(json.dumps(result))
 

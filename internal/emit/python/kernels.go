@@ -3,6 +3,7 @@ package python
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -27,6 +28,8 @@ type kernelView struct {
 	Positional            int
 	Names                 string
 	TakesStream           int
+	ReleasesGIL           int
+	Unchecked             int      // its checks see all tensors as they came
 	Stream                string   // an expression
 	Sites                 []string // of out=
 	Locals, Before, After []string
@@ -74,8 +77,10 @@ type wrapper struct {
 func viewKernel(k *contract.Kernel) (kernelView, error) {
 	v := kernelView{Name: k.Name, Function: emit.CLiteral(k.Name)}
 	w := &wrapper{k: k, v: &v, given: k.Given(), out: contract.None, like: contract.None}
+	w.v.ReleasesGIL = btoi(!k.HoldsGIL)
 	w.names()
 	w.table()
+	w.v.Unchecked = btoi(w.checksAll())
 	if v.Count > maxParameters {
 		return v, emit.CannotMake(k.Name, "", "has %d arguments and results: modules of Python have room for %d",
 			v.Count, maxParameters)
@@ -206,6 +211,12 @@ func (w *wrapper) table() {
 	if w.v.Count == 0 {
 		w.v.Table = []string{"{.name = NULL}"}
 	}
+}
+
+// checksAll tells whether the checks of the kernel see every tensor as it came, so that the base
+// need not look at it before.
+func (w *wrapper) checksAll() bool {
+	return w.like == contract.None && !slices.ContainsFunc(w.k.Args, func(p contract.Param) bool { return p.Copied })
 }
 
 func (w *wrapper) before(format string, args ...any) {

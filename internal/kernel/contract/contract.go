@@ -38,6 +38,7 @@ type Kernel struct {
 	Serial               bool   // one call at a time
 	NoBatch              bool   // vmap has no batched form of it
 	Form                 string // one of kernel.Forms: how target torch registers it
+	HoldsGIL             bool   // a module of Python calls it without releasing the GIL
 }
 
 // Var is a name of types:, which stands for one dtype in a call.

@@ -85,6 +85,9 @@ func (r *reader) rest(fine bool) {
 	if n := r.m.Get("form"); n != nil {
 		r.Form = n.OneOf("form", kernel.Forms)
 	}
+	if n := r.m.Get("gil"); n != nil {
+		r.gil(n)
+	}
 	if n := r.m.Get("batch"); n != nil {
 		r.batch(n)
 	}
@@ -93,6 +96,13 @@ func (r *reader) rest(fine bool) {
 	}
 	if n := r.m.Get("test"); n != nil {
 		r.test(n, fine)
+	}
+}
+
+func (r *reader) gil(n *yaml.Node) {
+	r.HoldsGIL = true
+	if n.Kind != yaml.Scalar || n.Value != "held" {
+		n.Errorf("unknown-value", "leave gil out where the module releases it", "gil must be held")
 	}
 }
 

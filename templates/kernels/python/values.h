@@ -24,10 +24,29 @@ DLPACKGEN_VALUE int dlpackgen_spread(const char* function, PyObject* out, int co
   return 0;
 }
 
-/* Begins a call; a stream, where there is one, goes on by its name. */
+/* Reads all arguments where that runs no code, and leaves the tensors to the checks of the kernel:
+ * 1, or 0 where they are not in the host's memory or are to be read in the usual way. Takes nothing
+ * that must be given back. */
+DLPACKGEN_VALUE int dlpackgen_reads_all(struct dlpackgen_call* call, PyObject* module,
+                                        const struct dlpackgen_function* function, PyObject* const* given) {
+  struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
+  dlpackgen_start(call, module, function);
+  for (int i = 0; i < function->nparameters; i++) {
+    const struct dlpackgen_parameter* const p = &function->parameters[i];
+    const int copies_all = DLPACKGEN_COPIES_ALL(function);
+    if (dlpackgen_reads_unchecked(call, i, p, copies_all, given[i], &means)) continue;
+    PyErr_Clear();
+    return 0;
+  }
+  return 1;
+}
+
+/* Begins a call; a stream, where there is one, goes on by its name. `unchecked`: the checks of the
+ * kernel see every tensor as it came. */
 DLPACKGEN_VALUE int dlpackgen_begin_placed(struct dlpackgen_call* call, PyObject* module,
                                            const struct dlpackgen_function* function, PyObject** given,
-                                           PyObject* stream) {
+                                           PyObject* stream, int unchecked) {
+  if (unchecked && !stream && dlpackgen_reads_all(call, module, function, given)) return 0;
   if (!stream) return dlpackgen_call_begin(call, module, function, given, function->nparameters, NULL);
   PyObject* const names = Py_BuildValue("(s)", "stream");
   given[function->nparameters] = stream;

@@ -241,6 +241,12 @@ static void written_calls(void) {
   show("overlap of one element", dlpackgen_call_kernel_written(a, b, c, d, NULL, message()));
   a->data = (char*)c->data + 16;
   show("neighbours", dlpackgen_call_kernel_written(a, b, c, d, NULL, message()));
+  c->strides[0] = 2;
+  a->data = (char*)c->data + 24;
+  b->data = memory + 1024;
+  show("overlap of the last element", dlpackgen_call_kernel_written(a, b, c, d, NULL, message()));
+  a->data = (char*)c->data + 28;
+  show("neighbours with a step", dlpackgen_call_kernel_written(a, b, c, d, NULL, message()));
   d->data = a->data;
   show("two that are written", dlpackgen_call_kernel_written(a, b, c, d, NULL, message()));
   d->shape[0] = 4;
