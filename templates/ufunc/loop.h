@@ -77,12 +77,18 @@ static int dlpackgen_ufunc_begin(const struct dlpackgen_ufunc_loop* loop, struct
   return status;
 }
 
-/* Tells whether the elements of two operands without a core overlap. */
-static bool dlpackgen_ufunc_overlap(const struct dlpackgen_ufunc_loop* loop, int i, int j, intptr_t item) {
-  const intptr_t last = loop->sizes[0] - 1;
-  const intptr_t a = loop->steps[i] * last, b = loop->steps[j] * last;
-  const char *const low = loop->given[i] + (a < 0 ? a : 0), *const other = loop->given[j] + (b < 0 ? b : 0);
-  return low < other + (b < 0 ? -b : b) + item && other < low + (a < 0 ? -a : a) + item;
+/* Gives the first byte of an operand without a core, and one past the last. */
+static void dlpackgen_ufunc_range(const struct dlpackgen_ufunc_loop* loop, int i, uintptr_t* low, uintptr_t* end) {
+  const intptr_t reach = loop->steps[i] * (loop->sizes[0] - 1);
+  *low = (uintptr_t)loop->given[i] + (uintptr_t)(reach < 0 ? reach : 0);
+  *end = (uintptr_t)loop->given[i] + (uintptr_t)(reach < 0 ? 0 : reach) + (uintptr_t)loop->dtypes[i].bits / 8;
+}
+
+static bool dlpackgen_ufunc_overlap(const struct dlpackgen_ufunc_loop* loop, int i, int j) {
+  uintptr_t low[2], end[2];
+  dlpackgen_ufunc_range(loop, i, &low[0], &end[0]);
+  dlpackgen_ufunc_range(loop, j, &low[1], &end[1]);
+  return low[0] < end[1] && low[1] < end[0];
 }
 
 /* Finds outputs that overlap inputs, which NumPy allows where operands have no core: it then runs
@@ -92,7 +98,7 @@ static bool dlpackgen_ufunc_find_shared(const struct dlpackgen_ufunc_loop* loop,
   bool is_free = true;
   for (int o = kernel->inputs; o < kernel->inputs + kernel->outputs; o++) {
     for (int i = 0; i < kernel->inputs && kernel->operands[o].ndim + kernel->operands[i].ndim == 0; i++) {
-      if (!dlpackgen_ufunc_overlap(loop, o, i, 16)) continue; /* the bytes of the largest element */
+      if (!dlpackgen_ufunc_overlap(loop, o, i)) continue;
       all[o].is_shared = true;
       is_free = is_free && loop->given[i] == loop->given[o] && loop->steps[i] == loop->steps[o];
     }

@@ -120,6 +120,7 @@ var mistakes = map[string][2]string{
 		"return true;"},
 	"what is not joined keeps the batch": {"for (int i = 0; i < led && !fits; i++)", "for (int i = 0; 0; i++)"},
 	"outputs may overlap inputs":         {"all[o].is_shared = true;", ""},
+	"neighbours overlap":                 {"low[0] < end[1] && low[1] < end[0]", "low[0] <= end[1] && low[1] <= end[0]"},
 	"elements have no order": {"is_free = is_free && loop->given[i] == loop->given[o] && loop->steps[i] == loop->steps[o];",
 		""},
 	"copies of all elements are one": {"all[o].core = &loop->steps[o];", ""},

@@ -62,6 +62,12 @@ int plus(const DLTensor* x, const DLTensor* y, DLTensor* z, void* stream) {
   return 0;
 }
 
+int runs(const DLTensor* x, DLTensor* y, void* stream) {
+  (void)stream;
+  for (int64_t i = 0; i < size_of(y); i++) ((int64_t*)y->data)[i] = size_of(x);
+  return 0;
+}
+
 int matmul(const DLTensor* a, const DLTensor* b, DLTensor* c, void* stream) {
   (void)stream;
   const int64_t m = c->shape[0], n = c->shape[1], k = a->shape[1];
