@@ -227,9 +227,16 @@ def attempts(kernel, library, broken=False):
         if not all_:
             pytest.skip(f"{library.name} has no dtype of {name}: {', '.join(kernel.types[name])}")
     groups = {name: (2, 3) for name in kernel.symbols if name.startswith("...")}
-    yield groups | {name: all_[0] for name, all_ in choices.items()}
+    tried, most = set(), math.prod(len(all_) for all_ in choices.values())
+    at = dict.fromkeys(choices, 0)
     for _ in range(20_000):
-        yield groups | {name: draw.choice(all_) for name, all_ in choices.items()}
+        key = tuple(at.values())
+        if key not in tried:
+            tried.add(key)
+            yield groups | {name: choices[name][i] for name, i in at.items()}
+        if len(tried) == most:
+            return
+        at = {name: draw.randrange(len(all_)) for name, all_ in choices.items()}
 
 
 def extents(p, values):
