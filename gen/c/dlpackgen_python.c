@@ -5337,16 +5337,26 @@ DLPACKGEN_FAST int dlpackgen_borrow_at_once(struct dlpackgen_argument* a, int wr
   return means->api->dltensor_from_py_object_no_sync(a->object, &a->tensor) == 0;
 }
 
-/* Reads an argument, and tells whether it is what its parameter demands. */
-DLPACKGEN_FAST int dlpackgen_fits_at_once(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
-                                          int copies_all, PyObject* object, struct dlpackgen_means* means) {
+/* Reads an argument that runs no code for that, and leaves a tensor, which is in the host's memory,
+ * unchecked; 0 where the begin of a call must look. */
+DLPACKGEN_FAST int dlpackgen_reads_unchecked(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
+                                             int copies_all, PyObject* object, struct dlpackgen_means* means) {
   struct dlpackgen_argument* const a = &call->arguments[i];
   int64_t* const scratch = call->private_.scratch + (size_t)i * DLPACKGEN_SCRATCH;
   a->object = object;
-  if (p->kind != DLPACKGEN_KIND_TENSOR) return dlpackgen_begin_other(call, i, object) == 0;
+  if (DLPACKGEN_RARE(p->kind != DLPACKGEN_KIND_TENSOR || !object || object == Py_None))
+    return dlpackgen_begin_other(call, i, object) == 0;
   if (!dlpackgen_find_means(call->private_.state, object, means)) return 0;
   if (!dlpackgen_borrow_at_once(a, p->writable, means, scratch)) return 0;
-  return dlpackgen_is_steady(a, copies_all, means, scratch) > 0 && dlpackgen_fits(call, i, p, a);
+  return dlpackgen_is_steady(a, copies_all, means, scratch) > 0 && a->tensor.device.device_type == kDLCPU;
+}
+
+/* Reads an argument, and tells whether it is what its parameter demands. */
+DLPACKGEN_FAST int dlpackgen_fits_at_once(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
+                                          int copies_all, PyObject* object, struct dlpackgen_means* means) {
+  const struct dlpackgen_argument* const a = &call->arguments[i];
+  if (!dlpackgen_reads_unchecked(call, i, p, copies_all, object, means)) return 0;
+  return p->kind != DLPACKGEN_KIND_TENSOR || !a->object || dlpackgen_fits(call, i, p, a);
 }
 
 DLPACKGEN_FAST int dlpackgen_call_begin_inline(struct dlpackgen_call* call, PyObject* module,

@@ -19,7 +19,7 @@ import (
 	"unsafe"
 )
 
-// Global finds a function by the name that it is registered by, as "runtime.ModuleLoadFromFile".
+// Global finds a function by the name that it is registered by, as "ffi.ModuleLoadFromFile".
 // Release it. Errors: [ErrNotFound], [ErrRuntime].
 func Global(name string) (*Func, error) {
 	if err := needRuntime(); err != nil {
