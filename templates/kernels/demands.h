@@ -366,7 +366,7 @@ DLPACKGEN_PART int dlpackgen_check_room(const char* function, const char* result
   return DLPACKGEN_STATUS_VALUE_ERROR;
 }
 
-/* Tells whether a tensor that a caller gives for a result is a usual one that the function needs. */
+/* Tells whether a tensor that a caller gives for a result is a usual one, and what is needed. */
 DLPACKGEN_PART inline int dlpackgen_is_wanted(const DLTensor* tensor, uint64_t flags,
                                               const struct dlpackgen_result* made, DLDevice device) {
   uint64_t bytes = 0;
