@@ -86,7 +86,9 @@ func String(v string) Value {
 }
 
 // Bytes are bytes. They must not change while a call has them.
-func Bytes(v []byte) Value { return Value{rawBytes, uint64(len(v)), unsafe.Pointer(unsafe.SliceData(v))} }
+func Bytes(v []byte) Value {
+	return Value{rawBytes, uint64(len(v)), unsafe.Pointer(unsafe.SliceData(v))}
+}
 
 // Pointer is an address that only the function understands. Memory of Go behind it must be pinned.
 func Pointer(v unsafe.Pointer) Value { return Value{isPointer, uint64(uintptr(v)), v} }
@@ -214,7 +216,9 @@ func (v Value) Bytes() ([]byte, error) {
 }
 
 // Pointer gives an address. Error: [ErrKind].
-func (v Value) Pointer() (unsafe.Pointer, error) { return v.ptr, v.expect("pointer", v.index == isPointer) }
+func (v Value) Pointer() (unsafe.Pointer, error) {
+	return v.ptr, v.expect("pointer", v.index == isPointer)
+}
 
 // DataType gives a data type. Error: [ErrKind].
 func (v Value) DataType() (dlpack.DataType, error) {
