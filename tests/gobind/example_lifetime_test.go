@@ -65,6 +65,22 @@ func ExampleImportLegacy() {
 	// <nil> 1
 }
 
+func ExampleBorrowTensor() {
+	f := gobind.NewForeign() // somebody else's: nothing is released here
+	defer f.Free()
+	t, err := dlpack.BorrowTensor(&f.Legacy().DLTensor, dlpack.FlagReadOnly)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(must(dlpack.Data[float32](t))), t.Shape(), f.Deleted())
+	_, err = dlpack.BorrowTensor(nil, 0)
+	fmt.Println(errors.Is(err, dlpack.ErrArgument))
+	// Output:
+	// 6 [2 3] 0
+	// true
+}
+
 func ExampleManaged() {
 	f := gobind.NewForeign()
 	defer f.Free()
