@@ -130,7 +130,7 @@ var mistakes = map[string]mistake{
 	"usual blocks do not meet":        {"return x < y + b_bytes && y < x + a_bytes;", "return 0;"},
 	"usual groups are not compared":   {"if (span->extents[d] != tensor->shape[first + d]) return 0;", ""},
 	"usual groups have any number":    {"if (span->count != tensor->ndim - rank) return 0;", ""},
-	"texts of a status are not told":  {"if (text) {", "if (0) {"},
+	"texts of a status are not told":  {"if (text && *text) {", "if (0) {"},
 	"failures are not about anything": {"if (about) {", "if (0) {"},
 }
 
