@@ -2,35 +2,14 @@ package python
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
-	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
 // literal is a default in C, or "" for none and None.
-func literal(p contract.Param) string {
-	if p.Default == nil {
-		return ""
-	}
-	switch v := p.Default; v.Kind {
-	case notation.Int:
-		if v.Int == math.MinInt64 {
-			return "INT64_MIN"
-		}
-		return strconv.FormatInt(v.Int, 10)
-	case notation.Float:
-		return strconv.FormatFloat(v.Float, 'g', -1, 64)
-	case notation.Bool:
-		return fmt.Sprint(btoi(v.Bool))
-	case notation.Text:
-		return emit.CLiteral(v.Text)
-	}
-	return ""
-}
+func literal(p contract.Param) string { return emit.CDefault(p.Default) }
 
 // read writes how an argument gets from Python into the call.
 func (w *wrapper) read(i int, p contract.Param) {
