@@ -3967,10 +3967,20 @@ DLPACKGEN_SLOW static int dlpackgen_not_converted(const struct dlpackgen_call* c
   return dlpackgen_wrong_scalar(call, i, expected);
 }
 
+/* The same where it was to be an integer, which has at most 64 bits. */
+DLPACKGEN_SLOW static int dlpackgen_no_integer(struct dlpackgen_call* call, int i, const char* expected,
+                                               const char* dtype) {
+  PyObject* const value = call->arguments[i].object;
+  if (!PyLong_Check(value) || !PyErr_ExceptionMatches(PyExc_OverflowError))
+    return dlpackgen_not_converted(call, i, expected);
+  PyErr_Clear();
+  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s does not hold %R", dtype, value);
+}
+
 static int dlpackgen_read_int(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   long long number;
-  if (dlpackgen_number(a->object, &number)) return dlpackgen_not_converted(call, i, "int");
+  if (dlpackgen_number(a->object, &number)) return dlpackgen_no_integer(call, i, "int", "int64");
   a->integer = number;
   return 0;
 }

@@ -46,7 +46,9 @@ def _convert(kernel, i, convert, value, expected):
 def _read_integer(kernel, i, value, expected="int"):
     number = _convert(kernel, i, _operator.index, value, expected)
     if not -(1 << 63) <= number < 1 << 63:
-        _fail(kernel, i, OverflowError, "int too big to convert")
+        held = "int64" if expected in ("int", "a list of int") else expected
+        is_int = isinstance(value, int)
+        _fail(kernel, i, OverflowError, f"{held} does not hold {value}" if is_int else "int too big to convert")
     return number
 
 

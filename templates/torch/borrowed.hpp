@@ -179,7 +179,7 @@ struct Borrowed {
 
 template <Access access>
 [[gnu::always_inline]] inline void borrow_at(const Site& site, const at::Tensor& from, DLTensor& out) {
-  if (!from.defined()) fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, "it is an undefined tensor");
+  if (!from.defined()) fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, "expected a tensor, got None");
   if (!read_plain<access>(*from.unsafeGetTensorImpl(), out)) lend_other<access>(site, from, out);
 }
 

@@ -158,7 +158,7 @@ static int dlpackgen_shim_borrow(const struct dlpackgen_site* at, void* handle, 
   const void* data = NULL;
   bool is_defined = false;
   if (dlpackgen_shim.call.is_defined(handle, &is_defined) || !is_defined)
-    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_TYPE_ERROR, "it is an undefined tensor", message);
+    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_TYPE_ERROR, "expected a tensor, got None", message);
   if (!dlpackgen_shim_read(handle, tensor))
     return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, "it cannot be lent", message);
   if (tensor->dtype.lanes == 0)

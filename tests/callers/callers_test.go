@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,26 +27,35 @@ var hosts = []string{"python", "torch", "jax", "tvmffi", "onnxruntime", "ufunc"}
 var sources = []string{"python/_kernels.c", "kernels/kernels.c", "torchshim/kernels_torch.c", "jax/kernels_jax.c",
 	"tvmffi/kernels_tvmffi.c", "onnxruntime/kernels_onnxruntime.c", "ufunc/kernels_ufunc.c"}
 
-// library builds it, and returns its path. On x86, gnu2 spares the library a need of the loader.
+// flags are those of docs/kernels.md. On x86, gnu2 spares the library a need of the loader.
+var flags = []string{"-std=c11", "-Os", "-fPIC", "-fvisibility=hidden", "-fexceptions", "-mtls-dialect=gnu2", "-shared",
+	"-Wall", "-Wextra", "-Werror", "-DPy_LIMITED_API=0x030B0000"}
+
+// library builds it, and returns its path.
 func library(t *testing.T) string {
 	t.Helper()
-	python, gcc := testtool.RequirePython(t), testtool.RequireCompiler(t, "gcc", "gcc")
 	dir := testkit.Built(t, "library", func(dir string) {
 		testkit.Generate(t, "testdata/dlpackgen.yaml", dir)
-		headers, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-		require.NoError(t, err)
-		args := []string{"-std=c11", "-Os", "-fPIC", "-fvisibility=hidden", "-fexceptions", "-mtls-dialect=gnu2", "-shared",
-			"-Wall", "-Wextra", "-Werror", "-DPy_LIMITED_API=0x030B0000", "-isystem", strings.TrimSpace(string(headers)),
-			"-o", filepath.Join(dir, "_kernels.abi3.so"), "testdata/author.c", "-lm"}
-		for _, folder := range []string{"c", "python", "kernels"} {
-			args = append(args, "-I", filepath.Join(dir, folder))
-		}
+		var files []string
 		for _, source := range sources {
-			args = append(args, filepath.Join(dir, source))
+			files = append(files, filepath.Join(dir, source))
 		}
-		testkit.Run(t, gcc, args...)
+		compile(t, dir, filepath.Join(dir, "_kernels.abi3.so"), append(files, "testdata/author.c")...)
 	})
 	return filepath.Join(dir, "_kernels.abi3.so")
+}
+
+// compile makes a library of sources that were generated into a folder.
+func compile(t *testing.T, dir, library string, args ...string) {
+	t.Helper()
+	python, gcc := testtool.RequirePython(t), testtool.RequireCompiler(t, "gcc", "gcc")
+	headers, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
+	require.NoError(t, err)
+	all := slices.Concat(flags, []string{"-isystem", strings.TrimSpace(string(headers)), "-o", library}, args)
+	for _, folder := range []string{"c", "python", "kernels"} {
+		all = append(all, "-I", filepath.Join(dir, folder))
+	}
+	testkit.Run(t, gcc, append(all, "-lm")...)
 }
 
 // called runs one.py with hosts in an order.

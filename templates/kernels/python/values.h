@@ -72,7 +72,11 @@ DLPACKGEN_VALUE int dlpackgen_read_integer(struct dlpackgen_call* call, int i, P
                                            int64_t* number) {
   long long all = 0;
   if (PyBool_Check(value)) return dlpackgen_other_kind(call, i, value, expected);
-  if (dlpackgen_number(value, &all)) return dlpackgen_not_read(call, i, value, expected);
+  if (dlpackgen_number(value, &all)) {
+    const int is_int = !strcmp(expected, "int") || !strcmp(expected, "a list of int");
+    call->arguments[i].object = value;
+    return dlpackgen_no_integer(call, i, expected, is_int ? "int64" : expected);
+  }
   *number = (int64_t)all;
   return 0;
 }
