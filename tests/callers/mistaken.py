@@ -117,8 +117,8 @@ def module(convert):
 
     def call(kernel, args, keywords):
         given = [*args, *keywords.values()]
-        converted = dict(zip(map(id, given), arrays(convert, given)))
-        return functions[kernel](*[converted[id(a)] for a in args], **{k: converted[id(v)] for k, v in keywords.items()})
+        made = dict(zip(map(id, given), arrays(convert, given)))
+        return functions[kernel](*[made[id(a)] for a in args], **{k: made[id(v)] for k, v in keywords.items()})
 
     return call
 
@@ -337,7 +337,8 @@ def spelled(host, error):
     if host == "onnxruntime":
         ran = FAILED if kind == "RuntimeError" else INVALID
         running = f"{ran} : Non-zero status code returned while running mix node. Name:'' Status Message: "
-        return [running + sentence, f"RuntimeException: {ORT}6 : RUNTIME_EXCEPTION : Exception during initialization: " + sentence]
+        creating = f"RuntimeException: {ORT}6 : RUNTIME_EXCEPTION : Exception during initialization: "
+        return [running + sentence, creating + sentence]
     return [error]
 
 
