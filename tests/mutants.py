@@ -6,8 +6,10 @@ usage: python mutants.py MODULES NUMBER SCRIPT ...
 MODULES are those to import first, with commas between them. A pair of NUMBER and SCRIPT (a
 file and its arguments, with spaces between them) is run with that mutant; 0 is none. For each
 it prints "caught NUMBER SCRIPT" if the script failed, or "missed NUMBER SCRIPT", and for 0 what
-the script printed. A mutant has ten times the CPU time that its script took without one."""
+the script printed, each line after a tab. A mutant has ten times the CPU time that its script
+took without one."""
 
+import gc
 import importlib
 import os
 import resource
@@ -58,6 +60,15 @@ def run(number, script, seconds, output):
         os._exit(failed)
 
 
+def show(output, status):
+    output.seek(0)
+    for line in output.read().decode(errors="replace").splitlines():
+        print("\t" + line)
+    if status:
+        print("\tended with status", status)
+    sys.stdout.flush()
+
+
 class Runs:
     def __init__(self):
         self.running = {}
@@ -79,10 +90,7 @@ class Runs:
         print("missed" if status == 0 else "caught", number, script, flush=True)
         if number == "0":
             self.took[script] = used.ru_utime + used.ru_stime
-            if status:
-                output.seek(0)
-                sys.stdout.buffer.write(output.read())
-                print("ended with status", status, flush=True)
+            show(output, status)
         output.close()
 
     def wait_for_all(self):
@@ -95,6 +103,7 @@ def main(modules, *pairs):
     for name in modules.split(","):
         if name:
             importlib.import_module(name)
+    gc.freeze()  # so that collections are quick in all processes
     runs = Runs()
     everything = list(zip(pairs[::2], pairs[1::2]))
     for number, script in everything:

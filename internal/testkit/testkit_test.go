@@ -38,6 +38,11 @@ func TestLinesAndWhatFails(t *testing.T) {
 	assert.Nil(t, Tried(nil, "sh", "-c", "echo a; echo complaint >&2"))
 }
 
+func TestVerdicts(t *testing.T) {
+	assert.Equal(t, map[string]string{"missed 0 x.py": "ok a\nok b\n", "caught 1 x.py y": ""},
+		Verdicts("missed 0 x.py\n\tok a\n\tok b\ncaught 1 x.py y\n"))
+}
+
 // failing is a test that notes whether it fails, and ends there.
 type failing struct {
 	testing.TB

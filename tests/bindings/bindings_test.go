@@ -168,7 +168,7 @@ func TestArraysOfFrameworks(t *testing.T) {
 	for _, b := range binders {
 		for _, name := range []string{"torch", "jax"} {
 			t.Run(b.name+" "+name, func(t *testing.T) {
-				if exec.Command(testtool.RequirePython(t), "-c", "import "+name).Run() != nil {
+				if !testtool.Has(testtool.RequirePython(t), name) {
 					t.Skipf("needs %s in .venv: make setup", name)
 				}
 				passes(t, b.modules(t), nil, name)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // packages are what the cases of a library import, and how many checks they are at least.
@@ -125,7 +126,7 @@ func TestOtherPythons(t *testing.T) {
 	for _, python := range others {
 		for _, library := range []string{"numpy", "torch"} {
 			t.Run(filepath.Base(python)+" "+library, func(t *testing.T) {
-				if exec.Command(python, "-c", "import ml_dtypes, "+library).Run() != nil {
+				if !testtool.Has(python, "ml_dtypes", library) {
 					t.Skipf("%s or ml_dtypes has no wheel for this Python", library)
 				}
 				if exec.Command(python, "-c",

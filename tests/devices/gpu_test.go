@@ -115,7 +115,7 @@ var onGPUsAlone = []string{
 // run on a GPU, and what can be seen of their mistakes without one is seen here.
 func TestTheScriptForGPUsIsRehearsed(t *testing.T) {
 	bin := programs(t)
-	if exec.Command(testtool.RequirePython(t), "-c", "import torch, jax, cupy, tvm_ffi, numpy").Run() != nil {
+	if !testtool.Has(testtool.RequirePython(t), "torch", "jax", "cupy", "tvm_ffi", "numpy") {
 		t.Skip("needs torch, jax, cupy and tvm-ffi: pip install -r tests/requirements-frameworks.txt")
 	}
 	out, code := rehearsed(t, bin)
@@ -168,7 +168,7 @@ func TestTheScriptForGPUsFindsFaults(t *testing.T) {
 		mutation.OnceIn(t, filepath.Join(headers, "dlpackgen_python", m.file), m.old, m.fresh)
 	}
 	extensions(t, headers, bin)
-	if exec.Command(testtool.RequirePython(t), "-c", "import torch, jax, numpy").Run() != nil {
+	if !testtool.Has(testtool.RequirePython(t), "torch", "jax", "numpy") {
 		t.Skip("needs torch and jax: pip install -r tests/requirements-frameworks.txt")
 	}
 	names := []string{"modules_read_torch", "modules_read_jax", "modules_refuse_what_the_driver_denies",

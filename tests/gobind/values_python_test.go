@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // converter reads float32 numbers and writes, for each, the code that NumPy and
@@ -31,7 +33,7 @@ with np.errstate(all="ignore"):
 func needMLDtypes(t *testing.T) string {
 	t.Helper()
 	python := needNumPy(t)
-	if err := exec.Command(python, "-c", "import ml_dtypes").Run(); err != nil {
+	if !testtool.Has(python, "ml_dtypes") {
 		t.Skipf("needs ml_dtypes in %s: make setup", python)
 	}
 	return python

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 func TestGoTorch(t *testing.T) {
@@ -18,7 +19,7 @@ func TestGoTorch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads torch, and -short was given")
 	}
-	if err := exec.Command(python, "-c", "import torch").Run(); err != nil {
+	if !testtool.Has(python, "torch") {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
 	cmd := exec.Command(filepath.Join(golden.Root(t), "examples", "go-torch", "run.sh"), "10")

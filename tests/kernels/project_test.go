@@ -46,7 +46,7 @@ func TestAProject(t *testing.T) {
 		t.Skip("builds a package twice, and -short was given")
 	}
 	python := testtool.RequirePython(t)
-	if exec.Command(python, "-c", "import pytest, setuptools").Run() != nil {
+	if !testtool.Has(python, "pytest", "setuptools") {
 		t.Skip("needs pytest and setuptools: make setup")
 	}
 	program, project := projectOf(t, "mylib")

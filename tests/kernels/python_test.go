@@ -69,7 +69,7 @@ func TestPython(t *testing.T) {
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	home := module(t, python, dir, "-Wall", "-Wextra", "-Werror")
 	var libraries []string
-	if exec.Command(python, "-c", "import torch").Run() == nil {
+	if testtool.Has(python, "torch") {
 		libraries = append(libraries, "torch")
 	}
 	out, err := runs(python, home, 0, libraries...)

@@ -29,7 +29,7 @@ func prepare(t *testing.T) builder {
 		t.Skip("builds libraries for some seconds, and -short was given")
 	}
 	python := testtool.RequirePython(t)
-	if exec.Command(python, "-c", "import onnxruntime, numpy").Run() != nil {
+	if !testtool.Has(python, "onnxruntime", "numpy") {
 		t.Skip("needs onnxruntime and numpy: make setup")
 	}
 	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()

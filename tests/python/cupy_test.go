@@ -1,7 +1,6 @@
 package python
 
 import (
-	"os/exec"
 	"testing"
 
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
@@ -12,7 +11,7 @@ func needsCuPy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads CuPy, and -short was given")
 	}
-	if exec.Command(testtool.RequirePython(t), "-c", "import cupy").Run() != nil {
+	if !testtool.Has(testtool.RequirePython(t), "cupy") {
 		t.Skip("needs CuPy: pip install -r tests/requirements-frameworks.txt")
 	}
 }

@@ -154,7 +154,7 @@ func TestTheTableOfTorch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads torch, and -short was given")
 	}
-	if exec.Command(python, "-c", "import torch").Run() != nil {
+	if !testtool.Has(python, "torch") {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
 	runs(t, python, modules(t), "with_torch.py")
@@ -166,7 +166,7 @@ func TestPaddle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads paddle, and -short was given")
 	}
-	if exec.Command(python, "-c", "import paddle").Run() != nil {
+	if !testtool.Has(python, "paddle") {
 		t.Skip("needs paddle: pip install -r tests/requirements-frameworks.txt")
 	}
 	runs(t, python, modules(t), "with_paddle.py")
@@ -178,7 +178,7 @@ func TestAttackers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs thousands of attacks, and -short was given")
 	}
-	if exec.Command(python, "-c", "import numpy, torch").Run() != nil {
+	if !testtool.Has(python, "numpy", "torch") {
 		t.Skip("needs numpy and torch: pip install -r tests/requirements-frameworks.txt")
 	}
 	runs(t, python, modules(t), "attackers.py", "MALLOC_PERTURB_=165")
@@ -202,7 +202,7 @@ func TestEndings(t *testing.T) {
 				if how == "late" && with == "jax" {
 					t.Skip("jax imports a module when it is asked for a tensor, which fails while Python ends")
 				}
-				if with != "" && exec.Command(testtool.RequirePython(t), "-c", "import "+with).Run() != nil {
+				if with != "" && !testtool.Has(testtool.RequirePython(t), with) {
 					t.Skip("needs " + with + ": make setup")
 				}
 				out, err := script(t, testtool.RequirePython(t), dir, nil, strings.Fields("ending.py "+how+" "+with)...)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // asks evaluates an expression in a Python and returns what it prints.
@@ -54,7 +55,7 @@ func TestOtherPythons(t *testing.T) {
 				t.Run(name, func(t *testing.T) { runs(t, python, dir, name, env...) })
 			}
 			t.Run("with_torch.py", func(t *testing.T) {
-				if exec.Command(python, "-c", "import torch").Run() != nil {
+				if !testtool.Has(python, "torch") {
 					t.Skipf("torch has no wheel for this Python (%s)", strings.TrimPrefix(python, golden.Root(t)))
 				}
 				runs(t, python, dir, "with_torch.py", env...)

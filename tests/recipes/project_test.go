@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -16,7 +15,7 @@ import (
 // a pytest that finds what it installed.
 func TestProjectOfKernels(t *testing.T) {
 	python := testtool.RequirePython(t)
-	if exec.Command(python, "-c", "import pytest, setuptools").Run() != nil {
+	if !testtool.Has(python, "pytest", "setuptools") {
 		t.Skip("needs pytest and setuptools: make setup")
 	}
 	p := newProject(t, map[string]string{"commands": "set -e\n" + block(t, "sh project")})

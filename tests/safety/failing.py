@@ -58,6 +58,7 @@ def hold(step):
     times, told = sweep(step)
     assert times and told, "nothing failed"
     gc.collect()
+    gc.freeze()  # so that collections are quick
     before = failing.counts()
     grown = objects_after(12, step)
     assert failing.counts() == before, f"blocks and tensors leak: {failing.counts()}, before {before}"

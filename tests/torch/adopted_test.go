@@ -26,13 +26,7 @@ func clients(t *testing.T, to torches, dir string) {
 // Modules over dlpackgen_python ask the compiled table first.
 func TestModulesInC(t *testing.T) {
 	to, dir := modules(t)
-	for _, name := range found(t, "adopted.py", `^def (test_\w+)`) {
-		t.Run(name, func(t *testing.T) {
-			out, err := script(to, dir, nil, "adopted.py", name)
-			require.NoError(t, err, out)
-			assert.Contains(t, out, "ok "+name)
-		})
-	}
+	eachPasses(t, to, dir, nil, testsOf(t, "adopted.py")...)
 }
 
 // What must become of each tensor of torch is the same with the table in place.

@@ -3,6 +3,7 @@
 package torch
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -48,14 +50,21 @@ func environment(t *testing.T) torches {
 	return torchOf(t, testtool.RequirePython(t))
 }
 
+// asked are the answers of each Python, which takes seconds to import torch.
+var asked sync.Map
+
 // torchOf finds the torch of a Python, or skips.
 func torchOf(t *testing.T, python string) torches {
 	t.Helper()
-	found := torches{Python: python}
-	out, err := exec.Command(found.Python, "-W", "ignore", "-c", askTorch).Output()
-	if err != nil {
+	if !testtool.Has(python, "torch") {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
+	ask, _ := asked.LoadOrStore(python, sync.OnceValues(func() ([]byte, error) {
+		return exec.Command(python, "-W", "ignore", "-c", askTorch).Output()
+	}))
+	out, err := ask.(func() ([]byte, error))()
+	require.NoError(t, err)
+	found := torches{Python: python}
 	require.NoError(t, json.Unmarshal(out, &found))
 	if _, err := os.Stat(filepath.Join(found.Include, "Python.h")); err != nil {
 		t.Skip("needs Python.h: apt-get install python3-dev")
@@ -189,6 +198,32 @@ func script(to torches, dir string, env []string, args ...string) (string, error
 		"OMP_NUM_THREADS=1"), env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// eachPasses runs scripts, or tests of one, each in a process of its own: torch is imported before.
+func eachPasses(t *testing.T, to torches, dir string, env []string, each ...string) {
+	t.Helper()
+	args := []string{"../mutants.py", "torch"}
+	for _, name := range each {
+		args = append(args, "0", name)
+	}
+	out, err := script(to, dir, env, args...)
+	require.NoError(t, err, out)
+	said := testkit.Verdicts(out)
+	for _, name := range each {
+		file, test, _ := strings.Cut(name, " ")
+		t.Run(cmp.Or(test, file), func(t *testing.T) {
+			out, isFine := said["missed 0 "+name]
+			require.True(t, isFine, said["caught 0 "+name])
+			if test != "" {
+				assert.Contains(t, out, "ok "+test)
+				return
+			}
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count("\n"+out, "\nok "), out)
+		})
+	}
 }
 
 // passes fails unless a script says of each of its tests that it is fine.

@@ -17,11 +17,11 @@ import (
 // nanobind adds the module withnanobind of tests/clients to a folder.
 func nanobind(t *testing.T, to torches, dir string) {
 	t.Helper()
-	out, err := exec.Command(to.Python, "-c",
-		"import nanobind, jax, paddle, ml_dtypes, tvm_ffi; print(nanobind.__path__[0])").Output()
-	if err != nil {
+	if !testtool.Has(to.Python, "nanobind", "jax", "paddle", "ml_dtypes", "tvm_ffi") {
 		t.Skip("needs jax, paddle, ml_dtypes, tvm-ffi and nanobind: pip install -r tests/requirements-frameworks.txt")
 	}
+	out, err := exec.Command(to.Python, "-c", "import nanobind; print(nanobind.__path__[0])").Output()
+	require.NoError(t, err)
 	root := strings.TrimSpace(string(out))
 	out, err = exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", "-O1", "-fPIC", "-shared",
 		"-fvisibility=hidden", "-DNDEBUG", "-I"+to.Include,

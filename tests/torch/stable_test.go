@@ -63,9 +63,7 @@ func stable(t *testing.T) (torches, string) {
 // The consumer by the stable ABI does what the other does.
 func TestTheStableConsumer(t *testing.T) {
 	to, dir := stable(t)
-	for _, name := range []string{"consume.py", "rules.py", "attack.py", "libraries.py", "verdicts.py"} {
-		t.Run(name, func(t *testing.T) { passes(t, to, dir, byStable, name) })
-	}
+	eachPasses(t, to, dir, byStable, "consume.py", "rules.py", "attack.py", "libraries.py", "verdicts.py")
 	t.Run("stable.py", func(t *testing.T) { passes(t, to, dir, failingTorch(dir), "stable.py") })
 }
 

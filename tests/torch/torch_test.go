@@ -20,10 +20,8 @@ var scripts = []string{"table.py", "held.py", "give.py", "consume.py", "rules.py
 // Each script holds one side of the package against torch.
 func TestTheTableAndTheConsumer(t *testing.T) {
 	to, dir := modules(t)
-	for _, name := range append(slices.Clone(scripts), "libraries.py", "verdicts.py", "faults.py", "device.py",
-		"threads.py") {
-		t.Run(name, func(t *testing.T) { passes(t, to, dir, nil, name) })
-	}
+	eachPasses(t, to, dir, nil, append(slices.Clone(scripts), "libraries.py", "verdicts.py", "faults.py", "device.py",
+		"threads.py")...)
 }
 
 // found gives what a pattern finds in each line of a script.
@@ -42,16 +40,19 @@ func found(t *testing.T, script, pattern string) (all []string) {
 	return all
 }
 
+// testsOf gives each test of a script, with the script before it.
+func testsOf(t *testing.T, script string) (all []string) {
+	t.Helper()
+	for _, name := range found(t, script, `^def (test_\w+)`) {
+		all = append(all, script+" "+name)
+	}
+	return all
+}
+
 // Consumers keep what they saw of a type, so each order has a process of its own.
 func TestInstalling(t *testing.T) {
 	to, dir := modules(t)
-	for _, name := range found(t, "install.py", `^def (test_\w+)`) {
-		t.Run(name, func(t *testing.T) {
-			out, err := script(to, dir, nil, "install.py", name)
-			require.NoError(t, err, out)
-			assert.Contains(t, out, "ok "+name)
-		})
-	}
+	eachPasses(t, to, dir, nil, testsOf(t, "install.py")...)
 }
 
 func TestEndings(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // wrongGradients are mistakes in the author's backward.
@@ -23,7 +24,7 @@ var wrongGradients = map[string][2]string{
 // each mistake fails one of them.
 func checkGradients(t *testing.T, b builder) {
 	t.Helper()
-	if exec.Command(b.python, "-c", "import pytest, hypothesis").Run() != nil {
+	if !testtool.Has(b.python, "pytest", "hypothesis") {
 		t.Log("gradients are not checked: needs pytest and hypothesis: make setup")
 		return
 	}

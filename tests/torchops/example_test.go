@@ -19,7 +19,7 @@ import (
 func TestTheExample(t *testing.T) {
 	p := torch(t)
 	testtool.Require(t, "cmake", "cmake")
-	if err := exec.Command(p.python, "-c", "import setuptools").Run(); err != nil {
+	if !testtool.Has(p.python, "setuptools") {
 		t.Skip("needs setuptools: pip install -r tests/requirements.txt")
 	}
 	cmd := exec.Command(filepath.Join(golden.Root(t), "examples", "torch-op", "run.sh"))

@@ -29,7 +29,7 @@ func prepare(t *testing.T) builder {
 		t.Skip("builds libraries for some seconds, and -short was given")
 	}
 	python := testtool.RequirePython(t)
-	if exec.Command(python, "-c", "import tvm_ffi, numpy").Run() != nil {
+	if !testtool.Has(python, "tvm_ffi", "numpy") {
 		t.Skip("needs apache-tvm-ffi and numpy: make setup")
 	}
 	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
@@ -82,7 +82,7 @@ func TestPython(t *testing.T) {
 	b := prepare(t)
 	b.build(t, warnings...)
 	args := []string{"called.py"}
-	if exec.Command(b.python, "-c", "import torch").Run() == nil {
+	if testtool.Has(b.python, "torch") {
 		args = append(args, "torch")
 	}
 	out, err := b.script(nil, args...)
@@ -152,7 +152,7 @@ func TestTVM(t *testing.T) {
 	b := prepare(t)
 	b.buildPlain(t)
 	python := filepath.Join(golden.Root(t), ".cache/tvm/bin/python")
-	if exec.Command(python, "-c", "import tvm").Run() != nil {
+	if !testtool.Has(python, "tvm") {
 		t.Skip("needs the wheels of tests/requirements-tvm.txt: make setup")
 	}
 	cmd := exec.Command(python, "called_by_tvm.py")
