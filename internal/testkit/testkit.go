@@ -92,10 +92,16 @@ func LinesOf(t testing.TB, cmd *exec.Cmd, status int) []string {
 	return split(out.String())
 }
 
+// Limited is a program that may be broken: 20 seconds of CPU time end it, which other processes on
+// the machine do not use up, and waiting for a minute.
+func Limited(program string, words ...string) *exec.Cmd {
+	return exec.Command("timeout", append([]string{"60", "prlimit", "--cpu=20", program}, words...)...)
+}
+
 // Tried gives the lines of a program that may be broken, or nil if it fails, complains,
 // or waits for ever.
 func Tried(env []string, program string, words ...string) []string {
-	cmd := exec.Command("timeout", append([]string{"20", program}, words...)...)
+	cmd := Limited(program, words...)
 	var errs bytes.Buffer
 	cmd.Env, cmd.Stderr = env, &errs
 	out, err := cmd.Output()

@@ -38,6 +38,15 @@ func TestLinesAndWhatFails(t *testing.T) {
 	assert.Nil(t, Tried(nil, "sh", "-c", "echo a; echo complaint >&2"))
 }
 
+// What works without an end is ended, and what does not is not.
+func TestLimited(t *testing.T) {
+	assert.NoError(t, Limited("sh", "-c", "exit 0").Run())
+	assert.Error(t, Limited("sh", "-c", "ulimit -t 1; while :; do :; done").Run())
+	out, err := Limited("sh", "-c", "ulimit -t").Output()
+	require.NoError(t, err)
+	assert.Equal(t, "20\n", string(out))
+}
+
 func TestVerdicts(t *testing.T) {
 	assert.Equal(t, map[string]string{"missed 0 x.py": "ok a\nok b\n", "caught 1 x.py y": ""},
 		Verdicts("missed 0 x.py\n\tok a\n\tok b\ncaught 1 x.py y\n"))

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -168,10 +169,10 @@ func TestHelperMutantsAreNoticed(t *testing.T) {
 	}
 }
 
-// with runs a program with a variable set, for five seconds at most.
+// with runs a program that may be broken with a variable set.
 func with(t *testing.T, program, env string) (string, error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "timeout", "5", program)
+	cmd := testkit.Limited(program)
 	cmd.Env = append(os.Environ(), env)
 	out, err := cmd.CombinedOutput()
 	return string(out), err

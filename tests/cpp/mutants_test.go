@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -247,7 +248,7 @@ type built struct {
 // endless loop is as good as a failed check.
 func survives(t *testing.T, program string, number int) bool {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "timeout", "30", program)
+	cmd := testkit.Limited(program)
 	cmd.Env = append(os.Environ(), mutation.Env(number))
 	return cmd.Run() == nil
 }

@@ -48,7 +48,7 @@ func extensions(t testing.TB, headers, dir string) {
 // withPython runs tests of with_python.py, or all, over the stand-in.
 func withPython(t testing.TB, modules string, names ...string) (string, error) {
 	t.Helper()
-	cmd := exec.Command("timeout", append([]string{"60", testtool.RequirePython(t), "with_python.py"}, names...)...)
+	cmd := exec.Command("timeout", append([]string{"600", testtool.RequirePython(t), "with_python.py"}, names...)...)
 	cmd.Env = append(os.Environ(), "MODULES="+modules, "BACKEND="+linkedBackend(t), "LD_LIBRARY_PATH="+standin(t),
 		"PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
@@ -78,7 +78,7 @@ func withVendor(t testing.TB, modules string, names ...string) (string, error) {
 		args := []string{"-std=gnu11", "-O1", "-shared", "-fPIC", "-o", filepath.Join(dir, "libdlpackgen_acme.so")}
 		testkit.Run(t, testtool.Require(t, "gcc", "gcc"), append(append(args, acmeEnd.sources(t, acme(t))...), "-ldl")...)
 	})
-	cmd := exec.Command("timeout", append([]string{"60", testtool.RequirePython(t), "with_vendor.py"}, names...)...)
+	cmd := exec.Command("timeout", append([]string{"600", testtool.RequirePython(t), "with_vendor.py"}, names...)...)
 	cmd.Env = append(os.Environ(), "MODULES="+modules, "BACKEND="+filepath.Join(dir, "libdlpackgen_acme.so"),
 		"LD_LIBRARY_PATH="+acmeDriver(t), "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()

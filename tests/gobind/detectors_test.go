@@ -37,7 +37,7 @@ func TestUnderEachDetector(t *testing.T) {
 			if name == "msan" {
 				testtool.Require(t, "clang-16", "clang-16")
 			}
-			args := []string{"test", "-short", "-count=1", "-skip=NumPy|Python"}
+			args := []string{"test", "-short", "-count=1", "-vet=off", "-timeout=0", "-skip=NumPy|Python"}
 			if detector.flag != "" {
 				args = append(args, detector.flag)
 			}

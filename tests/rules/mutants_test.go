@@ -148,7 +148,7 @@ func TestMutantsOfGoAreNoticed(t *testing.T) {
 			text, err := json.Marshal(files)
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(overlay, text, 0o600))
-			out, err := exec.Command("go", "test", "-overlay", overlay, "-vet=off", "-run", "^TestLanguagesAgree$",
+			out, err := exec.Command("go", "test", "-overlay", overlay, "-vet=off", "-timeout=0", "-run", "^TestLanguagesAgree$",
 				".").CombinedOutput()
 			require.Error(t, err)
 			assert.Contains(t, string(out), "--- FAIL: TestLanguagesAgree", "it is built, and differs")

@@ -2,7 +2,6 @@ package shm
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -80,7 +79,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 
 // notices tells whether a mutant does something else than the sound back end.
 func notices(scenario, program string, env ...string) bool {
-	cmd := exec.Command("timeout", "20", program, scenario)
+	cmd := testkit.Limited(program, scenario)
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.Output()
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
