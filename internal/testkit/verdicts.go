@@ -2,8 +2,8 @@ package testkit
 
 import "strings"
 
-// Verdicts reads what tests/mutants.py and tests/collected.py print: under each verdict the lines of
-// the process that it is about.
+// Verdicts reads what tests/mutants.py and tests/collected.py print: under each verdict the lines
+// of the process that it is about.
 func Verdicts(out string) map[string]string {
 	said, verdict := map[string]string{}, ""
 	for line := range strings.Lines(out) {
