@@ -1,6 +1,9 @@
 package gobind
 
 import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,8 +20,8 @@ func program(t *testing.T, body string) module {
 	m := bindings(t)
 	m.write(t,
 		map[string]string{"main.go": "package main\n\nimport " +
-			"(\n\t\"fmt\"\n\t\"runtime\"\n\t\"time\"\n\n\t\"example.org/bindings/dlpack\"\n)\n\n" +
-			"var _, _, _ = runtime.GC, time.Sleep, fmt.Println\n\nfunc check(err error) {\n\tif err != nil " +
+			"(\n\t\"fmt\"\n\t\"os\"\n\t\"runtime\"\n\t\"time\"\n\n\t\"example.org/bindings/dlpack\"\n)\n\n" +
+			"var _, _, _, _ = runtime.GC, time.Sleep, fmt.Println, os.Args\n\nfunc check(err error) {\n\tif err != nil " +
 			"{\n\t\tpanic(err)\n\t}\n}\n\n" + body})
 	return m
 }
@@ -49,69 +52,78 @@ func TestTheCheckTagShowsPointersThatAreNotPinned(t *testing.T) {
 	assert.Contains(t, out, "unpinned Go pointer stored into non-Go memory")
 }
 
-// Each body uses something that its owner has released.
+// afterTheEnd use something that its owner has released, which the sanitizer reports.
+var afterTheEnd = map[string]struct{ body, report string }{
+	"a tensor's struct": {`
+		p, err := dlpack.Export(make([]int64, 8))
+		check(err)
+		m, err := dlpack.Import(p)
+		check(err)
+		m.Release()
+		fmt.Println(p.DLTensor.NDim)`, "heap-use-after-free"},
+	"a tensor's shape": {`
+		p, err := dlpack.Export(make([]int64, 8))
+		check(err)
+		m, err := dlpack.Import(p)
+		check(err)
+		shape := m.Tensor().Shape()
+		m.Release()
+		fmt.Println(shape[0])`, "heap-use-after-free"},
+	"a second release": {`
+		p, err := dlpack.Export(make([]int64, 8))
+		check(err)
+		for range 2 {
+			m, err := dlpack.Import(p)
+			check(err)
+			m.Release()
+		}`, "heap-use-after-free"},
+	"the memory of a Buffer": {`
+		b, err := dlpack.Alloc[int64](8)
+		check(err)
+		values := b.Slice()
+		b.Release()
+		fmt.Println(values[3])`, "heap-use-after-free"},
+	"past the end of a Buffer": {`
+		b, err := dlpack.Alloc[int64](8)
+		check(err)
+		p, err := b.Export()
+		check(err)
+		p.DLTensor.ByteOffset = 512
+		m, err := dlpack.Import(p)
+		check(err)
+		values, err := dlpack.Data[int64](m.Tensor())
+		check(err)
+		fmt.Println(values[0])`, "heap-buffer-overflow"},
+	"nothing wrong": {`
+		b, err := dlpack.Alloc[int64](8)
+		check(err)
+		p, err := b.Export()
+		check(err)
+		b.Release()
+		m, err := dlpack.Import(p)
+		check(err)
+		fmt.Println(m.Tensor().Len())
+		m.Release()`, ""},
+}
+
+// All bodies are in one program, which takes the name of one: a build takes longer than a run.
 func TestPoolsHideNothingFromTheAddressSanitizer(t *testing.T) {
 	skipShort(t)
-	for name, test := range map[string]struct{ body, report string }{
-		"a tensor's struct": {`
-			p, err := dlpack.Export(make([]int64, 8))
-			check(err)
-			m, err := dlpack.Import(p)
-			check(err)
-			m.Release()
-			fmt.Println(p.DLTensor.NDim)`, "heap-use-after-free"},
-		"a tensor's shape": {`
-			p, err := dlpack.Export(make([]int64, 8))
-			check(err)
-			m, err := dlpack.Import(p)
-			check(err)
-			shape := m.Tensor().Shape()
-			m.Release()
-			fmt.Println(shape[0])`, "heap-use-after-free"},
-		"a second release": {`
-			p, err := dlpack.Export(make([]int64, 8))
-			check(err)
-			for range 2 {
-				m, err := dlpack.Import(p)
-				check(err)
-				m.Release()
-			}`, "heap-use-after-free"},
-		"the memory of a Buffer": {`
-			b, err := dlpack.Alloc[int64](8)
-			check(err)
-			values := b.Slice()
-			b.Release()
-			fmt.Println(values[3])`, "heap-use-after-free"},
-		"past the end of a Buffer": {`
-			b, err := dlpack.Alloc[int64](8)
-			check(err)
-			p, err := b.Export()
-			check(err)
-			p.DLTensor.ByteOffset = 512
-			m, err := dlpack.Import(p)
-			check(err)
-			values, err := dlpack.Data[int64](m.Tensor())
-			check(err)
-			fmt.Println(values[0])`, "heap-buffer-overflow"},
-		"nothing wrong": {`
-			b, err := dlpack.Alloc[int64](8)
-			check(err)
-			p, err := b.Export()
-			check(err)
-			b.Release()
-			m, err := dlpack.Import(p)
-			check(err)
-			fmt.Println(m.Tensor().Len())
-			m.Release()`, ""},
-	} {
+	text := "func main() {\nswitch os.Args[1] {\n"
+	for name, test := range afterTheEnd {
+		text += fmt.Sprintf("case %q:\n%s\n", name, test.body)
+	}
+	built := filepath.Join(t.TempDir(), "program")
+	program(t, text+"}\n}\n").mustRun(t, "build", "-asan", "-o", built, ".")
+	for name, test := range afterTheEnd {
 		t.Run(name, func(t *testing.T) {
-			out, err := program(t, "func main() {\n"+test.body+"\n}\n").run("run", "-asan", ".")
+			out, err := exec.Command(built, name).CombinedOutput()
 			if test.report == "" {
-				require.NoError(t, err, out)
+				require.NoError(t, err, "%s", out)
 				return
 			}
-			require.Error(t, err, out)
-			assert.Contains(t, out, "AddressSanitizer: "+test.report)
+			require.Error(t, err, "%s", out)
+			assert.Contains(t, string(out), "AddressSanitizer: "+test.report)
 		})
 	}
 }

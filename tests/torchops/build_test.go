@@ -119,25 +119,22 @@ func library(t *testing.T) (places, string) {
 	return p, filepath.Join(scratch, "kernels.so")
 }
 
-// script runs functions of a script, all by default, and gives what it printed.
-func (p places) script(library, name string, functions ...string) (string, error) {
-	cmd := exec.Command(p.python, append([]string{"-W", "ignore", name}, functions...)...)
-	cmd.Env = append(os.Environ(), "LIBRARY="+library, "PYTHONDONTWRITEBYTECODE=1")
-	out, err := cmd.CombinedOutput()
-	return string(out), err
-}
-
 // scripts are the files whose functions are tests.
 var scripts = []string{"forms.py", "guards.py", "gradients.py", "compiled.py", "devices.py"}
 
 func TestScripts(t *testing.T) {
 	p, lib := library(t)
+	var pairs []string
+	for _, name := range scripts {
+		pairs = append(pairs, "0", name)
+	}
+	said := p.forked(t, lib, pairs...)
 	for _, name := range scripts {
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(name)
 			require.NoError(t, err)
-			out, err := p.script(lib, name)
-			assert.NoError(t, err, "%s", out)
+			out, isFine := said["missed 0 "+name]
+			assert.True(t, isFine, said["caught 0 "+name])
 			assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(out, "ok test_"), "%s", out)
 		})
 	}

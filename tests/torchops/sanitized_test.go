@@ -82,16 +82,19 @@ func lost(log string) (all []string) {
 // Calls of every form, from threads as well, those that are refused or fail, and
 // backward. Leaks are looked for when Python has ended.
 func TestSanitized(t *testing.T) {
-	for _, name := range []string{"forms.py", "guards.py", "gradients.py", "devices.py"} {
+	names := []string{"forms.py", "guards.py", "gradients.py", "devices.py"}
+	out, err := sanitizedScript(t, "0", append([]string{"../inturn.py"}, names...)...)
+	require.NoError(t, err, out)
+	assert.NotContains(t, out, "ERROR: AddressSanitizer")
+	assert.NotContains(t, out, "runtime error")
+	assert.Empty(t, lost(out))
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			out, err := sanitizedScript(t, "0", name)
-			text, missing := os.ReadFile(name)
-			require.NoError(t, missing)
-			assert.NoError(t, err, out)
-			assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(out, "ok test_"), out)
-			assert.NotContains(t, out, "ERROR: AddressSanitizer")
-			assert.NotContains(t, out, "runtime error")
-			assert.Empty(t, lost(out))
+			text, err := os.ReadFile(name)
+			require.NoError(t, err)
+			_, said, _ := strings.Cut("\n"+out, "\nin "+name+"\n")
+			said, _, _ = strings.Cut(said, "\nin ")
+			assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(said, "ok test_"), said)
 		})
 	}
 }
