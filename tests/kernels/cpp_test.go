@@ -40,7 +40,7 @@ func cppCalls(t *testing.T, c compiler, dir string, flags ...string) (program st
 	}
 	objects := []string{filepath.Join(here, "kernels.o"), filepath.Join(here, "author.o")}
 	for i, source := range []string{filepath.Join(dir, "kernels/kernels.c"), "testdata/author.c"} {
-		run(testtool.Require(t, "gcc", "gcc"), append(cppIncludes(dir), "-std=c11", "-c", "-o", objects[i], source)...)
+		run(testtool.RequireCompiler(t, "gcc", "gcc"), append(cppIncludes(dir), "-std=c11", "-c", "-o", objects[i], source)...)
 	}
 	program = filepath.Join(here, "calls")
 	args := append(append(cppIncludes(dir), "-std="+c.standard, "-o", program), flags...)
@@ -253,20 +253,15 @@ func TestMistakesAreSeenFromCpp(t *testing.T) {
 	}
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
-	var names []string
-	var all []mutation.Mutant
-	for name, m := range cppMistakes {
-		names, all = append(names, name), append(all, m.of(cppHeader))
-	}
-	written := mutation.Write(t, dir, all)
-	program := cppCalls(t, cppCompilers[0], dir, append(written.Flags, sanitized...)...)
+	f := flaw(t, dir, in(cppHeader, cppMistakes))
+	program := cppCalls(t, cppCompilers[0], dir, append(f.Flags, sanitized...)...)
 	said, fine := cppSays(t, program, 0)
 	require.True(t, fine, said)
-	for i, name := range names {
+	for i, name := range f.names {
 		t.Run(name, func(t *testing.T) {
 			program, number := program, i+1
-			if slices.Contains(written.Apart, number) {
-				program, number = cppAlone(t, all[i]), 0
+			if slices.Contains(f.Apart, number) {
+				program, number = cppAlone(t, f.all[i]), 0
 			}
 			out, fine := cppSays(t, program, number)
 			assert.True(t, !fine || out != said, "nobody noticed")

@@ -133,26 +133,15 @@ func TestMistakesAreSeenFromGo(t *testing.T) {
 		t.Skip("builds a program with all mistakes, and -short was given")
 	}
 	dir := goModule(t)
-	var names []string
-	var all []mutation.Mutant
-	for name, m := range goMistakesInC {
-		names, all = append(names, name), append(all, m.of(goC))
-	}
-	for name, m := range goMistakes {
-		names, all = append(names, name), append(all, m)
-	}
-	written := mutation.Write(t, dir, all)
+	f := flaw(t, dir, in(goC, goMistakesInC), goMistakes)
 	includeMutants(t, dir)
 	program := goCalls(t, dir, []string{"CGO_CFLAGS=-O0"})
 	said, err := goSays(t, program, 0)
 	require.NoError(t, err, said)
-	for i, name := range names {
-		t.Run(name, func(t *testing.T) {
-			require.NotContains(t, written.Apart, i+1, "it is no statement or expression")
-			said, err := goSays(t, program, i+1)
-			assert.Error(t, err, said)
-		})
-	}
+	f.each(t, func(t *testing.T, number int) {
+		said, err := goSays(t, program, number)
+		assert.Error(t, err, said)
+	})
 }
 
 // includeMutants includes the header of mutants in the source: flags of a build would reach the

@@ -141,54 +141,65 @@ func TestMistakesAreSeen(t *testing.T) {
 	}
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
-	var names []string
-	var all []mutation.Mutant
-	for name, m := range mistakes {
-		names, all = append(names, name), append(all, m.of("kernels/kernels.c"))
-	}
-	for name, m := range commonMistakes {
-		names, all = append(names, name), append(all, m.of("c/dlpackgen/arguments.h"))
-	}
-	written := mutation.Write(t, dir, all)
-	program := compilers[0].build(t, dir, append(written.Flags, sanitized...)...)
+	f := flaw(t, dir, in("kernels/kernels.c", mistakes), in("c/dlpackgen/arguments.h", commonMistakes))
+	program := compilers[0].build(t, dir, append(f.Flags, sanitized...)...)
 	out, err := says(program, 0)
 	require.NoError(t, err, out)
 	require.Equal(t, sentences(t), out, "without a mistake")
-	for i, name := range names {
-		t.Run(name, func(t *testing.T) {
-			require.NotContains(t, written.Apart, i+1, "it is no statement or expression")
-			out, err := says(program, i+1)
-			assert.True(t, err != nil || out != sentences(t), "nobody noticed")
-		})
-	}
+	f.each(t, func(t *testing.T, number int) {
+		out, err := says(program, number)
+		assert.True(t, err != nil || out != sentences(t), "nobody noticed")
+	})
 }
 
 func TestEveryMistakeHasItsText(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
-	for name, m := range mistakes {
-		t.Run(name, func(t *testing.T) { m.of("kernels/kernels.c").Require(t, dir) })
-	}
-	for name, m := range commonMistakes {
-		t.Run(name, func(t *testing.T) { m.of("c/dlpackgen/arguments.h").Require(t, dir) })
-	}
-	for name, m := range pythonMistakes {
-		t.Run(name, func(t *testing.T) { m.of("python/_kernels.c").Require(t, dir) })
-	}
-	for name, m := range basicPythonMistakes {
-		t.Run(name, func(t *testing.T) { m.of("python/dlpackgen_python.c").Require(t, dir) })
-	}
-	for name, m := range goMistakesInC {
-		t.Run(name, func(t *testing.T) { m.of(goC).Require(t, dir) })
-	}
-	for name, m := range goMistakes {
-		t.Run(name, func(t *testing.T) { m.Require(t, dir) })
-	}
-	for name, m := range cppMistakes {
-		t.Run(name, func(t *testing.T) { m.of(cppHeader).Require(t, dir) })
+	for _, all := range []map[string]mutation.Mutant{in("kernels/kernels.c", mistakes),
+		in("c/dlpackgen/arguments.h", commonMistakes), in("python/_kernels.c", pythonMistakes),
+		in("python/dlpackgen_python.c", basicPythonMistakes), in(goC, goMistakesInC), goMistakes,
+		in(cppHeader, cppMistakes)} {
+		for name, m := range all {
+			t.Run(name, func(t *testing.T) { m.Require(t, dir) })
+		}
 	}
 }
 
-func (m mistake) of(file string) mutation.Mutant {
-	return mutation.Mutant{File: filepath.FromSlash(file), Old: m.old, New: m.replacement}
+// in gives the mistakes of a file, by their names.
+func in(file string, all map[string]mistake) map[string]mutation.Mutant {
+	mutants := map[string]mutation.Mutant{}
+	for name, m := range all {
+		mutants[name] = mutation.Mutant{File: filepath.FromSlash(file), Old: m.old, New: m.replacement}
+	}
+	return mutants
+}
+
+// flawed are sources with mistakes, of which a process has the one of a number.
+type flawed struct {
+	mutation.Written
+	names []string // of mistake 1, 2 and so on
+	all   []mutation.Mutant
+}
+
+// flaw puts mistakes into the sources of a folder.
+func flaw(t *testing.T, dir string, sets ...map[string]mutation.Mutant) (f flawed) {
+	t.Helper()
+	for _, set := range sets {
+		for name, m := range set {
+			f.names, f.all = append(f.names, name), append(f.all, m)
+		}
+	}
+	f.Written = mutation.Write(t, dir, f.all)
+	return f
+}
+
+// each runs a test for each mistake, which must be a statement or an expression.
+func (f flawed) each(t *testing.T, try func(t *testing.T, number int)) {
+	t.Helper()
+	for i, name := range f.names {
+		t.Run(name, func(t *testing.T) {
+			require.NotContains(t, f.Apart, i+1, "it is no statement or expression")
+			try(t, i+1)
+		})
+	}
 }

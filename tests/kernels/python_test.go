@@ -36,7 +36,7 @@ func moduleOf(t *testing.T, python, dir, author string, flags ...string) string 
 		"-I" + dir + "/c", "-I" + dir + "/python", "-I" + dir + "/kernels", "-isystem", strings.TrimSpace(string(headers)),
 		"-o", filepath.Join(home, "tried/_kernels.abi3.so")}, flags...)
 	args = append(args, dir+"/python/_kernels.c", dir+"/kernels/kernels.c", author, "-pthread")
-	out, err := exec.Command(testtool.Require(t, "gcc", "gcc"), args...).CombinedOutput()
+	out, err := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return home
 }
@@ -124,23 +124,12 @@ func TestMistakesAreSeenFromPython(t *testing.T) {
 	python := testtool.RequirePython(t)
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
-	var names []string
-	var all []mutation.Mutant
-	for name, m := range pythonMistakes {
-		names, all = append(names, name), append(all, m.of("python/_kernels.c"))
-	}
-	for name, m := range basicPythonMistakes {
-		names, all = append(names, name), append(all, m.of("python/dlpackgen_python.c"))
-	}
-	written := mutation.Write(t, dir, all)
-	home := module(t, python, dir, written.Flags...)
+	f := flaw(t, dir, in("python/_kernels.c", pythonMistakes), in("python/dlpackgen_python.c", basicPythonMistakes))
+	home := module(t, python, dir, f.Flags...)
 	out, err := runs(python, home, 0)
 	require.NoError(t, err, out)
-	for i, name := range names {
-		t.Run(name, func(t *testing.T) {
-			require.NotContains(t, written.Apart, i+1, "it is no statement or expression")
-			out, err := runs(python, home, i+1)
-			assert.Error(t, err, out)
-		})
-	}
+	f.each(t, func(t *testing.T, number int) {
+		out, err := runs(python, home, number)
+		assert.Error(t, err, out)
+	})
 }
