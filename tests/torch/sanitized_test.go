@@ -112,11 +112,12 @@ func TestLostMemoryIsSeen(t *testing.T) {
 	assert.NotEmpty(t, lost(out))
 }
 
-// pooled is where a pool has its blocks: with the mutant, where all threads have theirs, which no
-// statement can choose.
+// pooled declares the blocks of a pool. That all threads share them is a mistake of a declaration,
+// which no statement chooses in a build.
 const pooled = "static inline DLPACKGEN_PYTORCH_THREAD Kept kept_{nullptr, 0, State::fresh};"
 
-// sharing gives a folder with the sources, whose pools all threads share in a process with mutant 1.
+// sharing writes the sources to a folder, whose pools all threads share in a process with mutant 1,
+// and gives the flags that they need.
 func sharing(t *testing.T, headers string) (flags []string) {
 	t.Helper()
 	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
