@@ -27,3 +27,7 @@ func checkModule(value string) string {
 	}
 	return ""
 }
+
+// MaxParameters is DLPACKGEN_MAX_PARAMETERS of parameter.h: the arguments and results that a
+// function of a module has room for.
+const MaxParameters = 32

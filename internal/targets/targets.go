@@ -11,6 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/jax"
 	"github.com/dlpackgen/dlpackgen/internal/emit/kernels"
 	"github.com/dlpackgen/dlpackgen/internal/emit/onnxruntime"
+	"github.com/dlpackgen/dlpackgen/internal/emit/paddle"
 	"github.com/dlpackgen/dlpackgen/internal/emit/python"
 	"github.com/dlpackgen/dlpackgen/internal/emit/shm"
 	"github.com/dlpackgen/dlpackgen/internal/emit/torch"
@@ -25,8 +26,8 @@ func Table() emit.Table { return emit.Table{Rows: All(), Vendor: device.Vendor} 
 // All gives every target, in the order in which they are made and listed.
 func All() []emit.Target {
 	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, kernels.Target, torch.Target,
-		torchshim.Target, jax.Target, tvmffi.Target, onnxruntime.Target, ufunc.Target, device.Shared, device.CUDA,
-		device.ROCm, device.OneAPI, shm.Target}
+		torchshim.Target, jax.Target, tvmffi.Target, onnxruntime.Target, ufunc.Target, paddle.Target, device.Shared,
+		device.CUDA, device.ROCm, device.OneAPI, shm.Target}
 }
 
 // Names gives the name of every target, in the same order.

@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_JAX_HANDLER_H_
 #define DLPACKGEN_JAX_HANDLER_H_
 
-#include "values.h"
+#include "parameters.h"
 #include "xla_ffi_abi.h"
 
 /* What a handler knows of its kernel. */
@@ -126,7 +126,7 @@ static inline const void* dlpackgen_jax_scalar(const struct dlpackgen_jax_call* 
 }
 
 static inline int dlpackgen_jax_read_scalar(const struct dlpackgen_jax_call* call, int64_t i, int kind,
-                                            struct dlpackgen_jax_value* to) {
+                                            struct dlpackgen_traced_value* to) {
   const void* from = NULL;
   if (kind == DLPACKGEN_JAX_TRUTH) {
     from = dlpackgen_jax_scalar(call, i, DLPACKGEN_XLA_FFI_DTYPE_PRED);
@@ -147,7 +147,7 @@ static inline int dlpackgen_jax_read_scalar(const struct dlpackgen_jax_call* cal
 
 /* A text ends with NUL, and contains no other. */
 static inline int dlpackgen_jax_read_text(const struct dlpackgen_jax_call* call, int64_t i,
-                                          struct dlpackgen_jax_value* to) {
+                                          struct dlpackgen_traced_value* to) {
   const struct dlpackgen_xla_ffi_text* const text =
       (const struct dlpackgen_xla_ffi_text*)dlpackgen_jax_attribute(call, i, DLPACKGEN_XLA_FFI_STRING_ATTRIBUTE);
   if (!text || !text->len || memchr(text->ptr, 0, text->len) != text->ptr + text->len - 1) return 0;
@@ -156,7 +156,7 @@ static inline int dlpackgen_jax_read_text(const struct dlpackgen_jax_call* call,
 }
 
 static inline int dlpackgen_jax_read_list(const struct dlpackgen_jax_call* call, int64_t i, int32_t dtype,
-                                          struct dlpackgen_jax_value* to) {
+                                          struct dlpackgen_traced_value* to) {
   static int64_t none; /* an empty list is no missing one */
   const struct dlpackgen_xla_ffi_array* const array =
       (const struct dlpackgen_xla_ffi_array*)dlpackgen_jax_attribute(call, i, DLPACKGEN_XLA_FFI_ARRAY_ATTRIBUTE);
@@ -167,7 +167,7 @@ static inline int dlpackgen_jax_read_list(const struct dlpackgen_jax_call* call,
 }
 
 static inline int dlpackgen_jax_read_attribute(struct dlpackgen_jax_call* call, const struct dlpackgen_jax_parameter* p,
-                                               struct dlpackgen_jax_value* to) {
+                                               struct dlpackgen_traced_value* to) {
   int is_read = 0;
   switch (p->kind) {
     case DLPACKGEN_JAX_TEXT: is_read = dlpackgen_jax_read_text(call, p->attribute, to); break;
@@ -184,7 +184,7 @@ static inline int dlpackgen_jax_read_attribute(struct dlpackgen_jax_call* call, 
 
 /* Calls */
 
-static inline int dlpackgen_jax_read_parameters(struct dlpackgen_jax_call* call, struct dlpackgen_jax_value* values,
+static inline int dlpackgen_jax_read_parameters(struct dlpackgen_jax_call* call, struct dlpackgen_traced_value* values,
                                                 struct dlpackgen_jax_tensor* tensors) {
   const int n = call->kernel->nparameters;
   for (int i = 0; i < n; i++) {
@@ -206,7 +206,7 @@ static inline int dlpackgen_jax_read_parameters(struct dlpackgen_jax_call* call,
 }
 
 /* Results come first, then the written arguments. */
-static inline int dlpackgen_jax_read_results(struct dlpackgen_jax_call* call, const struct dlpackgen_jax_value* values,
+static inline int dlpackgen_jax_read_results(struct dlpackgen_jax_call* call, const struct dlpackgen_traced_value* values,
                                              struct dlpackgen_jax_tensor* results) {
   int status = DLPACKGEN_STATUS_OK;
   for (int i = 0; i < call->kernel->nresults && !status; i++) status = dlpackgen_jax_result(call, &results[i]);
@@ -218,7 +218,7 @@ static inline int dlpackgen_jax_read_results(struct dlpackgen_jax_call* call, co
 }
 
 /* Reads all of a frame. A required argument cannot be masked: its value would not be read. */
-static inline int dlpackgen_jax_read(struct dlpackgen_jax_call* call, struct dlpackgen_jax_value* values,
+static inline int dlpackgen_jax_read(struct dlpackgen_jax_call* call, struct dlpackgen_traced_value* values,
                                      struct dlpackgen_jax_tensor* tensors, struct dlpackgen_jax_tensor* results) {
   const struct dlpackgen_jax_kernel* const kernel = call->kernel;
   call->mask = -1;

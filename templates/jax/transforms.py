@@ -1,10 +1,27 @@
 # What a function does under each transformation of JAX.
 
+_TRACED, _TRACED_HINT = _jax.core.Tracer, "a traced value: name the argument under static_argnames of jax.jit"
+_ARRAYS = "an array of JAX or NumPy", ": convert it by jax.numpy.from_dlpack()"
 
-class _Backward(_NamedTuple):
-    kernel: str
-    saves: tuple
-    of: tuple
+
+def _array(value):
+    """The array that a value is, or None."""
+    if isinstance(value, _jax.Array):
+        return value
+    if isinstance(value, (_np.ndarray, _np.generic)) or hasattr(value, "__jax_array__"):
+        return _jnp.asarray(value)
+    return None
+
+
+def _dtype_name(array):
+    return str(array.dtype)
+
+
+def _extents(kernel, i, array):
+    shape = tuple(array.shape)
+    if not all(isinstance(extent, int) for extent in shape):
+        _fail(kernel, i, NotImplementedError, f"expected a shape of numbers, got {shape}: export each shape by itself")
+    return shape
 
 
 class _Float(float):
@@ -15,17 +32,6 @@ class _Float(float):
 
     def __hash__(self):
         return hash(_bits(self))
-
-
-def _bits(value):
-    return _struct.pack("d", value)
-
-
-def _key(value):
-    """Tells 0.0 from -0.0 and True from 1."""
-    if isinstance(value, tuple):
-        return tuple(map(_key, value))
-    return type(value), _bits(value) if isinstance(value, float) else value
 
 
 @_jax.tree_util.register_static
@@ -52,7 +58,7 @@ def _launch(call, arrays):
     arguments = [a if s is None else s for a, s in zip(arrays, call.statics)]
     made = _check(kernel, arguments)
     written = [i for i, p in enumerate(kernel.parameters) if p.written and arrays[i] is not None]
-    types = [_typed(present, shape, dtype) for shape, dtype in made]
+    types = [_typed(present, shape, _jnp.dtype(dtype)) for shape, dtype in made]
     types += [_typed(present, arrays[i].shape, arrays[i].dtype) for i in written]
     places = {i: n for n, i in enumerate(i for i, a in enumerate(arrays) if a is not None)}
     function = _jax.ffi.ffi_call(
@@ -150,7 +156,7 @@ def _forward(call, arrays):
     kernel = call.kernel
     for i, p in enumerate(kernel.parameters):
         if arrays[i] is not None and arrays[i].perturbed:
-            _refuse_dropped(call, i)
+            _refuse_dropped(kernel, i, call.saving, f"pass jax.lax.stop_gradient({p.name})")
     values = [None if a is None else a.value for a in arrays]
     saving = bool(kernel.backward) and len(kernel.given) < len(kernel.results)
     made = _differentiable(_Call(kernel, call.statics, saving), values)
@@ -180,20 +186,6 @@ class _Like:
 
     def zeros(self):
         return _jnp.zeros(self.type.shape, self.type.dtype)
-
-
-def _refuse_dropped(call, i):
-    kernel, p = call.kernel, call.kernel.parameters[i]
-    way = f"pass jax.lax.stop_gradient({p.name})"
-    if kernel.backward is None:
-        text = f"it requires a gradient, and the kernel has no backward: {way}, or describe `backward:`"
-    elif call.saving:
-        text = f"it requires a second gradient, which no backward computes: {way}"
-    elif p.name not in kernel.backward.of:
-        text = f"it requires a gradient, which the backward does not compute: {way}, or name it under `of:`"
-    else:
-        return
-    _fail(kernel, i, NotImplementedError, text)
 
 
 def _saved(kernel, name, values, made):
@@ -267,46 +259,6 @@ class _Kernel:
         written = sum(p.written and a is not None for p, a in zip(self.parameters, arrays))
         return (*self.given, *range(len(self.results), len(self.results) + written))
 
-    def arrange(self, arguments, words):
-        """The values of all parameters, in their order."""
-        parameters = self.parameters
-        if len(arguments) > len(parameters):
-            ending = "" if len(parameters) == 1 else "s"
-            text = f"takes {len(parameters)} argument{ending}, got {len(arguments)}"
-            raise TypeError(f"{self.name}() {text}")
-        named = {p.name: value for p, value in zip(parameters, arguments)}
-        for name, value in words.items():
-            if name in named:
-                raise TypeError(f"{self.name}() got two values for argument '{name}'")
-            if not any(p.name == name for p in parameters):
-                raise TypeError(f"{self.name}() got an unexpected keyword argument '{name}'")
-            named[name] = value
-        for i, p in enumerate(parameters):
-            if named.setdefault(p.name, p.default) is _inspect.Parameter.empty:
-                _fail(self, i, TypeError, "it is missing")
-        return [named[p.name] for p in parameters]
-
-    def read(self, values):
-        """Static values and arrays, each with None in the places of the others."""
-        is_tensor = [p.form == "tensor" for p in self.parameters]
-        statics = [None if t else _read_static(self, i, values[i]) for i, t in enumerate(is_tensor)]
-        arrays = [self.array(i, values[i]) if t else None for i, t in enumerate(is_tensor)]
-        for i, p in enumerate(self.parameters):
-            if p.form == "number":
-                statics[i] = _read_number(self, i, values[i], statics[i], arrays)
-        return tuple(statics), arrays
-
-    def array(self, i, value):
-        if isinstance(value, _jax.Array) or (value is None and self.parameters[i].optional):
-            return value
-        if isinstance(value, (_np.ndarray, _np.generic)) or hasattr(value, "__jax_array__"):
-            return _jnp.asarray(value)
-        got = "None" if value is None else type(value).__name__
-        expected, hint = "a tensor", "" if value is None else ", which has no __dlpack__"
-        if hasattr(value, "__dlpack__"):
-            expected, hint = "an array of JAX or NumPy", ": convert it by jax.numpy.from_dlpack()"
-        _fail(self, i, TypeError, f"expected {expected}, got {got}{hint}")
-
     def call(self, call, arrays):
         arrays = _alike(arrays)
         if not self.given and not any(p.written for p in self.parameters):
@@ -338,7 +290,7 @@ def _kernel(**described):
 
         @_functools.wraps(function)
         def called(*arguments, **words):
-            statics, arrays = kernel.read(kernel.arrange(arguments, words))
+            statics, arrays = _read(kernel, _arrange(kernel, arguments, words))
             return kernel.pack(compiled(_Call(kernel, statics), arrays), arrays)
 
         _kernels[function.__name__] = called

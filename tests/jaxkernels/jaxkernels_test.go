@@ -201,7 +201,7 @@ var inPython = map[string]mutant{
 	"a text may have NUL": {`if "\0" in value:`, "if False:", mistakes, "test_the_sentences_are_those_of_the_module"},
 	"mistakes are ignored": {`raise _STATUSES[status](text.value.decode(errors="replace"))`, "pass", mistakes,
 		"test_the_sentences_are_those_of_the_module"},
-	"arguments come twice": {`raise TypeError(f"{self.name}() got two values for argument '{name}'")`, "pass", mistakes,
+	"arguments come twice": {`raise TypeError(f"{kernel.name}() got two values for argument '{name}'")`, "pass", mistakes,
 		"test_the_sentences_are_those_of_the_module"},
 }
 

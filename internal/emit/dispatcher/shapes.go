@@ -2,6 +2,8 @@ package dispatcher
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
@@ -22,6 +24,7 @@ type Words struct {
 	Greatest    string
 	Quotient    string // the operator that divides without a remainder
 	Extent      string // of an argument, its dimensions at least, and which of them
+	Leading     string // the dimensions of an ellipsis: an argument, their place, and its other dimensions
 }
 
 // Symbol spells the value of a symbol by an argument that is always there; others are not needed.
@@ -112,4 +115,56 @@ func (w Words) extreme(format string, e *notation.Expr) string {
 		text = fmt.Sprintf(format, text, w.Expr(o))
 	}
 	return text
+}
+
+// quote makes Python's usual quotes of those in the words above, which stand in formats.
+func quote(text string) string { return strings.ReplaceAll(text, "'", `"`) }
+
+// Shapes are lines of Python for the symbols, and an item for each result: its shape and its dtype.
+// Arguments are in a dict, given.
+func (w Words) Shapes(k *contract.Kernel) (lines, items []string) {
+	for i, d := range k.Dims {
+		if value, found := w.Symbol(k, i); found && w.used(k, d.Name) {
+			lines = append(lines, quote(w.Name(d.Name)+" = "+value))
+		}
+	}
+	for _, p := range k.Results {
+		var extents []string
+		for _, e := range p.Extents {
+			extents = append(extents, quote(w.extent(k, e)))
+		}
+		items = append(items, fmt.Sprintf("([%s], %s)", strings.Join(extents, ", "), dtypeOf(k, p)))
+	}
+	return lines, items
+}
+
+// used tells whether a result needs a symbol.
+func (w Words) used(k *contract.Kernel, symbol string) bool {
+	return slices.ContainsFunc(k.Results, func(p contract.Param) bool {
+		return slices.ContainsFunc(p.Extents, func(e contract.Extent) bool {
+			return e.Form != contract.Ellipsis && names(w.Expr(e.Size), w.Name(symbol))
+		})
+	})
+}
+
+// names tells whether an expression has a name as a whole word.
+func names(expression, name string) bool {
+	words := strings.FieldsFunc(expression, func(r rune) bool { return strings.ContainsRune("()+-*, .[]'", r) })
+	return slices.Contains(words, name)
+}
+
+func (w Words) extent(k *contract.Kernel, e contract.Extent) string {
+	if e.Form == contract.Ellipsis {
+		p, at := EllipsisOf(k, e.Dim)
+		rank, _ := p.Rank()
+		return fmt.Sprintf(w.Leading, p.Name, at, rank)
+	}
+	return w.Expr(e.Size)
+}
+
+func dtypeOf(k *contract.Kernel, p contract.Param) string {
+	if p.Var != contract.None {
+		return fmt.Sprintf("given[%q].dtype", k.Args[k.Vars[p.Var].Arg].Name)
+	}
+	return fmt.Sprintf("%q", p.Types[0].Name)
 }

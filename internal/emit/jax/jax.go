@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/traced"
 	"github.com/dlpackgen/dlpackgen/internal/hosts"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -37,27 +38,28 @@ const hostName = "xla_ffi"
 
 // What the two outputs are made of.
 var (
-	partsC      = []string{"handler.h", "values.h"}
-	partsPython = []string{"scalars.py", "checks.py", "transforms.py"}
+	partsC      = []string{"handler.h", "parameters.h"}
+	partsPython = []string{"transforms.py"}
 )
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
 	host := hosts.Embedded(hostName)
 	view := view{Module: m.Module(), DTypes: dtypes(m.Release, host)}
 	var errs []error
+	var made []*contract.Kernel
 	for i := range m.Contracts {
 		k := &m.Contracts[i]
 		if wrong := inexpressible(k, view.DTypes); len(wrong) > 0 {
 			errs = append(errs, wrong...)
 			continue
 		}
-		view.Kernels = append(view.Kernels, viewKernel(k))
+		view.Kernels, made = append(view.Kernels, viewKernel(k)), append(made, k)
 	}
-	c := append(emit.Copies("jax", "", partsC...), emit.HostABI(hostName))
+	c := append(append(emit.Copies("jax", "", partsC...), traced.C("jax", made)...), emit.HostABI(hostName))
 	return emit.Manifest{Assets: []emit.Asset{
 		{From: "jax/kernels_jax.c.tmpl", To: "kernels_jax.c", View: view, Parts: c},
 		{From: "jax/kernels_jax.py.tmpl", To: "kernels_jax.py", View: view,
-			Parts: emit.Copies("jax", "", partsPython...)},
+			Parts: append(traced.Python(), emit.Copies("jax", "", partsPython...)...)},
 	}}, errors.Join(errs...)
 }
 
@@ -70,22 +72,17 @@ type view struct {
 
 // dtype is one that DLPack and XLA have.
 type dtype struct {
-	Name, Code string
-	Value      int64 // of the code
-	Bits       int
-	Number     string // of XLA
+	traced.DType
+	Number string // of XLA
 }
 
 // dtypes pairs the spec's dtypes with XLA's, by their names.
 func dtypes(r *spec.Release, host *hosts.Host) (all []dtype) {
-	codes := spec.Find[*spec.Enum](r, "DLDataTypeCode").Values
-	for _, d := range r.DTypes {
-		name := "dtype_" + short(d.Name)
-		if d.Lanes != 1 || !slices.ContainsFunc(host.Constants, func(c hosts.Constant) bool { return c.Name == name }) {
-			continue
-		}
-		at := slices.IndexFunc(codes, func(v spec.EnumValue) bool { return v.Name == d.Code })
-		all = append(all, dtype{d.Name, d.Code, codes[at].Value, d.Bits, "DLPACKGEN_XLA_FFI_" + strings.ToUpper(name)})
+	has := func(name string) bool {
+		return slices.ContainsFunc(host.Constants, func(c hosts.Constant) bool { return c.Name == "dtype_"+short(name) })
+	}
+	for _, d := range traced.DTypes(r, has) {
+		all = append(all, dtype{d, "DLPACKGEN_XLA_FFI_DTYPE_" + strings.ToUpper(short(d.Name))})
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/traced"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
@@ -17,7 +18,6 @@ type kernelView struct {
 	Tensors    int      // of those that are tensors
 	Attributes int
 	Masked     string // whether an attribute tells which arguments are there
-	Fill       []string
 	Results    []string
 	Sites      []string
 	All        string // the addresses of the results
@@ -40,9 +40,8 @@ func viewKernel(k *contract.Kernel) kernelView {
 	if _, masked := places[maskName]; masked {
 		v.Masked = "1"
 	}
-	for i, p := range k.Args {
+	for _, p := range k.Args {
 		v.Parameters = append(v.Parameters, row(p, places[p.Name]))
-		v.Fill = append(v.Fill, fill(i, p)...)
 		if p.Kind == contract.Tensor {
 			v.Tensors++
 		}
@@ -96,93 +95,8 @@ func attributes(k *contract.Kernel) map[string]int {
 	return places
 }
 
-// form is what a parameter is to XLA, as values.h and scalars.py name it.
-func form(p contract.Param) string {
-	switch p.Kind {
-	case contract.Tensor:
-		return "tensor"
-	case contract.Int:
-		return "integer"
-	case contract.Float:
-		return "real"
-	case contract.Bool:
-		return "truth"
-	case contract.Str:
-		return "text"
-	case contract.Ints:
-		return "integers"
-	case contract.Floats:
-		return "reals"
-	}
-	if p.Var != contract.None {
-		return "number"
-	}
-	switch contract.CTypes[p.Types[0].Name] {
-	case "float", "double":
-		return "real"
-	case "bool":
-		return "truth"
-	}
-	return "integer"
-}
-
 // row is a parameter in the table.
 func row(p contract.Param, place int) string {
-	return fmt.Sprintf("DLPACKGEN_JAX_%s, %t, %t, %t, %d", strings.ToUpper(form(p)), p.Optional,
+	return fmt.Sprintf("DLPACKGEN_JAX_%s, %t, %t, %t, %d", strings.ToUpper(traced.Form(p)), p.Optional,
 		p.Kind == contract.Tensor && p.Writes(), p.Layout == contract.ColumnMajor, place)
-}
-
-// fill puts an argument into the struct of a call.
-func fill(i int, p contract.Param) []string {
-	to, from := "kernel_->args."+p.Name, fmt.Sprintf("values_[%d]", i)
-	switch p.Kind {
-	case contract.Tensor:
-		ctype := "const DLTensor*"
-		if p.Writes() {
-			ctype = "DLTensor*"
-		}
-		return []string{fmt.Sprintf("%s = (%s)%s.items;", to, ctype, from), fmt.Sprintf("kernel_->flags.%s = 0;", p.Name)}
-	case contract.Str:
-		return []string{fmt.Sprintf("%s = (const char*)%s.items;", to, from)}
-	case contract.Ints:
-		return []string{fmt.Sprintf("%s.items = (const int64_t*)%s.items;", to, from),
-			fmt.Sprintf("%s.count = %s.count;", to, from)}
-	case contract.Floats:
-		return []string{fmt.Sprintf("%s.items = (const double*)%s.items;", to, from),
-			fmt.Sprintf("%s.count = %s.count;", to, from)}
-	case contract.Number:
-		if p.Var != contract.None {
-			return []string{fmt.Sprintf("%s.integer = %s.integer;", to, from), fmt.Sprintf("%s.real = %s.real;", to, from)}
-		}
-	}
-	value := scalar(p, from)
-	if !p.Optional {
-		return []string{fmt.Sprintf("%s = %s;", to, value)}
-	}
-	narrow := fmt.Sprintf("%s.narrow.as_%s", from, ctype(p))
-	return []string{fmt.Sprintf("%s = %s.is_given ? &%s : NULL;", to, from, narrow),
-		fmt.Sprintf("if (%s.is_given) %s = %s;", from, narrow, value)}
-}
-
-func ctype(p contract.Param) string {
-	switch p.Kind {
-	case contract.Int:
-		return "int64_t"
-	case contract.Float:
-		return "double"
-	case contract.Bool:
-		return "bool"
-	}
-	return contract.CTypes[p.Types[0].Name]
-}
-
-// scalar is a value in the type that C takes.
-func scalar(p contract.Param, from string) string {
-	switch form(p) {
-	case "truth":
-		return from + ".integer != 0"
-	case "real":
-		return "(" + ctype(p) + ")" + from + ".real"
-	}
-	return "(" + ctype(p) + ")" + from + ".integer"
 }

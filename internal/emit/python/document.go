@@ -28,7 +28,7 @@ func (w *wrapper) document() {
 			signature, typed = append(signature, k.name+"=None"), append(typed, k.name+": "+k.typed+" = None")
 		}
 	}
-	w.v.Doc = []string{emit.CLiteral(fmt.Sprintf("%s(%s)\n--\n\n", w.k.Name, strings.Join(signature, ", ")))}
+	w.v.Doc = []string{emit.CLiteral(fmt.Sprintf("%s(%s)\n--\n\n", w.v.Name, strings.Join(signature, ", ")))}
 	text := w.described()
 	for line := range strings.Lines(text) {
 		w.v.Doc = append(w.v.Doc, emit.CLiteral(line))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
@@ -18,11 +19,13 @@ var moduleOption = emit.ModuleOption(
 type moduleView struct {
 	Module, Last string
 	Kernels      []kernelView
+	Functions    []kernelView // also those that return saved results, for other targets
 }
 
 // kernelView is a kernel as the module spells it.
 type kernelView struct {
-	Name, Function        string
+	Kernel                string   // whose functions of kernels.h it calls
+	Name, Function        string   // of the function of Python, and of the kernel in messages
 	Table                 []string // the parameters of the base
 	Count, Named          int      // of the table, and of the names
 	Positional            int
@@ -52,7 +55,11 @@ func moduleAssets(m *emit.Model) ([]emit.Asset, error) {
 	for i := range m.Contracts {
 		k, err := viewKernel(&m.Contracts[i])
 		view.Kernels, errs = append(view.Kernels, k), append(errs, err)
+		if saving, made := viewSaving(&m.Contracts[i]); made {
+			view.Functions = append(view.Functions, saving)
+		}
 	}
+	view.Functions = append(slices.Clone(view.Kernels), view.Functions...)
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
@@ -74,16 +81,33 @@ type wrapper struct {
 	outs  int              // where the results begin in the table
 }
 
-func viewKernel(k *contract.Kernel) (kernelView, error) {
-	v := kernelView{Name: k.Name, Function: emit.CLiteral(k.Name)}
+// viewSaving gives the function that also returns what the backward of a kernel needs, if there is
+// room for its results. It is for callers that compute gradients.
+func viewSaving(k *contract.Kernel) (kernelView, bool) {
+	if !k.Saves() {
+		return kernelView{}, false
+	}
+	all := *k
+	all.Results = slices.Clone(k.Results)
+	for i := range all.Results {
+		all.Results[i].Saved = false
+	}
+	v, err := viewNamed(&all, dispatcher.SavingName(k))
+	return v, err == nil
+}
+
+func viewKernel(k *contract.Kernel) (kernelView, error) { return viewNamed(k, k.Name) }
+
+func viewNamed(k *contract.Kernel, name string) (kernelView, error) {
+	v := kernelView{Kernel: k.Name, Name: name, Function: emit.CLiteral(k.Name)}
 	w := &wrapper{k: k, v: &v, given: k.Given(), out: contract.None, like: contract.None}
 	w.v.ReleasesGIL = btoi(!k.HoldsGIL)
 	w.names()
 	w.table()
 	w.v.Unchecked = btoi(w.checksAll())
-	if v.Count > maxParameters {
+	if v.Count > emit.MaxParameters {
 		return v, emit.CannotMake(k.Name, "", "has %d arguments and results: modules of Python have room for %d",
-			v.Count, maxParameters)
+			v.Count, emit.MaxParameters)
 	}
 	for i, p := range k.Args {
 		w.read(i, p)
@@ -93,9 +117,6 @@ func viewKernel(k *contract.Kernel) (kernelView, error) {
 	w.document()
 	return v, nil
 }
-
-// maxParameters is DLPACKGEN_MAX_PARAMETERS of parameter.h.
-const maxParameters = 32
 
 // tensors are the results that callers get as tensors.
 func (w *wrapper) tensors() (all []contract.Param) {

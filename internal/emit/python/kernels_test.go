@@ -40,7 +40,7 @@ func TestTheModuleIsNamedByTheOption(t *testing.T) {
 // The base has room for a number of parameters, which out= and like= count among.
 func TestTooManyParameters(t *testing.T) {
 	k := contract.Kernel{Name: "f", Devices: []contract.Device{{Name: "kDLCPU", Value: 1}}}
-	for i := range maxParameters {
+	for i := range emit.MaxParameters {
 		k.Args = append(k.Args, contract.Param{Name: "a" + strings.Repeat("b", i), Kind: contract.Int,
 			Var: contract.None})
 	}

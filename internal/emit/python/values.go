@@ -50,7 +50,7 @@ func (w *wrapper) tensor(i int, p contract.Param, into string) {
 	w.after("%s = %s.object ? &%s.tensor : NULL;", into, from, from)
 	if p.Copied {
 		w.after("if (%s && dlpackgen_make_contiguous(&dlpackgen_parameters_of_%s[%d], &%s, &copy_%d_)) goto done;",
-			into, w.k.Name, i, into, i)
+			into, w.v.Name, i, into, i)
 	}
 	w.after("kernel_.flags.%s = %s.flags;", p.Name, from)
 }
@@ -260,10 +260,10 @@ func (w *wrapper) checkOuts(n int) {
 		case p.Kind != contract.Tensor:
 		case p.Saved:
 			given, bits, sites = append(given, "NULL"), append(bits, "0"), append(sites,
-				fmt.Sprintf("dlpackgen_outs_of_%s[0]", w.k.Name))
+				fmt.Sprintf("dlpackgen_outs_of_%s[0]", w.v.Name))
 		default:
 			given, bits = append(given, tensors[place]), append(bits, flags[place])
-			sites = append(sites, fmt.Sprintf("dlpackgen_outs_of_%s[%d]", w.k.Name, place))
+			sites = append(sites, fmt.Sprintf("dlpackgen_outs_of_%s[%d]", w.v.Name, place))
 			place++
 		}
 	}

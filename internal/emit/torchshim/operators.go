@@ -36,14 +36,11 @@ type operator struct {
 // that returns these as well.
 func viewOperators(k *contract.Kernel) []operator {
 	all := []operator{viewOperator(k, k.Given(), k.Name)}
-	if saves(k) {
+	if k.Saves() {
 		all = append(all, viewOperator(k, k.Results, dispatcher.SavingName(k)))
 	}
 	return all
 }
-
-// saves tells whether a kernel has results for its backward alone.
-func saves(k *contract.Kernel) bool { return k.Backward != nil && len(k.Given()) < len(k.Results) }
 
 func viewOperator(k *contract.Kernel, given []contract.Param, name string) operator {
 	schema := dispatcher.Schema(k, given)
@@ -73,7 +70,7 @@ func viewOperator(k *contract.Kernel, given []contract.Param, name string) opera
 			op.Given = append(op.Given, i)
 		}
 	}
-	op.Symbols, op.Shapes = shapes(k)
+	op.Symbols, op.Shapes = symbols.Shapes(k)
 	op.Fields, op.Device = fields(k, &op), k.Devices[0].Value
 	op.ResultNames, op.KeyNames = quoted(op.Results), quoted(op.Keys)
 	op.GivenPlaces = strings.Trim(strings.ReplaceAll(fmt.Sprint(op.Given), " ", ", "), "[]")

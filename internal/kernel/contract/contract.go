@@ -41,6 +41,9 @@ type Kernel struct {
 	HoldsGIL             bool   // a module of Python calls it without releasing the GIL
 }
 
+// Saves tells whether a kernel has results for its backward alone.
+func (k *Kernel) Saves() bool { return k.Backward != nil && len(k.Given()) < len(k.Results) }
+
 // Var is a name of types:, which stands for one dtype in a call.
 type Var struct {
 	Name  string

@@ -1,4 +1,4 @@
-# The checks of kernels.c, which compare shapes and dtypes while JAX traces.
+# The checks of kernels.c, which compare shapes and dtypes while the host traces.
 
 
 class _DType(_ctypes.Structure):
@@ -58,18 +58,17 @@ def _strides(shape, column_major):
 
 
 def _outline(kernel, i, array, keep):
-    """A tensor without data. Addresses are apart, since arrays of JAX never overlap."""
-    shape, dtype = tuple(array.shape), str(array.dtype)
-    if not all(isinstance(extent, int) for extent in shape):
-        _fail(kernel, i, NotImplementedError, f"expected a shape of numbers, got {shape}: export each shape by itself")
+    """A tensor without data. Addresses are apart, since traced arrays never overlap."""
+    shape, dtype, p = _extents(kernel, i, array), _dtype_name(array), kernel.parameters[i]
     if dtype not in _DTYPES:
         _fail(kernel, i, TypeError, f"expected a dtype that DLPack has, got {dtype}")
-    extents = (_ctypes.c_int64 * (2 * len(shape) + 1))(*shape, *_strides(shape, kernel.parameters[i].column_major))
+    extents = (_ctypes.c_int64 * (2 * len(shape) + 1))(*shape, *_strides(shape, p.column_major))
     first = _ctypes.cast(extents, _ctypes.POINTER(_ctypes.c_int64))
     second = _ctypes.cast(_ctypes.byref(extents, 8 * len(shape)), _ctypes.POINTER(_ctypes.c_int64))
     code, bits = _DTYPES[dtype]
     keep.append(extents)
-    return _Tensor((i + 1) << 56, kernel.device, 0, len(shape), _DType(code, bits, 1), first, second, 0)
+    device = 1 if p.cpu else kernel.device
+    return _Tensor((i + 1) << 56, device, 0, len(shape), _DType(code, bits, 1), first, second, 0)
 
 
 def _value(kernel, i, given, keep):
@@ -106,6 +105,6 @@ def _check(kernel, arguments):
     if status:
         raise _STATUSES[status](text.value.decode(errors="replace"))
     return [
-        (tuple(r.shape[: r.ndim]), _jnp.dtype(_NAMES[r.dtype.code, r.dtype.bits]))
+        (tuple(r.shape[: r.ndim]), _NAMES[r.dtype.code, r.dtype.bits])
         for r in results[: len(kernel.results)]
     ]

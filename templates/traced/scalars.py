@@ -11,6 +11,7 @@ class _Parameter(_NamedTuple):
     optional: bool = False
     written: bool = False
     leads: bool = False  # begins with `...`
+    cpu: bool = False  # in the host's memory always
     column_major: bool = False
     default: object = _inspect.Parameter.empty
 
@@ -28,8 +29,8 @@ def _fail(kernel, i, kind, text):
 def _fail_kind(kernel, i, value, expected):
     kind = type(value)
     got = kind.__name__ if kind.__name__ != expected else f"{kind.__module__}.{kind.__name__}"
-    if isinstance(value, _jax.core.Tracer):
-        got = "a traced value: name the argument under static_argnames of jax.jit"
+    if isinstance(value, _TRACED):
+        got = _TRACED_HINT
     _fail(kernel, i, TypeError, f"expected {expected}, got {got}")
 
 
@@ -61,7 +62,9 @@ def _read_other_integer(kernel, i, value, expected):
 
 def _read_bits(kernel, i, value, dtype):
     """An integer of a dtype."""
-    low, high = (0, 1) if dtype == "bool" else (_jnp.iinfo(dtype).min, _jnp.iinfo(dtype).max)
+    code, bits = _DTYPES[dtype]
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if code == _WHOLE[0] else (0, (1 << bits) - 1)
+    high = 1 if dtype == "bool" else high
     if dtype != "uint64":
         number = _read_other_integer(kernel, i, value, dtype)
     elif isinstance(value, int) and not isinstance(value, bool):
@@ -143,7 +146,7 @@ def _read_static(kernel, i, value):
 
 def _plain(kernel, i, value):
     """An int, a float or a bool; what is none of them stays as it is."""
-    if isinstance(value, (bool, int, float, str, bytes, _jax.core.Tracer)):
+    if isinstance(value, (bool, int, float, str, bytes, _TRACED)):
         return value
     for convert in _operator.index, float:
         try:
@@ -159,10 +162,91 @@ def _read_number(kernel, i, value, plain, arrays):
     """A scalar of the dtype that a tensor has. Where that is none of its own, the check says so."""
     p = kernel.parameters[i]
     binder = arrays[p.binder]
-    if plain is None or binder is None or str(binder.dtype) not in p.dtypes:
+    dtype = "" if binder is None else _dtype_name(binder)
+    if plain is None or dtype not in p.dtypes:
         return 0
-    dtype = str(binder.dtype)
     is_real = _DTYPES[dtype][0] not in (*_WHOLE, _DTYPES["bool"][0])
     if not isinstance(plain, (bool, int, float)) or (isinstance(plain, float) and not is_real):
         _fail_kind(kernel, i, value, dtype)
     return _read_dtype(kernel, i, plain, dtype)
+
+
+# Arguments
+
+
+def _arrange(kernel, arguments, words):
+    """The values of all parameters, in their order."""
+    parameters = kernel.parameters
+    if len(arguments) > len(parameters):
+        ending = "" if len(parameters) == 1 else "s"
+        text = f"takes {len(parameters)} argument{ending}, got {len(arguments)}"
+        raise TypeError(f"{kernel.name}() {text}")
+    named = {p.name: value for p, value in zip(parameters, arguments)}
+    for name, value in words.items():
+        if name in named:
+            raise TypeError(f"{kernel.name}() got two values for argument '{name}'")
+        if not any(p.name == name for p in parameters):
+            raise TypeError(f"{kernel.name}() got an unexpected keyword argument '{name}'")
+        named[name] = value
+    for i, p in enumerate(parameters):
+        if named.setdefault(p.name, p.default) is _inspect.Parameter.empty:
+            _fail(kernel, i, TypeError, "it is missing")
+    return [named[p.name] for p in parameters]
+
+
+def _read(kernel, values):
+    """Static values and arrays, each with None in the places of the others."""
+    is_tensor = [p.form == "tensor" for p in kernel.parameters]
+    statics = [None if t else _read_static(kernel, i, values[i]) for i, t in enumerate(is_tensor)]
+    arrays = [_read_array(kernel, i, values[i]) if t else None for i, t in enumerate(is_tensor)]
+    for i, p in enumerate(kernel.parameters):
+        if p.form == "number":
+            statics[i] = _read_number(kernel, i, values[i], statics[i], arrays)
+    return tuple(statics), arrays
+
+
+def _read_array(kernel, i, value):
+    if value is None and kernel.parameters[i].optional:
+        return None
+    array = _array(value)
+    if array is not None:
+        return array
+    got = "None" if value is None else type(value).__name__
+    expected, hint = "a tensor", "" if value is None else ", which has no __dlpack__"
+    if hasattr(value, "__dlpack__"):
+        expected, hint = _ARRAYS
+    _fail(kernel, i, TypeError, f"expected {expected}, got {got}{hint}")
+
+
+# Gradients
+
+
+class _Backward(_NamedTuple):
+    kernel: str
+    saves: tuple
+    of: tuple
+
+
+def _refuse_dropped(kernel, i, saving, way):
+    """Rejects an argument whose gradient nothing computes."""
+    p, backward = kernel.parameters[i], kernel.backward
+    if backward is None:
+        text = f"it requires a gradient, and the kernel has no backward: {way}, or describe `backward:`"
+    elif saving:
+        text = f"it requires a second gradient, which no backward computes: {way}"
+    elif p.name not in backward.of:
+        text = f"it requires a gradient, which the backward does not compute: {way}, or name it under `of:`"
+    else:
+        return
+    _fail(kernel, i, NotImplementedError, text)
+
+
+def _key(value):
+    """Tells 0.0 from -0.0 and True from 1."""
+    if isinstance(value, tuple):
+        return tuple(map(_key, value))
+    return type(value), _bits(value) if isinstance(value, float) else value
+
+
+def _bits(value):
+    return _struct.pack("d", value)

@@ -1,0 +1,115 @@
+// Package paddle is the target "paddle": the described kernels as functions of PaddlePaddle, in
+// Python, over the module of target python. C exports the checks to Python, for graphs. It checks
+// nothing itself: kernels.c does.
+package paddle
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/traced"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+)
+
+// Target is the row of the table of targets.
+var Target = emit.Target{
+	Name:      "paddle",
+	Doc:       "described kernels as functions of PaddlePaddle; Python over the module of target python, checks in C",
+	Path:      "paddle",
+	Oldest:    "1.3",
+	Needs:     []string{"c"},
+	Options:   []emit.Option{emit.ModuleOption("the module of target python, which has the kernels: mylib._kernels")},
+	Contracts: true, ContractNeeds: []string{"kernels", "python"},
+	OnRequest: true,
+	Limits:    limits,
+	Manifest:  manifest,
+}
+
+// view is what both templates show.
+type view struct {
+	Module  string
+	Package string // of the module, with a dot behind it
+	DTypes  []traced.DType
+	Kernels []kernelView
+}
+
+func manifest(m *emit.Model) (emit.Manifest, error) {
+	v := view{Module: m.Module(), Package: packageOf(m.Module()),
+		DTypes: traced.DTypes(m.Release, func(string) bool { return true })}
+	var made []*contract.Kernel
+	var errs []error
+	for i := range m.Contracts {
+		k := &m.Contracts[i]
+		errs = append(errs, inexpressible(k)...)
+		v.Kernels, made = append(v.Kernels, viewKernel(k)), append(made, k)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return emit.Manifest{}, err
+	}
+	return emit.Manifest{Assets: []emit.Asset{
+		{From: "paddle/kernels_paddle.c.tmpl", To: "kernels_paddle.c", View: v, Parts: traced.C("paddle", made)},
+		{From: "paddle/kernels_paddle.py.tmpl", To: "kernels_paddle.py", View: v},
+		{From: "paddle/dlpackgen_paddle.py.tmpl", To: "dlpackgen_paddle.py", View: v,
+			Parts: append(traced.Python(), emit.Copies("paddle", "", parts...)...)},
+	}}, nil
+}
+
+// parts are those of dlpackgen_paddle.py.
+var parts = []string{"tensors.py", "shapes.py", "graphs.py", "gradients.py", "functions.py"}
+
+// packageOf is what stands before the last name of a module.
+func packageOf(module string) string { return module[:strings.LastIndex(module, ".")+1] }
+
+// dtypes are those that Paddle has tensors of.
+var dtypes = []string{"bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64",
+	"float8_e4m3fn", "float8_e5m2", "complex64", "complex128"}
+
+func hasDType(name string) bool { return slices.Contains(dtypes, name) }
+
+// inexpressible names what Paddle has no words for.
+func inexpressible(k *contract.Kernel) (errs []error) {
+	fail := func(param, format string, args ...any) {
+		errs = append(errs, emit.CannotMake(k.Name, param, format, args...))
+	}
+	for _, p := range slices.Concat(k.Args, k.Results) {
+		if p.Kind == contract.Tensor && len(p.Types) == 1 && !hasDType(p.Types[0].Name) {
+			fail(p.Name, "has %s of %s, a dtype that Paddle lacks", p.Name, p.Types[0].Name)
+		}
+	}
+	if room := emit.MaxParameters; k.Saves() && len(k.Args)+len(k.Results) > room {
+		fail("", "has %d arguments and results, with those that its backward saves: Paddle's gradients have room for %d",
+			len(k.Args)+len(k.Results), room)
+	}
+	return errs
+}
+
+// limits lists what Paddle does not do for a kernel.
+func limits(k *contract.Kernel) (all []string) {
+	if reason := outsideGraphs(k); reason != "" {
+		all = append(all, "no static graph: "+reason)
+	}
+	if k.Backward != nil {
+		all = append(all, "no second derivatives")
+	}
+	return append(all, emit.OnTheCPU(k, "")...)
+}
+
+// outsideGraphs tells why a kernel cannot stand in a static graph, or is "".
+func outsideGraphs(k *contract.Kernel) string {
+	for _, p := range k.Args {
+		switch {
+		case p.Kind == contract.Tensor && p.Writes():
+			return "it writes to " + p.Name
+		case p.Layout == contract.ColumnMajor:
+			return p.Name + " is column_major"
+		}
+	}
+	for _, p := range k.Given() {
+		if p.Kind != contract.Tensor {
+			return "it returns the scalar " + p.Name
+		}
+	}
+	return ""
+}

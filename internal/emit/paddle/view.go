@@ -1,0 +1,66 @@
+package paddle
+
+import (
+	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
+	"github.com/dlpackgen/dlpackgen/internal/emit/traced"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+)
+
+// kernelView is a kernel as Python spells it.
+type kernelView struct {
+	Name, Signature, Doc string
+	Described            []string // the arguments of _kernel()
+	Traced               bool     // it may stand in a static graph
+	Symbols, Shapes      []string // of the results, where extents are not known
+}
+
+func viewKernel(k *contract.Kernel) kernelView {
+	v := kernelView{Name: k.Name, Signature: signature(k), Doc: traced.Document(k, false)}
+	v.Described = traced.Described("paddle", k)
+	if k.Saves() {
+		v.Described = append(v.Described, "saving="+traced.Quoted(dispatcher.SavingName(k))+",")
+	}
+	if reason := outsideGraphs(k); reason != "" {
+		v.Described = append(v.Described, "outside="+traced.Quoted(reason)+",")
+	} else {
+		v.Traced = true
+		v.Symbols, v.Shapes = symbols.Shapes(k)
+		v.Described = append(v.Described, "shapes=_shapes_of_"+k.Name+",")
+	}
+	if !takes(k.Args) && takes(k.Given()) {
+		v.Described = append(v.Described, "like=True,")
+	}
+	v.Described = append(v.Described, traced.Backward(k)...)
+	return v
+}
+
+// takes tells whether there is a tensor among parameters.
+func takes(all []contract.Param) bool {
+	for _, p := range all {
+		if p.Kind == contract.Tensor {
+			return true
+		}
+	}
+	return false
+}
+
+// signature has the keywords of the module that Paddle's users need.
+func signature(k *contract.Kernel) string {
+	text := traced.Signature(k)
+	if !takes(k.Given()) {
+		return text
+	}
+	if text != "" {
+		text += ", "
+	}
+	return text + "*, out=None"
+}
+
+// symbols are the words of kernels_paddle.py for extents that may be unknown.
+var symbols = dispatcher.Words{
+	Local: "%s_dim_", Literal: "%s", Argument: "given['%s']", Size: "_size(given['%s'])",
+	Shape: "given['%s'].shape[%s]", Item: "given['%s'][%s]", Negate: "(-%s)",
+	FloorDivide: "_floor_divide(%s, %s)", Remainder: "_floor_remainder(%s, %s)",
+	Least: "_least(%s, %s)", Greatest: "_greatest(%s, %s)", Quotient: "//",
+	Extent: "_extent(given['%s'], %d, %d)", Leading: "*_leading(given['%s'], %d, %d)",
+}

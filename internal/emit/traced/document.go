@@ -1,0 +1,52 @@
+package traced
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+)
+
+// Document describes the kernel in the docstring. Written arguments may be results, too.
+func Document(k *contract.Kernel, returnsWritten bool) string {
+	lines := []string{}
+	if k.Doc != "" {
+		lines = append(lines, k.Doc, "")
+	}
+	for _, p := range k.Args {
+		lines = append(lines, p.Name+": "+p.Line)
+	}
+	for _, p := range k.Given() {
+		lines = append(lines, "returns "+p.Name+": "+p.Line)
+	}
+	for _, p := range k.Written() {
+		if returnsWritten {
+			lines = append(lines, "returns "+p.Name+": as it is written")
+		}
+	}
+	for _, c := range k.Where {
+		lines = append(lines, fmt.Sprintf("where %s", c))
+	}
+	text := strings.NewReplacer(`\`, `\\`, `"`, "'").Replace(strings.Join(lines, "\n"))
+	return strings.ReplaceAll(text, "\n", "\n    ")
+}
+
+// Quoted spells a name.
+func Quoted(text string) string { return `"` + text + `"` }
+
+// Tuple spells names.
+func Tuple(names []string) string {
+	var all []string
+	for _, name := range names {
+		all = append(all, Quoted(name))
+	}
+	return List(all)
+}
+
+// List spells a tuple of what is spelled.
+func List(all []string) string {
+	if len(all) == 1 {
+		return "(" + all[0] + ",)"
+	}
+	return "(" + strings.Join(all, ", ") + ")"
+}

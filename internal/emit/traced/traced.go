@@ -1,0 +1,158 @@
+// Package traced is what targets share whose hosts trace: their functions are called with shapes
+// and dtypes, before there is data. The checks of kernels.c are exported to Python, and what Python
+// knows of a kernel is spelled. Targets jax and paddle render it.
+package traced
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// Python are the sources that both targets have in their file of Python.
+func Python() []emit.Asset { return emit.Copies("traced", "", "scalars.py", "checks.py") }
+
+// checked is a kernel in checks.h.
+type checked struct {
+	Name    string
+	Fill    []string
+	Results []string // lines
+}
+
+// C are the parts that export the checks of kernels, as dlpackgen_PREFIX_check_NAME.
+func C(prefix string, kernels []*contract.Kernel) []emit.Asset {
+	var all []checked
+	for _, k := range kernels {
+		v := checked{Name: k.Name}
+		for i, p := range k.Args {
+			v.Fill = append(v.Fill, fill(i, p)...)
+		}
+		for i, p := range k.Results {
+			if p.Kind == contract.Tensor {
+				v.Results = append(v.Results, fmt.Sprintf("results_[%d] = kernel_.results.%s;", i, p.Name))
+			}
+		}
+		all = append(all, v)
+	}
+	view := struct {
+		Prefix  string
+		Kernels []checked
+	}{prefix, all}
+	return []emit.Asset{{From: "traced/values.h", To: "values.h"},
+		{From: "traced/checks.h.tmpl", To: "checks.h", View: view}}
+}
+
+// Results are the names of all results.
+func Results(k *contract.Kernel) (names []string) {
+	for _, p := range k.Results {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// DType is one of DLPack's, as Python passes it to the checks.
+type DType struct {
+	Name, Code string
+	Value      int64 // of the code
+	Bits       int
+}
+
+// DTypes are those of a release that a host has.
+func DTypes(r *spec.Release, has func(name string) bool) (all []DType) {
+	codes := spec.Find[*spec.Enum](r, "DLDataTypeCode").Values
+	for _, d := range r.DTypes {
+		if d.Lanes == 1 && has(d.Name) {
+			at := slices.IndexFunc(codes, func(v spec.EnumValue) bool { return v.Name == d.Code })
+			all = append(all, DType{d.Name, d.Code, codes[at].Value, d.Bits})
+		}
+	}
+	return all
+}
+
+// Signature spells the arguments of the function in Python.
+func Signature(k *contract.Kernel) string {
+	var all []string
+	for _, p := range k.Args {
+		text := p.Name
+		if p.Default != nil {
+			text += "=" + p.Default.String()
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
+}
+
+// Described are the arguments of _kernel() in Python that each target has.
+func Described(prefix string, k *contract.Kernel) []string {
+	all := []string{"check=" + Quoted("dlpackgen_"+prefix+"_check_"+k.Name) + ",",
+		fmt.Sprintf("device=%d,", k.Devices[0].Value), "parameters=("}
+	for _, p := range k.Args {
+		all = append(all, "    _Parameter("+parameter(k, p)+"),")
+	}
+	return append(all, "),", "results="+Tuple(Results(k))+",", "given="+given(k)+",")
+}
+
+// Backward spells the gradient of a kernel, or is empty.
+func Backward(k *contract.Kernel) []string {
+	if k.Backward == nil {
+		return nil
+	}
+	var of []string
+	for _, i := range k.Backward.Of {
+		of = append(of, k.Args[i].Name)
+	}
+	return []string{fmt.Sprintf("backward=_Backward(%s, saves=%s, of=%s),", Quoted(k.Backward.Kernel),
+		Tuple(k.Backward.Saves), Tuple(of))}
+}
+
+// parameter is a call of _Parameter, less what has its default there.
+func parameter(k *contract.Kernel, p contract.Param) string {
+	all := []string{Quoted(p.Name), Quoted(Form(p))}
+	flag := func(name string, is bool) {
+		if is {
+			all = append(all, name+"=True")
+		}
+	}
+	if p.Kind != contract.Tensor {
+		all = append(all, "expected="+Quoted(p.Expected()))
+	}
+	if p.Kind == contract.Number && p.Var == contract.None {
+		all = append(all, "dtype="+Quoted(p.Types[0].Name))
+	}
+	if p.Kind == contract.Number && p.Var != contract.None {
+		all = append(all, "binder="+strconv.Itoa(k.Vars[p.Var].Arg), "dtypes="+dtypeNames(k.Vars[p.Var]))
+	}
+	flag("optional", p.Optional)
+	flag("written", p.Kind == contract.Tensor && p.Writes())
+	flag("leads", k.Leads(p))
+	flag("cpu", p.CPU)
+	flag("column_major", p.Layout == contract.ColumnMajor)
+	if p.Default != nil {
+		all = append(all, "default="+p.Default.String())
+	}
+	return strings.Join(all, ", ")
+}
+
+func dtypeNames(v contract.Var) string {
+	var all []string
+	for _, d := range v.Types {
+		all = append(all, d.Name)
+	}
+	return Tuple(all)
+}
+
+// given numbers the results that callers get.
+func given(k *contract.Kernel) string {
+	var all []string
+	for i, p := range k.Results {
+		if !p.Saved {
+			all = append(all, strconv.Itoa(i))
+		}
+	}
+	return List(all)
+}

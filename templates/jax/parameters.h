@@ -1,0 +1,27 @@
+/* What XLA's frames have for the parameters of a kernel. Part of kernels_jax.c. */
+#ifndef DLPACKGEN_JAX_PARAMETERS_H_
+#define DLPACKGEN_JAX_PARAMETERS_H_
+
+#include "values.h"
+
+/* What a parameter is to XLA. */
+enum dlpackgen_jax_kind {
+  DLPACKGEN_JAX_TENSOR,
+  DLPACKGEN_JAX_INTEGER,
+  DLPACKGEN_JAX_REAL,
+  DLPACKGEN_JAX_TRUTH,
+  DLPACKGEN_JAX_NUMBER, /* an integer, or real where the dtype of the call is */
+  DLPACKGEN_JAX_TEXT,
+  DLPACKGEN_JAX_INTEGERS,
+  DLPACKGEN_JAX_REALS,
+};
+
+struct dlpackgen_jax_parameter {
+  uint8_t kind;
+  bool is_optional, is_written, is_column_major;
+  int attribute; /* its place among the attributes */
+};
+
+#define DLPACKGEN_JAX_NDIM (sizeof((struct dlpackgen_result*)0)->shape / sizeof(int64_t))
+
+#endif /* DLPACKGEN_JAX_PARAMETERS_H_ */

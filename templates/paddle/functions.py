@@ -1,0 +1,114 @@
+# Functions
+
+
+class _Kernel:
+    def __init__(
+        self, name, check, device, parameters, results, given, shapes=None, saving="", outside="", like=False, backward=None
+    ):
+        self.name, self.device, self.parameters = name, device, parameters
+        self.results, self.given, self.shapes, self.outside = results, given, shapes, outside
+        self.like, self.backward = like, backward
+        self.function, self.saving = getattr(_module, name), getattr(_module, saving) if saving else None
+        self.check = _library[check]
+        self.tensors = [(i, p) for i, p in enumerate(parameters) if p.form == "tensor"]
+        self.written = [(i, p) for i, p in self.tensors if p.written]
+
+    def call(self, arguments, words):
+        """A call outside of graphs. The module checks it."""
+        needs = strange = False
+        for i, p in self.tensors:
+            value = arguments[i] if i < len(arguments) else words.get(p.name)
+            if isinstance(value, _paddle.Tensor):
+                needs = needs or not value.stop_gradient
+            elif value is not None:
+                strange = True
+        if strange:
+            self.arrange(arguments, words)
+        if needs and _paddle.is_grad_enabled():
+            return self.record(arguments, words)
+        if needs:
+            arguments, words = self.detach(arguments, words)
+        if self.like:
+            words.setdefault("like", _like())
+        made = self.function(*arguments, **words)
+        written = [arguments[i] if i < len(arguments) else words.get(p.name) for i, p in self.written]
+        out = words.get("out")
+        _bump(written + list(out if isinstance(out, (tuple, list)) else (out,)))
+        return made
+
+    def arrange(self, arguments, words):
+        """Static values and tensors, each with None in the places of the others."""
+        words = {name: value for name, value in words.items() if name not in ("out", "like", "stream")}
+        return _read(self, _arrange(self, arguments, words))
+
+    def detach(self, arguments, words):
+        """The same without gradients."""
+        places = {i for i, _ in self.tensors}
+        names = {p.name for _, p in self.tensors}
+        arguments = [a.detach() if i in places and a is not None else a for i, a in enumerate(arguments)]
+        return arguments, {n: v.detach() if n in names and v is not None else v for n, v in words.items()}
+
+    def record(self, arguments, words):
+        statics, tensors = self.arrange(arguments, words)
+        _refuse_all(self, tensors)
+        if words.get("out") is not None:
+            text = "out= is given, and an argument requires a gradient: pass it by detach(), or leave out="
+            raise NotImplementedError(f"{self.name}(): {text}")
+        call = _Call(self, statics, saving=self.saving is not None)
+        there = [t is not None for t in tensors]
+        made = _Recorded.apply(call, there, *(t for t in tensors if t is not None))
+        return tuple(made) if isinstance(made, list) else made
+
+    def trace(self, arguments, words):
+        """A call in a graph."""
+        if words.get("out") is not None or self.outside:
+            reason = self.outside or "out= is given"
+            raise NotImplementedError(
+                f"{self.name}(): {reason}, which static graphs of Paddle cannot have: call it outside of them"
+            )
+        if not hasattr(_paddle.static, "register_op"):
+            text = "static graphs need Paddle 3.3 or newer"
+            raise NotImplementedError(f"{self.name}(): {text}, and this is {_paddle.__version__}")
+        statics, tensors = self.arrange(arguments, words)
+        tensors = [t if t is None or isinstance(t, _TRACED) else _paddle.assign(t) for t in tensors]
+        if not _paddle.is_grad_enabled():
+            tensors = [t.detach() if _needs_gradient(t) else t for t in tensors]
+        if any(map(_needs_gradient, tensors)):
+            _refuse_all(self, tensors)
+            made = _record_in_graph(_Call(self, statics, saving=self.saving is not None), tensors)
+        else:
+            made = _Call(self, statics).insert(tensors)
+        return made[0] if len(made) == 1 else made or None
+
+
+def _bump(tensors):
+    """Tells Paddle's autograd that tensors were written to."""
+    for tensor in tensors:
+        if isinstance(tensor, _paddle.Tensor):
+            tensor._bump_inplace_version()
+
+
+_kernels = {}
+
+
+def _unchanged(function):
+    """Marks a function that graphs call as it is."""
+    marker = getattr(_paddle.jit, "marker", None)
+    return marker.unified(function) if hasattr(marker, "unified") else _paddle.jit.not_to_static(function)
+
+
+def _kernel(**described):
+    """Makes a kernel of a function that has its name, its signature and its docstring."""
+
+    def made(function):
+        kernel = _kernels[function.__name__] = _Kernel(function.__name__, **described)
+
+        @_functools.wraps(function)
+        def called(*arguments, **words):
+            if _paddle.in_dynamic_mode():
+                return kernel.call(arguments, words)
+            return kernel.trace(arguments, words)
+
+        return _unchanged(called)
+
+    return made

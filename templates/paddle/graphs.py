@@ -1,0 +1,77 @@
+# Static graphs. What goes wrong in infer_meta ends the process, and what goes wrong while a graph runs is a SystemError
+# without a text. So all that is known while a graph is traced is checked before an operator is registered.
+
+
+class _Call:
+    """What is static about a call: its kernel, its scalars, and whether saved results are returned too."""
+
+    def __init__(self, kernel, statics, saving=False):
+        self.kernel, self.statics, self.saving = kernel, statics, saving
+
+    def join(self, tensors):
+        """All arguments in their order."""
+        return [t if s is None else s for t, s in zip(tensors, self.statics)]
+
+    @property
+    def given(self):
+        """The places of the results that it returns."""
+        return range(len(self.kernel.results)) if self.saving else self.kernel.given
+
+    def run(self, tensors):
+        """Calls the function of the module. Gives a tuple of results."""
+        kernel = self.kernel
+        words = {"like": _like()} if kernel.like else {}
+        function = kernel.saving if self.saving else kernel.function
+        made = function(*self.join([None if t is None else t.detach() for t in tensors]), **words)
+        return made if isinstance(made, tuple) else () if made is None else (made,)
+
+    def insert(self, tensors):
+        """Puts the call into the graph that is traced. Gives a tuple of results."""
+        kernel, inferred = self.kernel, _infer(self, tensors)
+        there = tuple(t is not None for t in tensors)
+        metas = tuple(inferred[i] for i in self.given)
+        key = kernel.name, self.saving, _key(self.statics), there, metas
+        if key not in _operators:
+            _operators[key] = self.register(there, metas)
+        made = _operators[key](*(t for t in tensors if t is not None))
+        return tuple(made) if isinstance(made, (list, tuple)) else (made,)
+
+    def register(self, there, metas):
+        """Paddle keeps what it first gets under a name. Its own suffix is no number of the scalars: 1 and True, and -1
+        and -2, have the same one."""
+        names = [p.name for p, is_there in zip(self.kernel.parameters, there) if is_there]
+
+        def run(*tensors):
+            tensors = iter(tensors)
+            made = self.run([next(tensors) if is_there else None for is_there in there])
+            return made[0] if len(made) == 1 else made
+
+        def infer(*_):
+            made = tuple(_meta(*meta) for meta in metas)
+            return made[0] if len(made) == 1 else made
+
+        return _paddle.static.register_op(
+            name=f"dlpackgen_{self.kernel.name}_{len(_operators)}",
+            infer_meta=_positional(infer, names),
+            input_names=names,
+            output_names=[self.kernel.results[i] for i in self.given],
+        )(_positional(run, names))
+
+
+_operators = {}
+
+
+def _meta(shape, dtype):
+    return _paddle.static.MetaTensor(shape=list(shape), dtype=getattr(_paddle, dtype))
+
+
+def _positional(function, names):
+    """A function with a parameter for each name: Paddle passes keywords, and reads the signature."""
+    names = ", ".join(names)
+    return eval(f"lambda {names}: function({names})", {"function": function})
+
+
+@_functools.cache
+def _like():
+    """A tensor of Paddle, whose library makes the results of kernels that take none."""
+    return _paddle.to_tensor([0], place=_paddle.CPUPlace())

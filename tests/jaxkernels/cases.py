@@ -1,0 +1,116 @@
+"""Wrong calls of the described kernels, and those that are fine: name, arguments and keywords."""
+
+import numpy as np
+
+INT, FLOAT = np.int32, np.float32
+
+
+def ones(*shape, dtype=np.float64):
+    return np.ones(shape, dtype)
+
+
+class Index:
+    def __index__(self):
+        return 3
+
+
+class Real:
+    def __float__(self):
+        return 2.5
+
+
+class Bad:
+    def __index__(self):
+        raise ValueError("no")
+
+    def __repr__(self):
+        return "Bad()"
+
+
+X, W = ones(3, 8), ones(8)
+I4, F4 = ones(4, dtype=INT), ones(4, dtype=FLOAT)
+LARGE = 1 << 70
+
+NORM = [
+    ((X,), {}),
+    ((), {}),
+    ((X, W, None, 1e-6, 5), {}),
+    ((X, W), {"x": X}),
+    ((X, W), {"nope": 1}),
+    ((None, W), {}),
+    ((X, W, None, None), {}),
+    ((X, W, None, "a"), {}),
+    ((X, W, None, 1j), {}),
+    ((X, W, None, Bad()), {}),
+    ((X, [1.0] * 8), {}),
+    ((1.0, W), {}),
+    ((object(), W), {}),
+    ((X, ones(4)), {}),
+    ((X, ones(8, dtype=FLOAT)), {}),
+    ((X.astype(INT), W), {}),
+    ((ones(), W), {}),
+    ((ones(3, 0), ones(0)), {}),
+    ((X, W, ones(8, 1)), {}),
+]
+# The scalar of a kernel whose tensors have a dtype.
+NUMBERS = [
+    (I4, (1.5, True, 1 << 40, 1 << 80, np.float32(2.5), Real(), np.int64(1 << 40), Bad(), "a", None, [1], 1j)),
+    (F4, (1e300, -1e300, "a", None, [1], 1j, LARGE << 100)),
+]
+FILLED = [
+    (np.uint64, (-1, 1 << 64, 1.5, True)),
+    (bool, (2, -1, 1.5, np.bool_(True), "a")),
+    (np.int8, (128, -129, 1.5, True)),
+    (np.int64, (1 << 63, 1.5)),
+    (np.float64, (1 << 2000, "a")),
+    (np.int16, (1,)),
+]
+WORDS = {
+    "sizes": ([1], [1, -5], 3, [1, 2.5], [1, True], [1, LARGE], "ab", None, [1, Bad()]),
+    "scales": ([1, "a"], 3, [Bad()]),
+    "mode": ("a\0b", 3, b"x", None),
+    "tiny": (300, -129, 1.5, True, None, LARGE, Bad()),
+    "maybe": (1.5, LARGE, "a", Bad(), np.float32(1)),
+    "exact": (1, None, "a", np.int64(1)),
+    "half": (1e300, -1e300, "a", 1 << 2000, "1", np.float64(1e300)),
+}
+OTHERS = [
+    ("axpy", (1.0, F4, ones(5, dtype=FLOAT)), {}),
+    ("axpy", (1.0, None, F4), {}),
+    ("words", (ones(3, dtype=FLOAT), [1, 5]), {}),
+    ("filled", (ones(2, dtype=np.int8), 1), {"also": -1}),
+    ("filled", (ones(2, dtype=np.int8), 1), {"also": 1 << 64}),
+    ("filled", (ones(2, dtype=np.int8), 1), {"also": 1.5}),
+    ("ramp", (-1,), {}),
+    ("ramp", (1.5,), {}),
+    ("ramp", ("a",), {}),
+    ("pad", (ones(1, 1, dtype=FLOAT),), {"parts": 0}),
+    ("pad", (ones(1, 1, dtype=FLOAT),), {"parts": LARGE}),
+    ("nibbles", (ones(3),), {}),
+    ("update", (ones(3, dtype=FLOAT), ones(2, dtype=FLOAT)), {}),
+    ("count", ("a",), {}),
+]
+# What both take, though other callers of the same form may not.
+FINE = [
+    ("axpy", (True, F4, F4.copy()), {}),
+    ("axpy", (Index(), I4, I4.copy()), {}),
+    ("rms_norm", (X, W, None, True), {}),
+    ("rms_norm", (X, W, None, Index()), {}),
+    ("words", (ones(3, 4, dtype=FLOAT), [1, 5]), {"maybe": True}),
+    ("words", (ones(3, 4, dtype=FLOAT), [1, 5]), {"half": float("inf")}),
+    ("words", (ones(3, 4, dtype=FLOAT), (1, Index())), {}),
+    ("filled", (ones(2, dtype=np.uint64), 1 << 63), {}),
+    ("filled", (ones(2, dtype=bool), 1), {}),
+    ("filled", (ones(2, dtype=np.float64), np.float32(2)), {}),
+    ("ramp", (True,), {}),
+    ("ramp", (np.int8(3),), {}),
+]
+
+
+def all_mistakes():
+    yield from (("rms_norm", *case) for case in NORM)
+    yield from (("axpy", (value, x, x.copy()), {}) for x, values in NUMBERS for value in values)
+    yield from (("filled", (ones(2, dtype=dtype), value), {}) for dtype, values in FILLED for value in values)
+    for name, values in WORDS.items():
+        yield from (("words", (ones(3, 4, dtype=FLOAT),), {"sizes": [1, 5], name: value}) for value in values)
+    yield from OTHERS

@@ -1,0 +1,205 @@
+// Package paddle calls described kernels as functions of PaddlePaddle, beside the module of Python
+// in the same library: eager, with gradients, and in static graphs. The kernels are those of
+// tests/jaxkernels, and more.
+package paddle
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+// builder has Python with Paddle, its headers, and the folder of a build.
+type builder struct{ python, headers, dir string }
+
+// prepare finds Paddle, or skips, and generates the sources.
+func prepare(t *testing.T) builder {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs Paddle for a minute, and -short was given")
+	}
+	b := builder{python: testtool.RequirePython(t), dir: t.TempDir()}
+	out, err := exec.Command(b.python, "-W", "ignore", "-c",
+		"import paddle, sysconfig; print(sysconfig.get_paths()['include'])").Output()
+	if err != nil {
+		t.Skip("needs paddle: pip install -r tests/requirements-frameworks.txt")
+	}
+	b.headers = strings.TrimSpace(string(out))
+	generate(t, b.dir)
+	return b
+}
+
+// generate makes what the config of tests/jaxkernels asks for, with Paddle in the place of JAX,
+// less a dtype that Paddle lacks.
+func generate(t *testing.T, dir string) {
+	t.Helper()
+	text, err := os.ReadFile("../jaxkernels/testdata/dlpackgen.yaml")
+	require.NoError(t, err)
+	more, err := os.ReadFile("testdata/more.yaml")
+	require.NoError(t, err)
+	before, behind, found := strings.Cut(string(text), "  nibbles:")
+	require.True(t, found)
+	made := strings.NewReplacer("jax: {path: jax,", "paddle: {path: made,", `z: "uint64[1]"`, `z: "int64[1]"`).Replace(
+		before + behind[strings.Index(behind, "  update:"):] + string(more))
+	file := filepath.Join(dir, "dlpackgen.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(made), 0o600))
+	testkit.Generate(t, file, dir)
+}
+
+var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
+
+// build makes one library that is the module of Python and has the checks, without Paddle.
+func (b builder) build(t *testing.T) {
+	t.Helper()
+	args := append([]string{"-std=c11", "-O1", "-fPIC", "-shared", "-Ic", "-Ikernels", "-Ipython", "-isystem", b.headers,
+		"-DPy_LIMITED_API=0x030B0000", "made/kernels_paddle.c", "kernels/kernels.c", "python/_kernels.c"}, warnings...)
+	for _, author := range []string{"../jaxkernels/testdata/author.c", "testdata/author.c"} {
+		path, err := filepath.Abs(author)
+		require.NoError(t, err)
+		args = append(args, path)
+	}
+	cmd := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), append(args, "-o", "_kernels.abi3.so", "-lm")...)
+	cmd.Dir = b.dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// script runs a program of Python with what was built.
+func (b builder) script(args ...string) (string, error) {
+	cmd := exec.Command(b.python, append([]string{"-W", "ignore"}, args...)...)
+	cmd.Env = append(os.Environ(), "BUILD="+b.dir, "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func TestFunctionsOfPaddle(t *testing.T) {
+	t.Parallel()
+	b := prepare(t)
+	b.build(t)
+	for _, name := range []string{described, mistakes} {
+		out, err := b.script(name)
+		require.NoError(t, err, out)
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(out, "ok test_"), out)
+	}
+}
+
+// The library needs no other library than the module does alone.
+func TestNothingIsLinked(t *testing.T) {
+	t.Parallel()
+	b := prepare(t)
+	b.build(t)
+	out, err := exec.Command(testtool.Require(t, "readelf", "binutils"), "-d",
+		filepath.Join(b.dir, "_kernels.abi3.so")).Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "(NEEDED)") {
+			assert.Regexp(t, `\[(lib[cm]|ld-linux[-_a-z0-9]*)\.so\.[0-9]\]`, line)
+		}
+	}
+}
+
+// mutant is a mistake in dlpackgen_paddle.py, and the test that sees it.
+type mutant struct{ old, instead, script, test string }
+
+const (
+	described, mistakes = "described.py", "mistakes.py"
+	sentences           = "test_the_sentences_of_graphs_are_those_of_the_module"
+)
+
+var mutants = map[string]mutant{
+	"mistakes in graphs are ignored": {`raise _STATUSES[status](text.value.decode(errors="replace"))`, "pass", mistakes,
+		sentences},
+	"unknown extents are not looked beside": {"raise sentences[0]", "pass", described,
+		"test_mistakes_beside_unknown_extents"},
+	"unknown extents are all 1":         {"_SIZES = 1, 2, 3, 64, 840, 4097", "_SIZES = (1,)", described, "test_extents_that_are_unknown"},
+	"unknown extents are known":         {"tuple(-1 if n is _UNKNOWN else n for n in shape)", "tuple(7 if n is _UNKNOWN else n for n in shape)", described, "test_programs"},
+	"scalars have the key of others":    {"key = kernel.name, self.saving, _key(self.statics), there, metas", "key = kernel.name, self.saving, there, metas", described, "test_scalars_differ"},
+	"absent arguments have no key":      {"_key(self.statics), there, metas", "_key(self.statics), metas", described, "test_values"},
+	"shapes have no key":                {"_key(self.statics), there, metas", "_key(self.statics), there", described, "test_dtypes_and_sizes"},
+	"written arguments are in graphs":   {"if words.get(\"out\") is not None or self.outside:", "if False:", described, "test_what_stays_outside_of_graphs"},
+	"writes are not told":               {"tensor._bump_inplace_version()", "pass", described, "test_written_arguments"},
+	"out= is not told":                  {"_bump(written + list(out if isinstance(out, (tuple, list)) else (out,)))", "_bump(written)", described, "test_out"},
+	"out= drops gradients":              {"if words.get(\"out\") is not None:\n            text", "if False:\n            text", described, "test_out"},
+	"gradients are dropped":             {"_fail(kernel, i, NotImplementedError, text)", "return", described, "test_gradients_that_nothing_computes"},
+	"graphs drop gradients":             {"if any(map(_needs_gradient, tensors)):", "if False:", described, "test_gradients"},
+	"no_grad has gradients":             {"if needs and _paddle.is_grad_enabled():", "if needs:", described, "test_gradients_that_nothing_computes"},
+	"no_grad has gradients in graphs":   {"if not _paddle.is_grad_enabled():", "if False:", described, "test_gradients_that_nothing_computes"},
+	"tensors are exported as they are":  {"arguments, words = self.detach(arguments, words)", "pass", described, "test_gradients_that_nothing_computes"},
+	"stopped gradients are computed":    {"made.get(name) if need else None", "made.get(name)", described, "test_gradients"},
+	"cotangents have any strides":       {"c if c.is_contiguous() else c.contiguous()", "c", described, "test_cotangents"},
+	"saved results are not returned":    {"function = kernel.saving if self.saving else kernel.function", "function = kernel.function", described, "test_gradients"},
+	"callers get saved results":         {"shown = [results[i] for i in call.kernel.given] if call.saving else results\n        ctx", "shown = results\n        ctx", described, "test_gradients"},
+	"callers get saved results, static": {"shown = [results[i] for i in call.kernel.given] if call.saving else results\n        context", "shown = results\n        context", described, "test_gradients"},
+	"second derivatives are zero":       {"if _paddle.is_grad_enabled():\n            at", "if False:\n            at", described, "test_second_derivatives"},
+	"integers have gradients":           {"ctx.mark_non_differentiable(*(t for t in shown if not _is_real(t)))", "pass", described, "test_results_that_have_no_gradient"},
+	"results belong to the module":      {"words.setdefault(\"like\", _like())", "pass", described, "test_kernels_without_tensors"},
+	"results of graphs belong to it":    {`words = {"like": _like()} if kernel.like else {}`, "words = {}", described, "test_kernels_without_tensors"},
+	"arrays of others are tensors":      {"if strange:", "if False:", mistakes, "test_what_paddle_has_no_tensor_for"},
+	"values of graphs are numbers":      {"got = _TRACED_HINT", "pass", mistakes, "test_what_paddle_has_no_tensor_for"},
+	"graphs are converted again":        {"return marker.unified(function) if hasattr(marker, \"unified\") else _paddle.jit.not_to_static(function)", "return function", described, "test_gradients"},
+}
+
+// writeMutant makes a folder with a mutant of the target's Python.
+func (b builder) writeMutant(t *testing.T, number int, m mutant) {
+	t.Helper()
+	dir := filepath.Join(b.dir, "mutants", fmt.Sprint(number))
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	for _, name := range []string{"kernels_paddle.py", "dlpackgen_paddle.py"} {
+		text, err := os.ReadFile(filepath.Join(b.dir, "made", name))
+		require.NoError(t, err)
+		made := string(text)
+		if name == "dlpackgen_paddle.py" {
+			require.Equal(t, 1, strings.Count(made, m.old), m.old)
+			made = strings.Replace(made, m.old, m.instead, 1)
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(made), 0o600))
+	}
+}
+
+func TestMutantsAreSeen(t *testing.T) {
+	t.Parallel()
+	b := prepare(t)
+	b.build(t)
+	names := slices.Sorted(maps.Keys(mutants))
+	base := []string{described + " test_values", mistakes + " " + sentences}
+	args := []string{"../mutants.py", "numpy,paddle", "0", base[0], "0", base[1]}
+	for i, name := range names {
+		m := mutants[name]
+		text, err := os.ReadFile(m.script)
+		require.NoError(t, err)
+		require.Contains(t, string(text), "\ndef "+m.test+"(", name)
+		b.writeMutant(t, i+1, m)
+		args = append(args, fmt.Sprint(i+1), m.script+" "+m.test)
+	}
+	out, err := b.script(args...)
+	require.NoError(t, err, out)
+	for i, name := range names {
+		assert.Regexp(t, fmt.Sprintf(`(?m)^caught %d (described|mistakes)\.py `, i+1), out, "nobody noticed that %s", name)
+	}
+	for _, name := range base {
+		assert.Contains(t, out, "missed 0 "+name+"\n", "it fails with all guards in place:\n%s", out)
+	}
+}
+
+func TestEveryMutantHasItsText(t *testing.T) {
+	dir := t.TempDir()
+	generate(t, dir)
+	text, err := os.ReadFile(filepath.Join(dir, "made", "dlpackgen_paddle.py"))
+	require.NoError(t, err)
+	for name, m := range mutants {
+		assert.Equal(t, 1, strings.Count(string(text), m.old), name)
+	}
+}
