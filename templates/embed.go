@@ -23,7 +23,7 @@ import "embed"
 //   - hosts: what callers use of their hosts' ABIs, in C;
 //   - project: a first project of kernels for Python, which its author goes on with;
 //   - jax: the kernels of a config as handlers of XLA, and the functions of JAX that call them;
-//   - paddle: the kernels of a config as functions of PaddlePaddle, in Python, and their checks in C;
+//   - paddle: the kernels of a config as functions of PaddlePaddle, in Python, and checks in C;
 //   - traced: what callers share whose hosts trace: checks of shapes and dtypes for Python;
 //   - shm: memory of the host shared between processes: C, a package of Go, a module for Python.
 //

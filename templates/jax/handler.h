@@ -206,7 +206,8 @@ static inline int dlpackgen_jax_read_parameters(struct dlpackgen_jax_call* call,
 }
 
 /* Results come first, then the written arguments. */
-static inline int dlpackgen_jax_read_results(struct dlpackgen_jax_call* call, const struct dlpackgen_traced_value* values,
+static inline int dlpackgen_jax_read_results(struct dlpackgen_jax_call* call,
+                                             const struct dlpackgen_traced_value* values,
                                              struct dlpackgen_jax_tensor* results) {
   int status = DLPACKGEN_STATUS_OK;
   for (int i = 0; i < call->kernel->nresults && !status; i++) status = dlpackgen_jax_result(call, &results[i]);

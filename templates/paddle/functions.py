@@ -2,13 +2,13 @@
 
 
 class _Kernel:
-    def __init__(
-        self, name, check, device, parameters, results, given, shapes=None, saving="", outside="", like=False, backward=None
-    ):
+    def __init__(self, name, check, device, parameters, results, given, **rest):
         self.name, self.device, self.parameters = name, device, parameters
-        self.results, self.given, self.shapes, self.outside = results, given, shapes, outside
-        self.like, self.backward = like, backward
-        self.function, self.saving = getattr(_module, name), getattr(_module, saving) if saving else None
+        self.results, self.given, self.backward = results, given, rest.get("backward")
+        self.shapes, self.outside = rest.get("shapes"), rest.get("outside")  # one of them
+        self.like = rest.get("like", False)
+        self.function = getattr(_module, name)
+        self.saving = getattr(_module, rest["saving"]) if "saving" in rest else None
         self.check = _library[check]
         self.tensors = [(i, p) for i, p in enumerate(parameters) if p.form == "tensor"]
         self.written = [(i, p) for i, p in self.tensors if p.written]
@@ -26,8 +26,6 @@ class _Kernel:
             self.arrange(arguments, words)
         if needs and _paddle.is_grad_enabled():
             return self.record(arguments, words)
-        if needs:
-            arguments, words = self.detach(arguments, words)
         if self.like:
             words.setdefault("like", _like())
         made = self.function(*arguments, **words)
@@ -40,13 +38,6 @@ class _Kernel:
         """Static values and tensors, each with None in the places of the others."""
         words = {name: value for name, value in words.items() if name not in ("out", "like", "stream")}
         return _read(self, _arrange(self, arguments, words))
-
-    def detach(self, arguments, words):
-        """The same without gradients."""
-        places = {i for i, _ in self.tensors}
-        names = {p.name for _, p in self.tensors}
-        arguments = [a.detach() if i in places and a is not None else a for i, a in enumerate(arguments)]
-        return arguments, {n: v.detach() if n in names and v is not None else v for n, v in words.items()}
 
     def record(self, arguments, words):
         statics, tensors = self.arrange(arguments, words)

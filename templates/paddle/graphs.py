@@ -1,5 +1,6 @@
-# Static graphs. What goes wrong in infer_meta ends the process, and what goes wrong while a graph runs is a SystemError
-# without a text. So all that is known while a graph is traced is checked before an operator is registered.
+# Static graphs. What goes wrong in infer_meta ends the process, and what goes wrong while a graph
+# runs is a SystemError without a text. So what is known while a graph is traced is checked before
+# an operator is registered.
 
 
 class _Call:
@@ -22,7 +23,7 @@ class _Call:
         kernel = self.kernel
         words = {"like": _like()} if kernel.like else {}
         function = kernel.saving if self.saving else kernel.function
-        made = function(*self.join([None if t is None else t.detach() for t in tensors]), **words)
+        made = function(*self.join(tensors), **words)
         return made if isinstance(made, tuple) else () if made is None else (made,)
 
     def insert(self, tensors):

@@ -34,7 +34,8 @@ def _greatest(a, b):
     return _UNKNOWN if _UNKNOWN in (a, b) else max(a, b)
 
 
-# Sizes in the place of unknown extents. What is wrong with a call whatever they are is one sentence for all of them.
+# Sizes in the place of unknown extents. What is wrong with a call whatever they are is one
+# sentence for all of them.
 _SIZES = 1, 2, 3, 64, 840, 4097
 
 

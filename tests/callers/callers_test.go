@@ -21,11 +21,12 @@ import (
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "callers")) }
 
 // hosts are what one.py knows.
-var hosts = []string{"python", "torch", "jax", "tvmffi", "onnxruntime", "ufunc"}
+var hosts = []string{"python", "torch", "jax", "tvmffi", "onnxruntime", "ufunc", "paddle"}
 
 // sources are the C files of the library below the generated folders.
 var sources = []string{"python/_kernels.c", "kernels/kernels.c", "torchshim/kernels_torch.c", "jax/kernels_jax.c",
-	"tvmffi/kernels_tvmffi.c", "onnxruntime/kernels_onnxruntime.c", "ufunc/kernels_ufunc.c"}
+	"tvmffi/kernels_tvmffi.c", "onnxruntime/kernels_onnxruntime.c", "ufunc/kernels_ufunc.c",
+	"paddle/kernels_paddle.c"}
 
 // flags are those of docs/kernels.md. On x86, gnu2 spares the library a need of the loader.
 var flags = []string{"-std=c11", "-Os", "-fPIC", "-fvisibility=hidden", "-fexceptions", "-mtls-dialect=gnu2", "-shared",
@@ -64,7 +65,7 @@ func called(t *testing.T, order []string) (string, error) {
 	file := library(t)
 	dir := filepath.Dir(file)
 	paths := []string{dir, "../onnxruntime"}
-	for _, folder := range []string{"torchshim", "jax", "tvmffi", "ufunc"} {
+	for _, folder := range []string{"torchshim", "jax", "tvmffi", "ufunc", "paddle"} {
 		paths = append(paths, filepath.Join(dir, folder))
 	}
 	cmd := exec.Command(testtool.RequirePython(t), "-W", "ignore", "one.py", strings.Join(order, ","))
@@ -80,8 +81,8 @@ func need(t *testing.T) {
 	if testing.Short() {
 		t.Skip("imports every framework, and -short was given")
 	}
-	if exec.Command(testtool.RequirePython(t), "-c", "import torch, jax, tvm_ffi, onnxruntime").Run() != nil {
-		t.Skip("needs torch, jax, tvm-ffi and onnxruntime: make setup")
+	if exec.Command(testtool.RequirePython(t), "-c", "import torch, jax, tvm_ffi, onnxruntime, paddle").Run() != nil {
+		t.Skip("needs torch, jax, tvm-ffi, onnxruntime and paddle: make setup")
 	}
 }
 

@@ -94,6 +94,13 @@ def ufunc():
     return kernels_ufunc.rms_norm, kernels_ufunc.softmax, lambda x: x
 
 
+def paddle():
+    import kernels_paddle
+    import paddle
+
+    return kernels_paddle.rms_norm, kernels_paddle.softmax, paddle.to_tensor
+
+
 # NumPy compares the symbols of a signature itself, before a loop runs.
 HOSTS_OWN = {"ufunc": "mismatch in its core dimension 0, with gufunc signature (n),(n)->(n) (size 4 is different from 8)"}
 

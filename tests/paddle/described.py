@@ -3,6 +3,7 @@
 from loaded import BUILD, equal, gradients, raises, run, same_gradients, static, tensor
 
 import inspect
+import itertools
 
 import numpy as np
 import paddle
@@ -106,6 +107,10 @@ def used_twice(function):
     return twice
 
 
+def transposed(x, weight, bias):
+    return norm(x, weight, bias).t()
+
+
 def used_twice_here(x, weight, bias):
     return used_twice(norm)(x, weight, bias)
 
@@ -113,6 +118,8 @@ def used_twice_here(x, weight, bias):
 def test_cotangents():
     """Of a transposed view, of a result that is used more than once, and of one that is expanded."""
     same_gradients(used_twice(norm), used_twice(reference), *leaves())
+    same_gradients(transposed, lambda *a: reference(*a).t(), *leaves())
+    same_gradients(static(transposed), lambda *a: reference(*a).t(), *leaves())
     same_gradients(static(used_twice_here), used_twice(reference), *leaves())
 
 
@@ -318,6 +325,9 @@ def test_programs():
             x = paddle.static.data("x", [-1, 8], "float64")
             y = kernels.rms_norm(x, paddle.ones([8], dtype="float64"))
             assert list(y.shape) == [-1, 8] and y.dtype == x.dtype
+            for shape, dtype in itertools.product(([2], [3], [], [0, 2]), ("bfloat16", "int64")):
+                z = kernels.copy(paddle.zeros(shape, dtype=dtype))
+                assert list(z.shape) == shape and str(z.dtype) == f"paddle.{dtype}", (z, shape, dtype)
         data = np.ones((2, 8))
         made = paddle.static.Executor(paddle.CPUPlace()).run(program, feed={"x": data}, fetch_list=[y])
         equal(made[0], data)
