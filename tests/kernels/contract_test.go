@@ -6,8 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -56,19 +58,34 @@ func contractCommand(t *testing.T, python, home string, args ...string) *exec.Cm
 	return cmd
 }
 
-// contractRun runs the emitted tests of some libraries.
-func contractRun(t *testing.T, python, dir, home string, args ...string) (string, error) {
+// contract is what pytest says of all emitted tests, with every library that is installed.
+var contract struct {
+	once sync.Once
+	said string
+	err  error
+}
+
+// contractSays runs the emitted tests once.
+func contractSays(t *testing.T) (said string, err error) {
 	t.Helper()
-	out, err := contractCommand(t, python, home, append([]string{"-m", "pytest", "-q", "--tb=short",
-		"-p", "no:cacheprovider", "-rs", dir + "/python/tests"}, args...)...).CombinedOutput()
-	return string(out), err
+	contract.once.Do(func() {
+		python, dir, home := contractTests(t)
+		cmd := contractCommand(t, python, home, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider",
+			dir+"/python/tests")
+		cmd.Env = append(cmd.Env, "COLUMNS=300") // the reason of a skip is cut otherwise
+		out, err := cmd.CombinedOutput()
+		contract.said, contract.err = string(out), err
+	})
+	if contract.said == "" {
+		t.Skip("TestContract says why")
+	}
+	return contract.said, contract.err
 }
 
 // The emitted tests pass for a kernel that does what its description says, with every library
 // that is installed.
 func TestContract(t *testing.T) {
-	python, dir, home := contractTests(t)
-	out, err := contractRun(t, python, dir, home)
+	out, err := contractSays(t)
 	require.NoError(t, err, out)
 	assert.Regexp(t, ` passed`, out)
 	for _, reason := range []string{"no small sizes", "no valid call"} {
@@ -78,7 +95,9 @@ func TestContract(t *testing.T) {
 
 // No dtype of ml_dtypes is left out: torch, JAX and Paddle make arrays of them.
 func TestContractOfShortFloats(t *testing.T) {
-	python, dir, home := contractTests(t)
+	out, err := contractSays(t)
+	require.NoError(t, err, out)
+	python := testtool.RequirePython(t)
 	if !testtool.Has(python, "ml_dtypes") {
 		t.Skip("needs ml_dtypes: make setup")
 	}
@@ -87,16 +106,18 @@ func TestContractOfShortFloats(t *testing.T) {
 			if !testtool.Has(python, library) {
 				t.Skipf("needs %s: pip install -r tests/requirements-frameworks.txt", library)
 			}
-			out, err := contractRun(t, python, dir, home, "-k", "("+shortFloats+") and "+library)
-			require.NoError(t, err, out)
-			assert.Regexp(t, `\d\d passed`, out)
-			assert.NotContains(t, out, "has no")
+			pattern := `(?m)^\S*test_(?:halves|eighths)_contract\.py::\S+[-\[]` + library + `\] (PASSED|SKIPPED.*)`
+			passed := 0
+			for _, test := range regexp.MustCompile(pattern).FindAllStringSubmatch(out, -1) {
+				assert.NotContains(t, test[1], "has no")
+				if test[1] == "PASSED" {
+					passed++
+				}
+			}
+			assert.GreaterOrEqual(t, passed, 10)
 		})
 	}
 }
-
-// shortFloats are the kernels of bfloat16 and of floats of 8 bits.
-const shortFloats = "halves or eighths"
 
 // largest prints the elements of the largest call among the random ones of a kernel of rank 6.
 const largest = `
