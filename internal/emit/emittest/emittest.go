@@ -29,12 +29,23 @@ func Described(t *testing.T, src string) (all []contract.Kernel) {
 	root := yaml.Parse("k.yaml", []byte(src), diags)
 	require.NotNil(t, root)
 	scope := contract.Scope{DTypes: Release(t, "1.3").DTypes,
-		Devices: map[string]int64{"kDLCPU": 1, "kDLCUDA": 2}}
+		Devices: map[string]int64{"kDLCPU": 1, "kDLCUDA": 2, "kDLROCM": 10, "kDLVulkan": 7}}
 	for _, e := range root.Entries {
 		all = append(all, contract.Read(e, scope, diags).Kernel)
 	}
 	require.Empty(t, diag.Text(diags.Sorted(), false))
 	return all
+}
+
+// Emitted gives what a target makes of those kernels, by path; err says which it cannot make.
+func Emitted(t *testing.T, target emit.Target, src string, options map[string]string) (map[string]string, error) {
+	t.Helper()
+	files, err := target.Emit(&emit.Model{Release: Release(t, "1.3"), Options: options, Contracts: Described(t, src)})
+	all := map[string]string{}
+	for _, f := range files {
+		all[f.Path] = string(f.Data)
+	}
+	return all, err
 }
 
 // Rendered returns the paths of what the spec or the config decides: snapshots hold those. One

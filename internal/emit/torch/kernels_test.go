@@ -7,34 +7,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
-	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
 // emitted gives the files for descriptions of kernels by their paths.
 func emitted(t *testing.T, src string) (map[string]string, error) {
 	t.Helper()
-	diags := &diag.List{}
-	root := yaml.Parse("k.yaml", []byte(src), diags)
-	require.NotNil(t, root)
-	scope := contract.Scope{DTypes: emittest.Release(t, "1.3").DTypes,
-		Devices: map[string]int64{"kDLCPU": 1, "kDLVulkan": 7}}
-	m := &emit.Model{Release: emittest.Release(t, "1.3")}
-	for _, e := range root.Entries {
-		m.Contracts = append(m.Contracts, contract.Read(e, scope, diags).Kernel)
-	}
-	require.Empty(t, diag.Text(diags.Sorted(), false))
-	files, err := Target.Emit(m)
-	all := map[string]string{}
-	for _, f := range files {
-		all[f.Path] = string(f.Data)
-	}
-	return all, err
+	return emittest.Emitted(t, Target, src, nil)
 }
 
 func TestDescribedKernelsAreRendered(t *testing.T) {
