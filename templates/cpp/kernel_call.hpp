@@ -8,11 +8,10 @@
 #include "kernel_argument.hpp"
 #include "kernel_error.hpp"
 
-#include <cmath>
+#include <dlpackgen/scalar.h>
+
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <new>
@@ -31,24 +30,6 @@ inline const char* class_of(int status) noexcept {
 #undef DLPACKGEN_CLASS
     default: return "RuntimeError";
   }
-}
-
-// Adds a float with as few digits as tell it from others, as Python prints it.
-inline void put_real(dlpackgen_message* message, double number) noexcept {
-  char text[64];
-  int digits = 1;
-  do {
-    std::snprintf(text, sizeof text, "%.*e", digits - 1, number);
-  } while (std::strtod(text, nullptr) != number && ++digits < 18);
-  const int exponent = std::atoi(std::strchr(text, 'e') + 1);
-  if (exponent >= -4 && exponent < 16)
-    std::snprintf(text, sizeof text, "%.*f", digits > exponent + 1 ? digits - 1 - exponent : 1, number);
-  dlpackgen_put(message, text);
-}
-
-inline double largest(DLDataType dtype) noexcept {
-  if (dtype.code == kDLBfloat) return 0x1.fep127;
-  return dtype.bits == 16 ? 65504 : dtype.bits == 32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
 }
 
 // The sentence about a call, and what C++ itself finds wrong with an argument.
@@ -80,8 +61,8 @@ class KernelCheck {
 
   /** That a dtype of floats holds a number. */
   void real(const dlpackgen_site& site, DLDataType dtype, double value) noexcept {
-    if (!std::isfinite(value) || std::abs(value) <= largest(dtype) || !overflows(site, dtype)) return;
-    put_real(&message, value);
+    if (dlpackgen_holds_real(dtype, value) || !overflows(site, dtype)) return;
+    dlpackgen_put_real(&message, value);
   }
   void real(const dlpackgen_site& site, DLDataType dtype, const std::optional<float>& value) noexcept {
     if (value) real(site, dtype, static_cast<double>(*value));
@@ -109,8 +90,7 @@ class KernelCheck {
   bool overflows(const dlpackgen_site& site, DLDataType dtype) noexcept {
     if (!fail(site, DLPACKGEN_STATUS_VALUE_ERROR, "")) return false;
     class_ = "OverflowError";
-    put_dtype(dtype);
-    dlpackgen_put(&message, " does not hold ");
+    dlpackgen_put_unheld(&message, dtype);
     return true;
   }
 

@@ -4,9 +4,7 @@
 #define DLPACKGEN_KERNELS_SCALAR_H_
 
 #include <dlpackgen/check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <dlpackgen/scalar.h>
 
 /* Not every kernel uses every part. */
 #if defined(__GNUC__)
@@ -80,18 +78,6 @@ DLPACKGEN_SLOW static void dlpackgen_put_huge(struct dlpackgen_message* message,
   while (!dlpackgen_is_zero(digits, 2 * count));
   if (negative) dlpackgen_put(message, "-");
   dlpackgen_put(message, first);
-}
-
-/* Adds a float with as few digits as tell it from others, as Python prints it. */
-DLPACKGEN_SLOW static void dlpackgen_put_real(struct dlpackgen_message* message, double number) {
-  char text[64];
-  int digits = 1;
-  do snprintf(text, sizeof text, "%.*e", digits - 1, number);
-  while (strtod(text, NULL) != number && ++digits < 18);
-  const int exponent = atoi(strchr(text, 'e') + 1);
-  if (exponent >= -4 && exponent < 16)
-    snprintf(text, sizeof text, "%.*f", digits > exponent + 1 ? digits - 1 - exponent : 1, number);
-  dlpackgen_put(message, text);
 }
 
 /* Adds a scalar that is a number. */

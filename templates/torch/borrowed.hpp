@@ -8,6 +8,8 @@
 
 #include "kernel.hpp"
 
+#include <dlpackgen/scalar.h>
+
 #include <ATen/core/List.h>
 #include <c10/core/Scalar.h>
 #include <c10/core/SymInt.h>
@@ -15,11 +17,7 @@
 #include <c10/util/string_view.h>
 
 #include <array>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 namespace dlpackgen {
@@ -67,23 +65,16 @@ inline std::string name_of(DLDataType dtype) {
   return text;
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void fail_range(const Site& site, DLDataType dtype,
-                                                              const std::string& value) {
-  fail_text(DLPACKGEN_STATUS_VALUE_ERROR, site, name_of(dtype) + " does not hold " + value);
-}
+inline void put(dlpackgen_message* message, std::int64_t number) { dlpackgen_put_integer(message, number); }
+inline void put(dlpackgen_message* message, double number) { dlpackgen_put_real(message, number); }
 
-// A number with as few digits as tell it from others, as Python prints it.
-inline std::string repr(double number) {
-  char text[64];
-  int digits = 1;
-  do {
-    std::snprintf(text, sizeof text, "%.*e", digits - 1, number);
-  } while (std::strtod(text, nullptr) != number && ++digits < 18);
-  const int exponent = std::atoi(std::strchr(text, 'e') + 1);
-  if (exponent >= -4 && exponent < 16) {
-    std::snprintf(text, sizeof text, "%.*f", digits > exponent + 1 ? digits - 1 - exponent : 1, number);
-  }
-  return text;
+template <class Number>
+[[noreturn, gnu::noinline, gnu::cold]] void fail_range(const Site& site, DLDataType dtype, Number number) {
+  char text[128];
+  dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
+  dlpackgen_put_unheld(&message, dtype);
+  put(&message, number);
+  fail_text(DLPACKGEN_STATUS_VALUE_ERROR, site, text);
 }
 
 // A number of a dtype that C has a type for.
@@ -92,24 +83,14 @@ Number narrow(const Site& site, DLDataType dtype, std::int64_t from) {
   if constexpr (std::is_floating_point_v<Number>) {
     return static_cast<Number>(from);
   } else {
-    const auto number = static_cast<Number>(from);
-    if (static_cast<std::int64_t>(number) != from || (number < Number{}) != (from < 0))
-      fail_range(site, dtype, std::to_string(from));
-    return number;
+    if (!dlpackgen_holds_integer(dtype, from)) fail_range(site, dtype, from);
+    return static_cast<Number>(from);
   }
-}
-
-// The largest number of a float, whatever its bits are read as in C.
-inline double largest(DLDataType dtype) {
-  if (dtype.bits == 64) return (std::numeric_limits<double>::max)();
-  if (dtype.bits == 16 && dtype.code == kDLFloat) return 65504;
-  if (dtype.code == kDLBfloat) return 0x1.fep127;
-  return (std::numeric_limits<float>::max)();
 }
 
 template <class Number>
 Number narrow(const Site& site, DLDataType dtype, double from) {
-  if (std::isfinite(from) && std::abs(from) > largest(dtype)) fail_range(site, dtype, repr(from));
+  if (!dlpackgen_holds_real(dtype, from)) fail_range(site, dtype, from);
   return static_cast<Number>(from);
 }
 
@@ -157,12 +138,7 @@ inline void require_number(const Site& site, DLDataType dtype, const at::Scalar&
   if (from.isFloatingPoint() || (from.isBoolean() && !is_bool))
     fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site,
               "expected " + name_of(dtype) + ", got " + (from.isBoolean() ? "bool" : "float"));
-  const bool is_signed = dtype.code == kDLInt;
-  const int bits = is_bool ? 1 : dtype.bits - (is_signed ? 1 : 0);
-  const std::int64_t high = bits >= 63 ? (std::numeric_limits<std::int64_t>::max)() : (std::int64_t{1} << bits) - 1;
-  const std::int64_t low = is_signed ? -high - 1 : 0;
-  const std::int64_t number = from.toLong();
-  if (number < low || number > high) fail_range(site, dtype, std::to_string(number));
+  if (!dlpackgen_holds_integer(dtype, from.toLong())) fail_range(site, dtype, from.toLong());
 }
 
 // An argument of a described kernel: borrowed as it is, since kernels.c checks the rest.

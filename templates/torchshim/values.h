@@ -7,8 +7,7 @@
 
 #include "library.h"
 
-#include <math.h>
-#include <stdio.h>
+#include <dlpackgen/scalar.h>
 
 enum dlpackgen_shim_kind {
   DLPACKGEN_SHIM_TENSOR,
@@ -247,41 +246,20 @@ static int dlpackgen_shim_read_value(const struct dlpackgen_shim_argument* argum
 
 /* Numbers */
 
-/* Adds a number with as few digits as tell it from others, as Python prints it. */
-DLPACKGEN_SLOW static void dlpackgen_shim_put_real(struct dlpackgen_message* message, double number) {
-  char text[64];
-  int digits = 1;
-  do snprintf(text, sizeof text, "%.*e", digits - 1, number);
-  while (strtod(text, NULL) != number && ++digits < 18);
-  const int exponent = atoi(strchr(text, 'e') + 1);
-  if (exponent >= -4 && exponent < 16)
-    snprintf(text, sizeof text, "%.*f", digits > exponent + 1 ? digits - 1 - exponent : 1, number);
-  dlpackgen_put(message, text);
-}
-
 DLPACKGEN_SLOW static int dlpackgen_shim_out_of_range(const struct dlpackgen_site* at, DLDataType dtype,
                                                       const struct dlpackgen_shim_value* value, bool is_real,
                                                       struct dlpackgen_message* message) {
   const int status = dlpackgen_shim_fail(at, DLPACKGEN_STATUS_VALUE_ERROR, "", message);
-  dlpackgen_put_dtype(message, DLPACKGEN_DTYPE(dtype.code, dtype.bits, dtype.lanes));
-  dlpackgen_put(message, " does not hold ");
-  if (is_real) dlpackgen_shim_put_real(message, value->real);
+  dlpackgen_put_unheld(message, dtype);
+  if (is_real) dlpackgen_put_real(message, value->real);
   else dlpackgen_put_integer(message, value->integer);
   return status;
-}
-
-/* The largest number of a float. */
-static double dlpackgen_shim_largest(DLDataType dtype) {
-  if (dtype.bits == 64) return 1.7976931348623157e308;
-  if (dtype.code == kDLBfloat) return 3.3895313892515355e38;
-  return dtype.bits == 16 ? 65504 : 3.4028234663852886e38;
 }
 
 /* Compares a float with the range of its dtype. */
 static inline int dlpackgen_shim_fit_real(const struct dlpackgen_site* at, DLDataType dtype,
                                           const struct dlpackgen_shim_value* value, struct dlpackgen_message* message) {
-  if (!value->present || !isfinite(value->real) || fabs(value->real) <= dlpackgen_shim_largest(dtype))
-    return DLPACKGEN_STATUS_OK;
+  if (!value->present || dlpackgen_holds_real(dtype, value->real)) return DLPACKGEN_STATUS_OK;
   return dlpackgen_shim_out_of_range(at, dtype, value, true, message);
 }
 
@@ -289,11 +267,7 @@ static inline int dlpackgen_shim_fit_real(const struct dlpackgen_site* at, DLDat
 static inline int dlpackgen_shim_fit_integer(const struct dlpackgen_site* at, DLDataType dtype,
                                              const struct dlpackgen_shim_value* value,
                                              struct dlpackgen_message* message) {
-  const bool is_signed = dtype.code == kDLInt;
-  const int bits = dtype.code == kDLBool ? 1 : dtype.bits - (is_signed ? 1 : 0);
-  const int64_t high = bits >= 63 ? INT64_MAX : (INT64_C(1) << bits) - 1;
-  const int64_t low = is_signed ? -high - 1 : 0;
-  if (!value->present || (value->integer >= low && value->integer <= high)) return DLPACKGEN_STATUS_OK;
+  if (!value->present || dlpackgen_holds_integer(dtype, value->integer)) return DLPACKGEN_STATUS_OK;
   return dlpackgen_shim_out_of_range(at, dtype, value, false, message);
 }
 

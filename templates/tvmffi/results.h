@@ -176,21 +176,6 @@ DLPACKGEN_TVMFFI_UNUSED static struct dlpackgen_tvm_ffi_any dlpackgen_tvmffi_of_
   return dlpackgen_tvmffi_of_float((double)number);
 }
 
-/* A scalar result whose dtype the call decides. */
-union dlpackgen_tvmffi_scalar {
-  int64_t as_int64_t;
-  int32_t as_int32_t;
-  int16_t as_int16_t;
-  int8_t as_int8_t;
-  uint64_t as_uint64_t;
-  uint32_t as_uint32_t;
-  uint16_t as_uint16_t;
-  uint8_t as_uint8_t;
-  float as_float;
-  double as_double;
-  bool as_bool;
-};
-
 /* Makes an Array of several values. */
 static int dlpackgen_tvmffi_pack(const char* function, struct dlpackgen_tvm_ffi_any* values, int count,
                                  struct dlpackgen_tvm_ffi_any* result, struct dlpackgen_message* message) {

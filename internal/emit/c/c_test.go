@@ -75,7 +75,8 @@ func TestOlderReleasesHaveNoHelpers(t *testing.T) {
 		"dlpackgen/abi_check.h", "dlpack/dlpack.h", "dlpackgen/codes.h", "dlpackgen/elements.h",
 		"dlpackgen/rules.h", "dlpackgen/tensor.h",
 		"dlpackgen/arguments.h", "dlpackgen/check.h", "dlpackgen/described.h", "dlpackgen/message.h",
-		"dlpackgen/parameter.h", "dlpackgen/names.h",
+		"dlpackgen/parameter.h", "dlpackgen/scalar.h",
+		"dlpackgen/names.h",
 	}
 	for _, info := range spec.Embedded().Releases() {
 		_, files := renderRelease(t, info.Version)

@@ -47,7 +47,8 @@ func Checker(r *spec.Release) []emit.Asset {
 	if !hasHelpers(r) {
 		return nil
 	}
-	copied := emit.Copies("c", "dlpackgen", "arguments.h", "check.h", "described.h", "message.h", "parameter.h")
+	copied := emit.Copies("c", "dlpackgen", "arguments.h", "check.h", "described.h", "message.h", "parameter.h",
+		"scalar.h")
 	return append(copied, emit.Asset{From: "c/names.h.tmpl", To: "dlpackgen/names.h", View: viewNames(r)})
 }
 

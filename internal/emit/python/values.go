@@ -150,9 +150,6 @@ func (w *wrapper) variable(i int, p contract.Param, at, integer, real string) {
 	w.after("kernel_.args.%s.real = %s;", p.Name, real)
 }
 
-// largest are the largest numbers of float dtypes.
-var largest = map[string]string{"float16": "65504.0", "bfloat16": "0x1.fep127", "float32": "0x1.fffffep127"}
-
 // readNumber is the call that reads a scalar of a dtype.
 func readNumber(i int, name, code string, bits int, at, integer, real string) string {
 	switch {
@@ -161,10 +158,10 @@ func readNumber(i int, name, code string, bits int, at, integer, real string) st
 			btoi(code == "kDLInt"), integer)
 	case code == "kDLBool":
 		return fmt.Sprintf("dlpackgen_read_bits(&call_, %d, %s, \"bool\", 1, 0, &%s)", i, at, integer)
-	case largest[name] == "":
+	case contract.CLargest(name) == "":
 		return fmt.Sprintf("dlpackgen_read_real(&call_, %d, %s, \"%s\", &%s)", i, at, name, real)
 	}
-	return fmt.Sprintf("dlpackgen_read_within(&call_, %d, %s, \"%s\", %s, &%s)", i, at, name, largest[name], real)
+	return fmt.Sprintf("dlpackgen_read_within(&call_, %d, %s, \"%s\", %s, &%s)", i, at, name, contract.CLargest(name), real)
 }
 
 func (w *wrapper) text(i int, p contract.Param, at, into string) {

@@ -251,9 +251,6 @@ func (w *writer) number(i int, p contract.Param) {
 	w.assign(i, p, value)
 }
 
-// largest are the largest numbers of float dtypes.
-var largest = map[string]string{"float16": "65504.0", "bfloat16": "0x1.fep127", "float32": "0x1.fffffep127"}
-
 // readNumber is the call that reads a scalar of a dtype.
 func readNumber(i int, name, code string, bits int) string {
 	switch {
@@ -262,11 +259,11 @@ func readNumber(i int, name, code string, bits int) string {
 			bits, btoi(code == "kDLInt"), i)
 	case code == "kDLBool":
 		return fmt.Sprintf("dlpackgen_scalar_bits(&sites_[%d], &scalar_, \"bool\", 1, 0, &integer_%d_, message_)", i, i)
-	case largest[name] == "":
+	case contract.CLargest(name) == "":
 		return fmt.Sprintf("dlpackgen_scalar_real(&sites_[%d], &scalar_, \"%s\", &real_%d_, message_)", i, name, i)
 	}
 	return fmt.Sprintf("dlpackgen_scalar_within(&sites_[%d], &scalar_, \"%s\", %s, &real_%d_, message_)", i, name,
-		largest[name], i)
+		contract.CLargest(name), i)
 }
 
 func (w *writer) text(i int, p contract.Param) {

@@ -86,7 +86,7 @@ func scalarResult(p contract.Param, i int) string {
 	case p.Kind == contract.Bool:
 		return fmt.Sprintf("bool result_%d_ = false", i)
 	case p.Var != contract.None:
-		return fmt.Sprintf("union dlpackgen_tvmffi_scalar result_%d_ = {0}", i)
+		return fmt.Sprintf("union dlpackgen_scalar result_%d_ = {0}", i)
 	}
 	return fmt.Sprintf("%s result_%d_ = 0", contract.CTypes[p.Types[0].Name], i)
 }

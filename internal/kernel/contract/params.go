@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
@@ -79,10 +80,27 @@ func holds(d spec.DType, v *notation.Value) bool {
 	case "kDLUInt":
 		return v.Kind == notation.Int && v.Int >= 0 && (d.Bits > 62 || v.Int < int64(1)<<min(d.Bits, 62))
 	}
-	largest := map[string]float64{"float16": 65504, "bfloat16": 0x1.fep127, "float32": math.MaxFloat32,
-		"float64": math.MaxFloat64}[d.Name]
-	return v.Kind == notation.Int && math.Abs(float64(v.Int)) <= largest ||
-		v.Kind == notation.Float && math.Abs(v.Float) <= largest
+	most, known := Largest(d.Name)
+	if !known {
+		most = math.MaxFloat64
+	}
+	return v.Kind == notation.Int && math.Abs(float64(v.Int)) <= most ||
+		v.Kind == notation.Float && math.Abs(v.Float) <= most
+}
+
+// Largest gives the largest number of a float dtype that a double exceeds.
+func Largest(dtype string) (float64, bool) {
+	most, known := map[string]float64{"float16": 65504, "bfloat16": 0x1.fep127, "float32": math.MaxFloat32}[dtype]
+	return most, known
+}
+
+// CLargest spells it as C does; "" for other dtypes.
+func CLargest(dtype string) string {
+	most, known := Largest(dtype)
+	if !known {
+		return ""
+	}
+	return strconv.FormatFloat(most, 'x', -1, 64)
 }
 
 // result checks what a result cannot be.

@@ -3,6 +3,8 @@
 #ifndef DLPACKGEN_PYTHON_VALUES_H_
 #define DLPACKGEN_PYTHON_VALUES_H_
 
+#include <dlpackgen/scalar.h>
+
 #if defined(__GNUC__)
 #define DLPACKGEN_VALUE __attribute__((unused)) static
 #else
@@ -188,21 +190,6 @@ DLPACKGEN_VALUE int dlpackgen_read_numbers(struct dlpackgen_call* call, int i, P
 }
 
 /* Checks and results */
-
-/* A scalar result whose dtype the call decides. */
-union dlpackgen_scalar {
-  int64_t as_int64_t;
-  int32_t as_int32_t;
-  int16_t as_int16_t;
-  int8_t as_int8_t;
-  uint64_t as_uint64_t;
-  uint32_t as_uint32_t;
-  uint16_t as_uint16_t;
-  uint8_t as_uint8_t;
-  float as_float;
-  double as_double;
-  bool as_bool;
-};
 
 /* Makes a C-contiguous copy of a tensor in the host's memory, where it is none: what others cannot
  * have, or has another dtype, stays as it is, and the check says so. */

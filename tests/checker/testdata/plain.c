@@ -1,7 +1,9 @@
 /* Calls the checker without a host: prints each mistake's status and sentence, once buffers of
  * all sizes have held it. */
 #include <dlpackgen/described.h>
+#include <dlpackgen/scalar.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -269,6 +271,55 @@ static int described(struct dlpackgen_message* message) {
   return one(parameter("x", 1, DLPACKGEN_DIM(8), 0), NULL, 0, message);
 }
 
+/* The numbers beside each bound that a dtype does not hold. */
+static int integers(DLDataType dtype, struct dlpackgen_message* message) {
+  static const int64_t numbers[] = {INT64_MIN, -129, -128, -1, 0, 1, 2, 127, 128, 255, 256, INT64_MAX};
+  dlpackgen_put_unheld(message, dtype);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    if (dlpackgen_holds_integer(dtype, numbers[i])) continue;
+    dlpackgen_put_integer(message, numbers[i]);
+    dlpackgen_put(message, " ");
+  }
+  return 0;
+}
+
+static int reals(DLDataType dtype, struct dlpackgen_message* message) {
+  const double numbers[] = {0.0,     65504.0, -65504.0, 65505.0,     -65505.0, 0x1.fep127, 0x1.ff8p127, 0x1.fffffep127,
+                            -1.0e39, 1.0e39,  INFINITY, -1.7976e308, NAN};
+  dlpackgen_put_unheld(message, dtype);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    if (dlpackgen_holds_real(dtype, numbers[i])) continue;
+    dlpackgen_put_real(message, numbers[i]);
+    dlpackgen_put(message, " ");
+  }
+  return 0;
+}
+
+static DLDataType type(DLDataTypeCode code, int bits) {
+  DLDataType dtype = {(uint8_t)code, (uint8_t)bits, 1};
+  return dtype;
+}
+
+static int of_bool(struct dlpackgen_message* message) { return integers(type(kDLBool, 8), message); }
+static int of_int8(struct dlpackgen_message* message) { return integers(type(kDLInt, 8), message); }
+static int of_uint8(struct dlpackgen_message* message) { return integers(type(kDLUInt, 8), message); }
+static int of_int64(struct dlpackgen_message* message) { return integers(type(kDLInt, 64), message); }
+static int of_uint64(struct dlpackgen_message* message) { return integers(type(kDLUInt, 64), message); }
+static int of_float16(struct dlpackgen_message* message) { return reals(type(kDLFloat, 16), message); }
+static int of_bfloat16(struct dlpackgen_message* message) { return reals(type(kDLBfloat, 16), message); }
+static int of_float32(struct dlpackgen_message* message) { return reals(type(kDLFloat, 32), message); }
+static int of_float64(struct dlpackgen_message* message) { return reals(type(kDLFloat, 64), message); }
+
+/* As Python prints them. */
+static int digits(struct dlpackgen_message* message) {
+  static const double numbers[] = {0.1, -2.5, 1e15, 1e16, 123456789.0, 0.0001, 0.00001, 1.0 / 3};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    dlpackgen_put_real(message, numbers[i]);
+    dlpackgen_put(message, " ");
+  }
+  return 0;
+}
+
 static const struct mistake {
   const char* name;
   int (*check)(struct dlpackgen_message* message);
@@ -298,6 +349,16 @@ static const struct mistake {
     {"names", names},
     {"fine", fine},
     {"described", described},
+    {"bool", of_bool},
+    {"int8", of_int8},
+    {"uint8", of_uint8},
+    {"int64", of_int64},
+    {"uint64", of_uint64},
+    {"float16", of_float16},
+    {"bfloat16", of_bfloat16},
+    {"float32", of_float32},
+    {"float64", of_float64},
+    {"digits", digits},
 };
 
 static void must(int so, const char* what, const char* name, size_t size) {
