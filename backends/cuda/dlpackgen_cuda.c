@@ -1784,7 +1784,7 @@ static void streams_leave(int pushed) {
   if (pushed) (void)streams.driver.context_pop(&popped);
 }
 
-/* Gives the device of a stream that is none of the default ones. Most are of the
+/* Gives the device of a stream other than the default ones. Most are of the
  * primary context of the device that is expected. */
 static driver_result streams_device_of(driver_stream stream, int32_t expected, driver_device* device) {
   driver_context context = NULL;
@@ -2479,7 +2479,7 @@ static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
              : DLPACKGEN_BACKEND_OK;
 }
 
-/* Checks what is asked for. */
+/* Checks the request. */
 static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   const int type = (int)r->device.device_type;
   if (type == BACKEND_device) return streams_check_id("allocate", r->device.device_id, error);

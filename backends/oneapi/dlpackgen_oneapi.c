@@ -2421,7 +2421,7 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
   return code ? code : levelzero_keep((struct levelzero_block*)tensor, &open, error);
 }
 
-/* Checks what is asked for, and the stream that is to use it first. */
+/* Checks the request, and the stream that is to use the memory first. */
 static int levelzero_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if ((int)r->device.device_type != BACKEND_device)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",
@@ -2500,7 +2500,7 @@ struct usm_side {
   struct usm_memory memory;
 };
 
-/* Queues a copy on a stream, and waits for it where it is told to. */
+/* Queues a copy on a stream, and waits for it on request. */
 static int usm_move(const struct usm_side* to, const struct usm_side* from, size_t bytes,
                     const dlpackgen_stream* stream, int waits, dlpackgen_backend_error* error);
 

@@ -1699,7 +1699,7 @@ static void streams_leave(int pushed) {
   if (pushed) (void)streams.driver.device_use(pushed - 1);
 }
 
-/* Gives the device of a stream that is none of the default ones. */
+/* Gives the device of a stream other than the default ones. */
 static driver_result streams_device_of(driver_stream stream, int32_t expected, driver_device* device) {
   (void)expected;
   *device = streams.driver.stream_device(stream);
@@ -1710,7 +1710,7 @@ static driver_result streams_device_of(driver_stream stream, int32_t expected, d
 struct streams_attributes {
   unsigned int type, managed, mapped; /* the type in the newest numbering */
   int ordinal;
-  const void* context; /* there is none */
+  const void* context; /* always NULL */
   driver_address start;
   size_t size;
 };
@@ -2370,7 +2370,7 @@ static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
              : DLPACKGEN_BACKEND_OK;
 }
 
-/* Checks what is asked for. */
+/* Checks the request. */
 static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   const int type = (int)r->device.device_type;
   if (type == BACKEND_device) return streams_check_id("allocate", r->device.device_id, error);

@@ -38,7 +38,7 @@ enum dlpackgen_shm_code {
   DLPACKGEN_SHM_DESCRIPTOR = 68,      /* not of a memfd in ordinary pages */
   DLPACKGEN_SHM_NOT_SEALED = 69,      /* a peer could still change the size */
   DLPACKGEN_SHM_SIZE = 70,            /* not the size of what the header says */
-  DLPACKGEN_SHM_HEADER = 71           /* breaks a rule of DLPack, or is none of ours */
+  DLPACKGEN_SHM_HEADER = 71           /* breaks a rule of DLPack, or was not made here */
 };
 
 /* Flags of send. */

@@ -235,7 +235,7 @@ static inline const struct dlpackgen_element* dlpackgen_np_element(int number) {
 #include <dlpackgen/described.h>
 
 /* An exception that is set aside while other code of Python runs: none may run with one
- * set, and whether a call failed is told by what it returns, never by one being set. */
+ * set, and the result of a call says whether it failed, never an exception that is set. */
 struct dlpackgen_pending {
   PyObject *kind, *value, *trace;
 };
@@ -492,7 +492,7 @@ static inline int dlpackgen_little_endian(void) {
   return order.first;
 }
 
-/* Copies shape and strides, of which there are no more than are served. */
+/* Copies shape and strides, which must not have more dimensions than are served. */
 DLPACKGEN_FAST void dlpackgen_copy_numbers(DLTensor* tensor, int64_t* scratch) {
   for (int32_t i = 0; i < tensor->ndim; i++) {
     scratch[i] = tensor->shape[i];
@@ -863,7 +863,7 @@ static int dlpackgen_np_refuse_kind(PyObject* object, char kind) {
   }
 }
 
-/* An array whose elements are none of C's types: 1, or -1 with the reason. */
+/* An array whose elements have no type in C: 1, or -1 with the reason. */
 DLPACKGEN_SLOW static int dlpackgen_np_no_element(PyObject* object) {
   const struct dlpackgen_np_dtype* d = dlpackgen_np_dtype_of(object);
   if (d->number == DLPACKGEN_NP_VARIABLE_TEXT) return dlpackgen_np_refuse_kind(object, 'T');
@@ -1478,7 +1478,7 @@ static bool dlpackgen_torch_is_rocm(void) {
   return is_rocm;
 }
 
-/* Whether a torch is none that is newer than those whose words were tested. */
+/* Whether a torch is no newer than those whose words were tested. */
 static bool dlpackgen_torch_is_tested(const struct dlpackgen_torch_functions* call) {
   const uint64_t version = call->abi_version ? call->abi_version() : 0;
   return version < (UINT64_C(2) << 56 | (uint64_t)(DLPACKGEN_TORCH_NEWEST_TESTED + 1) << 48);
@@ -2294,7 +2294,7 @@ static void dlpackgen_drop(PyObject* object) {
   PyGILState_Release(gil);
 }
 
-/* Deletes with the GIL held. The deleter of a stranger may not know that an exception
+/* Deletes with the GIL held. A foreign deleter may not know that an exception
  * must be kept. */
 static void dlpackgen_delete_quietly(DLManagedTensorVersioned* versioned, DLManagedTensor* legacy) {
   struct dlpackgen_pending pending = dlpackgen_suspend();
@@ -2371,7 +2371,7 @@ DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned* tensor) {
   else dlpackgen_delete_anywhere(tensor, NULL);
 }
 
-/* Copies shape and strides to numbers, of which there are 2 * ndim and which may
+/* Copies shape and strides to 2 * ndim numbers, which may
  * hold the strides already, and lets the tensor point there. */
 static dlpackgen_error_code dlpackgen_copy_metadata(DLTensor* tensor, int64_t* numbers) {
   int64_t strides[DLPACKGEN_MAX_NDIM];
@@ -3034,7 +3034,7 @@ static int dlpackgen_question(struct dlpackgen_state* state, PyObject* object, c
   return dlpackgen_ask_all(state, object, refusing, asks) ? dlpackgen_not_exported(object) : 0;
 }
 
-/* What is said of an object whose table was found by another type. */
+/* The message about an object whose table was found by another type. */
 #define DLPACKGEN_OTHER_TYPE "it became an object of another type during the call"
 
 /* Refuses what the validator found in a tensor. */
@@ -3045,7 +3045,7 @@ DLPACKGEN_SLOW static int dlpackgen_refuse_error(const DLTensor* tensor, dlpackg
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
-/* Looks at a tensor that a stranger gave, or an adopted library, since CuPy lets its users
+/* Looks at a tensor that a foreign library gave, or an adopted one, since CuPy lets its users
  * make any shape; shape and strides are copied first where that is asked for: of all but
  * adopted ones, which always have strides. */
 static int dlpackgen_admit(struct dlpackgen_argument* a, int64_t* scratch, int copy) {
@@ -3720,7 +3720,7 @@ DLPACKGEN_FAST int dlpackgen_is_elsewhere(const struct dlpackgen_call* call, int
          !dlpackgen_is_on_host(call->arguments[i].tensor.device);
 }
 
-/* Gives the tensors of so many arguments, NULL for what is none, as the checker takes them. */
+/* Gives the tensors of so many arguments, NULL for any other, as the checker takes them. */
 static void dlpackgen_tensors_of(const struct dlpackgen_call* call, int count, const DLTensor** tensors) {
   for (int i = 0; i < count; i++) {
     const int is_tensor = call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && call->arguments[i].object;
@@ -3817,7 +3817,7 @@ static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
   const int first = dlpackgen_compare_devices(call, call->function->nparameters);
   if (first < -1) return -1;
   if (first < 0) {
-    call->stream = NULL; /* one that was told to who gave a tensor on the CPU all the same */
+    call->stream = NULL; /* its producer gave a tensor on the CPU despite the stream */
     if (!call->private_.has_number) return 0;
     PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': all tensors are on the CPU, which has no streams",
                  call->function->name);

@@ -31,7 +31,7 @@
  * Every function here is called with the GIL held. The exceptions that they set
  * say only what is wrong ("its byte order is not the machine's"): the caller puts
  * "f(): argument 'b' (2nd): " before it. BufferError for a tensor that cannot be
- * had, TypeError for an object that is none.
+ * had, TypeError for any other object.
  */
 
 #include <Python.h>

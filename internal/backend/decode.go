@@ -81,7 +81,7 @@ func decode(m *yaml.Map, name *yaml.Node) *Backend {
 		b.Implementation = n.OneOfRenamed("implementation", Implementations, renamedImplementations)
 	}
 	need, known := requirements[b.Implementation]
-	need.optional = need.optional || !known // what sources that are none need is not known
+	need.optional = need.optional || !known // what unknown sources need is not known
 	b.MinVersion = number(need.get(m, "min_version"), "min_version", 0, math.MaxInt32)
 	for _, n := range m.List("devices") {
 		b.Devices = append(b.Devices, decodeDevice(n))

@@ -1,6 +1,6 @@
 // Package config decodes dlpackgen.yaml into the targets of a run: which ones,
 // where, for which release, with which options. It reads no file itself and
-// knows nothing of what stands on the disk; which targets there are it is told.
+// knows nothing of what stands on the disk; the caller passes the table of targets.
 package config
 
 import (

@@ -157,7 +157,7 @@ func (d *derivation) alias(a *spec.Alias) (Formula, Unit) {
 	return d.named(a.Target)
 }
 
-// fixed is the room of a builtin type; 0 for a name that is none.
+// fixed is the room of a builtin type; 0 for any other name.
 func fixed(name string) (Formula, Unit) {
 	x, _ := LP64.scalar(name)
 	return integer(x.size)

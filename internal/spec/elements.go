@@ -140,7 +140,7 @@ func owner(v EnumValue) string {
 }
 
 // references reports enumerators that name others which no release has, a data type of
-// another width than its code, and a flag that there is none of.
+// another width than its code, and an unknown flag.
 func (s *Spec) references(codes map[string]string) {
 	names := sortedKeys(codes)
 	for _, d := range s.decls {

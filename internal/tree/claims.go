@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// claim is a path that is none of this run's business: it is neither planned, nor judged, nor
+// claim is a path that this run leaves alone: it is neither planned, nor judged, nor
 // deleted under any spelling.
 type claim struct {
 	why  string // ends the sentence "the file ..."

@@ -113,7 +113,7 @@ type Report struct {
 }
 
 // Drift tells whether the directory differs from the plan: exit 1 of check.
-// Foreign files are none of ours.
+// Foreign files are left alone.
 func (r *Report) Drift() bool {
 	for _, it := range r.Items {
 		if it.State != Unchanged && it.State != Untracked {

@@ -44,7 +44,7 @@ struct conformance_hooks {
 
   /* Creates a stream that the backend must reject, such as one of another context or one
    * that runs its work out of order; `close` destroys it. There may be several, counted
-   * from 0; CONFORMANCE_NO_MORE says that there is none of this number. */
+   * from 0; CONFORMANCE_NO_MORE says that this number is too large. */
   int (*foreign)(int32_t device, int number, void** stream);
 
   /* Makes the driver's calls behind one function fail, all others work. */

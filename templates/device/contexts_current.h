@@ -120,7 +120,7 @@ static void streams_leave(int pushed) {
   if (pushed) (void)streams.driver.context_pop(&popped);
 }
 
-/* Gives the device of a stream that is none of the default ones. Most are of the
+/* Gives the device of a stream other than the default ones. Most are of the
  * primary context of the device that is expected. */
 static driver_result streams_device_of(driver_stream stream, int32_t expected, driver_device* device) {
   driver_context context = NULL;

@@ -119,7 +119,7 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
   return code ? code : levelzero_keep((struct levelzero_block*)tensor, &open, error);
 }
 
-/* Checks what is asked for, and the stream that is to use it first. */
+/* Checks the request, and the stream that is to use the memory first. */
 static int levelzero_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if ((int)r->device.device_type != BACKEND_device)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",

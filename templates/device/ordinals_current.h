@@ -46,7 +46,7 @@ static void streams_leave(int pushed) {
   if (pushed) (void)streams.driver.device_use(pushed - 1);
 }
 
-/* Gives the device of a stream that is none of the default ones. */
+/* Gives the device of a stream other than the default ones. */
 static driver_result streams_device_of(driver_stream stream, int32_t expected, driver_device* device) {
   (void)expected;
   *device = streams.driver.stream_device(stream);
@@ -57,7 +57,7 @@ static driver_result streams_device_of(driver_stream stream, int32_t expected, d
 struct streams_attributes {
   unsigned int type, managed, mapped; /* the type in the newest numbering */
   int ordinal;
-  const void* context; /* there is none */
+  const void* context; /* always NULL */
   driver_address start;
   size_t size;
 };

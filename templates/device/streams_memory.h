@@ -57,7 +57,7 @@ static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
              : DLPACKGEN_BACKEND_OK;
 }
 
-/* Checks what is asked for. */
+/* Checks the request. */
 static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   const int type = (int)r->device.device_type;
   if (type == BACKEND_device) return streams_check_id("allocate", r->device.device_id, error);

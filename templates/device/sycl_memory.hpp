@@ -91,7 +91,7 @@ void delete_tensor(DLManagedTensorVersioned* tensor) {
   (void)release(block_of(tensor), nullptr);
 }
 
-// Checks what is asked for, and the stream that is to use it first.
+// Checks the request, and the stream that is to use the memory first.
 int check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if (static_cast<int>(r->device.device_type) != BACKEND_device)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",

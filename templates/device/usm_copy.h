@@ -12,7 +12,7 @@ struct usm_side {
   struct usm_memory memory;
 };
 
-/* Queues a copy on a stream, and waits for it where it is told to. */
+/* Queues a copy on a stream, and waits for it on request. */
 static int usm_move(const struct usm_side* to, const struct usm_side* from, size_t bytes,
                     const dlpackgen_stream* stream, int waits, dlpackgen_backend_error* error);
 

@@ -39,7 +39,7 @@ struct vendor_impl {
   int (*give)(const struct driver* driver, const struct vendor_request* request, void* data,
               dlpackgen_backend_error* error);
 
-  /* Gives the device that a stream is of, which is none of the numbers in the
+  /* Gives the device that a stream is of, which has none of the numbers in the
    * description. NULL where the driver does not tell: streams are then not checked. */
   int (*owner)(const struct driver* driver, void* stream, int32_t* ordinal, dlpackgen_backend_error* error);
 

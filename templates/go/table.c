@@ -24,7 +24,7 @@ __attribute__((cold, noinline)) static int fail(const producer* p, const char* k
   return -1;
 }
 
-/* The object behind a py_object; NULL for what is none. */
+/* The object behind a py_object; NULL for any other object. */
 static object* object_of(const producer* p, void* py_object) {
   object* o = py_object;
   if (o && p->is.offset) memcpy(&o, (char*)py_object + p->is.offset, sizeof o);

@@ -14,7 +14,7 @@ import (
 // through all of memory.
 const MaxNDim = 64
 
-// validate tests all that can be known of a stranger's tensor without reading
+// validate tests all that can be known of a foreign tensor without reading
 // its elements, so that no later arithmetic on it overflows. Unknown devices
 // and type codes pass: they are numbers that a caller may know.
 func validate(t Tensor, nullStrides bool) error {

@@ -35,7 +35,7 @@ static inline int dlpackgen_little_endian(void) {
   return order.first;
 }
 
-/* Copies shape and strides, of which there are no more than are served. */
+/* Copies shape and strides, which must not have more dimensions than are served. */
 DLPACKGEN_FAST void dlpackgen_copy_numbers(DLTensor* tensor, int64_t* scratch) {
   for (int32_t i = 0; i < tensor->ndim; i++) {
     scratch[i] = tensor->shape[i];

@@ -187,7 +187,7 @@ static int dlpackgen_np_refuse_kind(PyObject* object, char kind) {
   }
 }
 
-/* An array whose elements are none of C's types: 1, or -1 with the reason. */
+/* An array whose elements have no type in C: 1, or -1 with the reason. */
 DLPACKGEN_SLOW static int dlpackgen_np_no_element(PyObject* object) {
   const struct dlpackgen_np_dtype* d = dlpackgen_np_dtype_of(object);
   if (d->number == DLPACKGEN_NP_VARIABLE_TEXT) return dlpackgen_np_refuse_kind(object, 'T');

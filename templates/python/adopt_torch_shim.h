@@ -237,7 +237,7 @@ static bool dlpackgen_torch_is_rocm(void) {
   return is_rocm;
 }
 
-/* Whether a torch is none that is newer than those whose words were tested. */
+/* Whether a torch is no newer than those whose words were tested. */
 static bool dlpackgen_torch_is_tested(const struct dlpackgen_torch_functions* call) {
   const uint64_t version = call->abi_version ? call->abi_version() : 0;
   return version < (UINT64_C(2) << 56 | (uint64_t)(DLPACKGEN_TORCH_NEWEST_TESTED + 1) << 48);

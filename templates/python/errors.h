@@ -6,7 +6,7 @@
 #include "state.h"
 
 /* An exception that is set aside while other code of Python runs: none may run with one
- * set, and whether a call failed is told by what it returns, never by one being set. */
+ * set, and the result of a call says whether it failed, never an exception that is set. */
 struct dlpackgen_pending {
   PyObject *kind, *value, *trace;
 };

@@ -25,7 +25,7 @@ static void dlpackgen_drop(PyObject* object) {
   PyGILState_Release(gil);
 }
 
-/* Deletes with the GIL held. The deleter of a stranger may not know that an exception
+/* Deletes with the GIL held. A foreign deleter may not know that an exception
  * must be kept. */
 static void dlpackgen_delete_quietly(DLManagedTensorVersioned* versioned, DLManagedTensor* legacy) {
   struct dlpackgen_pending pending = dlpackgen_suspend();
@@ -102,7 +102,7 @@ DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned* tensor) {
   else dlpackgen_delete_anywhere(tensor, NULL);
 }
 
-/* Copies shape and strides to numbers, of which there are 2 * ndim and which may
+/* Copies shape and strides to 2 * ndim numbers, which may
  * hold the strides already, and lets the tensor point there. */
 static dlpackgen_error_code dlpackgen_copy_metadata(DLTensor* tensor, int64_t* numbers) {
   int64_t strides[DLPACKGEN_MAX_NDIM];

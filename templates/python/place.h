@@ -255,7 +255,7 @@ DLPACKGEN_FAST int dlpackgen_is_elsewhere(const struct dlpackgen_call* call, int
          !dlpackgen_is_on_host(call->arguments[i].tensor.device);
 }
 
-/* Gives the tensors of so many arguments, NULL for what is none, as the checker takes them. */
+/* Gives the tensors of so many arguments, NULL for any other, as the checker takes them. */
 static void dlpackgen_tensors_of(const struct dlpackgen_call* call, int count, const DLTensor** tensors) {
   for (int i = 0; i < count; i++) {
     const int is_tensor = call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && call->arguments[i].object;
@@ -352,7 +352,7 @@ static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
   const int first = dlpackgen_compare_devices(call, call->function->nparameters);
   if (first < -1) return -1;
   if (first < 0) {
-    call->stream = NULL; /* one that was told to who gave a tensor on the CPU all the same */
+    call->stream = NULL; /* its producer gave a tensor on the CPU despite the stream */
     if (!call->private_.has_number) return 0;
     PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': all tensors are on the CPU, which has no streams",
                  call->function->name);

@@ -74,7 +74,7 @@ static int dlpackgen_question(struct dlpackgen_state* state, PyObject* object, c
   return dlpackgen_ask_all(state, object, refusing, asks) ? dlpackgen_not_exported(object) : 0;
 }
 
-/* What is said of an object whose table was found by another type. */
+/* The message about an object whose table was found by another type. */
 #define DLPACKGEN_OTHER_TYPE "it became an object of another type during the call"
 
 /* Refuses what the validator found in a tensor. */
@@ -85,7 +85,7 @@ DLPACKGEN_SLOW static int dlpackgen_refuse_error(const DLTensor* tensor, dlpackg
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
-/* Looks at a tensor that a stranger gave, or an adopted library, since CuPy lets its users
+/* Looks at a tensor that a foreign library gave, or an adopted one, since CuPy lets its users
  * make any shape; shape and strides are copied first where that is asked for: of all but
  * adopted ones, which always have strides. */
 static int dlpackgen_admit(struct dlpackgen_argument* a, int64_t* scratch, int copy) {

@@ -19,7 +19,7 @@ class BufferError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/** An object that is none of the kind that is wanted: TypeError in Python. */
+/** An object of another kind than expected: TypeError in Python. */
 class TypeError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -145,7 +145,7 @@ def _read_static(kernel, i, value):
 
 
 def _plain(kernel, i, value):
-    """An int, a float or a bool; what is none of them stays as it is."""
+    """An int, a float or a bool; anything else stays as it is."""
     if isinstance(value, (bool, int, float, str, bytes, _TRACED)):
         return value
     for convert in _operator.index, float:
@@ -159,7 +159,7 @@ def _plain(kernel, i, value):
 
 
 def _read_number(kernel, i, value, plain, arrays):
-    """A scalar of the dtype that a tensor has. Where that is none of its own, the check says so."""
+    """A scalar of the dtype that a tensor has. The check reports a dtype that it has not."""
     p = kernel.parameters[i]
     binder = arrays[p.binder]
     dtype = "" if binder is None else _dtype_name(binder)

@@ -61,7 +61,7 @@ static int dlpackgen_packed_fail(int status, const char* sentence) {
   return -1;
 }
 
-/* Gives a scalar; 0 where a value is none. */
+/* Gives a scalar; 0 where a value is not one. */
 static int dlpackgen_packed_give(const struct dlpackgen_tvm_ffi_any* value, union dlpackgen_packed_value* result,
                                  int* code) {
   switch (value->type_index) {

@@ -71,8 +71,8 @@ DLPACKGEN_TVMFFI_UNUSED static DLTensor* dlpackgen_tvmffi_on_host(DLDataType dty
   return dlpackgen_tvmffi_add_strides(&made, &memory->room);
 }
 
-/* Makes a C-contiguous copy of a tensor in the host's memory, where it is none. What else stays as
- * it is, the check reports. */
+/* Makes a C-contiguous copy of a tensor in the host's memory that is not so. What else stays as it
+ * is, the check reports. */
 DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_make_contiguous(const struct dlpackgen_site* at, DLTensor** tensor,
                                                                     struct dlpackgen_tvmffi_memory* memory,
                                                                     struct dlpackgen_message* message) {

@@ -954,7 +954,7 @@ static void requests_that_are_refused(void) {
   expect(!tensor, "nothing in the place of the tensor");
 }
 
-/* Memory of each type of device is told from the host's, also inside of it. */
+/* Memory of each type of device is distinguished from the host's, also inside of an allocation. */
 static void whose_memory(void) {
   char local[16];
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;

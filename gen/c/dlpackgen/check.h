@@ -101,7 +101,7 @@ static inline void dlpackgen_put_dtypes(struct dlpackgen_message* message, const
   }
 }
 
-/* Adds types of devices, up to a 0 or to so many; where there is none, the CPU. */
+/* Adds types of devices, up to a 0 or to so many; the CPU, where the list is empty. */
 static inline void dlpackgen_put_devices(struct dlpackgen_message* message, const int32_t* devices, int most) {
   int count = 1;
   while (count < most && devices[count]) count++;
@@ -195,7 +195,7 @@ DLPACKGEN_SLOW static int dlpackgen_bad_layout(const struct dlpackgen_site* at, 
   return status;
 }
 
-/** What is said of elements that share memory, after the argument. */
+/** The message about elements that share memory, after the argument. */
 #define DLPACKGEN_OVERLAPPING "its elements may overlap, but the parameter is writable"
 
 DLPACKGEN_SLOW static int dlpackgen_overlapping(const struct dlpackgen_site* at, const DLTensor* tensor,
@@ -255,7 +255,7 @@ DLPACKGEN_SLOW static int dlpackgen_other_device(const struct dlpackgen_site* at
   return dlpackgen_other_place(at, got.text, like, wanted.text, message);
 }
 
-/** What is said of a tensor without memory, after the argument. */
+/** The message about a tensor without memory, after the argument. */
 #define DLPACKGEN_WITHOUT_MEMORY "it has elements but no memory: its data is NULL"
 
 /** Says that a tensor has more dimensions than there is room for, after the argument. */

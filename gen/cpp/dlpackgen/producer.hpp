@@ -42,7 +42,7 @@ Result<T> as_result(T&& value) noexcept {
   return static_cast<T&&>(value);
 }
 
-// Tells without throwing, even if who is told does.
+// Reports without throwing, even if the receiver throws.
 template <class Tell>
 void tell_safely(Tell& tell, const char* kind, const char* text) noexcept {
 #ifdef __cpp_exceptions

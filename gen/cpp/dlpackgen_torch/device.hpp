@@ -68,7 +68,7 @@ inline void keep_for_torch(DLManagedTensorVersioned* managed) noexcept {
 }
 
 // Whoever lets go of a tensor has queued the last work on it before, on the stream that
-// is torch's then; the deleter of DLPack is told of none.
+// is torch's then; DLPack's deleter has no stream.
 template <void (*deleter)(void*)>
 void delete_after_work(void* context) {
   keep_for_torch(static_cast<DLManagedTensorVersioned*>(context));

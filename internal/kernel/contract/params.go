@@ -53,7 +53,7 @@ var valueKinds = map[Kind][]notation.ValueKind{
 	Number: {notation.Int, notation.Float, notation.Bool},
 }
 
-// mismatch tells why a value is none of a type, or gives "".
+// mismatch tells why a value does not suit a type, or gives "".
 func mismatch(p *Param, v *notation.Value) string {
 	if p.Kind == Tensor || p.Kind == Ints || p.Kind == Floats {
 		return "a tensor or a list has no default but None"

@@ -173,7 +173,7 @@ func isTrap(n *yaml.Node) bool {
 	return !n.Quoted && slices.Contains(booleans, lower(n.Value)) && len(n.Value) != 1
 }
 
-// checkKey reports a name that is none.
+// checkKey reports an invalid name.
 func checkKey(n *yaml.Node, what string) bool {
 	if isTrap(n) {
 		n.Errorf("unquoted", "write it in quotes, or choose another name",

@@ -37,7 +37,7 @@ func (c *Call) Len() int {
 	return int(c.c.count)
 }
 
-// Object gives an argument as it is, or 0 where there is none. The reference is
+// Object gives an argument as it is, or 0 where it was left out. The reference is
 // Python's, and good until the function returns.
 func (c *Call) Object(i int) Object {
 	if i < 0 || i >= c.Len() {

@@ -191,7 +191,7 @@ DLPACKGEN_VALUE int dlpackgen_read_numbers(struct dlpackgen_call* call, int i, P
 
 /* Checks and results */
 
-/* Makes a C-contiguous copy of a tensor in the host's memory, where it is none: what others cannot
+/* Makes a C-contiguous copy of a tensor in the host's memory that is not so: what others cannot
  * have, or has another dtype, stays as it is, and the check says so. */
 DLPACKGEN_VALUE int dlpackgen_make_contiguous(const struct dlpackgen_parameter* p, const DLTensor** tensor,
                                               DLManagedTensorVersioned** copy) {
