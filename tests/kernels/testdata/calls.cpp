@@ -1,6 +1,7 @@
 // Calls every kernel of kernels.yaml by the functions of C++. Each error is printed as calls.c
 // prints it: what is wrong, the status and the sentence.
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
