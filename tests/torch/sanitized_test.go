@@ -153,7 +153,7 @@ func races(t *testing.T, number int) string {
 	env := []string{"LD_PRELOAD=" + runtime + " " + standard, "TSAN_OPTIONS=exitcode=0", mutation.Env(number)}
 	tests := found(t, "threads.py", `^def (test_(?:exports|imports|new)\w*)`)
 	out, err := script(to, dir, env, append([]string{"threads.py"}, tests...)...)
-	if err == nil {
+	if err == nil && number == 0 { // a race may end the process, also with status 0
 		assert.Equal(t, len(tests), strings.Count("\n"+out, "\nok "), out)
 	}
 	return out
