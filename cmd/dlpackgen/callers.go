@@ -50,7 +50,7 @@ func described(cmd *cobra.Command, file, name string) ([]contract.Kernel, error)
 func listCallers(w io.Writer, r *spec.Release, all []contract.Kernel, name string) {
 	k := &all[slices.IndexFunc(all, func(k contract.Kernel) bool { return k.Name == name })]
 	for _, row := range targets.All() {
-		if !row.Contracts {
+		if !row.Contracts || row.Collects && k.GoFunc == "" {
 			continue
 		}
 		verdict, reasons := "yes", []string(nil)

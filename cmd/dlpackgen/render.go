@@ -63,24 +63,32 @@ func (j *job) models(dir string) ([]*emit.Model, error) {
 	releases := map[string]*spec.Release{}
 	var out []*emit.Model
 	for _, t := range j.config.Selected {
-		if releases[t.Release] == nil {
-			release, err := j.spec.Release(t.Release)
-			if err != nil {
-				return nil, err
-			}
-			releases[t.Release] = j.config.Extend(release)
+		m, err := j.model(t, dir, releases)
+		if err == nil && t.Collects {
+			m.Library, err = j.library(t, dir, releases)
 		}
-		m := &emit.Model{Release: releases[t.Release], Options: t.Options, Contracts: j.config.Contracts}
-		var err error
-		if m.Import, err = j.importPath(t, dir); err != nil {
-			return nil, err
-		}
-		if err := j.imports(m, t, dir); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+func (j *job) model(t config.Target, dir string, releases map[string]*spec.Release) (*emit.Model, error) {
+	if releases[t.Release] == nil {
+		release, err := j.spec.Release(t.Release)
+		if err != nil {
+			return nil, err
+		}
+		releases[t.Release] = j.config.Extend(release)
+	}
+	m := &emit.Model{Release: releases[t.Release], Options: t.Options, Contracts: j.config.Contracts}
+	var err error
+	if m.Import, err = j.importPath(t, dir); err != nil {
+		return nil, err
+	}
+	return m, j.imports(m, t, dir)
 }
 
 // imports finds the Go packages of other targets that those of a target import.

@@ -163,14 +163,22 @@ func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release strin
 // target reads one entry. A bare `c:` is as good as `c: {}`.
 func (d *decoder) target(cfg *Config, row emit.Target, n *yaml.Node, release string, asked *yaml.Node) {
 	t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}, at: n}
-	if isEmpty(n) {
-		d.place(cfg, t, orElse(asked, n))
-		return
+	if !isEmpty(n) {
+		m := n.Map("target " + row.Name)
+		asked = d.settings(m, &t, asked)
+		m.Close()
 	}
-	m := n.Map("target " + row.Name)
-	asked = d.settings(m, &t, asked)
-	m.Close()
+	checkRequired(t)
 	d.place(cfg, t, orElse(asked, n))
+}
+
+// checkRequired reports options that the target cannot do without.
+func checkRequired(t Target) {
+	for _, o := range t.Target.Options {
+		if o.Required && t.Options[o.Name] == "" {
+			t.at.Errorf("missing-key", o.Name+": "+o.Doc, "target %s needs option %s", t.Name, o.Name)
+		}
+	}
 }
 
 // settings reads what every target has, and its options; it gives where the release

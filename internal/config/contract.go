@@ -54,6 +54,7 @@ func (d *decoder) checkContractsAreUsed(cfg *Config, section *yaml.Node) {
 			"no target of this config makes kernels that have args and returns")
 	}
 	d.checkContractNeeds(cfg, all)
+	d.checkLanguages(cfg, all, section)
 	d.checkContractsCanBeMade(cfg, all, section)
 	for _, t := range all {
 		if t.OnRequest && t.at != nil && len(cfg.Contracts) == 0 && !d.diags.Failed() {

@@ -33,6 +33,29 @@ func TestLinesOfKernelsHavePositions(t *testing.T) {
 	assert.Contains(t, found, "dlpackgen.yaml:3:33: error: this [ has no end [invalid-line]")
 }
 
+// Kernels in Go need the target that makes their library, and that one needs them.
+func TestKernelsInGoNeedTheirTarget(t *testing.T) {
+	const head, kernel = "version: 1\ntargets: {c: {}, go: {}, kernels: {}", "kernels: {f: {lang: go, args: {x: 'int8[n]'}}}\n"
+	for src, want := range map[string]string{
+		head + "}\n" + kernel: "3:11: error: kernel f has lang: go, and no target of this config makes the library of kernels " +
+			"in Go [needs-target]",
+		head + ", gokernels: }\n" + kernel:                                                                "2:50: error: target gokernels needs option functions [missing-key]",
+		head + ", gokernels: {functions: 'a b'}}\n" + kernel:                                              "2:62: error: functions: \"a b\" is no import path [invalid-option]",
+		head + ", gokernels: {functions: a/b}}\nkernels: {f: {args: {x: 'int8[n]'}}}\n":                   "target gokernels makes the library of kernels in Go, and no kernel has lang: go [no-kernels]",
+		head + ", gokernels: {functions: a/b}}\nkernels: {f: {lang: go, args: {x: 'int4[n]', n: int}}}\n": "",
+		head + ", gokernels: {functions: a/b}}\n" + kernel:                                                "",
+		"version: 1\ntargets: {c: {}, kernels: {}, gokernels: {functions: a/b}}\n" + kernel:               "target gokernels includes headers of target go for kernels with args or returns [needs-target]",
+		head + ", gokernels: {functions: a/b}}\nkernels: {f: {lang: go, types: {T: [int4]}, args: {x: 'T[n]'}}}\n": "3:11: error: target " +
+			"gokernels: kernel f has dtype int4 for T, which Go has no type for in memory",
+	} {
+		_, found := decode(t, src, Choice{})
+		if want == "" {
+			assert.Empty(t, found, src)
+		}
+		assert.Contains(t, found, want, src)
+	}
+}
+
 // Kernels and targets that make something of them come together.
 func TestDescribedKernelsNeedATarget(t *testing.T) {
 	_, found := decode(t, "version: 1\ntargets: {c: {}}\nkernels: {f: {args: {x: int}}}\n", Choice{})

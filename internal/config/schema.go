@@ -124,4 +124,5 @@ func fillLines(defs object) {
 	sections := part(defs, "kernel", "properties")
 	part(sections, "args")["maxProperties"] = kernel.MaxArguments
 	part(sections, "returns")["maxProperties"] = kernel.MaxResults
+	part(sections, "lang")["enum"] = contract.Languages
 }

@@ -29,6 +29,7 @@ type File struct {
 	Defines []string
 	// Main marks the one file that a user of the target includes, which can be printed alone.
 	Main bool
+	Unit bool // see Asset.Unit
 }
 
 // Model is what a target makes its files of: one release and the target's options.
@@ -38,6 +39,14 @@ type Model struct {
 	Contracts []contract.Kernel // those that are described by args and returns, likewise
 	Imports   map[string]string // import paths of Go packages that other targets make, by target; see Target.Imports
 	Import    string            // of the folder that the files will stand in; "" where nothing gives one
+	Library   Library           // of the config's other targets; see Target.Collects
+}
+
+// Library is what one library of a config's kernels is compiled from, beside their author's code.
+type Library struct {
+	Units   []string // the files of C to compile, relative to the folder of the target that collects them
+	Folders []string // those with their headers, likewise
+	Digest  string   // of all of C that the targets make
 }
 
 // ImportPath returns the import path of a Go package: the option's, else the folder's, else "".
@@ -49,6 +58,8 @@ type Option struct {
 	Doc     string
 	Default string
 	Bool    bool // true or false
+	// Required: a config that lists the target sets it.
+	Required bool
 	// Check gives what is wrong with a value, or "".
 	Check func(value string) string
 }
@@ -66,6 +77,7 @@ type Target struct {
 	Contracts     bool     // it makes something of those kernels that have args and returns
 	OnRequest     bool     // it is made only where a config lists it
 	ContractNeeds []string // beside Needs, where the config has such kernels
+	Collects      bool     // it compiles the C of the config's other targets: Model.Library
 	// Limits lists what callers of a described kernel cannot do there, though they can call it.
 	Limits func(*contract.Kernel) []string
 	// Clashes finds the names of a release that the target could not tell apart;

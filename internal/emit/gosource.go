@@ -67,14 +67,15 @@ func ImportOption(more string) Option {
 		Name: OptionImport,
 		Doc: "import path of the Go package, from which its C names get their prefix; by default that of the folder, " +
 			"by the nearest go.mod" + more,
-		Check: checkImport,
+		Check: CheckImport,
 	}
 }
 
 // importPath is what the go command accepts as one, without the rarer signs.
 var importPath = regexp.MustCompile(`^[A-Za-z0-9_~.-]+(/[A-Za-z0-9_~.-]+)*$`)
 
-func checkImport(value string) string {
+// CheckImport tells what is wrong with an import path, or gives "".
+func CheckImport(value string) string {
 	if value != "" && !importPath.MatchString(value) {
 		return fmt.Sprintf("%q is no import path", value)
 	}

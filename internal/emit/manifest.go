@@ -26,6 +26,7 @@ type Asset struct {
 	// Defines are the C functions of a starter file: see File.Defines.
 	Defines []string
 	Main    bool // the target's interface file: see File.Main
+	Unit    bool // it is compiled into the one library of all callers
 	// Parts are put in where the source includes them by their To, each once and without
 	// its guard.
 	Parts  []Asset

@@ -41,7 +41,8 @@ func (a Asset) render(version string, words Words) (File, error) {
 	if a.Once {
 		head = StarterLine(a.To)
 	}
-	return File{Path: a.To, Data: []byte(head + source), Once: a.Once, Defines: a.Defines, Main: a.Main}, err
+	return File{Path: a.To, Data: []byte(head + source), Once: a.Once, Defines: a.Defines, Main: a.Main,
+		Unit: a.Unit}, err
 }
 
 // source returns the text of the source with its words replaced: a template, which is then filled,

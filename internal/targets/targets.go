@@ -26,7 +26,8 @@ func Table() emit.Table { return emit.Table{Rows: All(), Vendor: device.Vendor} 
 // All gives every target, in the order in which they are made and listed.
 func All() []emit.Target {
 	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, kernels.Target, torch.Target,
-		torchshim.Target, jax.Target, tvmffi.Target, onnxruntime.Target, ufunc.Target, paddle.Target, device.Shared,
+		torchshim.Target, jax.Target, tvmffi.Target, onnxruntime.Target, ufunc.Target, paddle.Target,
+		golang.Library, device.Shared,
 		device.CUDA, device.ROCm, device.OneAPI, shm.Target}
 }
 

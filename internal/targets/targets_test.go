@@ -81,7 +81,7 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 	for _, imports := range []map[string]string{nil, {emit.SharedDevice: "example.org/device"}} {
 		for _, row := range rows {
 			m := &emit.Model{Release: release, Import: "example.org/x", Imports: imports,
-				Contracts: []contract.Kernel{oneContract()}}
+				Contracts: []contract.Kernel{oneContract()}, Library: emit.Library{Units: []string{"../kernels/kernels.c"}}}
 			name(t, named, row, m)
 			m.Options = map[string]string{row.Single: "true", "stubs": "true", "tests": "true"}
 			name(t, named, row, m)

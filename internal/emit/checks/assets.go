@@ -18,7 +18,7 @@ func Assets(described []contract.Kernel) (header, source emit.Asset) {
 		parts = append(parts, emit.Copies("kernels", "", "serial.h")...)
 	}
 	return emit.Asset{From: "kernels/kernels.h.tmpl", To: "kernels.h", View: view, Main: true},
-		emit.Asset{From: "kernels/kernels.c.tmpl", To: "kernels.c", View: view, Parts: parts}
+		emit.Asset{From: "kernels/kernels.c.tmpl", To: "kernels.c", View: view, Parts: parts, Unit: true}
 }
 
 // all is what both templates show.

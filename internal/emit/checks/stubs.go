@@ -22,8 +22,9 @@ type stub struct {
 // function that gives the texts of statuses. Of kernels that share a function the first has it.
 func Stubs(described []contract.Kernel) (all []emit.Asset) {
 	defined := map[string]bool{}
-	for i := range described {
-		k := &described[i]
+	inC := contract.InC(described)
+	for i := range inC {
+		k := &inC[i]
 		if v := viewStubs(k, defined); len(v.Functions) > 0 {
 			all = append(all, emit.Asset{From: "kernels/impl.c.tmpl", To: k.Name + "_impl.c", View: v, Once: true,
 				Defines: v.symbols})

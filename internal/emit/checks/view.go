@@ -285,6 +285,9 @@ func head(k *contract.Kernel, f contract.Function) string {
 	return "int " + f.Symbol + "(" + parameters(k, f) + ")"
 }
 
+// Head declares a function that the author writes, in C.
+func Head(k *contract.Kernel, f contract.Function) string { return wrap(head(k, f)) }
+
 func parameters(k *contract.Kernel, f contract.Function) string {
 	var all []string
 	for _, p := range k.Args {

@@ -27,6 +27,9 @@ var Target = emit.Target{
 	Clashes:   clashes,
 	Contracts: true, ContractNeeds: []string{"kernels"},
 	Limits: func(k *contract.Kernel) []string {
+		if k.GoFunc != "" {
+			return []string{"left out: Go calls " + k.GoFunc + " itself"}
+		}
 		return append(emit.WithoutGradients(k), emit.OnTheCPU(k, "New")...)
 	},
 	Manifest: manifest,

@@ -18,6 +18,7 @@ const kernelsFolder = "kernels"
 // callers lists the package of the described kernels, if there are any. It is one folder of flat
 // files, so that cgo and go mod vendor find all of it: call.c holds the checks and their headers.
 func (b *binding) callers(described []contract.Kernel) ([]emit.Asset, error) {
+	described = contract.InC(described) // Go calls those in Go itself
 	if len(described) == 0 {
 		return nil, nil
 	}

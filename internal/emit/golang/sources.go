@@ -2,7 +2,7 @@ package golang
 
 // runtime are the sources of the bindings themselves.
 var runtime = []string{
-	"at.go", "batch.go", "blocks.go", "borrow.go", "buffer.c", "buffer.go", "buffer.h", "data.go",
+	"array.go", "at.go", "batch.go", "blocks.go", "borrow.go", "buffer.c", "buffer.go", "buffer.h", "data.go",
 	"debug_off.go", "debug_on.go", "doc.go", "errors.go", "exchange.c", "exchange.go",
 	"exchange.h", "exchange_error.go", "export.c", "export.go", "export.h", "export_packed.go",
 	"fill.go", "floats.go", "format.go", "hook.go", "import.go", "leaks.go", "names.go",

@@ -57,7 +57,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	}
 	c := append(append(emit.Copies("jax", "", partsC...), traced.C("jax", made)...), emit.HostABI(hostName))
 	return emit.Manifest{Assets: []emit.Asset{
-		{From: "jax/kernels_jax.c.tmpl", To: "kernels_jax.c", View: view, Parts: c},
+		{From: "jax/kernels_jax.c.tmpl", To: "kernels_jax.c", View: view, Parts: c, Unit: true},
 		{From: "jax/kernels_jax.py.tmpl", To: "kernels_jax.py", View: view,
 			Parts: append(traced.Python(), emit.Copies("jax", "", partsPython...)...)},
 	}}, errors.Join(errs...)

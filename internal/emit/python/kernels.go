@@ -65,7 +65,7 @@ func moduleAssets(m *emit.Model) ([]emit.Asset, error) {
 	}
 	parts := emit.Copies("kernels/python", "", "values.h")
 	return append([]emit.Asset{
-		{From: "kernels/python/module.c.tmpl", To: view.Last + ".c", View: view, Parts: parts},
+		{From: "kernels/python/module.c.tmpl", To: view.Last + ".c", View: view, Parts: parts, Unit: true},
 		{From: "kernels/python/module.pyi.tmpl", To: view.Last + ".pyi", View: view},
 		{From: "kernels/python/py.typed", To: "py.typed"},
 	}, testAssets(m, name)...), nil

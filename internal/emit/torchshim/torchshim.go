@@ -65,7 +65,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	}
 	parts := emit.Copies("torchshim", "", "call.h", "library.h", "raise.h", "values.h")
 	return emit.Manifest{Assets: []emit.Asset{
-		{From: "torchshim/kernels_torch.c.tmpl", To: "kernels_torch.c", View: v, Parts: parts},
+		{From: "torchshim/kernels_torch.c.tmpl", To: "kernels_torch.c", View: v, Parts: parts, Unit: true},
 		{From: "torchshim/kernels_torch.py.tmpl", To: "kernels_torch.py", View: v},
 		{From: "torchshim/dlpackgen_torchshim.py", To: "dlpackgen_torchshim.py",
 			Parts: emit.Copies("torchshim", "", "fakes.py", "derivatives.py")},

@@ -44,7 +44,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	}
 	parts := append(emit.Copies("ufunc", "", "loop.h", "operands.h"), emit.HostABI("numpy"))
 	return emit.Manifest{Assets: []emit.Asset{
-		{From: "ufunc/kernels_ufunc.c.tmpl", To: "kernels_ufunc.c", View: v, Parts: parts},
+		{From: "ufunc/kernels_ufunc.c.tmpl", To: "kernels_ufunc.c", View: v, Parts: parts, Unit: true},
 		{From: "ufunc/kernels_ufunc.py.tmpl", To: "kernels_ufunc.py", View: v},
 	}}, errors.Join(errs...)
 }

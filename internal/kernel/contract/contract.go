@@ -39,6 +39,7 @@ type Kernel struct {
 	NoBatch              bool   // vmap has no batched form of it
 	Form                 string // one of kernel.Forms: how target torch registers it
 	HoldsGIL             bool   // a module of Python calls it without releasing the GIL
+	GoFunc               string // the Go function of a kernel with `lang: go`; "" for one in C
 }
 
 // Saves tells whether a kernel has results for its backward alone.
@@ -266,6 +267,21 @@ func Member(name string) string {
 		return name + "_"
 	}
 	return name
+}
+
+// InGo lists the kernels with `lang: go`.
+func InGo(all []Kernel) []Kernel { return written(all, true) }
+
+// InC lists the kernels whose author writes C.
+func InC(all []Kernel) []Kernel { return written(all, false) }
+
+func written(all []Kernel, inGo bool) (some []Kernel) {
+	for _, k := range all {
+		if (k.GoFunc != "") == inGo {
+			some = append(some, k)
+		}
+	}
+	return some
 }
 
 // Written lists the tensors among the arguments that the function writes to.

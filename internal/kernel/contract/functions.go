@@ -17,6 +17,10 @@ const defaultDevice = "kDLCPU"
 
 // functions reads the symbols of C and the devices. fine: the variables are known.
 func (r *reader) functions(fine bool) {
+	if r.language() {
+		r.goFunction(fine)
+		return
+	}
 	symbol, at := r.Name, r.name
 	if n := r.m.Get("symbol"); n != nil {
 		symbol, at = pattern(n), n

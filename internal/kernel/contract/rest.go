@@ -48,6 +48,7 @@ func (r *reader) raise(e yaml.Entry) (Raise, bool) {
 	if n := m.Get("arg"); n != nil {
 		made.Arg = r.place(n, "arg")
 	}
+	r.checkGoStatus(e.Key, made.Code)
 	made.Text = text(m.Get("text"))
 	m.Close()
 	return made, true

@@ -1,0 +1,3 @@
+module example.com/gokernel
+
+go 1.24

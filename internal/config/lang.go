@@ -1,0 +1,25 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// checkLanguages reports kernels in Go whose functions of C no target makes, and the target that
+// makes them where there are none.
+func (d *decoder) checkLanguages(cfg *Config, all []Target, section *yaml.Node) {
+	inGo := contract.InGo(cfg.Contracts)
+	maker := slices.IndexFunc(all, func(t Target) bool { return t.Collects })
+	switch {
+	case d.choice.AnyKernels:
+	case maker < 0 && len(inGo) > 0:
+		kernelKey(section, inGo[0].Name, "").Errorf("needs-target",
+			"add `gokernels: {functions: IMPORT_PATH}` and `go: {}` to targets",
+			"kernel %s has lang: go, and no target of this config makes the library of kernels in Go", inGo[0].Name)
+	case maker >= 0 && len(inGo) == 0 && all[maker].at != nil && !d.diags.Failed():
+		all[maker].at.Errorf("no-kernels", "write lang: go on a kernel, or leave the target out",
+			"target %s makes the library of kernels in Go, and no kernel has lang: go", all[maker].Name)
+	}
+}

@@ -1,0 +1,78 @@
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package main
+
+// #include "trampolines.h"
+import "C"
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"unsafe"
+
+	dlpack "dlpackgen.invalid/dlpack"
+)
+
+// The statuses of failures that have none of their own. Those of errors are positive.
+const (
+	noStatus = -1
+	panicked = -2
+)
+
+// statusOf is the status of what a function returned. It keeps the text of an error for C.
+func statusOf(err error) C.int {
+	if err == nil {
+		return 0
+	}
+	status := dlpack.StatusOf(err)
+	if status == 0 {
+		status = noStatus
+	}
+	return failed(status, err.Error())
+}
+
+// recovered makes a panic a failure of the call: it must not unwind the frames of C.
+func recovered(status *C.int) {
+	if reason := recover(); reason != nil {
+		*status = failed(panicked, fmt.Sprint("panic: ", reason, place()))
+	}
+}
+
+// place is where the innermost function panicked that is neither the runtime's nor the bindings'.
+func place() string {
+	callers := make([]uintptr, 64)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
+	for panics := false; ; {
+		frame, more := frames.Next()
+		inRuntime := strings.HasPrefix(frame.Function, "runtime.")
+		if panics && !inRuntime && !strings.HasPrefix(frame.Function, "dlpackgen.invalid/dlpack.") {
+			return fmt.Sprintf(", at %s:%d", filepath.Base(frame.File), frame.Line)
+		}
+		panics = panics || inRuntime
+		if !more {
+			return ""
+		}
+	}
+}
+
+// failed keeps a text for C, which ends it at a NUL, and returns the status.
+func failed(status int32, text string) C.int {
+	const cut = " ..."
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if most := C.dlp_00000000_TEXT - 1; len(text) > most {
+		text = strings.ToValidUTF8(text[:most-len(cut)], "") + cut
+	}
+	C.dlp_00000000_fail((*C.char)(unsafe.Pointer(unsafe.StringData(text))), C.size_t(len(text)))
+	return C.int(status)
+}
+
+// maybeText is a text that may be None.
+func maybeText(text unsafe.Pointer) *string {
+	if text == nil {
+		return nil
+	}
+	copied := C.GoString((*C.char)(text))
+	return &copied
+}

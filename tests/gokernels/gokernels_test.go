@@ -1,0 +1,172 @@
+// Package gokernels builds libraries of kernels that are written in Go, and calls them by every
+// host.
+package gokernels
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "gokernels")) }
+
+// hosts are what hosts.py knows.
+var hosts = []string{"python", "torch", "jax", "tvmffi", "onnxruntime", "ufunc"}
+
+// library is what go build makes in a module below.
+var library = map[string]string{"hosts": "_kernels.abi3.so", "args": "_args.abi3.so"}
+
+// slow skips where there is no time for a build.
+func slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds a library by cgo for many seconds, and -short was given")
+	}
+}
+
+// generator builds the command.
+func generator(t *testing.T) string {
+	t.Helper()
+	dir := testkit.Built(t, "command", func(dir string) {
+		testkit.Run(t, "go", "build", "-o", filepath.Join(dir, "dlpackgen"), "../../cmd/dlpackgen")
+	})
+	return filepath.Join(dir, "dlpackgen")
+}
+
+// written is a module of testdata with its generated files.
+func written(t *testing.T, name string) string {
+	t.Helper()
+	return testkit.Built(t, name+"-sources", func(dir string) { copied(t, name, dir) })
+}
+
+// copied writes a module of testdata and its generated files below a folder.
+func copied(t *testing.T, name, dir string) {
+	t.Helper()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/"+name)))
+	testkit.Run(t, generator(t), "generate", "--quiet", "--config", filepath.Join(dir, "dlpackgen.yaml"))
+}
+
+// unit is the file of a module that includes the module of Python.
+func unit(t *testing.T, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "generated/gokernels/unit_python__kernels.c"))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// command is the go command in a module, with the headers of Python.
+func command(t *testing.T, dir string, flags []string, args ...string) *exec.Cmd {
+	t.Helper()
+	headers, err := exec.Command(testtool.RequirePython(t), "-c",
+		"import sysconfig; print(sysconfig.get_paths()['include'])").Output()
+	require.NoError(t, err)
+	all := append([]string{"-O1", "-isystem", strings.TrimSpace(string(headers))}, flags...)
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_CFLAGS="+strings.Join(all, " "), "GOWORK=off", "GOFLAGS=-trimpath")
+	return cmd
+}
+
+// build makes the library of a module.
+func build(t *testing.T, name, dir string, flags ...string) string {
+	t.Helper()
+	file := filepath.Join(dir, library[name])
+	out, err := command(t, dir, flags, "build", "-buildmode=c-shared", "-o", file, "./generated/gokernels").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return file
+}
+
+// built is the library of a module without a mistake, and its folder.
+func built(t *testing.T, name string) (file, sources string) {
+	t.Helper()
+	slow(t)
+	testtool.RequirePython(t)
+	testtool.RequireCompiler(t, "gcc", "gcc")
+	sources = written(t, name)
+	dir := testkit.Built(t, name+"-library", func(dir string) {
+		testkit.Run(t, "cp", build(t, name, sources, "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"), dir)
+	})
+	return filepath.Join(dir, library[name]), sources
+}
+
+// says runs a script with libraries on the path of Python.
+func says(t *testing.T, libraries []string, env []string, script string, args ...string) (string, error) {
+	t.Helper()
+	paths := []string{"../onnxruntime"}
+	for _, file := range libraries {
+		paths = append(paths, filepath.Dir(file))
+	}
+	for _, folder := range []string{"torchshim", "jax", "tvmffi", "ufunc"} {
+		paths = append(paths, filepath.Join(written(t, "hosts"), "generated", folder))
+	}
+	cmd := exec.Command(testtool.RequirePython(t), append([]string{"-W", "ignore", script}, args...)...)
+	cmd.Env = append(append(os.Environ(), "LIBRARY="+libraries[0], "PYTHONPATH="+strings.Join(paths, ":"),
+		"SOURCE="+filepath.Join("testdata", "hosts", "kernels.go"), "JAX_PLATFORMS=cpu", "PYTHONDONTWRITEBYTECODE=1"),
+		env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// Every host calls kernels in Go, with the classes and sentences of kernels in C. Errors and panics
+// of Go are exceptions of the host.
+func TestEveryHostCallsKernelsInGo(t *testing.T) {
+	file, _ := built(t, "hosts")
+	if exec.Command(testtool.RequirePython(t), "-c", "import torch, jax, tvm_ffi, onnxruntime").Run() != nil {
+		t.Skip("needs torch, jax, tvm-ffi and onnxruntime: make setup")
+	}
+	for _, order := range []string{strings.Join(hosts, ","), "jax,torch,ufunc,onnxruntime,tvmffi,python"} {
+		out, err := says(t, []string{file}, nil, "hosts.py", order)
+		require.NoError(t, err, out)
+		assert.Contains(t, out, "called by "+strings.ReplaceAll(order, ",", ", "))
+	}
+}
+
+// Go gets every kind of argument, and gives every kind of result.
+func TestArguments(t *testing.T) {
+	file, _ := built(t, "args")
+	out, err := says(t, []string{file}, nil, "args.py")
+	require.NoError(t, err, out)
+}
+
+// Calls of several threads are in Go at once, each with its own error, and leave nothing behind.
+func TestThreads(t *testing.T) {
+	file, _ := built(t, "hosts")
+	out, err := says(t, []string{file}, nil, "threads.py")
+	require.NoError(t, err, out)
+}
+
+// Two libraries, each with a Go runtime, work in one process.
+func TestTwoLibraries(t *testing.T) {
+	one, _ := built(t, "hosts")
+	other, _ := built(t, "args")
+	out, err := says(t, []string{one, other}, nil, "two.py")
+	require.NoError(t, err, out)
+}
+
+// A function without the described signature does not compile, and the error names it.
+func TestSignaturesThatDrift(t *testing.T) {
+	slow(t)
+	sources := written(t, "hosts")
+	for name, drift := range map[string]struct{ old, fresh, want string }{
+		"another type":     {"parties int64", "parties int32", "cannot use functions.Meet"},
+		"fewer parameters": {"Empty(_, _, _, _ dlpack", "Empty(_, _, _ dlpack", "cannot use functions.Empty"},
+		"no such function": {"func Norm[T", "func norm[T", "undefined: functions.Norm"},
+		"fewer dtypes":     {"float32 | float64](", "float32](", "float64 does not satisfy float32"},
+	} {
+		dir := t.TempDir()
+		require.NoError(t, os.CopyFS(dir, os.DirFS(sources)))
+		mutant.OnceIn(t, filepath.Join(dir, "kernels.go"), drift.old, drift.fresh)
+		out, err := command(t, dir, nil, "vet", "./generated/gokernels").CombinedOutput()
+		assert.Error(t, err, name)
+		assert.Contains(t, string(out), drift.want, name)
+	}
+}

@@ -1,0 +1,3 @@
+module example.com/hosts
+
+go 1.24
