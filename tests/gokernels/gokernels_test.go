@@ -170,3 +170,12 @@ func TestSignaturesThatDrift(t *testing.T) {
 		assert.Contains(t, string(out), drift.want, name)
 	}
 }
+
+// What a trampoline takes is printed for docs/kernels.md; a busy machine is no reason to fail.
+func TestOverhead(t *testing.T) {
+	file, _ := built(t, "hosts")
+	out, err := says(t, []string{file}, nil, "overhead.py")
+	require.NoError(t, err, out)
+	assert.Regexp(t, `^Go \d+ ns, C \d+ ns, ratio \d+\.\d+, -?\d+ ns more\n$`, out)
+	t.Log(out)
+}

@@ -39,6 +39,7 @@ FAILURES = {
     10: (RuntimeError, "failing(): a status that is none"),
     11: (RuntimeError, "failing(): the kernel failed with status -1"),
     12: (RuntimeError, f"failing(): panic: panic called with nil argument, at kernels.go:{line() + 16}"),
+    13: (RuntimeError, f"failing(): panic: assignment to entry in nil map, at kernels.go:{line() + 19}"),
 }
 # A nil pointer is a panic by a signal. tvm-ffi's import installs a handler that ends the process.
 NIL = 6

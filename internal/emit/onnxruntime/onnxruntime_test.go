@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/hosts"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -70,4 +71,13 @@ func TestTypesAreTheHosts(t *testing.T) {
 	for _, name := range types {
 		assert.True(t, declared[name], name)
 	}
+}
+
+// The names of kernels are no names of the source: it has a function dlpackgen_ort_fail().
+func TestNamesOfKernelsAreTheirOwn(t *testing.T) {
+	described := emittest.Described(t, `fail: {args: {x: "float32[n]"}, returns: {y: "float32[n]"}}`)
+	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: described})
+	text := emittest.Texts(t, files, err)["kernels_onnxruntime.c"]
+	assert.Contains(t, text, "void* dlpackgen_ort_fail(")
+	assert.NotContains(t, text, "dlpackgen_ort_fail = {")
 }

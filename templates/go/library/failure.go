@@ -44,17 +44,15 @@ func recovered(status *C.int) {
 func place() string {
 	callers := make([]uintptr, 64)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
-	for panics := false; ; {
-		frame, more := frames.Next()
-		inRuntime := strings.HasPrefix(frame.Function, "runtime.")
-		if panics && !inRuntime && !strings.HasPrefix(frame.Function, "dlpackgen.invalid/dlpack.") {
+	for more := true; more; {
+		var frame runtime.Frame
+		frame, more = frames.Next()
+		of := frame.Function
+		if !strings.HasPrefix(of, "runtime.") && !strings.HasPrefix(of, "dlpackgen.invalid/dlpack.") {
 			return fmt.Sprintf(", at %s:%d", filepath.Base(frame.File), frame.Line)
 		}
-		panics = panics || inRuntime
-		if !more {
-			return ""
-		}
 	}
+	return ""
 }
 
 // failed keeps a text for C, which ends it at a NUL, and returns the status.

@@ -71,6 +71,9 @@ func Failing(x dlpack.Array[float32], how int64, y dlpack.Array[float32]) error 
 		return errors.New("")
 	case 12:
 		panic(nil)
+	case 13:
+		var none map[int64]bool
+		none[how] = true
 	}
 	return nil
 }
