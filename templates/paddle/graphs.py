@@ -23,7 +23,8 @@ class _Call:
         kernel = self.kernel
         words = {"like": _like()} if kernel.like else {}
         function = kernel.saving if self.saving else kernel.function
-        made = function(*self.join(tensors), **words)
+        # Paddle 3.0 exports no tensor that requires a gradient.
+        made = function(*self.join([None if t is None else t.detach() for t in tensors]), **words)
         return made if isinstance(made, tuple) else () if made is None else (made,)
 
     def insert(self, tensors):
