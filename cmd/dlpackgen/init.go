@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -73,9 +74,10 @@ targets:
 # devices:
 #   kDLAcme: {value: 1000, doc: Memory of an Acme accelerator., host_readable: false}
 
-# Kernels of your own in C, which targets python, torch and go call; they need target kernels:
+# Kernels of your own in C or, for target gokernels, in Go; they need target kernels:
 # kernels:
 #   scale: {namespace: mylib, symbol: mylib_scale, args: {x: "float32[...]", by: float}, returns: {y: "float32[...]"}}
+#   relu: {lang: go, namespace: mylib, args: {x: "float32[...]"}, returns: {y: "float32[...]"}}
 
 # Drivers of your own, each a target; backends/acme/acme_impl.c is yours to go on with:
 # backends:
@@ -104,6 +106,6 @@ func writeRow(b *strings.Builder, t emit.Target) {
 	fmt.Fprintf(b, "  %s%s:\n", mark, t.Name)
 	fmt.Fprintf(b, "  %s  path: %s\n", mark, t.Path)
 	for _, o := range t.Options {
-		fmt.Fprintf(b, "  #   %s: %s  # %s\n", o.Name, o.Default, o.Doc)
+		fmt.Fprintf(b, "  #   %s: %s  # %s\n", o.Name, cmp.Or(o.Default, o.Example), o.Doc)
 	}
 }

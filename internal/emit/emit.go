@@ -58,8 +58,9 @@ type Option struct {
 	Doc     string
 	Default string
 	Bool    bool // true or false
-	// Required: a config that lists the target sets it.
+	// Required: a config that lists the target sets it, as Example shows.
 	Required bool
+	Example  string
 	// Check gives what is wrong with a value, or "".
 	Check func(value string) string
 }

@@ -22,7 +22,7 @@ var Library = emit.Target{
 	Path:   "gokernels",
 	Oldest: "1.3",
 	Options: []emit.Option{
-		{Name: optionFunctions, Check: emit.CheckImport, Required: true,
+		{Name: optionFunctions, Check: emit.CheckImport, Required: true, Example: "example.com/mylib/functions",
 			Doc: "import path of the Go package with the functions of the kernels"},
 	},
 	Contracts: true, ContractNeeds: []string{"go", "kernels"},
