@@ -89,7 +89,7 @@ func (b *callsBench) compileFrom(folder, name, author string, flags []string, so
 	if err != nil {
 		return err
 	}
-	args := slices.Concat(flags, []string{"-std=c11", "-shared", "-fPIC", "-fvisibility=hidden", "-fexceptions",
+	args := slices.Concat(flags, []string{"-std=c11", "-shared", "-fPIC", "-fvisibility=hidden",
 		"-DPy_LIMITED_API=0x030B0000", headers, author})
 	for _, include := range []string{"c", "kernels", "python"} {
 		args = append(args, "-I"+filepath.Join(b.dir, folder, include))
@@ -105,10 +105,16 @@ func (b *callsBench) everyHost() (int64, error) {
 	if err := b.generateFrom(allCallers+"dlpackgen.yaml", "every"); err != nil {
 		return 0, err
 	}
-	err := b.compileFrom("every", "every.so", allCallers+"author.c", []string{"-Os", "-s"}, "python/_kernels.c",
-		"kernels/kernels.c", "torchshim/kernels_torch.c", "jax/kernels_jax.c", "tvmffi/kernels_tvmffi.c",
-		"onnxruntime/kernels_onnxruntime.c")
-	if err != nil {
+	small := []string{"-Os", "-s", "-mtls-dialect=gnu2"}
+	torch := filepath.Join(b.dir, "every", "torchshim", "kernels_torch.c")
+	if err := b.compileFrom("every", "kernels_torch.o", torch, slices.Concat(small, []string{"-fexceptions", "-c"})); err != nil {
+		return 0, err
+	}
+	small = append(small, "-fno-asynchronous-unwind-tables", "-Wl,-z,noseparate-code", filepath.Join(b.dir,
+		"kernels_torch.o"))
+	if err := b.compileFrom("every", "every.so", allCallers+"author.c", small, "python/_kernels.c", "kernels/kernels.c",
+		"jax/kernels_jax.c", "tvmffi/kernels_tvmffi.c", "onnxruntime/kernels_onnxruntime.c",
+		"ufunc/kernels_ufunc.c"); err != nil {
 		return 0, err
 	}
 	info, err := os.Stat(filepath.Join(b.dir, "every.so"))

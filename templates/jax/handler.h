@@ -1,28 +1,17 @@
-/* Reads the frames that XLA passes to a handler, as a table of the kernel's parameters tells. Part
- * of kernels_jax.c. */
+/* Reads the parts of the frames that XLA passes to a handler. The handlers have a line for each part,
+ * with all that the description tells of it. Part of kernels_jax.c. */
 #ifndef DLPACKGEN_JAX_HANDLER_H_
 #define DLPACKGEN_JAX_HANDLER_H_
 
 #include "parameters.h"
 #include "xla_ffi_abi.h"
 
-/* What a handler knows of its kernel. */
-struct dlpackgen_jax_kernel {
-  const char* name;
-  const struct dlpackgen_jax_parameter* parameters;
-  int nparameters, nresults;
-  int64_t nattributes;
-  int is_masked; /* its first attribute tells which arguments are not None */
-};
-
 /* A call that is being read. */
 struct dlpackgen_jax_call {
   const struct dlpackgen_xla_ffi_frame* frame;
-  const struct dlpackgen_jax_kernel* kernel;
+  const char* kernel;
   struct dlpackgen_message* message;
   DLDevice device;
-  int64_t mask;
-  int64_t arguments, results; /* buffers that are read */
 };
 
 /* A tensor over a buffer, with room for its strides. */
@@ -33,7 +22,7 @@ struct dlpackgen_jax_tensor {
 
 /* Reports a call that kernels_jax.py does not make. */
 DLPACKGEN_SLOW static int dlpackgen_jax_foreign(struct dlpackgen_jax_call* call, const char* what) {
-  dlpackgen_put(call->message, call->kernel->name);
+  dlpackgen_put(call->message, call->kernel);
   dlpackgen_put(call->message, "(): XLA's call has ");
   dlpackgen_put(call->message, what);
   dlpackgen_put(call->message, ": it was made for another version of the library");
@@ -73,26 +62,24 @@ static inline int dlpackgen_jax_borrow(struct dlpackgen_jax_call* call, const vo
   return DLPACKGEN_STATUS_OK;
 }
 
-static inline int dlpackgen_jax_argument(struct dlpackgen_jax_call* call, const struct dlpackgen_jax_parameter* p,
+static inline int dlpackgen_jax_argument(struct dlpackgen_jax_call* call, int64_t i, int is_column_major,
                                          struct dlpackgen_jax_tensor* to) {
   const struct dlpackgen_xla_ffi_arguments* const all = &call->frame->args;
-  const int64_t i = call->arguments++;
   if (DLPACKGEN_RARE(i >= all->size || all->types[i] != DLPACKGEN_XLA_FFI_BUFFER_ARGUMENT))
     return dlpackgen_jax_foreign(call, "too few arguments");
   const int status = dlpackgen_jax_borrow(call, all->args[i], to);
-  if (!status) dlpackgen_jax_stride(to, p->is_column_major);
+  if (!status) dlpackgen_jax_stride(to, is_column_major);
   return status;
 }
 
-/* Gives the next result, or NULL. */
-static inline const void* dlpackgen_jax_next_result(struct dlpackgen_jax_call* call) {
+/* Gives a result, or NULL. */
+static inline const void* dlpackgen_jax_result_of(const struct dlpackgen_jax_call* call, int64_t i) {
   const struct dlpackgen_xla_ffi_results* const all = &call->frame->rets;
-  const int64_t i = call->results++;
   return i < all->size && all->types[i] == DLPACKGEN_XLA_FFI_BUFFER_RESULT ? all->rets[i] : NULL;
 }
 
-static inline int dlpackgen_jax_result(struct dlpackgen_jax_call* call, struct dlpackgen_jax_tensor* to) {
-  const void* const from = dlpackgen_jax_next_result(call);
+static inline int dlpackgen_jax_result(struct dlpackgen_jax_call* call, int64_t i, struct dlpackgen_jax_tensor* to) {
+  const void* const from = dlpackgen_jax_result_of(call, i);
   if (DLPACKGEN_RARE(!from)) return dlpackgen_jax_foreign(call, "too few results");
   const int status = dlpackgen_jax_borrow(call, from, to);
   if (!status) dlpackgen_jax_stride(to, 0);
@@ -101,13 +88,13 @@ static inline int dlpackgen_jax_result(struct dlpackgen_jax_call* call, struct d
 
 /* A written argument is a result as well, in the same memory: XLA copies what somebody still needs.
  * Memory without elements has no address. */
-static inline int dlpackgen_jax_written(struct dlpackgen_jax_call* call, const DLTensor* argument) {
+static inline int dlpackgen_jax_written(struct dlpackgen_jax_call* call, int64_t i, const DLTensor* argument) {
   const struct dlpackgen_xla_ffi_buffer* const again =
-      (const struct dlpackgen_xla_ffi_buffer*)dlpackgen_jax_next_result(call);
+      (const struct dlpackgen_xla_ffi_buffer*)dlpackgen_jax_result_of(call, i);
   if (DLPACKGEN_RARE(!again)) return dlpackgen_jax_foreign(call, "too few results");
   if (again->data == argument->data) return DLPACKGEN_STATUS_OK;
-  for (int32_t i = 0; i < argument->ndim; i++)
-    if (argument->shape[i] == 0) return DLPACKGEN_STATUS_OK;
+  for (int32_t d = 0; d < argument->ndim; d++)
+    if (argument->shape[d] == 0) return DLPACKGEN_STATUS_OK;
   return dlpackgen_jax_foreign(call, "a result apart from the argument that it is");
 }
 
@@ -166,79 +153,53 @@ static inline int dlpackgen_jax_read_list(const struct dlpackgen_jax_call* call,
   return 1;
 }
 
-static inline int dlpackgen_jax_read_attribute(struct dlpackgen_jax_call* call, const struct dlpackgen_jax_parameter* p,
-                                               struct dlpackgen_traced_value* to) {
+/* None, until something is read. */
+static const struct dlpackgen_traced_value dlpackgen_jax_nothing = {0};
+
+/* Reads the attribute at a place. */
+static inline int dlpackgen_jax_read(struct dlpackgen_jax_call* call, int64_t at, int kind,
+                                     struct dlpackgen_traced_value* to) {
   int is_read = 0;
-  switch (p->kind) {
-    case DLPACKGEN_JAX_TEXT: is_read = dlpackgen_jax_read_text(call, p->attribute, to); break;
-    case DLPACKGEN_JAX_INTEGERS:
-      is_read = dlpackgen_jax_read_list(call, p->attribute, DLPACKGEN_XLA_FFI_DTYPE_S64, to);
-      break;
-    case DLPACKGEN_JAX_REALS:
-      is_read = dlpackgen_jax_read_list(call, p->attribute, DLPACKGEN_XLA_FFI_DTYPE_F64, to);
-      break;
-    default: is_read = dlpackgen_jax_read_scalar(call, p->attribute, p->kind, to); break;
+  switch (kind) {
+    case DLPACKGEN_JAX_TEXT: is_read = dlpackgen_jax_read_text(call, at, to); break;
+    case DLPACKGEN_JAX_INTEGERS: is_read = dlpackgen_jax_read_list(call, at, DLPACKGEN_XLA_FFI_DTYPE_S64, to); break;
+    case DLPACKGEN_JAX_REALS: is_read = dlpackgen_jax_read_list(call, at, DLPACKGEN_XLA_FFI_DTYPE_F64, to); break;
+    default: is_read = dlpackgen_jax_read_scalar(call, at, kind, to); break;
   }
   return is_read ? DLPACKGEN_STATUS_OK : dlpackgen_jax_foreign(call, "attributes of other types");
 }
 
-/* Calls */
+#define DLPACKGEN_JAX_DTYPE(code, bits) ((DLDataType){code, bits, 1})
 
-static inline int dlpackgen_jax_read_parameters(struct dlpackgen_jax_call* call, struct dlpackgen_traced_value* values,
-                                                struct dlpackgen_jax_tensor* tensors) {
-  const int n = call->kernel->nparameters;
-  for (int i = 0; i < n; i++) {
-    const struct dlpackgen_jax_parameter* const p = &call->kernel->parameters[i];
-    int status = DLPACKGEN_STATUS_OK;
-    values[i].items = NULL;
-    values[i].count = 0;
-    values[i].is_given = call->mask >> i & 1;
-    if (!values[i].is_given) continue;
-    if (p->kind == DLPACKGEN_JAX_TENSOR) {
-      status = dlpackgen_jax_argument(call, p, tensors);
-      values[i].items = &tensors++->tensor;
-    } else {
-      status = dlpackgen_jax_read_attribute(call, p, &values[i]);
-    }
-    if (DLPACKGEN_RARE(status)) return status;
-  }
+/* Compares an integer with the range of its dtype. */
+static inline int dlpackgen_jax_fits(const struct dlpackgen_jax_call* call, const struct dlpackgen_site* at,
+                                     DLDataType dtype, int64_t number) {
+  if (!DLPACKGEN_RARE(!dlpackgen_holds_integer(dtype, number))) return DLPACKGEN_STATUS_OK;
+  dlpackgen_put_site(call->message, at);
+  dlpackgen_put_unheld(call->message, dtype);
+  dlpackgen_put_integer(call->message, number);
+  return DLPACKGEN_STATUS_VALUE_ERROR;
+}
+
+/* Frames */
+
+static inline int dlpackgen_jax_begin(struct dlpackgen_jax_call* call, int64_t attributes) {
+  if (!DLPACKGEN_RARE(call->frame->attrs.size != attributes)) return DLPACKGEN_STATUS_OK;
+  return dlpackgen_jax_foreign(call, "another number of attributes");
+}
+
+/* Reads which arguments are not None. Required ones are read whatever it says. */
+static inline int dlpackgen_jax_mask(struct dlpackgen_jax_call* call, int64_t* mask) {
+  const int64_t* const given = (const int64_t*)dlpackgen_jax_scalar(call, 0, DLPACKGEN_XLA_FFI_DTYPE_S64);
+  if (DLPACKGEN_RARE(!given)) return dlpackgen_jax_foreign(call, "attributes of other types");
+  *mask = *given;
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Results come first, then the written arguments. */
-static inline int dlpackgen_jax_read_results(struct dlpackgen_jax_call* call,
-                                             const struct dlpackgen_traced_value* values,
-                                             struct dlpackgen_jax_tensor* results) {
-  int status = DLPACKGEN_STATUS_OK;
-  for (int i = 0; i < call->kernel->nresults && !status; i++) status = dlpackgen_jax_result(call, &results[i]);
-  for (int i = 0; i < call->kernel->nparameters && !status; i++) {
-    const struct dlpackgen_jax_parameter* const p = &call->kernel->parameters[i];
-    if (p->is_written && values[i].items) status = dlpackgen_jax_written(call, (const DLTensor*)values[i].items);
-  }
-  return status;
-}
-
-/* Reads all of a frame. A required argument cannot be masked: its value would not be read. */
-static inline int dlpackgen_jax_read(struct dlpackgen_jax_call* call, struct dlpackgen_traced_value* values,
-                                     struct dlpackgen_jax_tensor* tensors, struct dlpackgen_jax_tensor* results) {
-  const struct dlpackgen_jax_kernel* const kernel = call->kernel;
-  call->mask = -1;
-  if (DLPACKGEN_RARE(call->frame->attrs.size != kernel->nattributes))
-    return dlpackgen_jax_foreign(call, "another number of attributes");
-  if (kernel->is_masked) {
-    const int64_t* const mask = (const int64_t*)dlpackgen_jax_scalar(call, 0, DLPACKGEN_XLA_FFI_DTYPE_S64);
-    if (DLPACKGEN_RARE(!mask)) return dlpackgen_jax_foreign(call, "attributes of other types");
-    call->mask = *mask;
-    for (int i = 0; i < kernel->nparameters; i++)
-      if (!kernel->parameters[i].is_optional) call->mask |= (int64_t)1 << i;
-  }
-  int status = dlpackgen_jax_read_parameters(call, values, tensors);
-  if (!status) status = dlpackgen_jax_read_results(call, values, results);
-  if (!status && DLPACKGEN_RARE(call->arguments != call->frame->args.size))
-    return dlpackgen_jax_foreign(call, "too many arguments");
-  if (!status && DLPACKGEN_RARE(call->results != call->frame->rets.size))
-    return dlpackgen_jax_foreign(call, "too many results");
-  return status;
+static inline int dlpackgen_jax_end(struct dlpackgen_jax_call* call, int64_t arguments, int64_t results) {
+  if (DLPACKGEN_RARE(arguments != call->frame->args.size)) return dlpackgen_jax_foreign(call, "too many arguments");
+  if (DLPACKGEN_RARE(results != call->frame->rets.size)) return dlpackgen_jax_foreign(call, "too many results");
+  return DLPACKGEN_STATUS_OK;
 }
 
 /* What XLA asks and is told */

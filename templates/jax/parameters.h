@@ -16,12 +16,6 @@ enum dlpackgen_jax_kind {
   DLPACKGEN_JAX_REALS,
 };
 
-struct dlpackgen_jax_parameter {
-  uint8_t kind;
-  bool is_optional, is_written, is_column_major;
-  int attribute; /* its place among the attributes */
-};
-
 #define DLPACKGEN_JAX_NDIM (sizeof((struct dlpackgen_result*)0)->shape / sizeof(int64_t))
 
 #endif /* DLPACKGEN_JAX_PARAMETERS_H_ */

@@ -323,7 +323,6 @@ HOSTS = {
 CODES = {
     "TypeError": "INVALID_ARGUMENT", "ValueError": "INVALID_ARGUMENT", "BufferError": "INVALID_ARGUMENT",
     "IndexError": "OUT_OF_RANGE", "NotImplementedError": "UNIMPLEMENTED", "RuntimeError": "INTERNAL",
-    "OverflowError": "OUT_OF_RANGE",
 }  # fmt: skip
 ORT = "[ONNXRuntimeError] : "
 INVALID, FAILED = f"InvalidArgument: {ORT}2 : INVALID_ARGUMENT", f"Fail: {ORT}1 : FAIL"

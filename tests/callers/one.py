@@ -125,9 +125,13 @@ def check(host):
     return rms_norm, softmax, convert
 
 
-hosts = sys.argv[1].split(",")
-calls = {host: check(host) for host in hosts}
-for host, (rms_norm, softmax, convert) in calls.items():  # again, with all of them there
-    np.testing.assert_allclose(np.asarray(softmax(convert(X))), want_softmax(), rtol=1e-5, err_msg=host)
-gc.collect()
-print("called by", ", ".join(hosts))
+def main(hosts):
+    calls = {host: check(host) for host in hosts}
+    for host, (rms_norm, softmax, convert) in calls.items():  # again, with all of them there
+        np.testing.assert_allclose(np.asarray(softmax(convert(X))), want_softmax(), rtol=1e-5, err_msg=host)
+    gc.collect()
+    print("called by", ", ".join(hosts))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1].split(","))

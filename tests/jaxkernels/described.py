@@ -354,8 +354,8 @@ FAILURE = getattr(jax.errors, "JaxRuntimeError", None)
 def test_foreign_calls_are_rejected():
     """Calls of handlers that are none of kernels_jax.py's."""
 
-    def call(result, *args, **attributes):
-        f = jax.ffi.ffi_call("described.rms_norm", result)
+    def call(result, *args, target="described.rms_norm", **attributes):
+        f = jax.ffi.ffi_call(target, result)
         return jax.block_until_ready(jax.jit(lambda *args: f(*args, **attributes))(*args))
 
     good = {"?": np.int64(0b1011), "eps": 0.5}
@@ -380,6 +380,15 @@ def test_foreign_calls_are_rejected():
     wrong = [jax.ShapeDtypeStruct((3, 9), jnp.float64), two[1]]
     raises(FAILURE, "rms_norm(): argument 'y' (5th): expected 8 in dimension 1, got 9", call, wrong, x, W, **good)
     raises(FAILURE, "argument 'weight' (2nd): expected n = 8", call, two, x, W[:7], **good)
+    sizes, none = np.array([1, 5]), np.zeros(0)
+    good = {"?": np.int64(0), "sizes": sizes, "scales": none, "mode": "clip\0", "maybe": np.int64(0), "exact": True}
+    two = [jax.ShapeDtypeStruct((5, 3), jnp.float32), jax.ShapeDtypeStruct((12, 1), jnp.int64)]
+    good.update(target="described.words", half=0.5)
+    x = jnp.ones((3, 4), jnp.float32)
+    call(two, x, tiny=np.int64(127), **good), call(two, x, tiny=np.int64(-128), **good)
+    for tiny in 128, -129:
+        text = f"words(): argument 'tiny' (5th): int8 does not hold {tiny}"
+        raises(FAILURE, text, call, two, x, tiny=np.int64(tiny), **good)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,10 @@ type checker struct {
 // what needs several of them.
 func (c *checker) check() {
 	c.declare()
+	if c.returnsTensors() {
+		c.begin("", "")
+		c.line("call->is_usual = 0;")
+	}
 	c.usual()
 	for i, p := range c.k.Args {
 		c.argument(i, p)

@@ -60,6 +60,7 @@ func (c *checker) usual() {
 	c.line("call->device.device_type = kDLCPU;")
 	c.line("call->device.device_id = 0;")
 	c.line("usual = 1;")
+	c.kept()
 	c.line("} while (0);")
 	for i := range c.k.Ellipses {
 		c.line("if (!usual) span_%d.bound = 0;", i)
@@ -69,6 +70,23 @@ func (c *checker) usual() {
 			c.line("(void)bytes_%d;", i)
 		}
 	}
+}
+
+// kept leaves what it finds to the check of memory for results.
+func (c *checker) kept() {
+	if !c.returnsTensors() {
+		return
+	}
+	c.line("call->is_usual = 1;")
+	for i, p := range c.k.Args {
+		if p.Kind == contract.Tensor {
+			c.line("call->bytes.%s = bytes_%d;", p.Name, i)
+		}
+	}
+}
+
+func (c *checker) returnsTensors() bool {
+	return slices.ContainsFunc(c.k.Results, func(p contract.Param) bool { return p.Kind == contract.Tensor })
 }
 
 func (c *checker) usualTensor(i int, p contract.Param) {

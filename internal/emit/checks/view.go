@@ -22,7 +22,8 @@ type kernelView struct {
 	Dims           []string
 	Vars           []variable
 	Results        []string // those that are tensors
-	Made           string   // their addresses
+	Forms          []resultForm
+	Made           string // their addresses
 	Sites          []site
 	ResultSites    []site
 	Zeroed         []zeroed
@@ -77,6 +78,9 @@ type step struct {
 	Lines       []string
 }
 
+// resultForm is the number of dimensions of a result, and whether there may be more.
+type resultForm struct{ Rank, More int }
+
 func viewKernel(k *contract.Kernel) kernelView {
 	v := kernelView{Name: k.Name, Title: cmp.Or(k.Doc, k.Name+"."), Function: emit.CLiteral(k.Name),
 		Text:   statusText(k),
@@ -93,6 +97,8 @@ func viewKernel(k *contract.Kernel) kernelView {
 		v.Lines = append(v.Lines, "returns "+p.Name+": "+emit.CComment(p.Line))
 		if p.Kind == contract.Tensor {
 			v.Results = append(v.Results, p.Name)
+			rank, ellipsis := p.Rank()
+			v.Forms = append(v.Forms, resultForm{rank, btoi(ellipsis != contract.None)})
 			if p.Zeroed {
 				v.Zeroed = append(v.Zeroed, zeroed{v.Function, emit.CLiteral(p.Name), p.Name})
 			}

@@ -41,10 +41,14 @@ func TestKernelsAreRendered(t *testing.T) {
 	require.NoError(t, err)
 	c, python := all["kernels_jax.c"], all["kernels_jax.py"]
 	for _, line := range []string{
-		`    "plain", dlpackgen_jax_parameters_of_plain, 8, 1, 7, 1,`,
-		"    { DLPACKGEN_JAX_TENSOR, true, true, true, 0 },",
-		"    { DLPACKGEN_JAX_NUMBER, false, false, false, 2 },",  // behind "?" and "Z"
-		"    { DLPACKGEN_JAX_INTEGER, false, false, false, 1 },", // capitals come first
+		"  int status_ = dlpackgen_jax_begin(call_, 7);",
+		"  status_ = dlpackgen_jax_mask(call_, &mask_);",
+		"  if (mask_ >> 1 & 1) {",
+		"    status_ = dlpackgen_jax_argument(call_, arguments_++, true, &tensors_[1]);",
+		"  status_ = dlpackgen_jax_read(call_, 2, DLPACKGEN_JAX_NUMBER, &values_[2]);",  // behind "?" and "Z"
+		"  status_ = dlpackgen_jax_read(call_, 1, DLPACKGEN_JAX_INTEGER, &values_[3]);", // capitals come first
+		"  status_ = dlpackgen_jax_fits(call_, &at_4_, DLPACKGEN_JAX_DTYPE(kDLUInt, 8), values_[4].integer);",
+		"    status_ = dlpackgen_jax_written(call_, results_++, (const DLTensor*)values_[1].items);",
 		"  if (values_[5].is_given) values_[5].narrow.as_float = (float)values_[5].real;",
 		"  return dlpackgen_jax_handle_plain(frame_, 2, DLPACKGEN_XLA_FFI_COMMAND_BUFFERS);",
 	} {

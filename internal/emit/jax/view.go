@@ -6,18 +6,16 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
-	"github.com/dlpackgen/dlpackgen/internal/emit/traced"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
 // kernelView is a kernel as C and Python spell it.
 type kernelView struct {
 	Name       string
-	Parameters []string // rows of the table in C
-	Count      int      // of the parameters
-	Tensors    int      // of those that are tensors
+	Count      int // of the parameters
+	Tensors    int // of those that are tensors
 	Attributes int
-	Masked     string // whether an attribute tells which arguments are there
+	Reads      []string // lines that read a frame
 	Results    []string
 	Sites      []string
 	All        string // the addresses of the results
@@ -34,14 +32,8 @@ type kernelView struct {
 type handler struct{ Kernel, Symbol, Device, Traits, Platform string }
 
 func viewKernel(k *contract.Kernel) kernelView {
-	v := kernelView{Name: k.Name, Count: len(k.Args), Masked: "0"}
-	places := attributes(k)
-	v.Attributes = len(places)
-	if _, masked := places[maskName]; masked {
-		v.Masked = "1"
-	}
+	v := kernelView{Name: k.Name, Count: len(k.Args), Attributes: len(attributes(k)), Reads: reads(k)}
 	for _, p := range k.Args {
-		v.Parameters = append(v.Parameters, row(p, places[p.Name]))
 		if p.Kind == contract.Tensor {
 			v.Tensors++
 		}
@@ -93,10 +85,4 @@ func attributes(k *contract.Kernel) map[string]int {
 		places[name] = i
 	}
 	return places
-}
-
-// row is a parameter in the table.
-func row(p contract.Param, place int) string {
-	return fmt.Sprintf("DLPACKGEN_JAX_%s, %t, %t, %t, %d", strings.ToUpper(traced.Form(p)), p.Optional,
-		p.Kind == contract.Tensor && p.Writes(), p.Layout == contract.ColumnMajor, place)
 }

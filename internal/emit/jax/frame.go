@@ -1,0 +1,96 @@
+package jax
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/traced"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+)
+
+// reader writes the lines of C that read a frame: one for each part, in the order of XLA.
+type reader struct {
+	k       *contract.Kernel
+	lines   []string
+	tensors int // that are read so far
+}
+
+// reads are these lines.
+func reads(k *contract.Kernel) []string {
+	r := &reader{k: k}
+	places := attributes(k)
+	if _, masked := places[maskName]; masked {
+		r.lines = append(r.lines, "int64_t mask_ = 0;")
+		r.try("dlpackgen_jax_mask(call_, &mask_)")
+	}
+	for i, p := range k.Args {
+		r.argument(i, p, places[p.Name])
+	}
+	for i := range k.Results {
+		r.try("dlpackgen_jax_result(call_, results_++, &made_[%d])", i)
+	}
+	for i, p := range k.Args {
+		if p.Kind == contract.Tensor && p.Writes() {
+			r.given(i, p, func() {
+				r.try("dlpackgen_jax_written(call_, results_++, (const DLTensor*)values_[%d].items)", i)
+			})
+		}
+	}
+	return r.lines
+}
+
+// try adds a call that may fail.
+func (r *reader) try(format string, args ...any) {
+	r.lines = append(r.lines, "status_ = "+fmt.Sprintf(format, args...)+";",
+		"if (DLPACKGEN_RARE(status_)) return status_;")
+}
+
+// given adds lines about an argument that may be None.
+func (r *reader) given(i int, p contract.Param, lines func()) {
+	if !p.Optional {
+		lines()
+		return
+	}
+	r.lines = append(r.lines, fmt.Sprintf("if (mask_ >> %d & 1) {", i))
+	first := len(r.lines)
+	lines()
+	for n := range r.lines[first:] {
+		r.lines[first+n] = "  " + r.lines[first+n]
+	}
+	r.lines = append(r.lines, "}")
+}
+
+func (r *reader) argument(i int, p contract.Param, place int) {
+	if p.Optional || p.Kind != contract.Tensor {
+		r.lines = append(r.lines, fmt.Sprintf("values_[%d] = dlpackgen_jax_nothing;", i))
+	}
+	if p.Optional {
+		r.lines = append(r.lines, fmt.Sprintf("values_[%d].is_given = mask_ >> %d & 1;", i, i))
+	}
+	r.given(i, p, func() {
+		if p.Kind != contract.Tensor {
+			r.try("dlpackgen_jax_read(call_, %d, DLPACKGEN_JAX_%s, &values_[%d])", place, strings.ToUpper(traced.Form(p)), i)
+			r.inRange(i, p)
+			return
+		}
+		r.try("dlpackgen_jax_argument(call_, arguments_++, %t, &tensors_[%d])", p.Layout == contract.ColumnMajor, r.tensors)
+		r.lines = append(r.lines, fmt.Sprintf("values_[%d].items = &tensors_[%d].tensor;", i, r.tensors))
+	})
+	if p.Kind == contract.Tensor {
+		r.tensors++
+	}
+}
+
+// inRange compares an integer of fewer than 64 bits, which kernels_jax.py has compared for its own
+// version of the library.
+func (r *reader) inRange(i int, p contract.Param) {
+	if p.Kind != contract.Number || p.Var != contract.None || traced.Form(p) != "integer" || p.Types[0].Bits >= 64 {
+		return
+	}
+	d := p.Types[0]
+	site := fmt.Sprintf("at_%d_", i)
+	r.lines = append(r.lines, fmt.Sprintf("static const struct dlpackgen_site %s = {%s, %s, %d};", site,
+		emit.CLiteral(r.k.Name), emit.CLiteral(p.Name), i))
+	r.try("dlpackgen_jax_fits(call_, &%s, DLPACKGEN_JAX_DTYPE(%s, %d), values_[%d].integer)", site, d.Code, d.Bits, i)
+}
