@@ -1,5 +1,5 @@
-/* Reads the parts of the frames that XLA passes to a handler. The handlers have a line for each part,
- * with all that the description tells of it. Part of kernels_jax.c. */
+/* Reads the parts of the frames that XLA passes to a handler. The handlers have a line for each
+ * part, with all that the description tells of it. Part of kernels_jax.c. */
 #ifndef DLPACKGEN_JAX_HANDLER_H_
 #define DLPACKGEN_JAX_HANDLER_H_
 
