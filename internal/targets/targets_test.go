@@ -3,6 +3,7 @@ package targets
 import (
 	"bytes"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -102,6 +103,25 @@ func oneContract() contract.Kernel {
 	return contract.Kernel{Name: "f", Serial: true, Error: "f_error", Args: []contract.Param{{Name: "x", Var: contract.None}},
 		Results: []contract.Param{{Name: "y", Var: contract.None, Types: []spec.DType{{Name: "float32"}}}},
 		Devices: []contract.Device{{Name: "kDLCPU", Value: 1, Functions: []contract.Function{{Symbol: "f"}}}}}
+}
+
+// The C of each caller is compiled into the one library of kernels in Go.
+func TestEveryCallerIsAUnitOfTheLibrary(t *testing.T) {
+	release, err := spec.Embedded().Release("1.3")
+	require.NoError(t, err)
+	for _, row := range All() {
+		if !row.Contracts || row.Collects {
+			continue
+		}
+		manifest, err := row.Manifest(&emit.Model{Release: release, Import: "example.org/x",
+			Contracts: []contract.Kernel{oneContract()}})
+		require.NoError(t, err)
+		for _, a := range manifest.Assets {
+			if base := path.Base(a.From); strings.HasPrefix(base, "kernels") && strings.HasSuffix(base, ".c.tmpl") {
+				assert.True(t, a.Unit, "%s of target %s", a.To, row.Name)
+			}
+		}
+	}
 }
 
 // name adds the sources of a target's manifest.

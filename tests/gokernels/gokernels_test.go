@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "gokernels")) }
 
 // hosts are what hosts.py knows.
-var hosts = []string{"python", "torch", "jax", "tvmffi", "onnxruntime", "ufunc"}
+var hosts = []string{"python", "torch", "jax", "tvmffi", "onnxruntime", "ufunc", "paddle"}
 
 // library is what go build makes in a module below.
 var library = map[string]string{"hosts": "_kernels.abi3.so", "args": "_args.abi3.so"}
@@ -105,7 +105,7 @@ func says(t *testing.T, libraries []string, env []string, script string, args ..
 	for _, file := range libraries {
 		paths = append(paths, filepath.Dir(file))
 	}
-	for _, folder := range []string{"torchshim", "jax", "tvmffi", "ufunc"} {
+	for _, folder := range []string{"torchshim", "jax", "tvmffi", "ufunc", "paddle"} {
 		paths = append(paths, filepath.Join(written(t, "hosts"), "generated", folder))
 	}
 	cmd := exec.Command(testtool.RequirePython(t), append([]string{"-W", "ignore", script}, args...)...)
@@ -120,10 +120,10 @@ func says(t *testing.T, libraries []string, env []string, script string, args ..
 // of Go are exceptions of the host.
 func TestEveryHostCallsKernelsInGo(t *testing.T) {
 	file, _ := built(t, "hosts")
-	if exec.Command(testtool.RequirePython(t), "-c", "import torch, jax, tvm_ffi, onnxruntime").Run() != nil {
-		t.Skip("needs torch, jax, tvm-ffi and onnxruntime: make setup")
+	if exec.Command(testtool.RequirePython(t), "-c", "import torch, jax, tvm_ffi, onnxruntime, paddle").Run() != nil {
+		t.Skip("needs torch, jax, tvm-ffi, onnxruntime and paddle: make setup")
 	}
-	for _, order := range []string{strings.Join(hosts, ","), "jax,torch,ufunc,onnxruntime,tvmffi,python"} {
+	for _, order := range []string{strings.Join(hosts, ","), "paddle,jax,torch,ufunc,onnxruntime,tvmffi,python"} {
 		out, err := says(t, []string{file}, nil, "hosts.py", order)
 		require.NoError(t, err, out)
 		assert.Contains(t, out, "called by "+strings.ReplaceAll(order, ",", ", "))

@@ -139,6 +139,13 @@ def ufunc():
     return kernels_ufunc, lambda x: x
 
 
+def paddle():
+    import kernels_paddle
+    import paddle
+
+    return kernels_paddle, paddle.to_tensor
+
+
 def fails(host, call, kind, sentence):
     try:
         call()
