@@ -1,4 +1,4 @@
-package gobind
+package lint
 
 import (
 	"go/ast"
@@ -104,7 +104,7 @@ func TestEveryEntryHasAnExample(t *testing.T) {
 	functions, methods := entries(t, "../../gen/go/dlpack")
 	require.Greater(t, len(functions), 40)
 	require.Greater(t, len(methods), 60)
-	examples, called := shown(t, "example_*_test.go", "../../gen/go/dlpack/example_test.go")
+	examples, called := shown(t, "../gobind/example_*_test.go", "../../gen/go/dlpack/example_test.go")
 	assert.Empty(t, missing(functions, methods, examples, called))
 }
 
