@@ -22,7 +22,7 @@ import traceback
 
 AT_ONCE = 2
 MEMORY = 4 << 30
-LEAST = 60  # seconds
+LEAST = 10  # seconds
 
 
 def limit(seconds):

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func linkedBackend(t testing.TB) string {
 }
 
 // extensions builds the modules of tests/python of the headers in a folder.
-func extensions(t testing.TB, headers, dir string) {
+func extensions(t testing.TB, headers, dir string, flags ...string) {
 	t.Helper()
 	python, gcc := testtool.RequirePython(t), testtool.Require(t, "gcc", "gcc")
 	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
@@ -39,17 +40,25 @@ func extensions(t testing.TB, headers, dir string) {
 		t.Skip("needs Python.h: apt-get install python3-dev")
 	}
 	for _, name := range []string{"checked", "stranger"} {
-		testkit.Run(t, gcc, "-std=c11", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden",
-			"-DPy_LIMITED_API=0x030B0000", "-I", headers, "-isystem", include,
-			"-o", filepath.Join(dir, name+".abi3.so"), filepath.Join(golden.Root(t), "tests/python/module", name+".c"))
+		testkit.Run(t, gcc, append([]string{"-std=c11", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden",
+			"-DPy_LIMITED_API=0x030B0000", "-I", headers, "-isystem", include, "-o", filepath.Join(dir, name+".abi3.so"),
+			filepath.Join(golden.Root(t), "tests/python/module", name+".c")}, flags...)...)
 	}
 }
 
-// withPython runs tests of with_python.py, or all, over the stand-in.
-func withPython(t testing.TB, modules string, names ...string) (string, error) {
+// scripts runs a program of Python over a driver that stands in, and a backend for it.
+type scripts func(t testing.TB, modules string, words ...string) (string, error)
+
+// withPython is for the backend of CUDA.
+func withPython(t testing.TB, modules string, words ...string) (string, error) {
 	t.Helper()
-	cmd := exec.Command("timeout", append([]string{"600", testtool.RequirePython(t), "with_python.py"}, names...)...)
-	cmd.Env = append(os.Environ(), "MODULES="+modules, "BACKEND="+linkedBackend(t), "LD_LIBRARY_PATH="+standin(t),
+	return scripted(t, modules, linkedBackend(t), standin(t), words)
+}
+
+func scripted(t testing.TB, modules, backend, driver string, words []string) (string, error) {
+	t.Helper()
+	cmd := exec.Command(testtool.RequirePython(t), words...)
+	cmd.Env = append(os.Environ(), "MODULES="+modules, "BACKEND="+backend, "LD_LIBRARY_PATH="+driver,
 		"PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -63,7 +72,7 @@ func TestAModuleForPythonUsesTheTable(t *testing.T) {
 	}
 	dir := t.TempDir()
 	extensions(t, filepath.Join(golden.Root(t), "gen/c"), dir)
-	out, err := withPython(t, dir)
+	out, err := withPython(t, dir, "with_python.py")
 	require.NoError(t, err, out)
 	source, err := os.ReadFile("with_python.py")
 	require.NoError(t, err)
@@ -71,18 +80,14 @@ func TestAModuleForPythonUsesTheTable(t *testing.T) {
 		strings.Count(string(source), "\ndef test_"), out)
 }
 
-// withVendor runs tests of with_vendor.py, or all, over the driver of a vendor.
-func withVendor(t testing.TB, modules string, names ...string) (string, error) {
+// withVendor is for the backend of a vendor.
+func withVendor(t testing.TB, modules string, words ...string) (string, error) {
 	t.Helper()
 	dir := testkit.Built(t, "vendorsbackend", func(dir string) {
 		args := []string{"-std=gnu11", "-O1", "-shared", "-fPIC", "-o", filepath.Join(dir, "libdlpackgen_acme.so")}
 		testkit.Run(t, testtool.Require(t, "gcc", "gcc"), append(append(args, acmeEnd.sources(t, acme(t))...), "-ldl")...)
 	})
-	cmd := exec.Command("timeout", append([]string{"600", testtool.RequirePython(t), "with_vendor.py"}, names...)...)
-	cmd.Env = append(os.Environ(), "MODULES="+modules, "BACKEND="+filepath.Join(dir, "libdlpackgen_acme.so"),
-		"LD_LIBRARY_PATH="+acmeDriver(t), "PYTHONDONTWRITEBYTECODE=1")
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	return scripted(t, modules, filepath.Join(dir, "libdlpackgen_acme.so"), acmeDriver(t), words)
 }
 
 // A module whose headers know nothing of a vendor's streams reads their numbers by the
@@ -93,31 +98,34 @@ func TestAModuleForPythonUsesAVendorsTable(t *testing.T) {
 	}
 	dir := t.TempDir()
 	extensions(t, filepath.Join(golden.Root(t), "gen/c"), dir)
-	out, err := withVendor(t, dir)
+	out, err := withVendor(t, dir, "with_vendor.py")
 	require.NoError(t, err, out)
 	source, err := os.ReadFile("with_vendor.py")
 	require.NoError(t, err)
 	assert.Len(t, regexp.MustCompile(`(?m)^ok test_`).FindAllString(out, -1),
 		strings.Count(string(source), "\ndef test_"), out)
-	for _, m := range []struct{ file, old, fresh, script string }{
-		{"place.h", "(!call->stream || !dlpackgen_streams_at(call->private_.state, a->private_.declared))", "1",
-			"test_producers_are_asked_with_the_stream"},
-		{"place.h", "if (found) return dlpackgen_use_number_by(call, i, device, found->table);", "",
-			"test_numbers_of_streams"},
-		{"object.h", "if (streams == dlpackgen_streams_none && table) {", "if (0) {", "test_given_tensors"},
-		{"object.h",
-			"if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;",
-			"return 1;", "test_given_tensors"},
-	} {
-		wrong, modules := testkit.Mutated(t, testkit.Parts(t), "dlpackgen_python/"+m.file, m.old, m.fresh), t.TempDir()
-		extensions(t, wrong, modules)
-		out, err := withVendor(t, modules, m.script)
-		assert.Error(t, err, "%s\n%s", m.old, out)
-		assert.NotContains(t, out, "has no attribute 'test_", "a test of another name")
-	}
+	areNoticed(t, vendorModuleMutants, "with_vendor.py", withVendor)
 }
 
-var moduleMutants = []struct{ file, old, fresh, script string }{
+var vendorModuleMutants = []moduleMutant{
+	{"place.h", "(!call->stream || !dlpackgen_streams_at(call->private_.state, a->private_.declared))", "1",
+		"test_producers_are_asked_with_the_stream"},
+	{"place.h", "if (found) return dlpackgen_use_number_by(call, i, device, found->table);", "",
+		"test_numbers_of_streams"},
+	{"object.h", "if (streams == dlpackgen_streams_none && table) {", "if (0) {", "test_given_tensors"},
+	{"object.h",
+		"if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;",
+		"return 1;", "test_given_tensors"},
+}
+
+// moduleMutant makes the modules wrong in one place, which the named test notices.
+type moduleMutant struct{ file, old, fresh, test string }
+
+func (m moduleMutant) mutation() mutation.Mutant {
+	return mutation.Mutant{File: filepath.Join("dlpackgen_python", m.file), Old: m.old, New: m.fresh}
+}
+
+var moduleMutants = []moduleMutant{
 	{"backend.h", "if (dlpackgen_same_device(info->device, device)) return 0;", "return 0;", "test_whose_memory_it_is"},
 	{"backend.h", "return dlpack_device_owner((int32_t)device.device_type);", "return (int32_t)device.device_type;",
 		"test_whose_memory_it_is"},
@@ -173,20 +181,39 @@ var moduleMutants = []struct{ file, old, fresh, script string }{
 	{"object.h", "dlpackgen_delete_quietly(made, NULL);\n\treturn NULL;", "return made;", "test_results_on_the_device"},
 }
 
-// Each of these makes the library wrong in one place, which the named test sees.
 func TestTheModuleFindsWhatIsWrong(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the modules for each mistake")
+		t.Skip("builds the modules with all mistakes")
 	}
-	for _, m := range moduleMutants {
+	areNoticed(t, moduleMutants, "with_python.py", withPython)
+}
+
+// areNoticed builds the modules with all mutants, and has the test of each fail, which succeeds
+// without it.
+func areNoticed(t *testing.T, mutants []moduleMutant, script string, run scripts) {
+	t.Helper()
+	source, err := os.ReadFile(script)
+	require.NoError(t, err)
+	headers, dir, all := testkit.Parts(t), t.TempDir(), []mutation.Mutant(nil)
+	for _, m := range mutants {
+		all = append(all, m.mutation())
+	}
+	written := mutation.Write(t, headers, all)
+	require.Empty(t, written.Apart, "each of them changes statements")
+	extensions(t, headers, dir, written.Flags...)
+	words, plain := []string{"../mutants.py", ""}, map[string]bool{}
+	for i, m := range mutants {
+		require.Contains(t, string(source), "\ndef "+m.test+"(")
+		if words = append(words, strconv.Itoa(i+1), script+" "+m.test); !plain[m.test] {
+			words, plain[m.test] = append(words, "0", script+" "+m.test), true
+		}
+	}
+	out, err := run(t, dir, words...)
+	require.NoError(t, err, out)
+	for i, m := range mutants {
 		t.Run(m.file+" "+m.old, func(t *testing.T) {
-			t.Parallel()
-			dir, wrong := t.TempDir(), testkit.Parts(t)
-			mutation.OnceIn(t, filepath.Join(wrong, "dlpackgen_python", m.file), m.old, m.fresh)
-			extensions(t, wrong, dir)
-			out, err := withPython(t, dir, m.script)
-			assert.Error(t, err, out)
-			assert.NotContains(t, out, "has no attribute 'test_", "a test of another name")
+			assert.Contains(t, out, "missed 0 "+script+" "+m.test+"\n", "it fails without the mistake")
+			assert.Contains(t, out, "caught "+strconv.Itoa(i+1)+" "+script+" "+m.test+"\n", "nobody noticed")
 		})
 	}
 }

@@ -107,6 +107,7 @@ def works_on(stream):
 def test_libraries_are_waited_for():
     """And wait for the call: its stream is 2, that of the library s@0."""
     plain = driver.memory("plain", 0)
+    read(at(plain))  # which loads the driver, when this test runs alone
     with works_on(driver.stream(0, 0)):
         driver.log()
         lent = at(plain)
