@@ -131,7 +131,7 @@ func endsStatement(text string) bool {
 
 var (
 	// block is what stands before the bracket of a function's body or of a part of it.
-	block = regexp.MustCompile(`(\)|\]|\b(noexcept|const|else|try|do))\s*$`)
+	block = regexp.MustCompile(`(\)|\]|\b(noexcept|const|else|try|do)|->[^;{}()=]*)\s*$`)
 	// goesOn is what no statement begins with.
 	goesOn = regexp.MustCompile(`^\s*([^\w\s:+*({}-]|(else|catch|case|default)\b)`)
 	// declares and does tell statements that others of their block need from others.

@@ -37,8 +37,9 @@ var mutants = []struct{ file, old, new string }{
 	{"error", `return differs ? "ValueError" : "BufferError";`, `return "BufferError";`},
 }
 
-// pybind11 is the binder whose modules are built with mutants.
-var pybind11 = binders[1]
+// nanobind is the binder whose modules are built with mutants: they compile in half the time of
+// pybind11's.
+var nanobind = binders[0]
 
 func TestMutantsAreNoticed(t *testing.T) {
 	if testing.Short() {
@@ -52,7 +53,7 @@ func TestMutantsAreNoticed(t *testing.T) {
 		out := t.TempDir()
 		c := gcc
 		c.flags = append([]string{"-O0", "-w"}, flags...)
-		pybind11.build(t, out, c, []string{generated(t)[0], dir})
+		nanobind.build(t, out, c, []string{generated(t)[0], dir})
 		return out
 	}
 	mutated := mutation.Programs(t, generated(t)[1], all, build)
@@ -63,6 +64,7 @@ func TestMutantsAreNoticed(t *testing.T) {
 			assert.Error(t, err, "nothing fails without this\n%s", out)
 		})
 	}
-	out, err := script(t, build(generated(t)[1]), nil, "numpy")
+	dir, _ := mutated(t, 0)
+	out, err := script(t, dir, nil, "numpy")
 	require.NoError(t, err, out)
 }
