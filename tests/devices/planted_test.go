@@ -19,6 +19,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // bug is what stands in the place of a site, and what is wrong then.
@@ -269,9 +270,7 @@ func TestConformanceFindsPlantedBugs(t *testing.T) {
 // Without bugs the program passes however busy the machine is: no check has a limit of time
 // that a slow machine could miss.
 func TestConformanceOnABusyMachine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a program twenty times on a machine with much else to do")
-	}
+	tier.OnlyNightly(t)
 	c, _ := conformanceOfTheExample(t, false)
 	var burning, running sync.WaitGroup
 	var done atomic.Bool

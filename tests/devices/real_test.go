@@ -86,36 +86,58 @@ func TestNVIDIAsHeadersAgree(t *testing.T) {
 	assert.Empty(t, agrees(t, cudaHeaders(t), cudaParts(t), agreement(backend.Embedded("cuda"))))
 }
 
-// Each line of the description that is wrong is found.
+// wrongIn gives what the compiler says of a description in which texts are changed: pairs of one
+// that must be there, and what stands there instead.
+func wrongIn(t *testing.T, headers, text string, changes ...string) string {
+	t.Helper()
+	for i := 0; i < len(changes); i += 2 {
+		require.Contains(t, text, changes[i])
+		text = strings.Replace(text, changes[i], changes[i+1], 1)
+	}
+	return agrees(t, headers, cudaParts(t), text)
+}
+
+// Each line of the description that is wrong is found. All lines of a kind are wrong at once.
 func TestDisagreementIsFound(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles a file for each line of the description")
+		t.Skip("compiles NVIDIA's headers")
 	}
 	headers, b := cudaHeaders(t), backend.Embedded("cuda")
-	file := filepath.Join(cudaParts(t), "device_driver.h")
-	src, err := os.ReadFile(file)
+	src, err := os.ReadFile(filepath.Join(cudaParts(t), "device_driver.h"))
 	require.NoError(t, err)
-	broken := func(old, fresh, want string) {
-		changed := strings.Replace(string(src), old, fresh, 1)
-		require.NotEqual(t, string(src), changed, old)
-		text := strings.Replace(agreement(b), "#include \"device_driver.h\"\n", changed, 1)
-		assert.Contains(t, agrees(t, headers, cudaParts(t), text), want, "%s -> %s", old, fresh)
-	}
+	text := strings.Replace(agreement(b), "#include \"device_driver.h\"\n", string(src), 1)
+	var constants, handles, functions, errors []string
 	for _, k := range b.Constants {
-		line := fmt.Sprintf("  DRIVER_%s = %d", k.Name, k.Value)
-		broken(line, fmt.Sprintf("  DRIVER_%s = %d", k.Name, k.Value+1), k.Native)
+		constants = append(constants, fmt.Sprintf("  DRIVER_%s = %d,", k.Name, k.Value),
+			fmt.Sprintf("  DRIVER_%s = %d,", k.Name, k.Value+1))
 	}
 	for _, h := range b.Handles {
 		line := regexp.MustCompile(`typedef [^;]* ?\*?driver_` + h.Name + `;`).FindString(string(src))
-		broken(line, "typedef short driver_"+h.Name+";", "driver_"+h.Name)
+		handles = append(handles, line, "typedef short driver_"+h.Name+";")
 	}
 	for _, f := range b.Functions {
-		broken("(DRIVER_CALL *"+f.Name+")(", "(DRIVER_CALL *"+f.Name+")(struct stranger *s, ", f.Symbol)
+		at := "(DRIVER_CALL *" + f.Name + ")("
+		functions = append(functions, at, at+"struct stranger *s, ")
 	}
-	for _, e := range b.Errors[:3] {
-		wrong := strings.Replace(agreement(b), fmt.Sprintf("(%d == (int)%s,", e.Value, e.Name),
-			fmt.Sprintf("(%d == (int)%s,", e.Value+1, e.Name), 1)
-		assert.Contains(t, agrees(t, headers, cudaParts(t), wrong), e.Name)
+	for _, e := range b.Errors {
+		errors = append(errors, fmt.Sprintf("(%d == (int)%s,", e.Value, e.Name),
+			fmt.Sprintf("(%d == (int)%s,", e.Value+1, e.Name))
+	}
+	said := wrongIn(t, headers, text, constants...)
+	for _, k := range b.Constants {
+		assert.Contains(t, said, "static assertion failed: \""+k.Native+"\"")
+	}
+	said = wrongIn(t, headers, text, handles...)
+	for _, h := range b.Handles {
+		assert.Contains(t, said, "static assertion failed: \"driver_"+h.Name+" is ")
+	}
+	said = wrongIn(t, headers, text, functions...)
+	for _, f := range b.Functions {
+		assert.Contains(t, said, " is PFN_"+f.Symbol+"_v")
+	}
+	said = wrongIn(t, headers, text, errors...)
+	for _, e := range b.Errors {
+		assert.Contains(t, said, "static assertion failed: \""+e.Name+"\"")
 	}
 }
 
