@@ -39,10 +39,11 @@ def everything(library):
 
 
 def main(library, *names):
-    failures = 0
+    failures, unknown = 0, set(names)
     for case in everything(library):
         if names and case.name not in names:
             continue
+        unknown.discard(case.name)
         for verb, refused in ("read", case.refused), ("write", case.written):
             for how in verb, verb + "_unlocked":
                 try:
@@ -51,7 +52,9 @@ def main(library, *names):
                 except Exception as e:
                     failures += 1
                     print(f"FAIL {how} {case}: {type(e).__name__}: {e}", flush=True)
-    sys.exit(failures != 0)
+    for name in unknown:
+        print(f"FAIL {name}: there is no such case")
+    sys.exit(failures != 0 or bool(unknown))
 
 
 if __name__ == "__main__":

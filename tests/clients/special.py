@@ -424,6 +424,7 @@ def main(names):
         for n, f in globals().items()
         if n.split("_")[0] in ("torch", "numpy", "jax", "paddle", "ours") and callable(f)
     }
+    unknown = {n for n in names if not any(name == n or name.startswith(n + "_") for name in library)}
     for name, function in library.items():
         if names and not any(name == n or name.startswith(n + "_") for n in names):
             continue
@@ -434,7 +435,9 @@ def main(names):
             failed += 1
             print("FAIL", name)
             traceback.print_exc(file=sys.stdout)
-    sys.exit(failed > 0)
+    for name in unknown:
+        print("FAIL", name, "is no function")
+    sys.exit(failed > 0 or bool(unknown))
 
 
 if __name__ == "__main__":
