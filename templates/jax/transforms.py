@@ -242,6 +242,14 @@ def _alike(arrays):
 # Functions
 
 
+def _register(target, handler, platform):
+    try:
+        _jax.ffi.register_ffi_target(target, _jax.ffi.pycapsule(handler), platform=platform)
+    except Exception as error:  # the class differs between versions
+        text = f"{target}: JAX does not register its handler; another library of this process may have the same name"
+        raise ImportError(f"{text}: give the kernels of one of them another `namespace:` ({error})") from error
+
+
 class _Kernel:
     def __init__(self, name, target, handlers, check, device, parameters, results, given, batch, backward=None):
         self.name, self.target, self.device = name, target, device
@@ -249,7 +257,7 @@ class _Kernel:
         self.batch, self.backward = batch, backward
         self.check = _library[check]
         for platform, symbol in handlers.items():
-            _jax.ffi.register_ffi_target(target, _jax.ffi.pycapsule(_library[symbol]), platform=platform)
+            _register(target, _library[symbol], platform)
 
     def place(self, name):
         return next(i for i, p in enumerate(self.parameters) if p.name == name)

@@ -18,4 +18,12 @@ static void dlpackgen_lock_acquire(dlpackgen_lock* lock) { (void)pthread_mutex_l
 static void dlpackgen_lock_release(dlpackgen_lock* lock) { (void)pthread_mutex_unlock(lock); }
 #endif
 
+/* A child of fork has none of the other threads, and one of them may hold a lock: the child's locks
+ * begin anew. macOS would call the function of a library that was unloaded. */
+#if defined(__unix__) && defined(__GNUC__)
+static void dlpackgen_lock_begin(dlpackgen_lock* lock) { (void)pthread_mutex_init(lock, NULL); }
+#define DLPACKGEN_AT_FORK(begin) \
+  __attribute__((constructor)) static void begin##_at_fork(void) { (void)pthread_atfork(NULL, NULL, begin); }
+#endif
+
 #endif /* DLPACKGEN_KERNELS_SERIAL_H_ */

@@ -94,6 +94,17 @@ static int dlpackgen_ort_last_version(const struct dlpackgen_onnxruntime_custom_
 /* ONNX Runtime passes its functions to what infers types by no argument. */
 static const dlpackgen_ort_api* dlpackgen_ort_functions;
 
+/* Sessions are made by several threads at once. */
+#if defined(__GNUC__)
+#define DLPACKGEN_ORT_NEXT(count) __atomic_fetch_add(count, 1, __ATOMIC_RELAXED)
+#else
+#include <intrin.h>
+#define DLPACKGEN_ORT_NEXT(count) _InterlockedExchangeAdd(count, 1)
+#endif
+
+/* Counts the names that were given to dimensions. */
+static long dlpackgen_ort_names;
+
 /* Finds the number of dimensions of an output: -1 where the model does not tell. */
 DLPACKGEN_ORT void* dlpackgen_ort_rank(const struct dlpackgen_ort_form* form, void* context, int64_t* rank) {
   const dlpackgen_ort_api* const api = dlpackgen_ort_functions;
@@ -110,18 +121,24 @@ DLPACKGEN_ORT void* dlpackgen_ort_rank(const struct dlpackgen_ort_form* form, vo
   return NULL;
 }
 
-/* Describes an output by its type and its number of dimensions. Each dimension has a name that no
- * other has: ONNX Runtime takes those of one name for equal. */
+/* Names a dimension as no other: ONNX Runtime takes dimensions of one name for equal, and a model
+ * may have operators of several libraries. */
+DLPACKGEN_ORT void dlpackgen_ort_put_name(struct dlpackgen_message* name) {
+  dlpackgen_put(name, "dlpackgen_");
+  dlpackgen_put_address(name, (uintptr_t)&dlpackgen_ort_names);
+  dlpackgen_put(name, "_");
+  dlpackgen_put_integer(name, (int64_t)DLPACKGEN_ORT_NEXT(&dlpackgen_ort_names));
+}
+
+/* Describes an output by its type and its number of dimensions. */
 DLPACKGEN_ORT void* dlpackgen_ort_form(void* info, int type, size_t rank) {
-  static unsigned names;
   const dlpackgen_ort_api* const api = dlpackgen_ort_functions;
   int64_t extents[2 * DLPACKGEN_MAX_NDIM];
-  char texts[2 * DLPACKGEN_MAX_NDIM][32];
+  char texts[2 * DLPACKGEN_MAX_NDIM][64];
   const char* symbols[2 * DLPACKGEN_MAX_NDIM];
   for (size_t d = 0; d < rank; d++) {
     struct dlpackgen_message name = dlpackgen_message_in(texts[d], sizeof texts[d]);
-    dlpackgen_put(&name, "dlpackgen_");
-    dlpackgen_put_integer(&name, names++);
+    dlpackgen_ort_put_name(&name);
     extents[d] = -1;
     symbols[d] = texts[d];
   }

@@ -53,13 +53,17 @@ class _Call:
             return made[0] if len(made) == 1 else made
 
         return _paddle.static.register_op(
-            name=f"dlpackgen_{self.kernel.name}_{len(_operators)}",
+            name=f"dlpackgen_{_load}_{self.kernel.name}_{next(_numbers)}",
             infer_meta=_positional(infer, names),
             input_names=names,
             output_names=[self.kernel.results[i] for i in self.given],
         )(_positional(run, names))
 
 
+# Two packages may have kernels of one name, and a package may be loaded anew: the names of their
+# operators must differ.
+_load = _secrets.token_hex(8)
+_numbers = _itertools.count()
 _operators = {}
 
 

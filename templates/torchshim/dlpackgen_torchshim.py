@@ -152,13 +152,14 @@ class _Loader:
 
 
 _registered = {}  # by module: its library, and what must live as long as the operators
+_missing = {}  # by module: the sentences about operators that this torch does not have
 
 
 def register(module, operators):
     """Registers the operators of a module's library, once. An operator that this torch cannot have
     is left out; ImportError names all of them."""
     if module in _registered:
-        return
+        return _require(module, _missing[module])
     importlib.import_module("torch")
     library = ctypes.CDLL(importlib.import_module(module).__file__)
     is_rocm = getattr(torch().version, "hip", None) is not None
@@ -173,8 +174,13 @@ def register(module, operators):
             wrong.append(failed[1])
         else:
             kept.append(_complete(op, i, library))
-    if wrong:
-        raise ImportError(f"{module}: operators are missing: {'; '.join(wrong)}")
+    _missing[module] = wrong
+    _require(module, wrong)
+
+
+def _require(module, missing):
+    if missing:
+        raise ImportError(f"{module}: operators are missing: {'; '.join(missing)}")
 
 
 def _call(function, *arguments):

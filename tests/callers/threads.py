@@ -1,0 +1,87 @@
+"""Many threads call the kernels of a package by each host at once.
+
+Usage: threads.py FOLDER
+"""
+
+import pathlib
+import sys
+import threading
+
+import numpy as np
+
+import hosts
+
+sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "first"))
+X = np.arange(1, 7, dtype="float32").reshape(2, 3)
+ROW = X[0].copy()
+CALLS = {"onnxruntime": 3, "jax": 10}  # a call makes a session, or compiles
+
+
+def together(works):
+    """Runs functions, a thread each, and raises what one of them raised."""
+    wrong, ready = [], threading.Barrier(len(works))
+
+    def run(work):
+        try:
+            ready.wait()
+            work()
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if wrong:
+        raise wrong[0]
+
+
+def test_calls_run_at_once():
+    """Two calls wait for each other in the kernel. A device of JAX runs one program at a time."""
+    for name, host in hosts.ALL.items():
+        if name == "jax":
+            continue
+        kernels = host("first")
+        # A loop of a ufunc runs without the GIL where it has many elements.
+        x = np.ones((600, 3), "float32") if name == "ufunc" else ROW
+        together([lambda: np.testing.assert_array_equal(kernels.meet(x, 2), x)] * 2)
+
+
+def own_values(kernels, i, count):
+    def work():
+        for n in range(count):
+            np.testing.assert_array_equal(kernels.mix(X + n, 1 + i), (X + n) * (1 + i))
+
+    return work
+
+
+def own_errors(kernels, i, count):
+    def work():
+        for n in range(count):
+            said = hosts.error_of(lambda: kernels.mix(X, -1 - i))
+            assert f"expected times > 0, where times = {-1 - i}" in said, said
+
+    return work
+
+
+def test_calls_do_not_meet():
+    """Each thread has its values, and the sentences about its own mistakes."""
+    for name, host in hosts.ALL.items():
+        kernels, count = host("first"), CALLS.get(name, 100)
+        together([work(kernels, i, count) for i in range(4) for work in (own_values, own_errors)])
+
+
+def test_serial_kernels_take_turns():
+    """Whatever hosts the calls come from."""
+    callers = [hosts.ALL[name]("first") for name in ("python", "torch", "tvmffi", "paddle")] * 2
+
+    def work(kernels):
+        for _ in range(5):
+            assert (kernels.turn(ROW, 1) == 1).all()
+
+    together([lambda kernels=kernels: work(kernels) for kernels in callers])
+
+
+if __name__ == "__main__":
+    hosts.main()
