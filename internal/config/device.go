@@ -260,12 +260,29 @@ func (d *decoder) selectedReleases(cfg *Config) []*spec.Release {
 // deviceValues gives the types of device of all selected releases and the config's own.
 func (d *decoder) deviceValues(cfg *Config) map[string]int64 {
 	known := map[string]int64{}
-	for _, r := range d.selectedReleases(cfg) {
-		if enum := spec.Find[*spec.Enum](cfg.Extend(r), deviceEnum); enum != nil {
-			for _, v := range enum.Values {
-				known[v.Name] = v.Value
-			}
-		}
+	for _, v := range d.typesOfDevice(cfg) {
+		known[v.Name] = v.Value
 	}
 	return known
+}
+
+// deviceOwners gives the types of device whose runtime allocates the memory of others.
+func (d *decoder) deviceOwners(cfg *Config) map[string]string {
+	owners := map[string]string{}
+	for _, v := range d.typesOfDevice(cfg) {
+		if v.Device != nil && v.Device.Of != "" {
+			owners[v.Name] = v.Device.Of
+		}
+	}
+	return owners
+}
+
+// typesOfDevice lists those of all selected releases and the config's own; some stand there repeatedly.
+func (d *decoder) typesOfDevice(cfg *Config) (all []spec.EnumValue) {
+	for _, r := range d.selectedReleases(cfg) {
+		if enum := spec.Find[*spec.Enum](cfg.Extend(r), deviceEnum); enum != nil {
+			all = append(all, enum.Values...)
+		}
+	}
+	return all
 }

@@ -1,21 +1,62 @@
 """Builds the extension module. pyproject.toml has everything else."""
 
+import importlib.util
+import os
+import shutil
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 # One library serves every Python from 3.11 on, except the free-threaded builds.
 ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
+# The switch for csrc/*.cu. Without it, calls with arrays of CUDA raise NotImplementedError.
+WITH_CUDA = os.environ.get("PLACEHOLDER_CUDA", "0") == "1"
+
+
+def cuda():
+    """The folder of CUDA: that of CUDA_HOME, of the nvcc that is found, or of NVIDIA's wheels."""
+    found = shutil.which("nvcc")
+    wheels = importlib.util.find_spec("nvidia")
+    places = [os.environ.get("CUDA_HOME"), found and Path(found).resolve().parents[1]]
+    places += [path for root in wheels.submodule_search_locations for path in Path(root).glob("cu*")] if wheels else []
+    for place in places:
+        if place and Path(place, "bin/nvcc").exists():
+            return Path(place)
+    sys.exit("PLACEHOLDER_CUDA=1 needs nvcc: set CUDA_HOME, or pip install 'cuda-toolkit[nvcc,cudart]'")
+
+
+class Build(build_ext):
+    """Compiles csrc/*.cu by nvcc, and links the objects and CUDA's runtime."""
+
+    def build_extension(self, extension):
+        if WITH_CUDA:
+            home = cuda()
+            include = [f"-I{path}" for path in [*extension.include_dirs, home / "include"]]
+            for source in sorted(Path("csrc").glob("*.cu")):
+                made = Path(self.build_temp, source.with_suffix(".cu.o").name)
+                made.parent.mkdir(parents=True, exist_ok=True)
+                flags = ["-O3", "-Xcompiler", "-fPIC,-fvisibility=hidden"]
+                subprocess.run([home / "bin/nvcc", *flags, *include, "-c", source, "-o", made], check=True)
+                extension.extra_objects.append(str(made))
+            extension.library_dirs += [str(home / "lib64"), str(home / "lib")]
+            extension.libraries += ["cudart_static", "stdc++", "rt", "pthread", "dl"]
+        super().build_extension(extension)
+
+
+macros = [("Py_LIMITED_API", "0x030B0000")] if ABI3 else []
 setup(
+    cmdclass={"build_ext": Build},
     ext_modules=[
         Extension(
             "placeholder._kernels",
             sources=["src/placeholder/_kernels.c", *sorted(str(path) for path in Path("csrc").glob("*.c"))],
             include_dirs=["csrc", "src/placeholder"],
-            define_macros=[("Py_LIMITED_API", "0x030B0000")] if ABI3 else [],
+            define_macros=macros if WITH_CUDA else [*macros, ("DLPACKGEN_WITHOUT_CUDA", None)],
             # Or functions of other libraries that have the same name would be called.
             extra_compile_args=[] if sys.platform == "win32" else ["-fvisibility=hidden"],
             py_limited_api=ABI3,

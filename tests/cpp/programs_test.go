@@ -61,9 +61,7 @@ func TestProgramsInEveryDialect(t *testing.T) {
 	for _, p := range programs {
 		for _, c := range matrix() {
 			t.Run(p.source+" "+c.String(), func(t *testing.T) {
-				if c != corners()[1] { // the sanitized programs are GCC's
-					tier.OnlyNightly(t)
-				}
+				tier.OnlyNightly(t)
 				t.Parallel()
 				passes(t, build(t, c, []string{p.source}, flags(gen(t), strict)...), p.least)
 			})

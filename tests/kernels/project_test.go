@@ -74,6 +74,71 @@ func TestAProject(t *testing.T) {
 	tested(t, python, project, "4 passed")
 }
 
+const halve = `  halve:
+    args: {x: "float32[...] inout"}
+    devices: {kDLCPU: {symbol: halve}, kDLCUDA: {symbol: halve_cuda}, kDLCUDAManaged: {symbol: halve_cuda}}
+`
+
+// callOnCUDA is a program that calls a kernel with memory that is said to be CUDA's.
+const callOnCUDA = `#include <dlpackgen/message.h>
+#include <kernels.h>
+#include <stdio.h>
+int main(void) {
+  float data[4] = {0};
+  int64_t extent = 4, stride = 1;
+  DLTensor x = {data, {kDLCUDA, 0}, 1, {kDLFloat, 32, 1}, &extent, &stride, 0};
+  char text[200];
+  struct dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
+  printf("%d %s\n", dlpackgen_call_kernel_halve(&x, NULL, &message), text);
+  return 0;
+}
+`
+
+// A kernel with functions for CUDA gets a source for nvcc, which a switch of the build compiles.
+// Without the switch nothing of CUDA is needed, and calls say so.
+func TestAProjectWithCUDA(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a package twice, and -short was given")
+	}
+	python := testtool.RequirePython(t)
+	if !testtool.Has(python, "pytest", "setuptools") {
+		t.Skip("needs pytest and setuptools: make setup")
+	}
+	program, project := projectOf(t, "mylib")
+	config := filepath.Join(project, "dlpackgen.yaml")
+	require.NoError(t, os.WriteFile(config, []byte(read(t, config)+halve), 0o600))
+	commands(t, project, []string{program, "generate"}, []string{program, "check"})
+	assert.Contains(t, read(t, filepath.Join(project, "csrc/halve_impl.cu")), "int halve_cuda(DLTensor* x, void* stream)")
+	assert.NotContains(t, read(t, filepath.Join(project, "csrc/halve_impl.c")), "cuda")
+
+	require.NoError(t, os.WriteFile(filepath.Join(project, "call.c"), []byte(callOnCUDA), 0o600))
+	said := commands(t, project, []string{"sh", "-c", "gcc -std=c11 -Wall -Wextra -Werror -DDLPACKGEN_WITHOUT_CUDA " +
+		"-Icsrc -o call call.c csrc/*.c && ./call"})
+	assert.Regexp(t, `^[1-9]\d* halve\(\): this build has no functions for cuda\n$`, said)
+	assert.Contains(t, installed(t, python, project), "mylib-0.1.0-cp311-abi3-")
+	tested(t, python, project, "3 passed")
+
+	if len(nvcc(t)) == 0 {
+		t.Skip("needs nvcc: make setup installs NVIDIA's wheels")
+	}
+	t.Setenv("MYLIB_CUDA", "1")
+	installed(t, python, project)
+	tested(t, python, project, "3 passed")
+	libraries, err := filepath.Glob(filepath.Join(project, "site/mylib/_kernels.*so"))
+	require.NoError(t, err)
+	require.Len(t, libraries, 1)
+	assert.NotContains(t, commands(t, project, []string{"nm", "-D", "--defined-only", libraries[0]}), "halve")
+	assert.Contains(t, commands(t, project, []string{"readelf", "-SW", libraries[0]}), ".nv_fatbin")
+}
+
+// nvcc finds the compiler that comes with NVIDIA's wheels.
+func nvcc(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob("../../.venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc")
+	require.NoError(t, err)
+	return found
+}
+
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)

@@ -18,16 +18,29 @@ type stub struct {
 	Unused []string // its parameters
 }
 
-// Stubs lists the beginnings of the files that the author writes, one a kernel and one for each
+// sources are the files that an author writes for a kernel: CUDA's functions are a source of their
+// own, since another compiler reads them.
+var sources = []struct {
+	from, to string
+	has      func(contract.Device) bool
+}{
+	{"kernels/impl.c.tmpl", "_impl.c", func(d contract.Device) bool { return !isOfCUDA(d) }},
+	{"kernels/impl.cu.tmpl", "_impl.cu", isOfCUDA},
+}
+
+func isOfCUDA(d contract.Device) bool { return d.Platform() == "cuda" }
+
+// Stubs lists the beginnings of the files that the author writes, for each kernel and for each
 // function that gives the texts of statuses. Of kernels that share a function the first has it.
 func Stubs(described []contract.Kernel) (all []emit.Asset) {
 	defined := map[string]bool{}
 	inC := contract.InC(described)
 	for i := range inC {
 		k := &inC[i]
-		if v := viewStubs(k, defined); len(v.Functions) > 0 {
-			all = append(all, emit.Asset{From: "kernels/impl.c.tmpl", To: k.Name + "_impl.c", View: v, Once: true,
-				Defines: v.symbols})
+		for _, s := range sources {
+			if v := viewStubs(k, s.has, defined); len(v.Functions) > 0 {
+				all = append(all, emit.Asset{From: s.from, To: k.Name + s.to, View: v, Once: true, Defines: v.symbols})
+			}
 		}
 		if k.Error != "" && !defined[k.Error] {
 			defined[k.Error] = true
@@ -38,16 +51,17 @@ func Stubs(described []contract.Kernel) (all []emit.Asset) {
 	return all
 }
 
-func viewStubs(k *contract.Kernel, defined map[string]bool) stubView {
+// viewStubs is about the functions of some devices that no source has yet.
+func viewStubs(k *contract.Kernel, has func(contract.Device) bool, defined map[string]bool) stubView {
 	v := stubView{Name: k.Name}
 	unused := unusedOf(k)
 	for _, d := range k.Devices {
 		for _, f := range d.Functions {
-			if !defined[f.Symbol] {
+			if has(d) && !defined[f.Symbol] {
 				v.Functions = append(v.Functions, stub{wrap(head(k, f)), unused})
 				v.symbols = append(v.symbols, f.Symbol)
+				defined[f.Symbol] = true
 			}
-			defined[f.Symbol] = true
 		}
 	}
 	return v

@@ -62,9 +62,14 @@ type site struct {
 }
 
 type device struct {
-	Case   string
-	Switch string // which of Calls; "" for a single one
-	Calls  []string
+	Case string
+	// Without is the macro of a build that leaves the functions of the device out; "" where the CPU
+	// has them too.
+	Without string
+	// Function and Says are the name of the kernel, and what a call says then.
+	Function, Says string
+	Switch         string // which of Calls; "" for a single one
+	Calls          []string
 }
 
 type raise struct {
@@ -247,6 +252,10 @@ func assign(p contract.Param) []string {
 func (v *kernelView) viewDispatch(k *contract.Kernel) {
 	for _, d := range k.Devices {
 		made := device{Case: fmt.Sprint(d.Value), Switch: choice(k, d)}
+		if isLeftOut(k, d) {
+			made.Without = without(d)
+			made.Function, made.Says = v.Function, emit.CLiteral("this build has no functions for "+d.Platform())
+		}
 		for _, f := range d.Functions {
 			made.Calls = append(made.Calls, call(k, f))
 			p := prototype{f.Symbol, wrap(head(k, f) + ";")}
@@ -259,6 +268,23 @@ func (v *kernelView) viewDispatch(k *contract.Kernel) {
 	for _, r := range k.Errors {
 		v.Raises = append(v.Raises, viewRaise(k, r))
 	}
+}
+
+// isLeftOut tells whether a build may lack the functions of a device: none of them is the CPU's.
+func isLeftOut(k *contract.Kernel, d contract.Device) bool {
+	for _, host := range k.Devices {
+		if host.Name == "kDLCPU" && slices.ContainsFunc(host.Functions, func(f contract.Function) bool {
+			return slices.ContainsFunc(d.Functions, func(g contract.Function) bool { return f.Symbol == g.Symbol })
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// without is the macro by which a build leaves the functions of a platform out.
+func without(d contract.Device) string {
+	return "DLPACKGEN_WITHOUT_" + strings.ToUpper(d.Platform())
 }
 
 // choice is the expression that numbers the functions of a device.

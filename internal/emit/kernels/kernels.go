@@ -17,7 +17,8 @@ var Target = emit.Target{
 	Contracts: true,
 	OnRequest: true,
 	Options: []emit.Option{{Name: optionStubs, Default: "false", Bool: true,
-		Doc: "true: write NAME_impl.c for each kernel that has none, a beginning of its C that is yours from then on"}},
+		Doc: "true: write NAME_impl.c, and NAME_impl.cu for CUDA, for each kernel that has none: a beginning of " +
+			"its C that is yours from then on"}},
 	Manifest: manifest,
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
@@ -33,7 +34,7 @@ func CheckName(name string) error {
 // Manifest names the files of a project of that name.
 func Manifest(name string) emit.Manifest {
 	at := func(from, to string) emit.Asset { return emit.Asset{From: "project/" + from, To: to, Once: true} }
-	return emit.Manifest{Words: emit.Words{"placeholder", name}, Assets: []emit.Asset{
+	return emit.Manifest{Words: emit.Words{"placeholder", name, "PLACEHOLDER", strings.ToUpper(name)}, Assets: []emit.Asset{
 		at("dlpackgen.yaml", "dlpackgen.yaml"), at("pyproject.toml", "pyproject.toml"), at("setup.py", "setup.py"),
 		at("MANIFEST.in", "MANIFEST.in"), at("README.md", "README.md"), at("gitignore", ".gitignore"),
 		at("ci.yml", ".github/workflows/test.yml"), at("init.py", "src/"+name+"/__init__.py"),

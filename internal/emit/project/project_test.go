@@ -25,7 +25,7 @@ func TestFilesHaveTheNameAndALicence(t *testing.T) {
 	for _, f := range files {
 		all[f.Path] = string(f.Data)
 		assert.True(t, f.Once, f.Path)
-		assert.NotContains(t, string(f.Data), "placeholder", f.Path)
+		assert.NotContains(t, strings.ToLower(string(f.Data)), "placeholder", f.Path)
 		first, _, _ := strings.Cut(string(f.Data), "\n")
 		assert.Contains(t, first, "0BSD", f.Path)
 	}

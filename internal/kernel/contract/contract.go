@@ -3,6 +3,7 @@
 package contract
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -191,8 +192,15 @@ type Device struct {
 	Name      string
 	Value     int64
 	Torch     string // PyTorch's dispatch key, where a vendor declares one
+	Owner     string // the device whose runtime allocates its memory: itself, or for pinned memory another
 	Graphs    bool   // calls may be captured in graphs
 	Functions []Function
+}
+
+// Platform is the name of the runtime that a device is of, as a user knows it: "cuda" also for
+// pinned memory.
+func (d Device) Platform() string {
+	return strings.ToLower(strings.TrimPrefix(cmp.Or(d.Owner, d.Name), "kDL"))
 }
 
 // Function is a C function and what it is for.

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -45,7 +46,8 @@ func (r *reader) functions(fine bool) {
 
 // deviceOf gives a device without functions.
 func (r *reader) deviceOf(name string) Device {
-	return Device{Name: name, Value: r.scope.Devices[name], Torch: r.scope.Torch[name]}
+	return Device{Name: name, Value: r.scope.Devices[name], Torch: r.scope.Torch[name],
+		Owner: cmp.Or(r.scope.Owners[name], name)}
 }
 
 // pattern reads a symbol, in which {T} stands for the spelling of a dtype.

@@ -15,6 +15,8 @@ type Scope struct {
 	DTypes  []spec.DType
 	Devices map[string]int64
 	Torch   map[string]string // PyTorch's dispatch keys by device, where a vendor declares one
+	// Owners are the devices whose runtime allocates the memory of others, such as pinned memory.
+	Owners map[string]string
 }
 
 // Reading is a description with the places that findings about it point at.
