@@ -277,7 +277,7 @@ func (d *decoder) deviceOwners(cfg *Config) map[string]string {
 	return owners
 }
 
-// typesOfDevice lists those of all selected releases and the config's own; some stand there repeatedly.
+// typesOfDevice lists those of all selected releases and the config's own, some repeatedly.
 func (d *decoder) typesOfDevice(cfg *Config) (all []spec.EnumValue) {
 	for _, r := range d.selectedReleases(cfg) {
 		if enum := spec.Find[*spec.Enum](cfg.Extend(r), deviceEnum); enum != nil {

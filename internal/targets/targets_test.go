@@ -102,7 +102,8 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 func oneContract() contract.Kernel {
 	return contract.Kernel{Name: "f", Serial: true, Error: "f_error", Args: []contract.Param{{Name: "x", Var: contract.None}},
 		Results: []contract.Param{{Name: "y", Var: contract.None, Types: []spec.DType{{Name: "float32"}}}},
-		Devices: []contract.Device{{Name: "kDLCPU", Value: 1, Functions: []contract.Function{{Symbol: "f"}}}}}
+		Devices: []contract.Device{{Name: "kDLCPU", Value: 1, Functions: []contract.Function{{Symbol: "f"}}},
+			{Name: "kDLCUDA", Value: 2, Functions: []contract.Function{{Symbol: "f_cuda"}}}}}
 }
 
 // The C of each caller is compiled into the one library of kernels in Go.

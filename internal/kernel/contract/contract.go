@@ -192,7 +192,7 @@ type Device struct {
 	Name      string
 	Value     int64
 	Torch     string // PyTorch's dispatch key, where a vendor declares one
-	Owner     string // the device whose runtime allocates its memory: itself, or for pinned memory another
+	Owner     string // the device whose runtime allocates its memory, for pinned and managed memory
 	Graphs    bool   // calls may be captured in graphs
 	Functions []Function
 }

@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -47,7 +46,7 @@ func (r *reader) functions(fine bool) {
 // deviceOf gives a device without functions.
 func (r *reader) deviceOf(name string) Device {
 	return Device{Name: name, Value: r.scope.Devices[name], Torch: r.scope.Torch[name],
-		Owner: cmp.Or(r.scope.Owners[name], name)}
+		Owner: r.scope.Owners[name]}
 }
 
 // pattern reads a symbol, in which {T} stands for the spelling of a dtype.
