@@ -16,6 +16,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "callers")) }
@@ -69,7 +70,7 @@ func compile(t *testing.T, dir, library string, args ...string) {
 }
 
 // called runs one.py with hosts in an order.
-func called(t *testing.T, order []string) (string, error) {
+func called(t *testing.T, order string) (string, error) {
 	t.Helper()
 	file := library(t)
 	dir := filepath.Dir(file)
@@ -77,7 +78,10 @@ func called(t *testing.T, order []string) (string, error) {
 	for _, folder := range []string{"torchshim", "jax", "tvmffi", "ufunc", "paddle"} {
 		paths = append(paths, filepath.Join(dir, folder))
 	}
-	cmd := exec.Command(testtool.RequirePython(t), "-W", "ignore", "one.py", strings.Join(order, ","))
+	cmd := exec.Command(testtool.RequirePython(t), "-W", "ignore", "one.py", order)
+	for _, name := range []string{"first", "other"} {
+		paths = append(paths, filepath.Join(packages(t), name))
+	}
 	cmd.Env = append(os.Environ(), "LIBRARY="+file, "PYTHONPATH="+strings.Join(paths, ":"), "JAX_PLATFORMS=cpu",
 		"PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
@@ -95,18 +99,86 @@ func need(t *testing.T) {
 	}
 }
 
-// All hosts call the same functions of one library in one process, whichever of them is first and
-// whichever is last, with the same values and the same sentence about a mistake.
+// orders are a Tuscan square: each host is first once and last once, and directly behind each other
+// host once.
+var orders = []string{
+	"python,torch,tvmffi,ufunc,paddle,jax,onnxruntime",
+	"torch,paddle,tvmffi,jax,ufunc,onnxruntime,python",
+	"jax,paddle,python,tvmffi,torch,onnxruntime,ufunc",
+	"tvmffi,paddle,onnxruntime,torch,python,ufunc,jax",
+	"onnxruntime,jax,torch,ufunc,tvmffi,python,paddle",
+	"ufunc,python,jax,tvmffi,onnxruntime,paddle,torch",
+	"paddle,ufunc,torch,jax,python,onnxruntime,tvmffi",
+}
+
+// neighbours counts which host is called directly behind which; "" is the begin and the end.
+func neighbours(orders []string) map[[2]string]int {
+	count := map[[2]string]int{}
+	for _, order := range orders {
+		before := ""
+		for _, host := range append(strings.Split(order, ","), "") {
+			count[[2]string{before, host}]++
+			before = host
+		}
+	}
+	return count
+}
+
+func TestOrdersHaveEachPair(t *testing.T) {
+	count := neighbours(orders)
+	for _, before := range append([]string{""}, hosts...) {
+		for _, behind := range append([]string{""}, hosts...) {
+			if before != behind {
+				assert.Equal(t, 1, count[[2]string{before, behind}], "%q before %q", before, behind)
+			}
+		}
+	}
+	assert.NotEqual(t, count, neighbours(append([]string{orders[1]}, orders[1:]...)))
+}
+
+// inOrder calls by the hosts of an order in one process.
+func inOrder(t *testing.T, order string) {
+	t.Helper()
+	t.Run(order, func(t *testing.T) {
+		out, err := called(t, order)
+		require.NoError(t, err, out)
+		assert.Contains(t, out, "called by "+strings.ReplaceAll(order, ",", ", "))
+	})
+}
+
+// All hosts call the same functions of one library in one process, whichever is first and whichever
+// is behind which, with the same values and the same sentence about a mistake.
 func TestEveryHostCallsOneLibrary(t *testing.T) {
 	need(t)
-	for i := range hosts {
-		order := append(append([]string{}, hosts[i:]...), hosts[:i]...)
-		t.Run(strings.Join(order, ","), func(t *testing.T) {
-			out, err := called(t, order)
-			require.NoError(t, err, out)
-			assert.Contains(t, out, "called by "+strings.Join(order, ", "))
-		})
+	for _, order := range orders {
+		inOrder(t, order)
 	}
+}
+
+// permute calls visit with each order of hosts.
+func permute(hosts []string, visit func([]string)) {
+	if len(hosts) == 0 {
+		visit(nil)
+	}
+	for i, host := range hosts {
+		rest := slices.Concat(hosts[:i], hosts[i+1:])
+		permute(rest, func(order []string) { visit(append([]string{host}, order...)) })
+	}
+}
+
+// The five frameworks in each order. The module of Python and the ufuncs, which need NumPy alone,
+// are at places that differ.
+func TestEveryOrderOfFrameworks(t *testing.T) {
+	tier.OnlyNightly(t)
+	need(t)
+	turn := 0
+	permute([]string{"torch", "jax", "tvmffi", "onnxruntime", "paddle"}, func(order []string) {
+		order = slices.Insert(order, turn%6, "python")
+		order = slices.Insert(order, turn/6%7, "ufunc")
+		inOrder(t, strings.Join(order, ","))
+		turn++
+	})
+	assert.Equal(t, 120, turn)
 }
 
 // The program that calls sees wrong values, and another sentence.

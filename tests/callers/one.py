@@ -3,6 +3,7 @@
 A host is imported when its turn comes, so that the library meets it before or after the others.
 """
 
+import contextlib
 import gc
 import os
 import sys
@@ -32,8 +33,23 @@ def python():
     return _kernels.rms_norm, _kernels.softmax, lambda x: x
 
 
+@contextlib.contextmanager
+def alone():
+    """Keeps tvm-ffi and Paddle from importing torch, which they do where it is installed."""
+    hidden = "torch" not in sys.modules
+    if hidden:
+        sys.modules["torch"] = None
+    yield
+    if hidden:
+        del sys.modules["torch"]
+
+
 def torch():
+    import first.kernels_torch, other.kernels_torch  # they wait for torch
     import torch
+
+    twos = torch.full((2,), 2.0)
+    assert torch.ops.first.mix(twos, 3).tolist() == [6, 6] and torch.ops.other.mix(twos, 3).tolist() == [5, 5]
     import kernels_torch
 
     kernels_torch.register()
@@ -49,7 +65,8 @@ def jax():
 
 
 def tvmffi():
-    import kernels_tvmffi
+    with alone():
+        import kernels_tvmffi
 
     kernels = kernels_tvmffi.load(os.environ["LIBRARY"])
 
@@ -95,8 +112,9 @@ def ufunc():
 
 
 def paddle():
-    import kernels_paddle
-    import paddle
+    with alone():
+        import kernels_paddle
+        import paddle
 
     return kernels_paddle.rms_norm, kernels_paddle.softmax, paddle.to_tensor
 

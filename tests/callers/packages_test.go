@@ -30,7 +30,12 @@ var mistakes = map[string]struct {
 		Old: "(void)pthread_mutex_lock(lock);", New: "(void)lock;"}},
 	"libraries share the names of dimensions": {"copies.py", mutant.Mutant{File: "PACKAGE/kernels_onnxruntime.c",
 		Old: "dlpackgen_put_address(name, (uintptr_t)&dlpackgen_ort_names);", New: "dlpackgen_put_address(name, 0x1000);"}},
+	usedAfterItsEnd: {"sanitized.py", mutant.Mutant{File: "PACKAGE/kernels_onnxruntime.c",
+		Old: "free(node);", New: "free(node); node->op = NULL;"}},
 }
+
+// usedAfterItsEnd is a mistake that a sanitizer alone sees.
+const usedAfterItsEnd = "a node is used after its end"
 
 // inPython are mistakes in generated files of Python.
 var inPython = map[string]struct {
@@ -46,9 +51,10 @@ var inPython = map[string]struct {
 }
 
 // packages builds the packages of testdata/packages below a folder, with the mistakes in C.
-func packages(t *testing.T, of []mutant.Mutant, flags ...string) string {
+func packages(t *testing.T, flags ...string) string {
 	t.Helper()
-	return testkit.Built(t, "packages"+strconv.Itoa(len(of))+strings.Join(flags, ""), func(dir string) {
+	_, of := inC()
+	return testkit.Built(t, "packages"+strings.Join(flags, ""), func(dir string) {
 		for _, name := range []string{"first", "other"} {
 			below := filepath.Join(dir, name)
 			testkit.Generate(t, "testdata/packages/"+name+".yaml", below)
@@ -62,6 +68,15 @@ func packages(t *testing.T, of []mutant.Mutant, flags ...string) string {
 				slices.Concat(args, flags, written.Flags)...)
 		}
 	})
+}
+
+// inC are the mistakes in C, by their numbers.
+func inC() (names []string, of []mutant.Mutant) {
+	names = slices.Sorted(maps.Keys(mistakes))
+	for _, name := range names {
+		of = append(of, mistakes[name].Mutant)
+	}
+	return names, of
 }
 
 // inPackage are mistakes in the files of a package.
@@ -88,12 +103,8 @@ func mistaught(t *testing.T, dir string, m mutant.Mutant) string {
 // would let them is seen. The scripts share one import of all hosts.
 func TestPackagesInOneProcess(t *testing.T) {
 	need(t)
-	names := slices.Sorted(maps.Keys(mistakes))
-	var of []mutant.Mutant
-	for _, name := range names {
-		of = append(of, mistakes[name].Mutant)
-	}
-	dir := packages(t, of)
+	names, _ := inC()
+	dir := packages(t)
 	args := []string{"-W", "ignore", "../mutants.py", "torch,jax,tvm_ffi,onnxruntime,paddle"}
 	want := map[string]string{}
 	run := func(name string, number int, script, folder string) {
@@ -104,7 +115,9 @@ func TestPackagesInOneProcess(t *testing.T) {
 		run("", 0, script, dir)
 	}
 	for i, name := range names {
-		run(name, i+1, mistakes[name].script, dir)
+		if name != usedAfterItsEnd {
+			run(name, i+1, mistakes[name].script, dir)
+		}
 	}
 	for name, mistake := range inPython {
 		run(name, 0, mistake.script, mistaught(t, dir, mistake.Mutant))
@@ -122,6 +135,29 @@ func TestPackagesInOneProcess(t *testing.T) {
 		}
 		_, caught := said[verdict]
 		assert.False(t, caught, "%s\n%s", verdict, said[verdict])
+	}
+}
+
+// Threads, children of fork and unloading under AddressSanitizer and UBSan.
+func TestPackagesUnderSanitizers(t *testing.T) {
+	need(t)
+	dir := packages(t, slices.Concat(testkit.Sanitized, []string{"-g1", "-Wno-error"})...)
+	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
+	preloaded, err := exec.Command("sh", "-c", "echo $("+gcc+" -print-file-name=libasan.so) $("+gcc+
+		" -print-file-name=libstdc++.so.6)").Output()
+	require.NoError(t, err)
+	names, _ := inC()
+	for _, number := range []int{0, slices.Index(names, usedAfterItsEnd) + 1} {
+		cmd := exec.Command(testtool.RequirePython(t), "-W", "ignore", "sanitized.py", dir)
+		cmd.Env = append(os.Environ(), "LD_PRELOAD="+strings.TrimSpace(string(preloaded)), "ASAN_OPTIONS=detect_leaks=0",
+			"PYTHONPATH=..:../onnxruntime", "PYTHONDONTWRITEBYTECODE=1", mutant.Env(number))
+		out, err := cmd.CombinedOutput()
+		if number == 0 {
+			require.NoError(t, err, "%s", out)
+			continue
+		}
+		assert.Error(t, err)
+		assert.Contains(t, string(out), "heap-use-after-free")
 	}
 }
 
