@@ -18,7 +18,7 @@ func limits(k *contract.Kernel) (all []string) {
 		all = append(all, "written arguments are returned as new arrays")
 	}
 	if k.Backward != nil {
-		all = append(all, "no jax.jvp")
+		all = append(all, "no jax.jvp", "no second derivatives")
 	}
 	switch {
 	case k.NoBatch:

@@ -4,6 +4,8 @@
 package tvmffi
 
 import (
+	"slices"
+
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
@@ -19,10 +21,20 @@ var Target = emit.Target{
 	OnRequest: true,
 	Options: []emit.Option{{Name: optionLegacy, Check: checkPrefix,
 		Doc: "a prefix such as tvm_: also export PREFIXNAME as a TVMBackendPackedCFunc, for TVM before 0.20"}},
-	Limits: func(k *contract.Kernel) []string {
-		return append(emit.WithoutGradients(k), emit.OnTheCPU(k, "")...)
-	},
+	Limits:   limits,
 	Manifest: manifest,
+}
+
+// limits lists what tvm-ffi does not do for a kernel.
+func limits(k *contract.Kernel) []string {
+	all := emit.WithoutGradients(k)
+	if len(k.Args) > 0 {
+		all = append(all, "keywords by kernels_tvmffi.py alone")
+	}
+	if slices.ContainsFunc(k.Given(), func(p contract.Param) bool { return p.Kind == contract.Tensor }) {
+		all = append(all, "results are allocated for torch and Paddle, and other callers pass memory")
+	}
+	return append(all, emit.OnTheCPU(k, "")...)
 }
 
 // optionLegacy is the option for functions of TVM before 0.20.
