@@ -33,14 +33,23 @@ DLPACKGEN_SLOW static int dlpackgen_jax_foreign(struct dlpackgen_jax_call* call,
 
 /* Sets strides for contiguous elements, from the last dimension to the first or the other way
  * round. */
-static inline void dlpackgen_jax_stride(struct dlpackgen_jax_tensor* to, int is_column_major) {
-  const int32_t ndim = to->tensor.ndim;
+DLPACKGEN_FAST void dlpackgen_jax_stride(struct dlpackgen_jax_tensor* to, int32_t ndim, int is_column_major) {
   int64_t elements = 1;
   for (int32_t i = 0; i < ndim; i++) {
     const int32_t at = is_column_major ? i : ndim - 1 - i;
     to->strides[at] = elements;
     elements *= to->tensor.shape[at];
   }
+}
+
+static inline void dlpackgen_jax_stride_any(struct dlpackgen_jax_tensor* to, int is_column_major) {
+  dlpackgen_jax_stride(to, to->tensor.ndim, is_column_major);
+}
+
+/* Does so without a loop for the rank that the description has; -1 is any. */
+DLPACKGEN_FAST void dlpackgen_jax_arrange(struct dlpackgen_jax_tensor* to, int32_t rank, int is_column_major) {
+  if (rank >= 0 && to->tensor.ndim == rank) dlpackgen_jax_stride(to, rank, is_column_major);
+  else dlpackgen_jax_stride_any(to, is_column_major);
 }
 
 /* XLA never passes a negative extent, or more elements than there are bytes. */
@@ -50,9 +59,9 @@ static inline int dlpackgen_jax_borrow(struct dlpackgen_jax_call* call, const vo
   const size_t known = sizeof dlpackgen_jax_dtypes / sizeof *dlpackgen_jax_dtypes;
   if (DLPACKGEN_RARE((uint64_t)buffer->rank > DLPACKGEN_JAX_NDIM))
     return dlpackgen_jax_foreign(call, "too large a rank");
-  to->tensor.dtype.bits = 0;
-  if ((size_t)buffer->dtype < known) to->tensor.dtype = dlpackgen_jax_dtypes[buffer->dtype];
-  if (DLPACKGEN_RARE(!to->tensor.dtype.bits)) return dlpackgen_jax_foreign(call, "a dtype that DLPack does not have");
+  if (DLPACKGEN_RARE((size_t)buffer->dtype >= known || !dlpackgen_jax_dtypes[buffer->dtype].bits))
+    return dlpackgen_jax_foreign(call, "a dtype that DLPack does not have");
+  to->tensor.dtype = dlpackgen_jax_dtypes[buffer->dtype];
   to->tensor.data = buffer->data;
   to->tensor.device = call->device;
   to->tensor.ndim = (int32_t)buffer->rank;
@@ -62,13 +71,13 @@ static inline int dlpackgen_jax_borrow(struct dlpackgen_jax_call* call, const vo
   return DLPACKGEN_STATUS_OK;
 }
 
-static inline int dlpackgen_jax_argument(struct dlpackgen_jax_call* call, int64_t i, int is_column_major,
+static inline int dlpackgen_jax_argument(struct dlpackgen_jax_call* call, int64_t i, int32_t rank, int is_column_major,
                                          struct dlpackgen_jax_tensor* to) {
   const struct dlpackgen_xla_ffi_arguments* const all = &call->frame->args;
   if (DLPACKGEN_RARE(i >= all->size || all->types[i] != DLPACKGEN_XLA_FFI_BUFFER_ARGUMENT))
     return dlpackgen_jax_foreign(call, "too few arguments");
   const int status = dlpackgen_jax_borrow(call, all->args[i], to);
-  if (!status) dlpackgen_jax_stride(to, is_column_major);
+  if (!status) dlpackgen_jax_arrange(to, rank, is_column_major);
   return status;
 }
 
@@ -78,11 +87,12 @@ static inline const void* dlpackgen_jax_result_of(const struct dlpackgen_jax_cal
   return i < all->size && all->types[i] == DLPACKGEN_XLA_FFI_BUFFER_RESULT ? all->rets[i] : NULL;
 }
 
-static inline int dlpackgen_jax_result(struct dlpackgen_jax_call* call, int64_t i, struct dlpackgen_jax_tensor* to) {
+static inline int dlpackgen_jax_result(struct dlpackgen_jax_call* call, int64_t i, int32_t rank,
+                                       struct dlpackgen_jax_tensor* to) {
   const void* const from = dlpackgen_jax_result_of(call, i);
   if (DLPACKGEN_RARE(!from)) return dlpackgen_jax_foreign(call, "too few results");
   const int status = dlpackgen_jax_borrow(call, from, to);
-  if (!status) dlpackgen_jax_stride(to, 0);
+  if (!status) dlpackgen_jax_arrange(to, rank, 0);
   return status;
 }
 

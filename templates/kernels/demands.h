@@ -207,6 +207,15 @@ DLPACKGEN_PART int dlpackgen_check_aligned(const struct dlpackgen_site* at, cons
 
 /* In one pass: what most calls meet. 0 says nothing but that the checks above must look. */
 
+/* The bits that no address of usual memory and no offset of its first element has: the first ones,
+ * so that no sum wraps around, and the last ones, as no type needs more than 16 bytes. */
+#define DLPACKGEN_UNUSUAL_BITS (~(uint64_t)(UINTPTR_MAX >> 2) | 15)
+
+/* Looks at an element that lies elsewhere. */
+DLPACKGEN_SLOW static int dlpackgen_is_placed(const DLTensor* tensor, uint64_t place) {
+  return (place & DLPACKGEN_UNUSUAL_BITS) <= 15 && !dlpackgen_is_misaligned(tensor);
+}
+
 /* Tells whether a tensor is valid, C-contiguous, in the host's memory and not empty, with whole
  * bytes for elements. */
 DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, uint64_t flags, int writable, int32_t rank, int more,
@@ -219,11 +228,11 @@ DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, uint64_t flags, in
   for (int32_t d = more ? tensor->ndim : rank; d-- > 0;) {
     if (DLPACKGEN_RARE(!dlpackgen_dimension_fits((uint64_t)tensor->shape[d], tensor->strides[d], &elements))) return 0;
   }
-  if (DLPACKGEN_RARE((uintptr_t)tensor->data - 1 >= UINTPTR_MAX / 2)) return 0;
-  if (DLPACKGEN_RARE(tensor->byte_offset > DLPACKGEN_USUAL_SIZE)) return 0;
+  if (DLPACKGEN_RARE(!tensor->data)) return 0;
   if (writable && DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)) return 0;
   *bytes = elements * (uint64_t)(tensor->dtype.bits >> 3);
-  return !dlpackgen_is_misaligned(tensor);
+  const uint64_t place = (uint64_t)(uintptr_t)tensor->data | tensor->byte_offset;
+  return !DLPACKGEN_RARE(place & DLPACKGEN_UNUSUAL_BITS) || dlpackgen_is_placed(tensor, place);
 }
 
 /* Tells whether two blocks of such tensors meet. */

@@ -13,10 +13,9 @@ enum { DLPACKGEN_TVMFFI_RAISED = 65 };
 
 /* Arguments */
 
-/* That as many arguments came as the kernel takes, or with memory for every result. */
-DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_check_count(const char* function, int arguments, int results,
-                                                                int32_t count, struct dlpackgen_message* message) {
-  if (count <= arguments || count == arguments + results) return DLPACKGEN_STATUS_OK;
+DLPACKGEN_TVMFFI_UNUSED DLPACKGEN_SLOW static int dlpackgen_tvmffi_too_many(const char* function, int arguments,
+                                                                            int results, int32_t count,
+                                                                            struct dlpackgen_message* message) {
   dlpackgen_put(message, function);
   dlpackgen_put(message, "() takes ");
   dlpackgen_put_integer(message, arguments);
@@ -29,6 +28,18 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_check_count(const char* func
   dlpackgen_put(message, ", got ");
   dlpackgen_put_integer(message, count);
   return DLPACKGEN_STATUS_TYPE_ERROR;
+}
+
+/* That as many arguments came as the kernel takes, or with memory for every result. Arguments may
+ * be left out from `required` on. */
+static inline int dlpackgen_tvmffi_check_count(const struct dlpackgen_site* sites, const char* function, int required,
+                                               int arguments, int results, int32_t count,
+                                               struct dlpackgen_message* message) {
+  if (DLPACKGEN_RARE(count > arguments && count != arguments + results))
+    return dlpackgen_tvmffi_too_many(function, arguments, results, count, message);
+  if (DLPACKGEN_RARE(count < required))
+    return dlpackgen_fail(message, &sites[count > 0 ? count : 0], DLPACKGEN_STATUS_TYPE_ERROR, "it is missing");
+  return DLPACKGEN_STATUS_OK;
 }
 
 /* Copies */

@@ -83,20 +83,41 @@ DLPACKGEN_SLOW static int dlpackgen_tvmffi_no_tensor(const struct dlpackgen_site
   return dlpackgen_bad_type(at, "a tensor", dlpackgen_tvmffi_type(value), message);
 }
 
-/* Reads a tensor, which stays NULL where the value is None and that is allowed. */
-static inline int dlpackgen_tvmffi_read_tensor(const struct dlpackgen_site* at,
-                                               const struct dlpackgen_tvm_ffi_any* from, int optional,
-                                               struct dlpackgen_tvmffi_room* room, DLTensor** tensor,
-                                               struct dlpackgen_message* message) {
+/* Reads any value that is no plain tensor with strides. */
+DLPACKGEN_SLOW static int dlpackgen_tvmffi_read_other(const struct dlpackgen_site* at,
+                                                      const struct dlpackgen_tvm_ffi_any* from, int optional,
+                                                      struct dlpackgen_tvmffi_room* room, DLTensor** tensor,
+                                                      struct dlpackgen_message* message) {
   const struct dlpackgen_tvm_ffi_any value = dlpackgen_tvmffi_value(from);
   DLTensor* found = NULL;
   if (value.type_index == DLPACKGEN_TVM_FFI_TENSOR) found = (DLTensor*)dlpackgen_tvmffi_content(&value);
   else if (value.type_index == DLPACKGEN_TVM_FFI_DLTENSOR) found = (DLTensor*)value.v_ptr;
   else if (value.type_index == DLPACKGEN_TVM_FFI_NONE && optional) return DLPACKGEN_STATUS_OK;
-  if (DLPACKGEN_RARE(!found)) return dlpackgen_tvmffi_no_tensor(at, &value, message);
-  if (DLPACKGEN_RARE(!found->strides && found->ndim != 0)) found = dlpackgen_tvmffi_add_strides(found, room);
+  if (!found) return dlpackgen_tvmffi_no_tensor(at, &value, message);
+  if (!found->strides && found->ndim != 0) found = dlpackgen_tvmffi_add_strides(found, room);
   *tensor = found;
   return DLPACKGEN_STATUS_OK;
+}
+
+/* Gives a tensor with strides, as most calls have it, or NULL. */
+DLPACKGEN_FAST DLTensor* dlpackgen_tvmffi_plain_tensor(const struct dlpackgen_tvm_ffi_any* from) {
+  DLTensor* found = (DLTensor*)from->v_ptr;
+  if (from->type_index == DLPACKGEN_TVM_FFI_TENSOR) found = (DLTensor*)dlpackgen_tvmffi_content(from);
+  else if (DLPACKGEN_RARE(from->type_index != DLPACKGEN_TVM_FFI_DLTENSOR || !found)) return NULL;
+  return DLPACKGEN_RARE(!found->strides) ? NULL : found;
+}
+
+/* Reads a tensor, which stays NULL where the value is None and that is allowed. */
+DLPACKGEN_FAST int dlpackgen_tvmffi_read_tensor(const struct dlpackgen_site* at,
+                                                const struct dlpackgen_tvm_ffi_any* from, int optional,
+                                                struct dlpackgen_tvmffi_room* room, DLTensor** tensor,
+                                                struct dlpackgen_message* message) {
+  DLTensor* other = NULL;
+  *tensor = dlpackgen_tvmffi_plain_tensor(from);
+  if (!DLPACKGEN_RARE(!*tensor)) return DLPACKGEN_STATUS_OK;
+  const int status = dlpackgen_tvmffi_read_other(at, from, optional, room, &other, message);
+  *tensor = other;
+  return status;
 }
 
 /* Scalars */

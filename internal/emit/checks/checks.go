@@ -15,8 +15,9 @@ type checker struct {
 	k      *contract.Kernel
 	locals []string
 	steps  []step
-	open   *step // the lines of one argument
-	depth  int   // of braces
+	rules  [][]step // what the short way makes needless
+	open   *step    // the lines of one argument
+	depth  int      // of braces
 }
 
 // check writes all parts, in the order in which mistakes are reported: argument by argument, then
@@ -48,12 +49,31 @@ func (c *checker) check() {
 
 // begin opens a step; what follows are its lines.
 func (c *checker) begin(comment, condition string) {
-	c.steps = append(c.steps, step{Comment: comment, If: condition})
-	c.open = &c.steps[len(c.steps)-1]
-	c.depth = 1
-	if condition != "" {
+	c.steps = append(c.steps, step{Comment: comment, If: condition, Rules: contract.None})
+	c.enter(&c.steps[len(c.steps)-1])
+}
+
+func (c *checker) enter(s *step) {
+	c.open, c.depth = s, 1
+	if s.If != "" {
 		c.depth++
 	}
+}
+
+// beginRules opens a step that the short way makes needless. Such steps in a row are a function of
+// their own, which keeps them out of the code that most calls run.
+func (c *checker) beginRules(comment, condition string) {
+	if !hasUsual(c.k) {
+		c.begin(comment, condition)
+		return
+	}
+	if last := len(c.steps) - 1; last < 0 || c.steps[last].Rules == contract.None {
+		c.steps = append(c.steps, step{Rules: len(c.rules)})
+		c.rules = append(c.rules, nil)
+	}
+	last := &c.rules[len(c.rules)-1]
+	*last = append(*last, step{Comment: comment, If: condition, Rules: contract.None})
+	c.enter(&(*last)[len(*last)-1])
 }
 
 // line adds a line, indented by the braces before it.
@@ -81,9 +101,15 @@ func (c *checker) declare() {
 			c.locals = append(c.locals, fmt.Sprintf("int bound_%d = 0; /* %s */", i, d.Name))
 		}
 	}
-	for i, e := range c.k.Ellipses {
-		c.locals = append(c.locals,
-			fmt.Sprintf("struct dlpackgen_span span_%d = { DLPACKGEN_CODES_NULL, 0, 0 }; /* ...%s */", i, e.Name))
+	var spans []string
+	for _, e := range c.k.Ellipses {
+		spans = append(spans, "..."+e.Name)
+	}
+	if len(spans) > 0 {
+		const none = "struct dlpackgen_span spans[%d] = { { DLPACKGEN_CODES_NULL, 0, 0 } }; /* %s */"
+		c.locals = append(c.locals, fmt.Sprintf(none, len(spans), strings.Join(spans, ", ")))
+	} else {
+		c.locals = append(c.locals, "struct dlpackgen_span* const spans = DLPACKGEN_CODES_NULL;")
 	}
 	for i, d := range c.k.Dims {
 		if c.k.Args[d.Arg].Kind != contract.Int {
@@ -107,10 +133,10 @@ func (c *checker) argument(i int, p contract.Param) {
 	switch p.Kind {
 	case contract.Tensor:
 		if !p.Optional {
-			c.begin(p.Name, c.unusual(""))
+			c.beginRules(p.Name, "")
 			c.demand("dlpackgen_check_there(&sites[%d], %s != DLPACKGEN_CODES_NULL, message)", i, at)
 		} else {
-			c.begin(p.Name, c.unusual(at))
+			c.beginRules(p.Name, at)
 		}
 		c.tensor(i, p, at)
 	case contract.Str:
@@ -121,17 +147,6 @@ func (c *checker) argument(i int, p contract.Param) {
 	case contract.Ints, contract.Floats:
 		c.list(i, p, at)
 	}
-}
-
-// unusual is the condition of what the short way has found already.
-func (c *checker) unusual(condition string) string {
-	switch {
-	case !hasUsual(c.k):
-		return condition
-	case condition == "":
-		return "!usual"
-	}
-	return "!usual && " + condition
 }
 
 func (c *checker) list(i int, p contract.Param, at string) {
@@ -255,7 +270,7 @@ func (c *checker) extent(i int, p contract.Param, d int, at string) {
 		c.solved(i, e, place, at)
 	case contract.Ellipsis:
 		rank, _ := p.Rank()
-		c.demand("dlpackgen_bind_span(sites, %d, %s, %d, %d, %s, &span_%d, message)", i, at, d, rank,
+		c.demand("dlpackgen_bind_span(sites, %d, %s, %d, %d, %s, &spans[%d], message)", i, at, d, rank,
 			emit.CLiteral(c.k.Ellipses[e.Dim].Name), e.Dim)
 	}
 }
@@ -323,7 +338,7 @@ func (c *checker) oneDevice() {
 			which, tensors = append(which, fmt.Sprint(i)), append(tensors, "call->args."+p.Name)
 		}
 	}
-	c.begin("the device", c.unusual(""))
+	c.beginRules("the device", "")
 	c.line("call->device.device_type = (DLDeviceType)%d;", c.k.Devices[0].Value)
 	c.line("call->device.device_id = 0;")
 	if len(which) == 0 {
@@ -363,7 +378,7 @@ func (c *checker) apart() {
 		i, j := pair[0], pair[1]
 		p, other := c.k.Args[i], c.k.Args[j]
 		a, b := "call->args."+p.Name, "call->args."+other.Name
-		c.begin("", c.unusual(strings.TrimSuffix(present(p, a)+present(other, b), " && ")))
+		c.beginRules("", strings.TrimSuffix(present(p, a)+present(other, b), " && "))
 		c.demand("dlpackgen_check_apart(&sites[%d], %s, &sites[%d], %s, message)", i, a, j, b)
 	}
 }
@@ -390,7 +405,7 @@ func (c *checker) result(i int, p contract.Param) {
 	c.line("%s.ndim = 0;", made)
 	for _, e := range p.Extents {
 		if e.Form == contract.Ellipsis {
-			c.line("dlpackgen_add_span(&%s, &span_%d);", made, e.Dim)
+			c.line("dlpackgen_add_span(&%s, &spans[%d]);", made, e.Dim)
 			continue
 		}
 		c.line("bad = 0;")

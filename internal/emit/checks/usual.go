@@ -50,6 +50,16 @@ func (c *checker) usual() {
 			c.line("uint64_t bytes_%d = 0;", i)
 		}
 	}
+	for _, d := range c.k.Dims {
+		if c.k.Args[d.Arg].Kind == contract.Tensor {
+			c.line("int64_t dim_%s = 0;", contract.Member(d.Name))
+		}
+	}
+	for _, v := range c.k.Vars {
+		if c.k.Args[v.Arg].Kind == contract.Tensor {
+			c.line("int type_%s = 0;", contract.Member(v.Name))
+		}
+	}
 	c.line("do {")
 	for i, p := range c.k.Args {
 		if p.Kind == contract.Tensor {
@@ -57,17 +67,33 @@ func (c *checker) usual() {
 		}
 	}
 	c.usualApart()
+	c.found()
 	c.line("call->device.device_type = kDLCPU;")
 	c.line("call->device.device_id = 0;")
 	c.line("usual = 1;")
 	c.kept()
 	c.line("} while (0);")
 	for i := range c.k.Ellipses {
-		c.line("if (!usual) span_%d.bound = 0;", i)
+		c.line("if (!usual) spans[%d].bound = 0;", i)
 	}
 	for i, p := range c.k.Args {
 		if p.Kind == contract.Tensor {
 			c.line("(void)bytes_%d;", i)
+		}
+	}
+}
+
+// found leaves symbols and dtypes in the call. Until then they are locals: no compiler knows that a
+// tensor and the call are apart.
+func (c *checker) found() {
+	for _, d := range c.k.Dims {
+		if c.k.Args[d.Arg].Kind == contract.Tensor {
+			c.line("call->dims.%s = dim_%s;", contract.Member(d.Name), contract.Member(d.Name))
+		}
+	}
+	for _, v := range c.k.Vars {
+		if c.k.Args[v.Arg].Kind == contract.Tensor {
+			c.line("call->types.%s = type_%s;", contract.Member(v.Name), contract.Member(v.Name))
 		}
 	}
 }
@@ -119,9 +145,9 @@ func (c *checker) usualType(i int, p contract.Param, at string) {
 		c.line("if (!%s || dlpackgen_dtype_of(%s) != dlpackgen_dtype_of(%s)) break;", binder, at, binder)
 		return
 	}
-	c.line("call->types.%s = dlpackgen_place_of(%s, %d, dlpackgen_dtype_of(%s));",
+	c.line("type_%s = dlpackgen_place_of(%s, %d, dlpackgen_dtype_of(%s));",
 		contract.Member(v.Name), table(c.k, p.Var), len(v.Types), at)
-	c.line("if (call->types.%s < 0) break;", contract.Member(v.Name))
+	c.line("if (type_%s < 0) break;", contract.Member(v.Name))
 }
 
 // usualExtent binds or compares an extent.
@@ -131,7 +157,7 @@ func (c *checker) usualExtent(i, d int, p contract.Param, e contract.Extent, at 
 	case contract.Fixed:
 		c.line("if (%s != INT64_C(%d)) break;", extent, e.Number)
 	case contract.Symbol:
-		value := "call->dims." + contract.Member(c.k.Dims[e.Dim].Name)
+		value := c.usualDim(e.Dim)
 		if c.k.Dims[e.Dim].Arg == i && c.first(i, d, e.Dim) {
 			c.line("%s = %s;", value, extent)
 		} else {
@@ -139,8 +165,17 @@ func (c *checker) usualExtent(i, d int, p contract.Param, e contract.Extent, at 
 		}
 	case contract.Ellipsis:
 		rank, _ := p.Rank()
-		c.line("if (!dlpackgen_fits_span(%s, %d, %d, %d, &span_%d)) break;", at, i, d, rank, e.Dim)
+		c.line("if (!dlpackgen_fits_span(%s, %d, %d, %d, &spans[%d])) break;", at, i, d, rank, e.Dim)
 	}
+}
+
+// usualDim is the value of a symbol.
+func (c *checker) usualDim(i int) string {
+	d := c.k.Dims[i]
+	if c.k.Args[d.Arg].Kind == contract.Tensor {
+		return "dim_" + contract.Member(d.Name)
+	}
+	return "call->dims." + contract.Member(d.Name)
 }
 
 // usualApart compares the byte ranges of what is written.

@@ -29,6 +29,7 @@ type kernelView struct {
 	Zeroed         []zeroed
 	Locals         []string
 	Steps          []step
+	Rules          [][]step // functions of steps that only few calls need
 	Devices        []device
 	Raises         []raise
 	RunHead        string // the heads of two functions
@@ -48,6 +49,7 @@ type argument struct{ Name, Field string }
 type tensor struct {
 	Kernel, Name string
 	Number       int
+	There        string // begins a condition about one that may be None
 }
 
 func (t tensor) String() string { return t.Name }
@@ -81,10 +83,16 @@ type raise struct {
 type step struct {
 	Comment, If string
 	Lines       []string
+	Rules       int // the function that does it, or None
 }
 
-// resultForm is the number of dimensions of a result, and whether there may be more.
-type resultForm struct{ Rank, More int }
+// resultForm is the number of dimensions of a result, whether there may be more, and the numbers of
+// the results before it.
+type resultForm struct {
+	Name       string
+	Rank, More int
+	Before     []int
+}
 
 func viewKernel(k *contract.Kernel) kernelView {
 	v := kernelView{Name: k.Name, Title: cmp.Or(k.Doc, k.Name+"."), Function: emit.CLiteral(k.Name),
@@ -95,7 +103,7 @@ func viewKernel(k *contract.Kernel) kernelView {
 		v.Args = append(v.Args, argument{p.Name, field(p)})
 		v.Sites = append(v.Sites, site{v.Function, emit.CLiteral(p.Name), i})
 		if p.Kind == contract.Tensor {
-			v.Tensors = append(v.Tensors, tensor{k.Name, p.Name, i})
+			v.Tensors = append(v.Tensors, tensor{k.Name, p.Name, i, present(p, "call->args."+p.Name)})
 		}
 	}
 	for i, p := range k.Results {
@@ -103,7 +111,7 @@ func viewKernel(k *contract.Kernel) kernelView {
 		if p.Kind == contract.Tensor {
 			v.Results = append(v.Results, p.Name)
 			rank, ellipsis := p.Rank()
-			v.Forms = append(v.Forms, resultForm{rank, btoi(ellipsis != contract.None)})
+			v.Forms = append(v.Forms, resultForm{p.Name, rank, btoi(ellipsis != contract.None), numbers(len(v.Forms))})
 			if p.Zeroed {
 				v.Zeroed = append(v.Zeroed, zeroed{v.Function, emit.CLiteral(p.Name), p.Name})
 			}
@@ -115,8 +123,16 @@ func viewKernel(k *contract.Kernel) kernelView {
 	v.viewDispatch(k)
 	c := checker{k: k}
 	c.check()
-	v.Steps, v.Locals = c.steps, c.locals
+	v.Steps, v.Rules, v.Locals = c.steps, c.rules, c.locals
 	return v
+}
+
+// numbers counts from 0.
+func numbers(count int) (all []int) {
+	for i := range count {
+		all = append(all, i)
+	}
+	return all
 }
 
 func (v *kernelView) viewNames(k *contract.Kernel) {

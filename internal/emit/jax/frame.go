@@ -27,8 +27,8 @@ func reads(k *contract.Kernel) []string {
 	for i, p := range k.Args {
 		r.argument(i, p, places[p.Name])
 	}
-	for i := range k.Results {
-		r.try("dlpackgen_jax_result(call_, results_++, &made_[%d])", i)
+	for i, p := range k.Results {
+		r.try("dlpackgen_jax_result(call_, results_++, %d, &made_[%d])", rank(p), i)
 	}
 	for i, p := range k.Args {
 		if p.Kind == contract.Tensor && p.Writes() {
@@ -74,12 +74,21 @@ func (r *reader) argument(i int, p contract.Param, place int) {
 			r.inRange(i, p)
 			return
 		}
-		r.try("dlpackgen_jax_argument(call_, arguments_++, %t, &tensors_[%d])", p.Layout == contract.ColumnMajor, r.tensors)
+		r.try("dlpackgen_jax_argument(call_, arguments_++, %d, %t, &tensors_[%d])", rank(p),
+			p.Layout == contract.ColumnMajor, r.tensors)
 		r.lines = append(r.lines, fmt.Sprintf("values_[%d].items = &tensors_[%d].tensor;", i, r.tensors))
 	})
 	if p.Kind == contract.Tensor {
 		r.tensors++
 	}
+}
+
+// rank is the number of dimensions of a tensor, or -1 where it has "...".
+func rank(p contract.Param) int {
+	if n, ellipsis := p.Rank(); ellipsis == contract.None {
+		return n
+	}
+	return -1
 }
 
 // inRange compares an integer of fewer than 64 bits, which kernels_jax.py has compared for its own

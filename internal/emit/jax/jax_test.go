@@ -44,7 +44,7 @@ func TestKernelsAreRendered(t *testing.T) {
 		"  int status_ = dlpackgen_jax_begin(call_, 7);",
 		"  status_ = dlpackgen_jax_mask(call_, &mask_);",
 		"  if (mask_ >> 1 & 1) {",
-		"    status_ = dlpackgen_jax_argument(call_, arguments_++, true, &tensors_[1]);",
+		"    status_ = dlpackgen_jax_argument(call_, arguments_++, 2, true, &tensors_[1]);",
 		"  status_ = dlpackgen_jax_read(call_, 2, DLPACKGEN_JAX_NUMBER, &values_[2]);",  // behind "?" and "Z"
 		"  status_ = dlpackgen_jax_read(call_, 1, DLPACKGEN_JAX_INTEGER, &values_[3]);", // capitals come first
 		"  status_ = dlpackgen_jax_fits(call_, &at_4_, DLPACKGEN_JAX_DTYPE(kDLUInt, 8), values_[4].integer);",

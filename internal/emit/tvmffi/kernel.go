@@ -12,6 +12,7 @@ import (
 type kernelView struct {
 	Name, Function    string
 	Sites             []string // of the arguments, then of the results that are tensors
+	Required          int      // arguments that no call leaves out, which come first
 	Arguments, Memory int      // those of a call, and the results that may follow them
 	Room              int      // for values that are given
 	Locals            []string
@@ -36,6 +37,7 @@ type writer struct {
 func viewKernel(k *contract.Kernel, prefix string) kernelView {
 	v := kernelView{Name: k.Name, Function: emit.CLiteral(k.Name), Arguments: len(k.Args), Memory: len(memory(k)),
 		Stream: "NULL", Doc: document(k), Metadata: metadata(k)}
+	v.Required = required(k)
 	w := &writer{k: k, v: &v}
 	w.sites()
 	for _, phase := range []func(int, contract.Param){w.begin, w.read, w.finish} {
@@ -114,11 +116,41 @@ func isSimple(p contract.Param) bool {
 	return false
 }
 
+// required counts the arguments that are looked for by their number alone: the first ones, up to one
+// that is read before the next is looked for, since the first mistake is reported.
+func required(k *contract.Kernel) int {
+	for i, p := range k.Args {
+		if p.Default != nil {
+			return i
+		}
+		if p.Kind != contract.Tensor && !isSimple(p) {
+			return i + 1
+		}
+	}
+	return len(k.Args)
+}
+
+// at is where an argument is, or NULL.
+func (w *writer) at(i int) string {
+	if i < w.v.Required {
+		return fmt.Sprintf("&args_[%d]", i)
+	}
+	return fmt.Sprintf("count_ > %d ? &args_[%d] : NULL", i, i)
+}
+
+// when begins a block, under a condition or none.
+func when(condition string) string {
+	if condition == "" {
+		return "{"
+	}
+	return "if (" + condition + ") {"
+}
+
 // begin writes what comes before any tensor is read: what is missing, and scalars of a dtype, texts
 // and lists.
 func (w *writer) begin(i int, p contract.Param) {
-	w.local("const struct dlpackgen_tvm_ffi_any* const at_%d_ = count_ > %d ? &args_[%d] : NULL;", i, i, i)
-	if p.Default == nil {
+	w.local("const struct dlpackgen_tvm_ffi_any* const at_%d_ = %s;", i, w.at(i))
+	if i >= w.v.Required && p.Default == nil {
 		w.reads("if (!at_%d_) {", i)
 		w.reads("  status_ = dlpackgen_fail(message_, &sites_[%d], DLPACKGEN_STATUS_TYPE_ERROR, \"it is missing\");", i)
 		w.reads("  goto done_;")
@@ -166,15 +198,23 @@ func there(i int, p contract.Param) string {
 	return fmt.Sprintf("!dlpackgen_tvmffi_is_none(at_%d_)", i)
 }
 
+// unless is a condition for an argument that a call may leave out or that may be None, else "".
+func (w *writer) unless(i int, condition string) string {
+	if i < w.v.Required && !w.k.Args[i].Optional {
+		return ""
+	}
+	return condition
+}
+
 func (w *writer) tensor(i int, p contract.Param) {
 	w.local("DLTensor* tensor_%d_ = NULL;", i)
 	w.local("struct dlpackgen_tvmffi_room room_%d_;", i)
-	w.reads("if (at_%d_) {", i)
+	w.reads("%s", when(w.unless(i, fmt.Sprintf("at_%d_", i))))
 	w.tries("dlpackgen_tvmffi_read_tensor(&sites_[%d], at_%d_, %d, &room_%d_, &tensor_%d_, message_)", i, i,
 		btoi(p.Optional), i, i)
 	w.reads("}")
 	if devices := w.devices(p); devices != "" {
-		w.reads("if (tensor_%d_) {", i)
+		w.reads("%s", when(w.unless(i, fmt.Sprintf("tensor_%d_", i))))
 		w.reads("  static const int32_t devices_[] = { %s };", devices)
 		w.tries("dlpackgen_check_device(&sites_[%d], tensor_%d_->device, devices_, %d, message_)", i, i,
 			1+strings.Count(devices, ","))

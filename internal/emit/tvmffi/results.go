@@ -40,7 +40,7 @@ func (w *writer) results() {
 		}
 		site++
 	}
-	w.given, w.v.Room = value, max(1, saved)
+	w.given, w.v.Room = value, max(value, saved)
 	if len(checked) > 0 {
 		w.check(checked, made)
 	}
@@ -110,7 +110,7 @@ func (w *writer) give() {
 	} else {
 		gives("(void)result_;")
 	}
-	if w.v.Room > 1 || w.given > 0 {
+	if w.v.Room > 0 {
 		w.v.Release = append(w.v.Release, fmt.Sprintf("dlpackgen_tvmffi_drop(given_, %d);", w.v.Room))
 	}
 }

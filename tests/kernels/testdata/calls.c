@@ -413,6 +413,8 @@ static void usual_calls(void) {
   usual_call("usual, neighbours", 0, bias_);
   t[0].tensor.byte_offset = 2;
   usual_call("usual, misaligned", 0, bias_);
+  t[0].tensor.byte_offset = UINT64_MAX - 15;
+  usual_call("usual, an offset that wraps around", 0, bias_);
   t[0].tensor.data = NULL;
   usual_call("usual, no memory", 0, bias_);
   t[0].tensor.ndim = 0;
