@@ -114,7 +114,7 @@ func (b *callsBench) everyHost() (int64, error) {
 		"kernels_torch.o"))
 	if err := b.compileFrom("every", "every.so", allCallers+"author.c", small, "python/_kernels.c", "kernels/kernels.c",
 		"jax/kernels_jax.c", "tvmffi/kernels_tvmffi.c", "onnxruntime/kernels_onnxruntime.c",
-		"ufunc/kernels_ufunc.c"); err != nil {
+		"ufunc/kernels_ufunc.c", "paddle/kernels_paddle.c"); err != nil {
 		return 0, err
 	}
 	info, err := os.Stat(filepath.Join(b.dir, "every.so"))

@@ -8,7 +8,7 @@ import (
 )
 
 // included is a line that includes a file, with what names it.
-var included = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]+["<]([^">\n]+)[">][^\n]*\n`)
+var included = regexp.MustCompile(`^[ \t]*#[ \t]*include[ \t]+["<]([^">\n]+)[">][^\n]*\n`)
 
 // inliner makes one text of a source and its parts.
 type inliner struct {
@@ -40,22 +40,39 @@ func (a Asset) inline(text string, words Words) (string, error) {
 // blankLines are more of them than one, which parts leave where they end.
 var blankLines = regexp.MustCompile(`\n{3,}`)
 
+// expand looks for lines that include a file. Few lines hold the word, and an expression for each
+// of them would take a third of the time of a run with 1,000 kernels.
 func (in *inliner) expand(text string) string {
-	return included.ReplaceAllStringFunc(text, func(line string) string {
-		name := included.FindStringSubmatch(line)[1]
-		if output, ok := in.known[name]; ok {
-			return in.once(output, func() string { return `#include "` + output + "\"\n" })
+	var out strings.Builder
+	out.Grow(len(text))
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "include") {
+			line = in.line(line)
 		}
-		i := slices.IndexFunc(in.parts, func(p Asset) bool { return p.To == name })
-		if i < 0 {
-			return line
-		}
-		if slices.Contains(in.open, name) {
-			in.err = fmt.Errorf("its part %s includes itself", name)
-			return ""
-		}
-		return in.once(name, func() string { return in.part(in.parts[i]) })
-	})
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+// line gives what stands instead of a line.
+func (in *inliner) line(line string) string {
+	match := included.FindStringSubmatch(line)
+	if match == nil {
+		return line
+	}
+	name := match[1]
+	if output, ok := in.known[name]; ok {
+		return in.once(output, func() string { return `#include "` + output + "\"\n" })
+	}
+	i := slices.IndexFunc(in.parts, func(p Asset) bool { return p.To == name })
+	if i < 0 {
+		return line
+	}
+	if slices.Contains(in.open, name) {
+		in.err = fmt.Errorf("its part %s includes itself", name)
+		return ""
+	}
+	return in.once(name, func() string { return in.part(in.parts[i]) })
 }
 
 func (in *inliner) once(name string, text func() string) string {

@@ -13,6 +13,7 @@ import (
 // checker writes the body of a check, part by part.
 type checker struct {
 	k      *contract.Kernel
+	short  bool // has a short way for most calls
 	locals []string
 	steps  []step
 	rules  [][]step // what the short way makes needless
@@ -63,7 +64,7 @@ func (c *checker) enter(s *step) {
 // beginRules opens a step that the short way makes needless. Such steps in a row are a function of
 // their own, which keeps them out of the code that most calls run.
 func (c *checker) beginRules(comment, condition string) {
-	if !hasUsual(c.k) {
+	if !c.short {
 		c.begin(comment, condition)
 		return
 	}

@@ -40,7 +40,7 @@ func isUsual(p contract.Param) bool {
 
 // usual writes the short way: what does not fit is left to the checks that can say why.
 func (c *checker) usual() {
-	if !hasUsual(c.k) {
+	if !c.short {
 		return
 	}
 	c.locals = append(c.locals, "int usual = 0;")

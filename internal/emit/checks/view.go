@@ -121,7 +121,7 @@ func viewKernel(k *contract.Kernel) kernelView {
 	v.viewNames(k)
 	v.viewSignatures(k)
 	v.viewDispatch(k)
-	c := checker{k: k}
+	c := checker{k: k, short: hasUsual(k)}
 	c.check()
 	v.Steps, v.Rules, v.Locals = c.steps, c.rules, c.locals
 	return v
