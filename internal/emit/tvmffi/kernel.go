@@ -116,8 +116,8 @@ func isSimple(p contract.Param) bool {
 	return false
 }
 
-// required counts the arguments that are looked for by their number alone: the first ones, up to one
-// that is read before the next is looked for, since the first mistake is reported.
+// required counts the arguments that are looked for by their number alone: the first ones, up to
+// one that is read before the next is looked for, since the first mistake is reported.
 func required(k *contract.Kernel) int {
 	for i, p := range k.Args {
 		if p.Default != nil {
