@@ -167,14 +167,13 @@ def register(module, operators):
     if missing:
         raise ImportError(f"{module}: no operators: {missing[1]}")
     kept = _registered[module] = [library]
-    wrong = []
+    wrong = _missing[module] = []
     for i, op in enumerate(operators):
         failed = _call(library.dlpackgen_torch_define, i)
         if failed:
             wrong.append(failed[1])
         else:
             kept.append(_complete(op, i, library))
-    _missing[module] = wrong
     _require(module, wrong)
 
 
