@@ -36,6 +36,7 @@ func TestPublicKernels(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, stubs, 15)
 	flags := append([]string{"-Wall", "-Wextra", "-Werror"}, stubs[1:]...)
+	flags = append(flags, stubsForCUDA(t, dir)...)
 	home := moduleOf(t, python, dir, stubs[0], flags...)
 	cmd := exec.Command(python, publicFolder+"/called.py")
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+home, "PYTHONDONTWRITEBYTECODE=1")
@@ -47,6 +48,16 @@ func TestPublicKernels(t *testing.T) {
 		want, _, _ = strings.Cut(want, needTorch)
 	}
 	assert.Equal(t, want, string(out))
+}
+
+// stubsForCUDA compiles those of nvcc as C, with a header of CUDA that is empty.
+func stubsForCUDA(t *testing.T, dir string) []string {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "kernels", "cuda_runtime.h"), nil, 0o600))
+	stubs, err := filepath.Glob(dir + "/kernels/*_impl.cu")
+	require.NoError(t, err)
+	require.NotEmpty(t, stubs)
+	return append([]string{"-x", "c"}, stubs...)
 }
 
 // requireThreeMistakes counts the calls of each kernel.
