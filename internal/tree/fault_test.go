@@ -1,9 +1,8 @@
 package tree
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -93,26 +92,98 @@ func (s scenario) start(t *testing.T) (dir string, req Request) {
 	req = asked(dir, s.to)
 	outside := filepath.Dir(filepath.Dir(dir))
 	req.Inputs, req.Depfile = []string{"dlpackgen.yaml"}, filepath.Join(outside, "x.d")
-	req.Stamp, req.Binary = filepath.Join(outside, "x.stamp"), "/bin/dlpackgen"
+	req.Stamp, req.Binary = filepath.Join(outside, "x.stamp"), filepath.Join(outside, "dlpackgen")
 	if s.only != "" {
 		req = only(req, s.only)
 	}
 	return dir, req
 }
 
-// failure is one way in which one operation fails.
+// bed is a tree in which runs fail. It is made anew only after a run that has changed it: most
+// failures, those of reads, do not.
+type bed struct {
+	make  func() (dir string, req Request)
+	dir   string
+	req   Request
+	whole string // its state and that of the folders above it, as made
+	stale bool
+}
+
+func (b *bed) ready(t *testing.T) (dir string, req Request) {
+	t.Helper()
+	if b.dir == "" || b.stale {
+		b.dir, b.req = b.make()
+		b.whole = ""
+		b.left(t)
+	}
+	return b.dir, b.req
+}
+
+// state is all that a run can find: files, and directories without any.
+type state struct {
+	files map[string]string
+	empty []string
+}
+
+func (s state) String() string { return fmt.Sprint(s.files, s.empty) }
+
+// left gives the output directory as a run has left it.
+func (b *bed) left(t *testing.T) state {
+	t.Helper()
+	files, empty := walked(t, filepath.Dir(filepath.Dir(b.dir)))
+	now := fmt.Sprint(files, empty)
+	b.whole, b.stale = cmp.Or(b.whole, now), b.whole != "" && b.whole != now
+	in := state{files: map[string]string{}}
+	for name, data := range files {
+		if inside, ok := strings.CutPrefix(name, "deep/out/"); ok {
+			in.files[inside] = data
+		}
+	}
+	for _, name := range empty {
+		if inside, ok := strings.CutPrefix(name, "/deep/out/"); ok {
+			in.empty = append(in.empty, inside)
+		}
+	}
+	return in
+}
+
+// copied makes a directory with that state, for what heals it: that costs less than to fail again.
+func (s state) copied(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(fastDir(t), "deep", "out")
+	writeAll(t, dir, s.files)
+	for _, name := range s.empty {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
+	}
+	return dir
+}
+
+// failure is one way in which one operation fails. Errors that this package tells from no other
+// take turns.
 type failure struct {
 	name string
 	mode mode
-	err  error
+	errs []error
 }
 
+var (
+	broken = []error{syscall.ENOSPC, syscall.EROFS, syscall.EIO}
+	denied = []error{syscall.EACCES}
+)
+
 var failures = []failure{
-	{"ENOSPC", refuse, syscall.ENOSPC}, {"ENOSPC on", refuseOn, syscall.ENOSPC},
-	{"EACCES", refuse, syscall.EACCES}, {"EACCES on", refuseOn, syscall.EACCES},
-	{"EROFS", refuse, syscall.EROFS}, {"EROFS on", refuseOn, syscall.EROFS},
-	{"EIO", refuse, syscall.EIO}, {"EIO on", refuseOn, syscall.EIO}, {"EIO after it", lie, syscall.EIO},
+	{"once", refuse, broken}, {"from then on", refuseOn, broken}, {"after it", lie, broken},
+	{"EACCES", refuse, denied}, {"EACCES from then on", refuseOn, denied},
 	{"kill before", killOn, nil}, {"kill after", killPast, nil},
+}
+
+// at gives the injector for an operation.
+func (f failure) at(n int) injector {
+	in := injector{at: n, mode: f.mode}
+	if len(f.errs) > 0 {
+		in.err = f.errs[n%len(f.errs)]
+	}
+	return in
 }
 
 // TestFaults lets each file operation of each scenario fail in each way. Every
@@ -120,59 +191,56 @@ var failures = []failure{
 func TestFaults(t *testing.T) {
 	step := 1
 	if testing.Short() {
-		step = 4 // each operation takes six seconds in all
+		step = 4
 	}
 	for _, s := range scenarios() {
 		healed := map[string]bool{}
 		for _, f := range failures {
 			t.Run(s.name+"/"+f.name, func(t *testing.T) {
-				in := injector{at: 1, mode: f.mode, err: f.err}
-				for s.failAndHeal(t, in, healed) >= in.at {
-					in.at += step
+				b, n := &bed{make: func() (string, Request) { return s.start(t) }}, 1
+				for s.failAndHeal(t, b, f.at(n), healed) >= n {
+					n += step
 				}
-				assert.Greater(t, in.at, 30, "the injector has missed the run")
+				assert.Greater(t, n, 15, "the injector has missed the run")
 			})
 		}
 	}
 }
 
-// failAndHeal runs the scenario with a failure, and then each of the heals. One
-// that has healed the same tree before is not asked again: most failures leave
-// one of a few.
-func (s scenario) failAndHeal(t *testing.T, in injector, healed map[string]bool) (ops int) {
+// failAndHeal runs the scenario with a failure, and then each of the heals. A state that they have
+// healed before is not healed again: most failures leave one of a few.
+func (s scenario) failAndHeal(t *testing.T, b *bed, in injector, healed map[string]bool) (ops int) {
 	t.Helper()
+	dir, req := b.ready(t)
+	before := b.left(t).files
+	_, err := s.run(in.world(), req)
+	at := fmt.Sprintf("operation %d of %s", in.at, s.name)
+	after := b.left(t)
+	s.requireWhole(t, before, after.files, at)
+	if err == nil {
+		requireExactly(t, dir, s.want, at)
+	} else if in.mode == refuse {
+		requireNoTemps(t, dir, at)
+		requireUndone(t, dir, before, at)
+	}
+	if healed[after.String()] {
+		return in.n
+	}
+	healed[after.String()] = true
 	for _, h := range heals {
-		again := in
-		dir, req := s.start(t)
-		before := disked(t, dir)
-		_, err := s.run(again.world(), req)
-		at := fmt.Sprintf("operation %d of %s, then %s", in.at, s.name, h.name)
-		s.requireWhole(t, dir, before, at)
-		if err == nil {
-			requireExactly(t, dir, s.want, at)
-		} else if in.mode == refuse {
-			requireNoTemps(t, dir, at)
-			requireUndone(t, dir, before, at)
-		}
-		state := h.name + stateOf(t, dir)
-		if healed[state] {
-			return again.n
-		}
+		dir, at := after.copied(t), at+", then "+h.name
 		h.heal(t, dir, at)
 		if err != nil { // a refused rmdir is no failure
 			requireNoEmptyDirs(t, dir, at)
 		}
-		healed[state] = true
-		ops = again.n
 	}
-	return ops
+	return in.n
 }
 
 // requireWhole accepts each file in its old or its new content, and nothing that
 // was not there, or to be there.
-func (s scenario) requireWhole(t *testing.T, dir string, before map[string]string, at string) {
+func (s scenario) requireWhole(t *testing.T, before, after map[string]string, at string) {
 	t.Helper()
-	after := disked(t, dir)
 	for p, data := range after {
 		old, was := before[p]
 		now, will := s.want[p]
@@ -294,79 +362,67 @@ func (h heal) heal(t *testing.T, dir, at string) {
 	requireFine(t, asked(dir, h.end))
 }
 
-// emptyDirs gives the empty directories below dir.
-func emptyDirs(t *testing.T, dir string) (out []string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || !e.IsDir() || name == dir {
-			return err
-		}
-		entries, err := os.ReadDir(name)
-		if len(entries) == 0 {
-			out = append(out, name)
-		}
-		return err
-	})
-	require.True(t, err == nil || errors.Is(err, fs.ErrNotExist), "%v", err)
-	return out
-}
-
 func requireNoEmptyDirs(t *testing.T, dir, at string) {
 	t.Helper()
-	require.Empty(t, emptyDirs(t, dir), at)
+	_, empty := walked(t, dir)
+	require.Empty(t, empty, at)
 }
 
-// stateOf is all that a run can find: files, and directories without any.
-func stateOf(t *testing.T, dir string) string {
-	t.Helper()
-	var empty []string
-	for _, name := range emptyDirs(t, dir) {
-		empty = append(empty, strings.TrimPrefix(name, dir))
-	}
-	return fmt.Sprint(disked(t, dir), empty)
-}
-
-// TestFaultsTwice kills a run, and then also the run that would have healed it,
-// which has another selection and another spec. The first journal's knowledge
-// must not be lost on the way.
+// TestFaultsTwice kills a run, and then fails also the run that would have healed it, which has
+// another selection and another spec. The first journal's knowledge must not be lost on the way.
 func TestFaultsTwice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes ten seconds; TestFaults fails each operation once")
 	}
-	s := scenarios()[1]
-	for _, second := range []failure{{"kill", killPast, nil}, {"EIO", refuse, syscall.EIO}} {
+	for _, second := range []failure{{"kill", killPast, nil}, {"EIO", refuse, broken}} {
 		for _, number := range []int{1, 3} {
 			t.Run(fmt.Sprintf("%s on the way to plan %d", second.name, number), func(t *testing.T) {
-				seen := map[string]bool{}
-				for i, reached := 1, true; reached; i++ {
-					for j, again := 1, true; reached && again; j++ {
-						reached, again = s.failTwice(t, i, number,
-							injector{at: j, mode: second.mode, err: second.err}, seen)
-					}
+				trees, healed := map[string]bool{}, map[string]bool{}
+				for i := 1; killedTwice(t, i, number, second, trees, healed); i++ {
 				}
-				assert.Greater(t, len(seen), 100, "the injector has missed the runs")
+				assert.Greater(t, len(trees), 15, "the injector has missed the runs")
+				assert.Greater(t, len(healed), 15, "the injector has missed the runs")
 			})
 		}
 	}
 }
 
-// failTwice tells whether the first and the second run got to be killed. A tree
-// that the first kill has left before needs no second look.
-func (s scenario) failTwice(t *testing.T, i, number int, second injector, seen map[string]bool) (first, again bool) {
+// killedTwice kills the first run at one operation, and then fails the second at each of its own.
+// It reports whether the first was killed. A state that it has left before needs no second look.
+func killedTwice(t *testing.T, i, number int, second failure, trees, healed map[string]bool) bool {
 	t.Helper()
-	dir, req := s.start(t)
-	in := injector{at: i, mode: killPast}
-	_, _ = s.run(in.world(), req)
-	state := fmt.Sprint(second.at, stateOf(t, dir))
-	if in.n < i || seen[state] {
-		return in.n >= i, false
+	s, first := scenarios()[1], injector{at: i, mode: killPast}
+	b := &bed{make: func() (string, Request) { return s.start(t) }}
+	_, req := b.ready(t)
+	_, _ = s.run(first.world(), req)
+	killed := b.left(t)
+	if first.n < i || trees[killed.String()] {
+		return first.n >= i
 	}
-	seen[state] = true
-	_, err := second.world().generate(only(asked(dir, number), "c"), false)
-	at := fmt.Sprintf("operation %d, then operation %d", i, second.at)
-	heal{name: "a new spec", runs: []func(string) Request{full(number)}, end: number}.heal(t, dir, at)
-	if err != nil || second.mode == killPast { // a refused rmdir is no failure
+	trees[killed.String()] = true
+	b = &bed{make: func() (string, Request) {
+		dir := killed.copied(t)
+		return dir, only(asked(dir, number), "c")
+	}}
+	for n := 1; b.failAgain(t, second.at(n), i, number, healed) >= n; n++ {
+	}
+	return true
+}
+
+// failAgain fails the second run at one operation, and heals what both have left.
+func (b *bed) failAgain(t *testing.T, in injector, i, number int, healed map[string]bool) (ops int) {
+	t.Helper()
+	_, req := b.ready(t)
+	_, err := in.world().generate(req, false)
+	after := b.left(t)
+	if healed[after.String()] {
+		return in.n
+	}
+	healed[after.String()] = true
+	dir, at := after.copied(t), fmt.Sprintf("operation %d, then operation %d", i, in.at)
+	heal{runs: []func(string) Request{full(number)}, end: number}.heal(t, dir, at)
+	if err != nil { // a refused rmdir is no failure
 		requireNoEmptyDirs(t, dir, at)
 	}
-	return true, second.n >= second.at
+	return in.n
 }

@@ -30,6 +30,15 @@ type injector struct {
 	dead  bool
 }
 
+// read is an operation that changes nothing: a run that is killed at it leaves what one that is
+// killed at the change before it does, so kills do not count it.
+func (in *injector) read(do func() error, half func()) error {
+	if !in.dead && (in.mode == killOn || in.mode == killPast) {
+		return do()
+	}
+	return in.op(do, half)
+}
+
 // op is one file operation; half is what of it a failure may still do.
 func (in *injector) op(do func() error, half func()) error {
 	if in.dead {
@@ -62,7 +71,7 @@ func (in *injector) world() world {
 	w := system()
 	open, mkdir, rmdir := w.open, w.mkdir, w.rmdir
 	w.open = func(dir string) (d disk, err error) {
-		err = in.op(func() error { d, err = open(dir); return err }, nothing)
+		err = in.read(func() error { d, err = open(dir); return err }, nothing)
 		if err != nil && d != nil {
 			d.Close()
 		}
@@ -81,26 +90,26 @@ type faultyDisk struct {
 }
 
 func (d faultyDisk) Guard(shared bool) error {
-	return d.in.op(func() error { return d.disk.Guard(shared) }, nothing)
+	return d.in.read(func() error { return d.disk.Guard(shared) }, nothing)
 }
 
 func (d faultyDisk) Lstat(name string) (info fs.FileInfo, err error) {
-	err = d.in.op(func() error { info, err = d.disk.Lstat(name); return err }, nothing)
+	err = d.in.read(func() error { info, err = d.disk.Lstat(name); return err }, nothing)
 	return info, err
 }
 
 func (d faultyDisk) Stat(name string) (info fs.FileInfo, err error) {
-	err = d.in.op(func() error { info, err = d.disk.Stat(name); return err }, nothing)
+	err = d.in.read(func() error { info, err = d.disk.Stat(name); return err }, nothing)
 	return info, err
 }
 
 func (d faultyDisk) ReadDir(name string) (entries []fs.DirEntry, err error) {
-	err = d.in.op(func() error { entries, err = d.disk.ReadDir(name); return err }, nothing)
+	err = d.in.read(func() error { entries, err = d.disk.ReadDir(name); return err }, nothing)
 	return entries, err
 }
 
 func (d faultyDisk) Open(name string) (f io.ReadCloser, err error) {
-	err = d.in.op(func() error { f, err = d.disk.Open(name); return err }, nothing)
+	err = d.in.read(func() error { f, err = d.disk.Open(name); return err }, nothing)
 	return faultyReader{f, d.in}, err
 }
 
@@ -131,7 +140,7 @@ type faultyReader struct {
 
 func (r faultyReader) Read(b []byte) (n int, err error) {
 	half := func() { n, _ = r.ReadCloser.Read(b[:len(b)/2]) }
-	err = r.in.op(func() error { n, err = r.ReadCloser.Read(b); return err }, half)
+	err = r.in.read(func() error { n, err = r.ReadCloser.Read(b); return err }, half)
 	return n, err
 }
 

@@ -81,30 +81,52 @@ func remove(t *testing.T, dir, name string) {
 // disked reads all files below dir, hidden ones too; links are named with an arrow.
 func disked(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	out := map[string]string{}
+	files, _ := walked(t, dir)
+	return files
+}
+
+// walked gives the files below dir as disked does, and the directories without an entry.
+func walked(t *testing.T, dir string) (files map[string]string, empty []string) {
+	t.Helper()
+	files = map[string]string{}
+	entries := map[string]int{}
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) || err == nil && e.IsDir() {
+		if errors.Is(err, fs.ErrNotExist) || name == dir {
 			return nil
 		}
 		require.NoError(t, err)
+		entries[filepath.Dir(name)]++
+		if e.IsDir() {
+			entries[name] += 0
+			return nil
+		}
 		rel, err := filepath.Rel(dir, name)
-		require.NoError(t, err)
-		rel = filepath.ToSlash(rel)
-		if e.Type()&fs.ModeSymlink != 0 {
-			to, err := os.Readlink(name)
-			out[rel] = "-> " + to
-			return err
-		}
-		if !e.Type().IsRegular() { // reading a pipe would never end
-			out[rel] = e.Type().String()
-			return nil
-		}
-		data, err := os.ReadFile(name)
-		out[rel] = string(data)
+		files[filepath.ToSlash(rel)] = entryText(t, name, e)
 		return err
 	})
 	require.NoError(t, err)
-	return out
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		if entries[name] == 0 {
+			empty = append(empty, strings.TrimPrefix(name, dir))
+		}
+	}
+	return files, empty
+}
+
+// entryText is the content of a file, or what else stands there: reading a pipe would never end.
+func entryText(t *testing.T, name string, e fs.DirEntry) string {
+	t.Helper()
+	switch {
+	case e.Type()&fs.ModeSymlink != 0:
+		to, err := os.Readlink(name)
+		require.NoError(t, err)
+		return "-> " + to
+	case !e.Type().IsRegular():
+		return e.Type().String()
+	}
+	data, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(data)
 }
 
 func mtime(t *testing.T, dir, name string) time.Time {
