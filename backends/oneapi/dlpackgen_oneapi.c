@@ -409,6 +409,33 @@ static struct {
 /* Finds the driver and starts it; each runtime has its own. */
 static int device_load(dlpackgen_backend_error* error);
 
+/* Opens the library; `what` is its name in errors. */
+static int device_open_driver(const char* what, void** library, dlpackgen_backend_error* error) {
+  char why[320] = "no library is known for this system";
+  *library = device_open_one(driver_libraries, why, sizeof why);
+  if (*library) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_DRIVER_NOT_FOUND,
+                     "%s is not installed, or not where libraries are found: %s; install %s", what, why,
+                     BACKEND_PACKAGE);
+}
+
+/* Finds a function by its plain name. */
+static inline void* device_find(void* library, const struct driver_function* f) {
+  return device_symbol(library, f->plain);
+}
+
+/* Fills the table of functions; returns the first that is required and missing, or NULL. */
+static const struct driver_function* device_resolve(void* library, struct driver* table,
+                                                    void* (*find)(void*, const struct driver_function*)) {
+  for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
+    const struct driver_function* f = &driver_functions[i];
+    void* found = find(library, f);
+    if (!found && !f->optional) return f;
+    memcpy((char*)table + f->offset, &found, sizeof found);
+  }
+  return NULL;
+}
+
 static inline int device_is_ready(void) {
   return atomic_load_explicit(&device_state.phase, memory_order_acquire) == DEVICE_READY;
 }
@@ -1624,15 +1651,6 @@ static void levelzero_lock(atomic_flag* busy) {
 
 static void levelzero_unlock(atomic_flag* busy) { atomic_flag_clear_explicit(busy, memory_order_release); }
 
-static int levelzero_open(void** library, dlpackgen_backend_error* error) {
-  char why[320] = "no library is known for this system";
-  *library = device_open_one(driver_libraries, why, sizeof why);
-  if (*library) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_DRIVER_NOT_FOUND,
-                     "the loader of Level Zero is not installed, or not where libraries are found: %s; install %s", why,
-                     BACKEND_PACKAGE);
-}
-
 /* Starts what the loader finds. That comes before all functions are looked up, since
  * an old loader without a driver has both faults, and this one first. */
 static int levelzero_start(void* library, dlpackgen_backend_error* error) {
@@ -1646,18 +1664,12 @@ static int levelzero_start(void* library, dlpackgen_backend_error* error) {
   return result ? levelzero_fail(error, result, "the loader is there, and starts no driver") : DLPACKGEN_BACKEND_OK;
 }
 
-/* Fills the table of functions. */
 static int levelzero_resolve(void* library, dlpackgen_backend_error* error) {
-  for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
-    const struct driver_function* f = &driver_functions[i];
-    void* found = device_symbol(library, f->plain);
-    if (!found && !f->optional)
-      return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
-                         "the loader lacks %s, of version %d.%d of Level Zero; update %s", f->symbol, f->since >> 16,
-                         f->since & 0xffff, BACKEND_PACKAGE);
-    memcpy((char*)&levelzero.driver + f->offset, &found, sizeof found);
-  }
-  return DLPACKGEN_BACKEND_OK;
+  const struct driver_function* missing = device_resolve(library, &levelzero.driver, device_find);
+  if (!missing) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
+                     "the loader lacks %s, of version %d.%d of Level Zero; update %s", missing->symbol,
+                     missing->since >> 16, missing->since & 0xffff, BACKEND_PACKAGE);
 }
 
 /* Grows an array by one. */
@@ -1791,7 +1803,7 @@ static void levelzero_end(void) { device_give_up(DEVICE_ENDED); }
 
 static int device_load(dlpackgen_backend_error* error) {
   void* library = NULL;
-  int code = levelzero_open(&library, error);
+  int code = device_open_driver("the loader of Level Zero", &library, error);
   if (!code) code = levelzero_start(library, error);
   if (!code) code = levelzero_resolve(library, error);
   if (!code) code = levelzero_enumerate(error);

@@ -1492,6 +1492,33 @@ static struct {
 /* Finds the driver and starts it; each runtime has its own. */
 static int device_load(dlpackgen_backend_error* error);
 
+/* Opens the library; `what` is its name in errors. */
+static int device_open_driver(const char* what, void** library, dlpackgen_backend_error* error) {
+  char why[320] = "no library is known for this system";
+  *library = device_open_one(driver_libraries, why, sizeof why);
+  if (*library) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_DRIVER_NOT_FOUND,
+                     "%s is not installed, or not where libraries are found: %s; install %s", what, why,
+                     BACKEND_PACKAGE);
+}
+
+/* Finds a function by its plain name. */
+static inline void* device_find(void* library, const struct driver_function* f) {
+  return device_symbol(library, f->plain);
+}
+
+/* Fills the table of functions; returns the first that is required and missing, or NULL. */
+static const struct driver_function* device_resolve(void* library, struct driver* table,
+                                                    void* (*find)(void*, const struct driver_function*)) {
+  for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
+    const struct driver_function* f = &driver_functions[i];
+    void* found = find(library, f);
+    if (!found && !f->optional) return f;
+    memcpy((char*)table + f->offset, &found, sizeof found);
+  }
+  return NULL;
+}
+
 static inline int device_is_ready(void) {
   return atomic_load_explicit(&device_state.phase, memory_order_acquire) == DEVICE_READY;
 }
@@ -1574,16 +1601,6 @@ static int streams_fail(dlpackgen_backend_error* error, driver_result result, co
   return error->code;
 }
 
-static int streams_open(void** library, dlpackgen_backend_error* error) {
-  char why[320] = "no library is known for this system";
-  *library = device_open_one(driver_libraries, why, sizeof why);
-  if (!*library)
-    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_NOT_FOUND,
-                       "the driver is not installed, or not where libraries are found: %s; %s", why,
-                       "install " BACKEND_PACKAGE);
-  return DLPACKGEN_BACKEND_OK;
-}
-
 /* Asks for the version, which works before anything else: the stub of a toolkit
  * fails here as it does everywhere, and writes nothing. */
 static int streams_version(void* library, dlpackgen_backend_error* error) {
@@ -1602,18 +1619,12 @@ static int streams_version(void* library, dlpackgen_backend_error* error) {
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Fills the table of functions. */
 static int streams_resolve(void* library, dlpackgen_backend_error* error) {
-  for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
-    const struct driver_function* f = &driver_functions[i];
-    void* found = streams_find(library, f);
-    if (!found && !f->optional)
-      return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
-                         "the driver, of version %d, lacks %s as of version %d; update %s", streams.version, f->symbol,
-                         f->since, BACKEND_PACKAGE);
-    memcpy((char*)&streams.driver + f->offset, &found, sizeof found);
-  }
-  return DLPACKGEN_BACKEND_OK;
+  const struct driver_function* missing = device_resolve(library, &streams.driver, streams_find);
+  if (!missing) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
+                     "the driver, of version %d, lacks %s as of version %d; update %s", streams.version,
+                     missing->symbol, missing->since, BACKEND_PACKAGE);
 }
 
 static int streams_start(dlpackgen_backend_error* error) {
@@ -1631,7 +1642,7 @@ static int streams_start(dlpackgen_backend_error* error) {
 
 static int device_load(dlpackgen_backend_error* error) {
   void* library = NULL;
-  int code = streams_open(&library, error);
+  int code = device_open_driver("the driver", &library, error);
   if (!code) code = streams_version(library, error);
   if (!code) code = streams_resolve(library, error);
   return code ? code : streams_start(error);

@@ -43,6 +43,14 @@ func (s Speller) Type(t spec.Type) string { return s.declare(t, "", false) }
 // semicolon: "void (*deleter)(struct DLManagedTensor *self)".
 func (s Speller) Declare(t spec.Type, name string) string { return s.declare(t, name, true) }
 
+// Alias spells what an alias stands for: a builtin or a declared type.
+func (s Speller) Alias(d *spec.Alias) string {
+	if spec.IsBuiltin(d.Target) {
+		return Builtin(d.Target)
+	}
+	return s.Name(d.Target)
+}
+
 // Typedef spells a callback's whole typedef.
 func (s Speller) Typedef(c *spec.Callback) string {
 	return "typedef " + s.Declare(spec.Type{Kind: spec.Function, Func: &c.Func}, c.Name) + ";"

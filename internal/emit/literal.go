@@ -6,8 +6,21 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
+
+// PythonArguments spells the arguments of a kernel as a definition in Python has them.
+func PythonArguments(k *contract.Kernel) (all []string) {
+	for _, p := range k.Args {
+		text := p.Name
+		if p.Default != nil {
+			text += "=" + p.Default.String()
+		}
+		all = append(all, text)
+	}
+	return all
+}
 
 // CDefault spells the default of an argument in C, or "" for none and None.
 func CDefault(v *notation.Value) string {

@@ -288,10 +288,12 @@ func requireUndone(t *testing.T, dir string, before map[string]string, at string
 	require.NoDirExists(t, filepath.Join(dir, "gen", "c", "new"), at)
 }
 
-// A temporary that cannot be taken back is the journal's to remember.
+// A disk that is full while temporaries are written changes and deletes no file, and a temporary
+// that cannot be taken back is the journal's to remember.
 func TestJournalStaysForTemporaries(t *testing.T) {
 	s := scenarios()[1]
 	dir, req := s.start(t)
+	before := disked(t, dir)
 	w := system()
 	w.open = func(dir string) (disk, error) {
 		d, err := openDisk(dir)
@@ -299,6 +301,7 @@ func TestJournalStaysForTemporaries(t *testing.T) {
 	}
 	_, err := s.run(w, req)
 	requireKind(t, err, KindIO)
+	assert.Subset(t, disked(t, dir), before)
 	assert.Contains(t, disked(t, dir), ".dlpackgen.journal")
 	assert.Contains(t, disked(t, dir), tempName("gen/c/dlpack/b.h"))
 	heals[0].heal(t, dir, "after it")

@@ -438,19 +438,35 @@ void define(Module& module, const char* name, Function&& function, Types<R, A...
              annotation<Library, A>(*described, I, std::get<I>(names))..., std::get<sizeof...(A) + J>(names)...);
 }
 
-// Defines a function of a module; what stands behind the names of the arguments is the library's.
-template <class Library, class Module, class Function, class... More>
-void define(Module& module, const char* name, Function&& function, const More&... more) {
-  using Call = BoundOf<Function>;
-  static_assert(sizeof...(More) >= Call::count, "each argument needs a name");
-  static_assert(!(decltype(Library::is_guard(static_cast<const More*>(nullptr)))::value || ...),
-                "the checks need the GIL: use without_gil() instead");
-  define<Library>(module, name, static_cast<Function&&>(function), typename Signature<std::decay_t<Function>>::All(),
-                  std::make_index_sequence<Call::count>(), std::make_index_sequence<sizeof...(More) - Call::count>(),
-                  std::tie(more...));
-}
+// What defining a function needs of the library that has a type of modules.
+template <class Module>
+struct LibraryOf;
 
 }  // namespace detail
+
+/**
+ * Defines a function of a module of nanobind or pybind11, with a name for each argument:
+ *
+ *     dlpackgen::def(m, "add", &add, "x[n]", "y[n]");
+ *
+ * An argument is a tensor where its type has a dlpackgen::Argument, as TensorView, ArrayView and
+ * MapOf have. Extents may have names, each of which stands for one number in a call. A result is an
+ * object of the library of the first tensor where the function returns a Managed or a matrix of
+ * Eigen's, or a Result of one; an Error is raised. What follows the names is the library's, such as
+ * a docstring. An argument that is no tensor may have the library's arg("k") = 1 in the place of
+ * its name.
+ */
+template <class Module, class Function, class... More>
+void def(Module& module, const char* name, Function&& function, const More&... more) {
+  using Library = detail::LibraryOf<Module>;
+  constexpr std::size_t count = detail::BoundOf<Function>::count;
+  static_assert(sizeof...(More) >= count, "each argument needs a name");
+  static_assert(!(decltype(Library::is_guard(static_cast<const More*>(nullptr)))::value || ...),
+                "the checks need the GIL: use without_gil() instead");
+  using Types = typename detail::Signature<std::decay_t<Function>>::All;
+  detail::define<Library>(module, name, static_cast<Function&&>(function), Types(), std::make_index_sequence<count>(),
+                          std::make_index_sequence<sizeof...(More) - count>(), std::tie(more...));
+}
 
 }  // namespace v0_0
 }  // namespace dlpackgen

@@ -18,6 +18,33 @@ static struct {
 /* Finds the driver and starts it; each runtime has its own. */
 static int device_load(dlpackgen_backend_error* error);
 
+/* Opens the library; `what` is its name in errors. */
+static int device_open_driver(const char* what, void** library, dlpackgen_backend_error* error) {
+  char why[320] = "no library is known for this system";
+  *library = device_open_one(driver_libraries, why, sizeof why);
+  if (*library) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_DRIVER_NOT_FOUND,
+                     "%s is not installed, or not where libraries are found: %s; install %s", what, why,
+                     BACKEND_PACKAGE);
+}
+
+/* Finds a function by its plain name. */
+static inline void* device_find(void* library, const struct driver_function* f) {
+  return device_symbol(library, f->plain);
+}
+
+/* Fills the table of functions; returns the first that is required and missing, or NULL. */
+static const struct driver_function* device_resolve(void* library, struct driver* table,
+                                                    void* (*find)(void*, const struct driver_function*)) {
+  for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
+    const struct driver_function* f = &driver_functions[i];
+    void* found = find(library, f);
+    if (!found && !f->optional) return f;
+    memcpy((char*)table + f->offset, &found, sizeof found);
+  }
+  return NULL;
+}
+
 static inline int device_is_ready(void) {
   return atomic_load_explicit(&device_state.phase, memory_order_acquire) == DEVICE_READY;
 }

@@ -17,26 +17,11 @@ static struct {
   dlpackgen_driver_info facts;
 } vendor = {.facts = DLPACKGEN_DRIVER_INFO_INIT};
 
-static int vendor_open(void** library, dlpackgen_backend_error* error) {
-  char why[320] = "no library is known for this system";
-  *library = device_open_one(driver_libraries, why, sizeof why);
-  if (*library) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_DRIVER_NOT_FOUND,
-                     "the driver is not installed, or not where libraries are found: %s; install %s", why,
-                     BACKEND_PACKAGE);
-}
-
-/* Fills the table of functions. */
 static int vendor_resolve(void* library, dlpackgen_backend_error* error) {
-  for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
-    const struct driver_function* f = &driver_functions[i];
-    void* found = device_symbol(library, f->plain);
-    if (!found && !f->optional)
-      return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "the driver has no %s; update %s", f->plain,
-                         BACKEND_PACKAGE);
-    memcpy((char*)&vendor.driver + f->offset, &found, sizeof found);
-  }
-  return DLPACKGEN_BACKEND_OK;
+  const struct driver_function* missing = device_resolve(library, &vendor.driver, device_find);
+  if (!missing) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "the driver has no %s; update %s", missing->plain,
+                     BACKEND_PACKAGE);
 }
 
 static int vendor_start(dlpackgen_backend_error* error) {
@@ -55,7 +40,7 @@ static int vendor_start(dlpackgen_backend_error* error) {
 
 static int device_load(dlpackgen_backend_error* error) {
   void* library = NULL;
-  int code = vendor_open(&library, error);
+  int code = device_open_driver("the driver", &library, error);
   if (!code) code = vendor_resolve(library, error);
   return code ? code : vendor_start(error);
 }

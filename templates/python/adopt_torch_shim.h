@@ -13,13 +13,7 @@
 #include <string.h>
 #include "adopt_elements.h"
 #include "adopt_types.h"
-
-#ifndef _WIN32
-#include <dlfcn.h>
-#endif
-
-/* A dtype of torch has a number below this one. */
-#define DLPACKGEN_TORCH_DTYPES 128
+#include "loaded.h"
 
 /* The minor version of torch 2 that the words below were last tested with; those of newer
  * ones are not read. */
@@ -93,15 +87,9 @@ static void dlpackgen_torch_publish(const struct dlpackgen_torch_known* found) {
   }
 }
 
-struct dlpackgen_torch_name {
-  const char* name;
-  size_t slot;
-  bool is_optional;
-};
-
 #define DLPACKGEN_TORCH_SLOT(member) offsetof(struct dlpackgen_torch_functions, member)
 
-static const struct dlpackgen_torch_name dlpackgen_torch_symbols[] = {
+static const struct dlpackgen_loaded_name dlpackgen_torch_symbols[] = {
     {"aoti_torch_get_data_ptr", DLPACKGEN_TORCH_SLOT(get_data), false},
     {"aoti_torch_get_dim", DLPACKGEN_TORCH_SLOT(get_dim), false},
     {"aoti_torch_get_sizes", DLPACKGEN_TORCH_SLOT(get_sizes), false},
@@ -134,44 +122,15 @@ static const struct {
 #undef DLPACKGEN_TORCH_TYPE
 };
 
-#ifdef _WIN32
-static void* dlpackgen_torch_library(const char* file) {
-  (void)file;
-  return NULL;
-}
-static void* dlpackgen_torch_symbol(void* library, const char* name) {
-  (void)library;
-  (void)name;
-  return NULL;
-}
-#else
-/* Gives a library that is loaded already; it stays so as long as the process. */
-static void* dlpackgen_torch_library(const char* file) { return dlopen(file, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL); }
-static void* dlpackgen_torch_symbol(void* library, const char* name) { return dlsym(library, name); }
-#endif
-
 /* Finds all functions, or none. */
 static bool dlpackgen_torch_link(void* library, struct dlpackgen_torch_functions* call) {
-  for (size_t i = 0; i < sizeof dlpackgen_torch_symbols / sizeof *dlpackgen_torch_symbols; i++) {
-    const struct dlpackgen_torch_name* symbol = &dlpackgen_torch_symbols[i];
-    void* address = dlpackgen_torch_symbol(library, symbol->name);
-    if (!address && !symbol->is_optional) return false;
-    /* A copy, since C has no conversion of a pointer to data to one to a function. */
-    memcpy((char*)call + symbol->slot, &address, sizeof address);
-  }
-  return true;
+  const size_t count = sizeof dlpackgen_torch_symbols / sizeof *dlpackgen_torch_symbols;
+  return !dlpackgen_loaded_link(library, dlpackgen_torch_symbols, count, call);
 }
 
-static void dlpackgen_torch_learn_dtypes(void* library, DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]) {
-  for (size_t i = 0; i < sizeof dlpackgen_torch_dtypes / sizeof *dlpackgen_torch_dtypes; i++) {
-    int32_t (*number_of)(void) = NULL;
-    void* address = dlpackgen_torch_symbol(library, dlpackgen_torch_dtypes[i].name);
-    int32_t number;
-    if (!address) continue;
-    memcpy(&number_of, &address, sizeof address);
-    number = number_of();
-    if (number >= 0 && number < DLPACKGEN_TORCH_DTYPES) dtypes[number] = dlpackgen_torch_dtypes[i].dtype;
-  }
+static void dlpackgen_torch_learn_dtypes(void* library, DLDataType* dtypes) {
+  for (size_t i = 0; i < sizeof dlpackgen_torch_dtypes / sizeof *dlpackgen_torch_dtypes; i++)
+    dlpackgen_loaded_learn(library, dlpackgen_torch_dtypes[i].name, dlpackgen_torch_dtypes[i].dtype, dtypes);
 }
 
 /* Gives the type of torch that is defined in C and that all of its tensors derive from, if
@@ -198,7 +157,7 @@ static void* dlpackgen_torch_find(PyObject* base) {
   PyObject* file = module ? PyObject_GetAttrString(module, "__file__") : NULL;
   PyObject* path = NULL;
   void* library = NULL;
-  if (file && PyUnicode_FSConverter(file, &path)) library = dlpackgen_torch_library(PyBytes_AsString(path));
+  if (file && PyUnicode_FSConverter(file, &path)) library = dlpackgen_loaded_open(PyBytes_AsString(path));
   Py_XDECREF(path);
   Py_XDECREF(file);
   Py_XDECREF(module);
@@ -209,8 +168,8 @@ static void* dlpackgen_torch_find(PyObject* base) {
 /* Finds the two types of Python that torch itself reads as plain tensors, by which a type
  * is told that has taken the name of one of them. */
 static bool dlpackgen_torch_find_types(void* library, struct dlpackgen_torch_known* found) {
-  void* tensor = library ? dlpackgen_torch_symbol(library, "THPVariableClass") : NULL;
-  void* parameter = library ? dlpackgen_torch_symbol(library, "ParameterClass") : NULL;
+  void* tensor = library ? dlpackgen_loaded_symbol(library, "THPVariableClass") : NULL;
+  void* parameter = library ? dlpackgen_loaded_symbol(library, "ParameterClass") : NULL;
   memcpy(&found->tensor, &tensor, sizeof tensor);
   memcpy(&found->parameter, &parameter, sizeof parameter);
   return tensor && parameter;

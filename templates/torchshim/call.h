@@ -278,7 +278,7 @@ static int dlpackgen_shim_check_optional(const struct dlpackgen_shim_operator* o
 
 static int dlpackgen_shim_find_torch(const char* file, bool is_rocm, const struct dlpackgen_shim_dtype* dtypes,
                                      size_t count, struct dlpackgen_message* message) {
-  void* const library = dlpackgen_shim_open(file);
+  void* const library = dlpackgen_loaded_open(file);
   const char* const missing = library ? dlpackgen_shim_link(library) : file;
   if (missing) {
     dlpackgen_put(message, library ? "this torch does not export " : "this is not a loaded library of torch: ");

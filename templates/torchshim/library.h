@@ -13,17 +13,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifndef _WIN32
-#include <dlfcn.h>
-#endif
+#include "loaded.h"
 
 /* A value on a stack of the shim: a number by its bits, or a handle. */
 typedef uint64_t dlpackgen_shim_cell;
 typedef void (*dlpackgen_shim_boxed)(dlpackgen_shim_cell* stack, uint64_t arguments, uint64_t results);
-
-/* A dtype of torch has a number below this one. */
-#define DLPACKGEN_SHIM_DTYPES 128
 
 /* Those that give int32_t give 0 where they succeed. A handle of a tensor is the address of an
  * at::Tensor, whose only member points to the TensorImpl. */
@@ -78,15 +72,9 @@ struct dlpackgen_shim_functions {
   const char* (*last_error)(void); /* from 2.13 on */
 };
 
-struct dlpackgen_shim_name {
-  const char* name;
-  size_t slot;
-  bool is_optional;
-};
-
 #define DLPACKGEN_SHIM_SLOT(member) offsetof(struct dlpackgen_shim_functions, member)
 
-static const struct dlpackgen_shim_name dlpackgen_shim_names[] = {
+static const struct dlpackgen_loaded_name dlpackgen_shim_names[] = {
     {"aoti_torch_library_init_fragment", DLPACKGEN_SHIM_SLOT(library_fragment), false},
     {"aoti_torch_library_init_impl", DLPACKGEN_SHIM_SLOT(library_impl), false},
     {"aoti_torch_library_def", DLPACKGEN_SHIM_SLOT(define), false},
@@ -138,44 +126,15 @@ static const struct dlpackgen_shim_name dlpackgen_shim_names[] = {
 /* What is known of the torch in this process. Written once, before an operator is registered. */
 struct dlpackgen_shim {
   struct dlpackgen_shim_functions call;
-  DLDataType dtypes[DLPACKGEN_SHIM_DTYPES]; /* by torch's number; lanes is 0 for others */
+  DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]; /* by torch's number; lanes is 0 for others */
   int32_t cpu, cuda, xpu, mps, other;
   DLDeviceType gpu; /* what cuda is called here: ROCm's torch has the same name for its devices */
 };
 static struct dlpackgen_shim dlpackgen_shim;
 
-#ifdef _WIN32
-static void* dlpackgen_shim_open(const char* file) {
-  (void)file;
-  return NULL;
-}
-static void* dlpackgen_shim_symbol(void* library, const char* name) {
-  (void)library;
-  (void)name;
-  return NULL;
-}
-#else
-/* Gives a library that is loaded already; it stays so as long as the process. */
-static void* dlpackgen_shim_open(const char* file) { return dlopen(file, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL); }
-static void* dlpackgen_shim_symbol(void* library, const char* name) { return dlsym(library, name); }
-#endif
-
-/* Stores the address of a function. A copy, since C has no conversion of a pointer to data to one
- * to a function. */
-static bool dlpackgen_shim_find(void* library, const char* name, void* function) {
-  void* const address = dlpackgen_shim_symbol(library, name);
-  memcpy(function, &address, sizeof address);
-  return address != NULL;
-}
-
-/* Finds all functions: NULL, or the name of one that must be there and is not. */
 static const char* dlpackgen_shim_link(void* library) {
-  for (size_t i = 0; i < sizeof dlpackgen_shim_names / sizeof *dlpackgen_shim_names; i++) {
-    const struct dlpackgen_shim_name* const symbol = &dlpackgen_shim_names[i];
-    if (!dlpackgen_shim_find(library, symbol->name, (char*)&dlpackgen_shim.call + symbol->slot) && !symbol->is_optional)
-      return symbol->name;
-  }
-  return NULL;
+  const size_t count = sizeof dlpackgen_shim_names / sizeof *dlpackgen_shim_names;
+  return dlpackgen_loaded_link(library, dlpackgen_shim_names, count, &dlpackgen_shim.call);
 }
 
 /* A dtype by its name in torch, and the function of the shim that gives its number. */
@@ -185,17 +144,13 @@ struct dlpackgen_shim_dtype {
 };
 
 static void dlpackgen_shim_learn_dtypes(void* library, const struct dlpackgen_shim_dtype* all, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    int32_t (*number_of)(void) = NULL;
-    if (!dlpackgen_shim_find(library, all[i].function, &number_of)) continue;
-    const int32_t number = number_of();
-    if (number >= 0 && number < DLPACKGEN_SHIM_DTYPES) dlpackgen_shim.dtypes[number] = all[i].dtype;
-  }
+  for (size_t i = 0; i < count; i++)
+    dlpackgen_loaded_learn(library, all[i].function, all[i].dtype, dlpackgen_shim.dtypes);
 }
 
 /* Gives torch's number of a dtype, or -1. */
 static int32_t dlpackgen_shim_number_of(DLDataType dtype) {
-  for (int32_t i = 0; i < DLPACKGEN_SHIM_DTYPES; i++) {
+  for (int32_t i = 0; i < DLPACKGEN_TORCH_DTYPES; i++) {
     const DLDataType known = dlpackgen_shim.dtypes[i];
     if (known.lanes == dtype.lanes && known.bits == dtype.bits && known.code == dtype.code) return i;
   }

@@ -60,17 +60,17 @@ static const struct {
 static void dlpackgen_shim_learn_classes(void* library) {
   for (size_t i = 0; i < sizeof dlpackgen_shim_classes / sizeof *dlpackgen_shim_classes; i++) {
     const int status = dlpackgen_shim_classes[i].status;
-    dlpackgen_shim_raised.classes[status].type = dlpackgen_shim_symbol(library, dlpackgen_shim_classes[i].type);
-    dlpackgen_shim_raised.classes[status].table = dlpackgen_shim_symbol(library, dlpackgen_shim_classes[i].table);
+    dlpackgen_shim_raised.classes[status].type = dlpackgen_loaded_symbol(library, dlpackgen_shim_classes[i].type);
+    dlpackgen_shim_raised.classes[status].table = dlpackgen_loaded_symbol(library, dlpackgen_shim_classes[i].table);
   }
 }
 
 /* A sanitizer has a __cxa_throw of its own, which stands in front of all libraries. */
 static bool dlpackgen_shim_find_raise(void* library) {
 #ifdef RTLD_DEFAULT
-  if (dlpackgen_shim_find(RTLD_DEFAULT, "__cxa_throw", &dlpackgen_shim_raised.raise)) return true;
+  if (dlpackgen_loaded_find(RTLD_DEFAULT, "__cxa_throw", &dlpackgen_shim_raised.raise)) return true;
 #endif
-  return dlpackgen_shim_find(library, "__cxa_throw", &dlpackgen_shim_raised.raise);
+  return dlpackgen_loaded_find(library, "__cxa_throw", &dlpackgen_shim_raised.raise);
 }
 
 static void dlpackgen_shim_learn_exceptions(void* library) {
@@ -78,12 +78,12 @@ static void dlpackgen_shim_learn_exceptions(void* library) {
   dlpackgen_shim_learn_classes(library);
   found->is_complete =
       dlpackgen_shim_find_raise(library) &&
-      dlpackgen_shim_find(library, "__cxa_allocate_exception", &found->allocate) &&
-      dlpackgen_shim_find(library, "_Znwm", &found->new_memory) &&
-      dlpackgen_shim_find(library, "_ZdlPv", &found->delete_memory) &&
-      dlpackgen_shim_find(library,
-                          "_ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
-                          &found->construct);
+      dlpackgen_loaded_find(library, "__cxa_allocate_exception", &found->allocate) &&
+      dlpackgen_loaded_find(library, "_Znwm", &found->new_memory) &&
+      dlpackgen_loaded_find(library, "_ZdlPv", &found->delete_memory) &&
+      dlpackgen_loaded_find(library,
+                            "_ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
+                            &found->construct);
 }
 
 /* What a catcher ends an exception by: the first of its virtual functions. */

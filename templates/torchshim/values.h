@@ -148,7 +148,7 @@ static bool dlpackgen_shim_read(void* handle, DLTensor* tensor) {
   tensor->ndim = (int32_t)ndim;
   tensor->device.device_type = dlpackgen_shim_device_type(device);
   tensor->device.device_id = tensor->device.device_type == kDLCPU ? 0 : index;
-  if (dtype >= 0 && dtype < DLPACKGEN_SHIM_DTYPES) tensor->dtype = dlpackgen_shim.dtypes[dtype];
+  if (dtype >= 0 && dtype < DLPACKGEN_TORCH_DTYPES) tensor->dtype = dlpackgen_shim.dtypes[dtype];
   return true;
 }
 

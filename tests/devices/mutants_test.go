@@ -220,9 +220,9 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 	}{
 		{"streams_load.h", "if (streams.version < DRIVER_OLDEST)", "if (0)", []string{"-DDRIVER=10020"},
 			[]string{"probe"}, "probe 3 0"},
-		{"streams_load.h", "if (!found && !f->optional)", "if (0)", []string{`-DMISSING="cuStreamGetCtx"`},
+		{"device_start.h", "if (!found && !f->optional)", "if (0)", []string{`-DMISSING="cuStreamGetCtx"`},
 			[]string{"probe"}, "probe 3 0"},
-		{"streams_load.h", "if (!found && !f->optional)", "if (!found)", []string{"-DDRIVER=11000"},
+		{"device_start.h", "if (!found && !f->optional)", "if (!found)", []string{"-DDRIVER=11000"},
 			[]string{"probe"}, "probe ok 11000 3"},
 		{"streams_load.h",
 			"if (result) return streams_fail(error, result, \"the driver does not tell its version\");", "",

@@ -197,7 +197,7 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 	}{
 		{"levelzero_load.h", "if (*version < DRIVER_OLDEST)", "if (0)", []string{"-DVERSION=65545"},
 			[]string{"probe"}, "probe 3 0"},
-		{"levelzero_load.h", "if (!found && !f->optional)", "if (0)",
+		{"device_start.h", "if (!found && !f->optional)", "if (0)",
 			[]string{"-DzeDriverGetDefaultContext=zeOther"}, []string{"probe"},
 			"probe 3 0 oneapi: the loader lacks"},
 		{"levelzero_load.h", "if (*context) return", "return", []string{"-DNOCONTEXT"}, []string{"probe"}, "probe 5 0"},

@@ -20,8 +20,8 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 
 namespace detail {
 
-// What defining a function needs of nanobind.
-struct Nanobind {
+template <>
+struct LibraryOf<nanobind::module_> {
   using Handle = nanobind::handle;
   using Object = nanobind::object;
   static Object steal(PyObject* made) { return nanobind::steal(made); }
@@ -39,23 +39,6 @@ struct Nanobind {
 };
 
 }  // namespace detail
-
-/**
- * Defines a function of a module, with a name for each argument:
- *
- *     dlpackgen::def(m, "add", &add, "x[n]", "y[n]");
- *
- * An argument is a tensor where its type has a dlpackgen::Argument, as TensorView, ArrayView and
- * MapOf have. Extents may have names, each of which stands for one number in a call. A result is an
- * object of the library of the first tensor where the function returns a Managed or a matrix of
- * Eigen's, or a Result of one; an Error is raised. What follows the names is nanobind's, such as a
- * docstring. An argument that is no tensor may have nanobind::arg("k") = 1 in the place of its
- * name.
- */
-template <class Function, class... More>
-void def(nanobind::module_& module, const char* name, Function&& function, const More&... more) {
-  detail::define<detail::Nanobind>(module, name, static_cast<Function&&>(function), more...);
-}
 
 }  // namespace v1_3
 }  // namespace dlpackgen

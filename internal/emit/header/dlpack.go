@@ -89,21 +89,13 @@ func declare(r *spec.Release, d spec.Decl) (entry declaration, isType bool) {
 	case *spec.Enum:
 		return declaration{Comment: comment("", d.Doc), Enum: enumeration(d)}, true
 	case *spec.Alias:
-		return declaration{Comment: comment("", d.Doc), Alias: &alias{d.Name, aliasTarget(cdecl.Of(r), d)}}, true
+		return declaration{Comment: comment("", d.Doc), Alias: &alias{d.Name, cdecl.Of(r).Alias(d)}}, true
 	case *spec.Callback:
 		return declaration{Comment: comment("", d.Doc), Callback: function(r, d)}, true
 	case *spec.Struct:
 		return declaration{Comment: comment("", d.Doc, pythonRule(r, d.Name)), Struct: record(r, d)}, true
 	}
 	panic(fmt.Sprintf("unreachable: a declaration of kind %T", d))
-}
-
-// aliasTarget spells what an alias stands for: a builtin or a declared type.
-func aliasTarget(speller cdecl.Speller, d *spec.Alias) string {
-	if spec.IsBuiltin(d.Target) {
-		return cdecl.Builtin(d.Target)
-	}
-	return speller.Name(d.Target)
 }
 
 func linkage(d *spec.Linkage) declaration {

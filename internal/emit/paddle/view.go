@@ -1,6 +1,9 @@
 package paddle
 
 import (
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
 	"github.com/dlpackgen/dlpackgen/internal/emit/traced"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
@@ -46,7 +49,7 @@ func takes(all []contract.Param) bool {
 
 // signature has the keywords of the module that Paddle's users need.
 func signature(k *contract.Kernel) string {
-	text := traced.Signature(k)
+	text := strings.Join(emit.PythonArguments(k), ", ")
 	if !takes(k.Given()) {
 		return text
 	}

@@ -10,15 +10,11 @@ import (
 
 // document writes the signature and the text that Python shows, and the types of the stub.
 func (w *wrapper) document() {
-	signature, typed := []string{"$module"}, []string{}
+	signature, typed := append([]string{"$module"}, emit.PythonArguments(w.k)...), []string{}
 	for _, p := range w.k.Args {
 		value := ""
 		if p.Default != nil {
-			value = p.Default.String()
-			signature = append(signature, p.Name+"="+value)
-			value = " = " + value
-		} else {
-			signature = append(signature, p.Name)
+			value = " = " + p.Default.String()
 		}
 		typed = append(typed, p.Name+": "+w.annotation(p)+value)
 	}

@@ -41,7 +41,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	return emit.Manifest{Assets: append([]emit.Asset{
 		emit.DeviceInterface(""),
 		{From: "python/exchange.h", To: interfaceName, Main: true, Parts: public(m.Release)},
-		{From: "python/exchange.c", To: sourceName, Parts: emit.Copies("python", "", private...),
+		{From: "python/exchange.c", To: sourceName, Parts: private,
 			Known: map[string]string{
 				"exchange.h": interfaceName, "adopted.h": interfaceName, "names.h": interfaceName,
 			}},
@@ -61,7 +61,7 @@ func public(r *spec.Release) []emit.Asset {
 func Parts(m *emit.Model) (emit.Manifest, error) {
 	const folder = "dlpackgen_python"
 	all := append(public(m.Release),
-		emit.Copies("python", "", append([]string{"exchange.h", "exchange.c"}, private...)...)...)
+		append(emit.Copies("python", "", "exchange.h", "exchange.c"), private...)...)
 	for i := range all {
 		all[i].To = folder + "/" + all[i].To
 	}
@@ -72,11 +72,11 @@ func Parts(m *emit.Model) (emit.Manifest, error) {
 }
 
 // private are the parts behind the interface.
-var private = []string{
+var private = append(emit.Copies("python", "",
 	"adopt_buffer.h", "adopt_cupy.h", "adopt_elements.h", "adopt_jax.h", "adopt_numbers.h",
 	"adopt_numpy.h", "adopt_paddle.h", "adopt_tables.h", "adopt_torch.h", "adopt_torch_shim.h",
 	"adopt_torch_subclass.h", "adopt_torch_words.h", "adopt_types.h", "backend.h", "begin.h",
 	"begin_inline.h", "call.h", "capsules.h", "check.h", "depth.h", "described.h", "errors.h",
 	"given.h", "managed.h", "module.h", "object.h", "place.h", "result.h", "routes.h",
 	"state.h", "take.h",
-}
+), emit.Copies("torchshim", "", "loaded.h")...)

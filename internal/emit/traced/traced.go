@@ -74,19 +74,6 @@ func DTypes(r *spec.Release, has func(name string) bool) (all []DType) {
 	return all
 }
 
-// Signature spells the arguments of the function in Python.
-func Signature(k *contract.Kernel) string {
-	var all []string
-	for _, p := range k.Args {
-		text := p.Name
-		if p.Default != nil {
-			text += "=" + p.Default.String()
-		}
-		all = append(all, text)
-	}
-	return strings.Join(all, ", ")
-}
-
 // Described are the arguments of _kernel() in Python that each target has.
 func Described(prefix string, k *contract.Kernel) []string {
 	all := []string{"check=" + Quoted("dlpackgen_"+prefix+"_check_"+k.Name) + ",",

@@ -24,7 +24,7 @@ func literal(p contract.Param) string { return emit.CDefault(p.Default) }
 
 // lines describe the kernel: how it is called, its arguments and its results.
 func lines(k *contract.Kernel) []string {
-	all := []string{signature(k)}
+	all := []string{k.Name + "(" + strings.Join(emit.PythonArguments(k), ", ") + ")"}
 	if k.Doc != "" {
 		all = append(all, "", k.Doc)
 	}
@@ -46,19 +46,6 @@ func lines(k *contract.Kernel) []string {
 		all = append(all, fmt.Sprintf("where %s", c))
 	}
 	return all
-}
-
-// signature is the kernel's name with its arguments and defaults, as Python writes them.
-func signature(k *contract.Kernel) string {
-	var all []string
-	for _, p := range k.Args {
-		text := p.Name
-		if p.Default != nil {
-			text += "=" + p.Default.String()
-		}
-		all = append(all, text)
-	}
-	return k.Name + "(" + strings.Join(all, ", ") + ")"
 }
 
 func document(k *contract.Kernel) (literals []string) {
