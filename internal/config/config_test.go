@@ -148,7 +148,7 @@ func TestFindings(t *testing.T) {
 		"bad option":     {"version: 1\ntargets: {go: {package: func}}", `:2:25: error: package: `},
 		"option is a list": {"version: 1\ntargets: {go: {package: [a]}}",
 			`:2:25: error: package must be a value, not a list [type-mismatch]`},
-		"unknown release":   {good + "dlpack: 1.4", `:3:9: error: there is no DLPack "1.4" [unknown-release]`},
+		"unknown release":   {good + "dlpack: 9.9", `:3:9: error: there is no DLPack "9.9" [unknown-release]`},
 		"release is a list": {good + "dlpack: [1.3]", `:3:9: error: dlpack must be a value, not a list [type-mismatch]`},
 		"target's release":  {c + "{dlpack: 9}", `:3:15: error: there is no DLPack "9" [unknown-release]`},
 		"too old": {"version: 1\ndlpack: 1.1\ntargets: {go: {}}",
@@ -180,7 +180,7 @@ func TestFindingsSayWhatToDo(t *testing.T) {
 	for src, hint := range map[string]string{
 		good + "divices: {}":                           `did you mean "devices"?`,
 		"version: 1\ntargets: {C_: {}}":                `did you mean "c"?`,
-		good + "dlpack: 1.4":                           "there are 0.1, 0.2, 0.3, ",
+		good + "dlpack: 9.9":                           "there are 0.1, 0.2, 0.3, ",
 		"version: 1\ndlpack: 0.8\ntargets: {go: {}}":   "--only c",
 		"version: 1\ntargets: {}":                      "list one, such as `c: {}`",
 		"version: 1\ntargets: {go: {packag: x}}":       `did you mean "package"?`,

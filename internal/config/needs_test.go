@@ -31,12 +31,12 @@ func TestNeedsAndUses(t *testing.T) {
 		"targets: {c: {}, cpp: {single: true}, torch: {}}":                   "target torch includes headers of target cpp, which this config makes as one file [needs-folder]",
 		"targets: {c: {}, cpp: {single: 1}}":                                 "single must be true or false",
 		// What a newer release brought is not in an older header.
-		"targets: {c: {dlpack: 1.0}, cpp: {}}": "target cpp, for DLPack 1.3, includes headers of target c, which this config makes for 1.0 " +
+		"targets: {c: {dlpack: 1.0}, cpp: {dlpack: 1.3}}": "target cpp, for DLPack 1.3, includes headers of target c, which this config makes for 1.0 " +
 			"[needs-release]",
-		"dlpack: 1.3\ntargets: {c: {}, python: {dlpack: main}}":               "which this config makes for 1.3 [needs-release]",
-		"targets: {c: {dlpack: main}, cpp: {dlpack: 1.2}, torch: {}}":         "target torch, for DLPack 1.3, includes headers of target cpp, which this config makes for 1.2",
-		"targets: {c: {dlpack: main}, cpp: {dlpack: 1.2}, python: {}}":        "",
-		"dlpack: 1.2\ntargets: {go: {dlpack: main}, c: {}, shm: {}, cpp: {}}": "",
+		"dlpack: 1.3\ntargets: {c: {}, python: {dlpack: main}}":                  "which this config makes for 1.3 [needs-release]",
+		"targets: {c: {dlpack: main}, cpp: {dlpack: 1.2}, torch: {dlpack: 1.3}}": "target torch, for DLPack 1.3, includes headers of target cpp, which this config makes for 1.2",
+		"targets: {c: {dlpack: main}, cpp: {dlpack: 1.2}, python: {}}":           "",
+		"dlpack: 1.2\ntargets: {go: {dlpack: main}, c: {}, shm: {}, cpp: {}}":    "",
 	} {
 		_, found := decode(t, "version: 1\n"+src+"\n", Choice{})
 		if want == "" {

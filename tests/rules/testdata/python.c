@@ -76,7 +76,7 @@ static void said(char* text, size_t size) {
 
 /* The code whose sentence an exception has; -1 for none. */
 static int64_t code_of(const DLTensor* t, const char* text) {
-  for (int code = DLPACKGEN_ERROR_NULL; code <= DLPACKGEN_ERROR_EXCHANGE_SLOT; code++) {
+  for (int code = DLPACKGEN_ERROR_NULL; code < 256; code++) {
     char room[512];
     struct dlpackgen_message sentence = dlpackgen_message_in(room, sizeof room);
     dlpackgen_put_invalid(&sentence, t, (dlpackgen_error_code)code);
