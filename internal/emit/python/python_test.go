@@ -112,7 +112,7 @@ func TestPartsAreTheSameSources(t *testing.T) {
 	assert.Contains(t, texts[interfaceName], `#include "dlpackgen_python/exchange.h"`)
 	entries, err := templates.Files.ReadDir("python")
 	require.NoError(t, err)
-	assert.Len(t, texts, len(entries)+3, "two outputs, and the header of backends")
+	assert.Len(t, texts, len(entries)+4, "two outputs, the header of backends, and what finds functions of torch")
 }
 
 func TestSameModelSameBytes(t *testing.T) {
