@@ -28,6 +28,7 @@ func main() {
 	}
 	start := time.Now()
 	s.run()
+	fmt.Print(costs(s.tally.cpu))
 	fmt.Print(goals(s.tier, &s.tally, time.Since(start)))
 	s.tally.report(os.Stdout)
 	if !s.tally.good() {

@@ -113,7 +113,7 @@ func (s *suite) goTest() {
 	cmd.Env = append(os.Environ(), environment(s.tier)...)
 	ended := make(chan error, 1)
 	go func() {
-		err := cmd.Run()
+		err := s.metered(cmd)
 		writer.Close()
 		ended <- err
 	}()
@@ -124,6 +124,25 @@ func (s *suite) goTest() {
 	if s.tally.count(failed) == before && (runErr != nil || readErr != nil) {
 		s.tally.add(result{Name: fmt.Sprintf("go test: %v", cmp.Or(readErr, runErr)), Outcome: failed})
 	}
+}
+
+// metered runs a go command, and notes what CPU time the tests took that it started.
+func (s *suite) metered(cmd *exec.Cmd) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	root, _ := filepath.Abs(".")
+	m := meter{root: root, seconds: map[string]float64{}}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		m.watch(cmd.Process.Pid, ended)
+		close(done)
+	}()
+	err := cmd.Wait()
+	close(ended)
+	<-done
+	s.tally.cpu = m.seconds
+	return err
 }
 
 // fuzzTarget is one fuzz function.

@@ -26,7 +26,8 @@ type result struct {
 // tally collects results; the zero value is ready to use.
 type tally struct {
 	results          []result
-	packages, cached int // with tests, and those whose results the go command had
+	packages, cached int                // with tests, and those whose results the go command had
+	cpu              map[string]float64 // seconds that the tests of each package took
 }
 
 func (t *tally) add(r ...result) { t.results = append(t.results, r...) }

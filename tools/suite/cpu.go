@@ -1,0 +1,131 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// meter looks now and then at what CPU time the tests of each package have taken. The go command
+// does not tell, and caches no result of a test that another program starts. It needs Linux.
+type meter struct {
+	root    string             // of the module
+	seconds map[string]float64 // by package
+}
+
+// process is what Linux tells of one: the ticks are its own, and of those it has waited for.
+type process struct{ parent, ticks int }
+
+// ticksInSecond are those of Linux's ABI, whatever clock the kernel has.
+const ticksInSecond = 100
+
+// watch looks at the tests that a go command has started, until the channel is closed.
+func (m *meter) watch(command int, ended <-chan struct{}) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+			m.look(command, processes())
+		}
+	}
+}
+
+// look notes the time of each test binary and of all that it has started.
+func (m *meter) look(command int, all map[int]process) {
+	children := map[int][]int{}
+	for id, p := range all {
+		children[p.parent] = append(children[p.parent], id)
+	}
+	var ticks func(id int) int
+	ticks = func(id int) int {
+		sum := all[id].ticks
+		for _, child := range children[id] {
+			sum += ticks(child)
+		}
+		return sum
+	}
+	for _, id := range children[command] {
+		if pkg := m.tested(id); pkg != "" {
+			m.seconds[pkg] = max(m.seconds[pkg], float64(ticks(id))/ticksInSecond)
+		}
+	}
+}
+
+// tested gives the package that a process tests, whose folder it runs in; "" if it is a compiler.
+func (m *meter) tested(id int) string {
+	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", id))
+	if err != nil || !strings.HasSuffix(program, ".test") {
+		return ""
+	}
+	folder, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", id))
+	if err != nil {
+		return ""
+	}
+	pkg, err := filepath.Rel(m.root, folder)
+	if err != nil {
+		return ""
+	}
+	return filepath.ToSlash(pkg)
+}
+
+// processes gives those that run, by their id.
+func processes() map[int]process {
+	all := map[int]process{}
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		id, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if p, ok := parseStat(string(text)); ok {
+			all[id] = p
+		}
+	}
+	return all
+}
+
+// parseStat reads a line of /proc/ID/stat. The name in it may hold anything.
+func parseStat(line string) (p process, ok bool) {
+	fields := strings.Fields(line[strings.LastIndex(line, ")")+1:])
+	if len(fields) < 15 {
+		return p, false
+	}
+	p.parent, _ = strconv.Atoi(fields[1])
+	for _, field := range fields[11:15] { // user and system, and the same of children
+		ticks, _ := strconv.Atoi(field)
+		p.ticks += ticks
+	}
+	return p, true
+}
+
+// worthNaming is the CPU time in seconds from which on a package has a line.
+const worthNaming = 5
+
+// costs has a line for each package that took long, the longest first. Its numbers belong into
+// internal/tier/packages.txt.
+func costs(seconds map[string]float64) string {
+	names := slices.SortedFunc(maps.Keys(seconds), func(a, b string) int {
+		return cmp.Or(cmp.Compare(seconds[b], seconds[a]), cmp.Compare(a, b))
+	})
+	var lines strings.Builder
+	total := 0.0
+	for _, name := range names {
+		if total += seconds[name]; seconds[name] >= worthNaming {
+			fmt.Fprintf(&lines, "  %5.0f %s\n", seconds[name], name)
+		}
+	}
+	if total < worthNaming {
+		return ""
+	}
+	return fmt.Sprintf("CPU seconds of tests: %.0f\n%s", total, lines.String())
+}
