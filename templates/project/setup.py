@@ -14,6 +14,9 @@ from setuptools.command.build_ext import build_ext
 # One library serves every Python from 3.11 on, except the free-threaded builds.
 ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
+# The author's functions, and the callers of every target in dlpackgen.yaml.
+SOURCES = ["csrc/*.c", "src/placeholder/*kernels*.c"]
+
 # The switch for csrc/*.cu. Without it, calls with arrays of CUDA raise NotImplementedError.
 WITH_CUDA = os.environ.get("PLACEHOLDER_CUDA", "0") == "1"
 
@@ -54,11 +57,12 @@ setup(
     ext_modules=[
         Extension(
             "placeholder._kernels",
-            sources=["src/placeholder/_kernels.c", *sorted(str(path) for path in Path("csrc").glob("*.c"))],
+            sources=[str(path) for found in SOURCES for path in sorted(Path().glob(found))],
             include_dirs=["csrc", "src/placeholder"],
             define_macros=macros if WITH_CUDA else [*macros, ("DLPACKGEN_WITHOUT_CUDA", None)],
-            # Or functions of other libraries that have the same name would be called.
-            extra_compile_args=[] if sys.platform == "win32" else ["-fvisibility=hidden"],
+            # Hidden, or functions of other libraries that have the same name would be called.
+            # Exceptions of PyTorch pass through kernels_torch.c, if there is one.
+            extra_compile_args=[] if sys.platform == "win32" else ["-fvisibility=hidden", "-fexceptions"],
             py_limited_api=ABI3,
         )
     ],

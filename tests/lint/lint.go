@@ -97,6 +97,7 @@ func Rules() []Rule {
 		{"every system can have every path", portablePaths},
 		{"no backup files", backups},
 		{"the texts of mutants stand once", standingRows},
+		{"commands of tutorials and how-tos are run", unrunCommands},
 	}
 }
 

@@ -165,6 +165,14 @@ var broken = map[string]struct{ bad, good []files }{
 			{"b.h": "x", "B.h": "x"}, {"aux": "\x00"}},
 		good: []files{{"a/null": "x", "a/b.c": "x", "b/B.c": "x", "com": "x"}},
 	},
+	"commands of tutorials and how-tos are run": {
+		bad: []files{{"docs/how-to/a.md": "```sh\nx\n```\n"}, {"docs/tutorials/a.md": "```console\nx\n```\n"},
+			{"docs/how-to/a.md": "```\nx\n```\n"}, {"docs/how-to/a.md": "```sh unrun\nx\n```\n"},
+			{"docs/how-to/a.md": "```sh make\nx\n```\n", "a_test.go": fine + "const a = \"sh make\"\n"}},
+		good: []files{{"docs/how-to/a.md": "```sh run\nx\n```\n\n```yaml\nx\n```\n", "docs/a.md": "```sh\nx\n```\n"},
+			{"docs/how-to/a.md": "```sh unrun it needs a GPU\nx\n```\n"},
+			{"docs/how-to/a.md": "```sh make\nx\n```\n", "a_test.go": fine + "const a, b = \"sh make\", \"a.md\"\n"}},
+	},
 	"no backup files": {
 		bad:  []files{{"a/b.h.orig": "x"}, {"a/b.h.rej": ""}, {"b.h~": "x"}, {"b.bak": "x"}, {".b.h.swp": "x"}},
 		good: []files{{"a/original.h": "x", "a/orig": "x", "a.orig/b.h": "x"}},
