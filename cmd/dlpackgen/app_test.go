@@ -126,7 +126,7 @@ func (b *broken) Write(p []byte) (int, error) {
 
 func TestOutputThatFailsIsAFailure(t *testing.T) {
 	for _, args := range [][]string{
-		{"list", "types"}, {"layout"}, {"compat", "0.8", "1.0", "--format", "json"}, {"completion", "bash"},
+		{"list", "types"}, {"list", "outputs", "--no-config", "--out", "x"}, {"layout"}, {"compat", "0.8", "1.0", "--format", "json"}, {"completion", "bash"},
 		{"generate", "--no-config", "--only", "c", "--out", "-"}, {"vet", "--format", "sarif"},
 	} {
 		var stderr bytes.Buffer
@@ -176,7 +176,9 @@ func TestSchemasRefuse(t *testing.T) {
 		},
 		"config.json": {`{}`, `[]`, `{"version":1}`, `{"version":2,"targets":{"c":{}}}`, `{"version":1,"targets":{"d":{}}}`,
 			`{"version":1,"targets":{"c":{}},"kernels":{"f":{"args":{"x":"T[n] wide"}}}}`},
-		"layout.json":      {`{}`, `[]`, `{"version":2}`},
+		"layout.json": {`{}`, `[]`, `{"version":2}`},
+		"outputs.json": {`{}`, `[]`, `{"version":1,"out":"a","inputs":[],"targets":[],"include_directories":[],` +
+			`"outputs":[{"path":"a/b","kind":"folder"}]}`},
 		"diagnostics.json": {`{}`, `[]`, `{"version":1,"findings":[{}]}`},
 	} {
 		schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schema", name))

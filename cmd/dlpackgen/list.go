@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -26,15 +27,16 @@ func (a *app) list() *cobra.Command {
 	var version, file, kernel string
 	words := []string{"versions", "targets", "types", "devices", "dtypes", callers}
 	cmd := &cobra.Command{
-		Use:   "list versions|targets|types|devices|dtypes|callers",
+		Use:   "list versions|targets|types|devices|dtypes|callers|outputs",
 		Short: "List what the spec and the tool know",
 		Long: "List what the spec and the tool know, one entry a line with its name first.\nTypes, devices and " +
-			"dtypes are those of one release; callers are those of a kernel of the config.",
+			"dtypes are those of one release; callers are those of a kernel of the config,\nand outputs the files " +
+			"of the config.",
 		Example: "  dlpackgen list versions\n" +
 			"  dlpackgen list devices --dlpack main\n" +
 			"  dlpackgen list callers --kernel axpy",
 		ValidArgs: words,
-		Args:      oneOf("list", words),
+		Args:      oneOf("list", append(slices.Clip(words), "outputs")),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sp := spec.Embedded()
 			release, err := releaseFlag(sp, version)
@@ -51,6 +53,7 @@ func (a *app) list() *cobra.Command {
 			return a.table(func(w io.Writer) { listCallers(w, release, kernels, kernel) })
 		},
 	}
+	cmd.AddCommand(a.listOutputs())
 	dlpackFlag(cmd, &version)
 	cmd.Flags().StringVar(&file, "config", config.File, "`FILE` that describes the kernels, for callers")
 	cmd.Flags().StringVar(&kernel, "kernel", "", "`NAME` of the kernel, for callers")

@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -56,6 +58,7 @@ func TestScript(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "bytes": writeBytes, "age": age, "aged": aged, "valid": valid, "eol": eol,
+			"made": made,
 		},
 	})
 }
@@ -131,5 +134,29 @@ func eol(ts *testscript.TestScript, neg bool, args []string) {
 	for _, file := range args {
 		text := []byte(ts.ReadFile(file))
 		ts.Check(os.WriteFile(ts.MkAbs(file), bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")), 0o666))
+	}
+}
+
+// made compares the first column of a list with the files of a folder: made LIST DIR
+func made(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: made LIST DIR")
+	}
+	var listed, found []string
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		name, _, _ := strings.Cut(line, "\t")
+		listed = append(listed, name)
+	}
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[1]), func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			name, err = filepath.Rel(ts.MkAbs("."), name)
+			found = append(found, filepath.ToSlash(name))
+		}
+		return err
+	}))
+	slices.Sort(listed)
+	slices.Sort(found)
+	if !slices.Equal(listed, found) {
+		ts.Fatalf("listed:\n%s\nfound:\n%s", strings.Join(listed, "\n"), strings.Join(found, "\n"))
 	}
 }

@@ -1,0 +1,85 @@
+package outputs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Text gives a line for each file: its path, its target ("-" for the lock) and its kind, with tabs
+// between them.
+func (l *List) Text() string {
+	var b strings.Builder
+	for _, o := range l.Outputs {
+		target := o.Target
+		if target == "" {
+			target = "-"
+		}
+		fmt.Fprintf(&b, "%s\t%s\t%s\n", o.Path, target, o.Kind)
+	}
+	return b.String()
+}
+
+// JSON gives all of the list; docs/schema/outputs.json describes it.
+func (l *List) JSON() []byte {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(l); err != nil {
+		panic("unreachable: strings can be encoded: " + err.Error())
+	}
+	return out.Bytes()
+}
+
+// CMake gives a file that sets lists. Starters are left out: they belong to their user.
+func (l *List) CMake() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "set(DLPACKGEN_LIST_VERSION %d)\n", l.Version)
+	for _, list := range []struct {
+		name  string
+		paths []string
+	}{
+		{"DLPACKGEN_INPUTS", l.Inputs},
+		{"DLPACKGEN_OUTPUTS", l.paths()},
+		{"DLPACKGEN_HEADERS", l.paths(Header)},
+		{"DLPACKGEN_UNITS", l.paths(Unit)},
+		{"DLPACKGEN_INCLUDE_DIRECTORIES", l.Includes},
+	} {
+		fmt.Fprintf(&b, "set(%s", list.name)
+		for _, p := range list.paths {
+			fmt.Fprintf(&b, "\n  \"%s\"", cmakeQuoted.Replace(p))
+		}
+		b.WriteString(")\n")
+	}
+	return b.String()
+}
+
+var cmakeQuoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, `;`, `\;`)
+
+// Ninja gives a dyndep file. It adds the files of a run to the outputs of the build statement of
+// which result, the stamp or the lock, is the output. What result is not, the lock included, is
+// implicit.
+func (l *List) Ninja(result string) (string, error) {
+	names := slices.DeleteFunc(l.paths(), func(p string) bool { return p == result })
+	for i, name := range append([]string{result}, names...) {
+		if strings.ContainsAny(name, "\r\n") {
+			return "", fmt.Errorf("ninja cannot name %q: there is a line break in it", name)
+		}
+		if i > 0 {
+			names[i-1] = ninjaPath.Replace(name)
+		}
+	}
+	text := "ninja_dyndep_version = 1\nbuild " + ninjaPath.Replace(result)
+	if len(names) > 0 {
+		text += " | $\n    " + strings.Join(names, " $\n    ")
+	}
+	return text + ": dyndep\n  restat = 1\n", nil
+}
+
+var ninjaPath = strings.NewReplacer("$", "$$", " ", "$ ", ":", "$:")
+
+// LockPath gives the path of the lock, or "" where a run has none.
+func (l *List) LockPath() string { return strings.Join(l.paths(Lock), "") }

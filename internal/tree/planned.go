@@ -1,0 +1,35 @@
+package tree
+
+import (
+	"cmp"
+	"path"
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+)
+
+// Planned is a file that a run keeps up to date, or begins for its user.
+type Planned struct {
+	Path   string // slashes, relative to Request.Out
+	Target string // "" for the lock
+	File   emit.File
+}
+
+// Plan lists the files of a request by path, with the lock as the last one. It reads and writes
+// nothing: a conflict that only the disk shows, such as a link, is left to Check and Generate.
+func Plan(req Request) ([]Planned, error) {
+	if _, err := newWant(req); err != nil {
+		return nil, err
+	}
+	var all []Planned
+	for _, t := range req.Targets {
+		for _, f := range t.Files {
+			all = append(all, Planned{Path: path.Join(t.Path, f.Path), Target: t.Name, File: f})
+		}
+	}
+	slices.SortFunc(all, func(a, b Planned) int { return cmp.Compare(a.Path, b.Path) })
+	if slices.ContainsFunc(all, func(p Planned) bool { return !p.File.Once }) {
+		all = append(all, Planned{Path: cmp.Or(req.Lock, DefaultLock)})
+	}
+	return all, nil
+}
