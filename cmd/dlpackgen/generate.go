@@ -20,6 +20,7 @@ type generateFlags struct {
 	force   bool
 	depfile string
 	stamp   string
+	outputs bool // in the depfile
 	quiet   *bool
 }
 
@@ -47,10 +48,15 @@ func (a *app) generate() *cobra.Command {
 		"write the inputs to `FILE`, for make or ninja: config, spec, go.mod and this program")
 	cmd.Flags().StringVar(&f.stamp, "stamp", "",
 		"write `FILE` in each run that succeeds, as the target of a rule for make")
+	cmd.Flags().BoolVar(&f.outputs, "depfile-outputs", false,
+		"list the outputs in the depfile too, so that a lost one is made again; with --depfile and --stamp")
 	f.quiet = quietFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if err := notEmpty(cmd, "depfile", "stamp"); err != nil {
 			return err
+		}
+		if f.outputs && (f.depfile == "" || f.stamp == "") {
+			return cannot("usage", "add them, or leave it out", "--depfile-outputs needs --depfile and --stamp")
 		}
 		j, err := f.load()
 		if err != nil {
@@ -72,6 +78,7 @@ func (a *app) make(f *generateFlags, j *job) error {
 		return err
 	}
 	req.Force, req.Depfile, req.Stamp, req.Binary = f.force, f.depfile, f.stamp, lasting(os.Executable())
+	req.DepfileOutputs = f.outputs
 	report, err := tree.Generate(req, f.dryRun)
 	if err != nil {
 		return treeFailure(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -41,6 +42,23 @@ func TestDepfileWithoutInputs(t *testing.T) {
 	req.Depfile = "x.d"
 	generated(t, req)
 	assert.Equal(t, "dlpackgen.lock:\n", disked(t, ".")["x.d"])
+}
+
+func TestDepfileWithOutputs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	req := request("out", target("c", "c", map[string]string{"a.h": ours("a"), "b.h": ours("b")}))
+	req.Targets[0].Files = append(req.Targets[0].Files, emit.File{Path: "mine.c", Data: []byte("x"), Once: true})
+	req.Inputs, req.Depfile, req.Stamp, req.DepfileOutputs = []string{"dlpackgen.yaml"}, "x.d", "stamp", true
+	generated(t, req)
+	assert.Equal(t, "stamp: dlpackgen.yaml out/c/a.h out/c/b.h\nout/c/a.h:\nout/c/b.h:\n", disked(t, ".")["x.d"])
+	for _, incomplete := range []func(*Request){
+		func(r *Request) { r.Stamp = "" }, func(r *Request) { r.Depfile = "" },
+	} {
+		bad := req
+		incomplete(&bad)
+		_, err := Generate(bad, false)
+		assert.ErrorContains(t, err, "need a depfile and a stamp")
+	}
 }
 
 // In the output directory the depfile may lie in a folder that the run makes.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -39,7 +40,7 @@ func (w *want) sideFiles(req Request) (out []side, err error) {
 		}
 		s.data = []byte(req.Tool.Version + " " + req.Tool.Digest + "\n")
 		if !s.anew {
-			s.data, err = depfileText(s.pos, cmp.Or(req.Stamp, w.at(w.lock).File), w.inputs)
+			s.data, err = depfileText(s.pos, cmp.Or(req.Stamp, w.at(w.lock).File), w.dependencies(req))
 		}
 		if err != nil {
 			return nil, err
@@ -47,6 +48,21 @@ func (w *want) sideFiles(req Request) (out []side, err error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// dependencies gives what a depfile names: the inputs, and on request the outputs. The stamp is the
+// last file of a run to be written, so an output is newer only where something else wrote it.
+func (w *want) dependencies(req Request) []string {
+	names := slices.Clone(w.inputs)
+	if !req.DepfileOutputs {
+		return names
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.files)) {
+		if !w.files[name].once {
+			names = append(names, w.at(name).File)
+		}
+	}
+	return names
 }
 
 func (s side) path() string { return filepath.Join(s.dir, s.name) }

@@ -45,12 +45,15 @@ type Request struct {
 	// the selection is narrowed even where Others is empty: the lock may know targets that the
 	// config has dropped
 	Only    bool
-	Tool    Tool     // this build of dlpackgen, for the records
-	Force   bool     // Generate: files edited by hand are replaced
-	Depfile string   // Generate: a file for make or ninja, relative to the current directory; "" writes none
-	Stamp   string   // Generate: a file that each run that succeeds writes anew, as a target for make; likewise
-	Inputs  []string // config and spec as the user named them: they go to Depfile, and are never judged
-	Binary  string   // this program, which goes to Depfile too; "" where it has no lasting place
+	Tool    Tool   // this build of dlpackgen, for the records
+	Force   bool   // Generate: files edited by hand are replaced
+	Depfile string // Generate: a file for make or ninja, relative to the current directory; "" writes none
+	Stamp   string // Generate: a file that each run that succeeds writes anew, as a target for make; likewise
+	// DepfileOutputs lists the outputs in Depfile too, so that a lost one makes the Stamp, which
+	// it needs, out of date.
+	DepfileOutputs bool
+	Inputs         []string // config and spec as the user named them: they go to Depfile, and are never judged
+	Binary         string   // this program, which goes to Depfile too; "" where it has no lasting place
 }
 
 // State is what stands at a path, against the plan.

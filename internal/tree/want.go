@@ -75,6 +75,9 @@ func (w *want) checkWords(req Request) error {
 	if req.Out == "" {
 		return bad("no output directory is given")
 	}
+	if req.DepfileOutputs && (req.Depfile == "" || req.Stamp == "") {
+		return bad("outputs in the depfile need a depfile and a stamp")
+	}
 	for _, name := range slices.Concat(req.Inputs, []string{req.Out, req.Depfile, req.Stamp}) {
 		if why := relpath.TooLong(name); why != "" {
 			return bad("the path %s %s", relpath.Show(name), why)

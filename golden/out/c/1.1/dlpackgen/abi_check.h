@@ -27,6 +27,11 @@
 
 #include <dlpack/dlpack.h>
 
+/* One line for the usual mistake: the include path has another dlpack.h first. */
+#if !defined(DLPACK_MAJOR_VERSION) || DLPACK_MAJOR_VERSION != 1 || !defined(DLPACK_MINOR_VERSION) || DLPACK_MINOR_VERSION != 1
+#error "another <dlpack/dlpack.h> than that of DLPack 1.1 comes first in the include path, or was included before"
+#endif
+
 /* How the language asserts, names the member of a type, and compares types. */
 #if defined(__cplusplus) && (__cplusplus >= 201103L || defined(_MSVC_LANG))
 template <class A, class B> struct dlpackgen_abi_same { enum { value = 0 }; };
