@@ -175,7 +175,7 @@ func TestSpecsWithoutTheUsualTypes(t *testing.T) {
 func TestChecksHaveNoConditionOnTargets(t *testing.T) {
 	condition := regexp.MustCompile(`(?m)^#\s*(?:if|elif)(.*)$`)
 	language := regexp.MustCompile(`^(?:[\s!&|()]|ndef ` +
-		`DLPACKGEN_ABI_CHECK_H_|def|defined|__cplusplus|_MSVC_LANG|__STDC_VERSION__|>=|201112L|201103L)*$`)
+		`DLPACKGEN_ABI_CHECK_H_|def|defined|DLPACK_(?:MAJOR_|MINOR_|ABI_)?VERSION|!= \d+|__cplusplus|_MSVC_LANG|__STDC_VERSION__|>=|201112L|201103L)*$`)
 	for _, info := range spec.Embedded().Releases() {
 		_, files := renderRelease(t, info.Version)
 		found := condition.FindAllStringSubmatch(string(files[0].Data), -1)

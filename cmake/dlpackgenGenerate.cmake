@@ -1,0 +1,104 @@
+#[[
+dlpackgen_generate(TARGET name
+  [CONFIG file | NO_CONFIG] [SPEC file] [OUT folder] [DLPACK release] [ONLY target...])
+
+Makes the files of a config while the project is built, and the INTERFACE library `name`: who links
+it finds the headers, and is built after them. CONFIG is dlpackgen.yaml of the current source
+folder, OUT the folder `name` of the current binary folder. The caller's scope gets lists of files:
+`name`_OUTPUTS, `name`_HEADERS and `name`_UNITS, the C that the config's kernels are compiled from.
+
+Each consumer also compiles one small file, which fails where its include path has another dlpack.h
+in front of this one, such as that of a distribution.
+]]
+function(dlpackgen_generate)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_CONFIG" "TARGET;CONFIG;SPEC;OUT;DLPACK" "ONLY")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_TARGET OR arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "dlpackgen_generate(TARGET name [CONFIG file | NO_CONFIG] [SPEC file] [OUT folder] "
+                        "[DLPACK release] [ONLY target...]): ${arg_UNPARSED_ARGUMENTS} ${arg_KEYWORDS_MISSING_VALUES}")
+  endif()
+  _dlpackgen_selection()
+  _dlpackgen_list()
+
+  set(base "${CMAKE_CURRENT_BINARY_DIR}/${arg_TARGET}.dlpackgen")
+  set(command "${DLPACKGEN_EXECUTABLE}" generate --quiet ${selection} --stamp "${base}.stamp" --depfile "${base}.d")
+  if(NOT CMAKE_GENERATOR MATCHES "Ninja")
+    list(APPEND command --depfile-outputs) # for make, byproducts are nothing to look at
+  endif()
+  set(depfile)
+  if(CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
+    set(depfile DEPFILE "${base}.d")
+  endif()
+  # The stamp alone is OUTPUT: rules for make would give each further one a new time.
+  add_custom_command(OUTPUT "${base}.stamp" BYPRODUCTS ${DLPACKGEN_OUTPUTS} COMMAND ${command}
+    DEPENDS ${inputs} "${DLPACKGEN_EXECUTABLE}" ${depfile} COMMENT "Generating ${arg_TARGET} with dlpackgen" VERBATIM)
+  set_source_files_properties(${DLPACKGEN_UNITS} PROPERTIES GENERATED TRUE)
+  _dlpackgen_library()
+  foreach(list OUTPUTS HEADERS UNITS)
+    set(${arg_TARGET}_${list} "${DLPACKGEN_${list}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+# Sets `selection`, the flags that generate and list outputs share, and `inputs`. Paths are absolute.
+macro(_dlpackgen_selection)
+  set(selection)
+  set(inputs)
+  if(arg_NO_CONFIG)
+    list(APPEND selection --no-config)
+  else()
+    if(NOT arg_CONFIG)
+      set(arg_CONFIG dlpackgen.yaml)
+    endif()
+    get_filename_component(arg_CONFIG "${arg_CONFIG}" ABSOLUTE)
+    list(APPEND selection --config "${arg_CONFIG}")
+    list(APPEND inputs "${arg_CONFIG}")
+  endif()
+  if(arg_SPEC)
+    get_filename_component(arg_SPEC "${arg_SPEC}" ABSOLUTE)
+    list(APPEND selection --spec "${arg_SPEC}")
+    list(APPEND inputs "${arg_SPEC}")
+  endif()
+  if(NOT arg_OUT)
+    set(arg_OUT "${arg_TARGET}")
+  endif()
+  get_filename_component(arg_OUT "${arg_OUT}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
+  list(APPEND selection --out "${arg_OUT}")
+  if(arg_DLPACK)
+    list(APPEND selection --dlpack "${arg_DLPACK}")
+  endif()
+  if(arg_ONLY)
+    string(REPLACE ";" "," only "${arg_ONLY}")
+    list(APPEND selection --only "${only}")
+  endif()
+endmacro()
+
+# Sets the lists of `list outputs`. A change of an input configures the project again.
+macro(_dlpackgen_list)
+  set(list_file "${CMAKE_CURRENT_BINARY_DIR}/${arg_TARGET}.dlpackgen.cmake")
+  execute_process(COMMAND "${DLPACKGEN_EXECUTABLE}" list outputs --format cmake ${selection}
+    OUTPUT_FILE "${list_file}" RESULT_VARIABLE result ERROR_VARIABLE errors)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "dlpackgen list outputs failed (${result}):\n${errors}")
+  endif()
+  include("${list_file}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inputs} "${DLPACKGEN_EXECUTABLE}")
+endmacro()
+
+# Defines the INTERFACE library.
+macro(_dlpackgen_library)
+  add_custom_target(${arg_TARGET}_generate DEPENDS "${base}.stamp")
+  add_library(${arg_TARGET} INTERFACE)
+  add_dependencies(${arg_TARGET} ${arg_TARGET}_generate)
+  target_include_directories(${arg_TARGET} INTERFACE ${DLPACKGEN_INCLUDE_DIRECTORIES})
+  if(DLPACKGEN_HEADERS MATCHES "dlpackgen/abi_check\\.h")
+    get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+    if("C" IN_LIST languages)
+      set(check dlpackgen_include_check.c)
+    else()
+      set(check dlpackgen_include_check.cpp)
+    endif()
+    configure_file("${_dlpackgen_dir}/dlpackgen_include_check.c" "${CMAKE_CURRENT_BINARY_DIR}/${check}" COPYONLY)
+    target_sources(${arg_TARGET} INTERFACE "${CMAKE_CURRENT_BINARY_DIR}/${check}")
+  endif()
+endmacro()
+
+set(_dlpackgen_dir "${CMAKE_CURRENT_LIST_DIR}")

@@ -1,0 +1,3 @@
+module example.org/tensors
+
+go 1.24

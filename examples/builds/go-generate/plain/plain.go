@@ -1,0 +1,5 @@
+// Package plain uses nothing that is generated: no change of the config compiles it again.
+package plain
+
+// Name is printed.
+const Name = "float32 is"

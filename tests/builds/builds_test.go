@@ -1,0 +1,110 @@
+package builds
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+// system is a build system, as the table of the changes sees it.
+type system struct {
+	build     func(*testing.T, *project) string
+	generated string   // where the headers are
+	all       []string // what a build from scratch compiles
+	users     []string // those of them that include a generated header; only the first includes rules.h
+	always    []string // what a build without changes runs
+	nothing   string   // what a build without changes prints
+}
+
+// TestBuilds changes each input of a build in turn. What runs is exactly what the change asks for.
+func TestBuilds(t *testing.T) {
+	for name, s := range systems {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s.changes(t)
+		})
+	}
+}
+
+func (s system) changes(t *testing.T) {
+	p := newProject(t, s.build)
+	generates := append([]string{"generate"}, s.users...)
+	rules := append([]string{"generate"}, s.users[:1]...)
+	idle := func(after string) {
+		t.Helper()
+		assert.Contains(t, p.builds(t, "nothing, after "+after, s.always...), s.nothing)
+	}
+	p.builds(t, "from scratch", append([]string{"generate"}, s.all...)...)
+	idle("a build from scratch")
+
+	p.replace(t, "ex/dlpackgen.yaml", "version: 1\n", "# A comment.\nversion: 1\n")
+	p.builds(t, "the config has changed, its output has not", "generate")
+	idle("a comment")
+	p.replace(t, "ex/dlpackgen.yaml", `"1.3"`, "main")
+	p.builds(t, "another release", generates...)
+	idle("another release")
+
+	p.install(t, program(t, "plain", ""))
+	p.builds(t, "the program is newer", "generate")
+	p.install(t, program(t, "changed", "/* A template that has changed. */\n"))
+	p.builds(t, "a template of the program has changed: that of rules.h", rules...)
+	idle("another template")
+
+	require.NoError(t, os.Remove(p.path(s.generated+"/c/dlpack/dlpack.h")))
+	p.builds(t, "an output is lost", generates...)
+	assert.FileExists(t, p.path(s.generated+"/c/dlpack/dlpack.h"))
+	idle("a lost output")
+}
+
+// c are the sources of the program in C.
+var c = []string{"main.c", "plain.c"}
+
+// systems are the build systems by the folder of their example.
+var systems = map[string]system{
+	"make": {generated: "ex/make/gen", all: c, users: c[:1], nothing: "'tensors' is up to date",
+		build: func(t *testing.T, p *project) string { return p.run(t, "ex/make", testtool.Require(t, "make", "make")) }},
+	"ninja": {generated: "ex/ninja/gen", all: c, users: c[:1], nothing: "no work to do", build: ninja},
+	"meson": {generated: "ex/meson/gen", all: c, users: c[:1], nothing: "no work to do", build: meson},
+	"cmake-ninja": {generated: "b/headers", all: append(c, check), users: []string{c[0], check},
+		nothing: "no work to do", build: cmake("Ninja")},
+	"cmake-make": {generated: "b/headers", all: append(c, check), users: []string{c[0], check},
+		nothing: "", build: cmake("Unix Makefiles")},
+	"setuptools": {generated: "ex/setuptools/gen", all: []string{"module.c"}, users: []string{"module.c"},
+		always: []string{"generate"}, build: setuptools},
+}
+
+// check is compiled for each target that links to one of dlpackgen_generate().
+const check = "dlpackgen_include_check.c"
+
+func ninja(t *testing.T, p *project) string {
+	testtool.Require(t, "ninja", "ninja-build")
+	p.run(t, "ex/ninja", "sh", "-c", `[ -e program.ninja ] || echo "program = $(command -v dlpackgen)" > program.ninja`)
+	return p.run(t, "ex/ninja", "ninja")
+}
+
+func meson(t *testing.T, p *project) string {
+	testtool.Require(t, "meson", "meson")
+	if _, err := os.Stat(p.path("b")); err != nil {
+		p.run(t, "ex/meson", "meson", "setup", p.path("b"))
+	}
+	return p.run(t, "ex/meson", "ninja", "-C", p.path("b"))
+}
+
+func cmake(generator string) func(*testing.T, *project) string {
+	return func(t *testing.T, p *project) string {
+		testtool.Require(t, "cmake", "cmake")
+		if _, err := os.Stat(p.path("b")); err != nil {
+			p.run(t, "ex/cmake", "cmake", "-G", generator, "-B", p.path("b"))
+		}
+		return p.run(t, "ex/cmake", "cmake", "--build", p.path("b"))
+	}
+}
+
+func setuptools(t *testing.T, p *project) string {
+	python := testtool.RequirePython(t)
+	return p.run(t, "ex/setuptools", python, "setup.py", "build_ext", "--inplace")
+}

@@ -1,0 +1,151 @@
+// Package builds builds the projects of examples/builds with each build system: from scratch, after
+// each kind of change, and again. It holds tests only.
+package builds
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "builds")) }
+
+// program builds dlpackgen once; a name and a text make another build, whose template
+// templates/c/rules.h ends with the text.
+func program(t *testing.T, name, text string) string {
+	t.Helper()
+	root := golden.Root(t)
+	return filepath.Join(testkit.Built(t, name, func(dir string) {
+		args := []string{"build", "-o", dir + "/dlpackgen"}
+		if text != "" {
+			source := filepath.Join(root, "templates", "c", "rules.h")
+			rules, err := os.ReadFile(source)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(dir+"/rules.h", append(rules, text...), 0o600))
+			overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{source: dir + "/rules.h"}})
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(dir+"/overlay.json", overlay, 0o600))
+			args = append(args, "-overlay", dir+"/overlay.json")
+		}
+		cmd := exec.Command("go", append(args, "./cmd/dlpackgen")...)
+		cmd.Dir = root
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}), "dlpackgen")
+}
+
+// project is a copy of examples/builds. What its builds run is written to a log: dlpackgen by its
+// verb, the compiler by its source.
+type project struct {
+	dir   string // of the copy
+	tool  string // the program, which shims/dlpackgen runs
+	build func(*testing.T, *project) string
+	env   []string
+}
+
+const (
+	dlpackgenShim = `#!/bin/sh
+echo "$1" >> "$LOG"
+exec "$TOOL" "$@"
+`
+	compilerShim = `#!/bin/sh
+for word; do
+    case $word in *.c) source=${word##*/} ;; -c) compiles=1 ;; esac
+done
+[ -z "$compiles" ] || echo "$source" >> "$LOG"
+exec gcc "$@"
+`
+)
+
+func newProject(t *testing.T, build func(*testing.T, *project) string) *project {
+	t.Helper()
+	testtool.Require(t, "gcc", "gcc")
+	p := &project{dir: t.TempDir(), build: build}
+	require.NoError(t, os.CopyFS(p.path("ex"), os.DirFS(filepath.Join(golden.Root(t), "examples", "builds"))))
+	for name, text := range map[string]string{"dlpackgen": dlpackgenShim, "cc": compilerShim} {
+		require.NoError(t, os.MkdirAll(p.path("shims"), 0o755))
+		require.NoError(t, os.WriteFile(p.path("shims/"+name), []byte(text), 0o755)) //nolint:gosec // a program
+	}
+	p.tool = p.path("tool/dlpackgen")
+	p.install(t, program(t, "plain", ""))
+	p.env = append(os.Environ(), "PATH="+p.path("shims")+":"+os.Getenv("PATH"), "LOG="+p.path("log"), "TOOL="+p.tool,
+		"CC="+p.path("shims/cc"), "dlpackgen_DIR="+filepath.Join(golden.Root(t), "cmake"))
+	return p
+}
+
+func (p *project) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
+
+// install puts a build of dlpackgen in the place of the one before.
+func (p *project) install(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Dir(p.tool), 0o755))
+	require.NoError(t, os.WriteFile(p.tool, data, 0o755)) //nolint:gosec // a program
+	p.touch(t, "shims/dlpackgen")
+}
+
+// touch writes a file anew: tools that compare times or sizes see it.
+func (p *project) touch(t *testing.T, name string) {
+	t.Helper()
+	data, err := os.ReadFile(p.path(name))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(p.path(name), data, 0o600))
+}
+
+func (p *project) replace(t *testing.T, name, old, fresh string) {
+	t.Helper()
+	data, err := os.ReadFile(p.path(name))
+	require.NoError(t, err)
+	require.Contains(t, string(data), old)
+	require.NoError(t, os.WriteFile(p.path(name), []byte(strings.Replace(string(data), old, fresh, 1)), 0o600))
+}
+
+// run gives what a command printed that must work.
+func (p *project) run(t *testing.T, dir string, argv ...string) string {
+	t.Helper()
+	out, err := p.try(dir, argv...)
+	require.NoError(t, err, "%v\n%s", argv, out)
+	return out
+}
+
+func (p *project) try(dir string, argv ...string) (string, error) {
+	cmd := exec.Command("env", argv...)
+	cmd.Dir, cmd.Env = p.path(dir), p.env
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// work is what a build may run for a project: `list outputs` and the questions that build systems
+// ask a compiler are none.
+var work = []string{"generate", "main.c", "plain.c", "module.c", check}
+
+// builds runs the build, and compares what that ran.
+func (p *project) builds(t *testing.T, what string, want ...string) string {
+	t.Helper()
+	require.NoError(t, os.WriteFile(p.path("log"), nil, 0o600))
+	out := p.build(t, p)
+	log, err := os.ReadFile(p.path("log"))
+	require.NoError(t, err)
+	var ran []string
+	for _, word := range strings.Fields(string(log)) {
+		if slices.Contains(work, word) {
+			ran = append(ran, word)
+		}
+	}
+	slices.Sort(ran)
+	slices.Sort(want)
+	assert.Equal(t, append([]string{}, want...), append([]string{}, ran...), "%s\n%s", what, out)
+	return out
+}
