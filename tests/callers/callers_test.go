@@ -29,7 +29,7 @@ var sources = []string{"python/_kernels.c", "kernels/kernels.c", "torchshim/kern
 	"tvmffi/kernels_tvmffi.c", "onnxruntime/kernels_onnxruntime.c", "ufunc/kernels_ufunc.c",
 	"paddle/kernels_paddle.c"}
 
-// flags are those of docs/kernels.md. On x86, gnu2 spares the library a need of the loader.
+// flags are those of docs/callers/index.md. On x86, gnu2 spares the library a need of the loader.
 var flags = []string{"-std=c11", "-Os", "-fPIC", "-fvisibility=hidden", "-mtls-dialect=gnu2", "-Wall", "-Wextra",
 	"-Werror", "-DPy_LIMITED_API=0x030B0000"}
 

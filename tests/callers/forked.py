@@ -18,7 +18,7 @@ import hosts
 FOLDER = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(FOLDER / "first"))
 X = np.arange(1, 7, dtype="float32").reshape(2, 3)
-# The others do not work in a child themselves: docs/kernels.md.
+# The others do not work in a child themselves: docs/callers/index.md.
 WORK_IN_CHILDREN = ["python", "torch", "tvmffi", "ufunc", "paddle"]
 
 

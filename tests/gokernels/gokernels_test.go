@@ -171,7 +171,7 @@ func TestSignaturesThatDrift(t *testing.T) {
 	}
 }
 
-// What a trampoline takes is printed for docs/kernels.md; a busy machine is no reason to fail.
+// What a trampoline takes is printed for docs/benchmarks.md; a busy machine is no reason to fail.
 func TestOverhead(t *testing.T) {
 	file, _ := built(t, "hosts")
 	out, err := says(t, []string{file}, nil, "overhead.py")

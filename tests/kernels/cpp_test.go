@@ -104,7 +104,7 @@ func TestCppWithoutExceptions(t *testing.T) {
 	assertSentences(t, said)
 }
 
-// The calls of docs/kernels.md compile over the example's kernels, and compute.
+// The calls of docs/callers/cpp.md compile over the example's kernels, and compute.
 func TestCppOfTheDocs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for some seconds, and -short was given")
@@ -118,7 +118,7 @@ func TestCppOfTheDocs(t *testing.T) {
 	head := "version: 1\ndlpack: \"1.3\"\ntargets: {c: {path: c}, kernels: {path: kernels}, cpp: {path: cpp}}\nkernels:\n"
 	require.NoError(t, os.WriteFile(file, []byte(head+described), 0o600))
 	testkit.Generate(t, file, dir)
-	docs, err := os.ReadFile("../../docs/kernels.md")
+	docs, err := os.ReadFile("../../docs/callers/cpp.md")
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(docs), "```cpp\n")
 	require.True(t, found)

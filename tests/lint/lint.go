@@ -98,6 +98,7 @@ func Rules() []Rule {
 		{"no backup files", backups},
 		{"the texts of mutants stand once", standingRows},
 		{"commands of tutorials and how-tos are run", unrunCommands},
+		{"links of pages lead somewhere", deadLinks},
 	}
 }
 

@@ -173,6 +173,12 @@ var broken = map[string]struct{ bad, good []files }{
 			{"docs/how-to/a.md": "```sh unrun it needs a GPU\nx\n```\n"},
 			{"docs/how-to/a.md": "```sh make\nx\n```\n", "a_test.go": fine + "const a, b = \"sh make\", \"a.md\"\n"}},
 	},
+	"links of pages lead somewhere": {
+		bad: []files{{"a.md": "[x](b.md)"}, {"a.md": "[x](b.md#y)", "b.md": "# X\n"}, {"a.md": "# X\n[x](#y)"},
+			{"docs/a.md": "[x](b.md)", "b.md": ""}},
+		good: []files{{"docs/a.md": "[x](../b.md#x-y-2), [y](../c), [z](https://b.org/d.md)", "b.md": "## X: `y` 2\n",
+			"c/d.go": fine}, {"a.md": "```\n[x](b.md)\n```\n"}},
+	},
 	"no backup files": {
 		bad:  []files{{"a/b.h.orig": "x"}, {"a/b.h.rej": ""}, {"b.h~": "x"}, {"b.bak": "x"}, {".b.h.swp": "x"}},
 		good: []files{{"a/original.h": "x", "a/orig": "x", "a.orig/b.h": "x"}},

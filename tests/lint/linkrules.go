@@ -1,0 +1,59 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+)
+
+var (
+	pageLink  = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	codeBlock = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	heading   = regexp.MustCompile(`(?m)^#{1,6} +(.*)$`)
+	unslugged = regexp.MustCompile(`[^\w\- ]`)
+)
+
+// deadLinks finds links of Markdown to files and headings that are not there.
+func deadLinks(tree []File) []string {
+	there, slugs := map[string]bool{}, map[string]map[string]bool{}
+	for _, f := range tree {
+		for name := f.Path; name != "."; name = path.Dir(name) {
+			there[name] = true
+		}
+		if f.isProse() {
+			slugs[f.Path] = slugsOf(f.Data)
+		}
+	}
+	var found []string
+	for _, f := range tree {
+		if !f.isProse() || f.isGenerated() {
+			continue
+		}
+		for _, m := range pageLink.FindAllSubmatch(withoutCode(f.Data), -1) {
+			link := string(m[1])
+			name, anchor, _ := strings.Cut(link, "#")
+			switch target := path.Join(path.Dir(f.Path), name); {
+			case strings.Contains(link, ":"):
+			case name == "" && !slugs[f.Path][anchor],
+				name != "" && !there[target],
+				name != "" && anchor != "" && slugs[target] != nil && !slugs[target][anchor]:
+				found = append(found, fmt.Sprintf("%s: the link %s leads nowhere", f.Path, link))
+			}
+		}
+	}
+	return found
+}
+
+func withoutCode(page []byte) []byte { return codeBlock.ReplaceAll(page, nil) }
+
+// slugsOf gives the anchors of a page's headings, as GitHub and MkDocs make them.
+func slugsOf(page []byte) map[string]bool {
+	slugs := map[string]bool{}
+	for _, m := range heading.FindAllSubmatch(withoutCode(page), -1) {
+		text := strings.ToLower(string(bytes.TrimSpace(m[1])))
+		slugs[strings.ReplaceAll(unslugged.ReplaceAllString(text, ""), " ", "-")] = true
+	}
+	return slugs
+}
