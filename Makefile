@@ -7,6 +7,7 @@
 #               of CPython
 # make generate renders gen/ anew            make check  tells whether it must be
 # make golden    rewrites golden/ and the README's picture with what the tests make now
+# make docs     builds the documentation site in .cache/site/html
 # make bench    measures, a line a goal; ONLY=generate runs one suite of it
 # make fuzz-long gives hostile tensors to the validators of C, C++ and Python;
 #               RUNS=100000000, a few hours
@@ -16,7 +17,7 @@ FUZZTIME ?= 5s
 # A build must not depend on whether the checkout has a readable .git.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
-.PHONY: help quick test nightly torches pythons generate check golden bench fuzz-long setup clean
+.PHONY: help quick test nightly torches pythons generate check golden docs bench fuzz-long setup clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -49,6 +50,9 @@ check:
 
 golden:
 	@tools/golden.sh
+
+docs:
+	@go run ./tools/site
 
 bench:
 	@go run ./bench -only=$(ONLY)

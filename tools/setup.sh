@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what the tests need and this machine lacks: Debian packages
 # (tests/packages.txt) when root, and Python packages (tests/requirements.txt,
-# tests/requirements-frameworks.txt) into .venv, and tests/requirements-oneapi.txt and
-# tests/requirements-tvm.txt into .cache/oneapi and .cache/tvm. A part that cannot be
+# tests/requirements-frameworks.txt) into .venv, and tests/requirements-oneapi.txt, -tvm.txt and
+# -docs.txt into .cache/oneapi, .cache/tvm and .cache/docs. A part that cannot be
 # had is reported and left out; the tests that need it then skip and say so.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -139,3 +139,4 @@ install_frameworks
 # The libraries of MKL and TBB are others than those of the frameworks.
 install_apart oneapi "SYCL and dpnp" 8000000
 install_apart tvm TVM 2000000
+install_apart docs "the documentation's generator" 500000

@@ -1,0 +1,73 @@
+// Command browser opens pages of the site in headless Chromium, at the width of a desk and of a
+// phone, in light and dark colours, and prints what is wrong with each, one JSON object a line. It
+// judges nothing: tests/site does.
+//
+//	browser -axe axe.min.js -screenshots FOLDER -search WORD URL...
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"log"
+	"os"
+
+	"github.com/chromedp/chromedp"
+)
+
+// options are the flags of a run.
+type options struct {
+	axe, screenshots, search string
+}
+
+func main() {
+	log.SetFlags(0)
+	var o options
+	flag.StringVar(&o.axe, "axe", "", "the `FILE` of axe-core")
+	flag.StringVar(&o.screenshots, "screenshots", "", "the `FOLDER` of the pictures")
+	flag.StringVar(&o.search, "search", "", "a `WORD` that the search of the first page must find")
+	flag.Parse()
+	if err := run(o, flag.Args()); err != nil {
+		log.Fatal("browser: ", err)
+	}
+}
+
+// run prints a visit for each page and look.
+func run(o options, urls []string) error {
+	axe, err := os.ReadFile(o.axe)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := start()
+	defer cancel()
+	if err := chromedp.Do(ctx); err != nil { // this tab is the browser's first, and ends with it
+		return err
+	}
+	out := json.NewEncoder(os.Stdout)
+	for i, url := range urls {
+		for _, look := range looks {
+			v, err := look.visit(ctx, url, string(axe), o.screenshots)
+			if err != nil {
+				return err
+			}
+			if i == 0 && look.name == "desk" {
+				if v.Found, err = searched(ctx, url, o.search); err != nil {
+					return err
+				}
+			}
+			if err := out.Encode(v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// start begins a browser; root has no sandbox.
+func start() (context.Context, context.CancelFunc) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox,
+		chromedp.Flag("allow-file-access-from-files", true))
+	all, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(all)
+	return ctx, func() { cancel(); stop() }
+}

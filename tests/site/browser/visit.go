@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// look is a window in which a page is seen.
+type look struct {
+	name          string
+	width, height int64
+	scheme        string
+}
+
+var looks = []look{
+	{"desk", 1280, 900, "light"},
+	{"desk-dark", 1280, 900, "dark"},
+	{"phone", 390, 844, "light"},
+}
+
+// visit is what was seen of a page.
+type visit struct {
+	URL, Look  string
+	Console    []string // errors of scripts and of loading
+	Violations []string // of axe's rules
+	Overflow   int      // pixels by which the page is wider than its window
+	Stops      int      // different elements that the Tab key reaches, of the first 40
+	Bytes      int      // of the page and what it loads, as they lie on the disk
+	Found      int      // results of the search, where one was made
+	Picture    string
+}
+
+// visit opens a page in a tab of its own.
+func (l look) visit(ctx context.Context, url, axe, folder string) (*visit, error) {
+	tab, cancel := chromedp.NewContext(ctx)
+	defer cancel()
+	v := &visit{URL: url, Look: l.name, Picture: filepath.Join(folder, pictureName(url, l.name))}
+	console := chromedp.Console(tab)
+	err := chromedp.Do(tab,
+		l.emulate(),
+		chromedp.Navigate(url),
+		chromedp.Sleep(300*time.Millisecond), // the theme's scripts change the page once it is loaded
+		v.photograph(),
+		into(&v.Overflow, chromedp.Evaluate[int](
+			"document.documentElement.scrollWidth - document.documentElement.clientWidth")),
+		into(&v.Bytes, chromedp.Evaluate[int](weight)),
+		chromedp.Evaluate[chromedp.Void](axe),
+		into(&v.Violations, chromedp.Evaluate[[]string](violations, chromedp.EvalAwaitPromise)),
+		v.tabStops(),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("%s (%s): %w", url, l.name, err)
+	}
+	cancel()
+	for m := range console {
+		if m.IsException() || m.Type == "error" {
+			v.Console = append(v.Console, m.String())
+		}
+	}
+	return v, nil
+}
+
+func (l look) emulate() chromedp.Action[chromedp.Void] {
+	var options []chromedp.EmulateViewportOption
+	if l.name == "phone" {
+		options = append(options, chromedp.EmulateMobile)
+	}
+	scheme := emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}}
+	return chromedp.Steps(
+		chromedp.EmulateViewport(l.width, l.height, options...),
+		chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, scheme)
+			return err
+		}))
+}
+
+// into keeps the value of an action.
+func into[T any](value *T, a chromedp.Action[T]) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) (err error) {
+		*value, err = a(ctx, t)
+		return err
+	})
+}
+
+func pictureName(url, look string) string {
+	name := strings.TrimSuffix(url[strings.Index(url, "/html/")+len("/html/"):], ".html")
+	return strings.ReplaceAll(name, "/", "-") + "-" + look + ".png"
+}
+
+func (v *visit) photograph() chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		picture, err := chromedp.CaptureScreenshot()(ctx, t)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(v.Picture, picture, 0o644)
+	})
+}
+
+// weight sums the sizes of the page and its scripts, styles and pictures.
+const weight = `performance.getEntriesByType("navigation").concat(performance.getEntriesByType("resource"))
+	.reduce((n, e) => n + e.decodedBodySize, 0)`
+
+// violations runs axe-core, and names each rule with the first element that breaks it.
+const violations = `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]})
+	.then(r => r.violations.map(v => v.id + ": " + v.nodes.length + " x " + v.nodes[0].html.slice(0, 200)))`
+
+// reached marks the element that has the focus, and tells whether it had none before.
+const reached = `(() => { const e = document.activeElement; if (e === document.body || e.dataset.reached) return 0;
+	e.dataset.reached = "1"; return 1; })()`
+
+// tabStops presses Tab 40 times, and counts the different elements that get the focus.
+func (v *visit) tabStops() chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		for range 40 {
+			if _, err := chromedp.KeyEvent(kb.Tab)(ctx, t); err != nil {
+				return err
+			}
+			fresh, err := chromedp.Evaluate[int](reached)(ctx, t)
+			if err != nil {
+				return err
+			}
+			v.Stops += fresh
+		}
+		return nil
+	})
+}
+
+// searched types a word into the search, and counts the pages that it finds.
+func searched(ctx context.Context, url, word string) (int, error) {
+	tab, cancel := chromedp.NewContext(ctx)
+	defer cancel()
+	err := chromedp.Do(tab,
+		chromedp.EmulateViewport(1280, 900),
+		chromedp.Navigate(url),
+		chromedp.SendKeys(`input[data-md-component="search-query"]`, word))
+	if err != nil {
+		return 0, err
+	}
+	bounded, stop := context.WithTimeout(tab, time.Minute)
+	defer stop()
+	nodes, err := chromedp.Run(bounded, chromedp.Nodes(".md-search-result__item"))
+	return len(nodes), err
+}

@@ -1,0 +1,222 @@
+// Package site tests the documentation site: its pages, their links and sizes, and what headless
+// Chromium shows of them. It judges no sentence.
+package site
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+// built makes the site in a folder of the test, and gives the folder of the HTML.
+func built(t *testing.T) string {
+	t.Helper()
+	root := golden.Root(t)
+	if _, err := os.Stat(filepath.Join(root, ".cache/docs/bin/mkdocs")); err != nil {
+		t.Skip("needs MkDocs in .cache/docs: make setup")
+	}
+	out := t.TempDir()
+	cmd := exec.Command("go", "run", "./tools/site", "-out", out)
+	cmd.Dir = root
+	printed, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", printed)
+	return filepath.Join(out, "html")
+}
+
+// TestSite builds the site once: MkDocs reports links, anchors and pages that are missing.
+func TestSite(t *testing.T) {
+	html := built(t)
+	pages := readPages(t, html)
+	t.Run("links", func(t *testing.T) { assert.Empty(t, brokenLinks(pages)) })
+	t.Run("without scripts", func(t *testing.T) {
+		for name, page := range pages {
+			assert.Greater(t, len(article(page)), 100, "%s has a text in its HTML", name)
+		}
+	})
+	t.Run("nothing of others", func(t *testing.T) {
+		for name, page := range pages {
+			assert.Empty(t, foreign.FindAllString(string(page), -1), "%s loads from another server", name)
+		}
+	})
+	t.Run("weight", func(t *testing.T) { weigh(t, html, pages) })
+	t.Run("every kind of page", func(t *testing.T) {
+		for _, folder := range []string{"tutorials", "how-to", "reference", "explanation", "releases"} {
+			assert.NotEmpty(t, below(pages, folder), "%s has pages", folder)
+		}
+	})
+	t.Run("browser", func(t *testing.T) { browse(t, html, pages) })
+}
+
+// readPages gives the HTML by its path, without the page that servers show for lost links.
+func readPages(t *testing.T, html string) map[string][]byte {
+	t.Helper()
+	pages := map[string][]byte{}
+	require.NoError(t, fs.WalkDir(os.DirFS(html), ".", func(name string, _ fs.DirEntry, err error) error {
+		if err == nil && path.Ext(name) == ".html" && name != "404.html" {
+			pages[name], err = os.ReadFile(filepath.Join(html, name))
+		}
+		return err
+	}))
+	require.Greater(t, len(pages), 30)
+	return pages
+}
+
+var (
+	href    = regexp.MustCompile(`\s(?:href|src)="([^"]*)"`)
+	id      = regexp.MustCompile(`\sid="([^"]*)"`)
+	body    = regexp.MustCompile(`(?s)<article.*?</article>`)
+	markup  = regexp.MustCompile(`(?s)<[^>]*>`)
+	foreign = regexp.MustCompile(`<(?:script|img|link rel="(?:stylesheet|icon)")[^>]*(?:src|href)="https?:[^"]*"`)
+)
+
+// article is the text of a page, without its navigation and markup.
+func article(page []byte) []byte {
+	return bytes.TrimSpace(markup.ReplaceAll(body.Find(page), nil))
+}
+
+// brokenLinks checks the links of the HTML itself, those of generated pages and of the theme too.
+func brokenLinks(pages map[string][]byte) (broken []string) {
+	ids := map[string]map[string]bool{}
+	for name, page := range pages {
+		ids[name] = map[string]bool{"": true}
+		for _, m := range id.FindAllSubmatch(page, -1) {
+			ids[name][string(m[1])] = true
+		}
+	}
+	for name, page := range pages {
+		for _, m := range href.FindAllSubmatch(page, -1) {
+			file, anchor, _ := strings.Cut(string(m[1]), "#")
+			target := path.Join(path.Dir(name), file)
+			if file == "" {
+				target = name
+			}
+			if strings.Contains(file, ":") || path.Ext(target) != ".html" {
+				continue
+			}
+			if anchors, found := ids[target]; !found || !anchors[anchor] {
+				broken = append(broken, name+" -> "+string(m[1]))
+			}
+		}
+	}
+	return broken
+}
+
+func below(pages map[string][]byte, folder string) (names []string) {
+	for name := range pages {
+		if path.Dir(name) == folder {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// weigh prints the goal line of the heaviest page: its HTML, styles, scripts and pictures, as
+// servers compress them. The index of the search is no part of a page: the search loads it.
+func weigh(t *testing.T, html string, pages map[string][]byte) {
+	const limit = 300
+	sizes, heaviest := map[string]int{}, ""
+	for name, page := range pages {
+		sizes[name] = compressed(t, page)
+		loaded := map[string]bool{}
+		for _, m := range href.FindAllSubmatch(page, -1) {
+			file := filepath.Join(html, path.Dir(name), string(m[1]))
+			if kind := path.Ext(file); slices.Contains([]string{".css", ".js", ".svg", ".png"}, kind) && !loaded[file] {
+				data, err := os.ReadFile(file)
+				require.NoError(t, err)
+				sizes[name] += compressed(t, data)
+				loaded[file] = true
+			}
+		}
+		if heaviest == "" || sizes[name] > sizes[heaviest] {
+			heaviest = name
+		}
+	}
+	fmt.Printf("goal site.page measured %d KB limit %d KB %s (%s, compressed)\n", sizes[heaviest]/1000, limit,
+		map[bool]string{true: "met", false: "missed"}[sizes[heaviest] <= limit*1000], heaviest)
+	assert.LessOrEqual(t, sizes[heaviest], limit*1000, heaviest)
+}
+
+func compressed(t *testing.T, data []byte) int {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := w.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return out.Len()
+}
+
+// visit is a line of tests/site/browser.
+type visit struct {
+	URL, Look  string
+	Console    []string
+	Violations []string
+	Overflow   int
+	Stops      int
+	Found      int
+	Picture    string
+}
+
+// browse opens one page of each kind, and keeps their pictures below .cache/site.
+func browse(t *testing.T, html string, pages map[string][]byte) {
+	testtool.Require(t, "chromium", "chromium")
+	axe, err := filepath.Glob(filepath.Join(golden.Root(t), ".cache/docs/lib/*/site-packages/axe_playwright_python/axe.min.js"))
+	require.NoError(t, err)
+	require.Len(t, axe, 1, "axe-core of tests/requirements-docs.txt")
+	pictures := filepath.Join(golden.Root(t), ".cache/site/pictures")
+	require.NoError(t, os.MkdirAll(pictures, 0o755))
+	argv := []string{"run", ".", "-axe", axe[0], "-screenshots", pictures, "-search", "aligned"}
+	for _, name := range []string{"index.html", below(pages, "tutorials")[0], "kernels.html", "clients.html",
+		"reference/config.html", "releases/1.3.html"} {
+		argv = append(argv, "file://"+filepath.Join(html, name))
+	}
+	cmd := exec.Command("go", argv...)
+	cmd.Dir = "browser"
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	found := 0
+	for line := range bytes.Lines(out) {
+		var v visit
+		require.NoError(t, json.Unmarshal(line, &v))
+		found += v.Found
+		t.Run(strings.TrimPrefix(v.URL, "file://"+html+"/")+" "+v.Look, func(t *testing.T) { judge(t, &v) })
+	}
+	assert.Greater(t, found, 0, "the search of a page on the disk finds a word")
+}
+
+func judge(t *testing.T, v *visit) {
+	assert.Empty(t, v.Console, "errors in the console")
+	assert.Empty(t, v.Violations, "rules of axe-core")
+	assert.LessOrEqual(t, v.Overflow, 0, "pixels beyond the window")
+	assert.GreaterOrEqual(t, v.Stops, 10, "elements that the Tab key reaches")
+	assert.FileExists(t, v.Picture)
+	t.Log("picture:", v.Picture)
+}
+
+func TestBrokenLinksAreFound(t *testing.T) {
+	pages := map[string][]byte{
+		"a.html":   []byte(`<p id="x"><a href="b/c.html#y"> <a href="#x"> <a href="https://example.com/z.html">`),
+		"b/c.html": []byte(`<a href="../a.html#x"> <a href="../gone.html"> <a href="../a.html#gone">`),
+	}
+	broken := brokenLinks(pages)
+	slices.Sort(broken)
+	assert.Equal(t, []string{"a.html -> b/c.html#y", "b/c.html -> ../a.html#gone", "b/c.html -> ../gone.html"}, broken)
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// repository is where links lead that leave the site.
+const repository = "https://github.com/dlpackgen/dlpackgen/blob/main/"
+
+// pages are the files of the site by their path below docs/, and the configuration of MkDocs.
+type pages struct {
+	files  map[string][]byte
+	config []byte
+}
+
+// assemble makes the whole site from the tree of the repository.
+func assemble(tree fs.FS) (*pages, error) {
+	site := &pages{files: map[string][]byte{}}
+	steps := []func(fs.FS) error{site.addWritten, site.addReleases, site.addReference, site.addConfig}
+	for _, step := range steps {
+		if err := step(tree); err != nil {
+			return nil, err
+		}
+	}
+	return site, nil
+}
+
+// addWritten adds what stands under docs/.
+func (p *pages) addWritten(tree fs.FS) error {
+	return fs.WalkDir(tree, "docs", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		below := strings.TrimPrefix(name, "docs/")
+		if path.Ext(name) == ".md" {
+			data, err = outside(tree, below, data)
+		}
+		p.files[below] = data
+		return err
+	})
+}
+
+var link = regexp.MustCompile(`(\]\()([^)\s#]+)([^)]*\))`)
+
+// outside turns the relative links of a page that leave docs/ into links to the repository, and
+// reports those to files that do not exist, which MkDocs cannot see.
+func outside(tree fs.FS, page string, text []byte) ([]byte, error) {
+	var missing []string
+	out := link.ReplaceAllFunc(text, func(match []byte) []byte {
+		part := link.FindSubmatch(match)
+		target := path.Join("docs", path.Dir(page), string(part[2]))
+		if strings.Contains(string(part[2]), ":") || strings.HasPrefix(target, "docs/") {
+			return match
+		}
+		if _, err := fs.Stat(tree, target); err != nil {
+			missing = append(missing, target)
+			return match
+		}
+		return slices.Concat(part[1], []byte(repository+target), part[3])
+	})
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("docs/%s: links to files that do not exist: %s", page, strings.Join(missing, ", "))
+	}
+	return out, nil
+}
+
+// write replaces the folder of pages below out.
+func (p *pages) write(out string) error {
+	if err := os.RemoveAll(filepath.Join(out, "docs")); err != nil {
+		return err
+	}
+	for name, data := range p.files {
+		if err := writeFile(filepath.Join(out, "docs", filepath.FromSlash(name)), data); err != nil {
+			return err
+		}
+	}
+	return writeFile(filepath.Join(out, "mkdocs.yml"), p.config)
+}
+
+func writeFile(file string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, data, 0o644)
+}
+
+// title is the first heading of a page.
+func title(text []byte) string {
+	for line := range bytes.Lines(text) {
+		if heading, found := bytes.CutPrefix(line, []byte("# ")); found {
+			return strings.TrimSpace(string(heading))
+		}
+	}
+	return ""
+}

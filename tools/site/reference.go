@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
+)
+
+// addReference adds the pages that are made from the spec, the table of targets, the schema of
+// configs and the command's help.
+func (p *pages) addReference(tree fs.FS) error {
+	release, err := spec.Embedded().Release("latest")
+	if err != nil {
+		return err
+	}
+	p.files["reference/devices.md"] = devicesPage(release)
+	p.files["reference/dtypes.md"] = dtypesPage(release)
+	p.files["reference/targets.md"] = targetsPage()
+	schema, err := fs.ReadFile(tree, "docs/schema/config.json")
+	if err != nil {
+		return err
+	}
+	if p.files["reference/config.md"], err = configPage(schema); err != nil {
+		return err
+	}
+	p.files["reference/commands.md"], err = commandsPage()
+	return err
+}
+
+func devicesPage(r *spec.Release) []byte {
+	page := newPage("Device types", "The device types of DLPack "+r.Version+", and how generated code treats them. "+
+		"`dlpackgen list devices` prints those of any release.")
+	page.row("Name", "Value", "Host reads it", "`data` is", "`device_id`", "Streams", "Meaning")
+	page.row("---", "--:", "---", "---", "---", "---", "---")
+	for _, enum := range spec.Of[*spec.Enum](r) {
+		for _, v := range enum.Values {
+			if v.Device != nil {
+				page.device(v)
+			}
+		}
+	}
+	page.line("")
+	page.streams(r)
+	return page.bytes()
+}
+
+// device is the row of a device type.
+func (m *markdown) device(v spec.EnumValue) {
+	data, id, streams := "an address", "an ordinal", "only None"
+	if v.Device.Opaque {
+		data = "a handle"
+	}
+	if v.Device.IDZero {
+		id = "always 0"
+	}
+	if v.Device.Streams != "" {
+		streams = fmt.Sprintf("[%s](#streams-of-%s)", v.Device.Streams, v.Device.Streams)
+	}
+	reads := "no"
+	if v.Device.HostReadable {
+		reads = "yes"
+	}
+	m.row("`"+v.Name+"`", fmt.Sprint(v.Value), reads, data, id, streams, v.Doc)
+}
+
+// streams explains the numbers that __dlpack__(stream=...) takes.
+func (m *markdown) streams(r *spec.Release) {
+	for _, table := range r.Streams {
+		m.heading("Streams of " + table.Name)
+		m.paragraph("%s", sentence(table.Doc))
+		m.row("`stream=`", "Meaning")
+		m.row("--:", "---")
+		for _, v := range table.Values {
+			m.row(fmt.Sprint(v.Value), strings.ReplaceAll(v.Meaning, "_", " "))
+		}
+		if table.Handle {
+			m.row("larger numbers", "the address of a stream")
+		}
+		m.line("")
+	}
+}
+
+func dtypesPage(r *spec.Release) []byte {
+	page := newPage("Data types", "The data types of DLPack "+r.Version+" by the names that descriptions of kernels "+
+		"use. `dlpackgen list dtypes` prints those of any release.")
+	page.row("Name", "Type code", "Bits", "Lanes", "PyTorch", "Meaning")
+	page.row("---", "---", "--:", "--:", "---", "---")
+	for _, t := range r.DTypes {
+		torch := ""
+		if t.Torch.Type != "" {
+			torch = "`" + t.Torch.Type + "`"
+		}
+		page.row("`"+t.Name+"`", "`"+t.Code+"`", fmt.Sprint(t.Bits), fmt.Sprint(t.Lanes), torch, t.Doc)
+	}
+	return page.bytes()
+}
+
+func targetsPage() []byte {
+	page := newPage("Targets", "What `targets:` of `dlpackgen.yaml` can name. [The config](config.md) lists the keys "+
+		"of each.")
+	page.row("Target", "Oldest DLPack", "Default path", "Output")
+	page.row("---", "---", "---", "---")
+	for _, t := range targets.All() {
+		page.row("`"+t.Name+"`", t.Oldest, "`"+t.Path+"`", t.About())
+	}
+	return page.bytes()
+}
+
+// commandsPage has the help of each verb, as the program prints it.
+func commandsPage() ([]byte, error) {
+	help, err := help()
+	if err != nil {
+		return nil, err
+	}
+	page := newPage("Command help", "What `dlpackgen VERB --help` prints. [The command line](../cli.md) is the contract "+
+		"that pipelines can rely on.")
+	for _, verb := range verbs(help) {
+		text, err := commandHelp(verb)
+		if err != nil {
+			return nil, err
+		}
+		page.heading("dlpackgen " + verb)
+		page.code("text", text)
+	}
+	return page.bytes(), nil
+}
+
+func help() (string, error) { return commandHelp() }
+
+func commandHelp(verb ...string) (string, error) {
+	argv := append(append([]string{"run", "./cmd/dlpackgen"}, verb...), "--help")
+	out, err := exec.Command("go", argv...).Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w", strings.Join(argv, " "), err)
+	}
+	return string(out), nil
+}
+
+// verbs reads the names of the verbs from the help of the program.
+func verbs(help string) []string {
+	_, list, _ := strings.Cut(help, "Available Commands:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	var names []string
+	for line := range strings.Lines(list) {
+		if name := strings.Fields(line)[0]; name != "help" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
