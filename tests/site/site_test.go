@@ -177,7 +177,8 @@ type visit struct {
 // browse opens one page of each kind, and keeps their pictures below .cache/site.
 func browse(t *testing.T, html string, pages map[string][]byte) {
 	testtool.Require(t, "chromium", "chromium")
-	axe, err := filepath.Glob(filepath.Join(golden.Root(t), ".cache/docs/lib/*/site-packages/axe_playwright_python/axe.min.js"))
+	axe, err := filepath.Glob(filepath.Join(golden.Root(t),
+		".cache/docs/lib/*/site-packages/axe_playwright_python/axe.min.js"))
 	require.NoError(t, err)
 	require.Len(t, axe, 1, "axe-core of tests/requirements-docs.txt")
 	pictures := filepath.Join(golden.Root(t), ".cache/site/pictures")

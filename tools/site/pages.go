@@ -24,7 +24,8 @@ type pages struct {
 // assemble makes the whole site from the tree of the repository.
 func assemble(tree fs.FS) (*pages, error) {
 	site := &pages{files: map[string][]byte{}}
-	steps := []func(fs.FS) error{site.addWritten, site.addReleases, site.addReference, site.addConfig}
+	steps := []func(fs.FS) error{site.addWritten, site.addReleases, site.addReference, site.addHeaders,
+		site.addPackages, site.addConfig}
 	for _, step := range steps {
 		if err := step(tree); err != nil {
 			return nil, err

@@ -44,7 +44,9 @@ func TestEveryKeyOfTheConfigHasALine(t *testing.T) {
 	require.NoError(t, err)
 	page, err := configPage(schema)
 	require.NoError(t, err)
-	for _, line := range []string{"| `dlpack` |", "## targets.python", "## kernels.NAME", "| `batch` |", "## backends.NAME"} {
+	for _, line := range []string{
+		"| `dlpack` |", "## targets.python", "## kernels.NAME", "| `batch` |", "## backends.NAME",
+	} {
 		assert.Contains(t, string(page), line)
 	}
 	_, err = configPage([]byte("{"))
@@ -67,5 +69,73 @@ func TestEveryReleaseHasAPage(t *testing.T) {
 }
 
 func TestVerbsAreReadFromTheHelp(t *testing.T) {
-	assert.Equal(t, []string{"check", "vet"}, verbs("Usage:\n\nAvailable Commands:\n  check  a\n  help   b\n  vet    c\n\nFlags:\n"))
+	help := "Usage:\n\nAvailable Commands:\n  check  a\n  help   b\n  vet    c\n\nFlags:\n"
+	assert.Equal(t, []string{"check", "vet"}, verbs(help))
+}
+
+// aHeader has what the pages of headers show, and what they leave out.
+const aHeader = `/* DLPack 1.3; SPDX-License-Identifier: 0BSD */
+/**
+ * \file a.h
+ * What it is.
+ */
+#ifndef A
+/** A limit. */
+#define LIMIT 64
+
+/**
+ * Counts a_b.
+ *
+ * \param x  the tensor
+ * \return a count
+ */
+static inline int count(const T* x,
+    int y) {
+  return 1;
+}
+/** Private. */
+int hidden_(void);
+/** Two. */
+struct pair {
+  int a; /* one */
+};
+`
+
+func TestHeadersAreRead(t *testing.T) {
+	page := string(headerPage("gen/c/dlpackgen/a.h", aHeader, "c"))
+	for _, want := range []string{
+		"# dlpackgen/a.h\n", "\nWhat it is.\n", "## `LIMIT`\n",
+		"```c\nstatic inline int count(const T* x,\n    int y);\n```", "Counts a\\_b.",
+		"- `x`: the tensor\n- Returns: a count\n", "## `pair`\n\n```c\nstruct pair {\n  int a; /* one */\n};\n```",
+	} {
+		assert.Contains(t, page, want)
+	}
+	assert.NotContains(t, page, "hidden")
+	assert.Nil(t, headerPage("gen/c/dlpackgen/b.h", "/** \\file b.h\n * Nothing. */\n", "c"))
+}
+
+const aPackage = `// Package p is p.
+package p
+
+// F does it.
+func F() {}
+
+// T is a type.
+type T int
+
+// M is its method.
+func (t *T) M() {}
+
+func hidden() {}
+`
+
+func TestPackagesAreRead(t *testing.T) {
+	page, err := packagePage(fstest.MapFS{"p/a.go": {Data: []byte(aPackage)}}, "p")
+	require.NoError(t, err)
+	for _, want := range []string{
+		"# Package p\n", "Package p is p.", "## `F`\n\n```go\nfunc F()\n```\n\nF does it.", "## `T.M`\n",
+	} {
+		assert.Contains(t, string(page), want)
+	}
+	assert.NotContains(t, string(page), "hidden")
 }
