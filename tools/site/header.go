@@ -128,8 +128,8 @@ func declaration(text string) string {
 }
 
 var (
-	ofMacro    = regexp.MustCompile(`^#define (\w+)`)
-	ofType     = regexp.MustCompile(`(?m)^(?:template ?<[^\n]*\n)?(?:typedef )?` +
+	ofMacro = regexp.MustCompile(`^#define (\w+)`)
+	ofType  = regexp.MustCompile(`(?m)^(?:template ?<[^\n]*\n)?(?:typedef )?` +
 		`(?:struct|class|enum class|enum|union|using|concept) (\w+)`)
 	ofFunction = regexp.MustCompile(`([\w~]+)\s*\(`)
 	ofVariable = regexp.MustCompile(`(\w+)(?:\[[^\]]*\])?\s*(?:=|;)`)

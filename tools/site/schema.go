@@ -119,7 +119,7 @@ func (r *configReader) kind(n *node) string {
 	case n.Const != nil:
 		return "`" + text(n.Const) + "`"
 	case len(n.Enum) > 0 && len(n.Enum) <= 12:
-		return "`" + strings.Join(texts(n.Enum), "`, `") + "`"
+		return "`" + strings.Join(slices.Compact(texts(n.Enum)), "`, `") + "`"
 	case n.Items != nil:
 		return "list of " + r.kind(r.resolve(n.Items))
 	case len(n.Properties) > 0 || r.entry(n) != nil:

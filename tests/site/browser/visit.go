@@ -41,7 +41,8 @@ type visit struct {
 
 // visit opens a page in a tab of its own.
 func (l look) visit(ctx context.Context, url, axe, folder string) (*visit, error) {
-	tab, cancel := chromedp.NewContext(ctx)
+	// The theme remembers the colours of a profile, so each look has its own.
+	tab, cancel := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
 	defer cancel()
 	v := &visit{URL: url, Look: l.name, Picture: filepath.Join(folder, pictureName(url, l.name))}
 	console := chromedp.Console(tab)
