@@ -13,7 +13,8 @@ import (
 // siteConfig is the configuration of MkDocs, but for the pages that folders hold.
 const siteConfig = "tools/site/mkdocs.yml"
 
-// addConfig completes the navigation: a line `- FOLDER/*` stands for the pages of a folder, by title.
+// addConfig completes the navigation: a line `- FOLDER/*` stands for the pages of a folder, ordered
+// by title.
 func (p *pages) addConfig(tree fs.FS) error {
 	data, err := fs.ReadFile(tree, siteConfig)
 	if err != nil {
