@@ -469,8 +469,7 @@ static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
 
 #include "dlpack.h"
 
-/**
- * \file elements.h
+/*
  * What type codes say of their elements, by number: for the codes of all releases, since an
  * older one may meet them and no number is given out twice. Nothing here keeps state.
  */

@@ -232,7 +232,7 @@ static inline const struct dlpackgen_element* dlpackgen_np_element(int number) {
 
 /* Exceptions and their texts, and looking for what may be missing. Part of dlpackgen_python.c. */
 
-#include <dlpackgen/described.h>
+#include <dlpackgen/checker.h>
 
 /* An exception that is set aside while other code of Python runs: none may run with one
  * set, and the result of a call says whether it failed, never an exception that is set. */

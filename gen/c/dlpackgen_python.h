@@ -135,7 +135,7 @@ struct dlpackgen_adopted {
  * streams. Nothing here keeps state.
  */
 
-#include <dlpackgen/names.h>
+#include <dlpackgen/parameter.h>
 #include <stddef.h>
 
 /* Python keeps pointers to the names of capsules, not copies. */

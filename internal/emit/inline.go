@@ -27,7 +27,7 @@ func (a Asset) inline(text string, words Words) (string, error) {
 	if len(a.Parts) == 0 && len(a.Known) == 0 {
 		return text, nil
 	}
-	in := &inliner{parts: a.Parts, words: words, guards: a.Guards, known: a.Known, done: map[string]bool{}}
+	in := &inliner{parts: a.allParts(), words: words, guards: a.Guards, known: a.Known, done: map[string]bool{}}
 	text = in.expand(text)
 	for _, part := range a.Parts {
 		if in.err == nil && !in.done[part.To] && !part.Spare {

@@ -47,8 +47,9 @@ func (m Manifest) Unfolded() Manifest {
 	var all []Asset
 	made := map[string]bool{}
 	for _, a := range m.Assets {
-		for _, part := range a.Parts {
-			if part.To = path.Join(path.Dir(a.To), part.To); !made[part.To] {
+		for _, part := range a.allParts() {
+			part.Parts = nil
+			if part.To = a.pathOf(part); !made[part.To] {
 				made[part.To], all = true, append(all, part)
 			}
 		}
@@ -56,6 +57,23 @@ func (m Manifest) Unfolded() Manifest {
 		all = append(all, a)
 	}
 	return Manifest{Assets: all, Words: m.Words}
+}
+
+// allParts are the parts, and the parts of those.
+func (a Asset) allParts() (all []Asset) {
+	for _, part := range a.Parts {
+		all = append(append(all, part), part.allParts()...)
+	}
+	return all
+}
+
+// pathOf is where a file is found that the asset includes by the name of the part: beside the
+// asset, or by the include path where the name has a folder.
+func (a Asset) pathOf(part Asset) string {
+	if strings.Contains(part.To, "/") {
+		return part.To
+	}
+	return path.Join(path.Dir(a.To), part.To)
 }
 
 // Words are pairs: a word of the sources, and what replaces it.

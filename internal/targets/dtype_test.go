@@ -42,11 +42,11 @@ func added(t *testing.T) *spec.Release {
 // Names, widths, validity and alignment, by the file that each is rendered into.
 var ofAddedTypes = map[string]map[string][]string{
 	"c": {
-		"dlpackgen/names.h": {
+		"dlpackgen/parameter.h": {
 			"#define DLPACKGEN_DTYPE_FLOAT5_E2M2FN DLPACKGEN_DTYPE(kDLFloat5_e2m2fn, 5, 1)\n", `return "pcomplex32";`,
 		},
 		"dlpackgen/codes.h": {`case kDLFloat5_e2m2fn: return "kDLFloat5_e2m2fn";`},
-		"dlpackgen/elements.h": {"    case 40: /* kDLFloat5_e2m2fn */\n      return 5;",
+		"dlpackgen/rules.h": {"    case 40: /* kDLFloat5_e2m2fn */\n      return 5;",
 			"    case 42: /* kDLPcomplex */\n", "case 16: return 2;"},
 	},
 	"cpp": {

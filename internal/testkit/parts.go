@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/c"
 	"github.com/dlpackgen/dlpackgen/internal/emit/python"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// Parts returns a copy of gen/c in which dlpackgen_python.h and .c only include their parts,
-// as files in dlpackgen_python/: a mutant names one part.
+// Parts returns a copy of gen/c in which each part is a file: those of dlpackgen_python.h and .c
+// in dlpackgen_python/, those of a header of C beside it. A mutant names one part.
 func Parts(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -58,7 +59,11 @@ func WriteParts(t testing.TB, dir string) {
 	t.Helper()
 	release, err := spec.Embedded().Release("latest")
 	require.NoError(t, err)
-	manifest, err := python.Parts(&emit.Model{Release: release})
+	model := &emit.Model{Release: release}
+	manifest, err := c.Target.Manifest(model)
+	require.NoError(t, err)
+	WriteUnfolded(t, release.Version, manifest, dir)
+	manifest, err = python.Parts(model)
 	require.NoError(t, err)
 	files, err := emit.Render(release.Version, manifest)
 	require.NoError(t, err)

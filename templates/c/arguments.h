@@ -1,5 +1,4 @@
-/**
- * \file arguments.h
+/*
  * The arguments of a call against the table of its function: one of them, in one pass
  * that most take and in full, and all of them. C11 and C++17.
  */

@@ -1,5 +1,4 @@
-/**
- * \file check.h
+/*
  * Whether an argument is what a parameter demands: a DLTensor in, a status and a
  * sentence out. In parts, which code without a table calls one by one, and as a whole
  * by the table of a function. The same mistake gets the same sentence in every host.

@@ -1,5 +1,4 @@
-/**
- * \file described.h
+/*
  * Checks the tables that describe functions, whose numbers are used as indices and whose
  * texts are printed. A mistake there is its author's. C11 and C++17.
  */

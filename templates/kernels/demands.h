@@ -1,9 +1,9 @@
-/* What descriptions of kernels demand beside the parts of <dlpackgen/check.h>: expressions,
+/* What descriptions of kernels demand beside the parts of <dlpackgen/checker.h>: expressions,
  * groups of dimensions, lists, and tensors against each other. */
 #ifndef DLPACKGEN_KERNELS_DEMANDS_H_
 #define DLPACKGEN_KERNELS_DEMANDS_H_
 
-#include <dlpackgen/arguments.h>
+#include <dlpackgen/checker.h>
 #include <string.h>
 #include "arithmetic.h"
 

@@ -3,8 +3,7 @@
 #ifndef DLPACKGEN_KERNELS_SCALAR_H_
 #define DLPACKGEN_KERNELS_SCALAR_H_
 
-#include <dlpackgen/check.h>
-#include <dlpackgen/scalar.h>
+#include <dlpackgen/checker.h>
 
 /* Not every kernel uses every part. */
 #if defined(__GNUC__)

@@ -2,7 +2,7 @@
 #ifndef DLPACKGEN_ONNXRUNTIME_ATTRIBUTES_H_
 #define DLPACKGEN_ONNXRUNTIME_ATTRIBUTES_H_
 
-#include <dlpackgen/arguments.h>
+#include <dlpackgen/checker.h>
 #include <kernels.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef DLPACKGEN_PYTHON_ERRORS_H_
 #define DLPACKGEN_PYTHON_ERRORS_H_
 
-#include <dlpackgen/described.h>
+#include <dlpackgen/checker.h>
 #include "state.h"
 
 /* An exception that is set aside while other code of Python runs: none may run with one

@@ -7,7 +7,7 @@
 
 #include "base.hpp"
 
-#include <dlpackgen/check.h>
+#include <dlpackgen/checker.h>
 
 #include <cstddef>
 #include <utility>

@@ -7,7 +7,7 @@
 #ifndef DLPACKGEN_TORCHSHIM_LIBRARY_H_
 #define DLPACKGEN_TORCHSHIM_LIBRARY_H_
 
-#include <dlpackgen/check.h>
+#include <dlpackgen/checker.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

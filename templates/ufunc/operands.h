@@ -2,7 +2,7 @@
 #ifndef DLPACKGEN_UFUNC_OPERANDS_H_
 #define DLPACKGEN_UFUNC_OPERANDS_H_
 
-#include <dlpackgen/arguments.h>
+#include <dlpackgen/checker.h>
 #include <kernels.h>
 #include <stdlib.h>
 #include <string.h>

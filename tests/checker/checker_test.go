@@ -12,8 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit/c"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -31,6 +33,8 @@ var (
 )
 
 func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "c") }
+
+func parts(t *testing.T) string { return testkit.Unfolded(t, c.Target) }
 
 // build makes the program over headers, without a library but that of the language.
 func (c compiler) build(t *testing.T, headers string, flags ...string) (program string) {
@@ -75,7 +79,7 @@ func TestSentences(t *testing.T) {
 }
 
 // entry makes all of the checker part of an object: what it calls is all that it needs.
-const entry = `#include <dlpackgen/described.h>
+const entry = `#include <dlpackgen/checker.h>
 int check(const struct dlpackgen_function *f, const DLTensor *const *t, const uint64_t *flags, int64_t *n, char *text);
 int check(const struct dlpackgen_function *f, const DLTensor *const *t, const uint64_t *flags, int64_t *n, char *text) {
   struct dlpackgen_message m = dlpackgen_message_in(text, 300);
@@ -171,7 +175,7 @@ func TestMistakesAreSeen(t *testing.T) {
 		t.Skip("builds the program with all mistakes, and -short was given")
 	}
 	headers := t.TempDir()
-	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
+	require.NoError(t, os.CopyFS(headers, os.DirFS(parts(t))))
 	var names []string
 	var all []mutation.Mutant
 	for name, m := range mistakes {
@@ -194,7 +198,7 @@ func TestMistakesAreSeen(t *testing.T) {
 
 func TestEveryMistakeHasItsText(t *testing.T) {
 	for name, m := range mistakes {
-		t.Run(name, func(t *testing.T) { m.mutation().Require(t, generated(t)) })
+		t.Run(name, func(t *testing.T) { m.mutation().Require(t, parts(t)) })
 	}
 }
 

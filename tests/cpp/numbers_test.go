@@ -10,7 +10,7 @@ import (
 func numbers(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("#include <dlpackgen/core.hpp>\n#include <dlpackgen/names.h>\n#include <dlpackgen/tensor.h>\n" +
+	b.WriteString("#include <dlpackgen/core.hpp>\n#include <dlpackgen/parameter.h>\n#include <dlpackgen/tensor.h>\n" +
 		"using namespace dlpackgen;\n" +
 		"#define SAME(a, b) " +
 		"static_assert(static_cast<std::int64_t>(a) == static_cast<std::int64_t>(b), \"differs from C\")\n")
@@ -32,7 +32,7 @@ func TestNumbersAreThoseOfC(t *testing.T) {
 	for file, change := range map[string][2]string{
 		"dtype.hpp":    {"std::uint32_t{dtype.bits} << 8", "std::uint32_t{dtype.bits} << 16"},
 		"validate.hpp": {"unknown_code = 4 ", "unknown_code = 8 "},
-		"names.h":      {"(uint32_t)(lanes) << 16", "(uint32_t)(lanes) << 24"},
+		"parameter.h":  {"(uint32_t)(lanes) << 16", "(uint32_t)(lanes) << 24"},
 		"tensor.h":     {"#define DLPACKGEN_MAX_NDIM 64", "#define DLPACKGEN_MAX_NDIM 32"},
 	} {
 		dir := headers(t, "1.3")

@@ -144,7 +144,7 @@ func TestRandomCallsAreSmall(t *testing.T) {
 }
 
 // made are the files that hold the sources of the module.
-var made = map[string]string{"check.h": "c/dlpackgen/check.h", "demands.h": "kernels/kernels.c",
+var made = map[string]string{"check.h": "c/dlpackgen/checker.h", "demands.h": "kernels/kernels.c",
 	"values.h": "python/_kernels.c", "dlpackgen_python.c": "python/dlpackgen_python.c", "author.c": "author.c"}
 
 // broken is a mistake in a source, and what the emitted tests say of it.

@@ -38,7 +38,7 @@ func standingRows(tree []File) (found []string) {
 }
 
 // made are files that tests make, by the source that has their text.
-var made = map[string]string{"dlpackgen_acme.c": "vendor.c", "names.h": "dlpackgen_python.h",
+var made = map[string]string{"dlpackgen_acme.c": "vendor.c", "names.h": "dlpackgen_python.h", "elements.h": "rules.h",
 	"streams_current.h": "contexts_current.h", "device_driver.h": "dlpackgen_cuda.c"}
 
 // prefix is what bindings of Go have in the place of a text's %s.

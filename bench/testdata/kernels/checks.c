@@ -1,6 +1,6 @@
 /* Checks three vectors so many times: `checks lines N` by the lines that the description became,
  * `checks table N` by a table that is interpreted. The instructions of both are counted. */
-#include <dlpackgen/described.h>
+#include <dlpackgen/checker.h>
 #include <kernels.h>
 #include <stdio.h>
 #include <stdlib.h>

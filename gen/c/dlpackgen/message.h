@@ -9,7 +9,7 @@
 #ifndef DLPACKGEN_MESSAGE_H_
 #define DLPACKGEN_MESSAGE_H_
 
-#include <dlpackgen/names.h>
+#include <dlpackgen/parameter.h>
 #include <dlpackgen/tensor.h>
 
 /* What most calls never come to is set apart from what all of them do. */

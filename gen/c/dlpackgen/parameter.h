@@ -8,7 +8,105 @@
 #ifndef DLPACKGEN_PARAMETER_H_
 #define DLPACKGEN_PARAMETER_H_
 
-#include <dlpackgen/names.h>
+/*
+ * What DLPack 1.3 names in messages and descriptions: types of elements and
+ * of devices. Nothing here keeps state.
+ */
+
+#include <dlpackgen/codes.h>
+
+/** A type of elements as one number, never 0. */
+#define DLPACKGEN_DTYPE(code, bits, lanes) ((uint32_t)(code) | (uint32_t)(bits) << 8 | (uint32_t)(lanes) << 16)
+
+#define DLPACKGEN_DTYPE_BOOL DLPACKGEN_DTYPE(kDLBool, 8, 1)
+#define DLPACKGEN_DTYPE_INT4 DLPACKGEN_DTYPE(kDLInt, 4, 1)
+#define DLPACKGEN_DTYPE_INT8 DLPACKGEN_DTYPE(kDLInt, 8, 1)
+#define DLPACKGEN_DTYPE_INT16 DLPACKGEN_DTYPE(kDLInt, 16, 1)
+#define DLPACKGEN_DTYPE_INT32 DLPACKGEN_DTYPE(kDLInt, 32, 1)
+#define DLPACKGEN_DTYPE_INT64 DLPACKGEN_DTYPE(kDLInt, 64, 1)
+#define DLPACKGEN_DTYPE_UINT4 DLPACKGEN_DTYPE(kDLUInt, 4, 1)
+#define DLPACKGEN_DTYPE_UINT8 DLPACKGEN_DTYPE(kDLUInt, 8, 1)
+#define DLPACKGEN_DTYPE_UINT16 DLPACKGEN_DTYPE(kDLUInt, 16, 1)
+#define DLPACKGEN_DTYPE_UINT32 DLPACKGEN_DTYPE(kDLUInt, 32, 1)
+#define DLPACKGEN_DTYPE_UINT64 DLPACKGEN_DTYPE(kDLUInt, 64, 1)
+#define DLPACKGEN_DTYPE_FLOAT16 DLPACKGEN_DTYPE(kDLFloat, 16, 1)
+#define DLPACKGEN_DTYPE_FLOAT32 DLPACKGEN_DTYPE(kDLFloat, 32, 1)
+#define DLPACKGEN_DTYPE_FLOAT64 DLPACKGEN_DTYPE(kDLFloat, 64, 1)
+#define DLPACKGEN_DTYPE_BFLOAT16 DLPACKGEN_DTYPE(kDLBfloat, 16, 1)
+#define DLPACKGEN_DTYPE_COMPLEX32 DLPACKGEN_DTYPE(kDLComplex, 32, 1)
+#define DLPACKGEN_DTYPE_COMPLEX64 DLPACKGEN_DTYPE(kDLComplex, 64, 1)
+#define DLPACKGEN_DTYPE_COMPLEX128 DLPACKGEN_DTYPE(kDLComplex, 128, 1)
+#define DLPACKGEN_DTYPE_FLOAT8_E3M4 DLPACKGEN_DTYPE(kDLFloat8_e3m4, 8, 1)
+#define DLPACKGEN_DTYPE_FLOAT8_E4M3 DLPACKGEN_DTYPE(kDLFloat8_e4m3, 8, 1)
+#define DLPACKGEN_DTYPE_FLOAT8_E4M3B11FNUZ DLPACKGEN_DTYPE(kDLFloat8_e4m3b11fnuz, 8, 1)
+#define DLPACKGEN_DTYPE_FLOAT8_E4M3FN DLPACKGEN_DTYPE(kDLFloat8_e4m3fn, 8, 1)
+#define DLPACKGEN_DTYPE_FLOAT8_E4M3FNUZ DLPACKGEN_DTYPE(kDLFloat8_e4m3fnuz, 8, 1)
+#define DLPACKGEN_DTYPE_FLOAT8_E5M2 DLPACKGEN_DTYPE(kDLFloat8_e5m2, 8, 1)
+#define DLPACKGEN_DTYPE_FLOAT8_E5M2FNUZ DLPACKGEN_DTYPE(kDLFloat8_e5m2fnuz, 8, 1)
+#define DLPACKGEN_DTYPE_FLOAT8_E8M0FNU DLPACKGEN_DTYPE(kDLFloat8_e8m0fnu, 8, 1)
+#define DLPACKGEN_DTYPE_FLOAT6_E2M3FN DLPACKGEN_DTYPE(kDLFloat6_e2m3fn, 6, 1)
+#define DLPACKGEN_DTYPE_FLOAT6_E3M2FN DLPACKGEN_DTYPE(kDLFloat6_e3m2fn, 6, 1)
+#define DLPACKGEN_DTYPE_FLOAT4_E2M1FN DLPACKGEN_DTYPE(kDLFloat4_e2m1fn, 4, 1)
+
+/** The name of a type of elements, "float32"; NULL for one without a name. */
+static inline const char *dlpackgen_dtype_name(uint32_t dtype) {
+  switch (dtype) {
+    case DLPACKGEN_DTYPE_BOOL: return "bool";
+    case DLPACKGEN_DTYPE_INT4: return "int4";
+    case DLPACKGEN_DTYPE_INT8: return "int8";
+    case DLPACKGEN_DTYPE_INT16: return "int16";
+    case DLPACKGEN_DTYPE_INT32: return "int32";
+    case DLPACKGEN_DTYPE_INT64: return "int64";
+    case DLPACKGEN_DTYPE_UINT4: return "uint4";
+    case DLPACKGEN_DTYPE_UINT8: return "uint8";
+    case DLPACKGEN_DTYPE_UINT16: return "uint16";
+    case DLPACKGEN_DTYPE_UINT32: return "uint32";
+    case DLPACKGEN_DTYPE_UINT64: return "uint64";
+    case DLPACKGEN_DTYPE_FLOAT16: return "float16";
+    case DLPACKGEN_DTYPE_FLOAT32: return "float32";
+    case DLPACKGEN_DTYPE_FLOAT64: return "float64";
+    case DLPACKGEN_DTYPE_BFLOAT16: return "bfloat16";
+    case DLPACKGEN_DTYPE_COMPLEX32: return "complex32";
+    case DLPACKGEN_DTYPE_COMPLEX64: return "complex64";
+    case DLPACKGEN_DTYPE_COMPLEX128: return "complex128";
+    case DLPACKGEN_DTYPE_FLOAT8_E3M4: return "float8_e3m4";
+    case DLPACKGEN_DTYPE_FLOAT8_E4M3: return "float8_e4m3";
+    case DLPACKGEN_DTYPE_FLOAT8_E4M3B11FNUZ: return "float8_e4m3b11fnuz";
+    case DLPACKGEN_DTYPE_FLOAT8_E4M3FN: return "float8_e4m3fn";
+    case DLPACKGEN_DTYPE_FLOAT8_E4M3FNUZ: return "float8_e4m3fnuz";
+    case DLPACKGEN_DTYPE_FLOAT8_E5M2: return "float8_e5m2";
+    case DLPACKGEN_DTYPE_FLOAT8_E5M2FNUZ: return "float8_e5m2fnuz";
+    case DLPACKGEN_DTYPE_FLOAT8_E8M0FNU: return "float8_e8m0fnu";
+    case DLPACKGEN_DTYPE_FLOAT6_E2M3FN: return "float6_e2m3fn";
+    case DLPACKGEN_DTYPE_FLOAT6_E3M2FN: return "float6_e3m2fn";
+    case DLPACKGEN_DTYPE_FLOAT4_E2M1FN: return "float4_e2m1fn";
+    default: return DLPACKGEN_CODES_NULL;
+  }
+}
+
+/** The name of a device type, "cuda"; NULL for one that DLPack 1.3 does not know. */
+static inline const char *dlpackgen_device_name(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU: return "cpu";
+    case kDLCUDA: return "cuda";
+    case kDLCUDAHost: return "cudahost";
+    case kDLOpenCL: return "opencl";
+    case kDLVulkan: return "vulkan";
+    case kDLMetal: return "metal";
+    case kDLVPI: return "vpi";
+    case kDLROCM: return "rocm";
+    case kDLROCMHost: return "rocmhost";
+    case kDLExtDev: return "extdev";
+    case kDLCUDAManaged: return "cudamanaged";
+    case kDLOneAPI: return "oneapi";
+    case kDLWebGPU: return "webgpu";
+    case kDLHexagon: return "hexagon";
+    case kDLMAIA: return "maia";
+    case kDLTrn: return "trn";
+    default: return DLPACKGEN_CODES_NULL;
+  }
+}
+
 #include <stdint.h>
 
 /* Numbers that messages tell, too. */

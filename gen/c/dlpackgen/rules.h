@@ -15,7 +15,70 @@
 #define DLPACKGEN_RULES_H_
 
 #include <dlpack/dlpack.h>
-#include <dlpackgen/elements.h>
+
+/*
+ * What type codes say of their elements, by number: for the codes of all releases, since an
+ * older one may meet them and no number is given out twice. Nothing here keeps state.
+ */
+
+#include <stdint.h>
+
+/* Functions that C++ can call while it compiles, from C++14 on. */
+#if defined(__cpp_constexpr) && __cpp_constexpr >= 201304L
+#define DLPACKGEN_CONSTEXPR static inline constexpr
+#else
+#define DLPACKGEN_CONSTEXPR static inline
+#endif
+
+/** Lanes of fewer bits are packed, unless the flags of the tensor have DLPACKGEN_PADDED_FLAG. */
+#define DLPACKGEN_PACKED_BELOW 8
+#define DLPACKGEN_PADDED_FLAG 4U
+
+/** The only width, in bits, that a type code allows; 0 where it leaves the choice. */
+DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
+  switch (code) {
+    case 6: /* kDLBool */
+    case 7: /* kDLFloat8_e3m4 */
+    case 8: /* kDLFloat8_e4m3 */
+    case 9: /* kDLFloat8_e4m3b11fnuz */
+    case 10: /* kDLFloat8_e4m3fn */
+    case 11: /* kDLFloat8_e4m3fnuz */
+    case 12: /* kDLFloat8_e5m2 */
+    case 13: /* kDLFloat8_e5m2fnuz */
+    case 14: /* kDLFloat8_e8m0fnu */
+      return 8;
+    case 15: /* kDLFloat6_e2m3fn */
+    case 16: /* kDLFloat6_e3m2fn */
+      return 6;
+    case 17: /* kDLFloat4_e2m1fn */
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+/** The numbers that an element of a type code consists of: 2 for complex ones, else 1. */
+DLPACKGEN_CONSTEXPR int dlpackgen_type_code_parts(uint8_t code) {
+  switch (code) {
+    case 5: /* kDLComplex */
+    case 18: /* kDLBcomplex */
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+/** The alignment, in bytes, of a lane or a part of one that has so many bits. */
+DLPACKGEN_CONSTEXPR int dlpackgen_width_alignment(int bits) {
+  switch (bits) {
+    case 16: return 2;
+    case 32: return 4;
+    case 64: return 8;
+    case 128: return 16;
+    default: return 1;
+  }
+}
+
 #include <stdint.h>
 
 /** Why something was refused. A number keeps its meaning for ever. */

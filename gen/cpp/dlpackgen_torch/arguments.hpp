@@ -9,7 +9,7 @@
 
 #include "base.hpp"
 
-#include <dlpackgen/check.h>
+#include <dlpackgen/checker.h>
 
 #include <cstddef>
 #include <utility>

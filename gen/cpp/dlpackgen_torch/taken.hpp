@@ -12,7 +12,7 @@
 #include "gil.hpp"
 #include "refused.hpp"
 
-#include <dlpackgen/check.h>
+#include <dlpackgen/checker.h>
 #include <pybind11/pybind11.h>
 #include <dlpackgen/exceptions.hpp>
 #include <dlpackgen/managed.hpp>

@@ -21,8 +21,8 @@ var below = map[string][]string{"dlpackpy": python, "dlpacktest": conformance,
 
 // headers are those that the C of each package includes: target c's.
 var headers = map[string][]string{
-	"":           {header.DLPack, header.Elements, header.Rules},
-	"dlpackpy":   {header.DLPack, header.Codes, header.Elements, header.Rules},
+	"":           {header.DLPack, header.Rules},
+	"dlpackpy":   {header.DLPack, header.Codes, header.Rules},
 	"dlpacktest": {header.DLPack},
 	hostFolder:   {header.DLPack},
 }

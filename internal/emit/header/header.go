@@ -15,16 +15,15 @@ import (
 // The headers, as they are included. Those that work on the versioned tensor and the exchange
 // table, which releases older than 1.2 do not have in full, come last.
 const (
-	DLPack   = "dlpack/dlpack.h"
-	Checks   = "dlpackgen/abi_check.h"
-	Codes    = "dlpackgen/codes.h"
-	Elements = "dlpackgen/elements.h"
-	Rules    = "dlpackgen/rules.h"
-	Tensor   = "dlpackgen/tensor.h"
+	DLPack = "dlpack/dlpack.h"
+	Checks = "dlpackgen/abi_check.h"
+	Codes  = "dlpackgen/codes.h"
+	Rules  = "dlpackgen/rules.h"
+	Tensor = "dlpackgen/tensor.h"
 )
 
 // Helpers are Tensor and what it includes.
-var Helpers = []string{DLPack, Codes, Elements, Rules, Tensor}
+var Helpers = []string{DLPack, Codes, Rules, Tensor}
 
 // All lists the headers of a release.
 func All(r *spec.Release) []emit.Asset {
@@ -36,20 +35,28 @@ func All(r *spec.Release) []emit.Asset {
 		return all
 	}
 	return append(all, emit.Asset{From: "c/codes.h.tmpl", To: Codes, View: viewCodes(r)},
-		emit.Asset{From: "c/elements.h.tmpl", To: Elements, View: viewElements(r)},
-		emit.Asset{From: "c/rules.h", To: Rules},
+		emit.Asset{From: "c/rules.h", To: Rules, Parts: parts("elements.h.tmpl", viewElements(r))},
 		emit.Asset{From: "c/tensor.h", To: Tensor})
 }
 
-// Checker lists the headers of <dlpackgen/...>: what a function demands of its arguments,
-// and what is said of those that are wrong.
+// Checker lists the headers of the checker of arguments: what a function demands, the statuses and
+// sentences, and the checks.
 func Checker(r *spec.Release) []emit.Asset {
 	if !hasHelpers(r) {
 		return nil
 	}
-	copied := emit.Copies("c", "dlpackgen", "arguments.h", "check.h", "described.h", "message.h", "parameter.h",
-		"scalar.h")
-	return append(copied, emit.Asset{From: "c/names.h.tmpl", To: "dlpackgen/names.h", View: viewNames(r)})
+	checks := emit.Copies("c", folder, "check.h", "arguments.h", "described.h", "scalar.h")
+	return append(emit.Copies("c", folder, "message.h"),
+		emit.Asset{From: "c/parameter.h", To: folder + "/parameter.h", Parts: parts("names.h.tmpl", viewNames(r))},
+		emit.Asset{From: "c/checker.h", To: folder + "/checker.h", Parts: checks})
+}
+
+// folder is what programs write before the names of the headers.
+const folder = "dlpackgen"
+
+// parts is the one part of a header that the spec decides.
+func parts(source string, view any) []emit.Asset {
+	return emit.Showing(view, emit.Copies("c", folder, source))
 }
 
 // Beside lists those of the headers that a flat folder holds (go mod vendor copies no folder

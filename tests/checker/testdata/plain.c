@@ -1,7 +1,6 @@
 /* Calls the checker without a host: prints each mistake's status and sentence, once buffers of
  * all sizes have held it. */
-#include <dlpackgen/described.h>
-#include <dlpackgen/scalar.h>
+#include <dlpackgen/checker.h>
 
 #include <math.h>
 #include <stdio.h>
