@@ -11,6 +11,5 @@
 #include <dlpackgen/arguments.h>
 #include <dlpackgen/check.h>
 #include <dlpackgen/described.h>
-#include <dlpackgen/scalar.h>
 
 #endif /* DLPACKGEN_CHECKER_H_ */

@@ -1,4 +1,5 @@
-/*
+/**
+ * \file scalar.h
  * Whether a dtype holds a number, and how a sentence has that number. C11 and C++17.
  */
 #ifndef DLPACKGEN_SCALAR_H_

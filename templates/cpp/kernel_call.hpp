@@ -8,7 +8,7 @@
 #include "kernel_argument.hpp"
 #include "kernel_error.hpp"
 
-#include <dlpackgen/checker.h>
+#include <dlpackgen/scalar.h>
 
 #include <cstddef>
 #include <cstdint>

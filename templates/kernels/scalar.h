@@ -4,6 +4,7 @@
 #define DLPACKGEN_KERNELS_SCALAR_H_
 
 #include <dlpackgen/checker.h>
+#include <dlpackgen/scalar.h>
 
 /* Not every kernel uses every part. */
 #if defined(__GNUC__)

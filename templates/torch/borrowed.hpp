@@ -8,7 +8,7 @@
 
 #include "kernel.hpp"
 
-#include <dlpackgen/checker.h>
+#include <dlpackgen/scalar.h>
 
 #include <ATen/core/List.h>
 #include <c10/core/Scalar.h>

@@ -7,7 +7,7 @@
 
 #include "library.h"
 
-#include <dlpackgen/checker.h>
+#include <dlpackgen/scalar.h>
 
 enum dlpackgen_shim_kind {
   DLPACKGEN_SHIM_TENSOR,

@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_TRACED_VALUES_H_
 #define DLPACKGEN_TRACED_VALUES_H_
 
-#include <dlpackgen/checker.h>
+#include <dlpackgen/scalar.h>
 
 /* What came for a parameter. checks.py declares the same. */
 struct dlpackgen_traced_value {

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/emit/c"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
@@ -33,8 +32,6 @@ var (
 )
 
 func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "c") }
-
-func parts(t *testing.T) string { return testkit.Unfolded(t, c.Target) }
 
 // build makes the program over headers, without a library but that of the language.
 func (c compiler) build(t *testing.T, headers string, flags ...string) (program string) {
@@ -174,8 +171,7 @@ func TestMistakesAreSeen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program with all mistakes, and -short was given")
 	}
-	headers := t.TempDir()
-	require.NoError(t, os.CopyFS(headers, os.DirFS(parts(t))))
+	headers := testkit.Parts(t)
 	var names []string
 	var all []mutation.Mutant
 	for name, m := range mistakes {
@@ -197,8 +193,9 @@ func TestMistakesAreSeen(t *testing.T) {
 }
 
 func TestEveryMistakeHasItsText(t *testing.T) {
+	headers := testkit.Parts(t)
 	for name, m := range mistakes {
-		t.Run(name, func(t *testing.T) { m.mutation().Require(t, parts(t)) })
+		t.Run(name, func(t *testing.T) { m.mutation().Require(t, headers) })
 	}
 }
 

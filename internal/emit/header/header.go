@@ -45,8 +45,8 @@ func Checker(r *spec.Release) []emit.Asset {
 	if !hasHelpers(r) {
 		return nil
 	}
-	checks := emit.Copies("c", folder, "check.h", "arguments.h", "described.h", "scalar.h")
-	return append(emit.Copies("c", folder, "message.h"),
+	checks := emit.Copies("c", folder, "check.h", "arguments.h", "described.h")
+	return append(emit.Copies("c", folder, "message.h", "scalar.h"),
 		emit.Asset{From: "c/parameter.h", To: folder + "/parameter.h", Parts: parts("names.h.tmpl", viewNames(r))},
 		emit.Asset{From: "c/checker.h", To: folder + "/checker.h", Parts: checks})
 }

@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_PYTHON_VALUES_H_
 #define DLPACKGEN_PYTHON_VALUES_H_
 
-#include <dlpackgen/checker.h>
+#include <dlpackgen/scalar.h>
 
 #if defined(__GNUC__)
 #define DLPACKGEN_VALUE __attribute__((unused)) static

@@ -1,6 +1,7 @@
 /* Calls the checker without a host: prints each mistake's status and sentence, once buffers of
  * all sizes have held it. */
 #include <dlpackgen/checker.h>
+#include <dlpackgen/scalar.h>
 
 #include <math.h>
 #include <stdio.h>
