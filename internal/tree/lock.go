@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/mod/semver"
+
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
@@ -122,7 +124,7 @@ type parser struct {
 	findings   []diag.Diagnostic
 }
 
-// header reads "MARK FORMAT VERSION DIGEST"; in format 1 there was no digest.
+// header reads "MARK FORMAT VERSION DIGEST". No release wrote an older format.
 func (p *parser) header(line string) error {
 	pos := diag.Pos{File: p.file, Line: 1, Col: 1}
 	bad := fail(KindInvalid, pos, badLockHint, "expected \"%s %d\" and a tool's version and digest, found %q",
@@ -131,17 +133,14 @@ func (p *parser) header(line string) error {
 	if len(fields) < 2 || fields[0] != p.mark {
 		return bad
 	}
-	switch format, err := strconv.Atoi(fields[1]); {
-	case err == nil && format > lockFormat:
+	if format, err := strconv.Atoi(fields[1]); err == nil && format > lockFormat {
 		return fail(KindNewer, pos, installHint("latest"), "a newer dlpackgen wrote this file (format %d)", format)
-	case fields[1] == "1" && len(fields) == 3 && isOldVersion(fields[2]):
-		p.out.tool = Tool{Version: fields[2]}
-	case fields[1] == strconv.Itoa(lockFormat) && len(fields) == 4:
-		p.out.tool = Tool{Version: fields[2], Digest: fields[3]}
-		if !p.out.tool.isTool() {
-			return bad
-		}
-	default:
+	}
+	if fields[1] != strconv.Itoa(lockFormat) || len(fields) != 4 {
+		return bad
+	}
+	p.out.tool = Tool{Version: fields[2], Digest: fields[3]}
+	if !p.out.tool.isTool() {
 		return bad
 	}
 	return nil
@@ -216,4 +215,24 @@ func clip(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:80], "") + "..."
+}
+
+// Tool identifies a build of dlpackgen.
+type Tool struct {
+	Version string // of a module, such as v0.1.0; or anything else for a build from a checkout, which has no order
+	Digest  string // of what decides output, in hex digits
+}
+
+// isTool guards the first line of the records.
+func (t Tool) isTool() bool { return isWord(t.Version) && t.Digest != "" && isHex(t.Digest) }
+
+// newer tells whether t has the newer version. A build from a checkout is neither older nor newer
+// than others.
+func (t Tool) newer(than Tool) bool {
+	return semver.IsValid(t.Version) && semver.IsValid(than.Version) && semver.Compare(t.Version, than.Version) > 0
+}
+
+// installHint says how to get the tool that wrote a lock.
+func installHint(version string) string {
+	return "go install github.com/dlpackgen/dlpackgen/cmd/dlpackgen@" + version
 }

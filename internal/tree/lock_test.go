@@ -63,8 +63,6 @@ func TestLockDrift(t *testing.T) {
 	}{
 		{"missing", nil},
 		{"by an older tool", func(s string) string { return strings.Replace(s, "0.1.0", "0.0.9", 1) }},
-		{"by a tool before the digest",
-			func(s string) string { return strings.Replace(s, thisHead, "dlpackgen-lock 1 0.1.0\n", 1) }},
 		{"by another spec", func(s string) string { return strings.Replace(s, specSum, strings.Repeat("6", 64), 1) }},
 		{"for another release", func(s string) string { return strings.Replace(s, "c 1.3", "c 1.2", 1) }},
 		{"with a file that has gone",
@@ -144,29 +142,6 @@ func TestWhichToolIsNewer(t *testing.T) {
 		assert.False(t, tool(pair[0]).newer(tool(pair[1])), "%v", pair)
 	}
 	assert.True(t, tool("v0.1.10").newer(tool("v0.1.9")))
-	assert.True(t, tool("devel").newer(Tool{Version: "0.1.0"}), "what has a digest is newer than what wrote format 1")
-	assert.False(t, Tool{Version: "9.0.0"}.newer(tool("v0.1.0")))
-	for _, bad := range []string{"", "v", "1.", ".1", "1.2.3.4", "1.x", "-1", "1.2.3-rc1", "1 2", "v1"} {
-		assert.False(t, isOldVersion(bad), "%q", bad)
-	}
-}
-
-// A lock of format 1 lists the files as today's does: nothing is taken for edited or
-// left over, and only the lock is written anew.
-func TestALockOfFormat1IsRead(t *testing.T) {
-	dir, req := oneFile(t)
-	setContent(t, dir, DefaultLock,
-		strings.Replace(disked(t, dir)[DefaultLock], thisHead, "dlpackgen-lock 1 0.1.0\n", 1))
-	setContent(t, dir, ".dlpackgen.journal", "dlpackgen-journal 1 0.1.0\n")
-	report, err := Check(req)
-	require.NoError(t, err)
-	assert.Equal(t, Tool{Version: "0.1.0"}, report.Writer)
-	assert.Len(t, report.Of(LockOutdated), 1)
-	assert.Len(t, report.Of(Interrupted), 1)
-	report = generated(t, req)
-	assert.Equal(t, Item{Path: "c/a.h", Target: "c"}, report.Items[1])
-	assert.True(t, strings.HasPrefix(disked(t, dir)[DefaultLock], thisHead))
-	requireFine(t, req)
 }
 
 // Another build of one version, or a build without one, leaves a lock as it is while
@@ -208,32 +183,33 @@ var badRecords = []struct {
 	{"no digest", "dlpackgen-lock 2 v0.1.0\n", KindInvalid, ":1:1", "a tool's version and digest"},
 	{"an empty digest", "dlpackgen-lock 2 v0.1.0 \n", KindInvalid, ":1:1", "a tool's version and digest"},
 	{"a bad digest", "dlpackgen-lock 2 v0.1.0 xyz\n", KindInvalid, ":1:1", "a tool's version and digest"},
-	{"a digest in format 1", "dlpackgen-lock 1 0.1.0 ab\n", KindInvalid, ":1:1", "a tool's version and digest"},
+	{"one word more", "dlpackgen-lock 2 v0.1.0 ab ab\n", KindInvalid, ":1:1", "a tool's version and digest"},
+	{"the format before", "dlpackgen-lock 1 0.1.0\n", KindInvalid, ":1:1", "a tool's version and digest"},
 	{"a bad format", "dlpackgen-lock one 0.1.0\n", KindInvalid, ":1:1", "a tool's version and digest"},
 	{"an old format", "dlpackgen-lock 0 0.1.0\n", KindInvalid, ":1:1", "a tool's version and digest"},
-	{"a merge conflict", "dlpackgen-lock 1 0.1.0\n<<<<<<< HEAD\n@", KindInvalid, ":2:1", "found \"<<<<<<< HEAD\""},
-	{"cut off", "dlpackgen-lock 1 0.1.0\n@c 1.3 " + "5555", KindInvalid, ":3:1", "middle of a line"},
-	{"a short line", "dlpackgen-lock 1 0.1.0\nc 1.3 c/a.h\n", KindInvalid, ":2:1",
+	{"a merge conflict", "dlpackgen-lock 2 v0.1.0 ab\n<<<<<<< HEAD\n@", KindInvalid, ":2:1", "found \"<<<<<<< HEAD\""},
+	{"cut off", "dlpackgen-lock 2 v0.1.0 ab\n@c 1.3 " + "5555", KindInvalid, ":3:1", "middle of a line"},
+	{"a short line", "dlpackgen-lock 2 v0.1.0 ab\nc 1.3 c/a.h\n", KindInvalid, ":2:1",
 		"expected \"target release spec-sha256 sha256 path\""},
-	{"an empty line", "dlpackgen-lock 1 0.1.0\n\n", KindInvalid, ":2:1", "expected"},
-	{"a bad hash", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " XYZ c/a.h\n", KindInvalid, ":2:1", "expected"},
-	{"a hash of no file", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " - c/a.h\n", KindInvalid, ":2:1", "expected"},
-	{"a file twice", "dlpackgen-lock 1 0.1.0\n@@", KindInvalid, ":3:1", "listed twice"},
-	{"dot dot", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " ../x.h\n", KindEscape, ":2:1", ".."},
-	{"dot dot inside", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " c/../../x.h\n", KindEscape,
+	{"an empty line", "dlpackgen-lock 2 v0.1.0 ab\n\n", KindInvalid, ":2:1", "expected"},
+	{"a bad hash", "dlpackgen-lock 2 v0.1.0 ab\nc 1.3 " + specSum + " XYZ c/a.h\n", KindInvalid, ":2:1", "expected"},
+	{"a hash of no file", "dlpackgen-lock 2 v0.1.0 ab\nc 1.3 " + specSum + " - c/a.h\n", KindInvalid, ":2:1", "expected"},
+	{"a file twice", "dlpackgen-lock 2 v0.1.0 ab\n@@", KindInvalid, ":3:1", "listed twice"},
+	{"dot dot", "dlpackgen-lock 2 v0.1.0 ab\nc 1.3 " + specSum + " " + specSum + " ../x.h\n", KindEscape, ":2:1", ".."},
+	{"dot dot inside", "dlpackgen-lock 2 v0.1.0 ab\nc 1.3 " + specSum + " " + specSum + " c/../../x.h\n", KindEscape,
 		":2:1", ".."},
-	{"absolute", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " /etc/passwd\n", KindEscape, ":2:1",
+	{"absolute", "dlpackgen-lock 2 v0.1.0 ab\nc 1.3 " + specSum + " " + specSum + " /etc/passwd\n", KindEscape, ":2:1",
 		"must be relative"},
-	{"a backslash", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " c\\..\\x.h\n", KindEscape, ":2:1",
+	{"a backslash", "dlpackgen-lock 2 v0.1.0 ab\nc 1.3 " + specSum + " " + specSum + " c\\..\\x.h\n", KindEscape, ":2:1",
 		"backslash"},
-	{"NUL", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " a\x00.h\n", KindEscape, ":2:1", "character"},
-	{"not UTF-8", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " a\xff.h\n", KindEscape, ":2:1",
+	{"NUL", "dlpackgen-lock 2 v0.1.0 ab\nc 1.3 " + specSum + " " + specSum + " a\x00.h\n", KindEscape, ":2:1", "character"},
+	{"not UTF-8", "dlpackgen-lock 2 v0.1.0 ab\nc 1.3 " + specSum + " " + specSum + " a\xff.h\n", KindEscape, ":2:1",
 		"UTF-8"},
-	{"not clean", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " c//a.h\n", KindInvalid, ":2:1",
+	{"not clean", "dlpackgen-lock 2 v0.1.0 ab\nc 1.3 " + specSum + " " + specSum + " c//a.h\n", KindInvalid, ":2:1",
 		"no path"},
-	{"a temporary", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " " + tempName("c/a.h") + "\n",
+	{"a temporary", "dlpackgen-lock 2 v0.1.0 ab\nc 1.3 " + specSum + " " + specSum + " " + tempName("c/a.h") + "\n",
 		KindInvalid, ":2:1", "no path"},
-	{"huge", "dlpackgen-lock 1 0.1.0\n" + strings.Repeat("x", maxRecord), KindInvalid, "", "larger than 16 MiB"},
+	{"huge", "dlpackgen-lock 2 v0.1.0 ab\n" + strings.Repeat("x", maxRecord), KindInvalid, "", "larger than 16 MiB"},
 }
 
 func TestBadLock(t *testing.T) {
@@ -283,7 +259,7 @@ func TestBadJournal(t *testing.T) {
 
 // Many bad lines are one mistake, most often; the first few are enough.
 func TestBadLinesAreCapped(t *testing.T) {
-	_, err := parse(lockMark, "x.lock", []byte("dlpackgen-lock 1 0.1.0\n"+strings.Repeat("bad\n", 1000)))
+	_, err := parse(lockMark, "x.lock", []byte("dlpackgen-lock 2 v0.1.0 ab\n"+strings.Repeat("bad\n", 1000)))
 	assert.Len(t, requireKind(t, err, KindInvalid).Findings, maxFindings)
 }
 
@@ -297,7 +273,7 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Add(thisHead + "c 1.3 " + specSum + " " + specSum + " c/a.h\n")
-	f.Add("dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " c/a.h\n")
+	f.Add("dlpackgen-lock 2 v0.1.0 ab\nc 1.3 " + specSum + " " + specSum + " c/a.h\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, mark := range []string{lockMark, journalMark} {
 			rec, err := parse(mark, "x", []byte(text))

@@ -143,7 +143,7 @@ func TestStaleFilesThatAreSomebodyElsesUnderAnotherName(t *testing.T) {
 			appendLock(t, dir, DefaultLock, "go", "real/a.h")
 		},
 		"another config's": func(t *testing.T, dir string, req *Request) {
-			setContent(t, dir, "vendor.lock", lockMark+" 1 0.1.0\n")
+			setContent(t, dir, "vendor.lock", lockMark+" 2 v0.1.0 ab\n")
 			appendLock(t, dir, "vendor.lock", "c", "real/a.h")
 		},
 		"an input": func(_ *testing.T, dir string,
@@ -155,7 +155,7 @@ func TestStaleFilesThatAreSomebodyElsesUnderAnotherName(t *testing.T) {
 			dir := t.TempDir()
 			setContent(t, dir, "real/a.h", ours("a"))
 			link(t, "real", filepath.Join(dir, "c"))
-			setContent(t, dir, DefaultLock, lockMark+" 1 0.1.0\n")
+			setContent(t, dir, DefaultLock, lockMark+" 2 v0.1.0 ab\n")
 			appendLock(t, dir, DefaultLock, "c", "c/a.h")
 			req := request(dir, target("c", "c", nil), target("go", "go", nil))
 			change(t, dir, &req)
@@ -181,12 +181,12 @@ func TestConflictsThatOnlyTheDiskKnows(t *testing.T) {
 			req.Targets = append(req.Targets, target("cpp", "cpp", one))
 		},
 		"another target owns it": func(t *testing.T, dir string, req *Request) {
-			setContent(t, dir, DefaultLock, lockMark+" 1 0.1.0\n")
+			setContent(t, dir, DefaultLock, lockMark+" 2 v0.1.0 ab\n")
 			appendLock(t, dir, DefaultLock, "cpp", "cpp/a.h")
 			req.Others = []Owned{{Name: "cpp", Path: "cpp"}}
 		},
 		"another config owns it": func(t *testing.T, dir string, _ *Request) {
-			setContent(t, dir, "vendor.lock", lockMark+" 1 0.1.0\n")
+			setContent(t, dir, "vendor.lock", lockMark+" 2 v0.1.0 ab\n")
 			appendLock(t, dir, "vendor.lock", "c", "cpp/a.h")
 		},
 		"an input": func(_ *testing.T, dir string,

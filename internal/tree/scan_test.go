@@ -137,7 +137,7 @@ func TestUnfinished(t *testing.T) {
 	temps := []string{tempName("c/a.h"), tempName(DefaultLock)}
 	setContent(t, dir, temps[0], "half")
 	setContent(t, dir, temps[1], "half")
-	setContent(t, dir, ".dlpackgen.journal", "dlpackgen-journal 1 0.1.0\n")
+	setContent(t, dir, ".dlpackgen.journal", "dlpackgen-journal 2 v0.1.0 ab\n")
 	nested := req
 	nested.Targets = append([]Target{target("go", ".", nil)}, req.Targets...)
 	report, err := Check(nested)
@@ -158,7 +158,7 @@ func TestEditedStopsEverything(t *testing.T) {
 	req.Targets = []Target{target("c", "c", map[string]string{"a.h": ours("new"), "new.h": ours("new")})}
 	req.Depfile = filepath.Join(dir, "x.d")
 	writeAll(t, dir, map[string]string{"c/a.h": "mine", tempName("c/a.h"): "half",
-		".dlpackgen.journal": "dlpackgen-journal 1 0.1.0\n"})
+		".dlpackgen.journal": "dlpackgen-journal 2 v0.1.0 ab\n"})
 	before := disked(t, dir)
 	report, err := Generate(req, false)
 	out := requireKind(t, err, KindModified)

@@ -246,7 +246,7 @@ func TestOtherLocksInTheDirectory(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, report.Of(Untracked), 3)
 	assert.False(t, report.Drift())
-	setContent(t, dir, "vendor.lock", "dlpackgen-lock 1 0.1.0\n>>>>>>>\n")
+	setContent(t, dir, "vendor.lock", "dlpackgen-lock 2 v0.1.0 ab\n>>>>>>>\n")
 	_, err = Check(req)
 	assert.Contains(t, requireKind(t, err, KindInvalid).Error(), "vendor.lock:2:1")
 }

@@ -9,6 +9,22 @@
 //
 // The functions may be called from several goroutines and processes at once:
 // runs on one output directory take turns.
+//
+// The phases are values, from want to snapshot to plan. Each file keeps one promise:
+//
+//   - want.go: a bad request fails before the disk is read
+//   - read.go: the snapshot has all that the plan needs, and reading changes nothing
+//   - claims.go: a run never writes a file of another owner, or one path twice
+//   - same.go: two spellings of one file are one file
+//   - defined.go: a starter file does not repeat functions that its user has
+//   - plan.go: a file that was edited by hand is never replaced or deleted without force
+//   - apply.go: after an error or a kill every file is whole, and the next run heals
+//   - lock.go: records from a repository are read as hostile input
+//   - side.go: a depfile or stamp is written last, and replaces no other file
+//   - run.go, guard_unix.go, guard_windows.go: runs on one directory take turns
+//   - fs.go: no operation leaves the directory, and a file is replaced in one step
+//   - path.go: temporaries are found again by the path of their file
+//   - fail.go: an error names the file as the user does
 package tree
 
 import (
