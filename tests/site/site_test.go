@@ -56,7 +56,7 @@ func TestSite(t *testing.T) {
 	})
 	t.Run("weight", func(t *testing.T) { weigh(t, html, pages) })
 	t.Run("every kind of page", func(t *testing.T) {
-		for _, folder := range []string{"tutorials", "how-to", "reference", "releases"} {
+		for _, folder := range []string{"tutorials", "how-to", "reference", "explanation", "releases"} {
 			assert.NotEmpty(t, below(pages, folder), "%s has pages", folder)
 		}
 	})

@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -112,14 +114,23 @@ func targetsPage() []byte {
 
 // commandsPage has the help of each verb, as the program prints it.
 func commandsPage() ([]byte, error) {
-	help, err := help()
+	dir, err := os.MkdirTemp("", "dlpackgen-site-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "dlpackgen")
+	if _, err := output("go", "build", "-o", program, "./cmd/dlpackgen"); err != nil {
+		return nil, err
+	}
+	help, err := output(program, "--help")
 	if err != nil {
 		return nil, err
 	}
 	page := newPage("Command help", "What `dlpackgen VERB --help` prints. [The command line](../cli.md) is the contract "+
 		"that pipelines can rely on.")
 	for _, verb := range verbs(help) {
-		text, err := commandHelp(verb)
+		text, err := output(program, verb, "--help")
 		if err != nil {
 			return nil, err
 		}
@@ -129,13 +140,10 @@ func commandsPage() ([]byte, error) {
 	return page.bytes(), nil
 }
 
-func help() (string, error) { return commandHelp() }
-
-func commandHelp(verb ...string) (string, error) {
-	argv := append(append([]string{"run", "./cmd/dlpackgen"}, verb...), "--help")
-	out, err := exec.Command("go", argv...).Output()
+func output(argv ...string) (string, error) {
+	out, err := exec.Command(argv[0], argv[1:]...).Output()
 	if err != nil {
-		return "", fmt.Errorf("go %s: %w", strings.Join(argv, " "), err)
+		return "", fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
 	}
 	return string(out), nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -138,4 +139,17 @@ func TestPackagesAreRead(t *testing.T) {
 		assert.Contains(t, string(page), want)
 	}
 	assert.NotContains(t, string(page), "hidden")
+}
+
+// MkDocs reports pages without a place too, but only where it is installed.
+func TestEveryPageHasAPlace(t *testing.T) {
+	t.Chdir("../..")
+	site, err := assemble(os.DirFS("."))
+	require.NoError(t, err)
+	for name, text := range site.files {
+		if path.Ext(name) == ".md" {
+			assert.Contains(t, string(site.config), " "+name+"\n", "a line of tools/site/mkdocs.yml names the page")
+			assert.NotEmpty(t, title(text), "%s begins with a heading", name)
+		}
+	}
 }
