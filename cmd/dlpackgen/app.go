@@ -184,9 +184,12 @@ func (s *sink) Write(p []byte) (int, error) {
 
 // wantsColor tells whether a stream is a terminal whose user did not object. The
 // Windows console needs a mode of its own for escapes, so it gets none.
-func wantsColor(w io.Writer) bool {
+func wantsColor(w io.Writer) bool { return os.Getenv("NO_COLOR") == "" && isTerminal(w) }
+
+// isTerminal reports whether a stream takes escapes.
+func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || runtime.GOOS == "windows" {
+	if !ok || os.Getenv("TERM") == "dumb" || runtime.GOOS == "windows" {
 		return false
 	}
 	info, err := f.Stat()

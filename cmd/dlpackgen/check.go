@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
@@ -9,62 +11,98 @@ import (
 
 func (a *app) check() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "check",
+		Use:   "check [DIR/... ...]",
 		Short: "Tell whether the generated files are up to date",
 		Long: "Compare what generate would make with what stands on the disk, and name every file that\n" +
-			"is outdated, missing, obsolete, modified or orphaned. Nothing is written.",
+			"is outdated, missing, obsolete, modified or orphaned. Nothing is written.\n\n" +
+			"./... means every dlpackgen.yaml below this folder; a broken one stops no other.",
 		Example: "  dlpackgen check\n" +
 			"  dlpackgen check --diff\n" +
+			"  dlpackgen check ./...\n" +
 			"  dlpackgen check --format github",
-		Args: noArgs,
+		Args: patterns,
 	}
 	s := selectionFlags(cmd)
 	format := formats(cmd)
 	showDiff := cmd.Flags().Bool("diff", false, "print a unified diff of every file on stdout; only with text")
-	cmd.RunE = func(*cobra.Command, []string) error {
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if *showDiff && format.value != "text" {
 			return cannot("usage", "leave one of them out", "--diff prints text, so it does not go with --format %s",
 				format.value)
 		}
-		j, report, err := s.compare()
-		if err != nil {
-			return a.reported(format, err)
+		c := comparison{selection: s, format: format, diff: *showDiff}
+		if len(args) > 0 {
+			return c.all(a, args)
 		}
-		if *showDiff {
-			a.printDiff(j, report)
-		}
-		return a.report(format, append(j.notes, findings(j, report)...))
+		return c.one(a)
 	}
 	return cmd
 }
 
-// compare runs tree.Check on the selection.
-func (s *selection) compare() (*job, *tree.Report, error) {
-	j, err := s.load()
+// comparison is a run of check.
+type comparison struct {
+	*selection
+	format *choice
+	diff   bool
+}
+
+// one compares the config of this folder, or that of --config.
+func (c comparison) one(a *app) error {
+	j, err := c.load()
+	if err == nil && c.out == "-" {
+		err = cannot("usage", "dlpackgen generate --only c --out -", "--out - prints, which only generate does")
+	}
 	if err != nil {
-		return nil, nil, err
+		return a.reported(c.format, err)
 	}
-	if s.out == "-" {
-		return nil, nil, cannot("usage", "dlpackgen generate --only c --out -",
-			"--out - prints, which only generate does")
+	o := c.compare(j)
+	if o.err != nil {
+		return a.reported(c.format, o.err)
 	}
+	a.stdout.Write(o.diff)
+	return a.report(c.format, o.findings)
+}
+
+// all compares every config below some folders, and reports on all of them at once.
+func (c comparison) all(a *app, patterns []string) error {
+	b, err := c.loadAll(patterns)
+	if err != nil {
+		return a.reported(c.format, err)
+	}
+	all := b.each(a, c.compare)
+	findings := b.findings
+	for _, o := range all {
+		a.stdout.Write(o.diff)
+		findings = append(findings, o.reported()...)
+	}
+	return cmp.Or(b.ended(all), a.report(c.format, findings))
+}
+
+// compare tells how the files of a config differ from what it asks for.
+func (c comparison) compare(j *job) outcome {
 	req, err := j.rendered()
 	if err != nil {
-		return nil, nil, err
+		return outcome{err: err}
 	}
 	report, err := tree.Check(req)
 	if err != nil {
-		return nil, nil, treeFailure(err)
+		return outcome{err: treeFailure(err)}
 	}
-	return j, report, nil
+	o := outcome{findings: append(j.notes, findings(j, report)...)}
+	if c.diff {
+		o.diff = changes(j, report)
+	}
+	return o
 }
 
-// printDiff shows what generate would change, from the disk to the plan.
-func (a *app) printDiff(j *job, report *tree.Report) {
+// changes shows what generate would change, from the disk to the plan.
+func changes(j *job, report *tree.Report) []byte {
+	var out []byte
 	for _, it := range report.Items {
 		if it.Action == tree.Keep && it.State != tree.Modified {
 			continue
 		}
-		a.stdout.Write(diff.Diff("a/"+j.name(it.Path), it.Old, "b/"+j.name(it.Path), it.New))
+		out = append(out, diff.Diff("a/"+j.name(it.Path), it.Old, "b/"+j.name(it.Path), it.New)...)
 	}
+	return out
 }

@@ -31,10 +31,7 @@ func (a *app) clean() *cobra.Command {
 		if err != nil {
 			return treeFailure(err)
 		}
-		a.printText(warnings(j, report))
-		if !*quiet || *dryRun {
-			a.sayActions(j, report, *dryRun)
-		}
+		a.show(*dryRun, *quiet, done(j, report, *dryRun))
 		return nil
 	}
 	return cmd

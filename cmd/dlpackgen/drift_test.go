@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
@@ -55,12 +54,10 @@ func TestForeignFilesAreCountedByThePathAbove(t *testing.T) {
 
 // Nothing says better what generate --force would throw away than the diff.
 func TestDiffShowsEditedFiles(t *testing.T) {
-	var stdout bytes.Buffer
-	a := &app{stdout: &sink{w: &stdout}}
-	a.printDiff(placed(), &tree.Report{Items: []tree.Item{
+	shown := string(changes(placed(), &tree.Report{Items: []tree.Item{
 		{Path: "a.h", State: tree.Modified, Action: tree.Keep, Old: []byte("mine\n"), New: []byte("ours\n")},
 		{Path: "b.h", State: tree.Untracked, Action: tree.Keep, Old: []byte("theirs\n")},
-	}})
-	assert.Contains(t, stdout.String(), "\n-mine\n+ours\n")
-	assert.NotContains(t, stdout.String(), "b.h")
+	}}))
+	assert.Contains(t, shown, "\n-mine\n+ours\n")
+	assert.NotContains(t, shown, "b.h")
 }

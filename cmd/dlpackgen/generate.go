@@ -5,7 +5,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,20 +25,23 @@ type generateFlags struct {
 
 func (a *app) generate() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "generate",
+		Use:   "generate [DIR/... ...]",
 		Short: "Make the files that the config asks for",
 		Long: "Make the files of every target in the config, remove those that are no longer made, and\n" +
 			"leave files that are as they should be untouched, down to their time. Everything is\n" +
 			"rendered first: after an error nothing is written. A file that was edited by hand stops\n" +
 			"the run before it writes anything.\n\n" +
 			"--out - prints the interface file of one target instead; it needs --only c, or another\n" +
-			"target that has one: python, and cpp with single: true.",
+			"target that has one: python, and cpp with single: true.\n\n" +
+			"./... means every dlpackgen.yaml below this folder, each with a lock of its own. They are made\n" +
+			"side by side; one that fails stops no other.",
 		Example: "  dlpackgen generate\n" +
 			"  dlpackgen generate --dry-run\n" +
+			"  dlpackgen generate ./...\n" +
 			"  dlpackgen generate --out third_party/dlpack --only c --dlpack 1.1\n" +
 			"  dlpackgen generate --only c --out - > dlpack.h\n" +
 			"  dlpackgen generate --quiet --stamp build/dlpackgen.stamp --depfile build/dlpackgen.d",
-		Args: noArgs,
+		Args: patterns,
 	}
 	f := &generateFlags{selection: selectionFlags(cmd)}
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and write nothing")
@@ -51,43 +53,68 @@ func (a *app) generate() *cobra.Command {
 	cmd.Flags().BoolVar(&f.outputs, "depfile-outputs", false,
 		"list the outputs in the depfile too, so that a lost one is made again; with --depfile and --stamp")
 	f.quiet = quietFlag(cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := notEmpty(cmd, "depfile", "stamp"); err != nil {
 			return err
 		}
 		if f.outputs && (f.depfile == "" || f.stamp == "") {
 			return cannot("usage", "add them, or leave it out", "--depfile-outputs needs --depfile and --stamp")
 		}
-		j, err := f.load()
-		if err != nil {
-			return err
+		if len(args) > 0 {
+			return f.all(a, args)
 		}
-		a.printText(j.notes)
-		if f.out == "-" {
-			return a.printHeader(f, j)
-		}
-		return a.make(f, j)
+		return f.one(a)
 	}
 	return cmd
 }
 
-// make brings the tree up to date, and says what that took.
-func (a *app) make(f *generateFlags, j *job) error {
+// make brings the tree up to date, and tells what that took.
+func (f *generateFlags) make(j *job) outcome {
 	req, err := j.rendered()
 	if err != nil {
-		return err
+		return outcome{err: err}
 	}
 	req.Force, req.Depfile, req.Stamp, req.Binary = f.force, f.depfile, f.stamp, lasting(os.Executable())
 	req.DepfileOutputs = f.outputs
 	report, err := tree.Generate(req, f.dryRun)
 	if err != nil {
-		return treeFailure(err)
+		return outcome{err: treeFailure(err)}
 	}
-	a.printText(warnings(j, report))
-	if !*f.quiet || f.dryRun {
-		a.sayActions(j, report, f.dryRun)
+	return done(j, report, f.dryRun)
+}
+
+// one works on the config of this folder, or on that of --config.
+func (f *generateFlags) one(a *app) error {
+	j, err := f.load()
+	if err != nil {
+		return err
 	}
-	return nil
+	a.printText(j.notes)
+	if f.out == "-" {
+		return a.printHeader(f, j)
+	}
+	o := f.make(j)
+	if o.err == nil {
+		a.show(f.dryRun, *f.quiet, o)
+	}
+	return o.err
+}
+
+// all works on every config below some folders. Each is a run of its own: one that fails leaves its
+// files as they were, and the others are made.
+func (f *generateFlags) all(a *app, patterns []string) error {
+	b, err := f.loadAll(patterns)
+	if err != nil {
+		return err
+	}
+	a.printText(b.findings)
+	all := b.each(a, func(j *job) outcome {
+		o := f.make(j)
+		o.findings = append(j.notes, o.findings...)
+		return o
+	})
+	a.show(f.dryRun, *f.quiet, all...)
+	return b.ended(all)
 }
 
 // goRun is where go run puts a program that it removes afterwards.
@@ -126,30 +153,39 @@ func (a *app) printHeader(f *generateFlags, j *job) error {
 	return err
 }
 
-// sayActions names every file that was touched; silence means that all is kept.
-func (a *app) sayActions(j *job, report *tree.Report, dryRun bool) {
-	counts := map[tree.Action]int{}
-	would := ""
-	if dryRun {
-		would = "would be "
-	}
+// done tells what a run did to each file of a config, and counts it.
+func done(j *job, report *tree.Report, dryRun bool) outcome {
+	o := outcome{findings: warnings(j, report), counts: map[tree.Action]int{}}
 	for _, it := range report.Items {
 		if it.State == tree.Untracked {
 			continue // left alone, which is not the same as kept up to date
 		}
-		counts[it.Action]++
+		o.counts[it.Action]++
 		if it.Action != tree.Keep {
-			a.say("%s%s %s", would, it.Action, j.name(it.Path))
+			o.touched = append(o.touched, fmt.Sprintf("%s%s %s", would(dryRun), it.Action, j.name(it.Path)))
 		}
 	}
-	var summary []string
-	for _, act := range []tree.Action{tree.Create, tree.Replace, tree.Delete} {
-		if counts[act] > 0 {
-			summary = append(summary, fmt.Sprintf("%d %s%s", counts[act], would, act))
+	return o
+}
+
+func would(dryRun bool) string {
+	if dryRun {
+		return "would be "
+	}
+	return ""
+}
+
+// show names every file that one run or many touched; silence means that all is kept.
+func (a *app) show(dryRun, quiet bool, all ...outcome) {
+	for _, o := range all {
+		a.printText(o.reported())
+		for _, line := range o.touched {
+			if !quiet || dryRun {
+				a.say("%s", line)
+			}
 		}
 	}
-	if counts[tree.Keep] > 0 || len(summary) == 0 {
-		summary = append(summary, fmt.Sprintf("%d kept", counts[tree.Keep]))
+	if !quiet || dryRun {
+		a.say("%s", summary(total(all), would(dryRun)))
 	}
-	a.say("%s", strings.Join(summary, ", "))
 }

@@ -5,18 +5,22 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/verify"
+	"github.com/dlpackgen/dlpackgen/internal/workspace"
 )
 
 func (a *app) verify() *cobra.Command {
 	var req verify.Request
+	var headers []string
 	cmd := &cobra.Command{
-		Use:   "verify --header FILE [-- FLAGS]",
+		Use:   "verify --header FILE ... [-- FLAGS]",
 		Short: "Compare a real header with the spec",
 		Long: "Compile a real header and report each difference from the spec, with both values: names,\n" +
 			"macros, enumerators, types, signatures, sizes, offsets and alignments. Nothing is run but\n" +
@@ -28,7 +32,7 @@ func (a *app) verify() *cobra.Command {
 		Args: flagsAfterDash,
 	}
 	f := cmd.Flags()
-	f.StringVar(&req.Header, "header", "", "`FILE` to compare; required")
+	f.StringArrayVar(&headers, "header", nil, "`FILE` to compare; required, and may be repeated")
 	f.StringVar(&req.Release, "dlpack", "", "`VERSION` of DLPack to compare with, instead of the one that fits best")
 	f.StringVar(&req.CC, "cc", "", "compiler to use: `CC`, which may hold flags (default cc, or c++ for C++)")
 	lang := choiceFlag(cmd, "lang", "language: c, c++, or auto, which is C++ for a CC that ends in ++", "auto", "c",
@@ -36,14 +40,14 @@ func (a *app) verify() *cobra.Command {
 	format := formats(cmd)
 	complete(cmd, "dlpack", versions)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if req.Header == "" {
+		if len(headers) == 0 || slices.Contains(headers, "") {
 			return a.reported(format, cannot("usage", "--header FILE", "verify needs the header to look at"))
 		}
 		if f.Changed("cc") && strings.TrimSpace(req.CC) == "" {
 			return a.reported(format, cannot("usage", "--cc CC, or no --cc for the default", "--cc names no compiler"))
 		}
 		req.Flags, req.Lang = args, strings.TrimPrefix(lang.value, "auto")
-		return a.reported(format, a.compareHeader(format, req))
+		return a.compareHeaders(format, headers, req)
 	}
 	return cmd
 }
@@ -56,23 +60,58 @@ func flagsAfterDash(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// compareHeader reports the differences, and which release they are from.
-func (a *app) compareHeader(format *choice, req verify.Request) error {
+// comparedHeader is what the comparison of one header gave.
+type comparedHeader struct {
+	result *verify.Result
+	err    error
+}
+
+// compareHeaders compares headers side by side. It reports the differences in their order, and
+// which release they are from; a header that cannot be compared stops no other.
+func (a *app) compareHeaders(format *choice, headers []string, req verify.Request) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	result, err := verify.Run(ctx, spec.Embedded(), req)
-	var failed *verify.Error
-	if errors.As(err, &failed) {
-		return &failure{code: exitCannot, findings: failed.Findings}
+	all, sp := make([]comparedHeader, len(headers)), spec.Embedded()
+	line := a.progress("headers", len(headers))
+	workspace.Each(len(headers), func(i int) {
+		one := req
+		one.Header = headers[i]
+		all[i].err = guard(func() (err error) { all[i].result, err = verify.Run(ctx, sp, one); return err })
+	}, line.tick)
+	line.done()
+	var findings []diag.Diagnostic
+	var failed bool
+	for i, c := range all {
+		if c.err != nil {
+			findings, failed = append(findings, verifyFailure(c.err, headers[i])...), true
+			continue
+		}
+		a.sayCompared(format, headers[i], c.result)
+		findings = append(findings, c.result.Diags...)
 	}
-	if err != nil {
-		return cannot("interrupted", "", "%v", err)
+	err := a.report(format, findings)
+	if failed {
+		return &failure{code: exitCannot}
 	}
-	if format.value == "text" {
-		a.say("%s, as %s compiles it to %s (%s)", req.Header, result.Compiler, result.Lang, result.Model)
-		a.say("compared with DLPack %s; without a difference: %s", result.Release, orNone(result.Fits))
+	return err
+}
+
+// verifyFailure returns why a header could not be compared.
+func verifyFailure(err error, header string) []diag.Diagnostic {
+	var f *verify.Error
+	if errors.As(err, &f) {
+		return f.Findings
 	}
-	return a.report(format, result.Diags)
+	return []diag.Diagnostic{{Severity: diag.Error, Code: "interrupted", Pos: diag.Pos{File: header},
+		Text: err.Error()}}
+}
+
+func (a *app) sayCompared(format *choice, header string, result *verify.Result) {
+	if format.value != "text" {
+		return
+	}
+	a.say("%s, as %s compiles it to %s (%s)", header, result.Compiler, result.Lang, result.Model)
+	a.say("compared with DLPack %s; without a difference: %s", result.Release, orNone(result.Fits))
 }
 
 func orNone(names []string) string {

@@ -14,21 +14,28 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/workspace"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
 func (a *app) vet() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "vet [FILE ...]",
+		Use:   "vet [FILE | DIR/... ...]",
 		Short: "Check specs, configs and back ends",
 		Long: "Check specs (`spec: 1`), configs (`version: 1`) and back ends (`backend: 1`), and report every " +
 			"finding at once.\n" +
+			"DIR/... is every " + config.File + " below a folder.\n" +
 			"Without a FILE: ./" + config.File + ", if there is one, and the spec inside the tool.",
 		Example: "  dlpackgen vet\n  dlpackgen vet --format sarif dlpackgen.yaml my-spec.yaml > vet.sarif",
 	}
 	format := formats(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		findings, unreadable := vetFiles(args)
+		files, findings := everyFile(args)
+		unreadable := len(findings) > 0
+		if len(args) == 0 || len(files) > 0 {
+			found, failed := vetFiles(files)
+			findings, unreadable = append(findings, found...), unreadable || failed
+		}
 		err := a.report(format, findings)
 		if unreadable {
 			return &failure{code: exitCannot}
@@ -36,6 +43,21 @@ func (a *app) vet() *cobra.Command {
 		return err
 	}
 	return cmd
+}
+
+// everyFile replaces each pattern by the configs that it means.
+func everyFile(args []string) (files []string, findings []diag.Diagnostic) {
+	var all diag.List
+	for _, arg := range args {
+		if !workspace.IsPattern(arg) {
+			files = append(files, arg)
+			continue
+		}
+		below, missing := workspace.Find(config.File, []string{arg})
+		files = append(files, below...)
+		all.Add(missing...)
+	}
+	return files, all.Sorted()
 }
 
 // vetFiles checks files, or what a run without a config of its own would use. A

@@ -59,3 +59,6 @@ func Show(name string) string {
 	}
 	return fmt.Sprintf("%q", name)
 }
+
+// Fold returns one spelling for names that differ only in case: on many disks they are one name.
+func Fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"sync"
 
 	source "github.com/dlpackgen/dlpackgen/spec"
 
@@ -26,6 +27,7 @@ type Spec struct {
 	dtypes   []dtypeDef
 	streams  []StreamTable
 	python   pythonDef
+	resolved sync.Map // releases by index, for all who ask: nobody changes one
 }
 
 // ReleaseInfo names a release without resolving it.
@@ -95,7 +97,11 @@ func (s *Spec) Release(version string) (*Release, error) {
 		return nil, fmt.Errorf("no DLPack release %q; there are %s and latest", version,
 			strings.Join(s.versions(), ", "))
 	}
-	return s.resolve(i), nil
+	if known, ok := s.resolved.Load(i); ok {
+		return known.(*Release), nil //nolint:forcetypeassert // nothing else is stored
+	}
+	known, _ := s.resolved.LoadOrStore(i, s.resolve(i))
+	return known.(*Release), nil //nolint:forcetypeassert // as above
 }
 
 // Older tells whether release a came before release b; both must exist.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/relpath"
 )
 
 // claim is a path that this run leaves alone: it is neither planned, nor judged, nor
@@ -118,9 +119,9 @@ func (r *reader) claimSides() error {
 
 // blocks gives a planned file that would lie above or below a side file, or "".
 func (w *want) blocks(s side) string {
-	own := fold(s.inside)
+	own := relpath.Fold(s.inside)
 	for _, name := range slices.Sorted(maps.Keys(w.files)) {
-		if planned := fold(name); own != "" && (strings.HasPrefix(planned, own+"/") || strings.HasPrefix(own,
+		if planned := relpath.Fold(name); own != "" && (strings.HasPrefix(planned, own+"/") || strings.HasPrefix(own,
 			planned+"/")) {
 			return name
 		}
@@ -131,5 +132,5 @@ func (w *want) blocks(s side) string {
 // below reports whether a path of the system is another one, or will be below it.
 func below(name, other string) bool {
 	const sep = string(filepath.Separator)
-	return strings.HasPrefix(fold(real(name))+sep, fold(real(other))+sep)
+	return strings.HasPrefix(relpath.Fold(real(name))+sep, relpath.Fold(real(other))+sep)
 }

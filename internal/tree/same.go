@@ -72,7 +72,7 @@ func (id *identity) at(above place, base string, lstat func() (fs.FileInfo, erro
 			return key{above.dir, "/" + listed}
 		}
 	}
-	return key{above.dir, fold(path.Join(above.rest, base))}
+	return key{above.dir, relpath.Fold(path.Join(above.rest, base))}
 }
 
 // listed gives a name as its directory lists it, or "" for an absent file.
@@ -172,9 +172,6 @@ func (id *identity) number(info fs.FileInfo, read func() ([]fs.DirEntry, error))
 	id.dirs = append(id.dirs, &directory{info: info, read: read})
 	return len(id.dirs) - 1
 }
-
-// fold gives names that differ only in case one spelling.
-func fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
 // Real resolves the symbolic links of a path of the system, of which the last parts need not
 // exist.

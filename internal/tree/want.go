@@ -157,7 +157,7 @@ func (c *collector) target(t Target) {
 // are one name on many disks, so they are one everywhere.
 func (c *collector) file(p planned) {
 	const hint = "give one of the targets another path"
-	other, taken := c.folded[fold(p.path)]
+	other, taken := c.folded[relpath.Fold(p.path)]
 	switch {
 	case c.reserved(p.path):
 		c.bad(KindConflict, c.at(p.path).File, hint, "target %s plans a file that dlpackgen reserves", p.target)
@@ -165,7 +165,7 @@ func (c *collector) file(p planned) {
 		c.bad(KindConflict, c.at(p.path).File, hint, "targets %s and %s both plan this file", c.files[other].target,
 			p.target)
 	default:
-		c.folded[fold(p.path)] = p.path
+		c.folded[relpath.Fold(p.path)] = p.path
 		c.files[p.path] = p
 	}
 }
@@ -174,7 +174,7 @@ func (c *collector) file(p planned) {
 func (c *collector) blockedByFiles() {
 	for _, name := range slices.Sorted(maps.Keys(c.files)) {
 		for _, dir := range parents(name) {
-			if file, ok := c.folded[fold(dir)]; ok {
+			if file, ok := c.folded[relpath.Fold(dir)]; ok {
 				c.bad(KindConflict, c.at(name).File, "", "%s is planned as a file and as a directory", file)
 			}
 		}

@@ -119,7 +119,13 @@ func (s *state) args(more ...string) []string {
 // generate runs the command without a fault.
 func (b *bench) generate(t *testing.T, dir string, s *state, more ...string) {
 	t.Helper()
-	cmd := exec.Command(b.program, s.args(more...)...)
+	b.run(t, dir, s.args(more...))
+}
+
+// run runs the command in a folder, and it succeeds.
+func (b *bench) run(t *testing.T, dir string, args []string) {
+	t.Helper()
+	cmd := exec.Command(b.program, args...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -144,13 +150,20 @@ func files(t *testing.T, dir string) map[string]string {
 // it came to that.
 func (b *bench) hit(t *testing.T, dir string, s strike, n int) bool {
 	t.Helper()
+	_, hit := b.inject(t, dir, s, n, b.new.args())
+	return hit
+}
+
+// inject is hit for any arguments; it also returns what the command said.
+func (b *bench) inject(t *testing.T, dir string, s strike, n int, args []string) (said string, hit bool) {
+	t.Helper()
 	log := filepath.Join(t.TempDir(), "log")
 	inject := fmt.Sprintf("inject=%s:%s:when=%d", s.calls, s.fault, n)
 	options := []string{"-f", "-qq", "-o", log, "-e", "trace=" + s.calls, "-e", inject}
 	if strings.HasPrefix(s.fault, "error=") {
 		options = append(options, "--seccomp-bpf") // thrice as fast, and lets no signal through
 	}
-	cmd := exec.Command(b.strace, append(append(options, b.program), b.new.args()...)...)
+	cmd := exec.Command(b.strace, append(append(options, b.program), args...)...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
@@ -158,7 +171,8 @@ func (b *bench) hit(t *testing.T, dir string, s strike, n int) bool {
 	requireNoCrash(t, string(out))
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
-	return strings.Contains(string(text), "(INJECTED)") || strings.Contains(string(text), "killed by SIGKILL")
+	hit = strings.Contains(string(text), "(INJECTED)") || strings.Contains(string(text), "killed by SIGKILL")
+	return string(out), hit
 }
 
 // endOfRuntime matches what Go's runtime says as it ends a program: it wakes its poller by

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlpackgen/dlpackgen/internal/config"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/tree"
+	"github.com/dlpackgen/dlpackgen/internal/workspace"
+)
+
+// batch is every config below some folders, ready to be worked on; the spec is read once.
+type batch struct {
+	files    []string
+	jobs     []*job
+	errs     []error           // why a config cannot be worked on
+	findings []diag.Diagnostic // of the search, and about the spec
+}
+
+// outcome is what became of one config.
+type outcome struct {
+	findings []diag.Diagnostic
+	touched  []string // what was done to each file, in words
+	counts   map[tree.Action]int
+	diff     []byte
+	err      error
+}
+
+// patterns accepts no arguments but patterns.
+func patterns(cmd *cobra.Command, args []string) error {
+	for _, arg := range args {
+		if !workspace.IsPattern(arg) {
+			return cannot("usage", cmd.CommandPath()+" ./..., or --config FILE for one config",
+				"%s takes patterns such as ./..., not %q", cmd.Name(), arg)
+		}
+	}
+	return nil
+}
+
+// loadAll reads every config that the patterns name. What is wrong with one is kept for its
+// outcome; an error here concerns all of them.
+func (s *selection) loadAll(patterns []string) (*batch, error) {
+	for _, flag := range []string{"config", "no-config", "only", "out", "depfile", "stamp"} {
+		if f := s.cmd.Flags().Lookup(flag); f != nil && f.Changed {
+			return nil, cannot("usage", "give it to a run on one config", "--%s does not go with %s", flag, patterns[0])
+		}
+	}
+	if err := notEmpty(s.cmd, "spec", "dlpack"); err != nil {
+		return nil, err
+	}
+	var shared job
+	if err := shared.loadSpec(s.spec); err != nil {
+		return nil, err
+	}
+	files, findings := workspace.Find(config.File, patterns)
+	b := &batch{files: files, findings: append(shared.notes, findings...), jobs: make([]*job, len(files)),
+		errs: make([]error, len(files))}
+	workspace.Each(len(files), func(i int) {
+		one := *s
+		one.config = files[i]
+		b.jobs[i] = &job{spec: shared.spec, inputs: slices.Clone(shared.inputs)}
+		b.errs[i] = guard(func() error { return one.loadConfig(b.jobs[i]) })
+	}, func(int) {})
+	return b, b.separate()
+}
+
+// separate rejects the configs that would write each other's files.
+func (b *batch) separate() error {
+	base, err := tree.Real(".")
+	if err != nil {
+		return cannot("io", "", "%v", err)
+	}
+	var projects []workspace.Project
+	var of []int
+	for i, j := range b.jobs {
+		if b.errs[i] != nil {
+			continue
+		}
+		p, err := j.project(b.files[i])
+		if err != nil {
+			b.errs[i] = cannot("io", "", "%v", err)
+			continue
+		}
+		projects, of = append(projects, p), append(of, i)
+	}
+	for i, conflicts := range workspace.Conflicts(base, projects) {
+		if len(conflicts) > 0 {
+			b.errs[of[i]] = &failure{code: exitCannot, findings: conflicts}
+		}
+	}
+	return nil
+}
+
+// project tells which folders a config writes to.
+func (j *job) project(file string) (workspace.Project, error) {
+	out, err := tree.Real(j.out)
+	if err != nil {
+		return workspace.Project{}, err
+	}
+	p := workspace.Project{Config: file, Out: out}
+	for _, t := range j.config.Selected {
+		root, err := tree.Real(filepath.Join(out, filepath.FromSlash(t.Path)))
+		if err != nil {
+			return p, err
+		}
+		p.Roots = append(p.Roots, root)
+	}
+	p.Files = func() ([]string, error) { return j.planned(p.Roots) }
+	return p, nil
+}
+
+// planned names the files of each selected target, which stand below roots, without rendering them.
+func (j *job) planned(roots []string) (files []string, err error) {
+	models, err := j.models(j.out)
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range models {
+		manifest, err := j.config.Selected[i].Manifest(m)
+		if err != nil {
+			return nil, err
+		}
+		for _, asset := range manifest.Assets {
+			files = append(files, filepath.Join(roots[i], filepath.FromSlash(asset.To)))
+		}
+	}
+	return files, nil
+}
+
+// each does the work of every config, side by side, and returns what became of each in the order of
+// their files. One that fails stops no other.
+func (b *batch) each(a *app, do func(*job) outcome) []outcome {
+	all := make([]outcome, len(b.files))
+	line := a.progress("configs", len(b.files))
+	workspace.Each(len(b.files), func(i int) {
+		err := b.errs[i]
+		if err == nil {
+			err = guard(func() error { all[i] = do(b.jobs[i]); return all[i].err })
+		}
+		all[i].err = named(err, b.files[i])
+		b.jobs[i] = nil // what was rendered need not last
+	}, line.tick)
+	line.done()
+	return all
+}
+
+// named gives the findings of a failure that name no file the config's name.
+func named(err error, file string) error {
+	var f *failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	findings := slices.Clone(f.findings)
+	for i := range findings {
+		if findings[i].Pos.File == "" {
+			findings[i].Pos.File = file
+		}
+	}
+	return &failure{code: f.code, findings: findings}
+}
+
+// ended returns how a run on many configs ends: as its worst part does.
+func (b *batch) ended(all []outcome) error {
+	code := exitFine
+	if slices.ContainsFunc(b.findings, func(d diag.Diagnostic) bool { return d.Severity == diag.Error }) {
+		code = exitCannot
+	}
+	for _, o := range all {
+		var f *failure
+		if errors.As(o.err, &f) {
+			code = max(code, f.code)
+		}
+	}
+	if code == exitFine {
+		return nil
+	}
+	return &failure{code: code}
+}
+
+// reported returns the findings of an outcome, those of its failure last.
+func (o outcome) reported() []diag.Diagnostic {
+	var f *failure
+	if errors.As(o.err, &f) {
+		return slices.Concat(o.findings, f.findings)
+	}
+	return o.findings
+}
+
+// total adds up what was done to the files of all configs.
+func total(all []outcome) map[tree.Action]int {
+	sum := map[tree.Action]int{}
+	for _, o := range all {
+		for act, count := range o.counts {
+			sum[act] += count
+		}
+	}
+	return sum
+}
+
+// summary puts counts into words.
+func summary(counts map[tree.Action]int, would string) string {
+	var parts []string
+	for _, act := range []tree.Action{tree.Create, tree.Replace, tree.Delete} {
+		if counts[act] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s%s", counts[act], would, act))
+		}
+	}
+	if counts[tree.Keep] > 0 || len(parts) == 0 {
+		parts = append(parts, fmt.Sprintf("%d kept", counts[tree.Keep]))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// How long a run lasts before it shows its progress, and how often the line changes.
+const (
+	quietStart = 500 * time.Millisecond
+	refresh    = 100 * time.Millisecond
+)
+
+// progress is one line on a terminal that counts what a long run has done.
+type progress struct {
+	w     io.Writer // nil: nothing is shown
+	what  string
+	of    int
+	now   func() time.Time
+	next  time.Time // when the line may change
+	shown bool
+}
+
+// progress starts the line of a run over some things, for a person who looks on.
+func (a *app) progress(what string, of int) *progress {
+	p := &progress{what: what, of: of, now: time.Now}
+	if isTerminal(a.stderr) {
+		p.w = a.stderr
+	}
+	p.next = p.now().Add(quietStart)
+	return p
+}
+
+// tick tells how many are done.
+func (p *progress) tick(done int) {
+	now := p.now()
+	if p.w == nil || now.Before(p.next) {
+		return
+	}
+	p.next, p.shown = now.Add(refresh), true
+	fmt.Fprintf(p.w, "\r\x1b[Kdlpackgen: %d of %d %s", done, p.of, p.what)
+}
+
+// done removes the line, in whose place the run's findings go.
+func (p *progress) done() {
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

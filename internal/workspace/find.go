@@ -1,0 +1,85 @@
+// Package workspace finds the configs of a repository, tells which of them would write each
+// other's files, and works on all of them side by side. It reads no config and writes nothing.
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+)
+
+// Below is how a pattern ends that means every config below a folder, as for the go command.
+const Below = "..."
+
+// IsPattern reports whether an argument of the command line is a pattern: ./..., or DIR/....
+func IsPattern(arg string) bool {
+	return arg == Below || filepath.Base(arg) == Below
+}
+
+// Find lists the files of that name below the folders of the patterns, each once, sorted. A folder
+// that cannot be read is a finding; the others are searched all the same.
+func Find(name string, patterns []string) (files []string, findings []diag.Diagnostic) {
+	var found diag.List
+	for _, pattern := range patterns {
+		f := finder{name: name, found: &found}
+		root := filepath.Clean(strings.TrimSuffix(pattern, Below))
+		f.folder(root)
+		if len(f.files) == 0 && !found.Failed() {
+			found.Add(diag.Diagnostic{Severity: diag.Error, Code: "no-config", Pos: diag.Pos{File: pattern},
+				Text: "there is no " + name + " in this folder or below it",
+				Hint: "hidden folders, links, node_modules, testdata and vendor are not searched"})
+		}
+		files = append(files, f.files...)
+	}
+	slices.Sort(files)
+	return slices.Compact(files), found.Sorted()
+}
+
+// finder walks the folders of one pattern.
+type finder struct {
+	name  string
+	files []string
+	found *diag.List
+}
+
+// folder searches a folder and those below it. A link to a folder is not followed: what it leads to
+// is found where it is, or belongs to somebody else.
+func (f *finder) folder(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		f.unreadable(dir, err)
+		return
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case e.IsDir() && !skipped(e.Name()):
+			f.folder(path)
+		case e.Name() == f.name && !e.IsDir():
+			f.files = append(f.files, path)
+		}
+	}
+}
+
+func (f *finder) unreadable(dir string, err error) {
+	if errors.Is(err, fs.ErrNotExist) && f.files != nil {
+		return // it went away after its parent was listed
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	f.found.Errorf(diag.Pos{File: dir}, "unreadable", "%v", err)
+}
+
+// skipped reports whether a folder holds what others made: hidden ones and those that the go
+// command passes over, and the packages of npm.
+func skipped(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") ||
+		slices.Contains([]string{"node_modules", "testdata", "vendor"}, name)
+}
