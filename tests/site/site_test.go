@@ -47,6 +47,7 @@ func TestSite(t *testing.T) {
 	t.Run("without scripts", func(t *testing.T) {
 		for name, page := range pages {
 			assert.Greater(t, len(article(page)), 100, "%s has a text in its HTML", name)
+			assert.NotContains(t, string(article(page)), "```", "%s has a block that was not read as one", name)
 		}
 	})
 	t.Run("nothing of others", func(t *testing.T) {

@@ -46,10 +46,23 @@ func (p *pages) addWritten(tree fs.FS) error {
 		}
 		below := strings.TrimPrefix(name, "docs/")
 		if path.Ext(name) == ".md" {
-			data, err = outside(tree, below, data)
+			data, err = outside(tree, below, unlabelled(data))
 		}
 		p.files[below] = data
 		return err
+	})
+}
+
+var fence = regexp.MustCompile("(?m)^(```[a-z+-]+) +([^\n]*)$")
+
+// unlabelled removes the labels of code blocks, by which tests find them: MkDocs only knows titles.
+func unlabelled(text []byte) []byte {
+	return fence.ReplaceAllFunc(text, func(match []byte) []byte {
+		parts := fence.FindSubmatch(match)
+		if bytes.HasPrefix(parts[2], []byte("title=")) {
+			return match
+		}
+		return parts[1]
 	})
 }
 

@@ -28,6 +28,11 @@ func TestLinksOutOfTheSite(t *testing.T) {
 	assert.EqualError(t, err, "docs/b.md: links to files that do not exist: spec/gone.yaml")
 }
 
+func TestLabelsOfBlocksAreRemoved(t *testing.T) {
+	assert.Equal(t, "```sh\nrun\n```\n```yaml title=\"a b\"\n```\n```\n",
+		string(unlabelled([]byte("```sh run twice\nrun\n```\n```yaml title=\"a b\"\n```\n```\n"))))
+}
+
 func TestNavigationListsFolders(t *testing.T) {
 	p := &pages{files: map[string][]byte{
 		"how-to/b.md": []byte("# Alpha\n"), "how-to/a.md": []byte("# Beta\n"), "how-to/c.md": []byte("# C\n"),
