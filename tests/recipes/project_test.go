@@ -18,7 +18,8 @@ func TestProjectOfKernels(t *testing.T) {
 	if !testtool.Has(python, "pytest", "setuptools") {
 		t.Skip("needs pytest and setuptools: make setup")
 	}
-	p := newProject(t, map[string]string{"commands": "set -e\n" + block(t, "sh project")})
+	commands := "set -e\n" + howTo(t, "package-of-kernels.md", "sh project")
+	p := newProject(t, map[string]string{"commands": commands})
 	site := filepath.Join(p.dir, "site")
 	programs := t.TempDir()
 	for name, text := range map[string]string{

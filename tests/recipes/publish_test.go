@@ -135,15 +135,16 @@ func TestTheModuleIsPublished(t *testing.T) {
 		t.Skip("builds the published module: left to make test")
 	}
 	p := stranger(t, map[string]string{
-		"tensors/dlpackgen.yaml": block(t, "yaml go-config"),
-		"tensors/generate.go":    "// Package tensors takes tensors.\npackage tensors\n\n" + block(t, "go generate"),
+		"tensors/dlpackgen.yaml": howTo(t, "go-generate.md", "yaml go-config"),
+		"tensors/generate.go": "// Package tensors takes tensors.\npackage tensors\n\n" +
+			howTo(t, "go-generate.md", "go generate"),
 	})
-	install := regexp.MustCompile("(?m)^go install .*$").FindString(readme(t))
+	install := regexp.MustCompile("(?m)^go install .*$").FindString(block(t, "README.md", "sh install"))
 	p.run(t, "sh", "-ec", strings.ReplaceAll(install, "@latest", "@"+published.Version))
 	installed := p.run(t, "dlpackgen", "version")
 	assert.Regexp(t, `^dlpackgen `+regexp.QuoteMeta(published.Version)+` [0-9a-f]{16}\n$`, installed)
 	p.run(t, "go", "mod", "init", "example.org/user")
-	p.run(t, "sh", "-ec", block(t, "sh tool"))
+	p.run(t, "sh", "-ec", howTo(t, "go-generate.md", "sh tool"))
 	assert.Contains(t, p.read(t, "go.mod"), published.Path+" "+published.Version)
 	p.run(t, "go", "generate", "./...")
 	p.run(t, "go", "mod", "tidy")

@@ -19,21 +19,26 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-func readme(t *testing.T) string {
+func page(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(golden.Root(t), "README.md"))
+	text, err := os.ReadFile(filepath.Join(golden.Root(t), name))
 	require.NoError(t, err)
 	return string(text)
 }
 
-// block gives the text of the fenced block that starts with ```info.
-func block(t *testing.T, info string) string {
+// block gives the text of the fenced block of a page that starts with ```info.
+func block(t *testing.T, name, info string) string {
 	t.Helper()
-	_, after, found := strings.Cut(readme(t), "\n```"+info+"\n")
-	require.True(t, found, "README.md has a block %q", info)
+	_, after, found := strings.Cut(page(t, name), "\n```"+info+"\n")
+	require.True(t, found, "%s has a block %q", name, info)
 	text, _, closed := strings.Cut(after, "```\n")
 	require.True(t, closed)
 	return text
+}
+
+func howTo(t *testing.T, name, info string) string {
+	t.Helper()
+	return block(t, "docs/how-to/"+name, info)
 }
 
 var built = sync.OnceValues(func() (string, error) {
@@ -121,7 +126,10 @@ func TestTheVerbsAreTheVerbsOfTheCommand(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^  (\w+) `).FindAllStringSubmatch(listed, -1) {
 		want = append(want, m[1])
 	}
-	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)[^`]*` \\|").FindAllStringSubmatch(readme(t), -1) {
+	_, table, found := strings.Cut(page(t, "docs/cli.md"), "| verb | what it does |\n")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, m := range regexp.MustCompile("(?m)^\\| \\[?`(\\w+)[^`]*`.* \\|").FindAllStringSubmatch(table, -1) {
 		got = append(got, m[1])
 	}
 	require.NotEmpty(t, want)
@@ -129,19 +137,23 @@ func TestTheVerbsAreTheVerbsOfTheCommand(t *testing.T) {
 	assert.ElementsMatch(t, want, got)
 }
 
-func TestTheLinksLeadSomewhere(t *testing.T) {
-	links := regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(readme(t), -1)
-	require.NotEmpty(t, links)
-	for _, m := range links {
-		assert.FileExists(t, filepath.Join(golden.Root(t), m[1]))
-	}
+// The first screen of the README: its config is valid, its message is one that a tutorial gets, and
+// its table has what the how-to prints.
+func TestTheFirstScreen(t *testing.T) {
+	p := newProject(t, map[string]string{"dlpackgen.yaml": block(t, "README.md", "yaml kernel")})
+	assert.LessOrEqual(t, strings.Count(p.read(t, "dlpackgen.yaml"), "\n"), 20)
+	p.run(t, "dlpackgen", "generate")
+	assert.FileExists(t, p.path("csrc/rms_norm_impl.c"))
+	assert.Contains(t, page(t, "docs/tutorials/kernel.md"), block(t, "README.md", "text message"))
+	shown := howTo(t, "reject-read-only-memory.md", "text output")
+	assert.Equal(t, strings.Count(shown, "wrote to it"), strings.Count(page(t, "README.md"), "**overwritten**"))
 }
 
 func TestThePictureIsDrawnByTheCommand(t *testing.T) {
-	joined := strings.ReplaceAll(block(t, "sh picture"), "\\\n", "")
+	joined := strings.ReplaceAll(howTo(t, "draw-layouts.md", "sh picture"), "\\\n", "")
 	line := regexp.MustCompile(`(?m)^dlpackgen layout .*--svg (\S+)$`).FindStringSubmatch(joined)
-	require.NotNil(t, line, "the README says how its picture was drawn")
-	require.Contains(t, readme(t), "]("+line[1]+")")
+	require.NotNil(t, line, "the page says how the picture was drawn")
+	require.Contains(t, page(t, "docs/explanation/dlpack.md"), "](../"+filepath.Base(line[1])+")")
 	p := newProject(t, map[string]string{"docs/.keep": ""})
 	argv := strings.Fields(line[0])
 	p.run(t, argv...)
@@ -149,7 +161,7 @@ func TestThePictureIsDrawnByTheCommand(t *testing.T) {
 }
 
 func TestTheTwoCommands(t *testing.T) {
-	commands := block(t, "sh start")
+	commands := block(t, "README.md", "sh start")
 	assert.Contains(t, commands, "go run ./cmd/dlpackgen generate")
 	assert.Contains(t, commands, "make test")
 	testtool.Require(t, "make", "make")

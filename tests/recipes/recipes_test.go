@@ -18,11 +18,11 @@ func TestGitAttributes(t *testing.T) {
 	testtool.Require(t, "git", "git")
 	ours, err := os.ReadFile(filepath.Join(golden.Root(t), ".gitattributes"))
 	require.NoError(t, err)
-	for name, attributes := range map[string]string{"of the README": block(t, "gitattributes"),
+	for name, attributes := range map[string]string{"of the how-to": howTo(t, "git.md", "gitattributes"),
 		"our own": string(ours)} {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t,
-				map[string]string{".gitattributes": attributes, "dlpackgen.yaml": block(t, "yaml config")})
+				map[string]string{".gitattributes": attributes, "dlpackgen.yaml": config(t)})
 			p.run(t, "git", "init", "--quiet")
 			p.run(t, "dlpackgen", "generate")
 			for _, name := range append(p.locked(t), "dlpackgen.lock") {
@@ -46,15 +46,21 @@ func (p *project) locked(t *testing.T) []string {
 	return names
 }
 
+// config is that of the pages about make and ninja.
+func config(t *testing.T) string {
+	t.Helper()
+	return howTo(t, "make.md", "yaml config")
+}
+
 const nothingToDo = "ninja: no work to do.\n"
 
-// TestNinja has one more rule than the README: a user of the header, to see
+// TestNinja has one more rule than the page: a user of the header, to see
 // what a run of dlpackgen makes others do.
 func TestNinja(t *testing.T) {
 	testtool.Require(t, "ninja", "ninja-build")
 	user := "\nrule copy\n  command = cp $in $out\nbuild seen: copy gen/c/dlpack/dlpack.h\n"
-	p := newProject(t, map[string]string{"build.ninja": block(t, "ninja") + user, "dlpackgen.yaml": block(t,
-		"yaml config")})
+	rules := howTo(t, "ninja.md", "ninja") + user
+	p := newProject(t, map[string]string{"build.ninja": rules, "dlpackgen.yaml": config(t)})
 
 	p.run(t, "ninja")
 	assert.Equal(t, p.read(t, "gen/c/dlpack/dlpack.h"), p.read(t, "seen"))
@@ -97,7 +103,7 @@ func (p *project) ownTool(t *testing.T) (program string) {
 // TestNinjaSeesAnUpgrade replaces the program, and takes it away.
 func TestNinjaSeesAnUpgrade(t *testing.T) {
 	testtool.Require(t, "ninja", "ninja-build")
-	p := newProject(t, map[string]string{"build.ninja": block(t, "ninja"), "dlpackgen.yaml": block(t, "yaml config")})
+	p := newProject(t, map[string]string{"build.ninja": howTo(t, "ninja.md", "ninja"), "dlpackgen.yaml": config(t)})
 	program := p.ownTool(t)
 	p.run(t, "ninja")
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
@@ -115,7 +121,7 @@ func TestNinjaSeesAnUpgrade(t *testing.T) {
 func TestMake(t *testing.T) {
 	testtool.Require(t, "make", "make")
 	testtool.Require(t, "gcc", "gcc")
-	p := newProject(t, map[string]string{"Makefile": block(t, "make make"), "dlpackgen.yaml": block(t, "yaml config"),
+	p := newProject(t, map[string]string{"Makefile": howTo(t, "make.md", "make make"), "dlpackgen.yaml": config(t),
 		"use.c": "#include <dlpack/dlpack.h>\nDLTensor tensor;\n"})
 	program := p.ownTool(t)
 	const generates, compiles = "dlpackgen generate", "-c -o use.o"
@@ -168,7 +174,7 @@ func TestVendoredHeader(t *testing.T) {
 	testtool.Require(t, "gcc", "gcc")
 	p := newProject(t,
 		map[string]string{"use.c": "#include \"dlpack.h\"\nint main(void) { return (int)sizeof(DLTensor) - 48; }\n"})
-	p.run(t, "sh", "-ec", block(t, "sh vendor"))
+	p.run(t, "sh", "-ec", howTo(t, "vendor-header.md", "sh vendor"))
 	p.run(t, "gcc", "-Wall", "-Werror", "-c", "use.c")
 }
 
@@ -186,12 +192,13 @@ func TestGoGenerate(t *testing.T) {
 		"go.mod": "module example.org/user\n\ngo 1.25.0\n\nrequire github.com/dlpackgen/dlpackgen v0.0.0\n\nreplace " +
 			"github.com/dlpackgen/dlpackgen => " + root + "\n",
 		"go.sum":                 string(sums),
-		"tensors/dlpackgen.yaml": block(t, "yaml go-config"),
-		"tensors/generate.go":    "// Package tensors takes tensors.\npackage tensors\n\n" + block(t, "go generate"),
+		"tensors/dlpackgen.yaml": howTo(t, "go-generate.md", "yaml go-config"),
+		"tensors/generate.go": "// Package tensors takes tensors.\npackage tensors\n\n" +
+			howTo(t, "go-generate.md", "go generate"),
 	})
 	p.run(t, "go", "-C", root, "mod", "download")
 	p.env = append(p.env, "GOFLAGS=-mod=mod", "GOWORK=off", "GOPROXY=off")
-	p.run(t, "sh", "-ec", strings.ReplaceAll(block(t, "sh tool"), "@latest", ""))
+	p.run(t, "sh", "-ec", strings.ReplaceAll(howTo(t, "go-generate.md", "sh tool"), "@latest", ""))
 	p.run(t, "go", "generate", "./...")
 	p.run(t, "go", "vet", "./...")
 	p.run(t, "go", "tool", "dlpackgen", "check", "--config", "tensors/dlpackgen.yaml")
