@@ -8,6 +8,7 @@
 # make generate renders gen/ anew            make check  tells whether it must be
 # make golden    rewrites golden/ and the README's picture with what the tests make now
 # make docs     builds the documentation site in .cache/site/html
+# make release  builds what is published of the commit, in bin/release
 # make bench    measures, a line a goal; ONLY=generate runs one suite of it
 # make fuzz-long gives hostile tensors to the validators of C, C++ and Python;
 #               RUNS=100000000, a few hours
@@ -17,7 +18,7 @@ FUZZTIME ?= 5s
 # A build must not depend on whether the checkout has a readable .git.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
-.PHONY: help quick test nightly torches pythons generate check golden docs bench fuzz-long setup clean
+.PHONY: help quick test nightly torches pythons generate check golden docs release bench fuzz-long setup clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -53,6 +54,9 @@ golden:
 
 docs:
 	@go run ./tools/site
+
+release:
+	@cd tools/release && go run . -root ../.. -out ../../bin/release
 
 bench:
 	@go run ./bench -only=$(ONLY)

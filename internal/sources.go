@@ -1,3 +1,5 @@
+//go:build !dlpackgen_release
+
 // Package internal embeds the sources of the packages below it that decide what output
 // looks like, for the digest that tells two builds of the tool apart. It interprets
 // nothing; internal/tool does.

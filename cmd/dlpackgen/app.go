@@ -82,7 +82,7 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.SetHelpCommand(help())
+	root.SetHelpCommand(a.help())
 	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
 	root.AddCommand(a.generate(), a.check(), a.clean(), a.vet(), a.layout(), a.compat(),
 		a.verify(), a.list(), a.schema(), a.init(), a.version(), a.completion())
@@ -111,22 +111,26 @@ func (a *app) noVerb(cmd *cobra.Command, _ []string) error {
 	return &failure{code: exitCannot}
 }
 
-// help shows what --help does; cobra's own answers an unknown verb with success.
-func help() *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [VERB]",
-		Short: "Show the help of a verb",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			verb, rest, err := cmd.Root().Find(args)
-			if err == nil && !verb.HasParent() {
-				err = unknownVerb(verb, rest)
-			}
-			if err != nil {
-				return err
-			}
-			return verb.Help()
-		},
+// help shows what --help does; cobra's own answers an unknown verb with success. Its format json is
+// for tools/release alone.
+func (a *app) help() *cobra.Command {
+	cmd := &cobra.Command{Use: "help [VERB]", Short: "Show the help of a verb"}
+	format := choiceFlag(cmd, "format", "text or json", "text", "json")
+	_ = cmd.Flags().MarkHidden("format") // fails for an unknown flag only
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if format.value == "json" {
+			return a.printDescription(cmd.Root())
+		}
+		verb, rest, err := cmd.Root().Find(args)
+		if err == nil && !verb.HasParent() {
+			err = unknownVerb(verb, rest)
+		}
+		if err != nil {
+			return err
+		}
+		return verb.Help()
 	}
+	return cmd
 }
 
 // unknownVerb reports a first argument that no verb has taken.

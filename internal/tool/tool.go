@@ -50,8 +50,17 @@ func versionOf(info *debug.BuildInfo) string {
 
 // Digest identifies the spec, the templates and the sources of the emitters: the same
 // digest makes the same output, given the same dependencies. It is the same for go run,
-// go build and go install, and for a checkout with CRLF.
-var Digest = sync.OnceValue(func() string { return digestOf(sources()) })
+// go build and go install, for a checkout with CRLF, and for the binaries of a release.
+var Digest = sync.OnceValue(func() string {
+	if stamped != "" {
+		return stamped
+	}
+	return digestOf(sources())
+})
+
+// stamped is the digest of a binary without the sources that it is computed from: tools/release
+// computes it, and passes it to the linker.
+var stamped string
 
 // source is a file of the module, with its path from the root.
 type source struct {

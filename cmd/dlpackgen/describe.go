@@ -1,0 +1,51 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// verbText is the help of a verb as data. tools/release makes man pages of it, by libraries that
+// the module itself does without.
+type verbText struct {
+	Use, Short, Long, Example string
+	Flags                     []flagText
+	Verbs                     []verbText
+}
+
+type flagText struct{ Name, Shorthand, Type, Default, Usage string }
+
+// verbTextOf gives a verb and the verbs below it, less what help texts leave out.
+func verbTextOf(cmd *cobra.Command) verbText {
+	d := verbText{Use: cmd.Use, Short: cmd.Short, Long: cmd.Long + exitStatus, Example: cmd.Example}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			d.Flags = append(d.Flags, flagText{f.Name, f.Shorthand, f.Value.Type(), f.DefValue, f.Usage})
+		}
+	})
+	verbs := slices.DeleteFunc(cmd.Commands(), func(c *cobra.Command) bool { return c.Hidden || c.Name() == "help" })
+	for _, c := range verbs {
+		d.Verbs = append(d.Verbs, verbTextOf(c))
+	}
+	return d
+}
+
+// printDescription writes the verb and those below it.
+func (a *app) printDescription(root *cobra.Command) error {
+	return json.NewEncoder(a.stdout).Encode(verbTextOf(root))
+}
+
+// exitStatus is exitHelp as a section of a man page.
+const exitStatus = `
+
+# EXIT STATUS
+
+**0** fine
+
+**1** drift, edited files, findings, or a breaking change
+
+**2** could not run: usage, unreadable or invalid input, a newer lock, I/O
+`

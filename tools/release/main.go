@@ -1,0 +1,91 @@
+// Command release makes what is published of a version, from the commit that is checked out:
+// binaries for six platforms, archives, Python wheels, npm packages, Debian packages, checksums, an
+// SBOM and a provenance statement. The same commit and the same Go make the same bytes in every
+// folder. It publishes nothing.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	out := flag.String("out", "bin/release", "the `FOLDER` to write to, which is emptied first")
+	root := flag.String("root", ".", "the `FOLDER` of the checkout")
+	only := flag.String("platforms", strings.Join(names(platforms), ","), "the platforms, separated by commas")
+	flag.Parse()
+	if err := run(*root, *out, strings.Split(*only, ",")); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// run makes every file in memory before it touches the output folder.
+func run(root, out string, only []string) error {
+	chosen, err := choose(only)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp("", "dlpackgen-release-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	r, err := prepare(root, tmp)
+	if err != nil {
+		return err
+	}
+	files, err := r.files(chosen)
+	if err != nil {
+		return err
+	}
+	return write(out, files)
+}
+
+// files gives everything that is published, checksums last.
+func (r *release) files(chosen []platform) ([]file, error) {
+	binaries, err := r.build(chosen)
+	if err != nil {
+		return nil, err
+	}
+	common, err := r.common(binaries)
+	if err != nil {
+		return nil, err
+	}
+	var all []file
+	for _, make := range []func([]binary, *shared) ([]file, error){
+		r.archives, r.wheels, r.npmPackages, r.debianPackages, r.sbom,
+	} {
+		made, err := make(binaries, common)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, made...)
+	}
+	statement, err := r.provenance(all, common.modules)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, statement)
+	return append(all, sums(all)), nil
+}
+
+// write replaces the output folder.
+func write(out string, files []file) error {
+	if err := os.RemoveAll(out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(out, f.path), f.data, 0o644); err != nil {
+			return err
+		}
+		fmt.Printf("%9d  %s\n", len(f.data), f.path)
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+//go:embed all:python
+var pythonSources embed.FS
+
+// wheels packs each program for pip, with the headers. The program lies in the wheel's scripts, so
+// that pip puts it on the PATH itself: a Python that starts it would take longer than its run.
+func (r *release) wheels(binaries []binary, s *shared) (out []file, err error) {
+	sources, err := subtree(pythonSources, "python")
+	if err != nil {
+		return nil, err
+	}
+	info := "dlpackgen-" + r.version + ".dist-info"
+	for _, b := range binaries {
+		tags, err := b.wheelTags()
+		if err != nil {
+			return nil, err
+		}
+		files := slices.Concat(below("dlpackgen", sources), below("dlpackgen/include", s.include),
+			[]file{program("dlpackgen-"+r.version+".data/scripts/"+b.program(), b.data),
+				{path: info + "/METADATA", data: r.metadata(s)}, {path: info + "/WHEEL", data: wheelFile(tags)}},
+			below(info+"/licenses", s.licences))
+		files = append(files, record(files, info+"/RECORD"))
+		data, err := zipped(r.when, files)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, file{path: "dlpackgen-" + r.version + "-py3-none-" + strings.Join(tags, ".") + ".whl", data: data})
+	}
+	return out, nil
+}
+
+func subtree(tree fs.FS, dir string) ([]file, error) {
+	sub, err := fs.Sub(tree, dir)
+	if err != nil {
+		return nil, err
+	}
+	return readTree(sub)
+}
+
+// wheelTags are the platforms that a program runs on. A static one needs no libc.
+func (b binary) wheelTags() ([]string, error) {
+	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[b.arch]
+	switch b.os {
+	case "darwin":
+		minimum, err := b.minimumMacOS()
+		arch = map[string]string{"amd64": "x86_64", "arm64": "arm64"}[b.arch]
+		return []string{"macosx_" + strings.ReplaceAll(minimum, ".", "_") + "_" + arch}, err
+	case "windows":
+		return []string{"win_" + b.arch}, nil
+	default:
+		return []string{"manylinux_2_17_" + arch, "manylinux2014_" + arch, "musllinux_1_1_" + arch}, nil
+	}
+}
+
+func wheelFile(tags []string) []byte {
+	text := "Wheel-Version: 1.0\nGenerator: dlpackgen\nRoot-Is-Purelib: false\n"
+	for _, tag := range tags {
+		text += "Tag: py3-none-" + tag + "\n"
+	}
+	return []byte(text)
+}
+
+func (r *release) metadata(s *shared) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, `Metadata-Version: 2.4
+Name: dlpackgen
+Version: %s
+Summary: %s
+License-Expression: Apache-2.0
+`, r.version, summary)
+	for _, f := range s.licences {
+		fmt.Fprintf(&b, "License-File: %s\n", f.path)
+	}
+	fmt.Fprintf(&b, `Project-URL: Homepage, %[1]s
+Project-URL: Changelog, %[1]s/blob/%[2]s/CHANGELOG.md
+Keywords: dlpack,tensor,codegen,bindings
+Classifier: Development Status :: 4 - Beta
+Classifier: Intended Audience :: Developers
+Classifier: Topic :: Software Development :: Code Generators
+Requires-Python: >=3.8
+Description-Content-Type: text/markdown
+
+%[3]s`, homepage, r.tag(), s.readme.data)
+	return []byte(b.String())
+}
+
+const (
+	homepage = "https://" + modulePath
+	summary  = "Make headers, bindings and ABI proofs from the spec of DLPack"
+)
+
+// record lists a wheel's files with their digests, itself last and without one.
+func record(files []file, name string) file {
+	var b strings.Builder
+	for _, f := range files {
+		sum := sha256.Sum256(f.data)
+		fmt.Fprintf(&b, "%s,sha256=%s,%d\n", f.path, base64.RawURLEncoding.EncodeToString(sum[:]), len(f.data))
+	}
+	fmt.Fprintf(&b, "%s,,\n", name)
+	return file{path: name, data: []byte(b.String())}
+}
