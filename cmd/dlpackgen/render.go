@@ -83,7 +83,8 @@ func (j *job) model(t config.Target, dir string, releases map[string]*spec.Relea
 		}
 		releases[t.Release] = j.config.Extend(release)
 	}
-	m := &emit.Model{Release: releases[t.Release], Options: t.Options, Contracts: j.config.Contracts}
+	m := &emit.Model{Release: releases[t.Release], Options: t.Options, Contracts: j.config.Contracts,
+		Prefix: j.config.Prefix}
 	var err error
 	if m.Import, err = j.importPath(t, dir); err != nil {
 		return nil, err

@@ -24,6 +24,7 @@ type selection struct {
 	noConfig bool
 	spec     string
 	dlpack   string
+	prefix   string
 	out      string
 	only     []string
 }
@@ -35,6 +36,7 @@ func selectionFlags(cmd *cobra.Command) *selection {
 	f.BoolVar(&s.noConfig, "no-config", false, "read no config")
 	f.StringVar(&s.spec, "spec", "", "`FILE` with the spec, instead of the one inside the tool")
 	f.StringVar(&s.dlpack, "dlpack", "", "`VERSION` of DLPack for every target, such as 1.3, main or latest")
+	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of the names of C, such as acme_, for a copy that is vendored")
 	f.StringSliceVar(&s.only, "only", nil, "`TARGETS` to work on, with commas between them; the others are left alone")
 	f.StringVar(&s.out, "out", "", "`DIR` to use instead of the config's out; without a config, for all targets")
 	cmd.MarkFlagsMutuallyExclusive("config", "no-config")
@@ -66,7 +68,7 @@ type job struct {
 
 // load reads the spec and the config; every finding in either ends the run.
 func (s *selection) load() (*job, error) {
-	if err := notEmpty(s.cmd, "config", "spec", "dlpack", "only", "out"); err != nil {
+	if err := notEmpty(s.cmd, "config", "spec", "dlpack", "prefix", "only", "out"); err != nil {
 		return nil, err
 	}
 	j := &job{only: len(s.only) > 0}
@@ -103,7 +105,7 @@ func (s *selection) loadConfig(j *job) error {
 	if err != nil {
 		return err
 	}
-	choice := config.Choice{Release: s.dlpack, Only: s.only}
+	choice := config.Choice{Release: s.dlpack, Only: s.only, Prefix: s.prefix}
 	var findings *diag.List
 	if file == "" {
 		j.config, findings = config.Default(j.spec, targets.Table(), choice)

@@ -19,20 +19,26 @@ import (
 func (a *app) verify() *cobra.Command {
 	var req verify.Request
 	var headers []string
+	var vendored string
 	cmd := &cobra.Command{
-		Use:   "verify --header FILE ... [-- FLAGS]",
-		Short: "Compare a real header with the spec",
+		Use:   "verify --header FILE ... [-- FLAGS] | verify --vendored DIR",
+		Short: "Compare a real header with the spec, or vendored files with their lock",
 		Long: "Compile a real header and report each difference from the spec, with both values: names,\n" +
 			"macros, enumerators, types, signatures, sizes, offsets and alignments. Nothing is run but\n" +
 			"the compiler, so a cross compiler will do. Without --dlpack, the release that fits best.\n" +
-			"FLAGS after -- go to the compiler.",
+			"FLAGS after -- go to the compiler.\n\n" +
+			"With --vendored, find files of a folder that are missing or not as its lock lists them. Neither\n" +
+			"a config nor a compiler is needed.",
 		Example: "  dlpackgen verify --header /usr/include/dlpack/dlpack.h\n" +
 			"  dlpackgen verify --header dlpack.h --dlpack 1.3 --cc g++\n" +
-			"  dlpackgen verify --header dlpack.h --cc 'clang --target=i686-linux-gnu' -- -std=c11",
+			"  dlpackgen verify --header dlpack.h --cc 'clang --target=i686-linux-gnu' -- -std=c11\n" +
+			"  dlpackgen verify --vendored third_party/dlpack",
 		Args: flagsAfterDash,
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&headers, "header", nil, "`FILE` to compare; required, and may be repeated")
+	f.StringArrayVar(&headers, "header", nil, "`FILE` to compare; may be repeated")
+	f.StringVar(&vendored, "vendored", "", "`DIR` with a lock, or the lock, whose files to compare with it")
+	cmd.MarkFlagsMutuallyExclusive("header", "vendored")
 	f.StringVar(&req.Release, "dlpack", "", "`VERSION` of DLPack to compare with, instead of the one that fits best")
 	f.StringVar(&req.CC, "cc", "", "compiler to use: `CC`, which may hold flags (default cc, or c++ for C++)")
 	lang := choiceFlag(cmd, "lang", "language: c, c++, or auto, which is C++ for a CC that ends in ++", "auto", "c",
@@ -40,6 +46,9 @@ func (a *app) verify() *cobra.Command {
 	format := formats(cmd)
 	complete(cmd, "dlpack", versions)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if vendored != "" {
+			return a.reported(format, a.verifyVendored(format, vendored))
+		}
 		if len(headers) == 0 || slices.Contains(headers, "") {
 			return a.reported(format, cannot("usage", "--header FILE", "verify needs the header to look at"))
 		}

@@ -30,6 +30,7 @@ const latest = "latest"
 
 // Config is what a run makes.
 type Config struct {
+	Prefix    string   // of the names of C, in a copy that is vendored; "" for none
 	Out       string   // slashes; relative to the config's own folder
 	Selected  []Target // in the order of the table of targets
 	Others    []Target // of the config, but not selected for this run
@@ -50,6 +51,7 @@ type Target struct {
 // Choice is what the command line says about every config.
 type Choice struct {
 	Release string   // replaces every release that the config names; "" keeps them
+	Prefix  string   // replaces that of the config; "" keeps it
 	Only    []string // the targets to select; none selects all
 	// AnyKernels accepts kernels that a listed target cannot make.
 	AnyKernels bool
@@ -65,7 +67,7 @@ func LockName(file string) string {
 // Default gives every target at its default path, for the latest release.
 func Default(sp *spec.Spec, table emit.Table, choice Choice) (*Config, *diag.List) {
 	d := &decoder{spec: sp, table: table, choice: choice, diags: &diag.List{}}
-	cfg := &Config{Out: "."}
+	cfg := &Config{Out: ".", Prefix: d.choice.Prefix}
 	release := d.chosenRelease(latest)
 	for _, row := range d.table.Rows {
 		if !row.OnRequest {
@@ -73,6 +75,7 @@ func Default(sp *spec.Spec, table emit.Table, choice Choice) (*Config, *diag.Lis
 		}
 	}
 	d.checkOnly(cfg)
+	d.checkPrefix(cfg, nil)
 	return cfg, d.diags
 }
 
@@ -118,6 +121,7 @@ func (d *decoder) config(root *yaml.Node) *Config {
 	own := d.backends(cfg, backends, release, asked)
 	cfg.Devices = d.devices(cfg, m.Get("devices"), own)
 	d.checkBackends(cfg, own)
+	d.checkPrefix(cfg, m.Get("prefix"))
 	kernels := m.Get("kernels")
 	cfg.Contracts = d.kernels(cfg, kernels)
 	d.checkContractsAreUsed(cfg, kernels)

@@ -40,6 +40,7 @@ type Model struct {
 	Imports   map[string]string // import paths of Go packages that other targets make, by target; see Target.Imports
 	Import    string            // of the folder that the files will stand in; "" where nothing gives one
 	Library   Library           // of the config's other targets; see Target.Collects
+	Prefix    string            // of the names of C in a copy that is vendored; only where Target.Prefixable
 }
 
 // Library is what one library of a config's kernels is compiled from, beside their author's code.
@@ -78,6 +79,7 @@ type Target struct {
 	Contracts     bool     // it makes something of those kernels that have args and returns
 	OnRequest     bool     // it is made only where a config lists it
 	ContractNeeds []string // beside Needs, where the config has such kernels
+	Prefixable    bool     // its names can have a prefix: Model.Prefix
 	Collects      bool     // it compiles the C of the config's other targets: Model.Library
 	// Limits lists what callers of a described kernel cannot do there, though they can call it.
 	Limits func(*contract.Kernel) []string
@@ -94,7 +96,14 @@ func (t Target) Emit(m *Model) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Render(m.Release.Version, manifest)
+	files, err := Render(m.Release.Version, manifest)
+	if m.Prefix == "" || err != nil {
+		return files, err
+	}
+	for i, f := range files {
+		files[i] = prefixed(f, m.Prefix)
+	}
+	return files, nil
 }
 
 // Has tells whether the target has an option.
@@ -160,7 +169,8 @@ func comment(extension string) (prefix, suffix string) {
 	switch extension {
 	case ".c", ".h":
 		return "/* ", " */"
-	case ".py", ".pyi", ".typed", ".sh", ".toml", ".yaml", ".yml", ".in", ".gitignore":
+	case ".py", ".pyi", ".typed", ".sh", ".toml", ".yaml", ".yml", ".in", ".gitignore",
+		".cmake", ".pc":
 		return "# ", ""
 	case ".md":
 		return "<!-- ", " -->"

@@ -84,7 +84,7 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 			m := &emit.Model{Release: release, Import: "example.org/x", Imports: imports,
 				Contracts: []contract.Kernel{oneContract()}, Library: emit.Library{Units: []string{"../kernels/kernels.c"}}}
 			name(t, named, row, m)
-			m.Options = map[string]string{row.Single: "true", "stubs": "true", "tests": "true"}
+			m.Options = map[string]string{row.Single: "true", "stubs": "true", "tests": "true", "package": "true"}
 			name(t, named, row, m)
 		}
 	}

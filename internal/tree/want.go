@@ -19,6 +19,7 @@ type want struct {
 	lock, journal string
 	tool          Tool
 	force, clean  bool
+	sumsAlone     bool // the lock may be by a newer tool, as nothing else of it is used
 	files         map[string]planned
 	selected      map[string]bool // targets
 	narrowed      bool            // targets that are not selected keep what they own

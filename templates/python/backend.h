@@ -45,7 +45,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_use_backend(PyObject* module, const dlpackgen
 }
 
 /* Gives the device type whose back end knows the memory of another one. */
-static int32_t dlpackgen_family(DLDevice device) { return dlpack_device_owner((int32_t)device.device_type); }
+static int32_t dlpackgen_family(DLDevice device) { return dlpackgen_device_owner((int32_t)device.device_type); }
 
 /* Finds the back end that knows a device; NULL where the module uses none. */
 static const struct dlpackgen_backend_entry* dlpackgen_backend_of(const struct dlpackgen_state* state,

@@ -127,7 +127,7 @@ func (m moduleMutant) mutation() mutation.Mutant {
 
 var moduleMutants = []moduleMutant{
 	{"backend.h", "if (dlpackgen_same_device(info->device, device)) return 0;", "return 0;", "test_whose_memory_it_is"},
-	{"backend.h", "return dlpack_device_owner((int32_t)device.device_type);", "return (int32_t)device.device_type;",
+	{"backend.h", "return dlpackgen_device_owner((int32_t)device.device_type);", "return (int32_t)device.device_type;",
 		"test_whose_memory_it_is"},
 	{"backend.h",
 		"if (table->pointer_attributes(address, info, &error)) return dlpackgen_backend_fault(call, i, &error);",

@@ -1,4 +1,4 @@
-// Command tensors prints the size of a data type, by the generated package.
+// Command tensors prints a device type, by the generated package.
 package main
 
 import (
@@ -9,5 +9,5 @@ import (
 )
 
 func main() {
-	fmt.Println(plain.Name, dlpack.Float32)
+	fmt.Println(plain.Name, dlpack.DeviceCPU)
 }

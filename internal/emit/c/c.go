@@ -3,6 +3,8 @@
 package c
 
 import (
+	"slices"
+
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/header"
 )
@@ -10,13 +12,17 @@ import (
 // Target is the row of the table of targets. Releases older than 1.2, and specs
 // without the section elements, get dlpack.h and abi_check.h alone.
 var Target = emit.Target{
-	Name:     "c",
-	Doc:      "dlpack.h, its ABI checks and, from 1.2 on, helpers; C and C++",
-	Path:     "c",
-	Oldest:   "0.1",
-	Manifest: manifest,
+	Name:   "c",
+	Doc:    "dlpack.h, its ABI checks and, from 1.2 on, helpers; C and C++",
+	Path:   "c",
+	Oldest: "0.1",
+	Options: []emit.Option{{Name: optionPackage, Default: "false", Bool: true,
+		Doc: "true: files by which CMake (find_package) and pkg-config find the headers"}},
+	Manifest:   manifest,
+	Prefixable: true,
 }
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	return emit.Manifest{Assets: append(header.All(m.Release), header.Checker(m.Release)...)}, nil
+	found, err := packages(m)
+	return emit.Manifest{Assets: slices.Concat(header.All(m.Release), header.Checker(m.Release), found)}, err
 }

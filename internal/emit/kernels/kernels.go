@@ -9,13 +9,14 @@ import (
 
 // Target is the row of the table of targets.
 var Target = emit.Target{
-	Name:      "kernels",
-	Doc:       "kernels that the config describes: prototypes, checks and calls; C, C++",
-	Path:      "kernels",
-	Oldest:    "1.3",
-	Needs:     []string{"c"},
-	Contracts: true,
-	OnRequest: true,
+	Name:       "kernels",
+	Doc:        "kernels that the config describes: prototypes, checks and calls; C, C++",
+	Path:       "kernels",
+	Oldest:     "1.3",
+	Needs:      []string{"c"},
+	Contracts:  true,
+	Prefixable: true,
+	OnRequest:  true,
 	Options: []emit.Option{{Name: optionStubs, Default: "false", Bool: true,
 		Doc: "true: write NAME_impl.c, and NAME_impl.cu for CUDA, for each kernel that has none: a beginning of " +
 			"its C that is yours from then on"}},

@@ -339,8 +339,8 @@ static void test_codes(void) {
   CHECK(dlpackgen_device_is_host(kDLCPU) && dlpackgen_device_is_host(kDLROCMHost) &&
         !dlpackgen_device_is_host(kDLCUDAManaged));
   CHECK(dlpackgen_device_is_managed(kDLCUDAManaged) && !dlpackgen_device_is_managed(kDLCUDA) &&
-        dlpack_device_owner(kDLCUDAHost) == kDLCUDA);
-  CHECK(dlpack_device_owner(kDLROCMHost) == kDLROCM && dlpack_device_owner(4711) == 4711);
+        dlpackgen_device_owner(kDLCUDAHost) == kDLCUDA);
+  CHECK(dlpackgen_device_owner(kDLROCMHost) == kDLROCM && dlpackgen_device_owner(4711) == 4711);
   CHECK(dlpackgen_strides_may_be_null(1) && !dlpackgen_strides_may_be_null(2));
   CHECK(!dlpackgen_device_is_opaque(kDLCUDA) && dlpackgen_device_is_opaque(kDLMetal) &&
         dlpackgen_device_is_opaque(4711));

@@ -2,4 +2,4 @@
 package plain
 
 // Name is printed.
-const Name = "float32 is"
+const Name = "the host is"

@@ -129,7 +129,7 @@ static inline int dlpackgen_device_is_managed(int32_t device_type) {
 }
 
 /** The device type whose runtime allocates such memory: kDLCUDA for kDLCUDAHost; else itself. */
-static inline int32_t dlpack_device_owner(int32_t device_type) {
+static inline int32_t dlpackgen_device_owner(int32_t device_type) {
   switch (device_type) {
     case kDLCUDAHost: return kDLCUDA;
     case kDLROCMHost: return kDLROCM;

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/tree"
+)
+
+// vendoredWords is how verify speaks of files that a lock lists.
+var vendoredWords = map[tree.State]words{
+	tree.Missing:     {diag.Error, "is in the lock, and not there", "vendor the files and the lock together"},
+	tree.Modified:    {diag.Error, "is not the file that the lock lists", "undo the change, or vendor again"},
+	tree.Interrupted: {diag.Error, "is left from a run that did not finish", "vendor again"},
+}
+
+// verifyVendored compares a folder of generated files with its lock, without a config.
+func (a *app) verifyVendored(format *choice, place string) error {
+	out, lock := place, ""
+	if info, err := os.Stat(place); err == nil && !info.IsDir() {
+		out, lock = filepath.Dir(place), filepath.Base(place)
+	} else if err != nil {
+		return cannot("unreadable", "give the folder that has the lock, or the lock", "%v", err)
+	}
+	report, err := tree.Verify(tree.Request{Out: out, Lock: lock, Tool: self()})
+	if err != nil {
+		return treeFailure(err)
+	}
+	var found diag.List
+	for _, it := range report.Items {
+		if w, bad := vendoredWords[it.State]; bad {
+			found.Add(diag.Diagnostic{Severity: w.severity, Code: it.State.String(), Text: w.text, Hint: w.hint,
+				Pos: diag.Pos{File: filepath.Join(out, filepath.FromSlash(it.Path))}})
+		}
+	}
+	if format.value == "text" {
+		a.say("compared %d files with the lock that dlpackgen %s wrote", len(report.Items), report.Writer.Version)
+	}
+	return a.report(format, found.Sorted())
+}

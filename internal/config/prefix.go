@@ -1,0 +1,38 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// checkPrefix reads the key of that name, unless the command line has one, and rejects it for
+// targets whose names are fixed. n is nil where the config has no such key.
+func (d *decoder) checkPrefix(cfg *Config, n *yaml.Node) {
+	if n != nil {
+		cfg.Prefix = n.Text("prefix")
+	}
+	cfg.Prefix = cmp.Or(d.choice.Prefix, cfg.Prefix)
+	report := func(code, hint, format string, args ...any) {
+		if n != nil && d.choice.Prefix == "" {
+			n.Errorf(code, hint, format, args...)
+			return
+		}
+		d.diags.Add(diag.Diagnostic{Severity: diag.Error, Code: code, Hint: hint, Text: fmt.Sprintf(format, args...)})
+	}
+	if cfg.Prefix == "" {
+		return
+	}
+	if wrong := emit.CheckPrefix(cfg.Prefix); wrong != "" {
+		report("invalid-prefix", "lower-case letters, digits and _, with _ as the last one", "the prefix %s", wrong)
+	}
+	for _, t := range cfg.Selected {
+		if !t.Prefixable {
+			report("no-prefix", "--only with targets that take one: c, kernels",
+				"target %s takes no prefix: only the files of C are vendored under other names", t.Name)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package c
+
+import (
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// optionPackage is the option for files by which build systems find the headers.
+const optionPackage = "package"
+
+// packaged is what the templates of packages show.
+type packaged struct {
+	Version string // the release
+	Number  string // the version that its header has
+	Major   int
+}
+
+// packages lists the files by which CMake and pkg-config find the headers, in the folders that both
+// programs search below a prefix.
+func packages(m *emit.Model) ([]emit.Asset, error) {
+	if m.Options[optionPackage] != "true" {
+		return nil, nil
+	}
+	if m.Prefix != "" {
+		return nil, errors.New("a copy with a prefix is found by its folder alone: leave out prefix, or package: true")
+	}
+	var all []emit.Asset
+	for _, name := range []string{"lib/cmake/dlpack/dlpackConfig.cmake", "lib/cmake/dlpack/dlpackConfigVersion.cmake",
+		"lib/pkgconfig/dlpack.pc"} {
+		all = append(all, emit.Asset{From: "c/package/" + path.Base(name) + ".tmpl", To: name, View: viewPackage(m.Release)})
+	}
+	return all, nil
+}
+
+func viewPackage(r *spec.Release) packaged {
+	return packaged{Version: r.Version, Number: fmt.Sprintf("%d.%d", r.Major, r.Minor), Major: r.Major}
+}

@@ -1,0 +1,57 @@
+package emit
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// prefixForm is what names of C can begin with in both cases of letters.
+var prefixForm = regexp.MustCompile(`^[a-z][a-z0-9_]*_$`)
+
+// CheckPrefix returns what is wrong with a prefix of names, or "".
+func CheckPrefix(prefix string) string {
+	switch {
+	case len(prefix) > 40:
+		return fmt.Sprintf("%.40s... is longer than 40 bytes", prefix)
+	case !prefixForm.MatchString(prefix):
+		return fmt.Sprintf("%q does not have the form of acme_", prefix)
+	case strings.HasPrefix(prefix, "dlpack"):
+		return fmt.Sprintf("%q begins as the names that it keeps apart", prefix)
+	}
+	return ""
+}
+
+var (
+	// prefixable matches where a name or folder of ours begins. DLPack's own names have no such
+	// beginning, and keep their spelling: they are those of one ABI in each copy.
+	prefixable = regexp.MustCompile(`\b(?:dlpackgen|DLPACKGEN)[_/]`)
+	// prefixableFolder matches the folder of dlpack.h, in an include.
+	prefixableFolder = regexp.MustCompile(`([<"])dlpack/`)
+)
+
+// prefixed gives a file the names of a vendored copy: functions, types, macros, guards and folders
+// begin with the prefix.
+func prefixed(f File, prefix string) File {
+	body := f.Data
+	if !slices.Contains([]string{".h", ".hpp", ".c", ".cpp"}, path.Ext(f.Path)) {
+		return f
+	}
+	body = prefixable.ReplaceAllFunc(body, func(word []byte) []byte {
+		if word[0] == 'D' {
+			return append([]byte(strings.ToUpper(prefix)), word...)
+		}
+		return append([]byte(prefix), word...)
+	})
+	f.Data = prefixableFolder.ReplaceAll(body, []byte("${1}"+prefix+"dlpack/"))
+	folders := strings.Split(f.Path, "/")
+	for i, name := range folders {
+		if strings.HasPrefix(name, "dlpack") && i < len(folders)-1 || strings.HasPrefix(name, "dlpackgen_") {
+			folders[i] = prefix + name
+		}
+	}
+	f.Path = strings.Join(folders, "/")
+	return f
+}

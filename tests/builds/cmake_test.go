@@ -1,0 +1,70 @@
+package builds
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+// released is a project beside a folder as archives of releases have it: the program and cmake.
+func released(t *testing.T) *project {
+	t.Helper()
+	testtool.Require(t, "cmake", "cmake")
+	testtool.Require(t, "ninja", "ninja-build")
+	p := newProject(t, nil)
+	require.NoError(t, os.CopyFS(p.path("release/cmake"), os.DirFS(filepath.Join(golden.Root(t), "cmake"))))
+	data, err := os.ReadFile(p.tool)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(p.path("release/dlpackgen"), data, 0o755)) //nolint:gosec // a program
+	require.NoError(t, os.Remove(p.path("shims/dlpackgen")))
+	p.env = append(p.env, "dlpackgen_DIR=", "CMAKE_GENERATOR=Ninja")
+	return p
+}
+
+const fetches = `include(FetchContent)
+FetchContent_Declare(dlpackgen URL ../../release.tar.gz SOURCE_SUBDIR cmake)
+FetchContent_MakeAvailable(dlpackgen)`
+
+func TestFetchContent(t *testing.T) {
+	p := released(t)
+	p.run(t, ".", "tar", "-czf", "release.tar.gz", "release")
+	require.NoError(t, os.RemoveAll(p.path("release")))
+	p.replace(t, "ex/cmake/CMakeLists.txt", "find_package(dlpackgen REQUIRED)", fetches)
+	p.run(t, "ex/cmake", "cmake", "-B", p.path("b"))
+	p.run(t, "ex/cmake", "cmake", "--build", p.path("b"))
+	assert.Equal(t, "DLPack 1.3: 24 bytes\n", p.run(t, ".", "b/tensors"))
+}
+
+// What is wrong with a call, or with the config, ends the configuration with the reason.
+func TestErrorsOfCMake(t *testing.T) {
+	p := released(t)
+	out, err := p.try("ex/cmake", "cmake", "-B", p.path("b"))
+	assert.Error(t, err, "nothing says where the package is")
+	assert.Contains(t, out, "dlpackgen")
+	const call = "dlpackgen_generate(TARGET headers CONFIG ../dlpackgen.yaml)"
+	last := call
+	for bad, message := range map[string]string{
+		"dlpackgen_generate(headers)":                                          "dlpackgen_generate(TARGET name",
+		"dlpackgen_generate(TARGET headers CONFIG)":                            "dlpackgen_generate(TARGET name",
+		"dlpackgen_generate(TARGET headers CONFIG none.yaml)":                  "none.yaml",
+		"dlpackgen_generate(TARGET headers NO_CONFIG ONLY c DLPACK 7.0)":       `no DLPack "7.0"`,
+		"dlpackgen_generate(TARGET headers CONFIG ../dlpackgen.yaml ONLY cpp)": "[unknown-target]",
+	} {
+		p.replace(t, "ex/cmake/CMakeLists.txt", last, bad)
+		last = bad
+		out, err := p.try("ex/cmake", "cmake", "-B", p.path("b"), "-Ddlpackgen_DIR="+p.path("release/cmake"))
+		assert.Error(t, err, bad)
+		assert.Contains(t, out, message, bad)
+	}
+	p.replace(t, "ex/cmake/CMakeLists.txt", last, "dlpackgen_generate(TARGET headers NO_CONFIG ONLY c DLPACK 1.2 OUT made)")
+	p.run(t, "ex/cmake", "cmake", "-B", p.path("b"))
+	p.run(t, "ex/cmake", "cmake", "--build", p.path("b"))
+	assert.Equal(t, "DLPack 1.2: 24 bytes\n", p.run(t, ".", "b/tensors"))
+	assert.FileExists(t, p.path("b/made/c/dlpack/dlpack.h"))
+}

@@ -1,0 +1,37 @@
+package builds
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+// scikit-build-core keeps its build folder, in which CMake does the rest: TestBuilds has the other
+// changes of CMake.
+func TestScikitBuildCore(t *testing.T) {
+	python := testtool.RequirePython(t)
+	if !testtool.Has(python, "scikit_build_core") {
+		t.Skip("needs scikit-build-core: make setup")
+	}
+	testtool.Require(t, "cmake", "cmake")
+	testtool.Require(t, "ninja", "ninja-build")
+	p := newProject(t, func(t *testing.T, p *project) string {
+		return p.run(t, "ex/scikit-build-core", python, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps",
+			"--no-index", "--disable-pip-version-check", "-w", p.path("wheels"), ".")
+	})
+	p.env = append(p.env, "CMAKE_GENERATOR=Ninja")
+	p.builds(t, "from scratch", "generate", "module.c", check)
+	p.builds(t, "nothing")
+	p.replace(t, "ex/dlpackgen.yaml", `"1.3"`, "main")
+	p.builds(t, "another release", "generate", "module.c", check)
+	wheels, err := filepath.Glob(p.path("wheels/tensors-1-*.whl"))
+	require.NoError(t, err)
+	require.Len(t, wheels, 1)
+	p.run(t, ".", python, "-m", "zipfile", "-e", wheels[0], "site")
+	p.env = append(p.env, "PYTHONPATH="+p.path("site"))
+	assert.Equal(t, "24\n", p.run(t, ".", python, "-c", "import tensors; print(tensors.nbytes())"))
+}

@@ -1,0 +1,89 @@
+package builds
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Each copy is of another release and has another prefix.
+const (
+	both = `#include <beta_dlpackgen/tensor.h> /* of the newer release: first, as the page says */
+#include <beta_dlpackgen/check.h>
+#include <beta_dlpackgen/names.h>
+#include <acme_dlpackgen/tensor.h>
+#include <acme_dlpackgen/check.h>
+#include <acme_dlpackgen/names.h>
+#include <stdio.h>
+
+int of_acme(void);
+int of_beta(void);
+
+int main(void) {
+  DLTensor tensor = {0};
+  int64_t a = 1, b = 1;
+  if (acme_dlpackgen_nbytes(&tensor, 0, &a) != ACME_DLPACKGEN_OK) return 1;
+  if (beta_dlpackgen_nbytes(&tensor, 0, &b) != BETA_DLPACKGEN_OK) return 2;
+  printf("%d %d\n", of_acme(), of_beta());
+  return a != b;
+}
+`
+	one = `#include <%[1]s_dlpackgen/abi_check.h>
+#include <%[1]s_dlpackgen/names.h>
+int of_%[1]s(void) { return DLPACK_MINOR_VERSION; }
+`
+)
+
+// Copies of two releases are in one program, and in one source.
+func TestVendoredCopiesDoNotClash(t *testing.T) {
+	p := newProject(t, nil)
+	for prefix, release := range map[string]string{"acme": "1.2", "beta": "1.3"} {
+		p.run(t, ".", "dlpackgen", "generate", "--quiet", "--no-config", "--only", "c", "--dlpack", release, "--prefix",
+			prefix+"_", "--out", prefix)
+		require.NoError(t, os.WriteFile(p.path(prefix+".c"), fmt.Appendf(nil, one, prefix), 0o600))
+	}
+	require.NoError(t, os.WriteFile(p.path("both.c"), []byte(both), 0o600))
+	for _, folders := range [][]string{{"-Iacme/c", "-Ibeta/c"}, {"-Ibeta/c", "-Iacme/c"}} {
+		build := append([]string{"gcc", "-Wall", "-Werror", "-o", "both", "both.c", "acme.c", "beta.c"}, folders...)
+		p.run(t, ".", build...)
+		assert.Equal(t, "2 3\n", p.run(t, ".", "./both"), "%s", folders)
+	}
+}
+
+// No name of a copy is left without the prefix, so none can clash.
+func TestEveryNameOfACopyHasThePrefix(t *testing.T) {
+	p := newProject(t, nil)
+	p.run(t, ".", "dlpackgen", "generate", "--quiet", "--no-config", "--only", "c", "--prefix", "acme_", "--out", "acme")
+	name := regexp.MustCompile(`\b(?:dlpackgen|DLPACKGEN)[_/]\w*`)
+	defines := regexp.MustCompile(`(?m)^(?:static inline [^(\n]*\b|#define )(\w+)(?:\(|\s)`)
+	files, err := filepath.Glob(p.path("acme/c/acme_dlpackgen/*.h"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Empty(t, name.FindAllString(string(text), -1), file)
+		for _, defined := range defines.FindAllStringSubmatch(string(text), -1) {
+			assert.Regexp(t, `^(?i:acme_dlpackgen)_`, defined[1], file)
+		}
+	}
+}
+
+// The older release comes first: the newer copy misses its types, which is an error and no
+// silent mixture.
+func TestTheOlderCopyFirstIsAnError(t *testing.T) {
+	p := newProject(t, nil)
+	p.run(t, ".", "dlpackgen", "generate", "--quiet", "--no-config", "--only", "c", "--dlpack", "1.1", "--prefix", "acme_",
+		"--out", "acme")
+	p.run(t, ".", "dlpackgen", "generate", "--quiet", "--no-config", "--only", "c", "--prefix", "beta_", "--out", "beta")
+	source := "#include <acme_dlpack/dlpack.h>\n#include <beta_dlpackgen/tensor.h>\n"
+	require.NoError(t, os.WriteFile(p.path("order.c"), []byte(source), 0o600))
+	out, err := p.try(".", "gcc", "-Iacme/c", "-Ibeta/c", "-fsyntax-only", "order.c")
+	assert.Error(t, err)
+	assert.Contains(t, out, "the <beta_dlpack/dlpack.h> that was included first is 1.1")
+}
