@@ -60,6 +60,14 @@ func (s system) changes(t *testing.T) {
 	idle("a lost output")
 }
 
+// Ninja has never run the rule for files that are committed. It runs it once, and then no more.
+func TestNinjaTakesCommittedFiles(t *testing.T) {
+	p := newProject(t, ninja)
+	p.run(t, "ex/ninja", "dlpackgen", "generate", "--quiet", "--config", "../dlpackgen.yaml", "--out", "gen")
+	p.builds(t, "the first time", "generate", "main.c", "plain.c")
+	p.builds(t, "nothing")
+}
+
 // c are the sources of the program in C.
 var c = []string{"main.c", "plain.c"}
 

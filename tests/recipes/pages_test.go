@@ -166,7 +166,8 @@ func TestPages(t *testing.T) {
 			outputs := t.TempDir()
 			p := newProject(t, nil)
 			p.withPython(t, python)
-			p.env = append(p.env, "GOWORK=off", "GOFLAGS=-trimpath")
+			p.env = append(p.env, "GOWORK=off", "GOFLAGS=-trimpath",
+				"dlpackgen_DIR="+filepath.Join(golden.Root(t), "cmake"))
 			said, err := p.try("sh", "-c", script(page, outputs))
 			last := ""
 			for _, f := range page {
