@@ -87,3 +87,42 @@ func TestTheOlderCopyFirstIsAnError(t *testing.T) {
 	assert.Error(t, err)
 	assert.Contains(t, out, "the <beta_dlpack/dlpack.h> that was included first is 1.1")
 }
+
+const scales = `version: 1
+%s
+targets: {c: {path: .}, kernels: {path: ., stubs: true}}
+kernels:
+  scale: {namespace: %[2]s, symbol: %[2]s_scale, args: {x: "float32[n] inout"}}
+`
+
+// Two libraries describe a kernel of one name. Their checks are functions that the linker sees, and
+// clash without a prefix.
+func TestVendoredKernelsDoNotClash(t *testing.T) {
+	p := newProject(t, nil)
+	require.NoError(t, os.WriteFile(p.path("main.c"), []byte("int main(void) { return 0; }\n"), 0o600))
+	link := func(prefixed bool) (string, error) {
+		objects := []string{"gcc", "-o", "main", "main.c"}
+		for _, copied := range []string{"acme", "beta"} {
+			key := ""
+			if prefixed {
+				key = "prefix: " + copied + "_"
+			}
+			require.NoError(t, os.MkdirAll(p.path(copied), 0o755))
+			require.NoError(t, os.WriteFile(p.path(copied+"/dlpackgen.yaml"), fmt.Appendf(nil, scales, key, copied), 0o600))
+			p.run(t, copied, "dlpackgen", "generate", "--quiet")
+			for _, source := range []string{"kernels", "scale_impl"} {
+				object := copied + "/" + source + ".o"
+				p.run(t, ".", "gcc", "-Wall", "-Werror", "-I", copied, "-c", "-o", object, copied+"/"+source+".c")
+				objects = append(objects, object)
+			}
+		}
+		return p.try(".", objects...)
+	}
+	out, err := link(false)
+	assert.Error(t, err)
+	assert.Contains(t, out, "multiple definition of `dlpackgen_")
+	require.NoError(t, os.RemoveAll(p.path("acme")))
+	require.NoError(t, os.RemoveAll(p.path("beta")))
+	out, err = link(true)
+	assert.NoError(t, err, "%s", out)
+}
