@@ -14,11 +14,9 @@ import (
 // Each copy is of another release and has another prefix.
 const (
 	both = `#include <beta_dlpackgen/tensor.h> /* of the newer release: first, as the page says */
-#include <beta_dlpackgen/check.h>
-#include <beta_dlpackgen/names.h>
+#include <beta_dlpackgen/checker.h>
 #include <acme_dlpackgen/tensor.h>
-#include <acme_dlpackgen/check.h>
-#include <acme_dlpackgen/names.h>
+#include <acme_dlpackgen/checker.h>
 #include <stdio.h>
 
 int of_acme(void);
@@ -34,7 +32,7 @@ int main(void) {
 }
 `
 	one = `#include <%[1]s_dlpackgen/abi_check.h>
-#include <%[1]s_dlpackgen/names.h>
+#include <%[1]s_dlpackgen/codes.h>
 int of_%[1]s(void) { return DLPACK_MINOR_VERSION; }
 `
 )
