@@ -35,7 +35,7 @@ func (a *app) verifyVendored(format *choice, place string) error {
 		}
 	}
 	if format.value == "text" {
-		a.say("compared %d files with the lock that dlpackgen %s wrote", len(report.Items), report.Writer.Version)
+		a.say("compared %s with its lock: %d files by dlpackgen %s", out, len(report.Items), report.Writer.Version)
 	}
 	return a.report(format, found.Sorted())
 }
