@@ -14,7 +14,7 @@
 #               RUNS=100000000, a few hours
 ONLY ?= all
 RUNS ?= 100000000
-FUZZTIME ?= 5s
+FUZZTIME ?= 1s
 # A build must not depend on whether the checkout has a readable .git.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 

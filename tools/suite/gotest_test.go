@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -123,11 +125,16 @@ func TestReadPassesOnOtherLines(t *testing.T) {
 }
 
 func TestFuzzTargets(t *testing.T) {
-	list := `{"Action":"output","Package":"b","Output":"FuzzTwo\n"}
-{"Action":"output","Package":"a","Output":"ok  \ta\t0.1s\n"}
-{"Action":"output","Package":"a","Output":"FuzzOne\n"}
-`
-	assert.Equal(t, []fuzzTarget{{"a", "FuzzOne"}, {"b", "FuzzTwo"}}, fuzzTargets([]byte(list)))
+	dir := t.TempDir()
+	for name, text := range map[string]string{"b/x_test.go": "package b\n\nfunc FuzzTwo(f *testing.F) {}\n",
+		"a/x_test.go": "package a\n\nfunc FuzzOne(f *testing.F) {}\nfunc (t T) FuzzMethod() {}\nconst text = `\nfunc FuzzText() {}\n`\n",
+		"c/x_test.go": "package c\n\nfunc FuzzOfNoRow(f *testing.F) {}\n"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	assert.Equal(t, []fuzzTarget{{"./a", "FuzzOne"}, {"./b", "FuzzTwo"}},
+		fuzzTargets(dir, []tier.Package{{Path: "b"}, {Path: "a"}}))
+	assert.Contains(t, fuzzTargets("../..", rows(t)), fuzzTarget{"./internal/hosts", "FuzzDecode"})
 }
 
 func TestStepsSettle(t *testing.T) {
