@@ -1,5 +1,5 @@
 """Ends Python in every order with the table: what it says last must be said, and the
-process must end well. The argument names the order."""
+process must end well. The arguments name the orders."""
 
 import atexit
 import ctypes
@@ -17,7 +17,10 @@ import torch  # noqa: E402
 import check  # noqa: E402
 import dlpackgen_torch  # noqa: E402
 
-how = sys.argv[1]
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+import endings  # noqa: E402
+
+how = endings.each(sys.argv[1:])
 path = os.path.join(os.path.dirname(dlpackgen_torch.__file__), "..", "helper.so")
 
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
 // scripts are those of this folder that run in one process.
@@ -57,11 +59,14 @@ func TestInstalling(t *testing.T) {
 
 func TestEndings(t *testing.T) {
 	to, dir := modules(t)
-	for _, how := range found(t, "ending.py", `^(?:el)?if how == "(.*)":`) {
+	ways := found(t, "ending.py", `^(?:el)?if how == "(.*)":`)
+	out, err := script(to, dir, nil, append([]string{"ending.py"}, ways...)...)
+	require.NoError(t, err, out)
+	said := testkit.Verdicts(out)
+	for _, how := range ways {
 		t.Run(how, func(t *testing.T) {
-			out, err := script(to, dir, nil, "ending.py", how)
-			require.NoError(t, err, out)
-			assert.Equal(t, "ends: "+how+"\n", out, "nothing is said after that")
+			require.Contains(t, said, "ended 0 "+how, out)
+			assert.Equal(t, "ends: "+how+"\n", said["ended 0 "+how], "nothing is said after that")
 		})
 	}
 }
