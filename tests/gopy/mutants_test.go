@@ -136,8 +136,8 @@ func (m mutant) source(t *testing.T) (path string, change mutation.Mutant) {
 	return path, mutation.Mutant{File: filepath.Base(m.file), Old: old, New: m.replacement}
 }
 
-// built is the module with all mutants of its C, and their numbers. It has none of those that
-// change no statements.
+// built is the module with all mutants, and their numbers. It has none of those that change no
+// statements.
 type built struct {
 	library string
 	numbers map[string]int
@@ -146,20 +146,27 @@ type built struct {
 func withMutants(t *testing.T) built {
 	t.Helper()
 	made, dir := built{library: t.TempDir(), numbers: map[string]int{}}, t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS(folder(t))))
+	parent := filepath.Dir(folder(t))
+	require.NoError(t, os.CopyFS(dir, os.DirFS(parent)))
 	var all []mutation.Mutant
 	replaced := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(mutants)) {
-		if path, change := mutants[name].source(t); filepath.Ext(path) == ".c" {
-			all = append(all, change)
-			made.numbers[name] = len(all)
-			replaced[path] = filepath.Join(dir, change.File)
-		}
+		path, change := mutants[name].source(t)
+		file, err := filepath.Rel(parent, path)
+		require.NoError(t, err)
+		change.File = file
+		all = append(all, change)
+		made.numbers[name] = len(all)
+		replaced[path] = filepath.Join(dir, file)
 	}
 	written := mutation.Write(t, dir, all)
 	maps.DeleteFunc(made.numbers, func(_ string, number int) bool { return slices.Contains(written.Apart, number) })
-	for _, file := range replaced { // by a line, so that no other package is built with other flags
-		prepend(t, file, "#include \""+filepath.Join(dir, mutation.Header)+"\"\n")
+	for path, file := range replaced {
+		if filepath.Ext(path) == ".c" { // by a line, so that no other package is built with other flags
+			prepend(t, file, "#include \""+filepath.Join(dir, mutation.Header)+"\"\n")
+			continue
+		}
+		replaced[filepath.Join(filepath.Dir(path), mutation.GoFile)] = filepath.Join(filepath.Dir(file), mutation.GoFile)
 	}
 	overlaid(t, made.library, replaced)
 	return made

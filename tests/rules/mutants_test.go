@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
 const (
@@ -91,6 +93,9 @@ func headers(t *testing.T, file, old, changed string) (dir string) {
 	return dir
 }
 
+// quick are flags for what is built once for each mutant.
+var quick = []string{"-O0", "-w"}
+
 // Only Python has the wrong header.
 func TestMutantsOfPythonAreNoticed(t *testing.T) {
 	if testing.Short() {
@@ -104,7 +109,7 @@ func TestMutantsOfPythonAreNoticed(t *testing.T) {
 		t.Run(filepath.Base(m.file)+" "+m.quantity, func(t *testing.T) {
 			t.Parallel()
 			built := right
-			built.python = openPython(t, filepath.Join(headers(t, m.file, m.old, m.new), "c"))
+			built.python = openPython(t, filepath.Join(headers(t, m.file, m.old, m.new), "c"), quick...)
 			_, what := built.compare(rounds)
 			assert.Contains(t, what, "Python")
 		})
@@ -120,10 +125,11 @@ func TestMutantsOfHeadersAreNoticed(t *testing.T) {
 		}
 		t.Run(filepath.Base(m.file)+" "+m.quantity, func(t *testing.T) {
 			t.Parallel()
-			dir := headers(t, m.file, m.old, m.new)
-			built := open(t, filepath.Join(dir, "c"), filepath.Join(dir, "cpp"))
+			dir, built := headers(t, m.file, m.old, m.new), right
 			if m.file == inC {
-				built.cxx = right.cxx
+				built.c = openC(t, filepath.Join(dir, "c"), quick...)
+			} else {
+				built.cxx = openCxx(t, filepath.Join(dir, "c"), filepath.Join(dir, "cpp"), quick...)
 			}
 			_, what := built.compare(rounds)
 			assert.NotEmpty(t, what)
@@ -133,24 +139,51 @@ func TestMutantsOfHeadersAreNoticed(t *testing.T) {
 
 func TestMutantsOfGoAreNoticed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the bindings for each mutant, and -short was given")
+		t.Skip("builds the bindings with the mutants, and -short was given")
 	}
-	for _, m := range mutants {
+	program, numbers := withMutantsOfGo(t)
+	run := func(number int) (string, error) {
+		cmd := exec.Command(program, "-test.run=^TestLanguagesAgree$")
+		cmd.Env = append(os.Environ(), mutation.Env(number))
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	out, err := run(0)
+	require.NoError(t, err, "without a mutant: %s", out)
+	for i, m := range mutants {
 		if !strings.HasPrefix(m.file, inGo) {
 			continue
 		}
 		t.Run(filepath.Base(m.file)+" "+m.quantity, func(t *testing.T) {
-			dir := t.TempDir()
-			changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-			wrong(t, changed, m.file, m.old, m.new)
-			files := map[string]any{"Replace": map[string]string{filepath.Join(golden.Root(t), m.file): changed}}
-			text, err := json.Marshal(files)
-			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(overlay, text, 0o600))
-			out, err := exec.Command("go", "test", "-overlay", overlay, "-vet=off", "-timeout=0", "-run", "^TestLanguagesAgree$",
-				".").CombinedOutput()
+			out, err := run(numbers[i])
 			require.Error(t, err)
-			assert.Contains(t, string(out), "--- FAIL: TestLanguagesAgree", "it is built, and differs")
+			assert.Contains(t, out, "--- FAIL: TestLanguagesAgree", "it differs")
 		})
 	}
+}
+
+// withMutantsOfGo builds these tests over bindings that have all mutants of Go, and gives the number
+// of each by its index.
+func withMutantsOfGo(t *testing.T) (program string, numbers map[int]int) {
+	t.Helper()
+	dir, bindings := t.TempDir(), filepath.Join(golden.Root(t), inGo)
+	program, numbers = filepath.Join(dir, "tests"), map[int]int{}
+	copied := filepath.Join(dir, "bindings")
+	require.NoError(t, os.CopyFS(copied, os.DirFS(bindings)))
+	files, all := map[string]string{}, []mutation.Mutant(nil)
+	for i, m := range mutants {
+		if name, isGo := strings.CutPrefix(m.file, inGo); isGo {
+			all = append(all, mutation.Mutant{File: name, Old: m.old, New: m.new})
+			numbers[i] = len(all)
+			files[filepath.Join(bindings, name)] = filepath.Join(copied, name)
+		}
+	}
+	require.Empty(t, mutation.Write(t, copied, all).Apart, "each is a statement or an expression")
+	files[filepath.Join(bindings, mutation.GoFile)] = filepath.Join(copied, mutation.GoFile)
+	text, err := json.Marshal(map[string]any{"Replace": files})
+	require.NoError(t, err)
+	overlay := filepath.Join(dir, "overlay.json")
+	require.NoError(t, os.WriteFile(overlay, text, 0o600))
+	testkit.Run(t, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", program, ".")
+	return program, numbers
 }

@@ -189,21 +189,28 @@ func build(t testing.TB, compiler, source string, flags ...string) (library stri
 	return library
 }
 
-// open builds the libraries of C and C++ over folders of headers.
-func open(t testing.TB, headersC, headersCxx string) languages {
+// openC builds the library of C over a folder of headers.
+func openC(t testing.TB, headers string, flags ...string) Language {
 	t.Helper()
-	c, err := Open(build(t, "gcc", "measure.c", "-std=c11", "-I", headersC))
+	l, err := Open(build(t, "gcc", "measure.c", append(flags, "-std=c11", "-I", headers)...))
 	require.NoError(t, err)
-	cxx, err := Open(build(t, "g++", "measure.cpp", "-std=c++17", "-I", headersC, "-I", headersCxx))
+	return l
+}
+
+// openCxx builds that of C++ over folders of headers.
+func openCxx(t testing.TB, headersC, headersCxx string, flags ...string) Language {
+	t.Helper()
+	l, err := Open(build(t, "g++", "measure.cpp", append(flags, "-std=c++17", "-I", headersC, "-I", headersCxx)...))
 	require.NoError(t, err)
-	return languages{c: c, cxx: cxx}
+	return l
 }
 
 // openPython builds the module for Python over a folder of headers.
-func openPython(t testing.TB, headers string) *Language {
+func openPython(t testing.TB, headers string, flags ...string) *Language {
 	t.Helper()
 	p := testtool.RequireEmbeddable(t)
-	l, err := OpenPython(build(t, "gcc", "python.c", append(p.Flags(), "-std=c11", "-I", headers)...), p.Home)
+	flags = slices.Concat(p.Flags(), flags, []string{"-std=c11", "-I", headers})
+	l, err := OpenPython(build(t, "gcc", "python.c", flags...), p.Home)
 	require.NoError(t, err)
 	return &l
 }
@@ -211,7 +218,8 @@ func openPython(t testing.TB, headers string) *Language {
 func generated(t testing.TB) languages {
 	t.Helper()
 	gen := filepath.Join(golden.Root(t), "gen")
-	return open(t, filepath.Join(gen, "c"), filepath.Join(gen, "cpp"))
+	return languages{c: openC(t, filepath.Join(gen, "c")),
+		cxx: openCxx(t, filepath.Join(gen, "c"), filepath.Join(gen, "cpp"))}
 }
 
 // withPython are all languages.
