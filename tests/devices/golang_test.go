@@ -72,7 +72,7 @@ func TestGoUnderItsDetectors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds with the race detector")
 	}
-	out := runGolang(t, golang(t, "-race"), standin(t, "-DQUIET"))
+	out := runGolang(t, golang(t, "-race", "-trimpath"), standin(t, "-DQUIET"))
 	assert.Equal(t, "together", out[len(out)-1])
 }
 

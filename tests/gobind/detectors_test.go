@@ -37,7 +37,8 @@ func TestUnderEachDetector(t *testing.T) {
 			if name == "msan" {
 				testtool.Require(t, "clang-16", "clang-16")
 			}
-			args := []string{"test", "-short", "-count=1", "-vet=off", "-timeout=0", "-skip=NumPy|Python"}
+			// With -trimpath, so that all packages of tests share one build of the standard library.
+			args := []string{"test", "-trimpath", "-short", "-count=1", "-vet=off", "-timeout=0", "-skip=NumPy|Python"}
 			if detector.flag != "" {
 				args = append(args, detector.flag)
 			}

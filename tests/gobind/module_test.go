@@ -79,6 +79,10 @@ func (m module) run(args ...string) (string, error) {
 	return string(out), err
 }
 
+// shared gives the module without -trimpath, so that one build serves go vet and the rest, and that
+// of the standard library serves the tests of other packages.
+func (m module) shared() module { return m.with("GOFLAGS=") }
+
 // flags are the module's GOFLAGS.
 func (m module) flags() (flags string) {
 	for _, variable := range m.env {

@@ -33,7 +33,7 @@ func needNumPy(t *testing.T) string {
 // runExample runs the example; the environment is added to its own.
 func runExample(python, root string, env []string, arguments ...string) (string, error) {
 	cmd := exec.Command(filepath.Join(root, "examples", "go-numpy", "run.sh"), arguments...)
-	cmd.Env = append(append(os.Environ(), "DLPACKGEN_PYTHON="+python), env...)
+	cmd.Env = append(append(os.Environ(), "DLPACKGEN_PYTHON="+python, "GOFLAGS=-trimpath"), env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -45,7 +45,7 @@ func TestEveryReleaseServedBuildsAndRuns(t *testing.T) {
 	skipShort(t)
 	for _, version := range []string{"1.2", "1.3", "main"} {
 		t.Run(version, func(t *testing.T) {
-			m := newModule(t, "example.org/bindings")
+			m := newModule(t, "example.org/bindings").shared()
 			m.emit(t, "dlpack", version, nil)
 			m.write(t, map[string]string{"main.go": roundTrip})
 			m.mustRun(t, "vet", "./...")
@@ -116,7 +116,7 @@ func refusedFor32Bit(t *testing.T, m module) {
 
 func TestOther64BitPlatformsCompile(t *testing.T) {
 	skipShort(t)
-	m := bindings(t)
+	m := bindings(t).shared()
 	m.write(t, map[string]string{"main.go": roundTrip})
 	for _, platform := range []struct{ name, os, arch, cc, debian string }{
 		{"arm64", "linux", "arm64", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"},

@@ -79,7 +79,7 @@ func TestTwoModulesInOneProcess(t *testing.T) {
 	}
 	python := environment(t)
 	dir := t.TempDir()
-	out, err := exec.Command("go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "gotorch.so"),
+	out, err := exec.Command("go", "build", "-trimpath", "-buildmode=c-shared", "-o", filepath.Join(dir, "gotorch.so"),
 		"../../examples/go-torch").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	cmd := exec.Command(python, "two.py")

@@ -41,7 +41,7 @@ func run(m *testing.M) int {
 
 // build makes gopy.so in a folder.
 func build(dir string, flags ...string) error {
-	args := append([]string{"build", "-buildmode=c-shared", "-o", filepath.Join(dir, "gopy.so")}, flags...)
+	args := append([]string{"build", "-trimpath", "-buildmode=c-shared", "-o", filepath.Join(dir, "gopy.so")}, flags...)
 	out, err := exec.Command("go", append(args, "./module")...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("building the module: %w\n%s", err, out)

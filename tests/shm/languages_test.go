@@ -121,7 +121,7 @@ func TestGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs in Go")
 	}
-	for _, flags := range [][]string{nil, {"-race"}} {
+	for _, flags := range [][]string{nil, {"-race", "-trimpath"}} {
 		program := golang(t, flags...)
 		assert.Equal(t, "Send and Receive 3\nPointerAttributes 1\nCopy 1",
 			connected(t, []string{"true"}, []string{program, "crossings"}),
