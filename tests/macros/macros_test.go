@@ -10,17 +10,19 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // together is no macro, then all of them: without macros, the files are fit to be included
 // together.
 func together() [][]string { return [][]string{nil, slices.Sorted(maps.Keys(words))} }
 
-// inTurn is that and, unless a short run is asked for, each macro by itself.
+// inTurn is that and, at night, each macro by itself.
 func inTurn() (all [][]string) {
 	all = together()
 	for _, word := range all[1] {
-		if !testing.Short() {
+		if tier.IsNightly() {
 			all = append(all, []string{word})
 		}
 	}

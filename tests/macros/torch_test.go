@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
-	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // torchFlags are those of code against torch, or the test is skipped.
@@ -19,7 +18,8 @@ func torchFlags(t *testing.T) []string {
 	if testing.Short() {
 		t.Skip("compiles the headers of torch, and -short was given")
 	}
-	out, err := exec.Command(testtool.RequirePython(t), "-W", "ignore", "-c", "import torch; print(torch.__path__[0])").Output()
+	out, err := exec.Command(testtool.RequirePython(t), "-c",
+		"import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])").Output()
 	if err != nil {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
@@ -60,16 +60,8 @@ func TestHeadersOfTorch(t *testing.T) {
 			return (stable && !isForStable(header)) || (!stable && strings.Contains(header, "/stable/"))
 		})
 		u.precompile(t)
-		assertBears(t, u, setsOfTorch())
+		assertBears(t, u, inTurn())
 	}
-}
-
-// setsOfTorch has each macro in turn at night alone: a set takes several seconds.
-func setsOfTorch() [][]string {
-	if tier.IsNightly() {
-		return inTurn()
-	}
-	return together()
 }
 
 // isForStable tells whether a header may be included where the stable ABI alone is used.
