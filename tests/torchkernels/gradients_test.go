@@ -1,15 +1,19 @@
 package torchkernels
 
 import (
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -20,46 +24,68 @@ var wrongGradients = map[string][2]string{
 	"of bias":   {"put(db, i, get(db, i) + get(g, at));", "put(db, i, get(g, at));"},
 }
 
+// author is the file of the author's functions.
+const author = "author.c"
+
+// mistaught copies the author's functions to a folder, and gives their mistakes.
+func (b builder) mistaught(t *testing.T, folder string) (all []mutation.Mutant) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", author))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, author), text, 0o600))
+	for _, name := range slices.Sorted(maps.Keys(wrongGradients)) {
+		m := wrongGradients[name]
+		all = append(all, mutation.Mutant{File: author, Old: m[0], New: m[1]})
+	}
+	return all
+}
+
+func prepend(t *testing.T, file, line string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, append([]byte(line), text...), 0o600))
+}
+
 // checkGradients runs the emitted tests of gradients, in float64 and in float32: they pass, and
-// each mistake fails one of them.
-func checkGradients(t *testing.T, b builder) {
+// each mistake fails one of them. The number of the first mistake is behind that of others.
+func checkGradients(t *testing.T, b builder, others int) {
 	t.Helper()
 	if !testtool.Has(b.python, "pytest", "hypothesis") {
 		t.Log("gradients are not checked: needs pytest and hypothesis: make setup")
 		return
 	}
-	author, err := os.ReadFile("testdata/author.c")
-	require.NoError(t, err)
+	names := slices.Sorted(maps.Keys(wrongGradients))
 	for _, dtypes := range []string{`("float32", "float64")`, `("float32",)`} {
 		test := filepath.Join(b.dir, "python/tests/test_rms_norm_contract.py")
 		mutation.OnceIn(t, test, `types={"T": ("float32", "float64")}`, `types={"T": `+dtypes+`}`)
 		t.Run("gradients in "+dtypes, func(t *testing.T) {
-			out, err := b.gradients("operators.so")
+			pairs := []string{"0", "test_gradients"}
+			for i := range names {
+				pairs = append(pairs, fmt.Sprint(others+i+1), "test_gradients")
+			}
+			out, err := b.emitted("operators.so", append([]string{"../collected.py", "torch,hypothesis",
+				filepath.Join(b.dir, "python/tests")}, pairs...)...)
 			require.NoError(t, err, out)
-			assert.Contains(t, out, "3 passed", "of rms_norm, scale and names")
-			for name, m := range wrongGradients {
+			said := testkit.Verdicts(out)
+			assert.Contains(t, said["passed 0 test_gradients"], "3 passed", "of rms_norm, scale and names: %s", out)
+			for i, name := range names {
 				t.Run(name, func(t *testing.T) {
-					text := mutation.Once(t, string(author), m[0], m[1])
-					require.NoError(t, os.WriteFile(filepath.Join(b.dir, "wrong.c"), []byte(text), 0o600))
-					b.run(t, b.gcc, "-std=c11", "-O1", "-fPIC", "-Ic", "-Ikernels", "-c", "-o", "wrong.o", "wrong.c")
-					b.link(t, "wrong.o", "wrong.so")
-					out, err := b.gradients("wrong.so")
-					assert.Error(t, err, out)
-					assert.Contains(t, out, "Jacobian mismatch")
+					assert.Contains(t, said[fmt.Sprint("failed ", others+i+1, " test_gradients")], "Jacobian mismatch", out)
 				})
 			}
 		})
 	}
-	out, err := b.gradients("")
+	out, err := b.emitted("", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", "-k", "test_gradients",
+		filepath.Join(b.dir, "python/tests"))
 	require.NoError(t, err, out)
 	assert.Contains(t, out, "there is no torch.ops.described.rms_norm: name the library of target torch in "+
 		"DLPACKGEN_OPERATORS")
 }
 
-// gradients runs the tests with the operators of a library.
-func (b builder) gradients(library string) (string, error) {
-	cmd := exec.Command(b.python, "-W", "ignore", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", "-k", "test_gradients",
-		filepath.Join(b.dir, "python/tests"))
+// emitted runs emitted tests with the operators of a library.
+func (b builder) emitted(library string, args ...string) (string, error) {
+	cmd := exec.Command(b.python, append([]string{"-W", "ignore"}, args...)...)
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+b.dir, "PYTHONDONTWRITEBYTECODE=1")
 	if library != "" {
 		cmd.Env = append(cmd.Env, "DLPACKGEN_OPERATORS="+filepath.Join(b.dir, library))

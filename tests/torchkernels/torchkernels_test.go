@@ -3,6 +3,7 @@
 package torchkernels
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -21,7 +22,10 @@ import (
 )
 
 // builder is where PyTorch and Python have what C++ needs, and the folder of a build.
-type builder struct{ python, torch, headers, gcc, gxx, dir string }
+type builder struct {
+	python, torch, headers, gcc, gxx, dir string
+	author                                string // another file of the functions than that of testdata
+}
 
 // prepare finds PyTorch, or skips, and generates the sources.
 func prepare(t *testing.T) builder {
@@ -37,9 +41,8 @@ func prepare(t *testing.T) builder {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
 	lines := strings.Fields(string(out))
-	b := builder{python, lines[0], lines[1], testtool.RequireCompiler(t, "gcc", "gcc"),
-		testtool.RequireCompiler(t, "g++", "g++"),
-		t.TempDir()}
+	b := builder{python: python, torch: lines[0], headers: lines[1], dir: t.TempDir(),
+		gcc: testtool.RequireCompiler(t, "gcc", "gcc"), gxx: testtool.RequireCompiler(t, "g++", "g++")}
 	testkit.Generate(t, "testdata/dlpackgen.yaml", b.dir)
 	return b
 }
@@ -57,7 +60,7 @@ var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 // build makes the module of Python and the library of PyTorch; the flags are of the latter.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
-	author, err := filepath.Abs("testdata/author.c")
+	author, err := filepath.Abs(cmp.Or(b.author, "testdata/author.c"))
 	require.NoError(t, err)
 	c := append([]string{"-std=c11", "-O1", "-fPIC", "-Ic", "-Ikernels", "-Ipython", "-isystem", b.headers},
 		warnings...)
@@ -69,14 +72,8 @@ func (b builder) build(t *testing.T, flags ...string) {
 		filepath.Join(b.torch, "include"), "-isystem", b.headers}
 	b.run(t, b.gxx, append(append(cpp, flags...), "-c", "-o", "operators.o",
 		"cpp/dlpackgen_torch/described_kernels.cpp")...)
-	b.link(t, "author.o", "operators.so", flags...)
-}
-
-// link makes the library of PyTorch with the author's functions.
-func (b builder) link(t *testing.T, author, library string, flags ...string) {
-	t.Helper()
 	lib := filepath.Join(b.torch, "lib")
-	b.run(t, b.gxx, append(flags, "-shared", "-o", library, "operators.o", author, "kernels.o",
+	b.run(t, b.gxx, append(flags, "-shared", "-o", "operators.so", "operators.o", "author.o", "kernels.o",
 		"-L", lib, "-ltorch_cpu", "-ltorch_python", "-ltorch", "-lc10", "-Wl,-rpath,"+lib)...)
 }
 
@@ -209,8 +206,12 @@ func TestMutantsAreSeen(t *testing.T) {
 		m := mutants[name]
 		all = append(all, mutation.Mutant{File: m.file, Old: m.old, New: m.instead})
 	}
-	written := mutation.Write(t, filepath.Join(b.dir, "cpp", "dlpackgen_torch"), all)
+	folder := filepath.Join(b.dir, "cpp", "dlpackgen_torch")
+	wrong := b.mistaught(t, folder)
+	written := mutation.Write(t, folder, append(all, wrong...))
 	require.Empty(t, written.Apart, "%q changes no statements", names)
+	b.author = filepath.Join(folder, author)
+	prepend(t, b.author, "#include \""+filepath.Join(folder, mutation.Header)+"\"\n")
 	b.build(t, append([]string{"-O0"}, written.Flags...)...)
 	text, err := os.ReadFile("described.py")
 	require.NoError(t, err)
@@ -226,5 +227,5 @@ func TestMutantsAreSeen(t *testing.T) {
 		assert.Contains(t, out, fmt.Sprintf("caught %d described.py %s\n", i+1, mutants[name].test),
 			"nobody noticed that %s", name)
 	}
-	checkGradients(t, b) // here, since another build takes a minute
+	checkGradients(t, b, len(all)) // here, since another build takes a minute
 }
