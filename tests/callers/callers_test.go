@@ -94,7 +94,7 @@ func need(t *testing.T) {
 	if testing.Short() {
 		t.Skip("imports every framework, and -short was given")
 	}
-	if exec.Command(testtool.RequirePython(t), "-c", "import torch, jax, tvm_ffi, onnxruntime, paddle").Run() != nil {
+	if !testtool.Has(testtool.RequirePython(t), "torch", "jax", "tvm_ffi", "onnxruntime", "paddle") {
 		t.Skip("needs torch, jax, tvm-ffi, onnxruntime and paddle: make setup")
 	}
 }
