@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the sources, builds the callers, and prints a table of what each gives:
-# ./run.sh [library ...], of numpy, torch, jax and paddle
+# ./run.sh [library ...], of numpy, torch, jax and paddle; CFLAGS is -O2 by default
 set -e
 cd "$(dirname "$0")"
 python=${DLPACKGEN_PYTHON:-python3}
@@ -14,7 +14,7 @@ fi
 
 # The kernels, and one module for all libraries of Python.
 headers=$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
-flags="-O2 -fPIC -fvisibility=hidden -Igenerated/c -Igenerated/kernels"
+flags="${CFLAGS:--O2} -fPIC -fvisibility=hidden -Igenerated/c -Igenerated/kernels"
 ${CC:-cc} -std=c11 $flags -c kernels_impl.c -o build/kernels_impl.o
 ${CC:-cc} -std=c11 $flags -c generated/kernels/kernels.c -o build/kernels.o
 ${CC:-cc} -std=c11 $flags -shared -DPy_LIMITED_API=0x030B0000 -Igenerated/python -isystem "$headers" \
@@ -32,7 +32,7 @@ esac
 
 # The table.
 PYTHONPATH=build "$python" use.py $libraries
-${CXX:-c++} -std=c++17 -O2 -Igenerated/c -Igenerated/cpp -Igenerated/kernels cpp/main.cpp build/kernels.o \
+${CXX:-c++} -std=c++17 ${CFLAGS:--O2} -Igenerated/c -Igenerated/cpp -Igenerated/kernels cpp/main.cpp build/kernels.o \
     build/kernels_impl.o -lm -o build/main
 build/main
 go run .

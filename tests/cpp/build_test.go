@@ -159,9 +159,10 @@ func passes(t *testing.T, program string, atLeast string) {
 	assert.Regexp(t, `(?m)^`+atLeast+` checks, 0 failed$`, string(out))
 }
 
-// The sanitizers; memory that is leaked, or used wrongly, fails the program.
+// The sanitizers; memory that is leaked, or used wrongly, fails the program. That of addresses
+// misses less where nothing is optimized away, and takes a third of the time to compile.
 var (
-	addresses = []string{"-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
+	addresses = []string{"-g1", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 	threads   = []string{"-g", "-O1", "-fsanitize=thread"}
 )
 

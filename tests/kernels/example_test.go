@@ -36,7 +36,7 @@ func exampleSays(t *testing.T) (libraries []string, said string) {
 		}
 	}
 	cmd := exec.Command("sh", append([]string{filepath.Join(copied, "run.sh")}, libraries...)...)
-	cmd.Env = append(os.Environ(), "DLPACKGEN="+program, "DLPACKGEN_PYTHON="+python, "GOWORK=off")
+	cmd.Env = append(os.Environ(), "DLPACKGEN="+program, "DLPACKGEN_PYTHON="+python, "GOWORK=off", "CFLAGS=-O0")
 	out, err = cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return libraries, string(out)

@@ -57,12 +57,14 @@ func TestGo(t *testing.T) {
 		t.Skip("builds a program with cgo for some seconds, and -short was given")
 	}
 	dir := goModule(t)
+	// One build serves both.
+	strict := []string{"CGO_CFLAGS=-O1 -Wall -Werror", "GOFLAGS="}
 	vet := exec.Command("go", "vet", "./...")
 	vet.Dir = dir
-	vet.Env = append(os.Environ(), "CGO_CFLAGS=-Wall -Werror")
+	vet.Env = append(os.Environ(), strict...)
 	out, err := vet.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	said, err := goSays(t, goCalls(t, dir, nil), 0)
+	said, err := goSays(t, goCalls(t, dir, strict), 0)
 	require.NoError(t, err, said)
 }
 
@@ -80,7 +82,7 @@ func TestGoUnderEachDetector(t *testing.T) {
 			if name == "cgocheck2" {
 				tier.OnlyNightly(t)
 			}
-			program := goCalls(t, dir, []string{detector.env}, detector.flag)
+			program := goCalls(t, dir, []string{detector.env, "CGO_CFLAGS=-O0"}, detector.flag)
 			cmd := exec.Command(program, "-test.skip=AllocateNothing")
 			here, err := filepath.Abs("testdata/sentences.txt")
 			require.NoError(t, err)

@@ -85,7 +85,7 @@ func TestPythonSanitized(t *testing.T) {
 	python := testtool.RequirePython(t)
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
-	home := module(t, python, dir, sanitized...)
+	home := module(t, python, dir, append(sanitized, "-O0")...)
 	library, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()
 	require.NoError(t, err)
 	env := []string{"LD_PRELOAD=" + strings.TrimSpace(string(library)), "ASAN_OPTIONS=detect_leaks=0"}

@@ -134,7 +134,11 @@ func TestAModuleIsClean(t *testing.T) {
 	} {
 		t.Run(test.compiler+" "+test.standard, func(t *testing.T) {
 			compiler := testtool.Require(t, test.compiler, test.debian)
-			args := append([]string{"-x", test.language, "-std=" + test.standard, "-O1", stable, inlined, "-I",
+			optimized := "-O1"
+			if test.compiler == "clang-16" {
+				optimized = "-O0" // its optimizer has no warnings, and takes 15 seconds
+			}
+			args := append([]string{"-x", test.language, "-std=" + test.standard, optimized, stable, inlined, "-I",
 				generated(t), "-isystem", headers,
 				"-fPIC", "-c", "-o", filepath.Join(t.TempDir(), "x.o")}, strict...)
 			out, err := exec.Command(compiler, append(args, "module/checked.c")...).CombinedOutput()

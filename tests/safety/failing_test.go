@@ -87,7 +87,7 @@ func TestTheSweepsFindWhatIsWrong(t *testing.T) {
 		all = append(all, mutation.Mutant{File: "dlpackgen_python/" + m.file, Old: m.old, New: m.changed})
 	}
 	modules := mutation.Programs(t, parts(t), all,
-		func(dir string, flags ...string) string { return buildFailing(t, dir, flags...) })
+		func(dir string, flags ...string) string { return buildFailing(t, dir, append(flags, "-O0")...) })
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
 			dir, env := modules(t, i)

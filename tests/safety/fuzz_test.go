@@ -111,7 +111,7 @@ func TestTheFuzzersFindWhatIsWrong(t *testing.T) {
 			}
 		}
 		program := mutation.Programs(t, parts(t), all,
-			func(dir string, flags ...string) string { return f.build(t, dir, flags...) })
+			func(dir string, flags ...string) string { return f.build(t, dir, append(flags, "-O0")...) })
 		for i, name := range names {
 			t.Run(name, func(t *testing.T) {
 				built, env := program(t, i)

@@ -16,12 +16,13 @@ import (
 )
 
 // runThreads builds a program of many threads for their sanitizer, over headers
-// that may be wrong ones, and runs it.
+// that may be wrong ones, and runs it. Not optimized it has all accesses to memory, and is built in
+// a fraction of the time.
 func runThreads(t *testing.T, source, headers string) (string, error) {
 	t.Helper()
 	p := testtool.RequireEmbeddable(t)
 	program := filepath.Join(t.TempDir(), "threads")
-	out, err := exec.Command(testtool.RequireCompiler(t, "clang-16", "clang-16"), "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra",
+	out, err := exec.Command(testtool.RequireCompiler(t, "clang-16", "clang-16"), "-g", "-O0", "-std=gnu11", "-Wall", "-Wextra",
 		"-fsanitize=thread", "-I", headers,
 		"-isystem", p.Include, "-o", program, filepath.Join("module", source), "-L", p.Lib, "-Wl,-rpath,"+p.Lib,
 		"-l"+p.Name, "-pthread").CombinedOutput()
@@ -159,7 +160,7 @@ func assertLost(t *testing.T, headers string, lost bool) {
 	}
 	scripts, dir := filepath.Join(golden.Root(t), "tests", "python"), t.TempDir()
 	for _, module := range []string{"checked", "stranger"} {
-		out, err := exec.Command(gcc, "-g", "-O1", "-std=c11", "-fPIC", "-shared", "-fvisibility=hidden",
+		out, err := exec.Command(gcc, "-g", "-O0", "-std=c11", "-fPIC", "-shared", "-fvisibility=hidden",
 			"-fsanitize=address,undefined", "-DPy_LIMITED_API=0x030B0000",
 			"-I", headers, "-isystem", p.Include, "-o", filepath.Join(dir, module+".abi3.so"),
 			filepath.Join(scripts, "module", module+".c")).CombinedOutput()
