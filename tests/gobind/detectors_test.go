@@ -37,7 +37,7 @@ func TestUnderEachDetector(t *testing.T) {
 			if name == "msan" {
 				testtool.Require(t, "clang-16", "clang-16")
 			}
-			// With -trimpath, so that all packages of tests share one build of the standard library.
+			// With -trimpath all packages of tests share a build of the standard library.
 			args := []string{"test", "-trimpath", "-short", "-count=1", "-vet=off", "-timeout=0", "-skip=NumPy|Python"}
 			if detector.flag != "" {
 				args = append(args, detector.flag)

@@ -166,7 +166,8 @@ func withMutants(t *testing.T) built {
 			prepend(t, file, "#include \""+filepath.Join(dir, mutation.Header)+"\"\n")
 			continue
 		}
-		replaced[filepath.Join(filepath.Dir(path), mutation.GoFile)] = filepath.Join(filepath.Dir(file), mutation.GoFile)
+		chooser := filepath.Join(filepath.Dir(path), mutation.GoFile)
+		replaced[chooser] = filepath.Join(filepath.Dir(file), mutation.GoFile)
 	}
 	overlaid(t, made.library, replaced)
 	return made

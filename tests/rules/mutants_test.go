@@ -162,8 +162,8 @@ func TestMutantsOfGoAreNoticed(t *testing.T) {
 	}
 }
 
-// withMutantsOfGo builds these tests over bindings that have all mutants of Go, and gives the number
-// of each by its index.
+// withMutantsOfGo builds these tests over bindings that have all mutants of Go, and gives the
+// number of each by its index.
 func withMutantsOfGo(t *testing.T) (program string, numbers map[int]int) {
 	t.Helper()
 	dir, bindings := t.TempDir(), filepath.Join(golden.Root(t), inGo)
