@@ -32,6 +32,7 @@ var suites = []suite{
 	{"shm", benchShm},
 	{"torch", benchTorch},
 	{"torch", benchTorchOps},
+	{"release", benchRelease},
 }
 
 func main() {

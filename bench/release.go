@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// What a user downloads, and waits for.
+const (
+	wheelLimit   = 4.0 // MB
+	installLimit = 5.0 // seconds
+)
+
+// benchRelease makes the wheel of the commit for this machine, and measures its size and how long
+// pip install and a first generate take, in an environment that exists.
+func benchRelease(out io.Writer, dir string, rounds int) ([]goal, error) {
+	published := filepath.Join(dir, "published")
+	make := exec.Command("go", "run", ".", "-root", "../..", "-out", published, "-platforms",
+		runtime.GOOS+"/"+runtime.GOARCH)
+	make.Dir = filepath.Join("tools", "release")
+	if said, err := make.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("tools/release: %w\n%s", err, said)
+	}
+	size, err := wheelSize(published)
+	if err != nil {
+		return nil, err
+	}
+	install, err := installing(dir, published)
+	if err != nil {
+		return nil, err
+	}
+	if err := measure(min(rounds, 5), []*command{install}); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "release: the wheel for %s/%s, from a folder, without a network\n", runtime.GOOS, runtime.GOARCH)
+	table(out, []*command{install})
+	var busy []time.Duration
+	for _, u := range install.runs {
+		busy = append(busy, u.cpu)
+	}
+	fmt.Fprintf(out, "  of which %.1f s on the processor\n", middle(busy).Seconds())
+	return []goal{
+		{"release.wheel", size, wheelLimit, "MB"},
+		{"release.install", ms(middle(install.walls())) / 1000, installLimit, "s"},
+	}, nil
+}
+
+// wheelSize is that of the largest wheel in a folder, in MB.
+func wheelSize(dir string) (float64, error) {
+	wheels, err := filepath.Glob(filepath.Join(dir, "*.whl"))
+	if err == nil && len(wheels) == 0 {
+		err = errors.New("tools/release made no wheel")
+	}
+	largest := int64(0)
+	for _, name := range wheels {
+		info, statErr := os.Stat(name)
+		if statErr != nil {
+			return 0, statErr
+		}
+		largest = max(largest, info.Size())
+	}
+	return float64(largest) / 1e6, err
+}
+
+// installing is pip install and generate, each time without what the last round left.
+func installing(dir, published string) (*command, error) {
+	env := filepath.Join(dir, "env")
+	if said, err := exec.Command("python3", "-m", "venv", env).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("python3 -m venv: %w\n%s", err, said)
+	}
+	project := filepath.Join(dir, "project")
+	pip := filepath.Join(env, "bin", "pip")
+	script := `"$1" -q --disable-pip-version-check install --no-index --find-links "$2" dlpackgen && cd "$3" && ` +
+		`"${1%pip}dlpackgen" init && "${1%pip}dlpackgen" generate --quiet`
+	return &command{name: "pip install, init, generate",
+		argv: []string{"sh", "-ec", script, "sh", pip, published, project},
+		prepare: func() error {
+			_ = exec.Command(pip, "-q", "uninstall", "--yes", "dlpackgen").Run() // in the first round there is none
+			return errors.Join(os.RemoveAll(project), os.Mkdir(project, 0o755))
+		}}, nil
+}

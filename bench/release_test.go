@@ -1,0 +1,22 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheLargestWheelCounts(t *testing.T) {
+	dir := t.TempDir()
+	_, err := wheelSize(dir)
+	assert.ErrorContains(t, err, "no wheel")
+	for name, size := range map[string]int{"a.whl": 1_500_000, "b.whl": 2_500_000, "c.zip": 9_000_000} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o600))
+	}
+	size, err := wheelSize(dir)
+	require.NoError(t, err)
+	assert.Equal(t, 2.5, size)
+}
