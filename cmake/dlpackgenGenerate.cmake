@@ -1,6 +1,6 @@
 #[[
 dlpackgen_generate(TARGET name
-  [CONFIG file | NO_CONFIG] [SPEC file] [OUT folder] [DLPACK release] [ONLY target...])
+  [CONFIG file | NO_CONFIG] [SPEC file] [OUT folder] [DLPACK release] [PREFIX prefix] [ONLY target...])
 
 Makes the files of a config while the project is built, and the INTERFACE library `name`: who links
 it finds the headers, and is built after them. CONFIG is dlpackgen.yaml of the current source
@@ -11,10 +11,10 @@ Each consumer also compiles one small file, which fails where its include path h
 in front of this one, such as that of a distribution.
 ]]
 function(dlpackgen_generate)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_CONFIG" "TARGET;CONFIG;SPEC;OUT;DLPACK" "ONLY")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_CONFIG" "TARGET;CONFIG;SPEC;OUT;DLPACK;PREFIX" "ONLY")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_TARGET OR arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "dlpackgen_generate(TARGET name [CONFIG file | NO_CONFIG] [SPEC file] [OUT folder] "
-                        "[DLPACK release] [ONLY target...]): ${arg_UNPARSED_ARGUMENTS} ${arg_KEYWORDS_MISSING_VALUES}")
+                        "[DLPACK release] [PREFIX prefix] [ONLY target...]): ${arg_UNPARSED_ARGUMENTS} ${arg_KEYWORDS_MISSING_VALUES}")
   endif()
   _dlpackgen_selection()
   _dlpackgen_list()
@@ -30,7 +30,8 @@ function(dlpackgen_generate)
   endif()
   # The stamp alone is OUTPUT: rules for make would give each further one a new time.
   add_custom_command(OUTPUT "${base}.stamp" BYPRODUCTS ${DLPACKGEN_OUTPUTS} COMMAND ${command}
-    DEPENDS ${inputs} "${DLPACKGEN_EXECUTABLE}" ${depfile} COMMENT "Generating ${arg_TARGET} with dlpackgen" VERBATIM)
+    DEPENDS ${DLPACKGEN_INPUTS} "${DLPACKGEN_EXECUTABLE}" ${depfile}
+    COMMENT "Generating ${arg_TARGET} with dlpackgen" VERBATIM)
   set_source_files_properties(${DLPACKGEN_UNITS} PROPERTIES GENERATED TRUE)
   _dlpackgen_library()
   foreach(list OUTPUTS HEADERS UNITS)
@@ -38,10 +39,9 @@ function(dlpackgen_generate)
   endforeach()
 endfunction()
 
-# Sets `selection`, the flags that generate and list outputs share, and `inputs`. Paths are absolute.
+# Sets `selection`, the flags that generate and list outputs share. Paths are absolute.
 macro(_dlpackgen_selection)
   set(selection)
-  set(inputs)
   if(arg_NO_CONFIG)
     list(APPEND selection --no-config)
   else()
@@ -50,12 +50,10 @@ macro(_dlpackgen_selection)
     endif()
     get_filename_component(arg_CONFIG "${arg_CONFIG}" ABSOLUTE)
     list(APPEND selection --config "${arg_CONFIG}")
-    list(APPEND inputs "${arg_CONFIG}")
   endif()
   if(arg_SPEC)
     get_filename_component(arg_SPEC "${arg_SPEC}" ABSOLUTE)
     list(APPEND selection --spec "${arg_SPEC}")
-    list(APPEND inputs "${arg_SPEC}")
   endif()
   if(NOT arg_OUT)
     set(arg_OUT "${arg_TARGET}")
@@ -64,6 +62,9 @@ macro(_dlpackgen_selection)
   list(APPEND selection --out "${arg_OUT}")
   if(arg_DLPACK)
     list(APPEND selection --dlpack "${arg_DLPACK}")
+  endif()
+  if(arg_PREFIX)
+    list(APPEND selection --prefix "${arg_PREFIX}")
   endif()
   if(arg_ONLY)
     string(REPLACE ";" "," only "${arg_ONLY}")
@@ -75,12 +76,12 @@ endmacro()
 macro(_dlpackgen_list)
   set(list_file "${CMAKE_CURRENT_BINARY_DIR}/${arg_TARGET}.dlpackgen.cmake")
   execute_process(COMMAND "${DLPACKGEN_EXECUTABLE}" list outputs --format cmake ${selection}
-    OUTPUT_FILE "${list_file}" RESULT_VARIABLE result ERROR_VARIABLE errors)
+    WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_FILE "${list_file}" RESULT_VARIABLE result ERROR_VARIABLE errors)
   if(NOT result EQUAL 0)
     message(FATAL_ERROR "dlpackgen list outputs failed (${result}):\n${errors}")
   endif()
   include("${list_file}")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inputs} "${DLPACKGEN_EXECUTABLE}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${DLPACKGEN_INPUTS} "${DLPACKGEN_EXECUTABLE}")
 endmacro()
 
 # Defines the INTERFACE library.
@@ -92,14 +93,15 @@ macro(_dlpackgen_library)
   # Unrun: no test of this project has MSVC. Its C is C89 without /std, and its __cplusplus is 199711.
   target_compile_options(${arg_TARGET} INTERFACE
     "$<$<COMPILE_LANG_AND_ID:C,MSVC>:/std:c11>" "$<$<COMPILE_LANG_AND_ID:CXX,MSVC>:/Zc:__cplusplus>")
-  if(DLPACKGEN_HEADERS MATCHES "dlpackgen/abi_check\\.h")
+  if(DLPACKGEN_HEADERS MATCHES "/([a-z0-9_]*)dlpackgen/abi_check\\.h")
+    set(prefix "${CMAKE_MATCH_1}")
     get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
     if("C" IN_LIST languages)
       set(check dlpackgen_include_check.c)
     else()
       set(check dlpackgen_include_check.cpp)
     endif()
-    configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/dlpackgen_include_check.c" "${CMAKE_CURRENT_BINARY_DIR}/${check}" COPYONLY)
+    configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/dlpackgen_include_check.c.in" "${CMAKE_CURRENT_BINARY_DIR}/${check}" @ONLY)
     target_sources(${arg_TARGET} INTERFACE "${CMAKE_CURRENT_BINARY_DIR}/${check}")
   endif()
 endmacro()

@@ -41,6 +41,32 @@ func TestFetchContent(t *testing.T) {
 	assert.Equal(t, "DLPack 1.3: 24 bytes\n", p.run(t, ".", "b/tensors"))
 }
 
+// A spec is an input of the build as the config is.
+func TestCMakeFollowsTheSpec(t *testing.T) {
+	p := newProject(t, cmake("Ninja"))
+	sp, err := os.ReadFile(filepath.Join(golden.Root(t), "spec", "dlpack.yaml"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(p.path("ex/spec.yaml"), sp, 0o600))
+	p.replace(t, "ex/cmake/CMakeLists.txt", "CONFIG ../dlpackgen.yaml", "CONFIG ../dlpackgen.yaml SPEC ../spec.yaml")
+	p.builds(t, "from scratch", "generate", "main.c", "plain.c", check)
+	p.replace(t, "ex/spec.yaml", "Raised when the layout of", "Changed when the layout of")
+	p.builds(t, "the spec has changed", "generate", "main.c", check)
+	p.builds(t, "nothing")
+}
+
+// The check of the include path follows the prefix, which the config or the call has.
+func TestCMakeTakesAPrefix(t *testing.T) {
+	p := newProject(t, cmake("Ninja"))
+	source := "#include <acme_dlpack/dlpack.h>\nint main(void) { return 0; }\n"
+	require.NoError(t, os.WriteFile(p.path("ex/cmake/own.c"), []byte(source), 0o600))
+	p.replace(t, "ex/cmake/CMakeLists.txt", "../main.c ../plain.c", "own.c")
+	p.replace(t, "ex/dlpackgen.yaml", "version: 1\n", "version: 1\nprefix: acme_\n")
+	p.builds(t, "from the config", "generate", check)
+	p.replace(t, "ex/cmake/CMakeLists.txt", "../dlpackgen.yaml", "../dlpackgen.yaml PREFIX beta_")
+	p.replace(t, "ex/cmake/own.c", "acme_", "beta_")
+	p.builds(t, "from the call", "generate", check)
+}
+
 // What is wrong with a call, or with the config, ends the configuration with the reason.
 func TestErrorsOfCMake(t *testing.T) {
 	p := released(t)
