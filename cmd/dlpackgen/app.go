@@ -68,8 +68,9 @@ func (a *app) say(format string, args ...any) {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "dlpackgen",
-		Short: "Make headers, bindings and ABI proofs from the spec of DLPack",
-		Long:  "Make headers, bindings and ABI proofs from one spec of every DLPack release.",
+		Short: "Generate callers of kernels, headers and bindings for DLPack",
+		Long: "Generate callers of kernels, headers, bindings and backends from dlpackgen.yaml, and check headers\n" +
+			"against one spec of every DLPack release.",
 		Example: "  dlpackgen init && dlpackgen generate\n  dlpackgen check --diff\n  dlpackgen generate --only c " +
 			"--dlpack 0.8 --out -",
 		SilenceUsage:  true,
@@ -92,7 +93,7 @@ func (a *app) root() *cobra.Command {
 // exitHelp ends every help text: pipelines depend on these numbers.
 const exitHelp = `
 Exit code:
-  0  fine
+  0  success
   1  drift, edited files, findings, or a breaking change
   2  could not run: usage, unreadable or invalid input, a newer lock, I/O
 `

@@ -12,10 +12,10 @@ import (
 func (a *app) check() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [DIR/... ...]",
-		Short: "Tell whether the generated files are up to date",
-		Long: "Compare what generate would make with what stands on the disk, and name every file that\n" +
-			"is outdated, missing, obsolete, modified or orphaned. Nothing is written.\n\n" +
-			"./... means every dlpackgen.yaml below this folder; a broken one stops no other.",
+		Short: "Check that generated files are up to date",
+		Long: "Compare the planned files with those on the disk, and report every file that is outdated,\n" +
+			"missing, obsolete, modified or orphaned. Nothing is written.\n\n" +
+			"./... means every dlpackgen.yaml below this folder. An invalid one does not stop the others.",
 		Example: "  dlpackgen check\n" +
 			"  dlpackgen check --diff\n" +
 			"  dlpackgen check ./...\n" +

@@ -9,15 +9,15 @@ import (
 func (a *app) clean() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clean",
-		Short: "Remove what generate made",
-		Long: "Remove the files that the lock proves to be made by dlpackgen and unmodified, and the\n" +
-			"folders that this empties. Files that were edited by hand are kept, and named.",
+		Short: "Remove generated files",
+		Long: "Remove the generated files that are unmodified, according to the lock, and folders that\n" +
+			"become empty. Files that were edited by hand are kept and reported.",
 		Example: "  dlpackgen clean\n" +
 			"  dlpackgen clean --only go --dry-run",
 		Args: noArgs,
 	}
 	s := selectionFlags(cmd)
-	dryRun := cmd.Flags().Bool("dry-run", false, "say what would be removed, and remove nothing")
+	dryRun := cmd.Flags().Bool("dry-run", false, "report what would be removed, and remove nothing")
 	quiet := quietFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		j, err := s.load()

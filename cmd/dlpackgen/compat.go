@@ -27,12 +27,12 @@ type compatReport struct {
 func (a *app) compat() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compat OLD NEW",
-		Short: "Tell what breaks between two releases, and what is added",
+		Short: "Report what breaks between two releases",
 		Long: "Compare two releases of DLPack, declaration by declaration and under every data model.\n" +
-			"Each difference has a rule that says whether it is breaking (programs already built go\n" +
-			"wrong), source-breaking (programs already written do not compile) or additive.\n\n" +
-			"OLD and NEW are releases, such as 1.3, main or latest. One with a slash or .yaml in it is\n" +
-			"the file of a spec, of which the newest release counts.",
+			"Each difference has a rule. It is breaking (compiled programs fail), source-breaking\n" +
+			"(source code does not compile) or additive.\n\n" +
+			"OLD and NEW are releases, such as 1.3, main or latest. An argument with a slash or .yaml\n" +
+			"is the file of a spec, whose newest release is used.",
 		Example: "  dlpackgen compat 0.8 1.0\n" +
 			"  dlpackgen compat latest ./my-spec.yaml --format json",
 		Args:              twoReleases,

@@ -26,15 +26,14 @@ type generateFlags struct {
 func (a *app) generate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate [DIR/... ...]",
-		Short: "Make the files that the config asks for",
-		Long: "Make the files of every target in the config, remove those that are no longer made, and\n" +
-			"leave files that are as they should be untouched, down to their time. Everything is\n" +
-			"rendered first: after an error nothing is written. A file that was edited by hand stops\n" +
-			"the run before it writes anything.\n\n" +
-			"--out - prints the interface file of one target instead; it needs --only c, or another\n" +
-			"target that has one: python, and cpp with single: true.\n\n" +
-			"./... means every dlpackgen.yaml below this folder, each with a lock of its own. They are made\n" +
-			"side by side; one that fails stops no other.",
+		Short: "Generate the files of the config",
+		Long: "Write the files of every target in the config, and delete files that are no longer planned.\n" +
+			"Files that are up to date keep their time. Everything is rendered first: after an error,\n" +
+			"nothing is written. A file that was edited by hand stops the run before it writes anything.\n\n" +
+			"--out - prints the interface file of one target instead; it needs --only with a target\n" +
+			"that has one: c, python, or cpp with single: true.\n\n" +
+			"./... means every dlpackgen.yaml below this folder, each with its own lock. They run side by\n" +
+			"side, and a failed one does not stop the others.",
 		Example: "  dlpackgen generate\n" +
 			"  dlpackgen generate --dry-run\n" +
 			"  dlpackgen generate ./...\n" +
@@ -44,7 +43,7 @@ func (a *app) generate() *cobra.Command {
 		Args: patterns,
 	}
 	f := &generateFlags{selection: selectionFlags(cmd)}
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and write nothing")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "report what would be done, and write nothing")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace files that were edited by hand")
 	cmd.Flags().StringVar(&f.depfile, "depfile", "",
 		"write the inputs to `FILE`, for make or ninja: config, spec, go.mod and this program")

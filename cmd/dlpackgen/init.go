@@ -19,10 +19,10 @@ func (a *app) init() *cobra.Command {
 		Use:   "init",
 		Short: "Write a commented " + config.File + ", or a first project",
 		Long: "Write a commented " + config.File +
-			" to the current directory: the newest release pinned,\nevery target listed, only c active. A file " +
-			"that is there is never overwritten.\n\n" +
-			"--project NAME writes a folder instead: a Python package with one kernel, its C, a test, and\n" +
-			"what setuptools and CI need. It is yours from then on.",
+			" to the current directory: the newest release pinned,\nevery target listed, only c active. An existing " +
+			"file is never overwritten.\n\n" +
+			"--project NAME creates a folder instead: a Python package with one kernel, its C, a test, and\n" +
+			"the files for setuptools and CI. No later run changes it.",
 		Example: "  dlpackgen init && dlpackgen generate\n" +
 			"  dlpackgen init --project mylib && cd mylib && dlpackgen generate && pip install .",
 		Args: noArgs,

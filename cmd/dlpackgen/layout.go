@@ -25,7 +25,7 @@ func (a *app) layout() *cobra.Command {
 	var f layoutFlags
 	cmd := &cobra.Command{
 		Use:   "layout [TYPE ...]",
-		Short: "Show where the fields of structs stand in memory",
+		Short: "Show offsets, sizes and holes of structs",
 		Long: "Show offsets, sizes and holes of structs, and the width of enums, under each data model.\n" +
 			"Without a TYPE: all of them.",
 		Example: "  dlpackgen layout DLTensor\n" +

@@ -28,10 +28,9 @@ func (a *app) list() *cobra.Command {
 	words := []string{"versions", "targets", "types", "devices", "dtypes", callers}
 	cmd := &cobra.Command{
 		Use:   "list versions|targets|types|devices|dtypes|callers|outputs",
-		Short: "List what the spec and the tool know",
-		Long: "List what the spec and the tool know, one entry a line with its name first.\nTypes, devices and " +
-			"dtypes are those of one release; callers are those of a kernel of the config,\nand outputs the files " +
-			"of the config.",
+		Short: "List versions, targets, types, devices, dtypes, callers or outputs",
+		Long: "List one entry per line, its name first.\nTypes, devices and dtypes are those of one release, callers " +
+			"those of a kernel of the config,\nand outputs the files of the config.",
 		Example: "  dlpackgen list versions\n" +
 			"  dlpackgen list devices --dlpack main\n" +
 			"  dlpackgen list callers --kernel axpy",

@@ -14,8 +14,8 @@ import (
 func (a *app) listOutputs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "outputs",
-		Short: "List the files that generate makes",
-		Long: "List the files that generate makes with the same flags, for build systems. Nothing is written.\n\n" +
+		Short: "List the files that generate writes",
+		Long: "List the files that generate writes with the same flags, for build systems. Nothing is written.\n\n" +
 			"text   a line for each file: path, target, kind, with tabs between them\n" +
 			"json   those, and the inputs, targets and include directories\n" +
 			"cmake  a file to include() that sets DLPACKGEN_OUTPUTS, _HEADERS, _UNITS, _INPUTS and\n" +

@@ -12,8 +12,8 @@ func (a *app) schema() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of " + config.File,
-		Long: "Print the JSON Schema of " + config.File + ", by which an editor completes and checks keys.\n" +
-			"`dlpackgen vet` also checks what no schema can express.",
+		Long: "Print the JSON Schema of " + config.File + ", with which an editor completes and checks keys.\n" +
+			"`dlpackgen vet` also checks rules that a schema cannot express.",
 		Example: "  dlpackgen schema > dlpackgen.schema.json",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -24,10 +24,10 @@ func (a *app) verify() *cobra.Command {
 		Use:   "verify --header FILE ... [-- FLAGS] | verify --vendored DIR",
 		Short: "Compare a real header with the spec, or vendored files with their lock",
 		Long: "Compile a real header and report each difference from the spec, with both values: names,\n" +
-			"macros, enumerators, types, signatures, sizes, offsets and alignments. Nothing is run but\n" +
-			"the compiler, so a cross compiler will do. Without --dlpack, the release that fits best.\n" +
-			"FLAGS after -- go to the compiler.\n\n" +
-			"With --vendored, find files of a folder that are missing or not as its lock lists them. Neither\n" +
+			"macros, enumerators, types, signatures, sizes, offsets and alignments. Only the compiler\n" +
+			"runs, so a cross compiler works too. Without --dlpack, the best-fitting release is used.\n" +
+			"FLAGS after -- are passed to the compiler.\n\n" +
+			"With --vendored, report files of a folder that are missing or differ from its lock. Neither\n" +
 			"a config nor a compiler is needed.",
 		Example: "  dlpackgen verify --header /usr/include/dlpack/dlpack.h\n" +
 			"  dlpackgen verify --header dlpack.h --dlpack 1.3 --cc g++\n" +
@@ -39,8 +39,8 @@ func (a *app) verify() *cobra.Command {
 	f.StringArrayVar(&headers, "header", nil, "`FILE` to compare; may be repeated")
 	f.StringVar(&vendored, "vendored", "", "`DIR` with a lock, or the lock, whose files to compare with it")
 	cmd.MarkFlagsMutuallyExclusive("header", "vendored")
-	f.StringVar(&req.Release, "dlpack", "", "`VERSION` of DLPack to compare with, instead of the one that fits best")
-	f.StringVar(&req.CC, "cc", "", "compiler to use: `CC`, which may hold flags (default cc, or c++ for C++)")
+	f.StringVar(&req.Release, "dlpack", "", "`VERSION` of DLPack to compare with, instead of the best-fitting one")
+	f.StringVar(&req.CC, "cc", "", "compiler: `CC`, which may contain flags (default cc, or c++ for C++)")
 	lang := choiceFlag(cmd, "lang", "language: c, c++, or auto, which is C++ for a CC that ends in ++", "auto", "c",
 		"c++")
 	format := formats(cmd)

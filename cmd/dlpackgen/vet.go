@@ -21,11 +21,11 @@ import (
 func (a *app) vet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vet [FILE | DIR/... ...]",
-		Short: "Check specs, configs and back ends",
-		Long: "Check specs (`spec: 1`), configs (`version: 1`) and back ends (`backend: 1`), and report every " +
-			"finding at once.\n" +
+		Short: "Check specs, configs and backends",
+		Long: "Check specs (`spec: 1`), configs (`version: 1`) and backends (`backend: 1`), and report " +
+			"all findings.\n" +
 			"DIR/... is every " + config.File + " below a folder.\n" +
-			"Without a FILE: ./" + config.File + ", if there is one, and the spec inside the tool.",
+			"Without a FILE: ./" + config.File + ", if it exists, and the built-in spec.",
 		Example: "  dlpackgen vet\n  dlpackgen vet --format sarif dlpackgen.yaml my-spec.yaml > vet.sarif",
 	}
 	format := formats(cmd)
