@@ -9,7 +9,7 @@ import (
 )
 
 // command is the first line of a fenced block.
-var command = regexp.MustCompile("^```+ ?(\\w*) ?(.*)$")
+var command = regexp.MustCompile("^ *```+ ?(\\w*) ?(.*)$")
 
 // shells are the languages of commands. Pages write sh.
 var shells = []string{"sh", "bash", "shell", "console", "zsh", "powershell"}

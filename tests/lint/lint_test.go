@@ -167,6 +167,7 @@ var broken = map[string]struct{ bad, good []files }{
 	},
 	"commands of tutorials and how-tos are run": {
 		bad: []files{{"docs/how-to/a.md": "```sh\nx\n```\n"}, {"docs/tutorials/a.md": "```console\nx\n```\n"},
+			{"docs/how-to/a.md": "1. a\n\n   ```sh\n   x\n   ```\n"},
 			{"docs/how-to/a.md": "```\nx\n```\n"}, {"docs/how-to/a.md": "```sh unrun\nx\n```\n"},
 			{"docs/how-to/a.md": "```sh make\nx\n```\n", "a_test.go": fine + "const a = \"sh make\"\n"}},
 		good: []files{{"docs/how-to/a.md": "```sh run\nx\n```\n\n```yaml\nx\n```\n", "docs/a.md": "```sh\nx\n```\n"},

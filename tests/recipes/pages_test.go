@@ -25,13 +25,15 @@ type fence struct {
 }
 
 var (
-	fenced = regexp.MustCompile("(?ms)^```(\\w+) ?([^\n]*)\n(.*?)^```$")
+	fenced = regexp.MustCompile("(?ms)^( *)```(\\w+) ?([^\n]*)\n(.*?)^ *```$")
 	titled = regexp.MustCompile(`^title="([^"]+)"$`)
 )
 
 func fences(page string) (all []fence) {
 	for _, m := range fenced.FindAllStringSubmatchIndex(page, -1) {
-		all = append(all, fence{lang: page[m[2]:m[3]], label: page[m[4]:m[5]], text: page[m[6]:m[7]],
+		indent, text := page[m[2]:m[3]], page[m[8]:m[9]]
+		text = strings.ReplaceAll("\n"+text, "\n"+indent, "\n")[1:] // as in an item of a list
+		all = append(all, fence{lang: page[m[4]:m[5]], label: page[m[6]:m[7]], text: text,
 			line: 1 + strings.Count(page[:m[0]], "\n")})
 	}
 	return all
@@ -197,14 +199,15 @@ func TestTheRunnerSeesWhatIsWrong(t *testing.T) {
 	assert.True(t, hasLines("a\nb\nc\n", "a\nc\n"))
 	assert.False(t, hasLines("a\nb\nc\n", "c\na\n"), "another order")
 	assert.False(t, hasLines("a\n", "b\n"))
-	page := fences("x\n\n```c title=\"a/b.c\"\nint x;\n```\n\n```sh run\ncat a/b.c\nfalse\n```\n")
+	page := fences("x\n\n```c title=\"a/b.c\"\nint x;\n```\n\n1. y\n   ```sh run\n   cat a/b.c\n   false\n   ```\n")
 	require.Len(t, page, 2)
-	assert.Equal(t, 7, page[1].line)
+	assert.Equal(t, 8, page[1].line)
+	assert.Equal(t, "cat a/b.c\nfalse\n", page[1].text)
 	p := newProject(t, nil)
 	outputs := t.TempDir()
 	_, err := p.try("sh", "-c", script(page, outputs))
 	require.Error(t, err, "a command that fails")
-	text, err := os.ReadFile(filepath.Join(outputs, "7"))
+	text, err := os.ReadFile(filepath.Join(outputs, "8"))
 	require.NoError(t, err)
 	assert.Equal(t, "int x;\n", string(text))
 }
