@@ -1,9 +1,9 @@
 #!/bin/sh
 # Installs what the tests need and this machine lacks: Debian packages
 # (tests/packages.txt) when root, and Python packages (tests/requirements.txt,
-# tests/requirements-frameworks.txt) into .venv, and tests/requirements-oneapi.txt, -tvm.txt and
-# -docs.txt into .cache/oneapi, .cache/tvm and .cache/docs. A part that cannot be
-# had is reported and left out; the tests that need it then skip and say so.
+# tests/requirements-frameworks.txt) into .venv, and tests/requirements-oneapi.txt, -tvm.txt,
+# -docs.txt and -ci.txt into .cache/oneapi, .cache/tvm, .cache/docs and .cache/ci. A part
+# that cannot be had is reported and left out; the tests that need it then skip and say so.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -140,3 +140,4 @@ install_frameworks
 install_apart oneapi "SYCL and dpnp" 8000000
 install_apart tvm TVM 2000000
 install_apart docs "the documentation's generator" 500000
+install_apart ci "Conan, pre-commit and check-jsonschema" 500000

@@ -1,0 +1,273 @@
+// Package bazel builds examples/builds/bazel with Bazel, in its sandbox, and shares the results by
+// a remote cache: nginx with WebDAV, on the loopback interface. It holds tests only.
+package bazel
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "bazel")) }
+
+// program builds dlpackgen once.
+func program(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(testkit.Built(t, "dlpackgen", func(dir string) {
+		cmd := exec.Command("go", "build", "-o", dir+"/dlpackgen", "./cmd/dlpackgen")
+		cmd.Dir = golden.Root(t)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}), "dlpackgen")
+}
+
+// user is somebody with a checkout and a folder of their own for Bazel's files.
+type user struct {
+	dir  string
+	who  *syscall.Credential // nil: who runs the test
+	flag []string            // of every build
+}
+
+// nobody is the user of that name, for tests that root runs.
+func nobody() *syscall.Credential {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	return &syscall.Credential{Uid: 65534, Gid: 65534}
+}
+
+// folder makes a folder that a user has, outside of those of the test that others cannot enter.
+func folder(t *testing.T, who *syscall.Credential) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "dlpackgen-bazel-")
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = exec.Command("chmod", "-R", "u+w", dir).Run() // Bazel's outputs are read-only
+		os.RemoveAll(dir)
+	})
+	if who != nil {
+		require.NoError(t, os.Chown(dir, int(who.Uid), int(who.Gid)))
+	}
+	return dir
+}
+
+// newUser gives a user a copy of the rules, the example and the program.
+func newUser(t *testing.T, who *syscall.Credential) *user {
+	t.Helper()
+	u := &user{dir: folder(t, who), who: who}
+	root := golden.Root(t)
+	for _, part := range []string{"bazel", "examples/builds/bazel"} {
+		require.NoError(t, os.CopyFS(filepath.Join(u.dir, part), os.DirFS(filepath.Join(root, part))))
+	}
+	require.NoError(t, os.CopyFS(filepath.Join(u.dir, "repositories"), os.DirFS("testdata/repositories")))
+	data, err := os.ReadFile(program(t))
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(filepath.Join(u.dir, "bin"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(u.dir, "bin/dlpackgen"), data, 0o755)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(filepath.Join(u.dir, "bazelrc"), []byte(u.offline()), 0o644))
+	if who != nil {
+		out, err := exec.Command("chown", "-R", fmt.Sprintf("%d:%d", who.Uid, who.Gid), u.dir).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	return u
+}
+
+// download makes the user's program one that Bazel downloads, as from a release.
+func (u *user) download(t *testing.T) {
+	t.Helper()
+	archive := filepath.Join(u.dir, "dlpackgen.tar.gz")
+	out, err := exec.Command("tar", "-C", u.dir+"/bin", "-czf", archive, "dlpackgen").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	data, err := os.ReadFile(archive)
+	require.NoError(t, err)
+	u.replace(t, "WORKSPACE", `dlpackgen_local(name = "dlpackgen_local")`, fmt.Sprintf(
+		`dlpackgen_download(name = "dlpackgen_local", urls = ["file://%s"], sha256 = "%x")`, archive, sha256.Sum256(data)))
+	u.replace(t, "WORKSPACE", `"dlpackgen_local")`, `"dlpackgen_download")`)
+	require.NoError(t, os.Remove(u.dir+"/bin/dlpackgen"))
+}
+
+// replace changes the one place of a file of the example that has a text.
+func (u *user) replace(t *testing.T, file, old, text string) {
+	t.Helper()
+	path := filepath.Join(u.dir, "examples/builds/bazel", file)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(data), old), "%s in %s", old, file)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(data), old, text, 1)), 0o644))
+}
+
+// offline names the repositories that Bazel would otherwise download.
+func (u *user) offline() string {
+	var flags strings.Builder
+	for name, dir := range map[string]string{
+		"rules_java": "/usr/share/bazel/rules/java", "rules_proto": "/usr/share/bazel/rules/proto",
+		"platforms":             "/usr/share/bazel/tools/platforms",
+		"rules_cc":              filepath.Join(u.dir, "repositories/rules_cc"),
+		"remote_coverage_tools": filepath.Join(u.dir, "repositories/remote_coverage_tools"),
+	} {
+		fmt.Fprintf(&flags, "common --override_repository=%s=%s\n", name, dir)
+	}
+	return flags.String()
+}
+
+// command runs a program as the user, from the example.
+func (u *user) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = filepath.Join(u.dir, "examples/builds/bazel")
+	cmd.Env = []string{"HOME=" + u.dir, "USER=" + filepath.Base(u.dir), "PATH=" + u.dir + "/bin:/usr/bin:/bin"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: u.who}
+	return cmd
+}
+
+// test builds and tests the whole example, and returns how each action got its result.
+func (u *user) test(t *testing.T) map[string]int {
+	t.Helper()
+	cmd := u.command("bazel", append([]string{"--batch", "--bazelrc=" + u.dir + "/bazelrc",
+		"--output_user_root=" + u.dir + "/out", "test", "--noshow_progress", "--subcommands", "--spawn_strategy=sandboxed"},
+		append(u.flag, "//...")...)...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	m := regexp.MustCompile(`(?m)^INFO: \d+ process(?:es)?: (.*)\.$`).FindSubmatch(out)
+	require.NotNil(t, m, "no summary: %s", out)
+	t.Logf("%s", debug.ReplaceAll(out, nil))
+	counts := map[string]int{}
+	for part := range strings.SplitSeq(string(m[1]), ", ") {
+		count, how, _ := strings.Cut(part, " ")
+		n, err := strconv.Atoi(count)
+		require.NoError(t, err, "%s", m[1])
+		counts[strings.TrimPrefix(strings.TrimPrefix(how, "linux-"), "processwrapper-")] += n
+	}
+	delete(counts, "internal") // symbolic links, and files that Bazel writes itself
+	return counts
+}
+
+// debug matches what Debian's sandbox says of itself.
+var debug = regexp.MustCompile(`(?m)^[0-9.]+: src/main/tools/.*\n`)
+
+func requireBazel(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts Bazel several times: left to make test")
+	}
+	testtool.Require(t, "bazel", "bazel-bootstrap")
+	for dir, debian := range map[string]string{"rules/java": "bazel-rules-java", "rules/proto": "bazel-rules-proto",
+		"tools/platforms": "bazel-platforms"} {
+		if _, err := os.Stat("/usr/share/bazel/" + dir); err != nil {
+			t.Skipf("needs %s: apt-get install %[1]s", debian)
+		}
+	}
+}
+
+const server = `daemon off;
+pid %[1]s/pid;
+error_log %[1]s/error.log;
+events {}
+http {
+  access_log off;
+  client_body_temp_path %[1]s/body;
+  proxy_temp_path %[1]s/proxy;
+  fastcgi_temp_path %[1]s/fastcgi;
+  uwsgi_temp_path %[1]s/uwsgi;
+  scgi_temp_path %[1]s/scgi;
+  server {
+    listen 127.0.0.1:%[2]d;
+    location /cache/ {
+      root %[1]s;
+      dav_methods PUT;
+      create_full_put_path on;
+      client_max_body_size 1G;
+    }
+  }
+}
+`
+
+// remoteCache starts nginx as Bazel's page on remote caching describes it.
+func remoteCache(t *testing.T) (url string) {
+	t.Helper()
+	nginx := testtool.Require(t, "nginx", "nginx-light")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	port := listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // it listens by TCP
+	require.NoError(t, listener.Close())
+	who := nobody()
+	dir := folder(t, who)
+	require.NoError(t, os.WriteFile(dir+"/nginx.conf", fmt.Appendf(nil, server, dir, port), 0o644))
+	cmd := exec.Command(nginx, "-c", dir+"/nginx.conf", "-e", dir+"/error.log")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who, Pdeathsig: syscall.SIGTERM}
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	})
+	address := fmt.Sprintf("127.0.0.1:%d", port)
+	require.Eventually(t, func() bool {
+		conn, err := net.Dial("tcp", address)
+		return err == nil && conn.Close() == nil
+	}, 10*time.Second, 20*time.Millisecond, "nginx does not listen")
+	return "http://" + address + "/cache"
+}
+
+// A second clean build, by another user in another folder, runs nothing: all of its results come
+// from the cache that the first one filled. After that, a changed config runs what it must.
+func TestASecondUserTakesEverythingFromTheRemoteCache(t *testing.T) {
+	requireBazel(t)
+	url := remoteCache(t)
+	first, second := newUser(t, nil), newUser(t, nobody())
+	second.download(t)
+	first.flag, second.flag = []string{"--remote_cache=" + url}, []string{"--remote_cache=" + url}
+	const sandbox, hit = "sandbox", "remote cache hit"
+
+	ran := first.test(t)
+	assert.Equal(t, map[string]int{sandbox: ran[sandbox]}, ran, "the cache was empty, and all ran in the sandbox")
+	assert.Greater(t, ran[sandbox], 9, "three rules, four compilations, the links and two tests")
+	assert.Equal(t, map[string]int{hit: ran[sandbox]}, second.test(t))
+
+	second.replace(t, "dlpackgen.yaml", "version: 1\n", "# A comment.\nversion: 1\n")
+	assert.Equal(t, map[string]int{sandbox: 2}, second.test(t), "the headers and the sources are as they were")
+}
+
+// buildifier is pinned, so that a new release of it never breaks a landing.
+const buildifier = "github.com/bazelbuild/buildtools/buildifier@v0.0.0-20260904073137-eaa4d125b423"
+
+// What newer versions of Bazel take, of which none runs here, is held to their syntax at least.
+func TestBuildFilesAreFormattedAndWithoutWarnings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds buildifier: left to make test")
+	}
+	root, tool := golden.Root(t), testkit.Built(t, "buildifier", func(dir string) {
+		cmd := exec.Command("go", "install", buildifier)
+		cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Skipf("needs %s from the module proxy: %s", buildifier, out)
+		}
+	})
+	check := func(args ...string) error {
+		// cc_test is loaded from rules_cc in newer versions, which Bazel 4 cannot.
+		cmd := exec.Command(filepath.Join(tool, "buildifier"), append([]string{"-mode=check", "-lint=warn",
+			"-warnings=-native-cc-test", "-r"}, args...)...)
+		cmd.Dir = root
+		out, err := cmd.CombinedOutput()
+		t.Logf("%s", out)
+		return err
+	}
+	require.NoError(t, check("bazel", "examples/builds/bazel", "tests/bazel/testdata"))
+	bad := filepath.Join(t.TempDir(), "BUILD.bazel")
+	require.NoError(t, os.WriteFile(bad, []byte("cc_library(\n  name='x')\n"), 0o600))
+	require.Error(t, check(bad), "buildifier has found nothing in a file that is wrong")
+}
