@@ -8,8 +8,8 @@ int main(void) {
   char text[200] = "";
   int64_t shape[] = {3}, strides[] = {1};
   struct dlpackgen_message message = {.text = text, .size = sizeof text};
-  DLTensor x = {.data = values, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {kDLFloat, 32, 1}, .shape = shape,
-      .strides = strides};
+  DLTensor x = {
+      .data = values, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {kDLFloat, 32, 1}, .shape = shape, .strides = strides};
   if (dlpackgen_call_kernel_scale(&x, 2, NULL, &message) != 0 || values[2] != 6) return 1;
   x.dtype.code = kDLInt;
   if (dlpackgen_call_kernel_scale(&x, 2, NULL, &message) == 0 || values[2] != 6) return 2;
