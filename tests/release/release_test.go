@@ -157,6 +157,12 @@ func TestReleasedBinariesHaveTheDigestOfTheirSources(t *testing.T) {
 	assert.Equal(t, []string{"dlpackgen", "v" + version, ours[2]}, released)
 }
 
+// The module of tools/release has tests too, which ./... leaves out.
+func TestTheTestsOfTheTool(t *testing.T) {
+	heavy(t)
+	run(t, filepath.Join(golden.Root(t), "tools", "release"), nil, "go", "test", ".")
+}
+
 // A change that is not committed is not part of a release, which the tool reports.
 func TestWhatIsNotCommittedIsLeftOut(t *testing.T) {
 	heavy(t)

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAnUnknownPlatformIsRejected(t *testing.T) {
+	if _, err := choose([]string{"linux/amd64", "plan9/386"}); err == nil || !strings.Contains(err.Error(), "plan9/386") {
+		t.Errorf("choose gives %v", err)
+	}
+}
+
+// A licence that nobody has looked at stops a release.
+func TestLicences(t *testing.T) {
+	for text, want := range map[string]string{
+		"Apache License\n  Version 2.0, January 2004":                                   "Apache-2.0",
+		"Neither the name of Google Inc. nor":                                           "BSD-3-Clause",
+		"Permission is hereby granted, free of charge, ... Apache License, Version 2.0": "Apache-2.0 AND MIT",
+		"GNU GENERAL PUBLIC LICENSE":                                                    "", "": "",
+	} {
+		if got := identify(text); got != want {
+			t.Errorf("identify(%q) gives %q, not %q", text, got, want)
+		}
+	}
+}
+
+func TestNamesOfPlatforms(t *testing.T) {
+	for p, want := range map[platform][2]string{
+		{"linux", "arm64"}:   {"linux-arm64", "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64"},
+		{"windows", "amd64"}: {"win32-x64", "win_amd64"},
+		{"windows", "arm64"}: {"win32-arm64", "win_arm64"},
+	} {
+		system, cpu := p.npm()
+		tags, err := binary{platform: p}.wheelTags()
+		if err != nil || system+"-"+cpu != want[0] || strings.Join(tags, ".") != want[1] {
+			t.Errorf("%s: %s-%s, %v, %v", p, system, cpu, tags, err)
+		}
+	}
+	if _, err := (binary{platform: platform{"darwin", "arm64"}, data: []byte("no program")}).wheelTags(); err == nil {
+		t.Error("the oldest macOS is read of the program")
+	}
+}
+
+// The order of files and the time of the build do not count.
+func TestArchivesAreReproducible(t *testing.T) {
+	when := time.Unix(1767323045, 0).UTC()
+	a, b := file{path: "b/a", data: []byte("1")}, program("a", []byte("22"))
+	first, err := tarball(when, withFolders([]file{a, b}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := tarball(when, withFolders([]file{b, a}))
+	if err != nil || string(first) != string(second) {
+		t.Errorf("two orders give two archives, %v", err)
+	}
+	packed := string(ar(when, []file{{path: "x", data: []byte("odd")}}))
+	if !strings.HasSuffix(packed, "odd\n") || len(packed)%2 != 0 || !strings.HasPrefix(packed, "!<arch>\nx      ") {
+		t.Errorf("%q", packed)
+	}
+}
