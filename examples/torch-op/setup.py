@@ -14,7 +14,7 @@ kernels = CppExtension(
     "torchop._kernels_" + "_".join(torch.__version__.split(".")[:2]),
     ["generated/dlpackgen_torch/described_kernels.cpp", "generated/kernels.c", "src/torchop/silu.c"],
     include_dirs=[os.path.join(here, "generated"), os.path.join(headers, "c"), os.path.join(headers, "cpp")],
-    extra_compile_args={"cxx": ["-O2", "-fvisibility=hidden"]},
+    extra_compile_args={"cxx": [*os.environ.get("CXXFLAGS", "-O2").split(), "-fvisibility=hidden"]},
 )
 
 setup(ext_modules=[kernels], cmdclass={"build_ext": BuildExtension.with_options(use_ninja=False)})
