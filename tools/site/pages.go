@@ -25,13 +25,26 @@ type pages struct {
 func assemble(tree fs.FS) (*pages, error) {
 	site := &pages{files: map[string][]byte{}}
 	steps := []func(fs.FS) error{site.addWritten, site.addReleases, site.addReference, site.addHeaders,
-		site.addPackages, site.addConfig}
+		site.addPackages, site.addConfig, site.rankSources}
 	for _, step := range steps {
 		if err := step(tree); err != nil {
 			return nil, err
 		}
 	}
 	return site, nil
+}
+
+var ofSources = regexp.MustCompile(`^reference/(?:c|cpp|go)/`)
+
+// rankSources lets a search name the written pages before those of headers and Go packages, whose
+// many short sections would come first otherwise.
+func (p *pages) rankSources(fs.FS) error {
+	for name, text := range p.files {
+		if ofSources.MatchString(name) {
+			p.files[name] = append([]byte("---\nsearch: {boost: 0.2}\n---\n\n"), text...)
+		}
+	}
+	return nil
 }
 
 // addWritten adds what stands under docs/.

@@ -45,6 +45,13 @@ func TestNavigationListsFolders(t *testing.T) {
 	assert.Equal(t, "nav:\n  - Home: how-to/c.md\n  - how-to/b.md\n  - how-to/a.md\n", string(p.config))
 }
 
+func TestSearchesNameWrittenPagesFirst(t *testing.T) {
+	p := &pages{files: map[string][]byte{"kernels.md": []byte("# A\n"), "reference/go/b.md": []byte("# B\n")}}
+	require.NoError(t, p.rankSources(nil))
+	assert.Equal(t, "# A\n", string(p.files["kernels.md"]))
+	assert.Equal(t, "---\nsearch: {boost: 0.2}\n---\n\n# B\n", string(p.files["reference/go/b.md"]))
+}
+
 func TestEveryKeyOfTheConfigHasALine(t *testing.T) {
 	schema, err := os.ReadFile("../../docs/schema/config.json")
 	require.NoError(t, err)
