@@ -53,7 +53,7 @@ def strides_of_numpy_are_kept():
             strides = tuple(stride // 8 for stride in array.strides)
             read_only = int(legacy or not array.flags.writeable)  # a legacy capsule cannot say that it is not
             assert taken.layout() == (address(array), read_only, array.shape, strides)
-            raises("not dense", taken.sum)
+            raises("not C-contiguous", taken.sum)
 
 
 @check

@@ -3418,12 +3418,12 @@ static int dlpackgen_check_owners(const struct dlpackgen_call* call) {
  * its own stream: 1 when that is done, 0 without a back end, -1 with an exception. Once
  * the call ends, the library's stream waits for that of the call. */
 static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
-  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.place);
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.device);
   struct dlpackgen_argument* a = &call->arguments[i];
   dlpackgen_backend_error error;
   if (!found) return 0;
-  const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.place, call->stream);
-  const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.place, call->private_.other);
+  const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.device, call->stream);
+  const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.device, call->private_.other);
   if (found->table->stream_wait(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);
   a->private_.waits = 1;
   a->private_.producer_stream = call->private_.other;
@@ -3434,14 +3434,14 @@ static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
 /* Lets libraries go on after the work of the call. Nobody asks whether that failed, so it
  * is told as what a destructor raises. */
 DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
-  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.place);
-  const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.place, call->stream);
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.device);
+  const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.device, call->stream);
   call->private_.owns &= ~DLPACKGEN_OWES_ORDER;
   for (int i = 0; found && i < call->function->nparameters; i++) {
     struct dlpackgen_argument* a = &call->arguments[i];
     dlpackgen_backend_error error;
     if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object || !a->private_.waits) continue;
-    const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.place, a->private_.producer_stream);
+    const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.device, a->private_.producer_stream);
     if (found->table->stream_wait(&theirs, &ours, &error) == DLPACKGEN_BACKEND_OK) continue;
     struct dlpackgen_pending pending = dlpackgen_suspend();
     dlpackgen_backend_fault(call, i, &error);
@@ -3501,7 +3501,7 @@ static const void* dlpackgen_library_of(const struct dlpackgen_argument* a) {
 
 /* Remembers where the stream is that was found, and by which argument. */
 static int dlpackgen_settle_stream(struct dlpackgen_call* call, int i, DLDevice device) {
-  call->private_.place = device;
+  call->private_.device = device;
   call->private_.decides = i;
   return call->private_.has_stream = 1;
 }
@@ -3634,7 +3634,7 @@ DLPACKGEN_SLOW static int dlpackgen_refuse_device(const struct dlpackgen_call* c
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
   const struct dlpackgen_site like = dlpackgen_site_of(call->function, call->private_.decides);
-  return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->private_.place, &text), &text);
+  return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->private_.device, &text), &text);
 }
 
 /* Finds the stream before a producer without a table is asked for a tensor on that
@@ -3651,7 +3651,7 @@ static int dlpackgen_find_stream(struct dlpackgen_call* call, int wanting, DLDev
     if (seen && !dlpackgen_is_on_host(there) && dlpackgen_ask_stream(call, i, there) < 0) return -1;
   }
   if (!call->private_.has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
-  if (dlpackgen_same_device(device, call->private_.place)) return 0;
+  if (dlpackgen_same_device(device, call->private_.device)) return 0;
   return dlpackgen_refuse_device(call, wanting, device);
 }
 
@@ -3788,10 +3788,10 @@ static int dlpackgen_find_other_stream(struct dlpackgen_call* call, int settled)
     if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) continue;
     const void* const library = dlpackgen_library_of(a);
     if (!library || library == agrees || a->private_.waits || (settled && a->private_.done)) continue;
-    const int told = dlpackgen_tell_stream(call, i, call->private_.place, &stream);
+    const int told = dlpackgen_tell_stream(call, i, call->private_.device, &stream);
     if (told < 0) return -2;
-    if (told && dlpackgen_plain_stream(call->private_.place, stream) !=
-                    dlpackgen_plain_stream(call->private_.place, call->stream)) {
+    if (told && dlpackgen_plain_stream(call->private_.device, stream) !=
+                    dlpackgen_plain_stream(call->private_.device, call->stream)) {
       call->private_.other = stream;
       return i;
     }
@@ -3809,7 +3809,7 @@ static const char* dlpackgen_stream_text(const void* stream, char text[32]) {
  * an exception. */
 static int dlpackgen_may_ask_again(struct dlpackgen_call* call, int i) {
   char where[32], other[32], stream[32];
-  dlpackgen_device_text(call->private_.place, where);
+  dlpackgen_device_text(call->private_.device, where);
   dlpackgen_stream_text(call->private_.other, other);
   dlpackgen_stream_text(call->stream, stream);
   if (call->private_.has_number)
@@ -3818,7 +3818,7 @@ static int dlpackgen_may_ask_again(struct dlpackgen_call* call, int i) {
                                     other, where, call->private_.number);
   const int asks = dlpackgen_has(call->arguments[i].object, "__dlpack__");
   if (asks < 0) return dlpackgen_about(call->function, i);
-  if (asks && dlpackgen_streams_of((int32_t)call->private_.place.device_type) != dlpackgen_streams_none) return 0;
+  if (asks && dlpackgen_streams_of((int32_t)call->private_.device.device_type) != dlpackgen_streams_none) return 0;
   return dlpackgen_argument_error(
       call, i, PyExc_BufferError,
       "its stream %s on %s differs from the call's stream %s, and without __dlpack__ it cannot synchronize", other,
@@ -3850,7 +3850,7 @@ static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
   call->device = call->arguments[first].tensor.device;
   if (!call->private_.has_stream && dlpackgen_choose_stream(call)) return -1;
   if (!call->private_.has_stream && dlpackgen_use_program(call, first, call->device)) return -1;
-  if (!dlpackgen_same_device(call->private_.place, call->device)) return dlpackgen_moved(call, first);
+  if (!dlpackgen_same_device(call->private_.device, call->device)) return dlpackgen_moved(call, first);
   const int other = dlpackgen_find_other_stream(call, agreed);
   if (other < 0) return other < -1 ? -1 : 0;
   return agreed ? dlpackgen_moved(call, other) : 1;
@@ -4269,23 +4269,23 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call* call, int i, PyObject* o
 
 /* The error to report, if one was found, and how many arguments before it may have one
  * too, which comes first then. */
-struct dlpackgen_fault_found {
+struct dlpackgen_first_error {
   struct dlpackgen_pending pending;
   int before, is_found, is_final;
 };
 
 /* Puts off the exception about an argument until those before it were looked at. One
  * that is not about an argument ends the call. */
-DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_fault_found* fault, int i) {
+DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_first_error* first, int i) {
   struct dlpackgen_pending newer = dlpackgen_catch();
   const int is_final = !dlpackgen_kind_of(newer.value);
-  struct dlpackgen_pending* less = fault->is_final || (i > fault->before && !is_final) ? &newer : &fault->pending;
-  fault->is_found = 1;
+  struct dlpackgen_pending* less = first->is_final || (i > first->before && !is_final) ? &newer : &first->pending;
+  first->is_found = 1;
   dlpackgen_drop_pending(less);
   if (less == &newer) return;
-  fault->pending = newer;
-  fault->before = i;
-  fault->is_final = is_final;
+  first->pending = newer;
+  first->before = i;
+  first->is_final = is_final;
 }
 
 /* Leaves the exception about an argument set, unless one before it is on another
@@ -4298,12 +4298,12 @@ DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call* cal
 }
 
 /* Reads the arguments whose reading may, or may not, run code, in their order. */
-static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct dlpackgen_fault_found* fault) {
-  for (int i = 0; i < fault->before && !fault->is_final; i++) {
+static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct dlpackgen_first_error* first) {
+  for (int i = 0; i < first->before && !first->is_final; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
     if (!a->object || a->private_.done || a->private_.yields != yields) continue;
     if (dlpackgen_check_type(call, i) || (yields ? dlpackgen_read_yielding(call, i) : dlpackgen_look(call, i)))
-      dlpackgen_put_off(fault, i);
+      dlpackgen_put_off(first, i);
   }
 }
 
@@ -4315,15 +4315,15 @@ static void dlpackgen_drop_looks(struct dlpackgen_call* call) {
 }
 
 /* Reads what is left and checks all. No code of others runs from here on. */
-static void dlpackgen_check_all(struct dlpackgen_call* call, struct dlpackgen_fault_found* fault) {
-  for (int i = 0; i < fault->before && !fault->is_final; i++) {
+static void dlpackgen_check_all(struct dlpackgen_call* call, struct dlpackgen_first_error* first) {
+  for (int i = 0; i < first->before && !first->is_final; i++) {
     struct dlpackgen_argument* a = &call->arguments[i];
     const struct dlpackgen_parameter* p = &call->function->parameters[i];
     if (p->kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
     int failed = a->private_.done ? 0 : dlpackgen_check_type(call, i);
     if (!failed && !a->private_.done) failed = dlpackgen_fetch(call, i, DLPACKGEN_COPIES_ALL(call->function));
     if (failed > 0) dlpackgen_unreadable(call, i);
-    if (failed || dlpackgen_check(call, i)) dlpackgen_put_off(fault, i);
+    if (failed || dlpackgen_check(call, i)) dlpackgen_put_off(first, i);
   }
 }
 
@@ -4354,7 +4354,7 @@ static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
 /* Reads what may run code of Python first, then reads and checks all in its order. */
 DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call, PyObject* const* given) {
   const int count = call->function->nparameters;
-  struct dlpackgen_fault_found fault = {{NULL, NULL, NULL}, count, 0, 0};
+  struct dlpackgen_first_error first = {{NULL, NULL, NULL}, count, 0, 0};
   struct dlpackgen_pending streams = {NULL, NULL, NULL};
   int disagree = 0;
   dlpackgen_call_end(call);
@@ -4362,18 +4362,18 @@ DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call,
   call->private_.has_stream = 0;
   for (int i = 0; i < count; i++) call->arguments[i].private_.type = NULL;
   for (int i = 0; i < count; i++)
-    if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&fault, i);
-  dlpackgen_read_some(call, 0, &fault);
-  dlpackgen_read_some(call, 1, &fault);
-  if (!fault.is_found) disagree = dlpackgen_agree_on_stream(call);
+    if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&first, i);
+  dlpackgen_read_some(call, 0, &first);
+  dlpackgen_read_some(call, 1, &first);
+  if (!first.is_found) disagree = dlpackgen_agree_on_stream(call);
   if (disagree) streams = dlpackgen_catch();
   dlpackgen_drop_looks(call);
-  dlpackgen_check_all(call, &fault);
+  dlpackgen_check_all(call, &first);
   dlpackgen_drop_types(call);
-  if (fault.is_found) {
+  if (first.is_found) {
     dlpackgen_drop_pending(&streams);
-    dlpackgen_resume(fault.pending);
-    return dlpackgen_first_fault(call, fault.before);
+    dlpackgen_resume(first.pending);
+    return dlpackgen_first_fault(call, first.before);
   }
   if (!disagree) return dlpackgen_settle_place(call, 1) ? -1 : 0;
   dlpackgen_resume(streams);

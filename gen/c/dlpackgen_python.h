@@ -292,8 +292,8 @@ struct dlpackgen_call {
     int64_t* scratch;
     struct dlpackgen_state* state;
     long long number;
-    DLDevice place; /* of the stream, which the argument decides told */
-    void* other;    /* the stream of a library that works on another one */
+    DLDevice device; /* of the stream, which comes with argument `decides` */
+    void* other;     /* the stream of a library that works on another one */
     int decides;
     uint8_t bound[DLPACKGEN_MAX_DIMS];
     uint64_t owns; /* a bit for each argument that has a managed tensor, and DLPACKGEN_OWES_ORDER */

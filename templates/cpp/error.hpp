@@ -114,7 +114,7 @@ constexpr const char* class_name(ErrorCode code) noexcept {
   return differs ? "ValueError" : "BufferError";
 }
 
-/** A code with what is known of the fault; message.hpp makes a sentence of it. */
+/** A code with what is known of the mismatch; message.hpp makes a sentence of it. */
 struct Error {
   ErrorCode code = ErrorCode::ok;
   std::int32_t where = -1;    ///< The dimension, or -1.

@@ -50,9 +50,9 @@ inline constexpr std::uint64_t most = UINT64_MAX >> 1;
 
 constexpr std::uint64_t unsign(std::int64_t n) noexcept { return static_cast<std::uint64_t>(n); }
 
-// What a function in C has given; it must be called before its fault is read.
-constexpr Error error_of(dlpackgen_error_code error, const dlpackgen_mismatch_& fault) noexcept {
-  return Error(static_cast<ErrorCode>(error), fault.expected, fault.got, fault.dimension);
+// What a function in C has given; it must be called before its mismatch is read.
+constexpr Error error_of(dlpackgen_error_code error, const dlpackgen_mismatch_& mismatch) noexcept {
+  return Error(static_cast<ErrorCode>(error), mismatch.expected, mismatch.got, mismatch.dimension);
 }
 
 }  // namespace detail
@@ -68,10 +68,10 @@ constexpr std::uint64_t alignment(DLDataType dtype) noexcept {
 
 /** How many elements a shape of ndim extents has: 1 for a scalar, 0 as soon as one extent is 0. */
 constexpr Result<std::int64_t> size(std::int32_t ndim, const std::int64_t* shape) noexcept {
-  dlpackgen_mismatch_ fault{-1, 0, 0};
+  dlpackgen_mismatch_ mismatch{-1, 0, 0};
   std::int64_t elements = 0;
-  const dlpackgen_error_code error = dlpackgen_size_(ndim, shape, &elements, &fault);
-  if (error != DLPACKGEN_OK) return detail::error_of(error, fault);
+  const dlpackgen_error_code error = dlpackgen_size_(ndim, shape, &elements, &mismatch);
+  if (error != DLPACKGEN_OK) return detail::error_of(error, mismatch);
   return elements;
 }
 
@@ -83,10 +83,10 @@ constexpr Result<std::int64_t> size(std::int32_t ndim, const std::int64_t* shape
  * padded. All others are rounded up to whole bytes, lanes included.
  */
 constexpr Result<std::int64_t> nbytes(const DLTensor& tensor, std::uint64_t set = 0) noexcept {
-  dlpackgen_mismatch_ fault{-1, 0, 0};
+  dlpackgen_mismatch_ mismatch{-1, 0, 0};
   std::int64_t bytes = 0;
-  const dlpackgen_error_code error = dlpackgen_nbytes_(&tensor, set, &bytes, &fault);
-  if (error != DLPACKGEN_OK) return detail::error_of(error, fault);
+  const dlpackgen_error_code error = dlpackgen_nbytes_(&tensor, set, &bytes, &mismatch);
+  if (error != DLPACKGEN_OK) return detail::error_of(error, mismatch);
   return bytes;
 }
 
@@ -95,8 +95,8 @@ constexpr Result<std::int64_t> nbytes(const DLTensor& tensor, std::uint64_t set 
  * PyTorch.
  */
 constexpr Error compact_strides(std::int32_t ndim, const std::int64_t* shape, std::int64_t* strides) noexcept {
-  dlpackgen_mismatch_ fault{-1, 0, 0};
-  return detail::error_of(dlpackgen_compact_strides_(ndim, shape, strides, &fault), fault);
+  dlpackgen_mismatch_ mismatch{-1, 0, 0};
+  return detail::error_of(dlpackgen_compact_strides_(ndim, shape, strides, &mismatch), mismatch);
 }
 
 /**
@@ -116,10 +116,10 @@ struct ByteRange {
 
 /** What the tensor touches; all 0 for an empty one. */
 constexpr Result<ByteRange> byte_range(const DLTensor& tensor, std::uint64_t set = 0) noexcept {
-  dlpackgen_mismatch_ fault{-1, 0, 0};
+  dlpackgen_mismatch_ mismatch{-1, 0, 0};
   ByteRange found;
-  const dlpackgen_error_code error = dlpackgen_byte_range_(&tensor, set, &found.low, &found.high, &fault);
-  if (error != DLPACKGEN_OK) return detail::error_of(error, fault);
+  const dlpackgen_error_code error = dlpackgen_byte_range_(&tensor, set, &found.low, &found.high, &mismatch);
+  if (error != DLPACKGEN_OK) return detail::error_of(error, mismatch);
   return found;
 }
 
@@ -133,8 +133,8 @@ constexpr bool may_overlap(const DLTensor& tensor) noexcept { return dlpackgen_m
 namespace detail {
 
 inline Error check_shape(const DLTensor& tensor, Accept accept) noexcept {
-  dlpackgen_mismatch_ fault{-1, 0, 0};
-  return error_of(dlpackgen_check_shape_(&tensor, max_ndim, allows(accept, Accept::null_strides), &fault), fault);
+  dlpackgen_mismatch_ mismatch{-1, 0, 0};
+  return error_of(dlpackgen_check_shape_(&tensor, max_ndim, allows(accept, Accept::null_strides), &mismatch), mismatch);
 }
 
 constexpr bool is_known(std::uint8_t code, Accept accept) noexcept {
@@ -142,8 +142,8 @@ constexpr bool is_known(std::uint8_t code, Accept accept) noexcept {
 }
 
 constexpr Error check_dtype(DLDataType dtype, Accept accept) noexcept {
-  dlpackgen_mismatch_ fault{-1, 0, 0};
-  return error_of(dlpackgen_check_dtype_(dtype, is_known(dtype.code, accept), &fault), fault);
+  dlpackgen_mismatch_ mismatch{-1, 0, 0};
+  return error_of(dlpackgen_check_dtype_(dtype, is_known(dtype.code, accept), &mismatch), mismatch);
 }
 
 }  // namespace detail
@@ -159,18 +159,18 @@ constexpr Error check_dtype(DLDataType dtype, Accept accept) noexcept {
  *                which forbids NULL strides; a tensor out of an unversioned struct or of a
  *                producer before 1.2 needs Accept::null_strides, which Managed::from_raw() adds
  *                itself.
- * \return the first fault found.
+ * \return the first mismatch found.
  */
 inline Error validate(const DLTensor* tensor, std::uint64_t set = 0, Accept accept = Accept::nothing) noexcept {
   if (tensor == nullptr) return ErrorCode::null;
   const std::int32_t device = tensor->device.device_type;
-  dlpackgen_mismatch_ fault{-1, 0, 0};
+  dlpackgen_mismatch_ mismatch{-1, 0, 0};
   dlpackgen_limits_ limits{max_ndim, 0, 0, 0, 0};
   limits.null_strides = detail::allows(accept, Accept::null_strides);
   limits.known_code = detail::is_known(tensor->dtype.code, accept);
   limits.known_device = device_type_name(device) != nullptr || detail::allows(accept, Accept::unknown_device);
   limits.has_addresses = !is_opaque(device);
-  return detail::error_of(dlpackgen_check_tensor_(tensor, set, &limits, &fault), fault);
+  return detail::error_of(dlpackgen_check_tensor_(tensor, set, &limits, &mismatch), mismatch);
 }
 
 }  // namespace v0_0

@@ -329,11 +329,11 @@ static void foreign_delete(DLManagedTensorVersioned* tensor) { (void)tensor, for
 
 static void tensors_of_others(void) {
   const dlpackgen_stream stream = on(0);
-  DLManagedTensorVersioned stranger;
-  memset(&stranger, 0, sizeof stranger);
-  stranger.deleter = foreign_delete;
-  fails("deallocate", table->deallocate(&stranger, &error), DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE);
-  fails("keep_until", table->keep_until(&stranger, &stream, &error), DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE);
+  DLManagedTensorVersioned foreign;
+  memset(&foreign, 0, sizeof foreign);
+  foreign.deleter = foreign_delete;
+  fails("deallocate", table->deallocate(&foreign, &error), DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE);
+  fails("keep_until", table->keep_until(&foreign, &stream, &error), DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE);
   expect(!foreign_calls, "the deleter of another library to be left alone");
 }
 

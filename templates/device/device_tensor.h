@@ -8,28 +8,28 @@
 #include "dlpackgen_tensor.h"
 
 /* Says what is wrong with a shape. */
-static int device_bad_shape(const char* what, dlpackgen_error_code rule, const dlpackgen_mismatch_* fault,
+static int device_bad_shape(const char* what, dlpackgen_error_code rule, const dlpackgen_mismatch_* mismatch,
                             dlpackgen_backend_error* error) {
   if (rule == DLPACKGEN_ERROR_EXTENT)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: dimension %d has the extent %lld", what,
-                       (int)fault->dimension, (long long)fault->got);
+                       (int)mismatch->dimension, (long long)mismatch->got);
   if (rule == DLPACKGEN_ERROR_TOO_LARGE)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: the shape has more elements than 64 bits count",
                        what);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                     "%s: %d dimensions%s; 0 to %d were expected, with their extents", what, (int)fault->got,
+                     "%s: %d dimensions%s; 0 to %d were expected, with their extents", what, (int)mismatch->got,
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
 }
 
 /* Gives the number of elements of a shape. */
 static int device_elements(const char* what, int32_t ndim, const int64_t* shape, uint64_t* count,
                            dlpackgen_backend_error* error) {
-  dlpackgen_mismatch_ fault = {-1, 0, ndim};
+  dlpackgen_mismatch_ mismatch = {-1, 0, ndim};
   int64_t elements = 0;
   dlpackgen_error_code rule = DLPACKGEN_ERROR_NDIM;
-  if (ndim <= DLPACKGEN_MAX_NDIM) rule = dlpackgen_size_(ndim, shape, &elements, &fault);
+  if (ndim <= DLPACKGEN_MAX_NDIM) rule = dlpackgen_size_(ndim, shape, &elements, &mismatch);
   *count = (uint64_t)elements;
-  return rule == DLPACKGEN_OK ? DLPACKGEN_BACKEND_OK : device_bad_shape(what, rule, &fault, error);
+  return rule == DLPACKGEN_OK ? DLPACKGEN_BACKEND_OK : device_bad_shape(what, rule, &mismatch, error);
 }
 
 /* Gives the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */

@@ -20,7 +20,7 @@ const Alignment = 256
 // C has the same.
 var _ = [1]struct{}{}[Alignment-C.dlp_00000000_ALIGNMENT]
 
-// Buffer is a dense tensor in memory of C, to be filled in Go and exported as
+// Buffer is a contiguous tensor in memory of C, to be filled in Go and exported as
 // often as is liked. Exporting one costs less than exporting a slice, since there
 // is nothing to pin. It lives until Go has released it and every consumer its
 // tensor; no garbage collection frees it. Built with the tag dlpackdebug, a
@@ -190,7 +190,7 @@ func (b *share) alloc(dtype DataType, shape []int64) error {
 	if len(shape) > MaxNDim {
 		return failf(ErrShape, "%d dimensions; %d at most", len(shape), MaxNDim)
 	}
-	r, err := reachOf(shape, nil)
+	r, err := rangeOf(shape, nil)
 	if err != nil {
 		return err
 	}

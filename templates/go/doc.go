@@ -12,7 +12,7 @@
 //	defer managed.Release()
 //	values, err := dlpack_package.Data[float32](managed.Tensor())
 //
-// [Data] gives dense elements as a slice, [Strided] those of a padded matrix as BLAS
+// [Data] gives contiguous elements as a slice, [Strided] those of a padded matrix as BLAS
 // takes them; [Runs] serves any strides, [At] single elements, [PackedData] elements
 // narrower than a byte, and [Copy] copies between any two layouts. Formats that Go lacks,
 // such as float16 and the floats of 8 bits, have types of their own. Printed

@@ -16,7 +16,7 @@ var (
 	ErrDataType      = errors.New("dlpack: unsuitable data type")
 	ErrDevice        = errors.New("dlpack: memory that the host cannot read")
 	ErrData          = errors.New("dlpack: invalid data pointer")
-	ErrNotContiguous = errors.New("dlpack: elements are not dense in row-major order")
+	ErrNotContiguous = errors.New("dlpack: elements are not C-contiguous")
 	ErrReadOnly      = errors.New("dlpack: tensor is read-only")
 	ErrIndex         = errors.New("dlpack: index out of range")
 	ErrReleased      = errors.New("dlpack: tensor was released")

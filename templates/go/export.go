@@ -233,35 +233,35 @@ func filled(shape []int64, count int) bool {
 // element: nil for an empty one, as DLPack wants. The offset goes into the
 // pointer, since some consumers forget byte_offset.
 func (x *export) place(m *memory) (unsafe.Pointer, error) {
-	reach, err := x.reach(m)
-	if err != nil || reach.empty {
+	r, err := x.elements(m)
+	if err != nil || r.empty {
 		return nil, err
 	}
 	return unsafe.Add(m.first, uint64(x.offset)*m.bits/8), nil
 }
 
-func (x *export) reach(m *memory) (reach, error) {
+func (x *export) elements(m *memory) (elementRange, error) {
 	if len(x.shape) > MaxNDim {
-		return reach{}, failf(ErrShape, "%d dimensions; %d at most", len(x.shape), MaxNDim)
+		return elementRange{}, failf(ErrShape, "%d dimensions; %d at most", len(x.shape), MaxNDim)
 	}
 	if x.strides != nil && len(x.strides) != len(x.shape) {
-		return reach{}, failf(ErrShape, "%d strides for %d dimensions", len(x.strides), len(x.shape))
+		return elementRange{}, failf(ErrShape, "%d strides for %d dimensions", len(x.strides), len(x.shape))
 	}
 	if x.offset < 0 || x.offset > m.count {
-		return reach{}, failf(ErrShape, "offset %d in a slice of %d", x.offset, m.count)
+		return elementRange{}, failf(ErrShape, "offset %d in a slice of %d", x.offset, m.count)
 	}
-	r, err := reachOf(x.shape, x.strides)
+	r, err := rangeOf(x.shape, x.strides)
 	if err != nil || x.fits(r, m) {
 		return r, err
 	}
-	return reach{}, failf(ErrShape, "shape %v, strides %v, offset %d do not suit a slice of %d",
+	return elementRange{}, failf(ErrShape, "shape %v, strides %v, offset %d do not suit a slice of %d",
 		slices.Clone(x.shape), slices.Clone(x.strides), x.offset, m.count)
 }
 
 // fits tells whether the elements lie in the slice; where the strides are not
 // given, up to its end, which packed elements may leave a part of the last byte
 // to.
-func (x *export) fits(r reach, m *memory) bool {
+func (x *export) fits(r elementRange, m *memory) bool {
 	offset, room := uint64(x.offset), uint64(m.count-x.offset)
 	switch {
 	case r.empty:

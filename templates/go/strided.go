@@ -116,19 +116,19 @@ func TensorOf[T Element](data []T, shape ...int64) (Tensor, error) {
 		copy(o.dims[n:], stridesOf(Tensor{&o.tensor, 0}))
 		o.tensor.Strides = uintptr(unsafe.Pointer(&o.dims[n]))
 	}
-	reach, err := reachOf(shape, nil)
+	r, err := rangeOf(shape, nil)
 	if err != nil {
 		return Tensor{}, err
 	}
-	if count := reach.count(); count != uint64(len(data)) {
+	if count := r.count(); count != uint64(len(data)) {
 		return Tensor{}, failf(ErrShape, "shape %v has %d elements, the slice %d", slices.Clone(shape), count,
 			len(data))
 	}
 	return Tensor{&o.tensor, 0}, nil
 }
 
-// count is the number of elements of a dense tensor.
-func (r reach) count() uint64 {
+// count is the number of elements of a contiguous tensor.
+func (r elementRange) count() uint64 {
 	if r.empty {
 		return 0
 	}

@@ -138,12 +138,12 @@ static int dlpackgen_check_owners(const struct dlpackgen_call* call) {
  * its own stream: 1 when that is done, 0 without a back end, -1 with an exception. Once
  * the call ends, the library's stream waits for that of the call. */
 static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
-  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.place);
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.device);
   struct dlpackgen_argument* a = &call->arguments[i];
   dlpackgen_backend_error error;
   if (!found) return 0;
-  const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.place, call->stream);
-  const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.place, call->private_.other);
+  const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.device, call->stream);
+  const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.device, call->private_.other);
   if (found->table->stream_wait(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);
   a->private_.waits = 1;
   a->private_.producer_stream = call->private_.other;
@@ -154,14 +154,14 @@ static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
 /* Lets libraries go on after the work of the call. Nobody asks whether that failed, so it
  * is told as what a destructor raises. */
 DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
-  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.place);
-  const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.place, call->stream);
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.device);
+  const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.device, call->stream);
   call->private_.owns &= ~DLPACKGEN_OWES_ORDER;
   for (int i = 0; found && i < call->function->nparameters; i++) {
     struct dlpackgen_argument* a = &call->arguments[i];
     dlpackgen_backend_error error;
     if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object || !a->private_.waits) continue;
-    const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.place, a->private_.producer_stream);
+    const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.device, a->private_.producer_stream);
     if (found->table->stream_wait(&theirs, &ours, &error) == DLPACKGEN_BACKEND_OK) continue;
     struct dlpackgen_pending pending = dlpackgen_suspend();
     dlpackgen_backend_fault(call, i, &error);

@@ -213,23 +213,23 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call* call, int i, PyObject* o
 
 /* The error to report, if one was found, and how many arguments before it may have one
  * too, which comes first then. */
-struct dlpackgen_fault_found {
+struct dlpackgen_first_error {
   struct dlpackgen_pending pending;
   int before, is_found, is_final;
 };
 
 /* Puts off the exception about an argument until those before it were looked at. One
  * that is not about an argument ends the call. */
-DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_fault_found* fault, int i) {
+DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_first_error* first, int i) {
   struct dlpackgen_pending newer = dlpackgen_catch();
   const int is_final = !dlpackgen_kind_of(newer.value);
-  struct dlpackgen_pending* less = fault->is_final || (i > fault->before && !is_final) ? &newer : &fault->pending;
-  fault->is_found = 1;
+  struct dlpackgen_pending* less = first->is_final || (i > first->before && !is_final) ? &newer : &first->pending;
+  first->is_found = 1;
   dlpackgen_drop_pending(less);
   if (less == &newer) return;
-  fault->pending = newer;
-  fault->before = i;
-  fault->is_final = is_final;
+  first->pending = newer;
+  first->before = i;
+  first->is_final = is_final;
 }
 
 /* Leaves the exception about an argument set, unless one before it is on another
@@ -242,12 +242,12 @@ DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call* cal
 }
 
 /* Reads the arguments whose reading may, or may not, run code, in their order. */
-static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct dlpackgen_fault_found* fault) {
-  for (int i = 0; i < fault->before && !fault->is_final; i++) {
+static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct dlpackgen_first_error* first) {
+  for (int i = 0; i < first->before && !first->is_final; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
     if (!a->object || a->private_.done || a->private_.yields != yields) continue;
     if (dlpackgen_check_type(call, i) || (yields ? dlpackgen_read_yielding(call, i) : dlpackgen_look(call, i)))
-      dlpackgen_put_off(fault, i);
+      dlpackgen_put_off(first, i);
   }
 }
 
@@ -259,15 +259,15 @@ static void dlpackgen_drop_looks(struct dlpackgen_call* call) {
 }
 
 /* Reads what is left and checks all. No code of others runs from here on. */
-static void dlpackgen_check_all(struct dlpackgen_call* call, struct dlpackgen_fault_found* fault) {
-  for (int i = 0; i < fault->before && !fault->is_final; i++) {
+static void dlpackgen_check_all(struct dlpackgen_call* call, struct dlpackgen_first_error* first) {
+  for (int i = 0; i < first->before && !first->is_final; i++) {
     struct dlpackgen_argument* a = &call->arguments[i];
     const struct dlpackgen_parameter* p = &call->function->parameters[i];
     if (p->kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
     int failed = a->private_.done ? 0 : dlpackgen_check_type(call, i);
     if (!failed && !a->private_.done) failed = dlpackgen_fetch(call, i, DLPACKGEN_COPIES_ALL(call->function));
     if (failed > 0) dlpackgen_unreadable(call, i);
-    if (failed || dlpackgen_check(call, i)) dlpackgen_put_off(fault, i);
+    if (failed || dlpackgen_check(call, i)) dlpackgen_put_off(first, i);
   }
 }
 
@@ -298,7 +298,7 @@ static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
 /* Reads what may run code of Python first, then reads and checks all in its order. */
 DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call, PyObject* const* given) {
   const int count = call->function->nparameters;
-  struct dlpackgen_fault_found fault = {{NULL, NULL, NULL}, count, 0, 0};
+  struct dlpackgen_first_error first = {{NULL, NULL, NULL}, count, 0, 0};
   struct dlpackgen_pending streams = {NULL, NULL, NULL};
   int disagree = 0;
   dlpackgen_call_end(call);
@@ -306,18 +306,18 @@ DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call,
   call->private_.has_stream = 0;
   for (int i = 0; i < count; i++) call->arguments[i].private_.type = NULL;
   for (int i = 0; i < count; i++)
-    if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&fault, i);
-  dlpackgen_read_some(call, 0, &fault);
-  dlpackgen_read_some(call, 1, &fault);
-  if (!fault.is_found) disagree = dlpackgen_agree_on_stream(call);
+    if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&first, i);
+  dlpackgen_read_some(call, 0, &first);
+  dlpackgen_read_some(call, 1, &first);
+  if (!first.is_found) disagree = dlpackgen_agree_on_stream(call);
   if (disagree) streams = dlpackgen_catch();
   dlpackgen_drop_looks(call);
-  dlpackgen_check_all(call, &fault);
+  dlpackgen_check_all(call, &first);
   dlpackgen_drop_types(call);
-  if (fault.is_found) {
+  if (first.is_found) {
     dlpackgen_drop_pending(&streams);
-    dlpackgen_resume(fault.pending);
-    return dlpackgen_first_fault(call, fault.before);
+    dlpackgen_resume(first.pending);
+    return dlpackgen_first_fault(call, first.before);
   }
   if (!disagree) return dlpackgen_settle_place(call, 1) ? -1 : 0;
   dlpackgen_resume(streams);

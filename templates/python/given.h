@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_PYTHON_GIVEN_H_
 #define DLPACKGEN_PYTHON_GIVEN_H_
 
-#include "place.h"
+#include "stream.h"
 
 /* Arguments by name */
 

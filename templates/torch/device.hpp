@@ -7,9 +7,9 @@
 #ifndef DLPACKGEN_V0_0_PYTORCH_DEVICE_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_DEVICE_HPP_
 
+#include "checked.hpp"
 #include "dlpackgen_backend.h"
 #include "stream.hpp"
-#include "taken.hpp"
 
 #include <atomic>
 #include <cstddef>

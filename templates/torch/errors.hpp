@@ -6,7 +6,7 @@
 #ifndef DLPACKGEN_V0_0_PYTORCH_ERRORS_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_ERRORS_HPP_
 
-#include "refused.hpp"
+#include "exceptions.hpp"
 
 #include <torch/csrc/Exceptions.h>
 #include <dlpackgen/exceptions.hpp>

@@ -7,10 +7,10 @@
 #ifndef DLPACKGEN_V0_0_PYTORCH_TAKE_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_TAKE_HPP_
 
+#include "checked.hpp"
 #include "device.hpp"
 #include "owned.hpp"
 #include "stream.hpp"
-#include "taken.hpp"
 
 #include <ATen/core/grad_mode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>

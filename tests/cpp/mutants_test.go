@@ -17,7 +17,7 @@ import (
 
 // mutants breaks each rule of a header once; the program is to notice.
 var mutants = []struct{ program, header, old, new string }{
-	{"core", "validate", "fault.expected, fault.got, fault.dimension", "0, 0, -1"},
+	{"core", "validate", "mismatch.expected, mismatch.got, mismatch.dimension", "0, 0, -1"},
 	{"core", "validate", "limits{max_ndim, 0, 0, 0, 0};", "limits{INT32_MAX, 0, 0, 0, 0};"},
 	{"core", "validate", "dlpackgen_nbytes_(&tensor, set,", "dlpackgen_nbytes_(&tensor, 0,"},
 	{"agree", "validate", "dlpackgen_byte_range_(&tensor, set,", "dlpackgen_byte_range_(&tensor, 0,"},

@@ -108,9 +108,9 @@ func TestAModuleForPythonUsesAVendorsTable(t *testing.T) {
 }
 
 var vendorModuleMutants = []moduleMutant{
-	{"place.h", "(!call->stream || !dlpackgen_streams_at(call->private_.state, a->private_.declared))", "1",
+	{"stream.h", "(!call->stream || !dlpackgen_streams_at(call->private_.state, a->private_.declared))", "1",
 		"test_producers_are_asked_with_the_stream"},
-	{"place.h", "if (found) return dlpackgen_use_number_by(call, i, device, found->table);", "",
+	{"stream.h", "if (found) return dlpackgen_use_number_by(call, i, device, found->table);", "",
 		"test_numbers_of_streams"},
 	{"object.h", "if (streams == dlpackgen_streams_none && table) {", "if (0) {", "test_given_tensors"},
 	{"object.h",
@@ -159,10 +159,10 @@ var moduleMutants = []moduleMutant{
 		"test_as_many_back_ends_as_there_is_room_for"},
 	{"backend.h", "asked->ndim, asked->shape, call->stream, 0};", "asked->ndim, asked->shape, NULL, 0};",
 		"test_results_on_the_device"},
-	{"place.h", "|| a->private_.waits || ", "|| ", "test_libraries_are_waited_for"},
-	{"place.h", "return settled ? settled : dlpackgen_check_owners(call);", "return settled;",
+	{"stream.h", "|| a->private_.waits || ", "|| ", "test_libraries_are_waited_for"},
+	{"stream.h", "return settled ? settled : dlpackgen_check_owners(call);", "return settled;",
 		"test_whose_memory_it_is"},
-	{"place.h", "call->stream = dlpackgen_plain_stream(device, stream);", "", "test_the_stream_of_the_program"},
+	{"stream.h", "call->stream = dlpackgen_plain_stream(device, stream);", "", "test_the_stream_of_the_program"},
 	{"result.h", "if (call->stream) (void)found->table->keep_until(tensor, &stream, NULL);", "",
 		"test_results_on_the_device"},
 	{"result.h", "((struct dlpackgen_object *)made)->stream = call->stream;", "", "test_results_on_the_device"},
@@ -174,9 +174,9 @@ var moduleMutants = []moduleMutant{
 	{"object.h", "(of->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED);", "0;", "test_results_on_the_device"},
 	{"object.h", "wish.to_host ? wish.reaches : NULL", "wish.reaches", "test_results_on_the_device"},
 	{"object.h", "state ? dlpackgen_streams_at(state, device) : NULL;", "NULL;", "test_given_tensors_reach_the_host"},
-	{"place.h", "if (!failed) failed = table->stream_wait(&stream, &stream, &error);", "",
+	{"stream.h", "if (!failed) failed = table->stream_wait(&stream, &stream, &error);", "",
 		"test_streams_of_another_device"},
-	{"place.h", "stream.handle == standard.handle ? NULL : stream.handle;", "stream.handle;",
+	{"stream.h", "stream.handle == standard.handle ? NULL : stream.handle;", "stream.handle;",
 		"test_streams_of_another_device"},
 	{"object.h", "dlpackgen_delete_quietly(made, NULL);\n\treturn NULL;", "return made;", "test_results_on_the_device"},
 }

@@ -36,7 +36,7 @@ func TestConformanceFromASecondModule(t *testing.T) {
 	m.mustRun(t, "get", "example.org/bindings/dlpack@v1.0.0")
 	m.mustRun(t, "mod", "vendor")
 	vendor := filepath.Join(m.dir, "vendor", "example.org", "bindings", "dlpack")
-	for _, name := range []string{"dlpack.h", "stranger.h", "stranger.c", "run.go"} {
+	for _, name := range []string{"dlpack.h", "foreign.h", "foreign.c", "run.go"} {
 		assert.FileExists(t, filepath.Join(vendor, "dlpacktest", name))
 	}
 	assert.NoFileExists(t, filepath.Join(vendor, "dlpacktest", "run_test.go"),
@@ -97,7 +97,7 @@ var mutants = map[string]struct{ file, old, replacement string }{
 		"DLManagedTensorVersioned* self) {\n  (void)self;"},
 	"released slots are lost": {"export.c", "(uint32_t)(head & number_mask), __ATOMIC_RELAXED",
 		"0, __ATOMIC_RELAXED"},
-	"strides are not looked at":  {"data.go", "dense = false", "dense = true"},
+	"strides are not looked at":  {"data.go", "contiguous = false", "contiguous = true"},
 	"read-only data is written":  {"tensor.go", "t.flags&FlagReadOnly != 0", "false"},
 	"a legacy tensor is written": {"import.go", "Tensor{&p.DLTensor, FlagReadOnly}", "Tensor{&p.DLTensor, 0}"},
 	"what is read-only is lent": {"table.c", "if (o->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED)",
@@ -184,7 +184,7 @@ func TestEveryGlobalNameOfTheConformanceTestsHasThePrefix(t *testing.T) {
 	m.emit(t, "dlpack", "latest", map[string]string{"import": "example.org/a"})
 	object := filepath.Join(t.TempDir(), "stranger.o")
 	out, err := exec.Command("gcc", "-c", "-Wall", "-Wextra", "-Werror", "-o", object,
-		filepath.Join(m.dir, "dlpack", "dlpacktest", "stranger.c")).CombinedOutput()
+		filepath.Join(m.dir, "dlpack", "dlpacktest", "foreign.c")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	symbols, err := exec.Command("nm", "--extern-only", "--defined-only", "--format=just-symbols", object).Output()
 	require.NoError(t, err)

@@ -90,7 +90,7 @@ func TestTheBindingsTypeCheckForMacOS(t *testing.T) {
 				"-nostdlibinc", "-ffreestanding"}
 			sources, err := filepath.Glob(filepath.Join(m.dir, "dlpack", "*.c"))
 			require.NoError(t, err)
-			sources = append(sources, filepath.Join(m.dir, "dlpack", "dlpacktest", "stranger.c"))
+			sources = append(sources, filepath.Join(m.dir, "dlpack", "dlpacktest", "foreign.c"))
 			strict := append(cc[1:len(cc):len(cc)], "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-isystem", headers)
 			out, err := exec.Command(cc[0], append(strict, sources...)...).CombinedOutput()
 			require.NoError(t, err, "%s", out)

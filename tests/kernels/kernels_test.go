@@ -143,7 +143,7 @@ func TestMistakesAreSeen(t *testing.T) {
 	}
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
-	f := flaw(t, dir, in("kernels/kernels.c", mistakes), in("c/dlpackgen/arguments.h", commonMistakes))
+	f := flaw(t, dir, in("kernels/kernels.c", mistakes), in("c/dlpackgen/checker.h", commonMistakes))
 	program := compilers[0].build(t, dir, append(f.Flags, sanitized...)...)
 	out, err := says(program, 0)
 	require.NoError(t, err, out)
@@ -158,7 +158,7 @@ func TestEveryMistakeHasItsText(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	for _, all := range []map[string]mutation.Mutant{in("kernels/kernels.c", mistakes),
-		in("c/dlpackgen/arguments.h", commonMistakes), in("python/_kernels.c", pythonMistakes),
+		in("c/dlpackgen/checker.h", commonMistakes), in("python/_kernels.c", pythonMistakes),
 		in("python/dlpackgen_python.c", basicPythonMistakes), in(goC, goMistakesInC), goMistakes,
 		in(cppHeader, cppMistakes)} {
 		for name, m := range all {

@@ -99,7 +99,7 @@ var stableMutants = map[string]mutant{
 		"  static_cast<void>(current_stream(tensor.device));\n", "", "consume.py test_refusals_delete_once"},
 	"any device is CUDA": {"stable_take.hpp", "if (device.device_type != kDLCUDA) throw",
 		"if (false) throw", "consume.py test_devices_of_others"},
-	"pinned memory has a stream": {"taken.hpp", "return is_host_memory(device.device_type);",
+	"pinned memory has a stream": {"checked.hpp", "return is_host_memory(device.device_type);",
 		"return device.device_type == kDLCPU;", "consume.py test_other_streams"},
 	"nothing is deleted": {"stable_take.hpp", "if (context != being_made) deleter(context);",
 		"static_cast<void>(context);", "consume.py test_capsules"},

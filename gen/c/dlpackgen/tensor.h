@@ -71,7 +71,7 @@
 
 /* dlpackgen_validate(), and what it fails for. */
 static inline dlpackgen_error_code dlpackgen_validate_(const DLTensor* tensor, uint64_t flags, unsigned int options,
-                                                       dlpackgen_mismatch_* fault) {
+                                                       dlpackgen_mismatch_* mismatch) {
   dlpackgen_limits_ limits = {DLPACKGEN_MAX_NDIM, 0, 0, 0, 0};
   int32_t device_type = 0;
   if (!tensor) return DLPACKGEN_ERROR_NULL;
@@ -80,7 +80,7 @@ static inline dlpackgen_error_code dlpackgen_validate_(const DLTensor* tensor, u
   limits.known_code = dlpackgen_type_code_name(tensor->dtype.code) || (options & DLPACKGEN_ACCEPT_UNKNOWN_CODE) != 0;
   limits.known_device = dlpackgen_device_type_name(device_type) || (options & DLPACKGEN_ACCEPT_UNKNOWN_DEVICE) != 0;
   limits.has_addresses = !dlpackgen_device_is_opaque(device_type);
-  return dlpackgen_check_tensor_(tensor, flags, &limits, fault);
+  return dlpackgen_check_tensor_(tensor, flags, &limits, mismatch);
 }
 
 /**
@@ -93,11 +93,11 @@ static inline dlpackgen_error_code dlpackgen_validate_(const DLTensor* tensor, u
  * \param options  0, or a sum of the DLPACKGEN_ACCEPT_ bits. The tensor of a
  *                 DLManagedTensor carries no version, so its consumers should
  *                 pass DLPACKGEN_ACCEPT_NULL_STRIDES.
- * \return the first fault found.
+ * \return the first mismatch found.
  */
 static inline dlpackgen_error_code dlpackgen_validate(const DLTensor* tensor, uint64_t flags, unsigned int options) {
-  dlpackgen_mismatch_ fault = {-1, 0, 0};
-  return dlpackgen_validate_(tensor, flags, options, &fault);
+  dlpackgen_mismatch_ mismatch = {-1, 0, 0};
+  return dlpackgen_validate_(tensor, flags, options, &mismatch);
 }
 
 /**

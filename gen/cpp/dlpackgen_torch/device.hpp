@@ -9,9 +9,9 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_DEVICE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_DEVICE_HPP_
 
+#include "checked.hpp"
 #include "dlpackgen_backend.h"
 #include "stream.hpp"
-#include "taken.hpp"
 
 #include <atomic>
 #include <cstddef>

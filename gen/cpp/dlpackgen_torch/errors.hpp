@@ -8,7 +8,7 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_ERRORS_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_ERRORS_HPP_
 
-#include "refused.hpp"
+#include "exceptions.hpp"
 
 #include <torch/csrc/Exceptions.h>
 #include <dlpackgen/exceptions.hpp>

@@ -3,14 +3,14 @@
 /**
  * \file offered.hpp
  * What objects of Python offer of DLPack: a table of their type, or the capsule of
- * __dlpack__. Torch is what makes the tensors, as in taken.hpp. Every function here
+ * __dlpack__. Torch is what makes the tensors, as in checked.hpp. Every function here
  * wants the GIL.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_OFFERED_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_OFFERED_HPP_
 
-#include "asked.hpp"
-#include "taken.hpp"
+#include "checked.hpp"
+#include "queries.hpp"
 
 #include <pybind11/pybind11.h>
 #include <dlpackgen/exchange.hpp>

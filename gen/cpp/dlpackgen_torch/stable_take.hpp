@@ -14,7 +14,7 @@
 #error "define TORCH_TARGET_VERSION, such as 0x020D000000000000 for torch 2.13 and newer"
 #endif
 
-#include "taken.hpp"
+#include "checked.hpp"
 
 #include <torch/csrc/stable/accelerator.h>
 #include <torch/csrc/stable/stableivalue_conversions.h>

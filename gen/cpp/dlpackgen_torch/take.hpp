@@ -9,10 +9,10 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_TAKE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_TAKE_HPP_
 
+#include "checked.hpp"
 #include "device.hpp"
 #include "owned.hpp"
 #include "stream.hpp"
-#include "taken.hpp"
 
 #include <ATen/core/grad_mode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// Data gives the elements of a dense tensor in memory that the host can read,
+// Data gives the elements of a contiguous tensor in memory that the host can read,
 // in row-major order and without copying. The slice is valid until the tensor's
 // owner releases it, and must not be written: see [WritableData].
 //
@@ -33,8 +33,8 @@ func Data[T Element](t Tensor) ([]T, error) {
 		case CodeUint:
 			usual = isUint[T]()
 		}
-		count, dense := compact(loadPtr(&dl.Shape), loadPtr(&dl.Strides), dl.NDim)
-		if usual && dense && count != 0 { // the address of nothing may be anything
+		count, contiguous := compact(loadPtr(&dl.Shape), loadPtr(&dl.Strides), dl.NDim)
+		if usual && contiguous && count != 0 { // the address of nothing may be anything
 			if first := t.first(); uintptr(first)%unsafe.Alignof(none) == 0 {
 				return unsafe.Slice((*T)(first), count), nil
 			}
@@ -48,13 +48,13 @@ func dataOf[T Element](t Tensor) ([]T, error) {
 	if err := unreadable(t, DataTypeOf[T]()); err != nil {
 		return nil, err
 	}
-	count, dense := compact(loadPtr(&t.dl.Shape), loadPtr(&t.dl.Strides), t.dl.NDim)
+	count, contiguous := compact(loadPtr(&t.dl.Shape), loadPtr(&t.dl.Strides), t.dl.NDim)
 	if count == 0 {
 		return []T{}, nil
 	}
 	first := t.first()
-	if !dense || uintptr(first)%unsafe.Alignof(*new(T)) != 0 {
-		return nil, unsuitable(t, dense)
+	if !contiguous || uintptr(first)%unsafe.Alignof(*new(T)) != 0 {
+		return nil, unsuitable(t, contiguous)
 	}
 	return unsafe.Slice((*T)(first), count), nil
 }
@@ -115,16 +115,16 @@ func WritableData[T Element](t Tensor) ([]T, error) {
 // row-major order. The strides of dimensions with one element, and of tensors
 // with none, say nothing; without strides it is that order. It reads bare
 // arrays, as it is most of what [Data] does.
-func compact(shape, strides unsafe.Pointer, ndim int32) (count int64, dense bool) {
-	count, dense = 1, true
+func compact(shape, strides unsafe.Pointer, ndim int32) (count int64, contiguous bool) {
+	count, contiguous = 1, true
 	for i := ndim - 1; i >= 0; i-- {
 		extent := *(*int64)(unsafe.Add(shape, i*8))
 		if extent != 1 && strides != nil && *(*int64)(unsafe.Add(strides, i*8)) != count {
-			dense = false
+			contiguous = false
 		}
 		count *= extent
 	}
-	return count, dense || count == 0
+	return count, contiguous || count == 0
 }
 
 // unreadable tells why no element of a tensor can be read as that type; nil
@@ -142,8 +142,8 @@ func unreadable(t Tensor, want DataType) error {
 }
 
 // unsuitable tells why the elements of a readable tensor cannot be a slice.
-func unsuitable(t Tensor, dense bool) error {
-	if !dense {
+func unsuitable(t Tensor, contiguous bool) error {
+	if !contiguous {
 		return failf(ErrNotContiguous, "strides %v of shape %v", t.Strides(), t.Shape())
 	}
 	return failf(ErrData, "%v elements at %#x are not aligned", t.DataType(), t.Addr())

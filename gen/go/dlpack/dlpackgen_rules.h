@@ -145,11 +145,11 @@ typedef struct dlpackgen_mismatch_ {
   int64_t got;
 } dlpackgen_mismatch_;
 
-DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_fail_(dlpackgen_mismatch_* fault, dlpackgen_error_code error,
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_fail_(dlpackgen_mismatch_* mismatch, dlpackgen_error_code error,
                                                          int64_t expected, int64_t got, int32_t dimension) {
-  fault->dimension = dimension;
-  fault->expected = expected;
-  fault->got = got;
+  mismatch->dimension = dimension;
+  mismatch->expected = expected;
+  mismatch->got = got;
   return error;
 }
 
@@ -206,18 +206,18 @@ DLPACKGEN_CONSTEXPR int dlpackgen_bytes_of_(uint64_t count, uint64_t element_bit
 
 /* dlpackgen_size(), and what it fails for. */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size_(int32_t ndim, const int64_t* shape, int64_t* count,
-                                                         dlpackgen_mismatch_* fault) {
+                                                         dlpackgen_mismatch_* mismatch) {
   uint64_t product = 1;
   int fits = 1, empty = 0;
   int32_t i = 0;
-  if (ndim < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);
-  if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);
+  if (ndim < 0) return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);
+  if (ndim > 0 && !shape) return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);
   for (i = 0; i < ndim; ++i) {
-    if (shape[i] < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
+    if (shape[i] < 0) return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
     if (shape[i] == 0) empty = 1;
     if (!dlpackgen_multiply_(product, DLPACKGEN_RULES_CAST(uint64_t, shape[i]), &product)) fits = 0;
   }
-  if (!fits && !empty) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  if (!fits && !empty) return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
   *count = empty ? 0 : DLPACKGEN_RULES_CAST(int64_t, product);
   return DLPACKGEN_OK;
 }
@@ -227,19 +227,19 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size_(int32_t ndim, const int
  * one extent is 0, however large the others.
  */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size(int32_t ndim, const int64_t* shape, int64_t* count) {
-  dlpackgen_mismatch_ fault = {-1, 0, 0};
-  return dlpackgen_size_(ndim, shape, count, &fault);
+  dlpackgen_mismatch_ mismatch = {-1, 0, 0};
+  return dlpackgen_size_(ndim, shape, count, &mismatch);
 }
 
 /* dlpackgen_nbytes(), and what it fails for. */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes_(const DLTensor* tensor, uint64_t flags, int64_t* bytes,
-                                                           dlpackgen_mismatch_* fault) {
+                                                           dlpackgen_mismatch_* mismatch) {
   int64_t count = 0;
   uint64_t total = 0;
-  const dlpackgen_error_code error = dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+  const dlpackgen_error_code error = dlpackgen_size_(tensor->ndim, tensor->shape, &count, mismatch);
   if (error != DLPACKGEN_OK) return error;
   if (!dlpackgen_bytes_of_(DLPACKGEN_RULES_CAST(uint64_t, count), dlpackgen_element_bits(tensor->dtype, flags), &total))
-    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+    return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
   *bytes = DLPACKGEN_RULES_CAST(int64_t, total);
   return DLPACKGEN_OK;
 }
@@ -254,23 +254,23 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes_(const DLTensor* tenso
  * and 3 padded. All others are rounded up to whole bytes, lanes included.
  */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes(const DLTensor* tensor, uint64_t flags, int64_t* bytes) {
-  dlpackgen_mismatch_ fault = {-1, 0, 0};
-  return dlpackgen_nbytes_(tensor, flags, bytes, &fault);
+  dlpackgen_mismatch_ mismatch = {-1, 0, 0};
+  return dlpackgen_nbytes_(tensor, flags, bytes, &mismatch);
 }
 
 /* dlpackgen_compact_strides(), and what it fails for. */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides_(int32_t ndim, const int64_t* shape,
-                                                                    int64_t* strides, dlpackgen_mismatch_* fault) {
+                                                                    int64_t* strides, dlpackgen_mismatch_* mismatch) {
   uint64_t stride = 1;
   int32_t i = 0;
-  if (ndim < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);
-  if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);
-  if (ndim > 0 && !strides) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_STRIDES_NULL, 0, ndim, -1);
+  if (ndim < 0) return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);
+  if (ndim > 0 && !shape) return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);
+  if (ndim > 0 && !strides) return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_STRIDES_NULL, 0, ndim, -1);
   for (i = ndim; i-- > 0;) {
-    if (shape[i] < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
+    if (shape[i] < 0) return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
     strides[i] = DLPACKGEN_RULES_CAST(int64_t, stride);
     if (shape[i] > 1 && !dlpackgen_multiply_(stride, DLPACKGEN_RULES_CAST(uint64_t, shape[i]), &stride))
-      return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+      return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
   }
   return DLPACKGEN_OK;
 }
@@ -281,8 +281,8 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides_(int32_t ndim
  */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides(int32_t ndim, const int64_t* shape,
                                                                    int64_t* strides) {
-  dlpackgen_mismatch_ fault = {-1, 0, 0};
-  return dlpackgen_compact_strides_(ndim, shape, strides, &fault);
+  dlpackgen_mismatch_ mismatch = {-1, 0, 0};
+  return dlpackgen_compact_strides_(ndim, shape, strides, &mismatch);
 }
 
 /* Counts the elements of a tensor whose shape is valid, and tells whether they lie in
@@ -348,8 +348,9 @@ DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous_any_order(const DLTensor* tensor
 
 /* Counts the elements from the first one to the farthest on either side, of a tensor that
  * has some. */
-DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_reach_(const DLTensor* tensor, int64_t count, uint64_t* below,
-                                                          uint64_t* above, dlpackgen_mismatch_* fault) {
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_element_range_(const DLTensor* tensor, int64_t count,
+                                                                  uint64_t* below, uint64_t* above,
+                                                                  dlpackgen_mismatch_* mismatch) {
   uint64_t distance = 0;
   int32_t i = 0;
   *below = 0;
@@ -359,25 +360,25 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_reach_(const DLTensor* tensor
     const uint64_t steps = DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]) - 1;
     if (!dlpackgen_multiply_(steps, dlpackgen_magnitude_(tensor->strides[i]), &distance) ||
         !dlpackgen_add_(*side, distance, side))
-      return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, tensor->strides[i], i);
+      return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_TOO_LARGE, 0, tensor->strides[i], i);
   }
   return DLPACKGEN_OK;
 }
 
 /* dlpackgen_byte_range(), and what it fails for. */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range_(const DLTensor* tensor, uint64_t flags, int64_t* low,
-                                                               int64_t* high, dlpackgen_mismatch_* fault) {
+                                                               int64_t* high, dlpackgen_mismatch_* mismatch) {
   const uint64_t element_bits = dlpackgen_element_bits(tensor->dtype, flags);
   uint64_t below = 0, above = 0;
   int64_t count = 0;
-  dlpackgen_error_code error = dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+  dlpackgen_error_code error = dlpackgen_size_(tensor->ndim, tensor->shape, &count, mismatch);
   if (error != DLPACKGEN_OK) return error;
   *low = *high = 0;
   if (count == 0) return DLPACKGEN_OK;
-  error = dlpackgen_reach_(tensor, count, &below, &above, fault);
+  error = dlpackgen_element_range_(tensor, count, &below, &above, mismatch);
   if (error != DLPACKGEN_OK) return error;
   if (!dlpackgen_bytes_of_(below, element_bits, &below) || !dlpackgen_bytes_of_(above + 1, element_bits, &above))
-    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+    return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
   *low = -DLPACKGEN_RULES_CAST(int64_t, below);
   *high = DLPACKGEN_RULES_CAST(int64_t, above);
   return DLPACKGEN_OK;
@@ -395,8 +396,8 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range_(const DLTensor* t
  */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range(const DLTensor* tensor, uint64_t flags, int64_t* low,
                                                               int64_t* high) {
-  dlpackgen_mismatch_ fault = {-1, 0, 0};
-  return dlpackgen_byte_range_(tensor, flags, low, high, &fault);
+  dlpackgen_mismatch_ mismatch = {-1, 0, 0};
+  return dlpackgen_byte_range_(tensor, flags, low, high, &mismatch);
 }
 
 /* The dimension with the smallest step after another's, or -1; after -1, the smallest of all. */
@@ -436,41 +437,41 @@ DLPACKGEN_CONSTEXPR int dlpackgen_may_overlap(const DLTensor* tensor) {
 
 /* ndim, shape and strides. null_strides: they may be NULL. */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_shape_(const DLTensor* tensor, int32_t most, int null_strides,
-                                                                dlpackgen_mismatch_* fault) {
+                                                                dlpackgen_mismatch_* mismatch) {
   int64_t count = 0;
   if (tensor->ndim < 0 || tensor->ndim > most)
-    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, most, tensor->ndim, -1);
+    return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_NDIM, most, tensor->ndim, -1);
   if (tensor->ndim > 0 && tensor->shape && !tensor->strides && !null_strides)
-    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_STRIDES_NULL, 0, tensor->ndim, -1);
-  return dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+    return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_STRIDES_NULL, 0, tensor->ndim, -1);
+  return dlpackgen_size_(tensor->ndim, tensor->shape, &count, mismatch);
 }
 
 /* A data type. known: its type code has a name, or need not have one. */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_dtype_(DLDataType dtype, int known,
-                                                                dlpackgen_mismatch_* fault) {
+                                                                dlpackgen_mismatch_* mismatch) {
   const int demanded = dlpackgen_type_code_bits(dtype.code);
-  if (!known) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_CODE, 0, dtype.code, -1);
+  if (!known) return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_CODE, 0, dtype.code, -1);
   if (dtype.bits == 0 || (demanded != 0 && dtype.bits != demanded))
-    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_BITS, demanded, dtype.bits, -1);
-  return dtype.lanes == 0 ? dlpackgen_fail_(fault, DLPACKGEN_ERROR_LANES, 1, 0, -1) : DLPACKGEN_OK;
+    return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_BITS, demanded, dtype.bits, -1);
+  return dtype.lanes == 0 ? dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_LANES, 1, 0, -1) : DLPACKGEN_OK;
 }
 
 /* data, byte_offset and everything that the strides reach. has_addresses: data is no handle. */
 static inline dlpackgen_error_code dlpackgen_check_memory_(const DLTensor* tensor, uint64_t flags, int has_addresses,
-                                                           dlpackgen_mismatch_* fault) {
+                                                           dlpackgen_mismatch_* mismatch) {
   /* What lies before a handle cannot be named. */
   const uintptr_t base = has_addresses ? DLPACKGEN_RULES_ADDRESS(tensor->data) : 0;
   const uint64_t most = has_addresses ? DLPACKGEN_RULES_CAST(uintptr_t, -1) - base : DLPACKGEN_RULES_MAX;
   int64_t low = 0, high = 0;
   uint64_t end = 0;
-  const dlpackgen_error_code error = dlpackgen_byte_range_(tensor, flags, &low, &high, fault);
+  const dlpackgen_error_code error = dlpackgen_byte_range_(tensor, flags, &low, &high, mismatch);
   if (error != DLPACKGEN_OK) return error;
   if (high == 0) return DLPACKGEN_OK; /* no elements, so nothing is reached */
-  if (!tensor->data) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DATA_NULL, 0, 0, -1);
+  if (!tensor->data) return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_DATA_NULL, 0, 0, -1);
   if (!dlpackgen_add_(DLPACKGEN_RULES_CAST(uint64_t, high), tensor->byte_offset, &end) || end > most)
-    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, high, -1);
+    return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, high, -1);
   if (base + tensor->byte_offset < dlpackgen_magnitude_(low))
-    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, low, -1);
+    return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, low, -1);
   return DLPACKGEN_OK;
 }
 
@@ -487,15 +488,15 @@ typedef struct dlpackgen_limits_ {
 /* All rules of validation, in their order. */
 static inline dlpackgen_error_code dlpackgen_check_tensor_(const DLTensor* tensor, uint64_t flags,
                                                            const dlpackgen_limits_* limits,
-                                                           dlpackgen_mismatch_* fault) {
-  dlpackgen_error_code error = dlpackgen_check_shape_(tensor, limits->max_ndim, limits->null_strides, fault);
+                                                           dlpackgen_mismatch_* mismatch) {
+  dlpackgen_error_code error = dlpackgen_check_shape_(tensor, limits->max_ndim, limits->null_strides, mismatch);
   if (error != DLPACKGEN_OK) return error;
-  error = dlpackgen_check_dtype_(tensor->dtype, limits->known_code, fault);
+  error = dlpackgen_check_dtype_(tensor->dtype, limits->known_code, mismatch);
   if (error != DLPACKGEN_OK) return error;
   if (!limits->known_device)
-    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DEVICE, 0, DLPACKGEN_RULES_CAST(int32_t, tensor->device.device_type),
-                           -1);
-  return dlpackgen_check_memory_(tensor, flags, limits->has_addresses, fault);
+    return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_DEVICE, 0,
+                           DLPACKGEN_RULES_CAST(int32_t, tensor->device.device_type), -1);
+  return dlpackgen_check_memory_(tensor, flags, limits->has_addresses, mismatch);
 }
 
 #undef DLPACKGEN_RULES_CAST

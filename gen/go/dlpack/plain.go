@@ -11,7 +11,7 @@ import (
 )
 
 // plain tells of most good tensors that they are good, in less time than a
-// crossing into C takes: dense ones, with strides, that hold something. It
+// crossing into C takes: contiguous ones, with strides, that hold something. It
 // accepts nothing that validate, which judges the rest, would refuse.
 func plain(dl *DLTensor) bool {
 	t, n := dl.DType, uintptr(dl.NDim)

@@ -12,7 +12,7 @@ import (
 
 // Runs gives the elements of a tensor with any strides, in row-major order and
 // without copying: as slices of elements that lie side by side, each as long as
-// the strides allow. A dense tensor is one run; one whose innermost dimension
+// the strides allow. A contiguous tensor is one run; one whose innermost dimension
 // goes backwards, stands still or skips elements gives runs of one element.
 //
 // The slices are valid until the tensor's owner releases it, and must not be

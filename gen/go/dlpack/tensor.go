@@ -60,7 +60,7 @@ func (t Tensor) Shape() []int64 {
 
 // Strides gives the distance, in elements, between neighbours along each
 // dimension; it may be zero or negative. It is nil when the producer gave none,
-// which means row-major and dense (allowed before DLPack 1.2). The slice is the
+// which means row-major and contiguous (allowed before DLPack 1.2). The slice is the
 // producer's own memory, as with [Tensor.Shape].
 func (t Tensor) Strides() []int64 {
 	dl := t.raw()
@@ -99,8 +99,8 @@ func (t Tensor) Raw() *DLTensor { return t.dl }
 // nothing and are not looked at.
 func (t Tensor) IsContiguous() bool {
 	dl := t.raw()
-	_, dense := compact(loadPtr(&dl.Shape), loadPtr(&dl.Strides), dl.NDim)
-	return dense
+	_, contiguous := compact(loadPtr(&dl.Shape), loadPtr(&dl.Strides), dl.NDim)
+	return contiguous
 }
 
 // IsFContiguous tells whether the elements lie side by side in column-major
@@ -108,14 +108,14 @@ func (t Tensor) IsContiguous() bool {
 // both orders.
 func (t Tensor) IsFContiguous() bool {
 	shape := t.Shape()
-	next, dense := int64(1), true
+	next, contiguous := int64(1), true
 	for i, extent := range shape {
 		if extent != 1 && t.Stride(i) != next {
-			dense = false
+			contiguous = false
 		}
 		next *= extent
 	}
-	return dense || next == 0
+	return contiguous || next == 0
 }
 
 // Stride is the distance, in elements, between neighbours along a dimension,

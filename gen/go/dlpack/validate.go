@@ -28,14 +28,14 @@ func validate(t Tensor, nullStrides bool) error {
 	if err := validateDims(dl, nullStrides); err != nil {
 		return err
 	}
-	reach, err := reachOf(dims(&dl.Shape, dl.NDim), dims(&dl.Strides, dl.NDim))
-	if err != nil || reach.empty {
+	r, err := rangeOf(dims(&dl.Shape, dl.NDim), dims(&dl.Strides, dl.NDim))
+	if err != nil || r.empty {
 		return err // an empty tensor may have any data pointer
 	}
 	if dl.Data == 0 {
 		return failf(ErrData, "NULL, but the tensor has elements")
 	}
-	return validateSpan(t, reach)
+	return validateRange(t, r)
 }
 
 func validateType(t DataType) error {
@@ -65,31 +65,31 @@ func validateDims(dl *DLTensor, nullStrides bool) error {
 	return nil
 }
 
-// reach is how far the elements of a tensor lie before and after the one whose
+// elementRange is how far the elements of a tensor lie before and after the one whose
 // indices are all 0, in elements.
-type reach struct {
+type elementRange struct {
 	before, after uint64
 	empty         bool
 }
 
-// reachOf fails for extents and strides that no memory can hold. Without
-// strides the tensor is dense.
-func reachOf(shape, strides []int64) (reach, error) {
+// rangeOf fails for extents and strides that no memory can hold. Without
+// strides the tensor is contiguous.
+func rangeOf(shape, strides []int64) (elementRange, error) {
 	empty := false
 	for i, extent := range shape {
 		if extent < 0 {
-			return reach{}, failf(ErrShape, "extent %d of dimension %d is negative", extent, i)
+			return elementRange{}, failf(ErrShape, "extent %d of dimension %d is negative", extent, i)
 		}
 		empty = empty || extent == 0
 	}
 	if empty {
-		return reach{empty: true}, nil
+		return elementRange{empty: true}, nil
 	}
 	count, err := product(shape)
 	if err != nil || strides == nil {
-		return reach{after: count - 1}, err
+		return elementRange{after: count - 1}, err
 	}
-	return stridedReach(shape, strides)
+	return stridedRange(shape, strides)
 }
 
 // product multiplies extents, none of which is 0 or negative.
@@ -105,8 +105,8 @@ func product(shape []int64) (uint64, error) {
 	return count, nil
 }
 
-func stridedReach(shape, strides []int64) (reach, error) {
-	var r reach
+func stridedRange(shape, strides []int64) (elementRange, error) {
+	var r elementRange
 	for i, extent := range shape {
 		side, size := &r.after, uint64(strides[i])
 		if strides[i] < 0 {
@@ -114,7 +114,7 @@ func stridedReach(shape, strides []int64) (reach, error) {
 		}
 		over, distance := bits.Mul64(uint64(extent-1), size)
 		if over != 0 || distance > math.MaxInt64-*side {
-			return reach{}, failf(ErrShape, "strides %v of shape %v reach farther than 63 bits",
+			return elementRange{}, failf(ErrShape, "strides %v of shape %v reach farther than 63 bits",
 				slices.Clone(strides), slices.Clone(shape))
 		}
 		*side += distance
@@ -122,9 +122,9 @@ func stridedReach(shape, strides []int64) (reach, error) {
 	return r, nil
 }
 
-// validateSpan tests that every element has an address. What lies before a
+// validateRange tests that every element has an address. What lies before a
 // handle has none, so there byte_offset must reach back to all of it.
-func validateSpan(t Tensor, r reach) error {
+func validateRange(t Tensor, r elementRange) error {
 	dl := t.dl
 	width := elementBits(dl.DType, t.flags)
 	before, fits := bytesOf(r.before, width)

@@ -21,7 +21,7 @@ var python = []string{
 var conformance = []string{
 	"doc.go", "exchange.go", "flags.go", "hostile.go", "layouts.go", "lifetimes.go",
 	"ownership.go", "plain.go", "roundtrips.go", "run.go", "run_test.go", "sanitized.go",
-	"stranger.c", "stranger.go", "stranger.h", "strides.go", "threads.go",
+	"foreign.c", "foreign.go", "foreign.h", "strides.go", "threads.go",
 }
 
 // hostCalls are those of package tvmffi, less what comes of tvm-ffi's ABI.

@@ -77,6 +77,6 @@ var private = append(emit.Copies("python", "",
 	"adopt_numpy.h", "adopt_paddle.h", "adopt_tables.h", "adopt_torch.h", "adopt_torch_shim.h",
 	"adopt_torch_subclass.h", "adopt_torch_words.h", "adopt_types.h", "backend.h", "begin.h",
 	"begin_inline.h", "call.h", "capsules.h", "check.h", "depth.h", "described.h", "errors.h",
-	"given.h", "managed.h", "module.h", "object.h", "place.h", "result.h", "routes.h",
+	"given.h", "managed.h", "module.h", "object.h", "stream.h", "result.h", "routes.h",
 	"state.h", "take.h",
 ), emit.Copies("torchshim", "", "loaded.h")...)

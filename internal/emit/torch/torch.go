@@ -37,11 +37,10 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 
 // sources are those that neither the spec nor a config decides.
 var sources = []string{
-	"__init__.py", "adopted.hpp", "arguments.hpp", "asked.hpp", "base.hpp", "batched.hpp", "bits.hpp",
-	"borrowed.hpp",
-	"derivative.hpp", "described.hpp", "device.hpp", "direct.py", "errors.hpp", "gil.hpp", "held.hpp",
-	"install.hpp", "kernel.hpp", "module.cpp", "object.hpp", "offered.hpp",
-	"owned.hpp", "pool.hpp", "read.hpp", "refused.hpp", "registration.hpp", "self_test.hpp",
-	"stable_module.cpp", "stable_object.hpp", "stable_take.hpp", "stream.hpp",
-	"strides.hpp", "table.hpp", "take.hpp", "taken.hpp",
+	"__init__.py", "adopted.hpp", "arguments.hpp", "base.hpp", "batched.hpp", "bits.hpp",
+	"borrowed.hpp", "checked.hpp", "derivative.hpp", "described.hpp", "device.hpp", "direct.py",
+	"errors.hpp", "exceptions.hpp", "gil.hpp", "held.hpp", "install.hpp", "kernel.hpp", "module.cpp",
+	"object.hpp", "offered.hpp", "owned.hpp", "pool.hpp", "queries.hpp", "read.hpp",
+	"registration.hpp", "self_test.hpp", "stable_module.cpp", "stable_object.hpp", "stable_take.hpp",
+	"stream.hpp", "strides.hpp", "table.hpp", "take.hpp",
 }

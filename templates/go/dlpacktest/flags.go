@@ -12,7 +12,7 @@ import (
 func testFlags(t *testing.T) {
 	t.Run("ReadOnly", testReadOnly)
 	t.Run("Unknown", func(t *testing.T) {
-		s := newStranger(t)
+		s := newForeign(t)
 		s.versioned().Flags = 1<<63 | dlpack.FlagIsCopied
 		d := imported(t, s.versioned())
 		equal(t, "flags", d.Flags(), 1<<63|dlpack.FlagIsCopied)
@@ -44,7 +44,7 @@ func testReadOnly(t *testing.T) {
 // ways to store them.
 func testPadded(t *testing.T) {
 	for _, padded := range []bool{false, true} {
-		s := newStranger(t)
+		s := newForeign(t)
 		s.reshape([]int64{5}, []int64{1})
 		s.versioned().DLTensor.DType = dlpack.DataType{Code: dlpack.CodeInt, Bits: 4, Lanes: 1}
 		want := 3

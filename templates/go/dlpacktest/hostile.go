@@ -46,14 +46,14 @@ var hostileDims = map[string]struct{ shape, strides []int64 }{
 func testHostile(t *testing.T) {
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
-			s := newStranger(t)
+			s := newForeign(t)
 			s.both(fault.spoil)
 			refusedOnce(t, s, fault.want)
 		})
 	}
 	for name, dims := range hostileDims {
 		t.Run(name, func(t *testing.T) {
-			s := newStranger(t)
+			s := newForeign(t)
 			s.reshape(dims.shape, dims.strides)
 			refusedOnce(t, s, dlpack.ErrShape)
 		})
@@ -70,7 +70,7 @@ func testHostile(t *testing.T) {
 
 // refusedOnce wants each face to be refused, and deleted once: the import owns
 // the tensor also when it fails.
-func refusedOnce(t *testing.T, s stranger, want error) {
+func refusedOnce(t *testing.T, s foreign, want error) {
 	t.Helper()
 	_, err := dlpack.Import(s.versioned())
 	refused(t, "Import", err, want)
@@ -83,14 +83,14 @@ func refusedOnce(t *testing.T, s stranger, want error) {
 // testUnknownNumbers wants devices and types of the future to be kept, and not
 // to be read.
 func testUnknownNumbers(t *testing.T) {
-	s := newStranger(t)
+	s := newForeign(t)
 	s.versioned().DLTensor.Device = dlpack.Device{Type: 4242, ID: 7}
 	d := imported(t, s.versioned())
 	equal(t, "device", d.Device(), dlpack.Device{Type: 4242, ID: 7})
 	_, err := dlpack.Data[float32](d)
 	refused(t, "Data on an unknown device", err, dlpack.ErrDevice)
 
-	s = newStranger(t)
+	s = newForeign(t)
 	s.versioned().DLTensor.DType.Code = 200
 	d = imported(t, s.versioned())
 	equal(t, "type code", d.DataType().Code, 200)
@@ -102,7 +102,7 @@ func testUnknownNumbers(t *testing.T) {
 // that are accepted. The same seed gives the same tensors. A million takes about
 // a second.
 func Hostile(t *testing.T, executions int, seed uint64) {
-	s := newStranger(t)
+	s := newForeign(t)
 	good := *s.versioned()
 	r := chance{rand.NewPCG(seed, 0)}
 	accepted := 0
@@ -126,8 +126,8 @@ func Hostile(t *testing.T, executions int, seed uint64) {
 }
 
 // use calls what an accepted tensor offers; its elements are read where they
-// lie in the stranger's memory.
-func use(t *testing.T, s stranger, d dlpack.Tensor) {
+// lie in the foreign's memory.
+func use(t *testing.T, s foreign, d dlpack.Tensor) {
 	count := 1
 	for _, extent := range d.Shape() {
 		count *= int(extent)
@@ -157,9 +157,9 @@ func use(t *testing.T, s stranger, d dlpack.Tensor) {
 	}
 }
 
-// inside tells whether all bytes of a small tensor of bytes are the stranger's,
+// inside tells whether all bytes of a small tensor of bytes are the foreign's,
 // one element at a time.
-func inside(s stranger, d dlpack.Tensor) bool {
+func inside(s foreign, d dlpack.Tensor) bool {
 	if d.DataType() != dlpack.DataTypeOf[uint8]() || d.Len() > 64 {
 		return false
 	}
@@ -186,7 +186,7 @@ func one[T any](c chance, from ...T) T { return from[c.source.Uint64()%uint64(le
 func (c chance) rarely() bool { return c.source.Uint64()%5 == 0 }
 
 // spoil changes a good tensor here and there.
-func (c chance) spoil(s stranger) {
+func (c chance) spoil(s foreign) {
 	d := &s.versioned().DLTensor
 	d.NDim = one(c, int32(0), 1, 2, 3)
 	for i := range 4 {

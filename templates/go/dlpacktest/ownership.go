@@ -15,7 +15,7 @@ func testOwnership(t *testing.T) {
 	t.Run("ReleaseOnce", testReleaseOnce)
 	t.Run("Detach", testDetach)
 	t.Run("NoDeleter", func(t *testing.T) {
-		s := newStranger(t)
+		s := newForeign(t)
 		s.versioned().Deleter, s.legacy().Deleter = 0, 0
 		must[managed](t)(dlpack.Import(s.versioned())).Release()
 		must[managed](t)(dlpack.ImportLegacy(s.legacy())).Release()
@@ -26,7 +26,7 @@ func testOwnership(t *testing.T) {
 }
 
 func testReleaseOnce(t *testing.T) {
-	s := newStranger(t)
+	s := newForeign(t)
 	for i, m := range []*dlpack.Managed{
 		must[managed](t)(dlpack.Import(s.versioned())),
 		must[managed](t)(dlpack.ImportLegacy(s.legacy())),
@@ -51,7 +51,7 @@ func testReleaseOnce(t *testing.T) {
 }
 
 func testDetach(t *testing.T) {
-	s := newStranger(t)
+	s := newForeign(t)
 	m := must[managed](t)(dlpack.Import(s.versioned()))
 	versioned, legacy := m.Detach()
 	equal(t, "versioned struct", versioned, s.versioned())
@@ -71,7 +71,7 @@ func testDetach(t *testing.T) {
 // stay where they are for ever.
 func testOtherMajor(t *testing.T) {
 	for _, major := range []uint32{0, dlpack.MajorVersion + 1, 1<<32 - 1} {
-		s := newStranger(t)
+		s := newForeign(t)
 		s.versioned().Version.Major = major
 		s.versioned().DLTensor = dlpack.DLTensor{Data: 1, NDim: 4, Shape: 8, Strides: 8}
 		_, err := dlpack.Import(s.versioned())

@@ -67,7 +67,7 @@ func (c *Call) importNow(i int) (*dlpack.Managed, error) {
 	return managed, c.settle(i, 0)
 }
 
-// Data is dlpack.Data of an argument: the elements of a dense tensor, to be read
+// Data is dlpack.Data of an argument: the elements of a contiguous tensor, to be read
 // until the function returns.
 func Data[T dlpack.Element](c *Call, i int) ([]T, error) {
 	return data(c, i, dlpack.Data[T])

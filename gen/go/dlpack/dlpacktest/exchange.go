@@ -34,23 +34,23 @@ func newTable(t *testing.T) dlpack.ExchangeAPI {
 	return must[dlpack.ExchangeAPI](t)(dlpack.FindExchangeAPI(&table.Header))
 }
 
-func newObject(t *testing.T, s stranger) dlpack.Object {
+func newObject(t *testing.T, s foreign) dlpack.Object {
 	t.Helper()
 	return must[dlpack.Object](t)(dlpack.NewObject(must[managed](t)(dlpack.Import(s.versioned()))))
 }
 
 func testBorrow(t *testing.T) {
-	var strangers [3]stranger
+	var foreigners [3]foreign
 	var objects []uintptr
-	for i := range strangers {
-		strangers[i] = newStranger(t)
-		objects = append(objects, uintptr(newObject(t, strangers[i])))
+	for i := range foreigners {
+		foreigners[i] = newForeign(t)
+		objects = append(objects, uintptr(newObject(t, foreigners[i])))
 	}
 	views := make([]dlpack.View, len(objects))
 	if err := newTable(t).BorrowAll(views, objects...); err != nil {
 		t.Fatal(err)
 	}
-	for i, s := range strangers {
+	for i, s := range foreigners {
 		d := views[i].Tensor()
 		equal(t, "address", d.Addr(), s.addr())
 		equal(t, "data type", d.DataType(), dlpack.DataTypeOf[float32]())
@@ -71,7 +71,7 @@ func testBorrow(t *testing.T) {
 // testLoans wants no view of what a view cannot say, and a managed tensor that does.
 func testLoans(t *testing.T) {
 	for _, flags := range []dlpack.Flags{dlpack.FlagReadOnly, dlpack.FlagIsSubbyteTypePadded} {
-		s := newStranger(t)
+		s := newForeign(t)
 		s.versioned().Flags = flags
 		object := newObject(t, s)
 		var view dlpack.View
@@ -92,7 +92,7 @@ func testLoans(t *testing.T) {
 
 // testManaged wants the tensor to outlive the object that it is made of.
 func testManaged(t *testing.T) {
-	s := newStranger(t)
+	s := newForeign(t)
 	object := newObject(t, s)
 	var m dlpack.Managed
 	if err := newTable(t).FromPyObject(&m, uintptr(object)); err != nil {
@@ -107,7 +107,7 @@ func testManaged(t *testing.T) {
 
 // testWrap wants the object to own the tensor that it is made of.
 func testWrap(t *testing.T) {
-	s := newStranger(t)
+	s := newForeign(t)
 	m := must[managed](t)(dlpack.Import(s.versioned()))
 	object := must[uintptr](t)(newTable(t).ToPyObject(m))
 	m.Release()
@@ -158,7 +158,7 @@ func testPanic(t *testing.T) {
 }
 
 // tables lays tables into C memory, each one's prev_api leading to the next.
-func tables(s stranger, majors ...uint32) []*dlpack.DLPackExchangeAPI {
+func tables(s foreign, majors ...uint32) []*dlpack.DLPackExchangeAPI {
 	all := make([]*dlpack.DLPackExchangeAPI, len(majors))
 	previous := uintptr(0)
 	for i := len(majors) - 1; i >= 0; i-- {
@@ -179,7 +179,7 @@ func tables(s stranger, majors ...uint32) []*dlpack.DLPackExchangeAPI {
 
 func testTableVersions(t *testing.T) {
 	const ours, other = dlpack.MajorVersion, dlpack.MajorVersion + 1
-	all := tables(newStranger(t), other, other+1, ours, ours)
+	all := tables(newForeign(t), other, other+1, ours, ours)
 	api := must[dlpack.ExchangeAPI](t)(dlpack.FindExchangeAPI(&all[0].Header))
 	equal(t, "table", api.Raw(), all[2])
 
@@ -194,7 +194,7 @@ func testTableVersions(t *testing.T) {
 }
 
 func testMissingFunctions(t *testing.T) {
-	table := tables(newStranger(t), dlpack.MajorVersion)[0]
+	table := tables(newForeign(t), dlpack.MajorVersion)[0]
 	for name, function := range map[string]*uintptr{
 		"managed_tensor_allocator":              &table.ManagedTensorAllocator,
 		"managed_tensor_from_py_object_no_sync": &table.ManagedTensorFromPyObjectNoSync,

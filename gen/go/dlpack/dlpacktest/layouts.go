@@ -15,7 +15,7 @@ import (
 // testLayouts lets each language write every field and the other one read it.
 func testLayouts(t *testing.T) {
 	t.Run("Versioned", func(t *testing.T) {
-		s := newStranger(t)
+		s := newForeign(t)
 		*s.versioned() = dlpack.DLManagedTensorVersioned{
 			Version:    dlpack.Version{Major: 11, Minor: 12},
 			ManagerCtx: 13,
@@ -28,7 +28,7 @@ func testLayouts(t *testing.T) {
 		equal(t, "what C reads", see(s.versioned()), want)
 	})
 	t.Run("Legacy", func(t *testing.T) {
-		s := newStranger(t)
+		s := newForeign(t)
 		*s.legacy() = dlpack.DLManagedTensor{DLTensor: numbered(), ManagerCtx: 13, Deleter: 14}
 		want := numberedSight()
 		want.ManagerCtx, want.Deleter = 13, 14
@@ -61,7 +61,7 @@ func numberedSight() sight {
 
 // testFromC reads what C wrote into each field.
 func testFromC(t *testing.T) {
-	s := newStranger(t)
+	s := newForeign(t)
 	d := imported(t, s.versioned())
 	equal(t, "version", s.versioned().Version, dlpack.Version{Major: dlpack.MajorVersion, Minor: dlpack.MinorVersion})
 	equal(t, "address", d.Addr(), s.addr())

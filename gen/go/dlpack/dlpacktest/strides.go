@@ -117,7 +117,7 @@ func next(indices, shape []int64) {
 // legacy ones, which tell no version.
 func testNoStrides(t *testing.T) {
 	for minor, legal := range []bool{true, true, false, false} {
-		s := newStranger(t)
+		s := newForeign(t)
 		s.reshape([]int64{2, 3}, nil)
 		s.versioned().Version.Minor = uint32(minor)
 		m, err := dlpack.Import(s.versioned())
@@ -128,7 +128,7 @@ func testNoStrides(t *testing.T) {
 		equal(t, "row-major", must[managed](t)(m, err).Tensor().IsContiguous(), true)
 		m.Release()
 	}
-	s := newStranger(t)
+	s := newForeign(t)
 	s.reshape([]int64{2, 3}, nil)
 	m := must[managed](t)(dlpack.ImportLegacy(s.legacy()))
 	defer m.Release()
@@ -137,7 +137,7 @@ func testNoStrides(t *testing.T) {
 }
 
 func testByteOffset(t *testing.T) {
-	s := newStranger(t)
+	s := newForeign(t)
 	s.bytes()[8] = 77
 	s.reshape([]int64{1}, []int64{1})
 	s.both(func(d *dlpack.DLTensor) {

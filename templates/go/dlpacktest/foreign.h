@@ -1,8 +1,8 @@
 
-/* A producer and a consumer in C, strangers to the Go bindings. Not part of the
+/* A producer and a consumer in C, foreigners to the Go bindings. Not part of the
  * package's interface. */
-#ifndef dlp_00000000_STRANGER_H
-#define dlp_00000000_STRANGER_H
+#ifndef dlp_00000000_FOREIGN_H
+#define dlp_00000000_FOREIGN_H
 
 #include "dlpack.h"
 
@@ -15,25 +15,25 @@
 #endif
 
 enum {
-  dlp_00000000_STRANGER_NDIM = 80, /* more than any consumer accepts */
-  dlp_00000000_STRANGER_BYTES = 512
+  dlp_00000000_FOREIGN_NDIM = 80, /* more than any consumer accepts */
+  dlp_00000000_FOREIGN_BYTES = 512
 };
 
 /* A tensor of which tests may spoil every field. Its deleters only count, so
  * that a second call shows instead of crashing. */
-typedef struct dlp_00000000_stranger {
+typedef struct dlp_00000000_foreign {
   DLManagedTensorVersioned versioned;
   DLManagedTensor legacy;
-  int64_t shape[dlp_00000000_STRANGER_NDIM];
-  int64_t strides[dlp_00000000_STRANGER_NDIM];
-  uint64_t data[dlp_00000000_STRANGER_BYTES / 8];
+  int64_t shape[dlp_00000000_FOREIGN_NDIM];
+  int64_t strides[dlp_00000000_FOREIGN_NDIM];
+  uint64_t data[dlp_00000000_FOREIGN_BYTES / 8];
   int32_t deleted;        /* by atomic operations */
   int32_t deleted_legacy; /* by atomic operations */
-} dlp_00000000_stranger;
+} dlp_00000000_foreign;
 
 /* Makes both faces: two rows of three float32 in order, and owned by the
- * stranger. NULL when memory is out; free() ends it. */
-dlp_00000000_LOCAL dlp_00000000_stranger* dlp_00000000_stranger_new(void);
+ * foreign. NULL when memory is out; free() ends it. */
+dlp_00000000_LOCAL dlp_00000000_foreign* dlp_00000000_foreign_new(void);
 
 /* What C sees of a tensor. */
 typedef struct dlp_00000000_sight {

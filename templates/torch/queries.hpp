@@ -1,14 +1,14 @@
 /**
- * \file asked.hpp
+ * \file queries.hpp
  * What objects of Python are asked before their tensors are taken, and what becomes of
  * the exceptions that they raise. Any of it may run code of Python: nothing that is
  * checked here may be taken for granted by what comes later. Every function here wants
  * the GIL.
  */
-#ifndef DLPACKGEN_V0_0_PYTORCH_ASKED_HPP_
-#define DLPACKGEN_V0_0_PYTORCH_ASKED_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_QUERIES_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_QUERIES_HPP_
 
-#include "refused.hpp"
+#include "exceptions.hpp"
 
 #include <pybind11/pybind11.h>
 
@@ -176,4 +176,4 @@ inline void refuse_dispatch(PyTypeObject* type, PyObject* tensor) {
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_PYTORCH_ASKED_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_QUERIES_HPP_

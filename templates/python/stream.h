@@ -1,6 +1,6 @@
 /* Where a call works: one device, and the stream on it. Part of dlpackgen_python.c. */
-#ifndef DLPACKGEN_PYTHON_PLACE_H_
-#define DLPACKGEN_PYTHON_PLACE_H_
+#ifndef DLPACKGEN_PYTHON_STREAM_H_
+#define DLPACKGEN_PYTHON_STREAM_H_
 
 #include "backend.h"
 
@@ -12,7 +12,7 @@ static const void* dlpackgen_library_of(const struct dlpackgen_argument* a) {
 
 /* Remembers where the stream is that was found, and by which argument. */
 static int dlpackgen_settle_stream(struct dlpackgen_call* call, int i, DLDevice device) {
-  call->private_.place = device;
+  call->private_.device = device;
   call->private_.decides = i;
   return call->private_.has_stream = 1;
 }
@@ -145,7 +145,7 @@ DLPACKGEN_SLOW static int dlpackgen_refuse_device(const struct dlpackgen_call* c
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
   const struct dlpackgen_site like = dlpackgen_site_of(call->function, call->private_.decides);
-  return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->private_.place, &text), &text);
+  return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->private_.device, &text), &text);
 }
 
 /* Finds the stream before a producer without a table is asked for a tensor on that
@@ -162,7 +162,7 @@ static int dlpackgen_find_stream(struct dlpackgen_call* call, int wanting, DLDev
     if (seen && !dlpackgen_is_on_host(there) && dlpackgen_ask_stream(call, i, there) < 0) return -1;
   }
   if (!call->private_.has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
-  if (dlpackgen_same_device(device, call->private_.place)) return 0;
+  if (dlpackgen_same_device(device, call->private_.device)) return 0;
   return dlpackgen_refuse_device(call, wanting, device);
 }
 
@@ -299,10 +299,10 @@ static int dlpackgen_find_other_stream(struct dlpackgen_call* call, int settled)
     if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) continue;
     const void* const library = dlpackgen_library_of(a);
     if (!library || library == agrees || a->private_.waits || (settled && a->private_.done)) continue;
-    const int told = dlpackgen_tell_stream(call, i, call->private_.place, &stream);
+    const int told = dlpackgen_tell_stream(call, i, call->private_.device, &stream);
     if (told < 0) return -2;
-    if (told && dlpackgen_plain_stream(call->private_.place, stream) !=
-                    dlpackgen_plain_stream(call->private_.place, call->stream)) {
+    if (told && dlpackgen_plain_stream(call->private_.device, stream) !=
+                    dlpackgen_plain_stream(call->private_.device, call->stream)) {
       call->private_.other = stream;
       return i;
     }
@@ -320,7 +320,7 @@ static const char* dlpackgen_stream_text(const void* stream, char text[32]) {
  * an exception. */
 static int dlpackgen_may_ask_again(struct dlpackgen_call* call, int i) {
   char where[32], other[32], stream[32];
-  dlpackgen_device_text(call->private_.place, where);
+  dlpackgen_device_text(call->private_.device, where);
   dlpackgen_stream_text(call->private_.other, other);
   dlpackgen_stream_text(call->stream, stream);
   if (call->private_.has_number)
@@ -329,7 +329,7 @@ static int dlpackgen_may_ask_again(struct dlpackgen_call* call, int i) {
                                     other, where, call->private_.number);
   const int asks = dlpackgen_has(call->arguments[i].object, "__dlpack__");
   if (asks < 0) return dlpackgen_about(call->function, i);
-  if (asks && dlpackgen_streams_of((int32_t)call->private_.place.device_type) != dlpackgen_streams_none) return 0;
+  if (asks && dlpackgen_streams_of((int32_t)call->private_.device.device_type) != dlpackgen_streams_none) return 0;
   return dlpackgen_argument_error(
       call, i, PyExc_BufferError,
       "its stream %s on %s differs from the call's stream %s, and without __dlpack__ it cannot synchronize", other,
@@ -361,7 +361,7 @@ static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
   call->device = call->arguments[first].tensor.device;
   if (!call->private_.has_stream && dlpackgen_choose_stream(call)) return -1;
   if (!call->private_.has_stream && dlpackgen_use_program(call, first, call->device)) return -1;
-  if (!dlpackgen_same_device(call->private_.place, call->device)) return dlpackgen_moved(call, first);
+  if (!dlpackgen_same_device(call->private_.device, call->device)) return dlpackgen_moved(call, first);
   const int other = dlpackgen_find_other_stream(call, agreed);
   if (other < 0) return other < -1 ? -1 : 0;
   return agreed ? dlpackgen_moved(call, other) : 1;
