@@ -58,7 +58,7 @@ var ofAddedTypes = map[string]map[string][]string{
 	},
 	"go": {
 		"constants.go": {
-			"CodeFloat5E2M2FN ", "\tcase CodeFloat5E2M2FN:\n\t\treturn 5",
+			"CodeFloat5E2M2FN ", "CodeFloat5E2M2FN:\n\t\treturn 5",
 			"\tcase CodeComplex, CodePcomplex, CodeBcomplex:\n\t\treturn 2",
 			`return "float5_e2m2fn"`, `return "pcomplex32"`, "var alignments = [...]int{2, 4, 8, 16}",
 		},
