@@ -4,12 +4,14 @@ import (
 	"crypto/sha1" //nolint:gosec // what npm asks of a registry
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -112,6 +114,45 @@ func TestWheelHeadersBuildAnExtension(t *testing.T) {
 	run(t, dir, nil, python, "setup.py", "--quiet", "build_ext", "--inplace")
 	out := run(t, dir, nil, python, "-c", "import numpy, total; print(total.total(numpy.arange(4.0)))")
 	assert.Equal(t, "6.0\n", out)
+}
+
+// findsProgram is a project that needs the package for CMake of this version, and its program.
+const findsProgram = `cmake_minimum_required(VERSION 3.20)
+project(user NONE)
+find_package(dlpackgen %s REQUIRED)
+message(STATUS "found ${dlpackgen_VERSION} ${DLPACKGEN_EXECUTABLE}")
+`
+
+// cmakeFinds configures a project that gets the folder of the package, and no program in PATH.
+func cmakeFinds(t *testing.T, folder, program string) {
+	t.Helper()
+	testtool.Require(t, "cmake", "cmake")
+	_, version := published(t)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "CMakeLists.txt"), fmt.Appendf(nil, findsProgram, version), 0o600))
+	out := run(t, dir, nil, "cmake", "-B", "build", "-Ddlpackgen_DIR="+folder)
+	found := regexp.MustCompile(`found (\S+) (\S+)`).FindStringSubmatch(out)
+	require.NotNil(t, found, out)
+	assert.Equal(t, version, found[1])
+	assert.Equal(t, program, filepath.Clean(found[2]))
+}
+
+// The package for CMake finds the program of the wheel, the archive and Debian's package.
+func TestThePackageForCMakeFindsTheProgram(t *testing.T) {
+	heavy(t)
+	bin := filepath.Join(venv(t), "bin")
+	folder := run(t, t.TempDir(), nil, filepath.Join(bin, "python"), "-c",
+		"import dlpackgen; print(dlpackgen.cmake_dir(), end='')")
+	cmakeFinds(t, folder, filepath.Join(bin, "dlpackgen"))
+	root := run(t, t.TempDir(), nil, filepath.Join(bin, "python"), "-c", "from importlib import metadata, resources\n"+
+		"point, = metadata.entry_points(group='cmake.root')\nprint(resources.files(point.load()) / 'x', end='')")
+	assert.Equal(t, filepath.Join(folder, "x"), root, "as scikit-build-core looks it up")
+	cmakeFinds(t, filepath.Join(unpacked(t), "cmake"), filepath.Join(unpacked(t), "dlpackgen"))
+	testtool.Require(t, "dpkg-deb", "dpkg")
+	dir, _ := published(t)
+	installed := t.TempDir()
+	run(t, dir, nil, "dpkg-deb", "--extract", only(t, dir, "*_"+runtime.GOARCH+".deb"), installed)
+	cmakeFinds(t, filepath.Join(installed, "usr/lib/cmake/dlpackgen"), filepath.Join(installed, "usr/bin/dlpackgen"))
 }
 
 // The project of dlpackgen init --project checks its files by the wheel, as its workflow says.

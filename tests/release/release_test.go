@@ -206,7 +206,8 @@ func TestArchives(t *testing.T) {
 		}
 		for _, want := range []string{program, "LICENSE", "LICENSE-OUTPUT", "LICENSES-THIRD-PARTY", "README.md",
 			"man/man1/dlpackgen.1", "man/man1/dlpackgen-generate.1", "completions/dlpackgen.bash",
-			"completions/_dlpackgen", "completions/dlpackgen.fish", "completions/dlpackgen.ps1"} {
+			"completions/_dlpackgen", "completions/dlpackgen.fish", "completions/dlpackgen.ps1",
+			"cmake/dlpackgenConfig.cmake", "cmake/CMakeLists.txt"} {
 			assert.Contains(t, listed, name+"/"+want, name)
 		}
 	}

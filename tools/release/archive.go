@@ -7,7 +7,7 @@ func (r *release) archives(binaries []binary, s *shared) (out []file, err error)
 	for _, b := range binaries {
 		name := "dlpackgen_" + r.version + "_" + b.os + "_" + b.arch
 		files := below(name, slices.Concat([]file{program(b.program(), b.data), s.readme}, s.licences,
-			below("man/man1", s.manual), below("completions", s.scripts())))
+			below("man/man1", s.manual), below("completions", s.scripts()), below("cmake", s.cmake)))
 		var data []byte
 		if b.os == "windows" {
 			name += ".zip"

@@ -46,6 +46,7 @@ func (r *release) debianFiles(b binary, s *shared) []file {
 		{path: doc + "changelog.gz", data: compress(r.debianChangelog())},
 		{path: "usr/share/lintian/overrides/dlpackgen", data: []byte(overrides)},
 	}
+	files = append(files, below("usr/lib/cmake/dlpackgen", s.cmake)...)
 	for _, page := range s.manual {
 		files = append(files, file{path: "usr/share/man/man1/" + page.path + ".gz", data: compress(page.data)})
 	}

@@ -20,6 +20,7 @@ type shared struct {
 	manual   []file            // man pages
 	shells   map[string][]byte // completion scripts
 	include  []file            // the headers of targets c, cpp and python, of the newest release
+	cmake    []file            // the package for CMake, which finds the program beside it
 	modules  []linked
 }
 
@@ -50,6 +51,9 @@ func (r *release) common(binaries []binary) (*shared, error) {
 		s.shells[shell] = []byte(script)
 	}
 	if s.manual, err = r.manPages(); err != nil {
+		return nil, err
+	}
+	if s.cmake, err = readTree(os.DirFS(r.source("cmake"))); err != nil {
 		return nil, err
 	}
 	s.include, err = r.headers()

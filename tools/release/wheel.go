@@ -27,8 +27,10 @@ func (r *release) wheels(binaries []binary, s *shared) (out []file, err error) {
 			return nil, err
 		}
 		files := slices.Concat(below("dlpackgen", sources), below("dlpackgen/include", s.include),
+			below("dlpackgen/cmake", s.cmake),
 			[]file{program("dlpackgen-"+r.version+".data/scripts/"+b.program(), b.data),
-				{path: info + "/METADATA", data: r.metadata(s)}, {path: info + "/WHEEL", data: wheelFile(tags)}},
+				{path: info + "/METADATA", data: r.metadata(s)}, {path: info + "/WHEEL", data: wheelFile(tags)},
+				{path: info + "/entry_points.txt", data: []byte(entryPoints)}},
 			below(info+"/licenses", s.licences))
 		files = append(files, record(files, info+"/RECORD"))
 		data, err := zipped(r.when, files)
@@ -62,6 +64,9 @@ func (b binary) wheelTags() ([]string, error) {
 		return []string{"manylinux_2_17_" + arch, "manylinux2014_" + arch, "musllinux_1_1_" + arch}, nil
 	}
 }
+
+// entryPoints let scikit-build-core tell CMake where the package is.
+const entryPoints = "[cmake.root]\ndlpackgen = dlpackgen.cmake\n"
 
 func wheelFile(tags []string) []byte {
 	text := "Wheel-Version: 1.0\nGenerator: dlpackgen\nRoot-Is-Purelib: false\n"

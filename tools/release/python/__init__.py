@@ -10,13 +10,18 @@ import sysconfig
 from importlib import metadata
 from pathlib import Path
 
-__all__ = ["include_dir", "program"]
+__all__ = ["cmake_dir", "include_dir", "program"]
 __version__ = metadata.version("dlpackgen")
 
 
 def include_dir() -> str:
     """The folder of <dlpack/dlpack.h>, <dlpackgen/...> and <dlpackgen_python.h>."""
     return str(Path(__file__).with_name("include"))
+
+
+def cmake_dir() -> str:
+    """The folder of the package for CMake: -Ddlpackgen_DIR=... (scikit-build-core finds it itself)."""
+    return str(Path(__file__).with_name("cmake"))
 
 
 def program() -> str:
