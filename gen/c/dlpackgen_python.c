@@ -1279,7 +1279,7 @@ struct dlpackgen_loaded_name {
   bool is_optional;
 };
 
-#ifdef _WIN32
+#ifdef _WIN32 /* where C++ has other names for its functions */
 static void* dlpackgen_loaded_open(const char* file) {
   (void)file;
   return NULL;

@@ -15,10 +15,13 @@
 #define DLPACKGEN_RARE(condition) __builtin_expect(!!(condition), 0)
 #define DLPACKGEN_SLOW __attribute__((noinline, cold, unused))
 #define DLPACKGEN_FAST static inline __attribute__((always_inline))
+/* Not every kernel uses every part. */
+#define DLPACKGEN_PART __attribute__((unused)) static
 #else
 #define DLPACKGEN_RARE(condition) (condition)
 #define DLPACKGEN_SLOW
 #define DLPACKGEN_FAST static inline
+#define DLPACKGEN_PART static
 #endif
 
 /* The text of a macro's value. */
@@ -61,6 +64,8 @@ struct dlpackgen_message {
   char* text;
   size_t size;   /**< of the buffer; 0: nothing is written, and text may be NULL */
   size_t length; /**< of the whole text, so that length >= size tells of a cut */
+  /** The argument that the text is about, by its site's name; NULL for none, and for several. */
+  const char* argument;
 };
 
 /** Makes a message of a buffer, with nothing in it. */
@@ -69,6 +74,7 @@ DLPACKGEN_FAST struct dlpackgen_message dlpackgen_message_in(char* text, size_t 
   made.text = text;
   made.size = size;
   made.length = 0;
+  made.argument = NULL;
   if (size) text[0] = 0;
   return made;
 }
@@ -136,6 +142,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_argument(struct dlpackgen_message* mess
 
 /** Adds what every sentence about an argument begins with: "f(): argument 'b' (2nd): ". */
 DLPACKGEN_SLOW static void dlpackgen_put_site(struct dlpackgen_message* message, const struct dlpackgen_site* site) {
+  message->argument = site->argument;
   dlpackgen_put(message, site->function);
   dlpackgen_put(message, "(): ");
   dlpackgen_put_argument(message, site);

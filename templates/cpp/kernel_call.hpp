@@ -35,13 +35,14 @@ inline const char* class_of(int status) noexcept {
 // The sentence about a call, and what C++ itself finds wrong with an argument.
 class KernelCheck {
  public:
-  KernelCheck() noexcept : message(dlpackgen_message_in(room_, sizeof room_)) {}
+  explicit KernelCheck(const char* kernel) noexcept
+      : message(dlpackgen_message_in(room_, sizeof room_)), kernel_(kernel) {}
   KernelCheck(const KernelCheck&) = delete;
   KernelCheck& operator=(const KernelCheck&) = delete;
 
   int status() const noexcept { return status_; }
   KernelError error(int status) const noexcept {
-    return KernelError(status, class_ != nullptr ? class_ : class_of(status), room_);
+    return KernelError(status, class_ != nullptr ? class_ : class_of(status), kernel_, message);
   }
 
   /** That a text has no NUL, which would end it in C. */
@@ -128,7 +129,7 @@ class KernelCheck {
   }
 
   int status_ = DLPACKGEN_STATUS_OK;
-  const char* class_ = nullptr;
+  const char *class_ = nullptr, *kernel_;
   char room_[2048];
 };
 

@@ -26,16 +26,20 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 class [[nodiscard]] KernelError {
  public:
   KernelError() noexcept = default;
-  KernelError(int status, const char* class_name, const char* message) noexcept
-      : status_(status), class_(class_name), text_(copy(message)) {}
-  KernelError(const KernelError& other) noexcept
-      : status_(other.status_), class_(other.class_), text_(copy(other.text_)) {}
-  KernelError(KernelError&& other) noexcept : status_(other.status_), class_(other.class_), text_(other.text_) {
-    other.text_ = nullptr;
-  }
+  /** The names must outlive the error; the text of the message is copied. */
+  KernelError(int status, const char* class_name, const char* kernel, const dlpackgen_message& message) noexcept
+      : status_(status),
+        class_(class_name),
+        kernel_(kernel),
+        argument_(message.argument != nullptr ? message.argument : ""),
+        text_(copy(message.text)) {}
+  KernelError(const KernelError& other) noexcept : KernelError(other, copy(other.text_)) {}
+  KernelError(KernelError&& other) noexcept : KernelError(other, other.text_) { other.text_ = nullptr; }
   KernelError& operator=(KernelError other) noexcept {
     status_ = other.status_;
     class_ = other.class_;
+    kernel_ = other.kernel_;
+    argument_ = other.argument_;
     char* const mine = text_;
     text_ = other.text_;
     other.text_ = mine;
@@ -51,22 +55,15 @@ class [[nodiscard]] KernelError {
   const char* class_name() const noexcept { return class_; }
   /** The sentence, which lives as long as this object. */
   const char* text() const noexcept { return text_ != nullptr ? text_ : status_ != 0 ? "out of memory" : ""; }
-  /** The kernel, as the sentence names it. */
-  std::string_view kernel() const noexcept {
-    const std::string_view all = text();
-    return all.substr(0, all.find("(): "));
-  }
+  /** The kernel. */
+  std::string_view kernel() const noexcept { return kernel_; }
   /** The argument; empty where the error is about none, or about several. */
-  std::string_view argument() const noexcept {
-    constexpr std::string_view before = "(): argument '";
-    const std::string_view all = text();
-    const std::size_t at = kernel().size();
-    if (all.substr(at).substr(0, before.size()) != before) return {};
-    const std::string_view rest = all.substr(at + before.size());
-    return rest.substr(0, rest.find('\''));
-  }
+  std::string_view argument() const noexcept { return argument_; }
 
  private:
+  KernelError(const KernelError& other, char* text) noexcept
+      : status_(other.status_), class_(other.class_), kernel_(other.kernel_), argument_(other.argument_), text_(text) {}
+
   static char* copy(const char* text) noexcept {
     if (text == nullptr) return nullptr;
     const std::size_t size = std::strlen(text) + 1;
@@ -77,6 +74,8 @@ class [[nodiscard]] KernelError {
 
   int status_ = DLPACKGEN_STATUS_OK;
   const char* class_ = "";
+  const char* kernel_ = "";
+  const char* argument_ = "";
   char* text_ = nullptr;
 };
 

@@ -42,7 +42,7 @@ DLPACKGEN_FAST void dlpackgen_jax_stride(struct dlpackgen_jax_tensor* to, int32_
   }
 }
 
-static inline void dlpackgen_jax_stride_any(struct dlpackgen_jax_tensor* to, int is_column_major) {
+DLPACKGEN_PART inline void dlpackgen_jax_stride_any(struct dlpackgen_jax_tensor* to, int is_column_major) {
   dlpackgen_jax_stride(to, to->tensor.ndim, is_column_major);
 }
 
@@ -53,8 +53,8 @@ DLPACKGEN_FAST void dlpackgen_jax_arrange(struct dlpackgen_jax_tensor* to, int32
 }
 
 /* XLA never passes a negative extent, or more elements than there are bytes. */
-static inline int dlpackgen_jax_borrow(struct dlpackgen_jax_call* call, const void* from,
-                                       struct dlpackgen_jax_tensor* to) {
+DLPACKGEN_PART inline int dlpackgen_jax_borrow(struct dlpackgen_jax_call* call, const void* from,
+                                               struct dlpackgen_jax_tensor* to) {
   const struct dlpackgen_xla_ffi_buffer* const buffer = (const struct dlpackgen_xla_ffi_buffer*)from;
   const size_t known = sizeof dlpackgen_jax_dtypes / sizeof *dlpackgen_jax_dtypes;
   if (DLPACKGEN_RARE((uint64_t)buffer->rank > DLPACKGEN_JAX_NDIM))
@@ -71,8 +71,8 @@ static inline int dlpackgen_jax_borrow(struct dlpackgen_jax_call* call, const vo
   return DLPACKGEN_STATUS_OK;
 }
 
-static inline int dlpackgen_jax_argument(struct dlpackgen_jax_call* call, int64_t i, int32_t rank, int is_column_major,
-                                         struct dlpackgen_jax_tensor* to) {
+DLPACKGEN_PART inline int dlpackgen_jax_argument(struct dlpackgen_jax_call* call, int64_t i, int32_t rank,
+                                                 int is_column_major, struct dlpackgen_jax_tensor* to) {
   const struct dlpackgen_xla_ffi_arguments* const all = &call->frame->args;
   if (DLPACKGEN_RARE(i >= all->size || all->types[i] != DLPACKGEN_XLA_FFI_BUFFER_ARGUMENT))
     return dlpackgen_jax_foreign(call, "too few arguments");
@@ -82,13 +82,13 @@ static inline int dlpackgen_jax_argument(struct dlpackgen_jax_call* call, int64_
 }
 
 /* Gives a result, or NULL. */
-static inline const void* dlpackgen_jax_result_of(const struct dlpackgen_jax_call* call, int64_t i) {
+DLPACKGEN_PART inline const void* dlpackgen_jax_result_of(const struct dlpackgen_jax_call* call, int64_t i) {
   const struct dlpackgen_xla_ffi_results* const all = &call->frame->rets;
   return i < all->size && all->types[i] == DLPACKGEN_XLA_FFI_BUFFER_RESULT ? all->rets[i] : NULL;
 }
 
-static inline int dlpackgen_jax_result(struct dlpackgen_jax_call* call, int64_t i, int32_t rank,
-                                       struct dlpackgen_jax_tensor* to) {
+DLPACKGEN_PART inline int dlpackgen_jax_result(struct dlpackgen_jax_call* call, int64_t i, int32_t rank,
+                                               struct dlpackgen_jax_tensor* to) {
   const void* const from = dlpackgen_jax_result_of(call, i);
   if (DLPACKGEN_RARE(!from)) return dlpackgen_jax_foreign(call, "too few results");
   const int status = dlpackgen_jax_borrow(call, from, to);
@@ -98,7 +98,7 @@ static inline int dlpackgen_jax_result(struct dlpackgen_jax_call* call, int64_t 
 
 /* A written argument is a result as well, in the same memory: XLA copies what somebody still needs.
  * Memory without elements has no address. */
-static inline int dlpackgen_jax_written(struct dlpackgen_jax_call* call, int64_t i, const DLTensor* argument) {
+DLPACKGEN_PART inline int dlpackgen_jax_written(struct dlpackgen_jax_call* call, int64_t i, const DLTensor* argument) {
   const struct dlpackgen_xla_ffi_buffer* const again =
       (const struct dlpackgen_xla_ffi_buffer*)dlpackgen_jax_result_of(call, i);
   if (DLPACKGEN_RARE(!again)) return dlpackgen_jax_foreign(call, "too few results");
@@ -110,20 +110,22 @@ static inline int dlpackgen_jax_written(struct dlpackgen_jax_call* call, int64_t
 
 /* Attributes, which XLA sorts by name */
 
-static inline const void* dlpackgen_jax_attribute(const struct dlpackgen_jax_call* call, int64_t i, int32_t type) {
+DLPACKGEN_PART inline const void* dlpackgen_jax_attribute(const struct dlpackgen_jax_call* call, int64_t i,
+                                                          int32_t type) {
   const struct dlpackgen_xla_ffi_attributes* const all = &call->frame->attrs;
   return all->types[i] == type ? all->attrs[i] : NULL;
 }
 
 /* Gives the value of a scalar of a dtype, or NULL. */
-static inline const void* dlpackgen_jax_scalar(const struct dlpackgen_jax_call* call, int64_t i, int32_t dtype) {
+DLPACKGEN_PART inline const void* dlpackgen_jax_scalar(const struct dlpackgen_jax_call* call, int64_t i,
+                                                       int32_t dtype) {
   const struct dlpackgen_xla_ffi_scalar* const scalar =
       (const struct dlpackgen_xla_ffi_scalar*)dlpackgen_jax_attribute(call, i, DLPACKGEN_XLA_FFI_SCALAR_ATTRIBUTE);
   return scalar && scalar->dtype == dtype ? scalar->value : NULL;
 }
 
-static inline int dlpackgen_jax_read_scalar(const struct dlpackgen_jax_call* call, int64_t i, int kind,
-                                            struct dlpackgen_traced_value* to) {
+DLPACKGEN_PART inline int dlpackgen_jax_read_scalar(const struct dlpackgen_jax_call* call, int64_t i, int kind,
+                                                    struct dlpackgen_traced_value* to) {
   const void* from = NULL;
   if (kind == DLPACKGEN_JAX_TRUTH) {
     from = dlpackgen_jax_scalar(call, i, DLPACKGEN_XLA_FFI_DTYPE_PRED);
@@ -143,8 +145,8 @@ static inline int dlpackgen_jax_read_scalar(const struct dlpackgen_jax_call* cal
 }
 
 /* A text ends with NUL, and contains no other. */
-static inline int dlpackgen_jax_read_text(const struct dlpackgen_jax_call* call, int64_t i,
-                                          struct dlpackgen_traced_value* to) {
+DLPACKGEN_PART inline int dlpackgen_jax_read_text(const struct dlpackgen_jax_call* call, int64_t i,
+                                                  struct dlpackgen_traced_value* to) {
   const struct dlpackgen_xla_ffi_text* const text =
       (const struct dlpackgen_xla_ffi_text*)dlpackgen_jax_attribute(call, i, DLPACKGEN_XLA_FFI_STRING_ATTRIBUTE);
   if (!text || !text->len || memchr(text->ptr, 0, text->len) != text->ptr + text->len - 1) return 0;
@@ -152,8 +154,8 @@ static inline int dlpackgen_jax_read_text(const struct dlpackgen_jax_call* call,
   return 1;
 }
 
-static inline int dlpackgen_jax_read_list(const struct dlpackgen_jax_call* call, int64_t i, int32_t dtype,
-                                          struct dlpackgen_traced_value* to) {
+DLPACKGEN_PART inline int dlpackgen_jax_read_list(const struct dlpackgen_jax_call* call, int64_t i, int32_t dtype,
+                                                  struct dlpackgen_traced_value* to) {
   static int64_t none; /* an empty list is no missing one */
   const struct dlpackgen_xla_ffi_array* const array =
       (const struct dlpackgen_xla_ffi_array*)dlpackgen_jax_attribute(call, i, DLPACKGEN_XLA_FFI_ARRAY_ATTRIBUTE);
@@ -167,8 +169,8 @@ static inline int dlpackgen_jax_read_list(const struct dlpackgen_jax_call* call,
 static const struct dlpackgen_traced_value dlpackgen_jax_nothing = {0};
 
 /* Reads the attribute at a place. */
-static inline int dlpackgen_jax_read(struct dlpackgen_jax_call* call, int64_t at, int kind,
-                                     struct dlpackgen_traced_value* to) {
+DLPACKGEN_PART inline int dlpackgen_jax_read(struct dlpackgen_jax_call* call, int64_t at, int kind,
+                                             struct dlpackgen_traced_value* to) {
   int is_read = 0;
   switch (kind) {
     case DLPACKGEN_JAX_TEXT: is_read = dlpackgen_jax_read_text(call, at, to); break;
@@ -182,8 +184,8 @@ static inline int dlpackgen_jax_read(struct dlpackgen_jax_call* call, int64_t at
 #define DLPACKGEN_JAX_DTYPE(code, bits) ((DLDataType){code, bits, 1})
 
 /* Compares an integer with the range of its dtype. */
-static inline int dlpackgen_jax_fits(const struct dlpackgen_jax_call* call, const struct dlpackgen_site* at,
-                                     DLDataType dtype, int64_t number) {
+DLPACKGEN_PART inline int dlpackgen_jax_fits(const struct dlpackgen_jax_call* call, const struct dlpackgen_site* at,
+                                             DLDataType dtype, int64_t number) {
   if (!DLPACKGEN_RARE(!dlpackgen_holds_integer(dtype, number))) return DLPACKGEN_STATUS_OK;
   dlpackgen_put_site(call->message, at);
   dlpackgen_put_unheld(call->message, dtype);
@@ -193,20 +195,20 @@ static inline int dlpackgen_jax_fits(const struct dlpackgen_jax_call* call, cons
 
 /* Frames */
 
-static inline int dlpackgen_jax_begin(struct dlpackgen_jax_call* call, int64_t attributes) {
+DLPACKGEN_PART inline int dlpackgen_jax_begin(struct dlpackgen_jax_call* call, int64_t attributes) {
   if (!DLPACKGEN_RARE(call->frame->attrs.size != attributes)) return DLPACKGEN_STATUS_OK;
   return dlpackgen_jax_foreign(call, "another number of attributes");
 }
 
 /* Reads which arguments are not None. Required ones are read whatever it says. */
-static inline int dlpackgen_jax_mask(struct dlpackgen_jax_call* call, int64_t* mask) {
+DLPACKGEN_PART inline int dlpackgen_jax_mask(struct dlpackgen_jax_call* call, int64_t* mask) {
   const int64_t* const given = (const int64_t*)dlpackgen_jax_scalar(call, 0, DLPACKGEN_XLA_FFI_DTYPE_S64);
   if (DLPACKGEN_RARE(!given)) return dlpackgen_jax_foreign(call, "attributes of other types");
   *mask = *given;
   return DLPACKGEN_STATUS_OK;
 }
 
-static inline int dlpackgen_jax_end(struct dlpackgen_jax_call* call, int64_t arguments, int64_t results) {
+DLPACKGEN_PART inline int dlpackgen_jax_end(struct dlpackgen_jax_call* call, int64_t arguments, int64_t results) {
   if (DLPACKGEN_RARE(arguments != call->frame->args.size)) return dlpackgen_jax_foreign(call, "too many arguments");
   if (DLPACKGEN_RARE(results != call->frame->rets.size)) return dlpackgen_jax_foreign(call, "too many results");
   return DLPACKGEN_STATUS_OK;
@@ -215,7 +217,7 @@ static inline int dlpackgen_jax_end(struct dlpackgen_jax_call* call, int64_t arg
 /* What XLA asks and is told */
 
 /* Tells the version of the protocol, where the call asks for it alone: 1 then, else 0. */
-static inline int dlpackgen_jax_describe(const struct dlpackgen_xla_ffi_frame* frame, uint32_t traits) {
+DLPACKGEN_PART inline int dlpackgen_jax_describe(const struct dlpackgen_xla_ffi_frame* frame, uint32_t traits) {
   for (const struct dlpackgen_xla_ffi_extension* e = frame->extension_start; e; e = e->next) {
     if (e->type != DLPACKGEN_XLA_FFI_EXTENSION_METADATA) continue;
     struct dlpackgen_xla_ffi_metadata* const to = ((const struct dlpackgen_xla_ffi_metadata_extension*)e)->metadata;
@@ -241,7 +243,8 @@ static int32_t dlpackgen_jax_code(int status) {
 }
 
 /* What a handler returns: NULL for success. XLA copies the text. */
-static inline void* dlpackgen_jax_answer(const struct dlpackgen_xla_ffi_frame* frame, int status, const char* text) {
+DLPACKGEN_PART inline void* dlpackgen_jax_answer(const struct dlpackgen_xla_ffi_frame* frame, int status,
+                                                 const char* text) {
   if (!DLPACKGEN_RARE(status)) return NULL;
   struct dlpackgen_xla_ffi_error_request error = {
       .struct_size = 28, .message = text, .errc = dlpackgen_jax_code(status)};
@@ -249,7 +252,7 @@ static inline void* dlpackgen_jax_answer(const struct dlpackgen_xla_ffi_frame* f
 }
 
 /* The stream and the number of the device; a host has neither. 0, or an error of XLA's. */
-static inline void* dlpackgen_jax_place(struct dlpackgen_jax_call* call, void** stream) {
+DLPACKGEN_PART inline void* dlpackgen_jax_place(struct dlpackgen_jax_call* call, void** stream) {
   const struct dlpackgen_xla_ffi_api* const api = call->frame->api;
   *stream = NULL;
   if (call->device.device_type == kDLCPU) return NULL;

@@ -3,15 +3,9 @@
 #ifndef DLPACKGEN_KERNELS_ARITHMETIC_H_
 #define DLPACKGEN_KERNELS_ARITHMETIC_H_
 
+#include <dlpackgen/message.h>
 #include <dlpackgen/rules.h>
 #include <stdint.h>
-
-/* Not every kernel uses every part. */
-#if defined(__GNUC__)
-#define DLPACKGEN_PART __attribute__((unused)) static
-#else
-#define DLPACKGEN_PART static
-#endif
 
 /* Why an expression has no value. */
 enum { DLPACKGEN_OVERFLOWS = 1, DLPACKGEN_DIVIDES_BY_ZERO = 2 };

@@ -280,6 +280,10 @@ static int dlpackgen_shim_find_torch(const char* file, bool is_rocm, const struc
                                      size_t count, struct dlpackgen_message* message) {
   void* const library = dlpackgen_loaded_open(file);
   const char* const missing = library ? dlpackgen_shim_link(library) : file;
+#ifdef _WIN32
+  dlpackgen_put(message, "operators by torch's C shim are not available on Windows: use target torch");
+  return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
+#endif
   if (missing) {
     dlpackgen_put(message, library ? "this torch does not export " : "this is not a loaded library of torch: ");
     dlpackgen_put(message, missing);

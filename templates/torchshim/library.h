@@ -74,6 +74,13 @@ struct dlpackgen_shim_functions {
 
 #define DLPACKGEN_SHIM_SLOT(member) offsetof(struct dlpackgen_shim_functions, member)
 
+/* Takes an uint64_t, which is another type of C++ on macOS. */
+#if defined(__APPLE__) /* untested */
+#define DLPACKGEN_SHIM_TANGENT "_ZNK3c1010TensorImpl8_fw_gradEyRKN2at10TensorBaseE"
+#else
+#define DLPACKGEN_SHIM_TANGENT "_ZNK3c1010TensorImpl8_fw_gradEmRKN2at10TensorBaseE"
+#endif
+
 static const struct dlpackgen_loaded_name dlpackgen_shim_names[] = {
     {"aoti_torch_library_init_fragment", DLPACKGEN_SHIM_SLOT(library_fragment), false},
     {"aoti_torch_library_init_impl", DLPACKGEN_SHIM_SLOT(library_impl), false},
@@ -102,7 +109,7 @@ static const struct dlpackgen_loaded_name dlpackgen_shim_names[] = {
     {"torch_delete_string", DLPACKGEN_SHIM_SLOT(delete_string), false},
     {"aoti_torch_grad_mode_is_enabled", DLPACKGEN_SHIM_SLOT(grad_mode), false},
     {"_ZNK3c1010TensorImpl13requires_gradEv", DLPACKGEN_SHIM_SLOT(requires_grad), false},
-    {"_ZNK3c1010TensorImpl8_fw_gradEmRKN2at10TensorBaseE", DLPACKGEN_SHIM_SLOT(tangent), false},
+    {DLPACKGEN_SHIM_TANGENT, DLPACKGEN_SHIM_SLOT(tangent), false},
     {"aoti_torch_is_defined", DLPACKGEN_SHIM_SLOT(is_defined), false},
     {"_ZN2at6native12is_inferenceERKNS_6TensorE", DLPACKGEN_SHIM_SLOT(is_inference), false},
     {"_ZN3c1013InferenceMode10is_enabledEv", DLPACKGEN_SHIM_SLOT(inference_mode), false},

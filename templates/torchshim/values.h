@@ -257,24 +257,25 @@ DLPACKGEN_SLOW static int dlpackgen_shim_out_of_range(const struct dlpackgen_sit
 }
 
 /* Compares a float with the range of its dtype. */
-static inline int dlpackgen_shim_fit_real(const struct dlpackgen_site* at, DLDataType dtype,
-                                          const struct dlpackgen_shim_value* value, struct dlpackgen_message* message) {
+DLPACKGEN_PART inline int dlpackgen_shim_fit_real(const struct dlpackgen_site* at, DLDataType dtype,
+                                                  const struct dlpackgen_shim_value* value,
+                                                  struct dlpackgen_message* message) {
   if (!value->present || dlpackgen_holds_real(dtype, value->real)) return DLPACKGEN_STATUS_OK;
   return dlpackgen_shim_out_of_range(at, dtype, value, true, message);
 }
 
 /* Compares an integer with the range of its dtype. */
-static inline int dlpackgen_shim_fit_integer(const struct dlpackgen_site* at, DLDataType dtype,
-                                             const struct dlpackgen_shim_value* value,
-                                             struct dlpackgen_message* message) {
+DLPACKGEN_PART inline int dlpackgen_shim_fit_integer(const struct dlpackgen_site* at, DLDataType dtype,
+                                                     const struct dlpackgen_shim_value* value,
+                                                     struct dlpackgen_message* message) {
   if (!value->present || dlpackgen_holds_integer(dtype, value->integer)) return DLPACKGEN_STATUS_OK;
   return dlpackgen_shim_out_of_range(at, dtype, value, false, message);
 }
 
 /* Compares a scalar of a variable with the dtype that the call has. */
-static inline int dlpackgen_shim_fit_number(const struct dlpackgen_site* at, DLDataType dtype,
-                                            const struct dlpackgen_shim_value* value,
-                                            struct dlpackgen_message* message) {
+DLPACKGEN_PART inline int dlpackgen_shim_fit_number(const struct dlpackgen_site* at, DLDataType dtype,
+                                                    const struct dlpackgen_shim_value* value,
+                                                    struct dlpackgen_message* message) {
   struct dlpackgen_shim_value number = *value;
   if (dtype.code == kDLFloat || dtype.code == kDLBfloat) {
     if (value->is != DLPACKGEN_SHIM_IS_FLOAT) number.real = (double)value->integer;

@@ -16,19 +16,25 @@ static void* dlpackgen_tvmffi_symbol(const char* name) {
 #else
 #include <dlfcn.h>
 
+/* The library's name, and on macOS the one that other libraries link to: dyld compares it with those
+ * that are loaded. */
+static const char* const dlpackgen_tvmffi_libraries[] = {
 #if defined(__APPLE__) /* untested */
-#define DLPACKGEN_TVMFFI_LIBRARY "libtvm_ffi.dylib"
+    "libtvm_ffi.dylib",
+    "@rpath/libtvm_ffi.dylib",
 #else
-#define DLPACKGEN_TVMFFI_LIBRARY "libtvm_ffi.so"
+    "libtvm_ffi.so",
 #endif
+};
 
 static void* dlpackgen_tvmffi_symbol(const char* name) {
   void* found = dlsym(RTLD_DEFAULT, name);
-  if (found) return found;
-  void* const library = dlopen(DLPACKGEN_TVMFFI_LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
-  if (!library) return NULL;
-  found = dlsym(library, name);
-  dlclose(library);
+  for (size_t i = 0; !found && i < sizeof dlpackgen_tvmffi_libraries / sizeof *dlpackgen_tvmffi_libraries; i++) {
+    void* const library = dlopen(dlpackgen_tvmffi_libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+    if (!library) continue;
+    found = dlsym(library, name);
+    dlclose(library);
+  }
   return found;
 }
 #endif

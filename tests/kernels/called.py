@@ -161,7 +161,7 @@ def test_statuses():
     raises(
         IndexError, "scalars(): argument 'sizes' (2nd): a size is out of range", k.scalars, "sum", [50, 51, 1], tiny=1
     )
-    raises(MemoryError, "scalars(): no room for the sum", k.scalars, "sum", [50, 51, 1], tiny=2)
+    raises(MemoryError, "scalars(): argument 'sum' has no room", k.scalars, "sum", [50, 51, 1], tiny=2)
     raises(NotImplementedError, "scalars(): not on this machine", k.scalars, "sum", [50, 51, 1], tiny=-3)
     raises(RuntimeError, "scalars(): the kernel failed with status 3", k.scalars, "sum", [50, 51, 1])
 

@@ -184,7 +184,7 @@ def test_statuses():
     z = ones(1, 1, dtype=np.float64)
     for tiny, want in (
         (1, ("IndexError", "scalars(): argument 'sizes' (2nd): a size is out of range")),
-        (2, ("MemoryError", "scalars(): no room for the sum")),
+        (2, ("MemoryError", "scalars(): argument 'sum' has no room")),
         (-3, ("NotImplementedError", "scalars(): not on this machine")),
         (3, ("RuntimeError", "scalars(): the kernel failed with status 3")),
     ):

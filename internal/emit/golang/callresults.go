@@ -201,7 +201,7 @@ func (w *callWriter) form(makes bool) form {
 			args = append(args, identifier(p.Name)+" dlpack.Tensor")
 			continue
 		case p.Kind == contract.Tensor:
-			types, values, zeros = append(types, "*dlpack.Managed"), append(values, "r.take("+at+")"), append(zeros,
+			types, values, zeros = append(types, "*dlpack.Managed"), append(values, "take("+at+")"), append(zeros,
 				"nil")
 		default:
 			of, value, zero := goResult(p, at)
@@ -251,8 +251,8 @@ func (w *callWriter) body(makes bool, values, zeros []string) []string {
 		pass = append(pass, passed(value, makes))
 	}
 	lines = append(lines, fmt.Sprintf("answer := C.%scall_%s(%s)", w.prefix, w.k.Name, strings.Join(pass, ", ")),
-		"if answer.failure != nil {", fail("failed(answer.failure)"), "}")
-	return append(lines, w.returned(makes, values)...)
+		"if answer.failure != nil {", fail(fmt.Sprintf("failed(%q, answer.failure)", w.k.Name)), "}")
+	return append(lines, "return "+strings.Join(append(append([]string{}, values...), "nil"), ", "))
 }
 
 // passed is a value in one of the forms.
@@ -271,20 +271,6 @@ func passed(value string, makes bool) string {
 		return "pointerOf(unsafe.Pointer(" + name + ".Raw()))"
 	}
 	return "C.uint64_t(" + name + ".Flags())"
-}
-
-// returned writes the last lines.
-func (w *callWriter) returned(makes bool, values []string) []string {
-	if !makes {
-		return []string{"return " + strings.Join(append(append([]string{}, values...), "nil"), ", ")}
-	}
-	var lines, names []string
-	lines = append(lines, "var r results")
-	for i, value := range values {
-		lines = append(lines, fmt.Sprintf("v%d_ := %s", i, value))
-		names = append(names, fmt.Sprintf("v%d_", i))
-	}
-	return append(lines, "return "+strings.Join(append(names, "r.err"), ", "))
 }
 
 // document writes the comment of a function.

@@ -5,10 +5,7 @@ package kernels
 // #include "call.h"
 import "C"
 
-import (
-	"strings"
-	"unsafe"
-)
+import "unsafe"
 
 // KernelError is a failed call: an argument that does not fit the description of the kernel, or a
 // status of the C function.
@@ -22,15 +19,11 @@ type KernelError struct {
 // Error returns the message.
 func (e *KernelError) Error() string { return e.Message }
 
-// failed converts and frees a failure.
-func failed(f *C.struct_dlp_00000000_kernel_failure) error {
-	e := &KernelError{Class: C.GoString(f.class_name), Message: C.GoString(&f.text[0])}
+// failed converts and frees a failure of a kernel.
+func failed(kernel string, f *C.struct_dlp_00000000_kernel_failure) error {
+	e := &KernelError{Kernel: kernel, Argument: C.GoString(f.argument), Class: C.GoString(f.class_name),
+		Message: C.GoString(&f.text[0])}
 	C.dlp_00000000_kernel_forget(f)
-	rest := ""
-	e.Kernel, rest, _ = strings.Cut(e.Message, "(): ")
-	if name, about := strings.CutPrefix(rest, "argument '"); about {
-		e.Argument, _, _ = strings.Cut(name, "'")
-	}
 	return e
 }
 

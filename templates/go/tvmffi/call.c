@@ -25,15 +25,28 @@ _Static_assert(sizeof(struct dlp_00000000_packed) == sizeof(struct dlpackgen_tvm
 _Static_assert(offsetof(struct dlp_00000000_packed, bits) == offsetof(struct dlpackgen_tvm_ffi_any, v_int64),
                "the value of an any");
 
-#if defined(_WIN32) /* untested */
+#if defined(_WIN32)                     /* untested */
+enum { DLPACKGEN_TVMFFI_PATH = 32768 }; /* the longest one */
+
+/* A path is made absolute, with backslashes, since the system looks for the libraries that this one
+ * needs beside it then. A bare name is looked for in the system's folders. */
+static HMODULE dlpackgen_tvmffi_open(const char* path, wchar_t* given, wchar_t* whole) {
+  if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, given, DLPACKGEN_TVMFFI_PATH)) return NULL;
+  if (!strpbrk(path, "/\\:")) return LoadLibraryExW(given, NULL, 0);
+  const DWORD length = GetFullPathNameW(given, DLPACKGEN_TVMFFI_PATH, whole, NULL);
+  if (length == 0 || length >= DLPACKGEN_TVMFFI_PATH) return NULL;
+  return LoadLibraryExW(whole, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
+}
+
 struct dlp_00000000_opened dlp_00000000_open_library(const char* path, int everywhere) {
   struct dlp_00000000_opened opened = {0, NULL};
-  wchar_t wide[32768];
+  wchar_t* const room = malloc(2 * DLPACKGEN_TVMFFI_PATH * sizeof *room);
   (void)everywhere;
-  if (MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, 32768))
-    opened.handle = (uintptr_t)LoadLibraryExW(wide, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
+  opened.handle = room ? (uintptr_t)dlpackgen_tvmffi_open(path, room, room + DLPACKGEN_TVMFFI_PATH) : 0;
+  const unsigned long error = room ? GetLastError() : ERROR_NOT_ENOUGH_MEMORY;
+  free(room);
   if (!opened.handle && (opened.text = malloc(64)))
-    snprintf(opened.text, 64, "LoadLibrary failed with error %lu", GetLastError());
+    snprintf(opened.text, 64, "LoadLibrary failed with error %lu", error);
   return opened;
 }
 

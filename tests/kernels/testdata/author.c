@@ -178,7 +178,7 @@ int numbers_bool(const DLTensor* x, bool a, const char* s, bool* twice, int64_t*
   return 0;
 }
 
-const char* kernel_error(int status) { return status == 2 ? "no room for the sum" : 0; }
+const char* kernel_error(int status) { return status == 2 ? "argument 'sum' has no room" : 0; }
 
 int usual(const DLTensor* x, const DLTensor* w, DLTensor* y, const DLTensor* bias, DLTensor* made, void* stream) {
   (void)x;

@@ -1,0 +1,104 @@
+package callers
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+// systems are compilers for other systems. clang reports functions that nothing calls, too.
+var systems = map[string]struct{ cc, debian, flags string }{
+	"macOS": {"clang-16", "clang-16", "--target=arm64-apple-macos11 -ffreestanding -nostdlibinc -isystem HEADERS " +
+		"-include testdata/systems/python_config.h"},
+	"Windows": {"x86_64-w64-mingw32-gcc", "mingw-w64", "-include testdata/systems/python_config.h"},
+}
+
+// macHeaders writes the standard headers, each of which has all that is used of macOS's.
+func macHeaders(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "sys"), 0o700))
+	all, err := os.ReadFile("testdata/systems/macos.h")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "macos.h"), all, 0o600))
+	for _, name := range strings.Fields("assert ctype dlfcn errno inttypes math pthread stdio stdlib string time unistd " +
+		"wchar wctype sys/select sys/stat sys/time sys/types") {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".h"), []byte("#include <macos.h>\n"), 0o600))
+	}
+	return dir
+}
+
+// compiled compiles a source for a system, without code, and returns what the compiler says.
+func compiled(t *testing.T, system, dir, source string) (string, error) {
+	t.Helper()
+	of := systems[system]
+	headers, err := exec.Command(testtool.RequirePython(t), "-c",
+		"import sysconfig; print(sysconfig.get_paths()['include'])").Output()
+	require.NoError(t, err)
+	args := strings.Fields("-std=c11 -Wall -Wextra -Werror -fsyntax-only -fexceptions -fvisibility=hidden " +
+		"-DPy_LIMITED_API=0x030B0000 " + strings.ReplaceAll(of.flags, "HEADERS", macHeaders(t)))
+	if strings.Contains(source, "/go/") { // cgo asks for no warnings
+		args = append(args, "-Wno-unused-function")
+	}
+	args = append(args, "-isystem", strings.TrimSpace(string(headers)))
+	for _, folder := range []string{"c", "python", "kernels"} {
+		args = append(args, "-I", filepath.Join(dir, folder))
+	}
+	out, err := exec.Command(testtool.Require(t, of.cc, of.debian), append(args, source)...).CombinedOutput()
+	return string(out), err
+}
+
+// Every caller's C compiles without a warning for Windows and macOS, and that of the Go callers.
+// Nothing is linked or run.
+func TestTheSourcesCompileForOtherSystems(t *testing.T) {
+	callers := append([]string{"go/dlpack/kernels/call.c", "go/dlpack/tvmffi/call.c"}, sources...)
+	const warned = "int f(void) {\n  int unused;\n  return 0;\n}\n"
+	for name, config := range map[string]string{"two": "testdata/dlpackgen.yaml", "all": "testdata/systems/kernels.yaml"} {
+		dir := t.TempDir()
+		testkit.Generate(t, config, dir)
+		for system := range systems {
+			t.Run(system+"/"+name, func(t *testing.T) {
+				for _, source := range callers {
+					if file := filepath.Join(dir, source); exists(file) {
+						out, err := compiled(t, system, dir, file)
+						assert.NoError(t, err, "%s", out)
+					}
+				}
+				file := filepath.Join(t.TempDir(), "unused.c")
+				require.NoError(t, os.WriteFile(file, []byte(warned), 0o600))
+				out, err := compiled(t, system, dir, file)
+				assert.Error(t, err)
+				assert.Contains(t, out, "unused")
+			})
+		}
+	}
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// The Go callers build for Windows, with their C.
+func TestTheGoCallersBuildForWindows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds Go with cgo for another system, and -short was given")
+	}
+	dir := t.TempDir()
+	testkit.Generate(t, "testdata/systems/kernels.yaml", dir)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"), 0o600))
+	build := exec.Command("go", "build", "./go/dlpack/kernels", "./go/dlpack/tvmffi")
+	build.Dir = dir
+	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=1", "GOFLAGS=-trimpath", "GOWORK=off",
+		"CC="+testtool.Require(t, "x86_64-w64-mingw32-gcc", "mingw-w64"))
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
