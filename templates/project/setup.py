@@ -14,8 +14,18 @@ from setuptools.command.build_ext import build_ext
 # One library serves every Python from 3.11 on, except the free-threaded builds.
 ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
-# The author's functions, and the callers of every target in dlpackgen.yaml.
-SOURCES = ["csrc/*.c", "src/placeholder/*kernels*.c"]
+
+def found(*patterns):
+    return [path.as_posix() for pattern in patterns for path in sorted(Path().glob(pattern))]
+
+
+# The checks, and the callers of every target in dlpackgen.yaml: they are compiled for size.
+GENERATED = found("csrc/kernels.c", "src/placeholder/*kernels*.c")
+
+# Hidden, or functions of other libraries that have the same name would be called. Exceptions of
+# PyTorch pass through kernels_torch.c, if there is one.
+FLAGS = [] if sys.platform == "win32" else ["-fvisibility=hidden", "-fexceptions"]
+SMALL = ["/O1"] if sys.platform == "win32" else [*FLAGS, "-Os", "-g0"]
 
 # The switch for csrc/*.cu. Without it, calls with arrays of CUDA raise NotImplementedError.
 WITH_CUDA = os.environ.get("PLACEHOLDER_CUDA", "0") == "1"
@@ -34,9 +44,16 @@ def cuda():
 
 
 class Build(build_ext):
-    """Compiles csrc/*.cu by nvcc, and links the objects and CUDA's runtime."""
+    """Compiles what is generated, and csrc/*.cu by nvcc, and links the objects and CUDA's runtime."""
 
     def build_extension(self, extension):
+        extension.extra_objects += self.compiler.compile(
+            GENERATED,
+            output_dir=self.build_temp,
+            macros=extension.define_macros,
+            include_dirs=extension.include_dirs,
+            extra_postargs=SMALL,
+        )
         if WITH_CUDA:
             home = cuda()
             include = [f"-I{path}" for path in [*extension.include_dirs, home / "include"]]
@@ -57,12 +74,12 @@ setup(
     ext_modules=[
         Extension(
             "placeholder._kernels",
-            sources=[str(path) for found in SOURCES for path in sorted(Path().glob(found))],
+            sources=[path for path in found("csrc/*.c") if path not in GENERATED],
+            depends=GENERATED,
             include_dirs=["csrc", "src/placeholder"],
             define_macros=macros if WITH_CUDA else [*macros, ("DLPACKGEN_WITHOUT_CUDA", None)],
-            # Hidden, or functions of other libraries that have the same name would be called.
-            # Exceptions of PyTorch pass through kernels_torch.c, if there is one.
-            extra_compile_args=[] if sys.platform == "win32" else ["-fvisibility=hidden", "-fexceptions"],
+            extra_compile_args=FLAGS,
+            extra_link_args=["-Wl,-s"] if sys.platform == "linux" else [],
             py_limited_api=ABI3,
         )
     ],

@@ -25,11 +25,11 @@ func TestProjectOfKernels(t *testing.T) {
 	for name, text := range map[string]string{
 		"pip": `test "$*" = "install .[test]" && exec "` + python + `" -m pip --disable-pip-version-check install ` +
 			`--no-build-isolation --no-deps --no-index --target "` + site + `" .`,
-		"pytest": `PYTHONPATH="` + site + `" exec "` + python + `" -m pytest -q "$@"`,
+		"pytest": `PYTHONPATH="` + site + `" exec "` + python + `" -m pytest -q -k "not (torch or jax or paddle)" "$@"`,
 	} {
 		text = "#!/bin/sh\n" + text + "\n"
 		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte(text), 0o700)) //nolint:gosec // a program
 	}
 	p.env = append(p.env, "PATH="+programs+":"+os.Getenv("PATH"))
-	assert.Contains(t, p.run(t, "sh", "commands"), "3 passed")
+	assert.Contains(t, p.run(t, "sh", "commands"), "21 passed")
 }
