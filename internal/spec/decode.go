@@ -68,7 +68,10 @@ var versionForm = regexp.MustCompile(`^([0-9]{1,4})\.([0-9]{1,4})$`)
 func (d *decoder) releases(n *yaml.Node) {
 	for _, item := range needItems(n, "releases") {
 		m := item.Map("a release")
-		r := ReleaseInfo{Version: m.NeedText("version"), Date: m.Text("date"), Unreleased: m.Bool("unreleased")}
+		r := ReleaseInfo{Version: m.NeedText("version"), Unreleased: m.Bool("unreleased")}
+		if v := m.Get("date"); v != nil {
+			r.Date = v.Source("date") // a date for other readers too
+		}
 		m.Close()
 		if v := m.Get("version"); v != nil && v.Kind == yaml.Scalar {
 			d.checkVersion(v, r)

@@ -81,9 +81,13 @@ func (n *Node) Text(what string) string {
 	return n.Source(what)
 }
 
-// plainForm matches what YAML's core schema, or the older 1.1, reads as
-// something else than a string.
-var plainForm = regexp.MustCompile(`^(|~|null|Null|NULL|true|True|TRUE|false|False|FALSE|[-+]?[0-9][0-9_]*|0[ox][0-9A-Fa-f]+|[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
+// plainForm matches what YAML's core schema, or 1.1 as PyYAML has it, reads as something else than a
+// string: nothing, truth values, numbers (also of base 60), dates, and the keys << and =.
+var plainForm = regexp.MustCompile(`^(|~|null|Null|NULL|<<|=|` +
+	`true|True|TRUE|false|False|FALSE|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|` +
+	`[-+]?[0-9][0-9_]*(:[0-5]?[0-9])*(\.[0-9_]*)?([eE][-+]?[0-9]+)?|[-+]?\.[0-9][0-9_]*([eE][-+]?[0-9]+)?|` +
+	`[-+]?0[box][0-9A-Fa-f_]+|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)|` +
+	`[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?)$`)
 
 // Source reads a value as it is written, whatever YAML takes it for.
 func (n *Node) Source(what string) string {

@@ -153,7 +153,8 @@ func TestHostileFilesTakeBoundedTimeAndMemory(t *testing.T) {
 }
 
 func TestTextMustBeAStringForEveryReader(t *testing.T) {
-	for _, plain := range []string{"1", "1.10", "010", "0x1", "true", "null", "~", "1e3", ".5", "-1"} {
+	for _, plain := range []string{"1", "1.10", "010", "0x1", "true", "null", "~", "1e3", ".5", "-1", "yes", "No", "on",
+		"OFF", "1_0", "1:30", "0b1", "2020-01-02", "<<", "="} {
 		root, _ := parse("a: " + plain + "\n")
 		assert.Equal(t, plain, root.Entries[0].Value.Source("a"))
 		diags := &diag.List{}
@@ -162,7 +163,7 @@ func TestTextMustBeAStringForEveryReader(t *testing.T) {
 		assert.Equal(t, "unquoted", diags.Sorted()[0].Code)
 	}
 	diags := &diag.List{}
-	root := yaml.Parse("f.yaml", []byte("a: '1'\nb: 2020-01-02\nc: main\n"), diags)
+	root := yaml.Parse("f.yaml", []byte("a: '1'\nb: y\nc: main\nd: 1.2.3\ne: on it\nf: 12:x\n"), diags)
 	for _, e := range root.Entries {
 		e.Value.Text("a")
 	}

@@ -220,6 +220,9 @@ func (r *reader) unbound(name string) string {
 	for _, d := range r.Dims {
 		all = append(all, d.Name)
 	}
+	if name == "_" {
+		return "_ is any extent: give the extent a name to use it"
+	}
 	if hint := diag.DidYouMean(name, all); hint != "" {
 		return hint
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
 // place is what each finding begins with.
@@ -34,6 +35,28 @@ func TestMistakesAreReported(t *testing.T) {
 	}
 	golden.Assert(t, "kernel/mistakes.txt", []byte(out.String()))
 	assert.Empty(t, missing(t, seen), "each code has a mistake")
+	for code, count := range seen {
+		assert.GreaterOrEqual(t, count, 5, "mistakes that are reported as %s", code)
+	}
+}
+
+// Each key of a kernel, each word of a line, and each part of an expression or a condition has
+// mistakes.
+func TestEveryKeyAndWordHasMistakes(t *testing.T) {
+	src, err := os.ReadFile("testdata/mistakes.txt")
+	require.NoError(t, err)
+	patterns := []string{
+		`\btypes: `, `\bargs: `, `\breturns: `, `\bwhere: `, `\bsymbol: `, `\bdevices: `, `\berror: `, `\berrors: `,
+		`\bserial: `, `\blang: `, `\bform: `, `\bgil: `, `\bbatch: `, `\bbackward: `, `\btest: `, `\bnamespace: `, `\bdoc: `,
+		`\.\.\.`, `\b_\b`, `list\[`, `\bstr\b`, `\?`, ` = `, `//|%`,
+		`\bmin|\bmax`, `\.size`, `\.shape`, `\bin\b`, `\band\b`, `\bor\b`,
+	}
+	for _, word := range notation.Words {
+		patterns = append(patterns, " "+word+`\b`)
+	}
+	for _, pattern := range patterns {
+		assert.GreaterOrEqual(t, len(regexp.MustCompile(pattern).FindAllIndex(src, -1)), 5, pattern)
+	}
 }
 
 // missing lists the codes of the package's sources that no mistake got.
