@@ -81,8 +81,8 @@ func (n *Node) Text(what string) string {
 	return n.Source(what)
 }
 
-// plainForm matches what YAML's core schema, or 1.1 as PyYAML has it, reads as something else than a
-// string: nothing, truth values, numbers (also of base 60), dates, and the keys << and =.
+// plainForm matches what YAML's core schema, or 1.1 as PyYAML has it, does not read as a string:
+// nothing, truth values, numbers (also of base 60), dates, and the keys << and =.
 var plainForm = regexp.MustCompile(`^(|~|null|Null|NULL|<<|=|` +
 	`true|True|TRUE|false|False|FALSE|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|` +
 	`[-+]?[0-9][0-9_]*(:[0-5]?[0-9])*(\.[0-9_]*)?([eE][-+]?[0-9]+)?|[-+]?\.[0-9][0-9_]*([eE][-+]?[0-9]+)?|` +

@@ -97,7 +97,6 @@ func TestGoUnderEachDetector(t *testing.T) {
 const (
 	goC      = "go/dlpack/kernels/call.c"
 	goValues = "go/dlpack/kernels/values.go"
-	goErrors = "go/dlpack/kernels/errors.go"
 	goCalled = "go/dlpack/kernels/kernels.go"
 )
 
@@ -109,6 +108,7 @@ var goMistakesInC = map[string]mistake{
 	"results lie anywhere":    {"if (device.device_type != kDLCPU) {", "if (0) {"},
 	"texts do not end":        {"room[size] = 0;", "room[size] = 'x';"},
 	"long texts are dropped":  {"if (size >= rooms) room = *large = malloc(size + 1);", "if (size >= rooms) size = rooms - 1;"},
+	"arguments are not named": {"made->argument = message->argument;", "made->argument = NULL;"},
 	"every class is the same": {"made->class_name = dlpackgen_class_of(status);", "made->class_name = dlpackgen_class_of(1);"},
 }
 
@@ -118,7 +118,6 @@ var goMistakes = map[string]mutation.Mutant{
 		Old: "given4_, false, pointerOf(unsafe.Pointer(y.Raw())), C.uint64_t(y.Flags())",
 		New: "given4_, false, pointerOf(unsafe.Pointer(y.Raw())), 0"},
 	"missing results are made": {File: goCalled, Old: "given4_, false, pointerOf", New: "given4_, true, pointerOf"},
-	"arguments are not named":  {File: goErrors, Old: `e.Argument, _, _ = strings.Cut(name, "'")`, New: "_ = name"},
 	"lists have no items":      {File: goValues, Old: "unsafe.Pointer(unsafe.SliceData(list))", New: "unsafe.Pointer(nil)"},
 	"None is the default":      {File: goValues, Old: "if m.state == leftOut {", New: "if m.state != given {"},
 	"None is a value":          {File: goValues, Old: "case none:", New: "case none + 10:"},

@@ -223,7 +223,7 @@ func itemsOf[T int64 | float64](list []T) *C.uint64_t {
 func take(made unsafe.Pointer) *dlpack.Managed {
 	managed, err := dlpack.Import((*dlpack.DLManagedTensorVersioned)(made))
 	if err != nil {
-		panic("a kernel's result is invalid: " + err.Error())
+		panic("unreachable: the package makes valid tensors: " + err.Error())
 	}
 	return managed
 }

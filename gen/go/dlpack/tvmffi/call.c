@@ -26,8 +26,8 @@ static void* dlpackgen_tvmffi_symbol(const char* name) {
 #else
 #include <dlfcn.h>
 
-/* The library's name, and on macOS the one that other libraries link to: dyld compares it with those
- * that are loaded. */
+/* The library's name, and on macOS the one that other libraries link to: dyld compares it with the
+ * names of those that are loaded. */
 static const char* const dlpackgen_tvmffi_libraries[] = {
 #if defined(__APPLE__) /* untested */
     "libtvm_ffi.dylib",

@@ -43,8 +43,7 @@ func same(t *testing.T, label string, err error) {
 	said(t, err, classes[number], strings.Replace(text, "ADDRESS", "", 1))
 }
 
-// aboutArgument matches sentences about one argument, but no text of an author's that only resembles
-// one.
+// aboutArgument matches sentences about one argument, but no text of an author that resembles one.
 var aboutArgument = regexp.MustCompile(`^[a-z_0-9]+\(\): argument '([^']*)' \(\d+[a-z]+\)`)
 
 func said(t *testing.T, err error, class, text string) {
