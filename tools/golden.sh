@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-uses='golden\.(Assert|Orphans)\('
+uses='golden\.(Assert|Orphans|Updates)\('
 files=$(grep -rlE --include='*_test.go' "$uses" .)
 tests=$(awk -v uses="$uses" '
 	/^func Test/ { sub(/\(.*/, "", $2); test = $2 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dlpackgen/dlpackgen/internal/codes"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
@@ -88,6 +89,15 @@ func formats(cmd *cobra.Command) *choice {
 		"text", "json", "github", "sarif")
 }
 
+// aboutCode tells SARIF what `explain` tells about a code.
+func aboutCode(code string) diag.Rule {
+	e, _, ok := codes.Find(code)
+	if !ok {
+		return diag.Rule{}
+	}
+	return diag.Rule{Short: e.Summary, Full: strings.TrimSpace(e.Summary + "\n\n" + e.Why), Help: "Fix: " + e.Fix}
+}
+
 // report prints findings in a format; errors among them end the run with 1.
 func (a *app) report(format *choice, findings []diag.Diagnostic) error {
 	switch format.value {
@@ -96,7 +106,7 @@ func (a *app) report(format *choice, findings []diag.Diagnostic) error {
 	case "github":
 		fmt.Fprint(a.stdout, diag.GitHub(findings))
 	case "sarif":
-		a.stdout.Write(diag.SARIF(findings, self().Version))
+		a.stdout.Write(diag.SARIF(findings, self().Version, aboutCode))
 	default:
 		a.printText(findings)
 	}

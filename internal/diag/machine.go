@@ -114,7 +114,10 @@ type (
 		Rules   []sarifRule `json:"rules"`
 	}
 	sarifRule struct {
-		ID string `json:"id"`
+		ID    string     `json:"id"`
+		Short *sarifText `json:"shortDescription,omitempty"`
+		Full  *sarifText `json:"fullDescription,omitempty"`
+		Help  *sarifText `json:"help,omitempty"`
 	}
 	sarifResult struct {
 		RuleID    string          `json:"ruleId"`
@@ -143,13 +146,19 @@ type (
 	}
 )
 
-// SARIF renders findings as one SARIF 2.1.0 log of one run of the tool.
-func SARIF(findings []Diagnostic, toolVersion string) []byte {
+// Rule describes a code for SARIF: in one sentence, at length, and what to do. Empty texts are left
+// out.
+type Rule struct {
+	Short, Full, Help string
+}
+
+// SARIF renders findings as one SARIF 2.1.0 log of one run of the tool. about describes a code.
+func SARIF(findings []Diagnostic, toolVersion string, about func(code string) Rule) []byte {
 	rules := ruleIDs(findings)
 	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
 	run.Tool.Driver = sarifDriver{Name: "dlpackgen", Version: toolVersion, Rules: []sarifRule{}}
 	for _, id := range rules {
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{ID: id})
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRuleOf(id, about(id)))
 	}
 	for _, d := range findings {
 		run.Results = append(run.Results, sarifResult{
@@ -161,6 +170,18 @@ func SARIF(findings []Diagnostic, toolVersion string) []byte {
 		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
 		Version: "2.1.0", Runs: []sarifRun{run},
 	})
+}
+
+func sarifRuleOf(id string, r Rule) sarifRule {
+	return sarifRule{ID: id, Short: sarifTextOf(r.Short), Full: sarifTextOf(r.Full), Help: sarifTextOf(r.Help)}
+}
+
+// sarifTextOf returns nil for no text, which SARIF leaves out.
+func sarifTextOf(text string) *sarifText {
+	if text == "" {
+		return nil
+	}
+	return &sarifText{Text: text}
 }
 
 // ruleIDs gives the codes in use, sorted, each once.

@@ -77,7 +77,7 @@ func TestGitHubGivesOneLinePerFinding(t *testing.T) {
 }
 
 func TestSARIFHasTheShapeOf210(t *testing.T) {
-	log := decode(t, SARIF(sample(), "0.1.0"))
+	log := decode(t, SARIF(sample(), "0.1.0", about))
 	assert.Equal(t, "2.1.0", log["version"])
 	assert.Contains(t, log["$schema"], "sarif-2.1.0")
 	run := log["runs"].([]any)[0].(map[string]any)
@@ -98,8 +98,33 @@ func TestSARIFHasTheShapeOf210(t *testing.T) {
 	}
 }
 
+// about describes one of the sample's codes.
+func about(code string) Rule {
+	if code != "unknown-key" {
+		return Rule{}
+	}
+	return Rule{Short: "A key is not known.", Full: "A key is not known. It would change nothing.", Help: "Correct it."}
+}
+
+func TestSARIFDescribesRules(t *testing.T) {
+	run := decode(t, SARIF(sample(), "0.1.0", about))["runs"].([]any)[0].(map[string]any)
+	for _, r := range run["tool"].(map[string]any)["driver"].(map[string]any)["rules"].([]any) {
+		rule := r.(map[string]any)
+		if rule["id"] != "unknown-key" {
+			assert.Len(t, rule, 1, "nothing is said of %s", rule["id"])
+			continue
+		}
+		assert.Equal(t, map[string]any{
+			"id":               "unknown-key",
+			"shortDescription": map[string]any{"text": "A key is not known."},
+			"fullDescription":  map[string]any{"text": "A key is not known. It would change nothing."},
+			"help":             map[string]any{"text": "Correct it."},
+		}, rule)
+	}
+}
+
 func TestSARIFWithoutFindingsIsStillALog(t *testing.T) {
-	run := decode(t, SARIF(nil, "0.1.0"))["runs"].([]any)[0].(map[string]any)
+	run := decode(t, SARIF(nil, "0.1.0", about))["runs"].([]any)[0].(map[string]any)
 	assert.Equal(t, []any{}, run["results"], "null means: the tool did not run")
 }
 
@@ -122,7 +147,8 @@ func TestFileURI(t *testing.T) {
 
 func TestMachineFormatsLeaveOutHugeLines(t *testing.T) {
 	huge := Diagnostic{Code: "c", Pos: Pos{"f", 1, 4000}, Text: "t", Source: strings.Repeat("é", 2000)}
-	for name, out := range map[string][]byte{"json": JSON([]Diagnostic{huge}), "sarif": SARIF([]Diagnostic{huge}, "")} {
+	all := []Diagnostic{huge}
+	for name, out := range map[string][]byte{"json": JSON(all), "sarif": SARIF(all, "", about)} {
 		assert.Less(t, len(out), 1000, name)
 	}
 	assert.Equal(t, 2001, codePoint(huge), "the column still counts in the whole line")

@@ -30,6 +30,9 @@ func Assert(t testing.TB, name string, got []byte) {
 	}
 }
 
+// Updates tells whether the test runs with -update, for tests that rewrite files elsewhere.
+func Updates() bool { return *update }
+
 // Orphans fails the test for each file under golden/<dir> that is not owned: a
 // golden that no test makes would never be compared again. The owned names are
 // those given to Assert. With -update the orphans are removed instead.

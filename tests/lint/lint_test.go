@@ -89,6 +89,7 @@ var broken = map[string]struct{ bad, good []files }{
 	"lines fit a page": {
 		bad: []files{{"a.c": "f(" + strings.Repeat("1, ", 40) + "1);"}, {"a.c": wide("// x ")}, {"a.h": wide("/** x ")},
 			{"a.h": wide(" * x ")}, {"a.py": wide("  # x ")}, {"Makefile": wide("# x ")}, {"a.md": wide("x ")},
+			{"a.md": "```text\nx\n```\n" + wide("x ")}, {"a.md": "```sh\n" + wide("x ") + "\n```\n"},
 			{"a.go": fine + "\t\t\t\t\t\tvar x = " + strings.Repeat("y+", 45) + "y"}, {"a.py": `"""` + wide("x ")},
 			{"a.go": fine + "var x = `y` + `" + strings.Repeat("z", 100) + "` + `" + strings.Repeat("z", 110) + "`"},
 			{"a.cpp.tmpl": wide("  x = {{y}} ")}, {"a.c": "/* " + strings.Repeat("a/b ", 25) + "*/"}},
@@ -97,7 +98,8 @@ var broken = map[string]struct{ bad, good []files }{
 			{"a.go": fine + "/*\n" + wide("#cgo LDFLAGS: ") + "\n*/\nimport \"C\"\n"},
 			{"a.go": fine + "var x = `\n" + wide("x ") + "\n`\n"}, {"a.sh": wide("#!x ")},
 			{"a.go": fine + "var x = f(\"" + wide("x ") + "\")\n"}, {"gen/a.c": wide("x ")}, {"a.yaml": wide("x ")},
-			{"a.md": strings.Repeat("ä", 100)}, {"a.c": "  /*x=*/" + strings.Repeat("y", 105)},
+			{"a.md": strings.Repeat("ä", 100)},
+			{"a.md": "```text\n" + wide("x ") + "\n```\n"}, {"a.c": "  /*x=*/" + strings.Repeat("y", 105)},
 			{"a.c": "  # define " + strings.Repeat("x", 100)},
 			{"a/testdata/facts/a.h": wide("x ")}},
 	},

@@ -26,7 +26,8 @@ var (
 )
 
 // wideLines finds lines that are wider than the limit. A table's row, a line with an address, a
-// directive, and a line that only its longest string makes wide cannot be wrapped.
+// directive, output in a block of text, and a line that only its longest string makes wide cannot be
+// wrapped.
 func wideLines(tree []File) []string {
 	var found []string
 	for _, f := range tree {
@@ -39,6 +40,9 @@ func wideLines(tree []File) []string {
 			n++
 			text := strings.ReplaceAll(strings.TrimRight(string(line), "\n"), "\t", "    ")
 			inside := raw
+			if f.isProse() && (raw && text == "```" || text == "```text") {
+				raw = !raw
+			}
 			if f.isGoText() && strings.Count(text, "`")%2 == 1 {
 				raw = !raw
 			}

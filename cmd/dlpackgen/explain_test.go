@@ -1,0 +1,102 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/codes"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+// Each example leads to the code that it explains, and its output is what the command prints. With
+// -update, the outputs are rewritten.
+func TestExamplesOfCodesLeadToThem(t *testing.T) {
+	testtool.Require(t, "gcc", "gcc")
+	start := startFolder(t)
+	outputs := map[string]string{}
+	for _, e := range codes.All() {
+		if e.Example == nil {
+			continue
+		}
+		t.Run(e.Code, func(t *testing.T) {
+			out := exampleOutput(t, start, e.Example)
+			assert.Contains(t, out, "["+e.Code+"]")
+			outputs[e.Code] = out
+			if !golden.Updates() {
+				assert.Equal(t, e.Example.Output, out)
+			}
+		})
+	}
+	if golden.Updates() {
+		rewrite(t, outputs)
+	}
+}
+
+// startFolder is where the examples for a shell begin.
+func startFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	runShell(t, dir, "dlpackgen init && dlpackgen generate --quiet")
+	return dir
+}
+
+func exampleOutput(t *testing.T, start string, e *codes.Example) string {
+	t.Helper()
+	if e.Language == "yaml" {
+		return diag.Text(vetSource("example.yaml", []byte(e.Input)), false)
+	}
+	dir := filepath.Join(t.TempDir(), "example")
+	require.NoError(t, os.CopyFS(dir, os.DirFS(start)))
+	return runShell(t, dir, e.Input)
+}
+
+// runShell runs lines as one build of the tool, in a folder that the output calls /project.
+func runShell(t *testing.T, dir, script string) string {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "DLPACKGEN_TEST_VERSION=v0.1.0", "DLPACKGEN_TEST_DIGEST=fedcba9876543210")
+	out, err := cmd.CombinedOutput()
+	if failed := (&exec.ExitError{}); err != nil {
+		require.ErrorAs(t, err, &failed, "%s", out)
+	}
+	return strings.ReplaceAll(string(out), dir, "/project")
+}
+
+func rewrite(t *testing.T, outputs map[string]string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(golden.Root(t), "internal", "codes", "text", "*.md"))
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		fresh := ""
+		for _, section := range strings.SplitAfter(string(text), "\n\n## ") {
+			fresh += withOutput(section, outputs)
+		}
+		require.NoError(t, os.WriteFile(file, []byte(fresh), 0o644))
+	}
+}
+
+// withOutput replaces the output of a section, which begins with its code.
+func withOutput(section string, outputs map[string]string) string {
+	code, _, _ := strings.Cut(section, "\n")
+	out, ok := outputs[code]
+	if !ok {
+		return section
+	}
+	head, rest, _ := strings.Cut(section, "```\n")
+	fresh := head + "```\n\n```text\n" + out + "```\n"
+	if strings.HasSuffix(rest, "\n## ") {
+		fresh += "\n## "
+	}
+	return fresh
+}

@@ -1,0 +1,108 @@
+// Package codes explains every code that a finding or a change can carry: its meaning, the reason
+// for it, how to fix it, and an example. `dlpackgen explain`, SARIF and the documentation site read
+// this one source. It reports nothing itself.
+package codes
+
+import (
+	"cmp"
+	"embed"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dlpackgen/dlpackgen/internal/compat"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+)
+
+// Entry explains one code. Texts are Markdown whose only marks are `code` spans.
+type Entry struct {
+	Code    string   `json:"code"`
+	Group   string   `json:"group"`         // title of the group
+	Summary string   `json:"summary"`       // one sentence
+	Why     string   `json:"why,omitempty"` // paragraphs, with an empty line between them
+	Fix     string   `json:"fix"`
+	Example *Example `json:"example,omitempty"`
+}
+
+// Example is an input that leads to the code, and what the command then prints.
+type Example struct {
+	Language string `json:"language"` // yaml: a file for `dlpackgen vet`; console: lines for sh
+	Input    string `json:"input"`
+	Output   string `json:"output"`
+}
+
+// Group is a list of entries about one part of the tool.
+type Group struct {
+	Title   string
+	Text    string // paragraphs; may be empty
+	Entries []Entry
+}
+
+//go:embed text/*.md
+var texts embed.FS
+
+// Groups returns all entries by group. Callers must not change them.
+var Groups = sync.OnceValue(func() []Group {
+	names, err := texts.ReadDir("text")
+	if err != nil {
+		panic("unreachable: the texts are embedded: " + err.Error())
+	}
+	var out []Group
+	for _, name := range names {
+		text, err := texts.ReadFile("text/" + name.Name())
+		if err != nil {
+			panic("unreachable: the texts are embedded: " + err.Error())
+		}
+		out = append(out, parse(string(text)))
+	}
+	return append(out, changes())
+})
+
+// All returns all entries, sorted by code. Callers must not change them.
+var All = sync.OnceValue(func() []Entry {
+	var out []Entry
+	for _, g := range Groups() {
+		out = append(out, g.Entries...)
+	}
+	slices.SortFunc(out, func(a, b Entry) int { return cmp.Compare(a.Code, b.Code) })
+	return out
+})
+
+// Find returns the entry of a code, or false and a hint that may be empty.
+func Find(code string) (e Entry, hint string, ok bool) {
+	i, ok := slices.BinarySearchFunc(All(), code, func(e Entry, code string) int { return cmp.Compare(e.Code, code) })
+	if ok {
+		return All()[i], "", true
+	}
+	var known []string
+	for _, e := range All() {
+		known = append(known, e.Code)
+	}
+	return Entry{}, diag.DidYouMean(code, known), false
+}
+
+// changes explains the rules of compat by their own sentences.
+func changes() Group {
+	g := Group{Title: "Changes between releases: dlpackgen compat",
+		Text: "A change is breaking, source-breaking or additive. The code is the name of its rule."}
+	for _, r := range compat.Rules() {
+		g.Entries = append(g.Entries, Entry{Code: r.Name, Group: g.Title,
+			Summary: strings.ToUpper(r.Doc[:1]) + r.Doc[1:] + ".", Why: effects[r.Kind].why, Fix: effects[r.Kind].fix})
+	}
+	return g
+}
+
+var effects = map[compat.Kind]struct{ why, fix string }{
+	compat.Breaking: {
+		"The change is breaking: programs that are already built for one of the releases go wrong with the other one.",
+		"build all programs that exchange tensors for the same release, or check the version field before any other.",
+	},
+	compat.SourceBreaking: {
+		"The change is source-breaking: programs that are already written do not compile for the new release, or mean " +
+			"something else there. Programs that are already built work.",
+		"adapt the program, or keep using the old release for it.",
+	},
+	compat.Additive: {
+		"The change is additive: existing programs work with both releases.", "nothing needs to be done.",
+	},
+}

@@ -1,0 +1,77 @@
+package codes
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// jsonVersion is the version of the JSON form; docs/schema/explain.json has it.
+const jsonVersion = 1
+
+// Text renders an entry for a terminal of 100 columns.
+func Text(e Entry) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", wrapped(e.Code+": "+e.Summary))
+	if e.Why != "" {
+		fmt.Fprintf(&b, "\n%s\n", wrapped(e.Why))
+	}
+	fmt.Fprintf(&b, "\n%s\n", wrapped("Fix: "+e.Fix))
+	if e.Example != nil {
+		fmt.Fprintf(&b, "\nExample:\n\n%s\nOutput:\n\n%s", indented(e.Example.Input), indented(e.Example.Output))
+	}
+	return b.String()
+}
+
+// JSON renders entries for programs.
+func JSON(entries []Entry) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(struct {
+		Version int     `json:"version"`
+		Codes   []Entry `json:"codes"`
+	}{jsonVersion, entries})
+	if err != nil {
+		panic("unreachable: entries are texts: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+const columns = 100
+
+// wrapped breaks the lines of each paragraph.
+func wrapped(text string) string {
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Split(strings.ReplaceAll(text, "\n\n", " \n "), " ") {
+		switch {
+		case word == "\n":
+			b.WriteString("\n\n")
+			column = 0
+			continue
+		case column > 0 && column+1+len(word) > columns:
+			b.WriteString("\n")
+			column = 0
+		case i > 0 && column > 0:
+			b.WriteString(" ")
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
+}
+
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line != "\n" {
+			b.WriteString("  ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
