@@ -86,7 +86,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommand(a.help())
 	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
 	root.AddCommand(a.generate(), a.check(), a.clean(), a.vet(), a.layout(), a.compat(),
-		a.verify(), a.list(), a.explain(), a.schema(), a.init(), a.version(), a.completion())
+		a.verify(), a.list(), a.explain(), a.model(), a.schema(), a.init(), a.version(), a.completion())
 	return root
 }
 

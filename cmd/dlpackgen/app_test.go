@@ -29,7 +29,7 @@ func verbs(t *testing.T) []*cobra.Command {
 			out = append(out, c)
 		}
 	}
-	require.Len(t, out, 13)
+	require.Len(t, out, 14)
 	return out
 }
 

@@ -32,6 +32,7 @@ const latest = "latest"
 type Config struct {
 	Prefix    string   // of the names of C, in a copy that is vendored; "" for none
 	Out       string   // slashes; relative to the config's own folder
+	Release   string   // of the targets that name none
 	Selected  []Target // in the order of the table of targets
 	Others    []Target // of the config, but not selected for this run
 	Devices   []spec.EnumValue
@@ -67,8 +68,8 @@ func LockName(file string) string {
 // Default gives every target at its default path, for the latest release.
 func Default(sp *spec.Spec, table emit.Table, choice Choice) (*Config, *diag.List) {
 	d := &decoder{spec: sp, table: table, choice: choice, diags: &diag.List{}}
-	cfg := &Config{Out: ".", Prefix: d.choice.Prefix}
 	release := d.chosenRelease(latest)
+	cfg := &Config{Out: ".", Release: release, Prefix: d.choice.Prefix}
 	for _, row := range d.table.Rows {
 		if !row.OnRequest {
 			d.place(cfg, Target{Target: row, Path: row.Path, Release: release}, nil)
@@ -113,6 +114,7 @@ func (d *decoder) config(root *yaml.Node) *Config {
 	if asked != nil {
 		release = d.release(asked)
 	}
+	cfg.Release = release
 	if n := m.Get("out"); n != nil {
 		cfg.Out = localPath(n, "out", "the command line takes any folder: --out DIR")
 	}
