@@ -46,7 +46,7 @@ func (a *app) generate() *cobra.Command {
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "report what would be done, and write nothing")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace files that were edited by hand")
 	cmd.Flags().StringVar(&f.depfile, "depfile", "",
-		"write the inputs to `FILE`, for make or ninja: config, spec, go.mod and this program")
+		"write the inputs to `FILE`, for make or ninja: config, spec, go.mod, templates and this program")
 	cmd.Flags().StringVar(&f.stamp, "stamp", "",
 		"write `FILE` in each run that succeeds, as the target of a rule for make")
 	cmd.Flags().BoolVar(&f.outputs, "depfile-outputs", false,

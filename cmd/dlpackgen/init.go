@@ -74,6 +74,9 @@ targets:
 # devices:
 #   kDLAcme: {value: 1000, doc: Memory of an Acme accelerator., host_readable: false}
 
+# A target of your own, made from the templates in a folder, below targets:
+#   rust: {templates: tools/rust, path: src/dlpack}
+
 # Kernels of your own in C or, for target gokernels, in Go; they need target kernels:
 # kernels:
 #   scale: {namespace: mylib, symbol: mylib_scale, args: {x: "float32[...]", by: float}, returns: {y: "float32[...]"}}

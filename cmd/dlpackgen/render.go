@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -86,6 +87,9 @@ func (j *job) model(t config.Target, dir string, releases map[string]*spec.Relea
 	m := &emit.Model{Release: releases[t.Release], Options: t.Options, Contracts: j.config.Contracts,
 		Prefix: j.config.Prefix}
 	var err error
+	if m.Templates, err = j.templates(t); err != nil {
+		return nil, err
+	}
 	if m.Import, err = j.importPath(t, dir); err != nil {
 		return nil, err
 	}
@@ -142,6 +146,10 @@ func (j *job) importPath(t config.Target, out string) (string, error) {
 
 // cannotEmit reports each of the reasons, which a target joins into one error.
 func cannotEmit(target string, err error) error {
+	var rejected *emit.Invalid
+	if errors.As(err, &rejected) {
+		return &failure{code: exitCannot, findings: rejected.Findings}
+	}
 	var findings diag.List
 	for reason := range strings.Lines(err.Error()) {
 		findings.Errorf(diag.Pos{}, "emit", "target %s: %s", target, strings.TrimSpace(reason))

@@ -59,10 +59,11 @@ type job struct {
 	spec   *spec.Spec
 	config *config.Config
 	only   bool   // --only was given
+	dir    string // of the config
 	out    string // of this system
 	lock   string
 	inputs []string // config and spec, as the user named them
-	read   []string // what else the output depends on: go.mod
+	read   []string // what else the output depends on: go.mod, templates
 	notes  []diag.Diagnostic
 }
 
@@ -118,6 +119,7 @@ func (s *selection) loadConfig(j *job) error {
 		return err
 	}
 	j.notes = append(j.notes, findings.Sorted()...)
+	j.dir = filepath.Dir(file)
 	j.lock = config.LockName(filepath.ToSlash(file))
 	j.out = s.out
 	if j.out == "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/tree"
 	"github.com/dlpackgen/dlpackgen/internal/workspace"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
@@ -101,7 +103,10 @@ func vetSource(file string, src []byte) []diag.Diagnostic {
 		_, list := spec.Load(file, src)
 		return list.Sorted()
 	case has("version"):
-		_, list := config.Decode(file, src, spec.Embedded(), targets.Table(), config.Choice{})
+		cfg, list := config.Decode(file, src, spec.Embedded(), targets.Table(), config.Choice{})
+		if cfg != nil {
+			list.Add(vetTemplates(file, cfg)...)
+		}
 		return list.Sorted()
 	case has("backend"):
 		var list diag.List
@@ -112,6 +117,25 @@ func vetSource(file string, src []byte) []diag.Diagnostic {
 		"neither a spec (`spec: 1`) nor a config (`version: %d`) nor a back end (`backend: %d`)", config.Version,
 		backend.Version)
 	return findings.Sorted()
+}
+
+// vetTemplates fills the templates of a config, and forgets the result.
+func vetTemplates(file string, cfg *config.Config) (findings []diag.Diagnostic) {
+	j := &job{spec: spec.Embedded(), config: cfg, dir: filepath.Dir(file)}
+	for _, t := range cfg.Selected {
+		if t.Templates == "" {
+			continue
+		}
+		m, err := j.model(t, "", map[string]*spec.Release{})
+		if err == nil {
+			err = render(&tree.Target{}, t, m)
+		}
+		var failed *failure
+		if errors.As(err, &failed) {
+			findings = append(findings, failed.findings...)
+		}
+	}
+	return findings
 }
 
 // nearKind gives a hint when one of the keys was meant to tell the kind.

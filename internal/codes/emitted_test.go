@@ -33,7 +33,7 @@ type pkg struct {
 const module = "github.com/dlpackgen/dlpackgen"
 
 // ours matches the packages that report. In emitters and mutants, code is what is emitted.
-var ours = regexp.MustCompile(`^` + module + `/(cmd|internal)/([^em]|emit$)`)
+var ours = regexp.MustCompile(`^` + module + `/(cmd|internal)/([^em]|emit$|emit/templated$)`)
 
 // emitted type-checks the module's packages and collects each constant that becomes a code: as an
 // argument for a parameter named code, or as the field Code of a diagnostic. What is not constant

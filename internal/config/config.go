@@ -46,7 +46,9 @@ type Target struct {
 	Path    string // slashes; relative to out
 	Release string // as spec.ReleaseInfo.Version spells it
 	Options map[string]string
-	at      *yaml.Node // where the config lists it; nil without one
+	// Templates is the folder of a target of the config's own; slashes, relative to the config's folder.
+	Templates string
+	at        *yaml.Node // where the config lists it; nil without one
 }
 
 // Choice is what the command line says about every config.
@@ -157,6 +159,13 @@ func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release strin
 	for _, row := range d.table.Rows {
 		if n := tm.Get(row.Name); n != nil {
 			d.target(cfg, row, n, release, asked)
+			made++
+		}
+	}
+	for _, e := range section.Entries {
+		if d.isTemplated(e) {
+			tm.Get(e.Key.Value)
+			d.templated(cfg, e, release, asked)
 			made++
 		}
 	}

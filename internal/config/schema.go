@@ -34,6 +34,7 @@ func Schema(sp *spec.Spec, table emit.Table) []byte {
 		targets[row.Name] = targetSchema(row)
 	}
 	part(s, "properties", "targets")["properties"] = targets
+	part(s, "properties", "targets")["additionalProperties"] = templatedSchema(table)
 	fillNames(part(s, "$defs"), sp, table)
 	fillBackend(part(s, "$defs", "backend", "properties"))
 	fillLines(part(s, "$defs"))
@@ -67,6 +68,17 @@ func targetSchema(t emit.Target) object {
 	}
 	return object{"description": t.About() + "; DLPack " + t.Oldest + " and newer", "type": []string{"object", "null"},
 		"additionalProperties": false, "properties": settings}
+}
+
+// templatedSchema describes the entry of a target that is made from templates of the user's.
+func templatedSchema(table emit.Table) object {
+	s := targetSchema(table.Templated("name"))
+	settings, _ := s["properties"].(object)
+	settings[keyTemplates] = object{"description": "The folder of the templates, relative to this file.",
+		"$ref": "#/$defs/path"}
+	part(settings, "path")["default"] = "the name of the target"
+	s["type"], s["required"] = "object", []string{keyTemplates}
+	return s
 }
 
 // fillNames lists what the spec and the table of targets name.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -41,7 +42,21 @@ type Model struct {
 	Import    string            // of the folder that the files will stand in; "" where nothing gives one
 	Library   Library           // of the config's other targets; see Target.Collects
 	Prefix    string            // of the names of C in a copy that is vendored; only where Target.Prefixable
+	Templates []Source          // of a target of the user's own: its folder, which the command has read
 }
+
+// Source is a file that a target of the user's own is made from.
+type Source struct {
+	Path string // slashes, relative to the folder of the target
+	File string // as findings name it
+	Data []byte
+}
+
+// Invalid is an input of the user's that a target cannot work with. Findings has at least one.
+type Invalid struct{ Findings []diag.Diagnostic }
+
+// Error is the text of the first finding.
+func (e *Invalid) Error() string { return e.Findings[0].Text }
 
 // Library is what one library of a config's kernels is compiled from, beside their author's code.
 type Library struct {
@@ -116,6 +131,10 @@ func (t Target) Has(option string) bool {
 type Table struct {
 	Rows   []Target
 	Vendor func(*backend.Backend) Target
+	// Templated makes a target of the user's own by its name; see Model.Templates. CheckName returns
+	// what is wrong with such a name.
+	Templated func(name string) Target
+	CheckName func(name string) string
 }
 
 // Names gives the names of the rows, in their order.
@@ -156,6 +175,12 @@ const LicenseTag = "SPDX-License-Identifier: 0BSD"
 func Banner(name, version string) string {
 	prefix, suffix := comment(path.Ext(name))
 	return fmt.Sprintf("%s%s%s\n%sDLPack %s; %s%s\n", prefix, bannerMark, suffix, prefix, version, LicenseTag, suffix)
+}
+
+// BannerOf gives the two lines of a banner for comments of one line that begin and end so; about says
+// what the file was made from.
+func BannerOf(begin, end, about string) string {
+	return begin + bannerMark + end + "\n" + begin + about + end + "\n"
 }
 
 // StarterLine gives the line that a starter file begins with (File.Once): its licence.

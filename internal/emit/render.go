@@ -2,6 +2,7 @@ package emit
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/format"
 	"path"
@@ -37,7 +38,7 @@ func (a Asset) render(version string, words Words) (File, error) {
 		return File{}, err
 	}
 	source, err = constrained(a.To, source)
-	head := Banner(a.To, version)
+	head := cmp.Or(a.Head, Banner(a.To, version))
 	if a.Once {
 		head = StarterLine(a.To)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/paddle"
 	"github.com/dlpackgen/dlpackgen/internal/emit/python"
 	"github.com/dlpackgen/dlpackgen/internal/emit/shm"
+	"github.com/dlpackgen/dlpackgen/internal/emit/templated"
 	"github.com/dlpackgen/dlpackgen/internal/emit/torch"
 	"github.com/dlpackgen/dlpackgen/internal/emit/torchshim"
 	"github.com/dlpackgen/dlpackgen/internal/emit/tvmffi"
@@ -21,7 +22,9 @@ import (
 )
 
 // Table gives every target, in the order in which they are made and listed.
-func Table() emit.Table { return emit.Table{Rows: All(), Vendor: device.Vendor} }
+func Table() emit.Table {
+	return emit.Table{Rows: All(), Vendor: device.Vendor, Templated: templated.Target, CheckName: templated.CheckName}
+}
 
 // All gives every target, in the order in which they are made and listed.
 func All() []emit.Target {

@@ -1,0 +1,221 @@
+// Package templated makes a target of a user: files filled from a folder of text templates over the
+// documented model (internal/modeldoc). A template is data: it runs no program, reads no file and no
+// environment, and its size, its output and its steps are limited. The command reads the folder.
+package templated
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/modeldoc"
+	"github.com/dlpackgen/dlpackgen/internal/relpath"
+)
+
+// The limits of a folder.
+const (
+	MaxFiles  = 500
+	MaxBytes  = 1 << 20 // of one file
+	MaxOutput = 8 << 20 // of one file
+)
+
+const (
+	suffix        = ".tmpl"
+	optionComment = "comment"
+)
+
+// nameForm is what a target of a user may be called: its name stands in the lock.
+var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,30}$`)
+
+// CheckName returns what is wrong with a name of a target, or "".
+func CheckName(name string) string {
+	if nameForm.MatchString(name) {
+		return ""
+	}
+	return "must match " + nameForm.String()
+}
+
+// Target is the target of a config that is made from a folder.
+func Target(name string) emit.Target {
+	return emit.Target{
+		Name: name, Doc: "Files from your own templates", Path: name, Oldest: "0.1", Contracts: true,
+		Options: []emit.Option{{Name: optionComment, Example: `"--"`, Check: checkComment,
+			Doc: "what begins a comment of one line, for files whose extension does not tell"}},
+		Manifest: manifest,
+	}
+}
+
+func checkComment(value string) string {
+	if value == "" || len(value) > 8 || strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "must have 1 to 8 printable characters of ASCII"
+	}
+	return ""
+}
+
+// manifest renders every template; the engine adds nothing to the result but the banner.
+func manifest(m *emit.Model) (emit.Manifest, error) {
+	r := &renderer{model: m, findings: &diag.List{}}
+	r.checkSources()
+	set := r.parse()
+	var made emit.Manifest
+	if !r.findings.Failed() {
+		made = r.assets(set)
+	}
+	if r.findings.Failed() {
+		return emit.Manifest{}, &emit.Invalid{Findings: r.findings.Sorted()}
+	}
+	return made, nil
+}
+
+// renderer is the state of one target.
+type renderer struct {
+	model    *emit.Model
+	findings *diag.List
+	data     any
+}
+
+// fail reports something about a whole file.
+func (r *renderer) fail(s emit.Source, hint, format string, args ...any) {
+	r.findings.Add(diag.Diagnostic{Severity: diag.Error, Code: "template-file", Pos: diag.Pos{File: s.File},
+		Text: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (r *renderer) checkSources() {
+	for _, s := range r.model.Templates {
+		switch {
+		case len(s.Data) > MaxBytes:
+			r.fail(s, "split the file", "the file has more than %d bytes", MaxBytes)
+		case !utf8.Valid(s.Data) || bytes.IndexByte(s.Data, 0) >= 0:
+			r.fail(s, "move the file elsewhere: templates and the files beside them are text", "the file is not UTF-8 text")
+		}
+		if problem, hint := relpath.Problem(s.Path); problem != "" {
+			r.fail(s, hint, "the path %s %s", relpath.Show(s.Path), problem)
+		}
+	}
+}
+
+// assets fills each template that makes a file, and copies what is no template.
+func (r *renderer) assets(set *set) emit.Manifest {
+	var made emit.Manifest
+	r.data = document(r.model)
+	taken := map[string]bool{}
+	for _, s := range r.model.Templates {
+		if isPart(s.Path) {
+			continue
+		}
+		to, text := strings.TrimSuffix(s.Path, suffix), s.Data
+		if taken[to] {
+			r.fail(s, "rename one of the two", "another file makes %s too", to)
+			continue
+		}
+		taken[to] = true
+		if isTemplate(s.Path) {
+			text = r.fill(set, s)
+		}
+		if banner, ok := r.banner(s, to); ok {
+			made.Assets = append(made.Assets, emit.Asset{To: to, Text: nonNil(text), Head: banner})
+		}
+	}
+	return made
+}
+
+// nonNil keeps an empty file from being looked up below templates/.
+func nonNil(text []byte) []byte {
+	if text == nil {
+		return []byte{}
+	}
+	return text
+}
+
+// banner is the head of a file, in a comment of its language.
+func (r *renderer) banner(s emit.Source, to string) (string, bool) {
+	about := fmt.Sprintf("DLPack %s; from %s", r.model.Release.Version, s.Path)
+	begin, end := r.model.Options[optionComment], ""
+	if begin == "" {
+		style, ok := comments[path.Ext(to)]
+		if !ok {
+			style, ok = comments[path.Base(to)]
+		}
+		if !ok {
+			r.fail(s, "set option comment of the target, such as `comment: \"--\"`; a format without comments, such as JSON, "+
+				"cannot be generated", "files %q have no known form of comments, which the banner needs",
+				cmp.Or(path.Ext(to), to))
+			return "", false
+		}
+		begin, end = style[0], style[1]
+	}
+	return emit.BannerOf(begin+" ", end, about), true
+}
+
+// isTemplate tells templates from files that are copied.
+func isTemplate(name string) bool { return strings.HasSuffix(name, suffix) }
+
+// isPart tells templates that others include, and that make no file.
+func isPart(name string) bool { return isTemplate(name) && strings.HasPrefix(path.Base(name), "_") }
+
+// document is the model as templates see it: maps and lists under the keys of the JSON form.
+func document(m *emit.Model) any {
+	decoder := json.NewDecoder(bytes.NewReader(modeldoc.Of(m.Release, m.Contracts).JSON()))
+	decoder.UseNumber()
+	var v any
+	if err := decoder.Decode(&v); err != nil {
+		panic("unreachable: the document was just encoded: " + err.Error())
+	}
+	return whole(v)
+}
+
+// whole makes integers of numbers, which JSON has no type for.
+func whole(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			v[key] = whole(value)
+		}
+	case []any:
+		for i := range v {
+			v[i] = whole(v[i])
+		}
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		return v.String() // of 64 bits without a sign
+	}
+	return v
+}
+
+// comments has the form of comments by extension or by name.
+var comments = func() map[string][2]string {
+	all := map[string][2]string{}
+	for style, names := range map[[2]string]string{
+		{"//", ""}: ".rs .zig .go .cc .cpp .cxx .hpp .hh .cu .cuh .java .kt .kts .scala .swift .cs .fs .js .mjs .ts .dart .d " +
+			".v .odin .hip .metal .proto .gradle",
+		{"#", ""}: ".py .pyi .pyx .pxd .rb .jl .r .R .sh .toml .yaml .yml .cmake .nim .cr .pl .ex .exs .ps1 .tcl .mk .mojo " +
+			".cfg .ini .bzl .bazel Makefile Dockerfile",
+		{"--", ""}: ".lua .hs .sql .adb .ads .vhd .vhdl .elm", {"!", ""}: ".f90 .f95 .f03 .f08",
+		{";", ""}: ".lisp .el .clj .scm .rkt .ll", {"%", ""}: ".erl .hrl .tex .m",
+		{"/*", " */"}: ".c .h .css", {"<!--", " -->"}: ".md .html", {"(*", " *)"}: ".ml .mli .sml .pas",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			all[name] = style
+		}
+	}
+	return all
+}()
+
+// Extensions lists what a file may end in without option comment.
+func Extensions() (all []string) {
+	for name := range comments {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,131 @@
+// Package rust builds examples/rust, whose bindings are made from templates, with cargo.
+package rust
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+// crate is a copy of the example, and the programs that make its bindings and build it.
+type crate struct{ dir, cargo, dlpackgen string }
+
+func newCrate(t *testing.T) crate {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles a crate for some seconds, and -short was given")
+	}
+	c := crate{dir: t.TempDir(), cargo: testtool.Require(t, "cargo", "cargo-web")}
+	require.NoError(t, os.CopyFS(c.dir, os.DirFS("../../examples/rust")))
+	for _, made := range []string{"target", "src/dlpack", "dlpackgen.lock"} { // where the example was tried by hand
+		require.NoError(t, os.RemoveAll(filepath.Join(c.dir, filepath.FromSlash(made))))
+	}
+	c.dlpackgen = filepath.Join(t.TempDir(), "dlpackgen")
+	out, err := exec.Command("go", "build", "-o", c.dlpackgen, "../../cmd/dlpackgen").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return c
+}
+
+// run runs a verb of cargo; nothing is fetched, since the crate has no dependency.
+func (c crate) run(verb ...string) (string, error) {
+	cmd := exec.Command(c.cargo, append(verb, "--offline", "--quiet")...)
+	cmd.Dir = c.dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// change replaces one place of a file of the example.
+func (c crate) change(t *testing.T, file, old, replacement string) {
+	t.Helper()
+	name := filepath.Join(c.dir, filepath.FromSlash(file))
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(text), old), "%s: %s", file, old)
+	require.NoError(t, os.WriteFile(name, []byte(strings.Replace(string(text), old, replacement, 1)), 0o600))
+}
+
+func (c crate) generate(t *testing.T) {
+	t.Helper()
+	cmd := exec.Command(c.dlpackgen, "generate", "--quiet")
+	cmd.Dir = c.dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+func TestCrateIsTested(t *testing.T) {
+	c := newCrate(t)
+	c.generate(t)
+	offsets := golden(t)
+	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "tests", "golden.rs"), []byte(offsets), 0o600))
+	out, err := c.run("test")
+	require.NoError(t, err, out)
+	assert.Contains(t, out, "test result: ok. 5 passed")
+	assert.Contains(t, out, "test result: ok. 1 passed")
+}
+
+var (
+	structHead = regexp.MustCompile(`^[A-Z]\w+$`)
+	fieldRow   = regexp.MustCompile(`^ +(\d+) +\d+ .*?[ *](\w+)(?:\)\(.*)?$`)
+	sizeRow    = regexp.MustCompile(`^ +(\d+) .* size$`)
+)
+
+// golden is a test in Rust of the offsets in the golden ABI table, which came from a compiler of C.
+func golden(t *testing.T) string {
+	t.Helper()
+	table, err := os.ReadFile("../../golden/abi/1.3.txt")
+	require.NoError(t, err)
+	var b strings.Builder
+	b.WriteString("use dlpack_example::dlpack::sys::*;\n#[test]\nfn layout() {\n")
+	current, rows := "", 0
+	for line := range strings.SplitSeq(string(table), "\n") {
+		if structHead.MatchString(line) {
+			current = line
+			continue
+		}
+		if m := sizeRow.FindStringSubmatch(line); m != nil && current != "" {
+			fmt.Fprintf(&b, "assert_eq!(std::mem::size_of::<%s>(), %s);\n", current, m[1])
+		} else if m := fieldRow.FindStringSubmatch(line); m != nil && current != "" {
+			fmt.Fprintf(&b, "assert_eq!(std::mem::offset_of!(%s, %s), %s);\n", current, m[2], m[1])
+			rows++
+		}
+	}
+	require.Greater(t, rows, 20)
+	return b.String() + "}\n"
+}
+
+// Each mistake in a template keeps the crate from compiling, or fails one of its tests.
+func TestMistakesInTemplatesAreFound(t *testing.T) {
+	c := newCrate(t)
+	for name, m := range map[string]struct{ file, old, replacement, finding string }{
+		"a wrong offset": {"templates/layout.rs.tmpl", "{{index .offset $model}}", "{{add 1 (index .offset $model)}}",
+			"assertion failed"},
+		"fields in another order": {"templates/sys.rs.tmpl", "#[repr(C)]", "#[repr(Rust)]", "assertion failed"},
+		"a type of another width": {"templates/_types.tmpl", `u{{trimPrefix "uint" .}}`, "u32", "assertion failed"},
+		"a deleter that runs twice": {"templates/owned.rs", "unsafe { deleter(self.raw.as_ptr()) }",
+			"unsafe { deleter(self.raw.as_ptr()); deleter(self.raw.as_ptr()) }", "a_drop_calls_the_deleter_once"},
+		"a deleter that never runs": {"templates/owned.rs", "unsafe { deleter(self.raw.as_ptr()) }", "let _ = deleter;",
+			"a_drop_calls_the_deleter_once"},
+		"a tensor that is passed on and released": {"templates/owned.rs", "std::mem::forget(self)", "drop(self)",
+			"into_raw_passes_the_tensor_on"},
+		"another major version": {"templates/owned.rs", "(tensor.managed().version.major == DLPACK_MAJOR_VERSION)", "true",
+			"another_major_version_is_released_and_not_read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.change(t, m.file, m.old, m.replacement)
+			c.generate(t)
+			out, err := c.run("test", "--test", "tensor")
+			require.Error(t, err)
+			assert.Contains(t, out, m.finding)
+			c.change(t, m.file, m.replacement, m.old)
+		})
+	}
+}
