@@ -46,7 +46,8 @@ type Target struct {
 	Path    string // slashes; relative to out
 	Release string // as spec.ReleaseInfo.Version spells it
 	Options map[string]string
-	// Templates is the folder of a target of the config's own; slashes, relative to the config's folder.
+	// Templates is the folder of a target of the config's own: slashes, relative to the config's
+	// folder.
 	Templates string
 	at        *yaml.Node // where the config lists it; nil without one
 }

@@ -131,8 +131,8 @@ func (t Target) Has(option string) bool {
 type Table struct {
 	Rows   []Target
 	Vendor func(*backend.Backend) Target
-	// Templated makes a target of the user's own by its name; see Model.Templates. CheckName returns
-	// what is wrong with such a name.
+	// Templated makes a target of the user's own by its name; see Model.Templates. CheckName
+	// returns what is wrong with such a name.
 	Templated func(name string) Target
 	CheckName func(name string) string
 }
@@ -177,8 +177,8 @@ func Banner(name, version string) string {
 	return fmt.Sprintf("%s%s%s\n%sDLPack %s; %s%s\n", prefix, bannerMark, suffix, prefix, version, LicenseTag, suffix)
 }
 
-// BannerOf gives the two lines of a banner for comments of one line that begin and end so; about says
-// what the file was made from.
+// BannerOf gives the two lines of a banner for comments of one line that begin and end so; about
+// says what the file was made from.
 func BannerOf(begin, end, about string) string {
 	return begin + bannerMark + end + "\n" + begin + about + end + "\n"
 }

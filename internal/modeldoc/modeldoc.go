@@ -1,6 +1,6 @@
-// Package modeldoc is the documented model: one release of DLPack, with the layouts of its types and
-// the kernels of a config, as a document with stable keys. `dlpackgen model` prints it and templates
-// of users read it. docs/schema/model.json describes each key. It renders no code.
+// Package modeldoc is the documented model: one release of DLPack, with the layouts of its types
+// and the kernels of a config, as a document with stable keys. `dlpackgen model` prints it, and
+// templates of users read it. docs/schema/model.json describes each key. It renders no code.
 package modeldoc
 
 import (
@@ -217,7 +217,8 @@ func Of(r *spec.Release, kernels []contract.Kernel) Document {
 		Python: Python{Capsule(r.Python.Capsule), Capsule(r.Python.Versioned), r.Python.ExchangeAttr,
 			r.Python.ExchangeCapsule},
 		Models: models(), Macros: b.macros(), Flags: b.flags(), Enums: b.enums(), Structs: b.structs(),
-		Aliases: b.aliases(), Callbacks: b.callbacks(), DTypes: []DType{}, Streams: streams(r), Kernels: kernelsOf(kernels),
+		Aliases: b.aliases(), Callbacks: b.callbacks(), DTypes: []DType{}, Streams: streams(r),
+		Kernels: kernelsOf(kernels),
 	}
 	for _, t := range r.DTypes {
 		d.DTypes = append(d.DTypes, DType{t.Name, t.Doc, t.Code, t.Bits, t.Lanes})

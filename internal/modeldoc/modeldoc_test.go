@@ -102,9 +102,9 @@ type node struct {
 const intro = `# The model
 
 The model is one release of DLPack as data, with the layouts of its types and the kernels of a
-config. ` + "`dlpackgen model`" + ` prints it as JSON, and [templates of your own targets](how-to/own-target.md)
-read it under the same keys. [model.json](schema/model.json) is its JSON Schema, which this page is
-made from.
+config. ` + "`dlpackgen model`" + ` prints it as JSON. Templates of
+[your own targets](how-to/own-target.md) read it under the same keys.
+[model.json](schema/model.json) is its JSON Schema, which this page is made from.
 
 Each key is always present. Text that does not apply is empty, an object that does not apply is
 null. New keys may be added in any version of dlpackgen; ` + "`version`" + ` changes with anything else.

@@ -16,7 +16,7 @@ import (
 )
 
 // maxSteps limits the work of one file: the nodes of a template that are executed in its loops.
-const maxSteps = 2_000_000
+const maxSteps = 1_000_000
 
 // set is every template of the folder, each under its path: any may include any other.
 type set struct {

@@ -20,7 +20,7 @@ const (
 // maxDepth limits templates that include themselves.
 const maxDepth = 200
 
-// maxText limits what functions make during one file, since variables can double a text in each step.
+// maxText limits what functions make during one file: variables can double a text in each step.
 const maxText = 4 * MaxOutput
 
 // budget is what one file may still do.
@@ -86,6 +86,21 @@ func functions(b *budget) template.FuncMap {
 		}
 		return b.bounded(join(separator, list))
 	}
+	f["hex"] = func(n any) (string, error) {
+		v, err := integer(n)
+		return fmt.Sprintf("%#x", v), err
+	}
+	f["dict"] = dict
+	f["add"] = arithmetic(func(x, y int64) int64 { return x + y })
+	f["sub"] = arithmetic(func(x, y int64) int64 { return x - y })
+	f["mul"] = arithmetic(func(x, y int64) int64 { return x * y })
+	addLines(f, b)
+	replaceBuiltins(f, b)
+	return f
+}
+
+// addLines adds the functions that lay out lines.
+func addLines(f template.FuncMap, b *budget) {
 	f["indent"] = func(columns int, text string) (string, error) {
 		if columns < 0 || columns > maxIndent {
 			return "", fmt.Errorf("indent takes 0 to %d columns, not %d", maxIndent, columns)
@@ -99,21 +114,16 @@ func functions(b *budget) template.FuncMap {
 		return b.bounded(prefixed(begin, text))
 	}
 	f["wrap"] = func(columns int, text string) (string, error) { return b.bounded(wrap(columns, text)) }
-	f["hex"] = func(n any) (string, error) {
-		v, err := integer(n)
-		return fmt.Sprintf("%#x", v), err
-	}
-	f["dict"] = dict
-	f["add"] = arithmetic(func(x, y int64) int64 { return x + y })
-	f["sub"] = arithmetic(func(x, y int64) int64 { return x - y })
-	f["mul"] = arithmetic(func(x, y int64) int64 { return x * y })
+}
+
+// replaceBuiltins bounds what text/template brings along, and removes what no target needs.
+func replaceBuiltins(f template.FuncMap, b *budget) {
 	f["print"] = func(values ...any) (string, error) { return b.bounded(fmt.Sprint(values...)) }
 	f["println"] = func(values ...any) (string, error) { return b.bounded(fmt.Sprintln(values...)) }
 	f["printf"] = func(format string, values ...any) (string, error) { return b.bounded(fmt.Sprintf(format, values...)) }
 	for _, name := range []string{"call", "html", "js", "urlquery"} {
 		f[name] = func(...any) (string, error) { return "", errors.New(name + " is not available in templates") }
 	}
-	return f
 }
 
 const maxIndent = 100

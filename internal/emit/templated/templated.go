@@ -1,6 +1,6 @@
 // Package templated makes a target of a user: files filled from a folder of text templates over the
-// documented model (internal/modeldoc). A template is data: it runs no program, reads no file and no
-// environment, and its size, its output and its steps are limited. The command reads the folder.
+// documented model (internal/modeldoc). Templates are data: they run no program and read no file or
+// environment, and their size, output and steps are limited. The command reads the folder.
 package templated
 
 import (
