@@ -133,11 +133,14 @@ func (c *collector) literal(lit *ast.CompositeLit) {
 func (c *collector) assignment(a *ast.AssignStmt) {
 	for i, left := range a.Lhs {
 		if name, ok := left.(*ast.Ident); ok && name.Name == "code" && len(a.Lhs) == len(a.Rhs) &&
-			c.info.Types[a.Rhs[i]].Value != nil {
+			isText(c.info.Types[a.Rhs[i]].Value) {
 			c.add(a.Rhs[i])
 		}
 	}
 }
+
+// isText tells constant texts from what is no code.
+func isText(v constant.Value) bool { return v != nil && v.Kind() == constant.String }
 
 func underlying(t types.Type) types.Type {
 	if t == nil {
@@ -147,7 +150,7 @@ func underlying(t types.Type) types.Type {
 }
 
 func (c *collector) add(e ast.Expr) {
-	if v := c.info.Types[e].Value; v != nil {
+	if v := c.info.Types[e].Value; isText(v) {
 		c.found = append(c.found, constant.StringVal(v))
 		return
 	}
