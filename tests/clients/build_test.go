@@ -54,21 +54,32 @@ func include(t *testing.T, python string) string {
 	return folder
 }
 
-// build makes the module clients of headers in a folder, and gives the module's.
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "clients")) }
+
+// build makes the module clients of headers in a folder, and gives the module's. That of the
+// headers that everybody gets is built once for each set of flags.
 func build(t *testing.T, python, headers string, flags ...string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds a module for what large frameworks make, and -short was given")
 	}
-	testtool.Require(t, "gcc", "gcc")
-	dir := t.TempDir()
+	if headers != generated(t) {
+		return compiled(t, python, t.TempDir(), headers, append(flags, "-O0")...)
+	}
+	include(t, python)
+	return testkit.Built(t, "module "+strings.Join(flags, " "), func(dir string) {
+		compiled(t, python, dir, headers, flags...)
+	})
+}
+
+func compiled(t *testing.T, python, dir, headers string, flags ...string) string {
+	t.Helper()
 	args := append([]string{
 		"-std=c11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror",
 		"-DPy_LIMITED_API=0x030B0000",
 		"-I" + headers, "-I" + include(t, python), "-o", filepath.Join(dir, "clients.abi3.so"), "module/clients.c",
 	}, flags...)
-	out, err := exec.Command("gcc", args...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), args...)
 	return dir
 }
 
@@ -77,20 +88,21 @@ func generated(t *testing.T) string {
 	return filepath.Join(golden.Root(t), "gen", "c")
 }
 
-// buildNanobind adds the module withnanobind to a folder.
-func buildNanobind(t *testing.T, python, dir string) {
+// withNanobind adds the module withnanobind to the folders of modules. tests/torch builds the same.
+func withNanobind(t *testing.T, python, modules string) string {
 	t.Helper()
 	needs(t, python, "nanobind")
-	testtool.Require(t, "g++", "g++")
+	gxx := testtool.RequireCompiler(t, "g++", "g++")
 	out, err := exec.Command(python, "-c", "import nanobind, os; print(os.path.dirname(nanobind.__file__))").Output()
 	require.NoError(t, err)
 	nanobind := strings.TrimSpace(string(out))
-	out, err = exec.Command("g++", "-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-DNDEBUG",
-		"-I"+include(t, python), "-I"+filepath.Join(nanobind, "include"),
-		"-I"+filepath.Join(nanobind, "ext", "robin_map", "include"),
-		"module/nanobind.cpp", filepath.Join(nanobind, "src", "nb_combined.cpp"),
-		"-o", filepath.Join(dir, "withnanobind.so")).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	return modules + string(filepath.ListSeparator) + testkit.Built(t, "nanobind", func(dir string) {
+		testkit.Run(t, gxx, "-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-DNDEBUG",
+			"-I"+include(t, python), "-I"+filepath.Join(nanobind, "include"),
+			"-I"+filepath.Join(nanobind, "ext", "robin_map", "include"),
+			"module/nanobind.cpp", filepath.Join(nanobind, "src", "nb_combined.cpp"),
+			"-o", filepath.Join(dir, "withnanobind.so"))
+	})
 }
 
 // script runs a script of this folder with the modules in another one.

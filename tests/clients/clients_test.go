@@ -46,7 +46,7 @@ func TestCases(t *testing.T) {
 		if testing.Short() {
 			t.Skip("compiles nanobind, and -short was given")
 		}
-		buildNanobind(t, python, modules)
+		modules := withNanobind(t, python, modules)
 		passes(t, python, modules, 4*33, "ours.py", "nanobind")
 	})
 }
@@ -147,8 +147,7 @@ func TestTheTableOfTheDocs(t *testing.T) {
 	}
 	python := environment(t)
 	needs(t, python, "numpy", "ml_dtypes", "torch", "jax", "paddle", "tvm_ffi", "nanobind")
-	modules := build(t, python, generated(t))
-	buildNanobind(t, python, modules)
+	modules := withNanobind(t, python, build(t, python, generated(t)))
 	out, log, err := script(python, modules, "matrix.py")
 	require.NoError(t, err, "%s\n%s", out, log)
 	t.Log("\n" + out)
