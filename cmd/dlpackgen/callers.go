@@ -69,9 +69,9 @@ func listCallers(w io.Writer, r *spec.Release, all []contract.Kernel, name strin
 
 // rejected returns why a target does not make the kernel.
 func rejected(row emit.Target, r *spec.Release, all []contract.Kernel, name string) (reasons []string) {
-	_, err := row.Manifest(&emit.Model{Release: r, Contracts: all, Import: "example.org/kernels"})
-	for _, wrong := range emit.Rejected(err) {
-		if wrong.Kernel == name {
+	made, err := row.Manifest(&emit.Model{Release: r, Contracts: all, Import: "example.org/kernels"})
+	for _, wrong := range append(emit.Rejected(err), emit.Rejected(made.LeftOut)...) {
+		if wrong.Kernel == name && !slices.Contains(reasons, wrong.Text) {
 			reasons = append(reasons, wrong.Text)
 		}
 	}

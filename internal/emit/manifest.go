@@ -12,6 +12,8 @@ import (
 type Manifest struct {
 	Assets []Asset
 	Words  Words // in every asset
+	// LeftOut joins the errors about kernels that the target leaves out, because it makes others.
+	LeftOut error
 }
 
 // Asset is one output and its source.

@@ -42,7 +42,7 @@ func (p *pages) addConfig(tree fs.FS) error {
 }
 
 // listed gives the pages of a folder that the navigation does not name itself, ordered by title;
-// releases come by date, the newest first.
+// releases come by date, the newest first, and codes in the order of their groups.
 func (p *pages) listed(folder, navigation string) []string {
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(p.files)) {
@@ -50,8 +50,11 @@ func (p *pages) listed(folder, navigation string) []string {
 			found = append(found, name)
 		}
 	}
-	if folder == "releases" {
+	switch folder {
+	case "releases":
 		slices.Reverse(found)
+		return found
+	case "codes":
 		return found
 	}
 	slices.SortStableFunc(found, func(a, b string) int {

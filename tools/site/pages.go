@@ -25,7 +25,7 @@ type pages struct {
 func assemble(tree fs.FS) (*pages, error) {
 	site := &pages{files: map[string][]byte{}}
 	steps := []func(fs.FS) error{site.addWritten, site.addReleases, site.addReference, site.addHeaders,
-		site.addPackages, site.addConfig, site.rankSources}
+		site.addPackages, site.addCodes, site.addConfig, site.rankSources}
 	for _, step := range steps {
 		if err := step(tree); err != nil {
 			return nil, err

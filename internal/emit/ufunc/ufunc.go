@@ -29,8 +29,10 @@ var Target = emit.Target{
 type view struct {
 	Module  string
 	Kernels []kernelView
+	LeftOut []string // why other kernels are no gufuncs
 }
 
+// manifest leaves out kernels that are no gufuncs, as most gradients, but not all kernels.
 func manifest(m *emit.Model) (emit.Manifest, error) {
 	v := view{Module: m.Module()}
 	var errs []error
@@ -38,15 +40,20 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 		g, err := newGufunc(&m.Contracts[i])
 		if err != nil {
 			errs = append(errs, err)
+			v.LeftOut = append(v.LeftOut, err.Error())
 			continue
 		}
 		v.Kernels = append(v.Kernels, g.view())
 	}
 	parts := append(emit.Copies("ufunc", "", "loop.h", "operands.h"), emit.HostABI("numpy"))
-	return emit.Manifest{Assets: []emit.Asset{
+	made := emit.Manifest{LeftOut: errors.Join(errs...), Assets: []emit.Asset{
 		{From: "ufunc/kernels_ufunc.c.tmpl", To: "kernels_ufunc.c", View: v, Parts: parts, Unit: true},
 		{From: "ufunc/kernels_ufunc.py.tmpl", To: "kernels_ufunc.py", View: v},
-	}}, errors.Join(errs...)
+	}}
+	if len(v.Kernels) == 0 {
+		return made, made.LeftOut
+	}
+	return made, nil
 }
 
 // limits lists what a gufunc does not do for a kernel.

@@ -81,6 +81,20 @@ func TestInexpressibleKernels(t *testing.T) {
 	assert.NoError(t, err)
 }
 
+// A kernel that is no gufunc is left out beside one that is, and alone it is an error.
+func TestKernelsThatAreNoGufuncsAreLeftOut(t *testing.T) {
+	fits := kernel(func(*contract.Kernel) {})
+	other := kernel(func(k *contract.Kernel) { k.Name, k.NoBatch = "g", true })
+	made, err := manifest(&emit.Model{Contracts: []contract.Kernel{*fits, *other}})
+	require.NoError(t, err)
+	shown := made.Assets[0].View.(view)
+	assert.Len(t, shown.Kernels, 1)
+	assert.Equal(t, []string{"kernel g has batch: none, and a gufunc is a batched form"}, shown.LeftOut)
+	assert.Len(t, emit.Rejected(made.LeftOut), 1)
+	_, err = manifest(&emit.Model{Contracts: []contract.Kernel{*other}})
+	assert.Len(t, emit.Rejected(err), 1)
+}
+
 // Loops are in the order in which NumPy looks for one, and a variable has one dtype in each.
 func TestLoops(t *testing.T) {
 	g, err := newGufunc(kernel(func(k *contract.Kernel) {
