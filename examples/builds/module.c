@@ -3,7 +3,7 @@
 #include <dlpackgen/abi_check.h>
 #include <dlpackgen/rules.h>
 
-static PyObject *nbytes(PyObject *module, PyObject *unused) {
+static PyObject* nbytes(PyObject* module, PyObject* unused) {
   int64_t shape[] = {2, 3}, strides[] = {3, 1}, bytes = 0;
   DLTensor tensor = {0};
   (void)module, (void)unused;

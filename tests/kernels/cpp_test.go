@@ -242,7 +242,7 @@ var cppMistakes = map[string]mistake{
 	"copies begin again":           {"if (++index[d] < tensor_->shape[d]) break;", "if (index[d] < tensor_->shape[d]) break;"},
 	"copies have one dimension":    {"for (std::int32_t d = 0; d < tensor_->ndim; ++d) at +=", "for (std::int32_t d = 0; d < 1; ++d) at +="},
 	"errors forget their text":     {"text_ = other.text_;\n    other.text_ = mine;", "other.text_ = mine;"},
-	"arguments are never named":    {"if (all.substr(at).substr(0, before.size()) != before) return {};", "return {};"},
+	"arguments are never named":    {"message.argument != nullptr ? message.argument : \"\"", "\"\""},
 	"scalars of a variable: first": {"return all[which](room_);", "return all[0](room_);"},
 }
 
