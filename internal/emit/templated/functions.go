@@ -1,8 +1,10 @@
 package templated
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"text/template"
@@ -20,7 +22,8 @@ const (
 // maxDepth limits templates that include themselves.
 const maxDepth = 200
 
-// maxText limits what functions make during one file: variables can double a text in each step.
+// maxText limits what functions read and make during one file: variables can double a text in each
+// step, and functions can read it over and over.
 const maxText = 4 * MaxOutput
 
 // budget is what one file may still do.
@@ -53,76 +56,266 @@ func (b *budget) leave() string {
 	return ""
 }
 
-// bounded passes a text on, and counts it.
-func (b *budget) bounded(text string) (string, error) {
-	if b.text -= len(text); b.text < 0 {
-		return "", &spentError{fmt.Sprintf("functions of the template made more than %d bytes", maxText)}
+// charge counts bytes that functions read or make.
+func (b *budget) charge(n int) error {
+	if b.text -= n; b.text < 0 {
+		return &spentError{fmt.Sprintf("functions of the template read and made more than %d bytes", maxText)}
 	}
-	return text, nil
+	return nil
 }
 
-// functions are what templates can call beside the comparisons, the logic, index, len and slice of
-// text/template. docs/how-to/own-target.md lists them.
+// callCost is what a function is charged beside its texts.
+const callCost = 8
+
+// reads counts the texts that a function reads.
+func (b *budget) reads(texts ...string) error {
+	n := callCost
+	for _, text := range texts {
+		n += len(text)
+	}
+	return b.charge(n)
+}
+
+// prints counts values that are printed, with all that they contain.
+func (b *budget) prints(values ...any) error {
+	for _, v := range values {
+		var err error
+		switch v := v.(type) {
+		case string:
+			err = b.reads(v)
+		case []any:
+			err = errors.Join(b.charge(callCost), b.prints(v...))
+		case map[string]any:
+			err = b.printsMap(v)
+		default:
+			err = b.charge(callCost)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *budget) printsMap(values map[string]any) error {
+	for key, v := range values {
+		if err := b.prints(key, v); err != nil {
+			return err
+		}
+	}
+	return b.charge(callCost)
+}
+
+// makes runs a function over texts, and counts them and the result.
+func (b *budget) makes(of func() string, texts ...string) (string, error) {
+	if err := b.reads(texts...); err != nil {
+		return "", err
+	}
+	made := of()
+	return made, b.charge(len(made))
+}
+
+// functions are what templates can call beside the logic, len and slice of text/template.
+// docs/how-to/own-target.md lists them.
 func functions(b *budget) template.FuncMap {
 	f := template.FuncMap{counter: b.step, enter: b.enter, leave: b.leave}
-	for name, of := range map[string]func(string) string{
-		"upper": strings.ToUpper, "lower": strings.ToLower, "snake": snake, "camel": camel, "pascal": pascal,
-		"quote": quote,
-	} {
-		f[name] = func(text string) (string, error) { return b.bounded(of(text)) }
-	}
-	f["trimPrefix"] = func(prefix, text string) string { return strings.TrimPrefix(text, prefix) }
-	f["trimSuffix"] = func(suffix, text string) string { return strings.TrimSuffix(text, suffix) }
-	f["hasPrefix"] = func(prefix, text string) bool { return strings.HasPrefix(text, prefix) }
-	f["replace"] = func(old, new, text string) (string, error) {
-		if n := strings.Count(text, old) * len(new); n > maxText {
-			return b.bounded(strings.Repeat(" ", maxText+1))
-		}
-		return b.bounded(strings.ReplaceAll(text, old, new))
-	}
-	f["join"] = func(separator string, list []any) (string, error) {
-		if len(separator)*len(list) > maxText {
-			return b.bounded(strings.Repeat(" ", maxText+1))
-		}
-		return b.bounded(join(separator, list))
-	}
 	f["hex"] = func(n any) (string, error) {
 		v, err := integer(n)
 		return fmt.Sprintf("%#x", v), err
 	}
-	f["dict"] = dict
+	f["index"] = b.index
+	f["dict"] = func(pairs ...any) (map[string]any, error) {
+		if err := b.readsEach(pairs); err != nil {
+			return nil, err
+		}
+		return dict(pairs...)
+	}
 	f["add"] = arithmetic(func(x, y int64) int64 { return x + y })
 	f["sub"] = arithmetic(func(x, y int64) int64 { return x - y })
 	f["mul"] = arithmetic(func(x, y int64) int64 { return x * y })
+	addTexts(f, b)
 	addLines(f, b)
-	replaceBuiltins(f, b)
+	addComparisons(f, b)
+	replacePrints(f, b)
+	for _, name := range []string{"call", "html", "js", "urlquery"} { // no target needs them
+		f[name] = func(...any) (string, error) { return "", errors.New(name + " is not available in templates") }
+	}
 	return f
+}
+
+// addTexts adds the functions that change a text.
+func addTexts(f template.FuncMap, b *budget) {
+	for name, of := range map[string]func(string) string{
+		"upper": strings.ToUpper, "lower": strings.ToLower, "snake": snake, "camel": camel, "pascal": pascal,
+		"quote": quote,
+	} {
+		f[name] = func(text string) (string, error) { return b.makes(func() string { return of(text) }, text) }
+	}
+	f["trimPrefix"] = func(prefix, text string) (string, error) {
+		return b.makes(func() string { return strings.TrimPrefix(text, prefix) }, prefix)
+	}
+	f["trimSuffix"] = func(suffix, text string) (string, error) {
+		return b.makes(func() string { return strings.TrimSuffix(text, suffix) }, suffix)
+	}
+	f["hasPrefix"] = func(prefix, text string) (bool, error) { return strings.HasPrefix(text, prefix), b.reads(prefix) }
+	f["replace"] = func(old, new, text string) (string, error) {
+		// The result is charged before it is made: it can be much longer than the texts.
+		if err := errors.Join(b.reads(old, text), b.charge(strings.Count(text, old)*len(new))); err != nil {
+			return "", err
+		}
+		return b.makes(func() string { return strings.ReplaceAll(text, old, new) })
+	}
+	f["join"] = func(separator string, list []any) (string, error) {
+		if err := errors.Join(b.prints(list...), b.charge(len(separator)*len(list))); err != nil {
+			return "", err
+		}
+		return b.makes(func() string { return join(separator, list) })
+	}
 }
 
 // addLines adds the functions that lay out lines.
 func addLines(f template.FuncMap, b *budget) {
+	begun := func(begin, text string) (string, error) {
+		if err := errors.Join(b.reads(text), b.charge(strings.Count(text, "\n")*len(begin))); err != nil {
+			return "", err
+		}
+		return b.makes(func() string { return prefixed(begin, text) })
+	}
 	f["indent"] = func(columns int, text string) (string, error) {
 		if columns < 0 || columns > maxIndent {
 			return "", fmt.Errorf("indent takes 0 to %d columns, not %d", maxIndent, columns)
 		}
-		return b.bounded(prefixed(strings.Repeat(" ", columns), text))
+		return begun(strings.Repeat(" ", columns), text)
 	}
 	f["prefix"] = func(begin, text string) (string, error) {
 		if len(begin) > maxIndent {
 			return "", fmt.Errorf("prefix takes up to %d bytes", maxIndent)
 		}
-		return b.bounded(prefixed(begin, text))
+		return begun(begin, text)
 	}
-	f["wrap"] = func(columns int, text string) (string, error) { return b.bounded(wrap(columns, text)) }
+	f["wrap"] = func(columns int, text string) (string, error) {
+		return b.makes(func() string { return wrap(columns, text) }, text)
+	}
 }
 
-// replaceBuiltins bounds what text/template brings along, and removes what no target needs.
-func replaceBuiltins(f template.FuncMap, b *budget) {
-	f["print"] = func(values ...any) (string, error) { return b.bounded(fmt.Sprint(values...)) }
-	f["println"] = func(values ...any) (string, error) { return b.bounded(fmt.Sprintln(values...)) }
-	f["printf"] = func(format string, values ...any) (string, error) { return b.bounded(fmt.Sprintf(format, values...)) }
-	for _, name := range []string{"call", "html", "js", "urlquery"} {
-		f[name] = func(...any) (string, error) { return "", errors.New(name + " is not available in templates") }
+// addComparisons replaces those of text/template, which compare texts of any length uncounted.
+func addComparisons(f template.FuncMap, b *budget) {
+	for name, holds := range map[string]func(order int) bool{
+		"ne": func(order int) bool { return order != 0 },
+		"lt": func(order int) bool { return order < 0 },
+		"le": func(order int) bool { return order <= 0 },
+		"gt": func(order int) bool { return order > 0 },
+		"ge": func(order int) bool { return order >= 0 },
+	} {
+		f[name] = func(x, y any) (bool, error) {
+			order, err := b.compare(x, y)
+			return err == nil && holds(order), err
+		}
+	}
+	f["eq"] = func(x any, others ...any) (bool, error) {
+		if len(others) == 0 {
+			return false, errors.New("eq takes two values or more")
+		}
+		for _, y := range others {
+			if order, err := b.compare(x, y); err != nil || order == 0 {
+				return err == nil, err
+			}
+		}
+		return false, nil
+	}
+}
+
+// compare orders two values of one type: texts, whole numbers or truth values.
+func (b *budget) compare(x, y any) (int, error) {
+	if err := b.readsEach([]any{x, y}); err != nil {
+		return 0, err
+	}
+	if x, ok := x.(string); ok {
+		if y, ok := y.(string); ok {
+			return strings.Compare(x, y), nil
+		}
+	}
+	m, xErr := ordinal(x)
+	n, yErr := ordinal(y)
+	if _, truths := x.(bool); truths != isTruth(y) || xErr != nil || yErr != nil {
+		return 0, fmt.Errorf("expected two texts, two integers or two truth values, got %T and %T", x, y)
+	}
+	return cmp.Compare(m, n), nil
+}
+
+func isTruth(v any) bool {
+	_, is := v.(bool)
+	return is
+}
+
+// ordinal is a number that orders integers or truth values.
+func ordinal(v any) (int64, error) {
+	switch v {
+	case false:
+		return 0, nil
+	case true:
+		return 1, nil
+	}
+	return integer(v)
+}
+
+// index follows names and positions into a value, as that of text/template does.
+func (b *budget) index(v any, keys ...any) (any, error) {
+	if err := b.readsEach(keys); err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		if of, ok := v.(map[string]any); ok {
+			name, ok := key.(string)
+			if !ok {
+				return nil, fmt.Errorf("index takes the name of a member, got %v", key)
+			}
+			v = of[name]
+			continue
+		}
+		list, ok := v.([]any)
+		n, err := integer(key)
+		if !ok || err != nil || n < 0 || n >= int64(len(list)) {
+			return nil, fmt.Errorf("index takes a list and a position in it, from 0, got %v", key)
+		}
+		v = list[n]
+	}
+	return v, nil
+}
+
+// readsEach counts the values that are texts; others are not looked into.
+func (b *budget) readsEach(values []any) error {
+	n := callCost
+	for _, v := range values {
+		text, _ := v.(string)
+		n += len(text)
+	}
+	return b.charge(n)
+}
+
+// wide is what makes a result of printf longer than its texts: a width, or an operand that is used
+// again.
+var wide = regexp.MustCompile(`%[^a-zA-Z%]*([*\[]|[0-9]{3})`)
+
+// replacePrints counts what the functions that print read and make.
+func replacePrints(f template.FuncMap, b *budget) {
+	printed := func(of func() string, values []any) (string, error) {
+		if err := b.prints(values...); err != nil {
+			return "", err
+		}
+		return b.makes(of)
+	}
+	f["print"] = func(values ...any) (string, error) {
+		return printed(func() string { return fmt.Sprint(values...) }, values)
+	}
+	f["println"] = func(values ...any) (string, error) {
+		return printed(func() string { return fmt.Sprintln(values...) }, values)
+	}
+	f["printf"] = func(format string, values ...any) (string, error) {
+		if wide.MatchString(strings.ReplaceAll(format, "%%", "")) {
+			return "", errors.New("printf takes widths and precisions up to 99, and no operands by number or `*`")
+		}
+		return printed(func() string { return fmt.Sprintf(format, values...) }, append([]any{format}, values...))
 	}
 }
 

@@ -57,6 +57,10 @@ func TestFunctions(t *testing.T) {
 		`{{range .models}}{{.name}},{{end}}`:                                          "lp64,llp64,i386,ilp32,short-enums,",
 		`{{join "+" .elements.alignments}}`:                                           "2+4+8+16",
 		`{{(index .flags 0).value}}{{printf "%03d" 7}}`:                               "1007",
+		`{{eq 1 2 1}} {{ne "a" "b"}} {{lt 1 2}} {{le 2 2}}`:                           "true true true true",
+		`{{gt "b" "c"}} {{ge true false}}`:                                            "false true",
+		`{{index (dict "a" (dict "b" 3)) "a" "b"}} {{if index (dict) "no"}}x{{end}}`:  "3 ",
+		`{{printf "%d%% [%2d]" 5 6}}`:                                                 "5% [ 6]",
 		`{{range $i, $m := .models}}{{if eq $i 1}}{{break}}{{end}}{{$m.name}}{{end}}`: "lp64",
 	} {
 		assert.Equal(t, want, text(t, template), template)
@@ -123,7 +127,7 @@ func TestMistakesAndLimits(t *testing.T) {
 		"a large count":    {folder{"a.rs.tmpl": "{{range 1000000000000}}{{end}}"}, "the template took more than 1000000 steps"},
 		"doubled includes": {doubling(60), "the template took more than 1000000 steps"},
 		"doubled text": {folder{"a.rs.tmpl": `{{$x := "x"}}{{range 60}}{{$x = print $x $x}}{{end}}`},
-			"functions of the template made more than"},
+			"functions of the template read and made more than"},
 		"much output":   {folder{"a.rs.tmpl": `{{range 100000}}` + strings.Repeat("x", 1000) + `{{end}}`}, "the output has more than"},
 		"a large file":  {folder{"a.rs": strings.Repeat("x", MaxBytes+1)}, "t/a.rs: error: the file has more than"},
 		"no text":       {folder{"a.rs": "\xff"}, "t/a.rs: error: the file is not UTF-8 text"},
@@ -134,11 +138,35 @@ func TestMistakesAndLimits(t *testing.T) {
 		"hex of a text": {folder{"a.rs.tmpl": `{{hex "x"}}`}, "expected an integer, got x"},
 		"half a pair":   {folder{"a.rs.tmpl": `{{dict "x"}}`}, "dict takes names and values in turn"},
 		"many replacements": {folder{"a.rs.tmpl": `{{$x := "x"}}{{range 22}}{{$x = print $x $x}}{{end}}{{replace "x" $x $x}}`},
-			"functions of the template made more than"},
+			"functions of the template read and made more than"},
+		"one value":      {folder{"a.rs.tmpl": `{{eq 1}}`}, "eq takes two values or more"},
+		"unlike values":  {folder{"a.rs.tmpl": `{{eq "x" 1}}`}, "got string and int"},
+		"a truth and 1":  {folder{"a.rs.tmpl": `{{lt true 1}}`}, "got bool and int"},
+		"a far position": {folder{"a.rs.tmpl": `{{index .flags 99}}`}, "a position in it, from 0, got 99"},
+		"a wide column":  {folder{"a.rs.tmpl": `{{printf "%100d" 1}}`}, "printf takes widths and precisions up to 99"},
+		"one operand many times": {folder{"a.rs.tmpl": `{{printf "%[1]d%[1]d" 1}}`},
+			"printf takes widths and precisions up to 99"},
+		"doubled data": {folder{"a.rs.tmpl": `{{$x := dict}}{{range 60}}{{$x = dict "a" $x "b" $x}}{{end}}{{print $x}}`},
+			"functions of the template read and made more than"},
+		"long lines begun": {folder{"a.rs.tmpl": `{{$x := "\n"}}{{range 20}}{{$x = print $x $x}}{{end}}{{indent 100 $x}}`},
+			"functions of the template read and made more than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, problem := made(t, c.files, nil)
 			assert.Contains(t, problem, c.want)
+		})
+	}
+}
+
+// A function whose result is short must not read a long text in each of a million steps.
+func TestFunctionsCountWhatTheyRead(t *testing.T) {
+	const long = `{{$x := " "}}{{range 19}}{{$x = print $x $x}}{{end}}{{$y := print "" $x}}`
+	for _, call := range []string{`snake $x`, `lower $x | trimPrefix " "`, `trimPrefix $x "a"`,
+		`trimSuffix $x "a"`, `hasPrefix $x $y`, `wrap 9 $x`, `replace $x "" $y`, `replace " " "" $x`,
+		`eq $x $y`, `ne $x $y`, `lt $x $y`, `dict $x 1`, `index (dict "a" 1) $x`, `printf "%.1s" $x`, `len (print $x)`} {
+		t.Run(call, func(t *testing.T) {
+			_, problem := made(t, folder{"a.rs.tmpl": long + `{{range 1000}}{{$z := ` + call + `}}{{end}}`}, nil)
+			assert.Contains(t, problem, "functions of the template read and made more than")
 		})
 	}
 }
