@@ -46,7 +46,7 @@ func patterns(cmd *cobra.Command, args []string) error {
 // loadAll reads every config that the patterns name. What is wrong with one is kept for its
 // outcome; an error here concerns all of them.
 func (s *selection) loadAll(patterns []string) (*batch, error) {
-	for _, flag := range []string{"config", "no-config", "only", "out", "depfile", "stamp"} {
+	for _, flag := range []string{"config", "no-config", "prefix", "only", "out", "depfile", "stamp"} {
 		if f := s.cmd.Flags().Lookup(flag); f != nil && f.Changed {
 			return nil, cannot("usage", "give it to a run on one config", "--%s does not go with %s", flag, patterns[0])
 		}

@@ -47,18 +47,24 @@ func (a *app) vet() *cobra.Command {
 	return cmd
 }
 
-// everyFile replaces each pattern by the configs that it means.
+// everyFile replaces each pattern by the configs that it means. A file that several arguments mean
+// is there once.
 func everyFile(args []string) (files []string, findings []diag.Diagnostic) {
 	var all diag.List
 	for _, arg := range args {
-		if !workspace.IsPattern(arg) {
-			files = append(files, arg)
-			continue
+		below, missing := []string{arg}, []diag.Diagnostic(nil)
+		if workspace.IsPattern(arg) {
+			below, missing = workspace.Find(config.File, []string{arg})
 		}
-		below, missing := workspace.Find(config.File, []string{arg})
 		files = append(files, below...)
 		all.Add(missing...)
 	}
+	seen := map[string]bool{}
+	files = slices.DeleteFunc(files, func(file string) bool {
+		again := seen[filepath.Clean(file)]
+		seen[filepath.Clean(file)] = true
+		return again
+	})
 	return files, all.Sorted()
 }
 
@@ -114,7 +120,7 @@ func vetSource(file string, src []byte) []diag.Diagnostic {
 		return list.Sorted()
 	}
 	root.Errorf("unknown-kind", cmp.Or(nearKind(root), "begin the file with one of them"),
-		"neither a spec (`spec: 1`) nor a config (`version: %d`) nor a back end (`backend: %d`)", config.Version,
+		"neither a spec (`spec: 1`) nor a config (`version: %d`) nor a backend (`backend: %d`)", config.Version,
 		backend.Version)
 	return findings.Sorted()
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ func Find(name string, patterns []string) (files []string, findings []diag.Diagn
 		if len(f.files) == 0 && !found.Failed() {
 			found.Add(diag.Diagnostic{Severity: diag.Error, Code: "no-config", Pos: diag.Pos{File: pattern},
 				Text: "there is no " + name + " in this folder or below it",
-				Hint: "hidden folders, links, node_modules, testdata and vendor are not searched"})
+				Hint: "these folders are not searched: " + notSearched()})
 		}
 		files = append(files, f.files...)
 	}
@@ -56,12 +57,12 @@ func (f *finder) folder(dir string) {
 		return
 	}
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
+		inner := filepath.Join(dir, e.Name())
 		switch {
 		case e.IsDir() && !skipped(e.Name()):
-			f.folder(path)
+			f.folder(inner)
 		case e.Name() == f.name && !e.IsDir():
-			f.files = append(f.files, path)
+			f.files = append(f.files, inner)
 		}
 	}
 }
@@ -70,16 +71,24 @@ func (f *finder) unreadable(dir string, err error) {
 	if errors.Is(err, fs.ErrNotExist) && f.files != nil {
 		return // it went away after its parent was listed
 	}
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		err = of.Err
 	}
 	f.found.Errorf(diag.Pos{File: dir}, "unreadable", "%v", err)
 }
 
-// skipped reports whether a folder holds what others made: hidden ones and those that the go
-// command passes over, and the packages of npm.
+// notEntered are the folders that hold what others made: hidden ones and those that the go command
+// passes over, and the packages of npm. Each is a pattern of path.Match.
+var notEntered = []string{".*", "_*", "node_modules", "testdata", "vendor"}
+
+// skipped reports whether a folder of that name is passed over.
 func skipped(name string) bool {
-	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") ||
-		slices.Contains([]string{"node_modules", "testdata", "vendor"}, name)
+	return slices.ContainsFunc(notEntered, func(pattern string) bool {
+		matched, err := path.Match(pattern, name)
+		return matched && err == nil
+	})
 }
+
+// notSearched lists for readers what the search passes over.
+func notSearched() string { return strings.Join(notEntered, ", ") + ", and links" }

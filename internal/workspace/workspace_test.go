@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -40,6 +41,17 @@ func TestFindListsEachConfigOnce(t *testing.T) {
 		}
 		assert.Equal(t, expected, files, want)
 	}
+}
+
+// The hint of a pattern without configs names each kind of folder that the search passes over.
+func TestFindNamesWhatItPassesOver(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, pattern := range notEntered {
+		place(t, strings.ReplaceAll(pattern, "*", "a")+"/x.yaml")
+	}
+	_, found := Find("x.yaml", []string{"./..."})
+	require.Len(t, found, 1)
+	assert.Equal(t, "these folders are not searched: .*, _*, node_modules, testdata, vendor, and links", found[0].Hint)
 }
 
 // A folder that cannot be read is a finding, and the others are searched.
