@@ -84,19 +84,11 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(a.help())
-	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
+	root.SetUsageTemplate(root.UsageTemplate() + exitHelp())
 	root.AddCommand(a.generate(), a.check(), a.clean(), a.vet(), a.layout(), a.compat(),
 		a.verify(), a.list(), a.explain(), a.model(), a.schema(), a.init(), a.version(), a.completion())
 	return root
 }
-
-// exitHelp ends every help text: pipelines depend on these numbers.
-const exitHelp = `
-Exit code:
-  0  success
-  1  drift, edited files, findings, or a breaking change
-  2  could not run: usage, unreadable or invalid input, a newer lock, I/O
-`
 
 // noVerb prints the version for --version, and otherwise shows the help where it is not
 // the output that was asked for.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,6 +42,10 @@ func TestEveryVerbHasHelp(t *testing.T) {
 		var out, errs bytes.Buffer
 		assert.Equal(t, exitFine, Main([]string{c.Name(), "--help"}, &out, &errs))
 		assert.Contains(t, out.String(), "Exit code:", c.Name())
+		for _, e := range exitCodes {
+			assert.Regexp(t, fmt.Sprintf("(?m)^  %d  %s$", e.code, regexp.QuoteMeta(e.when)), out.String(), c.Name())
+			assert.Contains(t, verbTextOf(c).Long, fmt.Sprintf("**%d** %s\n", e.code, e.when), c.Name())
+		}
 		assert.Empty(t, errs.String())
 	}
 }

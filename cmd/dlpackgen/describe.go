@@ -20,7 +20,7 @@ type flagText struct{ Name, Shorthand, Type, Default, Usage string }
 
 // verbTextOf gives a verb and the verbs below it, less what help texts leave out.
 func verbTextOf(cmd *cobra.Command) verbText {
-	d := verbText{Use: cmd.Use, Short: cmd.Short, Long: cmd.Long + exitStatus, Example: cmd.Example}
+	d := verbText{Use: cmd.Use, Short: cmd.Short, Long: cmd.Long + exitStatus(), Example: cmd.Example}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			d.Flags = append(d.Flags, flagText{f.Name, f.Shorthand, f.Value.Type(), f.DefValue, f.Usage})
@@ -37,15 +37,3 @@ func verbTextOf(cmd *cobra.Command) verbText {
 func (a *app) printDescription(root *cobra.Command) error {
 	return json.NewEncoder(a.stdout).Encode(verbTextOf(root))
 }
-
-// exitStatus is exitHelp as a section of a man page.
-const exitStatus = `
-
-# EXIT STATUS
-
-**0** fine
-
-**1** drift, edited files, findings, or a breaking change
-
-**2** could not run: usage, unreadable or invalid input, a newer lock, I/O
-`

@@ -13,6 +13,34 @@ const (
 	exitCannot   = 2
 )
 
+// exitCodes are the exit codes in words, for help texts and man pages.
+var exitCodes = []struct {
+	code int
+	when string
+}{
+	{exitFine, "success"},
+	{exitFindings, "drift, edited files, findings, or a breaking change"},
+	{exitCannot, "could not run: usage, unreadable or invalid input, a newer lock, I/O"},
+}
+
+// exitHelp ends every help text.
+func exitHelp() string {
+	text := "\nExit code:\n"
+	for _, e := range exitCodes {
+		text += fmt.Sprintf("  %d  %s\n", e.code, e.when)
+	}
+	return text
+}
+
+// exitStatus is the section of a man page that exitHelp is of a help text.
+func exitStatus() string {
+	text := "\n\n# EXIT STATUS\n"
+	for _, e := range exitCodes {
+		text += fmt.Sprintf("\n**%d** %s\n", e.code, e.when)
+	}
+	return text
+}
+
 // failure ends a run with an exit code, after its findings are printed.
 type failure struct {
 	code     int
