@@ -93,7 +93,11 @@ func TestTheExampleConfigsAreValid(t *testing.T) {
 	require.Len(t, blocks, 2)
 	for _, block := range blocks {
 		text, _, _ := strings.Cut(block, "```")
-		code, _, stderr := run(t, "vet", input(t, t.TempDir(), "dlpackgen.yaml", []byte(text)))
+		dir := t.TempDir()
+		lua := filepath.Join(dir, "tools", "lua") // the templates of the target of one's own
+		require.NoError(t, os.MkdirAll(lua, 0o700))
+		input(t, lua, "dlpack.lua.tmpl", []byte("return {}\n"))
+		code, _, stderr := run(t, "vet", input(t, dir, "dlpackgen.yaml", []byte(text)))
 		assert.Equal(t, exitFine, code, stderr)
 	}
 }

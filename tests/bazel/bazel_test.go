@@ -88,16 +88,30 @@ func newUser(t *testing.T, who *syscall.Credential) *user {
 	return u
 }
 
-// download makes the user's program one that Bazel downloads, as from a release.
+// prefix is the folder of an archive as the how-to has it, with the name that tools/release gives
+// archives.
+func prefix(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs/how-to/bazel.md"))
+	require.NoError(t, err)
+	m := regexp.MustCompile(`strip_prefix = "(dlpackgen_[0-9.]+_linux_amd64)"`).FindSubmatch(page)
+	require.NotNil(t, m)
+	return string(m[1])
+}
+
+// download makes the user's program one that Bazel downloads, from an archive with a folder, as
+// those of a release.
 func (u *user) download(t *testing.T) {
 	t.Helper()
-	archive := filepath.Join(u.dir, "dlpackgen.tar.gz")
-	out, err := exec.Command("tar", "-C", u.dir+"/bin", "-czf", archive, "dlpackgen").CombinedOutput()
+	top, archive := prefix(t), filepath.Join(u.dir, "dlpackgen.tar.gz")
+	out, err := exec.Command("tar", "-C", u.dir+"/bin", "-czf", archive, "--transform", "s,^,"+top+"/,",
+		"dlpackgen").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	data, err := os.ReadFile(archive)
 	require.NoError(t, err)
 	u.replace(t, "WORKSPACE", `dlpackgen_local(name = "dlpackgen_local")`, fmt.Sprintf(
-		`dlpackgen_download(name = "dlpackgen_local", urls = ["file://%s"], sha256 = "%x")`, archive, sha256.Sum256(data)))
+		`dlpackgen_download(name = "dlpackgen_local", urls = ["file://%s"], sha256 = "%x", strip_prefix = "%s")`,
+		archive, sha256.Sum256(data), top))
 	u.replace(t, "WORKSPACE", `"dlpackgen_local")`, `"dlpackgen_download")`)
 	require.NoError(t, os.Remove(u.dir+"/bin/dlpackgen"))
 }

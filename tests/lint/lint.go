@@ -99,6 +99,7 @@ func Rules() []Rule {
 		{"the texts of mutants stand once", standingRows},
 		{"commands of tutorials and how-tos are run", unrunCommands},
 		{"links of pages lead somewhere", deadLinks},
+		{"copies of the version are up to date", staleVersions},
 	}
 }
 

@@ -54,6 +54,9 @@ func rowsOf(file, imported string) files {
 // wide is a line of that beginning, beyond every limit.
 func wide(begin string) string { return begin + strings.Repeat("words ", 25) }
 
+// copies is a tree of version 0.2.0 with one more file.
+func copies(file, text string) files { return files{"VERSION": "0.2.0\n", file: text} }
+
 // mutated is a source, and a table with one mutant of it.
 func mutated(source, row string) files {
 	return files{"gen/x.h": source, "tests/a/a_test.go": fine + "const text = \"a;\"\n" +
@@ -181,6 +184,19 @@ var broken = map[string]struct{ bad, good []files }{
 			{"docs/a.md": "[x](b.md)", "b.md": ""}},
 		good: []files{{"docs/a.md": "[x](../b.md#x-y-2), [y](../c), [z](https://b.org/d.md)", "b.md": "## X: `y` 2\n",
 			"c/d.go": fine}, {"a.md": "```\n[x](b.md)\n```\n"}},
+	},
+	"copies of the version are up to date": {
+		bad: []files{copies("bazel/MODULE.bazel", "    version = \"0.1.0\",\n"),
+			copies("docs/how-to/a.md", "bazel_dep(name = \"dlpackgen\", version = \"0.1.0\")\n"),
+			copies("docs/how-to/a.md", "    rev: v0.1.0\n"), copies("docs/how-to/a.md", "git checkout v0.1.0\n"),
+			copies("docs/how-to/a.md", "tar -xzf dlpackgen_0.1.0_linux_amd64.tar.gz\n"),
+			copies("docs/how-to/a.md", "dlpackgen-headers/0.1.0\n"), copies("docs/how-to/a.md", "archive/v0.1.0.tar.gz\n"),
+			copies("examples/ci/a.yml", "  - uses: dlpackgen/dlpackgen@v0.1.0\n"),
+			copies("examples/ci/a.yml", "  version: 0.1.0\n"), copies("examples/ci/a.yml", "dlpackgen==0.1.0\n"),
+			copies("packaging/vcpkg/vcpkg.json", "  \"version\": \"0.1.0\",\n"),
+			copies(".github/a.yml", "dlpackgen v0.1.0\n")},
+		good: []files{copies("bazel/MODULE.bazel", "    version = \"0.2.0\",\n"),
+			copies("docs/how-to/a.md", "Bazel 4.2.3, dlpackgen==0.2.0\n"), copies("docs/versions.md", "dlpackgen 0.1.0\n")},
 	},
 	"no backup files": {
 		bad:  []files{{"a/b.h.orig": "x"}, {"a/b.h.rej": ""}, {"b.h~": "x"}, {"b.bak": "x"}, {".b.h.swp": "x"}},

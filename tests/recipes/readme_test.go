@@ -186,7 +186,7 @@ func TestGenerateInAFreshCheckout(t *testing.T) {
 		p.write(t, name, string(data))
 	}
 	p.run(t, "go", "run", "./cmd/dlpackgen", "generate")
-	for _, name := range append(p.locked(t), "dlpackgen.lock") {
+	for _, name := range append(p.locked(t, "."), "dlpackgen.lock") {
 		committed, err := os.ReadFile(filepath.Join(root, name))
 		require.NoError(t, err)
 		made := p.read(t, name)

@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,10 +23,11 @@ func TestGitAttributes(t *testing.T) {
 		"our own": string(ours)} {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t,
-				map[string]string{".gitattributes": attributes, "dlpackgen.yaml": config(t)})
+				map[string]string{".gitattributes": attributes,
+					"dlpackgen.yaml": "version: 1\ntargets: {c: {path: gen/c}}\n"})
 			p.run(t, "git", "init", "--quiet")
 			p.run(t, "dlpackgen", "generate")
-			for _, name := range append(p.locked(t), "dlpackgen.lock") {
+			for _, name := range append(p.locked(t, "."), "dlpackgen.lock") {
 				assert.Equal(t, name+": linguist-generated: set\n",
 					p.run(t, "git", "check-attr", "linguist-generated", "--", name))
 			}
@@ -34,56 +36,61 @@ func TestGitAttributes(t *testing.T) {
 	}
 }
 
-// locked names every file that the lock says was made.
-func (p *project) locked(t *testing.T) []string {
+// locked names every file that the lock of a folder says was made.
+func (p *project) locked(t *testing.T, out string) []string {
 	t.Helper()
 	var names []string
-	for _, line := range strings.Split(strings.TrimSpace(p.read(t, "dlpackgen.lock")), "\n")[1:] {
+	for _, line := range strings.Split(strings.TrimSpace(p.read(t, out+"/dlpackgen.lock")), "\n")[1:] {
 		fields := strings.Fields(line)
-		names = append(names, fields[len(fields)-1])
+		names = append(names, path.Join(out, fields[len(fields)-1]))
 	}
 	require.NotEmpty(t, names)
 	return names
 }
 
-// config is that of the pages about make and ninja.
-func config(t *testing.T) string {
-	t.Helper()
-	return howTo(t, "make.md", "yaml config")
-}
-
 const nothingToDo = "ninja: no work to do.\n"
 
-// TestNinja has one more rule than the page: a user of the header, to see
-// what a run of dlpackgen makes others do.
+// pageProject has the files that a page about make or ninja shows, and a program of the project,
+// to be upgraded.
+func pageProject(t *testing.T, name string) *project {
+	t.Helper()
+	p := newProject(t, nil)
+	for _, f := range fences(page(t, "docs/how-to/"+name)) {
+		if file := f.file(); file != "" {
+			p.write(t, file, f.text)
+		}
+	}
+	p.ownTool(t)
+	p.write(t, "program.ninja", "program = "+p.path("bin/dlpackgen")+"\n")
+	return p
+}
+
+// TestNinja changes each input of the page's build in turn, and removes each file that is made.
 func TestNinja(t *testing.T) {
 	testtool.Require(t, "ninja", "ninja-build")
-	user := "\nrule copy\n  command = cp $in $out\nbuild seen: copy gen/c/dlpack/dlpack.h\n"
-	rules := howTo(t, "ninja.md", "ninja") + user
-	p := newProject(t, map[string]string{"build.ninja": rules, "dlpackgen.yaml": config(t)})
-
+	testtool.Require(t, "gcc", "gcc")
+	p := pageProject(t, "ninja.md")
 	p.run(t, "ninja")
-	assert.Equal(t, p.read(t, "gen/c/dlpack/dlpack.h"), p.read(t, "seen"))
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
 	assert.Contains(t, p.run(t, "ninja", "-t", "deps"), "dlpackgen.yaml", "ninja took the depfile")
 
-	for _, name := range p.locked(t) {
+	for _, name := range p.locked(t, "gen") {
 		require.NoError(t, os.Remove(p.path(name)))
 		p.run(t, "ninja")
 		assert.FileExists(t, p.path(name), "ninja knows each file that is made, and makes it again")
 	}
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
 
-	first := p.modified(t, "seen")
+	first := p.modified(t, "main.o")
 	p.touch(t, "dlpackgen.yaml")
 	assert.Contains(t, p.run(t, "ninja", "-v"), "dlpackgen generate", "the config is newer")
-	assert.Equal(t, first, p.modified(t, "seen"), "but the header is the same, so nothing else is made again")
+	assert.Equal(t, first, p.modified(t, "main.o"), "but the header is the same, so nothing is compiled again")
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
 
 	p.write(t, "dlpackgen.yaml", strings.Replace(p.read(t, "dlpackgen.yaml"), `"1.3"`, `"1.2"`, 1))
 	p.touch(t, "dlpackgen.yaml")
-	p.run(t, "ninja")
-	assert.Contains(t, p.read(t, "seen"), "DLPack 1.2", "another release, another header")
+	assert.Contains(t, p.run(t, "ninja", "-v"), "-c -o main.o", "another release, another header")
+	assert.Contains(t, p.read(t, "gen/c/dlpack/dlpack.h"), "DLPack 1.2")
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
 }
 
@@ -100,31 +107,30 @@ func (p *project) ownTool(t *testing.T) (program string) {
 	return p.path("bin/dlpackgen")
 }
 
-// TestNinjaSeesAnUpgrade replaces the program, and takes it away.
+// TestNinjaSeesAnUpgrade replaces the program, and names another one.
 func TestNinjaSeesAnUpgrade(t *testing.T) {
 	testtool.Require(t, "ninja", "ninja-build")
-	p := newProject(t, map[string]string{"build.ninja": howTo(t, "ninja.md", "ninja"), "dlpackgen.yaml": config(t)})
-	program := p.ownTool(t)
+	testtool.Require(t, "gcc", "gcc")
+	p := pageProject(t, "ninja.md")
 	p.run(t, "ninja")
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
 	assert.Contains(t, p.run(t, "ninja", "-t", "deps"), "bin/dlpackgen", "ninja took the depfile")
 	p.touch(t, "bin/dlpackgen")
 	assert.Contains(t, p.run(t, "ninja", "-v"), "dlpackgen generate", "the program is newer")
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
-	require.NoError(t, os.Remove(program))
-	assert.Contains(t, p.run(t, "ninja", "-v"), "dlpackgen generate", "the program is another one")
+	require.NoError(t, os.Rename(p.path("bin/dlpackgen"), p.path("bin/other")))
+	p.write(t, "program.ninja", "program = "+p.path("bin/other")+"\n")
+	assert.Contains(t, p.run(t, "ninja", "-v"), "other generate", "the program is another one")
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
 }
 
-// TestMake shows that make runs dlpackgen when the config or the program is newer, and
-// once each time; and that what uses an unchanged header is never compiled again.
+// TestMake shows that make runs dlpackgen when the config or the program is newer or a file is
+// lost, and once each time; and that what uses an unchanged header is never compiled again.
 func TestMake(t *testing.T) {
 	testtool.Require(t, "make", "make")
 	testtool.Require(t, "gcc", "gcc")
-	p := newProject(t, map[string]string{"Makefile": howTo(t, "make.md", "make make"), "dlpackgen.yaml": config(t),
-		"use.c": "#include <dlpack/dlpack.h>\nDLTensor tensor;\n"})
-	program := p.ownTool(t)
-	const generates, compiles = "dlpackgen generate", "-c -o use.o"
+	p := pageProject(t, "make.md")
+	const generates, compiles = "dlpackgen generate", "-c -o main.o"
 	out := p.run(t, "make")
 	assert.Contains(t, out, generates)
 	assert.Contains(t, out, compiles)
@@ -132,7 +138,7 @@ func TestMake(t *testing.T) {
 	for what, change := range map[string]func(){
 		"the config is newer":        func() { p.touch(t, "dlpackgen.yaml") },
 		"the program is newer":       func() { p.touch(t, "bin/dlpackgen") },
-		"the program has moved away": func() { require.NoError(t, os.Remove(program)) },
+		"the program has moved away": func() { require.NoError(t, os.Remove(p.path("bin/dlpackgen"))) },
 	} {
 		change()
 		out := p.run(t, "make")
@@ -141,10 +147,13 @@ func TestMake(t *testing.T) {
 		out = p.run(t, "make")
 		assert.NotContains(t, out, generates, "%s: once is enough", what)
 		if what == "the program has moved away" {
-			program = p.ownTool(t)
+			p.ownTool(t)
 			p.run(t, "make")
 		}
 	}
+	require.NoError(t, os.Remove(p.path("gen/c/dlpackgen/rules.h")))
+	assert.Contains(t, p.run(t, "make"), generates, "a header is lost, which no source includes")
+	assert.FileExists(t, p.path("gen/c/dlpackgen/rules.h"))
 	p.write(t, "dlpackgen.yaml", strings.Replace(p.read(t, "dlpackgen.yaml"), `"1.3"`, `"1.2"`, 1))
 	p.touch(t, "dlpackgen.yaml")
 	out = p.run(t, "make")

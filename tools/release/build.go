@@ -57,7 +57,7 @@ type binary struct {
 }
 
 // Functions are not inlined: binaries are a seventh smaller for it, and take a seventh longer.
-// docs/how-to/install.md has these flags for who builds the same binaries by go install.
+// CONTRIBUTING.md has this flag and the tag of build.
 const compilerFlags = "-gcflags=all=-l"
 
 // install builds the program, and gives its path.

@@ -70,11 +70,12 @@ Installed-Size: %d
 Section: devel
 Priority: optional
 Homepage: %s
-Description: headers, bindings and ABI proofs from the spec of DLPack
- DLPack is the C struct through which NumPy, PyTorch, JAX and others exchange
- tensors without copying them. dlpackgen generates the C header, bindings for
- C++, Go and Python, and operators for machine-learning frameworks from one
- spec of every DLPack release, with asserts on their layout.
+Description: generator of callers of kernels, headers and bindings for DLPack
+ A kernel is written once in C, C++, CUDA or Go. dlpackgen generates the code
+ that calls it from NumPy, PyTorch, JAX and other hosts, and that checks every
+ argument first. DLPack passes the tensors, so nothing is copied. dlpackgen
+ also generates the C header of every DLPack release with asserts on its
+ layout, and bindings for C++, Go and Python.
 `, r.version, b.arch, maintainer, size, homepage)
 }
 

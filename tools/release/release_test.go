@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +42,25 @@ func TestNamesOfPlatforms(t *testing.T) {
 	}
 	if _, err := (binary{platform: platform{"darwin", "arm64"}, data: []byte("no program")}).wheelTags(); err == nil {
 		t.Error("the oldest macOS is read of the program")
+	}
+}
+
+// Links to files lead to the repository at the version's tag; others stay as they are.
+func TestLinksOfTheReadmeAreAbsolute(t *testing.T) {
+	const page, want = "[a](docs/a.md#b), [c](LICENSE), [d](#here), [e](https://example.com/e.md)",
+		"[a](https://github.com/dlpackgen/dlpackgen/blob/v1.2.3/docs/a.md#b), " +
+			"[c](https://github.com/dlpackgen/dlpackgen/blob/v1.2.3/LICENSE), [d](#here), [e](https://example.com/e.md)"
+	if got := string(absoluteLinks([]byte(page), "v1.2.3")); got != want {
+		t.Errorf("absoluteLinks gives %s", got)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`\]\(([^)]*)\)`).FindAllSubmatch(absoluteLinks(readme, "v1.2.3"), -1) {
+		if !strings.HasPrefix(string(m[1]), "https://") {
+			t.Errorf("the README of packages links %s", m[1])
+		}
 	}
 }
 

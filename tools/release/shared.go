@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,7 @@ func (r *release) common(binaries []binary) (*shared, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.readme = file{path: "README.md", data: text}
+	s.readme = file{path: "README.md", data: absoluteLinks(text, r.tag())}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		script, err := output(r.tmp, nil, r.tool, "completion", shell)
 		if err != nil {
@@ -58,6 +59,14 @@ func (r *release) common(binaries []binary) (*shared, error) {
 	}
 	s.include, err = r.headers()
 	return s, err
+}
+
+// relativeLink is a link of Markdown to a file of the repository.
+var relativeLink = regexp.MustCompile(`\]\(([^)\s:#][^)\s:]*)\)`)
+
+// absoluteLinks lets links to files of the repository work from a package and a registry's page.
+func absoluteLinks(page []byte, tag string) []byte {
+	return relativeLink.ReplaceAll(page, []byte("]("+homepage+"/blob/"+tag+"/$1)"))
 }
 
 // source is the path of a file of the module.

@@ -89,7 +89,7 @@ License-Expression: Apache-2.0
 	}
 	fmt.Fprintf(&b, `Project-URL: Homepage, %[1]s
 Project-URL: Changelog, %[1]s/blob/%[2]s/CHANGELOG.md
-Keywords: dlpack,tensor,codegen,bindings
+Keywords: dlpack,tensor,kernel,codegen,bindings
 Classifier: Development Status :: 4 - Beta
 Classifier: Intended Audience :: Developers
 Classifier: Topic :: Software Development :: Code Generators
@@ -102,7 +102,7 @@ Description-Content-Type: text/markdown
 
 const (
 	homepage = "https://" + modulePath
-	summary  = "Make headers, bindings and ABI proofs from the spec of DLPack"
+	summary  = "Generate callers of C, C++, CUDA and Go kernels for NumPy, PyTorch, JAX and other hosts of DLPack"
 )
 
 // record lists a wheel's files with their digests, itself last and without one.

@@ -1,0 +1,35 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// versionCopy is the version of dlpackgen in a recipe: behind its name, in an address or a tag, or
+// as a key of a manifest.
+var versionCopy = regexp.MustCompile(`(?m)(?:dlpackgen(?:-headers)?(?:==|@v|[-_/]| v|", version = ")|/v|` +
+	`\bgit checkout v|\brev: v|^ *"?version"?(?: =|:) "?)(\d+\.\d+\.\d+)`)
+
+// staleVersions finds copies of the version that differ from the file VERSION. Recipes need them:
+// their readers copy the text, and their tools read no other file.
+func staleVersions(tree []File) (found []string) {
+	version := ""
+	for _, f := range tree {
+		if f.Path == "VERSION" {
+			version = strings.TrimSpace(string(f.Data))
+		}
+	}
+	for _, f := range tree {
+		if !f.within(".github", "bazel", "packaging", "examples/builds", "examples/ci", "docs/how-to") {
+			continue
+		}
+		for _, m := range versionCopy.FindAllSubmatchIndex(f.Data, -1) {
+			if copied := string(f.Data[m[2]:m[3]]); copied != version {
+				line := 1 + strings.Count(string(f.Data[:m[2]]), "\n")
+				found = append(found, fmt.Sprintf("%s:%d: version %s, but VERSION has %s", f.Path, line, copied, version))
+			}
+		}
+	}
+	return found
+}
