@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -8,21 +9,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
 // standingRows finds the rows of mutants whose text does not stand once in a source of that name,
-// so that nobody has to compile all mutants to learn it.
+// or in any source for a row without a file, so that nobody has to compile all mutants to learn it.
 func standingRows(tree []File) (found []string) {
-	sources := map[string][]File{}
-	for _, f := range tree {
-		if f.within("templates", "gen", "backends", "examples", "tests") {
-			base := path.Base(f.Path)
-			stem, _, _ := strings.Cut(base, ".")
-			sources[base], sources[stem] = append(sources[base], f), append(sources[stem], f)
-		}
-	}
+	sources := sourcesOf(tree)
 	tables := map[string]*tables{}
 	for _, f := range tree {
 		if f.Go != nil && f.within("tests") {
@@ -35,6 +30,26 @@ func standingRows(tree []File) (found []string) {
 		}
 	}
 	return found
+}
+
+// everywhere is the key of all sources that are not the tests themselves.
+const everywhere = "/"
+
+// sourcesOf gives the sources that mutants change, by their names with and without suffixes.
+func sourcesOf(tree []File) map[string][]File {
+	sources := map[string][]File{}
+	for _, f := range tree {
+		if !f.within("templates", "gen", "backends", "examples", "tests") {
+			continue
+		}
+		base := path.Base(f.Path)
+		stem, _, _ := strings.Cut(base, ".")
+		sources[base], sources[stem] = append(sources[base], f), append(sources[stem], f)
+		if f.Go == nil || !f.within("tests") {
+			sources[everywhere] = append(sources[everywhere], f)
+		}
+	}
+	return sources
 }
 
 // made are files that tests make, by the source that has their text.
@@ -97,19 +112,62 @@ func (p *tables) fieldsOf(of ast.Expr) (names []string) {
 // missing tells of the rows of a file.
 func (p *tables) missing(f File, sources map[string][]File) (found []string) {
 	ast.Inspect(f.Go, func(n ast.Node) bool {
-		if table, ok := n.(*ast.CompositeLit); ok {
-			fields := p.fieldsOf(element(table.Type))
-			file := max(slices.Index(fields, "file"), slices.Index(fields, "header"))
-			old := slices.Index(fields, "old")
-			for _, row := range table.Elts {
-				if file >= 0 && old >= 0 {
-					found = append(found, p.row(f, row, file, old, sources)...)
-				}
+		switch n := n.(type) {
+		case *ast.CompositeLit:
+			found = append(found, p.table(f, n, sources)...)
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Old" {
+				found = append(found, p.somewhere(f, n.Value, sources[everywhere])...)
 			}
 		}
 		return true
 	})
 	return found
+}
+
+// table tells of the rows of a table whose type has a field for the text.
+func (p *tables) table(f File, table *ast.CompositeLit, sources map[string][]File) (found []string) {
+	fields := p.fieldsOf(element(table.Type))
+	file := max(slices.Index(fields, "file"), slices.Index(fields, "header"))
+	old := slices.Index(fields, "old")
+	if old < 0 {
+		return nil
+	}
+	for _, row := range table.Elts {
+		if file >= 0 {
+			found = append(found, p.row(f, row, file, old, sources)...)
+		} else if parts := partsOf(row); len(parts) > old {
+			found = append(found, p.somewhere(f, parts[old], sources[everywhere])...)
+		}
+	}
+	return found
+}
+
+// partsOf gives the values of a row.
+func partsOf(row ast.Expr) []ast.Expr {
+	if pair, ok := row.(*ast.KeyValueExpr); ok {
+		row = pair.Value
+	}
+	if parts, ok := row.(*ast.CompositeLit); ok {
+		return parts.Elts
+	}
+	return nil
+}
+
+// rendered are parts of texts that no source has, since they have names of a test's description.
+var rendered = []string{"rms_norm(", "given_sites_", "given4_", "a1_", "call_.", "call.a0", "call.r0",
+	"example.com/args/"}
+
+// somewhere tells of a text that stands once in no source at all. The file of such a row is known
+// only when the test runs, and so are texts that are no constants.
+func (p *tables) somewhere(f File, row ast.Expr, sources []File) []string {
+	text, ok := p.text(row)
+	known := func(part string) bool { return strings.Contains(text, part) }
+	if !ok || slices.ContainsFunc(rendered, known) ||
+		slices.ContainsFunc(sources, func(s File) bool { return stands(s, text) }) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: no source has once: %q", f.at(row), text)}
 }
 
 // element gives the type of a table's rows.
@@ -125,15 +183,12 @@ func element(of ast.Expr) ast.Expr {
 
 // row tells what is wrong with one.
 func (p *tables) row(f File, row ast.Expr, file, old int, sources map[string][]File) []string {
-	if pair, ok := row.(*ast.KeyValueExpr); ok {
-		row = pair.Value
-	}
-	parts, ok := row.(*ast.CompositeLit)
-	if !ok || len(parts.Elts) <= max(file, old) {
+	parts := partsOf(row)
+	if len(parts) <= max(file, old) {
 		return []string{f.at(row) + ": a row of mutants without a file and a text"}
 	}
-	name, isName := p.text(parts.Elts[file])
-	text, isText := p.text(parts.Elts[old])
+	name, isName := p.text(parts[file])
+	text, isText := p.text(parts[old])
 	if !isName || !isText {
 		return []string{f.at(row) + ": a row of mutants whose file and text are no constants"}
 	}
@@ -147,10 +202,24 @@ func (p *tables) row(f File, row ast.Expr, file, old int, sources map[string][]F
 
 // stands tells whether a text stands once in a source.
 func stands(f File, text string) bool {
+	if !bytes.Contains(f.Data, []byte(longestWord(text))) {
+		return false // far cheaper than a search that ignores how lines break
+	}
 	if slices.Contains([]string{".c", ".h", ".cpp", ".hpp"}, path.Ext(strings.TrimSuffix(f.Path, ".tmpl"))) {
 		return mutant.Count(string(f.Data), text) == 1
 	}
 	return strings.Count(string(f.Data), text) == 1
+}
+
+// longestWord gives the longest identifier or number of a text.
+func longestWord(text string) (longest string) {
+	isNoPart := func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	for word := range strings.FieldsFuncSeq(text, isNoPart) {
+		if len(word) > len(longest) {
+			longest = word
+		}
+	}
+	return longest
 }
 
 // text gives the value of a constant.
