@@ -35,6 +35,9 @@ func (j *job) rendered() (tree.Request, error) {
 	var err error
 	req.Targets, err = j.render(j.out)
 	req.Inputs = slices.Concat(j.inputs, j.read)
+	if err == nil {
+		err = j.checkTemplateFolders(req.Targets)
+	}
 	return req, err
 }
 

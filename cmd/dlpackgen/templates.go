@@ -15,25 +15,29 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/templated"
+	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// templates reads the folder of a target of the config's own. A root keeps links from leading out.
+// templates reads the folder of a target of the config's own. The folders are inputs too: a file
+// that is added changes nothing else.
 func (j *job) templates(t config.Target) ([]emit.Source, error) {
 	if t.Templates == "" {
 		return nil, nil
 	}
 	folder := filepath.Join(j.dir, filepath.FromSlash(t.Templates))
-	root, err := os.OpenRoot(folder)
+	root, err := j.openTemplates(t.Templates)
 	if err != nil {
-		return nil, noTemplate(folder, "%v", err)
+		return nil, err
 	}
 	defer root.Close()
 	var all []emit.Source
 	err = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		file := filepath.Join(folder, filepath.FromSlash(name))
 		if err != nil {
-			return noTemplate(filepath.Join(folder, filepath.FromSlash(name)), "%v", err)
+			return noTemplate(file, "%v", err)
 		}
 		if name == "." || e.IsDir() && !isHidden(name) {
+			j.read = append(j.read, file)
 			return nil
 		}
 		return addSource(root, folder, name, e, &all)
@@ -45,6 +49,74 @@ func (j *job) templates(t config.Target) ([]emit.Source, error) {
 		j.read = append(j.read, s.File)
 	}
 	return all, err
+}
+
+// openTemplates opens a folder below that of the config. No part of its path may be a link: the
+// files would be read, and copied, from elsewhere.
+func (j *job) openTemplates(folder string) (*os.Root, error) {
+	base, err := os.OpenRoot(j.dir)
+	if err != nil {
+		return nil, noTemplate(j.dir, "%v", err)
+	}
+	defer base.Close()
+	var part string
+	for _, name := range strings.Split(folder, "/") {
+		part = path.Join(part, name)
+		info, err := base.Lstat(part)
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("it must be a folder, not a file, link, pipe or device (%s)", info.Mode())
+		}
+		if err != nil {
+			return nil, noTemplate(filepath.Join(j.dir, filepath.FromSlash(part)), "%v", err)
+		}
+	}
+	root, err := base.OpenRoot(folder)
+	if err != nil {
+		return nil, noTemplate(filepath.Join(j.dir, filepath.FromSlash(folder)), "%v", err)
+	}
+	return root, nil
+}
+
+// checkTemplateFolders rejects files that would be written into a folder of templates, where the
+// next run would read them. The config's paths are checked before; --out and links are not.
+func (j *job) checkTemplateFolders(made []tree.Target) error {
+	for _, own := range slices.Concat(j.config.Selected, j.config.Others) {
+		if own.Templates == "" {
+			continue
+		}
+		folder, err := tree.Real(filepath.Join(j.dir, filepath.FromSlash(own.Templates)))
+		if err != nil {
+			return cannot("io", "", "%v", err)
+		}
+		if file := j.fileBelow(folder, made); file != "" {
+			return &failure{code: exitCannot, findings: []diag.Diagnostic{{
+				Severity: diag.Error, Code: "path-conflict", Pos: diag.Pos{File: file},
+				Text: "this file would be written into the folder of the templates of target " + own.Name,
+				Hint: "move the templates to a folder where no target writes, or give another --out",
+			}}}
+		}
+	}
+	return nil
+}
+
+// fileBelow returns the first file of the targets that would lie in a folder, or "".
+func (j *job) fileBelow(folder string, made []tree.Target) string {
+	for _, t := range made {
+		dirs := map[string]bool{}
+		for _, f := range t.Files {
+			name := j.name(path.Join(t.Path, f.Path))
+			dir := filepath.Dir(name)
+			if _, known := dirs[dir]; !known {
+				real, err := tree.Real(dir)
+				rel, notBelow := filepath.Rel(folder, real)
+				dirs[dir] = err == nil && notBelow == nil && filepath.IsLocal(rel)
+			}
+			if dirs[dir] {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // isHidden tells what is no input: files of tools, and what editors leave behind.

@@ -48,8 +48,9 @@ type Target struct {
 	Options map[string]string
 	// Templates is the folder of a target of the config's own: slashes, relative to the config's
 	// folder.
-	Templates string
-	at        *yaml.Node // where the config lists it; nil without one
+	Templates   string
+	at          *yaml.Node // where the config lists it; nil without one
+	templatesAt *yaml.Node // the value of that key; nil without one
 }
 
 // Choice is what the command line says about every config.
@@ -131,6 +132,7 @@ func (d *decoder) config(root *yaml.Node) *Config {
 	cfg.Contracts = d.kernels(cfg, kernels)
 	d.checkContractsAreUsed(cfg, kernels)
 	d.checkNeeds(cfg, m.Get("elsewhere"))
+	checkTemplateFolders(cfg)
 	m.Close()
 	d.checkOnly(cfg)
 	return cfg

@@ -1,8 +1,11 @@
 package config
 
 import (
+	"path"
 	"slices"
+	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/relpath"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
@@ -25,8 +28,32 @@ func (d *decoder) templated(cfg *Config, e yaml.Entry, release string, asked *ya
 	row := d.table.Templated(name)
 	t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}, at: e.Value}
 	m := e.Value.Map("target " + name)
-	t.Templates = localPath(m.Get(keyTemplates), keyTemplates, "templates stand below the folder of the config")
+	t.templatesAt = m.Get(keyTemplates)
+	t.Templates = localPath(t.templatesAt, keyTemplates, "templates stand below the folder of the config")
 	asked = d.settings(m, &t, asked)
 	m.Close()
 	d.place(cfg, t, orElse(asked, e.Value))
+}
+
+// checkTemplateFolders rejects targets that write into a folder of templates: the next run would
+// take their files for templates. Letters of either case are equal, as on some disks.
+func checkTemplateFolders(cfg *Config) {
+	all := slices.Concat(cfg.Selected, cfg.Others)
+	for _, own := range all {
+		if own.templatesAt == nil {
+			continue
+		}
+		for _, t := range all {
+			if to := path.Join(cfg.Out, t.Path); isBelow(to, own.Templates) {
+				own.templatesAt.Errorf("path-conflict", "move the templates to a folder where no target writes, such as "+
+					"templates/"+own.Name, "target %s writes to %s, in the folder of the templates of target %s", t.Name, to,
+					own.Name)
+			}
+		}
+	}
+}
+
+// isBelow reports whether a path is a folder or lies in it.
+func isBelow(name, folder string) bool {
+	return folder == "." || strings.HasPrefix(relpath.Fold(name)+"/", relpath.Fold(folder)+"/")
 }

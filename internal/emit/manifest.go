@@ -18,14 +18,16 @@ type Manifest struct {
 
 // Asset is one output and its source.
 type Asset struct {
-	From  string // the source, below templates/; one that ends in .tmpl is a template
-	To    string // the output: slashes, relative to the target's own path
-	View  any    // what the template shows
-	Text  []byte // the source itself, where no file below templates/ has it
-	Head  string // the banner, where the name of the output does not tell it
-	Words Words  // in this asset alone
-	Gofmt bool   // gofmt decides how the filled template looks
-	Once  bool   // a starter file: see File.Once
+	From string // the source, below templates/; one that ends in .tmpl is a template
+	To   string // the output: slashes, relative to the target's own path
+	View any    // what the template shows
+	Text []byte // the source itself, where no file below templates/ has it
+	Head string // the banner, where the name of the output does not tell it
+	// Verbatim: the text is the user's, so nothing in it is replaced.
+	Verbatim bool
+	Words    Words // in this asset alone
+	Gofmt    bool  // gofmt decides how the filled template looks
+	Once     bool  // a starter file: see File.Once
 	// Defines are the C functions of a starter file: see File.Defines.
 	Defines []string
 	Main    bool // the target's interface file: see File.Main

@@ -29,6 +29,9 @@ func Render(version string, m Manifest) ([]File, error) {
 
 // render makes one file: the source below the banner.
 func (a Asset) render(version string, words Words) (File, error) {
+	if a.Verbatim {
+		return File{Path: a.To, Data: slices.Concat([]byte(a.Head), a.Text)}, nil
+	}
 	words = slices.Concat(a.Words, words)
 	source, err := a.source(words)
 	if err != nil {

@@ -121,18 +121,10 @@ func (r *renderer) assets(set *set) emit.Manifest {
 			text = r.fill(set, s)
 		}
 		if banner, ok := r.banner(s, to); ok {
-			made.Assets = append(made.Assets, emit.Asset{To: to, Text: nonNil(text), Head: banner})
+			made.Assets = append(made.Assets, emit.Asset{To: to, Text: text, Head: banner, Verbatim: true})
 		}
 	}
 	return made
-}
-
-// nonNil keeps an empty file from being looked up below templates/.
-func nonNil(text []byte) []byte {
-	if text == nil {
-		return []byte{}
-	}
-	return text
 }
 
 // banner is the head of a file, in a comment of its language.
