@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -72,4 +73,36 @@ func TestTheArchitectureNamesEveryFolderOfTests(t *testing.T) {
 		}
 	}
 	assert.Equal(t, named, strings.Count(string(text), "| [tests/"), "and none that is gone")
+}
+
+// The newest versions of libraries that docs/python.md names are those that the tests install.
+func TestTheNewestVersionsAreThePinnedOnes(t *testing.T) {
+	var pinned strings.Builder
+	files, err := filepath.Glob("../requirements*.txt")
+	require.NoError(t, err)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		pinned.Write(text)
+	}
+	page, err := os.ReadFile("../../docs/python.md")
+	require.NoError(t, err)
+	rows := regexp.MustCompile("(?m)^\\| [^|]+ \\| `([\\w-]+)` \\| [^|]+ \\| ([0-9][^| ]*) \\|$").FindAllStringSubmatch(string(page), -1)
+	require.Greater(t, len(rows), 5)
+	for _, m := range rows {
+		assert.Contains(t, pinned.String(), "\n"+m[1]+"=="+m[2]+"\n", "docs/python.md, as tests/requirements*.txt have it")
+	}
+}
+
+// A reader finds every how-to from the index of how-tos.
+func TestTheIndexNamesEveryHowTo(t *testing.T) {
+	index, err := os.ReadFile("../../docs/how-to/index.md")
+	require.NoError(t, err)
+	pages, err := filepath.Glob("../../docs/how-to/*.md")
+	require.NoError(t, err)
+	for _, page := range pages {
+		if name := path.Base(filepath.ToSlash(page)); name != "index.md" {
+			assert.Contains(t, string(index), "]("+name, "docs/how-to/index.md")
+		}
+	}
 }
