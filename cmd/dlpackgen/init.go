@@ -24,7 +24,7 @@ func (a *app) init() *cobra.Command {
 			"--project NAME creates a folder instead: a Python package with one kernel, its C, a test, and\n" +
 			"the files for setuptools and CI. No later run changes it.",
 		Example: "  dlpackgen init && dlpackgen generate\n" +
-			"  dlpackgen init --project mylib && cd mylib && dlpackgen generate && pip install .",
+			"  dlpackgen init --project mylib && cd mylib && dlpackgen generate && pip install '.[test]'",
 		Args: noArgs,
 	}
 	name := cmd.Flags().String("project", "", "write a Python package of kernels to the new folder `NAME`")
@@ -53,7 +53,7 @@ func (a *app) createProject(name string) error {
 	if err := createFolder(name, files); err != nil {
 		return err
 	}
-	a.say("wrote %d files to %s; next: cd %s && dlpackgen generate && pip install .", len(files), name, name)
+	a.say("wrote %d files to %s; next: cd %s && dlpackgen generate && pip install '.[test]'", len(files), name, name)
 	return nil
 }
 

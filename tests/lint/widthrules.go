@@ -40,7 +40,7 @@ func wideLines(tree []File) []string {
 			n++
 			text := strings.ReplaceAll(strings.TrimRight(string(line), "\n"), "\t", "    ")
 			inside := raw
-			if f.isProse() && (raw && text == "```" || text == "```text") {
+			if f.isProse() && (raw && text == "```" || strings.HasPrefix(text, "```text")) {
 				raw = !raw
 			}
 			if f.isGoText() && strings.Count(text, "`")%2 == 1 {

@@ -65,19 +65,24 @@ func script(page []fence, outputs string) string {
 	return s.String()
 }
 
-// hasLines tells whether an output has lines that begin with these, in this order. Lines in between
-// do not count.
+// hasLines tells whether an output has these lines in this order. Lines in between do not count.
+// "..." ends a line whose rest varies.
 func hasLines(output, lines string) bool {
 	left := strings.Split(output, "\n")
 	for line := range strings.Lines(lines) {
-		line = strings.TrimSpace(line)
-		at := slices.IndexFunc(left, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), line) })
+		shown := strings.TrimSpace(line)
+		at := slices.IndexFunc(left, func(got string) bool { return isLine(strings.TrimSpace(got), shown) })
 		if at < 0 {
 			return false
 		}
 		left = left[at+1:]
 	}
 	return true
+}
+
+func isLine(got, shown string) bool {
+	begin, varies := strings.CutSuffix(shown, "...")
+	return got == shown || varies && strings.HasPrefix(got, begin)
 }
 
 // runnable gives the tutorials and how-tos that have commands to be run from an empty folder.
@@ -199,6 +204,8 @@ func TestTheRunnerSeesWhatIsWrong(t *testing.T) {
 	assert.True(t, hasLines("a\nb\nc\n", "a\nc\n"))
 	assert.False(t, hasLines("a\nb\nc\n", "c\na\n"), "another order")
 	assert.False(t, hasLines("a\n", "b\n"))
+	assert.False(t, hasLines("a: more\n", "a\n"), "the page leaves out the end")
+	assert.True(t, hasLines("a: more\n", "a: ...\n"))
 	page := fences("x\n\n```c title=\"a/b.c\"\nint x;\n```\n\n1. y\n   ```sh run\n   cat a/b.c\n   false\n   ```\n")
 	require.Len(t, page, 2)
 	assert.Equal(t, 8, page[1].line)
