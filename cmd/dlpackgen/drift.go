@@ -81,6 +81,9 @@ func finding(j *job, it tree.Item) (diag.Diagnostic, bool) {
 	if it.Dir {
 		w.text, w.hint = "is a directory where a file is planned", "move it away: --force removes no directory"
 	}
+	if it.Foreign {
+		w.text, w.hint = tree.ForeignText, "move it away, or replace it: "+regenerate+" --force"
+	}
 	return diag.Diagnostic{
 		Severity: w.severity, Code: it.State.String(), Text: w.text, Hint: w.hint,
 		Pos: diag.Pos{File: j.name(it.Path)},

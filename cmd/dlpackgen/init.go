@@ -46,7 +46,7 @@ func (a *app) createProject(name string) error {
 	if err := project.CheckName(name); err != nil {
 		return cannot("usage", "dlpackgen init --project mylib", "--project: %v", err)
 	}
-	files, err := project.Files(name)
+	files, err := project.Files(name, self().Version)
 	if err != nil {
 		return cannot("emit", "", "%v", err)
 	}

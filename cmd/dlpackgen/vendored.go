@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
@@ -13,6 +15,23 @@ var vendoredWords = map[tree.State]words{
 	tree.Missing:     {diag.Error, "is in the lock, and not there", "vendor the files and the lock together"},
 	tree.Modified:    {diag.Error, "is not the file that the lock lists", "undo the change, or vendor again"},
 	tree.Interrupted: {diag.Error, "is left from a run that did not finish", "vendor again"},
+}
+
+// vendoredAlone rejects what is about headers: files are compared with their lock alone.
+func vendoredAlone(cmd *cobra.Command, place string, args []string) error {
+	if place == "" {
+		return cannot("usage", "--vendored DIR", "--vendored names no folder")
+	}
+	for _, flag := range []string{"header", "dlpack", "cc", "lang"} {
+		if cmd.Flags().Changed(flag) {
+			return cannot("usage", "leave one of them out, or run verify twice",
+				"--%s is about headers, so it does not go with --vendored", flag)
+		}
+	}
+	if len(args) > 0 {
+		return cannot("usage", "leave "+args[0]+" out", "--vendored runs no compiler, so it takes no flags after --")
+	}
+	return nil
 }
 
 // verifyVendored compares a folder of generated files with its lock, without a config.

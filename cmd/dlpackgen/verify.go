@@ -38,7 +38,6 @@ func (a *app) verify() *cobra.Command {
 	f := cmd.Flags()
 	f.StringArrayVar(&headers, "header", nil, "`FILE` to compare; may be repeated")
 	f.StringVar(&vendored, "vendored", "", "`DIR` with a lock, or the lock, whose files to compare with it")
-	cmd.MarkFlagsMutuallyExclusive("header", "vendored")
 	f.StringVar(&req.Release, "dlpack", "", "`VERSION` of DLPack to compare with, instead of the best-fitting one")
 	f.StringVar(&req.CC, "cc", "", "compiler: `CC`, which may contain flags (default cc, or c++ for C++)")
 	lang := choiceFlag(cmd, "lang", "language: c, c++, or auto, which is C++ for a CC that ends in ++", "auto", "c",
@@ -46,8 +45,12 @@ func (a *app) verify() *cobra.Command {
 	format := formats(cmd)
 	complete(cmd, "dlpack", versions)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if vendored != "" {
-			return a.reported(format, a.verifyVendored(format, vendored))
+		if f.Changed("vendored") {
+			err := vendoredAlone(cmd, vendored, args)
+			if err == nil {
+				err = a.verifyVendored(format, vendored)
+			}
+			return a.reported(format, err)
 		}
 		if len(headers) == 0 || slices.Contains(headers, "") {
 			return a.reported(format, cannot("usage", "--header FILE", "verify needs the header to look at"))

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -27,12 +28,26 @@ func (d *decoder) checkPrefix(cfg *Config, n *yaml.Node) {
 		return
 	}
 	if wrong := emit.CheckPrefix(cfg.Prefix); wrong != "" {
-		report("invalid-prefix", "lower-case letters, digits and _, with _ as the last one", "the prefix %s", wrong)
+		report("invalid-prefix", "the name of your project in lower-case letters, digits and single _, with _ as the last "+
+			"character", "the prefix %s", wrong)
 	}
 	for _, t := range cfg.Selected {
 		if !t.Prefixable {
 			report("no-prefix", "--only with targets that take one: c, kernels",
 				"target %s takes no prefix: only the files of C are vendored under other names", t.Name)
 		}
+		checkUnprefixed(t)
+	}
+}
+
+// checkUnprefixed reports the options that are set and do not go with a prefix.
+func checkUnprefixed(t Target) {
+	for _, o := range t.Target.Options {
+		if !o.Unprefixed || t.Options[o.Name] != "true" {
+			continue
+		}
+		i := slices.IndexFunc(t.at.Entries, func(e yaml.Entry) bool { return e.Key.Value == o.Name })
+		t.at.Entries[i].Value.Errorf("no-prefix", "leave out the prefix, or "+o.Name+": true",
+			"target %s has %s: true, which finds no copy with a prefix", t.Name, o.Name)
 	}
 }

@@ -74,6 +74,8 @@ type Option struct {
 	Doc     string
 	Default string
 	Bool    bool // true or false
+	// Unprefixed: true does not go with a prefix of names.
+	Unprefixed bool
 	// Required: a config that lists the target sets it, as Example shows.
 	Required bool
 	Example  string

@@ -18,6 +18,8 @@ func CheckPrefix(prefix string) string {
 		return fmt.Sprintf("%.40s... is longer than 40 bytes", prefix)
 	case !prefixForm.MatchString(prefix):
 		return fmt.Sprintf("%q does not have the form of acme_", prefix)
+	case strings.Contains(prefix, "__"):
+		return fmt.Sprintf("%q has __, which C++ reserves", prefix)
 	case strings.HasPrefix(prefix, "dlpack"):
 		return fmt.Sprintf("%q begins as the names that it keeps apart", prefix)
 	}

@@ -88,7 +88,7 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 			name(t, named, row, m)
 		}
 	}
-	for _, a := range project.Manifest("mylib").Assets {
+	for _, a := range project.Manifest("mylib", "").Assets {
 		named[a.From] = true
 	}
 	require.NoError(t, fs.WalkDir(templates.Files, ".", func(name string, entry fs.DirEntry, err error) error {

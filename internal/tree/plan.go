@@ -107,6 +107,9 @@ func (p *planner) judgePlanned(want planned, f found) {
 		it.State, it.Dir = Modified, f.dir
 		p.edited = true
 	}
+	if _, listed := p.entries[want.path]; it.State == Modified {
+		it.Foreign = !listed && !f.banner && !f.dir
+	}
 	p.item(it)
 	if it.Action != Keep {
 		p.write(want, f)

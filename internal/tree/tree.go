@@ -118,6 +118,8 @@ type Item struct {
 	State  State
 	Action Action
 	Dir    bool // an Edited planned path is a directory, which Force does not replace
+	// Foreign: nothing shows that a Modified file was ever generated, neither a lock nor a banner.
+	Foreign bool
 	// Old and New are the content on disk, with CRLF as LF, and the planned one,
 	// for diffs; nil where there is none, and for what is no regular file or
 	// larger than 64 MiB. Both are nil for an unchanged file. They are shared: do

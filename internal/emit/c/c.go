@@ -16,13 +16,12 @@ var Target = emit.Target{
 	Doc:    "dlpack.h, its ABI checks and, from 1.2 on, helpers; C and C++",
 	Path:   "c",
 	Oldest: "0.1",
-	Options: []emit.Option{{Name: optionPackage, Default: "false", Bool: true,
+	Options: []emit.Option{{Name: optionPackage, Default: "false", Bool: true, Unprefixed: true,
 		Doc: "true: files by which CMake (find_package) and pkg-config find the headers"}},
 	Manifest:   manifest,
 	Prefixable: true,
 }
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	found, err := packages(m)
-	return emit.Manifest{Assets: slices.Concat(header.All(m.Release), header.Checker(m.Release), found)}, err
+	return emit.Manifest{Assets: slices.Concat(header.All(m.Release), header.Checker(m.Release), packages(m))}, nil
 }

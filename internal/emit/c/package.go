@@ -1,7 +1,6 @@
 package c
 
 import (
-	"errors"
 	"fmt"
 	"path"
 
@@ -21,19 +20,16 @@ type packaged struct {
 
 // packages lists the files by which CMake and pkg-config find the headers, in the folders that both
 // programs search below a prefix.
-func packages(m *emit.Model) ([]emit.Asset, error) {
+func packages(m *emit.Model) []emit.Asset {
 	if m.Options[optionPackage] != "true" {
-		return nil, nil
-	}
-	if m.Prefix != "" {
-		return nil, errors.New("a copy with a prefix is found by its folder alone: leave out prefix, or package: true")
+		return nil
 	}
 	var all []emit.Asset
 	for _, name := range []string{"lib/cmake/dlpack/dlpackConfig.cmake", "lib/cmake/dlpack/dlpackConfigVersion.cmake",
 		"lib/pkgconfig/dlpack.pc"} {
 		all = append(all, emit.Asset{From: "c/package/" + path.Base(name) + ".tmpl", To: name, View: viewPackage(m.Release)})
 	}
-	return all, nil
+	return all
 }
 
 func viewPackage(r *spec.Release) packaged {

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
@@ -31,16 +34,31 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Manifest names the files of a project of that name.
-func Manifest(name string) emit.Manifest {
+// Manifest names the files of a project of that name. Its workflow runs the version of the tool
+// that wrote it, since another one may generate other files.
+func Manifest(name, version string) emit.Manifest {
 	at := func(from, to string) emit.Asset { return emit.Asset{From: "project/" + from, To: to, Once: true} }
 	return emit.Manifest{Words: emit.Words{"placeholder", name, "PLACEHOLDER", strings.ToUpper(name)}, Assets: []emit.Asset{
 		at("dlpackgen.yaml", "dlpackgen.yaml"), at("pyproject.toml", "pyproject.toml"), at("setup.py", "setup.py"),
 		at("MANIFEST.in", "MANIFEST.in"), at("README.md", "README.md"), at("gitignore", ".gitignore"),
-		at("ci.yml", ".github/workflows/test.yml"), at("init.py", "src/"+name+"/__init__.py"),
+		workflow(at("ci.yml", ".github/workflows/test.yml"), version), at("init.py", "src/"+name+"/__init__.py"),
 		at("scale_impl.c", "csrc/scale_impl.c"), at("test_scale.py", "tests/test_scale.py"),
 	}}
 }
 
+// workflow has the version as Python's packages have it. No package has the version of a build from
+// a checkout or of a commit, so its user names a release.
+func workflow(a emit.Asset, version string) emit.Asset {
+	a.Words = emit.Words{"dlpackgen==0.0.0", "dlpackgen==" + strings.TrimPrefix(version, "v")}
+	if !semver.IsValid(version) || module.IsPseudoVersion(version) {
+		a.Words = emit.Words{"The version that generated the committed files. Update both together.",
+			"Name the release that generates the committed files: dlpackgen==VERSION",
+			"dlpackgen==0.0.0", "dlpackgen"}
+	}
+	return a
+}
+
 // Files returns them, in memory.
-func Files(name string) ([]emit.File, error) { return emit.Render("", Manifest(name)) }
+func Files(name, version string) ([]emit.File, error) {
+	return emit.Render("", Manifest(name, version))
+}

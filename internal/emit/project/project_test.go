@@ -1,11 +1,14 @@
 package project
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
 func TestNames(t *testing.T) {
@@ -19,7 +22,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestFilesHaveTheNameAndALicence(t *testing.T) {
-	files, err := Files("mylib")
+	files, err := Files("mylib", "v1.2.3-rc.1")
 	require.NoError(t, err)
 	all := map[string]string{}
 	for _, f := range files {
@@ -32,4 +35,16 @@ func TestFilesHaveTheNameAndALicence(t *testing.T) {
 	assert.Contains(t, all["pyproject.toml"], `name = "mylib"`)
 	assert.Contains(t, all["src/mylib/__init__.py"], "# SPDX")
 	assert.Contains(t, all["README.md"], "<!-- SPDX")
+	assert.Contains(t, all[".github/workflows/test.yml"], "- run: pipx run dlpackgen==1.2.3-rc.1 check\n")
+}
+
+// No package has the version of a build from a checkout or of a commit.
+func TestTheWorkflowOfAnUnreleasedToolNamesNoVersion(t *testing.T) {
+	for _, version := range []string{"devel", "v0.0.0-20260102030405-0123456789ab"} {
+		files, err := Files("mylib", version)
+		require.NoError(t, err)
+		i := slices.IndexFunc(files, func(f emit.File) bool { return f.Path == ".github/workflows/test.yml" })
+		assert.Contains(t, string(files[i].Data), "# Name the release that generates the committed files: dlpackgen==VERSION\n"+
+			"      - run: pipx run dlpackgen check\n")
+	}
 }
