@@ -29,7 +29,7 @@ func packagePage(tree fs.FS, dir string) ([]byte, error) {
 	w.values(of.Vars)
 	w.functions(of.Funcs)
 	for _, t := range of.Types {
-		w.declaration(t.Name, t.Decl, t.Doc)
+		w.declaration([]string{t.Name}, t.Decl, t.Doc)
 		w.values(t.Consts)
 		w.values(t.Vars)
 		w.functions(t.Funcs)
@@ -81,19 +81,22 @@ func (w *goPage) text(comment string) {
 	w.line("")
 }
 
-func (w *goPage) declaration(name string, decl ast.Node, comment string) {
+func (w *goPage) declaration(names []string, decl ast.Node, comment string) {
 	var code bytes.Buffer
 	if err := format.Node(&code, w.fset, decl); err != nil {
 		return
 	}
-	w.heading("`" + name + "`")
+	for _, name := range names {
+		w.anchor(name)
+	}
+	w.heading("`" + strings.Join(names[:min(len(names), 3)], ", ") + "`")
 	w.code("go", code.String())
 	w.text(comment)
 }
 
 func (w *goPage) values(all []*doc.Value) {
 	for _, v := range all {
-		w.declaration(strings.Join(v.Names[:min(len(v.Names), 3)], ", "), v.Decl, v.Doc)
+		w.declaration(v.Names, v.Decl, v.Doc)
 	}
 }
 
@@ -103,6 +106,6 @@ func (w *goPage) functions(all []*doc.Func) {
 		if f.Recv != "" {
 			name = strings.Trim(f.Recv, "*") + "." + name
 		}
-		w.declaration(name, f.Decl, f.Doc)
+		w.declaration([]string{name}, f.Decl, f.Doc)
 	}
 }

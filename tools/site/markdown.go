@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -21,6 +22,34 @@ func newPage(heading, purpose string) *markdown {
 func (m *markdown) line(text string) { m.WriteString(text + "\n") }
 
 func (m *markdown) heading(text string) { m.line("## " + text + "\n") }
+
+// anchor is the name by which links find a place, where MkDocs makes another one of the heading.
+func (m *markdown) anchor(name string) { m.line(anchorOf(name) + "\n") }
+
+func anchorOf(name string) string { return `<a id="` + name + `"></a>` }
+
+var (
+	unslugged = regexp.MustCompile(`[^\w\- ]`)
+	otherSlug = regexp.MustCompile(`^-|--|-$`) // of which MkDocs makes another
+)
+
+// anchored adds the anchors that GitHub makes of headings, so that links of a page work there and
+// on the site.
+func anchored(page []byte) []byte {
+	var out bytes.Buffer
+	code := false
+	for line := range bytes.Lines(page) {
+		code = code != bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte("```"))
+		if text := bytes.TrimLeft(line, "#"); !code && len(text) < len(line) && bytes.HasPrefix(text, []byte(" ")) {
+			slug := unslugged.ReplaceAllString(strings.ToLower(strings.TrimSpace(string(text))), "")
+			if slug = strings.ReplaceAll(slug, " ", "-"); otherSlug.MatchString(slug) {
+				out.WriteString(anchorOf(slug) + "\n\n")
+			}
+		}
+		out.Write(line)
+	}
+	return out.Bytes()
+}
 
 func (m *markdown) paragraph(format string, args ...any) { m.line(fmt.Sprintf(format, args...) + "\n") }
 

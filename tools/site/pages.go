@@ -59,7 +59,7 @@ func (p *pages) addWritten(tree fs.FS) error {
 		}
 		below := strings.TrimPrefix(name, "docs/")
 		if path.Ext(name) == ".md" {
-			data, err = outside(tree, below, unlabelled(data))
+			data, err = outside(tree, below, anchored(unlabelled(data)))
 		}
 		p.files[below] = data
 		return err

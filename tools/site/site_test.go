@@ -33,6 +33,11 @@ func TestLabelsOfBlocksAreRemoved(t *testing.T) {
 		string(unlabelled([]byte("```sh run twice\nrun\n```\n```yaml title=\"a b\"\n```\n```\n"))))
 }
 
+func TestHeadingsHaveTheAnchorsOfGitHub(t *testing.T) {
+	const page = "## x [FILE ...]\n\n## A `b`\n\n```sh\n# x --y\n```\n"
+	assert.Equal(t, "<a id=\"x-file-\"></a>\n\n"+page, string(anchored([]byte(page))))
+}
+
 func TestNavigationListsFolders(t *testing.T) {
 	p := &pages{files: map[string][]byte{
 		"how-to/b.md": []byte("# Alpha\n"), "how-to/a.md": []byte("# Beta\n"), "how-to/c.md": []byte("# C\n"),
