@@ -46,7 +46,7 @@ print("ok   infinities")
 
 refused(BufferError, "float64", "float32", of=torch.ones(2, 2, dtype=torch.float64))
 refused(BufferError, "read-only", of=torch.ones(2, 2, requires_grad=True))
-refused(BufferError, "dense", of=torch.ones(2, 3).T)
+refused(BufferError, "C-contiguous", of=torch.ones(2, 3).T)
 refused(ValueError, "3 dimensions", of=np.ones((1, 1, 1), np.float32))
 print("ok   refusals")
 
