@@ -1,4 +1,4 @@
-// Package backend is a back end for a kind of device as data: the library that
+// Package backend is a backend for a kind of device as data: the library that
 // drives it, its functions, constants and errors, and what DLPack calls its
 // memory and streams. It renders nothing; internal/emit/device does.
 package backend
@@ -34,7 +34,7 @@ type Backend struct {
 	Errors    []Error
 }
 
-// Device is a type of device of DLPack that the back end serves.
+// Device is a type of device of DLPack that the backend serves.
 type Device struct {
 	Type   string // an enumerator of DLDeviceType
 	Value  int64  // of an enumerator that the description brings; NoValue where DLPack has it
@@ -121,7 +121,7 @@ var Kinds = []string{
 	"unavailable", "unsupported",
 }
 
-// Embedded gives a back end that this program carries.
+// Embedded gives a backend that this program carries.
 func Embedded(name string) *Backend {
 	file := "backends/" + name + ".yaml"
 	src, err := source.Backends.ReadFile(file)
@@ -131,7 +131,7 @@ func Embedded(name string) *Backend {
 	diags := &diag.List{}
 	b := Decode("spec/"+file, src, diags)
 	if b == nil {
-		panic(fmt.Sprintf("unreachable: its tests keep the embedded back ends valid: %v", diags.Sorted()[0]))
+		panic(fmt.Sprintf("unreachable: its tests keep the embedded backends valid: %v", diags.Sorted()[0]))
 	}
 	return b
 }

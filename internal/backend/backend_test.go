@@ -36,7 +36,7 @@ func TestEmbeddedBackEndsAreValid(t *testing.T) {
 	for _, e := range entries {
 		name := strings.TrimSuffix(e.Name(), ".yaml")
 		b := Embedded(name)
-		assert.Equal(t, name, b.Name, "the file has the name of its back end")
+		assert.Equal(t, name, b.Name, "the file has the name of its backend")
 	}
 }
 
@@ -53,7 +53,7 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 	for _, c := range []struct{ old, fresh, want string }{
 		{"backend: 1\n", "backend: 2\n", "x.yaml:3:10: error: backend must be from 1 to 1, not 2 [out-of-range]"},
 		{"name: cuda\n", "name: Cuda\n", `x.yaml:4:7: error: name "Cuda" must match`},
-		{"title: CUDA\n", "", `x.yaml:3:1: error: the back end has no "title" [missing-key]`},
+		{"title: CUDA\n", "", `x.yaml:3:1: error: the backend has no "title" [missing-key]`},
 		{"title: CUDA\n", "title: 'CU\"DA'\n", `x.yaml:5:8: error: title "CU\"DA" must match`},
 		{"implementation: cuda ", "implementation: queues ",
 			"error: implementation must be one of cuda, hip, level_zero, custom, not \"queues\" [unknown-value]"},
@@ -88,9 +88,9 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 		{"doc: Memory and", "doc: Memory ??/ and",
 			"error: doc must not contain ??, which C takes for another sign [invalid-doc]"},
 		{"type: kDLCUDAHost", "type: kDLCPU",
-			"error: kDLCPU is what memory has that the back end does not know [invalid-backend]"},
+			"error: kDLCPU is what memory has that the backend does not know [invalid-backend]"},
 		{"table: cuda ", "refused: [1] ", "error: the number 1 of a stream is refused, and has a handle [invalid-backend]"},
-		{"name: cuda\n", "name: types\n", `error: name "types" is that of a file of every back end [invalid-name]`},
+		{"name: cuda\n", "name: types\n", `error: name "types" is that of a file of every backend [invalid-name]`},
 		{"status_type: unsigned int", "status_type: void", `error: status_type "void" must match`},
 		{"status_type: unsigned int", "status_type: char *", `error: status_type "char *" must match`},
 		{"table: cuda ", "refused: [-3] ", "error: a refused number must be from 0 to 2147483647, not -3"},
@@ -182,9 +182,9 @@ func TestAVendorsDescription(t *testing.T) {
 	}, b)
 	for _, c := range []struct{ old, fresh, want string }{
 		{"functions: {name: {symbol: acmeName, params: void, returns: const char *}}", "functions: {}",
-			"error: the back end has no function"},
+			"error: the backend has no function"},
 		{"errors: {ACME_NONE: {value: -1, kind: no_device, text: none}}", "errors: {}",
-			"error: the back end has no error"},
+			"error: the backend has no error"},
 		{"functions: {name:", "functions: {register:",
 			`error: "register" is no name for a function: it is a word of C or C++`},
 		{"{linux: [libacme.so]}", "{linux: [libacme.so], lookups: [{symbol: f, params: void}]}",

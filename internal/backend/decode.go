@@ -44,7 +44,7 @@ func Decode(file string, src []byte, diags *diag.List) *Backend {
 	if root == nil {
 		return nil
 	}
-	m := root.Map("the back end")
+	m := root.Map("the backend")
 	if v := m.Need("backend"); v != nil {
 		v.Int("backend", Version, Version)
 	}
@@ -126,13 +126,13 @@ func functionName(n *yaml.Node) string {
 	return name
 }
 
-// files are what a back end of that name would have two of.
+// files are what a backend of that name would have two of.
 var files = []string{"doc", "device", "backend", "codes", "elements", "off", "rules", "tensor", "types", "usm"}
 
 // folders are those that Go does not build, or lets nobody else import.
 var folders = []string{"internal", "testdata", "vendor"}
 
-// nameOf reads the name of a back end, which is that of a package in Go too.
+// nameOf reads the name of a backend, which is that of a package in Go too.
 func nameOf(n *yaml.Node) string {
 	name := form(n, "name", backendName)
 	switch {
@@ -141,7 +141,7 @@ func nameOf(n *yaml.Node) string {
 	case slices.Contains(folders, name):
 		n.Errorf("invalid-name", "", "name %q is that of a folder whose package Go keeps from others", name)
 	case slices.Contains(files, name):
-		n.Errorf("invalid-name", "", "name %q is that of a file of every back end", name)
+		n.Errorf("invalid-name", "", "name %q is that of a file of every backend", name)
 	}
 	return name
 }
@@ -290,10 +290,10 @@ func decodeError(e yaml.Entry) Error {
 func (b *Backend) check(m *yaml.Map) {
 	complain := func(format string, args ...any) { m.Node().Errorf("invalid-backend", "", format, args...) }
 	if len(b.Devices) == 0 {
-		complain("the back end serves no type of device")
+		complain("the backend serves no type of device")
 	}
 	if len(b.Library.Linux)+len(b.Library.Windows) == 0 {
-		complain("the back end names no library for any system")
+		complain("the backend names no library for any system")
 	}
 	b.checkNeeds(complain)
 	for _, text := range again(b.Devices, func(d Device) string { return d.Memory }) {
@@ -303,7 +303,7 @@ func (b *Backend) check(m *yaml.Map) {
 		complain("the type of device %s is there twice", text)
 	}
 	if slices.ContainsFunc(b.Devices, func(d Device) bool { return d.Type == "kDLCPU" }) {
-		complain("kDLCPU is what memory has that the back end does not know")
+		complain("kDLCPU is what memory has that the backend does not know")
 	}
 	for _, h := range b.Streams.Aliases {
 		if slices.Contains(b.Streams.Refused, h.Number) {
@@ -318,7 +318,7 @@ func (b *Backend) check(m *yaml.Map) {
 	}
 }
 
-// checkNeeds reports what the sources that serve the back end lack.
+// checkNeeds reports what the sources that serve the backend lack.
 func (b *Backend) checkNeeds(complain func(format string, args ...any)) {
 	need := requirements[b.Implementation]
 	if len(b.Library.Lookups) != need.lookups {
@@ -329,10 +329,10 @@ func (b *Backend) checkNeeds(complain func(format string, args ...any)) {
 		complain("no type of device has device memory")
 	}
 	if len(b.Functions) == 0 {
-		complain("the back end has no function")
+		complain("the backend has no function")
 	}
 	if len(b.Errors) == 0 {
-		complain("the back end has no error")
+		complain("the backend has no error")
 	}
 	for _, name := range missing(need.handles, b.Handles, func(h Handle) string { return h.Name }) {
 		complain("the sources %s need the handle %s", b.Implementation, name)

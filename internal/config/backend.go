@@ -11,20 +11,20 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// ownBackend is a back end of the config's own, and where it stands.
+// ownBackend is a backend of the config's own, and where it stands.
 type ownBackend struct {
 	*backend.Backend
 	node *yaml.Node
 }
 
-// backends reads the section of that name. Each back end is a target, with the
+// backends reads the section of that name. Each backend is a target, with the
 // settings of one beside its description.
 func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, asked *yaml.Node) (out []ownBackend) {
 	if section == nil || isEmpty(section) || !section.Is(yaml.Mapping, "backends") {
 		return nil
 	}
 	for _, e := range section.Entries {
-		m := e.Value.Map("back end " + e.Key.Value)
+		m := e.Value.Map("backend " + e.Key.Value)
 		row := d.table.Vendor(&backend.Backend{Name: e.Key.Value})
 		t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}}
 		at := d.settings(m, &t, asked)
@@ -44,12 +44,12 @@ func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, aske
 	return out
 }
 
-// row gives where a device of the back end stands.
+// row gives where a device of the backend stands.
 func (b ownBackend) row(i int) *yaml.Map {
 	return b.node.Map("").Get("devices").Items[i].Map("")
 }
 
-// devices gives the types of device that the back end brings.
+// devices gives the types of device that the backend brings.
 func (b ownBackend) devices() (out []declaredDevice) {
 	for i, device := range b.Devices {
 		if device.Value == backend.NoValue {

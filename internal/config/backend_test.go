@@ -16,7 +16,7 @@ import (
 	source "github.com/dlpackgen/dlpackgen/spec"
 )
 
-// vendors is a config with a back end of its own, and a kernel for its devices.
+// vendors is a config with a backend of its own, and a kernel for its devices.
 const vendors = `version: 1
 dlpack: "1.3"
 backends:
@@ -122,7 +122,7 @@ func TestADeclaredDeviceHasStreamsAndAKeyOfTorch(t *testing.T) {
 	assert.Contains(t, found, "torch must be one of PrivateUse1")
 }
 
-// Each fault of a config's back end has one finding, where it stands.
+// Each fault of a config's backend has one finding, where it stands.
 func TestFaultsOfBackEnds(t *testing.T) {
 	for _, c := range []struct{ old, fresh, want string }{
 		{"  acme:\n", "  Acme:\n", `dlpackgen.yaml:4:3: error: name "Acme" must match`},
@@ -132,7 +132,7 @@ func TestFaultsOfBackEnds(t *testing.T) {
 		{"path: third_party/acme", "path: ../acme",
 			"dlpackgen.yaml:5:11: error: path \"../acme\" must not hold `..` [invalid-path]"},
 		{"    title: Acme\n", "    titel: Acme\n",
-			`dlpackgen.yaml:8:5: error: back end acme has no key "titel" [unknown-key]`},
+			`dlpackgen.yaml:8:5: error: backend acme has no key "titel" [unknown-key]`},
 		{"implementation: custom", "implementation: customs", `dlpackgen.yaml:7:21: error: implementation must be one of`},
 		{"value: 1000", "value: 2",
 			"dlpackgen.yaml:13:32: error: kDLAcme has the value 2, which is that of kDLCUDA in DLPack 1.3 " +
@@ -165,7 +165,7 @@ func TestFaultsOfBackEnds(t *testing.T) {
 func TestADescriptionIsTheSameInAConfig(t *testing.T) {
 	cfg, found := decode(t, "version: 1\ntargets:\n", Choice{})
 	assert.Nil(t, cfg)
-	assert.NotEmpty(t, found, "without a back end, targets are needed")
+	assert.NotEmpty(t, found, "without a backend, targets are needed")
 	_, rest, _ := strings.Cut(vendors, "    implementation:")
 	rest, _, _ = strings.Cut("    implementation:"+rest, "kernels:")
 	list := &diag.List{}
@@ -175,7 +175,7 @@ func TestADescriptionIsTheSameInAConfig(t *testing.T) {
 }
 
 // What the program carries is described in the form that a vendor writes: as a part of a
-// config, each description is the same back end.
+// config, each description is the same backend.
 func TestEmbeddedDescriptionsInAConfig(t *testing.T) {
 	entries, err := source.Backends.ReadDir("backends")
 	require.NoError(t, err)

@@ -97,7 +97,7 @@ type declaredDevice struct {
 	at deviceNodes
 }
 
-// devices reads a vendor's own devices, those that back ends bring among them, and
+// devices reads a vendor's own devices, those that backends bring among them, and
 // refuses those that contradict each other or a selected release.
 func (d *decoder) devices(cfg *Config, section *yaml.Node, backends []ownBackend) []spec.EnumValue {
 	before := d.diags.Len()
@@ -166,7 +166,7 @@ func (d *decoder) clashes(cfg *Config, all []declaredDevice, devices []spec.Enum
 // deviceNodes are where the findings about a device point at.
 type deviceNodes struct {
 	name, value *yaml.Node
-	streams     *yaml.Node // nil where a back end says it, which is checked with that
+	streams     *yaml.Node // nil where a backend says it, which is checked with that
 	valid       bool       // name and value are in order
 }
 

@@ -1,5 +1,5 @@
-// Package device makes the targets of the back ends for devices: "cuda", and those
-// that a config describes. It renders what a back end's description decides, and
+// Package device makes the targets of the backends for devices: "cuda", and those
+// that a config describes. It renders what a backend's description decides, and
 // copies the sources of templates/device that work with it; it knows no driver
 // itself.
 package device
@@ -38,12 +38,12 @@ var Shared = emit.Target{
 	},
 }
 
-// own is the target of a back end that this program carries.
+// own is the target of a backend that this program carries.
 func own(name, doc string) emit.Target {
 	return row(name, doc, func() *backend.Backend { return backend.Embedded(name) })
 }
 
-// Vendor is the target of a back end that a config describes.
+// Vendor is the target of a backend that a config describes.
 func Vendor(b *backend.Backend) emit.Target {
 	return row(b.Name, b.Doc, func() *backend.Backend { return b })
 }
@@ -101,5 +101,5 @@ func check(r *spec.Release, b *backend.Backend) error {
 	if b.Streams.Table != "" && streamTable(r, b) == nil {
 		lacking = append(lacking, "the stream table "+b.Streams.Table)
 	}
-	return emit.Needs(r, fmt.Sprintf("the back end %s builds on", b.Name), lacking...)
+	return emit.Needs(r, fmt.Sprintf("the backend %s builds on", b.Name), lacking...)
 }

@@ -55,7 +55,7 @@ func TestOnlyInterfacesLieInTheFolder(t *testing.T) {
 // shared is where this repository has the types of all backends.
 var shared = map[string]string{emit.SharedDevice: ourFolder + "device"}
 
-// embedded are the back ends that this program carries.
+// embedded are the backends that this program carries.
 var embedded = []string{"cuda", "rocm", "oneapi"}
 
 func TestBackendsHoldTheNewestRelease(t *testing.T) {
@@ -106,7 +106,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 	}
 }
 
-// Another description with the same runtime makes another back end of the same
+// Another description with the same runtime makes another backend of the same
 // sources: nothing in them names CUDA.
 func TestTheSourcesServeOtherDescriptions(t *testing.T) {
 	other := *backend.Embedded("cuda")
@@ -148,12 +148,12 @@ func TestSpecsWithoutTheUsualNames(t *testing.T) {
 	changed.Streams = nil
 	_, err := CUDA.Emit(&emit.Model{Release: &changed})
 	assert.ErrorContains(t, err,
-		"the back end cuda builds on the stream table cuda, which DLPack 1.3 of this spec lacks")
+		"the backend cuda builds on the stream table cuda, which DLPack 1.3 of this spec lacks")
 	other := *backend.Embedded("cuda")
 	other.Devices = []backend.Device{{Type: "kDLAcme", Memory: "device"}}
 	_, err = Vendor(&other).Emit(&emit.Model{Release: emittest.Release(t, "1.3")})
 	assert.ErrorContains(t, err,
-		"the back end cuda builds on the enumerator DLDeviceType.kDLAcme, which DLPack 1.3 of this spec lacks")
+		"the backend cuda builds on the enumerator DLDeviceType.kDLAcme, which DLPack 1.3 of this spec lacks")
 }
 
 func TestNumbersOfStreamsComeFromTheSpec(t *testing.T) {

@@ -86,7 +86,7 @@ func TestSourcesServeTheirRuntime(t *testing.T) {
 	}
 }
 
-// A back end whose name is that of a file that all have would have two of that name.
+// A backend whose name is that of a file that all have would have two of that name.
 func TestNamesOfFilesAreNoNamesOfBackEnds(t *testing.T) {
 	texts := rendered(t, emittest.Release(t, "1.3"), acme())
 	for _, name := range embedded {
@@ -101,7 +101,7 @@ func TestNamesOfFilesAreNoNamesOfBackEnds(t *testing.T) {
 		found++
 		diags := &diag.List{}
 		backend.Decode("x.yaml", []byte("backend: 1\nname: "+m[1]+"\n"), diags)
-		assert.Contains(t, diag.Text(diags.Sorted(), false), "is that of a file of every back end", name)
+		assert.Contains(t, diag.Text(diags.Sorted(), false), "is that of a file of every backend", name)
 	}
 	assert.GreaterOrEqual(t, found, 3)
 }

@@ -142,7 +142,7 @@ func bit(on bool) int {
 	return 0
 }
 
-// streamTable gives the numbering of the back end's streams, or nil.
+// streamTable gives the numbering of the backend's streams, or nil.
 func streamTable(r *spec.Release, b *backend.Backend) *spec.StreamTable {
 	for i := range r.Streams {
 		if r.Streams[i].Name == b.Streams.Table {

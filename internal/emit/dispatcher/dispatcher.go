@@ -14,13 +14,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// keys are the back ends of PyTorch by DLPack's types of devices.
+// keys are the backends of PyTorch by DLPack's types of devices.
 var keys = map[string]string{
 	"kDLCPU": "CPU", "kDLCUDA": "CUDA", "kDLROCM": "CUDA", "kDLOneAPI": "XPU", "kDLMetal": "MPS", "kDLMAIA": "MAIA",
 	"kDLExtDev": "PrivateUse1",
 }
 
-// Key gives the back end of PyTorch for a device, or "".
+// Key gives the backend of PyTorch for a device, or "".
 func Key(d contract.Device) string { return cmp.Or(d.Torch, keys[d.Name]) }
 
 // namespaces are PyTorch's own, whose operators are not to be added to; attributes are those that

@@ -33,7 +33,7 @@ func TestGenHoldsTheNewestRelease(t *testing.T) {
 func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 	for name, text := range rendered(t, emittest.Release(t, "main")) {
 		if name == folder+"dlpackgen_backend.h" {
-			continue // as the back ends have it
+			continue // as the backends have it
 		}
 		gap := `\n\n\n`
 		if strings.HasSuffix(name, ".py") {
