@@ -40,10 +40,17 @@ func (n *Node) Warnf(code, hint, format string, args ...any) {
 	})
 }
 
+// forms are how each kind is written, for hints.
+var forms = map[Kind]string{
+	Scalar:  "write one value, without brackets or braces",
+	List:    "write a list, such as [a, b]",
+	Mapping: "write keys with their values, such as {key: value}",
+}
+
 // Is reports a node of another kind than wanted, and tells whether it fits.
 func (n *Node) Is(kind Kind, what string) bool {
 	if n.Kind != kind {
-		n.Errorf("type-mismatch", "", "%s must be %s, not %s", what, kind, n.Kind)
+		n.Errorf("type-mismatch", forms[kind], "%s must be %s, not %s", what, kind, n.Kind)
 	}
 	return n.Kind == kind
 }
@@ -51,7 +58,8 @@ func (n *Node) Is(kind Kind, what string) bool {
 // Bool reads true or false.
 func (n *Node) Bool(what string) bool {
 	if n.Kind != Scalar || n.Quoted || (n.Value != "true" && n.Value != "false") {
-		n.Errorf("type-mismatch", "", "%s must be true or false, not %s", what, n.show())
+		n.Errorf("type-mismatch", "write true or false, without quotes", "%s must be true or false, not %s", what,
+			n.show())
 	}
 	return n.Value == "true"
 }
@@ -61,7 +69,8 @@ func (n *Node) Int(what string, low, high int64) int64 {
 	v, err := strconv.ParseInt(n.Value, 10, 64)
 	// YAML reads 010 as octal: only what Go prints back is taken.
 	if n.Kind != Scalar || n.Quoted || err != nil || strconv.FormatInt(v, 10) != n.Value {
-		n.Errorf("type-mismatch", "", "%s must be a decimal integer, not %s", what, n.show())
+		n.Errorf("type-mismatch", "write decimal digits, without quotes", "%s must be a decimal integer, not %s", what,
+			n.show())
 		return low
 	}
 	if v < low || v > high {
@@ -92,7 +101,7 @@ var plainForm = regexp.MustCompile(`^(|~|null|Null|NULL|<<|=|` +
 // Source reads a value as it is written, whatever YAML takes it for.
 func (n *Node) Source(what string) string {
 	if n.Kind != Scalar {
-		n.Errorf("type-mismatch", "", "%s must be %s, not %s", what, Scalar, n.Kind)
+		n.Is(Scalar, what)
 		return ""
 	}
 	return n.Value

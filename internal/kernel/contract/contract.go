@@ -69,6 +69,12 @@ const (
 	Floats      // const double * and a count
 )
 
+// String is the kind in words, as findings have it.
+func (k Kind) String() string {
+	return [...]string{Tensor: "a tensor", Int: "an integer", Float: "a float", Bool: "a bool", Str: "a text",
+		Number: "a scalar", Ints: "a list of integers", Floats: "a list of floats"}[k]
+}
+
 // Layout is how the elements of a tensor must lie.
 type Layout int
 

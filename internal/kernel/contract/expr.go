@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
@@ -56,9 +55,9 @@ func (r *reader) noSymbol(s *source, e *notation.Expr) {
 	case r.Arg(e.Name) != None && r.Args[r.Arg(e.Name)].Kind == Tensor:
 		s.fail(e, "unknown-name", "write "+e.Name+".size or "+e.Name+".shape[0]", "%s is a tensor", e.Name)
 	case r.Arg(e.Name) != None:
-		s.fail(e, "unknown-name", "", "%s is no int argument", e.Name)
+		s.fail(e, "unknown-name", "name an argument of type int", "%s is no int argument", e.Name)
 	case s.isResult && r.Result(e.Name) != None:
-		s.fail(e, "unknown-name", "", "%s is a result", e.Name)
+		s.fail(e, "unknown-name", "name an argument instead", "%s is a result", e.Name)
 	default:
 		s.fail(e, "unbound-symbol", r.unbound(e.Name), "no argument binds %s", e.Name)
 	}
@@ -68,7 +67,7 @@ func (r *reader) noSymbol(s *source, e *notation.Expr) {
 func (r *reader) checkTensor(s *source, e *notation.Expr) {
 	i := r.Arg(e.Name)
 	if i == None || r.Args[i].Kind != Tensor {
-		s.fail(e, "unknown-name", diag.DidYouMean(e.Name, r.tensors()), "%s is no tensor among the arguments", e.Name)
+		s.fail(e, "unknown-name", oneOf(e.Name, r.tensors()), "%s is no tensor among the arguments", e.Name)
 		return
 	}
 	x := &r.Args[i]
@@ -99,7 +98,7 @@ func constant(e *notation.Expr) (int64, bool) {
 func (r *reader) checkItem(s *source, e *notation.Expr) {
 	i := r.Arg(e.Name)
 	if i == None || r.Args[i].Kind != Ints {
-		s.fail(e, "unknown-name", "", "%s is no list of ints among the arguments", e.Name)
+		s.fail(e, "unknown-name", "name an argument of type list[int]", "%s is no list of ints among the arguments", e.Name)
 		return
 	}
 	list := &r.Args[i]
@@ -201,7 +200,7 @@ func (r *reader) checkIn(s *source, c *notation.Cond) {
 	}
 	for _, v := range c.In {
 		if v.Kind != want {
-			s.at.ErrorfAt(v.At, "invalid-condition", "", "%s are expected here, got %s", what, v)
+			s.at.ErrorfAt(v.At, "invalid-condition", lineHints["invalid-condition"], "%s are expected here, got %s", what, v)
 		} else if _, known := r.dtype(v.Text); variable != None && !known {
 			s.at.ErrorfAt(v.At, "unknown-dtype", r.unknown(v.Text), "there is no dtype %q", v.Text)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
@@ -16,7 +17,8 @@ import (
 func (r *reader) argument(i int) {
 	l, p := r.args[i], &r.Args[i]
 	if p.Zeroed || p.Saved {
-		l.at.Errorf("invalid-word", "", "zeroed and saved are said of results, and %s is an argument", p.Name)
+		word := map[bool]string{true: "saved", false: "zeroed"}[p.Saved]
+		l.at.Errorf("invalid-word", "remove the word", "`%s` needs a result, and %s is an argument", word, p.Name)
 	}
 	r.checkDefault(l, p)
 	if i > 0 && p.Default == nil && r.Args[i-1].Default != nil {
@@ -40,7 +42,7 @@ func (r *reader) checkDefault(l line, p *Param) {
 	case v.Kind == notation.Bare:
 		problem, hint = v.Text+" is no value", `a text stands in quotes, as in = "`+v.Text+`"`
 	default:
-		problem = mismatch(p, v)
+		problem, hint = mismatch(p, v), defaultHint(p)
 	}
 	if problem != "" {
 		l.at.ErrorfAt(v.At, "invalid-default", hint, "%s", problem)
@@ -51,6 +53,23 @@ func (r *reader) checkDefault(l line, p *Param) {
 var valueKinds = map[Kind][]notation.ValueKind{
 	Int: {notation.Int}, Float: {notation.Int, notation.Float}, Bool: {notation.Bool}, Str: {notation.Text},
 	Number: {notation.Int, notation.Float, notation.Bool},
+}
+
+// defaultHint shows a default that suits a type.
+func defaultHint(p *Param) string {
+	switch p.Kind {
+	case Tensor, Ints, Floats:
+		return "remove the default, or append ? to the type and write = None"
+	case Bool:
+		return "write = True or = False"
+	case Str:
+		return `write a text in quotes, as in = "mean"`
+	case Float:
+		return "write a number, as in = 0.5"
+	case Int:
+		return "write an integer, as in = 1"
+	}
+	return "write a value that each dtype of " + p.Name + " can represent, as in = 1"
 }
 
 // mismatch tells why a value does not suit a type, or gives "".
@@ -177,9 +196,10 @@ func (r *reader) aliases() {
 				continue
 			}
 			of := r.Arg(w.Of)
+			others := slices.DeleteFunc(r.tensors(), func(name string) bool { return name == r.Args[i].Name })
 			switch {
 			case of == None || r.Args[of].Kind != Tensor || of == i:
-				l.at.ErrorfAt(w.At, "unknown-name", diag.DidYouMean(w.Of, r.names(i)),
+				l.at.ErrorfAt(w.At, "unknown-name", oneOf(w.Of, others),
 					"%q is no other tensor among the arguments", w.Of)
 			case !r.Args[i].Writes():
 				l.at.ErrorfAt(w.At, "invalid-word", "leave it out",
@@ -189,6 +209,14 @@ func (r *reader) aliases() {
 			}
 		}
 	}
+}
+
+// oneOf is the hint for a name that is not among some: the nearest of them, or all.
+func oneOf(name string, names []string) string {
+	if hint := diag.DidYouMean(name, names); hint != "" || len(names) == 0 {
+		return hint
+	}
+	return "name one of these: " + strings.Join(names, ", ")
 }
 
 // names lists the arguments, but one.

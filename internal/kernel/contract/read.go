@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
@@ -158,9 +159,14 @@ func readLine(e yaml.Entry) (line, bool) {
 }
 
 // reportLine reports what breaks the grammar. What YAML has cut off explains it better than
+// lineHints show a correct line where the parser has no closer advice.
+var lineHints = map[string]string{
+	"invalid-condition": `as in n >= 1 and m % n == 0, T in float32|float64, or mode in "a"|"b"`,
+}
+
 // what is left.
 func reportLine(n *yaml.Node, err *notation.Error, code string) {
-	hint := err.Hint
+	hint := cmp.Or(err.Hint, lineHints[code])
 	if comment := n.Comment(); comment != "" {
 		hint = "for YAML, " + comment + " is a comment: write the whole line in quotes"
 	}
@@ -193,10 +199,13 @@ func name(n *yaml.Node, what string) string {
 	return text
 }
 
+// nameHint describes the names that kernel.CheckName accepts.
+const nameHint = "choose another name of letters, digits and single underscores between them, such as my_name"
+
 func checkName(n *yaml.Node, name, what string) bool {
 	problem := kernel.CheckName(name)
 	if problem != "" {
-		n.Errorf("invalid-name", "", "%q is no name for %s: it %s", name, what, problem)
+		n.Errorf("invalid-name", nameHint, "%q is no name for %s: it %s", name, what, problem)
 	}
 	return problem == ""
 }

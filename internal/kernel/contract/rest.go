@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
@@ -59,7 +58,7 @@ func (r *reader) place(n *yaml.Node, what string) int {
 	name := n.Text(what)
 	i := r.Arg(name)
 	if n.Kind == yaml.Scalar && i == None && len(r.Args) > 0 {
-		n.Errorf("unknown-name", diag.DidYouMean(name, r.names(None)), "%s: %q is no argument", what, name)
+		n.Errorf("unknown-name", oneOf(name, r.names(None)), "%s: %q is no argument", what, name)
 	}
 	return i
 }
@@ -144,7 +143,7 @@ func (r *reader) readBackward(n *yaml.Node, fine bool) {
 func (r *reader) saved(n *yaml.Node, fine bool) string {
 	name := n.Text("an entry of saves")
 	if fine && n.Kind == yaml.Scalar && r.Arg(name) == None && r.Result(name) == None {
-		n.Errorf("unknown-name", diag.DidYouMean(name, r.names(None)), "%q is neither an argument nor a result", name)
+		n.Errorf("unknown-name", oneOf(name, r.names(None)), "%q is neither an argument nor a result", name)
 	}
 	return name
 }

@@ -201,7 +201,8 @@ func (r *reader) words(l line, p *Param) {
 	seen := map[string]string{} // by what they say
 	for _, w := range l.Words {
 		if p.Kind != Tensor {
-			l.at.ErrorfAt(w.At, "invalid-word", "", "%s is said of tensors, and %s is none", w.Text, p.Name)
+			l.at.ErrorfAt(w.At, "invalid-word", "remove the word, or write a tensor, such as float32[n]",
+				"`%s` needs a tensor, and %s is %s", w.Text, p.Name, p.Kind)
 			return
 		}
 		about := w.Text + w.Of
@@ -211,8 +212,7 @@ func (r *reader) words(l line, p *Param) {
 			about = "access"
 		}
 		if before, again := seen[about]; again {
-			l.at.ErrorfAt(w.At, "invalid-word", "keep one of them", "%s and %s contradict or repeat each other",
-				before, w.Text)
+			l.at.ErrorfAt(w.At, "invalid-word", "keep one of them", "%s", clash(before, w.Text))
 		}
 		seen[about] = w.Text
 		word(w, p)
@@ -221,6 +221,14 @@ func (r *reader) words(l line, p *Param) {
 		l.at.Errorf("invalid-word", "write strided, or leave copied out", "%s is written, which a copy would lose",
 			p.Name)
 	}
+}
+
+// clash tells why two words cannot stand behind one type.
+func clash(before, word string) string {
+	if before == word {
+		return "word " + word + " is repeated"
+	}
+	return "words " + before + " and " + word + " contradict each other"
 }
 
 func word(w notation.Word, p *Param) {
