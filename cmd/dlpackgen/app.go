@@ -105,7 +105,7 @@ func (a *app) noVerb(cmd *cobra.Command, _ []string) error {
 }
 
 // help shows what --help does; cobra's own answers an unknown verb with success. Its format json is
-// for tools/release alone.
+// for tools/release and tools/site alone.
 func (a *app) help() *cobra.Command {
 	cmd := &cobra.Command{Use: "help [VERB]", Short: "Show the help of a verb"}
 	format := choiceFlag(cmd, "format", "text or json", "text", "json")

@@ -9,7 +9,7 @@ import (
 )
 
 // verbText is the help of a verb as data. tools/release makes man pages of it, by libraries that
-// the module itself does without.
+// the module itself does without, and tools/site the page of commands.
 type verbText struct {
 	Use, Short, Long, Example string
 	Flags                     []flagText

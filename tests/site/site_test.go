@@ -129,7 +129,8 @@ func below(pages map[string][]byte, folder string) (names []string) {
 }
 
 // weigh prints the goal line of the heaviest page: its HTML, styles, scripts and pictures, as
-// servers compress them. The index of the search is no part of a page: the search loads it.
+// servers compress them. The theme also fetches the index of the search for each page, which
+// browsers cache. The line states its size separately, and the limit does not apply to it.
 func weigh(t *testing.T, html string, pages map[string][]byte) {
 	const limit = 300
 	sizes, heaviest := map[string]int{}, ""
@@ -149,8 +150,11 @@ func weigh(t *testing.T, html string, pages map[string][]byte) {
 			heaviest = name
 		}
 	}
-	fmt.Printf("goal site.page measured %d KB limit %d KB %s (%s, compressed)\n", sizes[heaviest]/1000, limit,
-		map[bool]string{true: "met", false: "missed"}[sizes[heaviest] <= limit*1000], heaviest)
+	index, err := os.ReadFile(filepath.Join(html, "search/search_index.json"))
+	require.NoError(t, err)
+	met := map[bool]string{true: "met", false: "missed"}[sizes[heaviest] <= limit*1000]
+	fmt.Printf("goal site.page measured %d KB limit %d KB %s (%s, compressed; the search index adds %d KB)\n",
+		sizes[heaviest]/1000, limit, met, heaviest, compressed(t, index)/1000)
 	assert.LessOrEqual(t, sizes[heaviest], limit*1000, heaviest)
 }
 

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -123,40 +125,55 @@ func commandsPage() ([]byte, error) {
 	if _, err := output("go", "build", "-o", program, "./cmd/dlpackgen"); err != nil {
 		return nil, err
 	}
-	help, err := output(program, "--help")
+	help, err := output(program, "help", "--format", "json")
+	if err != nil {
+		return nil, err
+	}
+	paths, err := verbs(help)
 	if err != nil {
 		return nil, err
 	}
 	page := newPage("Command help", "What `dlpackgen VERB --help` prints. [The command line](../cli.md) is the contract "+
 		"that pipelines can rely on.")
-	for _, verb := range verbs(help) {
-		text, err := output(program, verb, "--help")
+	for _, path := range paths {
+		text, err := output(program, append(path, "--help")...)
 		if err != nil {
 			return nil, err
 		}
-		page.heading("dlpackgen " + verb)
+		page.heading("dlpackgen " + strings.Join(path, " "))
 		page.code("text", text)
 	}
 	return page.bytes(), nil
 }
 
-func output(argv ...string) (string, error) {
-	out, err := exec.Command(argv[0], argv[1:]...).Output()
+func output(program string, args ...string) (string, error) {
+	out, err := exec.Command(program, args...).Output()
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
+		return "", fmt.Errorf("%s: %w", program+" "+strings.Join(args, " "), err)
 	}
 	return string(out), nil
 }
 
-// verbs reads the names of the verbs from the help of the program.
-func verbs(help string) []string {
-	_, list, _ := strings.Cut(help, "Available Commands:\n")
-	list, _, _ = strings.Cut(list, "\n\n")
-	var names []string
-	for line := range strings.Lines(list) {
-		if name := strings.Fields(line)[0]; name != "help" {
-			names = append(names, name)
-		}
+// verb is what dlpackgen help --format json prints of one.
+type verb struct {
+	Use   string
+	Verbs []verb
+}
+
+// verbs gives the words that call each verb, those below other verbs too, from the help as data.
+func verbs(help string) ([][]string, error) {
+	var root verb
+	if err := json.Unmarshal([]byte(help), &root); err != nil {
+		return nil, fmt.Errorf("dlpackgen help --format json: %w", err)
 	}
-	return names
+	return root.below(nil), nil
+}
+
+func (v verb) below(words []string) (all [][]string) {
+	for _, sub := range v.Verbs {
+		name, _, _ := strings.Cut(sub.Use, " ")
+		path := append(slices.Clone(words), name)
+		all = append(append(all, path), sub.below(path)...)
+	}
+	return all
 }

@@ -87,8 +87,12 @@ func TestEveryReleaseHasAPage(t *testing.T) {
 }
 
 func TestVerbsAreReadFromTheHelp(t *testing.T) {
-	help := "Usage:\n\nAvailable Commands:\n  check  a\n  help   b\n  vet    c\n\nFlags:\n"
-	assert.Equal(t, []string{"check", "vet"}, verbs(help))
+	help := `{"Use": "dlpackgen", "Verbs": [{"Use": "check"}, {"Use": "list KIND", "Verbs": [{"Use": "outputs [FILE]"}]}]}`
+	paths, err := verbs(help)
+	require.NoError(t, err)
+	assert.Equal(t, [][]string{{"check"}, {"list"}, {"list", "outputs"}}, paths)
+	_, err = verbs("{")
+	assert.ErrorContains(t, err, "dlpackgen help --format json: ")
 }
 
 // aHeader has what the pages of headers show, and what they leave out.

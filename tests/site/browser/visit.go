@@ -34,7 +34,6 @@ type visit struct {
 	Violations []string // of axe's rules
 	Overflow   int      // pixels by which the page is wider than its window
 	Stops      int      // different elements that the Tab key reaches, of the first 40
-	Bytes      int      // of the page and what it loads, as they lie on the disk
 	Found      int      // results of the search, where one was made
 	Picture    string
 }
@@ -53,7 +52,6 @@ func (l look) visit(ctx context.Context, url, axe, folder string) (*visit, error
 		v.photograph(),
 		into(&v.Overflow, chromedp.Evaluate[int](
 			"document.documentElement.scrollWidth - document.documentElement.clientWidth")),
-		into(&v.Bytes, chromedp.Evaluate[int](weight)),
 		chromedp.Evaluate[chromedp.Void](axe),
 		into(&v.Violations, chromedp.Evaluate[[]string](violations, chromedp.EvalAwaitPromise)),
 		v.tabStops(),
@@ -107,10 +105,6 @@ func (v *visit) photograph() chromedp.Action[chromedp.Void] {
 		return os.WriteFile(v.Picture, picture, 0o644)
 	})
 }
-
-// weight sums the sizes of the page and its scripts, styles and pictures.
-const weight = `performance.getEntriesByType("navigation").concat(performance.getEntriesByType("resource"))
-	.reduce((n, e) => n + e.decodedBodySize, 0)`
 
 // violations runs axe-core, and names each rule with the first element that breaks it.
 const violations = `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]})
