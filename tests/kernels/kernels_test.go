@@ -74,6 +74,30 @@ func TestSentences(t *testing.T) {
 	}
 }
 
+// The header declares the functions that the author writes, so another parameter does not compile.
+func TestAnAuthorCannotDriftFromTheDescription(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Generate(t, "testdata/kernels.yaml", dir)
+	text, err := os.ReadFile("testdata/author.c")
+	require.NoError(t, err)
+	compile := func(source string) (string, error) {
+		cmd := exec.Command(testtool.Require(t, "gcc", "gcc"), "-x", "c", "-std=c11", "-fsyntax-only",
+			"-I"+dir+"/c", "-I"+dir+"/kernels", "-")
+		cmd.Stdin = strings.NewReader(source)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	out, err := compile(string(text))
+	require.NoError(t, err, out)
+	for _, drift := range []mistake{{"scale_f(DLTensor* x, float by,", "scale_f(DLTensor* x, double by,"},
+		{"int on_device_cuda(const DLTensor* x,", "int on_device_cuda(DLTensor* x,"}} {
+		require.Equal(t, 1, mutation.Count(string(text), drift.old))
+		out, err := compile(strings.Replace(string(text), drift.old, drift.replacement, 1))
+		assert.Error(t, err)
+		assert.Contains(t, out, "conflicting types for")
+	}
+}
+
 // The short way of most calls finds no mistake and hides none: without it, the same is said.
 func TestTheShortWayChangesNothing(t *testing.T) {
 	dir := t.TempDir()

@@ -85,8 +85,7 @@ int devices(const DLTensor* x, const DLTensor* y, const DLTensor* host, void* st
   (void)x;
   (void)y;
   (void)host;
-  (void)stream;
-  return 40;
+  return stream ? 39 : 40;
 }
 
 int devices_cuda(const DLTensor* x, const DLTensor* y, const DLTensor* host, void* stream) {

@@ -22,8 +22,8 @@ struct Host {
   void FreeData(DLTensor* tensor) { std::free(tensor->data); }
 };
 
-static ffi::Tensor zeros(ffi::Shape shape) {
-  return ffi::Tensor::FromNDAlloc(Host(), shape, DLDataType{kDLFloat, 32, 1}, DLDevice{kDLCPU, 0});
+static ffi::Tensor zeros(ffi::Shape shape, DLDevice device = {kDLCPU, 0}) {
+  return ffi::Tensor::FromNDAlloc(Host(), shape, DLDataType{kDLFloat, 32, 1}, device);
 }
 
 // An allocator as a library of arrays registers one.
@@ -32,6 +32,29 @@ static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void*,
   ffi::Tensor made = zeros(ffi::Shape(prototype->shape, prototype->shape + prototype->ndim));
   *out = made.ToDLPackVersioned();
   return 0;
+}
+
+// Calls a kernel with memory of the host, whatever device it claims. The author's C does not read
+// it, and fails with a status that tells whether it got a stream.
+static void devices(const ffi::Module& library, DLDevice device, const char* status) {
+  try {
+    library->GetFunction("devices").value()(zeros({3}, device), zeros({3}, device), zeros({3}));
+    demand(false, "the kernel fails");
+  } catch (const ffi::Error& error) {
+    const std::string wanted = std::string("devices(): the kernel failed with status ") + status;
+    demand(error.message() == wanted, error.message().c_str());
+  }
+}
+
+// Kernels on a device get the stream that the environment has for it; those on the CPU get NULL.
+static void streams(const ffi::Module& library) {
+  int stream = 0;
+  devices(library, {kDLCUDA, 0}, "42");
+  TVMFFIEnvSetStream(kDLCUDA, 0, &stream, nullptr);
+  TVMFFIEnvSetStream(kDLCPU, 0, &stream, nullptr);
+  devices(library, {kDLCUDA, 0}, "41");
+  devices(library, {kDLCUDA, 1}, "42");
+  devices(library, {kDLCPU, 0}, "40");
 }
 
 int main(int, char** arguments) {
@@ -68,5 +91,6 @@ int main(int, char** arguments) {
   } catch (const ffi::Error& error) {
     demand(error.kind() == "ValueError", "the kind");
   }
+  streams(library);
   std::puts("called");
 }
