@@ -104,7 +104,8 @@ func (w *goPage) functions(all []*doc.Func) {
 	for _, f := range all {
 		name := f.Name
 		if f.Recv != "" {
-			name = strings.Trim(f.Recv, "*") + "." + name
+			recv, _, _ := strings.Cut(strings.Trim(f.Recv, "*"), "[") // without the parameters of a type
+			name = recv + "." + name
 		}
 		w.declaration([]string{name}, f.Decl, f.Doc)
 	}
