@@ -42,8 +42,9 @@ func (j *job) templates(t config.Target) ([]emit.Source, error) {
 		}
 		return addSource(root, folder, name, e, &all)
 	})
-	if err == nil && !slices.ContainsFunc(all, func(s emit.Source) bool { return strings.HasSuffix(s.Path, ".tmpl") }) {
-		err = noTemplate(folder, "there is no template, whose name ends in .tmpl, in the folder of target %s", t.Name)
+	if err == nil && !slices.ContainsFunc(all, func(s emit.Source) bool { return templated.MakesFile(s.Path) }) {
+		err = noTemplate(folder, "no template in the folder of target %s makes a file: the name of one ends in .tmpl and "+
+			"does not begin with _", t.Name)
 	}
 	for _, s := range all {
 		j.read = append(j.read, s.File)

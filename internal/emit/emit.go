@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -209,8 +210,17 @@ func comment(extension string) (prefix, suffix string) {
 // one program: v1_3.
 func Namespace(r *spec.Release) string { return "v" + strings.ReplaceAll(r.Version, ".", "_") }
 
-// HasBanner tells whether the first line of a file carries our banner.
+// HasBanner tells whether the first line of a file, below its preamble, carries our banner.
 func HasBanner(data []byte) bool {
-	line, _, _ := bytes.Cut(data, []byte("\n"))
+	line, _, _ := bytes.Cut(data[Preamble(data):], []byte("\n"))
 	return bytes.Contains(line, []byte(bannerMark))
 }
+
+// preamble matches a byte order mark, a line that names an interpreter, and a line that declares
+// the encoding to Python and Ruby. A line of Rust may begin with #![, which names no interpreter.
+var preamble = regexp.MustCompile(`^(?:\x{FEFF})?(?:#!(?:[^\[\n][^\n]*)?(?:\n|$))?` +
+	`(?:[ \t\f]*#[^\n]*coding[:=][ \t]*[-\w.][^\n]*(?:\n|$))?`)
+
+// Preamble returns the length of what systems look for at the beginning of a file, and the banner
+// must not push down.
+func Preamble(data []byte) int { return len(preamble.Find(data)) }

@@ -22,8 +22,7 @@ type Asset struct {
 	To   string // the output: slashes, relative to the target's own path
 	View any    // what the template shows
 	Text []byte // the source itself, where no file below templates/ has it
-	Head string // the banner, where the name of the output does not tell it
-	// Verbatim: the text is the user's, so nothing in it is replaced.
+	// Verbatim: the text is the user's and has its banner, so nothing in it is replaced.
 	Verbatim bool
 	Words    Words // in this asset alone
 	Gofmt    bool  // gofmt decides how the filled template looks

@@ -2,7 +2,6 @@ package emit
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"go/format"
 	"path"
@@ -30,7 +29,7 @@ func Render(version string, m Manifest) ([]File, error) {
 // render makes one file: the source below the banner.
 func (a Asset) render(version string, words Words) (File, error) {
 	if a.Verbatim {
-		return File{Path: a.To, Data: slices.Concat([]byte(a.Head), a.Text)}, nil
+		return File{Path: a.To, Data: a.Text}, nil
 	}
 	words = slices.Concat(a.Words, words)
 	source, err := a.source(words)
@@ -41,7 +40,7 @@ func (a Asset) render(version string, words Words) (File, error) {
 		return File{}, err
 	}
 	source, err = constrained(a.To, source)
-	head := cmp.Or(a.Head, Banner(a.To, version))
+	head := Banner(a.To, version)
 	if a.Once {
 		head = StarterLine(a.To)
 	}

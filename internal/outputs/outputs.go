@@ -51,7 +51,7 @@ type Target struct {
 type List struct {
 	Version int      `json:"version"`
 	Out     string   `json:"out"`     // slashes, as seen from the current directory
-	Inputs  []string `json:"inputs"`  // config, spec, each go.mod that was read, and templates of users
+	Inputs  []string `json:"inputs"`  // config, spec, each go.mod that was read, templates and their folders
 	Targets []Target `json:"targets"` // those that are selected
 	// Includes are the folders to search for headers of C and C++.
 	Includes []string `json:"include_directories"`

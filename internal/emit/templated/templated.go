@@ -53,9 +53,12 @@ func Target(name string) emit.Target {
 	}
 }
 
+// lineComments are what begins a comment that ends with its line.
+var lineComments = []string{"//", "#", "--", ";", ";;", "%", "!", "'", `"`, "::", "REM", "dnl", `\`}
+
 func checkComment(value string) string {
-	if value == "" || len(value) > 8 || strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "must have 1 to 8 printable characters of ASCII"
+	if !slices.Contains(lineComments, value) {
+		return "must be one of " + strings.Join(lineComments, " ")
 	}
 	return ""
 }
@@ -121,7 +124,7 @@ func (r *renderer) assets(set *set) emit.Manifest {
 			text = r.fill(set, s)
 		}
 		if banner, ok := r.banner(s, to); ok {
-			made.Assets = append(made.Assets, emit.Asset{To: to, Text: text, Head: banner, Verbatim: true})
+			made.Assets = append(made.Assets, emit.Asset{To: to, Text: headed(banner, text), Verbatim: true})
 		}
 	}
 	return made
@@ -130,25 +133,57 @@ func (r *renderer) assets(set *set) emit.Manifest {
 // banner is the head of a file, in a comment of its language.
 func (r *renderer) banner(s emit.Source, to string) (string, bool) {
 	about := fmt.Sprintf("DLPack %s; from %s", r.model.Release.Version, s.Path)
-	begin, end := r.model.Options[optionComment], ""
-	if begin == "" {
-		style, ok := comments[path.Ext(to)]
-		if !ok {
-			style, ok = comments[path.Base(to)]
-		}
-		if !ok {
-			r.fail(s, "set option comment of the target, such as `comment: \"--\"`; a format without comments, such as JSON, "+
-				"cannot be generated", "files %q have no known form of comments, which the banner needs",
-				cmp.Or(path.Ext(to), to))
-			return "", false
-		}
-		begin, end = style[0], style[1]
+	begin, end := r.comment(to)
+	switch {
+	case begin == "":
+		r.fail(s, "set option comment of the target, such as `comment: \"--\"`; a format without comments, such as JSON, "+
+			"cannot be generated", "files %q have no known form of comments, which the banner needs",
+			cmp.Or(path.Ext(to), to))
+	case end != "" && strings.Contains(s.Path, strings.TrimSpace(end)):
+		r.fail(s, "rename the file or its folder", "the path has %s, which ends the comment of the banner", strings.TrimSpace(end))
+	default:
+		return emit.BannerOf(begin+" ", end, about) + below(to), true
 	}
-	return emit.BannerOf(begin+" ", end, about), true
+	return "", false
+}
+
+// comment returns what begins and ends a comment in a file: by its extension or its name, and only
+// for others by the option. The begin is "" where nothing tells.
+func (r *renderer) comment(to string) (begin, end string) {
+	for _, name := range []string{path.Ext(to), path.Base(to)} {
+		if style, ok := comments[name]; ok {
+			return style[0], style[1]
+		}
+	}
+	return r.model.Options[optionComment], ""
+}
+
+// below is a blank line for Go, where the banner would belong to the documentation of the package.
+func below(to string) string {
+	if path.Ext(to) == ".go" {
+		return "\n"
+	}
+	return ""
+}
+
+// headed puts the banner below the preamble of a text, with the line ends of the text.
+func headed(banner string, text []byte) []byte {
+	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		banner = strings.ReplaceAll(banner, "\n", "\r\n")
+	}
+	n := emit.Preamble(text)
+	first, rest := text[:n], text[n:]
+	if bytes.Contains(first, []byte("#")) && !bytes.HasSuffix(first, []byte("\n")) {
+		banner = "\n" + banner
+	}
+	return slices.Concat(first, []byte(banner), rest)
 }
 
 // isTemplate tells templates from files that are copied.
 func isTemplate(name string) bool { return strings.HasSuffix(name, suffix) }
+
+// MakesFile tells a template that is filled from one that others include, and from what is copied.
+func MakesFile(name string) bool { return isTemplate(name) && !isPart(name) }
 
 // isPart tells templates that others include, and that make no file.
 func isPart(name string) bool { return isTemplate(name) && strings.HasPrefix(path.Base(name), "_") }
@@ -193,7 +228,7 @@ var comments = func() map[string][2]string {
 		{"#", ""}: ".py .pyi .pyx .pxd .rb .jl .r .R .sh .toml .yaml .yml .cmake .nim .cr .pl .ex .exs .ps1 .tcl .mk .mojo " +
 			".cfg .ini .bzl .bazel Makefile Dockerfile",
 		{"--", ""}: ".lua .hs .sql .adb .ads .vhd .vhdl .elm", {"!", ""}: ".f90 .f95 .f03 .f08",
-		{";", ""}: ".lisp .el .clj .scm .rkt .ll", {"%", ""}: ".erl .hrl .tex .m",
+		{";", ""}: ".lisp .el .clj .scm .rkt .ll", {"%", ""}: ".erl .hrl .tex",
 		{"/*", " */"}: ".c .h .css", {"<!--", " -->"}: ".md .html", {"(*", " *)"}: ".ml .mli .sml .pas",
 	} {
 		for name := range strings.FieldsSeq(names) {
@@ -202,12 +237,3 @@ var comments = func() map[string][2]string {
 	}
 	return all
 }()
-
-// Extensions lists what a file may end in without option comment.
-func Extensions() (all []string) {
-	for name := range comments {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
-}
