@@ -145,9 +145,9 @@ func TestPython(t *testing.T) {
 // wrongBackend puts a back end that is wrong in one place among programs.
 func wrongBackend(t *testing.T, bin, file, old, fresh string) {
 	t.Helper()
-	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-w", "-shared", "-fPIC", "-o",
-		filepath.Join(bin, "libdlpackgen_cuda.so"),
-		filepath.Join(mutated(t, file, old, fresh), "dlpackgen_cuda.c"), "-ldl")
+	dir := mutated(t, file, old, fresh)
+	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-w", "-shared", "-fPIC", "-I", dir, "-o",
+		filepath.Join(bin, "libdlpackgen_cuda.so"), filepath.Join(dir, "dlpackgen_cuda.c"), "-ldl")
 }
 
 // A back end that is wrong fails, and so do modules.

@@ -206,7 +206,7 @@ func TestConformanceFindsFaults(t *testing.T) {
 	for _, f := range faults {
 		mutation.OnceIn(t, filepath.Join(dir, f.file), f.old, f.fresh)
 	}
-	testkit.Run(t, gcc, append([]string{"-std=c11", "-w", "-o", program, filepath.Join(dir,
+	testkit.Run(t, gcc, append([]string{"-std=c11", "-w", "-I", dir, "-o", program, filepath.Join(dir,
 		"conformance/conformance.c"), "-ldl", "-lpthread"}, acmeEnd.sources(t, dir)...)...)
 	var out []byte
 	for _, driver := range []string{acmeDriver(t), ""} {
