@@ -37,6 +37,21 @@ func TestTheModuleIsNamedByTheOption(t *testing.T) {
 	assert.NotContains(t, emittest.Texts(t, files, err), "py.typed", "without a kernel")
 }
 
+// A stub has the type of each argument and result, and a result is like its first argument.
+func TestTheStubHasTheTypes(t *testing.T) {
+	texts, err := emittest.Emitted(t, Target, `f:
+  types: {T: [float32, float64]}
+  args: {x: "T[n]", n: int, deep: bool, sizes: "list[int, 2]", mask: "uint8[n]? = None", by: "T = 2", mode: str = "a"}
+  returns: {y: "T[n]", count: int, part: float}
+  symbol: f_{T}
+`, map[string]string{"module": "m"})
+	require.NoError(t, err)
+	assert.Contains(t, texts["m.pyi"], `
+def f(x: _Array, n: int, deep: bool, sizes: Sequence[int], mask: SupportsDLPack | None = None, by: float = 2, `+
+		`mode: str = "a", *, out: SupportsDLPack | None = None) -> tuple[_Array, int, float]:
+`)
+}
+
 // The base has room for a number of parameters, which out= and like= count among.
 func TestTooManyParameters(t *testing.T) {
 	k := contract.Kernel{Name: "f", Devices: []contract.Device{{Name: "kDLCPU", Value: 1}}}

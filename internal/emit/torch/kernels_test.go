@@ -58,6 +58,7 @@ fill:
 	text := all["dlpackgen_torch/described_operators.hpp"] + all["dlpackgen_torch/described_kernels.cpp"]
 	assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n\n|<no value>|\{\{\.`, text)
 	golden.Assert(t, "out/torch/described.txt", []byte(text))
+	golden.Orphans(t, "out/torch", []string{"out/torch/described.txt"})
 }
 
 func TestWhatTorchCannotDescribeIsNamed(t *testing.T) {
