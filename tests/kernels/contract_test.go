@@ -23,9 +23,8 @@ import (
 // contractFolder has a description, its C, and its reference.
 const contractFolder = "testdata/contract"
 
-// contractTests generates the module of that description with its tests, with mistakes in its
-// sources.
-func contractTests(t *testing.T, all ...mutation.Mutant) (python, dir, home string) {
+// contractSources generates the module of that description with its tests.
+func contractSources(t *testing.T) (python, dir string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds a module for some seconds, and -short was given")
@@ -39,6 +38,13 @@ func contractTests(t *testing.T, all ...mutation.Mutant) (python, dir, home stri
 	text, err := os.ReadFile(contractFolder + "/author.c")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "author.c"), text, 0o600))
+	return python, dir
+}
+
+// contractTests builds the module, with mistakes in its sources.
+func contractTests(t *testing.T, all ...mutation.Mutant) (python, dir, home string) {
+	t.Helper()
+	python, dir = contractSources(t)
 	var flags []string
 	if len(all) > 0 {
 		written := mutation.Write(t, dir, all)
@@ -91,6 +97,21 @@ func TestContract(t *testing.T) {
 	for _, reason := range []string{"no small sizes", "no valid call"} {
 		assert.NotContains(t, out, reason, "every demand of this description can be broken")
 	}
+}
+
+// The calls that the emitted tests make up let neither AddressSanitizer nor
+// UndefinedBehaviorSanitizer find anything in the module.
+func TestContractSanitized(t *testing.T) {
+	python, dir := contractSources(t)
+	home := moduleOf(t, python, dir, filepath.Join(dir, "author.c"), append(sanitized, "-O0")...)
+	library, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()
+	require.NoError(t, err)
+	cmd := contractCommand(t, python, home, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", "-k", "numpy",
+		dir+"/python/tests")
+	cmd.Env = append(cmd.Env, "LD_PRELOAD="+strings.TrimSpace(string(library)), "ASAN_OPTIONS=detect_leaks=0")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Regexp(t, ` passed`, string(out))
 }
 
 // No dtype of ml_dtypes is left out: torch, JAX and Paddle make arrays of them.
