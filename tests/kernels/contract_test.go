@@ -107,6 +107,7 @@ func TestContractSanitized(t *testing.T) {
 	library, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()
 	require.NoError(t, err)
 	cmd := contractCommand(t, python, home, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", "-k", "numpy",
+		"--capture=sys", // what the sanitizers print is seen
 		dir+"/python/tests")
 	cmd.Env = append(cmd.Env, "LD_PRELOAD="+strings.TrimSpace(string(library)), "ASAN_OPTIONS=detect_leaks=0")
 	out, err := cmd.CombinedOutput()
