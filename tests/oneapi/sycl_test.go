@@ -336,7 +336,8 @@ func TestEachGuardForSYCLIsMissed(t *testing.T) {
 		"&& std::atoi(m) == n; }\n#include \"dlpackgen_oneapi_sycl.cpp\"\n"
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	object := filepath.Join(source, "all.o")
-	testkit.Run(t, testtool.Require(t, "g++", "g++"), append(syclFlags(t), "-w", "-c", "-o", object, file)...)
+	testkit.Run(t, testtool.Require(t, "g++", "g++"), append(syclFlags(t), "-w", "-I", source, "-c",
+		"-o", object, file)...)
 	program := syclLink(t, "mutants", object)
 	for i, m := range syclMutants {
 		s := particularly(t, m.platform, m.scenario)

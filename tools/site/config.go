@@ -20,7 +20,7 @@ func (p *pages) addConfig(tree fs.FS) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"site.css", "site.js"} {
+	for _, name := range []string{"site.css", "site.js", "iframe-worker.js"} {
 		if p.files["assets/"+name], err = fs.ReadFile(tree, "tools/site/"+name); err != nil {
 			return err
 		}

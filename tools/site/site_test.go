@@ -44,7 +44,7 @@ func TestNavigationListsFolders(t *testing.T) {
 	}}
 	tree := fstest.MapFS{
 		siteConfig:            {Data: []byte("nav:\n  - Home: how-to/c.md\n  - how-to/*\n")},
-		"tools/site/site.css": {}, "tools/site/site.js": {},
+		"tools/site/site.css": {}, "tools/site/site.js": {}, "tools/site/iframe-worker.js": {},
 	}
 	require.NoError(t, p.addConfig(tree))
 	assert.Equal(t, "nav:\n  - Home: how-to/c.md\n  - how-to/b.md\n  - how-to/a.md\n", string(p.config))

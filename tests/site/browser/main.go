@@ -65,8 +65,7 @@ func run(o options, urls []string) error {
 
 // start begins a browser; root has no sandbox.
 func start() (context.Context, context.CancelFunc) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox,
-		chromedp.Flag("allow-file-access-from-files", true))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox)
 	all, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, cancel := chromedp.NewContext(all)
 	return ctx, func() { cancel(); stop() }
