@@ -35,17 +35,25 @@ func build(out string, pagesOnly bool) error {
 	if err := site.write(out); err != nil || pagesOnly {
 		return err
 	}
+	if err := render(out); err != nil {
+		return err
+	}
+	fmt.Println(filepath.Join(out, "html", "index.html"))
+	return nil
+}
+
+// render runs MkDocs over the pages below out. Its warnings, as of links to anchors that no page
+// has, are errors; --quiet would hide them from --strict too.
+func render(out string) error {
 	program, err := filepath.Abs(mkdocs)
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(program, "build", "--strict", "--quiet", "--config-file", filepath.Join(out, "mkdocs.yml"))
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd := exec.Command(program, "build", "--strict", "--config-file", filepath.Join(out, "mkdocs.yml"))
 	// The theme announces its successor on every run; the generator is pinned.
 	cmd.Env = append(os.Environ(), "NO_MKDOCS_2_WARNING=1")
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w (make setup installs it)", mkdocs, err)
+	if printed, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w (make setup installs it)\n%s", mkdocs, err, printed)
 	}
-	fmt.Println(filepath.Join(out, "html", "index.html"))
 	return nil
 }

@@ -95,6 +95,30 @@ func TestVerbsAreReadFromTheHelp(t *testing.T) {
 	assert.ErrorContains(t, err, "dlpackgen help --format json: ")
 }
 
+// A link to an anchor that no page has stops the build.
+func TestBrokenAnchorsAreErrors(t *testing.T) {
+	t.Chdir("../..")
+	if _, err := os.Stat(mkdocs); err != nil {
+		t.Skip("needs MkDocs in .cache/docs: make setup")
+	}
+	data, err := os.ReadFile(siteConfig)
+	require.NoError(t, err)
+	_, validation, found := strings.Cut(string(data), "\nvalidation:")
+	require.True(t, found)
+	validation, _, _ = strings.Cut(validation, "\nnav:")
+	for text, broken := range map[string]bool{"# A\n\n[there](#a)\n": false, "# A\n\n[gone](#gone)\n": true} {
+		p := &pages{files: map[string][]byte{"index.md": []byte(text)},
+			config: []byte("site_name: a\ndocs_dir: docs\nsite_dir: html\nvalidation:" + validation + "\n")}
+		out := t.TempDir()
+		require.NoError(t, p.write(out))
+		if err := render(out); broken {
+			assert.ErrorContains(t, err, "#gone")
+		} else {
+			assert.NoError(t, err)
+		}
+	}
+}
+
 // aHeader has what the pages of headers show, and what they leave out.
 const aHeader = `/* DLPack 1.3; SPDX-License-Identifier: 0BSD */
 /**
