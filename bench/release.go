@@ -81,7 +81,7 @@ func installing(dir, published string) (*command, error) {
 	return &command{name: "pip install, init, generate",
 		argv: []string{"sh", "-ec", script, "sh", pip, published, project},
 		prepare: func() error {
-			_ = exec.Command(pip, "-q", "uninstall", "--yes", "dlpackgen").Run() // in the first round there is none
+			_ = exec.Command(pip, "-q", "uninstall", "--yes", "dlpackgen").Run() // not there in the first round
 			return errors.Join(os.RemoveAll(project), os.Mkdir(project, 0o755))
 		}}, nil
 }

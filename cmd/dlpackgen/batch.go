@@ -115,7 +115,8 @@ func (j *job) project(file string) (workspace.Project, error) {
 	return p, nil
 }
 
-// planned names the files of each selected target, which stand below roots, without rendering them.
+// planned names the files of each selected target, which stand below roots. Only templates of users
+// are filled for that: their names come with their texts.
 func (j *job) planned(roots []string) (files []string, err error) {
 	models, err := j.models(j.out)
 	if err != nil {

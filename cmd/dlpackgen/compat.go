@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -9,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlpackgen/dlpackgen/internal/compat"
+	"github.com/dlpackgen/dlpackgen/internal/jsontext"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -100,15 +100,10 @@ func newest(sp *spec.Spec) string {
 // showCompat prints a report, and ends the run with 1 when anything breaks.
 func (a *app) showCompat(report compatReport, format string) error {
 	if format == "json" {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
 		if report.Changes == nil {
 			report.Changes = []compat.Change{}
 		}
-		if err := enc.Encode(report); err != nil {
-			return cannot("output", "", "%v", err)
-		}
+		a.stdout.Write(jsontext.Of(report))
 	} else {
 		a.printChanges(report)
 	}

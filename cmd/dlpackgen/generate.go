@@ -99,7 +99,7 @@ func (f *generateFlags) one(a *app) error {
 	return o.err
 }
 
-// all works on every config below some folders. Each is a run of its own: one that fails leaves its
+// all works on every config below some folders. Each is a separate run: one that fails leaves its
 // files as they were, and the others are made.
 func (f *generateFlags) all(a *app, patterns []string) error {
 	b, err := f.loadAll(patterns)

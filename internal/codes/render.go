@@ -1,10 +1,10 @@
 package codes
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/jsontext"
 )
 
 // jsonVersion is the version of the JSON form; docs/schema/explain.json has it.
@@ -26,18 +26,10 @@ func Text(e Entry) string {
 
 // JSON renders entries for programs.
 func JSON(entries []Entry) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(struct {
+	return jsontext.Of(struct {
 		Version int     `json:"version"`
 		Codes   []Entry `json:"codes"`
 	}{jsonVersion, entries})
-	if err != nil {
-		panic("unreachable: entries are texts: " + err.Error())
-	}
-	return b.Bytes()
 }
 
 const columns = 100

@@ -1,14 +1,14 @@
 package diag
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dlpackgen/dlpackgen/internal/jsontext"
 )
 
 // jsonVersion is the version of every JSON document that the command prints.
@@ -41,7 +41,7 @@ func JSON(findings []Diagnostic) []byte {
 			Text: d.Text, Hint: d.Hint, Source: shown(d),
 		})
 	}
-	return marshal(report)
+	return jsontext.Of(report)
 }
 
 // maxSource is the length beyond which a source line is left out: many findings
@@ -166,7 +166,7 @@ func SARIF(findings []Diagnostic, toolVersion string, about func(code string) Ru
 			Message: sarifText{Text: sarifMessage(d)}, Locations: sarifLocations(d),
 		})
 	}
-	return marshal(sarifLog{
+	return jsontext.Of(sarifLog{
 		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
 		Version: "2.1.0", Runs: []sarifRun{run},
 	})
@@ -236,16 +236,4 @@ func fileURI(name string) string {
 		return (&url.URL{Scheme: "file", Path: name}).String()
 	}
 	return (&url.URL{Path: name}).String()
-}
-
-// marshal cannot fail: the types above hold only strings and integers.
-func marshal(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		panic("diag: unreachable: " + err.Error())
-	}
-	return b.Bytes()
 }

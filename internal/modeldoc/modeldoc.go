@@ -4,9 +4,7 @@
 package modeldoc
 
 import (
-	"bytes"
-	"encoding/json"
-
+	"github.com/dlpackgen/dlpackgen/internal/jsontext"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/layout"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -227,16 +225,7 @@ func Of(r *spec.Release, kernels []contract.Kernel) Document {
 }
 
 // JSON renders the document.
-func (d Document) JSON() []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(d); err != nil {
-		panic("unreachable: the document is texts and numbers: " + err.Error())
-	}
-	return b.Bytes()
-}
+func (d Document) JSON() []byte { return jsontext.Of(d) }
 
 func models() (out []Model) {
 	for _, m := range layout.Models() {

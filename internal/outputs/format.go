@@ -1,11 +1,11 @@
 package outputs
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/jsontext"
 )
 
 // Text gives a line for each file: its path, its target ("-" for the lock) and its kind, with tabs
@@ -23,16 +23,7 @@ func (l *List) Text() string {
 }
 
 // JSON gives all of the list; docs/schema/outputs.json describes it.
-func (l *List) JSON() []byte {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(l); err != nil {
-		panic("unreachable: strings can be encoded: " + err.Error())
-	}
-	return out.Bytes()
-}
+func (l *List) JSON() []byte { return jsontext.Of(l) }
 
 // CMake gives a file that sets lists. Starters are left out: they belong to their user.
 func (l *List) CMake() string {
