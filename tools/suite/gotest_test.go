@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -185,6 +186,19 @@ func TestCachedPackagesAreCounted(t *testing.T) {
 		`{"Action":"output","Package":"q","Output":"ok  \tq\t1s\n"}`, `{"Action":"pass","Package":"q"}`)
 	assert.Equal(t, 2, counted.packages)
 	assert.Equal(t, 1, counted.cached)
+}
+
+func TestTestsRunMakeAsAUserDoes(t *testing.T) {
+	t.Setenv("MAKELEVEL", "1")
+	t.Setenv("MAKEFLAGS", "w")
+	leaveMake()
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "Makefile"), []byte("all: ; @echo made\n"), 0o644))
+	command := exec.Command("make")
+	command.Dir = folder
+	said, err := command.CombinedOutput()
+	require.NoError(t, err)
+	assert.Equal(t, "made\n", string(said), "a make within another prints the folders it enters")
 }
 
 func TestEndedByClock(t *testing.T) {

@@ -27,11 +27,20 @@ func main() {
 		s.tier = tier.Nightly
 	}
 	start := time.Now()
+	leaveMake()
 	s.run()
 	fmt.Print(costs(s.tally.cpu))
 	fmt.Print(goals(s.tier, &s.tally, time.Since(start)))
 	s.tally.report(os.Stdout)
 	if !s.tally.good() {
 		os.Exit(1)
+	}
+}
+
+// leaveMake takes away what make tells a make that it starts, which would print the folders it
+// enters: tests run make as a user does.
+func leaveMake() {
+	for _, name := range []string{"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES"} {
+		os.Unsetenv(name)
 	}
 }
