@@ -19,7 +19,18 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(400)        // a run is short, and what most of them read is some megabytes
-	debug.SetMemoryLimit(72 << 20) // of a large run, garbage is collected sooner
+	debug.SetGCPercent(200) // a run is short, and what most of them read is some megabytes
+	debug.SetMemoryLimit(memory)
 	os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// memory is when garbage is collected more often, as a large run needs.
+const memory = 72 << 20
+
+// expectMuch allows more memory for a large input: garbage would be collected all the time if what
+// is alive came near to the limit.
+func expectMuch(bytes int) {
+	if limit := int64(memory + 48*bytes); limit > debug.SetMemoryLimit(-1) {
+		debug.SetMemoryLimit(limit)
+	}
 }

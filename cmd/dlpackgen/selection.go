@@ -163,6 +163,7 @@ func readInput(file string) ([]byte, error) {
 		defer f.Close()
 		var src []byte
 		if src, err = io.ReadAll(io.LimitReader(f, yaml.MaxBytes+1)); err == nil {
+			expectMuch(len(src))
 			return src, nil
 		}
 	}
