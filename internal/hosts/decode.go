@@ -3,6 +3,7 @@ package hosts
 import (
 	"math"
 	"regexp"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -41,6 +42,7 @@ func Decode(file string, src []byte, diags *diag.List) *Host {
 		declared[s.Name] = s
 		h.Structs = append(h.Structs, s)
 	})
+	h.Lookup = m.Bool("lookup")
 	rows(m.Get("functions"), "functions", func(e yaml.Entry) {
 		h.Functions = append(h.Functions, decodeFunction(e, declared))
 	})
@@ -156,6 +158,12 @@ func decodeFunction(e yaml.Entry, declared map[string]Struct) Function {
 	f := Function{Name: form(e.Key, "a function", ownName)}
 	m := e.Value.Map("function " + f.Name)
 	f.Symbol = form(m.Need("symbol"), "symbol", symbolName)
+	f.MacOS = form(m.Get("macos"), "macos", symbolName)
+	f.Native = form(m.Get("native"), "native", nativeName)
+	if f.Native == "" && !strings.HasPrefix(f.Symbol, "_Z") {
+		f.Native = f.Symbol
+	}
+	f.Optional = m.Bool("optional")
 	f.Returns, f.Params = m.NeedText("returns"), m.NeedText("params")
 	f.Since = form(m.Get("since"), "since", versionText)
 	if _, _, ok := measure(f.Returns+" (*)("+f.Params+")", declared, ""); !ok && f.Returns != "" && f.Params != "" {

@@ -22,6 +22,8 @@ type Host struct {
 	Constants []Constant
 	Structs   []Struct
 	Functions []Function
+	// Lookup renders a struct of all functions, and the table of symbols to fill it by.
+	Lookup bool
 }
 
 // Source is where the declarations were read.
@@ -60,11 +62,14 @@ type Field struct {
 
 // Function is one that is looked up at run time, by its symbol.
 type Function struct {
-	Name    string
-	Symbol  string
-	Returns string
-	Params  string
-	Since   string
+	Name     string
+	Symbol   string
+	MacOS    string // the symbol there, where it differs
+	Native   string // in the host's headers; "" for a symbol of C++ that is compared as a text
+	Returns  string
+	Params   string
+	Since    string
+	Optional bool // callers work without it
 }
 
 // Embedded gives a host that this program carries.

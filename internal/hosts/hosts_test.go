@@ -111,8 +111,30 @@ functions: {find: {symbol: AcmeFind, returns: "struct list *", params: "const st
 		"  unsigned char reserved_28_[28];",
 	}, v.Structs[0].Lines)
 	assert.Equal(t, "  struct dlpackgen_acme_list second;", v.Structs[1].Lines[1])
-	assert.Equal(t, v.Functions, []FunctionView{{Comment: "AcmeFind, since 1.5",
+	assert.False(t, v.Lookup)
+	assert.Equal(t, v.Functions, []FunctionView{{Comment: "AcmeFind, since 1.5", Name: "find", Symbol: "AcmeFind",
 		Type: "typedef struct dlpackgen_acme_list * (*dlpackgen_acme_find)(const struct dlpackgen_acme_pair *);"}})
+}
+
+// A symbol of C++ has no name that headers declare, unless `native` gives one.
+func TestFunctionsThatAreLookedUp(t *testing.T) {
+	h, found := decoded(`
+host: 1
+name: acme
+title: Acme
+source: {package: acme, version: "2", include: inc, headers: [acme.h]}
+lookup: true
+functions:
+  find: {symbol: acme_find, returns: int, params: void, optional: true}
+  size: {symbol: _ZNK4acme4sizeEm, macos: _ZNK4acme4sizeEy, native: "acme::size", returns: int, params: const void *}
+  end: {symbol: _ZN4acme3endEv, returns: void, params: void}
+`)
+	require.NotNil(t, h, found)
+	assert.Equal(t, []string{"acme_find", "acme::size", ""},
+		[]string{h.Functions[0].Native, h.Functions[1].Native, h.Functions[2].Native})
+	v := h.View()
+	assert.True(t, v.Lookup && v.Functions[0].Optional && !v.Functions[1].Optional)
+	assert.Equal(t, "_ZNK4acme4sizeEy", v.Functions[1].MacOS)
 }
 
 // Whatever the text is, the answer is findings.

@@ -11,6 +11,7 @@ type View struct {
 	Constants                              []string // enumerators
 	Structs                                []StructView
 	Functions                              []FunctionView
+	Lookup                                 bool
 }
 
 // StructView is a struct under its own name, with what the compiler asserts.
@@ -29,13 +30,17 @@ type AssertView struct {
 }
 
 // FunctionView is the type of a function that is looked up, and its symbol.
-type FunctionView struct{ Type, Comment string }
+type FunctionView struct {
+	Type, Comment       string
+	Name, Symbol, MacOS string
+	Optional            bool
+}
 
 // View spells the declarations in C, with names that begin with dlpackgen_ and the host's name.
 func (h *Host) View() View {
 	prefix := "dlpackgen_" + h.Name + "_"
 	v := View{Title: h.Title, Package: h.Source.Package, Version: h.Source.Version,
-		Guard: "DLPACKGEN_" + strings.ToUpper(h.Name) + "_ABI_H_", Prefix: prefix}
+		Guard: "DLPACKGEN_" + strings.ToUpper(h.Name) + "_ABI_H_", Prefix: prefix, Lookup: h.Lookup}
 	for _, c := range h.Constants {
 		name := strings.ToUpper(prefix + c.Name)
 		v.Constants = append(v.Constants, fmt.Sprintf("%s = %d, /* %s */", name, c.Value, c.Native))
@@ -45,7 +50,8 @@ func (h *Host) View() View {
 	}
 	for _, f := range h.Functions {
 		text := declare(f.Returns+" (*)("+f.Params+")", prefix+f.Name, prefix)
-		v.Functions = append(v.Functions, FunctionView{Type: "typedef " + text + ";", Comment: f.Symbol + since(f.Since)})
+		v.Functions = append(v.Functions, FunctionView{Type: "typedef " + text + ";", Comment: f.Symbol + since(f.Since),
+			Name: f.Name, Symbol: f.Symbol, MacOS: f.MacOS, Optional: f.Optional})
 	}
 	return v
 }

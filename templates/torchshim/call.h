@@ -64,7 +64,7 @@ DLPACKGEN_SLOW static int dlpackgen_shim_refuse(const struct dlpackgen_shim_oper
 }
 
 static bool dlpackgen_shim_has_tangent(void** handle) {
-  void* const tangent = dlpackgen_shim.call.tangent(*handle, 0, handle);
+  void* const tangent = dlpackgen_shim.cpp.tangent(*handle, 0, handle);
   bool is_defined = false;
   return dlpackgen_shim.call.is_defined(tangent, &is_defined) == 0 && is_defined;
 }
@@ -78,7 +78,7 @@ static int dlpackgen_shim_refuse_derivatives(const struct dlpackgen_shim_frame* 
   for (int i = 0; i < frame->op->narguments; i++) {
     void** const handle = frame->owned[i].handle;
     if (frame->op->arguments[i].kind != DLPACKGEN_SHIM_TENSOR || !handle) continue;
-    if (grad_mode && dlpackgen_shim.call.requires_grad(*handle))
+    if (grad_mode && dlpackgen_shim.cpp.requires_grad(*handle))
       return dlpackgen_shim_refuse(frame->op, DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR,
                                    "(): an argument requires a gradient, and the kernel names no backward: call it "
                                    "under torch.no_grad(), pass detach(), or name the kernel of its gradients in "
@@ -125,7 +125,7 @@ static void* dlpackgen_shim_like(const struct dlpackgen_shim_frame* frame) {
 
 /* Gives the native handle of the current stream of a device that is current. */
 static bool dlpackgen_shim_stream(int32_t device, int32_t index, void** stream) {
-  const struct dlpackgen_shim_functions* const call = &dlpackgen_shim.call;
+  const struct dlpackgen_torch_shim_functions* const call = &dlpackgen_shim.call;
   void* current = NULL;
   if (device == dlpackgen_shim.cuda && call->cuda_stream) return call->cuda_stream(index, stream) == 0;
   if (!call->current_stream || !call->native_handle || !call->delete_stream) return false;
@@ -138,7 +138,7 @@ static bool dlpackgen_shim_stream(int32_t device, int32_t index, void** stream) 
 /* Makes a device current, and gives its stream. */
 static int dlpackgen_shim_enter(struct dlpackgen_shim_frame* frame, int32_t device, int32_t index, void** stream,
                                 struct dlpackgen_message* message) {
-  const struct dlpackgen_shim_functions* const call = &dlpackgen_shim.call;
+  const struct dlpackgen_torch_shim_functions* const call = &dlpackgen_shim.call;
   if (device == dlpackgen_shim.cpu) return DLPACKGEN_STATUS_OK;
   if (call->device_guard && call->delete_guard && !call->device_guard(index, &frame->guard) &&
       dlpackgen_shim_stream(device, index, stream))
@@ -187,9 +187,9 @@ static int dlpackgen_shim_raise_versions(const struct dlpackgen_shim_frame* fram
   int status = DLPACKGEN_STATUS_OK;
   for (int i = 0; !status && i < frame->op->narguments; i++) {
     if (!frame->op->arguments[i].writes) continue;
-    if (!dlpackgen_shim.call.is_inference(frame->owned[i].handle))
-      dlpackgen_shim.call.bump_version(frame->owned[i].handle);
-    else if (!dlpackgen_shim.call.inference_mode())
+    if (!dlpackgen_shim.cpp.is_inference(frame->owned[i].handle))
+      dlpackgen_shim.cpp.bump_version(frame->owned[i].handle);
+    else if (!dlpackgen_shim.cpp.inference_mode())
       status = dlpackgen_shim_refuse(frame->op, DLPACKGEN_STATUS_RUNTIME_ERROR,
                                      "(): Inplace update to inference tensor outside InferenceMode is not allowed: "
                                      "write to a clone() of it",
@@ -251,7 +251,7 @@ static int dlpackgen_shim_failed(const char* what, const char* name, struct dlpa
 
 /* Defines an operator; the handles are kept as long as the process. */
 static int dlpackgen_shim_define(const struct dlpackgen_shim_operator* op, struct dlpackgen_message* message) {
-  const struct dlpackgen_shim_functions* const call = &dlpackgen_shim.call;
+  const struct dlpackgen_torch_shim_functions* const call = &dlpackgen_shim.call;
   void* library = NULL;
   if (call->library_fragment(op->space, __FILE__, 0, &library) || call->define(library, op->schema) ||
       (op->boxed_schema && call->define(library, op->boxed_schema)))
@@ -266,7 +266,7 @@ static int dlpackgen_shim_define(const struct dlpackgen_shim_operator* op, struc
 
 /* Whether this torch can hand over the optional arguments of an operator. */
 static int dlpackgen_shim_check_optional(const struct dlpackgen_shim_operator* op, struct dlpackgen_message* message) {
-  if (dlpackgen_shim.call.delete_optional || dlpackgen_shim.call.operator_delete) return DLPACKGEN_STATUS_OK;
+  if (dlpackgen_shim.call.delete_optional || dlpackgen_shim.cpp.operator_delete) return DLPACKGEN_STATUS_OK;
   for (int i = 0; i < op->narguments; i++) {
     const struct dlpackgen_site at = dlpackgen_shim_site(op, i);
     if (op->arguments[i].optional)

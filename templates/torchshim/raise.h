@@ -13,28 +13,7 @@
 #error "compile kernels_torch.c with -fexceptions: its errors pass through it as exceptions of C++"
 #endif
 
-/* A std::string of libstdc++, which the name of the constructor below proves. */
-struct dlpackgen_shim_string {
-  char* data;
-  size_t size;
-  union {
-    char local[16];
-    size_t capacity;
-  } room;
-};
-
-/* A c10::SourceLocation. */
-struct dlpackgen_shim_location {
-  const char *function, *file;
-  uint32_t line;
-};
-
 struct dlpackgen_shim_raised {
-  void* (*allocate)(size_t size);
-  void (*raise)(void* object, void* type, void (*destroy)(void*));
-  void* (*new_memory)(size_t size);
-  void (*delete_memory)(void* memory);
-  void (*construct)(void* object, struct dlpackgen_shim_location at, struct dlpackgen_shim_string* text);
   bool is_complete;
   struct {
     void *type, *table; /* the type_info and the table of virtual functions */
@@ -66,24 +45,21 @@ static void dlpackgen_shim_learn_classes(void* library) {
 }
 
 /* A sanitizer has a __cxa_throw of its own, which stands in front of all libraries. */
-static bool dlpackgen_shim_find_raise(void* library) {
+static void dlpackgen_shim_prefer_sanitizer(struct dlpackgen_torch_cpp_functions* cpp) {
 #ifdef RTLD_DEFAULT
-  if (dlpackgen_loaded_find(RTLD_DEFAULT, "__cxa_throw", &dlpackgen_shim_raised.raise)) return true;
+  dlpackgen_torch_cpp_throw_exception first = NULL;
+  if (dlpackgen_loaded_find(RTLD_DEFAULT, "__cxa_throw", &first)) cpp->throw_exception = first;
+#else
+  (void)cpp;
 #endif
-  return dlpackgen_loaded_find(library, "__cxa_throw", &dlpackgen_shim_raised.raise);
 }
 
 static void dlpackgen_shim_learn_exceptions(void* library) {
-  struct dlpackgen_shim_raised* const found = &dlpackgen_shim_raised;
+  struct dlpackgen_torch_cpp_functions* const cpp = &dlpackgen_shim.cpp;
   dlpackgen_shim_learn_classes(library);
-  found->is_complete =
-      dlpackgen_shim_find_raise(library) &&
-      dlpackgen_loaded_find(library, "__cxa_allocate_exception", &found->allocate) &&
-      dlpackgen_loaded_find(library, "_Znwm", &found->new_memory) &&
-      dlpackgen_loaded_find(library, "_ZdlPv", &found->delete_memory) &&
-      dlpackgen_loaded_find(library,
-                            "_ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
-                            &found->construct);
+  dlpackgen_shim_prefer_sanitizer(cpp);
+  dlpackgen_shim_raised.is_complete = cpp->throw_exception && cpp->allocate_exception && cpp->operator_new &&
+                                      cpp->operator_delete && cpp->make_error;
 }
 
 /* What a catcher ends an exception by: the first of its virtual functions. */
@@ -95,18 +71,20 @@ static void dlpackgen_shim_destroy(void* object) {
 }
 
 static void dlpackgen_shim_raise_class(int status, const char* message) {
-  const struct dlpackgen_shim_location here = {"dlpackgen", __FILE__, __LINE__};
-  struct dlpackgen_shim_string text;
-  void* const object = dlpackgen_shim_raised.allocate(DLPACKGEN_SHIM_ERROR_BYTES);
+  const struct dlpackgen_torch_cpp_functions* const cpp = &dlpackgen_shim.cpp;
+  struct dlpackgen_torch_cpp_location here = {0};
+  struct dlpackgen_torch_cpp_string text;
+  void* const object = cpp->allocate_exception(DLPACKGEN_SHIM_ERROR_BYTES);
   void** const table = dlpackgen_shim_raised.classes[status].table;
+  here.function = "dlpackgen", here.file = __FILE__, here.line = __LINE__;
   text.size = strlen(message);
-  text.room.capacity = text.size < 16 ? 16 : text.size;
-  text.data = dlpackgen_shim_raised.new_memory(text.room.capacity + 1);
+  text.capacity = text.size < sizeof text.local ? sizeof text.local : text.size;
+  text.data = cpp->operator_new(text.capacity + 1);
   memcpy(text.data, message, text.size + 1);
-  dlpackgen_shim_raised.construct(object, here, &text);
-  if (text.data != text.room.local) dlpackgen_shim_raised.delete_memory(text.data);
+  cpp->make_error(object, here, &text);
+  if (text.data != text.local) cpp->operator_delete(text.data);
   *(void***)object = table + 2; /* behind the offset to the top and the type_info */
-  dlpackgen_shim_raised.raise(object, dlpackgen_shim_raised.classes[status].type, dlpackgen_shim_destroy);
+  cpp->throw_exception(object, dlpackgen_shim_raised.classes[status].type, dlpackgen_shim_destroy);
 }
 
 /* Raises what a status names. Does not return. */

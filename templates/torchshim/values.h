@@ -73,7 +73,7 @@ static void dlpackgen_shim_delete_optional(dlpackgen_shim_cell* value) {
   if (dlpackgen_shim.call.delete_optional) {
     dlpackgen_shim.call.delete_optional(value);
   } else {
-    dlpackgen_shim.call.operator_delete(value);
+    dlpackgen_shim.cpp.operator_delete(value);
   }
 }
 
@@ -137,7 +137,7 @@ static bool dlpackgen_shim_lies_in_storage(void* handle, const DLTensor* tensor)
 
 /* Reads all of a tensor but its data. */
 static bool dlpackgen_shim_read(void* handle, DLTensor* tensor) {
-  const struct dlpackgen_shim_functions* const call = &dlpackgen_shim.call;
+  const struct dlpackgen_torch_shim_functions* const call = &dlpackgen_shim.call;
   int32_t dtype = -1, device = 0, index = 0;
   int64_t ndim = 0;
   memset(tensor, 0, sizeof *tensor);

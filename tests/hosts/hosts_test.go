@@ -54,6 +54,24 @@ var mutants = map[string][][2]string{
 		{"params: \"char **, const intptr_t *, const intptr_t *, void *\"", "params: \"char **, const intptr_t *, int, void *\""},
 		{"const char *, const char *, int, const char *\"", "const char *, const char *, const char *\""},
 	},
+	"torch_shim": {
+		{"params: \"int64_t, const int64_t *, const int64_t *, int32_t, int32_t, int32_t, void **\"",
+			"params: \"int64_t, const int64_t *, const int64_t *, int32_t, int32_t, void **\""},
+		{"get_dim: {symbol: aoti_torch_get_dim,", "get_dim: {symbol: aoti_torch_abi_version,"},
+		{"version: {symbol: aoti_torch_abi_version, returns: uint64_t", "version: {symbol: aoti_torch_abi_version, returns: uint32_t"},
+		{"void (*)(uint64_t *, uint64_t, uint64_t), uint64_t\"", "void (*)(uint64_t *, uint64_t), uint64_t\""},
+		{"params: \"bool, const char *, const char *, uint32_t, const char *\"",
+			"params: \"bool, const char *, const char *, uint32_t\""},
+		{"cuda_stream: # of builds for CUDA and ROCm\n    {symbol: aoti_torch_get_current_cuda_stream, returns: int32_t",
+			"cuda_stream: # of builds for CUDA and ROCm\n    {symbol: aoti_torch_get_current_cuda_stream, returns: int64_t"},
+	},
+	"torch_cpp": {
+		{"params: \"const void *, uint64_t, const void *\"", "params: \"const void *, uint32_t, const void *\""},
+		{"{name: line, offset: 16, type: uint32_t}", "{name: line, offset: 16, type: int32_t}"},
+		{"{name: size, offset: 8, type: size_t, native: _M_string_length}",
+			"{name: size, offset: 8, type: size_t, native: _M_allocated_capacity}"},
+		{"native: at::native::is_inference\n    returns: bool", "native: at::native::is_inference\n    returns: void"},
+	},
 	"onnxruntime": {
 		{"float64: {value: 11,", "float64: {value: 12,"},
 		{"name: GetDimensions, offset: 496,", "name: GetDimensions, offset: 504,"},
@@ -105,52 +123,61 @@ func module(t *testing.T, h *hosts.Host) (folder string) {
 	return filepath.Join(found.Dir, h.Source.Include)
 }
 
-// program compares every declaration in C++, since the compiler knows both.
-func program(h *hosts.Host) string {
+// comparisons compare every declaration in C++, since the compiler knows both. Messages end in the
+// name of the host.
+func comparisons(h *hosts.Host) string {
 	var out strings.Builder
-	for _, header := range h.Source.Headers {
-		fmt.Fprintf(&out, "#include <%s>\n", header)
-	}
-	out.WriteString("#include \"abi.h\"\n#include \"native.hpp\"\n")
 	prefix := "dlpackgen_" + h.Name + "_"
+	compare := func(what, name, condition string, args ...any) {
+		fmt.Fprintf(&out, "static_assert("+condition+", \"%s %s of %s\");\n", append(args, what, name, h.Name)...)
+	}
 	for _, c := range h.Constants {
-		fmt.Fprintf(&out, "static_assert(%s == (long long)%s, \"constant %s\");\n", strings.ToUpper(prefix+c.Name),
-			c.Native, c.Name)
+		compare("constant", c.Name, "%s == (long long)%s", strings.ToUpper(prefix+c.Name), c.Native)
 	}
 	for _, s := range h.Structs {
 		own := "struct " + prefix + s.Name
-		fmt.Fprintf(&out, "static_assert(sizeof(%s) == sizeof(%s) && alignof(%[1]s) == alignof(%[2]s), "+
-			"\"struct %[3]s\");\n", own, s.Native, s.Name)
+		compare("struct", s.Name, "sizeof(%s) == sizeof(%s) && alignof(%[1]s) == alignof(%[2]s)", own, s.Native)
 		for _, f := range s.Fields {
-			fmt.Fprintf(&out, "static_assert(offsetof(%[1]s, %[2]s) == offsetof(%[3]s, %[4]s) &&\n"+
-				"  same_kind<decltype(%[3]s::%[4]s), decltype(%[5]s%[6]s::%[2]s)>(), \"field %[7]s.%[2]s\");\n",
-				own, f.Name, s.Native, f.Native, prefix, s.Name, s.Name)
+			compare("field", s.Name+"."+f.Name, "offsetof(%s, %s) == offsetof(%s, %s)", own, f.Name, s.Native, f.Native)
+			compare("type", s.Name+"."+f.Name, "same_kind<decltype(%s::%s), decltype(%s%s::%s)>()", s.Native, f.Native,
+				prefix, s.Name, f.Name)
 		}
 	}
 	for _, f := range h.Functions {
-		fmt.Fprintf(&out, "static_assert(same_kind<decltype(&%s), %s>(), \"function %s\");\n", f.Symbol, prefix+f.Name,
-			f.Name)
+		if f.Native != "" {
+			compare("function", f.Name, "same_kind<in_c<decltype(&%s)>::type, %s>()", f.Native, prefix+f.Name)
+		}
 	}
 	return out.String()
 }
 
-// compiles renders the host as callers have it, and compares.
-func compiles(t *testing.T, h *hosts.Host, include string) (string, error) {
+// compiles renders hosts of the same headers as callers have them, and compares each.
+func compiles(t *testing.T, include string, all ...*hosts.Host) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	part := emit.HostABI(h.Name)
-	part.View = h.View()
-	files, err := emit.Render("1.3", emit.Manifest{Assets: []emit.Asset{part}})
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "abi.h"), files[0].Data, 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "compare.cpp"), []byte(program(h)), 0o600))
+	var program strings.Builder
+	for _, header := range all[0].Source.Headers {
+		fmt.Fprintf(&program, "#include <%s>\n", header)
+	}
+	program.WriteString("#include \"native.hpp\"\n")
+	for _, h := range all {
+		part := emit.HostABI(all[0].Name)
+		part.View = h.View()
+		files, err := emit.Render("1.3", emit.Manifest{Assets: []emit.Asset{part}})
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, h.Name+".h"), files[0].Data, 0o600))
+		fmt.Fprintf(&program, "#include %q\n%s", h.Name+".h", comparisons(h))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "compare.cpp"), []byte(program.String()), 0o600))
 	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-Wall", "-Werror",
-		"-Wno-invalid-offsetof", "-I../../gen/c", "-I.", "-I"+dir, "-isystem", include, "-isystem", pythonHeaders(t),
+		"-Wno-invalid-offsetof", "-Wno-unused-function", "-fno-access-control", "-DUSE_CUDA", "-I../../gen/c",
+		"-I../../templates/torchshim", "-I.", "-I"+dir, "-isystem", include, "-isystem", pythonHeaders(t),
 		filepath.Join(dir, "compare.cpp")).CombinedOutput()
 	return string(out), err
 }
 
-// Every declaration is that of the package which it names, and each mutant is found.
+// Every declaration is that of the package which it names, and each mutant is found. A host and all
+// of its mutants are one compilation.
 func TestDeclarationsAreTheHosts(t *testing.T) {
 	entries, err := source.Hosts.ReadDir("hosts")
 	require.NoError(t, err)
@@ -160,14 +187,20 @@ func TestDeclarationsAreTheHosts(t *testing.T) {
 			h := hosts.Embedded(name)
 			include, version := installed(t, h)
 			assert.Equal(t, h.Source.Version, version, "read the headers of this version, and write it into spec/hosts")
-			out, err := compiles(t, h, include)
-			require.NoError(t, err, out)
+			all := []*hosts.Host{h}
 			require.NotEmpty(t, mutants[name])
-			for _, m := range mutants[name] {
-				out, err = compiles(t, mutated(t, name, m), include)
-				assert.Error(t, err, m[1])
-				assert.Contains(t, out, "static assertion failed")
+			for i, m := range mutants[name] {
+				changed := mutated(t, name, m)
+				changed.Name = fmt.Sprintf("%s_mutant%d", name, i)
+				all = append(all, changed)
 			}
+			out, err := compiles(t, include, all...)
+			assert.Error(t, err)
+			assert.NotContains(t, out, " of "+name+"\n", "it differs from the headers")
+			for i, m := range mutants[name] {
+				assert.Regexp(t, fmt.Sprintf("static assertion failed: .* of %s_mutant%d\n", name, i), out, m[1])
+			}
+			assert.Equal(t, strings.Count(out, "error: "), strings.Count(out, "error: static assertion failed: "), out)
 		})
 	}
 }

@@ -28,6 +28,25 @@ struct same_call<R(A...), S(B...)>
 template <class R, class S, class... A, class... B>
 struct same_call<R(A...) noexcept, S(B...)> : same_call<R(A...), S(B...)> {};
 
+// A function of C++ in C: a member takes the address of its object, and references are addresses.
+template <class F>
+struct in_c {
+  using type = F;
+};
+
+template <class T>
+using address = std::conditional_t<std::is_reference_v<T>, std::add_pointer_t<T>, T>;
+
+template <class R, class... A>
+struct in_c<R (*)(A...)> {
+  using type = address<R> (*)(address<A>...);
+};
+
+template <class R, class T, class... A>
+struct in_c<R (T::*)(A...) const> {
+  using type = address<R> (*)(const T*, address<A>...);
+};
+
 template <class T>
 constexpr bool is_whole = std::is_integral_v<T> || std::is_enum_v<T>;
 

@@ -210,17 +210,17 @@ const (
 )
 
 var mutants = map[string]mutant{
-	"a gradient is dropped": {call, "if (grad_mode && dlpackgen_shim.call.requires_grad(*handle))", "if (false)",
+	"a gradient is dropped": {call, "if (grad_mode && dlpackgen_shim.cpp.requires_grad(*handle))", "if (false)",
 		own + " test_gradients_are_refused_where_the_mode_is_on"},
 	"gradients are refused without the mode": {call, "const bool grad_mode = dlpackgen_shim.call.grad_mode();",
 		"const bool grad_mode = true;", own + " test_gradients_are_refused_where_the_mode_is_on"},
 	"a tangent is dropped": {call, "if (dlpackgen_shim_has_tangent(handle))", "if (false)",
 		own + " test_forward_mode_is_refused"},
-	"versions stay": {call, "dlpackgen_shim.call.bump_version(frame->owned[i].handle);", ";",
+	"versions stay": {call, "dlpackgen_shim.cpp.bump_version(frame->owned[i].handle);", ";",
 		own + " test_what_was_saved_is_not_changed_unseen"},
-	"inference is everywhere": {call, "else if (!dlpackgen_shim.call.inference_mode())", "else if (false)",
+	"inference is everywhere": {call, "else if (!dlpackgen_shim.cpp.inference_mode())", "else if (false)",
 		own + " test_inference_tensors_are_written_in_their_mode_alone"},
-	"inference tensors have versions": {call, "if (!dlpackgen_shim.call.is_inference(frame->owned[i].handle))",
+	"inference tensors have versions": {call, "if (!dlpackgen_shim.cpp.is_inference(frame->owned[i].handle))",
 		"if (true)", own + " test_inference_tensors_are_written_in_their_mode_alone"},
 	"undefined tensors are read": {values,
 		"if (dlpackgen_shim.call.is_defined(handle, &is_defined) || !is_defined)", "if (false)",

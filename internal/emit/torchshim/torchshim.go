@@ -63,7 +63,8 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	for i := range v.Operators {
 		v.Operators[i].Index = i
 	}
-	parts := emit.Copies("torchshim", "", "call.h", "library.h", "loaded.h", "raise.h", "values.h")
+	parts := append([]emit.Asset{emit.HostABI("torch_shim"), emit.HostABI("torch_cpp")},
+		emit.Copies("torchshim", "", "call.h", "library.h", "loaded.h", "raise.h", "values.h")...)
 	return emit.Manifest{Assets: []emit.Asset{
 		{From: "torchshim/kernels_torch.c.tmpl", To: "kernels_torch.c", View: v, Parts: parts, Unit: true},
 		{From: "torchshim/kernels_torch.py.tmpl", To: "kernels_torch.py", View: v},
