@@ -203,7 +203,8 @@ func (d *decoder) conflict(r *spec.Release, v spec.EnumValue, at deviceNodes) bo
 	}
 	enum := spec.Find[*spec.Enum](r, deviceEnum)
 	if enum == nil {
-		at.name.Errorf("device-conflict", "", "DLPack %s has no %s to add %s to", r.Version, deviceEnum, v.Name)
+		at.name.Errorf("device-conflict", "ask for a newer DLPack, as in dlpack: "+d.spec.Latest(),
+			"DLPack %s has no %s to add %s to", r.Version, deviceEnum, v.Name)
 		return true
 	}
 	for _, own := range enum.Values {
@@ -225,7 +226,7 @@ func (d *decoder) noStreams(r *spec.Release, v spec.EnumValue, at deviceNodes) b
 	if v.Device.Streams == "" || at.streams == nil || slices.Contains(known, v.Device.Streams) {
 		return false
 	}
-	at.streams.Errorf("unknown-streams", diag.DidYouMean(v.Device.Streams, known),
+	at.streams.Errorf("unknown-streams", cmp.Or(diag.DidYouMean(v.Device.Streams, known), "name a table that it has"),
 		"DLPack %s has no stream table %q; it has %v", r.Version, v.Device.Streams, known)
 	return true
 }

@@ -1,6 +1,7 @@
 package yaml
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -74,18 +75,29 @@ func (n *Node) Int(what string, low, high int64) int64 {
 		return low
 	}
 	if v < low || v > high {
-		n.Errorf("out-of-range", "", "%s must be from %d to %d, not %d", what, low, high, v)
+		n.Errorf("out-of-range", bound(v, low, high), "%s must be from %d to %d, not %d", what, low, high, v)
 		return low
 	}
 	return v
+}
+
+// bound is the hint for a number outside of a range.
+func bound(v, low, high int64) string {
+	if v < low {
+		return fmt.Sprintf("write %d or more", low)
+	}
+	return fmt.Sprintf("write %d or less", high)
 }
 
 // Text reads a string. One that YAML takes for a number, a truth value or nothing
 // must be in quotes, since other readers of the file see another value there.
 func (n *Node) Text(what string) string {
 	if n.Kind == Scalar && !n.Quoted && plainForm.MatchString(n.Value) {
-		n.Errorf("unquoted", fmt.Sprintf("write %q", n.Value), "%s must be a string, and %q without quotes is none",
-			what, n.Value)
+		hint := fmt.Sprintf("write %q", n.Value)
+		if n.Value == "" {
+			hint = "write a value, or remove the key"
+		}
+		n.Errorf("unquoted", hint, "%s must be a string, and %q without quotes is none", what, n.Value)
 	}
 	return n.Source(what)
 }
@@ -115,7 +127,7 @@ func (n *Node) OneOf(what string, set []string) string { return n.OneOfRenamed(w
 func (n *Node) OneOfRenamed(what string, set []string, renamed map[string]string) string {
 	v := n.Text(what)
 	if n.Kind == Scalar && !slices.Contains(set, v) {
-		hint := diag.DidYouMean(v, set)
+		hint := cmp.Or(diag.DidYouMean(v, set), "write one of them, such as "+set[0])
 		if now := renamed[v]; now != "" {
 			hint = renamedTo(now)
 		}
@@ -176,10 +188,13 @@ func (m *Map) Get(key string) *Node {
 }
 
 // Need gives the value of a key and reports a key that is missing.
-func (m *Map) Need(key string) *Node {
+func (m *Map) Need(key string) *Node { return m.NeedAs(key, "add the key "+key+" with its value") }
+
+// NeedAs is Need with its own hint.
+func (m *Map) NeedAs(key, hint string) *Node {
 	v := m.Get(key)
 	if v == nil && m.node.Kind == Mapping && !m.hasFormer(key) {
-		m.node.Errorf("missing-key", "", "%s has no %q", m.what, key)
+		m.node.Errorf("missing-key", hint, "%s has no %q", m.what, key)
 	}
 	return v
 }
@@ -221,11 +236,21 @@ func (m *Map) List(key string) []*Node {
 	return nil
 }
 
+// keys is a hint that lists the known keys.
+func (m *Map) keys() string {
+	known := slices.Clone(m.known)
+	slices.Sort(known)
+	if known = slices.Compact(known); len(known) == 0 {
+		return "remove it"
+	}
+	return "write one of these keys: " + strings.Join(known, ", ")
+}
+
 // Close reports the keys that were never asked for.
 func (m *Map) Close() {
 	for _, e := range m.node.Entries {
 		if !slices.Contains(m.known, e.Key.Value) {
-			hint := diag.DidYouMean(e.Key.Value, m.known)
+			hint := cmp.Or(diag.DidYouMean(e.Key.Value, m.known), m.keys())
 			if now := m.renamed[e.Key.Value]; now != "" {
 				hint = renamedTo(now)
 			}

@@ -43,6 +43,17 @@ func (doc *document) inFlow(text string) (at, col int, hint string) {
 	return 0, 0, ""
 }
 
+// syntaxHint advises on an error of yaml.v3 whose place in the line is unknown.
+func syntaxHint(text string) string {
+	switch {
+	case strings.Contains(text, "did not find expected ',' or"):
+		return "close each { and [ that the value opens, and write a comma between two entries"
+	case strings.Contains(text, "mapping values are not allowed"):
+		return "write a value that holds a colon and a space in quotes"
+	}
+	return "check the indentation, the quotes and the brackets up to this line"
+}
+
 // flowTrap finds what ends a value early.
 func flowTrap(line string) (col int, hint string) {
 	line = quotes.ReplaceAllStringFunc(line, func(q string) string { return strings.Repeat(" ", len(q)) })

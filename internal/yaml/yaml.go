@@ -165,7 +165,7 @@ func (doc *document) decode(src []byte) (root *yamlv3.Node) {
 	var first, second yamlv3.Node
 	switch err := dec.Decode(&first); {
 	case errors.Is(err, io.EOF) || (err == nil && len(first.Content) == 0):
-		doc.fail(1, 1, "yaml-empty", "", "the file holds no value")
+		doc.fail(1, 1, "yaml-empty", "write keys with their values, as in key: value", "the file holds no value")
 		return nil
 	case err != nil:
 		doc.syntax(err)
@@ -199,7 +199,7 @@ func (doc *document) syntax(err error) {
 	line = min(line, len(doc.lines))
 	source := doc.line(line)
 	col := 1 + len(source) - len(strings.TrimLeft(source, " "))
-	doc.fail(line, col, "yaml-syntax", "", "%s", text)
+	doc.fail(line, col, "yaml-syntax", syntaxHint(text), "%s", text)
 }
 
 func atoi(s string) int {

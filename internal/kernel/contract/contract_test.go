@@ -29,6 +29,11 @@ var release = sync.OnceValue(func() *spec.Release {
 // read resolves the kernels of a file, which are its whole text.
 func read(t testing.TB, src string) ([]*contract.Reading, string) {
 	t.Helper()
+	all, found := readings(src)
+	return all, diag.Text(found, false)
+}
+
+func readings(src string) ([]*contract.Reading, []diag.Diagnostic) {
 	scope := contract.Scope{DTypes: release().DTypes, Devices: map[string]int64{"kDLCPU": 1, "kDLCUDA": 2}}
 	diags := &diag.List{}
 	var all []*contract.Reading
@@ -38,7 +43,7 @@ func read(t testing.TB, src string) ([]*contract.Reading, string) {
 		}
 		contract.Compare(all)
 	}
-	return all, diag.Text(diags.Sorted(), false)
+	return all, diags.Sorted()
 }
 
 func TestTheExamplesOfTheDesign(t *testing.T) {

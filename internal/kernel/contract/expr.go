@@ -1,6 +1,9 @@
 package contract
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
@@ -29,7 +32,7 @@ func (r *reader) checkExpr(s *source, e *notation.Expr) {
 		return
 	case notation.FloorDiv, notation.Remainder:
 		if by := e.Operands[1]; by.Op == notation.Literal && by.Number == 0 {
-			s.fail(by, "invalid-extent", "", "a division by 0")
+			s.fail(by, "invalid-extent", "write a divisor other than 0", "a division by 0")
 		}
 	}
 	for _, o := range e.Operands {
@@ -67,7 +70,7 @@ func (r *reader) noSymbol(s *source, e *notation.Expr) {
 func (r *reader) checkTensor(s *source, e *notation.Expr) {
 	i := r.Arg(e.Name)
 	if i == None || r.Args[i].Kind != Tensor {
-		s.fail(e, "unknown-name", oneOf(e.Name, r.tensors()), "%s is no tensor among the arguments", e.Name)
+		s.fail(e, "unknown-name", r.tensorHint(e.Name), "%s is no tensor among the arguments", e.Name)
 		return
 	}
 	x := &r.Args[i]
@@ -80,9 +83,29 @@ func (r *reader) checkTensor(s *source, e *notation.Expr) {
 	d, fixed := constant(e.Operands[0])
 	rank, _ := x.Rank()
 	if !fixed || d < -int64(rank) || d >= int64(rank) {
-		s.fail(e.Operands[0], "invalid-extent", "", "%s is no dimension of %s, which has %d at least", e.Operands[0],
-			e.Name, rank)
+		s.fail(e.Operands[0], "invalid-extent", dimensionHint(e.Name, rank),
+			"%s is no dimension of %s, which has %d at least", e.Operands[0], e.Name, rank)
 	}
+}
+
+// tensorHint advises on x.size and x.shape[i] where x is no tensor.
+func (r *reader) tensorHint(name string) string {
+	if i := r.Arg(name); i != None && r.Args[i].Kind == Int {
+		return "write " + name
+	}
+	return cmp.Or(oneOf(name, r.tensors()), "add a tensor to the arguments, as in "+name+": float32[n]")
+}
+
+// dimensionHint lists the dimensions of a tensor that an expression can refer to.
+func dimensionHint(name string, rank int) string {
+	switch rank {
+	case 0:
+		return "write " + name + ".size, or list the extents of " + name
+	case 1:
+		return "write " + name + ".shape[0] or " + name + ".shape[-1]"
+	}
+	return fmt.Sprintf("write %s.shape[0] to %s.shape[%d], or %s.shape[-1] to %s.shape[-%d]", name, name, rank-1, name,
+		name, rank)
 }
 
 // constant gives the value of a number, negative or not.

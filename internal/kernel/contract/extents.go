@@ -84,7 +84,7 @@ func (r *reader) bindIntegers(used map[string]bool) {
 // bareExtents takes over the extents of a parameter, and binds the symbols that stand bare.
 func (r *reader) bareExtents(l line, p *Param, arg int) {
 	if p.Kind == Tensor && len(l.Type.Extents) > MaxNDim {
-		l.at.Errorf("too-many", "", "%d dimensions, more than %d", len(l.Type.Extents), MaxNDim)
+		l.at.Errorf("too-many", "write ... for several dimensions", "%d dimensions, more than %d", len(l.Type.Extents), MaxNDim)
 	}
 	for _, e := range l.Type.Extents {
 		made := Extent{Form: Computed, Dim: None, Size: e.Size}
@@ -115,7 +115,7 @@ func (r *reader) maySymbol(l line, e *notation.Expr, arg int) bool {
 		return false
 	default:
 		if problem := kernel.CheckName(e.Name); problem != "" {
-			l.at.ErrorfAt(e.At, "invalid-name", "", "%q is no name for a symbol: it %s", e.Name, problem)
+			l.at.ErrorfAt(e.At, "invalid-name", nameHint, "%q is no name for a symbol: it %s", e.Name, problem)
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -61,9 +62,8 @@ func pattern(n *yaml.Node) string {
 func (r *reader) deviceEntry(e yaml.Entry, symbol string, at *yaml.Node, fine bool) {
 	_, known := r.scope.Devices[e.Key.Value]
 	if !known {
-		names := slices.Sorted(maps.Keys(r.scope.Devices))
-		e.Key.Errorf("unknown-device", diag.DidYouMean(e.Key.Value, names),
-			"no release that is made has a device %q", e.Key.Value)
+		e.Key.Errorf("unknown-device", r.deviceHint(e.Key.Value), "no release that is made has a device %q",
+			e.Key.Value)
 	}
 	d := r.deviceOf(e.Key.Value)
 	if isEmpty(e.Value) {
@@ -79,6 +79,20 @@ func (r *reader) deviceEntry(e yaml.Entry, symbol string, at *yaml.Node, fine bo
 	r.device(d, symbol, at, fine && known)
 }
 
+// deviceHint finds the device that was meant, also where kDL is missing.
+func (r *reader) deviceHint(name string) string {
+	names := slices.Sorted(maps.Keys(r.scope.Devices))
+	for _, known := range names {
+		if strings.EqualFold(known, "kDL"+name) {
+			return "write " + known
+		}
+	}
+	return cmp.Or(diag.DidYouMean(name, names), "write one of these: "+strings.Join(names, ", "))
+}
+
+// fewerFunctions is the hint for too many choices of dtypes.
+const fewerFunctions = "remove dtypes from types:, or describe several kernels"
+
 // device adds a device with a function for each choice of dtypes that its symbol tells apart.
 func (r *reader) device(d Device, symbol string, at *yaml.Node, fine bool) {
 	if !fine {
@@ -89,7 +103,7 @@ func (r *reader) device(d Device, symbol string, at *yaml.Node, fine bool) {
 		return
 	}
 	if choices > MaxFunctions {
-		at.Errorf("too-many", "", "%s stands for %d functions, more than %d", symbol, choices, MaxFunctions)
+		at.Errorf("too-many", fewerFunctions, "%s stands for %d functions, more than %d", symbol, choices, MaxFunctions)
 		return
 	}
 	for i := range choices {
@@ -250,27 +264,32 @@ func (r *Reading) compareSymbols(known map[string]*Reading) {
 func (r *Reading) compareBackward(kernels map[string]*Reading) {
 	other, known := kernels[r.Backward.Kernel]
 	if !known {
-		names := slices.Sorted(maps.Keys(kernels))
-		r.backward.Errorf("unknown-kernel", diag.DidYouMean(r.Backward.Kernel, names),
+		near := diag.DidYouMean(r.Backward.Kernel, slices.Sorted(maps.Keys(kernels)))
+		r.backward.Errorf("unknown-kernel", cmp.Or(near, r.described(cmp.Or(r.Backward.Kernel, r.Name+"_backward"))),
 			"there is no kernel %q with args", r.Backward.Kernel)
 		return
 	}
 	if problem := r.unfit(&other.Kernel); other.Valid && problem != "" {
-		r.backward.Errorf("invalid-backward", "", "%s cannot compute the gradients of %s: %s", other.Name, r.Name,
-			problem)
+		r.backward.Errorf("invalid-backward", r.described(other.Name), "%s cannot compute the gradients of %s: %s",
+			other.Name, r.Name, problem)
 	}
+}
+
+// passed lists what the backward takes behind the gradients.
+func (k *Kernel) passed() (all []Param) {
+	for _, name := range k.Backward.Saves {
+		if i := k.Arg(name); i != None {
+			all = append(all, k.Args[i])
+		} else {
+			all = append(all, k.Results[k.Result(name)])
+		}
+	}
+	return all
 }
 
 // unfit tells why another kernel is no backward of this one, or gives "".
 func (k *Kernel) unfit(other *Kernel) string {
-	wanted := k.Given()
-	for _, name := range k.Backward.Saves {
-		if i := k.Arg(name); i != None {
-			wanted = append(wanted, k.Args[i])
-		} else {
-			wanted = append(wanted, k.Results[k.Result(name)])
-		}
-	}
+	wanted := slices.Concat(k.Given(), k.passed())
 	switch {
 	case other.Namespace != k.Namespace:
 		return "it must have the namespace of the kernel"

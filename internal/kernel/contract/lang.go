@@ -45,7 +45,7 @@ func (r *reader) goFunction(fine bool) {
 func (r *reader) generated(at *yaml.Node, symbol string) {
 	used, choices := r.placeholders(at, symbol)
 	if choices > MaxFunctions {
-		at.Errorf("too-many", "", "%s has %d choices of dtypes, more than %d", r.Name, choices, MaxFunctions)
+		at.Errorf("too-many", fewerFunctions, "%s has %d choices of dtypes, more than %d", r.Name, choices, MaxFunctions)
 		return
 	}
 	d := r.deviceOf(defaultDevice)

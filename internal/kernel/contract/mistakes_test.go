@@ -10,15 +10,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// place is what each finding begins with.
-var place = regexp.MustCompile(`(?m)^k\.yaml:\d+:\d+: error: .*\[([a-z-]+)\]$`)
-
-// Every line of testdata/mistakes.txt is a description that is wrong; the golden file has what is
-// said of it.
+// Every line of testdata/mistakes.txt is a description that is wrong. Each finding about it has a
+// position and a hint; the golden file has their texts.
 func TestMistakesAreReported(t *testing.T) {
 	src, err := os.ReadFile("testdata/mistakes.txt")
 	require.NoError(t, err)
@@ -26,12 +24,15 @@ func TestMistakesAreReported(t *testing.T) {
 	seen := map[string]int{}
 	for text := range strings.Lines(string(src)) {
 		text = strings.ReplaceAll(strings.TrimSuffix(text, "\n"), `\n`, "\n")
-		_, found := read(t, text)
-		assert.Regexp(t, place, found, text)
-		for _, code := range place.FindAllStringSubmatch(found, -1) {
-			seen[code[1]]++
+		_, found := readings(text)
+		assert.NotEmpty(t, found, text)
+		for _, d := range found {
+			seen[d.Code]++
+			assert.Equal(t, diag.Error, d.Severity, text)
+			assert.Positive(t, d.Pos.Line*d.Pos.Col, "%s has no position: %s", d.Text, text)
+			assert.NotEmpty(t, d.Hint, "%s has no hint: %s", d.Text, text)
 		}
-		out.WriteString("== " + strings.ReplaceAll(text, "\n", "\n   ") + "\n" + found)
+		out.WriteString("== " + strings.ReplaceAll(text, "\n", "\n   ") + "\n" + diag.Text(found, false))
 	}
 	golden.Assert(t, "kernel/mistakes.txt", []byte(out.String()))
 	assert.Empty(t, missing(t, seen), "each code has a mistake")

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -130,7 +131,7 @@ func (r *reader) result(i int) {
 	case p.Optional:
 		problem, hint = "a result is always there", "leave ? out"
 	case p.Default != nil:
-		problem, hint = "a result has no default", ""
+		problem, hint = "a result has no default", "remove = "+p.Default.String()
 	case p.Kind == Ints || p.Kind == Floats || p.Kind == Str:
 		problem, hint = "a result is a tensor or a scalar", "give a list as int64[n]"
 	case p.Layout != Contiguous || p.Access != In || p.CPU || p.Copied || p.Align != 0 || hasAlias(l):
@@ -162,7 +163,7 @@ func (r *reader) checkNames() {
 			what = "a result"
 		}
 		if before, again := r.taken[name]; again {
-			l.key.Errorf("duplicate-name", "", "%s is the name of %s already", name, before)
+			l.key.Errorf("duplicate-name", "rename one of them", "%s is the name of %s already", name, before)
 		}
 		if kernel.LooksLikeMacro(name) || slices.Contains(macros, name) {
 			l.key.Errorf("invalid-name", "name it otherwise", "%s may be a macro in C", name)
@@ -199,7 +200,7 @@ func (r *reader) aliases() {
 			others := slices.DeleteFunc(r.tensors(), func(name string) bool { return name == r.Args[i].Name })
 			switch {
 			case of == None || r.Args[of].Kind != Tensor || of == i:
-				l.at.ErrorfAt(w.At, "unknown-name", oneOf(w.Of, others),
+				l.at.ErrorfAt(w.At, "unknown-name", cmp.Or(oneOf(w.Of, others), "remove aliases "+w.Of),
 					"%q is no other tensor among the arguments", w.Of)
 			case !r.Args[i].Writes():
 				l.at.ErrorfAt(w.At, "invalid-word", "leave it out",
@@ -211,7 +212,8 @@ func (r *reader) aliases() {
 	}
 }
 
-// oneOf is the hint for a name that is not among some: the nearest of them, or all.
+// oneOf is the hint for a name that is not among some: the nearest of them, or all; "" where there
+// are none.
 func oneOf(name string, names []string) string {
 	if hint := diag.DidYouMean(name, names); hint != "" || len(names) == 0 {
 		return hint

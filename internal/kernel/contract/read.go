@@ -61,6 +61,9 @@ type reader struct {
 	taken map[string]string // names, and what they name
 }
 
+// defaultNamespace is that of a kernel that names none.
+const defaultNamespace = "dlpackgen"
+
 // line is a parameter as it is written.
 type line struct {
 	notation.Line
@@ -68,7 +71,7 @@ type line struct {
 }
 
 func (r *reader) read(before int) {
-	r.Namespace = "dlpackgen"
+	r.Namespace = defaultNamespace
 	if n := r.m.Get("namespace"); n != nil {
 		r.Namespace = name(n, "a namespace")
 	}
@@ -78,8 +81,8 @@ func (r *reader) read(before int) {
 		r.name.Errorf("missing-key", "as in `args: {x: \"float32[n]\"}`", "kernel %s has neither args nor returns",
 			r.Name)
 	}
-	r.args = r.lines("args", kernel.MaxArguments)
-	r.gives = r.lines("returns", kernel.MaxResults)
+	r.args = r.lines("args", kernel.MaxArguments, "put values of one dtype into a tensor, such as float32[n]")
+	r.gives = r.lines("returns", kernel.MaxResults, "put results of one dtype into a tensor, such as float32[n]")
 	if r.diags.Len() == before {
 		r.resolve()
 	}
@@ -114,8 +117,8 @@ func (r *reader) resolve() {
 	}
 }
 
-// lines reads a section of parameters.
-func (r *reader) lines(key string, most int) []line {
+// lines reads a section of parameters. fewer is the hint where there are too many.
+func (r *reader) lines(key string, most int, fewer string) []line {
 	section := r.m.Get(key)
 	if section == nil || isEmpty(section) {
 		return nil
@@ -129,7 +132,7 @@ func (r *reader) lines(key string, most int) []line {
 		return nil
 	}
 	if n := len(section.Entries); n > most {
-		section.Errorf("too-many", "", "%s has %d entries, more than %d", key, n, most)
+		section.Errorf("too-many", fewer, "%s has %d entries, more than %d", key, n, most)
 	}
 	var all []line
 	for _, e := range section.Entries {
@@ -158,13 +161,14 @@ func readLine(e yaml.Entry) (line, bool) {
 	return l, err == nil
 }
 
-// reportLine reports what breaks the grammar. What YAML has cut off explains it better than
 // lineHints show a correct line where the parser has no closer advice.
 var lineHints = map[string]string{
+	"invalid-line":      "as in float32[m, n] strided, T[..., n]? = None, or int = 1",
 	"invalid-condition": `as in n >= 1 and m % n == 0, T in float32|float64, or mode in "a"|"b"`,
 }
 
-// what is left.
+// reportLine reports what breaks the grammar. What YAML has cut off explains it better than what is
+// left.
 func reportLine(n *yaml.Node, err *notation.Error, code string) {
 	hint := cmp.Or(err.Hint, lineHints[code])
 	if comment := n.Comment(); comment != "" {

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -35,13 +36,13 @@ func (r *reader) failures(fine bool) {
 func (r *reader) raise(e yaml.Entry) (Raise, bool) {
 	made := Raise{Arg: None, Code: e.Key.Int("a status", math.MinInt32, math.MaxInt32)}
 	if made.Code == 0 {
-		e.Key.Errorf("out-of-range", "", "0 is success")
+		e.Key.Errorf("out-of-range", "write another number, such as 1", "0 is success")
 	}
 	m := e.Value.Map("status " + e.Key.Value)
 	if e.Value.Kind != yaml.Mapping {
 		return made, false
 	}
-	if n := m.Need("raise"); n != nil {
+	if n := m.NeedAs("raise", "as in raise: IndexError"); n != nil {
 		made.Class = n.OneOf("raise", Classes)
 	}
 	if n := m.Get("arg"); n != nil {
@@ -73,9 +74,21 @@ func text(n *yaml.Node) string {
 	}
 	read := n.Text("text")
 	if n.Kind == yaml.Scalar && (!sentence.MatchString(read) || strings.Contains(read, "??")) {
-		n.Errorf("invalid-text", "", "text must be a line of ASCII without \", %%, ?? and backslashes")
+		n.Errorf("invalid-text", textHint(read), "text must be a line of ASCII without \", %%, ?? and backslashes")
 	}
 	return read
+}
+
+// plain replaces what a text cannot hold.
+var plain = strings.NewReplacer(`"`, "'", "%", "percent", "??", "?", `\`, "/", "\n", " ")
+
+// textHint gives the text without what it cannot hold.
+func textHint(read string) string {
+	fixed := plain.Replace(read)
+	if sentence.MatchString(fixed) && !strings.Contains(fixed, "??") {
+		return fmt.Sprintf("write %q", fixed)
+	}
+	return `write 1 to 200 letters, digits and signs of ASCII, as in "an index is out of range"`
 }
 
 // rest reads what concerns some callers alone.
@@ -127,11 +140,14 @@ func (r *reader) readBackward(n *yaml.Node, fine bool) {
 		return
 	}
 	r.backward = n
-	b := &Backward{Kernel: m.NeedText("kernel")}
+	b := &Backward{}
+	if named := m.NeedAs("kernel", "as in kernel: "+r.Name+"_backward"); named != nil {
+		b.Kernel = named.Text("kernel")
+	}
 	for _, item := range m.List("saves") {
 		b.Saves = append(b.Saves, r.saved(item, fine))
 	}
-	if of := m.Need("of"); of != nil {
+	if of := m.NeedAs("of", "list the arguments that have gradients, as in of: [x]"); of != nil {
 		b.Of = r.differentiated(of.List("of"), fine)
 	}
 	if m.Close(); fine {
@@ -152,8 +168,8 @@ func (r *reader) differentiated(items []*yaml.Node, fine bool) (all []int) {
 	for _, n := range items {
 		if i := r.place(n, "of"); fine && i != None {
 			if r.Args[i].Kind != Tensor || r.Args[i].Writes() {
-				n.Errorf("invalid-backward", "", "%s has no gradient: it is no tensor that is only read",
-					r.Args[i].Name)
+				n.Errorf("invalid-backward", "remove "+r.Args[i].Name+" from of:",
+					"%s has no gradient: it is no tensor that is only read", r.Args[i].Name)
 			}
 			all = append(all, i)
 		}
@@ -165,9 +181,11 @@ func (r *reader) differentiated(items []*yaml.Node, fine bool) (all []int) {
 func (r *reader) checkBackward(n *yaml.Node) {
 	switch {
 	case len(r.Given()) == 0:
-		n.Errorf("invalid-backward", "", "a kernel without a result has no gradient")
+		n.Errorf("invalid-backward", "give the kernel a result, as in returns: {y: \"float32[n]\"}, or remove backward:",
+			"a kernel without a result has no gradient")
 	case slices.ContainsFunc(r.Args, Param.Writes):
-		n.Errorf("invalid-backward", "", "a kernel that writes to an argument has no gradient")
+		n.Errorf("invalid-backward", "return it as a result instead, or remove backward:",
+			"a kernel that writes to an argument has no gradient")
 	}
 	if slices.Contains(r.Backward.Saves, "") || len(r.Backward.Of) == 0 {
 		n.Errorf("missing-key", "as in of: [x]", "backward names nothing that has a gradient")

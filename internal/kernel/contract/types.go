@@ -48,7 +48,8 @@ func (r *reader) types(section *yaml.Node) {
 		return
 	}
 	if n := len(section.Entries); n > MaxVars {
-		section.Errorf("too-many", "", "%d variables, more than %d", n, MaxVars)
+		section.Errorf("too-many", "describe a kernel for each dtype of one of them", "%d variables, more than %d", n,
+			MaxVars)
 	}
 	for _, e := range section.Entries {
 		if _, known := r.dtype(e.Key.Value); known || slices.Contains(reservedTypes, e.Key.Value) {

@@ -1,6 +1,9 @@
 package notation
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // ParseExpr reads an expression over integers.
 func ParseExpr(text string) (*Expr, *Error) { return parse(text, (*parser).sum) }
@@ -8,7 +11,7 @@ func ParseExpr(text string) (*Expr, *Error) { return parse(text, (*parser).sum) 
 // enter bounds how deep expressions nest.
 func (p *parser) enter() func() {
 	if p.depth++; p.depth > depth {
-		p.fail(p.peek().at, "", "expressions nest at most %d deep", depth)
+		p.fail(p.peek().at, "remove brackets that change nothing", "expressions nest at most %d deep", depth)
 	}
 	return func() { p.depth-- }
 }
@@ -49,15 +52,15 @@ func (p *parser) operand() *Expr {
 	t := p.next()
 	switch {
 	case t.sign == integer:
-		return &Expr{Op: Literal, Number: p.number(t), At: t.at}
+		return &Expr{Op: Literal, Number: p.number(t, ""), At: t.at}
 	case t.sign == real:
-		p.fail(t.at, "", "extents are whole numbers, got %s", t.text)
+		p.fail(t.at, "write a whole number, such as 2", "extents are whole numbers, got %s", t.text)
 	case t.sign == mark && t.text == "(":
 		e := p.sum()
-		p.expect(")", "behind this expression")
+		p.expect(")", "behind this expression", "as in (m + n) // 2")
 		return e
 	case t.sign != name || slices.Contains(reserved, t.text):
-		p.fail(t.at, "", "expected a number or a name, got %s", show(t))
+		p.fail(t.at, "write a symbol, such as n, or a number there", "expected a number or a name, got %s", show(t))
 	case t.text == "min" || t.text == "max":
 		return p.least(t)
 	}
@@ -66,15 +69,15 @@ func (p *parser) operand() *Expr {
 
 // least reads min(...) or max(...).
 func (p *parser) least(t token) *Expr {
-	e := &Expr{Op: Op(t.text), At: t.at}
-	p.expect("(", "behind "+t.text)
+	e, example := &Expr{Op: Op(t.text), At: t.at}, "as in "+t.text+"(n, 8)"
+	p.expect("(", "behind "+t.text, example)
 	for more := true; more; more = p.accept(",") {
 		e.Operands = append(e.Operands, p.sum())
 	}
 	if len(e.Operands) < 2 {
-		p.fail(t.at, "", "%s takes two operands or more", t.text)
+		p.fail(t.at, example, "%s takes two operands or more", t.text)
 	}
-	p.expect(")", "behind the operands of "+t.text)
+	p.expect(")", "behind the operands of "+t.text, example)
 	return e
 }
 
@@ -84,7 +87,7 @@ func (p *parser) reference(t token) *Expr {
 	switch {
 	case p.accept("["):
 		e.Op, e.Operands = Item, []*Expr{p.sum()}
-		p.expect("]", "behind the index")
+		p.expect("]", "behind the index", "as in "+t.text+"[0]")
 	case p.accept("."):
 		p.attribute(e)
 	}
@@ -97,11 +100,11 @@ func (p *parser) attribute(e *Expr) {
 		e.Op = Size
 	case t.sign == name && t.text == "shape":
 		e.Op = Shape
-		p.expect("[", "behind shape")
+		p.expect("[", "behind shape", "as in "+e.Name+".shape[0]")
 		e.Operands = []*Expr{p.sum()}
-		p.expect("]", "behind the dimension")
+		p.expect("]", "behind the dimension", "as in "+e.Name+".shape[0]")
 	default:
-		p.fail(t.at, nearest(t.text), "a tensor has .size and .shape[i] here, got %s", show(t))
+		p.fail(t.at, cmp.Or(nearest(t.text), "write "+e.Name+".size or "+e.Name+".shape[0]"), "a tensor has .size and .shape[i] here, got %s", show(t))
 	}
 }
 
@@ -136,7 +139,8 @@ func (p *parser) comparison() *Cond {
 	case t.sign == mark && t.text == "=":
 		p.fail(t.at, "write == to compare", "= gives a default and compares nothing")
 	case t.sign != mark || !slices.Contains(comparisons, t.text):
-		p.fail(t.at, "", "expected a comparison (==, !=, <, <=, >, >=, in), got %s", show(t))
+		p.fail(t.at, "as in n > 0, n % 8 == 0 or n in 64|128", "expected a comparison (==, !=, <, <=, >, >=, in), got %s",
+			show(t))
 	default:
 		c.Right = p.sum()
 		if next := p.peek(); next.sign == mark && slices.Contains(comparisons, next.text) {

@@ -57,6 +57,17 @@ func lex(text string) ([]token, *Error) {
 	}
 }
 
+// replacement is the hint for a sign of other languages.
+func replacement(r rune) string {
+	switch r {
+	case '&':
+		return "write and between two conditions"
+	case '!':
+		return "write != to compare"
+	}
+	return "remove it"
+}
+
 // stray reports what begins no token.
 func stray(text string, at int) *Error {
 	switch r := []rune(text[at:])[0]; r {
@@ -68,6 +79,6 @@ func stray(text string, at int) *Error {
 	case '\'', '"':
 		return &Error{at, "this text has no end", "write the same quotation mark behind it"}
 	default:
-		return &Error{at, fmt.Sprintf("%q begins nothing that is known here", r), ""}
+		return &Error{at, fmt.Sprintf("%q begins nothing that is known here", r), replacement(r)}
 	}
 }

@@ -1,6 +1,7 @@
 package notation
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,10 +16,12 @@ const depth = 64
 // parser reads tokens from left to right. Its first error moves it to the end, where every
 // production ends too.
 type parser struct {
-	tokens []token
-	at     int
-	depth  int
-	err    *Error
+	text    string
+	tokens  []token
+	at      int
+	depth   int
+	err     *Error
+	missing string // the mark whose absence is the error
 }
 
 // parse runs a production over a whole text.
@@ -28,12 +31,38 @@ func parse[T any](text string, production func(p *parser) T) (T, *Error) {
 		var none T
 		return none, err
 	}
-	p := &parser{tokens: tokens}
+	p := &parser{text: text, tokens: tokens}
 	made := production(p)
 	if t := p.peek(); t.sign != end {
-		p.fail(t.at, "", "nothing more is expected here, got %q", t.text)
+		p.fail(t.at, trailingHint(text[t.at:]), "nothing more is expected here, got %q", t.text)
+	}
+	if p.err != nil && p.missing != "" {
+		p.err.Hint = completed(p, production)
 	}
 	return made, p.err
+}
+
+// trailingHint advises on what follows a whole text.
+func trailingHint(rest string) string {
+	if strings.HasPrefix(rest, "||") {
+		return "write or between two conditions"
+	}
+	return "remove " + strings.TrimSpace(rest)
+}
+
+// completed gives the text with the mark that is missing, where that is all that it lacks.
+func completed[T any](p *parser, production func(p *parser) T) string {
+	fixed := p.text[:p.err.At] + p.missing + p.text[p.err.At:]
+	if p.missing == "," {
+		fixed = strings.TrimRight(p.text[:p.err.At], " \t") + ", " + p.text[p.err.At:]
+	}
+	if tokens, err := lex(fixed); err == nil {
+		again := &parser{text: fixed, tokens: tokens}
+		if production(again); again.err == nil && again.peek().sign == end {
+			return "write " + fixed
+		}
+	}
+	return p.err.Hint
 }
 
 func (p *parser) fail(at int, hint, format string, args ...any) {
@@ -63,10 +92,15 @@ func (p *parser) accept(text string) bool {
 	return false
 }
 
-func (p *parser) expect(text, where string) {
-	if t := p.peek(); !p.accept(text) {
-		p.fail(t.at, "", "expected %q %s, got %s", text, where, show(t))
+func (p *parser) expect(text, where, hint string) {
+	t := p.peek()
+	if p.accept(text) {
+		return
 	}
+	if p.err == nil {
+		p.missing = text
+	}
+	p.fail(t.at, hint, "expected %q %s, got %s", text, where, show(t))
 }
 
 // show spells a token for a message.
@@ -145,22 +179,22 @@ func (p *parser) list(word Name) Type {
 	t := Type{Kind: List, Elements: []Name{p.element()}}
 	if p.accept(",") {
 		n := p.next()
-		t.Count = p.number(n)
+		t.Count = p.number(n, "write how many items the list has, as in list[int, 2]")
 		if t.Count == 0 {
-			p.fail(n.at, "", "a list of 0 items is no argument")
+			p.fail(n.at, "write a number from 1 on, or leave it out", "a list of 0 items is no argument")
 		}
 	}
-	p.expect("]", "behind the items of "+word.Text)
+	p.expect("]", "behind the items of "+word.Text, "as in list[int] or list[float, 2]")
 	return t
 }
 
-func (p *parser) number(t token) int64 {
+func (p *parser) number(t token, hint string) int64 {
 	if t.sign != integer {
-		p.fail(t.at, "", "expected a whole number, got %s", show(t))
+		p.fail(t.at, hint, "expected a whole number, got %s", show(t))
 	}
 	n, err := strconv.ParseInt(t.text, 10, 64)
 	if err != nil {
-		p.fail(t.at, "", "%s needs more than 63 bits", t.text)
+		p.fail(t.at, "write 9223372036854775807 or less", "%s needs more than 63 bits", t.text)
 	}
 	return n
 }
@@ -174,7 +208,7 @@ func (p *parser) extents(open token) []Extent {
 	for p.err == nil {
 		e := p.extent()
 		if e.Form == Ellipsis && slices.ContainsFunc(all, func(e Extent) bool { return e.Form == Ellipsis }) {
-			p.fail(e.At, "", "a tensor has one ... at most")
+			p.fail(e.At, "write _ or a symbol for one dimension", "a tensor has one ... at most")
 		}
 		all = append(all, e)
 		if t := p.peek(); p.accept("]") {
@@ -182,9 +216,17 @@ func (p *parser) extents(open token) []Extent {
 		} else if t.sign == end {
 			p.fail(open.at, "write ] behind the last extent", "this [ has no end")
 		}
-		p.expect(",", "between two extents")
+		p.expect(",", "between two extents", betweenHint(e))
 	}
 	return all
+}
+
+// betweenHint advises on what follows an extent and is no comma.
+func betweenHint(before Extent) string {
+	if before.Form == Sized {
+		return "write a comma there, as in T[m, n]"
+	}
+	return "give the extent a name to compute with it, as in T[n + 1]"
 }
 
 func (p *parser) extent() Extent {
@@ -208,17 +250,21 @@ var Words = []string{
 	"aliases",
 }
 
+// alignments is the hint behind `aligned`.
+const alignments = "write 16, 32, 64 ..."
+
 func (p *parser) word() Word {
 	t := p.next()
 	w := Word{Name: Name{t.text, t.at}}
 	switch {
 	case !slices.Contains(Words, t.text):
-		p.fail(t.at, nearest(t.text), "%q is no word of a type: %s", t.text, strings.Join(Words, ", "))
+		p.fail(t.at, cmp.Or(nearest(t.text), "remove "+t.text), "%q is no word of a type: %s", t.text,
+			strings.Join(Words, ", "))
 	case t.text == "aligned":
 		n := p.next()
-		w.Number = p.number(n)
+		w.Number = p.number(n, alignments)
 		if w.Number <= 0 || w.Number&(w.Number-1) != 0 {
-			p.fail(n.at, "write 16, 32, 64 ...", "an alignment is a power of two, in bytes, not %d", w.Number)
+			p.fail(n.at, alignments, "an alignment is a power of two, in bytes, not %d", w.Number)
 		}
 	case t.text == "aliases":
 		n := p.next()
@@ -246,13 +292,14 @@ func (p *parser) value() Value {
 	case t.sign == real:
 		v.Kind, v.Float = Float, p.float(t, negative)
 	case negative:
-		p.fail(t.at, "", "expected a number behind -, got %s", show(t))
+		p.fail(t.at, "as in -1", "expected a number behind -, got %s", show(t))
 	case t.sign == quoted:
 		v.Kind, v.Text = Text, p.unquote(t)
 	case t.sign == name:
 		p.named(t, &v)
 	default:
-		p.fail(t.at, "", "expected a value: a number, a text in quotes, True, False or None; got %s", show(t))
+		p.fail(t.at, `as in = 1, = 0.5, = True, = None or = "mean"`,
+			"expected a value: a number, a text in quotes, True, False or None; got %s", show(t))
 	}
 	return v
 }
@@ -278,7 +325,7 @@ func (p *parser) signed(t token, negative bool) int64 {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		p.fail(t.at, "", "%s does not fit 64 bits", text)
+		p.fail(t.at, "write a number from -9223372036854775808 to 9223372036854775807", "%s does not fit 64 bits", text)
 	}
 	return n
 }
@@ -286,7 +333,7 @@ func (p *parser) signed(t token, negative bool) int64 {
 func (p *parser) float(t token, negative bool) float64 {
 	x, err := strconv.ParseFloat(t.text, 64)
 	if err != nil {
-		p.fail(t.at, "", "%s is too large for a double", t.text)
+		p.fail(t.at, "write 1.7976931348623157e308 or less", "%s is too large for a double", t.text)
 	}
 	if negative {
 		return -x
@@ -310,7 +357,7 @@ func (p *parser) unquote(t token) string {
 			c = "'\"\\\n\t"[at]
 		}
 		if c == 0 {
-			p.fail(t.at+i+1, "", "a text holds no NUL, which would end it in C")
+			p.fail(t.at+i+1, "remove it", "a text holds no NUL, which would end it in C")
 		}
 		out.WriteByte(c)
 	}

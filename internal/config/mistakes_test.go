@@ -1,0 +1,142 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/codes"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
+)
+
+// enough is how many mistakes each code, key and option has.
+const enough = 5
+
+// elsewhereTested are codes without mistakes here: what reports them is no config.
+var elsewhereTested = map[string]string{
+	"no-config":       "a missing file: cmd/dlpackgen",
+	"unknown-target":  "--only: TestOnlyNamesWhatExists",
+	"template":        "the text of a template: internal/emit/templated",
+	"template-file":   "a folder of templates: cmd/dlpackgen",
+	"invalid-backend": "TestFaultsOfBackEnds",
+	"yaml-size":       "internal/yaml",
+}
+
+// mistaken decodes a config that is wrong, and returns the findings, which all have a position and
+// a hint.
+func mistaken(t *testing.T, text string) []diag.Diagnostic {
+	t.Helper()
+	_, list := Decode(File, []byte(text), spec.Embedded(), targets.Table(), Choice{})
+	found := list.Sorted()
+	assert.NotEmpty(t, found, text)
+	for _, d := range found {
+		assert.Positive(t, d.Pos.Line*d.Pos.Col, "%s has no position:\n%s", d.Text, text)
+		assert.NotEmpty(t, d.Hint, "%s has no hint:\n%s", d.Text, text)
+	}
+	return found
+}
+
+// lines returns the mistakes of a file, in which \n ends a line of the mistake.
+func lines(t *testing.T, file string) (all []string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		all = append(all, strings.ReplaceAll(strings.TrimSuffix(line, "\n"), `\n`, "\n"))
+	}
+	return all
+}
+
+// Every line of testdata/mistakes.txt is a config that is wrong; the golden file has the findings.
+// The codes of descriptions have their mistakes in internal/kernel/contract.
+func TestMistakesInConfigs(t *testing.T) {
+	var out strings.Builder
+	seen := map[string]int{}
+	for _, text := range lines(t, "testdata/mistakes.txt") {
+		found := mistaken(t, text)
+		for _, d := range found {
+			seen[d.Code]++
+		}
+		out.WriteString("== " + strings.ReplaceAll(text, "\n", "\n   ") + "\n" + diag.Text(found, false))
+	}
+	golden.Assert(t, "config/mistakes.txt", []byte(out.String()))
+	golden.Orphans(t, "config", []string{"config/mistakes.txt"})
+	for code, texts := range unreadable {
+		for _, text := range texts {
+			is := func(d diag.Diagnostic) bool { return d.Code == code }
+			assert.True(t, slices.ContainsFunc(mistaken(t, text), is), "%s: %q", code, text)
+			seen[code]++
+		}
+	}
+	for _, title := range []string{"YAML files", "Configs"} {
+		i := slices.IndexFunc(codes.Groups(), func(g codes.Group) bool { return g.Title == title })
+		for _, e := range codes.Groups()[i].Entries {
+			if elsewhereTested[e.Code] == "" {
+				assert.GreaterOrEqual(t, seen[e.Code], enough, "mistakes that are reported as %s", e.Code)
+			}
+		}
+	}
+}
+
+// unreadable are the mistakes in YAML itself, most with characters that editors hide.
+var unreadable = map[string][]string{
+	"yaml-alias":     each("a: &x 1\nb: *x", "a: &x {}\nb: [*x]", "- &x 1\n- *x", "a: &x 1\nb: {c: *x}", "a: &x [*x]"),
+	"yaml-anchor":    each("version: &a 1", "targets: &a {c: {}}", "a: [&a 1]", "a: {b: &a 1}", "out: &a x"),
+	"yaml-break":     each("a: \u0085", "a: \u2028b", "a: \u2029b", "# \u2028", "a: 'b\u0085c'"),
+	"yaml-control":   each("a: \x01", "a: '\x02'", "# \x7f", "a: \x1b[0m", "a: b\x08"),
+	"yaml-documents": each("a: 1\n---\nb: 1", "--- 1\n--- 2", "a: 1\n---\n", "a: 1\n...\n---\nb: 2", "---\na\n---\nb"),
+	"yaml-empty":     each("", "# nothing\n", "\n\n", "# a\n# b\n", "\r\n"),
+	"yaml-key":       each("[a]: 1", "{a: b}: 1", "? [a]\n: 1", "a: {[b]: 1}", "a: {{b: 1}: 1}"),
+	"yaml-merge":     each("<<: {a: 1}", "a: {<<: {b: 1}}", "a:\n  <<: {b: 1}", "kernels: {<<: {}}", "<<: x"),
+	"yaml-nul":       each("a: \x00", "\x00", "version: 1\x00", "# \x00", "a: '\x00'"),
+	"yaml-syntax":    each("a: [", "a: b: c", "a: 'b", "a: {b: T[n]}", "a:\n  - b\n c: d"),
+	"yaml-tab":       each("a:\tb", "\ta: b", "a: b\t", "a:\n\tb: c", "kernels:\t{}"),
+	"yaml-tag":       each("a: !!str 1", "a: !b c", "!!map {a: 1}", "a: [!!int 1]", "a: {b: !c d}"),
+	"yaml-utf8":      each("a: \xff", "\xc3\x28", "a: '\xe2\x82'", "# \xfe", "a\xff: b"),
+}
+
+func each(texts ...string) []string { return texts }
+
+// Each key of a config has mistakes.
+func TestEveryKeyOfAConfigHasMistakes(t *testing.T) {
+	all := strings.Join(lines(t, "testdata/mistakes.txt"), "\n")
+	for _, key := range []string{
+		"version", "dlpack", "out", "prefix", "targets", "elsewhere", "devices", "kernels", "templates", "lang", "namespace",
+	} {
+		assert.GreaterOrEqual(t, len(regexp.MustCompile(`\b`+key+`:`).FindAllString(all, -1)), enough, key)
+	}
+}
+
+// Each target and each of its options has mistakes.
+func TestEveryTargetAndOptionHasMistakes(t *testing.T) {
+	for _, row := range targets.All() {
+		for _, settings := range []string{
+			"3", "[a]", "yes", "{pth: x}", "{path: /x}", "{path: ../x}", "{path: [a]}", "{dlpack: 9.9}", "{dlpack: {a: b}}",
+		} {
+			mistaken(t, fmt.Sprintf("version: 1\ntargets: {%s: %s}\n", row.Name, settings))
+		}
+		for _, o := range row.Options {
+			for _, value := range wrongValues(o) {
+				mistaken(t, fmt.Sprintf("version: 1\ntargets: {%s: {%s: %s}}\n", row.Name, o.Name, value))
+			}
+		}
+	}
+}
+
+// wrongValues are values that no option of a kind takes.
+func wrongValues(o emit.Option) []string {
+	if o.Bool {
+		return each("1", "yes", `"true"`, "[true]", "{true: true}", "")
+	}
+	return each("3", "true", "[a]", "{a: b}", "", "1.5")
+}
