@@ -119,6 +119,33 @@ def test_one_graph_for_all_shapes():
     assert g(torch.ones(4, 3)).shape == (5, 3) and g(torch.ones(6, 5)).shape == (5, 4)
 
 
+def test_functions_of_the_module_are_operators_in_graphs():
+    path = os.path.join(os.path.dirname(os.environ["MODULE"]), "cpp", "dlpackgen_torch", "direct.py")
+    spec = importlib.util.spec_from_file_location("direct", path)
+    direct = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(direct)
+    for name in ("rms_norm", "axpy"):
+        assert direct.point_to(getattr(kernels, name), getattr(ops, name)) is getattr(kernels, name)
+    seen = []
+
+    def backend(graph, _):
+        seen.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+        return graph.forward
+
+    def step(x, weight):
+        y = kernels.rms_norm(x * 2, weight, eps=0.5)
+        kernels.axpy(2.0, x, y)
+        return y + 1
+
+    x, w = torch.randn(3, 8), torch.randn(8)
+    assert torch.equal(torch.compile(step, fullgraph=True, backend=backend)(x, w), step(x, w))
+    assert [name for name in seen if "described" in name] == ["described.rms_norm", "described.axpy"], seen
+    x, w = doubles(3, 8, grad=True), doubles(8, grad=True)
+    f = torch.compile(lambda x: kernels.rms_norm(x, w), fullgraph=True, backend="aot_eager")
+    f(x).sum().backward()
+    assert torch.allclose(x.grad, torch.autograd.grad(ops.rms_norm(x, w).sum(), x)[0])
+
+
 def test_they_are_compliant():
     x, w, b = doubles(3, 8, grad=True), doubles(8, grad=True), doubles(8, grad=True)
     for op, args in (
