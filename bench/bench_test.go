@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 func TestGoalLines(t *testing.T) {
@@ -91,6 +92,7 @@ func TestScaledSpecIsASpec(t *testing.T) {
 }
 
 func TestCppIsMeasured(t *testing.T) {
+	tier.OnlyNightly(t)
 	if testing.Short() {
 		t.Skip("builds two modules and imports torch")
 	}

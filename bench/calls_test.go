@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/bench/pair"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 func TestEveryGoalOfCallsIsMeasured(t *testing.T) {
@@ -31,6 +32,7 @@ func TestEveryGoalOfCallsIsMeasured(t *testing.T) {
 }
 
 func TestDescribedKernelsAreCalled(t *testing.T) {
+	tier.OnlyNightly(t)
 	if testing.Short() {
 		t.Skip("compiles modules, some against torch")
 	}

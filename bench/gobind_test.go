@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/bench/pair"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 func TestPairsBecomeGoals(t *testing.T) {
@@ -80,6 +81,7 @@ func TestGobenchMeasuresEveryFloor(t *testing.T) {
 }
 
 func TestArrowDoesTheSameExchange(t *testing.T) {
+	tier.OnlyNightly(t)
 	if testing.Short() {
 		t.Skip("builds arrow-go")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // nanobind adds the module withnanobind of tests/clients to a folder.
@@ -46,6 +47,7 @@ func rows(text, begins string) (all [][]string) {
 // it does without: but for the class of what tvm-ffi raises where it is refused one of
 // torch's, which is a BufferError then, as the rules have it.
 func TestTheClientMatrixWithTheTable(t *testing.T) {
+	tier.OnlyNightly(t)
 	to, dir := modules(t)
 	nanobind(t, to, dir)
 	text, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "clients.md"))

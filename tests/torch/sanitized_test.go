@@ -13,6 +13,7 @@ import (
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // runtimeOf gives the path of a library of the compiler, or skips.
@@ -50,7 +51,7 @@ func sanitized(t *testing.T, to torches) (dir string, env []string) {
 		// pybind11 compares addresses of its own in ways that -fsanitize=vptr does not bear across
 		// libraries.
 		errSanitized = to.build(t, headers, dir,
-			append(written.Flags, "-Wno-error", "-O1", "-g1", "-fno-omit-frame-pointer",
+			append(written.Flags, "-Wno-error", "-O0", "-g1", "-fno-omit-frame-pointer",
 				"-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")...)
 		helper(t, dir)
 	})
@@ -160,12 +161,14 @@ func races(t *testing.T, number int) string {
 }
 
 func TestThreadsDoNotRace(t *testing.T) {
+	tier.OnlyNightly(t)
 	t.Parallel()
 	assert.NotContains(t, races(t, 0), "WARNING: ThreadSanitizer")
 }
 
 // A pool that all threads share would race, which must be seen.
 func TestRacesAreSeen(t *testing.T) {
+	tier.OnlyNightly(t)
 	t.Parallel()
 	assert.Contains(t, races(t, 1), "ThreadSanitizer")
 }

@@ -17,6 +17,7 @@ import (
 type meter struct {
 	root    string             // of the module
 	seconds map[string]float64 // by package
+	known   map[int]string     // the package of each test binary: a test may change its folder
 }
 
 // process is what Linux tells of one: the ticks are its own, and of those it has waited for.
@@ -53,11 +54,14 @@ func (m *meter) look(command int, all map[int]process) {
 		}
 		return sum
 	}
+	known := map[int]string{}
 	for _, id := range children[command] {
-		if pkg := m.tested(id); pkg != "" {
+		if pkg := cmp.Or(m.known[id], m.tested(id)); pkg != "" {
+			known[id] = pkg
 			m.seconds[pkg] = max(m.seconds[pkg], float64(ticks(id))/ticksInSecond)
 		}
 	}
+	m.known = known
 }
 
 // tested gives the package that a process tests, whose folder it runs in; "" if it is a compiler.

@@ -55,4 +55,8 @@ func TestLook(t *testing.T) {
 	assert.Equal(t, map[string]float64{"tests/x": 5}, m.seconds)
 	m.look(1, map[int]process{ids[0]: {1, 160}})
 	assert.Equal(t, map[string]float64{"tests/x": 5}, m.seconds, "what ended is not forgotten")
+
+	m.known = map[int]string{ids[0]: "tests/y"}
+	m.look(1, all)
+	assert.Equal(t, map[string]float64{"tests/x": 5, "tests/y": 5}, m.seconds, "it was in another folder at first")
 }

@@ -123,7 +123,7 @@ func TestWhatStartsProcessesRecordsInputs(t *testing.T) {
 	}
 }
 
-var nightlyRow = regexp.MustCompile("(?m)^\\| `(tests/[a-z]+)` `(\\w+)`")
+var nightlyRow = regexp.MustCompile("(?m)^\\| `([a-z]+(?:/[a-z]+)*)` `(\\w+)`")
 
 // What leaves make test is listed, with what still covers it.
 func TestNightlyTestsAreListed(t *testing.T) {
