@@ -27,7 +27,7 @@ func TestGoalLines(t *testing.T) {
 	}
 }
 
-func TestAnUnknownSuiteIsRefused(t *testing.T) {
+func TestAnUnknownSuiteIsRejected(t *testing.T) {
 	assert.ErrorContains(t, bench(&bytes.Buffer{}, "nothing", 1), "generate")
 }
 

@@ -21,7 +21,7 @@ const (
 	borrowExtra  = 1.0
 )
 
-// benchDevices measures CUDA's back end: against the machine's driver where there
+// benchDevices measures CUDA's backend: against the machine's driver where there
 // is a GPU, else against the stand-in of tests/devices, and loading also with
 // NVIDIA's own library where the tests have fetched it.
 func benchDevices(out io.Writer, dir string, rounds int) ([]goal, error) {

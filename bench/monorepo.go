@@ -19,7 +19,7 @@ const oneOfMany = `  acme%[1]d:
     status_type: int
     devices:
       - {type: kDLAcme%[1]d, value: %[2]d, memory: device, id: ordinal}
-    streams: {none: 1, refused: [0]}
+    streams: {none: 1, rejected: [0]}
     library: {linux: [libacme.so.1]}
     functions:
       init: {symbol: acmeInit, params: "int *version, int *devices"}

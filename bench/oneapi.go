@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// benchOneAPI measures oneAPI's back end over Level Zero: against Intel's driver with
+// benchOneAPI measures oneAPI's backend over Level Zero: against Intel's driver with
 // cards that it simulates, where the tests have fetched it, else against the stand-in
 // of tests/oneapi. The simulated driver's own code is the real one.
 func benchOneAPI(out io.Writer, dir string, rounds int) ([]goal, error) {

@@ -10,7 +10,7 @@ import (
 // milliseconds, its pages untouched.
 const gibLimit = 1.0
 
-// benchShm measures the back end shm beside the bare system calls: memfd, a
+// benchShm measures the backend shm beside the bare system calls: memfd, a
 // message, mmap, without a look at what came.
 func benchShm(out io.Writer, dir string, rounds int) ([]goal, error) {
 	d := deviceBench{program: filepath.Join(dir, "measure")}

@@ -1,4 +1,4 @@
-// Package spec holds the single source of truth, dlpack.yaml, and the back ends, as bytes. It
+// Package spec holds the single source of truth, dlpack.yaml, and the backends, as bytes. It
 // decodes nothing; internal/spec does.
 package spec
 
@@ -17,7 +17,7 @@ var YAML []byte
 //go:embed schema.json
 var Schema []byte
 
-// Backends are the descriptions of the back ends for devices.
+// Backends are the descriptions of the backends for devices.
 //
 //go:embed backends
 var Backends embed.FS

@@ -2,7 +2,7 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 
 // The table of dlpackgen_backend.h for C++17: exceptions for errors, and an owner for
-// tensors. It holds nothing of its own; objects of a back end may be copied and used
+// tensors. It holds nothing of its own; objects of a backend may be copied and used
 // on any thread.
 #ifndef DLPACKGEN_BACKEND_HPP_
 #define DLPACKGEN_BACKEND_HPP_
@@ -37,12 +37,12 @@ struct deleter {
 // Owns a tensor. Its release() gives it to whoever calls the deleter instead.
 using tensor = std::unique_ptr<DLManagedTensorVersioned, deleter>;
 
-// A back end, as the header of its own gives it. Every call throws `error`.
+// A backend, as the header of its own gives it. Every call throws `error`.
 class backend {
  public:
   explicit backend(const dlpackgen_backend* table) : table_(table) {
     if (!table || table->abi_version != DLPACKGEN_BACKEND_ABI_VERSION || table->size < sizeof(dlpackgen_backend))
-      throw std::invalid_argument("the table of a back end is of another version than dlpackgen_backend.hpp");
+      throw std::invalid_argument("the table of a backend is of another version than dlpackgen_backend.hpp");
   }
 
   const char* name() const noexcept { return table_->name; }

@@ -3,38 +3,38 @@
 
 //go:build go1.24 && cgo && !nodevice && sycl
 
-// The back end over SYCL as one translation unit, for any compiler of C++17: it has no
+// The backend over SYCL as one translation unit, for any compiler of C++17: it has no
 // kernels. It links SYCL's library, and asks it for nothing before the first call.
 #define USM_HANDLES DLPACKGEN_USM_SYCL
 #define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_CONTEXT_MISMATCH
 
-/* The parts of a back end's C file serve all back ends, and none uses every function of them. */
+/* The parts of a backend's C file serve all backends, and none uses every function of them. */
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #endif
 
-// Copying on queues. Part of the back end's C++ file.
+// Copying on queues. Part of the backend's C++ file.
 
 // Allocating tensors, and giving their memory back when nothing works on it any more.
-// Part of the back end's C++ file.
+// Part of the backend's C++ file.
 
-// Streams, which are SYCL's queues, and one after another. Part of the back end's C++
+// Streams, which are SYCL's queues, and one after another. Part of the backend's C++
 // file.
 
-// SYCL's devices, in its own order, and whose memory an address is in. Part of the back
-// end's C++ file.
+// SYCL's devices, in its own order, and whose memory an address is in. Part of the backend's
+// C++ file.
 
-/* Whose memory an address is in, by what the driver tells. Part of the back end's file. */
+/* Whose memory an address is in, by what the driver tells. Part of the backend's file. */
 
-/* What back ends with memory of their own check and fill alike. Part of the back
- * end's C file. */
+/* What backends with memory of their own check and fill alike. Part of the backend's
+ * C file. */
 
-/* Sizes of tensors, by the rules that all languages share, as errors of a back end. Part of the
- * back end's C file. */
+/* Sizes of tensors, by the rules that all languages share, as errors of a backend. Part of the
+ * backend's C file. */
 
-/* Filling errors. Part of the back end's C file. */
+/* Filling errors. Part of the backend's C file. */
 
 /* oneAPI's driver, as the sources beside it call it: its types, its numbers, and
  * where each function is found. Nothing of the driver's own headers is needed. */
@@ -201,7 +201,7 @@ static const struct driver_error {
   {2013265923, DLPACKGEN_BACKEND_UNSUPPORTED, "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
    "the device or the driver cannot do that"},
   {2013265924, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_INVALID_ARGUMENT",
-   "the driver refused an argument"},
+   "the driver rejected an argument"},
   {2013265925, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_NULL_HANDLE",
    "a handle is NULL"},
   {2013265929, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_UNSUPPORTED_SIZE",
@@ -517,7 +517,7 @@ DLPACKGEN_CONSTEXPR int dlpackgen_width_alignment(int bits) {
 
 #include <stdint.h>
 
-/** Why something was refused. A number keeps its meaning for ever. */
+/** Why something was rejected. A number keeps its meaning for ever. */
 typedef enum dlpackgen_error_code {
   DLPACKGEN_OK = 0,
   DLPACKGEN_ERROR_NULL = 1,             /**< There is no tensor or table at all. */
@@ -1167,7 +1167,7 @@ static inline void* device_new_block(const char* what, const dlpackgen_allocatio
   return block;
 }
 
-/* Tells tensors of the back end, by their deleter, from those of others. */
+/* Tells tensors of the backend, by their deleter, from those of others. */
 static inline int device_check_ours(const char* what, const DLManagedTensorVersioned* tensor,
                                     void (*deleter)(DLManagedTensorVersioned*), dlpackgen_backend_error* error) {
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
@@ -1239,7 +1239,7 @@ static int usm_look(const char* what, const void* pointer, int32_t hint, struct 
 
 static int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info);
 
-/* Refuses memory that the host can reach, which torch would refuse as well. */
+/* Rejects memory that the host can reach, which torch would reject as well. */
 static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int all_kinds,
                           dlpackgen_backend_error* error) {
   if (all_kinds || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_BACKEND_OK;
@@ -1289,7 +1289,7 @@ static int usm_check_said(const char* what, const void* start, DLDevice said, co
                      (int)said.device_id, start, (int)memory->id);
 }
 
-/* Checks a tensor that says it is in memory of the back end. */
+/* Checks a tensor that says it is in memory of the backend. */
 static int usm_check_owner(const char* what, const DLTensor* t, int all_kinds, struct usm_memory* memory,
                            dlpackgen_backend_error* error) {
   const char* start = (const char*)t->data + t->byte_offset;
@@ -1365,7 +1365,7 @@ int sycl_code(const sycl::exception& e) {
   return DLPACKGEN_BACKEND_DRIVER_ERROR;
 }
 
-// Reports an exception after what was being done: none leaves the back end.
+// Reports an exception after what was being done: none leaves the backend.
 template <class Work>
 int guarded(dlpackgen_backend_error* error, const char* what, Work work) noexcept {
   try {
@@ -1537,9 +1537,9 @@ static int usm_set_device_ids(const dlpackgen_usm_id*, size_t, dlpackgen_backend
   return usm_ready(error);
 }
 
-/* Streams: their numbers, and whose they are. Part of the back end's file. */
+/* Streams: their numbers, and whose they are. Part of the backend's file. */
 
-/* Streams: what back ends that have some check and read alike. Part of the back end's
+/* Streams: what backends that have some check and read alike. Part of the backend's
  * file. */
 
 /* Checks a type of device that has streams of its own. */
@@ -1562,7 +1562,7 @@ static int device_check_place(const char* what, const dlpackgen_stream* stream, 
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
 }
 
-static int device_refuse_number(int64_t number, const char* taken, dlpackgen_backend_error* error) {
+static int device_reject_number(int64_t number, const char* taken, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
                      "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
                      BACKEND_TITLE, taken);
@@ -1583,7 +1583,7 @@ static int device_current(const dlpackgen_stream_source* source, DLDevice device
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* No object begins below: a smaller number is one that other back ends know. */
+/* No object begins below: a smaller number is one that other backends know. */
 enum { USM_LOWEST_HANDLE = 4096 };
 
 /* Checks a handle that is not NULL, of a device that there is. */
@@ -1624,7 +1624,7 @@ static int usm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpack
   if (!code) code = device_check_place("stream_from_dlpack", stream, error);
   if (code) return code;
   if (number && *number != -1 && (*number < USM_LOWEST_HANDLE || (uint64_t)*number > UINTPTR_MAX))
-    return device_refuse_number(*number, "a stream is None, -1, or a handle", error);
+    return device_reject_number(*number, "a stream is None, -1, or a handle", error);
   const int handle = number && *number != -1;
   usm_fill_stream(stream, handle ? (void*)(uintptr_t)*number : NULL, device, number && *number == -1);
   return DLPACKGEN_BACKEND_OK;
@@ -1928,10 +1928,10 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
   });
 }
 
-/* Copying between tensors. Part of the back end's file. */
+/* Copying between tensors. Part of the backend's file. */
 
-/* One end of a copy, held against what the driver says of its memory. Part of the back
- * end's file. */
+/* One end of a copy, held against what the driver says of its memory. Part of the backend's
+ * file. */
 
 /* Compares what a tensor says with where its memory is: a tensor may be wrong about it,
  * after its memory was freed for one. What is pinned or managed may be called the host's. */
@@ -2076,7 +2076,7 @@ static int usm_move(const struct usm_side* to, const struct usm_side* from, size
   });
 }
 
-/* The tables, which are all that other files see. Part of the back end's file. */
+/* The tables, which are all that other files see. Part of the backend's file. */
 
 #define USM_TABLE(info, copies)   \
   {sizeof(dlpackgen_backend),     \

@@ -3,26 +3,26 @@
 
 //go:build go1.24 && cgo && !nodevice
 
-/* The back end as one translation unit: all that other files see of it is the
+/* The backend as one translation unit: all that other files see of it is the
  * function at its end. Nothing is linked but libdl, and nothing is opened before
  * the first call that asks for something. */
 
-/* The parts of a back end's C file serve all back ends, and none uses every function of them. */
+/* The parts of a backend's C file serve all backends, and none uses every function of them. */
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #endif
 
-/* Copying between tensors. Part of the back end's C file. */
+/* Copying between tensors. Part of the backend's C file. */
 
-/* What back ends with memory of their own check and fill alike. Part of the back
- * end's C file. */
+/* What backends with memory of their own check and fill alike. Part of the backend's
+ * C file. */
 
-/* Sizes of tensors, by the rules that all languages share, as errors of a back end. Part of the
- * back end's C file. */
+/* Sizes of tensors, by the rules that all languages share, as errors of a backend. Part of the
+ * backend's C file. */
 
-/* Filling errors. Part of the back end's C file. */
+/* Filling errors. Part of the backend's C file. */
 
 /* ROCm's driver, as the sources beside it call it: its types, its numbers, and
  * where each function is found. Nothing of the driver's own headers is needed. */
@@ -180,7 +180,7 @@ static const struct driver_error {
   const char *name, *text;
 } driver_errors[] = {
   {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorInvalidValue",
-   "the driver refused an argument"},
+   "the driver rejected an argument"},
   {2, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "hipErrorOutOfMemory",
    "the device has not as much memory left"},
   {3, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorNotInitialized",
@@ -534,7 +534,7 @@ DLPACKGEN_CONSTEXPR int dlpackgen_width_alignment(int bits) {
 
 #include <stdint.h>
 
-/** Why something was refused. A number keeps its meaning for ever. */
+/** Why something was rejected. A number keeps its meaning for ever. */
 typedef enum dlpackgen_error_code {
   DLPACKGEN_OK = 0,
   DLPACKGEN_ERROR_NULL = 1,             /**< There is no tensor or table at all. */
@@ -1184,7 +1184,7 @@ static inline void* device_new_block(const char* what, const dlpackgen_allocatio
   return block;
 }
 
-/* Tells tensors of the back end, by their deleter, from those of others. */
+/* Tells tensors of the backend, by their deleter, from those of others. */
 static inline int device_check_ours(const char* what, const DLManagedTensorVersioned* tensor,
                                     void (*deleter)(DLManagedTensorVersioned*), dlpackgen_backend_error* error) {
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
@@ -1231,8 +1231,8 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* One end of a copy, held against what the driver says of its memory. Part of the back
- * end's file. */
+/* One end of a copy, held against what the driver says of its memory. Part of the backend's
+ * file. */
 
 /* Compares what a tensor says with where its memory is: a tensor may be wrong about it,
  * after its memory was freed for one. What is pinned or managed may be called the host's. */
@@ -1262,18 +1262,18 @@ static inline int device_too_short(const char* what, const void* start, size_t b
                      start, (unsigned long long)size);
 }
 
-/* Streams: their numbers, whose they are, and one after another. Part of the back
- * end's C file. */
+/* Streams: their numbers, whose they are, and one after another. Part of the backend's
+ * C file. */
 
-/* Reading DLPack's numbers of streams by the rules of the back end. Part of the back
- * end's C file. */
+/* Reading DLPack's numbers of streams by the rules of the backend. Part of the backend's
+ * C file. */
 
 /* How DLPack numbers the streams of ROCm. */
 
 /* The numbers of streams that are no handles; one row at least. */
 static const struct driver_number {
   int64_t number;
-  int refused;
+  int rejected;
   uintptr_t handle;
 } driver_numbers[] = {
   {0, 0, 0},
@@ -1287,20 +1287,20 @@ static const struct driver_number {
  * is 0 where there are no streams but those of the rules. */
 static int numbers_read(int64_t number, int handles, dlpackgen_stream* stream) {
   const int fits = handles && number >= 0 && (uint64_t)number <= UINTPTR_MAX;
-  int refused = !fits && number != -1;
+  int rejected = !fits && number != -1;
   stream->flags = number == -1 ? DLPACKGEN_STREAM_NO_SYNC : 0;
   stream->handle = fits ? (void*)(uintptr_t)number : NULL;
   for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++) {
     if (driver_numbers[i].number != number) continue;
-    refused = driver_numbers[i].refused;
+    rejected = driver_numbers[i].rejected;
     stream->handle = (void*)driver_numbers[i].handle;
   }
-  return !refused;
+  return !rejected;
 }
 
-/* Checking devices. Part of the back end's C file. */
+/* Checking devices. Part of the backend's C file. */
 
-/* Streams: what back ends that have some check and read alike. Part of the back end's
+/* Streams: what backends that have some check and read alike. Part of the backend's
  * file. */
 
 /* Checks a type of device that has streams of its own. */
@@ -1323,7 +1323,7 @@ static int device_check_place(const char* what, const dlpackgen_stream* stream, 
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
 }
 
-static int device_refuse_number(int64_t number, const char* taken, dlpackgen_backend_error* error) {
+static int device_reject_number(int64_t number, const char* taken, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
                      "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
                      BACKEND_TITLE, taken);
@@ -1345,12 +1345,12 @@ static int device_current(const dlpackgen_stream_source* source, DLDevice device
 }
 
 /* What a runtime without contexts does in its own way: work is done on the device that
- * is current, by its number, and the thread is left as it was. Part of the back end's C
+ * is current, by its number, and the thread is left as it was. Part of the backend's C
  * file. */
 
-/* Finding the driver and starting it, once. Part of the back end's C file. */
+/* Finding the driver and starting it, once. Part of the backend's C file. */
 
-/* Telling results of the driver by their names. Part of the back end's C file. */
+/* Telling results of the driver by their names. Part of the backend's C file. */
 
 /* Gives what the description says of a result, or NULL. */
 static inline const struct driver_error* device_known(driver_result result) {
@@ -1371,11 +1371,11 @@ static inline void device_add_result(dlpackgen_backend_error* error, const char*
   device_add(error, text ? text : "");
 }
 
-/* Starting the driver once, and what every call asks first. Part of the back end's C
+/* Starting the driver once, and what every call asks first. Part of the backend's C
  * file. */
 
 /* Opening a library at run time, doing a thing once, and noticing a fork. Part of
- * the back end's C file. */
+ * the backend's C file. */
 
 #if defined(_WIN32)
 
@@ -1650,7 +1650,7 @@ static int device_load(dlpackgen_backend_error* error) {
 
 static inline int streams_ready(dlpackgen_backend_error* error) { return device_ready(BACKEND_TITLE, error); }
 
-/* Set on threads that have called the back end, deleters aside. Those may call the driver,
+/* Set on threads that have called the backend, deleters aside. Those may call the driver,
  * which threads that run the host functions of a stream must not (docs/devices.md cites the
  * vendors). */
 static _Thread_local int streams_caller;
@@ -1792,12 +1792,12 @@ static driver_stream streams_handle(void* handle) {
 }
 
 /* Tells the numbers of streams that are the same on every device from addresses; also
- * those that DLPack refuses, which the driver may have a stream for. */
+ * those that DLPack rejects, which the driver may have a stream for. */
 static int streams_special(driver_stream stream) {
   int special = 0;
   for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++)
     special |= (uintptr_t)driver_numbers[i].number == (uintptr_t)stream ||
-               (!driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)stream);
+               (!driver_numbers[i].rejected && driver_numbers[i].handle == (uintptr_t)stream);
   return special;
 }
 
@@ -1831,7 +1831,7 @@ static int streams_stream_from_dlpack(DLDevice device, const int64_t* number, dl
   if (code) return code;
   *stream = (dlpackgen_stream){(void*)DRIVER_DEFAULT_STREAM, device, 0, 0};
   if (!number || numbers_read(*number, 1, stream)) return DLPACKGEN_BACKEND_OK;
-  return device_refuse_number(*number, "a stream is None, -1, a default stream's number, or a handle", error);
+  return device_reject_number(*number, "a stream is None, -1, a default stream's number, or a handle", error);
 }
 
 static int streams_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
@@ -1865,7 +1865,7 @@ static int streams_capture(const char* what, driver_stream stream, struct stream
                      "%s: the capture of the stream %p was broken by an earlier call", what, (void*)stream);
 }
 
-/* Refuses a stream that is captured. */
+/* Rejects a stream that is captured. */
 static int streams_check_no_capture(const char* what, driver_stream stream, const char* why,
                                     dlpackgen_backend_error* error) {
   struct streams_capture capture;
@@ -1886,7 +1886,7 @@ static void streams_restrict(unsigned int mode) {
   if (mode != UINT_MAX) (void)streams.driver.capture_mode(&mode);
 }
 
-/* Refuses two streams of which one would be pulled into the capture of the other,
+/* Rejects two streams of which one would be pulled into the capture of the other,
  * or break it. */
 static int streams_check_captures(const struct streams_capture* consumer, const struct streams_capture* producer,
                                   dlpackgen_backend_error* error) {
@@ -1970,7 +1970,7 @@ static int streams_finish(const dlpackgen_stream* stream, dlpackgen_backend_erro
   return result ? streams_fail(error, result, "stream_synchronize: the stream %p", stream->handle) : code;
 }
 
-/* Whose memory an address is in. Part of the back end's C file. */
+/* Whose memory an address is in. Part of the backend's C file. */
 
 /* Checks memory of a device, as opposed to that of the host. Plain memory, which has
  * a context, is always there; a graph's and a reserved range have none. */
@@ -2105,9 +2105,9 @@ static int streams_copy(const DLTensor* to, const DLTensor* from, const dlpackge
   return code;
 }
 
-/* Allocating tensors. Part of the back end's C file. */
+/* Allocating tensors. Part of the backend's C file. */
 
-/* Giving memory back when nothing works on it any more. Part of the back end's C
+/* Giving memory back when nothing works on it any more. Part of the backend's C
  * file. */
 
 /* Work that a deleter has to wait for: an event on a stream. */
@@ -2220,7 +2220,7 @@ static void streams_put_off(struct streams_block* block) {
 }
 
 /* Frees a tensor. Where a capture forbids it, that is done with a later call. Where
- * the driver has ended or the device was reset, so has the memory; what the driver refuses
+ * the driver has ended or the device was reset, so has the memory; what the driver rejects
  * otherwise stays its. */
 static int streams_release(struct streams_block* block, dlpackgen_backend_error* error) {
   dlpackgen_backend_error unread;
@@ -2258,7 +2258,7 @@ static void streams_retry(void) {
 
 static atomic_int streams_helping;
 
-/* What a thread of the back end's own does: it frees what deleters could not. Deleters that
+/* What a thread of the backend's own does: it frees what deleters could not. Deleters that
  * come from now on start another one. */
 static void streams_help(void) {
   streams_caller = 1;

@@ -3,42 +3,42 @@
 
 //go:build go1.24 && linux && cgo && !nodevice
 
-/* The back end as one translation unit: all that other files see of it is the
+/* The backend as one translation unit: all that other files see of it is the
  * function at its end. Nothing is linked but libc. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 
-/* The parts of a back end's C file serve all back ends, and none uses every function of them. */
+/* The parts of a backend's C file serve all backends, and none uses every function of them. */
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #endif
 
-/* What a CPU has in the place of a device's streams, and copies. Part of the back
- * end's C file. */
+/* What a CPU has in the place of a device's streams, and copies. Part of the backend's
+ * C file. */
 
-/* Taking a memfd from a peer that is not trusted. Part of the back end's C file. */
+/* Taking a memfd from a peer that is not trusted. Part of the backend's C file. */
 
-/* Giving a memfd to a peer. Part of the back end's C file. */
+/* Giving a memfd to a peer. Part of the backend's C file. */
 
-/* Making memory that can be shared. Part of the back end's C file. */
+/* Making memory that can be shared. Part of the backend's C file. */
 
-/* What a memfd says of the tensor in it. Part of the back end's C file. */
+/* What a memfd says of the tensor in it. Part of the backend's C file. */
 
-/* The tensors of this process, found by address. Part of the back end's C file. */
+/* The tensors of this process, found by address. Part of the backend's C file. */
 
-/* What back ends with memory of their own check and fill alike. Part of the back
- * end's C file. */
+/* What backends with memory of their own check and fill alike. Part of the backend's
+ * C file. */
 
-/* Sizes of tensors, by the rules that all languages share, as errors of a back end. Part of the
- * back end's C file. */
+/* Sizes of tensors, by the rules that all languages share, as errors of a backend. Part of the
+ * backend's C file. */
 
-/* Filling errors. Part of the back end's C file. */
+/* Filling errors. Part of the backend's C file. */
 
-/* What the common sources of a back end ask of its driver, which is the kernel
- * here. Part of the back end's C file. */
+/* What the common sources of a backend ask of its driver, which is the kernel
+ * here. Part of the backend's C file. */
 
 #include "dlpackgen_shm.h"
 
@@ -343,7 +343,7 @@ DLPACKGEN_CONSTEXPR int dlpackgen_width_alignment(int bits) {
 
 #include <stdint.h>
 
-/** Why something was refused. A number keeps its meaning for ever. */
+/** Why something was rejected. A number keeps its meaning for ever. */
 typedef enum dlpackgen_error_code {
   DLPACKGEN_OK = 0,
   DLPACKGEN_ERROR_NULL = 1,             /**< There is no tensor or table at all. */
@@ -993,7 +993,7 @@ static inline void* device_new_block(const char* what, const dlpackgen_allocatio
   return block;
 }
 
-/* Tells tensors of the back end, by their deleter, from those of others. */
+/* Tells tensors of the backend, by their deleter, from those of others. */
 static inline int device_check_ours(const char* what, const DLManagedTensorVersioned* tensor,
                                     void (*deleter)(DLManagedTensorVersioned*), dlpackgen_backend_error* error) {
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;

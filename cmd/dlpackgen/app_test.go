@@ -173,9 +173,9 @@ func TestWriteFileFailsOnAFolder(t *testing.T) {
 	assert.Len(t, entries, 1, "nothing is left beside it")
 }
 
-// TestSchemasRefuse shows that the schemas can fail: a schema that takes anything
+// TestSchemasReject shows that the schemas can fail: a schema that takes anything
 // would make the scripts' checks empty.
-func TestSchemasRefuse(t *testing.T) {
+func TestSchemasReject(t *testing.T) {
 	for name, docs := range map[string][]string{
 		"compat.json": {
 			`{}`, `[]`, `{"version":1,"old":"1.2","new":"1.3","breaking":false}`,

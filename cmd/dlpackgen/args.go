@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// noArgs refuses arguments by name; the first one is most likely a flag that
+// noArgs rejects arguments by name; the first one is most likely a flag that
 // lost its dashes.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {

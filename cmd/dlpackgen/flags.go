@@ -71,7 +71,7 @@ func completeBy(cmd *cobra.Command, flag string, offer func(typed string) []stri
 	}
 }
 
-// notEmpty refuses flags that were given empty, as by an unset variable of a
+// notEmpty rejects flags that were given empty, as by an unset variable of a
 // script: they must not mean what leaving them out does.
 func notEmpty(cmd *cobra.Command, flags ...string) error {
 	for _, name := range flags {

@@ -15,7 +15,7 @@ const plainConfig = `version: 1
 dlpack: latest
 targets: {c: {}, go: {package: p, import: example.com/p}, cpp: {}, kernels: {}, torch: {}}
 devices: {kDLAcme: {value: 1000, doc: Acme., streams: cuda}}
-backends: {acme: {implementation: custom, title: A, doc: D., install_hint: p, status_type: int, devices: [{type: kDLB, value: 1001, memory: device, id: ordinal, torch: PrivateUse1}], streams: {none: 0, refused: [1]}, library: {linux: [l.so]}, functions: {f: {symbol: f, params: void}}, errors: {E: {value: -1, kind: driver_error, text: t}}}}
+backends: {acme: {implementation: custom, title: A, doc: D., install_hint: p, status_type: int, devices: [{type: kDLB, value: 1001, memory: device, id: ordinal, torch: PrivateUse1}], streams: {none: 0, rejected: [1]}, library: {linux: [l.so]}, functions: {f: {symbol: f, params: void}}, errors: {E: {value: -1, kind: driver_error, text: t}}}}
 kernels: {f: {args: {x: "T[..., n]", w: "int8[n]? = None"}, types: {T: [int8]}, returns: {y: "T[n // 2]"}}}
 `
 

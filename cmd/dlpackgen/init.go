@@ -91,7 +91,7 @@ targets:
 #     install_hint: Acme's driver
 #     status_type: int
 #     devices: [{type: kDLExtDev, memory: device, id: ordinal, torch: PrivateUse1}]
-#     streams: {none: 0, refused: [1, 2]}
+#     streams: {none: 0, rejected: [1, 2]}
 #     library: {linux: [libacme.so.1]}
 #     functions: {init: {symbol: acmeInit, params: void}}
 #     errors: {ACME_NO_DEVICE: {value: -1, kind: no_device, text: there is none}}

@@ -51,7 +51,7 @@ func (a *app) layout() *cobra.Command {
 	return cmd
 }
 
-// check refuses a format that the drawing would leave unheard.
+// check rejects a format that the drawing would leave unheard.
 func (f *layoutFlags) check() error {
 	if f.svg != "" && f.format.value != "text" {
 		return cannot("usage", "leave one of them out", "--svg draws, so it does not go with --format %s",

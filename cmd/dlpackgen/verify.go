@@ -64,7 +64,7 @@ func (a *app) verify() *cobra.Command {
 	return cmd
 }
 
-// flagsAfterDash refuses arguments that are not the compiler's.
+// flagsAfterDash rejects arguments that are not the compiler's.
 func flagsAfterDash(cmd *cobra.Command, args []string) error {
 	if dash := cmd.ArgsLenAtDash(); len(args) > 0 && dash != 0 {
 		return cannot("usage", "flags of the compiler stand after --", "verify takes no argument %q", args[0])

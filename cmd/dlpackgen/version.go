@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// self identifies this build. A lock by a newer version is refused, so that two people
+// self identifies this build. A lock by a newer version is rejected, so that two people
 // with different tools do not rewrite each other's files. Tests replace it.
 var self = func() tree.Tool { return tree.Tool{Version: tool.Version(), Digest: tool.Digest()} }
 

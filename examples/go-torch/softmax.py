@@ -12,7 +12,7 @@ import gotorch
 rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 30
 
 
-def refused(kind, *texts, of):
+def rejected(kind, *texts, of):
     try:
         gotorch.softmax_(of)
     except kind as e:
@@ -44,11 +44,11 @@ want = torch.softmax(infinite, 1)
 assert torch.equal(gotorch.softmax_(infinite).isnan(), want.isnan()) and infinite[0].tolist() == [1, 0]
 print("ok   infinities")
 
-refused(BufferError, "float64", "float32", of=torch.ones(2, 2, dtype=torch.float64))
-refused(BufferError, "read-only", of=torch.ones(2, 2, requires_grad=True))
-refused(BufferError, "C-contiguous", of=torch.ones(2, 3).T)
-refused(ValueError, "3 dimensions", of=np.ones((1, 1, 1), np.float32))
-print("ok   refusals")
+rejected(BufferError, "float64", "float32", of=torch.ones(2, 2, dtype=torch.float64))
+rejected(BufferError, "read-only", of=torch.ones(2, 2, requires_grad=True))
+rejected(BufferError, "C-contiguous", of=torch.ones(2, 3).T)
+rejected(ValueError, "3 dimensions", of=np.ones((1, 1, 1), np.float32))
+print("ok   rejections")
 
 x = torch.randn(2048, 1024)
 ratios = [seconds(gotorch.softmax_, x) / seconds(lambda x: torch.softmax(x, 1, out=x), x) for _ in range(rounds)]

@@ -55,7 +55,7 @@ def with_tvm_ffi():
     return make, np.from_dlpack, lambda x: softmax(np.from_dlpack(x)), tvm_ffi.Tensor
 
 
-def refused(kind, text, function, x):
+def rejected(kind, text, function, x):
     try:
         function(x)
     except kind as e:
@@ -74,14 +74,14 @@ def compare(name, make, read, softmax, kind):
             tolerance = dict(rtol=2e-5, atol=1e-7) if dtype == "float32" else dict(rtol=1e-12, atol=1e-15)
             np.testing.assert_allclose(read(y), want, **tolerance)
             if name == "jax":  # its arrays never change
-                refused(BufferError, "softmax_(): argument 'x' (1st)", pykernel.softmax_, x)
+                rejected(BufferError, "softmax_(): argument 'x' (1st)", pykernel.softmax_, x)
                 continue
             assert pykernel.softmax_(x) is x
             np.testing.assert_array_equal(read(x), read(y))
     x = make(np.ones((2, 3), "int32"))
-    refused(TypeError, "softmax(): argument 'x' (1st): expected float32 or float64, got int32", pykernel.softmax, x)
+    rejected(TypeError, "softmax(): argument 'x' (1st): expected float32 or float64, got int32", pykernel.softmax, x)
     x = make(np.ones(3, "float32"))
-    refused(ValueError, "softmax(): argument 'x' (1st): expected 2 dimensions, got 1", pykernel.softmax, x)
+    rejected(ValueError, "softmax(): argument 'x' (1st): expected 2 dimensions, got 1", pykernel.softmax, x)
     print("ok", name)
 
 

@@ -36,4 +36,4 @@ try:
     torchop.silu(torch.ones(3, dtype=torch.int32))
 except TypeError as e:
     assert "silu(): argument 'x' (1st): expected float32 or float64, got int32" in str(e), e
-    print("ok refused")
+    print("ok rejected")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the back end, builds it, tests it and uses it. usage: run.sh [FOLDER]
+# Makes the backend, builds it, tests it and uses it. usage: run.sh [FOLDER]
 # RUNNER goes before each program, as a loader with a path of libraries.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,4 +1,4 @@
-/* A tensor on an OpenCL device, filled on the back end's queue and read on one of this
+/* A tensor on an OpenCL device, filled on the backend's queue and read on one of this
  * program's own, after it. Prints what arrived. */
 #include "clusm/dlpackgen_clusm.h"
 

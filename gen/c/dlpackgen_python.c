@@ -49,9 +49,9 @@ enum {
 
 /* How objects of a type are read. Never changed once it is published. */
 struct dlpackgen_route {
-  PyObject* type;                           /* a strong reference, so that no other type gets its address */
-  const struct dlpackgen_adopted* adopted;  /* reads them */
-  const struct dlpackgen_adopted* refusing; /* may refuse them */
+  PyObject* type;                            /* a strong reference, so that no other type gets its address */
+  const struct dlpackgen_adopted* adopted;   /* reads them */
+  const struct dlpackgen_adopted* rejecting; /* may reject them */
   const DLPackExchangeAPI* api;
   const DLPackExchangeAPI* makes;                         /* new tensors, as its bases have them; or NULL */
   int (*guard)(PyObject* object, const DLTensor* tensor); /* asks what the table does not; or NULL */
@@ -61,7 +61,7 @@ struct dlpackgen_route {
   uint8_t trusted; /* its table runs no code of Python, and what it lends may be written to */
 };
 
-/* A back end for the devices of a type, and where their streams come from. */
+/* A backend for the devices of a type, and where their streams come from. */
 struct dlpackgen_backend_entry {
   const dlpackgen_backend* table;
   const dlpackgen_stream_source* source;
@@ -467,7 +467,7 @@ DLPACKGEN_SLOW static int dlpackgen_not_exported(PyObject* object) {
 }
 
 /* Sets a BufferError and gives -1. The format is that of PyErr_Format. */
-DLPACKGEN_SLOW static int dlpackgen_refuse(const char* format, ...) {
+DLPACKGEN_SLOW static int dlpackgen_reject(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   PyErr_FormatV(PyExc_BufferError, format, arguments);
@@ -475,8 +475,8 @@ DLPACKGEN_SLOW static int dlpackgen_refuse(const char* format, ...) {
   return -1;
 }
 
-/* Refuses a tensor of more dimensions than there is room for, which DLPack allows. */
-DLPACKGEN_SLOW static int dlpackgen_refuse_dimensions(long long ndim) {
+/* Rejects a tensor of more dimensions than there is room for, which DLPack allows. */
+DLPACKGEN_SLOW static int dlpackgen_reject_dimensions(long long ndim) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   dlpackgen_put_dimensions(&text, ndim);
@@ -517,8 +517,8 @@ static inline int dlpackgen_has_elements(const struct dlpackgen_memory* memory) 
   return 1;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_refuse_stride(const struct dlpackgen_memory* memory, int i, int size) {
-  return dlpackgen_refuse(
+DLPACKGEN_SLOW static int dlpackgen_reject_stride(const struct dlpackgen_memory* memory, int i, int size) {
+  return dlpackgen_reject(
       "stride %zd of dimension %d is no multiple of the %d bytes of an element, so DLPack, which "
       "counts strides in elements, cannot describe it: make a copy",
       memory->strides[i], i, size);
@@ -531,7 +531,7 @@ DLPACKGEN_FAST int dlpackgen_divide_strides(const struct dlpackgen_memory* memor
   for (int i = 0; i < memory->ndim; i++) {
     const Py_ssize_t stride = memory->strides[i];
     if ((stride & rest) != 0 && memory->shape[i] > 1 && dlpackgen_has_elements(memory))
-      return dlpackgen_refuse_stride(memory, i, 1 << shift);
+      return dlpackgen_reject_stride(memory, i, 1 << shift);
     strides[i] = stride >> shift; /* every compiler that builds Python keeps the sign */
   }
   return 0;
@@ -546,8 +546,8 @@ DLPACKGEN_FAST int64_t* dlpackgen_wide_shape(const struct dlpackgen_memory* memo
 
 DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory* memory, const struct dlpackgen_element* element,
                                       int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
-  if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0) return dlpackgen_refuse_dimensions(memory->ndim);
-  if (writable && memory->read_only) return dlpackgen_refuse("it is read-only, and this argument is written to");
+  if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0) return dlpackgen_reject_dimensions(memory->ndim);
+  if (writable && memory->read_only) return dlpackgen_reject("it is read-only, and this argument is written to");
   if (dlpackgen_divide_strides(memory, element->shift, scratch + DLPACKGEN_MAX_NDIM) < 0) return -1;
   out->data = memory->data;
   out->device.device_type = kDLCPU;
@@ -841,35 +841,35 @@ static int dlpackgen_np_open(PyObject* type) {
 #define DLPACKGEN_NP_SWAPPED "has the other byte order: pass a.astype(a.dtype.newbyteorder('='))"
 
 /* Says why a dtype cannot be described. */
-DLPACKGEN_SLOW static int dlpackgen_np_refuse(PyObject* object, const char* why) {
+DLPACKGEN_SLOW static int dlpackgen_np_reject(PyObject* object, const char* why) {
   PyObject* dtype = PyObject_GetAttrString(object, "dtype");
   if (dtype) {
-    dlpackgen_refuse("its dtype %S %s", dtype, why);
+    dlpackgen_reject("its dtype %S %s", dtype, why);
     Py_DECREF(dtype);
   }
   return -1;
 }
 
-static int dlpackgen_np_refuse_kind(PyObject* object, char kind) {
+static int dlpackgen_np_reject_kind(PyObject* object, char kind) {
   switch (kind) {
-    case 'O': return dlpackgen_np_refuse(object, "holds Python objects, which DLPack has no type for");
+    case 'O': return dlpackgen_np_reject(object, "holds Python objects, which DLPack has no type for");
     case 'S':
     case 'U':
-    case 'T': return dlpackgen_np_refuse(object, "is text, which DLPack has no type for");
-    case 'V': return dlpackgen_np_refuse(object, "is structured, which DLPack has no type for: pass one of its fields");
+    case 'T': return dlpackgen_np_reject(object, "is text, which DLPack has no type for");
+    case 'V': return dlpackgen_np_reject(object, "is structured, which DLPack has no type for: pass one of its fields");
     case 'M':
-    case 'm': return dlpackgen_np_refuse(object, "is a time, which DLPack has no type for: pass .view('int64')");
-    default: return dlpackgen_np_refuse(object, "is a long double, whose format DLPack cannot name: convert it");
+    case 'm': return dlpackgen_np_reject(object, "is a time, which DLPack has no type for: pass .view('int64')");
+    default: return dlpackgen_np_reject(object, "is a long double, whose format DLPack cannot name: convert it");
   }
 }
 
 /* An array whose elements have no type in C: 1, or -1 with the reason. */
 DLPACKGEN_SLOW static int dlpackgen_np_no_element(PyObject* object) {
   const struct dlpackgen_np_dtype* d = dlpackgen_np_dtype_of(object);
-  if (d->number == DLPACKGEN_NP_VARIABLE_TEXT) return dlpackgen_np_refuse_kind(object, 'T');
+  if (d->number == DLPACKGEN_NP_VARIABLE_TEXT) return dlpackgen_np_reject_kind(object, 'T');
   /* Only NumPy knows how a type of another package is exported, if at all. */
   if (d->number >= DLPACKGEN_NP_EXTENSIONS) return 1;
-  return dlpackgen_np_refuse_kind(object, d->kind);
+  return dlpackgen_np_reject_kind(object, d->kind);
 }
 
 DLPACKGEN_FAST int dlpackgen_np_read(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
@@ -879,7 +879,7 @@ DLPACKGEN_FAST int dlpackgen_np_read(PyObject* object, int writable, DLTensor* o
   const unsigned int state = (unsigned int)a->flags;
   struct dlpackgen_memory memory;
   if (!element) return dlpackgen_np_no_element(object);
-  if (d->byte_order == dlpackgen_np_other_order()) return dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);
+  if (d->byte_order == dlpackgen_np_other_order()) return dlpackgen_np_reject(object, DLPACKGEN_NP_SWAPPED);
   memory.data = a->data;
   memory.ndim = a->ndim;
   memory.shape = a->shape;
@@ -895,11 +895,11 @@ static int dlpackgen_np_borrow(PyObject* object, int writable, DLTensor* out, in
 
 /* A matrix, a recarray or a memmap exports itself as an array does; only a masked
  * array leaves out what makes it one. */
-static int dlpackgen_np_refuse_subclass(PyObject* object) {
+static int dlpackgen_np_reject_subclass(PyObject* object) {
   const int has_mask = PyObject_HasAttrString((PyObject*)Py_TYPE(object), "mask") &&
                        PyObject_HasAttrString((PyObject*)Py_TYPE(object), "filled");
   if (!has_mask) return 0;
-  return dlpackgen_refuse(
+  return dlpackgen_reject(
       "it is a masked array, and a tensor cannot say which elements are masked: pass a.filled(...)");
 }
 
@@ -909,7 +909,7 @@ static const struct dlpackgen_adopted dlpackgen_adopted_numpy = {
     dlpackgen_np_recognize,
     dlpackgen_np_open,
     dlpackgen_np_borrow,
-    dlpackgen_np_refuse_subclass,
+    dlpackgen_np_reject_subclass,
     NULL,
     NULL,
     0,
@@ -926,9 +926,9 @@ static int dlpackgen_cupy_numbers(PyObject* object, const char* name, Py_ssize_t
   PyObject* tuple = PyObject_GetAttrString(object, name);
   if (!tuple) return -1;
   Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
-  if (count < 0) dlpackgen_refuse("its %s is no tuple", name);
+  if (count < 0) dlpackgen_reject("its %s is no tuple", name);
   else if (count > DLPACKGEN_MAX_NDIM)
-    count = dlpackgen_refuse("%zd dimensions are more than the %d that are served", count, DLPACKGEN_MAX_NDIM);
+    count = dlpackgen_reject("%zd dimensions are more than the %d that are served", count, DLPACKGEN_MAX_NDIM);
   for (Py_ssize_t i = 0; i < count; i++) numbers[i] = PyLong_AsSsize_t(PyTuple_GetItem(tuple, i));
   Py_DECREF(tuple);
   return PyErr_Occurred() ? -1 : (int)count;
@@ -941,7 +941,7 @@ static int dlpackgen_cupy_device(PyObject* object, DLDevice* device) {
   PyObject* pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
   if (!pair) return -1;
   if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)
-    dlpackgen_refuse("its __dlpack_device__ gave no pair of integers");
+    dlpackgen_reject("its __dlpack_device__ gave no pair of integers");
   else PyArg_ParseTuple(pair, "ii", &type, &id);
   Py_DECREF(pair);
   device->device_type = (DLDeviceType)type;
@@ -964,8 +964,8 @@ static int dlpackgen_cupy_element(PyObject* object, struct dlpackgen_element* el
   int result = -1;
   if (is_native < 0) result = -1;
   else if (!known && which >= DLPACKGEN_NP_EXTENSIONS) result = 1;
-  else if (!known) dlpackgen_np_refuse_kind(object, *letter);
-  else if (!is_native) dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);
+  else if (!known) dlpackgen_np_reject_kind(object, *letter);
+  else if (!is_native) dlpackgen_np_reject(object, DLPACKGEN_NP_SWAPPED);
   else *element = *known, result = 0;
   Py_XDECREF(kind);
   Py_XDECREF(native);
@@ -992,7 +992,7 @@ static int dlpackgen_cupy_describe(PyObject* object, PyObject* pointer, DLTensor
   if (memory.ndim < 0) return -1;
   const int count = dlpackgen_cupy_numbers(object, "strides", strides);
   if (count < 0) return -1;
-  if (count != memory.ndim) return dlpackgen_refuse("it has %d dimensions and %d strides", memory.ndim, count);
+  if (count != memory.ndim) return dlpackgen_reject("it has %d dimensions and %d strides", memory.ndim, count);
   if (dlpackgen_describe(&memory, &element, 0, out, scratch, flags)) return -1;
   for (int i = 0; i < count; i++) scratch[i] = shape[i];
   out->shape = scratch;
@@ -1009,8 +1009,8 @@ static int dlpackgen_cupy_borrow(PyObject* object, int writable, DLTensor* out, 
   return result;
 }
 
-/* A derived type exports itself as CuPy's own does, so what that gets wrong is refused. */
-static int dlpackgen_cupy_refuse(PyObject* object) {
+/* A derived type exports itself as CuPy's own does, so what that gets wrong is rejected. */
+static int dlpackgen_cupy_reject(PyObject* object) {
   int64_t scratch[DLPACKGEN_SCRATCH];
   DLTensor out;
   uint64_t flags = 0;
@@ -1033,7 +1033,7 @@ static int dlpackgen_cupy_stream(DLDevice device, void** stream) {
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_cupy = {
-    "cupy", "ndarray", NULL, dlpackgen_cupy_open, dlpackgen_cupy_borrow, dlpackgen_cupy_refuse, dlpackgen_cupy_stream,
+    "cupy", "ndarray", NULL, dlpackgen_cupy_open, dlpackgen_cupy_borrow, dlpackgen_cupy_reject, dlpackgen_cupy_stream,
     NULL,   1,         NULL,
 };
 
@@ -1056,23 +1056,23 @@ static int dlpackgen_jax_is_deleted(PyObject* object) {
 
 /* After the buffer protocol has failed. What it cannot name, such as bfloat16, and what
  * has no memory here, such as an array on a GPU, is for the capsule to export or to
- * refuse: 1, or -1 with an exception. */
+ * reject: 1, or -1 with an exception. */
 static int dlpackgen_jax_without_buffer(PyObject* object) {
   if (!PyErr_ExceptionMatches(PyExc_BufferError)) return -1;
   PyErr_Clear();
   const int is_deleted = dlpackgen_jax_is_deleted(object);
-  if (is_deleted > 0) return dlpackgen_refuse("it was deleted, or donated to a function");
+  if (is_deleted > 0) return dlpackgen_reject("it was deleted, or donated to a function");
   return is_deleted < 0 ? -1 : 1;
 }
 
-static int dlpackgen_jax_refuse_write(void) {
-  return dlpackgen_refuse("arrays of JAX are immutable, and this argument is written to");
+static int dlpackgen_jax_reject_write(void) {
+  return dlpackgen_reject("arrays of JAX are immutable, and this argument is written to");
 }
 
 /* The buffer protocol waits until the values are there, as unsafe_buffer_pointer()
  * does not. */
 static int dlpackgen_jax_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
-  if (writable) return dlpackgen_jax_refuse_write();
+  if (writable) return dlpackgen_jax_reject_write();
   const int result = dlpackgen_buffer_borrow(object, 0, out, scratch, flags);
   return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
 }
@@ -1081,15 +1081,15 @@ static int dlpackgen_jax_borrow(PyObject* object, int writable, DLTensor* out, i
 static int dlpackgen_jax_hold(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
                               PyObject** keep) {
   *keep = NULL;
-  if (writable) return dlpackgen_jax_refuse_write();
+  if (writable) return dlpackgen_jax_reject_write();
   const int result = dlpackgen_buffer_hold(object, out, scratch, flags, keep);
   return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
 }
 
-static int dlpackgen_jax_refuse_tracer(PyObject* object) {
+static int dlpackgen_jax_reject_tracer(PyObject* object) {
   PyObject* name = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__name__");
   if (!name) return -1;
-  dlpackgen_refuse(
+  dlpackgen_reject(
       "it is a tracer of JAX (%S), which has no values: call this outside of jit, vmap and grad, or by "
       "jax.pure_callback",
       name);
@@ -1108,7 +1108,7 @@ static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
 };
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_tracer = {
-    "jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_refuse_tracer, NULL, NULL, 0, NULL,
+    "jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_reject_tracer, NULL, NULL, 0, NULL,
 };
 
 /*
@@ -1418,7 +1418,7 @@ static const struct dlpackgen_loaded_name dlpackgen_torch_symbols[] = {
 };
 
 /* The functions that give the number of a dtype. What is not listed, such as a
- * quantized type, is refused. */
+ * quantized type, is rejected. */
 static const struct {
   const char* name;
   DLDataType dtype;
@@ -1536,14 +1536,14 @@ DLPACKGEN_FAST void* dlpackgen_torch_handle(PyObject* object) {
  * shim: subclasses, other devices, and versions that lack a function.
  */
 
-/* When a tensor that requires grad is refused: while grad mode is on (what is done
+/* When a tensor that requires grad is rejected: while grad mode is on (what is done
  * to it then would be missing from the gradients), always, or never. A module
- * chooses by defining DLPACKGEN_TORCH_REFUSES_GRAD before it includes this. */
+ * chooses by defining DLPACKGEN_TORCH_REJECTS_GRAD before it includes this. */
 #define DLPACKGEN_WHILE_ON 0
 #define DLPACKGEN_ALWAYS 1
 #define DLPACKGEN_NEVER 2
-#ifndef DLPACKGEN_TORCH_REFUSES_GRAD
-#define DLPACKGEN_TORCH_REFUSES_GRAD DLPACKGEN_WHILE_ON
+#ifndef DLPACKGEN_TORCH_REJECTS_GRAD
+#define DLPACKGEN_TORCH_REJECTS_GRAD DLPACKGEN_WHILE_ON
 #endif
 
 #define DLPACKGEN_TORCH_NEGATED "its memory holds the negated values: pass resolve_neg()"
@@ -1569,10 +1569,10 @@ DLPACKGEN_SLOW static int dlpackgen_torch_attribute(PyObject* object, const char
 }
 
 /* Says what is wrong with an attribute. */
-DLPACKGEN_SLOW static int dlpackgen_torch_refuse_attribute(PyObject* object, const char* name, const char* why) {
+DLPACKGEN_SLOW static int dlpackgen_torch_reject_attribute(PyObject* object, const char* name, const char* why) {
   PyObject* value = PyObject_GetAttrString(object, name);
   if (value) {
-    dlpackgen_refuse("its %s %S %s", name, value, why);
+    dlpackgen_reject("its %s %S %s", name, value, why);
     Py_DECREF(value);
   }
   return -1;
@@ -1584,7 +1584,7 @@ DLPACKGEN_SLOW static int dlpackgen_torch_check_strided(PyObject* object) {
   const int is_strided = layout ? dlpackgen_is_text(PyObject_Str(layout), "torch.strided") : -1;
   Py_XDECREF(layout);
   if (is_strided < 0) return -1;
-  return is_strided ? 0 : dlpackgen_torch_refuse_attribute(object, "layout", "has no strided memory: call to_dense()");
+  return is_strided ? 0 : dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: call to_dense()");
 }
 
 /* Gives torch.Tensor for a type that derives from it: a borrowed reference, or NULL, with
@@ -1608,20 +1608,20 @@ static int dlpackgen_torch_has_dispatch(PyObject* type) {
   return tensor || PyErr_Occurred() ? has : 0;
 }
 
-static int dlpackgen_torch_refuse_dispatch(PyObject* type) {
+static int dlpackgen_torch_reject_dispatch(PyObject* type) {
   PyObject* name = PyObject_GetAttrString(type, "__qualname__");
   if (name) {
-    dlpackgen_refuse("it is a %S, a subclass of torch.Tensor that defines __torch_dispatch__: wrap in torch.ops", name);
+    dlpackgen_reject("it is a %S, a subclass of torch.Tensor that defines __torch_dispatch__: wrap in torch.ops", name);
     Py_DECREF(name);
   }
   return -1;
 }
 
-static int dlpackgen_torch_refuse_bits(PyObject* object) {
+static int dlpackgen_torch_reject_bits(PyObject* object) {
   int bit = dlpackgen_torch_ask(object, "is_neg");
-  if (bit != 0) return bit < 0 ? -1 : dlpackgen_refuse(DLPACKGEN_TORCH_NEGATED);
+  if (bit != 0) return bit < 0 ? -1 : dlpackgen_reject(DLPACKGEN_TORCH_NEGATED);
   bit = dlpackgen_torch_ask(object, "is_conj");
-  return bit > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_CONJUGATED) : bit;
+  return bit > 0 ? dlpackgen_reject(DLPACKGEN_TORCH_CONJUGATED) : bit;
 }
 
 /* Where torch's own module is not to be had, grad mode counts as on. */
@@ -1637,18 +1637,18 @@ static int dlpackgen_torch_grad_is_on(PyObject* object) {
   return is_on;
 }
 
-static int dlpackgen_torch_refuse_grad(PyObject* object) {
+static int dlpackgen_torch_reject_grad(PyObject* object) {
   int required = 0;
-  if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_NEVER) return 0;
+  if (DLPACKGEN_TORCH_REJECTS_GRAD == DLPACKGEN_NEVER) return 0;
   required = dlpackgen_torch_attribute(object, "requires_grad");
   if (required <= 0) return required;
-  if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_refuse(DLPACKGEN_TORCH_GRAD);
+  if (DLPACKGEN_TORCH_REJECTS_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_reject(DLPACKGEN_TORCH_GRAD);
   required = dlpackgen_torch_grad_is_on(object);
-  return required > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_GRAD_ON) : required;
+  return required > 0 ? dlpackgen_reject(DLPACKGEN_TORCH_GRAD_ON) : required;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_torch_refuse_short(uint64_t needs, uint64_t bytes) {
-  return dlpackgen_refuse("it needs %llu bytes of storage, which was resized to %llu", (unsigned long long)needs,
+DLPACKGEN_SLOW static int dlpackgen_torch_reject_short(uint64_t needs, uint64_t bytes) {
+  return dlpackgen_reject("it needs %llu bytes of storage, which was resized to %llu", (unsigned long long)needs,
                           (unsigned long long)bytes);
 }
 
@@ -1678,9 +1678,9 @@ static uint64_t dlpackgen_torch_span(PyObject* object) {
   return span;
 }
 
-/* Refuses a tensor whose storage was resized to less than it needs. One that has no
+/* Rejects a tensor whose storage was resized to less than it needs. One that has no
  * storage to speak of is left to whoever exports it. */
-static int dlpackgen_torch_refuse_storage(PyObject* object) {
+static int dlpackgen_torch_reject_storage(PyObject* object) {
   PyObject* storage = PyObject_CallMethod(object, "untyped_storage", NULL);
   uint64_t bytes = 0, needs = 0;
   if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {
@@ -1693,21 +1693,21 @@ static int dlpackgen_torch_refuse_storage(PyObject* object) {
   if (needs != 0) needs *= dlpackgen_torch_count(object, "element_size");
   Py_XDECREF(storage);
   if (PyErr_Occurred()) return -1;
-  return needs <= bytes ? 0 : dlpackgen_torch_refuse_short(needs, bytes);
+  return needs <= bytes ? 0 : dlpackgen_torch_reject_short(needs, bytes);
 }
 
-/* Refuses what torch's exchange table and __dlpack__ hand out with other values than
+/* Rejects what torch's exchange table and __dlpack__ hand out with other values than
  * the tensor has, or without any. */
-DLPACKGEN_SLOW static int dlpackgen_torch_refuse(PyObject* object) {
+DLPACKGEN_SLOW static int dlpackgen_torch_reject(PyObject* object) {
   const int dispatches = dlpackgen_torch_has_dispatch((PyObject*)Py_TYPE(object));
   int is_meta;
-  if (dispatches != 0) return dispatches < 0 ? -1 : dlpackgen_torch_refuse_dispatch((PyObject*)Py_TYPE(object));
+  if (dispatches != 0) return dispatches < 0 ? -1 : dlpackgen_torch_reject_dispatch((PyObject*)Py_TYPE(object));
   is_meta = dlpackgen_torch_attribute(object, "is_meta");
-  if (is_meta != 0) return is_meta < 0 ? -1 : dlpackgen_refuse("its device is meta, where tensors have no memory");
+  if (is_meta != 0) return is_meta < 0 ? -1 : dlpackgen_reject("its device is meta, where tensors have no memory");
   if (dlpackgen_torch_check_strided(object) < 0) return -1;
-  if (dlpackgen_torch_refuse_bits(object) < 0) return -1;
-  if (dlpackgen_torch_refuse_storage(object) < 0) return -1;
-  return dlpackgen_torch_refuse_grad(object);
+  if (dlpackgen_torch_reject_bits(object) < 0) return -1;
+  if (dlpackgen_torch_reject_storage(object) < 0) return -1;
+  return dlpackgen_torch_reject_grad(object);
 }
 
 /* Gives a TensorImpl of a tensor with dense memory of the host and without negated or
@@ -2010,39 +2010,39 @@ static int dlpackgen_torch_open(PyObject* type) {
   return learnt;
 }
 
-/* Refuses values that differ from those in memory. The conjugate bit is only on complex
+/* Rejects values that differ from those in memory. The conjugate bit is only on complex
  * numbers; the negative one, since x.conj().imag has it, on all. */
 DLPACKGEN_FAST int dlpackgen_torch_check_bits(void* handle, DLDataType dtype) {
-  if (dlpackgen_torch.call.is_neg(handle)) return dlpackgen_refuse(DLPACKGEN_TORCH_NEGATED);
+  if (dlpackgen_torch.call.is_neg(handle)) return dlpackgen_reject(DLPACKGEN_TORCH_NEGATED);
   if (dtype.code != kDLComplex) return 0;
-  return dlpackgen_torch.call.is_conj(handle) ? dlpackgen_refuse(DLPACKGEN_TORCH_CONJUGATED) : 0;
+  return dlpackgen_torch.call.is_conj(handle) ? dlpackgen_reject(DLPACKGEN_TORCH_CONJUGATED) : 0;
 }
 
 /* Most tensors do not require grad, so that comes before the mode. */
 DLPACKGEN_FAST int dlpackgen_torch_check_grad(void* handle) {
   const struct dlpackgen_torch_functions* call = &dlpackgen_torch.call;
   void* impl = *(void**)handle;
-  if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_NEVER || !call->requires_grad(impl)) return 0;
-  if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_refuse(DLPACKGEN_TORCH_GRAD);
-  return call->grad_mode() ? dlpackgen_refuse(DLPACKGEN_TORCH_GRAD_ON) : 0;
+  if (DLPACKGEN_TORCH_REJECTS_GRAD == DLPACKGEN_NEVER || !call->requires_grad(impl)) return 0;
+  if (DLPACKGEN_TORCH_REJECTS_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_reject(DLPACKGEN_TORCH_GRAD);
+  return call->grad_mode() ? dlpackgen_reject(DLPACKGEN_TORCH_GRAD_ON) : 0;
 }
 
-/* Refuses what has no strides. */
+/* Rejects what has no strides. */
 DLPACKGEN_FAST int dlpackgen_torch_check_layout(PyObject* object, void* handle) {
   int32_t layout = 0;
   if (dlpackgen_torch.call.get_layout(handle, &layout) == 0 && layout == dlpackgen_torch.strided) return 0;
-  return dlpackgen_torch_refuse_attribute(object, "layout", "has no strided memory: call to_dense()");
+  return dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: call to_dense()");
 }
 
 /* 1 for a device that other routes know, which meta is not. */
 DLPACKGEN_FAST int dlpackgen_torch_read_device(PyObject* object, void* handle, DLTensor* out) {
   int32_t type = -1, index = 0;
-  if (dlpackgen_torch.call.get_device_type(handle, &type) != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+  if (dlpackgen_torch.call.get_device_type(handle, &type) != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
   out->device.device_type = kDLCPU;
   out->device.device_id = 0;
   if (type == dlpackgen_torch.cpu) return 0;
-  if (type != dlpackgen_torch.cuda) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;
-  if (dlpackgen_torch.call.get_device_index(handle, &index) != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+  if (type != dlpackgen_torch.cuda) return dlpackgen_torch_reject(object) < 0 ? -1 : 1;
+  if (dlpackgen_torch.call.get_device_index(handle, &index) != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
   out->device.device_type = dlpackgen_torch.gpu;
   out->device.device_id = index;
   return 0;
@@ -2054,7 +2054,7 @@ DLPACKGEN_FAST int dlpackgen_torch_read_dtype(PyObject* object, void* handle, DL
     out->dtype = dlpackgen_torch.dtypes[number];
     if (out->dtype.lanes != 0) return 0;
   }
-  return dlpackgen_torch_refuse_attribute(object, "dtype", "has no DLPack equivalent");
+  return dlpackgen_torch_reject_attribute(object, "dtype", "has no DLPack equivalent");
 }
 
 /* Wrappers of vmap, grad and jvp fail here, and so does a nested tensor. Shape and strides
@@ -2065,8 +2065,8 @@ DLPACKGEN_FAST int dlpackgen_torch_read_shape(void* handle, DLTensor* out, int64
   int64_t dim = 0;
   if (call->get_dim(handle, &dim) != 0 || call->get_sizes(handle, &out->shape) != 0 ||
       call->get_strides(handle, &out->strides) != 0)
-    return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
-  if ((uint64_t)dim > DLPACKGEN_MAX_NDIM) return dlpackgen_refuse_dimensions(dim);
+    return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
+  if ((uint64_t)dim > DLPACKGEN_MAX_NDIM) return dlpackgen_reject_dimensions(dim);
   out->ndim = (int32_t)dim;
   dlpackgen_copy_numbers(out, scratch);
   return 0;
@@ -2077,7 +2077,7 @@ DLPACKGEN_FAST int dlpackgen_torch_read_shape(void* handle, DLTensor* out, int64
 DLPACKGEN_SLOW static int dlpackgen_torch_check_memory(const DLTensor* out) {
   for (int32_t i = 0; i < out->ndim; i++)
     if (out->shape[i] == 0) return 0;
-  return dlpackgen_refuse(
+  return dlpackgen_reject(
       "it has elements and no memory: its storage was freed, or it stands for a tensor "
       "(functionalized, fake or all zeros)");
 }
@@ -2095,7 +2095,7 @@ DLPACKGEN_FAST int dlpackgen_torch_read_data(void* handle, int writable, DLTenso
     out->data = (void*)data;
   }
   out->byte_offset = 0;
-  if (result != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+  if (result != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
   return out->data ? 0 : dlpackgen_torch_check_memory(out);
 }
 
@@ -2114,7 +2114,7 @@ DLPACKGEN_FAST uint64_t dlpackgen_torch_needs(const DLTensor* view, uint64_t off
   return end * (((uint64_t)view->dtype.bits * view->dtype.lanes + 7) / 8);
 }
 
-/* Refuses a tensor whose storage was resized to less than it needs: torch lets it keep
+/* Rejects a tensor whose storage was resized to less than it needs: torch lets it keep
  * its shape. plain is what dlpackgen_torch_plain() gave. */
 DLPACKGEN_FAST int dlpackgen_torch_check_storage(void* handle, const uint64_t* plain, const DLTensor* view) {
   int64_t bytes = 0, offset = 0;
@@ -2126,10 +2126,10 @@ DLPACKGEN_FAST int dlpackgen_torch_check_storage(void* handle, const uint64_t* p
     offset = (int64_t)plain[words->offset];
   } else if (dlpackgen_torch.call.get_storage_size(handle, &bytes) != 0 ||
              dlpackgen_torch.call.get_storage_offset(handle, &offset) != 0) {
-    return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+    return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
   }
   needs = dlpackgen_torch_needs(view, (uint64_t)offset);
-  return bytes >= 0 && needs <= (uint64_t)bytes ? 0 : dlpackgen_torch_refuse_short(needs, (uint64_t)bytes);
+  return bytes >= 0 && needs <= (uint64_t)bytes ? 0 : dlpackgen_torch_reject_short(needs, (uint64_t)bytes);
 }
 
 /* What the keys of most tensors tell at once: layout, device, and that no bit is set. 1
@@ -2149,7 +2149,7 @@ static int dlpackgen_torch_read_by_shim(PyObject* object, int writable, DLTensor
   void* handle = dlpackgen_torch_handle(object);
   const uint64_t* plain;
   int result;
-  if (!handle) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;
+  if (!handle) return dlpackgen_torch_reject(object) < 0 ? -1 : 1;
   plain = dlpackgen_torch_plain(handle);
   result = dlpackgen_torch_read_kind(object, handle, plain, out);
   if (result != 0) return result;
@@ -2168,15 +2168,15 @@ static int dlpackgen_torch_borrow(PyObject* object, int writable, DLTensor* out,
 #define DLPACKGEN_TORCH_NO_ALIAS \
   "its detach() returned no alias of it, as under a TorchFunctionMode that overrides detach(): call this outside of it"
 
-/* Refuses what the shim cannot look into: detach() of a tensor and of a parameter is a
+/* Rejects what the shim cannot look into: detach() of a tensor and of a parameter is a
  * plain torch.Tensor, which Parameter derives from. */
 static int dlpackgen_torch_check_kind(PyObject* object, PyObject* alias) {
   PyTypeObject* const type = Py_TYPE(object);
   if (Py_TYPE(alias) == type || (void*)Py_TYPE(alias) == PyType_GetSlot(type, Py_tp_base)) return 0;
-  return dlpackgen_refuse(DLPACKGEN_TORCH_NO_ALIAS);
+  return dlpackgen_reject(DLPACKGEN_TORCH_NO_ALIAS);
 }
 
-/* Refuses the view of an alias that is not what the object itself is by now: an alias
+/* Rejects the view of an alias that is not what the object itself is by now: an alias
  * has its storage, so memory that was separated is the object's, too. */
 static int dlpackgen_torch_check_alias(PyObject* object, const DLTensor* alias, uint64_t* flags) {
   int64_t numbers[DLPACKGEN_SCRATCH];
@@ -2188,7 +2188,7 @@ static int dlpackgen_torch_check_alias(PyObject* object, const DLTensor* alias, 
   for (int32_t i = 0; same && i < own.ndim; i++)
     same = own.shape[i] == alias->shape[i] && own.strides[i] == alias->strides[i];
   if (result < 0) return -1;
-  return same ? 0 : dlpackgen_refuse(DLPACKGEN_TORCH_NO_ALIAS);
+  return same ? 0 : dlpackgen_reject(DLPACKGEN_TORCH_NO_ALIAS);
 }
 
 /* What is kept may be written to later, by whoever it is handed on to, so memory
@@ -2213,7 +2213,7 @@ static int dlpackgen_torch_hold(PyObject* object, int writable, DLTensor* out, i
 static int dlpackgen_torch_guard(PyObject* object, const DLTensor* tensor) {
   void* handle = dlpackgen_torch_handle(object);
   const uint64_t* plain = handle ? dlpackgen_torch_plain(handle) : NULL;
-  if (!handle) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+  if (!handle) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
   if (!plain && dlpackgen_torch_check_bits(handle, tensor->dtype) < 0) return -1;
   if (dlpackgen_torch_check_grad(handle) < 0) return -1;
   return dlpackgen_torch_check_storage(handle, plain, tensor);
@@ -2226,7 +2226,7 @@ static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
     dlpackgen_torch_recognize,
     dlpackgen_torch_open,
     dlpackgen_torch_borrow,
-    dlpackgen_torch_refuse,
+    dlpackgen_torch_reject,
     NULL,
     dlpackgen_torch_hold,
     0,
@@ -2244,7 +2244,7 @@ static const struct dlpackgen_adopted* const dlpackgen_adopted_tables[] = {
     NULL,
 };
 
-/* Back ends for devices, by the table of dlpackgen_backend.h: whose memory a tensor is in,
+/* Backends for devices, by the table of dlpackgen_backend.h: whose memory a tensor is in,
  * streams that wait for each other, and memory for results. Nothing of a driver is
  * loaded before the first tensor on its device. Part of dlpackgen_python.c. */
 
@@ -2406,7 +2406,7 @@ static dlpackgen_error_code dlpackgen_copy_metadata(DLTensor* tensor, int64_t* n
   if (!tensor->strides) {
     memset(strides, 0, size);
     /* Extents whose product is too large are those of an empty tensor, whose strides
-     * mean nothing, or for the validator to refuse. */
+     * mean nothing, or for the validator to reject. */
     const dlpackgen_error_code error = dlpackgen_compact_strides(tensor->ndim, numbers, strides);
     if (error != DLPACKGEN_OK && error != DLPACKGEN_ERROR_TOO_LARGE) return error;
   }
@@ -2634,7 +2634,7 @@ static int dlpackgen_adopt(struct dlpackgen_route* route, const struct dlpackgen
   if (is == DLPACKGEN_TYPE_EXACT && table->open && dlpackgen_native_readers_are_on()) opened = table->open(type);
   if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an adopted table did not open");
   if (opened) route->adopted = table;
-  else if (is != DLPACKGEN_TYPE_OTHER && table->refuse && !route->refusing) route->refusing = table;
+  else if (is != DLPACKGEN_TYPE_OTHER && table->reject && !route->rejecting) route->rejecting = table;
   return opened;
 }
 
@@ -2719,7 +2719,7 @@ static int dlpackgen_fill_route(struct dlpackgen_state* state, struct dlpackgen_
   }
   if (route->guard) route->asks = 0;
   if (route->adopted) route->yields = route->adopted->yields != 0;
-  else route->yields = !route->trusted || (route->asks && !route->plain) || route->refusing;
+  else route->yields = !route->trusted || (route->asks && !route->plain) || route->rejecting;
   return 0;
 }
 
@@ -2833,7 +2833,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_register_exchange_api(PyObject* module, PyObj
     return -1;
   }
   if (error != DLPACKGEN_OK)
-    return dlpackgen_refuse("this exchange table cannot be used: %s", dlpackgen_error_string(error));
+    return dlpackgen_reject("this exchange table cannot be used: %s", dlpackgen_error_string(error));
   const int place = dlpackgen_place_of(state, type);
   if (place < DLPACKGEN_MAX_REGISTERED && state->registered[place])
     DLPACKGEN_STORE(&state->registered[place]->api, ours);
@@ -2995,10 +2995,10 @@ static int dlpackgen_truth(PyObject* answer) {
   return truth;
 }
 
-/* Asks a method without arguments; what it says yes to is refused. */
-static int dlpackgen_refuse_if(PyObject* object, PyObject* method, const char* why) {
+/* Asks a method without arguments; what it says yes to is rejected. */
+static int dlpackgen_reject_if(PyObject* object, PyObject* method, const char* why) {
   const int truth = dlpackgen_truth(PyObject_CallMethodObjArgs(object, method, NULL));
-  return truth > 0 ? dlpackgen_refuse("%s", why) : truth;
+  return truth > 0 ? dlpackgen_reject("%s", why) : truth;
 }
 
 /* Tells whether a library, torch or Paddle, records what happens to tensors. */
@@ -3011,19 +3011,19 @@ static int dlpackgen_grad_is_recorded(const char* library) {
   return truth;
 }
 
-static int dlpackgen_refuse_grad(struct dlpackgen_state* state, PyObject* object) {
+static int dlpackgen_reject_grad(struct dlpackgen_state* state, PyObject* object) {
   int truth = dlpackgen_truth(PyObject_GetAttr(object, state->requires_grad));
   if (truth > 0) truth = dlpackgen_grad_is_recorded("torch");
-  return truth > 0 ? dlpackgen_refuse(
+  return truth > 0 ? dlpackgen_reject(
                          "it requires grad, which this function does not record: detach() it, or call under no_grad()")
                    : truth;
 }
 
 /* The same of Paddle's tensors, which say the opposite. */
-static int dlpackgen_refuse_no_stop(struct dlpackgen_state* state, PyObject* object) {
+static int dlpackgen_reject_no_stop(struct dlpackgen_state* state, PyObject* object) {
   const int stops = dlpackgen_truth(PyObject_GetAttr(object, state->stop_gradient));
   const int truth = stops == 0 ? dlpackgen_grad_is_recorded("paddle") : stops < 0 ? -1 : 0;
-  return truth > 0 ? dlpackgen_refuse(
+  return truth > 0 ? dlpackgen_reject(
                          "its stop_gradient is False, and this function does not record gradients: "
                          "detach() it, or call under paddle.no_grad()")
                    : truth;
@@ -3034,35 +3034,35 @@ static int dlpackgen_is_contiguous_anyhow(struct dlpackgen_state* state, PyObjec
   return dlpackgen_truth(PyObject_CallMethodObjArgs(object, state->is_dense, NULL));
 }
 
-static int dlpackgen_ask_all(struct dlpackgen_state* state, PyObject* object, const struct dlpackgen_adopted* refusing,
+static int dlpackgen_ask_all(struct dlpackgen_state* state, PyObject* object, const struct dlpackgen_adopted* rejecting,
                              uint8_t asks) {
-  if (refusing && refusing->refuse(object)) return dlpackgen_failed(PyExc_BufferError, "it was refused");
+  if (rejecting && rejecting->reject(object)) return dlpackgen_failed(PyExc_BufferError, "it was rejected");
   if (asks & dlpackgen_asks_mask)
-    return dlpackgen_refuse("some of its elements may be masked, which a tensor cannot say");
+    return dlpackgen_reject("some of its elements may be masked, which a tensor cannot say");
   if (asks & dlpackgen_asks_neg &&
-      dlpackgen_refuse_if(object, state->is_neg, "its memory holds the negated values: call resolve_neg() first"))
+      dlpackgen_reject_if(object, state->is_neg, "its memory holds the negated values: call resolve_neg() first"))
     return -1;
   if (asks & dlpackgen_asks_conj &&
-      dlpackgen_refuse_if(object, state->is_conj, "its memory holds the conjugated values: call resolve_conj() first"))
+      dlpackgen_reject_if(object, state->is_conj, "its memory holds the conjugated values: call resolve_conj() first"))
     return -1;
-  if (asks & dlpackgen_asks_grad && dlpackgen_refuse_grad(state, object)) return -1;
-  if (asks & dlpackgen_asks_stop && dlpackgen_refuse_no_stop(state, object)) return -1;
+  if (asks & dlpackgen_asks_grad && dlpackgen_reject_grad(state, object)) return -1;
+  if (asks & dlpackgen_asks_stop && dlpackgen_reject_no_stop(state, object)) return -1;
   const int dense = asks & dlpackgen_asks_dense ? dlpackgen_is_contiguous_anyhow(state, object) : 1;
-  return dense ? dense < 0 ? -1 : 0 : dlpackgen_refuse("it has no dense memory: pass to_dense()");
+  return dense ? dense < 0 ? -1 : 0 : dlpackgen_reject("it has no dense memory: pass to_dense()");
 }
 
 /* Some tensors have values that differ from those in memory, which neither their
  * tables nor their capsules say. */
-static int dlpackgen_question(struct dlpackgen_state* state, PyObject* object, const struct dlpackgen_adopted* refusing,
-                              uint8_t asks) {
-  return dlpackgen_ask_all(state, object, refusing, asks) ? dlpackgen_not_exported(object) : 0;
+static int dlpackgen_question(struct dlpackgen_state* state, PyObject* object,
+                              const struct dlpackgen_adopted* rejecting, uint8_t asks) {
+  return dlpackgen_ask_all(state, object, rejecting, asks) ? dlpackgen_not_exported(object) : 0;
 }
 
 /* The message about an object whose table was found by another type. */
 #define DLPACKGEN_OTHER_TYPE "it became an object of another type during the call"
 
-/* Refuses what the validator found in a tensor. */
-DLPACKGEN_SLOW static int dlpackgen_refuse_error(const DLTensor* tensor, dlpackgen_error_code error) {
+/* Rejects what the validator found in a tensor. */
+DLPACKGEN_SLOW static int dlpackgen_reject_error(const DLTensor* tensor, dlpackgen_error_code error) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   dlpackgen_put_invalid(&text, tensor, error);
@@ -3080,7 +3080,7 @@ static int dlpackgen_admit(struct dlpackgen_argument* a, int64_t* scratch, int c
   else if (tensor->ndim > 0 && !tensor->shape) error = DLPACKGEN_ERROR_SHAPE_NULL;
   else if (copy) error = dlpackgen_copy_metadata(tensor, scratch);
   if (error == DLPACKGEN_OK) error = dlpackgen_validate(tensor, a->flags, 0);
-  return error == DLPACKGEN_OK ? 0 : dlpackgen_refuse_error(tensor, error);
+  return error == DLPACKGEN_OK ? 0 : dlpackgen_reject_error(tensor, error);
 }
 
 /* Takes what a table gives for good. */
@@ -3096,11 +3096,11 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object
     *out = NULL;
     return dlpackgen_not_exported(object);
   }
-  if (!*out) return dlpackgen_refuse("its exchange table gave no tensor");
+  if (!*out) return dlpackgen_reject("its exchange table gave no tensor");
   if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;
   dlpackgen_delete(*out);
   *out = NULL;
-  return dlpackgen_refuse("its exchange table gave a tensor of another major version of DLPack");
+  return dlpackgen_reject("its exchange table gave a tensor of another major version of DLPack");
 }
 
 /* What a table lends has no flags: what is to be written to, or may be padded, is
@@ -3143,17 +3143,17 @@ static int dlpackgen_read_capsule(struct dlpackgen_state* state, struct dlpackge
 
 /* For longer than a call */
 
-DLPACKGEN_SLOW static int dlpackgen_refuse_misaligned(const DLTensor* tensor) {
+DLPACKGEN_SLOW static int dlpackgen_reject_misaligned(const DLTensor* tensor) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   dlpackgen_put_misaligned(&text, tensor);
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
-/* Refuses what cannot be used where it lies: 0, or -1 with an exception. */
+/* Rejects what cannot be used where it lies: 0, or -1 with an exception. */
 static int dlpackgen_check_use(const DLTensor* tensor, int writable) {
-  if (dlpackgen_is_misaligned(tensor)) return dlpackgen_refuse_misaligned(tensor);
-  return writable && dlpackgen_has_overlap(tensor) ? dlpackgen_refuse(DLPACKGEN_OVERLAPPING ": pass a contiguous copy")
+  if (dlpackgen_is_misaligned(tensor)) return dlpackgen_reject_misaligned(tensor);
+  return writable && dlpackgen_has_overlap(tensor) ? dlpackgen_reject(DLPACKGEN_OVERLAPPING ": pass a contiguous copy")
                                                    : 0;
 }
 
@@ -3171,7 +3171,7 @@ static int dlpackgen_take_adopted(const struct dlpackgen_adopted* adopted, PyObj
   if (failed < 0) return dlpackgen_failed(PyExc_BufferError, "it cannot be read"), dlpackgen_not_exported(object);
   if (failed) return 1;
   const dlpackgen_error_code error = dlpackgen_validate(&view, flags, 0);
-  if (error != DLPACKGEN_OK) dlpackgen_refuse_error(&view, error);
+  if (error != DLPACKGEN_OK) dlpackgen_reject_error(&view, error);
   else if (dlpackgen_check_use(&view, writable) == 0) *out = dlpackgen_from_owner(keep ? keep : object, &view, flags);
   Py_XDECREF(keep);
   return *out ? 0 : -1;
@@ -3183,9 +3183,9 @@ static DLManagedTensorVersioned* dlpackgen_finish_taking(struct dlpackgen_taken 
   const DLTensor* view = made ? &made->dl_tensor : &taken.legacy->dl_tensor;
   const uint64_t flags = made ? made->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
   const dlpackgen_error_code error = dlpackgen_validate(view, flags, DLPACKGEN_ACCEPT_NULL_STRIDES);
-  if (error != DLPACKGEN_OK) made = NULL, dlpackgen_refuse_error(view, error);
+  if (error != DLPACKGEN_OK) made = NULL, dlpackgen_reject_error(view, error);
   else if (writable && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-    made = NULL, dlpackgen_refuse("it is read-only, or cannot say that it is not");
+    made = NULL, dlpackgen_reject("it is read-only, or cannot say that it is not");
   else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_is_numbered_cpu(view->device))
     made = dlpackgen_modern(taken.versioned, taken.legacy);
   if (made && dlpackgen_check_use(&made->dl_tensor, writable)) {
@@ -3207,10 +3207,10 @@ static DLManagedTensorVersioned* dlpackgen_take_by_route(struct dlpackgen_state*
     DLManagedTensorVersioned* made;
     if (dlpackgen_take_adopted(how.adopted, object, writable, &made) <= 0) return made;
   }
-  if (!(how.plain && how.plain(object)) && dlpackgen_question(state, object, how.refusing, how.asks)) return NULL;
+  if (!(how.plain && how.plain(object)) && dlpackgen_question(state, object, how.rejecting, how.asks)) return NULL;
   const DLPackExchangeAPI* api = how.api;
   if (Py_TYPE(object) != type) {
-    dlpackgen_refuse(DLPACKGEN_OTHER_TYPE);
+    dlpackgen_reject(DLPACKGEN_OTHER_TYPE);
     return NULL;
   }
   if (api ? dlpackgen_own_by_table(api, object, &taken.versioned) : dlpackgen_take_capsule(state, object, NULL, &taken))
@@ -3292,7 +3292,7 @@ static const char dlpackgen_backend_capsule[] = "dlpackgen_backend";
  * another one. */
 static int dlpackgen_check_backend(const dlpackgen_backend* table) {
   if (table && table->abi_version == DLPACKGEN_BACKEND_ABI_VERSION && table->size >= sizeof *table) return 0;
-  PyErr_Format(PyExc_ValueError, "the table of a back end for devices is of version %u, and %u is expected",
+  PyErr_Format(PyExc_ValueError, "the table of a backend for devices is of version %u, and %u is expected",
                table ? (unsigned)table->abi_version : 0U, (unsigned)DLPACKGEN_BACKEND_ABI_VERSION);
   return -1;
 }
@@ -3316,7 +3316,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_use_backend(PyObject* module, const dlpackgen
          state->backends[i].table->device_type != table->device_type)
     i++;
   if (i == DLPACKGEN_MAX_BACKENDS) {
-    PyErr_Format(PyExc_RuntimeError, "no room for a back end: %d at most", (int)DLPACKGEN_MAX_BACKENDS);
+    PyErr_Format(PyExc_RuntimeError, "no room for a backend: %d at most", (int)DLPACKGEN_MAX_BACKENDS);
     return -1;
   }
   state->backends[i].table = table;
@@ -3324,10 +3324,10 @@ DLPACKGEN_PYTHON_API int dlpackgen_use_backend(PyObject* module, const dlpackgen
   return 0;
 }
 
-/* Gives the device type whose back end knows the memory of another one. */
+/* Gives the device type whose backend knows the memory of another one. */
 static int32_t dlpackgen_family(DLDevice device) { return dlpackgen_device_owner((int32_t)device.device_type); }
 
-/* Finds the back end that knows a device; NULL where the module uses none. */
+/* Finds the backend that knows a device; NULL where the module uses none. */
 static const struct dlpackgen_backend_entry* dlpackgen_backend_of(const struct dlpackgen_state* state,
                                                                   DLDevice device) {
   for (int i = 0; i < DLPACKGEN_MAX_BACKENDS && state->backends[i].table; i++)
@@ -3351,7 +3351,7 @@ static dlpackgen_stream dlpackgen_stream_at(DLDevice device, void* handle) {
   return stream;
 }
 
-/* The exception for an error of a back end. */
+/* The exception for an error of a backend. */
 static PyObject* dlpackgen_backend_kind(int code) {
   switch (code) {
     case DLPACKGEN_BACKEND_OUT_OF_MEMORY: return PyExc_MemoryError;
@@ -3415,7 +3415,7 @@ static int dlpackgen_check_owners(const struct dlpackgen_call* call) {
 /* Streams */
 
 /* Lets the stream of the call wait for the work that the library of an argument has on
- * its own stream: 1 when that is done, 0 without a back end, -1 with an exception. Once
+ * its own stream: 1 when that is done, 0 without a backend, -1 with an exception. Once
  * the call ends, the library's stream waits for that of the call. */
 static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.device);
@@ -3537,8 +3537,8 @@ static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice dev
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
   char where[32];
-  if (streams != dlpackgen_streams_none && dlpackgen_stream_is_refused(streams, call->private_.number)) {
-    PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is refused on %s, where %lld is the default stream",
+  if (streams != dlpackgen_streams_none && dlpackgen_stream_is_rejected(streams, call->private_.number)) {
+    PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is rejected on %s, where %lld is the default stream",
                  call->function->name, call->private_.number, dlpackgen_device_text(device, where),
                  dlpackgen_default_stream(streams));
     return -1;
@@ -3628,8 +3628,8 @@ static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* de
   return !a->private_.adopted || found == 0;
 }
 
-/* Refuses an argument on another device than the one whose stream is that of the call. */
-DLPACKGEN_SLOW static int dlpackgen_refuse_device(const struct dlpackgen_call* call, int i, DLDevice device) {
+/* Rejects an argument on another device than the one whose stream is that of the call. */
+DLPACKGEN_SLOW static int dlpackgen_reject_device(const struct dlpackgen_call* call, int i, DLDevice device) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
@@ -3652,7 +3652,7 @@ static int dlpackgen_find_stream(struct dlpackgen_call* call, int wanting, DLDev
   }
   if (!call->private_.has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
   if (dlpackgen_same_device(device, call->private_.device)) return 0;
-  return dlpackgen_refuse_device(call, wanting, device);
+  return dlpackgen_reject_device(call, wanting, device);
 }
 
 /* Reads a member of the pair that __dlpack_device__ gives: an int, what has __index__, or
@@ -3675,12 +3675,12 @@ static int dlpackgen_read_device(PyObject* answer, DLDevice* device) {
   long long type = 0, id = 0;
   int failed = !pair;
   if (pair && PyTuple_Size(pair) != 2)
-    failed = dlpackgen_refuse("its __dlpack_device__ gave no pair of a device type and an id");
+    failed = dlpackgen_reject("its __dlpack_device__ gave no pair of a device type and an id");
   if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 0), 0, &type);
   if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 1), type == kDLCPU, &id);
   Py_XDECREF(pair);
   if (!failed && (type != (int32_t)type || id != (int32_t)id))
-    failed = dlpackgen_refuse("its __dlpack_device__ gave (%lld, %lld), which is no device", type, id);
+    failed = dlpackgen_reject("its __dlpack_device__ gave (%lld, %lld), which is no device", type, id);
   device->device_type = (DLDeviceType)type;
   device->device_id = (int32_t)id;
   return failed ? -1 : 0;
@@ -3720,7 +3720,7 @@ static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** s
   return *stream ? 0 : -1;
 }
 
-/* Refuses a tensor on another device than its __dlpack_device__ said: nothing made
+/* Rejects a tensor on another device than its __dlpack_device__ said: nothing made
  * its elements safe to read on the stream of the device that it is on. */
 static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];
@@ -4043,7 +4043,7 @@ DLPACKGEN_FAST int dlpackgen_is_plain(PyObject* object) {
   return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
 }
 
-static int dlpackgen_refuse_missing(const struct dlpackgen_call* call, int i) {
+static int dlpackgen_reject_missing(const struct dlpackgen_call* call, int i) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
@@ -4054,7 +4054,7 @@ DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call* call, int i)
   const struct dlpackgen_parameter* p = &call->function->parameters[i];
   struct dlpackgen_argument* a = &call->arguments[i];
   if (!p->optional && a->object) return dlpackgen_wrong_kind(call, i, "None");
-  if (!p->optional) return dlpackgen_refuse_missing(call, i);
+  if (!p->optional) return dlpackgen_reject_missing(call, i);
   memset(a, 0, sizeof *a);
   a->integer = p->int_default;
   a->real = p->float_default;
@@ -4225,7 +4225,7 @@ static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
     if (left <= 0) return left;
     a->private_.adopted = NULL;
   }
-  if (dlpackgen_question(call->private_.state, a->object, a->private_.refusing, a->private_.asks))
+  if (dlpackgen_question(call->private_.state, a->object, a->private_.rejecting, a->private_.asks))
     return dlpackgen_about(call->function, i);
   if (dlpackgen_check_type(call, i)) return -1;
   a->private_.done = !a->private_.trusted;
@@ -4236,7 +4236,7 @@ static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
 /* Gives the adopted table by which the library of a type tells its stream, which holds
  * for types that derive from its own, too; or NULL. */
 static const struct dlpackgen_adopted* dlpackgen_teller(const struct dlpackgen_route* route) {
-  const struct dlpackgen_adopted* table = route->adopted ? route->adopted : route->refusing;
+  const struct dlpackgen_adopted* table = route->adopted ? route->adopted : route->rejecting;
   return table && table->stream ? table : NULL;
 }
 
@@ -4255,7 +4255,7 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call* call, int i, PyObject* o
   a->private_.done = 0;
   a->private_.type = (PyTypeObject*)Py_NewRef(route->type);
   a->private_.adopted = route->adopted;
-  a->private_.refusing = route->refusing;
+  a->private_.rejecting = route->rejecting;
   a->private_.streams = dlpackgen_teller(route);
   a->private_.waits = 0;
   a->private_.api = route->api;
@@ -4332,7 +4332,7 @@ static void dlpackgen_drop_types(struct dlpackgen_call* call) {
 }
 
 /* Finds the stream while code may still run: 0, or -1 with an exception. Tensors whose
- * library works on another one are waited for by a back end, or asked for on this one. */
+ * library works on another one are waited for by a backend, or asked for on this one. */
 static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
   int other = -1;
   if (dlpackgen_choose_stream(call)) return -1;
@@ -4603,7 +4603,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_call_begin(struct dlpackgen_call* call, PyObj
 
 struct dlpackgen_object {
   PyObject_HEAD DLManagedTensorVersioned* tensor;
-  const dlpackgen_backend* table; /* the back end of what is not finished, or NULL */
+  const dlpackgen_backend* table; /* the backend of what is not finished, or NULL */
   void* stream;                   /* that it is worked on */
 };
 
@@ -4669,7 +4669,7 @@ static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, i
   *out = dlpackgen_without_offset(&own->dl_tensor);
   *flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
   if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-    return dlpackgen_refuse("it is read-only, and the function writes to it");
+    return dlpackgen_reject("it is read-only, and the function writes to it");
   (void)scratch;
   return 0;
 }
@@ -4708,7 +4708,7 @@ static int dlpackgen_table_wrap(DLManagedTensorVersioned* tensor, void** out) {
   const dlpackgen_error_code error = dlpackgen_validate_versioned(tensor, DLPACKGEN_ACCEPT_NULL_STRIDES);
   struct dlpackgen_object* made = NULL;
   *out = NULL;
-  if (error != DLPACKGEN_OK) dlpackgen_refuse_error(tensor ? &tensor->dl_tensor : NULL, error);
+  if (error != DLPACKGEN_OK) dlpackgen_reject_error(tensor ? &tensor->dl_tensor : NULL, error);
   else if (!dlpackgen_newest) PyErr_SetString(PyExc_RuntimeError, "the module of this exchange table is gone");
   else made = (struct dlpackgen_object*)PyType_GenericAlloc((PyTypeObject*)dlpackgen_newest->tensor, 0);
   if (!made) return -1;
@@ -4723,7 +4723,7 @@ static int dlpackgen_table_borrow(void* object, DLTensor* out) {
   const DLManagedTensorVersioned* tensor = dlpackgen_tensor_of((PyObject*)object);
   if (!tensor) return -1;
   if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED)
-    return dlpackgen_refuse("a borrowed view cannot say that the tensor is read-only or padded");
+    return dlpackgen_reject("a borrowed view cannot say that the tensor is read-only or padded");
   *out = dlpackgen_without_offset(&tensor->dl_tensor);
   return 0;
 }
@@ -4809,7 +4809,7 @@ static DLManagedTensorVersioned* dlpackgen_copied(const struct dlpackgen_object*
   const size_t bits = (size_t)dlpackgen_element_bits(from->dtype, object->tensor->flags);
   if (table) return dlpackgen_copied_by_backend(object, table);
   if (bits % 8 || !dlpackgen_device_is_host_readable((int32_t)from->device.device_type)) {
-    dlpackgen_refuse("copies are made of whole bytes in memory of the host");
+    dlpackgen_reject("copies are made of whole bytes in memory of the host");
     return NULL;
   }
   DLManagedTensorVersioned* made = dlpackgen_allocate(dlpackgen_copied_as(object->tensor), from->ndim, from->shape);
@@ -4834,7 +4834,7 @@ static int dlpackgen_pair(PyObject* tuple, const char* name, long long out[2]) {
 }
 
 /* What is given out is finished, so there is nothing to wait for on any stream;
- * what is no stream of the device is refused all the same. A backend knows more numbers. */
+ * what is no stream of the device is rejected all the same. A backend knows more numbers. */
 static int dlpackgen_stream_fits(PyObject* stream, DLDevice device, const dlpackgen_backend* table) {
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
   dlpackgen_stream known;
@@ -4843,7 +4843,7 @@ static int dlpackgen_stream_fits(PyObject* stream, DLDevice device, const dlpack
   if (stream == Py_None) return 1;
   long long number;
   if (dlpackgen_number(stream, &number)) return 0;
-  if (number == -1 || !dlpackgen_stream_is_refused(streams, number)) return 1;
+  if (number == -1 || !dlpackgen_stream_is_rejected(streams, number)) return 1;
   if (streams == dlpackgen_streams_none && table) {
     const int64_t asked = number;
     if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;
@@ -4988,7 +4988,7 @@ static int dlpackgen_is_as_asked(const DLManagedTensorVersioned* made, const DLT
          !(made->flags & DLPACK_FLAG_BITMASK_READ_ONLY);
 }
 
-/* Allocates by a library: 0, 1 with an exception where it refuses to, or -1 with one. */
+/* Allocates by a library: 0, 1 with an exception where it does not, or -1 with one. */
 static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTensor* asked,
                                        DLManagedTensorVersioned** made) {
   DLTensor prototype = *asked; /* an allocator may change it, and what it gives is held against what was asked */
@@ -5005,7 +5005,7 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
   if (*made) dlpackgen_delete_quietly(*made, NULL);
   else dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
   *made = NULL;
-  if (!PyErr_Occurred()) dlpackgen_refuse("its library allocated another tensor than was asked for");
+  if (!PyErr_Occurred()) dlpackgen_reject("its library allocated another tensor than was asked for");
   return -1; /* also where a table succeeded and left an exception */
 }
 
@@ -5020,8 +5020,8 @@ static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* 
   return NULL;
 }
 
-/* Allocates by a library, or as above where that refuses, as the table of
- * cuda.core's StridedMemoryView does on the CPU. Want of memory is no refusal. */
+/* Allocates by a library, or as above where that rejects, as the table of
+ * cuda.core's StridedMemoryView does on the CPU. Want of memory is no rejection. */
 static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call, const DLPackExchangeAPI* makes,
                                                          const DLTensor* asked) {
   const int is_possible =
@@ -5288,8 +5288,8 @@ static int dlpackgen_clear(PyObject* module) {
 
 static void dlpackgen_free_module(void* module) { dlpackgen_clear((PyObject*)module); }
 
-/* Interpreters other than the main one: 3.12 and newer refuse by the slot. */
-static int dlpackgen_refuse_subinterpreter(void) {
+/* Interpreters other than the main one: 3.12 and newer reject by the slot. */
+static int dlpackgen_reject_subinterpreter(void) {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return 0;
   PyErr_SetString(PyExc_ImportError, "this module works in the main interpreter alone");
   return -1;
@@ -5302,7 +5302,7 @@ static struct dlpackgen_module* dlpackgen_module_of(PyModuleDef* definition) {
 static int dlpackgen_exec(PyObject* module) {
   struct dlpackgen_state* state = dlpackgen_state_of(module);
   struct dlpackgen_module* own = dlpackgen_module_of(PyModule_GetDef(module));
-  if (dlpackgen_refuse_subinterpreter() || dlpackgen_check_functions(own->functions)) return -1;
+  if (dlpackgen_reject_subinterpreter() || dlpackgen_check_functions(own->functions)) return -1;
   if (dlpackgen_make_constants(state)) return -1;
   state->tensor = dlpackgen_make_type(module);
   if (!state->tensor || PyModule_AddObjectRef(module, "Tensor", state->tensor)) return -1;

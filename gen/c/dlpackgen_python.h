@@ -14,8 +14,10 @@
  * Unless it says otherwise, a function needs the GIL and fails with a Python
  * exception set: -1, or NULL.
  */
-#ifndef DLPACKGEN_PYTHON_EXCHANGE_H_
-#define DLPACKGEN_PYTHON_EXCHANGE_H_
+#ifndef DLPACKGEN_PYTHON_H_
+#define DLPACKGEN_PYTHON_H_
+
+/* The types and functions of the interface. Part of dlpackgen_python.h. */
 
 #include <Python.h>
 
@@ -67,33 +69,33 @@ struct dlpackgen_adopted {
    * may ask, each in its own copy of this code. It may run any code: it is called
    * before a call reads its first argument. NULL, or with the environment variable
    * DLPACKGEN_NO_NATIVE_READERS set: the type is never adopted, and the row is there
-   * for refuse() alone.
+   * for reject() alone.
    */
   int (*open)(PyObject* type);
 
   /**
    * Fills *out with a view that is good until control returns to Python: 0, or
    * -1 with an exception, or 1 to leave this one object to the other routes (the
-   * type's exchange table, or __dlpack__), which do not ask refuse() then. shape
+   * type's exchange table, or __dlpack__), which do not ask reject() then. shape
    * and strides may point into the object or to scratch, which has
    * DLPACKGEN_SCRATCH numbers; where the library changes them without the GIL, they
    * must be in scratch, copied before they are checked. strides is NULL only with
    * ndim 0. data may be NULL
-   * where there are no elements; the caller refuses what has elements and no data,
+   * where there are no elements; the caller rejects what has elements and no data,
    * and checks everything that its parameter says, so nothing of that needs to be
    * looked at here. *flags is 0 before, and gets DLPack's flags. With writable,
-   * what must not be written to is refused with BufferError; without, it gets
+   * what must not be written to is rejected with BufferError; without, it gets
    * DLPACK_FLAG_BITMASK_READ_ONLY.
    */
   int (*borrow)(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags);
 
   /**
    * Asked about each object whose type derives from this one but is not this
-   * one: 0 to let the other routes read it, -1 with an exception to refuse it.
+   * one: 0 to let the other routes read it, -1 with an exception to reject it.
    * Objects of the type itself are asked about too where open() gave 0.
-   * May be NULL: nothing is refused.
+   * May be NULL: nothing is rejected.
    */
-  int (*refuse)(PyObject* object);
+  int (*reject)(PyObject* object);
 
   /**
    * The stream on which the library works now on a device that is not the CPU:
@@ -177,7 +179,7 @@ static const char dlpackgen_older_table_attribute[] = "__c_dlpack_exchange_api__
 /** How a device type takes the stream argument of __dlpack__. */
 enum dlpackgen_streams {
   dlpackgen_streams_none = 0, /**< only None is accepted */
-  /** None is the legacy default stream. 0 is refused because it could mean either default. */
+  /** None is the legacy default stream. 0 is rejected because it could mean either default. */
   dlpackgen_streams_cuda = 1,
   /** None is the default stream, as is 0. 1 and 2 have no meaning. */
   dlpackgen_streams_rocm = 2,
@@ -205,7 +207,7 @@ static inline long long dlpackgen_default_stream(enum dlpackgen_streams streams)
 }
 
 /** 1 when the array API forbids the number of a stream, else 0. */
-static inline int dlpackgen_stream_is_refused(enum dlpackgen_streams streams, long long number) {
+static inline int dlpackgen_stream_is_rejected(enum dlpackgen_streams streams, long long number) {
   switch (streams) {
     case dlpackgen_streams_cuda: return number < -1 || number == 0;
     case dlpackgen_streams_rocm: return number < -1 || number == 1 || number == 2;
@@ -252,7 +254,7 @@ struct dlpackgen_argument {
   uint64_t flags; /**< DLPack's; not known of tensors that a foreign table lends */
   /** Not to be used outside of this library. */
   struct {
-    const struct dlpackgen_adopted *adopted, *refusing, *streams;
+    const struct dlpackgen_adopted *adopted, *rejecting, *streams;
     const DLPackExchangeAPI* api;
     int (*guard)(PyObject* object, const DLTensor* tensor);
     int (*plain)(PyObject* object);
@@ -353,8 +355,8 @@ DLPACKGEN_PYTHON_API void dlpackgen_call_end(struct dlpackgen_call* call);
 /**
  * Makes a tensor for a result of the call: uninitialized, row-major, on the device
  * of the tensor argument number like (counted from 0) and by its library. Where that has no
- * allocator, or one that refuses for another reason than want of memory, as for an argument
- * that was left out: in memory of the module's own on the CPU, or by a back end on its
+ * allocator, or one that rejects for another reason than want of memory, as for an argument
+ * that was left out: in memory of the module's own on the CPU, or by a backend on its
  * devices. To be given to dlpackgen_to_py_object() or dlpackgen_delete(). A library's allocator may
  * run any code: a BufferError tells of a tensor of the call that is no longer what was
  * checked, and none may be used then.
@@ -433,7 +435,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_register_exchange_api(PyObject* module, PyObj
                                                          const DLPackExchangeAPI* table);
 
 /**
- * Lets the functions of a module use a back end for the devices of its type; the later
+ * Lets the functions of a module use a backend for the devices of its type; the later
  * one where it did so twice. From then on the driver is asked whose memory a tensor there
  * is in, and a tensor that says otherwise, or reaches beyond that memory, is a
  * BufferError. Libraries that work on another stream than the call are waited for, and
@@ -449,7 +451,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_use_backend(PyObject* module, const dlpackgen
                                                const dlpackgen_stream_source* source);
 
 /**
- * The back end that a module uses for a device, to copy for one; NULL, without an exception, for
+ * The backend that a module uses for a device, to copy for one; NULL, without an exception, for
  * none.
  */
 DLPACKGEN_PYTHON_API const dlpackgen_backend* dlpackgen_backend_for(PyObject* module, DLDevice device);
@@ -484,7 +486,7 @@ struct dlpackgen_module {
 };
 
 /**
- * Makes a module in PyInit_NAME: multi-phase, its state its own, refused by
+ * Makes a module in PyInit_NAME: multi-phase, its state its own, rejected by
  * interpreters other than the main one. exec, or NULL, adds to the module. The
  * module gets the type Tensor.
  */
@@ -503,4 +505,4 @@ DLPACKGEN_PYTHON_API PyObject* dlpackgen_module_init(struct dlpackgen_module* mo
 #include "dlpackgen_python.c"
 #endif
 
-#endif /* DLPACKGEN_PYTHON_EXCHANGE_H_ */
+#endif /* DLPACKGEN_PYTHON_H_ */

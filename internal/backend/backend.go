@@ -48,11 +48,11 @@ const NoValue = -1
 
 // Streams tells how DLPack numbers the streams.
 type Streams struct {
-	Given   bool    // the device has streams
-	Table   string  // of the spec; "" where Refused has the rules
-	None    int64   // the number that no number stands for
-	Refused []int64 // numbers that stand for no stream
-	Aliases []StreamAlias
+	Given    bool    // the device has streams
+	Table    string  // of the spec; "" where Rejected has the rules
+	None     int64   // the number that no number stands for
+	Rejected []int64 // numbers that stand for no stream
+	Aliases  []StreamAlias
 }
 
 // StreamAlias is a number of DLPack that is no handle itself, and the handle it stands for.

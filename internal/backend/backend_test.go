@@ -89,11 +89,11 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 			"error: doc must not contain ??, which C takes for another sign [invalid-doc]"},
 		{"type: kDLCUDAHost", "type: kDLCPU",
 			"error: kDLCPU is what memory has that the backend does not know [invalid-backend]"},
-		{"table: cuda ", "refused: [1] ", "error: the number 1 of a stream is refused, and has a handle [invalid-backend]"},
+		{"table: cuda ", "rejected: [1] ", "error: the number 1 of a stream is rejected, and has a handle [invalid-backend]"},
 		{"name: cuda\n", "name: types\n", `error: name "types" is that of a file of every backend [invalid-name]`},
 		{"status_type: unsigned int", "status_type: void", `error: status_type "void" must match`},
 		{"status_type: unsigned int", "status_type: char *", `error: status_type "char *" must match`},
-		{"table: cuda ", "refused: [-3] ", "error: a refused number must be from 0 to 2147483647, not -3"},
+		{"table: cuda ", "rejected: [-3] ", "error: a rejected number must be from 0 to 2147483647, not -3"},
 		{"since: 2020, params: \"int *version\"", "params: \"int *version\"",
 			`error: driver_version has no "since" [missing-key]`},
 		{"memory_host: {value: 1,", "memory_host: {was: {until: 0, value: 2}, value: 1,",
@@ -173,7 +173,7 @@ func TestAVendorsDescription(t *testing.T) {
 		Name: "acme", Title: "Acme", Doc: "D.", Implementation: "custom", InstallHint: "p",
 		StatusType: "int",
 		Devices:    []Device{{Type: "kDLAcme", Value: 1000, Memory: "device", ID: "ordinal", Torch: "PrivateUse1"}},
-		Streams:    Streams{Given: true, Refused: []int64{1, 2}},
+		Streams:    Streams{Given: true, Rejected: []int64{1, 2}},
 		Library:    Library{Linux: []string{"libacme.so"}},
 		Constants:  []Constant{{Name: "host", Value: 2, Native: "ACME_HOST", Was: &Past{Until: 60, Value: 1}}},
 		Functions: []Function{{Name: "name", Symbol: "acmeName", Plain: "acmeName", Params: "void",
@@ -189,7 +189,7 @@ func TestAVendorsDescription(t *testing.T) {
 			`error: "register" is no name for a function: it is a word of C or C++`},
 		{"{linux: [libacme.so]}", "{linux: [libacme.so], lookups: [{symbol: f, params: void}]}",
 			"error: the sources custom use 0 lookups, and the library has 1"},
-		{"streams: {none: 0, refused: [1, 2]}", "streams: {none: 0}", `error: streams has no "table"`},
+		{"streams: {none: 0, rejected: [1, 2]}", "streams: {none: 0}", `error: streams has no "table"`},
 	} {
 		text := strings.Replace(vendors, c.old, c.fresh, 1)
 		require.NotEqual(t, vendors, text, c.old)
@@ -207,7 +207,7 @@ implementation: custom
 install_hint: p
 status_type: int
 devices: [{type: kDLAcme, value: 1000, memory: device, id: ordinal, torch: PrivateUse1}]
-streams: {none: 0, refused: [1, 2]}
+streams: {none: 0, rejected: [1, 2]}
 library: {linux: [libacme.so]}
 constants: {host: {value: 2, native: ACME_HOST, was: {until: 60, value: 1}}}
 functions: {name: {symbol: acmeName, params: void, returns: const char *}}

@@ -187,14 +187,14 @@ func decodeStreams(n *yaml.Node) Streams {
 		return Streams{}
 	}
 	m := n.Map("streams")
-	m.Renamed(map[string]string{"handles": "aliases"})
+	m.Renamed(map[string]string{"handles": "aliases", "rejected": "rejected"})
 	s := Streams{Given: true, None: number(m.Need("none"), "none", 0, math.MaxInt32)}
-	refused := m.Get("refused")
-	if refused == nil {
+	rejected := m.Get("rejected")
+	if rejected == nil {
 		s.Table = form(m.Need("table"), "table", fieldName)
 	} else {
-		for _, v := range refused.List("refused") {
-			s.Refused = append(s.Refused, v.Int("a refused number", 0, math.MaxInt32))
+		for _, v := range rejected.List("rejected") {
+			s.Rejected = append(s.Rejected, v.Int("a rejected number", 0, math.MaxInt32))
 		}
 	}
 	rows(m.Get("aliases"), "aliases", func(e yaml.Entry) {
@@ -306,8 +306,8 @@ func (b *Backend) check(m *yaml.Map) {
 		complain("kDLCPU is what memory has that the backend does not know")
 	}
 	for _, h := range b.Streams.Aliases {
-		if slices.Contains(b.Streams.Refused, h.Number) {
-			complain("the number %d of a stream is refused, and has a handle", h.Number)
+		if slices.Contains(b.Streams.Rejected, h.Number) {
+			complain("the number %d of a stream is rejected, and has a handle", h.Number)
 		}
 	}
 	for _, text := range again(b.Errors, func(e Error) string { return fmt.Sprint(e.Value) }) {

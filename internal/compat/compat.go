@@ -73,7 +73,7 @@ var rules = []Rule{
 	{"struct-aliased", Additive, "a struct has a new name, and its old one stays as an alias"},
 	{"typedef-added", Additive, "C no longer needs the word struct"},
 	{"enum-added", Additive, "a new enum"},
-	{"enumerator-added", Additive, "a new number; consumers must refuse those that they do not know"},
+	{"enumerator-added", Additive, "a new number; consumers must reject those that they do not know"},
 	{"flag-added", Additive, "a new bit"},
 	{"callback-added", Additive, "a new function-pointer type"},
 	{"alias-added", Additive, "a second name for a type"},

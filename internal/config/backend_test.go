@@ -75,7 +75,7 @@ func TestABackendsStreamsAreKnownToOtherTargets(t *testing.T) {
 		"{type: kDLAcme, value: 1000, memory: device, id: ordinal",
 		"{type: kDLAcme, value: 1000, memory: managed, id: zero",
 		"{type: kDLExtDev, memory: managed, id: zero}", "{type: kDLExtDev, memory: device, id: ordinal}",
-		"{table: rocm, none: 0}", "{none: 5, refused: [0, 7]}").Replace(vendors)
+		"{table: rocm, none: 0}", "{none: 5, rejected: [0, 7]}").Replace(vendors)
 	cfg, found := decode(t, swapped, Choice{})
 	require.Empty(t, found)
 	release, err := spec.Embedded().Release("1.3")
@@ -92,7 +92,7 @@ func TestABackendsStreamsAreKnownToOtherTargets(t *testing.T) {
 	assert.Equal(t, spec.DeviceRule{HostReadable: true, IDZero: true}, rules["kDLAcme"])
 	assert.Equal(t, "cuda", rules["kDLCUDA"].Streams)
 	assert.Equal(t, spec.StreamTable{Name: "acme", Doc: "Streams of Acme.", Handle: true, Values: []spec.StreamValue{
-		{Value: 5, Meaning: "default"}, {Value: 0, Meaning: "refused"}, {Value: 7, Meaning: "refused"}}},
+		{Value: 5, Meaning: "default"}, {Value: 0, Meaning: "rejected"}, {Value: 7, Meaning: "rejected"}}},
 		extended.Streams[len(extended.Streams)-1])
 	assert.Equal(t, before, spec.Find[*spec.Enum](release, deviceEnum).Values, "the spec itself stays")
 	cfg, found = decode(t, vendors, Choice{})

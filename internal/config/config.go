@@ -138,7 +138,7 @@ func (d *decoder) config(root *yaml.Node) *Config {
 	return cfg
 }
 
-// version refuses what a newer tool may have written before anything else of it
+// version rejects what a newer tool may have written before anything else of it
 // is misread.
 func (d *decoder) version(m *yaml.Map) {
 	if n := m.Need("version"); n != nil && n.Value != fmt.Sprint(Version) {
@@ -147,8 +147,8 @@ func (d *decoder) version(m *yaml.Map) {
 	}
 }
 
-// targets reads the section of that name, in the order of the table; beside back
-// ends, it may be left out or empty.
+// targets reads the section of that name, in the order of the table; beside backends,
+// it may be left out or empty.
 func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release string, asked *yaml.Node) {
 	section := m.Get("targets")
 	if section == nil && !optional {
@@ -241,7 +241,7 @@ func option(n *yaml.Node, o emit.Option) string {
 	return value
 }
 
-// place files a target under selected or others, and refuses a selected one
+// place files a target under selected or others, and rejects a selected one
 // whose release is older than it can serve. at is where the release was asked
 // for, or nil.
 func (d *decoder) place(cfg *Config, t Target, at *yaml.Node) {

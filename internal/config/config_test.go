@@ -218,7 +218,7 @@ func TestOnlyNamesWhatExists(t *testing.T) {
 }
 
 func TestAgeIsANumber(t *testing.T) {
-	for releases, refused := range map[string]bool{
+	for releases, rejected := range map[string]bool{
 		`{version: "1.0"}`: true, `{version: "1.1"}, {version: main, unreleased: true}`: true,
 		`{version: "1.10"}`: false, `{version: "2.0"}`: false,
 		`{version: "1.3"}, {version: main, unreleased: true}`: false,
@@ -229,6 +229,6 @@ func TestAgeIsANumber(t *testing.T) {
 		require.NotNil(t, sp, diag.Text(list.Sorted(), false))
 		last := sp.Releases()[len(sp.Releases())-1].Version
 		_, list = Decode("f", []byte("version: 1\ndlpack: "+last+"\ntargets: {go: {}}"), sp, targets.Table(), Choice{})
-		assert.Equal(t, refused, list.Failed(), releases)
+		assert.Equal(t, rejected, list.Failed(), releases)
 	}
 }

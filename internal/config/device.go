@@ -49,8 +49,8 @@ func ownStreams(b *backend.Backend) []spec.StreamTable {
 	}
 	t := spec.StreamTable{Name: b.Name, Doc: "Streams of " + b.Title + ".", Handle: true}
 	t.Values = append(t.Values, spec.StreamValue{Value: b.Streams.None, Meaning: "default"})
-	for _, number := range b.Streams.Refused {
-		t.Values = append(t.Values, spec.StreamValue{Value: number, Meaning: "refused"})
+	for _, number := range b.Streams.Rejected {
+		t.Values = append(t.Values, spec.StreamValue{Value: number, Meaning: "rejected"})
 	}
 	return []spec.StreamTable{t}
 }
@@ -98,7 +98,7 @@ type declaredDevice struct {
 }
 
 // devices reads a vendor's own devices, those that backends bring among them, and
-// refuses those that contradict each other or a selected release.
+// rejects those that contradict each other or a selected release.
 func (d *decoder) devices(cfg *Config, section *yaml.Node, backends []ownBackend) []spec.EnumValue {
 	before := d.diags.Len()
 	d.torch = map[string]string{}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A config whose output cannot compile is refused, and so is a section that nothing
+// A config whose output cannot compile is rejected, and so is a section that nothing
 // comes of; both say what to add.
 func TestNeedsAndUses(t *testing.T) {
 	const kernels = "kernels: {f: {args: {x: \"int8[n] inout\"}}}\n"

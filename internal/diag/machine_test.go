@@ -41,7 +41,7 @@ func TestJSONObeysItsSchema(t *testing.T) {
 	}, first)
 }
 
-func TestSchemaRefusesWhatJSONNeverPrints(t *testing.T) {
+func TestSchemaRejectsWhatJSONNeverPrints(t *testing.T) {
 	for _, doc := range []string{
 		`{}`, `{"version":2,"findings":[]}`, `{"version":1}`, `{"version":1,"findings":[],"x":1}`,
 		`{"version":1,"findings":[{"severity":"fatal","code":"a","text":"b"}]}`,

@@ -88,7 +88,7 @@ func (f *figure) nest(t *layout.Table, s layout.Struct, base, depth int) {
 	for _, m := range s.Fields {
 		at := span{base + m.Offset, base + m.Offset + m.Size}
 		if m.Size == 0 {
-			continue // only a spec that validation refuses has such a field
+			continue // only a spec that validation rejects has such a field
 		}
 		inner, isStruct := t.Struct(t.Underlying(m.Type).Name)
 		kind := spell.Type(m.Type)

@@ -24,7 +24,7 @@ const (
 
 // constrained replaces the term of templates in the build constraint that a source begins
 // with, by the oldest Go that the sources need. Only Go sources must have one; an older Go
-// refuses C sources beside nothing that uses cgo before it reports what GoGuard says, so
+// rejects C sources beside nothing that uses cgo before it reports what GoGuard says, so
 // those of its packages have one too.
 func constrained(name, source string) (string, error) {
 	line, rest, _ := strings.Cut(source, "\n")

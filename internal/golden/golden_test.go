@@ -54,7 +54,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 
 func TestATestThatDiffersFails(t *testing.T) {
 	defer func(was bool) { *update = was }(*update)
-	*update = false // else it would accept what it must refuse
+	*update = false // else it would accept what it must reject
 
 	r := &recorder{TB: t}
 	Assert(r, "no/such.txt", nil)

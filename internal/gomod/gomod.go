@@ -33,7 +33,7 @@ func ImportPath(dir string) (importPath, file string, err error) {
 	return "", "", nil
 }
 
-// readRegular reads a file, and refuses what may have no end, such as a pipe.
+// readRegular reads a file, and rejects what may have no end, such as a pipe.
 func readRegular(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {

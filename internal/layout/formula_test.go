@@ -12,7 +12,7 @@ import (
 )
 
 // longModels are the models that a formula holds for: all but short enums,
-// which the emitted checks refuse.
+// which the emitted checks reject.
 func longModels() []Model { return []Model{LP64, LLP64, I386, ILP32, Win32} }
 
 // assertFormulas compares every number of a release's formulas with the

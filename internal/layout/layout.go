@@ -69,7 +69,7 @@ func (l Lang) String() string {
 }
 
 // Of lays out every struct and enum of a release. It never fails: what the spec
-// refuses (an unknown type, a struct inside itself) takes no room.
+// rejects (an unknown type, a struct inside itself) takes no room.
 func Of(r *spec.Release, m Model, lang Lang) *Table {
 	c := newCalc(r, m, lang)
 	t := &Table{Release: r, Model: m, Lang: lang}

@@ -125,7 +125,7 @@ func TestEveryKindOfTypeHasItsRoom(t *testing.T) {
 	}
 }
 
-// The spec refuses all of these; the arithmetic must still come to an end.
+// The spec rejects all of these; the arithmetic must still come to an end.
 func TestAbsurdSpecsEnd(t *testing.T) {
 	self := structOf("S", named("S"), builtin("int32"))
 	got, _ := Of(self, LP64, C).Struct("S")

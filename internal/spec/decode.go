@@ -262,7 +262,7 @@ func (d *decoder) dtypes(items []*yaml.Node) {
 	}
 }
 
-var meanings = []string{"no_sync", "legacy_default", "per_thread_default", "default", "refused"}
+var meanings = []string{"no_sync", "legacy_default", "per_thread_default", "default", "rejected"}
 
 func (d *decoder) streams(items []*yaml.Node) {
 	for _, n := range items {

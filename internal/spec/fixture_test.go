@@ -87,7 +87,7 @@ func TestSchemaAndDecoderAgreeOnEveryShape(t *testing.T) {
 	}
 }
 
-func TestSpecsWithoutMeaningAreRefusedByTheDecoderAlone(t *testing.T) {
+func TestSpecsWithoutMeaningAreRejectedByTheDecoderAlone(t *testing.T) {
 	s := schema(t)
 	for _, f := range fixtures(t, "testdata/meaning.txtar") {
 		name, want, _ := strings.Cut(f.Name, " ")

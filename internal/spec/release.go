@@ -220,7 +220,7 @@ type StreamTable struct {
 // StreamValue is one special stream number.
 type StreamValue struct {
 	Value   int64
-	Meaning string // "no_sync", "legacy_default", "per_thread_default", "default", "refused"
+	Meaning string // "no_sync", "legacy_default", "per_thread_default", "default", "rejected"
 }
 
 // Default gives the number of the default stream, whose handle is NULL.

@@ -158,8 +158,8 @@ func TestStreamNumbersAreThoseOfTheArrayAPI(t *testing.T) {
 		}
 	}
 	assert.Equal(t, map[string]map[int64]string{
-		"cuda": {-1: "no_sync", 0: "refused", 1: "legacy_default", 2: "per_thread_default"},
-		"rocm": {-1: "no_sync", 0: "default", 1: "refused", 2: "refused"},
+		"cuda": {-1: "no_sync", 0: "rejected", 1: "legacy_default", 2: "per_thread_default"},
+		"rocm": {-1: "no_sync", 0: "default", 1: "rejected", 2: "rejected"},
 	}, got)
 }
 

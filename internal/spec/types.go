@@ -24,7 +24,7 @@ const maxTypeDepth = 16
 // readType reads the type of a field.
 func readType(n *yaml.Node) Type {
 	t := readNested(n, 0)
-	refuseVoid(n, t, "a field cannot be void; a pointer to void can")
+	rejectVoid(n, t, "a field cannot be void; a pointer to void can")
 	return t
 }
 
@@ -80,7 +80,7 @@ func readFunc(m *yaml.Map, depth int) Func {
 		}
 		if t := pm.Need("type"); t != nil {
 			p.Type = readNested(t, depth+1)
-			refuseVoid(t, p.Type, "a parameter cannot be void; a pointer to void can")
+			rejectVoid(t, p.Type, "a parameter cannot be void; a pointer to void can")
 		}
 		pm.Close()
 		f.Params = append(f.Params, p)
@@ -88,7 +88,7 @@ func readFunc(m *yaml.Map, depth int) Func {
 	return f
 }
 
-func refuseVoid(n *yaml.Node, t Type, text string) {
+func rejectVoid(n *yaml.Node, t Type, text string) {
 	if t.Kind == Builtin && t.Name == "void" {
 		n.Errorf("invalid-type", "", "%s", text)
 	}

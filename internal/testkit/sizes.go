@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// growable are the calls of a back end that take a struct that can grow, and the size that
+// growable are the calls of a backend that take a struct that can grow, and the size that
 // its first version has.
 var growable = []struct {
 	step, call, name string
@@ -22,7 +22,7 @@ var growable = []struct {
 	{"check_tensor", "check_tensor", "dlpackgen_pointer_attributes", 40},
 }
 
-// Grown gives a copy of a back end's folder whose structs have more members: callers that
+// Grown gives a copy of a backend's folder whose structs have more members: callers that
 // use the first version's are older.
 func Grown(t testing.TB, source string) string {
 	t.Helper()
@@ -33,7 +33,7 @@ func Grown(t testing.TB, source string) string {
 	return source
 }
 
-// Sizes builds sizes.c over a back end under AddressSanitizer, and gives what it prints and
+// Sizes builds sizes.c over a backend under AddressSanitizer, and gives what it prints and
 // whether it went well.
 func Sizes(t testing.TB, source string, env []string, args ...string) (string, error) {
 	t.Helper()
@@ -47,7 +47,7 @@ func Sizes(t testing.TB, source string, env []string, args ...string) (string, e
 	return string(out), err
 }
 
-// WantSizes gives what sizes.c prints for a back end with the first calls of growable.
+// WantSizes gives what sizes.c prints for a backend with the first calls of growable.
 func WantSizes(backend string, calls int) string {
 	var want strings.Builder
 	for _, g := range growable[:calls] {

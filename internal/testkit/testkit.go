@@ -1,4 +1,4 @@
-// Package testkit is what the tests of back ends share: programs that are built once,
+// Package testkit is what the tests of backends share: programs that are built once,
 // steps that they are given and the lines that come of them, and sources with one
 // place changed. It is for tests only.
 package testkit

@@ -129,7 +129,7 @@ func (a *applier) move() error {
 func (a *applier) dropEmpty() error {
 	for _, dir := range a.plan.empty {
 		if info, err := a.disk.Lstat(dir); err == nil && info.IsDir() {
-			_ = a.disk.Remove(dir) // refused where something is in it
+			_ = a.disk.Remove(dir) // rejected where something is in it
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func (e *Error) add(pos diag.Pos, hint, format string, args ...any) {
 	e.Findings = append(e.Findings, finding(e.Kind, pos, hint, format, args...))
 }
 
-// checkPlanned refuses a planned file that is somebody else's, or also a directory.
+// checkPlanned rejects a planned file that is somebody else's, or also a directory.
 func (r *reader) checkPlanned(out *Error, name string) {
 	k, pos, target := r.identity.key(name), r.want.at(name), r.want.files[name].target
 	if c, taken := r.theirs[k]; taken {
@@ -77,7 +77,7 @@ func (r *reader) checkPlanned(out *Error, name string) {
 	r.planned[k] = name
 }
 
-// checkSide refuses a depfile or stamp that would replace another file of this run, or one that
+// checkSide rejects a depfile or stamp that would replace another file of this run, or one that
 // a record lists, or that stands where a directory will.
 func (r *reader) checkSide(out *Error, s side) {
 	hint := "give the " + s.what + " another name"
@@ -103,7 +103,7 @@ func (r *reader) sideKeys(s side) []key {
 	return []key{r.identity.userKey(s.path()), r.identity.userKey(real(s.path()))}
 }
 
-// claimSides refuses side files that would be in the way of others, and notes them.
+// claimSides rejects side files that would be in the way of others, and notes them.
 func (r *reader) claimSides() error {
 	out := &Error{Kind: KindConflict}
 	for _, s := range r.want.sides {

@@ -72,7 +72,7 @@ func TestDepfileInAFreshDirectory(t *testing.T) {
 }
 
 // A depfile that cannot be, or that would replace another file of the run, is
-// refused before anything is written.
+// rejected before anything is written.
 func TestBadDepfile(t *testing.T) {
 	for _, c := range []struct {
 		name, depfile string

@@ -172,8 +172,8 @@ var (
 )
 
 var failures = []failure{
-	{"once", refuse, broken}, {"from then on", refuseOn, broken}, {"after it", lie, broken},
-	{"EACCES", refuse, denied}, {"EACCES from then on", refuseOn, denied},
+	{"once", reject, broken}, {"from then on", rejectOn, broken}, {"after it", lie, broken},
+	{"EACCES", reject, denied}, {"EACCES from then on", rejectOn, denied},
 	{"kill before", killOn, nil}, {"kill after", killPast, nil},
 }
 
@@ -219,7 +219,7 @@ func (s scenario) failAndHeal(t *testing.T, b *bed, in injector, healed map[stri
 	s.requireWhole(t, before, after.files, at)
 	if err == nil {
 		requireExactly(t, dir, s.want, at)
-	} else if in.mode == refuse {
+	} else if in.mode == reject {
 		requireNoTemps(t, dir, at)
 		requireUndone(t, dir, before, at)
 	}
@@ -230,7 +230,7 @@ func (s scenario) failAndHeal(t *testing.T, b *bed, in injector, healed map[stri
 	for _, h := range heals {
 		dir, at := after.copied(t), at+", then "+h.name
 		h.heal(t, dir, at)
-		if err != nil { // a refused rmdir is no failure
+		if err != nil { // a rejected rmdir is no failure
 			requireNoEmptyDirs(t, dir, at)
 		}
 	}
@@ -377,7 +377,7 @@ func TestFaultsTwice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes ten seconds; TestFaults fails each operation once")
 	}
-	for _, second := range []failure{{"kill", killPast, nil}, {"EIO", refuse, broken}} {
+	for _, second := range []failure{{"kill", killPast, nil}, {"EIO", reject, broken}} {
 		for _, number := range []int{1, 3} {
 			t.Run(fmt.Sprintf("%s on the way to plan %d", second.name, number), func(t *testing.T) {
 				trees, healed := map[string]bool{}, map[string]bool{}
@@ -424,7 +424,7 @@ func (b *bed) failAgain(t *testing.T, in injector, i, number int, healed map[str
 	healed[after.String()] = true
 	dir, at := after.copied(t), fmt.Sprintf("operation %d, then operation %d", i, in.at)
 	heal{runs: []func(string) Request{full(number)}, end: number}.heal(t, dir, at)
-	if err != nil { // a refused rmdir is no failure
+	if err != nil { // a rejected rmdir is no failure
 		requireNoEmptyDirs(t, dir, at)
 	}
 	return in.n

@@ -12,8 +12,8 @@ import (
 type mode int
 
 const (
-	refuse   mode = iota // the operation is not done, or half of a write, and gives the error; later ones work
-	refuseOn             // so do all that follow: a full or read-only disk stays one
+	reject   mode = iota // the operation is not done, or half of a write, and gives the error; later ones work
+	rejectOn             // so do all that follow: a full or read-only disk stays one
 	lie                  // the operation is done, and still gives the error
 	killOn               // the process is killed before the operation, or in the middle of a write
 	killPast             // the process is killed after the operation
@@ -45,7 +45,7 @@ func (in *injector) op(do func() error, half func()) error {
 		return errDead
 	}
 	in.n++
-	if in.n != in.at && (in.mode != refuseOn || in.n < in.at || in.at == 0) {
+	if in.n != in.at && (in.mode != rejectOn || in.n < in.at || in.at == 0) {
 		return do()
 	}
 	switch in.mode {
@@ -164,7 +164,7 @@ func (w faultyWriter) Close() error {
 	return err
 }
 
-// deniedDisk refuses to open what is called data or secret.
+// deniedDisk fails to open what is called data or secret.
 type deniedDisk struct{ disk }
 
 func (d deniedDisk) ReadDir(name string) ([]fs.DirEntry, error) {

@@ -188,7 +188,7 @@ func (r *reader) heal() error {
 	return nil
 }
 
-// readPlanned looks at what stands where files are to be, and refuses what cannot become a
+// readPlanned looks at what stands where files are to be, and rejects what cannot become a
 // directory while nothing is touched yet.
 func (r *reader) readPlanned() error {
 	for _, p := range slices.Sorted(maps.Keys(r.want.files)) {
@@ -250,7 +250,7 @@ func (r *reader) read(name string) error {
 // a directory into a file.
 const orClean = "if an older dlpackgen made it, run `dlpackgen clean` first"
 
-// checkParents refuses a file that stands where a new file needs a directory.
+// checkParents rejects a file that stands where a new file needs a directory.
 func (r *reader) checkParents(name string) error {
 	for _, dir := range parents(name) {
 		if r.identity.directory(dir).rest == "" {

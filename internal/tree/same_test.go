@@ -173,7 +173,7 @@ func appendLock(t *testing.T, dir, lock, target, name string) {
 	setContent(t, dir, lock, disked(t, dir)[lock]+line)
 }
 
-// Plans that are two files by name and one on the disk are refused before anything is written.
+// Plans that are two files by name and one on the disk are rejected before anything is written.
 func TestConflictsThatOnlyTheDiskKnows(t *testing.T) {
 	one := map[string]string{"a.h": ours("a")}
 	for name, change := range map[string]func(t *testing.T, dir string, req *Request){

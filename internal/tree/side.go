@@ -67,7 +67,7 @@ func (w *want) dependencies(req Request) []string {
 
 func (s side) path() string { return filepath.Join(s.dir, s.name) }
 
-// planSides refuses, before anything is written, side files that cannot be: in no directory, or
+// planSides rejects, before anything is written, side files that cannot be: in no directory, or
 // in the place of a directory, a pipe or a device.
 func (w world) planSides(want *want) error {
 	for _, s := range want.sides {

@@ -160,7 +160,7 @@ type Kind int
 
 // The kinds of Error. All but KindModified mean that the run could not be done.
 const (
-	KindIO       Kind = iota // the system refused to read or write
+	KindIO       Kind = iota // the system could not read or write
 	KindRequest              // the request itself is wrong
 	KindEscape               // a path leads out of the output directory
 	KindConflict             // two owners of one path, or something that stands in the way

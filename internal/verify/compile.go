@@ -94,7 +94,7 @@ func language(lang, program string) (layout.Lang, error) {
 	return 0, cannot("usage", "unknown language "+strconv.Quote(lang), "--lang takes c or c++")
 }
 
-// checkFlags refuses what would write files beside the user's own, and what
+// checkFlags rejects what would write files beside the user's own, and what
 // would drop the positions.
 func checkFlags(flags []string) error {
 	for _, f := range flags {

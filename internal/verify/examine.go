@@ -29,7 +29,7 @@ type found struct {
 	own      map[string]bool // files whose declarations are DLPack's, by absolute path
 	guards   map[string]bool // macros that keep those files from being read twice
 	twins    map[twin]twinLines
-	refused  map[string]bool // lines of the probes
+	rejected map[string]bool // lines of the probes
 }
 
 // examine compiles the probes: once through the preprocessor, once to an object.
@@ -44,7 +44,7 @@ func examine(ctx context.Context, c *compiler, dir string, releases []*spec.Rele
 	if err != nil {
 		return nil, c.failed(messages)
 	}
-	f := &found{compiler: c, lang: c.lang, text: source.Read(string(out)), refused: map[string]bool{}}
+	f := &found{compiler: c, lang: c.lang, text: source.Read(string(out)), rejected: map[string]bool{}}
 	f.decls = f.text.Decls()
 	f.own = f.ownFiles(releases)
 	f.guards = guards(f.own)
@@ -148,7 +148,7 @@ func (f *found) probeMacros(releases []*spec.Release) []string {
 }
 
 // measure compiles the probes and reads the object. Lines that the compiler
-// refuses are left out of another try: a macro need not be a number.
+// rejects are left out of another try: a macro need not be a number.
 func (f *found) measure(ctx context.Context, dir string, lines []string) error {
 	file := filepath.Join(dir, objectFile)
 	args := append(f.compiler.common(dir), f.debugFlags()...)
@@ -161,7 +161,7 @@ func (f *found) measure(ctx context.Context, dir string, lines []string) error {
 		if err == nil {
 			return f.read(file)
 		}
-		kept := f.without(lines, refused(messages))
+		kept := f.without(lines, rejected(messages))
 		if len(kept) == len(lines) {
 			return f.compiler.failed(messages)
 		}
@@ -211,8 +211,8 @@ func (f *found) read(file string) error {
 
 var probeLine = regexp.MustCompile(regexp.QuoteMeta(probeFile) + `:(\d+)`)
 
-// refused gives the lines of the probe file, from 0, that messages name.
-func refused(messages string) map[int]bool {
+// rejected gives the lines of the probe file, from 0, that messages name.
+func rejected(messages string) map[int]bool {
 	out := map[int]bool{}
 	for _, m := range probeLine.FindAllStringSubmatch(messages, -1) {
 		n, _ := strconv.Atoi(m[1])
@@ -226,7 +226,7 @@ func (f *found) without(lines []string, drop map[int]bool) []string {
 	var out []string
 	for i, l := range lines {
 		if drop[i] {
-			f.refused[l] = true
+			f.rejected[l] = true
 		} else {
 			out = append(out, l)
 		}

@@ -43,7 +43,7 @@ func beforeText() string {
 }
 
 // probes gives the lines that measure what debug information does not say: the
-// alignment of types and the values of macros. One that the compiler refuses is
+// alignment of types and the values of macros. One that the compiler rejects is
 // left out, and what it would have measured stays unknown.
 func probes(types, macros []string) []string {
 	var out []string

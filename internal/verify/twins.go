@@ -20,14 +20,14 @@ type twin struct{ where, ctype string }
 
 // twinLines are the probes of a twin.
 type twinLines struct {
-	control string // the type of the release alone: refused where the header cannot spell it
+	control string // the type of the release alone: rejected where the header cannot spell it
 	whole   string // all of the type
 	call    string // what a call of a function pointer depends on; "" for other types
 }
 
-// refusedTwin reports whether the compiler rejected a line though it accepts the release's type.
-func (f *found) refusedTwin(lines twinLines, line string) bool {
-	return f.refused[line] && !f.refused[lines.control]
+// rejectedTwin reports whether the compiler rejected a line though it accepts the release's type.
+func (f *found) rejectedTwin(lines twinLines, line string) bool {
+	return f.rejected[line] && !f.rejected[lines.control]
 }
 
 // setTwins collects the twins of every release for what the header declares.
@@ -106,8 +106,8 @@ func (c *comparison) compareTwin(where string, pos diag.Pos, word string, spell 
 	ctype := spell.Type(t)
 	lines := c.twins[twin{where, ctype}]
 	switch {
-	case !c.refusedTwin(lines, lines.whole):
-	case c.refusedTwin(lines, lines.call):
+	case !c.rejectedTwin(lines, lines.whole):
+	case c.rejectedTwin(lines, lines.call):
 		c.report("verify-convention", pos, word, "calling convention of %s is not the default, expected a plain %s",
 			where, plain(ctype))
 	default:

@@ -34,7 +34,7 @@ func TestLanguage(t *testing.T) {
 	assert.EqualError(t, err, `unknown language "fortran"`)
 }
 
-func TestFlagsThatWriteFilesAreRefused(t *testing.T) {
+func TestFlagsThatWriteFilesAreRejected(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, checkFlags([]string{"-O2", "-march=native", "-I", "include", "-DX=1"}))
 	for _, flag := range []string{"-o", "-ofile", "-save-temps=cwd", "--save-temps", "-MD", "-MFx",

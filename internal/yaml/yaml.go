@@ -1,5 +1,5 @@
 // Package yaml reads one YAML document into nodes that know where they stand,
-// and refuses what yaml.v3 lets through or chokes on. It knows nothing of specs
+// and rejects what yaml.v3 lets through or chokes on. It knows nothing of specs
 // and configs, and is the only package that imports yaml.v3.
 package yaml
 
@@ -18,7 +18,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// MaxBytes is the size beyond which a file is refused unread.
+// MaxBytes is the size beyond which a file is rejected unread.
 const MaxBytes = 4 << 20
 
 // maxMarks bounds the marks that separate nodes. yaml.v3 spends about 250 bytes
@@ -68,7 +68,7 @@ type document struct {
 	elsewhere bool
 }
 
-// Parse reads a document and reports what it refuses to diags. It gives nil when
+// Parse reads a document and reports its findings to diags. It gives nil when
 // there is nothing to read on with; a node that it gives holds what the file
 // says, so that later stages add their findings to the same run.
 func Parse(file string, src []byte, diags *diag.List) *Node {
@@ -227,7 +227,7 @@ func (doc *document) line(n int) string {
 // make a file mean something else than it looks like.
 func (doc *document) convert(y *yamlv3.Node) *Node {
 	n := &Node{Value: y.Value, Line: y.Line, Col: doc.byteCol(y.Line, y.Column), doc: doc}
-	doc.refuse(y, n)
+	doc.reject(y, n)
 	switch y.Kind {
 	case yamlv3.SequenceNode:
 		n.Kind = List
@@ -266,8 +266,8 @@ func (doc *document) entries(y *yamlv3.Node) []Entry {
 	return out
 }
 
-// refuse reports anchors, aliases and tags: a value must stand where it is used.
-func (doc *document) refuse(y *yamlv3.Node, n *Node) {
+// reject reports anchors, aliases and tags: a value must stand where it is used.
+func (doc *document) reject(y *yamlv3.Node, n *Node) {
 	switch {
 	case y.Kind == yamlv3.AliasNode:
 		doc.elsewhere = true

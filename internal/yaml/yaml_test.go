@@ -36,7 +36,7 @@ func TestNodesKnowWhereTheyStand(t *testing.T) {
 	assert.Equal(t, diag.Pos{File: "f.yaml", Line: 3, Col: 19}, key.Value.Pos())
 }
 
-func TestWhatYAMLWouldLetThroughIsRefusedAtItsPlace(t *testing.T) {
+func TestWhatYAMLWouldLetThroughIsRejectedAtItsPlace(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
 		"nul":                {"a: 1\nb: \x00\n", "2:4 yaml-nul"},
 		"tab":                {"a:\n\tb: 1\n", "2:1 yaml-tab"},
@@ -85,7 +85,7 @@ func TestADuplicateKeyHidesNoOtherFinding(t *testing.T) {
 	assert.Equal(t, "unknown-key", diags.Sorted()[1].Code)
 }
 
-func TestAFileBeyondTheLimitIsRefusedAtItsStart(t *testing.T) {
+func TestAFileBeyondTheLimitIsRejectedAtItsStart(t *testing.T) {
 	for size, want := range map[int][]string{yaml.MaxBytes: nil, yaml.MaxBytes + 1: {"1:1 yaml-size"}} {
 		_, found := parse("a: 1\n" + strings.Repeat("#", size-5))
 		assert.Equal(t, want, found)

@@ -33,7 +33,7 @@ static inline int dlpackgen_same_device(DLDevice a, DLDevice b) {
 }
 
 /** Tells whether memory is the host's, pinned or not: nothing is ordered by a stream
- * there, and producers refuse one (array API, `__dlpack__`, "stream"). Managed memory is
+ * there, and producers reject one (array API, `__dlpack__`, "stream"). Managed memory is
  * none of these, since its device may be at work on it. */
 DLPACKGEN_FAST int dlpackgen_is_on_host(DLDevice device) {
   return dlpackgen_device_is_host((int32_t)device.device_type);
@@ -228,7 +228,7 @@ DLPACKGEN_SLOW static int dlpackgen_bad_device(const struct dlpackgen_site* at, 
   return status;
 }
 
-/** Refuses a tensor on another device than an argument before it, by names of the host's
+/** Rejects a tensor on another device than an argument before it, by names of the host's
  * own where DLPack has none. */
 DLPACKGEN_SLOW static int dlpackgen_other_place(const struct dlpackgen_site* at, const char* device,
                                                 const struct dlpackgen_site* like, const char* expected,
@@ -293,7 +293,7 @@ DLPACKGEN_SLOW static int dlpackgen_without_memory(const struct dlpackgen_site* 
   return dlpackgen_fail(message, at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_WITHOUT_MEMORY);
 }
 
-/** Refuses what is of another type than expected. Only the host can name the type that it got. */
+/** Rejects what is of another type than expected. Only the host can name the type that it got. */
 DLPACKGEN_SLOW static int dlpackgen_bad_type(const struct dlpackgen_site* at, const char* expected, const char* got,
                                              struct dlpackgen_message* message) {
   const int status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "expected ");

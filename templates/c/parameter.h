@@ -54,7 +54,7 @@ struct dlpackgen_parameter {
   const char* name;
   uint8_t kind;          /**< an enum dlpackgen_kind */
   uint8_t optional;      /**< it may be left out, or be None */
-  uint8_t writable;      /**< a tensor that is written to: read-only ones are refused */
+  uint8_t writable;      /**< a tensor that is written to: read-only ones are rejected */
   uint8_t layout;        /**< an enum dlpackgen_layout */
   uint8_t same_dtype_as; /**< n: its dtype is that of the n-th parameter, counted from 1, an earlier one */
   uint8_t same_shape_as; /**< n: its shape is that of the n-th parameter, an earlier one */

@@ -16,7 +16,7 @@
 #include <dlpackgen/elements.h>
 #include <stdint.h>
 
-/** Why something was refused. A number keeps its meaning for ever. */
+/** Why something was rejected. A number keeps its meaning for ever. */
 typedef enum dlpackgen_error_code {
   DLPACKGEN_OK = 0,
   DLPACKGEN_ERROR_NULL = 1,             /**< There is no tensor or table at all. */

@@ -113,7 +113,7 @@ class Described {
     return extent == 0 ? DLPACKGEN_EXTENT_ZERO : extent;
   }
 
-  [[noreturn]] void refuse(const char* line, const char* why) const {
+  [[noreturn]] void reject(const char* line, const char* why) const {
     throw std::invalid_argument(name_ + "(): \"" + line + "\": " + why);
   }
 
@@ -124,23 +124,23 @@ class Described {
     for (; *end != ']' && *end != '\0'; text = end + (*end == ',' ? 1 : 0), ++dimension) {
       while (*text == ' ') ++text;
       end = text + std::strcspn(text, ",]");
-      if (dimension >= DLPACKGEN_MAX_EXTENTS) refuse(line, "there are more than 8 extents");
+      if (dimension >= DLPACKGEN_MAX_EXTENTS) reject(line, "there are more than 8 extents");
       const std::int64_t extent = extent_of(std::string(text, end), line);
       if (p.shape[dimension] == DLPACKGEN_ANY) p.shape[dimension] = extent;
     }
-    if (end[0] != ']' || end[1] != '\0') refuse(line, "expected a name and extents, as x[m, n]");
+    if (end[0] != ']' || end[1] != '\0') reject(line, "expected a name and extents, as x[m, n]");
     if (p.leading_dims == 0 && p.ndim != dimension)
-      refuse(line, "the type of the argument has another number of dimensions");
+      reject(line, "the type of the argument has another number of dimensions");
     p.ndim = dimension;
     p.leading_dims = 0;
   }
 
   // A number, or the name of an extent.
   std::int64_t extent_of(const std::string& word, const char* line) {
-    if (word.empty() || word.find_first_of("[ ") != std::string::npos) refuse(line, "expected a name or a number");
+    if (word.empty() || word.find_first_of("[ ") != std::string::npos) reject(line, "expected a name or a number");
     char* rest = nullptr;
     const long long number = std::strtoll(word.c_str(), &rest, 10);
-    if (*rest == '\0') return number < 0 ? (refuse(line, "an extent is negative"), 0) : fixed(number);
+    if (*rest == '\0') return number < 0 ? (reject(line, "an extent is negative"), 0) : fixed(number);
     for (std::size_t i = 0; i < symbols_.size(); ++i) {
       if (symbols_[i] == word) return DLPACKGEN_DIM(static_cast<std::int64_t>(i));
       if (!symbols_[i].empty()) continue;
@@ -148,7 +148,7 @@ class Described {
       function_.dim_names[i] = symbols_[i].c_str();
       return DLPACKGEN_DIM(static_cast<std::int64_t>(i));
     }
-    refuse(line, "there are more than 8 names of extents");
+    reject(line, "there are more than 8 names of extents");
   }
 
   std::string name_;

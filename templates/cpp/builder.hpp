@@ -170,8 +170,8 @@ class Builder {
    */
   static Builder from_view(const TensorView& view) noexcept {
     Builder b(view.raw().data, view.dtype());
-    if (view.ndim() < 0 || view.ndim() > max_ndim) return b.refuse(Error(ErrorCode::ndim, max_ndim, view.ndim()));
-    if (view.ndim() > 0 && view.raw().shape == nullptr) return b.refuse(Error(ErrorCode::shape_null, 0, view.ndim()));
+    if (view.ndim() < 0 || view.ndim() > max_ndim) return b.reject(Error(ErrorCode::ndim, max_ndim, view.ndim()));
+    if (view.ndim() > 0 && view.raw().shape == nullptr) return b.reject(Error(ErrorCode::shape_null, 0, view.ndim()));
     b.shape(Extents(view.raw().shape, static_cast<std::size_t>(view.ndim())));
     for (std::int32_t i = 0; i < view.ndim(); ++i) b.strides_[i] = view.stride(i);
     b.has_strides_ = true;
@@ -269,14 +269,14 @@ class Builder {
     return *this;
   }
 
-  Builder& refuse(Error error) noexcept {
+  Builder& reject(Error error) noexcept {
     if (!error_) error_ = error;
     return *this;
   }
 
   void copy(Extents from, std::int64_t* to) noexcept {
     if (from.size() > max_ndim) {
-      refuse(Error(ErrorCode::ndim, max_ndim, static_cast<std::int64_t>(from.size())));
+      reject(Error(ErrorCode::ndim, max_ndim, static_cast<std::int64_t>(from.size())));
       return;
     }
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from.data()[i];
@@ -469,8 +469,8 @@ class Builder {
  * Puts a tensor of an old producer into the versioned struct, read-only, since
  * the old one cannot say that it is not. After an error it is still the caller's.
  *
- * \return ErrorCode::null where nothing is owned, as of a tensor that was refused or
- * moved away, or what Builder refuses.
+ * \return ErrorCode::null where nothing is owned, as of a tensor that was rejected or
+ * moved away, or what Builder rejects.
  */
 inline Result<Managed> upgrade(ManagedLegacy&& tensor) noexcept {
   if (!tensor) return ErrorCode::null;

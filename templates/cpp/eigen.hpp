@@ -105,7 +105,7 @@ inline constexpr bool assigns_elements<MapOf<T>> = true;
  * where the elements are const, zero.
  *
  * \return ErrorCode::ndim_mismatch, ErrorCode::extent_mismatch where T has a fixed extent, or what
- * array_of() refuses.
+ * array_of() rejects.
  */
 template <class T>
 Result<MapOf<T>> map_of(const TensorView& view) noexcept {

@@ -17,7 +17,7 @@ namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
 /**
- * Why something was refused. A number keeps its meaning for ever; up to 15 they are those of
+ * Why something was rejected. A number keeps its meaning for ever; up to 15 they are those of
  * dlpackgen/rules.h, which has their lines.
  */
 enum class ErrorCode : std::int32_t {

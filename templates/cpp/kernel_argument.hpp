@@ -136,7 +136,7 @@ class OptionalTensorIn : public TensorIn {
 
 /**
  * An argument that a kernel writes to, or memory for a result. Views of const elements and const
- * containers do not compile; a TensorView or a Managed that is read-only is refused by the call.
+ * containers do not compile; a TensorView or a Managed that is read-only is rejected by the call.
  */
 class TensorOut : public detail::Lent {
  public:

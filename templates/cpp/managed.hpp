@@ -60,7 +60,7 @@ class BasicManaged {
 
   /**
    * Takes a tensor over from anywhere, and checks it. The deleter is called in
-   * any case: by the result later, or at once when the tensor is refused. When
+   * any case: by the result later, or at once when the tensor is rejected. When
    * the major version is another, nothing but the deleter is used.
    *
    * \param accept  what to accept beyond the rules of 1.2; NULL strides are

@@ -43,7 +43,7 @@ using StridedSpan = std::mdspan<T, std::dextents<std::int64_t, N>, std::layout_s
 /**
  * The elements as a std::mdspan.
  *
- * \return what array_of() refuses, and ErrorCode::strides where std::layout_stride
+ * \return what array_of() rejects, and ErrorCode::strides where std::layout_stride
  * does not allow them: negative or zero ones, and elements that overlap.
  */
 template <class T, std::size_t N>

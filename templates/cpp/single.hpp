@@ -16,7 +16,7 @@
 #include "python_error.hpp"
 #endif
 
-#ifdef DLPACKGEN_PYTHON_EXCHANGE_H_
+#ifdef DLPACKGEN_PYTHON_H_
 #include "python.hpp"
 #if defined(NB_VERSION_MAJOR) || defined(PYBIND11_VERSION_MAJOR)
 #include "bound.hpp"

@@ -1,5 +1,5 @@
 
-/* Tests a backend through its table: every refusal, layouts, memory, copies and, with the
+/* Tests a backend through its table: every rejection, layouts, memory, copies and, with the
  * hooks of conformance_hooks.h, the order of work, failures and what is left alive. It
  * prints a line for each check. The exit status is 0 when everything was tested and passed,
  * 1 when a check failed, and 77 when nothing failed but something could not be tested; the
@@ -169,8 +169,8 @@ static void tensors_are_as_asked(void) {
   }
 }
 
-/* Requests that cannot be met, each refused with a code of its own. */
-static void requests_that_are_refused(void) {
+/* Requests that cannot be met, each rejected with a code of its own. */
+static void requests_that_are_rejected(void) {
   const int64_t negative[] = {2, -1}, endless[] = {INT64_MAX, INT64_MAX}, large[] = {INT64_MAX};
   const dlpackgen_allocation requests[] = {asks(here(0), 2, negative), asks(here(0), 65, negative),
                                            asks(here(0), -1, negative), asks(here(0), 1, NULL),
@@ -438,14 +438,14 @@ static void with_a_device(void) {
   check("numbers of streams", numbers_of_streams);
   check("streams of a program", streams_of_a_program);
   check("tensors are as asked", tensors_are_as_asked);
-  check("requests that are refused", requests_that_are_refused);
+  check("requests that are rejected", requests_that_are_rejected);
   check("sizes of callers", sizes_of_callers);
   check("whose memory", whose_memory);
   check("bounds of allocations", bounds_of_allocations);
   check("freed memory is unknown", freed_memory_is_unknown);
   check("copies arrive", copies_arrive);
   check("copies of all sizes", copies_of_all_sizes);
-  check("copies that are refused", copies_that_are_refused);
+  check("copies that are rejected", copies_that_are_rejected);
   check("streams in order", streams_in_order);
   check("tensors of others", tensors_of_others);
   check("tensors that are kept", tensors_that_are_kept);
@@ -470,7 +470,7 @@ static void tell_gaps(void) {
   if (facts.devices < 2) printf("note: order between devices: the driver has one device\n");
   if (!conformance_hooks.foreign) printf("note: streams that must be rejected: no hook `foreign`\n");
   if (!conformance_hooks.fails) printf("note: work that fails: the hook `release` has no failure\n");
-  if (!conformance_hooks.refuse) printf("note: errors of the driver: no hook `refuse`\n");
+  if (!conformance_hooks.reject) printf("note: errors of the driver: no hook `reject`\n");
 #endif
 }
 

@@ -1,5 +1,5 @@
 
-/* Copies: that they arrive, change nothing else, and are refused where they cannot be made.
+/* Copies: that they arrive, change nothing else, and are rejected where they cannot be made.
  * Part of conformance.c. */
 #ifndef DLPACKGEN_CONFORMANCE_COPY_H_
 #define DLPACKGEN_CONFORMANCE_COPY_H_
@@ -86,7 +86,7 @@ static void copies_of_all_sizes(void) {
   }
 }
 
-static void copies_that_are_refused(void) {
+static void copies_that_are_rejected(void) {
   static char bytes[BYTES];
   int64_t count = BYTES, less = 8, two[] = {2};
   const dlpackgen_stream stream = on(0);
@@ -107,7 +107,7 @@ static void copies_that_are_refused(void) {
   unordered.flags = DLPACKGEN_STREAM_NO_SYNC;
   expect(table->device_type == kDLCPU ||
              table->copy(&tensor->dl_tensor, &host, &unordered, &error) == DLPACKGEN_BACKEND_INVALID_STREAM,
-         "a copy without a stream to be refused");
+         "a copy without a stream to be rejected");
   tensor->deleter(tensor);
 }
 

@@ -398,41 +398,41 @@ static void work_that_fails(void) {
   tells_failure("deallocate while work that it was kept for fails", free_of_what_is_kept);
 }
 
-/* Calls behind which the driver refuses something. */
-static void refuse(enum conformance_call call) {
-  expect(!conformance_hooks.refuse(call), "the hook `refuse` to succeed");
+/* Calls behind which the driver rejects something. */
+static void reject(enum conformance_call call) {
+  expect(!conformance_hooks.reject(call), "the hook `reject` to succeed");
 }
 
-static void refused_on(const dlpackgen_stream* stream) {
+static void rejected_on(const dlpackgen_stream* stream) {
   const dlpackgen_stream first = on(0);
   const int64_t count = BYTES;
   const dlpackgen_allocation request = asks(here(0), 1, &count);
   DLManagedTensorVersioned *two[2], *tensor = NULL;
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   if (!two_tensors(&first, two)) return;
-  refuse(CONFORMANCE_POINTER);
+  reject(CONFORMANCE_POINTER);
   fails_somehow("pointer_attributes", table->pointer_attributes(two[0]->dl_tensor.data, &info, &error));
-  refuse(CONFORMANCE_TAKE);
+  reject(CONFORMANCE_TAKE);
   fails_somehow("allocate", table->allocate(&request, &tensor, &error));
   expect(!tensor, "no tensor");
-  refuse(CONFORMANCE_OWNER);
+  reject(CONFORMANCE_OWNER);
   if (conformance_hooks.owners) fails_somehow("stream_synchronize", table->stream_synchronize(stream, &error));
-  refuse(CONFORMANCE_MARK);
+  reject(CONFORMANCE_MARK);
   fails_somehow("stream_wait", table->stream_wait(&first, stream, &error));
   fails_somehow("keep_until", table->keep_until(two[0], stream, &error));
-  refuse(CONFORMANCE_WAIT);
+  reject(CONFORMANCE_WAIT);
   fails_somehow("stream_wait", table->stream_wait(&first, stream, &error));
-  refuse(CONFORMANCE_COPY);
+  reject(CONFORMANCE_COPY);
   fails_somehow("copy", table->copy(&two[0]->dl_tensor, &two[1]->dl_tensor, &first, &error));
-  refuse(CONFORMANCE_FINISH);
+  reject(CONFORMANCE_FINISH);
   fails_somehow("stream_synchronize", table->stream_synchronize(stream, &error));
-  refuse(CONFORMANCE_NOTHING);
+  reject(CONFORMANCE_NOTHING);
   drop(two[0]), drop(two[1]);
 }
 
-static void calls_that_are_refused(void) {
+static void calls_that_are_rejected(void) {
   open_lanes();
-  refused_on(&lanes.streams[1]);
+  rejected_on(&lanes.streams[1]);
   close_lanes();
 }
 
@@ -452,7 +452,7 @@ static void with_hooks(void) {
   check("streams that are gone", streams_that_are_gone);
   check("owners of streams", owners_of_streams);
   if (conformance_hooks.fails) check("work that fails", work_that_fails);
-  if (conformance_hooks.refuse) check("calls that the driver refuses", calls_that_are_refused);
+  if (conformance_hooks.reject) check("calls that the driver rejects", calls_that_are_rejected);
 }
 
 static int has_hooks(void) {

@@ -1,7 +1,7 @@
 
 /* What a driver with contexts does in its own way: work is done in the primary context
  * of a device, which every library in the process shares, and the thread is left as it
- * was. Part of the back end's C file. */
+ * was. Part of the backend's C file. */
 #ifndef DLPACKGEN_STREAMS_CURRENT_H_
 #define DLPACKGEN_STREAMS_CURRENT_H_
 

@@ -1,5 +1,5 @@
 
-/* Filling errors. Part of the back end's C file. */
+/* Filling errors. Part of the backend's C file. */
 #ifndef DLPACKGEN_DEVICE_ERROR_H_
 #define DLPACKGEN_DEVICE_ERROR_H_
 

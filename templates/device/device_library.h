@@ -1,6 +1,6 @@
 
 /* Opening a library at run time, doing a thing once, and noticing a fork. Part of
- * the back end's C file. */
+ * the backend's C file. */
 #ifndef DLPACKGEN_DEVICE_LIBRARY_H_
 #define DLPACKGEN_DEVICE_LIBRARY_H_
 

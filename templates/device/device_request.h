@@ -1,6 +1,6 @@
 
-/* What back ends with memory of their own check and fill alike. Part of the back
- * end's C file. */
+/* What backends with memory of their own check and fill alike. Part of the backend's
+ * C file. */
 #ifndef DLPACKGEN_DEVICE_REQUEST_H_
 #define DLPACKGEN_DEVICE_REQUEST_H_
 
@@ -85,7 +85,7 @@ static inline void* device_new_block(const char* what, const dlpackgen_allocatio
   return block;
 }
 
-/* Tells tensors of the back end, by their deleter, from those of others. */
+/* Tells tensors of the backend, by their deleter, from those of others. */
 static inline int device_check_ours(const char* what, const DLManagedTensorVersioned* tensor,
                                     void (*deleter)(DLManagedTensorVersioned*), dlpackgen_backend_error* error) {
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;

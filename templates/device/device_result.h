@@ -1,5 +1,5 @@
 
-/* Telling results of the driver by their names. Part of the back end's C file. */
+/* Telling results of the driver by their names. Part of the backend's C file. */
 #ifndef DLPACKGEN_DEVICE_RESULT_H_
 #define DLPACKGEN_DEVICE_RESULT_H_
 

@@ -1,5 +1,5 @@
 
-/* Streams: what back ends that have some check and read alike. Part of the back end's
+/* Streams: what backends that have some check and read alike. Part of the backend's
  * file. */
 #ifndef DLPACKGEN_DEVICE_STREAM_H_
 #define DLPACKGEN_DEVICE_STREAM_H_
@@ -26,7 +26,7 @@ static int device_check_place(const char* what, const dlpackgen_stream* stream, 
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
 }
 
-static int device_refuse_number(int64_t number, const char* taken, dlpackgen_backend_error* error) {
+static int device_reject_number(int64_t number, const char* taken, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
                      "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
                      BACKEND_TITLE, taken);

@@ -1,5 +1,5 @@
 
-/* The parts of a back end's C file serve all back ends, and none uses every function of them. */
+/* The parts of a backend's C file serve all backends, and none uses every function of them. */
 #ifndef DLPACKGEN_DEVICE_WARNINGS_H_
 #define DLPACKGEN_DEVICE_WARNINGS_H_
 

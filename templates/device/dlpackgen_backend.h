@@ -1,5 +1,5 @@
 
-/* One interface to the memory and the streams of every kind of device. A back end
+/* One interface to the memory and the streams of every kind of device. A backend
  * is a table of functions, which C, C++, Go and Python call alike; its driver is
  * found at run time, when it is first asked for something, and stays loaded.
  *
@@ -43,7 +43,7 @@ enum dlpackgen_backend_code {
   DLPACKGEN_BACKEND_UNAVAILABLE = 5,             /* it does not start, or the device is taken */
   DLPACKGEN_BACKEND_FORKED = 6,                  /* it was started before this process was forked off */
   DLPACKGEN_BACKEND_INVALID_ARGUMENT = 7,        /* NULL, a negative extent, a size beyond what is addressable */
-  DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE = 8,     /* a type of device that the back end does not serve */
+  DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE = 8,     /* a type of device that the backend does not serve */
   DLPACKGEN_BACKEND_INVALID_DEVICE = 9,          /* an id that no device has */
   DLPACKGEN_BACKEND_INVALID_STREAM = 10,         /* a number that stands for no stream, a handle of none */
   DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH = 11, /* a stream of another device */
@@ -53,7 +53,7 @@ enum dlpackgen_backend_code {
   DLPACKGEN_BACKEND_NOT_LINEAR = 15, /* an array of textures */
   DLPACKGEN_BACKEND_MEMORY_MISMATCH = 16,    /* freed, or of another device than the tensor says */
   DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT = 17, /* tensors that cannot be copied as one run of bytes */
-  DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE = 18, /* a tensor that this back end did not allocate */
+  DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE = 18, /* a tensor that this backend did not allocate */
   DLPACKGEN_BACKEND_OUT_OF_MEMORY = 19,      /* of the device or of the host */
   DLPACKGEN_BACKEND_UNSUPPORTED = 20,        /* the device or the driver cannot do it */
   DLPACKGEN_BACKEND_SHUTTING_DOWN = 21,      /* the driver shuts down, as at the end of a process */
@@ -77,7 +77,7 @@ enum { DLPACKGEN_STREAM_NO_SYNC = 1 };
 /* A stream. `handle` is what the driver takes: NULL is the default stream. */
 typedef struct dlpackgen_stream {
   void* handle;
-  DLDevice device; /* of the back end's own type, with an ordinal */
+  DLDevice device; /* of the backend's own type, with an ordinal */
   uint32_t flags;  /* DLPACKGEN_STREAM_NO_SYNC */
   uint32_t reserved;
 } dlpackgen_stream;
@@ -140,7 +140,7 @@ typedef struct dlpackgen_backend {
   /* Loads the driver and starts it; `facts` may be NULL. */
   int (*probe)(dlpackgen_driver_info* facts, dlpackgen_backend_error* error);
 
-  /* Devices have the ids from 0 on, unless the back end's own header says otherwise. */
+  /* Devices have the ids from 0 on, unless the backend's own header says otherwise. */
   int (*device_count)(int32_t* count, dlpackgen_backend_error* error);
 
   /* Asks the driver whose memory an address is in; not for NULL, which is the

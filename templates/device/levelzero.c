@@ -1,6 +1,6 @@
 //go:build ignore && cgo && !nodevice && !sycl
 
-/* The back end over Level Zero as one translation unit. Nothing is linked but libdl,
+/* The backend over Level Zero as one translation unit. Nothing is linked but libdl,
  * and nothing is opened before the first call that asks for something. */
 #define USM_HANDLES DLPACKGEN_USM_LEVEL_ZERO
 #define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_MEMORY_MISMATCH

@@ -1,5 +1,5 @@
 
-/* Copying on command lists. Part of the back end's C file. */
+/* Copying on command lists. Part of the backend's C file. */
 #ifndef DLPACKGEN_LEVELZERO_COPY_H_
 #define DLPACKGEN_LEVELZERO_COPY_H_
 

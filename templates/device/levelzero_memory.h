@@ -1,6 +1,6 @@
 
 /* Allocating tensors, and giving their memory back when nothing works on it any more.
- * Part of the back end's C file. */
+ * Part of the backend's C file. */
 #ifndef DLPACKGEN_LEVELZERO_MEMORY_H_
 #define DLPACKGEN_LEVELZERO_MEMORY_H_
 

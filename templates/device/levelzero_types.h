@@ -1,5 +1,5 @@
 
-/* Level Zero's structs, as far as the back end uses them. Part of the back end's C
+/* Level Zero's structs, as far as the backend uses them. Part of the backend's C
  * file. */
 #ifndef DLPACKGEN_LEVELZERO_TYPES_H_
 #define DLPACKGEN_LEVELZERO_TYPES_H_

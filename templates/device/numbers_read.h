@@ -1,6 +1,6 @@
 
-/* Reading DLPack's numbers of streams by the rules of the back end. Part of the back
- * end's C file. */
+/* Reading DLPack's numbers of streams by the rules of the backend. Part of the backend's
+ * C file. */
 #ifndef DLPACKGEN_NUMBERS_READ_H_
 #define DLPACKGEN_NUMBERS_READ_H_
 
@@ -10,15 +10,15 @@
  * is 0 where there are no streams but those of the rules. */
 static int numbers_read(int64_t number, int handles, dlpackgen_stream* stream) {
   const int fits = handles && number >= 0 && (uint64_t)number <= UINTPTR_MAX;
-  int refused = !fits && number != -1;
+  int rejected = !fits && number != -1;
   stream->flags = number == -1 ? DLPACKGEN_STREAM_NO_SYNC : 0;
   stream->handle = fits ? (void*)(uintptr_t)number : NULL;
   for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++) {
     if (driver_numbers[i].number != number) continue;
-    refused = driver_numbers[i].refused;
+    rejected = driver_numbers[i].rejected;
     stream->handle = (void*)driver_numbers[i].handle;
   }
-  return !refused;
+  return !rejected;
 }
 
 #endif /* DLPACKGEN_NUMBERS_READ_H_ */

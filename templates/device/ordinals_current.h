@@ -1,6 +1,6 @@
 
 /* What a runtime without contexts does in its own way: work is done on the device that
- * is current, by its number, and the thread is left as it was. Part of the back end's C
+ * is current, by its number, and the thread is left as it was. Part of the backend's C
  * file. */
 #ifndef DLPACKGEN_STREAMS_CURRENT_H_
 #define DLPACKGEN_STREAMS_CURRENT_H_

@@ -1,6 +1,6 @@
 //go:build ignore && cgo && !nodevice
 
-/* The back end as one translation unit: all that other files see of it is the
+/* The backend as one translation unit: all that other files see of it is the
  * function at its end. Nothing is linked but libdl, and nothing is opened before
  * the first call that asks for something. */
 #include "device_warnings.h"

@@ -1,5 +1,5 @@
 
-/* Checking devices. Part of the back end's C file. */
+/* Checking devices. Part of the backend's C file. */
 #ifndef DLPACKGEN_STREAMS_CONTEXT_H_
 #define DLPACKGEN_STREAMS_CONTEXT_H_
 

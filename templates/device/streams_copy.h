@@ -1,5 +1,5 @@
 
-/* Copying between tensors. Part of the back end's C file. */
+/* Copying between tensors. Part of the backend's C file. */
 #ifndef DLPACKGEN_STREAMS_COPY_H_
 #define DLPACKGEN_STREAMS_COPY_H_
 

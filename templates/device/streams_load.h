@@ -1,5 +1,5 @@
 
-/* Finding the driver and starting it, once. Part of the back end's C file. */
+/* Finding the driver and starting it, once. Part of the backend's C file. */
 #ifndef DLPACKGEN_STREAMS_LOAD_H_
 #define DLPACKGEN_STREAMS_LOAD_H_
 
@@ -99,7 +99,7 @@ static int device_load(dlpackgen_backend_error* error) {
 
 static inline int streams_ready(dlpackgen_backend_error* error) { return device_ready(BACKEND_TITLE, error); }
 
-/* Set on threads that have called the back end, deleters aside. Those may call the driver,
+/* Set on threads that have called the backend, deleters aside. Those may call the driver,
  * which threads that run the host functions of a stream must not (docs/devices.md cites the
  * vendors). */
 static _Thread_local int streams_caller;

@@ -1,6 +1,6 @@
 
-/* Streams: their numbers, whose they are, and one after another. Part of the back
- * end's C file. */
+/* Streams: their numbers, whose they are, and one after another. Part of the backend's
+ * C file. */
 #ifndef DLPACKGEN_STREAMS_ORDER_H_
 #define DLPACKGEN_STREAMS_ORDER_H_
 
@@ -16,12 +16,12 @@ static driver_stream streams_handle(void* handle) {
 }
 
 /* Tells the numbers of streams that are the same on every device from addresses; also
- * those that DLPack refuses, which the driver may have a stream for. */
+ * those that DLPack rejects, which the driver may have a stream for. */
 static int streams_special(driver_stream stream) {
   int special = 0;
   for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++)
     special |= (uintptr_t)driver_numbers[i].number == (uintptr_t)stream ||
-               (!driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)stream);
+               (!driver_numbers[i].rejected && driver_numbers[i].handle == (uintptr_t)stream);
   return special;
 }
 
@@ -55,7 +55,7 @@ static int streams_stream_from_dlpack(DLDevice device, const int64_t* number, dl
   if (code) return code;
   *stream = (dlpackgen_stream){(void*)DRIVER_DEFAULT_STREAM, device, 0, 0};
   if (!number || numbers_read(*number, 1, stream)) return DLPACKGEN_BACKEND_OK;
-  return device_refuse_number(*number, "a stream is None, -1, a default stream's number, or a handle", error);
+  return device_reject_number(*number, "a stream is None, -1, a default stream's number, or a handle", error);
 }
 
 static int streams_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
@@ -89,7 +89,7 @@ static int streams_capture(const char* what, driver_stream stream, struct stream
                      "%s: the capture of the stream %p was broken by an earlier call", what, (void*)stream);
 }
 
-/* Refuses a stream that is captured. */
+/* Rejects a stream that is captured. */
 static int streams_check_no_capture(const char* what, driver_stream stream, const char* why,
                                     dlpackgen_backend_error* error) {
   struct streams_capture capture;
@@ -110,7 +110,7 @@ static void streams_restrict(unsigned int mode) {
   if (mode != UINT_MAX) (void)streams.driver.capture_mode(&mode);
 }
 
-/* Refuses two streams of which one would be pulled into the capture of the other,
+/* Rejects two streams of which one would be pulled into the capture of the other,
  * or break it. */
 static int streams_check_captures(const struct streams_capture* consumer, const struct streams_capture* producer,
                                   dlpackgen_backend_error* error) {

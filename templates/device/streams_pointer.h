@@ -1,5 +1,5 @@
 
-/* Whose memory an address is in. Part of the back end's C file. */
+/* Whose memory an address is in. Part of the backend's C file. */
 #ifndef DLPACKGEN_STREAMS_POINTER_H_
 #define DLPACKGEN_STREAMS_POINTER_H_
 

@@ -1,5 +1,5 @@
 
-/* Giving memory back when nothing works on it any more. Part of the back end's C
+/* Giving memory back when nothing works on it any more. Part of the backend's C
  * file. */
 #ifndef DLPACKGEN_STREAMS_RELEASE_H_
 #define DLPACKGEN_STREAMS_RELEASE_H_
@@ -117,7 +117,7 @@ static void streams_put_off(struct streams_block* block) {
 }
 
 /* Frees a tensor. Where a capture forbids it, that is done with a later call. Where
- * the driver has ended or the device was reset, so has the memory; what the driver refuses
+ * the driver has ended or the device was reset, so has the memory; what the driver rejects
  * otherwise stays its. */
 static int streams_release(struct streams_block* block, dlpackgen_backend_error* error) {
   dlpackgen_backend_error unread;
@@ -155,7 +155,7 @@ static void streams_retry(void) {
 
 static atomic_int streams_helping;
 
-/* What a thread of the back end's own does: it frees what deleters could not. Deleters that
+/* What a thread of the backend's own does: it frees what deleters could not. Deleters that
  * come from now on start another one. */
 static void streams_help(void) {
   streams_caller = 1;

@@ -1,5 +1,5 @@
 
-// Copying on queues. Part of the back end's C++ file.
+// Copying on queues. Part of the backend's C++ file.
 #ifndef DLPACKGEN_SYCL_COPY_HPP_
 #define DLPACKGEN_SYCL_COPY_HPP_
 

@@ -1,6 +1,6 @@
 
-// SYCL's devices, in its own order, and whose memory an address is in. Part of the back
-// end's C++ file.
+// SYCL's devices, in its own order, and whose memory an address is in. Part of the backend's
+// C++ file.
 #ifndef DLPACKGEN_SYCL_DEVICES_HPP_
 #define DLPACKGEN_SYCL_DEVICES_HPP_
 
@@ -47,7 +47,7 @@ int sycl_code(const sycl::exception& e) {
   return DLPACKGEN_BACKEND_DRIVER_ERROR;
 }
 
-// Reports an exception after what was being done: none leaves the back end.
+// Reports an exception after what was being done: none leaves the backend.
 template <class Work>
 int guarded(dlpackgen_backend_error* error, const char* what, Work work) noexcept {
   try {

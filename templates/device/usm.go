@@ -44,7 +44,7 @@ func DeviceID(ordinal int) (int32, error) {
 
 // SetDeviceIDs declares how SYCL numbers the devices of Level Zero, by ze_device_handle_t;
 // nil: no other library of the program uses SYCL, and the ids are Level Zero's. A map
-// without devices is refused, since it says neither. Over SYCL it does nothing.
+// without devices is rejected, since it says neither. Over SYCL it does nothing.
 func SetDeviceIDs(ids map[uintptr]int32) error {
 	var rows []C.dlpackgen_usm_id // nil, and with it NULL, for a map that is nil alone
 	if ids != nil {

@@ -1,5 +1,5 @@
 
-/* What the back end has beside the table of every device: unified shared memory, which
+/* What the backend has beside the table of every device: unified shared memory, which
  * DLPack calls kDLOneAPI, is numbered by SYCL, and may be the host's.
  *
  * `device_id` is the position of the root device, of which the owner of the memory is
@@ -23,7 +23,7 @@ extern "C" {
 
 #define DLPACKGEN_USM_ABI_VERSION 1
 
-/* What the handle of a stream is. NULL is a stream of the back end's own, in order, one
+/* What the handle of a stream is. NULL is a stream of the backend's own, in order, one
  * for each device; DLPack's numbers but -1 are handles. */
 enum dlpackgen_usm_handles {
   /* A ze_command_list_handle_t, immediate, of the default context. Level Zero wants
@@ -51,7 +51,7 @@ typedef struct dlpackgen_usm_table {
   uint32_t abi_version; /* DLPACKGEN_USM_ABI_VERSION; read nothing else of a table with another one */
   uint32_t handles;     /* dlpackgen_usm_handles */
 
-  /* Takes memory of devices alone, as torch does; the table of the back end's own header. */
+  /* Takes memory of devices alone, as torch does; the table of the backend's own header. */
   const dlpackgen_backend* device_only;
 
   /* The same, and it takes memory shared with the host and the host's own as well, as
@@ -65,8 +65,8 @@ typedef struct dlpackgen_usm_table {
    * does not know: unless ONEAPI_DEVICE_SELECTOR is level_zero:* or level_zero:gpu, whatever takes
    * or gives an id fails until then. Devices that are not named have no id; no two devices have the
    * same one. NULL and 0: no other library of this program uses SYCL, and the ids are those of
-   * Level Zero; 0 with anything but NULL is refused, as it says neither. Over SYCL it does nothing.
-   * */
+   * Level Zero; 0 with anything but NULL is rejected, as it says neither. Over SYCL it does
+   * nothing. */
   int (*set_device_ids)(const dlpackgen_usm_id* ids, size_t count, dlpackgen_backend_error* error);
 
   /* Checks the memory of a tensor of another library before it is used: the driver says

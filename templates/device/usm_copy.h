@@ -1,5 +1,5 @@
 
-/* Copying between tensors. Part of the back end's file. */
+/* Copying between tensors. Part of the backend's file. */
 #ifndef DLPACKGEN_USM_COPY_H_
 #define DLPACKGEN_USM_COPY_H_
 

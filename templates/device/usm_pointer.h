@@ -1,5 +1,5 @@
 
-/* Whose memory an address is in, by what the driver tells. Part of the back end's file. */
+/* Whose memory an address is in, by what the driver tells. Part of the backend's file. */
 #ifndef DLPACKGEN_USM_POINTER_H_
 #define DLPACKGEN_USM_POINTER_H_
 
@@ -29,7 +29,7 @@ static int usm_look(const char* what, const void* pointer, int32_t hint, struct 
 
 static int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info);
 
-/* Refuses memory that the host can reach, which torch would refuse as well. */
+/* Rejects memory that the host can reach, which torch would reject as well. */
 static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int all_kinds,
                           dlpackgen_backend_error* error) {
   if (all_kinds || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_BACKEND_OK;
@@ -79,7 +79,7 @@ static int usm_check_said(const char* what, const void* start, DLDevice said, co
                      (int)said.device_id, start, (int)memory->id);
 }
 
-/* Checks a tensor that says it is in memory of the back end. */
+/* Checks a tensor that says it is in memory of the backend. */
 static int usm_check_owner(const char* what, const DLTensor* t, int all_kinds, struct usm_memory* memory,
                            dlpackgen_backend_error* error) {
   const char* start = (const char*)t->data + t->byte_offset;

@@ -1,12 +1,12 @@
 
-/* Streams: their numbers, and whose they are. Part of the back end's file. */
+/* Streams: their numbers, and whose they are. Part of the backend's file. */
 #ifndef DLPACKGEN_USM_STREAM_H_
 #define DLPACKGEN_USM_STREAM_H_
 
 #include "device_stream.h"
 #include "usm_pointer.h"
 
-/* No object begins below: a smaller number is one that other back ends know. */
+/* No object begins below: a smaller number is one that other backends know. */
 enum { USM_LOWEST_HANDLE = 4096 };
 
 /* Checks a handle that is not NULL, of a device that there is. */
@@ -47,7 +47,7 @@ static int usm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpack
   if (!code) code = device_check_place("stream_from_dlpack", stream, error);
   if (code) return code;
   if (number && *number != -1 && (*number < USM_LOWEST_HANDLE || (uint64_t)*number > UINTPTR_MAX))
-    return device_refuse_number(*number, "a stream is None, -1, or a handle", error);
+    return device_reject_number(*number, "a stream is None, -1, or a handle", error);
   const int handle = number && *number != -1;
   usm_fill_stream(stream, handle ? (void*)(uintptr_t)*number : NULL, device, number && *number == -1);
   return DLPACKGEN_BACKEND_OK;

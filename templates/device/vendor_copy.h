@@ -1,12 +1,12 @@
 
-/* Copying between tensors. Part of the back end's C file. */
+/* Copying between tensors. Part of the backend's C file. */
 #ifndef DLPACKGEN_VENDOR_COPY_H_
 #define DLPACKGEN_VENDOR_COPY_H_
 
 #include "device_side.h"
 #include "vendor_stream.h"
 
-/* Asks the driver about a tensor's memory; `known` tells memory of the back end from the
+/* Asks the driver about a tensor's memory; `known` tells memory of the backend from the
  * host's. */
 static int vendor_look(const char* what, const DLTensor* t, size_t bytes, int* known, dlpackgen_backend_error* error) {
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;

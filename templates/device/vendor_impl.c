@@ -1,6 +1,6 @@
 //go:build ignore && cgo && !nodevice
 
-/* The vendor's part of the back end, yours to write and to keep: dlpackgen made this
+/* The vendor's part of the backend, yours to write and to keep: dlpackgen made this
  * beginning once, and changes it no more. vendor_impl.h says what each function does,
  * and conformance/conformance.c tests them. */
 #include "vendor_impl.h"

@@ -1,5 +1,5 @@
 
-/* What the vendor's part of a back end does. The rest is here: it finds the library
+/* What the vendor's part of a backend does. The rest is here: it finds the library
  * and its functions, checks what callers pass, reads the numbers of streams, makes
  * tensors, remembers what their deleters wait for, and repeats the first error.
  *
@@ -14,7 +14,7 @@
 
 /* What memory is for. */
 struct vendor_request {
-  DLDevice device; /* of a type that the back end serves, with an id that a device has */
+  DLDevice device; /* of a type that the backend serves, with an id that a device has */
   void* stream;    /* that uses the memory first; the default stream has the handle of None */
 };
 
@@ -53,8 +53,8 @@ struct vendor_impl {
   /* Forgets a mark, which streams may still wait for. */
   void (*forget)(const struct driver* driver, void* mark);
 
-  /* Queues a copy of more than 0 bytes; each end is memory of the back end or of the
-   * host, one at least of the back end. */
+  /* Queues a copy of more than 0 bytes; each end is memory of the backend or of the
+   * host, one at least of the backend. */
   int (*copy)(const struct driver* driver, const dlpackgen_stream* stream, void* to, const void* from, size_t bytes,
               dlpackgen_backend_error* error);
 

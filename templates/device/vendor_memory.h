@@ -1,5 +1,5 @@
 
-/* Allocating tensors, and giving their memory back. Part of the back end's C file. */
+/* Allocating tensors, and giving their memory back. Part of the backend's C file. */
 #ifndef DLPACKGEN_VENDOR_MEMORY_H_
 #define DLPACKGEN_VENDOR_MEMORY_H_
 

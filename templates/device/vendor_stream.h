@@ -1,6 +1,6 @@
 
-/* Streams: their numbers, whose they are, and one after another. Part of the back
- * end's C file. */
+/* Streams: their numbers, whose they are, and one after another. Part of the backend's
+ * C file. */
 #ifndef DLPACKGEN_VENDOR_STREAM_H_
 #define DLPACKGEN_VENDOR_STREAM_H_
 
@@ -8,7 +8,7 @@
 #include "numbers_read.h"
 #include "vendor_load.h"
 
-/* Checks a device of a type that the back end serves. */
+/* Checks a device of a type that the backend serves. */
 static int vendor_check_place(const char* what, DLDevice device, dlpackgen_backend_error* error) {
   const struct vendor_type* found = NULL;
   for (size_t i = 0; i < sizeof vendor_types / sizeof *vendor_types; i++)
@@ -38,7 +38,7 @@ static void* vendor_handle(void* handle) { return handle ? handle : (void*)DRIVE
 static int vendor_special(const void* handle) {
   int special = (uintptr_t)handle == DRIVER_DEFAULT_STREAM;
   for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++)
-    special |= !driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)handle;
+    special |= !driver_numbers[i].rejected && driver_numbers[i].handle == (uintptr_t)handle;
   return special;
 }
 
@@ -78,7 +78,7 @@ static int vendor_stream_from_dlpack(DLDevice device, const int64_t* number, dlp
   if (code) return code;
   *stream = (dlpackgen_stream){(void*)DRIVER_DEFAULT_STREAM, device, 0, 0};
   if (!number || numbers_read(*number, VENDOR_STREAMS, stream)) return DLPACKGEN_BACKEND_OK;
-  return device_refuse_number(*number,
+  return device_reject_number(*number,
                               VENDOR_STREAMS ? "a stream is None, -1, a default stream's number, or a handle"
                                              : "it has none, so None and -1 alone are taken",
                               error);

@@ -4,7 +4,7 @@
 #ifndef dlp_00000000_BUFFER_H
 #define dlp_00000000_BUFFER_H
 
-#include "export.h"
+#include "shared.h"
 
 enum {
   dlp_00000000_ALIGNMENT = 256, /* of the data, in bytes */

@@ -120,7 +120,7 @@ func (a ExchangeAPI) FromPyObject(dst *Managed, object uintptr) error {
 // ToPyObject makes an object of a tensor and gives it with one reference, which is the
 // caller's. It takes the tensor over whether it succeeds or fails: afterwards m
 // is released, and its data is kept by the object alone. That holds for every
-// table, although DLPack leaves open who deletes a tensor that was refused.
+// table, although DLPack leaves open who deletes a tensor that was rejected.
 //
 // Errors: [ErrReleased], [ErrNoMemory], a [*CallError].
 func (a ExchangeAPI) ToPyObject(m *Managed) (object uintptr, err error) {
@@ -184,7 +184,7 @@ func errNoTensor() error { return failf(ErrReleased, "there is no tensor to make
 
 func errNoTable() error { return failf(ErrArgument, "this ExchangeAPI has no table") }
 
-// check refuses what would make C crash, or a tensor leak.
+// check rejects what would make C crash, or a tensor leak.
 func (a ExchangeAPI) check(dst *Managed, object uintptr) error {
 	switch {
 	case a.table == nil:
@@ -245,7 +245,7 @@ func failureOf(f *C.dlp_00000000_failure) error {
 		return failf(ErrVersion, "%s gave a tensor of one", call.Op)
 	case C.dlp_00000000_NOTHING:
 		call.Message = "it returned success, but gave nothing"
-	case C.dlp_00000000_REFUSED:
+	case C.dlp_00000000_REJECTED:
 		if call.Kind == "" && call.Message == "" {
 			call.Message = "it gave no reason"
 		}

@@ -4,7 +4,7 @@
 #ifndef dlp_00000000_EXCHANGE_H
 #define dlp_00000000_EXCHANGE_H
 
-#include "export.h"
+#include "shared.h"
 
 enum {
   dlp_00000000_VIEW_NDIM = 64, /* MaxNDim of Go */
@@ -21,7 +21,7 @@ enum {
 };
 
 enum {
-  dlp_00000000_REFUSED,  /* the function returned an error */
+  dlp_00000000_REJECTED, /* the function returned an error */
   dlp_00000000_NOTHING,  /* it returned success, but gave nothing */
   dlp_00000000_VERSION,  /* it gave a tensor of another major version */
   dlp_00000000_NO_MEMORY /* of ours */
@@ -37,8 +37,8 @@ typedef struct dlp_00000000_failure {
 
 dlp_00000000_LOCAL void dlp_00000000_forget(dlp_00000000_failure* f);
 
-/* Makes a failure that is REFUSED. It takes over the texts, which are malloc'd. */
-dlp_00000000_LOCAL dlp_00000000_failure* dlp_00000000_refusal(uint32_t op, char* kind, char* message);
+/* Makes a failure that is REJECTED. It takes over the texts, which are malloc'd. */
+dlp_00000000_LOCAL dlp_00000000_failure* dlp_00000000_rejection(uint32_t op, char* kind, char* message);
 
 /* The result of a call: an address where nothing failed. */
 struct dlp_00000000_answer {

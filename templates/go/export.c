@@ -1,7 +1,6 @@
 //go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 #include "export.h"
-#include "buffer.h"
 
 #include <stdlib.h>
 
@@ -13,8 +12,6 @@ static const uint64_t number_mask = ((uint64_t)1 << dlp_00000000_NUMBER_BITS) - 
 static struct {
   _Alignas(64) uint64_t head;
 } lists[dlp_00000000_LISTS];
-
-static uint64_t trapped;
 
 /* Slabs are never freed; this list is what keeps leak checkers from counting
  * them, since all other pointers to them stand in Go's memory. */
@@ -47,18 +44,6 @@ slot* dlp_00000000_lend(slot* origin) {
 }
 
 extra* dlp_00000000_new_extra(size_t dims) { return calloc(1, sizeof(extra) + dims * sizeof(int64_t)); }
-
-uint64_t dlp_00000000_trapped(void) { return __atomic_load_n(&trapped, __ATOMIC_RELAXED); }
-
-void dlp_00000000_trap(DLManagedTensorVersioned* self) {
-  (void)self;
-  __atomic_fetch_add(&trapped, 1, __ATOMIC_RELAXED);
-}
-
-void dlp_00000000_trap_legacy(DLManagedTensor* self) {
-  (void)self;
-  __atomic_fetch_add(&trapped, 1, __ATOMIC_RELAXED);
-}
 
 static void push(slot* s) {
   uint64_t head = __atomic_load_n(s->list, __ATOMIC_RELAXED), pushed;

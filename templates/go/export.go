@@ -2,7 +2,7 @@
 
 package dlpack
 
-// #include "buffer.h"
+// #include "export.h"
 import "C"
 
 import (
@@ -106,7 +106,7 @@ func exportWholeSlowly(first unsafe.Pointer, count int, dtype DataType, shape []
 
 // ExportWith is [Export] with strides, an offset, flags and a hook. The shape,
 // with its strides, must stay inside of data; without strides it must fill data
-// from the offset to the end. A device that the host cannot read is refused with
+// from the offset to the end. A device that the host cannot read is rejected with
 // [ErrDevice].
 func ExportWith[T Element](data []T, o ExportOptions) (*DLManagedTensorVersioned, error) {
 	m := sliceOf(data)
@@ -118,7 +118,7 @@ func ExportWith[T Element](data []T, o ExportOptions) (*DLManagedTensorVersioned
 }
 
 // ExportLegacy is [ExportWith] for consumers that know only the struct without
-// flags, "dltensor" in Python. It refuses [FlagReadOnly] with [ErrReadOnly],
+// flags, "dltensor" in Python. It rejects [FlagReadOnly] with [ErrReadOnly],
 // which such a consumer would never learn of.
 func ExportLegacy[T Element](data []T, o ExportOptions) (*DLManagedTensor, error) {
 	m := sliceOf(data)

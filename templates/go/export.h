@@ -4,18 +4,9 @@
 #ifndef dlp_00000000_EXPORT_H
 #define dlp_00000000_EXPORT_H
 
-#include "dlpack.h"
-
-/* Hidden, so that two shared libraries with this package in one process keep
- * each to its own state. ELF would merge them by name. */
-#ifdef _WIN32
-#define dlp_00000000_LOCAL
-#else
-#define dlp_00000000_LOCAL __attribute__((visibility("hidden")))
-#endif
+#include "buffer.h"
 
 enum {
-  dlp_00000000_SLOT_NDIM = 8,   /* more dimensions take memory of their own */
   dlp_00000000_LISTS = 32,      /* of free slots */
   dlp_00000000_NUMBER_BITS = 24 /* of a list's head; the others count its changes */
 };
@@ -59,13 +50,6 @@ dlp_00000000_LOCAL struct dlp_00000000_slot* dlp_00000000_lend(struct dlp_000000
 
 /* Makes room for that many dims; NULL when memory is out. */
 dlp_00000000_LOCAL struct dlp_00000000_extra* dlp_00000000_new_extra(size_t dims);
-
-/* Counts the calls of a deleter on a tensor that was already released. */
-dlp_00000000_LOCAL uint64_t dlp_00000000_trapped(void);
-
-/* Counts one. */
-dlp_00000000_LOCAL void dlp_00000000_trap(DLManagedTensorVersioned* self);
-dlp_00000000_LOCAL void dlp_00000000_trap_legacy(DLManagedTensor* self);
 
 /* The deleters of tensors that have nothing but their slot, and of those that have
  * an owner, an extra or a copy of a slot. Any thread may call them at any time: no

@@ -2,7 +2,7 @@
 
 package dlpack
 
-// #include "buffer.h"
+// #include "export.h"
 import "C"
 
 import (

@@ -46,9 +46,9 @@ type Managed struct {
 // takes ownership also when it fails: the deleter has then run, and the caller
 // must not touch the pointer again.
 //
-// A tensor with another major version is refused with [ErrVersion], and nothing
+// A tensor with another major version is rejected with [ErrVersion], and nothing
 // but its deleter is touched, as the rules of DLPack demand. What else cannot
-// be a tensor is refused with [ErrShape], [ErrDataType] or [ErrData]. The device
+// be a tensor is rejected with [ErrShape], [ErrDataType] or [ErrData]. The device
 // and the type may be any, known here or not; [Data] is what tests them.
 // [ErrArgument] means that p is nil or not aligned, and nothing was touched.
 func Import(p *DLManagedTensorVersioned) (*Managed, error) {
@@ -79,7 +79,7 @@ func (m *Managed) Init(p *DLManagedTensorVersioned) error {
 		return noStruct(unsafe.Pointer(p))
 	}
 	if p.Version.Major != MajorVersion || m.owns() {
-		return m.refuse(p)
+		return m.reject(p)
 	}
 	if !plain(&p.DLTensor) {
 		if err := validate(Tensor{&p.DLTensor, p.Flags}, p.Version.Minor < nullStridesBefore); err != nil {
@@ -117,7 +117,7 @@ func (m *Managed) adopt(address uintptr, legacy bool, t Tensor) {
 	m.track()
 }
 
-// noStruct refuses what cannot be a managed tensor at all, so that there is no
+// noStruct rejects what cannot be a managed tensor at all, so that there is no
 // deleter to run either.
 func noStruct(p unsafe.Pointer) error {
 	if p == nil {
@@ -126,8 +126,8 @@ func noStruct(p unsafe.Pointer) error {
 	return failf(ErrArgument, "no tensor: the address %#x is not aligned", p)
 }
 
-// refuse deletes a tensor of which nothing but version and deleter was read.
-func (m *Managed) refuse(p *DLManagedTensorVersioned) error {
+// reject deletes a tensor of which nothing but version and deleter was read.
+func (m *Managed) reject(p *DLManagedTensorVersioned) error {
 	err := errOwns()
 	if p.Version.Major != MajorVersion {
 		err = failf(ErrVersion, "%v, this package serves %d.x", p.Version, MajorVersion)

@@ -1,6 +1,6 @@
 //go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
-#include "table.h"
+#include "object.h"
 
 #include <stdlib.h>
 

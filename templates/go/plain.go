@@ -9,7 +9,7 @@ import (
 
 // plain tells of most good tensors that they are good, in less time than a
 // crossing into C takes: contiguous ones, with strides, that hold something. It
-// accepts nothing that validate, which judges the rest, would refuse.
+// accepts nothing that validate, which judges the rest, would reject.
 func plain(dl *DLTensor) bool {
 	t, n := dl.DType, uintptr(dl.NDim)
 	shape, strides := loadPtr(&dl.Shape), loadPtr(&dl.Strides)

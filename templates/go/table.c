@@ -113,7 +113,7 @@ static void fill(block* b, const DLTensor* like, int64_t bytes) {
   b->managed.flags = 0;
 }
 
-static int refuse(void* error_ctx, set_error SetError, const char* kind, const char* message) {
+static int reject(void* error_ctx, set_error SetError, const char* kind, const char* message) {
   if (SetError) SetError(error_ctx, kind, message);
   return -1;
 }
@@ -121,9 +121,9 @@ static int refuse(void* error_ctx, set_error SetError, const char* kind, const c
 static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx, set_error SetError) {
   int64_t bytes = 0;
   const char* why = prototype ? bytes_of(prototype, &bytes) : "no prototype";
-  if (why) return refuse(error_ctx, SetError, "BufferError", why);
+  if (why) return reject(error_ctx, SetError, "BufferError", why);
   block* b = malloc(sizeof *b + 2 * (size_t)prototype->ndim * sizeof *b->dims + (size_t)bytes + ALIGNMENT);
-  if (!b) return refuse(error_ctx, SetError, "MemoryError", "no memory for the tensor");
+  if (!b) return reject(error_ctx, SetError, "MemoryError", "no memory for the tensor");
   fill(b, prototype, bytes);
   *out = &b->managed;
   return 0;

@@ -89,7 +89,7 @@ func NewExchangeAPI(p Producer) (*DLPackExchangeAPI, error) {
 		(*C.DLPackExchangeAPI)(unsafe.Pointer(&p.Functions))))), nil
 }
 
-// hooks gives a bit for each hook in Go, and refuses what contradicts itself.
+// hooks gives a bit for each hook in Go, and rejects what contradicts itself.
 func (p *Producer) hooks() (bits uint32, err error) {
 	for _, slot := range []struct {
 		op       int

@@ -156,7 +156,7 @@ def _forward(call, arrays):
     kernel = call.kernel
     for i, p in enumerate(kernel.parameters):
         if arrays[i] is not None and arrays[i].perturbed:
-            _refuse_dropped(kernel, i, call.saving, f"pass jax.lax.stop_gradient({p.name})")
+            _reject_dropped(kernel, i, call.saving, f"pass jax.lax.stop_gradient({p.name})")
     values = [None if a is None else a.value for a in arrays]
     saving = bool(kernel.backward) and len(kernel.given) < len(kernel.results)
     made = _differentiable(_Call(kernel, call.statics, saving), values)

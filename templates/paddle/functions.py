@@ -41,7 +41,7 @@ class _Kernel:
 
     def record(self, arguments, words):
         statics, tensors = self.arrange(arguments, words)
-        _refuse_all(self, tensors)
+        _reject_all(self, tensors)
         if words.get("out") is not None:
             text = "out= is given, and an argument requires a gradient: pass it by detach(), or leave out="
             raise NotImplementedError(f"{self.name}(): {text}")
@@ -65,7 +65,7 @@ class _Kernel:
         if not _paddle.is_grad_enabled():
             tensors = [t.detach() if _needs_gradient(t) else t for t in tensors]
         if any(map(_needs_gradient, tensors)):
-            _refuse_all(self, tensors)
+            _reject_all(self, tensors)
             made = _record_in_graph(_Call(self, statics, saving=self.saving is not None), tensors)
         else:
             made = _Call(self, statics).insert(tensors)

@@ -5,10 +5,10 @@ def _needs_gradient(tensor):
     return tensor is not None and not tensor.stop_gradient
 
 
-def _refuse_all(kernel, tensors):
+def _reject_all(kernel, tensors):
     for i, tensor in enumerate(tensors):
         if _needs_gradient(tensor):
-            _refuse_dropped(kernel, i, False, f"pass {kernel.parameters[i].name}.detach()")
+            _reject_dropped(kernel, i, False, f"pass {kernel.parameters[i].name}.detach()")
 
 
 def _kept(call, tensors, results):
@@ -56,7 +56,7 @@ class _Recorded(_paddle.autograd.PyLayer):
         if _paddle.is_grad_enabled():
             at = next(i for i, need in enumerate(ctx.needs) if need)
             way = f"pass {call.kernel.parameters[at].name}.detach()"
-            _refuse_dropped(call.kernel, at, True, way)
+            _reject_dropped(call.kernel, at, True, way)
         saved = iter(ctx.saved_tensor())
         kept = [next(saved) if is_there else None for is_there in ctx.kept]
         made = _differentiate(call, kept, [c if c.is_contiguous() else c.contiguous() for c in cotangents], ctx.needs)

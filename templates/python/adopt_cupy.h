@@ -19,9 +19,9 @@ static int dlpackgen_cupy_numbers(PyObject* object, const char* name, Py_ssize_t
   PyObject* tuple = PyObject_GetAttrString(object, name);
   if (!tuple) return -1;
   Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
-  if (count < 0) dlpackgen_refuse("its %s is no tuple", name);
+  if (count < 0) dlpackgen_reject("its %s is no tuple", name);
   else if (count > DLPACKGEN_MAX_NDIM)
-    count = dlpackgen_refuse("%zd dimensions are more than the %d that are served", count, DLPACKGEN_MAX_NDIM);
+    count = dlpackgen_reject("%zd dimensions are more than the %d that are served", count, DLPACKGEN_MAX_NDIM);
   for (Py_ssize_t i = 0; i < count; i++) numbers[i] = PyLong_AsSsize_t(PyTuple_GetItem(tuple, i));
   Py_DECREF(tuple);
   return PyErr_Occurred() ? -1 : (int)count;
@@ -34,7 +34,7 @@ static int dlpackgen_cupy_device(PyObject* object, DLDevice* device) {
   PyObject* pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
   if (!pair) return -1;
   if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)
-    dlpackgen_refuse("its __dlpack_device__ gave no pair of integers");
+    dlpackgen_reject("its __dlpack_device__ gave no pair of integers");
   else PyArg_ParseTuple(pair, "ii", &type, &id);
   Py_DECREF(pair);
   device->device_type = (DLDeviceType)type;
@@ -57,8 +57,8 @@ static int dlpackgen_cupy_element(PyObject* object, struct dlpackgen_element* el
   int result = -1;
   if (is_native < 0) result = -1;
   else if (!known && which >= DLPACKGEN_NP_EXTENSIONS) result = 1;
-  else if (!known) dlpackgen_np_refuse_kind(object, *letter);
-  else if (!is_native) dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);
+  else if (!known) dlpackgen_np_reject_kind(object, *letter);
+  else if (!is_native) dlpackgen_np_reject(object, DLPACKGEN_NP_SWAPPED);
   else *element = *known, result = 0;
   Py_XDECREF(kind);
   Py_XDECREF(native);
@@ -85,7 +85,7 @@ static int dlpackgen_cupy_describe(PyObject* object, PyObject* pointer, DLTensor
   if (memory.ndim < 0) return -1;
   const int count = dlpackgen_cupy_numbers(object, "strides", strides);
   if (count < 0) return -1;
-  if (count != memory.ndim) return dlpackgen_refuse("it has %d dimensions and %d strides", memory.ndim, count);
+  if (count != memory.ndim) return dlpackgen_reject("it has %d dimensions and %d strides", memory.ndim, count);
   if (dlpackgen_describe(&memory, &element, 0, out, scratch, flags)) return -1;
   for (int i = 0; i < count; i++) scratch[i] = shape[i];
   out->shape = scratch;
@@ -102,8 +102,8 @@ static int dlpackgen_cupy_borrow(PyObject* object, int writable, DLTensor* out, 
   return result;
 }
 
-/* A derived type exports itself as CuPy's own does, so what that gets wrong is refused. */
-static int dlpackgen_cupy_refuse(PyObject* object) {
+/* A derived type exports itself as CuPy's own does, so what that gets wrong is rejected. */
+static int dlpackgen_cupy_reject(PyObject* object) {
   int64_t scratch[DLPACKGEN_SCRATCH];
   DLTensor out;
   uint64_t flags = 0;
@@ -126,7 +126,7 @@ static int dlpackgen_cupy_stream(DLDevice device, void** stream) {
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_cupy = {
-    "cupy", "ndarray", NULL, dlpackgen_cupy_open, dlpackgen_cupy_borrow, dlpackgen_cupy_refuse, dlpackgen_cupy_stream,
+    "cupy", "ndarray", NULL, dlpackgen_cupy_open, dlpackgen_cupy_borrow, dlpackgen_cupy_reject, dlpackgen_cupy_stream,
     NULL,   1,         NULL,
 };
 

@@ -10,7 +10,7 @@
 #include "errors.h"
 
 /* Sets a BufferError and gives -1. The format is that of PyErr_Format. */
-DLPACKGEN_SLOW static int dlpackgen_refuse(const char* format, ...) {
+DLPACKGEN_SLOW static int dlpackgen_reject(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   PyErr_FormatV(PyExc_BufferError, format, arguments);
@@ -18,8 +18,8 @@ DLPACKGEN_SLOW static int dlpackgen_refuse(const char* format, ...) {
   return -1;
 }
 
-/* Refuses a tensor of more dimensions than there is room for, which DLPack allows. */
-DLPACKGEN_SLOW static int dlpackgen_refuse_dimensions(long long ndim) {
+/* Rejects a tensor of more dimensions than there is room for, which DLPack allows. */
+DLPACKGEN_SLOW static int dlpackgen_reject_dimensions(long long ndim) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   dlpackgen_put_dimensions(&text, ndim);
@@ -60,8 +60,8 @@ static inline int dlpackgen_has_elements(const struct dlpackgen_memory* memory) 
   return 1;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_refuse_stride(const struct dlpackgen_memory* memory, int i, int size) {
-  return dlpackgen_refuse(
+DLPACKGEN_SLOW static int dlpackgen_reject_stride(const struct dlpackgen_memory* memory, int i, int size) {
+  return dlpackgen_reject(
       "stride %zd of dimension %d is no multiple of the %d bytes of an element, so DLPack, which "
       "counts strides in elements, cannot describe it: make a copy",
       memory->strides[i], i, size);
@@ -74,7 +74,7 @@ DLPACKGEN_FAST int dlpackgen_divide_strides(const struct dlpackgen_memory* memor
   for (int i = 0; i < memory->ndim; i++) {
     const Py_ssize_t stride = memory->strides[i];
     if ((stride & rest) != 0 && memory->shape[i] > 1 && dlpackgen_has_elements(memory))
-      return dlpackgen_refuse_stride(memory, i, 1 << shift);
+      return dlpackgen_reject_stride(memory, i, 1 << shift);
     strides[i] = stride >> shift; /* every compiler that builds Python keeps the sign */
   }
   return 0;
@@ -89,8 +89,8 @@ DLPACKGEN_FAST int64_t* dlpackgen_wide_shape(const struct dlpackgen_memory* memo
 
 DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory* memory, const struct dlpackgen_element* element,
                                       int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
-  if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0) return dlpackgen_refuse_dimensions(memory->ndim);
-  if (writable && memory->read_only) return dlpackgen_refuse("it is read-only, and this argument is written to");
+  if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0) return dlpackgen_reject_dimensions(memory->ndim);
+  if (writable && memory->read_only) return dlpackgen_reject("it is read-only, and this argument is written to");
   if (dlpackgen_divide_strides(memory, element->shift, scratch + DLPACKGEN_MAX_NDIM) < 0) return -1;
   out->data = memory->data;
   out->device.device_type = kDLCPU;

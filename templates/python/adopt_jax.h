@@ -21,23 +21,23 @@ static int dlpackgen_jax_is_deleted(PyObject* object) {
 
 /* After the buffer protocol has failed. What it cannot name, such as bfloat16, and what
  * has no memory here, such as an array on a GPU, is for the capsule to export or to
- * refuse: 1, or -1 with an exception. */
+ * reject: 1, or -1 with an exception. */
 static int dlpackgen_jax_without_buffer(PyObject* object) {
   if (!PyErr_ExceptionMatches(PyExc_BufferError)) return -1;
   PyErr_Clear();
   const int is_deleted = dlpackgen_jax_is_deleted(object);
-  if (is_deleted > 0) return dlpackgen_refuse("it was deleted, or donated to a function");
+  if (is_deleted > 0) return dlpackgen_reject("it was deleted, or donated to a function");
   return is_deleted < 0 ? -1 : 1;
 }
 
-static int dlpackgen_jax_refuse_write(void) {
-  return dlpackgen_refuse("arrays of JAX are immutable, and this argument is written to");
+static int dlpackgen_jax_reject_write(void) {
+  return dlpackgen_reject("arrays of JAX are immutable, and this argument is written to");
 }
 
 /* The buffer protocol waits until the values are there, as unsafe_buffer_pointer()
  * does not. */
 static int dlpackgen_jax_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
-  if (writable) return dlpackgen_jax_refuse_write();
+  if (writable) return dlpackgen_jax_reject_write();
   const int result = dlpackgen_buffer_borrow(object, 0, out, scratch, flags);
   return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
 }
@@ -46,15 +46,15 @@ static int dlpackgen_jax_borrow(PyObject* object, int writable, DLTensor* out, i
 static int dlpackgen_jax_hold(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
                               PyObject** keep) {
   *keep = NULL;
-  if (writable) return dlpackgen_jax_refuse_write();
+  if (writable) return dlpackgen_jax_reject_write();
   const int result = dlpackgen_buffer_hold(object, out, scratch, flags, keep);
   return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
 }
 
-static int dlpackgen_jax_refuse_tracer(PyObject* object) {
+static int dlpackgen_jax_reject_tracer(PyObject* object) {
   PyObject* name = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__name__");
   if (!name) return -1;
-  dlpackgen_refuse(
+  dlpackgen_reject(
       "it is a tracer of JAX (%S), which has no values: call this outside of jit, vmap and grad, or by "
       "jax.pure_callback",
       name);
@@ -73,7 +73,7 @@ static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
 };
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_tracer = {
-    "jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_refuse_tracer, NULL, NULL, 0, NULL,
+    "jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_reject_tracer, NULL, NULL, 0, NULL,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_JAX_H_ */

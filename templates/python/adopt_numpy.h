@@ -165,35 +165,35 @@ static int dlpackgen_np_open(PyObject* type) {
 #define DLPACKGEN_NP_SWAPPED "has the other byte order: pass a.astype(a.dtype.newbyteorder('='))"
 
 /* Says why a dtype cannot be described. */
-DLPACKGEN_SLOW static int dlpackgen_np_refuse(PyObject* object, const char* why) {
+DLPACKGEN_SLOW static int dlpackgen_np_reject(PyObject* object, const char* why) {
   PyObject* dtype = PyObject_GetAttrString(object, "dtype");
   if (dtype) {
-    dlpackgen_refuse("its dtype %S %s", dtype, why);
+    dlpackgen_reject("its dtype %S %s", dtype, why);
     Py_DECREF(dtype);
   }
   return -1;
 }
 
-static int dlpackgen_np_refuse_kind(PyObject* object, char kind) {
+static int dlpackgen_np_reject_kind(PyObject* object, char kind) {
   switch (kind) {
-    case 'O': return dlpackgen_np_refuse(object, "holds Python objects, which DLPack has no type for");
+    case 'O': return dlpackgen_np_reject(object, "holds Python objects, which DLPack has no type for");
     case 'S':
     case 'U':
-    case 'T': return dlpackgen_np_refuse(object, "is text, which DLPack has no type for");
-    case 'V': return dlpackgen_np_refuse(object, "is structured, which DLPack has no type for: pass one of its fields");
+    case 'T': return dlpackgen_np_reject(object, "is text, which DLPack has no type for");
+    case 'V': return dlpackgen_np_reject(object, "is structured, which DLPack has no type for: pass one of its fields");
     case 'M':
-    case 'm': return dlpackgen_np_refuse(object, "is a time, which DLPack has no type for: pass .view('int64')");
-    default: return dlpackgen_np_refuse(object, "is a long double, whose format DLPack cannot name: convert it");
+    case 'm': return dlpackgen_np_reject(object, "is a time, which DLPack has no type for: pass .view('int64')");
+    default: return dlpackgen_np_reject(object, "is a long double, whose format DLPack cannot name: convert it");
   }
 }
 
 /* An array whose elements have no type in C: 1, or -1 with the reason. */
 DLPACKGEN_SLOW static int dlpackgen_np_no_element(PyObject* object) {
   const struct dlpackgen_np_dtype* d = dlpackgen_np_dtype_of(object);
-  if (d->number == DLPACKGEN_NP_VARIABLE_TEXT) return dlpackgen_np_refuse_kind(object, 'T');
+  if (d->number == DLPACKGEN_NP_VARIABLE_TEXT) return dlpackgen_np_reject_kind(object, 'T');
   /* Only NumPy knows how a type of another package is exported, if at all. */
   if (d->number >= DLPACKGEN_NP_EXTENSIONS) return 1;
-  return dlpackgen_np_refuse_kind(object, d->kind);
+  return dlpackgen_np_reject_kind(object, d->kind);
 }
 
 DLPACKGEN_FAST int dlpackgen_np_read(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
@@ -203,7 +203,7 @@ DLPACKGEN_FAST int dlpackgen_np_read(PyObject* object, int writable, DLTensor* o
   const unsigned int state = (unsigned int)a->flags;
   struct dlpackgen_memory memory;
   if (!element) return dlpackgen_np_no_element(object);
-  if (d->byte_order == dlpackgen_np_other_order()) return dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);
+  if (d->byte_order == dlpackgen_np_other_order()) return dlpackgen_np_reject(object, DLPACKGEN_NP_SWAPPED);
   memory.data = a->data;
   memory.ndim = a->ndim;
   memory.shape = a->shape;
@@ -219,11 +219,11 @@ static int dlpackgen_np_borrow(PyObject* object, int writable, DLTensor* out, in
 
 /* A matrix, a recarray or a memmap exports itself as an array does; only a masked
  * array leaves out what makes it one. */
-static int dlpackgen_np_refuse_subclass(PyObject* object) {
+static int dlpackgen_np_reject_subclass(PyObject* object) {
   const int has_mask = PyObject_HasAttrString((PyObject*)Py_TYPE(object), "mask") &&
                        PyObject_HasAttrString((PyObject*)Py_TYPE(object), "filled");
   if (!has_mask) return 0;
-  return dlpackgen_refuse(
+  return dlpackgen_reject(
       "it is a masked array, and a tensor cannot say which elements are masked: pass a.filled(...)");
 }
 
@@ -233,7 +233,7 @@ static const struct dlpackgen_adopted dlpackgen_adopted_numpy = {
     dlpackgen_np_recognize,
     dlpackgen_np_open,
     dlpackgen_np_borrow,
-    dlpackgen_np_refuse_subclass,
+    dlpackgen_np_reject_subclass,
     NULL,
     NULL,
     0,

@@ -46,39 +46,39 @@ static int dlpackgen_torch_open(PyObject* type) {
   return learnt;
 }
 
-/* Refuses values that differ from those in memory. The conjugate bit is only on complex
+/* Rejects values that differ from those in memory. The conjugate bit is only on complex
  * numbers; the negative one, since x.conj().imag has it, on all. */
 DLPACKGEN_FAST int dlpackgen_torch_check_bits(void* handle, DLDataType dtype) {
-  if (dlpackgen_torch.call.is_neg(handle)) return dlpackgen_refuse(DLPACKGEN_TORCH_NEGATED);
+  if (dlpackgen_torch.call.is_neg(handle)) return dlpackgen_reject(DLPACKGEN_TORCH_NEGATED);
   if (dtype.code != kDLComplex) return 0;
-  return dlpackgen_torch.call.is_conj(handle) ? dlpackgen_refuse(DLPACKGEN_TORCH_CONJUGATED) : 0;
+  return dlpackgen_torch.call.is_conj(handle) ? dlpackgen_reject(DLPACKGEN_TORCH_CONJUGATED) : 0;
 }
 
 /* Most tensors do not require grad, so that comes before the mode. */
 DLPACKGEN_FAST int dlpackgen_torch_check_grad(void* handle) {
   const struct dlpackgen_torch_functions* call = &dlpackgen_torch.call;
   void* impl = *(void**)handle;
-  if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_NEVER || !call->requires_grad(impl)) return 0;
-  if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_refuse(DLPACKGEN_TORCH_GRAD);
-  return call->grad_mode() ? dlpackgen_refuse(DLPACKGEN_TORCH_GRAD_ON) : 0;
+  if (DLPACKGEN_TORCH_REJECTS_GRAD == DLPACKGEN_NEVER || !call->requires_grad(impl)) return 0;
+  if (DLPACKGEN_TORCH_REJECTS_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_reject(DLPACKGEN_TORCH_GRAD);
+  return call->grad_mode() ? dlpackgen_reject(DLPACKGEN_TORCH_GRAD_ON) : 0;
 }
 
-/* Refuses what has no strides. */
+/* Rejects what has no strides. */
 DLPACKGEN_FAST int dlpackgen_torch_check_layout(PyObject* object, void* handle) {
   int32_t layout = 0;
   if (dlpackgen_torch.call.get_layout(handle, &layout) == 0 && layout == dlpackgen_torch.strided) return 0;
-  return dlpackgen_torch_refuse_attribute(object, "layout", "has no strided memory: call to_dense()");
+  return dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: call to_dense()");
 }
 
 /* 1 for a device that other routes know, which meta is not. */
 DLPACKGEN_FAST int dlpackgen_torch_read_device(PyObject* object, void* handle, DLTensor* out) {
   int32_t type = -1, index = 0;
-  if (dlpackgen_torch.call.get_device_type(handle, &type) != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+  if (dlpackgen_torch.call.get_device_type(handle, &type) != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
   out->device.device_type = kDLCPU;
   out->device.device_id = 0;
   if (type == dlpackgen_torch.cpu) return 0;
-  if (type != dlpackgen_torch.cuda) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;
-  if (dlpackgen_torch.call.get_device_index(handle, &index) != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+  if (type != dlpackgen_torch.cuda) return dlpackgen_torch_reject(object) < 0 ? -1 : 1;
+  if (dlpackgen_torch.call.get_device_index(handle, &index) != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
   out->device.device_type = dlpackgen_torch.gpu;
   out->device.device_id = index;
   return 0;
@@ -90,7 +90,7 @@ DLPACKGEN_FAST int dlpackgen_torch_read_dtype(PyObject* object, void* handle, DL
     out->dtype = dlpackgen_torch.dtypes[number];
     if (out->dtype.lanes != 0) return 0;
   }
-  return dlpackgen_torch_refuse_attribute(object, "dtype", "has no DLPack equivalent");
+  return dlpackgen_torch_reject_attribute(object, "dtype", "has no DLPack equivalent");
 }
 
 /* Wrappers of vmap, grad and jvp fail here, and so does a nested tensor. Shape and strides
@@ -101,8 +101,8 @@ DLPACKGEN_FAST int dlpackgen_torch_read_shape(void* handle, DLTensor* out, int64
   int64_t dim = 0;
   if (call->get_dim(handle, &dim) != 0 || call->get_sizes(handle, &out->shape) != 0 ||
       call->get_strides(handle, &out->strides) != 0)
-    return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
-  if ((uint64_t)dim > DLPACKGEN_MAX_NDIM) return dlpackgen_refuse_dimensions(dim);
+    return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
+  if ((uint64_t)dim > DLPACKGEN_MAX_NDIM) return dlpackgen_reject_dimensions(dim);
   out->ndim = (int32_t)dim;
   dlpackgen_copy_numbers(out, scratch);
   return 0;
@@ -113,7 +113,7 @@ DLPACKGEN_FAST int dlpackgen_torch_read_shape(void* handle, DLTensor* out, int64
 DLPACKGEN_SLOW static int dlpackgen_torch_check_memory(const DLTensor* out) {
   for (int32_t i = 0; i < out->ndim; i++)
     if (out->shape[i] == 0) return 0;
-  return dlpackgen_refuse(
+  return dlpackgen_reject(
       "it has elements and no memory: its storage was freed, or it stands for a tensor "
       "(functionalized, fake or all zeros)");
 }
@@ -131,7 +131,7 @@ DLPACKGEN_FAST int dlpackgen_torch_read_data(void* handle, int writable, DLTenso
     out->data = (void*)data;
   }
   out->byte_offset = 0;
-  if (result != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+  if (result != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
   return out->data ? 0 : dlpackgen_torch_check_memory(out);
 }
 
@@ -150,7 +150,7 @@ DLPACKGEN_FAST uint64_t dlpackgen_torch_needs(const DLTensor* view, uint64_t off
   return end * (((uint64_t)view->dtype.bits * view->dtype.lanes + 7) / 8);
 }
 
-/* Refuses a tensor whose storage was resized to less than it needs: torch lets it keep
+/* Rejects a tensor whose storage was resized to less than it needs: torch lets it keep
  * its shape. plain is what dlpackgen_torch_plain() gave. */
 DLPACKGEN_FAST int dlpackgen_torch_check_storage(void* handle, const uint64_t* plain, const DLTensor* view) {
   int64_t bytes = 0, offset = 0;
@@ -162,10 +162,10 @@ DLPACKGEN_FAST int dlpackgen_torch_check_storage(void* handle, const uint64_t* p
     offset = (int64_t)plain[words->offset];
   } else if (dlpackgen_torch.call.get_storage_size(handle, &bytes) != 0 ||
              dlpackgen_torch.call.get_storage_offset(handle, &offset) != 0) {
-    return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+    return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
   }
   needs = dlpackgen_torch_needs(view, (uint64_t)offset);
-  return bytes >= 0 && needs <= (uint64_t)bytes ? 0 : dlpackgen_torch_refuse_short(needs, (uint64_t)bytes);
+  return bytes >= 0 && needs <= (uint64_t)bytes ? 0 : dlpackgen_torch_reject_short(needs, (uint64_t)bytes);
 }
 
 /* What the keys of most tensors tell at once: layout, device, and that no bit is set. 1
@@ -185,7 +185,7 @@ static int dlpackgen_torch_read_by_shim(PyObject* object, int writable, DLTensor
   void* handle = dlpackgen_torch_handle(object);
   const uint64_t* plain;
   int result;
-  if (!handle) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;
+  if (!handle) return dlpackgen_torch_reject(object) < 0 ? -1 : 1;
   plain = dlpackgen_torch_plain(handle);
   result = dlpackgen_torch_read_kind(object, handle, plain, out);
   if (result != 0) return result;
@@ -204,15 +204,15 @@ static int dlpackgen_torch_borrow(PyObject* object, int writable, DLTensor* out,
 #define DLPACKGEN_TORCH_NO_ALIAS \
   "its detach() returned no alias of it, as under a TorchFunctionMode that overrides detach(): call this outside of it"
 
-/* Refuses what the shim cannot look into: detach() of a tensor and of a parameter is a
+/* Rejects what the shim cannot look into: detach() of a tensor and of a parameter is a
  * plain torch.Tensor, which Parameter derives from. */
 static int dlpackgen_torch_check_kind(PyObject* object, PyObject* alias) {
   PyTypeObject* const type = Py_TYPE(object);
   if (Py_TYPE(alias) == type || (void*)Py_TYPE(alias) == PyType_GetSlot(type, Py_tp_base)) return 0;
-  return dlpackgen_refuse(DLPACKGEN_TORCH_NO_ALIAS);
+  return dlpackgen_reject(DLPACKGEN_TORCH_NO_ALIAS);
 }
 
-/* Refuses the view of an alias that is not what the object itself is by now: an alias
+/* Rejects the view of an alias that is not what the object itself is by now: an alias
  * has its storage, so memory that was separated is the object's, too. */
 static int dlpackgen_torch_check_alias(PyObject* object, const DLTensor* alias, uint64_t* flags) {
   int64_t numbers[DLPACKGEN_SCRATCH];
@@ -224,7 +224,7 @@ static int dlpackgen_torch_check_alias(PyObject* object, const DLTensor* alias, 
   for (int32_t i = 0; same && i < own.ndim; i++)
     same = own.shape[i] == alias->shape[i] && own.strides[i] == alias->strides[i];
   if (result < 0) return -1;
-  return same ? 0 : dlpackgen_refuse(DLPACKGEN_TORCH_NO_ALIAS);
+  return same ? 0 : dlpackgen_reject(DLPACKGEN_TORCH_NO_ALIAS);
 }
 
 /* What is kept may be written to later, by whoever it is handed on to, so memory
@@ -249,7 +249,7 @@ static int dlpackgen_torch_hold(PyObject* object, int writable, DLTensor* out, i
 static int dlpackgen_torch_guard(PyObject* object, const DLTensor* tensor) {
   void* handle = dlpackgen_torch_handle(object);
   const uint64_t* plain = handle ? dlpackgen_torch_plain(handle) : NULL;
-  if (!handle) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+  if (!handle) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
   if (!plain && dlpackgen_torch_check_bits(handle, tensor->dtype) < 0) return -1;
   if (dlpackgen_torch_check_grad(handle) < 0) return -1;
   return dlpackgen_torch_check_storage(handle, plain, tensor);
@@ -262,7 +262,7 @@ static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
     dlpackgen_torch_recognize,
     dlpackgen_torch_open,
     dlpackgen_torch_borrow,
-    dlpackgen_torch_refuse,
+    dlpackgen_torch_reject,
     NULL,
     dlpackgen_torch_hold,
     0,

@@ -112,7 +112,7 @@ static const struct dlpackgen_loaded_name dlpackgen_torch_symbols[] = {
 };
 
 /* The functions that give the number of a dtype. What is not listed, such as a
- * quantized type, is refused. */
+ * quantized type, is rejected. */
 static const struct {
   const char* name;
   DLDataType dtype;

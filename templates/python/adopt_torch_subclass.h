@@ -7,14 +7,14 @@
 
 #include "adopt_torch_shim.h"
 
-/* When a tensor that requires grad is refused: while grad mode is on (what is done
+/* When a tensor that requires grad is rejected: while grad mode is on (what is done
  * to it then would be missing from the gradients), always, or never. A module
- * chooses by defining DLPACKGEN_TORCH_REFUSES_GRAD before it includes this. */
+ * chooses by defining DLPACKGEN_TORCH_REJECTS_GRAD before it includes this. */
 #define DLPACKGEN_WHILE_ON 0
 #define DLPACKGEN_ALWAYS 1
 #define DLPACKGEN_NEVER 2
-#ifndef DLPACKGEN_TORCH_REFUSES_GRAD
-#define DLPACKGEN_TORCH_REFUSES_GRAD DLPACKGEN_WHILE_ON
+#ifndef DLPACKGEN_TORCH_REJECTS_GRAD
+#define DLPACKGEN_TORCH_REJECTS_GRAD DLPACKGEN_WHILE_ON
 #endif
 
 #define DLPACKGEN_TORCH_NEGATED "its memory holds the negated values: pass resolve_neg()"
@@ -40,10 +40,10 @@ DLPACKGEN_SLOW static int dlpackgen_torch_attribute(PyObject* object, const char
 }
 
 /* Says what is wrong with an attribute. */
-DLPACKGEN_SLOW static int dlpackgen_torch_refuse_attribute(PyObject* object, const char* name, const char* why) {
+DLPACKGEN_SLOW static int dlpackgen_torch_reject_attribute(PyObject* object, const char* name, const char* why) {
   PyObject* value = PyObject_GetAttrString(object, name);
   if (value) {
-    dlpackgen_refuse("its %s %S %s", name, value, why);
+    dlpackgen_reject("its %s %S %s", name, value, why);
     Py_DECREF(value);
   }
   return -1;
@@ -55,7 +55,7 @@ DLPACKGEN_SLOW static int dlpackgen_torch_check_strided(PyObject* object) {
   const int is_strided = layout ? dlpackgen_is_text(PyObject_Str(layout), "torch.strided") : -1;
   Py_XDECREF(layout);
   if (is_strided < 0) return -1;
-  return is_strided ? 0 : dlpackgen_torch_refuse_attribute(object, "layout", "has no strided memory: call to_dense()");
+  return is_strided ? 0 : dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: call to_dense()");
 }
 
 /* Gives torch.Tensor for a type that derives from it: a borrowed reference, or NULL, with
@@ -79,20 +79,20 @@ static int dlpackgen_torch_has_dispatch(PyObject* type) {
   return tensor || PyErr_Occurred() ? has : 0;
 }
 
-static int dlpackgen_torch_refuse_dispatch(PyObject* type) {
+static int dlpackgen_torch_reject_dispatch(PyObject* type) {
   PyObject* name = PyObject_GetAttrString(type, "__qualname__");
   if (name) {
-    dlpackgen_refuse("it is a %S, a subclass of torch.Tensor that defines __torch_dispatch__: wrap in torch.ops", name);
+    dlpackgen_reject("it is a %S, a subclass of torch.Tensor that defines __torch_dispatch__: wrap in torch.ops", name);
     Py_DECREF(name);
   }
   return -1;
 }
 
-static int dlpackgen_torch_refuse_bits(PyObject* object) {
+static int dlpackgen_torch_reject_bits(PyObject* object) {
   int bit = dlpackgen_torch_ask(object, "is_neg");
-  if (bit != 0) return bit < 0 ? -1 : dlpackgen_refuse(DLPACKGEN_TORCH_NEGATED);
+  if (bit != 0) return bit < 0 ? -1 : dlpackgen_reject(DLPACKGEN_TORCH_NEGATED);
   bit = dlpackgen_torch_ask(object, "is_conj");
-  return bit > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_CONJUGATED) : bit;
+  return bit > 0 ? dlpackgen_reject(DLPACKGEN_TORCH_CONJUGATED) : bit;
 }
 
 /* Where torch's own module is not to be had, grad mode counts as on. */
@@ -108,18 +108,18 @@ static int dlpackgen_torch_grad_is_on(PyObject* object) {
   return is_on;
 }
 
-static int dlpackgen_torch_refuse_grad(PyObject* object) {
+static int dlpackgen_torch_reject_grad(PyObject* object) {
   int required = 0;
-  if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_NEVER) return 0;
+  if (DLPACKGEN_TORCH_REJECTS_GRAD == DLPACKGEN_NEVER) return 0;
   required = dlpackgen_torch_attribute(object, "requires_grad");
   if (required <= 0) return required;
-  if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_refuse(DLPACKGEN_TORCH_GRAD);
+  if (DLPACKGEN_TORCH_REJECTS_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_reject(DLPACKGEN_TORCH_GRAD);
   required = dlpackgen_torch_grad_is_on(object);
-  return required > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_GRAD_ON) : required;
+  return required > 0 ? dlpackgen_reject(DLPACKGEN_TORCH_GRAD_ON) : required;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_torch_refuse_short(uint64_t needs, uint64_t bytes) {
-  return dlpackgen_refuse("it needs %llu bytes of storage, which was resized to %llu", (unsigned long long)needs,
+DLPACKGEN_SLOW static int dlpackgen_torch_reject_short(uint64_t needs, uint64_t bytes) {
+  return dlpackgen_reject("it needs %llu bytes of storage, which was resized to %llu", (unsigned long long)needs,
                           (unsigned long long)bytes);
 }
 
@@ -149,9 +149,9 @@ static uint64_t dlpackgen_torch_span(PyObject* object) {
   return span;
 }
 
-/* Refuses a tensor whose storage was resized to less than it needs. One that has no
+/* Rejects a tensor whose storage was resized to less than it needs. One that has no
  * storage to speak of is left to whoever exports it. */
-static int dlpackgen_torch_refuse_storage(PyObject* object) {
+static int dlpackgen_torch_reject_storage(PyObject* object) {
   PyObject* storage = PyObject_CallMethod(object, "untyped_storage", NULL);
   uint64_t bytes = 0, needs = 0;
   if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {
@@ -164,21 +164,21 @@ static int dlpackgen_torch_refuse_storage(PyObject* object) {
   if (needs != 0) needs *= dlpackgen_torch_count(object, "element_size");
   Py_XDECREF(storage);
   if (PyErr_Occurred()) return -1;
-  return needs <= bytes ? 0 : dlpackgen_torch_refuse_short(needs, bytes);
+  return needs <= bytes ? 0 : dlpackgen_torch_reject_short(needs, bytes);
 }
 
-/* Refuses what torch's exchange table and __dlpack__ hand out with other values than
+/* Rejects what torch's exchange table and __dlpack__ hand out with other values than
  * the tensor has, or without any. */
-DLPACKGEN_SLOW static int dlpackgen_torch_refuse(PyObject* object) {
+DLPACKGEN_SLOW static int dlpackgen_torch_reject(PyObject* object) {
   const int dispatches = dlpackgen_torch_has_dispatch((PyObject*)Py_TYPE(object));
   int is_meta;
-  if (dispatches != 0) return dispatches < 0 ? -1 : dlpackgen_torch_refuse_dispatch((PyObject*)Py_TYPE(object));
+  if (dispatches != 0) return dispatches < 0 ? -1 : dlpackgen_torch_reject_dispatch((PyObject*)Py_TYPE(object));
   is_meta = dlpackgen_torch_attribute(object, "is_meta");
-  if (is_meta != 0) return is_meta < 0 ? -1 : dlpackgen_refuse("its device is meta, where tensors have no memory");
+  if (is_meta != 0) return is_meta < 0 ? -1 : dlpackgen_reject("its device is meta, where tensors have no memory");
   if (dlpackgen_torch_check_strided(object) < 0) return -1;
-  if (dlpackgen_torch_refuse_bits(object) < 0) return -1;
-  if (dlpackgen_torch_refuse_storage(object) < 0) return -1;
-  return dlpackgen_torch_refuse_grad(object);
+  if (dlpackgen_torch_reject_bits(object) < 0) return -1;
+  if (dlpackgen_torch_reject_storage(object) < 0) return -1;
+  return dlpackgen_torch_reject_grad(object);
 }
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_ */

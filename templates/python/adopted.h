@@ -45,33 +45,33 @@ struct dlpackgen_adopted {
    * may ask, each in its own copy of this code. It may run any code: it is called
    * before a call reads its first argument. NULL, or with the environment variable
    * DLPACKGEN_NO_NATIVE_READERS set: the type is never adopted, and the row is there
-   * for refuse() alone.
+   * for reject() alone.
    */
   int (*open)(PyObject* type);
 
   /**
    * Fills *out with a view that is good until control returns to Python: 0, or
    * -1 with an exception, or 1 to leave this one object to the other routes (the
-   * type's exchange table, or __dlpack__), which do not ask refuse() then. shape
+   * type's exchange table, or __dlpack__), which do not ask reject() then. shape
    * and strides may point into the object or to scratch, which has
    * DLPACKGEN_SCRATCH numbers; where the library changes them without the GIL, they
    * must be in scratch, copied before they are checked. strides is NULL only with
    * ndim 0. data may be NULL
-   * where there are no elements; the caller refuses what has elements and no data,
+   * where there are no elements; the caller rejects what has elements and no data,
    * and checks everything that its parameter says, so nothing of that needs to be
    * looked at here. *flags is 0 before, and gets DLPack's flags. With writable,
-   * what must not be written to is refused with BufferError; without, it gets
+   * what must not be written to is rejected with BufferError; without, it gets
    * DLPACK_FLAG_BITMASK_READ_ONLY.
    */
   int (*borrow)(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags);
 
   /**
    * Asked about each object whose type derives from this one but is not this
-   * one: 0 to let the other routes read it, -1 with an exception to refuse it.
+   * one: 0 to let the other routes read it, -1 with an exception to reject it.
    * Objects of the type itself are asked about too where open() gave 0.
-   * May be NULL: nothing is refused.
+   * May be NULL: nothing is rejected.
    */
-  int (*refuse)(PyObject* object);
+  int (*reject)(PyObject* object);
 
   /**
    * The stream on which the library works now on a device that is not the CPU:

@@ -1,4 +1,4 @@
-/* Back ends for devices, by the table of dlpackgen_backend.h: whose memory a tensor is in,
+/* Backends for devices, by the table of dlpackgen_backend.h: whose memory a tensor is in,
  * streams that wait for each other, and memory for results. Nothing of a driver is
  * loaded before the first tensor on its device. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_BACKEND_H_
@@ -12,7 +12,7 @@ static const char dlpackgen_backend_capsule[] = "dlpackgen_backend";
  * another one. */
 static int dlpackgen_check_backend(const dlpackgen_backend* table) {
   if (table && table->abi_version == DLPACKGEN_BACKEND_ABI_VERSION && table->size >= sizeof *table) return 0;
-  PyErr_Format(PyExc_ValueError, "the table of a back end for devices is of version %u, and %u is expected",
+  PyErr_Format(PyExc_ValueError, "the table of a backend for devices is of version %u, and %u is expected",
                table ? (unsigned)table->abi_version : 0U, (unsigned)DLPACKGEN_BACKEND_ABI_VERSION);
   return -1;
 }
@@ -36,7 +36,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_use_backend(PyObject* module, const dlpackgen
          state->backends[i].table->device_type != table->device_type)
     i++;
   if (i == DLPACKGEN_MAX_BACKENDS) {
-    PyErr_Format(PyExc_RuntimeError, "no room for a back end: %d at most", (int)DLPACKGEN_MAX_BACKENDS);
+    PyErr_Format(PyExc_RuntimeError, "no room for a backend: %d at most", (int)DLPACKGEN_MAX_BACKENDS);
     return -1;
   }
   state->backends[i].table = table;
@@ -44,10 +44,10 @@ DLPACKGEN_PYTHON_API int dlpackgen_use_backend(PyObject* module, const dlpackgen
   return 0;
 }
 
-/* Gives the device type whose back end knows the memory of another one. */
+/* Gives the device type whose backend knows the memory of another one. */
 static int32_t dlpackgen_family(DLDevice device) { return dlpackgen_device_owner((int32_t)device.device_type); }
 
-/* Finds the back end that knows a device; NULL where the module uses none. */
+/* Finds the backend that knows a device; NULL where the module uses none. */
 static const struct dlpackgen_backend_entry* dlpackgen_backend_of(const struct dlpackgen_state* state,
                                                                   DLDevice device) {
   for (int i = 0; i < DLPACKGEN_MAX_BACKENDS && state->backends[i].table; i++)
@@ -71,7 +71,7 @@ static dlpackgen_stream dlpackgen_stream_at(DLDevice device, void* handle) {
   return stream;
 }
 
-/* The exception for an error of a back end. */
+/* The exception for an error of a backend. */
 static PyObject* dlpackgen_backend_kind(int code) {
   switch (code) {
     case DLPACKGEN_BACKEND_OUT_OF_MEMORY: return PyExc_MemoryError;
@@ -135,7 +135,7 @@ static int dlpackgen_check_owners(const struct dlpackgen_call* call) {
 /* Streams */
 
 /* Lets the stream of the call wait for the work that the library of an argument has on
- * its own stream: 1 when that is done, 0 without a back end, -1 with an exception. Once
+ * its own stream: 1 when that is done, 0 without a backend, -1 with an exception. Once
  * the call ends, the library's stream waits for that of the call. */
 static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.device);

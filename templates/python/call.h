@@ -169,7 +169,7 @@ static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
     if (left <= 0) return left;
     a->private_.adopted = NULL;
   }
-  if (dlpackgen_question(call->private_.state, a->object, a->private_.refusing, a->private_.asks))
+  if (dlpackgen_question(call->private_.state, a->object, a->private_.rejecting, a->private_.asks))
     return dlpackgen_about(call->function, i);
   if (dlpackgen_check_type(call, i)) return -1;
   a->private_.done = !a->private_.trusted;
@@ -180,7 +180,7 @@ static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
 /* Gives the adopted table by which the library of a type tells its stream, which holds
  * for types that derive from its own, too; or NULL. */
 static const struct dlpackgen_adopted* dlpackgen_teller(const struct dlpackgen_route* route) {
-  const struct dlpackgen_adopted* table = route->adopted ? route->adopted : route->refusing;
+  const struct dlpackgen_adopted* table = route->adopted ? route->adopted : route->rejecting;
   return table && table->stream ? table : NULL;
 }
 
@@ -199,7 +199,7 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call* call, int i, PyObject* o
   a->private_.done = 0;
   a->private_.type = (PyTypeObject*)Py_NewRef(route->type);
   a->private_.adopted = route->adopted;
-  a->private_.refusing = route->refusing;
+  a->private_.rejecting = route->rejecting;
   a->private_.streams = dlpackgen_teller(route);
   a->private_.waits = 0;
   a->private_.api = route->api;
@@ -276,7 +276,7 @@ static void dlpackgen_drop_types(struct dlpackgen_call* call) {
 }
 
 /* Finds the stream while code may still run: 0, or -1 with an exception. Tensors whose
- * library works on another one are waited for by a back end, or asked for on this one. */
+ * library works on another one are waited for by a backend, or asked for on this one. */
 static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
   int other = -1;
   if (dlpackgen_choose_stream(call)) return -1;

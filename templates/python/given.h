@@ -186,7 +186,7 @@ DLPACKGEN_FAST int dlpackgen_is_plain(PyObject* object) {
   return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
 }
 
-static int dlpackgen_refuse_missing(const struct dlpackgen_call* call, int i) {
+static int dlpackgen_reject_missing(const struct dlpackgen_call* call, int i) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
@@ -197,7 +197,7 @@ DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call* call, int i)
   const struct dlpackgen_parameter* p = &call->function->parameters[i];
   struct dlpackgen_argument* a = &call->arguments[i];
   if (!p->optional && a->object) return dlpackgen_wrong_kind(call, i, "None");
-  if (!p->optional) return dlpackgen_refuse_missing(call, i);
+  if (!p->optional) return dlpackgen_reject_missing(call, i);
   memset(a, 0, sizeof *a);
   a->integer = p->int_default;
   a->real = p->float_default;

@@ -113,7 +113,7 @@ static dlpackgen_error_code dlpackgen_copy_metadata(DLTensor* tensor, int64_t* n
   if (!tensor->strides) {
     memset(strides, 0, size);
     /* Extents whose product is too large are those of an empty tensor, whose strides
-     * mean nothing, or for the validator to refuse. */
+     * mean nothing, or for the validator to reject. */
     const dlpackgen_error_code error = dlpackgen_compact_strides(tensor->ndim, numbers, strides);
     if (error != DLPACKGEN_OK && error != DLPACKGEN_ERROR_TOO_LARGE) return error;
   }

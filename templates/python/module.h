@@ -35,8 +35,8 @@ static int dlpackgen_clear(PyObject* module) {
 
 static void dlpackgen_free_module(void* module) { dlpackgen_clear((PyObject*)module); }
 
-/* Interpreters other than the main one: 3.12 and newer refuse by the slot. */
-static int dlpackgen_refuse_subinterpreter(void) {
+/* Interpreters other than the main one: 3.12 and newer reject by the slot. */
+static int dlpackgen_reject_subinterpreter(void) {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return 0;
   PyErr_SetString(PyExc_ImportError, "this module works in the main interpreter alone");
   return -1;
@@ -49,7 +49,7 @@ static struct dlpackgen_module* dlpackgen_module_of(PyModuleDef* definition) {
 static int dlpackgen_exec(PyObject* module) {
   struct dlpackgen_state* state = dlpackgen_state_of(module);
   struct dlpackgen_module* own = dlpackgen_module_of(PyModule_GetDef(module));
-  if (dlpackgen_refuse_subinterpreter() || dlpackgen_check_functions(own->functions)) return -1;
+  if (dlpackgen_reject_subinterpreter() || dlpackgen_check_functions(own->functions)) return -1;
   if (dlpackgen_make_constants(state)) return -1;
   state->tensor = dlpackgen_make_type(module);
   if (!state->tensor || PyModule_AddObjectRef(module, "Tensor", state->tensor)) return -1;

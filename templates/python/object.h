@@ -6,7 +6,7 @@
 
 struct dlpackgen_object {
   PyObject_HEAD DLManagedTensorVersioned* tensor;
-  const dlpackgen_backend* table; /* the back end of what is not finished, or NULL */
+  const dlpackgen_backend* table; /* the backend of what is not finished, or NULL */
   void* stream;                   /* that it is worked on */
 };
 
@@ -72,7 +72,7 @@ static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, i
   *out = dlpackgen_without_offset(&own->dl_tensor);
   *flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
   if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-    return dlpackgen_refuse("it is read-only, and the function writes to it");
+    return dlpackgen_reject("it is read-only, and the function writes to it");
   (void)scratch;
   return 0;
 }
@@ -111,7 +111,7 @@ static int dlpackgen_table_wrap(DLManagedTensorVersioned* tensor, void** out) {
   const dlpackgen_error_code error = dlpackgen_validate_versioned(tensor, DLPACKGEN_ACCEPT_NULL_STRIDES);
   struct dlpackgen_object* made = NULL;
   *out = NULL;
-  if (error != DLPACKGEN_OK) dlpackgen_refuse_error(tensor ? &tensor->dl_tensor : NULL, error);
+  if (error != DLPACKGEN_OK) dlpackgen_reject_error(tensor ? &tensor->dl_tensor : NULL, error);
   else if (!dlpackgen_newest) PyErr_SetString(PyExc_RuntimeError, "the module of this exchange table is gone");
   else made = (struct dlpackgen_object*)PyType_GenericAlloc((PyTypeObject*)dlpackgen_newest->tensor, 0);
   if (!made) return -1;
@@ -126,7 +126,7 @@ static int dlpackgen_table_borrow(void* object, DLTensor* out) {
   const DLManagedTensorVersioned* tensor = dlpackgen_tensor_of((PyObject*)object);
   if (!tensor) return -1;
   if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED)
-    return dlpackgen_refuse("a borrowed view cannot say that the tensor is read-only or padded");
+    return dlpackgen_reject("a borrowed view cannot say that the tensor is read-only or padded");
   *out = dlpackgen_without_offset(&tensor->dl_tensor);
   return 0;
 }
@@ -212,7 +212,7 @@ static DLManagedTensorVersioned* dlpackgen_copied(const struct dlpackgen_object*
   const size_t bits = (size_t)dlpackgen_element_bits(from->dtype, object->tensor->flags);
   if (table) return dlpackgen_copied_by_backend(object, table);
   if (bits % 8 || !dlpackgen_device_is_host_readable((int32_t)from->device.device_type)) {
-    dlpackgen_refuse("copies are made of whole bytes in memory of the host");
+    dlpackgen_reject("copies are made of whole bytes in memory of the host");
     return NULL;
   }
   DLManagedTensorVersioned* made = dlpackgen_allocate(dlpackgen_copied_as(object->tensor), from->ndim, from->shape);
@@ -237,7 +237,7 @@ static int dlpackgen_pair(PyObject* tuple, const char* name, long long out[2]) {
 }
 
 /* What is given out is finished, so there is nothing to wait for on any stream;
- * what is no stream of the device is refused all the same. A backend knows more numbers. */
+ * what is no stream of the device is rejected all the same. A backend knows more numbers. */
 static int dlpackgen_stream_fits(PyObject* stream, DLDevice device, const dlpackgen_backend* table) {
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
   dlpackgen_stream known;
@@ -246,7 +246,7 @@ static int dlpackgen_stream_fits(PyObject* stream, DLDevice device, const dlpack
   if (stream == Py_None) return 1;
   long long number;
   if (dlpackgen_number(stream, &number)) return 0;
-  if (number == -1 || !dlpackgen_stream_is_refused(streams, number)) return 1;
+  if (number == -1 || !dlpackgen_stream_is_rejected(streams, number)) return 1;
   if (streams == dlpackgen_streams_none && table) {
     const int64_t asked = number;
     if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;

@@ -24,7 +24,7 @@ static int dlpackgen_is_as_asked(const DLManagedTensorVersioned* made, const DLT
          !(made->flags & DLPACK_FLAG_BITMASK_READ_ONLY);
 }
 
-/* Allocates by a library: 0, 1 with an exception where it refuses to, or -1 with one. */
+/* Allocates by a library: 0, 1 with an exception where it does not, or -1 with one. */
 static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTensor* asked,
                                        DLManagedTensorVersioned** made) {
   DLTensor prototype = *asked; /* an allocator may change it, and what it gives is held against what was asked */
@@ -41,7 +41,7 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
   if (*made) dlpackgen_delete_quietly(*made, NULL);
   else dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
   *made = NULL;
-  if (!PyErr_Occurred()) dlpackgen_refuse("its library allocated another tensor than was asked for");
+  if (!PyErr_Occurred()) dlpackgen_reject("its library allocated another tensor than was asked for");
   return -1; /* also where a table succeeded and left an exception */
 }
 
@@ -56,8 +56,8 @@ static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* 
   return NULL;
 }
 
-/* Allocates by a library, or as above where that refuses, as the table of
- * cuda.core's StridedMemoryView does on the CPU. Want of memory is no refusal. */
+/* Allocates by a library, or as above where that rejects, as the table of
+ * cuda.core's StridedMemoryView does on the CPU. Want of memory is no rejection. */
 static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call, const DLPackExchangeAPI* makes,
                                                          const DLTensor* asked) {
   const int is_possible =

@@ -129,7 +129,7 @@ static int dlpackgen_adopt(struct dlpackgen_route* route, const struct dlpackgen
   if (is == DLPACKGEN_TYPE_EXACT && table->open && dlpackgen_native_readers_are_on()) opened = table->open(type);
   if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an adopted table did not open");
   if (opened) route->adopted = table;
-  else if (is != DLPACKGEN_TYPE_OTHER && table->refuse && !route->refusing) route->refusing = table;
+  else if (is != DLPACKGEN_TYPE_OTHER && table->reject && !route->rejecting) route->rejecting = table;
   return opened;
 }
 
@@ -214,7 +214,7 @@ static int dlpackgen_fill_route(struct dlpackgen_state* state, struct dlpackgen_
   }
   if (route->guard) route->asks = 0;
   if (route->adopted) route->yields = route->adopted->yields != 0;
-  else route->yields = !route->trusted || (route->asks && !route->plain) || route->refusing;
+  else route->yields = !route->trusted || (route->asks && !route->plain) || route->rejecting;
   return 0;
 }
 
@@ -328,7 +328,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_register_exchange_api(PyObject* module, PyObj
     return -1;
   }
   if (error != DLPACKGEN_OK)
-    return dlpackgen_refuse("this exchange table cannot be used: %s", dlpackgen_error_string(error));
+    return dlpackgen_reject("this exchange table cannot be used: %s", dlpackgen_error_string(error));
   const int place = dlpackgen_place_of(state, type);
   if (place < DLPACKGEN_MAX_REGISTERED && state->registered[place])
     DLPACKGEN_STORE(&state->registered[place]->api, ours);

@@ -4,7 +4,7 @@
 #define DLPACKGEN_PYTHON_STATE_H_
 
 #include <dlpackgen/message.h>
-#include "exchange.h"
+#include "api.h"
 
 #if defined(__GNUC__)
 #define DLPACKGEN_LOAD(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
@@ -39,9 +39,9 @@ enum {
 
 /* How objects of a type are read. Never changed once it is published. */
 struct dlpackgen_route {
-  PyObject* type;                           /* a strong reference, so that no other type gets its address */
-  const struct dlpackgen_adopted* adopted;  /* reads them */
-  const struct dlpackgen_adopted* refusing; /* may refuse them */
+  PyObject* type;                            /* a strong reference, so that no other type gets its address */
+  const struct dlpackgen_adopted* adopted;   /* reads them */
+  const struct dlpackgen_adopted* rejecting; /* may reject them */
   const DLPackExchangeAPI* api;
   const DLPackExchangeAPI* makes;                         /* new tensors, as its bases have them; or NULL */
   int (*guard)(PyObject* object, const DLTensor* tensor); /* asks what the table does not; or NULL */
@@ -51,7 +51,7 @@ struct dlpackgen_route {
   uint8_t trusted; /* its table runs no code of Python, and what it lends may be written to */
 };
 
-/* A back end for the devices of a type, and where their streams come from. */
+/* A backend for the devices of a type, and where their streams come from. */
 struct dlpackgen_backend_entry {
   const dlpackgen_backend* table;
   const dlpackgen_stream_source* source;

@@ -48,8 +48,8 @@ static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice dev
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
   char where[32];
-  if (streams != dlpackgen_streams_none && dlpackgen_stream_is_refused(streams, call->private_.number)) {
-    PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is refused on %s, where %lld is the default stream",
+  if (streams != dlpackgen_streams_none && dlpackgen_stream_is_rejected(streams, call->private_.number)) {
+    PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is rejected on %s, where %lld is the default stream",
                  call->function->name, call->private_.number, dlpackgen_device_text(device, where),
                  dlpackgen_default_stream(streams));
     return -1;
@@ -139,8 +139,8 @@ static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* de
   return !a->private_.adopted || found == 0;
 }
 
-/* Refuses an argument on another device than the one whose stream is that of the call. */
-DLPACKGEN_SLOW static int dlpackgen_refuse_device(const struct dlpackgen_call* call, int i, DLDevice device) {
+/* Rejects an argument on another device than the one whose stream is that of the call. */
+DLPACKGEN_SLOW static int dlpackgen_reject_device(const struct dlpackgen_call* call, int i, DLDevice device) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
@@ -163,7 +163,7 @@ static int dlpackgen_find_stream(struct dlpackgen_call* call, int wanting, DLDev
   }
   if (!call->private_.has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
   if (dlpackgen_same_device(device, call->private_.device)) return 0;
-  return dlpackgen_refuse_device(call, wanting, device);
+  return dlpackgen_reject_device(call, wanting, device);
 }
 
 /* Reads a member of the pair that __dlpack_device__ gives: an int, what has __index__, or
@@ -186,12 +186,12 @@ static int dlpackgen_read_device(PyObject* answer, DLDevice* device) {
   long long type = 0, id = 0;
   int failed = !pair;
   if (pair && PyTuple_Size(pair) != 2)
-    failed = dlpackgen_refuse("its __dlpack_device__ gave no pair of a device type and an id");
+    failed = dlpackgen_reject("its __dlpack_device__ gave no pair of a device type and an id");
   if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 0), 0, &type);
   if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 1), type == kDLCPU, &id);
   Py_XDECREF(pair);
   if (!failed && (type != (int32_t)type || id != (int32_t)id))
-    failed = dlpackgen_refuse("its __dlpack_device__ gave (%lld, %lld), which is no device", type, id);
+    failed = dlpackgen_reject("its __dlpack_device__ gave (%lld, %lld), which is no device", type, id);
   device->device_type = (DLDeviceType)type;
   device->device_id = (int32_t)id;
   return failed ? -1 : 0;
@@ -231,7 +231,7 @@ static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** s
   return *stream ? 0 : -1;
 }
 
-/* Refuses a tensor on another device than its __dlpack_device__ said: nothing made
+/* Rejects a tensor on another device than its __dlpack_device__ said: nothing made
  * its elements safe to read on the stream of the device that it is on. */
 static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];

@@ -11,10 +11,10 @@ static int dlpackgen_truth(PyObject* answer) {
   return truth;
 }
 
-/* Asks a method without arguments; what it says yes to is refused. */
-static int dlpackgen_refuse_if(PyObject* object, PyObject* method, const char* why) {
+/* Asks a method without arguments; what it says yes to is rejected. */
+static int dlpackgen_reject_if(PyObject* object, PyObject* method, const char* why) {
   const int truth = dlpackgen_truth(PyObject_CallMethodObjArgs(object, method, NULL));
-  return truth > 0 ? dlpackgen_refuse("%s", why) : truth;
+  return truth > 0 ? dlpackgen_reject("%s", why) : truth;
 }
 
 /* Tells whether a library, torch or Paddle, records what happens to tensors. */
@@ -27,19 +27,19 @@ static int dlpackgen_grad_is_recorded(const char* library) {
   return truth;
 }
 
-static int dlpackgen_refuse_grad(struct dlpackgen_state* state, PyObject* object) {
+static int dlpackgen_reject_grad(struct dlpackgen_state* state, PyObject* object) {
   int truth = dlpackgen_truth(PyObject_GetAttr(object, state->requires_grad));
   if (truth > 0) truth = dlpackgen_grad_is_recorded("torch");
-  return truth > 0 ? dlpackgen_refuse(
+  return truth > 0 ? dlpackgen_reject(
                          "it requires grad, which this function does not record: detach() it, or call under no_grad()")
                    : truth;
 }
 
 /* The same of Paddle's tensors, which say the opposite. */
-static int dlpackgen_refuse_no_stop(struct dlpackgen_state* state, PyObject* object) {
+static int dlpackgen_reject_no_stop(struct dlpackgen_state* state, PyObject* object) {
   const int stops = dlpackgen_truth(PyObject_GetAttr(object, state->stop_gradient));
   const int truth = stops == 0 ? dlpackgen_grad_is_recorded("paddle") : stops < 0 ? -1 : 0;
-  return truth > 0 ? dlpackgen_refuse(
+  return truth > 0 ? dlpackgen_reject(
                          "its stop_gradient is False, and this function does not record gradients: "
                          "detach() it, or call under paddle.no_grad()")
                    : truth;
@@ -50,35 +50,35 @@ static int dlpackgen_is_contiguous_anyhow(struct dlpackgen_state* state, PyObjec
   return dlpackgen_truth(PyObject_CallMethodObjArgs(object, state->is_dense, NULL));
 }
 
-static int dlpackgen_ask_all(struct dlpackgen_state* state, PyObject* object, const struct dlpackgen_adopted* refusing,
+static int dlpackgen_ask_all(struct dlpackgen_state* state, PyObject* object, const struct dlpackgen_adopted* rejecting,
                              uint8_t asks) {
-  if (refusing && refusing->refuse(object)) return dlpackgen_failed(PyExc_BufferError, "it was refused");
+  if (rejecting && rejecting->reject(object)) return dlpackgen_failed(PyExc_BufferError, "it was rejected");
   if (asks & dlpackgen_asks_mask)
-    return dlpackgen_refuse("some of its elements may be masked, which a tensor cannot say");
+    return dlpackgen_reject("some of its elements may be masked, which a tensor cannot say");
   if (asks & dlpackgen_asks_neg &&
-      dlpackgen_refuse_if(object, state->is_neg, "its memory holds the negated values: call resolve_neg() first"))
+      dlpackgen_reject_if(object, state->is_neg, "its memory holds the negated values: call resolve_neg() first"))
     return -1;
   if (asks & dlpackgen_asks_conj &&
-      dlpackgen_refuse_if(object, state->is_conj, "its memory holds the conjugated values: call resolve_conj() first"))
+      dlpackgen_reject_if(object, state->is_conj, "its memory holds the conjugated values: call resolve_conj() first"))
     return -1;
-  if (asks & dlpackgen_asks_grad && dlpackgen_refuse_grad(state, object)) return -1;
-  if (asks & dlpackgen_asks_stop && dlpackgen_refuse_no_stop(state, object)) return -1;
+  if (asks & dlpackgen_asks_grad && dlpackgen_reject_grad(state, object)) return -1;
+  if (asks & dlpackgen_asks_stop && dlpackgen_reject_no_stop(state, object)) return -1;
   const int dense = asks & dlpackgen_asks_dense ? dlpackgen_is_contiguous_anyhow(state, object) : 1;
-  return dense ? dense < 0 ? -1 : 0 : dlpackgen_refuse("it has no dense memory: pass to_dense()");
+  return dense ? dense < 0 ? -1 : 0 : dlpackgen_reject("it has no dense memory: pass to_dense()");
 }
 
 /* Some tensors have values that differ from those in memory, which neither their
  * tables nor their capsules say. */
-static int dlpackgen_question(struct dlpackgen_state* state, PyObject* object, const struct dlpackgen_adopted* refusing,
-                              uint8_t asks) {
-  return dlpackgen_ask_all(state, object, refusing, asks) ? dlpackgen_not_exported(object) : 0;
+static int dlpackgen_question(struct dlpackgen_state* state, PyObject* object,
+                              const struct dlpackgen_adopted* rejecting, uint8_t asks) {
+  return dlpackgen_ask_all(state, object, rejecting, asks) ? dlpackgen_not_exported(object) : 0;
 }
 
 /* The message about an object whose table was found by another type. */
 #define DLPACKGEN_OTHER_TYPE "it became an object of another type during the call"
 
-/* Refuses what the validator found in a tensor. */
-DLPACKGEN_SLOW static int dlpackgen_refuse_error(const DLTensor* tensor, dlpackgen_error_code error) {
+/* Rejects what the validator found in a tensor. */
+DLPACKGEN_SLOW static int dlpackgen_reject_error(const DLTensor* tensor, dlpackgen_error_code error) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   dlpackgen_put_invalid(&text, tensor, error);
@@ -96,7 +96,7 @@ static int dlpackgen_admit(struct dlpackgen_argument* a, int64_t* scratch, int c
   else if (tensor->ndim > 0 && !tensor->shape) error = DLPACKGEN_ERROR_SHAPE_NULL;
   else if (copy) error = dlpackgen_copy_metadata(tensor, scratch);
   if (error == DLPACKGEN_OK) error = dlpackgen_validate(tensor, a->flags, 0);
-  return error == DLPACKGEN_OK ? 0 : dlpackgen_refuse_error(tensor, error);
+  return error == DLPACKGEN_OK ? 0 : dlpackgen_reject_error(tensor, error);
 }
 
 /* Takes what a table gives for good. */
@@ -112,11 +112,11 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object
     *out = NULL;
     return dlpackgen_not_exported(object);
   }
-  if (!*out) return dlpackgen_refuse("its exchange table gave no tensor");
+  if (!*out) return dlpackgen_reject("its exchange table gave no tensor");
   if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;
   dlpackgen_delete(*out);
   *out = NULL;
-  return dlpackgen_refuse("its exchange table gave a tensor of another major version of DLPack");
+  return dlpackgen_reject("its exchange table gave a tensor of another major version of DLPack");
 }
 
 /* What a table lends has no flags: what is to be written to, or may be padded, is
@@ -159,17 +159,17 @@ static int dlpackgen_read_capsule(struct dlpackgen_state* state, struct dlpackge
 
 /* For longer than a call */
 
-DLPACKGEN_SLOW static int dlpackgen_refuse_misaligned(const DLTensor* tensor) {
+DLPACKGEN_SLOW static int dlpackgen_reject_misaligned(const DLTensor* tensor) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   dlpackgen_put_misaligned(&text, tensor);
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
-/* Refuses what cannot be used where it lies: 0, or -1 with an exception. */
+/* Rejects what cannot be used where it lies: 0, or -1 with an exception. */
 static int dlpackgen_check_use(const DLTensor* tensor, int writable) {
-  if (dlpackgen_is_misaligned(tensor)) return dlpackgen_refuse_misaligned(tensor);
-  return writable && dlpackgen_has_overlap(tensor) ? dlpackgen_refuse(DLPACKGEN_OVERLAPPING ": pass a contiguous copy")
+  if (dlpackgen_is_misaligned(tensor)) return dlpackgen_reject_misaligned(tensor);
+  return writable && dlpackgen_has_overlap(tensor) ? dlpackgen_reject(DLPACKGEN_OVERLAPPING ": pass a contiguous copy")
                                                    : 0;
 }
 
@@ -187,7 +187,7 @@ static int dlpackgen_take_adopted(const struct dlpackgen_adopted* adopted, PyObj
   if (failed < 0) return dlpackgen_failed(PyExc_BufferError, "it cannot be read"), dlpackgen_not_exported(object);
   if (failed) return 1;
   const dlpackgen_error_code error = dlpackgen_validate(&view, flags, 0);
-  if (error != DLPACKGEN_OK) dlpackgen_refuse_error(&view, error);
+  if (error != DLPACKGEN_OK) dlpackgen_reject_error(&view, error);
   else if (dlpackgen_check_use(&view, writable) == 0) *out = dlpackgen_from_owner(keep ? keep : object, &view, flags);
   Py_XDECREF(keep);
   return *out ? 0 : -1;
@@ -199,9 +199,9 @@ static DLManagedTensorVersioned* dlpackgen_finish_taking(struct dlpackgen_taken 
   const DLTensor* view = made ? &made->dl_tensor : &taken.legacy->dl_tensor;
   const uint64_t flags = made ? made->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
   const dlpackgen_error_code error = dlpackgen_validate(view, flags, DLPACKGEN_ACCEPT_NULL_STRIDES);
-  if (error != DLPACKGEN_OK) made = NULL, dlpackgen_refuse_error(view, error);
+  if (error != DLPACKGEN_OK) made = NULL, dlpackgen_reject_error(view, error);
   else if (writable && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-    made = NULL, dlpackgen_refuse("it is read-only, or cannot say that it is not");
+    made = NULL, dlpackgen_reject("it is read-only, or cannot say that it is not");
   else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_is_numbered_cpu(view->device))
     made = dlpackgen_modern(taken.versioned, taken.legacy);
   if (made && dlpackgen_check_use(&made->dl_tensor, writable)) {
@@ -223,10 +223,10 @@ static DLManagedTensorVersioned* dlpackgen_take_by_route(struct dlpackgen_state*
     DLManagedTensorVersioned* made;
     if (dlpackgen_take_adopted(how.adopted, object, writable, &made) <= 0) return made;
   }
-  if (!(how.plain && how.plain(object)) && dlpackgen_question(state, object, how.refusing, how.asks)) return NULL;
+  if (!(how.plain && how.plain(object)) && dlpackgen_question(state, object, how.rejecting, how.asks)) return NULL;
   const DLPackExchangeAPI* api = how.api;
   if (Py_TYPE(object) != type) {
-    dlpackgen_refuse(DLPACKGEN_OTHER_TYPE);
+    dlpackgen_reject(DLPACKGEN_OTHER_TYPE);
     return NULL;
   }
   if (api ? dlpackgen_own_by_table(api, object, &taken.versioned) : dlpackgen_take_capsule(state, object, NULL, &taken))

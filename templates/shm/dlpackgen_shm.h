@@ -5,7 +5,7 @@
  * with the last one, however that process ends: nothing else counts, and nothing is
  * left behind.
  *
- * A peer is not trusted. What arrives is refused unless its size is sealed, since
+ * A peer is not trusted. What arrives is rejected unless its size is sealed, since
  * touching memory that a peer cut off is a SIGBUS; what it says of itself is copied
  * once, and only the copy is checked and used. The elements are the peer's to change
  * at any time, unless they were copied: check no value where it lies. */
@@ -31,7 +31,7 @@ enum dlpackgen_shm_code {
    * (driver_code is EINTR). Nothing was sent or taken: call again. */
   DLPACKGEN_SHM_WOULD_BLOCK = 64,
   DLPACKGEN_SHM_CLOSED = 65,          /* the peer closed its end, or is dead */
-  DLPACKGEN_SHM_SOCKET = 66,          /* no Unix socket, or the kernel refuses */
+  DLPACKGEN_SHM_SOCKET = 66,          /* no Unix socket, or the kernel rejects it */
   DLPACKGEN_SHM_INVALID_MESSAGE = 67, /* not one byte with one descriptor; also none, as packets may be */
   DLPACKGEN_SHM_DESCRIPTOR = 68,      /* not of a memfd in ordinary pages */
   DLPACKGEN_SHM_NOT_SEALED = 69,      /* a peer could still change the size */
@@ -65,7 +65,7 @@ typedef struct dlpackgen_shm_table {
   int (*send)(int socket, const DLTensor* tensor, uint32_t flags, dlpackgen_backend_error* error);
 
   /* Takes one tensor that a peer sent, and maps it; its pages are read when they are
-   * touched. The caller owns it, as one of alloc. What is refused is taken off the
+   * touched. The caller owns it, as one of alloc. What is rejected is taken off the
    * socket and closed; no descriptor is left, whatever came. */
   int (*receive)(int socket, DLManagedTensorVersioned** tensor, dlpackgen_backend_error* error);
 } dlpackgen_shm_table;

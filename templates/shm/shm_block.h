@@ -1,5 +1,5 @@
 
-/* The tensors of this process, found by address. Part of the back end's C file. */
+/* The tensors of this process, found by address. Part of the backend's C file. */
 #ifndef DLPACKGEN_SHM_BLOCK_H_
 #define DLPACKGEN_SHM_BLOCK_H_
 

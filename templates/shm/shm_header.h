@@ -1,5 +1,5 @@
 
-/* What a memfd says of the tensor in it. Part of the back end's C file. */
+/* What a memfd says of the tensor in it. Part of the backend's C file. */
 #ifndef DLPACKGEN_SHM_HEADER_H_
 #define DLPACKGEN_SHM_HEADER_H_
 

@@ -1,6 +1,6 @@
 
-/* What a CPU has in the place of a device's streams, and copies. Part of the back
- * end's C file. */
+/* What a CPU has in the place of a device's streams, and copies. Part of the backend's
+ * C file. */
 #ifndef DLPACKGEN_SHM_HOST_H_
 #define DLPACKGEN_SHM_HOST_H_
 

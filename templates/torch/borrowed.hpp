@@ -41,14 +41,14 @@ inline constexpr const Site& described_site = site<Sites<K>, I>;
 }
 
 // A gradient that the backward does not compute would be dropped.
-inline void refuse_dropped(const Site& site, const at::Tensor& tensor) {
+inline void reject_dropped(const Site& site, const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.requires_grad()) return;
   fail_text(DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR, site,
             "it requires a gradient, which the backward does not compute: pass detach(), or name it under `of:`");
 }
 
-inline void refuse_dropped(const Site& site, const std::optional<at::Tensor>& tensor) {
-  if (tensor.has_value()) refuse_dropped(site, *tensor);
+inline void reject_dropped(const Site& site, const std::optional<at::Tensor>& tensor) {
+  if (tensor.has_value()) reject_dropped(site, *tensor);
 }
 
 // A list as C takes it.

@@ -65,7 +65,7 @@ inline bool is_empty(const DLTensor& tensor) {
   return false;
 }
 
-inline void refuse_strides(const DLTensor& tensor) {
+inline void reject_strides(const DLTensor& tensor) {
   for (std::int32_t i = 0; tensor.strides != nullptr && i < tensor.ndim; ++i) {
     if (tensor.strides[i] < 0 && tensor.shape[i] > 1) {
       throw BufferError("it has a negative stride, which ATen has not: pass a copy");
@@ -73,7 +73,7 @@ inline void refuse_strides(const DLTensor& tensor) {
   }
 }
 
-inline void refuse_misaligned(const DLTensor& tensor) {
+inline void reject_misaligned(const DLTensor& tensor) {
   if (!dlpackgen_is_misaligned(&tensor)) return;
   char text[256];
   dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
@@ -89,8 +89,8 @@ inline Elements elements_of(const DLTensor& tensor, bool on_host) {
   char* const begin = static_cast<char*>(tensor.data);
   if (is_empty(tensor)) return Elements{begin, *scalar};
   char* const data = begin + tensor.byte_offset;
-  refuse_strides(tensor);
-  if (on_host) refuse_misaligned(tensor);
+  reject_strides(tensor);
+  if (on_host) reject_misaligned(tensor);
   return Elements{data, *scalar};
 }
 
@@ -159,15 +159,15 @@ inline bool is_read_only(const DLManagedTensorVersioned& managed) noexcept {
   return (managed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
 }
 
-inline void refuse_copied(const DLManagedTensor&) {}
-inline void refuse_copied(const DLManagedTensorVersioned& managed) {
+inline void reject_copied(const DLManagedTensor&) {}
+inline void reject_copied(const DLManagedTensorVersioned& managed) {
   if ((managed.flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0) {
     throw BufferError("its producer copied it, which copy=False does not allow");
   }
 }
 
-inline void refuse_padded(const DLManagedTensor&) {}
-inline void refuse_padded(const DLManagedTensorVersioned& managed) {
+inline void reject_padded(const DLManagedTensor&) {}
+inline void reject_padded(const DLManagedTensorVersioned& managed) {
   if ((managed.flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0) {
     throw BufferError("its elements are padded to bytes, which ATen has no types for");
   }
@@ -180,7 +180,7 @@ Taken<Struct> received(Struct* managed) {
   if (managed == nullptr) throw Exception(Error(ErrorCode::null));
   Taken<Struct> taken(BasicManaged<Struct>::from_raw_unchecked(managed));
   throw_if_error(v0_0::detail::check_managed(*managed, Accept::null_strides));
-  refuse_padded(*managed);
+  reject_padded(*managed);
   return taken;
 }
 
@@ -189,7 +189,7 @@ Taken<Struct> received(Struct* managed) {
 template <class Torch, class Struct>
 typename Torch::Tensor take(Taken<Struct> taken, const How& how) {
   const Struct& managed = *taken.owned.get();
-  if (!how.may_copy) refuse_copied(managed);
+  if (!how.may_copy) reject_copied(managed);
   const typename Torch::Source source = Torch::source_of(managed.dl_tensor);
   if (!is_read_only(managed) || how.read_only == ReadOnly::allow) {
     const DLTensor& tensor = managed.dl_tensor;

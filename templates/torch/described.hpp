@@ -187,7 +187,7 @@ struct Kernel<K, R(A...)> {
 
   /** The same without data. Shapes may be symbols, which are not checked. */
   static R meta(A... arguments) {
-    detail::refuse_other_devices<detail::Sites<K>>(arguments...);
+    detail::reject_other_devices<detail::Sites<K>>(arguments...);
     at::Tensor made[K::results + 1];
     if (detail::has_symbols(arguments...)) {
       K::shapes(made, detail::any_tensor(arguments...), arguments...);

@@ -1,7 +1,7 @@
 /**
  * \file device.hpp
- * A back end for torch's devices, by the table of dlpackgen_backend.h, such as that for
- * CUDA: whose memory a tensor is in that comes from elsewhere, and how long the back end
+ * A backend for torch's devices, by the table of dlpackgen_backend.h, such as that for
+ * CUDA: whose memory a tensor is in that comes from elsewhere, and how long the backend
  * keeps what it allocated.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_DEVICE_HPP_
@@ -37,7 +37,7 @@ inline dlpackgen_pointer_attributes owner_of(const dlpackgen_backend& table, DLD
 // Asks about the first byte and, where the elements reach beyond what is allocated there,
 // the last one: memory may be mapped of several allocations, as torch's expandable
 // segments are, and drivers tell of one at a time.
-inline void refuse_other_owner(const dlpackgen_backend& table, DLDevice said, const char* begin, std::size_t bytes) {
+inline void reject_other_owner(const dlpackgen_backend& table, DLDevice said, const char* begin, std::size_t bytes) {
   const dlpackgen_pointer_attributes info = owner_of(table, said, begin);
   const auto before = static_cast<std::size_t>(begin - static_cast<const char*>(info.base));
   if (info.bytes != 0 && before + bytes > info.bytes) owner_of(table, said, begin + bytes - 1);
@@ -49,11 +49,11 @@ inline void check_owner(const DLTensor& tensor, const Elements& elements) {
   if (table == nullptr || tensor.device.device_type == kDLCPU) return;
   const std::size_t span = extents_of(tensor).span;
   if (span == 0) return;
-  refuse_other_owner(*table, tensor.device, static_cast<const char*>(elements.data),
+  reject_other_owner(*table, tensor.device, static_cast<const char*>(elements.data),
                      span * c10::elementSize(elements.scalar));
 }
 
-// Tensors of other allocators are refused by the back end, which is no concern here.
+// Tensors of other allocators are rejected by the backend, which is no concern here.
 inline void keep_for_torch(DLManagedTensorVersioned* managed) noexcept {
   const dlpackgen_backend* const table = used_device.load(std::memory_order_acquire);
   const DLDevice device = managed->dl_tensor.device;
@@ -61,7 +61,7 @@ inline void keep_for_torch(DLManagedTensorVersioned* managed) noexcept {
   try {
     const dlpackgen_stream stream{current_stream(device), device, 0, 0};
     static_cast<void>(table->keep_until(managed, &stream, nullptr));
-  } catch (...) {  // the deleter waits for less then, as it does without a back end
+  } catch (...) {  // the deleter waits for less then, as it does without a backend
   }
 }
 
@@ -85,10 +85,10 @@ inline int stream_of_torch(void*, DLDevice device, void** handle) noexcept {
 }  // namespace detail
 
 /**
- * Lets take() and what is made of it use a back end for torch's devices; nullptr for none
+ * Lets take() and what is made of it use a backend for torch's devices; nullptr for none
  * any more. The driver is asked whose memory a tensor is in, pinned memory too: one that
- * says another device, as after it was freed, or reaches beyond that memory is refused.
- * Memory that the back end itself has allocated is kept, once torch lets go of it, until
+ * says another device, as after it was freed, or reaches beyond that memory is rejected.
+ * Memory that the backend itself has allocated is kept, once torch lets go of it, until
  * the work is done that torch's stream has then. The table must be kept for ever. Any thread.
  *
  * \throws BufferError for a table of another version, or for devices that are not torch's.
@@ -96,16 +96,16 @@ inline int stream_of_torch(void*, DLDevice device, void** handle) noexcept {
 inline void use_backend(const dlpackgen_backend* table) {
   if (table != nullptr &&
       (table->abi_version != DLPACKGEN_BACKEND_ABI_VERSION || table->size < sizeof(dlpackgen_backend))) {
-    throw BufferError("the table of the back end is of another version than dlpackgen_backend.h");
+    throw BufferError("the table of the backend is of another version than dlpackgen_backend.h");
   }
   if (table != nullptr && table->device_type != detail::gpu()) {
-    throw BufferError("the back end serves other devices than this torch");
+    throw BufferError("the backend serves other devices than this torch");
   }
   detail::used_device.store(table, std::memory_order_release);
 }
 
 /**
- * The streams of torch for a back end's current_stream(): those that are current in the thread that
+ * The streams of torch for a backend's current_stream(): those that are current in the thread that
  * asks.
  */
 inline const dlpackgen_stream_source* stream_source() noexcept {

@@ -53,7 +53,7 @@ using MemoryError = c10::Error;
 }
 
 // Where a kernel works: the device of its first tensor, made current, and the
-// stream that is current there. No header of a back end is needed for that.
+// stream that is current there. No header of a backend is needed for that.
 class Place {
  public:
   explicit Place(c10::Device device) : device_(device) {
@@ -106,14 +106,14 @@ struct First {
   Site site;
 };
 
-// What is not plain, with the place of it in what is refused.
+// What is not plain, with the place of it in what is rejected.
 template <Access access>
 [[gnu::noinline, gnu::cold]] void lend_other(const Site& site, const at::Tensor& from, DLTensor& out) {
   try {
     borrow<access>(from, out);
   } catch (const BufferError& e) {
     fail(DLPACKGEN_STATUS_BUFFER_ERROR, Sentence(site).begin().text() + std::string(e.what()));
-  } catch (c10::Error& e) {  // what ATen itself refuses
+  } catch (c10::Error& e) {  // what ATen itself rejects
     e.add_context(Sentence(site).begin().text() + std::string("it cannot be lent"));
     throw;
   }
@@ -200,7 +200,7 @@ struct Boxed<R(A...)> {
 // One tensor on the device meta is enough for the key Meta, and results like the others
 // would be memory that nobody has written to.
 template <class K, class... A>
-void refuse_other_devices(const A&... arguments) {
+void reject_other_devices(const A&... arguments) {
   const First first = first_tensor<K>(arguments...);
   const at::Tensor* const all[] = {tensor_in(arguments)..., nullptr};
   for (std::size_t i = 0; i < sizeof...(A); ++i) {

@@ -94,7 +94,7 @@ inline Said said_by(PyObject* object) {
 }
 
 // Nothing made the elements safe to read on the stream of another device than was said.
-inline void refuse_unsaid(DLDevice device, const Said& said) {
+inline void reject_unsaid(DLDevice device, const Said& said) {
   if (is_on_host(device)) return;
   if (!said) {
     throw BufferError("it has no __dlpack_device__(), but its __dlpack__() returned a tensor on device " +
@@ -150,7 +150,7 @@ py::object ask_capsule(PyObject* object, Said& said) {
 
 // What a table gives is not waited for, so it must come on the stream that is used.
 template <class Torch>
-void refuse_other_stream(const ExchangeAPI& table, DLDevice device) {
+void reject_other_stream(const ExchangeAPI& table, DLDevice device) {
   if (is_on_host(device)) return;
   const Result<void*> theirs = table.current_work_stream(device);
   if (!theirs && PyErr_Occurred() != nullptr) throw py::error_already_set();
@@ -174,7 +174,7 @@ inline DLManagedTensorVersioned* own_by_table(const ExchangeAPI& table, PyObject
 template <class Torch>
 typename Torch::Tensor take_from(const ExchangeAPI& table, PyObject* object, const How& how) {
   auto taken = received(asked_of(object, [&] { return own_by_table(table, object); }));
-  refuse_other_stream<Torch>(table, taken.owned.view().device());
+  reject_other_stream<Torch>(table, taken.owned.view().device());
   return take<Torch>(std::move(taken), how);
 }
 
@@ -183,7 +183,7 @@ template <class Torch, class Struct>
 typename Torch::Tensor take_out(PyObject* capsule, const char* name, const char* used, const How& how,
                                 const Said* said) {
   auto taken = received(open<Struct>(capsule, name, used));
-  if (said != nullptr) refuse_unsaid(taken.owned.view().device(), *said);
+  if (said != nullptr) reject_unsaid(taken.owned.view().device(), *said);
   return take<Torch>(std::move(taken), how);
 }
 
@@ -235,7 +235,7 @@ template <class Torch>
 typename Torch::Tensor from_offer(PyObject* object, const How& how) {
   if (PyCapsule_CheckExact(object)) return from_capsule<Torch>(object, how);
   const Typed typed(object);
-  asked_of(object, [&] { refuse_what_memory_lacks<Torch>(object); });
+  asked_of(object, [&] { reject_what_memory_lacks<Torch>(object); });
   return from_export<Torch>(typed, how);
 }
 

@@ -127,10 +127,10 @@ inline DLManagedTensorVersioned* own_by_aten(const at::Tensor& tensor, Access ac
 
 DLPACKGEN_PYTORCH_SLOW DLManagedTensorVersioned* own_other(const at::Tensor& tensor, Access access) {
   if (!tensor.defined()) throw BufferError("it is an undefined tensor");
-  refuse_bits(*tensor.unsafeGetTensorImpl());
+  reject_bits(*tensor.unsafeGetTensorImpl());
   Managed made = Managed::from_raw_unchecked(own_by_aten(tensor, access));
-  refuse_without_memory(made.get()->dl_tensor);
-  refuse_outside(*tensor.unsafeGetTensorImpl(), made.get()->dl_tensor);
+  reject_without_memory(made.get()->dl_tensor);
+  reject_outside(*tensor.unsafeGetTensorImpl(), made.get()->dl_tensor);
   return made.release();
 }
 
@@ -141,7 +141,7 @@ DLPACKGEN_PYTORCH_SLOW DLManagedTensorVersioned* own_other(const at::Tensor& ten
  * any thread, with or without the GIL. It has its own shape and strides (elements).
  * With Access::read it carries the flag that says so.
  *
- * \throws BufferError, or c10::Error for what ATen refuses (sparse, nested and wrapped tensors).
+ * \throws BufferError, or c10::Error for what ATen rejects (sparse, nested and wrapped tensors).
  */
 template <Access access = Access::write>
 DLManagedTensorVersioned* own(const at::Tensor& tensor) {
@@ -150,7 +150,7 @@ DLManagedTensorVersioned* own(const at::Tensor& tensor) {
   if (!detail::read_plain<access>(impl, view)) return detail::own_other(tensor, access);
   Managed made =
       Managed::from_raw_unchecked(detail::fill<access>(detail::hold<access>(impl), view, detail::delete_owned));
-  detail::refuse_outside(impl, made.get()->dl_tensor);  // another thread may have resized it before the copies
+  detail::reject_outside(impl, made.get()->dl_tensor);  // another thread may have resized it before the copies
   return made.release();
 }
 

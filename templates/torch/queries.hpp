@@ -101,9 +101,9 @@ inline bool is_about_the_tensor(const py::error_already_set& error) {
     text = made(PyUnicode_FromString(name_of(Py_TYPE(error.value().ptr()))));
   }
   PyErr_Format(PyExc_BufferError, "%.200s was not exported: %U", name_of(Py_TYPE(object)), text.ptr());
-  const py::error_already_set refused;
-  PyException_SetCause(refused.value().ptr(), py::object(error.value()).release().ptr());
-  throw refused;
+  const py::error_already_set rejected;
+  PyException_SetCause(rejected.value().ptr(), py::object(error.value()).release().ptr());
+  throw rejected;
 }
 
 // Runs what asks a producer for its tensor.
@@ -131,7 +131,7 @@ inline bool paddle_records() {
 
 // Paddle's own table says nothing of gradients, and crashes on sparse tensors and on cleared
 // ones: that comes last, when no code of Python runs any more before the table does.
-inline void refuse_like_paddle(PyObject* object) {
+inline void reject_like_paddle(PyObject* object) {
   if (!is_true(made(PyObject_GetAttr(object, names().stop_gradient))) && paddle_records()) {
     throw BufferError(
         "its stop_gradient is False, and the result would not record gradients: pass detach(), or call this "
@@ -143,28 +143,28 @@ inline void refuse_like_paddle(PyObject* object) {
 }
 
 template <class Torch>
-void refuse_like_torch(PyObject* object) {
+void reject_like_torch(PyObject* object) {
   if (ask(object, names().is_neg)) throw BufferError(negated);
   if (ask(object, names().is_conj)) throw BufferError(conjugated);
   const py::object grad = optional(object, names().requires_grad);
   if (grad && is_true(grad) && Torch::records_gradients()) throw BufferError(recording);
 }
 
-// Refuses tensors whose values or gradients their memory does not tell, by the rules of
+// Rejects tensors whose values or gradients their memory does not tell, by the rules of
 // modules over dlpackgen_python: masked arrays, and what is like tensors of torch or Paddle.
 template <class Torch>
-void refuse_what_memory_lacks(PyObject* object) {
+void reject_what_memory_lacks(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
   if (has(type, names().mask) && has(type, names().filled)) {
     throw BufferError("some of its elements may be masked, which a tensor cannot say: pass filled(...)");
   }
   const bool is_like_paddle = has(type, names().stop_gradient);
-  if (has(type, names().is_neg) && has(type, names().is_conj)) refuse_like_torch<Torch>(object);
-  if (is_like_paddle) refuse_like_paddle(object);
+  if (has(type, names().is_neg) && has(type, names().is_conj)) reject_like_torch<Torch>(object);
+  if (is_like_paddle) reject_like_paddle(object);
 }
 
 // What a __torch_dispatch__ of its own makes of a tensor, only the dispatcher knows.
-inline void refuse_dispatch(PyTypeObject* type, PyObject* tensor) {
+inline void reject_dispatch(PyTypeObject* type, PyObject* tensor) {
   static PyObject* const name = intern("__torch_dispatch__");
   if (_PyType_Lookup(type, name) == _PyType_Lookup(reinterpret_cast<PyTypeObject*>(tensor), name)) return;
   throw BufferError(std::string("it is a ") + name_of(type) +

@@ -1,7 +1,7 @@
 /**
  * \file read.hpp
  * A DLTensor out of an at::Tensor, by its TensorImpl and without another owner of
- * it. What a DLTensor cannot say is refused: memory that holds negated or conjugated
+ * it. What a DLTensor cannot say is rejected: memory that holds negated or conjugated
  * values, and tensors that have elements and no memory, or less than they need.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_READ_HPP_
@@ -168,7 +168,7 @@ DLPACKGEN_PYTORCH_FAST bool read_plain(const c10::TensorImpl& impl, DLTensor& ou
 
 // PyTorch's own exports look at none of these bits. x.conj().imag has the negative
 // one, and is real.
-inline void refuse_bits(const c10::TensorImpl& impl) {
+inline void reject_bits(const c10::TensorImpl& impl) {
   if (impl.key_set().has(c10::DispatchKey::Negative)) {
     throw BufferError(negated);
   }
@@ -180,7 +180,7 @@ inline void refuse_bits(const c10::TensorImpl& impl) {
   }
 }
 
-inline void refuse_without_memory(const DLTensor& tensor) {
+inline void reject_without_memory(const DLTensor& tensor) {
   if (tensor.data != nullptr) return;
   for (std::int32_t i = 0; i < tensor.ndim; ++i) {
     if (tensor.shape[i] == 0) return;
@@ -189,7 +189,7 @@ inline void refuse_without_memory(const DLTensor& tensor) {
 }
 
 // Of the numbers that are exported, which may be copies of what the tensor had.
-inline void refuse_outside(const c10::TensorImpl& impl, const DLTensor& tensor) {
+inline void reject_outside(const c10::TensorImpl& impl, const DLTensor& tensor) {
   const std::int64_t elements = impl.has_storage() ? span(tensor) : 0;
   if (elements == 0) return;
   const std::size_t offset = static_cast<std::size_t>(impl.storage_offset());
@@ -209,13 +209,13 @@ inline void borrow_by_aten([[maybe_unused]] const at::Tensor& tensor, [[maybe_un
 #endif
 }
 
-// What is not plain PyTorch reads by itself, or refuses by throwing.
+// What is not plain PyTorch reads by itself, or rejects by throwing.
 DLPACKGEN_PYTORCH_SLOW void read_other(const at::Tensor& tensor, Access access, DLTensor& out) {
   if (!tensor.defined()) throw BufferError("it is an undefined tensor");
-  refuse_bits(*tensor.unsafeGetTensorImpl());
+  reject_bits(*tensor.unsafeGetTensorImpl());
   borrow_by_aten(tensor, access, out);
-  refuse_without_memory(out);
-  refuse_outside(*tensor.unsafeGetTensorImpl(), out);
+  reject_without_memory(out);
+  reject_outside(*tensor.unsafeGetTensorImpl(), out);
 }
 
 }  // namespace detail
@@ -225,7 +225,7 @@ DLPACKGEN_PYTORCH_SLOW void read_other(const at::Tensor& tensor, Access access, 
  * and nobody resizes it: shape (elements) and strides (elements) are its own, so that
  * other threads can change them at any time. May be called without the GIL.
  *
- * \throws BufferError, or c10::Error for what ATen refuses (sparse, nested and wrapped tensors).
+ * \throws BufferError, or c10::Error for what ATen rejects (sparse, nested and wrapped tensors).
  */
 template <Access access = Access::write>
 DLPACKGEN_PYTORCH_FAST void borrow(const at::Tensor& tensor, DLTensor& out) {

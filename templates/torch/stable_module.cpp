@@ -24,7 +24,7 @@ PyObject* report() noexcept {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
-  } catch (const std::exception& e) {  // what the validator, this code or torch refuses
+  } catch (const std::exception& e) {  // what the validator, this code or torch rejects
     PyErr_SetString(PyExc_BufferError, e.what());
   }
   return nullptr;

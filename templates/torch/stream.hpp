@@ -1,6 +1,6 @@
 /**
  * \file stream.hpp
- * The stream on which ATen works, by the interfaces that every back end of it
+ * The stream on which ATen works, by the interfaces that every backend of it
  * registers: no header and no library of CUDA is needed.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_STREAM_HPP_
@@ -29,7 +29,7 @@ inline at::Device device_of(DLDevice device) {
     throw BufferError("unsupported device: expected CPU, CUDA or ROCm");
   }
   if (device.device_type != detail::gpu() || !c10::impl::hasDeviceGuardImpl(at::kCUDA)) {
-    throw BufferError("its device is one of another back end than that of this torch");
+    throw BufferError("its device is one of another backend than that of this torch");
   }
   if (device.device_id < 0 || device.device_id >= c10::impl::VirtualGuardImpl(at::kCUDA).deviceCount()) {
     throw BufferError("its device has a number that this torch knows no device by");
@@ -40,7 +40,7 @@ inline at::Device device_of(DLDevice device) {
 /**
  * The native handle of ATen's current stream on a device; nullptr on the host.
  *
- * \throws BufferError, also for a back end that has no such handle, or what that throws.
+ * \throws BufferError, also for a backend that has no such handle, or what that throws.
  */
 inline void* current_stream(DLDevice device) {
   const at::Device where = device_of(device);
@@ -49,7 +49,7 @@ inline void* current_stream(DLDevice device) {
   const c10::Stream stream = c10::impl::VirtualGuardImpl(where.type()).getStream(where);
   try {
     return stream.native_handle();
-  } catch (const c10::Error&) {  // of what stands in for a back end where tensors are fake
+  } catch (const c10::Error&) {  // of what stands in for a backend where tensors are fake
     throw BufferError("this torch has no streams for its device");
   }
 #else

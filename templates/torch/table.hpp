@@ -75,7 +75,7 @@ inline int table_to_object(DLManagedTensorVersioned* tensor, void** out) noexcep
     *out = nullptr;
     if (tensor == nullptr) throw Exception(Error(ErrorCode::null));
     throw_if_error(dlpackgen::v0_0::detail::check_managed(*tensor, Accept::nothing));
-    refuse_padded(*tensor);
+    reject_padded(*tensor);
     const Source source = source_of(tensor->dl_tensor);
     *out = is_read_only(*tensor) ? copy_to_python(tensor, source) : lend_to_python(*tensor, source);
     return 0;

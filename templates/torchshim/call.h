@@ -54,7 +54,7 @@ static struct dlpackgen_site dlpackgen_shim_site(const struct dlpackgen_shim_ope
 /* Checking */
 
 /* Gives the status of an operator's error that is about no argument. */
-DLPACKGEN_SLOW static int dlpackgen_shim_refuse(const struct dlpackgen_shim_operator* op, int status, const char* text,
+DLPACKGEN_SLOW static int dlpackgen_shim_reject(const struct dlpackgen_shim_operator* op, int status, const char* text,
                                                 struct dlpackgen_message* message) {
   dlpackgen_put(message, op->space);
   dlpackgen_put(message, "::");
@@ -71,7 +71,7 @@ static bool dlpackgen_shim_has_tangent(void** handle) {
 
 /* A derivative that nothing computes would be dropped. Python looks for it where a kernel has a
  * backward. */
-static int dlpackgen_shim_refuse_derivatives(const struct dlpackgen_shim_frame* frame,
+static int dlpackgen_shim_reject_derivatives(const struct dlpackgen_shim_frame* frame,
                                              struct dlpackgen_message* message) {
   if (frame->op->is_differentiable) return DLPACKGEN_STATUS_OK;
   const bool grad_mode = dlpackgen_shim.call.grad_mode();
@@ -79,13 +79,13 @@ static int dlpackgen_shim_refuse_derivatives(const struct dlpackgen_shim_frame* 
     void** const handle = frame->owned[i].handle;
     if (frame->op->arguments[i].kind != DLPACKGEN_SHIM_TENSOR || !handle) continue;
     if (grad_mode && dlpackgen_shim.cpp.requires_grad(*handle))
-      return dlpackgen_shim_refuse(frame->op, DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR,
+      return dlpackgen_shim_reject(frame->op, DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR,
                                    "(): an argument requires a gradient, and the kernel names no backward: call it "
                                    "under torch.no_grad(), pass detach(), or name the kernel of its gradients in "
                                    "dlpackgen.yaml, as `backward:`",
                                    message);
     if (dlpackgen_shim_has_tangent(handle))
-      return dlpackgen_shim_refuse(frame->op, DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR,
+      return dlpackgen_shim_reject(frame->op, DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR,
                                    "(): an argument has a derivative of forward mode, which kernels do not pass on: "
                                    "use backward mode",
                                    message);
@@ -190,7 +190,7 @@ static int dlpackgen_shim_raise_versions(const struct dlpackgen_shim_frame* fram
     if (!dlpackgen_shim.cpp.is_inference(frame->owned[i].handle))
       dlpackgen_shim.cpp.bump_version(frame->owned[i].handle);
     else if (!dlpackgen_shim.cpp.inference_mode())
-      status = dlpackgen_shim_refuse(frame->op, DLPACKGEN_STATUS_RUNTIME_ERROR,
+      status = dlpackgen_shim_reject(frame->op, DLPACKGEN_STATUS_RUNTIME_ERROR,
                                      "(): Inplace update to inference tensor outside InferenceMode is not allowed: "
                                      "write to a clone() of it",
                                      message);
@@ -202,7 +202,7 @@ static int dlpackgen_shim_run(struct dlpackgen_shim_frame* frame, void* call, st
                               struct dlpackgen_message* message) {
   DLTensor lent[DLPACKGEN_SHIM_MOST_RESULTS];
   void* stream = NULL;
-  int status = dlpackgen_shim_refuse_derivatives(frame, message);
+  int status = dlpackgen_shim_reject_derivatives(frame, message);
   if (!status) status = dlpackgen_shim_read_all(frame, values, message);
   if (!status) status = frame->op->fill(frame->op, call, values, message);
   if (!status) status = dlpackgen_shim_make_all(frame, call, lent, &stream, message);

@@ -230,7 +230,7 @@ class _Watched:
 
         def watched(keys, *args, **kwargs):
             if getattr(forward_ad, "_current_level", 0) >= 0:
-                refuse_tangents(self.op, args)
+                reject_tangents(self.op, args)
             return function(keys, *args, **kwargs)
 
         self.library.impl(self.op.name, watched, "Autograd", **options)

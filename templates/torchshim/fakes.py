@@ -4,9 +4,9 @@
 def _fake(op, i, library):
     def fake(*args, **kwargs):
         values = op.arrange(args, kwargs)
-        first = refuse_other_devices(op, values)
+        first = reject_other_devices(op, values)
         if not op.backward:
-            refuse_gradients(op, values)
+            reject_gradients(op, values)
         if not has_symbols(values):
             check(op, i, library, values)
         shapes = op.shapes({p.name: value for p, value in zip(op.arguments, values)})
@@ -31,7 +31,7 @@ def has_symbols(values):
     return False
 
 
-def refuse_other_devices(op, values):
+def reject_other_devices(op, values):
     """One tensor on the device meta is enough to come here, and results like the others would be
     memory that nobody has written to. Gives the first tensor."""
     there = [(i, p) for i, p in op.tensors if values[i] is not None]
@@ -53,12 +53,12 @@ def _device(device):
     return str(device) if device.type == "meta" else f"{device.type}:{device.index or 0}"
 
 
-def refuse_gradients(op, values):
+def reject_gradients(op, values):
     if torch().is_grad_enabled() and any(values[i] is not None and values[i].requires_grad for i, _ in op.tensors):
         raise NotImplementedError(f"{op.qualified}(): {NO_BACKWARD}")
 
 
-def refuse_tangents(op, values):
+def reject_tangents(op, values):
     for value in values:
         if not isinstance(value, torch().Tensor):
             continue

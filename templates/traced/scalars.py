@@ -227,7 +227,7 @@ class _Backward(_NamedTuple):
     of: tuple
 
 
-def _refuse_dropped(kernel, i, saving, way):
+def _reject_dropped(kernel, i, saving, way):
     """Rejects an argument whose gradient nothing computes."""
     p, backward = kernel.parameters[i], kernel.backward
     if backward is None:

@@ -121,7 +121,7 @@ def written():
     holds(keeps_references(three.axpy, 2, x, y) and keeps_references(more.zero, z))
 
 
-def refused():
+def rejected():
     x, y = make([1, 2, 3]), make([1, 2, 3])
     n = "axpy(): argument 'y' (3rd): expected n = 3 in dimension 0, as in argument 'x' (2nd), got 2"
     raises(ValueError, n, three.axpy, 2, x, numpy.zeros(2, "float32"))
@@ -178,7 +178,7 @@ def kinds():
         holds(values(rows) == [[7, 7], [7, 7]])
         more.fill(rows, value=9)
         holds(values(rows) == [[9, 9], [9, 9]])
-    holds(more.refusals, "mistakes in def()")
+    holds(more.rejections, "mistakes in def()")
 
 
 def exceptions():
@@ -242,7 +242,7 @@ def threads():
 threads()
 results()
 written()
-refused()
+rejected()
 kinds()
 exceptions()
 by_hand()

@@ -18,7 +18,7 @@ var mutants = []struct{ file, old, new string }{
 	{"bound", "if (p.shape[dimension] == DLPACKGEN_ANY) p.shape[dimension] = extent;", ""},
 	{"bound", "return extent == 0 ? DLPACKGEN_EXTENT_ZERO : extent;", "return extent;"},
 	{"bound", "if (symbols_[i] == word)", "if (false)"},
-	{"bound", `if (dimension >= DLPACKGEN_MAX_EXTENTS) refuse(line, "there are more than 8 extents");`, ""},
+	{"bound", `if (dimension >= DLPACKGEN_MAX_EXTENTS) reject(line, "there are more than 8 extents");`, ""},
 	{"bound", `if (end[0] != ']' || end[1] != '\0')`, "if (false)"},
 	{"bound", "if (p.leading_dims == 0 && p.ndim != dimension)", "if (false)"},
 	{"bound", `if (word.empty() || word.find_first_of("[ ") != std::string::npos)`, "if (false)"},

@@ -134,13 +134,13 @@ func TestHelpersNameTheOlderHeaderThatCameFirst(t *testing.T) {
 	for version, reason := range tests {
 		first := filepath.Join(headers(t, version), "dlpack/dlpack.h")
 		source := "#include \"" + first + "\"\n" + include("dlpackgen/tensor.h")
-		assertRefuses(t, "needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first "+reason, new,
+		assertRejects(t, "needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first "+reason, new,
 			source, command("gcc", "c", "c11")...)
 	}
 	first := filepath.Join(new, "dlpack/dlpack.h")
 	next := "#include \"" + first + "\"\n#undef DLPACK_MAJOR_VERSION\n#define DLPACK_MAJOR_VERSION 2\n" +
 		include("dlpackgen/tensor.h")
-	assertRefuses(t, "has another major version", new, next, command("gcc", "c", "c11")...)
+	assertRejects(t, "has another major version", new, next, command("gcc", "c", "c11")...)
 }
 
 // A header of 1.2 is enough for the helpers of 1.3.

@@ -1,5 +1,5 @@
 // Package c tests the emitted C headers with real compilers: that they compile
-// everywhere, that abi_check.h refuses what it should, and that the helpers of
+// everywhere, that abi_check.h rejects what it should, and that the helpers of
 // dlpackgen/tensor.h give the right answers.
 package c
 
@@ -110,8 +110,8 @@ func assertCompiles(t *testing.T, dir, source string, command ...string) {
 	assert.NoError(t, err, "%s\n%s", strings.Join(command, " "), out)
 }
 
-// assertRefuses expects the compile to fail for the reason given.
-func assertRefuses(t *testing.T, reason, dir, source string, command ...string) {
+// assertRejects expects the compile to fail for the reason given.
+func assertRejects(t *testing.T, reason, dir, source string, command ...string) {
 	t.Helper()
 	out, err := compile(dir, source, command...)
 	assert.Error(t, err, "%s compiles", strings.Join(command, " "))

@@ -57,7 +57,7 @@ var cxxChanges = []change{
 		"DLDeviceType does not have the sign of int32_t"},
 }
 
-func refuseEach(t *testing.T, all []change, commands ...[]string) {
+func rejectEach(t *testing.T, all []change, commands ...[]string) {
 	t.Helper()
 	for _, change := range all {
 		t.Run(change.what, func(t *testing.T) {
@@ -65,16 +65,16 @@ func refuseEach(t *testing.T, all []change, commands ...[]string) {
 			dir := headers(t, "1.3")
 			edit(t, dir, "dlpack/dlpack.h", change.old, change.new)
 			for _, args := range commands {
-				assertRefuses(t, change.says, dir, include("dlpackgen/abi_check.h"), args...)
+				assertRejects(t, change.says, dir, include("dlpackgen/abi_check.h"), args...)
 			}
 		})
 	}
 }
 
 func TestOneChangeIsEnough(t *testing.T) {
-	refuseEach(t, changes, c11, cxx11)
-	refuseEach(t, typeChanges, c11, cxx11)
-	refuseEach(t, cxxChanges, cxx11)
+	rejectEach(t, changes, c11, cxx11)
+	rejectEach(t, typeChanges, c11, cxx11)
+	rejectEach(t, cxxChanges, cxx11)
 }
 
 // In C99 the message is that of an array of negative size, at the line of the
@@ -83,34 +83,34 @@ func TestOneChangeIsEnoughInC99(t *testing.T) {
 	for _, change := range changes {
 		dir := headers(t, "1.3")
 		edit(t, dir, "dlpack/dlpack.h", change.old, change.new)
-		assertRefuses(t, "error: ", dir, include("dlpackgen/abi_check.h"), c99...)
+		assertRejects(t, "error: ", dir, include("dlpackgen/abi_check.h"), c99...)
 	}
 }
 
 // Packing the header alone changes no offset and no size where it packs to 2
 // on a 64-bit machine, only alignments.
-func TestPackingTheHeaderIsRefused(t *testing.T) {
+func TestPackingTheHeaderIsRejected(t *testing.T) {
 	dir := headers(t, "1.3")
 	for _, pack := range []string{"1", "2", "4"} {
 		source := "#pragma pack(push, " + pack + ")\n" + include("dlpack/dlpack.h") + "#pragma pack(pop)\n" +
 			include("dlpackgen/abi_check.h")
 		for _, args := range [][]string{c11, cxx11} {
-			assertRefuses(t, "DLTensor is not aligned to DLPACKGEN_ABI_I64", dir, source, args...)
+			assertRejects(t, "DLTensor is not aligned to DLPACKGEN_ABI_I64", dir, source, args...)
 		}
-		assertRefuses(t, "is negative", dir, source, c99...)
+		assertRejects(t, "is negative", dir, source, c99...)
 	}
 }
 
-func TestPackingTheWholeFileIsRefused(t *testing.T) {
+func TestPackingTheWholeFileIsRejected(t *testing.T) {
 	const says = "structs are packed: is a #pragma pack open?"
 	dir := headers(t, "1.3")
 	for _, args := range [][]string{c11, cxx11} {
 		for _, pack := range []string{"1", "2", "4"} {
-			assertRefuses(t, says, dir, "#pragma pack("+pack+")\n"+include("dlpackgen/abi_check.h"), args...)
-			assertRefuses(t, says, dir, include("dlpackgen/abi_check.h"), append(args, "-fpack-struct="+pack)...)
+			assertRejects(t, says, dir, "#pragma pack("+pack+")\n"+include("dlpackgen/abi_check.h"), args...)
+			assertRejects(t, says, dir, include("dlpackgen/abi_check.h"), append(args, "-fpack-struct="+pack)...)
 		}
-		assertRefuses(t, says, dir, include("dlpackgen/abi_check.h"), append(args, "-fpack-struct")...)
-		assertRefuses(t, "enums are short: build with -fno-short-enums", dir, include("dlpackgen/abi_check.h"),
+		assertRejects(t, says, dir, include("dlpackgen/abi_check.h"), append(args, "-fpack-struct")...)
+		assertRejects(t, "enums are short: build with -fno-short-enums", dir, include("dlpackgen/abi_check.h"),
 			append(args, "-fshort-enums")...)
 	}
 }

@@ -76,12 +76,12 @@ func TestChecksHoldForCrossCompilers(t *testing.T) {
 
 // Bare-metal arm has short enums, so a DLDevice that nobody else understands.
 // Clang takes them only when told; arm-none-eabi-gcc by itself.
-func TestShortEnumsAreRefused(t *testing.T) {
+func TestShortEnumsAreRejected(t *testing.T) {
 	testtool.Require(t, "clang-16", "clang-16")
 	for _, version := range versions() {
 		dir := headers(t, version)
 		for _, name := range []string{"c", "c++"} {
-			assertRefuses(t, "enums are short: build with -fno-short-enums", dir, include("dlpackgen/abi_check.h"),
+			assertRejects(t, "enums are short: build with -fno-short-enums", dir, include("dlpackgen/abi_check.h"),
 				on("arm-none-eabi", name, "-fshort-enums")...)
 			assertCompiles(t, dir, include("dlpackgen/abi_check.h"), on("arm-none-eabi", name)...)
 		}
@@ -99,8 +99,8 @@ func TestProbesAreGuarded(t *testing.T) {
 		{"enums are short", "riscv64-linux-gnu", "-fshort-enums"},
 	}
 	for _, tt := range tests {
-		assertRefuses(t, tt.says, dir, include("dlpackgen/abi_check.h"), on(tt.target, "c", tt.flag)...)
-		assertRefuses(t, tt.says, dir, include("dlpackgen/abi_check.h"), on(tt.target, "c++", tt.flag)...)
+		assertRejects(t, tt.says, dir, include("dlpackgen/abi_check.h"), on(tt.target, "c", tt.flag)...)
+		assertRejects(t, tt.says, dir, include("dlpackgen/abi_check.h"), on(tt.target, "c++", tt.flag)...)
 	}
 }
 

@@ -1,7 +1,7 @@
 """What each library hands out, and what must become of it: the expected outcomes
 are written here, from DLPack's rules, before anything is run."""
 
-from expected import DTYPES, NINE, NO_TENSOR, READ_ONLY, READ_ONLY_HERE, SHARED, Case, of, refusal  # noqa: F401
+from expected import DTYPES, NINE, NO_TENSOR, READ_ONLY, READ_ONLY_HERE, SHARED, Case, of, rejection  # noqa: F401
 from torch_cases import SHIM_KNOWS, torch_bytes, torch_cases, torch_version  # noqa: F401
 
 
@@ -14,8 +14,8 @@ def numpy_cases():
     def case(name, shape, make, dtype="float32", **keywords):
         return Case("numpy", name, of(make), shape, dtype, truth=lambda: bytes_of(make()), **keywords)
 
-    def refused(name, make, pattern, **keywords):
-        return Case("numpy", name, of(make), refused=pattern, **keywords)
+    def rejected(name, make, pattern, **keywords):
+        return Case("numpy", name, of(make), rejected=pattern, **keywords)
 
     def three():
         return np.arange(24, dtype="f4").reshape(2, 3, 4)
@@ -68,23 +68,23 @@ def numpy_cases():
     )  # NumPy means to forbid writing to it
     yield case("matrix", (2, 2), lambda: np.matrix([[1, 2], [3, 4]], "f4"))  # exports itself as an array does
     yield case("recarray", (3,), lambda: np.arange(3, dtype="f4").view(np.recarray))
-    yield refused("structured", lambda: np.ones(2, structure), "structured")
-    yield refused("objects", lambda: np.array([1, "a"], "O"), "Python objects")
-    yield refused("bytes", lambda: np.array([b"ab"]), "text")
-    yield refused("text", lambda: np.array(["ab"]), "text")
-    yield refused("variable text", lambda: np.array(["ab"], np.dtypes.StringDType()), "text")
-    yield refused("date", lambda: np.array(["2021-05-27"], "M8[s]"), "time")
-    yield refused("duration", lambda: np.array([3], "m8[s]"), "time")
-    yield refused("long double", lambda: np.ones(2, "g"), "long double")
-    yield refused("complex long double", lambda: np.ones(2, "G"), "long double")
-    yield refused("byte-swapped", lambda: np.ones(2, np.dtype("f4").newbyteorder()), "byte order")
-    yield refused("unaligned", unaligned, "not aligned", truth=lambda: bytes_of(unaligned()))
-    yield refused("indivisible stride", lambda: np.ones(2, odd)["a"], "no multiple")
-    yield refused(
+    yield rejected("structured", lambda: np.ones(2, structure), "structured")
+    yield rejected("objects", lambda: np.array([1, "a"], "O"), "Python objects")
+    yield rejected("bytes", lambda: np.array([b"ab"]), "text")
+    yield rejected("text", lambda: np.array(["ab"]), "text")
+    yield rejected("variable text", lambda: np.array(["ab"], np.dtypes.StringDType()), "text")
+    yield rejected("date", lambda: np.array(["2021-05-27"], "M8[s]"), "time")
+    yield rejected("duration", lambda: np.array([3], "m8[s]"), "time")
+    yield rejected("long double", lambda: np.ones(2, "g"), "long double")
+    yield rejected("complex long double", lambda: np.ones(2, "G"), "long double")
+    yield rejected("byte-swapped", lambda: np.ones(2, np.dtype("f4").newbyteorder()), "byte order")
+    yield rejected("unaligned", unaligned, "not aligned", truth=lambda: bytes_of(unaligned()))
+    yield rejected("indivisible stride", lambda: np.ones(2, odd)["a"], "no multiple")
+    yield rejected(
         "masked", lambda: np.ma.array(np.arange(3, dtype="f4"), mask=[0, 1, 0]), "masked array"
     )  # the mask would be lost
     for name in "bfloat16 float8_e4m3fn float8_e5m2 int4".split():
-        yield refused(
+        yield rejected(
             f"ml_dtypes {name}", lambda name=name: numpy_extension(name), "DLPack only supports"
         )  # NumPy's own words
 
@@ -116,8 +116,8 @@ def jax_cases():
             **keywords,
         )
 
-    def refused(name, run, refused, written="immutable"):
-        return Case("jax", name, run, refused=refused, written=written)
+    def rejected(name, run, rejected, written="immutable"):
+        return Case("jax", name, run, rejected=rejected, written=written)
 
     def three():
         return jnp.arange(24.0, dtype="float32").reshape(2, 3, 4)
@@ -137,13 +137,13 @@ def jax_cases():
     yield case("0-d", (), lambda: jnp.float32(2.5))
     yield case("empty", (0, 3), lambda: jnp.ones((0, 3), "float32"))
     yield case("9 dimensions", NINE, lambda: jnp.arange(4.0, dtype="float32").reshape([1, 2] + [1] * 6 + [2]))
-    yield refused("int4", of(lambda: jnp.ones(3, jnp.int4)), "was not exported: .*no DLPack equivalent")
-    yield refused("deleted", of(deleted), "was deleted")
-    yield refused("keys", of(lambda: jax.random.key(0)), NO_TENSOR, NO_TENSOR)
-    yield from jax_tracers(jax, three, refused)
+    yield rejected("int4", of(lambda: jnp.ones(3, jnp.int4)), "was not exported: .*no DLPack equivalent")
+    yield rejected("deleted", of(deleted), "was deleted")
+    yield rejected("keys", of(lambda: jax.random.key(0)), NO_TENSOR, NO_TENSOR)
+    yield from jax_tracers(jax, three, rejected)
 
 
-def jax_tracers(jax, three, refused):
+def jax_tracers(jax, three, rejected):
     def inside(transform):
         def run(f):
             def probe(x):
@@ -154,16 +154,16 @@ def jax_tracers(jax, three, refused):
 
         return run
 
-    yield refused(
+    yield rejected(
         "jit",
         inside(lambda f: jax.jit(f)(three())),
         "a tracer of JAX .*DynamicJaxprTracer",
         "a tracer of JAX .*DynamicJaxprTracer",
     )
-    yield refused(
+    yield rejected(
         "vmap", inside(lambda f: jax.vmap(f)(three())), "a tracer of JAX .*BatchTracer", "a tracer of JAX .*BatchTracer"
     )
-    yield refused(
+    yield rejected(
         "grad", inside(lambda f: jax.grad(f)(three())), "a tracer of JAX .*Tracer", "a tracer of JAX .*Tracer"
     )
 

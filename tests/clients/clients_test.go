@@ -29,7 +29,7 @@ var packages = map[string]struct {
 }
 
 // Everything that a library hands out is read with its own values, in its own
-// memory, or refused with the reason: for reading and writing, with and without the GIL.
+// memory, or rejected with the reason: for reading and writing, with and without the GIL.
 func TestCases(t *testing.T) {
 	python := environment(t)
 	modules := build(t, python, generated(t))
@@ -76,7 +76,7 @@ func TestNumPysOwnTests(t *testing.T) {
 	assert.Regexp(t, `(?m)^[0-9]{2} passed`, out)
 }
 
-// A module chooses when tensors that require grad are refused.
+// A module chooses when tensors that require grad are rejected.
 func TestRequiresGradIsTheModulesChoice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads torch, and -short was given")
@@ -89,7 +89,7 @@ func TestRequiresGradIsTheModulesChoice(t *testing.T) {
 		"DLPACKGEN_NEVER":    "read with grad mode on: True off: True without: True\n",
 	} {
 		t.Run(choice, func(t *testing.T) {
-			out, log, err := script(python, build(t, python, generated(t), "-DDLPACKGEN_TORCH_REFUSES_GRAD="+choice),
+			out, log, err := script(python, build(t, python, generated(t), "-DDLPACKGEN_TORCH_REJECTS_GRAD="+choice),
 				"policy.py")
 			require.NoError(t, err, log)
 			assert.Equal(t, says, out)

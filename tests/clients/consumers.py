@@ -1,4 +1,4 @@
-"""How each library takes a tensor, what it then says that it has, and what its refusals look like."""
+"""How each library takes a tensor, what it then says that it has, and what its rejections look like."""
 
 import ctypes
 import math
@@ -92,7 +92,7 @@ def by_tvm_ffi():
         dtype = y.dtype.type_code, y.dtype.bits, y.dtype.lanes
 
         def elements():
-            if y.data_ptr() % 4 and dtype == (2, 32, 1):  # our module refuses to look there
+            if y.data_ptr() % 4 and dtype == (2, 32, 1):  # our module does not read there
                 return ctypes.string_at(y.data_ptr(), 4 * math.prod(y.shape))
             return clients.read(y)[1]
 
@@ -136,8 +136,8 @@ EXPORTERS = [
 ]
 
 # What a library raises for what it does not take. An exception that is not here is no
-# refusal but an accident.
-REFUSALS = {
+# rejection but an accident.
+REJECTIONS = {
     "torch": [
         ("RuntimeError", "Storage size calculation overflowed|received an invalid capsule"),
         ("BufferError", "ATen does not support lanes|Unsupported (kU?Int bits|kDLFloat4_e2m1fn lanes|code)"),

@@ -4,21 +4,21 @@
 class Case:
     """One tensor. run(f) calls f with it, where it exists, and gives f's result.
 
-    refused is None where the rules let the tensor be read, else the name of the
+    rejected is None where the rules let the tensor be read, else the name of the
     exception's class and a pattern of its text (the name is a pattern too), or the pattern alone of a BufferError,
     which is what the rules want for what cannot be exported; written the same for an
-    argument that is written to, and the same as refused unless it is said. truth gives
+    argument that is written to, and the same as rejected unless it is said. truth gives
     the bytes of the elements in row-major order, or is None where there is none; with
     shape they say what the strides mean.
     """
 
     def __init__(
-        self, library, name, run, shape=None, dtype=None, refused=None, written="", truth=None, read_only=False
+        self, library, name, run, shape=None, dtype=None, rejected=None, written="", truth=None, read_only=False
     ):
         self.library, self.name, self.run, self.truth, self.read_only = library, name, run, truth, read_only
         self.shape, self.dtype = shape, DTYPES.get(dtype)
-        self.refused = refusal(refused)
-        self.written = self.refused if written == "" else refusal(written)
+        self.rejected = rejection(rejected)
+        self.written = self.rejected if written == "" else rejection(written)
 
     def __str__(self):
         return f"{self.library}: {self.name}"
@@ -58,7 +58,7 @@ DTYPES = {
 }
 
 
-def refusal(said):
+def rejection(said):
     """The class and the text of an exception that is expected, or None."""
     return ("BufferError", said) if isinstance(said, str) else said
 

@@ -7,7 +7,7 @@ import sys
 import types
 
 import clients
-from refusals import refused
+from rejections import rejected
 from torch_words import fresh_clients, patched
 
 
@@ -40,9 +40,9 @@ def torch_is_told_by_its_type_in_c():
             with patched(torch, Tensor=other):
                 assert module.read(Foreign())[0][1] == (3,)
                 assert module.read(kept)[0][0] == kept.data_ptr()
-                refused(module.read, x, text="it needs 12 bytes of storage, which was resized to 8")
+                rejected(module.read, x, text="it needs 12 bytes of storage, which was resized to 8")
                 assert module.read(kept.as_subclass(Derived))[0][0] == kept.data_ptr()
-                refused(module.read, tensor._neg_view(kept).as_subclass(Derived), text="negated values")
+                rejected(module.read, tensor._neg_view(kept).as_subclass(Derived), text="negated values")
             assert module.torch_words() == clients.torch_words() != (0,) * 6
 
 
@@ -73,14 +73,14 @@ def torch_is_itself_beside_paddle_as_torch():
                 f(kept)
                 f(derived)
                 for text, x in bad.items():
-                    refused(f, x, text=text)
+                    rejected(f, x, text=text)
         finally:
             paddle.disable_compat()
         assert (module.torch_words() != (0,) * 6) == known
     module = fresh_clients()
     with patched_module("torch._C", TensorBase=object, is_grad_enabled=lambda: False):
         module.read(kept)
-        refused(module.read, gradient, text="would not see this call")
+        rejected(module.read, gradient, text="would not see this call")
 
 
 @contextlib.contextmanager
@@ -111,9 +111,9 @@ def torch_without_native_readers():
     with without_native_readers() as module:
         assert module.read(x)[0][0] == x.data_ptr()
         assert module.torch_words() == (0,) * 6
-        refused(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 8")
-        refused(module.read, torch._neg_view(x), text="negated values")
-        refused(module.export, torch.ones(3, requires_grad=True), text="requires grad")
+        rejected(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 8")
+        rejected(module.read, torch._neg_view(x), text="negated values")
+        rejected(module.export, torch.ones(3, requires_grad=True), text="requires grad")
     with without_native_readers() as module:
         os.environ["DLPACKGEN_NO_NATIVE_READERS"] = "0"
         module.read(x)
@@ -126,11 +126,11 @@ def numpy_without_native_readers():
     x, swapped = np.arange(3, dtype="f4"), np.ones(3, np.dtype("f4").newbyteorder())
     with without_native_readers() as module:
         assert module.read(x)[0][0] == x.ctypes.data
-        refused(module.read, swapped, text="ndarray was not exported|byte")  # NumPy says so itself
-        refused(module.read, np.ma.array([1.0], mask=[True]), text="masked")
+        rejected(module.read, swapped, text="ndarray was not exported|byte")  # NumPy says so itself
+        rejected(module.read, np.ma.array([1.0], mask=[True]), text="masked")
         x.flags.writeable = False
-        refused(module.write, x, text="read-only")
-    refused(fresh_clients().read, swapped, text=r"newbyteorder\('='\)")
+        rejected(module.write, x, text="read-only")
+    rejected(fresh_clients().read, swapped, text=r"newbyteorder\('='\)")
 
 
 def jax_without_native_readers():
@@ -141,8 +141,8 @@ def jax_without_native_readers():
     expected = clients.read(x)[1]  # while the readers are on, since the module keeps what it finds
     with without_native_readers() as module:
         assert module.read(x)[1] == expected
-        refused(module.write, x, text="read-only")
-        refused(lambda y: jax.jit(module.read)(y), x, text="tracer of JAX")
+        rejected(module.write, x, text="read-only")
+        rejected(lambda y: jax.jit(module.read)(y), x, text="tracer of JAX")
 
 
 def numpy_is_told_by_its_type_in_c():

@@ -1,10 +1,10 @@
 """Says in a word what became of a case: everything that its expectation names is
-compared, and an exception is a refusal only if it is one that was written down."""
+compared, and an exception is a rejection only if it is one that was written down."""
 
 import re
 
 # What became of it, in the order in which it is found out.
-REFUSED, NO_DATA, WRONG, SHAPE, DTYPE, DEVICE, WRITABLE, READ_ONLY, TAKES, OK = (
+REJECTED, NO_DATA, WRONG, SHAPE, DTYPE, DEVICE, WRITABLE, READ_ONLY, TAKES, OK = (
     "-",
     "no data",
     "wrong",
@@ -38,7 +38,7 @@ def taken(case, got):
         return NO_DATA
     if case.truth is None or got.bytes != case.truth():
         return WRONG
-    if case.refused:
+    if case.rejected:
         return TAKES
     return difference(case, got) or OK
 
@@ -61,20 +61,20 @@ def says(error, written):
     return any(re.fullmatch(kind, type(error).__name__) and re.search(text, str(error)) for kind, text in written)
 
 
-def refusal(error, mine, own=()):
-    """The word for an exception; mine is what the rules want, own are refusals of the consumer's."""
+def rejection(error, mine, own=()):
+    """The word for an exception; mine is what the rules want, own are rejections of the consumer's."""
     name = type(error).__name__
     if says(error, mine):
-        return REFUSED
+        return REJECTED
     if says(error, own):
-        return REFUSED if name == "BufferError" else f"{REFUSED} {name}"
+        return REJECTED if name == "BufferError" else f"{REJECTED} {name}"
     return f"raises {name}"
 
 
 def outcome(case, take, mine, own=()):
-    """The word for a case with a consumer whose refusals are written down."""
+    """The word for a case with a consumer whose rejections are written down."""
     try:
         got = case.run(take)
     except Exception as error:
-        return refusal(error, mine, own)
+        return rejection(error, mine, own)
     return taken(case, got)

@@ -1,12 +1,12 @@
 """Holds judge.py itself against one difference at a time: nothing that a case says is
-forgotten, and no exception passes for a refusal but the one that was written down."""
+forgotten, and no exception passes for a rejection but the one that was written down."""
 
 import cases
 import judge
 
 
-def case(refused=None, read_only=False, truth=lambda: b"ab", run=lambda take: take(None)):
-    return cases.Case("nobody", "case", run, (2, 1), "int8", refused=refused, truth=truth, read_only=read_only)
+def case(rejected=None, read_only=False, truth=lambda: b"ab", run=lambda take: take(None)):
+    return cases.Case("nobody", "case", run, (2, 1), "int8", rejected=rejected, truth=truth, read_only=read_only)
 
 
 def got(address=1, shape=(2, 1), dtype=(0, 8, 1), device=(1, 0), read_only=False, elements=b"ab"):
@@ -24,7 +24,7 @@ def outcome(what, error=None, mine=(), own=()):
     return judge.outcome(case(), take, mine, own)
 
 
-REFUSES = case(refused="not that")
+REJECTS = case(rejected="not that")
 EXPECTED = [
     (judge.taken(case(), got()), "ok"),
     (judge.taken(case(), None), "no data"),
@@ -44,8 +44,8 @@ EXPECTED = [
     (judge.taken(case(read_only=True), got()), "writable"),
     (judge.taken(case(read_only=True), got(read_only=True)), "ok"),
     (judge.taken(case(read_only=True), got(read_only=None)), "ok"),
-    (judge.taken(REFUSES, got()), "takes"),
-    (judge.taken(REFUSES, got(elements=b"ac")), "wrong"),
+    (judge.taken(REJECTS, got()), "takes"),
+    (judge.taken(REJECTS, got(elements=b"ac")), "wrong"),
     (outcome(got()), "ok"),
     (outcome(None, BufferError("no, not that"), [("BufferError", "not that")]), "-"),
     (outcome(None, BufferError("no, not this"), [("BufferError", "not that")]), "raises BufferError"),
@@ -56,9 +56,9 @@ EXPECTED = [
     (outcome(None, BufferError("not that"), own=[("BufferError", "not that")]), "-"),
     (outcome(None, TypeError("other"), own=[("TypeError", "not that")]), "raises TypeError"),
     (outcome(None, BufferError("any")), "raises BufferError"),
-    (REFUSES.refused, ("BufferError", "not that")),
-    (REFUSES.written, ("BufferError", "not that")),
-    (case().refused, None),
+    (REJECTS.rejected, ("BufferError", "not that")),
+    (REJECTS.written, ("BufferError", "not that")),
+    (case().rejected, None),
 ]
 
 for number, (word, wanted) in enumerate(EXPECTED):

@@ -19,7 +19,7 @@ var forgotten = []struct{ what, old, to string }{
 	{"what has no truth", "case.truth is None or ", ""},
 	{"tensors without memory", "got is None or not got.has_data", "got is None"},
 	{"nothing at all", "got is None or ", ""},
-	{"that it was to be refused", "if case.refused:", "if False:"},
+	{"that it was to be rejected", "if case.rejected:", "if False:"},
 	{"the shape", "if got.shape != case.shape:", "if False:"},
 	{"the order of the extents", "got.shape != case.shape", "sorted(got.shape) != sorted(case.shape)"},
 	{"the number of dimensions", "got.shape != case.shape", "any(a != b for a, b in zip(got.shape, case.shape))"},
@@ -36,8 +36,8 @@ var forgotten = []struct{ what, old, to string }{
 	{"classes that derive from it", "re.fullmatch(kind, type(error).__name__)",
 		"kind in [c.__name__ for c in type(error).__mro__]"},
 	{"the text of an exception", " and re.search(text, str(error))", ""},
-	{"that refusals are written down", "    return f\"raises {name}\"", "    return REFUSED"},
-	{"the class that the rules want", `REFUSED if name == "BufferError" else f"{REFUSED} {name}"`, "REFUSED"},
+	{"that rejections are written down", "    return f\"raises {name}\"", "    return REJECTED"},
+	{"the class that the rules want", `REJECTED if name == "BufferError" else f"{REJECTED} {name}"`, "REJECTED"},
 }
 
 func TestTheJudgeForgetsNothing(t *testing.T) {
@@ -85,7 +85,7 @@ func TestTheMatrixWithAnotherTable(t *testing.T) {
 	}
 	plain, log, err := run("numpy")
 	require.NoError(t, err, log)
-	assert.Contains(t, plain, "| numpy | masked | refuse | - | wrong | - |\n")
+	assert.Contains(t, plain, "| numpy | masked | reject | - | wrong | - |\n")
 	out, log, err := run("--install=harmless", "numpy")
 	require.NoError(t, err, log)
 	assert.Equal(t, "installed\n"+plain, out)

@@ -1,6 +1,6 @@
 """Prints which library reads what of which, as the table of docs/clients.md.
 
-A cell is "ok" where the consumer has what the case says, "-" where it refuses in
+A cell is "ok" where the consumer has what the case says, "-" where it rejects in
 words that are written down (with the class, where it is not what the rules want), and
 else a word of judge.py. Cells of ours are never one of these, or the run fails;
 --conforms=NAME wants the same of another consumer, as for one that is to read through a
@@ -26,13 +26,13 @@ def take_ours(x):
 
 def cells(case, takes):
     """The words of every consumer, by its name."""
-    mine = [case.refused] if case.refused else []
+    mine = [case.rejected] if case.rejected else []
     words = {"ours": judge.outcome(case, take_ours, mine)}
     for name, take in takes.items():
-        words[name] = judge.outcome(case, take, mine, consumers.EXPORTERS + consumers.REFUSALS[name])
+        words[name] = judge.outcome(case, take, mine, consumers.EXPORTERS + consumers.REJECTIONS[name])
     for name, take in takes.items():
-        # What must not be read is refused by us, whoever asks for it.
-        own = [] if case.refused else consumers.EXPORTERS + consumers.REFUSALS[name]
+        # What must not be read is rejected by us, whoever asks for it.
+        own = [] if case.rejected else consumers.EXPORTERS + consumers.REJECTIONS[name]
         words[f"ours to {name}"] = judge.outcome(case, lambda x, take=take: take(clients.export(x)), mine, own)
     return words
 
@@ -64,8 +64,8 @@ def summary(name, words, plain):
 def faults(case, words, strict):
     """The cells that are not what was written down."""
     for name, word in words.items():
-        want = judge.REFUSED if case.refused else judge.OK
-        if (name == "ours" or name in strict or name.startswith("ours to") and case.refused) and word != want:
+        want = judge.REJECTED if case.rejected else judge.OK
+        if (name == "ours" or name in strict or name.startswith("ours to") and case.rejected) and word != want:
             yield f"{case} to {name}: {word}, expected {want}"
 
 
@@ -80,7 +80,7 @@ def main(libraries, which, strict):
     print("|---" * (3 + len(names)) + "|")
     bad = []
     for case, title, words, all_of_it in rows(libraries, takes):
-        rule = "refuse" if case.refused else "read" if case.written else "read, write"
+        rule = "reject" if case.rejected else "read" if case.written else "read, write"
         print(line([case.library, title, rule, *(words[name] for name in names)]), flush=True)
         bad += [fault for case, cell in all_of_it for fault in faults(case, cell, strict)]
     if bad:

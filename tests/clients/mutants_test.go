@@ -78,8 +78,8 @@ var mutants = []mutant{
 		"call->get_sizes(handle, &out->shape) != 0 ||\n\t    call->get_strides(handle, &out->strides) != 0)",
 		"call->get_sizes(handle, &out->shape) + call->get_strides(handle, &out->strides) == 77)", "torch",
 		"nested strided"},
-	{"wrappers have memory", torch, "if (result != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);",
-		"if (result != 0) out->data = out;", "special", "torch_whose_memory_is_forbidden_is_refused"},
+	{"wrappers have memory", torch, "if (result != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);",
+		"if (result != 0) out->data = out;", "special", "torch_whose_memory_is_forbidden_is_rejected"},
 	{"dimensions have no end", torch, "if ((uint64_t)dim > DLPACKGEN_MAX_NDIM)", "if (0)", "torch", "4000 dimensions"},
 	{"more dimensions break rules", "../dlpackgen/check.h",
 		"if (error == DLPACKGEN_ERROR_NDIM && tensor->ndim > DLPACKGEN_MAX_NDIM)", "if (0)", "special",
@@ -101,20 +101,20 @@ var mutants = []mutant{
 	{"memory goes with the tensor", torch, `*keep = PyObject_CallMethod(object, "detach", NULL);`,
 		"*keep = object, Py_INCREF(object);", "special", "torch_keeps_memory_that_the_tensor_gives_up"},
 	{"a storage is always large enough", torch, "needs <= (uint64_t)bytes ? 0 :", "1 ? 0 :", "special",
-		"torch_beyond_its_storage_is_refused"},
+		"torch_beyond_its_storage_is_rejected"},
 	{"an offset is no part of a storage", torch, "uint64_t end = offset + 1;", "uint64_t end = 1;", "special",
-		"torch_beyond_its_storage_is_refused"},
+		"torch_beyond_its_storage_is_rejected"},
 	{"strides lead nowhere", torch, "(uint64_t)(view->shape[i] - 1) * (uint64_t)view->strides[i]",
-		"(uint64_t)(view->shape[i] - 1)", "special", "torch_beyond_its_storage_is_refused"},
+		"(uint64_t)(view->shape[i] - 1)", "special", "torch_beyond_its_storage_is_rejected"},
 	{"what has no elements needs a storage", torch, "if (view->shape[i] == 0) return 0;\n\t\tend", "end", "special",
-		"torch_beyond_its_storage_is_refused"},
+		"torch_beyond_its_storage_is_rejected"},
 	{"subclasses always have storage enough", sub, "return needs <= bytes ? 0 :", "return 1 ? 0 :", "special",
-		"torch_beyond_its_storage_is_refused_by_other_routes"},
+		"torch_beyond_its_storage_is_rejected_by_other_routes"},
 	{"subclasses begin where their storage does", sub, "needs += dlpackgen_torch_count(object, \"storage_offset\")",
-		"(void)needs", "special", "torch_beyond_its_storage_is_refused_by_other_routes"},
+		"(void)needs", "special", "torch_beyond_its_storage_is_rejected_by_other_routes"},
 	{"subclasses without elements need a storage", sub, "span = size == 0 ||", "span = ", "special",
-		"torch_beyond_its_storage_is_refused_by_other_routes"},
-	{"who has no storage is refused", sub, "if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {",
+		"torch_beyond_its_storage_is_rejected_by_other_routes"},
+	{"who has no storage is rejected", sub, "if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {",
 		"if (0) {", "special", "torch_without_a_storage_is_left_to_its_own_export"},
 	{"what fails has no storage", sub, "if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {",
 		"if (!storage) {", "special", "torch_without_a_storage_is_left_to_its_own_export"},
@@ -186,9 +186,9 @@ var mutants = []mutant{
 		"torch_without_native_readers"},
 
 	{"JAX is written to", jax,
-		"if (writable) return dlpackgen_jax_refuse_write();\n\tconst int result = dlpackgen_buffer_hold",
+		"if (writable) return dlpackgen_jax_reject_write();\n\tconst int result = dlpackgen_buffer_hold",
 		"const int result = dlpackgen_buffer_hold", "jax", "float32"},
-	{"tracers are asked for memory", jax, "NULL, NULL, dlpackgen_jax_refuse_tracer", "NULL, NULL, NULL", "jax", "jit"},
+	{"tracers are asked for memory", jax, "NULL, NULL, dlpackgen_jax_reject_tracer", "NULL, NULL, NULL", "jax", "jit"},
 	{"what has no format is not for the capsule", jax, "if (!PyErr_ExceptionMatches(PyExc_BufferError)) return -1;",
 		"return -1;", "jax", "bfloat16"},
 	{"what was deleted is for the capsule", jax, "if (is_deleted > 0) return", "if (0) return", "jax", "deleted"},
@@ -213,13 +213,13 @@ var mutants = []mutant{
 		"call->function->releases_gil || dlpackgen_runs_after(call, i) ? dlpackgen_fetch_held(call, i) : ",
 		"special", "jax_keeps_what_the_function_itself_deletes"},
 	{"Paddle's table is asked for anything", "call.h", "if (plain && DLPACKGEN_RARE(!plain(a->object))) return 1;",
-		"", "special", "paddle_tensors_without_memory_are_refused"},
+		"", "special", "paddle_tensors_without_memory_are_rejected"},
 	{"all of Paddle's tensors are dense", paddle, "if (dense == Py_True) stops", "stops", "special",
-		"paddle_tensors_without_memory_are_refused"},
+		"paddle_tensors_without_memory_are_rejected"},
 	{"Paddle's gradients are forgotten", paddle, "const int is_plain = stops == Py_True;",
-		"const int is_plain = stops != NULL;", "special", "paddle_gradients_are_refused_while_they_are_recorded"},
+		"const int is_plain = stops != NULL;", "special", "paddle_gradients_are_rejected_while_they_are_recorded"},
 	{"what is not plain is trusted", "call.h", "a->private_.trusted = a->private_.trusted && a->private_.adopted;", "", "special",
-		"paddle_gradients_are_refused_while_they_are_recorded"},
+		"paddle_gradients_are_rejected_while_they_are_recorded"},
 	{"parameters of Paddle have no table", "routes.h", "return route->makes ? dlpackgen_fill_paddle(route) : 0;",
 		"return 0;", "special", "paddle_parameters_are_read_by_the_table_of_tensors"},
 	{"any attribute is of C", paddle, "is = Py_IS_TYPE(*found, kind);", "is = 1;", "special",
@@ -367,8 +367,8 @@ func TestATorchOfOtherWordsIsAskedByTheShim(t *testing.T) {
 	} {
 		fails(t, python, modules, "torch_words_are_proven", "special.py", "torch_words_are_proven")
 		passes(t, python, modules, packages["torch"].least, "ours.py", "torch")
-		passes(t, python, modules, 2, "special.py", "torch_beyond_its_storage_is_refused",
-			"torch_beyond_its_storage_is_refused_by_other_routes")
+		passes(t, python, modules, 2, "special.py", "torch_beyond_its_storage_is_rejected",
+			"torch_beyond_its_storage_is_rejected_by_other_routes")
 	}
 
 	for _, forgotten := range [][3]string{
@@ -376,8 +376,8 @@ func TestATorchOfOtherWordsIsAskedByTheShim(t *testing.T) {
 		{torch, "dlpackgen_torch.call.get_storage_offset(handle, &offset) != 0", "0"},
 	} {
 		modules := build(t, python, wrongly(t, hidden, forgotten))
-		fails(t, python, modules, "torch_beyond_its_storage_is_refused", "special.py",
-			"torch_beyond_its_storage_is_refused")
+		fails(t, python, modules, "torch_beyond_its_storage_is_rejected", "special.py",
+			"torch_beyond_its_storage_is_rejected")
 	}
 }
 

@@ -1,5 +1,5 @@
 """Holds what our module is given against the cases: each of its functions reads the
-same elements, in the same memory, or refuses with the reason. Arguments: a library,
+same elements, in the same memory, or rejects with the reason. Arguments: a library,
 and the names of cases where not all are meant; --install as in hook.py."""
 
 import sys
@@ -25,11 +25,11 @@ def read(f):
     return take
 
 
-def check(case, f, refused):
+def check(case, f, rejected):
     """The one exception that is written down, naming the argument, or the tensor."""
-    written = [(refused[0], r"\(\): argument 'x' \(1st\): .*(" + refused[1] + ")")] if refused else []
+    written = [(rejected[0], r"\(\): argument 'x' \(1st\): .*(" + rejected[1] + ")")] if rejected else []
     word = judge.outcome(case, read(f), written)
-    assert word == (judge.REFUSED if refused else judge.OK), f"{word}, expected {refused or case.shape}"
+    assert word == (judge.REJECTED if rejected else judge.OK), f"{word}, expected {rejected or case.shape}"
 
 
 def everything(library):
@@ -44,10 +44,10 @@ def main(library, *names):
         if names and case.name not in names:
             continue
         unknown.discard(case.name)
-        for verb, refused in ("read", case.refused), ("write", case.written):
+        for verb, rejected in ("read", case.rejected), ("write", case.written):
             for how in verb, verb + "_unlocked":
                 try:
-                    check(case, getattr(clients, how), refused)
+                    check(case, getattr(clients, how), rejected)
                     print(f"ok {how} {case}", flush=True)
                 except Exception as e:
                     failures += 1

@@ -4,7 +4,7 @@ gradients. Part of special.py."""
 import os
 
 import clients
-from refusals import refused
+from rejections import rejected
 from torch_words import fresh_clients, patched
 
 
@@ -40,20 +40,20 @@ def by_all_means(of):
     return of.read, of.write, of.read_unlocked, of.write_unlocked, of.export, lambda x: of.read_first(x, x)
 
 
-def refuses_what_has_no_memory(of):
+def rejects_what_has_no_memory(of):
     import paddle
 
     for _ in range(3):
         for x in without_memory().values():
             for f in by_all_means(of):
                 with paddle.no_grad():
-                    refused(f, x, text="no dense memory|should not be null|memory_size")
+                    rejected(f, x, text="no dense memory|should not be null|memory_size")
 
 
-def paddle_tensors_without_memory_are_refused():
+def paddle_tensors_without_memory_are_rejected():
     import paddle
 
-    refuses_what_has_no_memory(clients)
+    rejects_what_has_no_memory(clients)
     x = paddle.ones([4, 4])
     assert clients.read(x)[0][0] == x.data_ptr()
 
@@ -74,7 +74,7 @@ def keeps_what_an_argument_clears(of):
 
     for make in paddle.ones, lambda shape: as_parameter(paddle.ones(shape)):
         x = make([3])
-        refused(of.read_first, clearing(x), x, text="no dense memory|cannot be read")
+        rejected(of.read_first, clearing(x), x, text="no dense memory|cannot be read")
         x = make([3])
         with paddle.no_grad():
             try:
@@ -83,7 +83,7 @@ def keeps_what_an_argument_clears(of):
                 pass
 
 
-def paddle_tensors_that_an_argument_clears_are_owned_or_refused():
+def paddle_tensors_that_an_argument_clears_are_owned_or_rejected():
     keeps_what_an_argument_clears(clients)
 
 
@@ -99,26 +99,26 @@ def paddle_keeps_what_is_cleared_once_it_was_taken():
         assert kept.tolist() == list(range(1024)) and others
 
 
-def refuses_recorded_gradients(of):
+def rejects_recorded_gradients(of):
     import paddle
 
     x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     for tensor in x, x * 2, as_parameter(x):
         for f in by_all_means(of):
-            refused(f, tensor, text="stop_gradient is False.*detach.*paddle.no_grad")
+            rejected(f, tensor, text="stop_gradient is False.*detach.*paddle.no_grad")
             with paddle.no_grad():
                 f(tensor)
                 with paddle.set_grad_enabled(True):
-                    refused(f, tensor, text="stop_gradient is False")
+                    rejected(f, tensor, text="stop_gradient is False")
         of.write(tensor.detach())
     y = (x * x).sum()
-    refused(of.fill, x, text="stop_gradient is False")
+    rejected(of.fill, x, text="stop_gradient is False")
     y.backward()
     assert x.grad.tolist() == [2.0, 4.0]
 
 
-def paddle_gradients_are_refused_while_they_are_recorded():
-    refuses_recorded_gradients(clients)
+def paddle_gradients_are_rejected_while_they_are_recorded():
+    rejects_recorded_gradients(clients)
 
 
 def paddle_parameters_are_read_by_the_table_of_tensors():
@@ -138,18 +138,18 @@ def paddle_is_asked_by_its_methods_where_those_are_not_its_own():
     asked, former = [], paddle.Tensor.is_dense
     with patched(paddle.Tensor, is_dense=lambda self: asked.append(self) or former(self)):
         module = fresh_clients()
-        refuses_what_has_no_memory(module)
-        refuses_recorded_gradients(module)
+        rejects_what_has_no_memory(module)
+        rejects_recorded_gradients(module)
         keeps_what_an_argument_clears(module)
     assert asked
     x, stop_gradient = paddle.ones([3]), paddle.Tensor.stop_gradient
     with patched(paddle.Tensor, is_dense=paddle.Tensor.is_sparse):
-        refused(fresh_clients().read, x, text="no dense memory")
+        rejected(fresh_clients().read, x, text="no dense memory")
     with patched(paddle.Tensor, stop_gradient=property(lambda self: False)):
-        refused(fresh_clients().read, x, text="stop_gradient is False")
+        rejected(fresh_clients().read, x, text="stop_gradient is False")
     with patched(paddle.Tensor, stop_gradient=property(stop_gradient.__get__, stop_gradient.__set__)):
         module = fresh_clients()
-        refuses_recorded_gradients(module)
+        rejects_recorded_gradients(module)
         assert module.read_first(x, clearing(x)) == b"\0\0\x80\x3f" * 3, "what runs code of Python is not asked last"
 
 
@@ -157,7 +157,7 @@ def paddle_is_asked_by_its_methods_without_native_readers():
     os.environ["DLPACKGEN_NO_NATIVE_READERS"] = "1"
     try:
         module = fresh_clients()
-        refuses_what_has_no_memory(module)
-        refuses_recorded_gradients(module)
+        rejects_what_has_no_memory(module)
+        rejects_recorded_gradients(module)
     finally:
         del os.environ["DLPACKGEN_NO_NATIVE_READERS"]

@@ -13,7 +13,7 @@ import cases
 import clients
 from identity import *
 from paddle_tensors import *
-from refusals import refused
+from rejections import rejected
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"  # for JAX, which is not imported yet
 from torch_words import *
@@ -30,7 +30,7 @@ def not_exported(x, *causes):
         assert str(e) == start + str(e.__cause__), f"the message says: {e}"
         assert type(e.__cause__).__name__ in causes, repr(e.__cause__)
     else:
-        raise AssertionError("not refused")
+        raise AssertionError("not rejected")
 
 
 def torch_has_parameters_without_memory():
@@ -91,14 +91,14 @@ def torch_grad_mode_decides_at_each_call():
     import torch
 
     x = torch.ones(3, requires_grad=True)
-    refused(clients.read, x, text="requires grad.*no_grad")
+    rejected(clients.read, x, text="requires grad.*no_grad")
     with torch.no_grad():
         clients.write(x)
         with torch.enable_grad():
-            refused(clients.read, x, text="requires grad")
+            rejected(clients.read, x, text="requires grad")
     with torch.inference_mode():
         clients.read(x)
-    refused(clients.write, x, text="requires grad")
+    rejected(clients.write, x, text="requires grad")
 
 
 def torch_subclass_of_a_parameter_is_asked():
@@ -108,18 +108,18 @@ def torch_subclass_of_a_parameter_is_asked():
         pass
 
     x = Mine(torch.ones(3))
-    refused(clients.read, x, text="requires grad.*no_grad")
+    rejected(clients.read, x, text="requires grad.*no_grad")
     x.requires_grad_(False)
     assert clients.read(x)[0][0] == x.data_ptr()
 
 
-def torch_at_an_odd_address_is_refused():
+def torch_at_an_odd_address_is_rejected():
     import torch
 
     odd = torch.frombuffer(bytearray(64), dtype=torch.float32, count=3, offset=1)
     for f in clients.read, clients.read_unlocked, clients.export:
-        refused(f, odd, text="not aligned to 4 bytes")
-        refused(f, odd.as_subclass(type("Plain", (torch.Tensor,), {})), text="not aligned to 4 bytes")
+        rejected(f, odd, text="not aligned to 4 bytes")
+        rejected(f, odd.as_subclass(type("Plain", (torch.Tensor,), {})), text="not aligned to 4 bytes")
     # A part of a complex number is what must be aligned.
     assert clients.read(torch.frombuffer(bytearray(64), dtype=torch.complex64, count=3, offset=4))[0][1] == (3,)
 
@@ -129,7 +129,7 @@ def torch_overlaps_are_not_written():
 
     windows = torch.arange(8.0).as_strided((3, 4), (2, 1))
     for f in clients.write, clients.write_unlocked:
-        refused(f, windows, text="its elements may overlap")
+        rejected(f, windows, text="its elements may overlap")
         f(torch.arange(8.0).as_strided((2, 3), (4, 1)))
         f(torch.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1))
     assert clients.read(windows)[0][2] == (2, 1)
@@ -141,18 +141,18 @@ def torch_has_more_dimensions_than_are_served():
     x = torch.ones([1] * 65)
     for y in x, torch.nn.Parameter(x, requires_grad=False), x.as_subclass(type("Derived", (torch.Tensor,), {})):
         for f in clients.read, clients.read_unlocked, clients.export:
-            refused(f, y, text="its 65 dimensions are more than the 64 that are served")
+            rejected(f, y, text="its 65 dimensions are more than the 64 that are served")
 
 
-def torch_refusals_leak_nothing():
+def torch_rejections_leak_nothing():
     import torch
 
     x = torch.tensor([1 + 2j]).conj()
     y = torch.eye(3).to_sparse()
     before = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(y.layout), sys.getrefcount(type(x))
     for _ in range(50):
-        refused(clients.read, x, text="conjugated")
-        refused(clients.read, y, text="layout")
+        rejected(clients.read, x, text="conjugated")
+        rejected(clients.read, y, text="layout")
     gc.collect()
     after = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(y.layout), sys.getrefcount(type(x))
     assert all(b - a < 5 for a, b in zip(before, after)), f"{before} {after}"
@@ -162,7 +162,7 @@ def torch_leaves_no_exception_behind():
     import torch
 
     x = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
-    refused(clients.read, x, text="nested")
+    rejected(clients.read, x, text="nested")
     assert clients.read(torch.ones(1))[1] == cases.torch_bytes(torch.ones(1))
 
 
@@ -193,7 +193,7 @@ def numpy_changes_between_two_calls():
     x.resize((2, 3), refcheck=False)
     assert clients.read(x)[0][1] == (2, 3)
     x.flags.writeable = False
-    refused(clients.write, x, text="read-only")
+    rejected(clients.write, x, text="read-only")
     assert clients.read(x)[0][-1] & 1
 
 
@@ -210,10 +210,10 @@ def numpy_subclasses_export_themselves():
 
     x = np.arange(3, dtype="f4")
     assert clients.read(x.view(Old))[1] == x.tobytes()
-    refused(clients.read, x.view(Broken), text="not today")
+    rejected(clients.read, x.view(Broken), text="not today")
 
 
-def numpy_memmap_at_an_odd_offset_is_refused():
+def numpy_memmap_at_an_odd_offset_is_rejected():
     import tempfile
 
     import numpy as np
@@ -226,16 +226,16 @@ def numpy_memmap_at_an_odd_offset_is_refused():
             if fine:
                 assert clients.read(mapped)[0][1] == (3,)
             else:
-                refused(clients.read, mapped, text="not aligned to 4 bytes")
-                refused(clients.export, mapped, text="not aligned to 4 bytes")
+                rejected(clients.read, mapped, text="not aligned to 4 bytes")
+                rejected(clients.export, mapped, text="not aligned to 4 bytes")
 
 
 def numpy_windows_are_not_written():
     import numpy as np
 
     windows = np.lib.stride_tricks.sliding_window_view(np.arange(8, dtype="f4"), 4, writeable=True)
-    refused(clients.write, windows, text="its elements may overlap")
-    refused(
+    rejected(clients.write, windows, text="its elements may overlap")
+    rejected(
         clients.write,
         np.lib.stride_tricks.as_strided(np.ones(3, "f4"), (2, 3), (0, -4)),
         text="its elements may overlap",
@@ -262,13 +262,13 @@ def numpy_arrays_that_are_read_only_overlap_too():
                 raise AssertionError("written")
 
 
-def numpy_refusals_leak_nothing():
+def numpy_rejections_leak_nothing():
     import numpy as np
 
     x = np.ones(2, np.dtype("f4").newbyteorder())
     before = sys.getrefcount(x), sys.getrefcount(x.dtype)
     for _ in range(50):
-        refused(clients.read, x, text="byte order")
+        rejected(clients.read, x, text="byte order")
     assert sys.getrefcount(x) - before[0] < 5 and sys.getrefcount(x.dtype) - before[1] < 5
 
 
@@ -330,7 +330,7 @@ def jax_keeps_what_was_taken_for_longer():
     others = [jnp.full(100000, float(i), "float32").block_until_ready() for i in range(8)]
     assert clients.read(kept)[0][0] == address
     assert clients.read(kept)[1] == want.tobytes(), len(others)
-    refused(clients.write, kept, text="read-only")
+    rejected(clients.write, kept, text="read-only")
 
 
 def jax_is_let_go_of():
@@ -413,8 +413,8 @@ def jax_is_not_written_to_by_any_route():
     import jax.numpy as jnp
 
     for dtype in "float32", "bfloat16":
-        refused(clients.write, jnp.ones(3, dtype), text="immutable")
-        refused(clients.fill, jnp.ones(3, dtype), text="immutable")
+        rejected(clients.write, jnp.ones(3, dtype), text="immutable")
+        rejected(clients.fill, jnp.ones(3, dtype), text="immutable")
 
 
 def main(names):

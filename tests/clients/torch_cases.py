@@ -23,8 +23,8 @@ def torch_cases():
     def case(name, shape, make, dtype="float32", **keywords):
         return Case("torch", name, of(make), shape, dtype, truth=lambda: torch_bytes(make()), **keywords)
 
-    def refused(name, make, pattern, run=None, **keywords):
-        return Case("torch", name, run or of(make), refused=pattern, **keywords)
+    def rejected(name, make, pattern, run=None, **keywords):
+        return Case("torch", name, run or of(make), rejected=pattern, **keywords)
 
     def three():
         return torch.arange(24.0).reshape(2, 3, 4)
@@ -35,7 +35,7 @@ def torch_cases():
 
     for dtype in list(DTYPES)[:25]:
         if hasattr(torch, dtype) and torch_version() < SHIM_KNOWS.get(dtype, (0, 0)):
-            yield refused(dtype, lambda dtype=dtype: raw(dtype), "has no DLPack equivalent")
+            yield rejected(dtype, lambda dtype=dtype: raw(dtype), "has no DLPack equivalent")
         elif hasattr(torch, dtype):
             yield case(dtype, (32 * 8 // (DTYPES[dtype][1] * DTYPES[dtype][2]),), lambda dtype=dtype: raw(dtype), dtype)
     yield case("transposed", (3, 4, 2), lambda: three().permute(1, 2, 0))
@@ -51,28 +51,28 @@ def torch_cases():
     yield case("size 1, odd stride", (1, 3), lambda: torch.arange(8.0).as_strided((1, 3), (77, 2)))
     yield case("9 dimensions", NINE, lambda: torch.arange(4.0).reshape([1, 2] + [1] * 6 + [2]))
     yield case("64 dimensions", (1,) * 64, lambda: torch.ones([1] * 64))
-    yield refused(
+    yield rejected(
         "4000 dimensions",
         lambda: torch.ones([1] * 4000),
         "its 4000 dimensions",
         truth=lambda: torch_bytes(torch.ones(1)),
     )
-    yield refused(
+    yield rejected(
         "65 dimensions", lambda: torch.ones([1] * 65), "its 65 dimensions", truth=lambda: torch_bytes(torch.ones(1))
     )
     yield case("byte_offset", (19,), lambda: torch.arange(24.0)[5:])
     yield case("resolved conjugate", (1,), lambda: torch.tensor([1 + 2j]).conj().resolve_conj(), "complex64")
     yield case("copy on write", (2, 3, 4), lambda: torch._lazy_clone(three()))
     yield case("plain subclass", (2, 3, 4), lambda: three().as_subclass(type("Plain", (torch.Tensor,), {})))
-    yield from torch_bits(torch, refused)
-    yield from torch_grad(torch, case, refused)
-    yield from torch_without_memory(torch, refused)
-    yield from torch_wrapped(torch, refused)
+    yield from torch_bits(torch, rejected)
+    yield from torch_grad(torch, case, rejected)
+    yield from torch_without_memory(torch, rejected)
+    yield from torch_wrapped(torch, rejected)
 
 
-def torch_bits(torch, refused):
+def torch_bits(torch, rejected):
     def bits(name, make, pattern):
-        return refused(name, make, pattern, truth=lambda: torch_bytes(make()))
+        return rejected(name, make, pattern, truth=lambda: torch_bytes(make()))
 
     yield bits("conjugate", lambda: torch.tensor([1 + 2j, 3 + 4j]).conj(), "conjugated values")
     yield bits("negative float32", lambda: torch.tensor([1 + 2j, 3 + 4j]).conj().imag, "negated values")
@@ -86,7 +86,7 @@ def torch_bits(torch, refused):
     )
 
 
-def torch_grad(torch, case, refused):
+def torch_grad(torch, case, rejected):
     def no_grad(make):
         def run(f):
             with torch.no_grad():
@@ -102,7 +102,7 @@ def torch_grad(torch, case, refused):
         ("result", lambda: leaf() * 2),
         ("Parameter", lambda: torch.nn.Parameter(torch.ones(3))),
     ):
-        yield refused(f"requires grad: {name}", make, "requires grad", truth=lambda make=make: torch_bytes(make()))
+        yield rejected(f"requires grad: {name}", make, "requires grad", truth=lambda make=make: torch_bytes(make()))
         yield Case(
             "torch",
             f"requires grad: {name}, no_grad",
@@ -115,7 +115,7 @@ def torch_grad(torch, case, refused):
     yield case("frozen Parameter", (3,), lambda: torch.nn.Parameter(torch.ones(3), requires_grad=False))
 
 
-def torch_without_memory(torch, refused):
+def torch_without_memory(torch, rejected):
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     def resized():
@@ -133,26 +133,26 @@ def torch_without_memory(torch, refused):
             return func(*args, **(kwargs or {}))
 
     two = [torch.ones(2), torch.ones(3)]
-    yield refused("storage resized to 0", resized, "storage was freed")
-    yield refused("zero tensor", lambda: torch._efficientzerotensor(3), "stands for a tensor")
-    yield refused("meta", lambda: torch.ones(3, device="meta"), "its device is meta")
-    yield refused("sparse", lambda: torch.eye(3).to_sparse(), "no strided memory")
-    yield refused("sparse rows", lambda: torch.eye(3).to_sparse_csr(), "no strided memory")
-    yield refused("mkldnn", lambda: torch.ones(3).to_mkldnn(), "no strided memory")
-    yield refused(
+    yield rejected("storage resized to 0", resized, "storage was freed")
+    yield rejected("zero tensor", lambda: torch._efficientzerotensor(3), "stands for a tensor")
+    yield rejected("meta", lambda: torch.ones(3, device="meta"), "its device is meta")
+    yield rejected("sparse", lambda: torch.eye(3).to_sparse(), "no strided memory")
+    yield rejected("sparse rows", lambda: torch.eye(3).to_sparse_csr(), "no strided memory")
+    yield rejected("mkldnn", lambda: torch.ones(3).to_mkldnn(), "no strided memory")
+    yield rejected(
         "quantized", lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8), "has no DLPack equivalent"
     )
     for name in "uint4 int4 bits8".split():
-        yield refused(name, lambda name=name: torch.empty(2, dtype=getattr(torch, name)), "has no DLPack equivalent")
-    yield refused("nested strided", lambda: torch.nested.nested_tensor(two), "nested")
-    yield refused(
+        yield rejected(name, lambda name=name: torch.empty(2, dtype=getattr(torch, name)), "has no DLPack equivalent")
+    yield rejected("nested strided", lambda: torch.nested.nested_tensor(two), "nested")
+    yield rejected(
         "nested jagged", lambda: torch.nested.nested_tensor(two, layout=torch.jagged), "NestedTensor.*torch.ops"
     )
-    yield refused("FakeTensor", fake, "FakeTensor.*torch.ops")
-    yield refused("dispatching subclass", lambda: torch.ones(3).as_subclass(Logs), "Logs.*torch.ops")
+    yield rejected("FakeTensor", fake, "FakeTensor.*torch.ops")
+    yield rejected("dispatching subclass", lambda: torch.ones(3).as_subclass(Logs), "Logs.*torch.ops")
 
 
-def torch_wrapped(torch, refused):
+def torch_wrapped(torch, rejected):
     def inside(transform):
         def run(f):
             seen = []
@@ -173,7 +173,7 @@ def torch_wrapped(torch, refused):
 
     x = torch.arange(6.0).reshape(2, 3)
     func = torch.func
-    yield refused("vmap", None, "stands for a tensor", inside(lambda f: torch.vmap(f)(x)))
-    yield refused("grad", None, "requires grad|stands for a tensor", inside(lambda f: func.grad(f)(x)))
-    yield refused("jvp", None, "stands for a tensor", inside(lambda f: func.jvp(f, (x,), (x,))))
-    yield refused("functionalize", None, "stands for a tensor", inside(lambda f: func.functionalize(f)(x)))
+    yield rejected("vmap", None, "stands for a tensor", inside(lambda f: torch.vmap(f)(x)))
+    yield rejected("grad", None, "requires grad|stands for a tensor", inside(lambda f: func.grad(f)(x)))
+    yield rejected("jvp", None, "stands for a tensor", inside(lambda f: func.jvp(f, (x,), (x,))))
+    yield rejected("functionalize", None, "stands for a tensor", inside(lambda f: func.functionalize(f)(x)))

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 
 import clients
-from refusals import refused
+from rejections import rejected
 
 
 def shrunk(make, parameter=False):
@@ -37,14 +37,14 @@ LAYOUTS = {
 }
 
 
-def torch_beyond_its_storage_is_refused():
+def torch_beyond_its_storage_is_rejected():
     import torch
 
     for name, make in LAYOUTS.items():
         for parameter in False, True:
             x = shrunk(make, parameter)
             for f in clients.read, clients.write, clients.read_unlocked, clients.write_unlocked, clients.export:
-                refused(f, x, text="it needs [0-9]+ bytes of storage, which was resized to [0-9]+")
+                rejected(f, x, text="it needs [0-9]+ bytes of storage, which was resized to [0-9]+")
     for x in torch.ones(8)[4:], torch.ones(2, 0), torch.ones(8)[8:]:
         clients.read(x)
         clients.export(x)
@@ -53,7 +53,7 @@ def torch_beyond_its_storage_is_refused():
     clients.read(gone)
 
 
-def torch_beyond_its_storage_is_refused_by_other_routes():
+def torch_beyond_its_storage_is_rejected_by_other_routes():
     """What is not borrowed by the shim is asked by its methods: subclasses, and objects that hide their address."""
     import torch
 
@@ -63,17 +63,17 @@ def torch_beyond_its_storage_is_refused_by_other_routes():
     for make in LAYOUTS.values():
         x = shrunk(make).as_subclass(Plain)
         for f in clients.read, clients.read_unlocked, clients.export:
-            refused(f, x, text="it needs [0-9]+ bytes of storage, which was resized to [0-9]+")
+            rejected(f, x, text="it needs [0-9]+ bytes of storage, which was resized to [0-9]+")
     assert clients.read(torch.ones(3).as_subclass(Plain))[0][1] == (3,)
     assert clients.read(torch.ones(2, 0).as_subclass(Plain))[0][1] == (2, 0)
 
 
-def torch_whose_memory_is_forbidden_is_refused():
+def torch_whose_memory_is_forbidden_is_rejected():
     import torch
 
     x = torch.ones(3)
     torch._C._set_throw_on_mutable_data_ptr(x)
-    refused(clients.write, x, text="torch gives no memory for it")
+    rejected(clients.write, x, text="torch gives no memory for it")
 
 
 def torch_without_a_storage_is_left_to_its_own_export():
@@ -159,7 +159,7 @@ def torch_words_are_proven_in_any_mode():
         with mode():
             before = torch.is_inference_mode_enabled(), torch.is_grad_enabled()
             assert module.read(x)[0][0] == address, mode
-            refused(module.read, negated, text="negated values")
+            rejected(module.read, negated, text="negated values")
             assert before == (torch.is_inference_mode_enabled(), torch.is_grad_enabled()), mode
         assert module.torch_words() == clients.torch_words(), mode
     module = fresh_clients()
@@ -188,8 +188,8 @@ def torch_words_that_are_not_proven_are_asked_of_the_shim():
         with patched(torch, _efficientzerotensor=lambda *args, **keywords: made):
             module.read(torch.ones(3))
         assert module.torch_words() == (0,) * 6
-    refused(module.read, torch._neg_view(torch.ones(3)), text="negated values")
-    refused(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 11")
+    rejected(module.read, torch._neg_view(torch.ones(3)), text="negated values")
+    rejected(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 11")
 
 
 def torch_that_is_not_proven_is_read_by_its_own_table():
@@ -214,8 +214,8 @@ def torch_that_is_not_proven_is_read_by_its_own_table():
         with hidden:
             assert module.read(x)[0][0] == x.data_ptr()
         assert module.torch_words() == (0,) * 6
-        refused(module.read, negated, text="negated values")
-        refused(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 11")
+        rejected(module.read, negated, text="negated values")
+        rejected(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 11")
         module.read(parameter)  # the first of another type proves it
         assert module.torch_words() == clients.torch_words()
     for error in KeyboardInterrupt, MemoryError:

@@ -1,5 +1,5 @@
 // Package cpp tests the emitted C++ headers with real compilers: that they
-// compile everywhere, that their asserts refuse what they should, and that they
+// compile everywhere, that their asserts reject what they should, and that they
 // do what they say, under the sanitizers too.
 package cpp
 
@@ -111,8 +111,8 @@ func assertCompiles(t *testing.T, c compiler, source string, flags ...string) {
 	assert.NoError(t, err, "%s %v\n%s", c, flags, out)
 }
 
-// assertRefuses expects the compile to fail for the reason given.
-func assertRefuses(t *testing.T, reason string, c compiler, source string, flags ...string) {
+// assertRejects expects the compile to fail for the reason given.
+func assertRejects(t *testing.T, reason string, c compiler, source string, flags ...string) {
 	t.Helper()
 	out, err := compile(t, c, source, flags...)
 	assert.Error(t, err, "%s %v compiles", c, flags)

@@ -97,9 +97,9 @@ func TestGccHasNothingToSay(t *testing.T) {
 }
 
 func TestExceptionsNeedExceptions(t *testing.T) {
-	assertRefuses(t, "exceptions.hpp needs exceptions", gcc, including("exceptions.hpp"),
+	assertRejects(t, "exceptions.hpp needs exceptions", gcc, including("exceptions.hpp"),
 		flags(gen(t), noExceptions)...)
-	assertRefuses(t, "python_error.hpp needs Python.h", gcc, including("python_error.hpp"), gen(t)...)
+	assertRejects(t, "python_error.hpp needs Python.h", gcc, including("python_error.hpp"), gen(t)...)
 }
 
 var includeLine = regexp.MustCompile(`(?m)^#include <([a-z_./]+)>$`)

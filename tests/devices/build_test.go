@@ -1,4 +1,4 @@
-// Package devices holds the back ends of backends/ against drivers: a stand-in
+// Package devices holds the backends of backends/ against drivers: a stand-in
 // that writes down what is called, the real one without a device, the stub of a
 // toolkit, and none.
 package devices
@@ -19,7 +19,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// cuda is the folder with the back end.
+// cuda is the folder with the backend.
 func cuda(t testing.TB) string { return filepath.Join(golden.Root(t), "backends", "cuda") }
 
 // cudaParts is that folder with each part as a file, for mutants.
@@ -44,7 +44,7 @@ type backEnd struct{ name, library, mapped, symbol string }
 
 var cudaEnd = backEnd{"cuda", "libcuda.so.1", "libcuda", "cuInit"}
 
-// macros tell client.c which back end it drives.
+// macros tell client.c which backend it drives.
 func (b backEnd) macros() []string {
 	return []string{
 		fmt.Sprintf("-DBACKEND_HEADER=%q", "dlpackgen_"+b.name+".h"), "-DBACKEND_TABLE=dlpackgen_" + b.name,
@@ -53,7 +53,7 @@ func (b backEnd) macros() []string {
 	}
 }
 
-// sources are the C files of the back end in a folder.
+// sources are the C files of the backend in a folder.
 func (b backEnd) sources(t testing.TB, source string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(source, "*"+b.name+"*.c"))
@@ -62,7 +62,7 @@ func (b backEnd) sources(t testing.TB, source string) []string {
 	return files
 }
 
-// client gives the program that does to the back end what its arguments say.
+// client gives the program that does to the backend what its arguments say.
 func (b backEnd) client(t testing.TB, source string, flags ...string) string {
 	t.Helper()
 	gcc := testtool.Require(t, "gcc", "gcc")

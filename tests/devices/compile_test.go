@@ -14,7 +14,7 @@ import (
 
 func source(t *testing.T) string { return filepath.Join(cuda(t), "dlpackgen_cuda.c") }
 
-// The back end in the strictest dialects; no compiler has a word to say, and none
+// The backend in the strictest dialects; no compiler has a word to say, and none
 // of them has a toolkit.
 func TestCompilersHaveNothingToSay(t *testing.T) {
 	if testing.Short() {

@@ -70,7 +70,7 @@ var streamsByNumber = []scenario{
 		"number:2:1:94000000000"},
 		[]string{"number ok 1 1 0", "number ok 1 1 0", "number ok 2 1 0", "number ok 0 1 1",
 			"number ok 94000000000 1 0"}},
-	{"refused", []string{"number:2:1:0", "number:2:1:-2"},
+	{"rejected", []string{"number:2:1:0", "number:2:1:-2"},
 		[]string{`number 10 0 cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA; a stream is ` +
 			`None, -1, a default stream's number, or a handle`,
 			`number 10 0 cuda: stream_from_dlpack: the number -2 stands for no stream of CUDA; .*`}},
@@ -105,7 +105,7 @@ var order = []scenario{
 			`device 0`,
 			`order 11 0 cuda: stream_wait: the producer's stream: the stream 0x\w+ is of device 1, not of device 0`,
 			"order ok", "alive 0 depth 0"}},
-	{"a handle that the driver refuses", []string{"stream:0:0", "inject:cuStreamGetCtx:400", "order:s0:0:1:0"},
+	{"a handle that the driver rejects", []string{"stream:0:0", "inject:cuStreamGetCtx:400", "order:s0:0:1:0"},
 		[]string{`order 10 400 cuda: stream_wait: the consumer's stream: the stream 0x\w+: ` +
 			`CUDA_ERROR_INVALID_HANDLE \(400\): .*`}},
 	{"no device and no stream of a device", []string{"order:1:7:1:0"}, []string{`order 9 0 .*`}},

@@ -1,4 +1,4 @@
-"""The back end for CUDA in a capsule, and the stand-in for its driver, for scripts."""
+"""The backend for CUDA in a capsule, and the stand-in for its driver, for scripts."""
 
 import ctypes
 import os

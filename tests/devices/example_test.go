@@ -48,7 +48,7 @@ func example(t *testing.T, env ...string) ([]string, error) {
 	return strings.Split(strings.TrimSpace(string(out)), "\n"), err
 }
 
-// The example over OpenCL's unified shared memory passes the test that every back end
+// The example over OpenCL's unified shared memory passes the test that every backend
 // must pass, on one device and on two, and works with a queue of a program's own.
 func TestTheExampleOfAVendor(t *testing.T) {
 	dir := pocl(t)

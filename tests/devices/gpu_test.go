@@ -103,7 +103,7 @@ func TestTheScriptForGPUs(t *testing.T) {
 // onGPUsAlone are the checks that a machine without a GPU cannot try.
 var onGPUsAlone = []string{
 	"kinds_of_torch", "kinds_of_cupy", "order_really_orders", "order_does_not_wait",
-	"captures_are_refused_and_survive", "a_host_function_may_free",
+	"captures_are_rejected_and_survive", "a_host_function_may_free",
 	"memory_of_graphs",
 	"torch_takes_ours", "cupy_takes_ours", "jax_takes_ours", "the_deleter_waits_for_the_work",
 	"streams_of_two_devices", "modules_read_cupy",
@@ -142,7 +142,7 @@ func TestPython(t *testing.T) {
 	assert.Contains(t, out, "the deleter gave the memory back")
 }
 
-// wrongBackend puts a back end that is wrong in one place among programs.
+// wrongBackend puts a backend that is wrong in one place among programs.
 func wrongBackend(t *testing.T, bin, file, old, fresh string) {
 	t.Helper()
 	dir := mutated(t, file, old, fresh)
@@ -150,7 +150,7 @@ func wrongBackend(t *testing.T, bin, file, old, fresh string) {
 		filepath.Join(bin, "libdlpackgen_cuda.so"), filepath.Join(dir, "dlpackgen_cuda.c"), "-ldl")
 }
 
-// A back end that is wrong fails, and so do modules.
+// A backend that is wrong fails, and so do modules.
 func TestTheScriptForGPUsFindsFaults(t *testing.T) {
 	bin := copied(t)
 	wrongBackend(t, bin, "streams_pointer.h", "if (a->managed) {", "if (0) {")
@@ -171,7 +171,7 @@ func TestTheScriptForGPUsFindsFaults(t *testing.T) {
 	if !testtool.Has(testtool.RequirePython(t), "torch", "jax", "numpy") {
 		t.Skip("needs torch and jax: pip install -r tests/requirements-frameworks.txt")
 	}
-	names := []string{"modules_read_torch", "modules_read_jax", "modules_refuse_what_the_driver_denies",
+	names := []string{"modules_read_torch", "modules_read_jax", "modules_reject_what_the_driver_denies",
 		"results_reach_the_host"}
 	out, code = rehearsed(t, bin, names...)
 	assert.Equal(t, 1, code)

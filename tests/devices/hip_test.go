@@ -31,7 +31,7 @@ func hip(t *testing.T, version string) string {
 	return filepath.Join(fetched(t, "hip", "whole"), version, "root")
 }
 
-// hipAgreement holds what the back end declares against HIP's own headers of a version
+// hipAgreement holds what the backend declares against HIP's own headers of a version
 // that begins with that digit.
 func hipAgreement(version int) string {
 	b := *backend.Embedded("rocm")
@@ -112,7 +112,7 @@ func loaded(t *testing.T, program, folder string) (name, path string) {
 }
 
 // AMD's runtime where there is no GPU, in both versions: every function is found, the
-// first error is the runtime's own, and the test of every back end passes.
+// first error is the runtime's own, and the test of every backend passes.
 func TestHIPWithoutADevice(t *testing.T) {
 	if _, err := os.Stat("/dev/kfd"); err == nil {
 		t.Skip("needs a machine without a GPU of AMD")

@@ -23,7 +23,7 @@ func late(t *testing.T, flags ...string) []string {
 // Of two threads that keep a tensor for one stream at once, the later mark is waited for.
 func TestTheLaterMarkStays(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a back end of its own")
+		t.Skip("builds a backend of its own")
 	}
 	assert.Equal(t, []string{"mark 2 of 2"}, late(t))
 }
@@ -31,7 +31,7 @@ func TestTheLaterMarkStays(t *testing.T) {
 // A start that fails without filling the error fails every call all the same.
 func TestAVendorsStartThatSaysNothing(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a back end of its own")
+		t.Skip("builds a backend of its own")
 	}
 	assert.Equal(t, []string{"5 acme: the vendor's part fails to start, and does not say why"}, late(t, "-DSILENT"))
 }

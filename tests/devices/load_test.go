@@ -91,7 +91,7 @@ func TestAStubIsNamed(t *testing.T) {
 	}
 }
 
-func TestOldDriversAreRefusedByVersionOrByFunction(t *testing.T) {
+func TestOldDriversAreRejectedByVersionOrByFunction(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds four stand-ins")
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// linkedBackend gives the library with the back end, which scripts load by ctypes.
+// linkedBackend gives the library with the backend, which scripts load by ctypes.
 func linkedBackend(t testing.TB) string {
 	t.Helper()
 	dir := testkit.Built(t, "backend", func(dir string) {
@@ -144,7 +144,7 @@ var moduleMutants = []moduleMutant{
 		"if (found->table->stream_wait(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);",
 		"", "test_libraries_are_waited_for"},
 	{"backend.h", "if (found->table->stream_wait(&ours, &theirs, &error)) return",
-		"if (found->table->stream_wait(&ours, &theirs, &error)) return 0 *", "test_order_that_is_refused"},
+		"if (found->table->stream_wait(&ours, &theirs, &error)) return 0 *", "test_order_that_is_rejected"},
 	{"backend.h", "call->private_.owns |= DLPACKGEN_OWES_ORDER;", "", "test_libraries_are_waited_for"},
 	{"backend.h", "if (found->table->stream_wait(&theirs, &ours, &error) == DLPACKGEN_BACKEND_OK) continue;",
 		"found->table->stream_wait(&theirs, &ours, &error); continue;", "test_order_that_fails_at_the_end"},

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// mutant is a back end with one place changed, which a scenario must notice.
+// mutant is a backend with one place changed, which a scenario must notice.
 type mutant struct {
 	file, old, fresh string
 	scenario         string
@@ -56,8 +56,8 @@ var mutants = []mutant{
 	{"streams_context.h", "if (id >= 0 && id < streams.count)", "if (id < streams.count)", "of what device"},
 	{"streams_context.h", "return code ? code : streams_check_id(what, device.device_id, error);",
 		"return (void)code, streams_check_id(what, device.device_id, error);", "of what device"},
-	{"numbers_read.h", "refused = driver_numbers[i].refused;", "refused = 0;", "refused"},
-	{"numbers_read.h", "int refused = !fits && number != -1;", "int refused = 0;", "refused"},
+	{"numbers_read.h", "rejected = driver_numbers[i].rejected;", "rejected = 0;", "rejected"},
+	{"numbers_read.h", "int rejected = !fits && number != -1;", "int rejected = 0;", "rejected"},
 	{"streams_order.h", "if (device != stream->device.device_id)", "if (0)", "a stream of another device"},
 	{"streams_current.h", "streams_leave(1);", "", "a stream of another device"},
 	{"streams_order.h", "if (consumer->status == producer->status && consumer->id == producer->id)", "if (1)",
@@ -152,13 +152,13 @@ func found(t *testing.T, name string) scenario {
 	return scenario{}
 }
 
-// mutated gives a copy of the back end with one place changed.
+// mutated gives a copy of the backend with one place changed.
 func mutated(t *testing.T, file, old, fresh string) string {
 	t.Helper()
 	return testkit.Mutated(t, cudaParts(t), file, old, fresh)
 }
 
-// trying builds a back end with mutants, quickly, and gives what tries the mutant of an index: what
+// trying builds a backend with mutants, quickly, and gives what tries the mutant of an index: what
 // comes of steps, or nil for a crash.
 func (b backEnd) trying(t *testing.T, source string, all []mutation.Mutant) func(t *testing.T, i int, driver string,
 	words ...string) []string {
@@ -192,7 +192,7 @@ func mutations(all []mutant) (made []mutation.Mutant) {
 
 func TestEachGuardIsMissed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the back end for each guard")
+		t.Skip("compiles the backend for each guard")
 	}
 	tried := cudaEnd.trying(t, cudaParts(t), mutations(mutants))
 	for i, m := range mutants {
@@ -210,13 +210,13 @@ func TestEachGuardIsMissed(t *testing.T) {
 // What the start guards shows with other drivers.
 func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the back end for each guard")
+		t.Skip("compiles the backend for each guard")
 	}
 	guards := []struct {
 		file, old, fresh string
 		macros           []string
 		steps            []string
-		want             string // in what the sound back end prints
+		want             string // in what the sound backend prints
 	}{
 		{"streams_load.h", "if (streams.version < DRIVER_OLDEST)", "if (0)", []string{"-DDRIVER=10020"},
 			[]string{"probe"}, "probe 3 0"},

@@ -31,7 +31,7 @@ func cudaHeaders(t *testing.T) string {
 	return filepath.Dir(found[0])
 }
 
-// agreement is a C file that holds what the back end declares against the driver's
+// agreement is a C file that holds what the backend declares against the driver's
 // own headers: each constant, error, handle and the form of each function.
 func agreement(b *backend.Backend) string {
 	var c strings.Builder

@@ -35,7 +35,7 @@ const hip5, hip6 = "-DDRIVER=50221153", "-DDRIVER=60443484"
 var notOfROCm = []string{
 	"of another context", "of another context, where no primary one is in use", "of a graph",
 	"where another device must be current",
-	"where nothing was started, nothing starts", "managed first", "None and the defaults", "refused", "current",
+	"where nothing was started, nothing starts", "managed first", "None and the defaults", "rejected", "current",
 	"of each kind", "nowhere",
 	"pinned and managed memory where somebody is at work", "managed memory that the device has not",
 	"when the driver has ended",
@@ -94,7 +94,7 @@ func stepOfROCm(step string) string {
 		stream(4)
 	case "number":
 		device(1)
-		if other, swapped := map[string]string{"0": "1", "1": "0"}[w[3]]; swapped { // the default and what is refused
+		if other, swapped := map[string]string{"0": "1", "1": "0"}[w[3]]; swapped { // the default and what is rejected
 			w[3] = other
 		}
 	case "copy":
@@ -213,7 +213,7 @@ var rocmMutants = []struct {
 	{mutant{"streams_current.h", "if (result) return streams_fail(error, result, \"making device",
 		"if (0) return streams_fail(error, result, \"making device", "a device that cannot be made current"}, hip6},
 	{mutant{"streams_current.h", "return *device < 0 ? DRIVER_stream_unknown : 0;", "return 0;",
-		"a handle that the driver refuses"}, hip6},
+		"a handle that the driver rejects"}, hip6},
 	{mutant{"streams_current.h", "&flags, &active) && active;", "&flags, &active);",
 		"pinned memory where somebody is at work"}, hip6},
 	{mutant{"streams_current.h", "if (!a->mapped) return 0;", "", "freed or never known"}, hip5},
@@ -239,7 +239,7 @@ var rocmMutants = []struct {
 
 func TestEachGuardOfROCmIsMissed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the back end for each guard")
+		t.Skip("compiles the backend for each guard")
 	}
 	all := rocmScenarios()
 	var mutants []mutant

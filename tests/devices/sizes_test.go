@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
-// sized are the back ends that are called with structs of every size.
+// sized are the backends that are called with structs of every size.
 var sized = []struct {
 	end           backEnd
 	source, parts func(testing.TB) string
@@ -22,7 +22,7 @@ var sized = []struct {
 	{acmeEnd, acme, acmeParts, acmeDriver, "-DPLAIN"},
 }
 
-// sizes gives what a back end of the table answers, built from a folder.
+// sizes gives what a backend of the table answers, built from a folder.
 func sizes(t *testing.T, i int, source string) (string, error) {
 	t.Helper()
 	row := sized[i]
@@ -32,10 +32,10 @@ func sizes(t *testing.T, i int, source string) (string, error) {
 }
 
 // Callers of another version of the interface: structs that are too small are rejected, and
-// nothing behind a struct is read or written, by a back end that knows more members either.
+// nothing behind a struct is read or written, by a backend that knows more members either.
 func TestStructsOfEverySize(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds each back end twice under AddressSanitizer")
+		t.Skip("builds each backend twice under AddressSanitizer")
 	}
 	for i, row := range sized {
 		for _, source := range []string{row.source(t), testkit.Grown(t, row.source(t))} {
@@ -46,7 +46,7 @@ func TestStructsOfEverySize(t *testing.T) {
 	}
 }
 
-// sizeMutants break the rule for structs that grow, in a back end of the table.
+// sizeMutants break the rule for structs that grow, in a backend of the table.
 var sizeMutants = []struct {
 	backend          int
 	file, old, fresh string
@@ -63,7 +63,7 @@ var sizeMutants = []struct {
 
 func TestMutantsOfSizesAreFound(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the back ends with mutants")
+		t.Skip("builds the backends with mutants")
 	}
 	for _, m := range sizeMutants {
 		row := sized[m.backend]

@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// threaded builds the program of threads over a back end and runs it under
+// threaded builds the program of threads over a backend and runs it under
 // ThreadSanitizer; it gives what came out and whether it went well.
 func (b backEnd) threaded(t *testing.T, source, standin string, macros ...string) (string, error) {
 	t.Helper()

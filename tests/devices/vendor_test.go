@@ -32,7 +32,7 @@ func contents(t testing.TB, file string) []byte {
 	return data
 }
 
-// described gives the target of the back end that a config describes, and what it is made from.
+// described gives the target of the backend that a config describes, and what it is made from.
 func described(t testing.TB, file, path string) (config.Target, *emit.Model) {
 	t.Helper()
 	cfg, found := config.Decode(file, contents(t, file), spec.Embedded(), targets.Table(), config.Choice{})
@@ -44,7 +44,7 @@ func described(t testing.TB, file, path string) (config.Target, *emit.Model) {
 	return cfg.Selected[i], &emit.Model{Release: cfg.Extend(release), Options: map[string]string{"import": path}}
 }
 
-// emitted gives the files of that back end.
+// emitted gives the files of that backend.
 func emitted(t testing.TB, file, path string) []emit.File {
 	t.Helper()
 	target, model := described(t, file, path)
@@ -95,7 +95,7 @@ func acmeDriver(t testing.TB, macros ...string) string {
 	})
 }
 
-// conformanceOf builds the program that comes with a back end.
+// conformanceOf builds the program that comes with a backend.
 func conformanceOf(t testing.TB, b backEnd, source string, flags ...string) string {
 	t.Helper()
 	gcc := testtool.Require(t, "gcc", "gcc")
@@ -134,7 +134,7 @@ func good(t testing.TB, lines []string) {
 	assert.Equal(t, untested, lines[tail:])
 }
 
-// shm gives the back end of that name with the program in its place: its table is a part
+// shm gives the backend of that name with the program in its place: its table is a part
 // of another, and it has no target of a description.
 func shm(t testing.TB) string {
 	t.Helper()
@@ -150,10 +150,10 @@ func shm(t testing.TB) string {
 	})
 }
 
-// The emitted test passes on every back end, with a device and without a driver.
+// The emitted test passes on every backend, with a device and without a driver.
 func TestConformance(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a program for each back end")
+		t.Skip("builds a program for each backend")
 	}
 	good(t, conformance(t, cudaEnd, cuda(t), standin(t), testkit.Sanitized...))
 	good(t, conformance(t, acmeEnd, acme(t), acmeDriver(t), testkit.Sanitized...))
@@ -179,17 +179,17 @@ var faults = []struct{ file, old, fresh, check string }{
 		"sizes of callers"},
 	{"vendor_stream.h", "if (device.device_id >= 0 && device.device_id < vendor.facts.devices)", "if (1)",
 		"devices that do not exist"},
-	{"numbers_read.h", "return !refused;", "return 1;", "numbers of streams"},
+	{"numbers_read.h", "return !rejected;", "return 1;", "numbers of streams"},
 	{"vendor_stream.h", "if (!code) *stream = (dlpackgen_stream){vendor_handle(handle), device, 0, 0};",
 		"if (!code) *stream = (dlpackgen_stream){vendor_handle(handle), {kDLCPU, 0}, 0, 0};",
 		"streams of a program"},
 	{"device_request.h", "tensor->version.major = DLPACK_MAJOR_VERSION;", "", "tensors are as asked"},
 	{"device_tensor.h", "if (!dlpackgen_bytes_of_(count, width, &total) ||",
-		"dlpackgen_bytes_of_(count, width, &total);\n  if (0 &&", "requests that are refused"},
+		"dlpackgen_bytes_of_(count, width, &total);\n  if (0 &&", "requests that are rejected"},
 	{"acme_impl.c", "info->ordinal = device,", "info->ordinal = -1,", "whose memory"},
 	{"acme_impl.c", "driver->copy(to, from, bytes,", "driver->copy(to, from, bytes - 1,", "copies arrive"},
 	{"device_request.h", "if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))",
-		"if (0)", "copies that are refused"},
+		"if (0)", "copies that are rejected"},
 	{"vendor_stream.h", "if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;",
 		"if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return 7;", "streams in order"},
 	{"vendor_memory.h", "if (code || !block->tensor.dl_tensor.data) return code;",
@@ -199,7 +199,7 @@ var faults = []struct{ file, old, fresh, check string }{
 
 func TestConformanceFindsFaults(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a back end that is wrong")
+		t.Skip("builds a backend that is wrong")
 	}
 	gcc, dir, program := testtool.Require(t, "gcc", "gcc"), t.TempDir(), filepath.Join(t.TempDir(), "wrong")
 	require.NoError(t, os.CopyFS(dir, os.DirFS(acmeParts(t))))
@@ -256,7 +256,7 @@ func TestAVendorsPackageInGo(t *testing.T) {
 // What nobody has written yet says so, and where its place is.
 func TestAVendorsPartAsItIsMade(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds another back end")
+		t.Skip("builds another backend")
 	}
 	out := steps(t, acmeEnd.client(t, vendored(t, "testdata/acme.yaml", ""), testkit.Sanitized...), acmeDriver(t),
 		"probe", "count")
@@ -371,7 +371,7 @@ var vendorScenarios = []scenario{
 			"copy:1000:0:t1:12:1:t0:16@0@1", "log", "delete:0", "delete:1"},
 		[]string{"alloc ok .*", "alloc ok .*", "log .*", "copy ok", "copy ok",
 			`log ((acmeWho\(\) ){2}acmeCopy\(16,-1,1\) ){2}`}},
-	{"copies that are refused",
+	{"copies that are rejected",
 		[]string{"alloc:12:1:4", "copy:12:0:t0:1:0:h:16@0@1", "copy:12:1:t0+1:1:0:h:16@0@1",
 			"copy:1:0:h:1:0:h+64:16@0@1", "copy:12:1:t0:1:0:h:16@-@1", "copy:12:1:h:12:1:t0:16@0@1", "delete:0"},
 		[]string{"alloc ok .*",
@@ -449,14 +449,14 @@ var vendorMutants = []mutant{
 		"if (device.device_id < vendor.facts.devices)", "types and ids"},
 	{"device_stream.h", "if ((int)device.device_type == BACKEND_device)", "if (1)", "types and ids"},
 	{"vendor_stream.h", "if (vendor_special(vendor_handle(handle))) return", "if (0) return", "no order"},
-	{"vendor_stream.h", "special |= !driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)handle;",
+	{"vendor_stream.h", "special |= !driver_numbers[i].rejected && driver_numbers[i].handle == (uintptr_t)handle;",
 		"special = 1;", "a stream of another device"},
 	{"vendor_stream.h", "if (code || owner == ordinal || ordinal < 0) return code;", "return code;",
 		"a stream of another device"},
 	{"vendor_stream.h", "if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC) return code;", "if (code) return code;", "no order"},
 	{"device_stream.h", "if (!(stream->flags & DLPACKGEN_STREAM_NO_SYNC))", "if (1)", "not kept"},
-	{"numbers_read.h", "int refused = !fits && number != -1;", "int refused = 0;", "numbers"},
-	{"numbers_read.h", "refused = driver_numbers[i].refused;", "refused = 0;", "numbers"},
+	{"numbers_read.h", "int rejected = !fits && number != -1;", "int rejected = 0;", "numbers"},
+	{"numbers_read.h", "rejected = driver_numbers[i].rejected;", "rejected = 0;", "numbers"},
 	{"numbers_read.h", "stream->handle = (void *)driver_numbers[i].handle;", "", "numbers"},
 	{"numbers_read.h", "stream->flags = number == -1 ? DLPACKGEN_STREAM_NO_SYNC : 0;", "", "numbers"},
 	{"device_stream.h", "(size_t)device.device_id < source->count", "0", "a program's streams"},
@@ -490,20 +490,20 @@ var vendorMutants = []mutant{
 	{"vendor_memory.h", "return vendor_check_handle(\"allocate\", r->stream, ordinal, error);",
 		"return (void)ordinal, 0;", "a stream of another device"},
 	{"vendor_memory.h", "if (bytes) code =", "code =", "empty memory is none of the driver's"},
-	{"vendor_copy.h", "if (!code) code = device_check_said(what, t, &info, error);", "", "copies that are refused"},
+	{"vendor_copy.h", "if (!code) code = device_check_said(what, t, &info, error);", "", "copies that are rejected"},
 	{"device_side.h", "if ((said == found || pinned) && !other)", "if (said == found && !other)",
 		"copies of memory that the host reads"},
 	{"device_side.h", "if ((said == found || pinned) && !other)", "if (said == found || pinned)",
-		"copies that are refused"},
-	{"vendor_copy.h", "if (device_ends(start, bytes, info.base, info.bytes))", "if (0)", "copies that are refused"},
-	{"vendor_copy.h", "if (!code && !target && !source)", "if (0)", "copies that are refused"},
+		"copies that are rejected"},
+	{"vendor_copy.h", "if (device_ends(start, bytes, info.base, info.bytes))", "if (0)", "copies that are rejected"},
+	{"vendor_copy.h", "if (!code && !target && !source)", "if (0)", "copies that are rejected"},
 	{"vendor_copy.h", "if (!code && host) code", "if (0) code", "copies"},
 	{"vendor_copy.h", "if (!code && host) code", "if (!code) code", "copies"},
 }
 
 func TestEachGuardOfVendorsIsMissed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the back end for each guard")
+		t.Skip("compiles the backend for each guard")
 	}
 	tried := acmeEnd.trying(t, acmeParts(t), mutations(vendorMutants))
 	for at, m := range vendorMutants {

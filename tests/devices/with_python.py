@@ -1,4 +1,4 @@
-"""A module over dlpackgen_python that uses the back end for CUDA, over the stand-in for
+"""A module over dlpackgen_python that uses the backend for CUDA, over the stand-in for
 its driver: whose memory a tensor is in, streams that wait, results on the device."""
 
 import os
@@ -141,7 +141,7 @@ def test_streams_that_agree_are_left_alone():
     equal(driver.log(), ["cuPointerGetAttributes(7"] * 2)
 
 
-def test_order_that_is_refused():
+def test_order_that_is_rejected():
     plain, captured = driver.memory("plain", 0), driver.stream(0, 0)
     driver.capture(captured, 1, 7)
     with works_on(captured), frees_all():
@@ -180,7 +180,7 @@ def test_streams_of_another_device():
         given = at(plain, kind=New)
         equal(both(given, at(plain, kind=New), stream=number)[3], handle)
         equal(given.asked[-1]["stream"], number)
-    with raises(ValueError, "f(): argument 'stream': 0 is refused on cuda:0, where 1 is the default stream"):
+    with raises(ValueError, "f(): argument 'stream': 0 is rejected on cuda:0, where 1 is the default stream"):
         both(at(plain), at(plain), stream=0)
 
 
@@ -335,7 +335,7 @@ def test_tables_of_other_versions():
         other = Table.from_buffer_copy(table().contents)
         setattr(other, name, value)
         with raises(
-            ValueError, f"the table of a back end for devices is of version {other.abi_version}, and 1 is expected"
+            ValueError, f"the table of a backend for devices is of version {other.abi_version}, and 1 is expected"
         ):
             checked.use_device(capsule(ctypes.pointer(other)), None)
     with raises(ValueError, "PyCapsule_GetPointer"):
@@ -353,7 +353,7 @@ def test_as_many_back_ends_as_there_is_room_for():
     kept.append(room)
     for i in range(3):
         checked.use_device(capsule(room[i]), None)
-    with raises(RuntimeError, "no room for a back end: 4 at most"):
+    with raises(RuntimeError, "no room for a backend: 4 at most"):
         checked.use_device(capsule(room[3]), None)
     checked.use_device(capsule(room[2]), None)
 

@@ -90,7 +90,7 @@ func TestABatchReleasesAllInOneCrossing(t *testing.T) {
 	}
 }
 
-func TestABatchDeletesWhatItRefuses(t *testing.T) {
+func TestABatchDeletesWhatItRejects(t *testing.T) {
 	var b dlpack.Batch
 	f := foreign(t)
 	f.Versioned().DLTensor.NDim, f.Legacy().DLTensor.NDim = -1, -1

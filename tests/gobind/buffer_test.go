@@ -158,7 +158,7 @@ func TestBufferViews(t *testing.T) {
 	assert.Equal(t, before, dlpack.Drain())
 }
 
-func TestAllocRefuses(t *testing.T) {
+func TestAllocRejects(t *testing.T) {
 	for name, shape := range map[string][]int64{
 		"a negative extent":   {2, -1},
 		"over 63 bits":        {math.MaxInt64, 3},

@@ -92,7 +92,7 @@ var mutants = map[string]struct{ file, old, replacement string }{
 	"slices are not pinned":       {"slots.go", "in.pins[s.number-in.first].Pin(object)", ""},
 	"slices stay pinned":          {"slots.go", "in.pins[s.number-in.first].Unpin()", ""},
 	"no sweep after a collection": {"slots.go", "\t\te.arm()\n", ""},
-	"double releases are not counted": {"export.c",
+	"double releases are not counted": {"shared.c",
 		"DLManagedTensorVersioned* self) {\n  (void)self;\n  __atomic_fetch_add(&trapped, 1, __ATOMIC_RELAXED);",
 		"DLManagedTensorVersioned* self) {\n  (void)self;"},
 	"released slots are lost": {"export.c", "(uint32_t)(head & number_mask), __ATOMIC_RELAXED",

@@ -21,14 +21,14 @@ func spoiled(t *testing.T, spoil func(Foreign)) dlpack.Tensor {
 	return m.Tensor()
 }
 
-type refusal struct {
+type rejection struct {
 	spoil func(Foreign)
 	want  error
 }
 
 // unreadable are tensors of which no element can be read as a float32.
-func unreadable() map[string]refusal {
-	return map[string]refusal{
+func unreadable() map[string]rejection {
+	return map[string]rejection{
 		"another type": {func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeInt32 },
 			dlpack.ErrDataType},
 		"another width": {func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeFloat64 },
@@ -76,7 +76,7 @@ func TestSetAtWritesThatElementAlone(t *testing.T) {
 	}
 }
 
-func TestAtRefusesWhatIsNotThere(t *testing.T) {
+func TestAtRejectsWhatIsNotThere(t *testing.T) {
 	tensor := spoiled(t, func(Foreign) {})
 	for name, test := range map[string]struct {
 		indices []int64

@@ -218,7 +218,7 @@ func TestMoreLanesThanNumbers(t *testing.T) {
 	require.ErrorIs(t, err, dlpack.ErrShape)
 }
 
-func TestPackedDataRefusesWhatDataRefuses(t *testing.T) {
+func TestPackedDataRejectsWhatDataRejects(t *testing.T) {
 	for name, test := range unreadable() {
 		if name == "address not aligned" {
 			continue // there is none for bytes

@@ -49,7 +49,7 @@ func TestEveryElementTypeCrossesAndReturns(t *testing.T) {
 	t.Run("a type with a name", exchange[celsius](dlpack.DTypeFloat32))
 }
 
-func TestDataRefusesWhatIsNoSliceOfThatType(t *testing.T) {
+func TestDataRejectsWhatIsNoSliceOfThatType(t *testing.T) {
 	tests := map[string]struct {
 		spoil func(Foreign)
 		want  error

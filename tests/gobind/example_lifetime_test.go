@@ -34,7 +34,7 @@ func ExampleImport() {
 	// true
 }
 
-func ExampleImport_refused() {
+func ExampleImport_rejected() {
 	f := gobind.NewForeign()
 	defer f.Free()
 	f.Versioned().Version.Major = 2

@@ -195,9 +195,9 @@ func TestAFailedBorrowAllEmptiesEveryView(t *testing.T) {
 	good, bad := stranger(t), stranger(t)
 	bad.Raw().NDim = -1
 	for name, objects := range map[string][]uintptr{
-		"refused by the table's tensor": {good.Object(), bad.Object()},
-		"no object":                     {good.Object(), 0},
-		"nothing fits":                  {bad.Object()},
+		"rejected by the table's tensor": {good.Object(), bad.Object()},
+		"no object":                      {good.Object(), 0},
+		"nothing fits":                   {bad.Object()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			views := make([]dlpack.View, 4)
@@ -273,7 +273,7 @@ func TestExchangeBorrowTouchesOnlyTheDeleterOfAnotherMajor(t *testing.T) {
 
 func TestExchangeBorrowAllHoldsAllOrNothing(t *testing.T) {
 	for name, spoil := range map[string]func(Stranger){
-		"refused":  func(s Stranger) { s.SetFails(-1) },
+		"rejected": func(s Stranger) { s.SetFails(-1) },
 		"strange":  func(s Stranger) { s.SetFails(7) },
 		"nothing":  func(s Stranger) { s.SetNothing(true) },
 		"a lie":    func(s Stranger) { s.Shape()[0] = -1 },
@@ -292,7 +292,7 @@ func TestExchangeBorrowAllHoldsAllOrNothing(t *testing.T) {
 			}
 			for i, s := range all {
 				_, owned, deleted := s.Counts()
-				if i == 1 && (name == "refused" || name == "strange" || name == "nothing") {
+				if i == 1 && (name == "rejected" || name == "strange" || name == "nothing") {
 					owned-- // it gave none
 				}
 				assert.Equal(t, owned, deleted, "object %d", i)

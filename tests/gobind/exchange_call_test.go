@@ -38,13 +38,13 @@ func TestExchangeManagedBelievesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := stranger(t)
 			lie.tell(s)
-			refusedManaged(t, api, s, lie.want)
+			rejectedManaged(t, api, s, lie.want)
 		})
 	}
 	t.Run("another major", func(t *testing.T) {
 		s := stranger(t)
 		s.SetVersion(dlpack.Version{Major: 2})
-		refusedManaged(t, api, s, dlpack.ErrVersion)
+		rejectedManaged(t, api, s, dlpack.ErrVersion)
 	})
 	t.Run("nothing", func(t *testing.T) {
 		s := stranger(t)
@@ -55,7 +55,7 @@ func TestExchangeManagedBelievesNothing(t *testing.T) {
 	})
 }
 
-func refusedManaged(t *testing.T, api dlpack.ExchangeAPI, s Stranger, want error) {
+func rejectedManaged(t *testing.T, api dlpack.ExchangeAPI, s Stranger, want error) {
 	t.Helper()
 	var m dlpack.Managed
 	require.ErrorIs(t, api.FromPyObject(&m, s.Object()), want)
@@ -124,8 +124,8 @@ func TestExchangeWrapTakesTheTensorOverInAnyCase(t *testing.T) {
 		habit Habit
 		want  string
 	}{
-		"refused and left alone": {FailUntold, "dlpack: managed_tensor_to_py_object_no_sync: it gave no reason"},
-		"refused and deleted":    {FailAndDelete, "dlpack: managed_tensor_to_py_object_no_sync: it gave no reason"},
+		"rejected and left alone": {FailUntold, "dlpack: managed_tensor_to_py_object_no_sync: it gave no reason"},
+		"rejected and deleted":    {FailAndDelete, "dlpack: managed_tensor_to_py_object_no_sync: it gave no reason"},
 		"taken for nothing": {GiveNothing,
 			"dlpack: managed_tensor_to_py_object_no_sync: it returned success, but gave nothing"},
 	} {

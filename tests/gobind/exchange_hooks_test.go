@@ -234,9 +234,9 @@ func TestExchangeHooksAreNotAskedForNonsense(t *testing.T) {
 	}
 }
 
-// A tensor that a hook refused is the caller's: what the hook kept must not
+// A tensor that a hook rejected is the caller's: what the hook kept must not
 // release it a second time.
-func TestExchangeWrapHooksThatKeepWhatTheyRefuse(t *testing.T) {
+func TestExchangeWrapHooksThatKeepWhatTheyReject(t *testing.T) {
 	var kept *dlpack.Managed
 	for _, end := range []func() error{func() error { return errors.New("no") }, func() error { panic("oh") }} {
 		api, f := hooked(t, dlpack.Producer{ToPyObject: func(m *dlpack.Managed) (uintptr, error) {
@@ -251,7 +251,7 @@ func TestExchangeWrapHooksThatKeepWhatTheyRefuse(t *testing.T) {
 	}
 }
 
-// A hook that must not release the tensor that it then refuses, and does.
+// A hook that must not release the tensor that it then rejects, and does.
 func TestExchangeWrapHooksThatReleaseAndFail(t *testing.T) {
 	api, f := hooked(t, dlpack.Producer{ToPyObject: func(m *dlpack.Managed) (uintptr, error) {
 		m.Release()

@@ -68,7 +68,7 @@ func TestExchangeOpenTakesAnyMinor(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestExchangeOpenRefusesAChain(t *testing.T) {
+func TestExchangeOpenRejectsAChain(t *testing.T) {
 	table := NewStrangeTable()
 	ring := chained(t, nil, 2, 3, 4)
 	last := (*dlpack.DLPackExchangeAPIHeader)(unsafe.Pointer(ring))
@@ -101,7 +101,7 @@ func TestExchangeOpenRefusesAChain(t *testing.T) {
 	}
 }
 
-func TestExchangeOpenRefusesWildAddresses(t *testing.T) {
+func TestExchangeOpenRejectsWildAddresses(t *testing.T) {
 	wild := unsafe.Add(unsafe.Pointer(NewStrangeTable()), 4)
 	_, err := dlpack.FindExchangeAPI((*dlpack.DLPackExchangeAPIHeader)(wild))
 	require.ErrorIs(t, err, dlpack.ErrArgument)

@@ -163,7 +163,7 @@ func TestExchangeProducedObjectsOfTensors(t *testing.T) {
 			spoil(f)
 			_, rc := CallWrap(raisingTable(), f.Versioned())
 			assert.Equal(t, -1, rc)
-			assert.Zero(t, f.Deleted(), "what was refused is the caller's still")
+			assert.Zero(t, f.Deleted(), "what was rejected is the caller's still")
 			told := TakeRaised()
 			assert.Equal(t, 1, told.Times)
 			assert.Equal(t, "BufferError", told.Kind)
@@ -261,7 +261,7 @@ func filled(n int, with int64) []int64 {
 	return all
 }
 
-func TestExchangeProducedAllocatorTellsOnceWhatItRefuses(t *testing.T) {
+func TestExchangeProducedAllocatorTellsOnceWhatItRejects(t *testing.T) {
 	for name, test := range map[string]struct {
 		dtype   dlpack.DataType
 		device  dlpack.Device

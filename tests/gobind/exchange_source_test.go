@@ -16,7 +16,7 @@ import (
 )
 
 // A view is a struct in both languages.
-func TestAnotherViewIsRefused(t *testing.T) {
+func TestAnotherViewIsRejected(t *testing.T) {
 	skipShort(t)
 	m := bindings(t)
 	header := readFile(t, m, "dlpack/exchange.h")

@@ -68,7 +68,7 @@ func TestPackedElementsFromAnOffset(t *testing.T) {
 	assert.Equal(t, uint8(1), got.Bits(), "2 + 1 - 2")
 }
 
-func TestPackedExportRefusesWhatLeavesTheSlice(t *testing.T) {
+func TestPackedExportRejectsWhatLeavesTheSlice(t *testing.T) {
 	tests := map[string]dlpack.ExportOptions{
 		"a byte more":             {Shape: []int64{7}},
 		"a byte less":             {Shape: []int64{4}},

@@ -95,7 +95,7 @@ func TestEmptyExportsHaveNoData(t *testing.T) {
 	assert.Equal(t, []int64{0}, imported(t, p, err).Shape())
 }
 
-func TestExportRefusesWhatLeavesTheSlice(t *testing.T) {
+func TestExportRejectsWhatLeavesTheSlice(t *testing.T) {
 	tests := map[string]dlpack.ExportOptions{
 		"too few elements":         {Shape: []int64{2, 2}},
 		"too many":                 {Shape: []int64{7}},

@@ -136,7 +136,7 @@ func replaceOnce(t *testing.T, text, old, replacement string) string {
 }
 
 // A header that is not the one the bindings were made for does not compile.
-func TestAnotherHeaderIsRefused(t *testing.T) {
+func TestAnotherHeaderIsRejected(t *testing.T) {
 	skipShort(t)
 	tests := map[string]struct{ old, replacement string }{
 		"a wider field":           {"int32_t ndim;", "int64_t ndim;"},
@@ -171,7 +171,7 @@ func TestAnotherHeaderIsRefused(t *testing.T) {
 	}
 }
 
-func TestCompilersToldToLayOutOtherwiseAreRefused(t *testing.T) {
+func TestCompilersToldToLayOutOtherwiseAreRejected(t *testing.T) {
 	skipShort(t)
 	m := bindings(t)
 	for _, flag := range []string{"-fshort-enums", "-fpack-struct", "-fpack-struct=4", "-fpack-struct=2"} {
@@ -185,7 +185,7 @@ func TestCompilersToldToLayOutOtherwiseAreRefused(t *testing.T) {
 }
 
 // The Go side is held against the same numbers, with and without cgo.
-func TestAnotherMirrorIsRefused(t *testing.T) {
+func TestAnotherMirrorIsRejected(t *testing.T) {
 	skipShort(t)
 	m := bindings(t).with("CGO_ENABLED=0")
 	for name, test := range map[string]struct{ file, old, replacement string }{
@@ -210,10 +210,10 @@ func TestAnotherMirrorIsRefused(t *testing.T) {
 }
 
 // What Go and C share of exports is structs in both languages as well.
-func TestAnotherSlotIsRefused(t *testing.T) {
+func TestAnotherSlotIsRejected(t *testing.T) {
 	skipShort(t)
 	m := bindings(t)
-	for name, test := range map[string]struct{ header, old, replacement, refuses string }{
+	for name, test := range map[string]struct{ header, old, replacement, rejects string }{
 		"one more field":            {"export.h", "uint32_t number;", "uint32_t number; uint64_t more;", "slots.go"},
 		"another order":             {"export.h", "uint32_t next; ", "uint32_t number_; uint32_t next;", "slots.go"},
 		"more room":                 {"export.h", "int64_t dims[2 *", "int64_t dims[1 + 2 *", "slots.go"},
@@ -227,7 +227,7 @@ func TestAnotherSlotIsRefused(t *testing.T) {
 			out, err := m.run("build", "./dlpack")
 			m.write(t, map[string]string{"dlpack/" + test.header: header})
 			require.Error(t, err)
-			assert.Contains(t, out, test.refuses, out)
+			assert.Contains(t, out, test.rejects, out)
 		})
 	}
 }

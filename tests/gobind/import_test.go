@@ -181,7 +181,7 @@ func TestDetachGivesTheStructBack(t *testing.T) {
 }
 
 // Whatever is wrong, the import owns the tensor: its deleter has run once.
-func TestHostileTensorsAreRefusedAndDeleted(t *testing.T) {
+func TestHostileTensorsAreRejectedAndDeleted(t *testing.T) {
 	big := int64(math.MaxInt64)
 	tests := map[string]struct {
 		spoil func(*dlpack.DLTensor)
@@ -246,7 +246,7 @@ func TestHostileTensorsAreRefusedAndDeleted(t *testing.T) {
 	}
 }
 
-func TestHostileStridesAreRefused(t *testing.T) {
+func TestHostileStridesAreRejected(t *testing.T) {
 	tests := map[string]struct{ shape, strides []int64 }{
 		"reach over 64 bits":   {[]int64{3, 1}, []int64{math.MaxInt64, 1}},
 		"sum over 64 bits":     {[]int64{2, 2, 2}, []int64{math.MaxInt64, math.MaxInt64, math.MaxInt64}},

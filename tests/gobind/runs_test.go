@@ -270,7 +270,7 @@ func TestMutableRunsWriteTheTensorAlone(t *testing.T) {
 	assert.Equal(t, []int32{0, 1, 2, 0, 0, 3, 4, 0, 0, 5, 6, 0}, data)
 }
 
-func TestRunsRefuseWhatDataRefuses(t *testing.T) {
+func TestRunsRejectWhatDataRejects(t *testing.T) {
 	for name, test := range unreadable() {
 		t.Run(name, func(t *testing.T) {
 			tensor := spoiled(t, test.spoil)

@@ -94,7 +94,7 @@ func HeaderAlone(major uint32) *dlpack.DLPackExchangeAPIHeader {
 	return (*dlpack.DLPackExchangeAPIHeader)(unsafe.Pointer(C.header_alone(C.uint32_t(major))))
 }
 
-// FindTable is how dlpackgen/tensor.h opens a table; nil where it refuses.
+// FindTable is how dlpackgen/tensor.h opens a table; nil where it rejects.
 func FindTable(newest *dlpack.DLPackExchangeAPIHeader) *dlpack.DLPackExchangeAPI {
 	var found *C.DLPackExchangeAPI
 	C.find_table((*C.DLPackExchangeAPIHeader)(unsafe.Pointer(newest)), &found)

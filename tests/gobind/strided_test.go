@@ -54,7 +54,7 @@ func TestStridedGivesTheMemoryFromTheFirstElementToTheLast(t *testing.T) {
 	}
 }
 
-func TestStridedRefusals(t *testing.T) {
+func TestStridedRejections(t *testing.T) {
 	backwards := strided(t, make([]float32, 6),
 		dlpack.ExportOptions{Shape: []int64{2, 3}, Strides: []int64{-3, 1}, Offset: 3})
 	_, _, err := dlpack.Strided[float32](backwards)
@@ -163,7 +163,7 @@ func room(o dlpack.ExportOptions) int {
 	return 64
 }
 
-func TestCopyRefusals(t *testing.T) {
+func TestCopyRejections(t *testing.T) {
 	a, b := strided(t, make([]int32, 6), dlpack.ExportOptions{Shape: []int64{2, 3}}), strided(t, make([]int32, 6),
 		dlpack.ExportOptions{Shape: []int64{3, 2}})
 	require.EqualError(t, dlpack.Copy[int32](a, b),

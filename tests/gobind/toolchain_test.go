@@ -97,16 +97,16 @@ func TestPlatformsOf32BitsSayWhy(t *testing.T) {
 			if platform[0] != "GOARCH=386" {
 				tier.OnlyNightly(t)
 			}
-			refusedFor32Bit(t, m.with(platform...))
+			rejectedFor32Bit(t, m.with(platform...))
 		})
 	}
 	t.Run("386 with cgo", func(t *testing.T) {
 		testtool.Require(t, "i686-linux-gnu-gcc", "gcc-i686-linux-gnu")
-		refusedFor32Bit(t, m.with("GOARCH=386", "CC=i686-linux-gnu-gcc"))
+		rejectedFor32Bit(t, m.with("GOARCH=386", "CC=i686-linux-gnu-gcc"))
 	})
 }
 
-func refusedFor32Bit(t *testing.T, m module) {
+func rejectedFor32Bit(t *testing.T, m module) {
 	t.Helper()
 	out, err := m.run("vet", "./dlpack")
 	require.Error(t, err)

@@ -146,7 +146,7 @@ class Collects(New):
 
 
 class Deletes(Pythons):
-    """Its deleter runs code when the tensor is refused."""
+    """Its deleter runs code when the tensor is rejected."""
 
     def __init__(self, deed):
         super().__init__()
@@ -275,7 +275,7 @@ def every_order(place):
 
 
 def test_every_place():
-    """Hostile code runs in each call but where a refusal comes before it, and each deed is
+    """Hostile code runs in each call but where a rejection comes before it, and each deed is
     found out: a place where nothing runs would prove nothing."""
     for place in PLACES:
         results = every_order(place)

@@ -30,7 +30,7 @@ var mutants = map[string]mutant{
 		"plain.py test_values_that_are_not_in_memory"},
 	"gradients are forgotten": {"take.c", "if (required > 0) *flags", "if (required > 1) *flags",
 		"plain.py test_gradients"},
-	"old producers are refused": {"take.c", "py.PyErr_ExceptionMatches(TypeError)", "false",
+	"old producers are rejected": {"take.c", "py.PyErr_ExceptionMatches(TypeError)", "false",
 		"plain.py test_the_ways_to_take_a_tensor"},
 	"old tensors are written": {"../import.go", "true, Tensor{&p.DLTensor, FlagReadOnly})",
 		"true, Tensor{&p.DLTensor, 0})", "plain.py test_the_ways_to_take_a_tensor"},

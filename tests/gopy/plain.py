@@ -454,12 +454,12 @@ def test_many_rounds_without_a_leak():
     no_leak(lambda: gopy.forward(New(t)))
     no_leak(lambda: gopy.echo("text", "pair"))
 
-    def refused():
+    def rejected():
         with raises(ValueError):
             gopy.sum(Gives(ValueError()))
 
     if not sysconfig.get_config_var("Py_GIL_DISABLED"):  # whose own exceptions make its heap grow
-        no_leak(refused)
+        no_leak(rejected)
 
 
 def test_a_leak_would_show():

@@ -37,7 +37,7 @@ def test_scalars_nothing_and_types():
         equal(gopy.describe(jnp.zeros(2, name))[1], name)
 
 
-def test_traced_values_are_refused():
+def test_traced_values_are_rejected():
     def inside(x):
         with raises(jax.errors.ConcretizationTypeError, "float32[3]"):
             gopy.sum(x)

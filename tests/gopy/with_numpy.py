@@ -169,14 +169,14 @@ def test_many_rounds_without_a_leak():
     equal(outstanding(), 0)
 
 
-def test_many_refusals_without_a_leak():
+def test_many_rejections_without_a_leak():
     wrong = np.ones(3)
 
-    def refused():
+    def rejected():
         with raises(BufferError):
             gopy.sum(wrong)
 
-    no_leak(refused)
+    no_leak(rejected)
 
 
 main()

@@ -113,7 +113,7 @@ def test_copy_on_write():
 
 
 # The table of torch.Tensor says nothing about what a subclass changes, so they
-# go by their __dlpack__: a parameter then refuses, as torch does everywhere.
+# go by their __dlpack__: a parameter then rejects, as torch does everywhere.
 def test_subclasses_do_not_use_the_table():
     class Sub(torch.Tensor):
         asked = 0
@@ -190,14 +190,14 @@ def test_many_rounds_without_a_leak():
     equal(outstanding(), 0)
 
 
-def test_many_refusals_without_a_leak():
+def test_many_rejections_without_a_leak():
     wrong = torch.tensor([1 + 2j]).conj().imag
 
-    def refused():
+    def rejected():
         with raises(BufferError):
             gopy.sum(wrong)
 
-    no_leak(refused)
+    no_leak(rejected)
 
 
 main()

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import traceback
 
-from table import Refused
+from table import Rejected
 
 BIN = os.path.abspath(sys.argv[1])
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
@@ -51,13 +51,13 @@ def somewhere():
     return (module("torch"), "cpu") if REHEARSAL else (need("torch"), "cuda:0")
 
 
-def refused(code, call, *arguments):
+def rejected(code, call, *arguments):
     try:
         call(*arguments)
-    except Refused as why:
+    except Rejected as why:
         assert why.code == code, (code, why.code, str(why))
         return str(why)
-    raise AssertionError(f"not refused with {code}")
+    raise AssertionError(f"not rejected with {code}")
 
 
 def program(name, *words, statuses=(0,)):
@@ -74,7 +74,7 @@ def main(backend, names):
     """Runs checks, and gives the exit code: 2 where there is no GPU, 1 where one failed."""
     try:
         backend.probe()
-    except Refused as why:
+    except Rejected as why:
         print(f"no GPU to check on: {why}")
         return 2
     failed = skipped = 0

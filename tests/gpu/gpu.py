@@ -1,4 +1,4 @@
-"""Checks CUDA's back end on a machine with a GPU, beside torch, cupy and jax where
+"""Checks CUDA's backend on a machine with a GPU, beside torch, cupy and jax where
 they are there. Prints a line for each check, and ends with 1 when one failed.
 usage: gpu.py BIN [CHECK...]"""
 
@@ -10,7 +10,7 @@ import sys
 import time
 
 import checks
-from checks import BIN, Missing, check, need, program, refused
+from checks import BIN, Missing, check, need, program, rejected
 from table import Backend, Wrapped, stream
 
 
@@ -52,7 +52,7 @@ def every_step_in_c(_):
 
 
 @check
-def refusals_in_c(_):
+def rejections_in_c(_):
     out = steps(
         "alloc:2:99:4", "alloc:2:0:400000000000000", "number:2:0:0", "info:n", "alloc:2:0:0", "copy:2:0:h:1:0:h:16@1@0"
     )
@@ -172,7 +172,7 @@ def order_does_not_wait(b):
 
 
 @check
-def captures_are_refused_and_survive(b):
+def captures_are_rejected_and_survive(b):
     torch = need("torch")
     graph, side, other = torch.cuda.CUDAGraph(), torch.cuda.Stream(), torch.cuda.Stream()
     x = torch.ones(16, device="cuda")
@@ -181,10 +181,10 @@ def captures_are_refused_and_survive(b):
     with torch.cuda.graph(graph, stream=side):
         captured = stream(side.cuda_stream)
         y = x + 1
-        texts.append(refused(12, b.order, stream(2), captured))
-        texts.append(refused(12, b.order, captured, stream(2)))
-        texts.append(refused(12, b.alloc, 16, (2, 0), side.cuda_stream))
-        texts.append(refused(12, b.call, "finish", ctypes.byref(captured)))
+        texts.append(rejected(12, b.order, stream(2), captured))
+        texts.append(rejected(12, b.order, captured, stream(2)))
+        texts.append(rejected(12, b.alloc, 16, (2, 0), side.cuda_stream))
+        texts.append(rejected(12, b.call, "finish", ctypes.byref(captured)))
         earlier.contents.deleter(earlier)
     graph.replay()
     torch.cuda.synchronize()
@@ -241,7 +241,7 @@ def memory_of_graphs(b):
     assert rt.cuStreamBeginCapture_v2(ctypes.c_void_p(side.cuda_stream), 2) == 0
     assert rt.cuMemAllocAsync(ctypes.byref(node), ctypes.c_size_t(4096), ctypes.c_void_p(side.cuda_stream)) == 0
     try:
-        return refused(14, b.info, node.value)
+        return rejected(14, b.info, node.value)
     finally:
         rt.cuStreamEndCapture(ctypes.c_void_p(side.cuda_stream), ctypes.byref(graph))
 
@@ -310,7 +310,7 @@ def streams_of_two_devices(b):
         raise Missing("one device alone")
     with torch.cuda.device(1):
         other = torch.cuda.Stream(device=1)
-    refused(11, b.order, stream(other.cuda_stream, 0), stream(None))
+    rejected(11, b.order, stream(other.cuda_stream, 0), stream(None))
     b.order(stream(other.cuda_stream, 1), stream(None))
 
 

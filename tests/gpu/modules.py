@@ -25,7 +25,7 @@ def extension():
 
 
 def capsule(b):
-    """The back end for modules; they keep its table, which lives as long as the process."""
+    """The backend for modules; they keep its table, which lives as long as the process."""
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
     return new(ctypes.addressof(b.table), b"dlpackgen_backend", None)
@@ -120,7 +120,7 @@ def modules_read_jax(b):
 
 
 @check
-def modules_refuse_what_the_driver_denies(b):
+def modules_reject_what_the_driver_denies(b):
     """A tensor that says the device, and is pinned memory, or was freed."""
     shared = with_back_end(b, 2)
     for kind in (3, 13):
@@ -334,7 +334,7 @@ def both_streams_captured_into_one_graph(b):
         y = x + 1
         event = torch.cuda.Event()
         event.record(side)
-        other.wait_event(event)  # who is not captured yet is refused
+        other.wait_event(event)  # who is not captured yet is rejected
         b.order(stream(other.cuda_stream), stream(side.cuda_stream))
         with torch.cuda.stream(other):
             z = y * 2

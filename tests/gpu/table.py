@@ -1,4 +1,4 @@
-"""The table of a back end for devices, as dlpackgen_backend.h declares it, in ctypes."""
+"""The table of a backend for devices, as dlpackgen_backend.h declares it, in ctypes."""
 
 import ctypes as c
 
@@ -98,7 +98,7 @@ class Table(c.Structure):
     ]
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """A call gave a code that is not 0."""
 
     def __init__(self, error):
@@ -107,7 +107,7 @@ class Refused(Exception):
 
 
 class Backend:
-    """A back end, with calls that raise and give what they are asked for."""
+    """A backend, with calls that raise and give what they are asked for."""
 
     def __init__(self, library, entry):
         find = getattr(c.CDLL(library), entry)
@@ -118,7 +118,7 @@ class Backend:
     def call(self, name, *arguments):
         error = Error()
         if getattr(self.table, name)(*arguments, c.byref(error)):
-            raise Refused(error)
+            raise Rejected(error)
 
     def probe(self):
         facts = Facts(c.sizeof(Facts))

@@ -252,12 +252,12 @@ def test_a_result_that_is_not_wrapped():
     made = []
 
     @Function
-    def refuses(tensor, out, *_):
+    def rejects(tensor, out, *_):
         made.append(tensor)
         return -1
 
     kept = table.wrap
-    table.wrap = ctypes.cast(refuses, ctypes.c_void_p).value
+    table.wrap = ctypes.cast(rejects, ctypes.c_void_p).value
     try:
         text = message(k.pair, Allocates(np.ones(4, np.float32)))
     finally:

@@ -60,34 +60,59 @@ var included = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]+(["<])([^">\n]
 // includeFolders are the folders of templates by what stands before the names of their outputs.
 var includeFolders = map[string]string{"dlpackgen/": "templates/cpp/", "dlpackgen_torch/": "templates/torch/"}
 
-// includeCycles finds a source of templates that includes itself through others.
+// includeCycles finds what includes itself through others: a source of templates, a C source with
+// its headers, or a folder of templates.
 func includeCycles(tree []File) []string {
-	graph := map[string][]string{}
+	sources := map[string][]string{} // by the names of files alone
+	for _, f := range tree {
+		if f.within("templates") {
+			name := strings.TrimSuffix(f.Path, ".tmpl")
+			sources[path.Base(name)] = append(sources[path.Base(name)], name)
+		}
+	}
+	files, units, folders := graph{}, graph{}, graph{}
 	for _, f := range tree {
 		if !f.within("templates") {
 			continue
 		}
-		name := strings.TrimSuffix(f.Path, ".tmpl")
-		graph[name] = nil
+		from := strings.TrimSuffix(f.Path, ".tmpl")
 		for _, m := range included.FindAllStringSubmatch(string(f.Data), -1) {
-			graph[name] = append(graph[name], sourceOf(name, m[1], m[2]))
+			to := sourceOf(sources, from, m[1], m[2])
+			if !slices.Contains(sources[path.Base(to)], to) {
+				continue
+			}
+			files.add(from, to, true)
+			units.add(strings.TrimSuffix(from, path.Ext(from)), strings.TrimSuffix(to, path.Ext(to)), false)
+			folders.add(path.Dir(from), path.Dir(to), false)
 		}
 	}
-	var found []string
-	for name := range graph {
-		if reaches(graph, name, name, map[string]bool{}) {
-			found = append(found, name+":1: includes itself")
+	return slices.Concat(files.cycles(), units.cycles(), folders.cycles())
+}
+
+// graph has what each node leads to.
+type graph map[string][]string
+
+// add adds an edge; one from a node to itself only where loops count.
+func (g graph) add(from, to string, loops bool) {
+	if from != to || loops {
+		g[from] = append(g[from], to)
+	}
+}
+
+// cycles are the nodes that lead to themselves.
+func (g graph) cycles() (found []string) {
+	for node := range g {
+		if g.reaches(node, node, map[string]bool{}) {
+			found = append(found, node+":1: includes itself")
 		}
 	}
 	slices.Sort(found)
 	return found
 }
 
-// sourceOf returns the source that an include in a source stands for.
-func sourceOf(from, quote, name string) string {
-	if quote == `"` {
-		return path.Join(path.Dir(from), name)
-	}
+// sourceOf returns the source that an include in a source stands for: one beside it, or the only
+// one of that name.
+func sourceOf(sources map[string][]string, from, quote, name string) string {
 	if below, ok := strings.CutPrefix(name, "dlpackgen/"); ok && path.Ext(name) == ".h" {
 		return "templates/c/" + below // both targets of C and C++ have a folder of that name
 	}
@@ -96,17 +121,24 @@ func sourceOf(from, quote, name string) string {
 			return folder + below
 		}
 	}
-	return name
+	if quote != `"` {
+		return name
+	}
+	beside := path.Join(path.Dir(from), name)
+	if all := sources[path.Base(name)]; len(all) == 1 && !slices.Contains(all, beside) {
+		return all[0]
+	}
+	return beside
 }
 
-func reaches(graph map[string][]string, from, to string, seen map[string]bool) bool {
-	for _, next := range graph[from] {
+func (g graph) reaches(from, to string, seen map[string]bool) bool {
+	for _, next := range g[from] {
 		if next == to {
 			return true
 		}
 		if !seen[next] {
 			seen[next] = true
-			if reaches(graph, next, to, seen) {
+			if g.reaches(next, to, seen) {
 				return true
 			}
 		}

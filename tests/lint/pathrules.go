@@ -11,7 +11,7 @@ import (
 
 // portablePaths finds the paths that some system cannot have: names that Windows
 // reserves, signs that it does not allow, and two names that differ by case only. Go
-// refuses them in a module too, with all of the module.
+// rejects them in a module too, with all of the module.
 func portablePaths(tree []File) []string {
 	var found []string
 	spelled := map[string]string{} // by the path in small letters, of files and of their folders

@@ -1,4 +1,4 @@
-// Package oneapi holds oneAPI's back end against drivers: a stand-in that writes down
+// Package oneapi holds oneAPI's backend against drivers: a stand-in that writes down
 // what is called, Level Zero's loader without a driver, Intel's own driver where it
 // simulates cards, SYCL on a CPU, and none; and exchanges tensors with dpnp.
 package oneapi
@@ -17,7 +17,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// folder is the back end's.
+// folder is the backend's.
 func folder(t testing.TB) string { return filepath.Join(golden.Root(t), "backends", "oneapi") }
 
 // parts is that folder with each part as a file, for mutants.
@@ -28,7 +28,7 @@ func cache(t testing.TB, name string) string { return filepath.Join(golden.Root(
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "oneapi")) }
 
-// client gives the program that does to the back end over Level Zero what its
+// client gives the program that does to the backend over Level Zero what its
 // arguments say.
 func client(t testing.TB, flags ...string) string {
 	t.Helper()
@@ -46,7 +46,7 @@ func client(t testing.TB, flags ...string) string {
 }
 
 // environ is the environment without what steers Level Zero and SYCL, with more; what
-// is empty is left out, since SYCL refuses it.
+// is empty is left out, since SYCL rejects it.
 func environ(more ...string) []string {
 	return slices.DeleteFunc(append(os.Environ(), more...), func(s string) bool {
 		name, value, _ := strings.Cut(s, "=")

@@ -34,7 +34,7 @@ var structs = map[string]string{
 	"levelzero_free_desc":   "ze_memory_free_ext_desc_t type:stype next:pNext policy:freePolicy",
 }
 
-// agreement is a C file that holds what the back end declares against Level Zero's own
+// agreement is a C file that holds what the backend declares against Level Zero's own
 // headers: each constant, error and handle, the form of each function, and each field.
 func agreement(b *backend.Backend) string {
 	var c strings.Builder

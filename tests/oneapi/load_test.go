@@ -152,7 +152,7 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 	}
 }
 
-// threaded runs threads over a back end under ThreadSanitizer; it gives what came out
+// threaded runs threads over a backend under ThreadSanitizer; it gives what came out
 // and whether it went well.
 func threaded(t *testing.T, source string) (string, error) {
 	t.Helper()
@@ -187,7 +187,7 @@ func TestThreads(t *testing.T) {
 // Of two threads that keep a tensor for one stream at once, the later event is waited for.
 func TestTheLaterEventStays(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the back end once more")
+		t.Skip("builds the backend once more")
 	}
 	gcc, dir := testtool.Require(t, "gcc", "gcc"), t.TempDir()
 	testkit.Run(t, gcc, "-std=gnu11", "-g", "-DQUIET", "-fPIC", "-shared", "-I", parts(t), "-o",

@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// mutants are back ends with one place changed, which a scenario must notice.
+// mutants are backends with one place changed, which a scenario must notice.
 var mutants = []struct{ file, old, fresh, scenario string }{
 	{"usm_pointer.h", "if (all_kinds || memory->kind == USM_DEVICE", "if (1 || memory->kind == USM_DEVICE", "shared"},
 	{"usm_pointer.h", "if (all_kinds || memory->kind == USM_DEVICE", "if (memory->kind == USM_DEVICE",
@@ -32,8 +32,8 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"usm_pointer.h", "if (count && !tensor->data)", "if (0)", "without elements"},
 	{"usm_pointer.h", "(int)tensor->device.device_type != BACKEND_device", "0", "of another type"},
 	{"usm_pointer.h", ": usm_check_id(\"check_tensor\", tensor->device.device_id, error);", ": 0;", "without elements"},
-	{"usm_stream.h", "*number < USM_LOWEST_HANDLE || ", "", "refused"},
-	{"usm_stream.h", "if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)", "if (0)", "refused"},
+	{"usm_stream.h", "*number < USM_LOWEST_HANDLE || ", "", "rejected"},
+	{"usm_stream.h", "if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)", "if (0)", "rejected"},
 	{"usm_stream.h", "return code ? code : usm_check_id(what, device.device_id, error);",
 		"return (void)code, usm_check_id(what, device.device_id, error);", "of what device"},
 	{"usm_stream.h", "if (!code) code = device_current(source, device, &handle, error);",
@@ -133,13 +133,13 @@ func found(t *testing.T, name string) scenario {
 	return out[0]
 }
 
-// mutated gives a copy of the back end with one place changed.
+// mutated gives a copy of the backend with one place changed.
 func mutated(t *testing.T, file, old, fresh string) string {
 	t.Helper()
 	return testkit.Mutated(t, parts(t), file, old, fresh)
 }
 
-// trying builds the back end with mutants, quickly, and gives what tries the mutant of an index:
+// trying builds the backend with mutants, quickly, and gives what tries the mutant of an index:
 // what comes of steps, or nil for a crash.
 func trying(t *testing.T, all []mutation.Mutant) func(t *testing.T, i int, driver string, words ...string) []string {
 	t.Helper()
@@ -166,7 +166,7 @@ func trying(t *testing.T, all []mutation.Mutant) func(t *testing.T, i int, drive
 
 func TestEachGuardIsMissed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the back end for each guard")
+		t.Skip("compiles the backend for each guard")
 	}
 	var all []mutation.Mutant
 	for _, m := range mutants {
@@ -188,12 +188,12 @@ func TestEachGuardIsMissed(t *testing.T) {
 // What the start and the end guard shows with other drivers and steps.
 func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the back end for each guard")
+		t.Skip("compiles the backend for each guard")
 	}
 	guards := []struct {
 		file, old, fresh string
 		macros, steps    []string
-		want             string // in what the sound back end prints
+		want             string // in what the sound backend prints
 	}{
 		{"levelzero_load.h", "if (*version < DRIVER_OLDEST)", "if (0)", []string{"-DVERSION=65545"},
 			[]string{"probe"}, "probe 3 0"},

@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// sizes calls the back end of a folder with structs of every size.
+// sizes calls the backend of a folder with structs of every size.
 func sizes(t *testing.T, source string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -26,7 +26,7 @@ func sizes(t *testing.T, source string) (string, error) {
 // Callers of another version of the interface, as in tests/devices.
 func TestStructsOfEverySize(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the back end under AddressSanitizer")
+		t.Skip("builds the backend under AddressSanitizer")
 	}
 	for _, source := range []string{folder(t), testkit.Grown(t, folder(t))} {
 		out, err := sizes(t, source)
@@ -43,7 +43,7 @@ var sizeMutants = []struct{ file, old, fresh string }{
 
 func TestMutantsOfSizesAreFound(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the back end with mutants")
+		t.Skip("builds the backend with mutants")
 	}
 	for _, m := range sizeMutants {
 		out, err := sizes(t, testkit.Grown(t, testkit.Mutated(t, parts(t), m.file, m.old, m.fresh)))

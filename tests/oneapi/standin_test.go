@@ -124,7 +124,7 @@ var numberings = []scenario{
 var streamsByNumber = []scenario{
 	{"None and handles", []string{"stream:14:1:none", "stream:14:1:-1", "stream:14:1:94000000000"},
 		[]string{"stream ok 0 1 0", "stream ok 0 1 1", "stream ok 94000000000 1 0"}},
-	{"refused", []string{"stream:14:1:0", "stream:14:1:1", "stream:14:1:-2", "finish:=2:0"},
+	{"rejected", []string{"stream:14:1:0", "stream:14:1:1", "stream:14:1:-2", "finish:=2:0"},
 		[]string{`stream 10 0 oneapi: stream_from_dlpack: the number 0 stands for no stream of oneAPI; a stream ` +
 			`is None, -1, or a handle`, "stream 10 .*", "stream 10 .*",
 			`finish 10 0 oneapi: stream_synchronize: the stream 0x2 is no object in memory`}},
@@ -176,7 +176,7 @@ var order = []scenario{
 	{"a list that is recorded", []string{"open:recorded:0", "order:s0:0:0:0"},
 		[]string{`order 12 0 oneapi: stream_wait: the consumer's stream: the command list 0x\w+ is recorded, to ` +
 			`be executed later; an immediate one is needed`}},
-	{"a handle that the driver refuses",
+	{"a handle that the driver rejects",
 		[]string{"open:order:0", "inject:zeCommandListIsImmediate:0x78000005", "finish:s0:0"},
 		[]string{`finish 10 2013265925 oneapi: stream_synchronize: the stream 0x\w+: ZE_RESULT_ERROR_INVALID_NULL_HANDLE ` +
 			`\(0x78000005\): a handle is NULL`}},

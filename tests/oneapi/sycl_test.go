@@ -48,7 +48,7 @@ func syclObject(t testing.TB, key, source string, flags ...string) string {
 	return filepath.Join(dir, "x.o")
 }
 
-// syclLink gives the client with a back end, and memory and queues of SYCL.
+// syclLink gives the client with a backend, and memory and queues of SYCL.
 func syclLink(t testing.TB, key string, backEnd string) string {
 	t.Helper()
 	made := syclObject(t, "made", "testdata/made_sycl.cpp")
@@ -62,7 +62,7 @@ func syclLink(t testing.TB, key string, backEnd string) string {
 	return filepath.Join(dir, "client")
 }
 
-// syclClient is the client of the back end over SYCL.
+// syclClient is the client of the backend over SYCL.
 func syclClient(t testing.TB) string {
 	return syclLink(t, "", syclObject(t, "backend", filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp")))
 }
@@ -139,7 +139,7 @@ var everywhere = []scenario{
 		[]string{"ids ok", "id ok 0", `id 9 0 oneapi: id: SYCL lists no device 9; it lists \d, numbered from 0`,
 			"stream ok 0 0 0", "stream ok 0 0 1", "stream 10 .*", "stream 9 .*", "stream 8 .*", "current ok 0",
 			"current ok 4096"}},
-	{"refused requests", []string{"alloc:0:0", "delete:0", "alloc:9:4", "alloc:0:4::1", "alloc:0:-1",
+	{"rejected requests", []string{"alloc:0:0", "delete:0", "alloc:9:4", "alloc:0:4::1", "alloc:0:-1",
 		"alloc:0:9000000000000000000", "alloc:0:400000000000000000", "free:n", "free:x", "keep:x:0:0"},
 		[]string{"alloc ok 14 0 0 1 null", "alloc 9 .*",
 			`alloc 8 0 oneapi: allocate: device type 1; oneAPI has the type 14`, "alloc 7 .*", "alloc 7 .*",
@@ -279,7 +279,7 @@ func TestLevelZeroAgreesWithSYCL(t *testing.T) {
 	}
 }
 
-// cObject is the back end over Level Zero.
+// cObject is the backend over Level Zero.
 func cObject(t testing.TB) string {
 	t.Helper()
 	dir := testkit.Built(t, "levelzero", func(dir string) {
@@ -304,9 +304,9 @@ var syclMutants = []struct{ file, old, fresh, platform, scenario string }{
 	{"sycl_order.hpp", "consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC", "1", "cpu", "really in order"},
 	{"sycl_memory.hpp", "!named", "0", "cpu", "really kept for its own queue"},
 	{"sycl_copy.hpp", "queue.is_in_order()", "1", "cpu", "really one queue in order"},
-	{"device_request.h", "tensor && tensor->deleter == deleter", "tensor", "cpu", "refused requests"},
+	{"device_request.h", "tensor && tensor->deleter == deleter", "tensor", "cpu", "rejected requests"},
 	{"sycl_memory.hpp", "phase.load() != sycl_phase::ready", "0", "cpu", "a child of fork"},
-	{"sycl_memory.hpp", "static_cast<int>(r->device.device_type) != BACKEND_device", "0", "cpu", "refused requests"},
+	{"sycl_memory.hpp", "static_cast<int>(r->device.device_type) != BACKEND_device", "0", "cpu", "rejected requests"},
 	{"sycl_copy.hpp", "!reaches(id, to->memory) || !reaches(id, from->memory)", "0", "COMPOSITE", "two cards"},
 }
 
@@ -354,7 +354,7 @@ func TestEachGuardForSYCLIsMissed(t *testing.T) {
 	}
 }
 
-// The script names the first SYCL that there is; what it prints builds the back end.
+// The script names the first SYCL that there is; what it prints builds the backend.
 func TestFindingSYCL(t *testing.T) {
 	venv := wheels(t)
 	dir := t.TempDir()

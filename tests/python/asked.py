@@ -54,7 +54,7 @@ def test_gradients_of_paddle():
     class StopsTabled(Stops):
         __dlpack_c_exchange_api__ = stranger.table(0)
 
-    def refuses(f, x):
+    def rejects(f, x):
         with raises(
             BufferError,
             "its stop_gradient is False, and this function does not record gradients: detach() it, or call under paddle.no_grad()",
@@ -66,12 +66,12 @@ def test_gradients_of_paddle():
             x, paddle = kind(2), types.ModuleType("paddle")
             f(x)
             x.stop_gradient = False
-            refuses(f, x)
+            rejects(f, x)
             sys.modules["paddle"] = paddle
             try:
                 for recorded in True, False:
                     paddle.is_grad_enabled = lambda: recorded
-                    refuses(f, x) if recorded else f(x)
+                    rejects(f, x) if recorded else f(x)
                 paddle.is_grad_enabled = lambda: 1 / 0
                 with raises(BufferError, "was not exported: division by zero"):
                     f(x)

@@ -30,11 +30,11 @@ var cupyMutants = map[string]mutant{
 	"the shape does not last": {"adopt_cupy.h", "out->shape = scratch;",
 		"out->shape = (int64_t *)(void *)(uintptr_t)memory.shape;", "with_cupy.py test_shapes_and_strides"},
 	"the other order is read": {"adopt_cupy.h",
-		"else if (!is_native) dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);", "",
+		"else if (!is_native) dlpackgen_np_reject(object, DLPACKGEN_NP_SWAPPED);", "",
 		"with_cupy.py test_what_cupys_own_export_gets_wrong"},
 	"what has no name is for CuPy": {"adopt_cupy.h", "which >= DLPACKGEN_NP_EXTENSIONS) result = 1;",
 		"1) result = 1;", "with_cupy.py test_what_cupys_own_export_gets_wrong"},
-	"what CuPy may know is refused": {"adopt_cupy.h", "which >= DLPACKGEN_NP_EXTENSIONS) result = 1;",
+	"what CuPy may know is rejected": {"adopt_cupy.h", "which >= DLPACKGEN_NP_EXTENSIONS) result = 1;",
 		"0) result = 1;", "with_cupy.py test_types_of_other_packages_are_left_to_cupy"},
 	"whoever wants a stream has none": {"stream.h", "i == wanting ? device : a->tensor.device", "a->tensor.device",
 		"with_cupy.py test_types_of_other_packages_are_left_to_cupy"},
@@ -59,7 +59,7 @@ var cupyMutants = map[string]mutant{
 	"streams of CuPy are not compared": {"stream.h",
 		"return a->private_.streams ? (const void *)a->private_.streams : (const void *)a->private_.api;", "return a->private_.api;",
 		"with_cupy.py test_two_streams"},
-	"what derives is not looked at": {"adopt_cupy.h", "dlpackgen_cupy_borrow, dlpackgen_cupy_refuse,",
+	"what derives is not looked at": {"adopt_cupy.h", "dlpackgen_cupy_borrow, dlpackgen_cupy_reject,",
 		"dlpackgen_cupy_borrow, NULL,", "with_cupy.py test_a_type_that_derives"},
 }
 

@@ -25,13 +25,13 @@ STEPS = {
     "giving with a version": lambda: checked.give(New(2), 0).__dlpack__(max_version=(1, 0)),
     "a copy": lambda: checked.give(New(2), 0).__dlpack__(copy=True),
     "a new tensor": lambda: checked.like(one.which, FLOAT32, [2], 0, New(2)),
-    "what does not fit": lambda: refused(two, New(2), New(2, dtype=INT32), 1),
-    "what is no tensor": lambda: refused(two, New(2), 5, 1),
-    "a registered table": lambda: refused(checked.enroll, type("T", (), {}), stranger.address(stranger.table(4))),
+    "what does not fit": lambda: rejected(two, New(2), New(2, dtype=INT32), 1),
+    "what is no tensor": lambda: rejected(two, New(2), 5, 1),
+    "a registered table": lambda: rejected(checked.enroll, type("T", (), {}), stranger.address(stranger.table(4))),
 }
 
 
-def refused(call, *args):
+def rejected(call, *args):
     try:
         call(*args)
     except (TypeError, ValueError, BufferError):

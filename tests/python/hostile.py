@@ -180,13 +180,13 @@ class Raises(Hostile):
     """An exception whose text runs code."""
 
     def __dlpack__(self, **asked):
-        class Refusal(BufferError):
+        class Rejection(BufferError):
             def __str__(self):
                 attack()
                 return "of hostile code"
 
         if attack.armed:
-            raise Refusal
+            raise Rejection
         return self.make(self.desc)
 
 
@@ -239,7 +239,7 @@ class AskedAndLends(Asked):
 
 
 class BadTensor(Hostile):
-    """A tensor that is refused, and whose deleter runs code."""
+    """A tensor that is rejected, and whose deleter runs code."""
 
     def __dlpack__(self, **asked):
         return deleting(self.make(desc(64, data=0) if attack.armed else self.desc))

@@ -7,7 +7,7 @@ from check import *
 ROUNDS = int(os.environ.get("ROUNDS", "100000"))
 
 
-def refused(function, *args):
+def rejected(function, *args):
     try:
         function(*args)
     except (TypeError, ValueError, BufferError, RuntimeError, MemoryError):
@@ -48,13 +48,13 @@ def test_what_fails():
 
     def step(i=[0]):
         i[0] += 1
-        refused(strict, fine[i[0] % 3], wrong[i[0] % 5])
-        refused(shaped, fine[i[0] % 3], New3)
-        refused(shaped, fine[i[0] % 3], Strided)
-        refused(write, faults[i[0] % 3])
-        refused(checked.take, wrong[i[0] % 5] if i[0] % 5 else 5, 1)
-        refused(checked.give(fine[0], 1).__dlpack__)
-        refused(checked.like, one.which, FLOAT32, [-1], 0, fine[0])
+        rejected(strict, fine[i[0] % 3], wrong[i[0] % 5])
+        rejected(shaped, fine[i[0] % 3], New3)
+        rejected(shaped, fine[i[0] % 3], Strided)
+        rejected(write, faults[i[0] % 3])
+        rejected(checked.take, wrong[i[0] % 5] if i[0] % 5 else 5, 1)
+        rejected(checked.give(fine[0], 1).__dlpack__)
+        rejected(checked.like, one.which, FLOAT32, [-1], 0, fine[0])
 
     New3, Strided = New(3), New(2, strides=[2])
     New3.asked = Strided.asked = fine[0].asked

@@ -166,7 +166,7 @@ def test_what_overlaps_is_not_written():
 
 
 @trusted(Known)
-def test_what_is_refused_to_be_written_by_every_way():
+def test_what_is_rejected_to_be_written_by_every_way():
     """A BufferError, for both reasons and before all others, also where a library gives the one and not the other."""
     own = [
         checked.give(New(2, 3, flags=READ_ONLY), READ_ONLY),

@@ -146,7 +146,7 @@ def test_a_producer_on_another_device_is_not_asked():
         equal((x.asked, asked(first)), ([], [5]))
 
 
-def test_a_lie_about_the_device_is_refused():
+def test_a_lie_about_the_device_is_rejected():
     """What a producer says decides the stream that it is told, so a tensor that is on
     another device is not safe to use on any."""
     f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
@@ -268,7 +268,7 @@ def test_a_stream_that_is_given():
             for kind in New, Tabled:
                 with raises(
                     ValueError,
-                    f"f(): argument 'stream': {number} is refused on {where}, where {int(device == CUDA)} is the default stream",
+                    f"f(): argument 'stream': {number} is rejected on {where}, where {int(device == CUDA)} is the default stream",
                 ):
                     f(kind(2, device=device), stream=number)
         with raises(ValueError, "f(): argument 'stream': expected a number that is not negative, got -1"):

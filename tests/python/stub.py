@@ -26,7 +26,7 @@ def functions():
     return {name: inspect.signature(f) for name, f in stub().items() if inspect.isfunction(f)}
 
 
-def refusal(f, *args, **keywords):
+def rejection(f, *args, **keywords):
     try:
         f(*args, **keywords)
     except TypeError as e:
@@ -47,11 +47,11 @@ def test_parameters():
         for i, (parameter, how) in enumerate(signature.parameters.items()):
             equal((how.kind, how.default), (how.POSITIONAL_OR_KEYWORD, how.empty))
             where = f"{name}(): argument '{parameter}' ({i + 1}"
-            assert where in refusal(f, **{parameter: 5}), refusal(f, **{parameter: 5})
-            assert where in refusal(f, *[New(2, 3)] * i), "it may be left out"
-            assert f"'{parameter}_'" in refusal(f, **{parameter + "_": 5})
+            assert where in rejection(f, **{parameter: 5}), rejection(f, **{parameter: 5})
+            assert where in rejection(f, *[New(2, 3)] * i), "it may be left out"
+            assert f"'{parameter}_'" in rejection(f, **{parameter + "_": 5})
         count = len(signature.parameters)
-        text = refusal(f, *[New(2, 3)] * (count + 1))
+        text = rejection(f, *[New(2, 3)] * (count + 1))
         assert f"{count + 1}" in text, text
 
 
@@ -81,7 +81,7 @@ def test_what_is_asked_of_a_tensor():
         t.__dlpack__(**{name: None})
         equal((keywords[name].kind, keywords[name].default), (inspect.Parameter.KEYWORD_ONLY, None))
     equal(list(keywords), ["self", *ASKED])
-    refusal(t.__dlpack__, None)
+    rejection(t.__dlpack__, None)
     equal(list(inspect.signature(stub()["Tensor"].__dlpack_device__).parameters), ["self"])
     equal([type(x) for x in t.__dlpack_device__()], [int, int])
 

@@ -102,7 +102,7 @@ def test_forks():
     equal(f(t)[0]["shape"], (2,))
 
 
-def test_other_interpreters_are_refused():
+def test_other_interpreters_are_rejected():
     try:
         import _xxsubinterpreters as interpreters
     except ImportError:

@@ -75,7 +75,7 @@ def told(a):
     return ways[0]
 
 
-def refused(a, kind, text):
+def rejected(a, kind, text):
     with raises(kind, "f(): argument 'a' (1st): ", text):
         read(a)
     with raises(kind, text):
@@ -108,7 +108,7 @@ def test_more_elements_than_can_be_counted():
     """CuPy counts them in 64 bits that wrap, and has an array of none."""
     a = array(2**32, 2**32, strides=(0, 0))
     equal(a.size, 0)
-    refused(a, BufferError, "breaks the rules of DLPack")
+    rejected(a, BufferError, "breaks the rules of DLPack")
     with raises(BufferError, "breaks the rules of DLPack"):
         function(
             {"dtypes": [FLOAT32], "ndim": 2, "shape": [ANY, ANY], "layout": ROW_MAJOR, "devices": [CUDA]},
@@ -125,14 +125,14 @@ def test_dtypes():
 
 def test_what_cupys_own_export_gets_wrong():
     """It gives the bytes of the other order for values, and strides that are cut off."""
-    refused(array(3, dtype=">f4"), BufferError, "its dtype >f4 has the other byte order")
-    refused(
+    rejected(array(3, dtype=">f4"), BufferError, "its dtype >f4 has the other byte order")
+    rejected(
         array(2, 3, strides=(14, 4)),
         BufferError,
         "stride 14 of dimension 0 is no multiple of the 4 bytes of an element",
     )
-    refused(array(3, dtype="g"), BufferError, "is a long double")
-    refused(array(3, dtype="M8[s]"), BufferError, "is a time")
+    rejected(array(3, dtype="g"), BufferError, "is a long double")
+    rejected(array(3, dtype="M8[s]"), BufferError, "is a time")
     equal(exported, [])
 
 
@@ -147,7 +147,7 @@ def test_addresses():
     with raises(BufferError, "is not aligned to 4 bytes"):
         read(cupy.ndarray((2,), "f4", pointer(numpy.zeros(64, "u1"), 1)))
     null = cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(0, 64, None, device_id=0), 0)
-    refused(cupy.ndarray((2,), "f4", null), BufferError, "it has elements but no memory: its data is NULL")
+    rejected(cupy.ndarray((2,), "f4", null), BufferError, "it has elements but no memory: its data is NULL")
     equal(told(cupy.ndarray((0, 2), "f4", null))["data"], 0)
 
 

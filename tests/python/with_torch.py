@@ -13,7 +13,7 @@ named = function(any_tensor(dtypes=[FLOAT32, COMPLEX64]))
 requires_grad = torch.ones(2, requires_grad=True)
 
 
-def refuses(*functions):
+def rejects(*functions):
     for f in functions:
         f(torch.ones(2, 3))
         with raises(BufferError, "negated"):
@@ -36,7 +36,7 @@ def take(x):
 
 
 def test_the_adopted_table():
-    refuses(plain, named, take)
+    rejects(plain, named, take)
     with raises(BufferError, "f(): argument 'a' (1st): "):
         plain(torch.ones(2, 2).to_mkldnn())
 
@@ -121,7 +121,7 @@ def test_what_a_mode_detaches():
 def test_the_table_of_torch():
     table = stranger.address(torch.Tensor.__dlpack_c_exchange_api__)
     checked.enroll(torch.Tensor, table)
-    refuses(plain, named, take)
+    rejects(plain, named, take)
     eye = torch.eye(3)
     nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
     for x in eye.to_sparse(), eye.to_sparse_csr(), eye.to_mkldnn(), nested:
@@ -156,7 +156,7 @@ def test_a_strangers_table_for_torch():
     checked.enroll(torch.Tensor, stranger.address(torch.Tensor.__dlpack_c_exchange_api__))
 
 
-def test_what_a_guard_refuses_is_given_back():
+def test_what_a_guard_rejects_is_given_back():
     checked.enroll(torch.Tensor, stranger.address(torch.Tensor.__dlpack_c_exchange_api__))
     x = torch.tensor([1 + 2j]).conj().imag
     before = sys.getrefcount(x), x._use_count()

@@ -141,7 +141,7 @@ type languages struct {
 }
 
 // differs tells whether a module for Python takes what C's strict verdict takes, and with the
-// numbers of C: those of what C refuses otherwise are not known.
+// numbers of C: those of what C rejects otherwise are not known.
 func (l languages) differs(f gobind.Foreign, c Measured) (python Measured, differs bool) {
 	if l.python == nil {
 		return python, false

@@ -116,7 +116,7 @@ def test_tensors_are_given():
 def test_faults_are_told():
     failing.hand_out(True)
     for x in (failing.stranger(VERSIONED), failing.stranger(LENDS), 5, "text"):
-        hold(lambda: quietly(failing.refuse, x))
+        hold(lambda: quietly(failing.reject, x))
 
 
 def test_numpy():

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// mutants are the back end with one place changed, which a scenario or a group of
+// mutants are the backend with one place changed, which a scenario or a group of
 // steps must notice.
 var mutants = []struct{ file, old, fresh, scenario string }{
 	{"shm_header.h", "if (header->magic != SHM_MAGIC)", "if (0)", "magic"},
@@ -77,7 +77,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"device_request.h", "to->dtype.code != from->dtype.code || ", "", "host"},
 }
 
-// notices tells whether a mutant does something else than the sound back end.
+// notices tells whether a mutant does something else than the sound backend.
 func notices(scenario, program string, env ...string) bool {
 	cmd := testkit.Limited(program, scenario)
 	cmd.Env = append(os.Environ(), env...)
@@ -97,7 +97,7 @@ func notices(scenario, program string, env ...string) bool {
 	return false
 }
 
-// plainly builds a client with the back end in a folder, quickly.
+// plainly builds a client with the backend in a folder, quickly.
 func plainly(t *testing.T, dir string, flags ...string) string {
 	t.Helper()
 	gcc := testtool.Require(t, "gcc", "gcc")
@@ -113,7 +113,7 @@ func plainly(t *testing.T, dir string, flags ...string) string {
 
 func TestEachGuardIsMissed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the back end with all mutants")
+		t.Skip("compiles the backend with all mutants")
 	}
 	var all []mutation.Mutant
 	for _, m := range mutants {

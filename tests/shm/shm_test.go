@@ -1,4 +1,4 @@
-// Package shm holds the back end backends/shm between processes in C, Go and
+// Package shm holds the backend backends/shm between processes in C, Go and
 // Python: peers that keep the rules, peers that do not, and peers that die.
 package shm
 
@@ -21,12 +21,12 @@ import (
 
 func TestMain(m *testing.M) {
 	if runtime.GOOS != "linux" {
-		return // the back end is Linux's alone
+		return // the backend is Linux's alone
 	}
 	os.Exit(testkit.Main(m, "shm"))
 }
 
-// backend is the folder of the back end.
+// backend is the folder of the backend.
 func backend(t testing.TB) string { return filepath.Join(golden.Root(t), "backends", "shm") }
 
 // parts is that folder with each part as a file, for mutants.
@@ -220,7 +220,7 @@ func TestThreads(t *testing.T) {
 	assert.Equal(t, "threads failed 0 left 0\n", out)
 }
 
-// C++ has the headers, and the owners and exceptions of every back end.
+// C++ has the headers, and the owners and exceptions of every backend.
 func TestCpp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles C++")

@@ -11,7 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
-// sizes calls the back end of a folder with structs of every size.
+// sizes calls the backend of a folder with structs of every size.
 func sizes(t *testing.T, source string) (string, error) {
 	t.Helper()
 	return testkit.Sizes(t, source, os.Environ(), `-DBACKEND_HEADER="dlpackgen_shm.h"`,
@@ -21,7 +21,7 @@ func sizes(t *testing.T, source string) (string, error) {
 // Callers of another version of the interface, as in tests/devices.
 func TestStructsOfEverySize(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the back end under AddressSanitizer")
+		t.Skip("builds the backend under AddressSanitizer")
 	}
 	for _, source := range []string{backend(t), testkit.Grown(t, backend(t))} {
 		out, err := sizes(t, source)
@@ -32,7 +32,7 @@ func TestStructsOfEverySize(t *testing.T) {
 
 func TestMutantsOfSizesAreFound(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the back end with a mutant")
+		t.Skip("builds the backend with a mutant")
 	}
 	source := testkit.Mutated(t, parts(t), "device_request.h", "if (size >= first) return DLPACKGEN_BACKEND_OK;",
 		"if (1) return DLPACKGEN_BACKEND_OK;")

@@ -1,4 +1,4 @@
-// Package strace runs the real command while the system refuses its calls, or
+// Package strace runs the real command while the system rejects its calls, or
 // kills it at one: what internal/tree shows with a disk of its own must hold
 // for the program as it is. It holds tests only.
 package strace
@@ -76,7 +76,7 @@ func tracer(t *testing.T) string {
 	strace := testtool.Require(t, "strace", "strace")
 	if out, err := exec.Command(strace, "-f", "-o", os.DevNull, "-e", "inject=mkdirat:error=EIO",
 		"true").CombinedOutput(); err != nil {
-		t.Skipf("needs the right to trace processes (ptrace), which this machine refuses: %s", out)
+		t.Skipf("needs the right to trace processes (ptrace), which this machine rejects: %s", out)
 	}
 	return strace
 }

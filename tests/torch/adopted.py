@@ -8,7 +8,7 @@ import torch
 import check
 import clients
 import dlpackgen_torch
-from check import refused
+from check import rejected
 
 Reader = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(check.Tensor), ctypes.c_void_p)
 
@@ -45,7 +45,7 @@ def test_another_capsule_is_no_reader():
 def test_gradients():
     dlpackgen_torch.install()
     x = torch.ones(3, requires_grad=True)
-    with refused(BufferError, "requires grad"):
+    with rejected(BufferError, "requires grad"):
         clients.read(x)
     with torch.no_grad():
         assert numbers(x) == x.data_ptr()
@@ -56,9 +56,9 @@ def test_what_is_too_large():
     dlpackgen_torch.install()
     for verb in clients.read, clients.read, clients.read_unlocked:  # the first looks at the type
         for count in 65, 4000:  # the latter reach far beyond the room for copies
-            with refused(BufferError, f"its {count} dimensions are more than the 64 that are served"):
+            with rejected(BufferError, f"its {count} dimensions are more than the 64 that are served"):
                 verb(torch.ones([1] * count))
-    with refused(BufferError, "negated"):
+    with rejected(BufferError, "negated"):
         clients.read(torch.tensor([1 + 2j]).conj().imag)
 
 
@@ -73,7 +73,7 @@ def test_shape_and_strides_are_copied():
         assert taken[:3] == (x.data_ptr(), shape, strides), taken
     for x in torch.arange(6.0), torch.arange(6.0)[::2]:
         x.untyped_storage().resize_(16)
-        with refused(BufferError, "bytes of storage, which was resized to 16"):
+        with rejected(BufferError, "bytes of storage, which was resized to 16"):
             clients.read(x)
     x = torch.arange(6.0)
 

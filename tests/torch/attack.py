@@ -11,7 +11,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import check
-from check import Stranger, from_dlpack, refused
+from check import Stranger, from_dlpack, rejected
 from consume import table_for
 
 
@@ -261,15 +261,15 @@ def test_derived_types_that_free_their_memory():
             return super().__torch_function__(function, types, args, kwargs)
 
     x = torch.arange(1000.0).as_subclass(Frees)
-    with refused(BufferError, ""):
+    with rejected(BufferError, ""):
         from_dlpack(x)
     y = torch.arange(1000.0).as_subclass(type("Plain", (torch.Tensor,), {}))
-    with Seen(), refused(BufferError, ""):
+    with Seen(), rejected(BufferError, ""):
         from_dlpack(y)
 
 
 def test_deleters_that_call_back():
-    """A refused tensor is deleted while its exception is on its way."""
+    """A rejected tensor is deleted while its exception is on its way."""
     calls = []
 
     def delete(managed):
@@ -278,7 +278,7 @@ def test_deleters_that_call_back():
     for changes in dict(flags=check.READ_ONLY), dict(version=(9, 0)), dict(strides=(-1,), offset=8), dict(data=None):
         stranger = Stranger((2,), **changes)
         stranger.managed.deleter = check.Deleter(delete)
-        with refused(BufferError, ""):
+        with rejected(BufferError, ""):
             from_dlpack(stranger.capsule())
     assert calls == [[0, 1]] * 4
 
@@ -292,7 +292,7 @@ def test_an_export_that_is_taken_before():
             return capsule
 
     x = Greedy()
-    with refused(BufferError, "did not return an unconsumed DLPack capsule"):
+    with rejected(BufferError, "did not return an unconsumed DLPack capsule"):
         from_dlpack(x)
     assert x.kept.tolist() == [0, 1]
 

@@ -118,7 +118,7 @@ func helper(t *testing.T, dir string, flags ...string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// faults builds a back end that is none, in the folder of a package.
+// faults builds a backend that is none, in the folder of a package.
 func (to torches) faults(t *testing.T, dir string) {
 	t.Helper()
 	args := append(to.flags(), "-O0", "-shared", "module/faults.cpp", "-o", filepath.Join(dir, "faults.so"),
@@ -128,8 +128,8 @@ func (to torches) faults(t *testing.T, dir string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// devices gives a folder with a back end for CUDA, a stand-in for the driver, which has
-// the name that the back end asks for, and one for torch's own back end.
+// devices gives a folder with a backend for CUDA, a stand-in for the driver, which has
+// the name that the backend asks for, and one for torch's own backend.
 func (to torches) devices(t *testing.T) string {
 	t.Helper()
 	devicesOnce.Do(func() {

@@ -190,7 +190,7 @@ class Stranger:
 
 
 @contextlib.contextmanager
-def refused(kind, *texts):
+def rejected(kind, *texts):
     """Expects an exception that says all that."""
     try:
         yield

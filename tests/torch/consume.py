@@ -1,4 +1,4 @@
-"""from_dlpack(): tensors of every library and of strangers, and each refusal."""
+"""from_dlpack(): tensors of every library and of strangers, and each rejection."""
 
 import ctypes
 import enum
@@ -10,7 +10,7 @@ from torch._subclasses import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import check
-from check import Stranger, from_dlpack, refused
+from check import Stranger, from_dlpack, rejected
 
 
 class Object:
@@ -34,11 +34,11 @@ def test_capsules():
     capsule = stranger.capsule()
     x = from_dlpack(capsule)
     assert x[1, 2] == 5 and stranger.deleted == 0
-    with refused(TypeError, "has not been consumed"):
+    with rejected(TypeError, "has not been consumed"):
         from_dlpack(capsule)
     del x
     assert stranger.deleted == 1
-    with refused(TypeError, "has not been consumed"):
+    with rejected(TypeError, "has not been consumed"):
         from_dlpack(check.capsule_of(ctypes.addressof(check.room), b"other"))
 
 
@@ -62,7 +62,7 @@ def test_numbers_of_the_host_mean_nothing():
 def test_read_only_memory():
     for changes in (dict(flags=check.READ_ONLY), dict(legacy=True)):
         stranger = Stranger((2,), **changes)
-        with refused(BufferError, "read-only"):
+        with rejected(BufferError, "read-only"):
             from_dlpack(stranger.capsule())
         assert stranger.deleted == 1
         stranger = Stranger((2,), **changes)
@@ -73,7 +73,7 @@ def test_read_only_memory():
         assert stranger.deleted == 0 and x.data_ptr() == ctypes.addressof(check.room)
         del x
         assert stranger.deleted == 1
-    with refused(ValueError, "'raise', 'copy' or 'allow', not 'trust'"):
+    with rejected(ValueError, "'raise', 'copy' or 'allow', not 'trust'"):
         from_dlpack(torch.ones(1), read_only="trust")
 
 
@@ -96,17 +96,17 @@ def test_copies_that_are_not_allowed():
     own = np.arange(3)
     assert from_dlpack(own, copy=False).data_ptr() == own.ctypes.data
     stranger = Stranger((2,), flags=check.COPIED)
-    with refused(BufferError, "its producer copied it"):
+    with rejected(BufferError, "its producer copied it"):
         from_dlpack(stranger.capsule(), copy=False)
     assert stranger.deleted == 1
     stranger = Stranger((2,), flags=check.COPIED)
     assert from_dlpack(stranger.capsule()).tolist() == [0, 1]
     for read_only in ("raise", "copy"):
         stranger = Stranger((2,), flags=check.READ_ONLY)
-        with refused(BufferError, "it is read-only"):
+        with rejected(BufferError, "it is read-only"):
             from_dlpack(stranger.capsule(), copy=False, read_only=read_only)
         assert stranger.deleted == 1
-    with refused(TypeError, "copy is True, False or None"):
+    with rejected(TypeError, "copy is True, False or None"):
         from_dlpack(torch.ones(1), copy=1)
 
 
@@ -120,16 +120,16 @@ def test_devices_that_are_asked_for():
     moved = from_dlpack(stranger.capsule(), device="meta")
     assert moved.device == torch.device("meta") and moved.shape == (2,) and stranger.deleted == 1
     stranger = Stranger((2,))
-    with refused(BufferError, "it is on another device than device="):
+    with rejected(BufferError, "it is on another device than device="):
         from_dlpack(stranger.capsule(), device="meta", copy=False)
     assert stranger.deleted == 1
-    with refused(RuntimeError, "nosuch"):
+    with rejected(RuntimeError, "nosuch"):
         from_dlpack(own, device="nosuch")
 
 
 def test_the_signature():
     for args, keywords in (((), dict(x=torch.ones(1))), ((torch.ones(1), "copy"), {})):
-        with refused(TypeError, "from_dlpack"):
+        with rejected(TypeError, "from_dlpack"):
             from_dlpack(*args, **keywords)
 
 
@@ -161,24 +161,24 @@ def test_copies_are_made_below_the_modes():
     assert copies.tolist() == [[0, 1]] * 3 and source.deleted == 1
 
 
-def test_refusals_delete_once():
-    from give import REFUSED
+def test_rejections_delete_once():
+    from give import REJECTED
 
-    for name, (changes, says) in REFUSED.items():
+    for name, (changes, says) in REJECTED.items():
         if name == "NULL strides":
-            continue  # which the table refuses, and both consumers take
+            continue  # which the table rejects, and both consumers take
         for how in ("raise", "copy", "allow"):
             stranger = Stranger(**changes)
-            with refused(BufferError, says):
+            with rejected(BufferError, says):
                 from_dlpack(stranger.capsule(), read_only=how)
             assert stranger.deleted == 1, name
 
 
 def test_devices_of_others():
-    """Types of devices that no back end of torch serves, with numbers that all have."""
+    """Types of devices that no backend of torch serves, with numbers that all have."""
     for device in (4, 7, 8, 9, 12, 15, 16):
         stranger = Stranger((2,), device=(device, 0))
-        with refused(BufferError, "unsupported device"):
+        with rejected(BufferError, "unsupported device"):
             from_dlpack(stranger.capsule())
         assert stranger.deleted == 1
 
@@ -231,14 +231,14 @@ def test_tables():
     del x
     assert stranger.deleted == 1
     stranger = Stranger((2,), version=(2, 0))
-    with refused(BufferError, "major version"):
+    with rejected(BufferError, "major version"):
         from_dlpack(Tabled())
     assert stranger.deleted == 1
     table.major = 2
-    with refused(TypeError, "has no __dlpack__"):
+    with rejected(TypeError, "has no __dlpack__"):
         from_dlpack(Tabled())
     stranger, table.major = Stranger((2,)), 1
-    with refused(TypeError, "has no __dlpack__"):
+    with rejected(TypeError, "has no __dlpack__"):
         from_dlpack(type("Derived", (Tabled,), {})())
 
 
@@ -250,10 +250,10 @@ def test_tables_that_fail():
         return 0
 
     Tabled.__dlpack_c_exchange_api__, _ = table_for(silent)
-    with refused(BufferError, "does not say why"):
+    with rejected(BufferError, "does not say why"):
         from_dlpack(Tabled())
     Tabled.__dlpack_c_exchange_api__, _ = table_for(nothing)
-    with refused(BufferError, "gave no tensor"):
+    with rejected(BufferError, "gave no tensor"):
         from_dlpack(Tabled())
 
 
@@ -273,12 +273,12 @@ def test_deleters_do_not_meet_errors():
 
     Tabled.__dlpack_c_exchange_api__, table = table_for(own)
     table.stream = check.WRITE.stream
-    with refused(BufferError, "device"):
+    with rejected(BufferError, "device"):
         from_dlpack(Tabled())
     assert stranger.deleted == 1
     stranger = Stranger((2,), device=(check.CUDA, 99))
     stranger.managed.deleter = careless(check.Deleter)
-    with refused(BufferError, "device"):
+    with rejected(BufferError, "device"):
         from_dlpack(stranger.capsule())
 
 
@@ -290,7 +290,7 @@ def test_errors_of_others_that_succeed_are_not_kept():
     assert from_dlpack(stranger.capsule(), read_only="copy").tolist() == [0, 1]
     Tabled.__dlpack_c_exchange_api__, table = table_for(lambda x, out: 0)
     table.own = careless(dict(check.Table._fields_)["own"])
-    with refused(BufferError, "gave no tensor"):
+    with rejected(BufferError, "gave no tensor"):
         from_dlpack(Tabled())
 
 
@@ -340,7 +340,7 @@ def test_strides_that_lead_nowhere():
             del x
             assert stranger.deleted == 1
     stranger = Stranger((1 << 40, 1 << 40, 0), (1, 1, 1))
-    with refused(BufferError, "overflow"):
+    with rejected(BufferError, "overflow"):
         from_dlpack(stranger.capsule())
     assert stranger.deleted == 1
 
@@ -350,7 +350,7 @@ def test_devices_that_are_none():
     for answer in ("x", (1, 0, 3), (2**40, 0), (1, -(2**40)), None, (1,), 7, "ab", {1, 0}, *pairs):
         source = Object(Stranger((2,)).capsule())
         type(source).__dlpack_device__, kept = (lambda self, answer=answer: answer), type(source).__dlpack_device__
-        with refused(
+        with rejected(
             BufferError, "as an integer" if answer in pairs else "__dlpack_device__ does not give a pair of numbers"
         ):
             from_dlpack(source)
@@ -386,32 +386,32 @@ def test_numpy():
     y[0, 0] = 9
     assert x[0, 0] == 9
     x.flags.writeable = False
-    with refused(BufferError, "read-only"):
+    with rejected(BufferError, "read-only"):
         from_dlpack(x)
     room = np.zeros(17, "u1")
-    with refused(BufferError, "is not aligned to"):
+    with rejected(BufferError, "is not aligned to"):
         from_dlpack(room[1:].view("f4"))
-    with refused(BufferError, "negative stride"):
+    with rejected(BufferError, "negative stride"):
         from_dlpack(np.arange(4)[::-1])
     assert from_dlpack(np.zeros((0, 3))).shape == (0, 3) and from_dlpack(np.array(3.0)).item() == 3.0
 
 
 def test_what_is_no_tensor():
     for x in (3, None, "text", [1.0]):
-        with refused(TypeError, "has no __dlpack__"):
+        with rejected(TypeError, "has no __dlpack__"):
             from_dlpack(x)
-    with refused(TypeError, ""):
+    with rejected(TypeError, ""):
         from_dlpack()
 
     class Raises:
         def __dlpack__(self, **keywords):
             raise KeyError("mine")
 
-    with refused(BufferError, "Raises was not exported: 'mine'"):
+    with rejected(BufferError, "Raises was not exported: 'mine'"):
         from_dlpack(Raises())
-    with refused(BufferError, "its __dlpack__() did not return an unconsumed"):
+    with rejected(BufferError, "its __dlpack__() did not return an unconsumed"):
         from_dlpack(Object(7))
-    with refused(TypeError, "has not been consumed"):
+    with rejected(TypeError, "has not been consumed"):
         from_dlpack(check.capsule_of(8, b"other"))
 
 
@@ -420,7 +420,7 @@ def test_tensors_of_torch_give_an_alias():
     y = from_dlpack(pair.conj().imag)
     assert y.tolist() == [-2, -4]
     x = torch.ones(3, requires_grad=True)
-    with refused(BufferError, "requires grad"):
+    with rejected(BufferError, "requires grad"):
         from_dlpack(x)
     with torch.no_grad():
         y = from_dlpack(x)

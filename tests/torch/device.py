@@ -1,4 +1,4 @@
-"""The package with a back end for CUDA, over a stand-in for its driver: the memory is the
+"""The package with a backend for CUDA, over a stand-in for its driver: the memory is the
 host's, and so is the device that torch sees, by faults.so."""
 
 import ctypes
@@ -11,10 +11,10 @@ import torch
 folder = os.environ["DEVICES"]
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "devices"))
 os.environ["BACKEND"] = os.path.join(folder, "libdlpackgen_cuda.so")
-ctypes.CDLL(os.path.join(folder, "libcuda.so.1"))  # by its soname, the library that the back end opens
+ctypes.CDLL(os.path.join(folder, "libcuda.so.1"))  # by its soname, the library that the backend opens
 
 import check
-from check import CUDA, Stranger, dlpackgen_torch, from_dlpack, refused
+from check import CUDA, Stranger, dlpackgen_torch, from_dlpack, rejected
 from driver import Table, capsule, driver, table
 
 faults = ctypes.CDLL(os.path.join(folder, "faults.so"))
@@ -39,7 +39,7 @@ def taken(address, *arguments, **changes):
 
 def turned_down(text, *arguments, **changes):
     stranger, given = offered(*arguments, **changes)
-    with refused(BufferError, text):
+    with rejected(BufferError, text):
         from_dlpack(given)
     assert stranger.deleted == 1
 
@@ -85,7 +85,7 @@ def test_what_is_not_asked_about():
     assert "cuPointerGetAttributes(7" not in driver.log()
 
 
-def test_tables_that_are_refused():
+def test_tables_that_are_rejected():
     for name, value, text in (
         ("abi_version", 2, "of another version"),
         ("size", 8, "of another version"),
@@ -93,9 +93,9 @@ def test_tables_that_are_refused():
     ):
         other = Table.from_buffer_copy(table().contents)
         setattr(other, name, value)
-        with refused(BufferError, text):
+        with rejected(BufferError, text):
             dlpackgen_torch.use_backend(capsule(ctypes.pointer(other)))
-    with refused(ValueError, "PyCapsule_GetPointer"):
+    with rejected(ValueError, "PyCapsule_GetPointer"):
         dlpackgen_torch.use_backend(dlpackgen_torch.exchange_api)
 
 
@@ -112,7 +112,7 @@ class Request(ctypes.Structure):
 
 
 def allocated():
-    """A tensor of the back end's, for use on the default stream, in a capsule."""
+    """A tensor of the backend's, for use on the default stream, in a capsule."""
     alloc = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)(
         ctypes.cast(table(), ctypes.POINTER(ctypes.c_void_p))[6]
     )

@@ -1,4 +1,4 @@
-"""Tensors, streams and exceptions of a back end of CUDA that is none: its memory is the
+"""Tensors, streams and exceptions of a backend of CUDA that is none: its memory is the
 host's, the stream of device n has the handle 40 + n, and it raises what it is told to."""
 
 import ctypes
@@ -7,7 +7,7 @@ import os
 import torch
 
 import check
-from check import TABLES, Stranger, borrow, delete, from_dlpack, give, own, refused
+from check import TABLES, Stranger, borrow, delete, from_dlpack, give, own, rejected
 from consume import Object, Tabled, table_for
 
 faults = ctypes.CDLL(os.path.join(os.path.dirname(check.dlpackgen_torch.__file__), "..", "faults.so"))
@@ -27,9 +27,9 @@ def test_streams():
         for number in (0, 1):
             out = ctypes.c_void_p()
             assert table.stream(check.CUDA, number, out) == 0 and out.value == 40 + number
-        with refused(BufferError, "knows no device by"):
+        with rejected(BufferError, "knows no device by"):
             table.stream(check.CUDA, 2, ctypes.c_void_p())
-        with refused(BufferError, "another back end"):
+        with rejected(BufferError, "another backend"):
             table.stream(10, 0, ctypes.c_void_p())
 
 
@@ -38,7 +38,7 @@ def test_exceptions_from_streams():
         for table in TABLES.values():
             faults.fail_with(fault)
             out = ctypes.c_void_p(1)
-            with refused(*raised):
+            with rejected(*raised):
                 table.stream(check.CUDA, 0, out)
             assert not out
             faults.fail_with(0)
@@ -87,7 +87,7 @@ def test_deleters_of_devices():
 
 def test_what_is_read_only_is_not_copied():
     stranger = Stranger((2,), device=(check.CUDA, 0), flags=check.READ_ONLY)
-    with refused(BufferError, "copied on the CPU alone"):
+    with rejected(BufferError, "copied on the CPU alone"):
         from_dlpack(stranger.capsule(), read_only="copy")
     assert stranger.deleted == 1
 
@@ -121,11 +121,11 @@ def test_devices_that_were_not_said():
         (Silent, "no __dlpack_device__"),
     ):
         stranger = Stranger((2,), device=(check.CUDA, 1))
-        with refused(BufferError, says):
+        with rejected(BufferError, says):
             from_dlpack(kind(stranger.capsule()))
         assert stranger.deleted == 1
     stranger = Stranger((2,), device=(check.CUDA, 0))
-    with refused(BufferError, "declared (2, 1)"):
+    with rejected(BufferError, "declared (2, 1)"):
         from_dlpack(OnDevice(stranger.capsule()))
     stranger = Stranger((2,), device=(3, 0))
     assert from_dlpack(OnDevice(stranger.capsule())).tolist() == [0, 1], "pinned memory is the host's"
@@ -149,7 +149,7 @@ def test_tables_must_work_on_the_stream():
     del x
     assert stranger.deleted == 1
     wanted, stranger = 40, Stranger((2,), device=(check.CUDA, 1))
-    with refused(BufferError, "differs from torch's current stream"):
+    with rejected(BufferError, "differs from torch's current stream"):
         from_dlpack(Tabled())
     assert stranger.deleted == 1
 

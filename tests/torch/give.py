@@ -7,7 +7,7 @@ import itertools
 import torch
 
 import check
-from check import READ, TABLES, WRITE, Stranger, delete, give, own, refused
+from check import READ, TABLES, WRITE, Stranger, delete, give, own, rejected
 
 
 def test_objects_over_the_memory_of_others():
@@ -60,7 +60,7 @@ def test_what_is_read_only_is_copied():
     assert check.room[0] == 0
 
 
-REFUSED = {
+REJECTED = {
     "another major version": (dict(version=(2, 0)), "major version"),
     "no memory": (dict(data=None), "NULL"),
     "too many dimensions": (dict(shape=(1,) * 65), "ndim"),
@@ -75,23 +75,23 @@ REFUSED = {
     "an opaque handle": (dict(dtype=(3, 64, 1)), "ATen has not"),
     "padded": (dict(dtype=(17, 4, 2), flags=check.PADDED), "padded"),
     "a device that is not here": (dict(device=(check.CUDA, 99)), "device"),
-    "a device of another back end": (dict(device=(10, 0)), "device"),
+    "a device of another backend": (dict(device=(10, 0)), "device"),
     "OpenCL": (dict(device=(4, 0)), "device"),
 }
 
 
-def test_what_is_refused_stays_the_callers():
-    for name, (changes, says) in REFUSED.items():
+def test_what_is_rejected_stays_the_callers():
+    for name, (changes, says) in REJECTED.items():
         for table in TABLES.values():
             stranger = Stranger(**changes)
-            with refused(BufferError, says):
+            with rejected(BufferError, says):
                 give(table, stranger.managed)
             assert stranger.deleted == 0, name
 
 
 def test_no_tensor_at_all():
     for table in TABLES.values():
-        with refused(BufferError, "NULL"):
+        with rejected(BufferError, "NULL"):
             table.give(None, ctypes.c_void_p())
 
 
@@ -99,7 +99,7 @@ def test_complex_elements_stand_where_their_halves_may():
     for bits in (64, 128):
         x = give(WRITE, Stranger((2,), dtype=(5, bits, 1), offset=bits // 16).managed)
         assert x.data_ptr() % (bits // 8) == bits // 16 and x.is_complex()
-        with refused(BufferError, "is not aligned to"):
+        with rejected(BufferError, "is not aligned to"):
             give(WRITE, Stranger((2,), dtype=(5, bits, 1), offset=bits // 32).managed)
 
 
@@ -186,27 +186,27 @@ def test_new_tensors_that_cannot_be():
 
 
 def test_streams():
-    """Fake tensors leave something behind that stands in for a back end of CUDA."""
-    refuses_other_streams()
+    """Fake tensors leave something behind that stands in for a backend of CUDA."""
+    rejects_other_streams()
     with torch._subclasses.fake_tensor.FakeTensorMode():
         torch.empty(2, device="cuda")
-    refuses_other_streams()
+    rejects_other_streams()
     for table in TABLES.values():
-        with refused(BufferError, "this torch has no streams for its device"):
+        with rejected(BufferError, "this torch has no streams for its device"):
             table.stream(check.CUDA, 0, ctypes.c_void_p())
 
 
-def refuses_other_streams():
+def rejects_other_streams():
     for table in TABLES.values():
         for device in (check.CPU, 3):
             out = ctypes.c_void_p(1)
             assert table.stream(device, 0, out) == 0 and not out
         for number in (99, -1):
-            with refused(BufferError, "its device has a number that this torch knows no device by"):
+            with rejected(BufferError, "its device has a number that this torch knows no device by"):
                 table.stream(check.CUDA, number, ctypes.c_void_p())
-        other = "its device is one of another back end"
+        other = "its device is one of another backend"
         for device, text in (10, other), (4, "unsupported device"), (12345, "unsupported device"):
-            with refused(BufferError, text):
+            with rejected(BufferError, text):
                 table.stream(device, 0, ctypes.c_void_p())
 
 

@@ -9,7 +9,7 @@ import torch
 
 import check
 import dlpackgen_torch
-from check import refused
+from check import rejected
 
 NAME = "__dlpack_c_exchange_api__"
 before = torch.Tensor.__dict__.get(NAME)
@@ -144,12 +144,12 @@ def test_tvm_ffi_that_came_later_keeps_ours():
     x = torch.arange(3.0)
     y = echo(x)
     assert type(y) is torch.Tensor and y.data_ptr() == x.data_ptr()
-    with refused(BufferError, "resolve_neg"):
+    with rejected(BufferError, "resolve_neg"):
         echo(negative)
     assert echo(torch.ones(3, requires_grad=True) * 2).tolist() == [2, 2, 2], "accepted as before"
     assert echo(torch.nn.Parameter(torch.ones(2))).tolist() == [1, 1]
     dlpackgen_torch.uninstall()
-    with refused(BufferError, "resolve_neg"):
+    with rejected(BufferError, "resolve_neg"):
         echo(negative)
     del x
     gc.collect()
@@ -178,10 +178,10 @@ def test_versions():
         wanted.rsplit(".", 1)[0] + ".9",
     ):
         torch.__version__ = version
-        with refused(ImportError, f"built for torch {wanted}", f"torch {version} is running"):
+        with rejected(ImportError, f"built for torch {wanted}", f"torch {version} is running"):
             loader.create_module(spec)
         if not version.startswith(wanted):
-            with refused(ImportError, f"built for torch {wanted}", f"torch {version} is running"):
+            with rejected(ImportError, f"built for torch {wanted}", f"torch {version} is running"):
                 dlpackgen_torch.load("dlpackgen_torch", folder)
     for version in wanted, wanted + "+cpu", wanted + "+cu132":
         torch.__version__ = version

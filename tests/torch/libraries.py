@@ -6,12 +6,12 @@ import torch
 import tvm_ffi
 
 import check
-from check import from_dlpack, refused
+from check import from_dlpack, rejected
 
 
 def test_jax():
     x = jnp.arange(4.0)
-    with refused(BufferError, "read-only"):
+    with rejected(BufferError, "read-only"):
         from_dlpack(x)
     assert from_dlpack(x, read_only="copy").tolist() == [0, 1, 2, 3]
     assert from_dlpack(x, read_only="allow").tolist() == [0, 1, 2, 3]

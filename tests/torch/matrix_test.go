@@ -44,7 +44,7 @@ func rows(text, begins string) (all [][]string) {
 }
 
 // With the table in place every library does with every tensor what docs/clients.md says
-// it does without: but for the class of what tvm-ffi raises where it is refused one of
+// it does without: but for the class of what tvm-ffi raises where it is rejected one of
 // torch's, which is a BufferError then, as the rules have it.
 func TestTheClientMatrixWithTheTable(t *testing.T) {
 	tier.OnlyNightly(t)

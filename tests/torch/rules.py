@@ -1,10 +1,10 @@
-"""What from_dlpack() refuses because memory does not tell it, and what it makes of types and exceptions."""
+"""What from_dlpack() rejects because memory does not tell it, and what it makes of types and exceptions."""
 
 import numpy as np
 import torch
 
 import check
-from check import Stranger, from_dlpack, refused
+from check import Stranger, from_dlpack, rejected
 
 
 class Offers:
@@ -18,8 +18,8 @@ def offering(**members):
     return type("Derived", (Offers,), members)()
 
 
-def refuses(x, *texts):
-    with refused(BufferError, *texts):
+def rejects(x, *texts):
+    with rejected(BufferError, *texts):
         from_dlpack(x)
 
 
@@ -27,11 +27,11 @@ def test_values_that_memory_does_not_tell():
     def like_torch(neg=False, conj=False, grad=False):
         return offering(is_neg=lambda self: neg, is_conj=lambda self: conj, requires_grad=grad)
 
-    refuses(offering(mask=None, filled=None), "masked")
-    refuses(np.ma.array([1.0, 2.0], mask=[0, 1]), "masked")
-    refuses(like_torch(neg=True), "negated")
-    refuses(like_torch(conj=True), "conjugated")
-    refuses(like_torch(grad=True), "requires grad")
+    rejects(offering(mask=None, filled=None), "masked")
+    rejects(np.ma.array([1.0, 2.0], mask=[0, 1]), "masked")
+    rejects(like_torch(neg=True), "negated")
+    rejects(like_torch(conj=True), "conjugated")
+    rejects(like_torch(grad=True), "requires grad")
     with torch.no_grad():
         assert from_dlpack(like_torch(grad=True)).tolist() == [0, 1]
     for x in offering(mask=None), offering(filled=None), offering(is_neg=lambda self: True), like_torch(), offering():
@@ -39,8 +39,8 @@ def test_values_that_memory_does_not_tell():
 
 
 def test_what_is_like_paddle():
-    refuses(offering(stop_gradient=False), "stop_gradient is False")
-    refuses(offering(stop_gradient=True, is_dense=lambda self: False), "no dense memory")
+    rejects(offering(stop_gradient=False), "stop_gradient is False")
+    rejects(offering(stop_gradient=True, is_dense=lambda self: False), "no dense memory")
     for x in (
         offering(stop_gradient=True),
         offering(stop_gradient=True, is_dense=lambda self: True),
@@ -99,7 +99,7 @@ def test_exceptions_of_producers():
                 assert e is error
             else:
                 raise AssertionError(f"{error!r} was lost")
-    with refused(TypeError, ""):
+    with rejected(TypeError, ""):
         from_dlpack(Offers)
 
 
@@ -111,17 +111,17 @@ def test_objects_that_change_their_type():
         self.__class__ = Other
         return False
 
-    refuses(offering(is_neg=lambda self: False, is_conj=retypes), "became an object of another type")
+    rejects(offering(is_neg=lambda self: False, is_conj=retypes), "became an object of another type")
 
 
 def test_what_only_says_that_it_is_a_tensor():
     class Liar:
         __class__ = property(lambda self: torch.Tensor)
 
-    with refused(TypeError, "no __dlpack__"):
+    with rejected(TypeError, "no __dlpack__"):
         from_dlpack(Liar())
     for table in check.TABLES.values():
-        with refused(TypeError, "expected a torch.Tensor"):
+        with rejected(TypeError, "expected a torch.Tensor"):
             check.borrow(table, Liar())
 
 
@@ -135,24 +135,24 @@ def shrunk(kind):
     return x
 
 
-def test_tensors_of_torch_that_are_refused():
+def test_tensors_of_torch_that_are_rejected():
     class Own(torch.Tensor):
         def __torch_dispatch__(self, *args, **keywords):
             raise KeyError("mine")
 
-    refuses(torch.eye(3).to_sparse())
-    refuses(torch.ones(3, device="meta"))
-    refuses(torch.ones(0, device="meta"))
-    refuses(torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8))
-    refuses(torch.empty(2, dtype=torch.int4), "no name for")
-    refuses(torch._efficientzerotensor(3))
-    refuses(torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]))
-    refuses(shrunk(torch.Tensor), "made smaller")
-    refuses(shrunk(Plain), "made smaller")
-    refuses(torch._neg_view(torch.ones(2)).as_subclass(Plain), "negated")
-    refuses(torch.ones(2, dtype=torch.complex64).conj().as_subclass(Plain), "conjugated")
-    refuses(torch.ones(2, requires_grad=True).as_subclass(Plain), "requires grad")
-    refuses(torch.ones(2).as_subclass(Own), "Own", "torch.ops")
+    rejects(torch.eye(3).to_sparse())
+    rejects(torch.ones(3, device="meta"))
+    rejects(torch.ones(0, device="meta"))
+    rejects(torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8))
+    rejects(torch.empty(2, dtype=torch.int4), "no name for")
+    rejects(torch._efficientzerotensor(3))
+    rejects(torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]))
+    rejects(shrunk(torch.Tensor), "made smaller")
+    rejects(shrunk(Plain), "made smaller")
+    rejects(torch._neg_view(torch.ones(2)).as_subclass(Plain), "negated")
+    rejects(torch.ones(2, dtype=torch.complex64).conj().as_subclass(Plain), "conjugated")
+    rejects(torch.ones(2, requires_grad=True).as_subclass(Plain), "requires grad")
+    rejects(torch.ones(2).as_subclass(Own), "Own", "torch.ops")
 
 
 def test_derived_types_are_asked_by_their_own_method():
@@ -174,8 +174,8 @@ def test_derived_types_are_asked_by_their_own_method():
     y = from_dlpack(x)
     assert type(y) is torch.Tensor and y.data_ptr() == x.data_ptr()
     assert from_dlpack(torch.ones(3).as_subclass(Own)).tolist() == [0, 1]
-    refuses(torch.ones(3).as_subclass(Shrinks))
-    refuses(torch.ones(3).as_subclass(Retypes), "became an object of another type")
+    rejects(torch.ones(3).as_subclass(Shrinks))
+    rejects(torch.ones(3).as_subclass(Retypes), "became an object of another type")
 
 
 if __name__ == "__main__":

@@ -7,16 +7,16 @@ import os
 import torch
 
 import check
-from check import Stranger, from_dlpack, refused
+from check import Stranger, from_dlpack, rejected
 
 helper = ctypes.CDLL(os.environ["LD_PRELOAD"])
 
 
-def refuses(how):
+def rejects(how):
     for _ in range(3):
         stranger = Stranger((2,))
         helper.make_nothing(how)
-        with refused(BufferError):
+        with rejected(BufferError):
             from_dlpack(stranger.capsule())
         helper.make_nothing(0)
         assert stranger.deleted == 1
@@ -25,15 +25,15 @@ def refuses(how):
 
 
 def test_what_torch_does_not_make():
-    refuses(1)
+    rejects(1)
 
 
 def test_what_torch_deletes_itself():
-    refuses(2)
+    rejects(2)
 
 
 def test_layouts_are_named():
-    with refused(BufferError, "no strided memory: pass to_dense()"):
+    with rejected(BufferError, "no strided memory: pass to_dense()"):
         from_dlpack(torch.eye(3).to_sparse())
 
 

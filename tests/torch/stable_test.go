@@ -79,7 +79,7 @@ func TestTheStableConsumerNeedsNoOtherSymbols(t *testing.T) {
 }
 
 // What the ABI of a version lacks is said when it is compiled for that.
-func TestOlderStableABIsAreRefused(t *testing.T) {
+func TestOlderStableABIsAreRejected(t *testing.T) {
 	to := environment(t)
 	for target, says := range map[string]string{
 		"-DDLPACKGEN_NONE":                          "define TORCH_TARGET_VERSION",
@@ -96,7 +96,7 @@ func TestOlderStableABIsAreRefused(t *testing.T) {
 // Each of these makes what is its own wrong in one place.
 var stableMutants = map[string]mutant{
 	"devices are not looked at": {"stable_take.hpp",
-		"  static_cast<void>(current_stream(tensor.device));\n", "", "consume.py test_refusals_delete_once"},
+		"  static_cast<void>(current_stream(tensor.device));\n", "", "consume.py test_rejections_delete_once"},
 	"any device is CUDA": {"stable_take.hpp", "if (device.device_type != kDLCUDA) throw",
 		"if (false) throw", "consume.py test_devices_of_others"},
 	"pinned memory has a stream": {"checked.hpp", "return is_host_memory(device.device_type);",
@@ -125,22 +125,22 @@ var stableMutants = map[string]mutant{
 		"if (false)", "stable.py test_layouts_are_named"},
 	"meta tensors have memory": {"stable_object.hpp",
 		"if (device != aoti_torch_device_type_cpu() && device != aoti_torch_device_type_cuda())", "if (false)",
-		"rules.py test_tensors_of_torch_that_are_refused"},
+		"rules.py test_tensors_of_torch_that_are_rejected"},
 	"elements are of any type": {"stable_object.hpp", "if (!has_name(dtype)) throw", "if (false) throw",
-		"rules.py test_tensors_of_torch_that_are_refused"},
+		"rules.py test_tensors_of_torch_that_are_rejected"},
 	"storages are large enough": {"stable_object.hpp",
 		"if (needed > static_cast<std::uint64_t>(bytes)) throw", "if (false) throw",
-		"rules.py test_tensors_of_torch_that_are_refused"},
+		"rules.py test_tensors_of_torch_that_are_rejected"},
 	"derived types dispatch": {"stable_object.hpp",
-		"  pytorch::detail::refuse_dispatch(Py_TYPE(object), torch.tensor.ptr());\n", "",
-		"rules.py test_tensors_of_torch_that_are_refused"},
+		"  pytorch::detail::reject_dispatch(Py_TYPE(object), torch.tensor.ptr());\n", "",
+		"rules.py test_tensors_of_torch_that_are_rejected"},
 	"negated values of derived types": {"stable_object.hpp",
 		"if (pytorch::detail::is_true(torch.is_neg(py::handle(object)))) throw", "if (false) throw",
-		"rules.py test_tensors_of_torch_that_are_refused"},
+		"rules.py test_tensors_of_torch_that_are_rejected"},
 	"conjugated values of derived types": {"stable_object.hpp",
 		"if (pytorch::detail::is_true(torch.is_conj(py::handle(object)))) throw", "if (false) throw",
-		"rules.py test_tensors_of_torch_that_are_refused"},
-	"derived types keep their memory": {"stable_object.hpp", "  typed.require_same_type();\n  refuse_derived(object);\n",
+		"rules.py test_tensors_of_torch_that_are_rejected"},
+	"derived types keep their memory": {"stable_object.hpp", "  typed.require_same_type();\n  reject_derived(object);\n",
 		"  typed.require_same_type();\n", "rules.py test_derived_types_are_asked_by_their_own_method"},
 	"objects are what they say": {"stable_object.hpp",
 		"if (PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(torch.base.ptr())) == 0)",

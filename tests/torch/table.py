@@ -1,4 +1,4 @@
-"""What both tables lend and give: each kind of tensor, and each refusal."""
+"""What both tables lend and give: each kind of tensor, and each rejection."""
 
 import ctypes
 import threading
@@ -7,7 +7,7 @@ import time
 import torch
 
 import check
-from check import READ, TABLES, WRITE, borrow, delete, own, refused, same
+from check import READ, TABLES, WRITE, borrow, delete, own, rejected, same
 
 NAMED = {
     torch.bool: (6, 8, 1),
@@ -74,7 +74,7 @@ def test_what_is_lent_and_given():
 
 
 def test_what_pytorch_lends_is_lent():
-    """By its own table, which torch has from 2.10 on: nothing more is refused, and all of it is the same."""
+    """By its own table, which torch has from 2.10 on: nothing more is rejected, and all of it is the same."""
     offered = torch.Tensor.__dict__.get("__dlpack_c_exchange_api__")
     if offered is None:
         return
@@ -100,7 +100,7 @@ def test_types_of_elements():
 
 
 def test_types_without_a_name():
-    """What PyTorch's own export calls them is kept, or it refuses."""
+    """What PyTorch's own export calls them is kept, or it rejects."""
     for dtype in (torch.uint3, torch.bits8):
         x = torch.empty(4, dtype=torch.uint8).view(dtype)
         for table in TABLES.values():
@@ -128,7 +128,7 @@ def wrapped(transform):
     return seen
 
 
-def test_wrappers_are_refused():
+def test_wrappers_are_rejected():
     ones = torch.ones(3, 3)
     transforms = {
         "vmap": lambda f: torch.func.vmap(f)(ones),
@@ -141,7 +141,7 @@ def test_wrappers_are_refused():
 
 
 def unreadable():
-    """Tensors that no DLTensor can say, and what the refusal says."""
+    """Tensors that no DLTensor can say, and what the rejection says."""
     a = torch.arange(6.0)
     freed = torch.ones(3)
     freed.untyped_storage().resize_(0)
@@ -167,7 +167,7 @@ def unreadable():
     }
 
 
-def test_refusals():
+def test_rejections():
     for name, (x, says) in unreadable().items():
         for table in TABLES.values():
             for read in (borrow, own):
@@ -198,7 +198,7 @@ def test_tensors_that_their_storage_does_not_hold():
                 (borrow, said_by_its_code(BufferError, "beyond its storage")),
                 (own, (BufferError, "beyond its storage")),
             ):
-                with refused(*fault):
+                with rejected(*fault):
                     read(table, x)
                     raise AssertionError(f"{name} was read")
     for x in (
@@ -223,7 +223,7 @@ def said_by_its_code(kind, text):
 def test_what_its_own_code_raises_is_kept():
     jagged = torch.nested.nested_tensor([torch.ones(3), torch.ones(2)], layout=torch.jagged)
     for table in TABLES.values():
-        with refused(*said_by_its_code(RuntimeError, "NestedTensor does not support")):
+        with rejected(*said_by_its_code(RuntimeError, "NestedTensor does not support")):
             borrow(table, jagged)
 
 
@@ -242,20 +242,20 @@ class Raises(torch.Tensor):
 def test_exceptions_of_python_keep_their_class():
     x = Raises()
     for table in TABLES.values():
-        with refused(*said_by_its_code(KeyError, "mine")):
+        with rejected(*said_by_its_code(KeyError, "mine")):
             borrow(table, x)
-        with refused(KeyError, "mine"):
+        with rejected(KeyError, "mine"):
             own(table, x)
 
 
 def test_what_is_no_tensor():
     for table in TABLES.values():
         for x in (3, [1.0], torch.Tensor, None):
-            with refused(TypeError, "expected a torch.Tensor"):
+            with rejected(TypeError, "expected a torch.Tensor"):
                 borrow(table, x)
-            with refused(TypeError, "expected a torch.Tensor"):
+            with rejected(TypeError, "expected a torch.Tensor"):
                 own(table, x)
-        with refused(TypeError, "expected a torch.Tensor"):
+        with rejected(TypeError, "expected a torch.Tensor"):
             table.borrow(None, check.Tensor())
 
 

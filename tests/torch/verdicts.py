@@ -21,7 +21,7 @@ import layouts
 from cases import Case, of
 from check import Stranger, from_dlpack
 from consumers import named
-from give import REFUSED
+from give import REJECTED
 from judge import Taken, taken
 
 # What the consumer does otherwise, by a name that a row of docs/torch.md begins with: the words of
@@ -78,7 +78,7 @@ def raising(error):
 
 LOW, ODD = -(1 << 63), 1 << 62
 
-STRANGERS = {name: changes for name, (changes, _) in REFUSED.items()} | {
+STRANGERS = {name: changes for name, (changes, _) in REJECTED.items()} | {
     "unversioned": dict(legacy=True),
     "of a newer minor version": dict(version=(1, 99)),
     "read-only": dict(flags=check.READ_ONLY),
@@ -186,7 +186,7 @@ def of_torch():
         def __dlpack__(self, **keywords):
             return Stranger((2,)).capsule()
 
-    class Refuses(torch.Tensor):
+    class Rejects(torch.Tensor):
         def __dlpack__(self, **keywords):
             raise BufferError("mine")
 
@@ -199,7 +199,7 @@ def of_torch():
         __class__ = property(lambda self: torch.Tensor)
 
     yield "a derived type with its own __dlpack__", lambda: torch.ones(3).as_subclass(Own)
-    yield "a derived type that refuses", lambda: torch.ones(3).as_subclass(Refuses)
+    yield "a derived type that rejects", lambda: torch.ones(3).as_subclass(Rejects)
     yield "a derived type that requires grad", lambda: torch.ones(3, requires_grad=True).as_subclass(Own)
     yield "a storage that was made smaller", shrunk
     yield "a storage that was made smaller, derived type", lambda: shrunk(Own)
@@ -283,12 +283,12 @@ def test_gradients_that_are_not_recorded():
     for tensor in parameter, x:
         with paddle.no_grad():
             assert from_dlpack(tensor).data_ptr() == tensor.data_ptr()
-        with check.refused(BufferError, "stop_gradient is False"):
+        with check.rejected(BufferError, "stop_gradient is False"):
             from_dlpack(tensor)
     y = torch.nn.Parameter(torch.ones(2))
     with torch.no_grad():
         assert from_dlpack(y).data_ptr() == y.data_ptr() and not from_dlpack(y).requires_grad
-    with check.refused(BufferError, "requires grad"):
+    with check.rejected(BufferError, "requires grad"):
         from_dlpack(y)
 
 

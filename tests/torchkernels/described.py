@@ -75,7 +75,7 @@ def test_gradients():
     assert torch.autograd.gradcheck(lambda x: ops.scale(x, by, 2.5, [], "none"), (one,))
 
 
-def test_gradients_that_nothing_computes_are_refused():
+def test_gradients_that_nothing_computes_are_rejected():
     x, by = doubles(4), doubles(4, grad=True)
     text = "argument 'by' (2nd): it requires a gradient, which the backward does not compute"
     raises(NotImplementedError, text, ops.scale, x, by, 1.0, [], "all")
@@ -371,7 +371,7 @@ def test_the_sentences_are_those_of_modules():
         assert ours[0] is theirs[0] or (ours[0], theirs[0]) == (ValueError, OverflowError), (ours, theirs)
 
 
-def test_complex_scalars_are_refused():
+def test_complex_scalars_are_rejected():
     raises(TypeError, "argument 'a' (1st): expected a real number, got complex", ops.axpy, 1j, SHARED, torch.ones(4))
 
 

@@ -97,7 +97,7 @@ func (p places) build(headers, library string, more ...string) error {
 	return command("", p.gxx, append(link, more...)...)
 }
 
-// prepare makes the back end that every library has, and the library that most tests use.
+// prepare makes the backend that every library has, and the library that most tests use.
 func (p places) prepare(headers string) error {
 	device := append(p.flags(headers), "-c", "-o", filepath.Join(scratch, "device.o"), "module/device.cpp")
 	if err := command("", p.gxx, device...); err != nil {

@@ -43,7 +43,7 @@ def test_other_keywords_break_the_graph():
     raises(TypeError, "other", torch.compile(lambda x: fill(x, 2.0, other=1), backend="eager"), torch.zeros(3))
 
 
-def test_fake_tensors_are_refused():
+def test_fake_tensors_are_rejected():
     from torch._subclasses import FakeTensorMode
 
     with FakeTensorMode():

@@ -15,7 +15,7 @@ import (
 )
 
 // The example is built as a wheel and by CMake, and what it trains has PyTorch's own
-// losses with both; the wheel refuses another torch by name.
+// losses with both; the wheel rejects another torch by name.
 func TestTheExample(t *testing.T) {
 	p := torch(t)
 	testtool.Require(t, "cmake", "cmake")
@@ -27,7 +27,7 @@ func TestTheExample(t *testing.T) {
 		"CFLAGS=-O0 -g0", "CXXFLAGS=-O0", "BUILD_TYPE=") // with -O1 it is tested elsewhere
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	for line, times := range map[string]int{"ok eager": 2, "ok compiled": 2, "ok refused": 2, "ok wheel": 1,
+	for line, times := range map[string]int{"ok eager": 2, "ok compiled": 2, "ok rejected": 2, "ok wheel": 1,
 		"ok other torch": 1, "ok cmake": 1} {
 		assert.Equal(t, times, strings.Count(string(out), line), "%s", out)
 	}

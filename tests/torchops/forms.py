@@ -106,7 +106,7 @@ def test_inference_mode():
 
 
 def test_every_form_raises_the_version_below_autograd():
-    x = torch.ones(2, requires_grad=True)  # which autograd refuses
+    x = torch.ones(2, requires_grad=True)  # which autograd rejects
     with torch._C._AutoDispatchBelowAutograd():
         for form, mix in mixes().items():
             out = torch.ones(2)

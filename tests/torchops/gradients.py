@@ -1,4 +1,4 @@
-"""Autograd: kernels with a backward are differentiated, others refuse."""
+"""Autograd: kernels with a backward are differentiated, others reject."""
 
 import torch
 from check import ops, raises, run
@@ -44,7 +44,7 @@ def test_saved_tensors_are_watched():
     raises(RuntimeError, "modified by an inplace operation", y.sum().backward)
 
 
-def test_without_a_backward_a_gradient_is_refused():
+def test_without_a_backward_a_gradient_is_rejected():
     leaf = torch.ones(2, requires_grad=True)
     raises(
         NotImplementedError,
@@ -104,7 +104,7 @@ def test_every_argument_is_looked_at():
     assert leaf.grad.tolist() == [1, 1]
 
 
-def test_forward_mode_is_refused():
+def test_forward_mode_is_rejected():
     import torch.autograd.forward_ad as fwAD
 
     with fwAD.dual_level():
@@ -127,7 +127,7 @@ def test_backward_in_threads():
         list(pool.map(work, range(8)))
 
 
-def test_torch_func_is_refused():
+def test_torch_func_is_rejected():
     for op, name in (ops.square, "square"), (ops.square_boxed, "square_boxed"):
         raises(
             NotImplementedError,

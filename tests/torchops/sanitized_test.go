@@ -79,7 +79,7 @@ func lost(log string) (all []string) {
 	return all
 }
 
-// Calls of every form, from threads as well, those that are refused or fail, and
+// Calls of every form, from threads as well, those that are rejected or fail, and
 // backward. Leaks are looked for when Python has ended.
 func TestSanitized(t *testing.T) {
 	names := []string{"forms.py", "guards.py", "gradients.py", "devices.py"}

@@ -1,5 +1,5 @@
 """What operators by the C shim have beside those of described.py, which tests both forms: when they
-are registered, and what is refused by another part of them."""
+are registered, and what is rejected by another part of them."""
 
 import importlib.util
 import os
@@ -89,7 +89,7 @@ def test_registering_again_does_nothing():
     kernels_torch.register()
 
 
-def test_forward_mode_is_refused():
+def test_forward_mode_is_rejected():
     with forward_ad.dual_level():
         x = forward_ad.make_dual(doubles(3, 8), doubles(3, 8))
         text = "(): an argument has a derivative of forward mode, which kernels do not pass on: use backward mode"
@@ -98,7 +98,7 @@ def test_forward_mode_is_refused():
         assert ops.alone(doubles(3)).shape == (3,)
 
 
-def test_gradients_are_refused_where_the_mode_is_on():
+def test_gradients_are_rejected_where_the_mode_is_on():
     x = doubles(3, grad=True)
     text = "described::alone(): an argument requires a gradient, and the kernel names no backward: call it under"
     raises(NotImplementedError, text, ops.alone, x)

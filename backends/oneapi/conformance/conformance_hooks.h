@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* The functions of struct vendor_impl whose driver calls `refuse` makes fail. */
+/* The functions of struct vendor_impl whose driver calls `reject` makes fail. */
 enum conformance_call {
   CONFORMANCE_NOTHING, /* the driver works again */
   CONFORMANCE_POINTER,
@@ -50,7 +50,7 @@ struct conformance_hooks {
   int (*foreign)(int32_t device, int number, void** stream);
 
   /* Makes the driver's calls behind one function fail, all others work. */
-  int (*refuse)(enum conformance_call call);
+  int (*reject)(enum conformance_call call);
 
   int fails;  /* 1: work can fail without harm to other streams, and `release` lets it */
   int owners; /* 1: the backend knows the device of a stream */

@@ -1,4 +1,4 @@
-/* Times a back end beside the driver's own calls. `pairs N`: N rounds, in each of
+/* Times a backend beside the driver's own calls. `pairs N`: N rounds, in each of
  * which both ask the same address many times, in turn. `load driver` and `load
  * table`: a process's first call, from opening the library to the end of its own
  * start. A line of nanoseconds for each. */
@@ -23,7 +23,7 @@ static void fail(const char* text) {
   exit(1);
 }
 
-/* What the back end asks, by a caller who knows the driver. */
+/* What the backend asks, by a caller who knows the driver. */
 static double driver(unsigned (*ask)(unsigned, unsigned*, void**, unsigned long long), void* address) {
   unsigned all[] = {2, 8, 13, 9, 1, 11, 12}, type = 0, managed = 0, mapped = 0;
   int ordinal = 0;

@@ -1,4 +1,4 @@
-/* Times oneAPI's back end beside Level Zero's own calls. `pairs N`: N rounds, in each
+/* Times oneAPI's backend beside Level Zero's own calls. `pairs N`: N rounds, in each
  * of which both ask whose memory an address is in, with its bounds, many times, in
  * turn. `load driver` and `load table`: a process's first call, from opening the
  * library to the end of the driver's own start. A line of nanoseconds for each. */
@@ -33,7 +33,7 @@ static void* find(void* library, const char* name) {
   return found;
 }
 
-/* What the back end asks, by a caller who knows the driver. */
+/* What the backend asks, by a caller who knows the driver. */
 static double driver(driver_context context, const void* address) {
   const double begin = now();
   for (int i = 0; i < CALLS; i++) {

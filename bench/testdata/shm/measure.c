@@ -1,4 +1,4 @@
-/* Times how 1 GiB crosses between two processes: by the back end, and by the bare
+/* Times how 1 GiB crosses between two processes: by the backend, and by the bare
  * system calls, in turn. Each line has both, in nanoseconds, from before the sending
  * until the receiver has the memory mapped and its answer, a byte, is back. */
 #define _GNU_SOURCE
@@ -51,7 +51,7 @@ static int bare(int socket, int fd) {
   return fd;
 }
 
-/* The other process: first one by the back end, then a bare one, and so on. */
+/* The other process: first one by the backend, then a bare one, and so on. */
 static void receiver(int socket) {
   char byte = 0;
   for (;;) {

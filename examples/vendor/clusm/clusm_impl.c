@@ -1,6 +1,6 @@
 //go:build cgo && !nodevice
 
-/* The part of the back end that its vendor writes: OpenCL's unified shared memory. All
+/* The part of the backend that its vendor writes: OpenCL's unified shared memory. All
  * devices of one platform are in one context, so that each reaches events of the others;
  * a queue of somebody else's must be in it too: clusm_context() gives it. */
 #include "clusm_state.h"

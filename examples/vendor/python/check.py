@@ -66,7 +66,7 @@ def numbers_of_streams_are_checked():
     x, out = loaded([1]), loaded([2])
     for number in 1, 2:
         rejected(
-            lambda: clusm.copy(x, out, stream=number), f"{number} is refused on extdev:0, where 0 is the default stream"
+            lambda: clusm.copy(x, out, stream=number), f"{number} is rejected on extdev:0, where 0 is the default stream"
         )
         rejected(lambda: x.__dlpack__(stream=number), f"stream {number} has no meaning on extdev:0", RuntimeError)
     if clusm.devices() > 1:

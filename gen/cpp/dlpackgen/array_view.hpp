@@ -144,7 +144,7 @@ Result<T*> host_data(const TensorView& view) noexcept {
 /**
  * The elements as an array: auto a = array_of<const float, 2>(view).
  *
- * \return ErrorCode::ndim_mismatch, or what TensorView::data_as() refuses, or
+ * \return ErrorCode::ndim_mismatch, or what TensorView::data_as() rejects, or
  * ErrorCode::not_host_readable.
  */
 template <class T, std::size_t N>

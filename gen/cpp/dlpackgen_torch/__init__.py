@@ -3,7 +3,7 @@
 """An exchange table for torch.Tensor, compiled against libtorch.
 
 This package holds a module for each version of torch that it was built for. Another
-version is refused here, before a symbol of torch is looked up: a table that was built
+version is rejected here, before a symbol of torch is looked up: a table that was built
 for other headers would read tensors wrongly.
 """
 

@@ -111,8 +111,8 @@ struct Batched<K, R(A...)> {
     detail::give_batched(arguments, results, level, *stack);
   }
 
-  /** Refuses a batch, as `batch: none` says. */
-  static void refuse(const c10::OperatorHandle&, torch::jit::Stack*) {
+  /** Rejects a batch, as `batch: none` says. */
+  static void reject(const c10::OperatorHandle&, torch::jit::Stack*) {
     TORCH_CHECK_NOT_IMPLEMENTED(false, K::kernel,
                                 "(): torch.vmap does not call kernels with `batch: none`: call it in a loop, or "
                                 "leave `batch:` out of the description");
@@ -177,7 +177,7 @@ void implement_batched(torch::Library& library) {
   if constexpr (K::batching == Batching::joined) {
     library.impl(K::name, torch::CppFunction::makeFromBoxedFunction<&Batched<K>::boxed>());
   } else {
-    library.impl(K::name, torch::CppFunction::makeFromBoxedFunction<&Batched<K>::refuse>());
+    library.impl(K::name, torch::CppFunction::makeFromBoxedFunction<&Batched<K>::reject>());
   }
 }
 

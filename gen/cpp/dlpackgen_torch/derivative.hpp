@@ -40,14 +40,14 @@ const c10::TypedOperatorHandle<typename K::signature>& handle() {
   return found;
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_gradient(const char* kernel) {
+[[noreturn, gnu::noinline, gnu::cold]] inline void reject_gradient(const char* kernel) {
   TORCH_CHECK_NOT_IMPLEMENTED(
       false, kernel,
       "(): an argument requires a gradient, and the kernel names no backward: call it under torch.no_grad(), pass "
       "detach(), or name the kernel of its gradients in dlpackgen.yaml, as `backward:`");
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_tangent(const char* kernel) {
+[[noreturn, gnu::noinline, gnu::cold]] inline void reject_tangent(const char* kernel) {
   TORCH_CHECK_NOT_IMPLEMENTED(
       false, kernel,
       "(): an argument has a derivative of forward mode, which kernels do not pass on: use backward mode");
@@ -55,7 +55,7 @@ const c10::TypedOperatorHandle<typename K::signature>& handle() {
 
 // A transform of torch.func takes no record that is made in C++, and says so in words of
 // PyTorch's own.
-inline void refuse_transform(const char* kernel) {
+inline void reject_transform(const char* kernel) {
   const auto& transforms = at::functorch::functorchTLSAccessor();
   if (transforms == nullptr) return;
   try {
@@ -82,12 +82,12 @@ class Tracking {
   // The derivative of forward mode, of a dual tensor, would be dropped.
   [[gnu::noinline]] void look(const at::Tensor& tensor) {
     wanted_ = wanted_ || tensor.requires_grad();
-    if (tensor._fw_grad(0).defined()) refuse_tangent(K::name);
+    if (tensor._fw_grad(0).defined()) reject_tangent(K::name);
   }
 
   [[gnu::noinline]] static bool decide() {
     const bool recorded = c10::GradMode::is_enabled();
-    if (std::is_void_v<typename K::backward> && recorded) refuse_gradient(K::name);
+    if (std::is_void_v<typename K::backward> && recorded) reject_gradient(K::name);
     return recorded;
   }
 
@@ -140,14 +140,14 @@ struct Versions<K, R(A...)> {
   template <bool writes, class Value>
   static void raise_if([[maybe_unused]] const Value& argument) {
     if constexpr (writes) {
-      // Outside inference mode this refuses tensors of it, which have no version.
+      // Outside inference mode this rejects tensors of it, which have no version.
       if (argument.defined()) argument.unsafeGetTensorImpl()->bump_version();
     }
   }
 };
 
 /**
- * What stands before a kernel under the key Autograd: it records the call, refuses
+ * What stands before a kernel under the key Autograd: it records the call, rejects
  * it, or passes it on. Versions are raised here if they would be next, which saves
  * the way through the dispatcher. Flattened, as the dispatcher is small functions that
  * a compiler calls one by one: that costs a call as much as its arguments do.
@@ -204,9 +204,9 @@ struct Autograd<K, R(A...)> {
 
   [[gnu::noinline]] static R record([[maybe_unused]] A... arguments) {
     if constexpr (std::is_void_v<typename K::backward>) {
-      detail::refuse_gradient(K::name);
+      detail::reject_gradient(K::name);
     } else {
-      detail::refuse_transform(K::name);
+      detail::reject_transform(K::name);
       auto made = detail::Derivative<K>::apply(arguments...);
       return detail::Results<R>::pack(made.data());
     }

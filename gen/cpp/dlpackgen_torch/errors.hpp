@@ -32,11 +32,11 @@ DLPACKGEN_PYTORCH_SLOW void report(void* context, SetError set) noexcept {
     set(context, "BufferError", e.what());
   } catch (const TypeError& e) {
     set(context, "TypeError", e.what());
-  } catch (const Exception& e) {  // what the validator refuses
+  } catch (const Exception& e) {  // what the validator rejects
     set(context, e.code() == ErrorCode::no_memory ? "MemoryError" : "BufferError", e.what());
   } catch (const c10::OutOfMemoryError& e) {
     set(context, "MemoryError", e.what_without_backtrace());
-  } catch (const c10::Error& e) {  // what ATen refuses
+  } catch (const c10::Error& e) {  // what ATen rejects
     set(context, "BufferError", e.what_without_backtrace());
   } catch (const std::bad_alloc&) {
     set(context, "MemoryError", "out of memory");

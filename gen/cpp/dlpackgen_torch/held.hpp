@@ -26,14 +26,14 @@ DLPACKGEN_PYTORCH_SLOW bool derives_from_tensor(PyObject* object) {
   return PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(THPVariableClass)) != 0;
 }
 
-DLPACKGEN_PYTORCH_SLOW void refuse_object(PyObject* object) {
+DLPACKGEN_PYTORCH_SLOW void reject_object(PyObject* object) {
   if (object == nullptr || !derives_from_tensor(object)) throw TypeError("expected a torch.Tensor");
 }
 
 // Without another owner, so that neither reference counts nor the GIL are touched.
 DLPACKGEN_PYTORCH_FAST const at::Tensor& tensor_in(void* object) {
   PyObject* const found = static_cast<PyObject*>(object);
-  if (found == nullptr || !THPVariable_CheckExact(found)) refuse_object(found);
+  if (found == nullptr || !THPVariable_CheckExact(found)) reject_object(found);
   return THPVariable_Unpack(found);
 }
 

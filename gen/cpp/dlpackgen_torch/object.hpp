@@ -22,12 +22,12 @@ namespace detail {
 // Bits that an alias keeps: DLPack cannot say them, and a torch.Tensor can.
 inline constexpr c10::DispatchKeySet kept_bits({c10::DispatchKey::Negative, c10::DispatchKey::Conjugate});
 
-inline void refuse_recorded(const at::Tensor& tensor) {
+inline void reject_recorded(const at::Tensor& tensor) {
   if (at::GradMode::is_enabled() && tensor.requires_grad()) throw BufferError(recording);
 }
 
-// Throws for what the table refuses to lend.
-inline void refuse_unreadable(const at::Tensor& tensor, c10::DispatchKeySet keeps) {
+// Throws for what the table does not lend.
+inline void reject_unreadable(const at::Tensor& tensor, c10::DispatchKeySet keeps) {
   DLTensor view;
   if (read_plain<Access::read>(*tensor.unsafeGetTensorImpl(), view, InPlace(), keeps)) return;
   if (tensor.key_set().has_any(keeps))
@@ -38,25 +38,25 @@ inline void refuse_unreadable(const at::Tensor& tensor, c10::DispatchKeySet keep
 
 // Made without the dispatcher, so that no mode of the caller sees it; both count versions together.
 inline at::Tensor alias_of(const at::Tensor& tensor) {
-  refuse_recorded(tensor);
-  refuse_unreadable(tensor, kept_bits);
+  reject_recorded(tensor);
+  reject_unreadable(tensor, kept_bits);
   const BelowModes below;
   return at::Tensor(tensor.tensor_data());
 }
 
-inline void refuse_derived(PyTypeObject* type, const at::Tensor& tensor) {
-  refuse_dispatch(type, THPVariableClass);
-  refuse_recorded(tensor);
-  refuse_unreadable(tensor, c10::DispatchKeySet());
+inline void reject_derived(PyTypeObject* type, const at::Tensor& tensor) {
+  reject_dispatch(type, THPVariableClass);
+  reject_recorded(tensor);
+  reject_unreadable(tensor, c10::DispatchKeySet());
 }
 
 // Its __dlpack__ may run anything, also what frees the memory that torch then exports.
 inline at::Tensor from_derived(PyObject* object, const How& how) {
   const Typed typed(object);
-  refuse_derived(Py_TYPE(object), THPVariable_Unpack(object));
+  reject_derived(Py_TYPE(object), THPVariable_Unpack(object));
   at::Tensor made = from_export<Aten>(typed, how);
   typed.require_same_type();
-  refuse_unreadable(THPVariable_Unpack(object), c10::DispatchKeySet());
+  reject_unreadable(THPVariable_Unpack(object), c10::DispatchKeySet());
   return made;
 }
 

@@ -83,7 +83,7 @@ void define(torch::Library& library) {
   library.def(K::schema, {at::Tag::pt2_compliant_tag});
 }
 
-/** Registers a kernel in its form, for the dispatch key of a back end. */
+/** Registers a kernel in its form, for the dispatch key of a backend. */
 template <class K>
 void implement(torch::Library& library, c10::DispatchKey key) {
   if constexpr (K::form == Form::function) {

@@ -95,7 +95,7 @@ inline DLTensor view_of(AtenTensorHandle tensor) {
   return view;
 }
 
-inline void refuse_without_memory(AtenTensorHandle tensor, std::size_t size) {
+inline void reject_without_memory(AtenTensorHandle tensor, std::size_t size) {
   const DLTensor view = view_of(tensor);
   const std::int64_t elements = pytorch::detail::span(view);
   std::int64_t offset = 0;
@@ -109,7 +109,7 @@ inline void refuse_without_memory(AtenTensorHandle tensor, std::size_t size) {
 }
 
 // Throws for what has no strided memory of elements that DLPack names.
-inline void refuse_unreadable(AtenTensorHandle tensor) {
+inline void reject_unreadable(AtenTensorHandle tensor) {
   std::int32_t layout = 0;
   std::int32_t device = 0;
   std::int32_t dtype = 0;
@@ -121,10 +121,10 @@ inline void refuse_unreadable(AtenTensorHandle tensor) {
   }
   check_shim(aoti_torch_get_dtype(tensor, &dtype));
   if (!has_name(dtype)) throw BufferError(pytorch::detail::unnamed);
-  refuse_without_memory(tensor, aoti_torch_dtype_element_size(dtype));
+  reject_without_memory(tensor, aoti_torch_dtype_element_size(dtype));
 }
 
-inline void refuse_recorded(PyObject* tensor) {
+inline void reject_recorded(PyObject* tensor) {
   if (!aoti_torch_grad_mode_is_enabled()) return;
   const Torch& torch = torch_itself();
   if (pytorch::detail::is_true(torch.requires_grad.attr("__get__")(py::handle(tensor)))) {
@@ -132,37 +132,37 @@ inline void refuse_recorded(PyObject* tensor) {
   }
 }
 
-inline void refuse_tensor(PyObject* object) {
+inline void reject_tensor(PyObject* object) {
   AtenTensorHandle handle = nullptr;
-  refuse_recorded(object);
+  reject_recorded(object);
   check_shim(torch_tensor_from_pyobject(object, &handle));
   const Tensor owned(handle);
-  refuse_unreadable(handle);
+  reject_unreadable(handle);
 }
 
-inline void refuse_derived(PyObject* object) {
+inline void reject_derived(PyObject* object) {
   const Torch& torch = torch_itself();
-  pytorch::detail::refuse_dispatch(Py_TYPE(object), torch.tensor.ptr());
+  pytorch::detail::reject_dispatch(Py_TYPE(object), torch.tensor.ptr());
   const BelowModes below;
   if (pytorch::detail::is_true(torch.is_neg(py::handle(object)))) throw BufferError(pytorch::detail::negated);
   if (pytorch::detail::is_true(torch.is_conj(py::handle(object)))) throw BufferError(pytorch::detail::conjugated);
-  refuse_tensor(object);
+  reject_tensor(object);
 }
 
 // Its __dlpack__ may run anything, also what frees the memory that torch then exports.
 inline Tensor from_derived(PyObject* object, const pytorch::detail::How& how) {
   const pytorch::detail::Typed typed(object);
-  refuse_derived(object);
+  reject_derived(object);
   const Tensor made = pytorch::detail::from_export<Shim>(typed, how);
   typed.require_same_type();
-  refuse_derived(object);
+  reject_derived(object);
   return made;
 }
 
 // A new reference.
 inline PyObject* alias_of(PyObject* object) {
   const BelowModes below;
-  refuse_tensor(object);
+  reject_tensor(object);
   return torch_itself().detach(py::handle(object)).release().ptr();
 }
 

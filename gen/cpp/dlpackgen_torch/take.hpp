@@ -4,7 +4,7 @@
  * \file take.hpp
  * An at::Tensor out of a managed tensor of anybody's, without copying. Whatever
  * happens, its deleter is called exactly once: by the tensor's storage, or at once
- * when the tensor is refused.
+ * when the tensor is rejected.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_TAKE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_TAKE_HPP_
@@ -101,7 +101,7 @@ struct Aten {
 
 /**
  * Takes a tensor over. What comes is checked: version, flags, type of elements,
- * shape (elements), strides (elements; negative ones are refused), alignment and
+ * shape (elements), strides (elements; negative ones are rejected), alignment and
  * device. No stream is waited for. May be called without the GIL, if the deleter may.
  *
  * \throws BufferError, Exception, or c10::Error; the deleter has been called then.

@@ -11,7 +11,7 @@ import "unsafe"
 // as a DLTensor *. It is valid as long as the struct and the memory are. The struct has no flags:
 // the caller passes them, [FlagReadOnly] where nobody may write. The strides may be absent.
 //
-// What cannot be a tensor is refused with [ErrArgument], [ErrShape], [ErrDataType] or [ErrData].
+// What cannot be a tensor is rejected with [ErrArgument], [ErrShape], [ErrDataType] or [ErrData].
 func BorrowTensor(p *DLTensor, flags Flags) (Tensor, error) {
 	if p == nil || uintptr(unsafe.Pointer(p))%unsafe.Alignof(*p) != 0 {
 		return Tensor{}, failf(ErrArgument, "no tensor: the pointer is nil or not aligned")

@@ -6,7 +6,7 @@
 #ifndef dlp_59225070_BUFFER_H
 #define dlp_59225070_BUFFER_H
 
-#include "export.h"
+#include "shared.h"
 
 enum {
   dlp_59225070_ALIGNMENT = 256, /* of the data, in bytes */

@@ -17,7 +17,7 @@ const (
 	// meets another major version may call the deleter and read nothing else.
 	MajorVersion = 1
 	// Raised when codes or declarations are added and the layout is kept. A
-	// consumer must refuse the enumerators that it does not know.
+	// consumer must reject the enumerators that it does not know.
 	MinorVersion = 3
 )
 

@@ -40,5 +40,5 @@
 // the Go files, so the package needs neither flags nor an installed header.
 //
 // Without cgo only types, constants and the methods of [Tensor] remain. Other
-// than 64-bit platforms are refused at compile time.
+// than 64-bit platforms are rejected at compile time.
 package dlpack

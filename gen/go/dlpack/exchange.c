@@ -4,7 +4,7 @@
 //go:build go1.24 && cgo && !(386 || arm || mips || mipsle || wasm)
 
 #include "exchange.h"
-#include "table.h"
+#include "object.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +34,8 @@ static failure* failed(uint32_t why, uint32_t op) {
   return f;
 }
 
-failure* dlp_59225070_refusal(uint32_t op, char* kind, char* message) {
-  failure* f = failed(dlp_59225070_REFUSED, op);
+failure* dlp_59225070_rejection(uint32_t op, char* kind, char* message) {
+  failure* f = failed(dlp_59225070_REJECTED, op);
   if (f == &speechless[op]) {
     free(kind);
     free(message);
@@ -75,12 +75,12 @@ static void note(void* error_ctx, const char* kind, const char* message) {
 }
 
 /* A pending error belongs to this thread, so it is read before Go runs again. */
-static failure* refused(callee to, uint32_t op, told t) {
+static failure* rejected(callee to, uint32_t op, told t) {
   if (!t.times && to.explain) ((dlp_59225070_explain)to.explain)(&t, note);
-  return dlp_59225070_refusal(op, t.kind, t.message);
+  return dlp_59225070_rejection(op, t.kind, t.message);
 }
 
-static failure* refused_untold(callee to, uint32_t op) { return refused(to, op, (told){0, NULL, NULL}); }
+static failure* rejected_untold(callee to, uint32_t op) { return rejected(to, op, (told){0, NULL, NULL}); }
 
 /* Views */
 
@@ -102,7 +102,7 @@ void dlp_59225070_give_back(uint64_t* words, size_t count) {
 static failure* own(callee to, uintptr_t object, DLManagedTensorVersioned** out) {
   *out = NULL;
   if (table_of(to)->managed_tensor_from_py_object_no_sync((void*)object, out))
-    return refused_untold(to, dlp_59225070_OP_MANAGED);
+    return rejected_untold(to, dlp_59225070_OP_MANAGED);
   return *out ? NULL : failed(dlp_59225070_NOTHING, dlp_59225070_OP_MANAGED);
 }
 
@@ -126,7 +126,7 @@ static failure* lend(callee to, view* v) {
   if (!function) return own_for_view(to, v);
   v->flags = DLPACK_FLAG_BITMASK_READ_ONLY; /* which a DLTensor cannot say */
   memset(&v->tensor, 0, sizeof v->tensor);  /* a function that fills nothing shall be found out */
-  return function((void*)v->object, &v->tensor) ? refused_untold(to, dlp_59225070_OP_BORROW) : NULL;
+  return function((void*)v->object, &v->tensor) ? rejected_untold(to, dlp_59225070_OP_BORROW) : NULL;
 }
 
 /* A loop: of a few numbers, a call of memcpy would cost more than the copying. */
@@ -153,7 +153,7 @@ static failure* ask_stream(callee to, DLDevice device, uintptr_t* stream) {
   void* out = NULL;
   int rc = table_of(to)->current_work_stream(device.device_type, device.device_id, &out);
   *stream = rc ? 0 : (uintptr_t)out;
-  return rc ? refused_untold(to, dlp_59225070_OP_STREAM) : NULL;
+  return rc ? rejected_untold(to, dlp_59225070_OP_STREAM) : NULL;
 }
 
 static int same(DLDevice a, DLDevice b) { return a.device_type == b.device_type && a.device_id == b.device_id; }
@@ -207,7 +207,7 @@ answer dlp_59225070_allocate(callee to, DLDataType dtype, DLDevice device, int32
   DLManagedTensorVersioned* made = NULL;
   DLTensor prototype = {NULL, device, ndim, dtype, many ? many : few.n, NULL, 0};
   if (table_of(to)->managed_tensor_allocator(&prototype, &made, &t, note))
-    return (answer){0, refused(to, dlp_59225070_OP_ALLOCATE, t)};
+    return (answer){0, rejected(to, dlp_59225070_OP_ALLOCATE, t)};
   free(t.kind);
   free(t.message);
   return (answer){(uintptr_t)made, made ? NULL : failed(dlp_59225070_NOTHING, dlp_59225070_OP_ALLOCATE)};
@@ -218,7 +218,7 @@ static failure* wrap_held(callee to, dlp_59225070_object* held, uintptr_t* objec
   DLManagedTensorVersioned* given = dlp_59225070_object_managed(held);
   if (!given) return failed(dlp_59225070_NO_MEMORY, dlp_59225070_OP_WRAP);
   if (table_of(to)->managed_tensor_to_py_object_no_sync(given, &out)) {
-    failure* f = refused_untold(to, dlp_59225070_OP_WRAP);
+    failure* f = rejected_untold(to, dlp_59225070_OP_WRAP);
     if (dlp_59225070_object_shared(held)) delete_managed(given);
     return f;
   }

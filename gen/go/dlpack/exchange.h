@@ -6,7 +6,7 @@
 #ifndef dlp_59225070_EXCHANGE_H
 #define dlp_59225070_EXCHANGE_H
 
-#include "export.h"
+#include "shared.h"
 
 enum {
   dlp_59225070_VIEW_NDIM = 64, /* MaxNDim of Go */
@@ -23,7 +23,7 @@ enum {
 };
 
 enum {
-  dlp_59225070_REFUSED,  /* the function returned an error */
+  dlp_59225070_REJECTED, /* the function returned an error */
   dlp_59225070_NOTHING,  /* it returned success, but gave nothing */
   dlp_59225070_VERSION,  /* it gave a tensor of another major version */
   dlp_59225070_NO_MEMORY /* of ours */
@@ -39,8 +39,8 @@ typedef struct dlp_59225070_failure {
 
 dlp_59225070_LOCAL void dlp_59225070_forget(dlp_59225070_failure* f);
 
-/* Makes a failure that is REFUSED. It takes over the texts, which are malloc'd. */
-dlp_59225070_LOCAL dlp_59225070_failure* dlp_59225070_refusal(uint32_t op, char* kind, char* message);
+/* Makes a failure that is REJECTED. It takes over the texts, which are malloc'd. */
+dlp_59225070_LOCAL dlp_59225070_failure* dlp_59225070_rejection(uint32_t op, char* kind, char* message);
 
 /* The result of a call: an address where nothing failed. */
 struct dlp_59225070_answer {

@@ -4,7 +4,6 @@
 //go:build go1.24 && cgo && !(386 || arm || mips || mipsle || wasm)
 
 #include "export.h"
-#include "buffer.h"
 
 #include <stdlib.h>
 
@@ -16,8 +15,6 @@ static const uint64_t number_mask = ((uint64_t)1 << dlp_59225070_NUMBER_BITS) - 
 static struct {
   _Alignas(64) uint64_t head;
 } lists[dlp_59225070_LISTS];
-
-static uint64_t trapped;
 
 /* Slabs are never freed; this list is what keeps leak checkers from counting
  * them, since all other pointers to them stand in Go's memory. */
@@ -50,18 +47,6 @@ slot* dlp_59225070_lend(slot* origin) {
 }
 
 extra* dlp_59225070_new_extra(size_t dims) { return calloc(1, sizeof(extra) + dims * sizeof(int64_t)); }
-
-uint64_t dlp_59225070_trapped(void) { return __atomic_load_n(&trapped, __ATOMIC_RELAXED); }
-
-void dlp_59225070_trap(DLManagedTensorVersioned* self) {
-  (void)self;
-  __atomic_fetch_add(&trapped, 1, __ATOMIC_RELAXED);
-}
-
-void dlp_59225070_trap_legacy(DLManagedTensor* self) {
-  (void)self;
-  __atomic_fetch_add(&trapped, 1, __ATOMIC_RELAXED);
-}
 
 static void push(slot* s) {
   uint64_t head = __atomic_load_n(s->list, __ATOMIC_RELAXED), pushed;

@@ -6,18 +6,9 @@
 #ifndef dlp_59225070_EXPORT_H
 #define dlp_59225070_EXPORT_H
 
-#include "dlpack.h"
-
-/* Hidden, so that two shared libraries with this package in one process keep
- * each to its own state. ELF would merge them by name. */
-#ifdef _WIN32
-#define dlp_59225070_LOCAL
-#else
-#define dlp_59225070_LOCAL __attribute__((visibility("hidden")))
-#endif
+#include "buffer.h"
 
 enum {
-  dlp_59225070_SLOT_NDIM = 8,   /* more dimensions take memory of their own */
   dlp_59225070_LISTS = 32,      /* of free slots */
   dlp_59225070_NUMBER_BITS = 24 /* of a list's head; the others count its changes */
 };
@@ -61,13 +52,6 @@ dlp_59225070_LOCAL struct dlp_59225070_slot* dlp_59225070_lend(struct dlp_592250
 
 /* Makes room for that many dims; NULL when memory is out. */
 dlp_59225070_LOCAL struct dlp_59225070_extra* dlp_59225070_new_extra(size_t dims);
-
-/* Counts the calls of a deleter on a tensor that was already released. */
-dlp_59225070_LOCAL uint64_t dlp_59225070_trapped(void);
-
-/* Counts one. */
-dlp_59225070_LOCAL void dlp_59225070_trap(DLManagedTensorVersioned* self);
-dlp_59225070_LOCAL void dlp_59225070_trap_legacy(DLManagedTensor* self);
 
 /* The deleters of tensors that have nothing but their slot, and of those that have
  * an owner, an extra or a copy of a slot. Any thread may call them at any time: no

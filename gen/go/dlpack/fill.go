@@ -5,7 +5,7 @@
 
 package dlpack
 
-// #include "buffer.h"
+// #include "export.h"
 import "C"
 
 import (

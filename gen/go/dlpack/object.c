@@ -3,7 +3,7 @@
 
 //go:build go1.24 && cgo && !(386 || arm || mips || mipsle || wasm)
 
-#include "table.h"
+#include "object.h"
 
 #include <stdlib.h>
 

@@ -7,44 +7,10 @@
 #define dlp_59225070_TABLE_H
 
 #include "exchange.h"
+#include "object.h"
 
 /* Tables that differ from the plain one; their numbers begin with 1. */
 enum { dlp_59225070_TABLES = 8 };
-
-/* What a table of ours takes for a py_object: a tensor with a count of the
- * references to it. It lies in C, so that consumers get views of it and managed
- * tensors over it without entering Go. All fields but references keep their
- * values until the last reference goes. */
-typedef struct dlp_59225070_object {
-  uint64_t tag;       /* dlp_59225070_OBJECT, by which strangers are known */
-  int64_t references; /* by atomic operations */
-  void* owner;        /* the managed tensor that the object took over */
-  uint64_t flags;     /* of owner */
-  DLTensor tensor;    /* of owner; its shape and strides are copies, in dims */
-  uint32_t legacy;    /* owner is a DLManagedTensor */
-  uint32_t padding;
-  int64_t dims[]; /* shape, then strides */
-} dlp_59225070_object;
-
-#define dlp_59225070_OBJECT 0x646c705f6f626a31u /* "dlp_obj1" */
-
-/* Makes an object with one reference and such flags of a tensor, and takes the tensor over; NULL
- * when memory is out, and then the tensor is the caller's still. Its version,
- * ndim and shape must have been tested. */
-dlp_59225070_LOCAL dlp_59225070_object* dlp_59225070_object_new(void* tensor, int legacy, uint64_t flags);
-
-/* Deletes a tensor that no object took over. */
-dlp_59225070_LOCAL void dlp_59225070_delete_any(void* tensor, int legacy);
-
-dlp_59225070_LOCAL void dlp_59225070_object_retain(dlp_59225070_object* o);
-dlp_59225070_LOCAL void dlp_59225070_object_release(dlp_59225070_object* o);
-
-/* Makes a managed tensor that holds a reference to the object; NULL when memory
- * is out. */
-dlp_59225070_LOCAL DLManagedTensorVersioned* dlp_59225070_object_managed(dlp_59225070_object* o);
-
-/* Tells whether somebody else holds a reference too. */
-dlp_59225070_LOCAL int dlp_59225070_object_shared(dlp_59225070_object* o);
 
 /* What a table is made of beside the defaults in C. Nonzero functions of given
  * replace defaults; the bits of hooks, 1 << dlp_59225070_OP_..., select Go. */
@@ -62,7 +28,7 @@ dlp_59225070_LOCAL const DLPackExchangeAPI* dlp_59225070_table_new(int i, struct
 /* Gives the table that has the defaults alone. */
 dlp_59225070_LOCAL const DLPackExchangeAPI* dlp_59225070_table_plain(void);
 
-/* The hooks, in Go. A failure is REFUSED, with a kind and a message. */
+/* The hooks, in Go. A failure is REJECTED, with a kind and a message. */
 dlp_59225070_LOCAL struct dlp_59225070_answer dlp_59225070_hook_allocate(int table, DLTensor* prototype);
 dlp_59225070_LOCAL struct dlp_59225070_answer dlp_59225070_hook_managed(int table, uintptr_t object);
 dlp_59225070_LOCAL struct dlp_59225070_answer dlp_59225070_hook_wrap(int table, DLManagedTensorVersioned* tensor);

@@ -24,10 +24,10 @@ func dlp_59225070_hook_allocate(table C.int, prototype *C.DLTensor) (a C.struct_
 	defer recovered(&a)
 	t := (*DLTensor)(unsafe.Pointer(prototype))
 	if t == nil {
-		return refusal(failf(ErrArgument, "no prototype"))
+		return rejection(failf(ErrArgument, "no prototype"))
 	}
 	if t.NDim < 0 || t.NDim > MaxNDim || t.NDim > 0 && t.Shape == 0 {
-		return refusal(failf(ErrShape, "the prototype has no valid shape"))
+		return rejection(failf(ErrShape, "the prototype has no valid shape"))
 	}
 	made, err := hooksOf(table).Allocate(t.DType, t.Device, slices.Clone(dims(&t.Shape, t.NDim)))
 	return answerOf(uintptr(unsafe.Pointer(made)), err)
@@ -51,7 +51,7 @@ func dlp_59225070_hook_wrap(table C.int, tensor *C.DLManagedTensorVersioned) (a 
 	}()
 	defer recovered(&a)
 	if err := m.lend(p); err != nil {
-		return refusal(err)
+		return rejection(err)
 	}
 	object, err := hooksOf(table).ToPyObject(m)
 	return answerOf(object, err)
@@ -62,7 +62,7 @@ func dlp_59225070_hook_borrow(table C.int, object C.uintptr_t, out *C.DLTensor) 
 	defer recovered(&a)
 	tensor, err := hooksOf(table).Borrow(uintptr(object))
 	if err != nil {
-		return refusal(err)
+		return rejection(err)
 	}
 	*(*DLTensor)(unsafe.Pointer(out)) = tensor
 	return a
@@ -73,14 +73,14 @@ func dlp_59225070_hook_stream(table C.int, device C.DLDevice) (a C.struct_dlp_59
 	defer recovered(&a)
 	stream, err := hooksOf(table).CurrentWorkStream(*(*Device)(unsafe.Pointer(&device)))
 	if err != nil {
-		return refusal(err)
+		return rejection(err)
 	}
 	return C.struct_dlp_59225070_answer{value: C.uintptr_t(stream)}
 }
 
 func hooksOf(table C.int) *Producer { return producers.all[table].Load() }
 
-// lend is [Import] that leaves a tensor alone which it refuses.
+// lend is [Import] that leaves a tensor alone which it rejects.
 func (m *Managed) lend(p *DLManagedTensorVersioned) error {
 	if p == nil || uintptr(unsafe.Pointer(p))%unsafe.Alignof(*p) != 0 {
 		return noStruct(unsafe.Pointer(p))
@@ -100,22 +100,22 @@ func (m *Managed) lend(p *DLManagedTensorVersioned) error {
 func answerOf(value uintptr, err error) C.struct_dlp_59225070_answer {
 	switch {
 	case err != nil:
-		return refusal(err)
+		return rejection(err)
 	case value == 0:
-		return refusal(errors.New("the hook returned neither a result nor an error"))
+		return rejection(errors.New("the hook returned neither a result nor an error"))
 	}
 	return C.struct_dlp_59225070_answer{value: C.uintptr_t(value)}
 }
 
-// refusal puts an error into C memory, which C frees.
-func refusal(err error) C.struct_dlp_59225070_answer {
+// rejection puts an error into C memory, which C frees.
+func rejection(err error) C.struct_dlp_59225070_answer {
 	kind, message := kindOf(err), err.Error() // either may panic, and must not leave C memory behind
-	return C.struct_dlp_59225070_answer{failure: C.dlp_59225070_refusal(0, C.CString(kind), C.CString(message))}
+	return C.struct_dlp_59225070_answer{failure: C.dlp_59225070_rejection(0, C.CString(kind), C.CString(message))}
 }
 
 func recovered(a *C.struct_dlp_59225070_answer) {
 	if cause := recover(); cause != nil {
-		*a = refusal(fmt.Errorf("panic: %v", cause))
+		*a = rejection(fmt.Errorf("panic: %v", cause))
 	}
 }
 

@@ -90,7 +90,7 @@ type DLManagedTensorVersioned struct {
 	// The producer's own state, for its deleter alone.
 	ManagerCtx uintptr
 	// Gives the tensor back and frees this struct. The consumer calls it exactly
-	// once, from any thread, also when it refuses the tensor.
+	// once, from any thread, also when it rejects the tensor.
 	Deleter uintptr
 	// A set of DLPACK_FLAG_BITMASK bits; 0 by default.
 	Flags Flags

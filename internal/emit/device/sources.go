@@ -22,7 +22,7 @@ func sources(r *spec.Release, b *backend.Backend) []emit.Asset {
 			// A program, which is no part of a package in Go.
 			{From: "device/conformance.c", To: "conformance/conformance.c",
 				Parts: emit.Copies("device", "", conformance...)},
-			{From: "device/conformance.h.tmpl", To: "conformance/conformance.h", View: v},
+			{From: "device/conformance_device.h.tmpl", To: "conformance/conformance.h", View: v},
 			{From: "device/conformance_hooks.h", To: "conformance/conformance_hooks.h"},
 		},
 		implementations[b.Implementation](name, inside(r, v)))

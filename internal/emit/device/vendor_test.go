@@ -25,7 +25,7 @@ func acme() *backend.Backend {
 			{Type: "kDLCUDAManaged", Value: backend.NoValue, Memory: "managed", ID: "zero"},
 			{Type: "kDLExtDev", Value: backend.NoValue, Memory: "device", ID: "ordinal"},
 		},
-		Streams: backend.Streams{Given: true, None: 1, Refused: []int64{0},
+		Streams: backend.Streams{Given: true, None: 1, Rejected: []int64{0},
 			Aliases: []backend.StreamAlias{{Number: 1, Handle: 8}}},
 		Library: backend.Library{Linux: []string{"libacme.so.1"}},
 		Functions: []backend.Function{{Name: "name", Symbol: "acmeName", Plain: "acmeName", Params: "int device",

@@ -50,9 +50,9 @@ type lookup struct {
 
 // number is one of DLPack's for a stream that is no handle.
 type number struct {
-	Number  int64
-	Refused int
-	Handle  int64
+	Number   int64
+	Rejected int
+	Handle   int64
 }
 
 func viewOf(r *spec.Release, b *backend.Backend) view {
@@ -154,7 +154,7 @@ func streamTable(r *spec.Release, b *backend.Backend) *spec.StreamTable {
 
 // numbers joins what the spec, or the description itself, says of numbers with what
 // the driver calls them; -1, which stands for no stream, is the sources' own. Where
-// nothing is said there is a row all the same, of a number that is refused anyway: C
+// nothing is said there is a row all the same, of a number that is rejected anyway: C
 // has no empty tables. The second result is the handle of None.
 func numbers(t *spec.StreamTable, b *backend.Backend) (out []number, none int64) {
 	handles := map[int64]int64{}
@@ -164,13 +164,13 @@ func numbers(t *spec.StreamTable, b *backend.Backend) (out []number, none int64)
 	if t != nil {
 		for _, v := range t.Values {
 			if v.Value >= 0 {
-				out = append(out, number{v.Value, bit(v.Meaning == "refused"), handles[v.Value]})
+				out = append(out, number{v.Value, bit(v.Meaning == "rejected"), handles[v.Value]})
 			}
 		}
 		return out, handles[b.Streams.None]
 	}
-	for _, refused := range b.Streams.Refused {
-		out = append(out, number{refused, 1, 0})
+	for _, rejected := range b.Streams.Rejected {
+		out = append(out, number{rejected, 1, 0})
 	}
 	for _, h := range b.Streams.Aliases {
 		out = append(out, number{h.Number, 0, h.Handle})

@@ -6,8 +6,8 @@ var runtime = []string{
 	"debug_off.go", "debug_on.go", "doc.go", "errors.go", "exchange.c", "exchange.go",
 	"exchange.h", "exchange_error.go", "export.c", "export.go", "export.h", "export_packed.go",
 	"fill.go", "floats.go", "format.go", "hook.go", "import.go", "leaks.go", "names.go",
-	"object.c", "packed.go", "plain.go", "pooled.go", "readonly.go", "runs.go", "slots.go",
-	"store.go", "store_check.go", "strided.go", "table.c", "table.go", "table.h", "table_hooks.go",
+	"object.c", "object.h", "packed.go", "plain.go", "pooled.go", "readonly.go", "runs.go", "shared.c",
+	"shared.h", "slots.go", "store.go", "store_check.go", "strided.go", "table.c", "table.go", "table.h", "table_hooks.go",
 	"tensor.go", "unpooled.go", "unsupported.go", "validate.go", "view.go",
 }
 

@@ -28,12 +28,12 @@ type device struct {
 }
 
 type streams struct {
-	Name    string
-	Number  int // from 1: 0 is for devices that take none
-	Doc     string
-	Default int64
-	Lowest  int64 // the lowest number with a meaning
-	Refused []int64
+	Name     string
+	Number   int // from 1: 0 is for devices that take none
+	Doc      string
+	Default  int64
+	Lowest   int64 // the lowest number with a meaning
+	Rejected []int64
 }
 
 func viewNames(r *spec.Release) names {
@@ -81,8 +81,8 @@ func viewStreams(t spec.StreamTable, number int) streams {
 	s := streams{Name: t.Name, Number: number, Doc: t.Doc, Default: t.Default()}
 	for _, v := range t.Values {
 		s.Lowest = min(s.Lowest, v.Value)
-		if v.Meaning == "refused" {
-			s.Refused = append(s.Refused, v.Value)
+		if v.Meaning == "rejected" {
+			s.Rejected = append(s.Rejected, v.Value)
 		}
 	}
 	return s

@@ -40,10 +40,11 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	module, err := moduleAssets(m)
 	return emit.Manifest{Assets: append([]emit.Asset{
 		emit.DeviceInterface(""),
-		{From: "python/exchange.h", To: interfaceName, Main: true, Parts: public(m.Release)},
-		{From: "python/exchange.c", To: sourceName, Parts: private,
+		{From: "python/dlpackgen_python.h", To: interfaceName, Main: true, Parts: public(m.Release),
+			Known: map[string]string{"implementation.c": sourceName}},
+		{From: "python/implementation.c", To: sourceName, Parts: private,
 			Known: map[string]string{
-				"exchange.h": interfaceName, "adopted.h": interfaceName, "names.h": interfaceName,
+				"api.h": interfaceName, "adopted.h": interfaceName, "names.h": interfaceName,
 			}},
 	}, module...)}, err
 }
@@ -51,6 +52,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 // public are the parts of the interface.
 func public(r *spec.Release) []emit.Asset {
 	return []emit.Asset{
+		{From: "python/api.h", To: "api.h"},
 		{From: "python/adopted.h", To: "adopted.h"},
 		{From: "python/names.h.tmpl", To: "names.h", View: viewNames(r)},
 	}
@@ -61,14 +63,15 @@ func public(r *spec.Release) []emit.Asset {
 func Parts(m *emit.Model) (emit.Manifest, error) {
 	const folder = "dlpackgen_python"
 	all := append(public(m.Release),
-		append(emit.Copies("python", "", "exchange.h", "exchange.c"), private...)...)
+		append(emit.Copies("python", "", "implementation.c"), private...)...)
 	for i := range all {
 		all[i].To = folder + "/" + all[i].To
 	}
 	return emit.Manifest{Assets: append(all,
 		emit.DeviceInterface(""),
-		emit.Asset{To: interfaceName, Text: []byte(`#include "` + folder + "/exchange.h\"\n")},
-		emit.Asset{To: sourceName, Text: []byte(`#include "` + folder + "/exchange.c\"\n")})}, check(m.Release)
+		emit.Asset{From: "python/dlpackgen_python.h", To: interfaceName, Words: emit.Words{
+			`"api.h"`, `"` + folder + `/api.h"`, `"implementation.c"`, `"` + folder + `/implementation.c"`}},
+		emit.Asset{To: sourceName, Text: []byte(`#include "` + folder + "/implementation.c\"\n")})}, check(m.Release)
 }
 
 // private are the parts behind the interface.

@@ -109,10 +109,10 @@ func TestPartsAreTheSameSources(t *testing.T) {
 	const line = "\nstatic void dlpackgen_free_route("
 	assert.Equal(t, 1, strings.Count(whole[sourceName], line))
 	assert.Equal(t, 1, strings.Count(texts["dlpackgen_python/state.h"], line))
-	assert.Contains(t, texts[interfaceName], `#include "dlpackgen_python/exchange.h"`)
+	assert.Contains(t, texts[interfaceName], `#include "dlpackgen_python/api.h"`)
 	entries, err := templates.Files.ReadDir("python")
 	require.NoError(t, err)
-	assert.Len(t, texts, len(entries)+4, "two outputs, the header of backends, and what finds functions of torch")
+	assert.Len(t, texts, len(entries)+3, "an output, the header of backends, and what finds functions of torch")
 }
 
 func TestSameModelSameBytes(t *testing.T) {

@@ -30,7 +30,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	all = append(all, emit.Copies("device", "", interfaces...)...)
 	all = append(all, emit.Copies("shm", "", sources...)...)
 	all = append(all, emit.DeviceTypes(m, "shm"),
-		emit.Asset{From: "shm/dlpackgen_shm.c", To: "dlpackgen_shm.c", Parts: parts(m.Release)})
+		emit.Asset{From: "shm/implementation.c", To: "dlpackgen_shm.c", Parts: parts(m.Release)})
 	return emit.Manifest{
 		Words:  emit.Words{templateEntry, emit.GoPrefix(cmp.Or(m.ImportPath(), "shm")) + "shm"},
 		Assets: all,
@@ -48,6 +48,6 @@ var sources = []string{
 func parts(r *spec.Release) []emit.Asset {
 	return slices.Concat(header.Inside(r),
 		emit.Copies("device", "", "device_error.h", "device_request.h", "device_tensor.h", "device_warnings.h"),
-		emit.Copies("shm", "", "device_driver.h", "shm_block.h", "shm_header.h", "shm_host.h", "shm_memory.h",
-			"shm_receive.h", "shm_send.h"))
+		[]emit.Asset{{From: "shm/driver.h", To: "device_driver.h"}},
+		emit.Copies("shm", "", "shm_block.h", "shm_header.h", "shm_host.h", "shm_memory.h", "shm_receive.h", "shm_send.h"))
 }

@@ -34,7 +34,7 @@ func viewGradient(k *contract.Kernel) gradient {
 			g.Of = append(g.Of, "at::Tensor()")
 			if p.Kind == contract.Tensor {
 				g.Forward = append(g.Forward,
-					fmt.Sprintf("detail::refuse_dropped(detail::described_site<Saving_, %d>, %s);", i, p.Name))
+					fmt.Sprintf("detail::reject_dropped(detail::described_site<Saving_, %d>, %s);", i, p.Name))
 			}
 		case p.Optional:
 			g.Forward = append(g.Forward,

@@ -1,5 +1,5 @@
-/* The steps that programs do to every back end alike, as their arguments say. Part of a C
- * file that has included the back end's header. Words of a step stand between colons;
+/* The steps that programs do to every backend alike, as their arguments say. Part of a C
+ * file that has included the backend's header. Words of a step stand between colons;
  * addresses are written tN for a tensor's, pN for one that was made, h for one of the
  * host's, n for NULL; +K adds bytes. Each step prints "NAME ok ..." or "NAME CODE NATIVE
  * TEXT". */
@@ -56,7 +56,7 @@ static void print_info(const dlpackgen_pointer_attributes* p, const char* addres
 
 static void info(void) {
   dlpackgen_pointer_attributes p;
-  memset(&p, 0x55, sizeof p); /* every member is for the back end to fill */
+  memset(&p, 0x55, sizeof p); /* every member is for the backend to fill */
   p.size = sizeof p;
   const char* address = at(words[1]);
   if (!tell("info", device->pointer_attributes(address, &p, &error))) print_info(&p, address);

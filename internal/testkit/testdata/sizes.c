@@ -1,4 +1,4 @@
-/* Calls a back end with structs of every size, each in a block of memory that ends where the
+/* Calls a backend with structs of every size, each in a block of memory that ends where the
  * struct does, and with bytes behind the members that nobody may touch. */
 #include BACKEND_HEADER
 
@@ -30,10 +30,8 @@ static int check_tensor(void* attributes) {
 /* Writes a request into memory that may be smaller than it. */
 static int alloc(void* request) {
   static const int64_t shape[] = {4};
-  const dlpackgen_allocation r = {.device = {(DLDeviceType)BACKEND_TABLE()->device_type, 0},
-                                  .dtype = {kDLFloat, 32, 1},
-                                  .ndim = 1,
-                                  .shape = shape};
+  const dlpackgen_allocation r = {
+      .device = {(DLDeviceType)BACKEND_TABLE()->device_type, 0}, .dtype = {kDLFloat, 32, 1}, .ndim = 1, .shape = shape};
   const size_t first = DLPACKGEN_BACKEND_END(dlpackgen_allocation, flags);
   size_t size;
   memcpy(&size, request, sizeof size);

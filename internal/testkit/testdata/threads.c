@@ -1,4 +1,4 @@
-/* Threads that use a back end all at once, from the first call on. */
+/* Threads that use a backend all at once, from the first call on. */
 #include BACKEND_HEADER
 
 #include <dlfcn.h>

@@ -43,12 +43,12 @@ var formats = []struct {
 	{"Mach-O", "\xcf\xfa\xed\xfe", readMachO},
 	{"Mach-O", "\xce\xfa\xed\xfe", readMachO},
 	{"Mach-O", "\xfe\xed\xfa", readMachO},
-	{"universal Mach-O", "\xca\xfe\xba\xbe", refuse("it holds several architectures; compile for one")},
-	{"LLVM bitcode", "BC\xc0\xde", refuse("it holds no debug sections; compile without -flto")},
+	{"universal Mach-O", "\xca\xfe\xba\xbe", reject("it holds several architectures; compile for one")},
+	{"LLVM bitcode", "BC\xc0\xde", reject("it holds no debug sections; compile without -flto")},
 	{"WebAssembly", wasmMagic, readWasm},
 }
 
-func refuse(why string) func([]byte) (*dwarf.Data, error) {
+func reject(why string) func([]byte) (*dwarf.Data, error) {
 	return func([]byte) (*dwarf.Data, error) { return nil, errors.New(why) }
 }
 

@@ -59,12 +59,12 @@
 // that a type inherits is not used, since it does not know what the derived type
 // changes. Tensors of torch and of Go are borrowed; all others are owned until the
 // function returns, since reading them may run any code. On each way, a tensor is
-// refused where its memory does not hold its values: with a BufferError where
+// rejected where its memory does not hold its values: with a BufferError where
 // there is no memory, a negative or conjugate bit, or a mask, and with the
-// producer's own exception where that refuses first, as torch does with meta,
+// producer's own exception where that rejects first, as torch does with meta,
 // sparse and wrapped tensors.
 // A tensor that requires a gradient, and one whose producer is too old to say
-// whether it may be written, is read-only; torch refuses a Parameter altogether,
+// whether it may be written, is read-only; torch rejects a Parameter altogether,
 // by its __dlpack__: pass x.detach(). Torch does not see that Go writes: where
 // backward still needs the old values, call torch.autograd.graph.increment_version.
 // Nor does a table of torch say that a tensor's storage was resized to less than the

@@ -179,7 +179,7 @@ static int ask(PyObject* object, PyObject* method) {
   return truth(py.PyObject_VectorcallMethod(method, &object, 1, NULL));
 }
 
-static bool refuse(const char* why) {
+static bool reject(const char* why) {
   py.PyErr_SetString(BufferError, why);
   return false;
 }
@@ -187,9 +187,9 @@ static bool refuse(const char* why) {
 /* Some tensors have values that differ from those in memory, which neither their
  * tables nor their capsules say. */
 static bool plain(PyObject* object, const struct entry* type) {
-  if (type->has_mask) return refuse("some of its elements may be masked, which a tensor cannot say");
+  if (type->has_mask) return reject("some of its elements may be masked, which a tensor cannot say");
   int negated = type->can_negate ? ask(object, constant.is_neg) : 0;
-  if (negated > 0) return refuse("its memory holds the negated values: call resolve_neg() first");
+  if (negated > 0) return reject("its memory holds the negated values: call resolve_neg() first");
   return negated == 0;
 }
 
@@ -241,7 +241,7 @@ static bool has_type(const call* c, intptr_t i) {
 }
 
 static bool retyped(const call* c, intptr_t i) {
-  return !has_type(c, i) && !refuse("it became an object of another type during the call");
+  return !has_type(c, i) && !reject("it became an object of another type during the call");
 }
 
 static bool same_numbers(const int64_t* a, const int64_t* b, int32_t n) {
@@ -295,7 +295,7 @@ bool dlp_00000000_py_not_conjugated(uintptr_t address, intptr_t i) {
   call* c = (void*)address;
   int conjugated = ask(c->arguments[i], constant.is_conj);
   c->routes[i].asked = true;
-  if (conjugated > 0) return refuse("its memory holds the conjugated values: call resolve_conj() first");
+  if (conjugated > 0) return reject("its memory holds the conjugated values: call resolve_conj() first");
   return conjugated == 0;
 }
 
@@ -331,7 +331,7 @@ static taken take_from_table(const DLPackExchangeAPI* table, PyObject* object) {
   DLManagedTensorVersioned* made = NULL;
   taken none = {0};
   if (table->managed_tensor_from_py_object_no_sync(object, &made)) return none;
-  if (!made) refuse("its exchange table reported success without a tensor");
+  if (!made) reject("its exchange table reported success without a tensor");
   return (taken){made, NULL};
 }
 
@@ -349,7 +349,7 @@ static taken take_from_capsule(PyObject* object) {
     void* tensor = py.PyCapsule_GetPointer(capsule, fresh);
     if (py.PyCapsule_SetName(capsule, used) == 0) made.legacy = tensor;
   } else {
-    refuse("__dlpack__() did not return an unconsumed \"dltensor\" capsule");
+    reject("__dlpack__() did not return an unconsumed \"dltensor\" capsule");
   }
   py.Py_DecRef(capsule);
   return made;

@@ -30,14 +30,14 @@ func testReadOnly(t *testing.T) {
 	d := imported(t, p)
 	equal(t, "read-only", d.IsReadOnly(), true)
 	_, err := dlpack.WritableData[int32](d)
-	refused(t, "WritableData", err, dlpack.ErrReadOnly)
+	rejected(t, "WritableData", err, dlpack.ErrReadOnly)
 	_, err = dlpack.WritableRuns[int32](d)
-	refused(t, "WritableRuns", err, dlpack.ErrReadOnly)
-	refused(t, "SetAt", dlpack.SetAt(d, int32(9), 0), dlpack.ErrReadOnly)
+	rejected(t, "WritableRuns", err, dlpack.ErrReadOnly)
+	rejected(t, "SetAt", dlpack.SetAt(d, int32(9), 0), dlpack.ErrReadOnly)
 	equalSlices(t, "elements", must[[]int32](t)(dlpack.Data[int32](d)), []int32{1, 2, 3, 4})
 
 	_, err = dlpack.ExportLegacy(data, o)
-	refused(t, "ExportLegacy, which cannot say so", err, dlpack.ErrReadOnly)
+	rejected(t, "ExportLegacy, which cannot say so", err, dlpack.ErrReadOnly)
 }
 
 // testPadded holds the size of elements narrower than a byte against the two

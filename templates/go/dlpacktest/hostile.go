@@ -48,14 +48,14 @@ func testHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newForeign(t)
 			s.both(fault.spoil)
-			refusedOnce(t, s, fault.want)
+			rejectedOnce(t, s, fault.want)
 		})
 	}
 	for name, dims := range hostileDims {
 		t.Run(name, func(t *testing.T) {
 			s := newForeign(t)
 			s.reshape(dims.shape, dims.strides)
-			refusedOnce(t, s, dlpack.ErrShape)
+			rejectedOnce(t, s, dlpack.ErrShape)
 		})
 	}
 	t.Run("UnknownNumbers", testUnknownNumbers)
@@ -68,15 +68,15 @@ func testHostile(t *testing.T) {
 	})
 }
 
-// refusedOnce wants each face to be refused, and deleted once: the import owns
+// rejectedOnce wants each face to be rejected, and deleted once: the import owns
 // the tensor also when it fails.
-func refusedOnce(t *testing.T, s foreign, want error) {
+func rejectedOnce(t *testing.T, s foreign, want error) {
 	t.Helper()
 	_, err := dlpack.Import(s.versioned())
-	refused(t, "Import", err, want)
+	rejected(t, "Import", err, want)
 	equal(t, "deleters called", s.deleted(), 1)
 	_, err = dlpack.ImportLegacy(s.legacy())
-	refused(t, "ImportLegacy", err, want)
+	rejected(t, "ImportLegacy", err, want)
 	equal(t, "deleters called", s.deleted(), 2)
 }
 
@@ -88,14 +88,14 @@ func testUnknownNumbers(t *testing.T) {
 	d := imported(t, s.versioned())
 	equal(t, "device", d.Device(), dlpack.Device{Type: 4242, ID: 7})
 	_, err := dlpack.Data[float32](d)
-	refused(t, "Data on an unknown device", err, dlpack.ErrDevice)
+	rejected(t, "Data on an unknown device", err, dlpack.ErrDevice)
 
 	s = newForeign(t)
 	s.versioned().DLTensor.DType.Code = 200
 	d = imported(t, s.versioned())
 	equal(t, "type code", d.DataType().Code, 200)
 	_, err = dlpack.Data[float32](d)
-	refused(t, "Data of an unknown type", err, dlpack.ErrDataType)
+	rejected(t, "Data of an unknown type", err, dlpack.ErrDataType)
 }
 
 // Hostile imports that many random tensors, most of them spoiled, and uses those

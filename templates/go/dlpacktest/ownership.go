@@ -46,7 +46,7 @@ func testReleaseOnce(t *testing.T) {
 		}
 		equal(t, "deleters called", s.deleted(), i+1)
 		_, err := dlpack.Data[float32](m.Tensor())
-		refused(t, "Data after Release", err, dlpack.ErrReleased)
+		rejected(t, "Data after Release", err, dlpack.ErrReleased)
 	}
 }
 
@@ -75,7 +75,7 @@ func testOtherMajor(t *testing.T) {
 		s.versioned().Version.Major = major
 		s.versioned().DLTensor = dlpack.DLTensor{Data: 1, NDim: 4, Shape: 8, Strides: 8}
 		_, err := dlpack.Import(s.versioned())
-		refused(t, "another major version", err, dlpack.ErrVersion)
+		rejected(t, "another major version", err, dlpack.ErrVersion)
 		equal(t, "deleters called", s.deleted(), 1)
 	}
 }

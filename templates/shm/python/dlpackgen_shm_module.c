@@ -1,5 +1,5 @@
 
-/* The back end as a module for Python: compiled with dlpackgen_shm.c, against the
+/* The backend as a module for Python: compiled with dlpackgen_shm.c, against the
  * headers of targets c and python.
  *
  *   empty(shape, dtype)             a tensor that can be sent; dtype is (code, bits, lanes)

@@ -147,7 +147,7 @@ library::object empty() { return checked(dlpackgen::to_object(Managed())); }
 
 // A mistake in what is given to def() is an exception when the module is made.
 template <class Function, class... Names>
-bool refuses(library::module_& m, const char* says, Function function, Names... names) {
+bool rejects(library::module_& m, const char* says, Function function, Names... names) {
   try {
     dlpackgen::def(m, "mistaken", function, names...);
   } catch (const std::invalid_argument& e) {
@@ -188,14 +188,14 @@ MODULE(more, m) {
   m.def("capsule", &capsule);
   m.def("empty", &empty);
   const auto two = [](TensorView a, TensorView b) { return a.ndim() + b.ndim(); };
-  m.attr("refusals") =
-      refuses(m, "mistaken(): \"a[n\": expected a name and extents, as x[m, n]", &trace, "a[n") &&
-      refuses(m, "mistaken(): \"a[n]\": the type of the argument has another number of dimensions", &trace, "a[n]") &&
-      refuses(m, "mistaken(): \"a[n, -1]\": an extent is negative", &trace, "a[n, -1]") &&
-      refuses(m, "mistaken(): \"a[n, ]\": expected a name or a number", &trace, "a[n, ]") &&
-      refuses(m, "mistaken(): \"a[n, [m]\": expected a name or a number", &trace, "a[n, [m]") &&
-      refuses(m, "mistaken(): \"a[n, m]]\": expected a name and extents, as x[m, n]", &trace, "a[n, m]]") &&
-      refuses(m, "mistaken(): \"b[1,2,3,4,5,6,7,8,9]\": there are more than 8 extents", two, "a",
+  m.attr("rejections") =
+      rejects(m, "mistaken(): \"a[n\": expected a name and extents, as x[m, n]", &trace, "a[n") &&
+      rejects(m, "mistaken(): \"a[n]\": the type of the argument has another number of dimensions", &trace, "a[n]") &&
+      rejects(m, "mistaken(): \"a[n, -1]\": an extent is negative", &trace, "a[n, -1]") &&
+      rejects(m, "mistaken(): \"a[n, ]\": expected a name or a number", &trace, "a[n, ]") &&
+      rejects(m, "mistaken(): \"a[n, [m]\": expected a name or a number", &trace, "a[n, [m]") &&
+      rejects(m, "mistaken(): \"a[n, m]]\": expected a name and extents, as x[m, n]", &trace, "a[n, m]]") &&
+      rejects(m, "mistaken(): \"b[1,2,3,4,5,6,7,8,9]\": there are more than 8 extents", two, "a",
               "b[1,2,3,4,5,6,7,8,9]") &&
-      refuses(m, "mistaken(): \"b[j]\": there are more than 8 names of extents", two, "a[a,b,c,d,e,f,g,h]", "b[j]");
+      rejects(m, "mistaken(): \"b[j]\": there are more than 8 names of extents", two, "a[a,b,c,d,e,f,g,h]", "b[j]");
 }

@@ -66,8 +66,8 @@ DLManagedTensorVersioned* made(std::vector<std::int64_t> shape = {2, 3}) {
   return &held->managed;
 }
 
-// What is refused goes at once, with all that the error was about.
-void refusals() {
+// What is rejected goes at once, with all that the error was about.
+void rejections() {
   const std::vector<std::function<void(DLManagedTensorVersioned&)>> faults = {
       [](auto& m) { m.dl_tensor.ndim = -1; },
       [](auto& m) { m.dl_tensor.shape[1] = -7; },
@@ -342,7 +342,7 @@ void owners_that_throw() {
 }  // namespace
 
 int main() {
-  refusals();
+  rejections();
   deleters_that_come_back();
   exports_that_change_others();
   functions_that_fail();

@@ -1,4 +1,4 @@
-// Exports: every kind of owner, layouts, flags, and what is refused.
+// Exports: every kind of owner, layouts, flags, and what is rejected.
 #include <dlpackgen/builder.hpp>
 #include <dlpackgen/storage.hpp>
 
@@ -196,7 +196,7 @@ static void copies_are_shared() {
   CHECK(own && own->view().is_copied());  // whoever knows better says so
 }
 
-// What was refused, or moved away, does not come back as an empty tensor.
+// What was rejected, or moved away, does not come back as an empty tensor.
 static void nothing_stays_nothing() {
   CHECK(dlpackgen::upgrade(ManagedLegacy()).code() == ErrorCode::null);
   CHECK(dlpackgen::upgrade_writable(ManagedLegacy()).code() == ErrorCode::null);
@@ -279,7 +279,7 @@ static void between_structs() {
   CHECK(dlpackgen::downgrade(std::move(fixed)).code() == ErrorCode::flags && fixed);  // NOLINT: it stays after an error
 }
 
-static void refused() {
+static void rejected() {
   std::vector<float> six(6);
   const auto too_small = Builder().shape({7}).build(std::move(six));
   CHECK(too_small.code() == ErrorCode::too_small && too_small.error().expected == 28 && too_small.error().got == 24);
@@ -323,6 +323,6 @@ int main() {
   unknown_order();
   no_shape();
   between_structs();
-  refused();
+  rejected();
   return testing::report();
 }

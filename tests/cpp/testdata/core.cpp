@@ -70,8 +70,8 @@ static void other_major() {
   stranger::deleted = 0;
   DLTensor poison = stranger::tensor(-7, reinterpret_cast<std::int64_t*>(1), reinterpret_cast<std::int64_t*>(1));
   for (std::uint32_t major : {0U, 2U, UINT32_MAX}) {
-    const auto refused = Managed::from_raw(stranger::versioned(poison, major, 0));
-    CHECK(refused.code() == ErrorCode::version && refused.error().expected == 1 && refused.error().got == major);
+    const auto rejected = Managed::from_raw(stranger::versioned(poison, major, 0));
+    CHECK(rejected.code() == ErrorCode::version && rejected.error().expected == 1 && rejected.error().got == major);
   }
   CHECK(stranger::deleted == 3);
   CHECK(Managed::from_raw(stranger::versioned(stranger::tensor(2, shape23, strides23), 1, 999)));

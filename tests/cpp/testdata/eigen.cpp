@@ -89,8 +89,8 @@ int main() {
   of_either_order<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>();
   vectors_and_maps();
   behind_a_pointer();
-  const auto refused = Builder().shape({6}).build(counted<Eigen::MatrixXd>());
-  CHECK(dlpackgen::Message(refused.error()).c_str() ==
+  const auto rejected = Builder().shape({6}).build(counted<Eigen::MatrixXd>());
+  CHECK(dlpackgen::Message(rejected.error()).c_str() ==
         std::string("the owner's elements are not in row-major order: give the strides"));
   return testing::report();
 }

@@ -1,4 +1,4 @@
-// Tensors as maps of Eigen: every order, every sign of strides, and what is refused.
+// Tensors as maps of Eigen: every order, every sign of strides, and what is rejected.
 #include <dlpackgen/complex.hpp>
 #include <dlpackgen/eigen.hpp>
 #include <dlpackgen/message.hpp>
@@ -105,7 +105,7 @@ static void lines() {
   CHECK((*map_of<Eigen::Matrix<double, 1, 1>>(one.view()))(0, 0) == 7);
 }
 
-static void refusals() {
+static void rejections() {
   const Managed t = tensor({2, 3}, {3, 1}), line = tensor({3}, {1}), cube = tensor({1, 2, 3}, {6, 3, 1});
   CHECK(text(map_of<Eigen::MatrixXd>(line.view()).error()) ==
         "the tensor has another number of dimensions: expected 2, got 1");
@@ -198,7 +198,7 @@ static_assert(std::is_nothrow_move_constructible<OwnedMap<Eigen::Matrix3d>>::val
 int main() {
   of_any_strides();
   lines();
-  refusals();
+  rejections();
   empty_ones();
   owners();
   gives_away<Eigen::MatrixXd>();

@@ -350,7 +350,7 @@ static void producer_checks() {
   DLTensor bytes = stranger::tensor(1, nothing, nullptr);
   bytes.dtype = dlpackgen::dtypes::uint8;
   CHECK(WithoutBorrow::table()->managed_tensor_allocator(&bytes, &out, nullptr, nullptr) == -1 && out == nullptr);
-  // What comes to be wrapped is validated, and stays the caller's when it is refused.
+  // What comes to be wrapped is validated, and stays the caller's when it is rejected.
   stranger::deleted = errors = 0;
   void* object = nullptr;
   DLManagedTensorVersioned* bad = stranger::versioned(stranger::tensor(65, shape, strides));

@@ -86,7 +86,7 @@ static void to_const() {
   CHECK(two.size() == 2 && two.data() == bytes && two[1].bits == 2);
 }
 
-static void refused() {
+static void rejected() {
   const std::int64_t plain[] = {3, 1};
   CHECK((array_of<float, 3>(view(plain)).code() == ErrorCode::ndim_mismatch));
   CHECK((array_of<float, 3>(view(plain)).error().expected == 3 && array_of<float, 3>(view(plain)).error().got == 2));
@@ -227,7 +227,7 @@ static void messages() {
 int main() {
   arrays();
   to_const();
-  refused();
+  rejected();
   flat();
 #ifdef __cpp_lib_mdspan
   standard_views();

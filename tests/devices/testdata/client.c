@@ -1,6 +1,6 @@
-/* Does to a back end what its arguments say, a step an argument. Streams are written 0, 1,
+/* Does to a backend what its arguments say, a step an argument. Streams are written 0, 1,
  * 2, sN for the Nth one that was made, with - in front for no order. The macros say which
- * back end it is, and what its driver's library is called. */
+ * backend it is, and what its driver's library is called. */
 #define _GNU_SOURCE
 #ifndef BACKEND_HEADER
 #define BACKEND_HEADER "dlpackgen_cuda.h"

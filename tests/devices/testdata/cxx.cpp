@@ -1,4 +1,4 @@
-// Uses a back end through dlpackgen_backend.hpp, beside the owner of target cpp.
+// Uses a backend through dlpackgen_backend.hpp, beside the owner of target cpp.
 #include "dlpackgen_backend.hpp"
 #include "dlpackgen_cuda.h"
 

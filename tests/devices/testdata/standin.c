@@ -78,7 +78,7 @@ result cuCtxGetId(context c, unsigned long long* id) {
   *id = 1 + (unsigned long long)c->ordinal + 16 * (unsigned long long)epochs[c->ordinal];
   return dead(c);
 }
-/* For programs: the back end resets nothing. */
+/* For programs: the backend resets nothing. */
 result cuDevicePrimaryCtxReset_v2(int d) {
   standin_reset(d, 0);
   return 0;

@@ -112,7 +112,7 @@ static struct range* find(const char* p) {
     if (ranges[i].start && p >= ranges[i].start && p < ranges[i].start + ranges[i].size) return &ranges[i];
   return NULL;
 }
-/* Memory of each kind that the back end does not allocate itself. */
+/* Memory of each kind that the backend does not allocate itself. */
 void* standin_make(const char* kind, int ordinal) {
   const int split = !strcmp(kind, "split"); /* 128 bytes, mapped of two allocations */
   char* p = calloc(1, split ? 128 : 64);
@@ -132,7 +132,7 @@ void* standin_make(const char* kind, int ordinal) {
                        : &primaries[ordinal]);
   return p;
 }
-/* What a reset takes stays reachable here, which is no leak of the back end's. */
+/* What a reset takes stays reachable here, which is no leak of the backend's. */
 static void* volatile lost[256];
 static void lose(void* what) {
 #ifdef QUIET
@@ -142,7 +142,7 @@ static void lose(void* what) {
   lost[count++ % 256] = what;
 #endif
 }
-/* Memory that the back end took is gone with its context. */
+/* Memory that the backend took is gone with its context. */
 void standin_reset(int ordinal, int again) {
   for (int i = 0; i < RANGES; i++) {
     if (!ranges[i].start || ranges[i].ordinal != ordinal) continue;

@@ -1,4 +1,4 @@
-/* Starts the back end and says what came of it. */
+/* Starts the backend and says what came of it. */
 #include BACKEND_HEADER
 
 #include <stdio.h>

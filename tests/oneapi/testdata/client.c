@@ -1,4 +1,4 @@
-/* Does to oneAPI's back end what its arguments say, a step an argument. Streams are
+/* Does to oneAPI's backend what its arguments say, a step an argument. Streams are
  * written 0, sN for the Nth one that was made, - for none, =K for a handle that is the
  * number K. A step that begins with ~ asks the table that takes every kind of memory. */
 #define _GNU_SOURCE

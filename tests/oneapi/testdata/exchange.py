@@ -10,7 +10,7 @@ import dpnp
 import numpy
 
 sys.path.insert(0, sys.argv[1])
-from table import Backend, Device, Error, Managed, Pointer, Refused, Stream  # noqa: E402
+from table import Backend, Device, Error, Managed, Pointer, Rejected, Stream  # noqa: E402
 from table import Table, Tensor, Wrapped, function  # noqa: E402
 
 ONEAPI, HOST_MEMORY = 14, 24
@@ -42,7 +42,7 @@ pointer_of.restype, pointer_of.argtypes = c.c_void_p, [c.py_object, c.c_char_p]
 def imported(tensor, flags=0):
     error, info = Error(), Pointer(c.sizeof(Pointer))
     if usm.check_tensor(c.byref(tensor), flags, c.byref(info), c.byref(error)):
-        raise Refused(error)
+        raise Rejected(error)
     return info
 
 
@@ -98,14 +98,14 @@ def to_dpnp(queue, index):
 
 
 def other_kinds(queue, index):
-    """What dpnp makes, and torch would refuse."""
+    """What dpnp makes, and torch would reject."""
     for kind in "shared", "host":
         tensor, _capsule = taken(dpnp.asarray(numpy.zeros(3, numpy.float32), sycl_queue=queue, usm_type=kind))
         try:
             imported(tensor)
             raise AssertionError("strict, and took memory of kind " + kind)
-        except Refused as refusal:
-            assert refusal.code == HOST_MEMORY, refusal
+        except Rejected as rejection:
+            assert rejection.code == HOST_MEMORY, rejection
         info = imported(tensor, 1)
         assert info.device.type == ONEAPI and (kind == "host" or info.device.id == index)
 

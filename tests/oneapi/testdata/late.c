@@ -12,8 +12,8 @@ static driver_result (*append)(driver_list, driver_event, uint32_t, driver_event
 
 static void doze(void) { nanosleep(&(struct timespec){0, 1000000}, NULL); }
 
-/* The first one, appended, leaves the second thread time to do all of its call. The back
- * end's lock of the list is open meanwhile, as it is when the call has returned. */
+/* The first one, appended, leaves the second thread time to do all of its call. The backend's
+ * lock of the list is open meanwhile, as it is when the call has returned. */
 static driver_result slow(driver_list list, driver_event signal, uint32_t count, driver_event* waits) {
   const driver_result result = append(list, signal, count, waits);
   last = signal;

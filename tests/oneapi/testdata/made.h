@@ -1,5 +1,5 @@
-/* What the client makes without the back end: memory and streams of every kind, under
- * the interface that the back end is built over. */
+/* What the client makes without the backend: memory and streams of every kind, under
+ * the interface that the backend is built over. */
 #include "dlpackgen_usm.h"
 
 #ifdef __cplusplus

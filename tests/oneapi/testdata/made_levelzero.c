@@ -1,4 +1,4 @@
-/* Level Zero's own calls, beside the back end's: on the driver that it has loaded. */
+/* Level Zero's own calls, beside the backend's: on the driver that it has loaded. */
 #define _GNU_SOURCE
 #include "levelzero_types.h"
 #include "made.h"

@@ -1,4 +1,4 @@
-// SYCL's own calls, beside the back end's.
+// SYCL's own calls, beside the backend's.
 #include "made.h"
 
 #include <unistd.h>

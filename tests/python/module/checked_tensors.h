@@ -61,7 +61,7 @@ static PyObject* like_on(PyObject* module, PyObject* args) {
   return made ? Py_BuildValue("") : NULL;
 }
 
-/* use_device(capsule, stream) uses a back end; where no library tells a stream it is that
+/* use_device(capsule, stream) uses a backend; where no library tells a stream it is that
  * one, or none for None. */
 static PyObject* use_device(PyObject* module, PyObject* args) {
   static void* handle;
@@ -75,7 +75,7 @@ static PyObject* use_device(PyObject* module, PyObject* args) {
   return Py_BuildValue("");
 }
 
-/* device_capsule(type) is the back end that is used for a device, for other modules. */
+/* device_capsule(type) is the backend that is used for a device, for other modules. */
 static PyObject* device_capsule(PyObject* module, PyObject* type) {
   const DLDevice device = {(DLDeviceType)PyLong_AsLong(type), 0};
   return dlpackgen_backend_to_capsule(dlpackgen_backend_for(module, device));

@@ -152,11 +152,11 @@ static int own(void* object, DLManagedTensorVersioned** out) {
 
 /* Allocates in bytes of its own, wrongly in the way that is asked for: 1 another shape,
  * 2 read-only, 3 no tensor at all, 4 without strides, 5 of another dtype, 6 with gaps, 7 on another
- * device, 8 rightly and with an exception, 9 what it makes of the prototype; or refuses to: 10 as
+ * device, 8 rightly and with an exception, 9 what it makes of the prototype; or does not: 10 as
  * cuda.core does, 11 without a reason, 12 for want of memory, 13 by an interrupt. */
 static int allocates_wrongly;
 
-static int refuses_to_allocate(void* context, void (*set_error)(void*, const char*, const char*)) {
+static int rejects_to_allocate(void* context, void (*set_error)(void*, const char*, const char*)) {
   if (allocates_wrongly == 10) set_error(context, "NotImplementedError", "the stranger has no allocator");
   if (allocates_wrongly == 12) set_error(context, "MemoryError", "the stranger has no memory");
   if (allocates_wrongly == 13) PyErr_SetNone(PyExc_KeyboardInterrupt);
@@ -169,7 +169,7 @@ static int allocate_for(DLTensor* prototype, DLManagedTensorVersioned** out, voi
   DLManagedTensorVersioned* made = NULL;
   calls[0]++;
   *out = NULL;
-  if (allocates_wrongly >= 10) return refuses_to_allocate(context, set_error);
+  if (allocates_wrongly >= 10) return rejects_to_allocate(context, set_error);
   if (allocates_wrongly == 3) return 0;
   if (allocates_wrongly == 9) prototype->shape[0] = 1;
   made = (DLManagedTensorVersioned*)calloc(1, sizeof *made);

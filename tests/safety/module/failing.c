@@ -86,7 +86,7 @@ static const struct dlpackgen_parameter narrow[] = {{.name = "x",
 static const struct dlpackgen_function functions[] = {
     {.name = "borrow", .parameters = any, .nparameters = 1},
     {.name = "copy", .parameters = any, .nparameters = 1, .releases_gil = 1},
-    {.name = "refuse", .parameters = narrow, .nparameters = 1},
+    {.name = "reject", .parameters = narrow, .nparameters = 1},
 };
 
 static PyObject* call(PyObject* module, const struct dlpackgen_function* function, PyObject* x) {
@@ -98,7 +98,7 @@ static PyObject* call(PyObject* module, const struct dlpackgen_function* functio
 
 static PyObject* borrow(PyObject* module, PyObject* x) { return call(module, &functions[0], x); }
 static PyObject* copy(PyObject* module, PyObject* x) { return call(module, &functions[1], x); }
-static PyObject* refuse(PyObject* module, PyObject* x) { return call(module, &functions[2], x); }
+static PyObject* reject(PyObject* module, PyObject* x) { return call(module, &functions[2], x); }
 
 static PyObject* take(PyObject* module, PyObject* x) {
   DLManagedTensorVersioned* taken = dlpackgen_from_py_object_no_sync(module, x, 0);
@@ -178,7 +178,7 @@ static PyObject* hand_out(PyObject* module, PyObject* with_strides) {
 static PyMethodDef methods[] = {
     {"borrow", borrow, METH_O, ""},
     {"copy", copy, METH_O, ""},
-    {"refuse", refuse, METH_O, ""},
+    {"reject", reject, METH_O, ""},
     {"take", take, METH_O, ""},
     {"give", give_again, METH_O, ""},
     {"like", like, METH_O, ""},

@@ -163,18 +163,18 @@ static void flip(void* mapped) {
 }
 
 static void race(void) {
-  int sockets[2], bad = 0, taken = 0, refused = 0, before = descriptors();
+  int sockets[2], bad = 0, taken = 0, rejected = 0, before = descriptors();
   const struct header h = good();
   pair(SOCK_STREAM, sockets);
   const int fd = memory(&h, sizeof h, DATA + 48, ALL, 0);
   const pid_t child = fork();
   if (child == 0) flip(mmap(NULL, DATA, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
   /* Until both came, however busy the machine is. */
-  for (int i = 0; i < 20000 || !taken || !refused; i++) {
+  for (int i = 0; i < 20000 || !taken || !rejected; i++) {
     DLManagedTensorVersioned* t = NULL;
     message(sockets[1], "T", 1, 1, fd);
     if (SHM->receive(sockets[0], &t, &error)) {
-      refused++;
+      rejected++;
       bad += error.code != DLPACKGEN_SHM_HEADER && error.code != DLPACKGEN_SHM_SIZE;
       continue;
     }
@@ -186,12 +186,12 @@ static void race(void) {
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);
   close(fd), close(sockets[0]), close(sockets[1]);
-  printf("race both %d bad %d left %d\n", taken > 0 && refused > 0, bad, descriptors() - before);
+  printf("race both %d bad %d left %d\n", taken > 0 && rejected > 0, bad, descriptors() - before);
 }
 
 static void said(const char* what, int code) { printf("%s %d %s\n", what, code, code ? error.text : ""); }
 
-/* What send refuses, and what is sent twice. */
+/* What send rejects, and what is sent twice. */
 static void sending(void) {
   int sockets[2], tcp = socket(AF_INET, SOCK_STREAM, 0);
   DLManagedTensorVersioned *t = made(3, 4), *u = NULL, *v = NULL;

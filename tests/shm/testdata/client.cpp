@@ -1,4 +1,4 @@
-// The back end from C++, by the owners and exceptions that all back ends share.
+// The backend from C++, by the owners and exceptions that all backends share.
 #include "dlpackgen_backend.hpp"
 #include "dlpackgen_shm.h"
 

@@ -1,4 +1,4 @@
-// A back end of CUDA that is not there, whose streams are numbers or exceptions.
+// A backend of CUDA that is not there, whose streams are numbers or exceptions.
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/util/Exception.h>
 

@@ -1,4 +1,4 @@
-// A back end of the host's memory, as PrivateUse1: devices 0 and 1, and a current
+// A backend of the host's memory, as PrivateUse1: devices 0 and 1, and a current
 // stream on each, whose native handle is 0x5000 and the number of the device.
 #include <ATen/EmptyTensor.h>
 #include <c10/core/CPUAllocator.h>
@@ -24,7 +24,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     ++entered;
   }
   void uncheckedSetDevice(c10::Device d) const noexcept override { current = d; }
-  // The stream of the device that is current, as in back ends that go by it.
+  // The stream of the device that is current, as in backends that go by it.
   c10::Stream getStream(c10::Device) const override {
     return c10::Stream(c10::Stream::UNSAFE, current, 0x5000 + current.index());
   }

@@ -75,38 +75,38 @@ static int cl_foreign(int32_t device, int number, void** stream) {
   return result;
 }
 
-/* What the driver returns while it refuses. */
-enum { REFUSED = -30 };
+/* What the driver returns while it rejects. */
+enum { REJECTED = -30 };
 
 static void* DRIVER_CALL no_memory(driver_context c, driver_device d, const uint64_t* p, size_t n, unsigned a, int* e) {
   (void)c, (void)d, (void)p, (void)n, (void)a;
-  *e = REFUSED;
+  *e = REJECTED;
   return NULL;
 }
 
 static int DRIVER_CALL no_info(driver_context c, const void* p, unsigned which, size_t n, void* value, size_t* size) {
   (void)c, (void)p, (void)which, (void)n, (void)value, (void)size;
-  return REFUSED;
+  return REJECTED;
 }
 
 static int DRIVER_CALL no_copy(driver_queue q, unsigned wait, void* to, const void* from, size_t n, unsigned count,
                                const driver_event* waits, driver_event* event) {
   (void)q, (void)wait, (void)to, (void)from, (void)n, (void)count, (void)waits, (void)event;
-  return REFUSED;
+  return REJECTED;
 }
 
 static int DRIVER_CALL no_queue_info(driver_queue q, unsigned which, size_t n, void* value, size_t* size) {
   (void)q, (void)which, (void)n, (void)value, (void)size;
-  return REFUSED;
+  return REJECTED;
 }
 
 static int DRIVER_CALL no_event(driver_queue q, unsigned count, const driver_event* waits, driver_event* event) {
   (void)q, (void)count, (void)waits, (void)event;
-  return REFUSED;
+  return REJECTED;
 }
 
 /* Puts failing functions in the place of the platform's. */
-static int cl_refuse(enum conformance_call call) {
+static int cl_reject(enum conformance_call call) {
   static struct driver driver;
   static struct usm usm;
   struct driver* used = (struct driver*)(uintptr_t)clusm.driver;
@@ -126,5 +126,5 @@ static int cl_refuse(enum conformance_call call) {
 }
 
 static const struct conformance_hooks conformance_hooks = {
-    cl_open, cl_close, cl_hold, cl_release, cl_live, cl_foreign, cl_refuse, 1, 1, 0,
+    cl_open, cl_close, cl_hold, cl_release, cl_live, cl_foreign, cl_reject, 1, 1, 0,
 };

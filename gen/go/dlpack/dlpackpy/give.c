@@ -97,7 +97,7 @@ int dlp_59225070_py_borrow(void* object, DLTensor* out) {
 }
 
 int dlp_59225070_py_wrap(DLManagedTensorVersioned* tensor, void** out) {
-  PyObject* made = py.PyType_GenericAlloc(type, 0); /* first: a tensor that is refused stays the caller's */
+  PyObject* made = py.PyType_GenericAlloc(type, 0); /* first: a tensor that is rejected stays the caller's */
   if (!made) return -1;
   struct fields* fields = fields_of(made);
   fields->flags = tensor ? tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED : 0;

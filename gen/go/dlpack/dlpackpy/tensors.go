@@ -274,7 +274,7 @@ func (c *Call) mayConjugate(i int, tensor dlpack.Tensor) bool {
 	return bool(c.c.routes[i].may_conjugate) && tensor.DataType().Code == dlpack.CodeComplex
 }
 
-// notConjugated refuses values that are not what stands in memory.
+// notConjugated rejects values that are not what stands in memory.
 func (c *Call) notConjugated(i int) error {
 	return c.checked(i, !bool(C.dlp_59225070_py_not_conjugated(c.number(), C.intptr_t(i))))
 }

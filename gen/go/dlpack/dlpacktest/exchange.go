@@ -65,7 +65,7 @@ func testBorrow(t *testing.T) {
 		dlpack.Object(objects[i]).Release()
 		equal(t, "deleters called", s.deleted(), 1)
 	}
-	refused(t, "Borrow of no object", newTable(t).Borrow(&views[0], 0), dlpack.ErrArgument)
+	rejected(t, "Borrow of no object", newTable(t).Borrow(&views[0], 0), dlpack.ErrArgument)
 }
 
 // testLoans wants no view of what a view cannot say, and a managed tensor that does.
@@ -113,7 +113,7 @@ func testWrap(t *testing.T) {
 	m.Release()
 	equal(t, "deleters called", s.deleted(), 0)
 	_, err := newTable(t).ToPyObject(m)
-	refused(t, "a second Wrap", err, dlpack.ErrReleased)
+	rejected(t, "a second Wrap", err, dlpack.ErrReleased)
 	dlpack.Object(object).Release()
 	equal(t, "deleters called", s.deleted(), 1)
 }
@@ -185,12 +185,12 @@ func testTableVersions(t *testing.T) {
 
 	all[1].Header.PrevAPI = 0
 	_, err := dlpack.FindExchangeAPI(&all[0].Header)
-	refused(t, "a chain without our version", err, dlpack.ErrVersion)
+	rejected(t, "a chain without our version", err, dlpack.ErrVersion)
 	all[1].Header.PrevAPI = uintptr(unsafe.Pointer(all[0]))
 	_, err = dlpack.FindExchangeAPI(&all[0].Header)
-	refused(t, "a ring", err, dlpack.ErrTable)
+	rejected(t, "a ring", err, dlpack.ErrTable)
 	_, err = dlpack.FindExchangeAPI(nil)
-	refused(t, "nil", err, dlpack.ErrArgument)
+	rejected(t, "nil", err, dlpack.ErrArgument)
 }
 
 func testMissingFunctions(t *testing.T) {
@@ -203,7 +203,7 @@ func testMissingFunctions(t *testing.T) {
 	} {
 		*function = 0
 		_, err := dlpack.FindExchangeAPI(&table.Header)
-		refused(t, "no "+name, err, dlpack.ErrTable)
+		rejected(t, "no "+name, err, dlpack.ErrTable)
 		*function = 8
 	}
 	table.DLTensorFromPyObjectNoSync = 0

@@ -59,8 +59,8 @@ func equalSlices[T comparable](t *testing.T, what string, got, want []T) {
 	}
 }
 
-// refused fails unless err is an [dlpack.Error] of that kind.
-func refused(t *testing.T, what string, err, kind error) {
+// rejected fails unless err is an [dlpack.Error] of that kind.
+func rejected(t *testing.T, what string, err, kind error) {
 	t.Helper()
 	var failure *dlpack.Error
 	if !errors.Is(err, kind) || !errors.As(err, &failure) || failure.Detail == "" {

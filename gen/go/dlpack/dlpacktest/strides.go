@@ -95,7 +95,7 @@ func readsAs(t *testing.T, d dlpack.Tensor, want []int32) {
 	equalSlices(t, "elements by At", byIndex, want)
 	dense, err := dlpack.Data[int32](d)
 	if !d.IsContiguous() {
-		refused(t, "Data", err, dlpack.ErrNotContiguous)
+		rejected(t, "Data", err, dlpack.ErrNotContiguous)
 		return
 	}
 	equalSlices(t, "elements by Data", must[[]int32](t)(dense, err), want)
@@ -122,7 +122,7 @@ func testNoStrides(t *testing.T) {
 		s.versioned().Version.Minor = uint32(minor)
 		m, err := dlpack.Import(s.versioned())
 		if !legal {
-			refused(t, "NULL strides of 1.2 or newer", err, dlpack.ErrShape)
+			rejected(t, "NULL strides of 1.2 or newer", err, dlpack.ErrShape)
 			continue
 		}
 		equal(t, "row-major", must[managed](t)(m, err).Tensor().IsContiguous(), true)

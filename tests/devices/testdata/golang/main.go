@@ -1,4 +1,4 @@
-// Command golang uses the Go package of a back end against the driver that it
+// Command golang uses the Go package of a backend against the driver that it
 // finds, and prints what came of it.
 package main
 

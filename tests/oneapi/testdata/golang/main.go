@@ -1,4 +1,4 @@
-// Command golang uses the Go package of oneAPI's back end, over what it was built for,
+// Command golang uses the Go package of oneAPI's backend, over what it was built for,
 // and prints what came of it.
 package main
 

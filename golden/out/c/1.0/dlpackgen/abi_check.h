@@ -11,7 +11,7 @@
  * The numbers are formulas over the size of a pointer and the alignment of a
  * 64-bit integer: one text serves every target.
  *
- * Refused on purpose: short enums (-fshort-enums, which is what arm-none-eabi-gcc
+ * Rejected on purpose: short enums (-fshort-enums, which is what arm-none-eabi-gcc
  * does by itself), in C++ too, since C code in the same program would not agree.
  *
  * What cannot be told from a sound build:

@@ -26,7 +26,7 @@
 
 /**
  * Raised when codes or declarations are added and the layout is kept. A
- * consumer must refuse the enumerators that it does not know.
+ * consumer must reject the enumerators that it does not know.
  */
 #define DLPACK_MINOR_VERSION 1
 
@@ -263,7 +263,7 @@ struct DLManagedTensorVersioned {
   void *manager_ctx;
   /**
    * Gives the tensor back and frees this struct. The consumer calls it exactly
-   * once, from any thread, also when it refuses the tensor. May be NULL.
+   * once, from any thread, also when it rejects the tensor. May be NULL.
    */
   void (*deleter)(struct DLManagedTensorVersioned *self);
   /** A set of DLPACK_FLAG_BITMASK bits; 0 by default. */

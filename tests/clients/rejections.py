@@ -3,10 +3,10 @@
 import re
 
 
-def refused(f, *arguments, text):
+def rejected(f, *arguments, text):
     try:
         f(*arguments)
     except (BufferError, TypeError, ValueError, RuntimeError) as e:
         assert re.search(text, str(e)), f"the message says: {e}"
     else:
-        raise AssertionError("not refused")
+        raise AssertionError("not rejected")

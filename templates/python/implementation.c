@@ -1,7 +1,7 @@
 /* All of dlpackgen_python in one translation unit: compiled by itself, or included
  * by dlpackgen_python.h into the one file of a module. */
 #ifndef DLPACKGEN_PYTHON_IMPLEMENTATION
-#include "exchange.h"
+#include "api.h"
 #endif
 
 #include <stdarg.h>

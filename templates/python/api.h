@@ -1,19 +1,6 @@
-/**
- * \file dlpackgen_python.h
- * The base of extension modules for Python that work on tensors: arguments of any
- * library that speaks DLPack, checked against a static table and unpacked in one
- * call; results of the caller's own library; objects that others can take.
- *
- * A module of one file defines DLPACKGEN_PYTHON_IMPLEMENTATION before it includes this one, and has
- * all of it in one piece. A module of several includes this file in each, and compiles
- * dlpackgen_python.c beside them, as C. Built with Py_LIMITED_API 0x030B0000 it serves every Python
- * from 3.11 on. C11 or C++17.
- *
- * Unless it says otherwise, a function needs the GIL and fails with a Python
- * exception set: -1, or NULL.
- */
-#ifndef DLPACKGEN_PYTHON_EXCHANGE_H_
-#define DLPACKGEN_PYTHON_EXCHANGE_H_
+/* The types and functions of the interface. Part of dlpackgen_python.h. */
+#ifndef DLPACKGEN_PYTHON_API_H_
+#define DLPACKGEN_PYTHON_API_H_
 
 #include <Python.h>
 
@@ -62,7 +49,7 @@ struct dlpackgen_argument {
   uint64_t flags; /**< DLPack's; not known of tensors that a foreign table lends */
   /** Not to be used outside of this library. */
   struct {
-    const struct dlpackgen_adopted *adopted, *refusing, *streams;
+    const struct dlpackgen_adopted *adopted, *rejecting, *streams;
     const DLPackExchangeAPI* api;
     int (*guard)(PyObject* object, const DLTensor* tensor);
     int (*plain)(PyObject* object);
@@ -163,8 +150,8 @@ DLPACKGEN_PYTHON_API void dlpackgen_call_end(struct dlpackgen_call* call);
 /**
  * Makes a tensor for a result of the call: uninitialized, row-major, on the device
  * of the tensor argument number like (counted from 0) and by its library. Where that has no
- * allocator, or one that refuses for another reason than want of memory, as for an argument
- * that was left out: in memory of the module's own on the CPU, or by a back end on its
+ * allocator, or one that rejects for another reason than want of memory, as for an argument
+ * that was left out: in memory of the module's own on the CPU, or by a backend on its
  * devices. To be given to dlpackgen_to_py_object() or dlpackgen_delete(). A library's allocator may
  * run any code: a BufferError tells of a tensor of the call that is no longer what was
  * checked, and none may be used then.
@@ -243,7 +230,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_register_exchange_api(PyObject* module, PyObj
                                                          const DLPackExchangeAPI* table);
 
 /**
- * Lets the functions of a module use a back end for the devices of its type; the later
+ * Lets the functions of a module use a backend for the devices of its type; the later
  * one where it did so twice. From then on the driver is asked whose memory a tensor there
  * is in, and a tensor that says otherwise, or reaches beyond that memory, is a
  * BufferError. Libraries that work on another stream than the call are waited for, and
@@ -259,7 +246,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_use_backend(PyObject* module, const dlpackgen
                                                const dlpackgen_stream_source* source);
 
 /**
- * The back end that a module uses for a device, to copy for one; NULL, without an exception, for
+ * The backend that a module uses for a device, to copy for one; NULL, without an exception, for
  * none.
  */
 DLPACKGEN_PYTHON_API const dlpackgen_backend* dlpackgen_backend_for(PyObject* module, DLDevice device);
@@ -294,7 +281,7 @@ struct dlpackgen_module {
 };
 
 /**
- * Makes a module in PyInit_NAME: multi-phase, its state its own, refused by
+ * Makes a module in PyInit_NAME: multi-phase, its state its own, rejected by
  * interpreters other than the main one. exec, or NULL, adds to the module. The
  * module gets the type Tensor.
  */
@@ -309,8 +296,4 @@ DLPACKGEN_PYTHON_API PyObject* dlpackgen_module_init(struct dlpackgen_module* mo
 }
 #endif
 
-#ifdef DLPACKGEN_PYTHON_IMPLEMENTATION
-#include "dlpackgen_python.c"
-#endif
-
-#endif /* DLPACKGEN_PYTHON_EXCHANGE_H_ */
+#endif /* DLPACKGEN_PYTHON_API_H_ */

@@ -1,6 +1,6 @@
 //go:build ignore && linux && cgo && !nodevice
 
-/* The back end as one translation unit: all that other files see of it is the
+/* The backend as one translation unit: all that other files see of it is the
  * function at its end. Nothing is linked but libc. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

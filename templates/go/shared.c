@@ -1,0 +1,17 @@
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
+
+#include "shared.h"
+
+static uint64_t trapped;
+
+uint64_t dlp_00000000_trapped(void) { return __atomic_load_n(&trapped, __ATOMIC_RELAXED); }
+
+void dlp_00000000_trap(DLManagedTensorVersioned* self) {
+  (void)self;
+  __atomic_fetch_add(&trapped, 1, __ATOMIC_RELAXED);
+}
+
+void dlp_00000000_trap_legacy(DLManagedTensor* self) {
+  (void)self;
+  __atomic_fetch_add(&trapped, 1, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,27 @@
+
+/* What the C files of this package share: which of their functions other libraries see, and
+ * the deleter of a tensor that was released. Not part of the package's interface. */
+#ifndef dlp_00000000_SHARED_H
+#define dlp_00000000_SHARED_H
+
+#include "dlpack.h"
+
+/* Hidden, so that two shared libraries with this package in one process each keep their
+ * own state. ELF would merge symbols of the same name. */
+#ifdef _WIN32
+#define dlp_00000000_LOCAL
+#else
+#define dlp_00000000_LOCAL __attribute__((visibility("hidden")))
+#endif
+
+/* More dimensions need a block of memory. */
+enum { dlp_00000000_SLOT_NDIM = 8 };
+
+/* The deleters of tensors that were released: each call is counted and does nothing else. */
+dlp_00000000_LOCAL void dlp_00000000_trap(DLManagedTensorVersioned* self);
+dlp_00000000_LOCAL void dlp_00000000_trap_legacy(DLManagedTensor* self);
+
+/* Returns the number of these calls. */
+dlp_00000000_LOCAL uint64_t dlp_00000000_trapped(void);
+
+#endif
