@@ -119,6 +119,7 @@ func TestFormerNamesAreNamedAnew(t *testing.T) {
 		{"params: unsigned int flags", "takes: unsigned int flags", "params"},
 		{"returns: ", "gives: ", "returns"},
 		{"  aliases: ", "  handles: ", "aliases"},
+		{"  table: cuda ", "  table: cuda\n  refused: [0] ", "rejected"},
 		{"implementation: cuda ", "implementation: streams ", "cuda"},
 		{"implementation: cuda ", "implementation: ordinals ", "hip"},
 		{"implementation: cuda ", "implementation: levelzero ", "level_zero"},

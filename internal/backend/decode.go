@@ -187,7 +187,7 @@ func decodeStreams(n *yaml.Node) Streams {
 		return Streams{}
 	}
 	m := n.Map("streams")
-	m.Renamed(map[string]string{"handles": "aliases", "rejected": "rejected"})
+	m.Renamed(map[string]string{"handles": "aliases", "refused": "rejected"})
 	s := Streams{Given: true, None: number(m.Need("none"), "none", 0, math.MaxInt32)}
 	rejected := m.Get("rejected")
 	if rejected == nil {
