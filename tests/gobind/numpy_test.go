@@ -82,7 +82,7 @@ func TestGoNumPyFindsWhatIsWrong(t *testing.T) {
 			require.NoError(t, err)
 			overlayFile := filepath.Join(t.TempDir(), "overlay.json")
 			require.NoError(t, os.WriteFile(overlayFile, overlay, 0o600))
-			out, err := runExample(python, root, []string{"GOFLAGS=-overlay=" + overlayFile}, "50000")
+			out, err := runExample(python, root, []string{"GOFLAGS=-trimpath -overlay=" + overlayFile}, "50000")
 			require.Error(t, err, out)
 			assert.Contains(t, out, test.says)
 		})

@@ -1,5 +1,5 @@
-"""Ends Python, in each of the ways that its first argument names, while Go and
-Python hold tensors of each other. The exit code tells."""
+"""Ends Python, in each of the ways that its first argument names, with commas between them, while
+Go and Python hold tensors of each other. The exit code tells, or tests/endings.py of several."""
 
 import atexit
 import ctypes
@@ -11,12 +11,14 @@ import time
 import types
 
 import check
-import gopy
+import endings
 
-how = sys.argv[1]
+frameworks = {name: check.framework(name)[0] for name in sys.argv[2:]}
+how = endings.each(sys.argv[1].split(","))
+import gopy  # noqa: E402: a fork has no threads of Go
+
 producers = [gopy.counting(2, 3, 0)]
-for name in sys.argv[2:]:
-    (module,) = check.framework(name)
+for name, module in frameworks.items():
     ones = getattr(module, "ones", None) or importlib.import_module("jax.numpy").ones
     producers.append(ones((2, 3), dtype="float32") if name != "torch" else ones(2, 3))
 

@@ -16,6 +16,7 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // module is a Go module of generated files with the calls, and the libraries that they load.
@@ -124,6 +125,9 @@ func TestCallsUnderEachDetector(t *testing.T) {
 	m := prepare(t)
 	for _, flag := range []string{"-race", "-asan"} {
 		t.Run(flag, func(t *testing.T) {
+			if flag == "-asan" {
+				tier.OnlyNightly(t)
+			}
 			said, err := m.calls(m.build(t, "CGO_CFLAGS=-O1 -g", flag), noCounts, "ASAN_OPTIONS=detect_leaks=0",
 				preloaded(t, flag))
 			require.NoError(t, err, said)

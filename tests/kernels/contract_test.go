@@ -18,6 +18,7 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // contractFolder has a description, its C, and its reference.
@@ -102,6 +103,7 @@ func TestContract(t *testing.T) {
 // The calls that the emitted tests make up let neither AddressSanitizer nor
 // UndefinedBehaviorSanitizer find anything in the module.
 func TestContractSanitized(t *testing.T) {
+	tier.OnlyNightly(t)
 	python, dir := contractSources(t)
 	home := moduleOf(t, python, dir, filepath.Join(dir, "author.c"), append(sanitized, "-O0")...)
 	library, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()

@@ -79,7 +79,7 @@ func TestGoUnderEachDetector(t *testing.T) {
 		"race": {"", "-race"}, "cgocheck2": {"GOEXPERIMENT=cgocheck2", "-tags=dlpackcheck"}, "asan": {"", "-asan"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "cgocheck2" {
+			if name != "race" {
 				tier.OnlyNightly(t)
 			}
 			program := goCalls(t, dir, []string{detector.env, "CGO_CFLAGS=-O0"}, detector.flag)

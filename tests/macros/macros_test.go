@@ -14,19 +14,17 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// together is no macro, then all of them: without macros, the files are fit to be included
-// together.
-func together() [][]string { return [][]string{nil, slices.Sorted(maps.Keys(words))} }
-
-// inTurn is that and, at night, each macro by itself.
+// inTurn is all macros and, at night, none, which shows that the files are fit to be included
+// together, and each by itself.
 func inTurn() (all [][]string) {
-	all = together()
-	for _, word := range all[1] {
-		if tier.IsNightly() {
+	each := slices.Sorted(maps.Keys(words))
+	if tier.IsNightly() {
+		all = append(all, nil)
+		for _, word := range each {
 			all = append(all, []string{word})
 		}
 	}
-	return all
+	return append(all, each)
 }
 
 func assertBears(t *testing.T, u unit, sets [][]string) {

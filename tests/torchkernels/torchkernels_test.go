@@ -19,6 +19,7 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // builder is where PyTorch and Python have what C++ needs, and the folder of a build.
@@ -99,6 +100,7 @@ var eager = []string{"test_schemas", "test_values", "test_scalars_lists_and_text
 // The sources compile without a warning, and no call loses memory, reads what is not there or has
 // undefined behaviour.
 func TestSanitized(t *testing.T) {
+	tier.OnlyNightly(t)
 	t.Parallel()
 	b := prepare(t)
 	b.build(t, append([]string{"-O0", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
