@@ -1,7 +1,6 @@
-// Command arrow times an exchange through DLPack beside the same one through
-// arrow-go's package cdata: a slice of float32 is exported, imported, read and
-// released. It prints the results as JSON, as gobench does. It is a module of
-// its own, so that nobody else needs arrow-go.
+// Command arrow times an exchange through DLPack beside the same one through arrow-go's package
+// cdata: a slice of float32 is exported, imported, read and released. It prints the results as
+// JSON, as gobench does. It is a separate module, so that nothing else needs arrow-go.
 package main
 
 import (
@@ -9,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -23,8 +21,7 @@ import (
 const elements = 1024
 
 func main() {
-	rounds := flag.Int("rounds", 100, "how often each half of each pair runs")
-	slice := flag.Duration("slice", time.Millisecond, "how long each of them takes")
+	rounds, slice := pair.Flags()
 	flag.Parse()
 	results := pair.Measure(pairs(), *rounds, *slice)
 	err := broken

@@ -13,14 +13,12 @@ import (
 	"regexp"
 	"runtime/debug"
 	"slices"
-	"time"
 
 	"github.com/dlpackgen/dlpackgen/bench/pair"
 )
 
 func main() {
-	rounds := flag.Int("rounds", 100, "how often each half of each pair runs")
-	slice := flag.Duration("slice", time.Millisecond, "how long each of them takes")
+	rounds, slice := pair.Flags()
 	only := flag.String("only", "", "pattern of the pairs to measure")
 	flag.Parse()
 	debug.SetGCPercent(-1) // nothing here allocates; what does fails by that

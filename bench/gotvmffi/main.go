@@ -33,7 +33,6 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"time"
 	"unsafe"
 
 	"github.com/dlpackgen/dlpackgen/bench/pair"
@@ -42,8 +41,7 @@ import (
 )
 
 func main() {
-	rounds := flag.Int("rounds", 100, "how often each half of the pair runs")
-	slice := flag.Duration("slice", time.Millisecond, "how long each of them takes")
+	rounds, slice := pair.Flags()
 	flag.Parse()
 	debug.SetGCPercent(-1)
 	library, err := tvmffi.Open(os.Getenv("LIBRARY"))

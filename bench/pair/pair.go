@@ -3,6 +3,7 @@
 package pair
 
 import (
+	"flag"
 	"runtime"
 	"time"
 )
@@ -29,6 +30,13 @@ type Result struct {
 	Limit            float64
 	Ours, Bare       []float64
 	Allocs           float64
+}
+
+// Flags defines the flags of a program that measures pairs: how often each half runs, and for how
+// long.
+func Flags() (rounds *int, slice *time.Duration) {
+	return flag.Int("rounds", 100, "how often each half of each pair runs"),
+		flag.Duration("slice", time.Millisecond, "how long each of them takes")
 }
 
 // Ratios gives ours over the other, round by round.

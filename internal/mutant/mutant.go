@@ -4,6 +4,7 @@
 package mutant
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -222,4 +223,14 @@ func Programs(t testing.TB, folder string, all []Mutant,
 		all[i].Alone(t, apart)
 		return build(apart), Env(0)
 	}
+}
+
+// Rows lists the mutants of one source with their names, in the order of the names. A row is a text
+// of the source and its replacement.
+func Rows(file string, rows map[string][2]string) (names []string, all []Mutant) {
+	names = slices.Sorted(maps.Keys(rows))
+	for _, name := range names {
+		all = append(all, Mutant{File: file, Old: rows[name][0], New: rows[name][1]})
+	}
+	return names, all
 }

@@ -139,18 +139,10 @@ var mistakes = map[string][2]string{
 	"domains are one":              {"if (strcmp(all[i]->domain, name) == 0)", "if (i == 0)"},
 }
 
-func mutants() (names []string, all []mutation.Mutant) {
-	for name, m := range mistakes {
-		names = append(names, name)
-		all = append(all, mutation.Mutant{File: source, Old: m[0], New: m[1]})
-	}
-	return names, all
-}
-
 // Each mistake fails a test.
 func TestMistakesAreSeen(t *testing.T) {
 	b := prepare(t)
-	names, all := mutants()
+	names, all := mutation.Rows(source, mistakes)
 	written := mutation.Write(t, b.dir, all)
 	b.build(t, written.Flags...)
 	for i, name := range append([]string{"none"}, names...) {
@@ -165,7 +157,7 @@ func TestMistakesAreSeen(t *testing.T) {
 func TestEveryMistakeHasItsText(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/dlpackgen.yaml", dir)
-	names, all := mutants()
+	names, all := mutation.Rows(source, mistakes)
 	for i, m := range all {
 		t.Run(names[i], func(t *testing.T) { m.Require(t, dir) })
 	}

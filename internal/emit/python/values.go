@@ -331,24 +331,7 @@ func (w *wrapper) give() {
 
 // scalarObject makes an object of a scalar.
 func scalarObject(k *contract.Kernel, p contract.Param, i int) string {
-	at := fmt.Sprintf("scalar_%d_", i)
-	switch {
-	case p.Kind == contract.Int:
-		return "PyLong_FromLongLong(" + at + ")"
-	case p.Kind == contract.Float:
-		return "PyFloat_FromDouble(" + at + ")"
-	case p.Kind == contract.Bool:
-		return "PyBool_FromLong(" + at + ")"
-	case p.Var == contract.None:
-		return numberObject(contract.CTypes[p.Types[0].Name], at)
-	}
-	text := "NULL"
-	for n := len(k.Vars[p.Var].Types) - 1; n >= 0; n-- {
-		ctype := contract.CTypes[k.Vars[p.Var].Types[n].Name]
-		text = fmt.Sprintf("kernel_.types.%s == %d ? %s : %s", contract.Member(k.Vars[p.Var].Name), n,
-			numberObject(ctype, at+".as_"+ctype), text)
-	}
-	return text
+	return k.ScalarOf(p, fmt.Sprintf("scalar_%d_", i), numberObject)
 }
 
 // numberObject makes an object of a scalar of a type of C.

@@ -117,28 +117,7 @@ func (w *writer) give() {
 
 // scalarValue makes a value of a scalar.
 func (w *writer) scalarValue(i int, p contract.Param) string {
-	at := fmt.Sprintf("result_%d_", i)
-	switch {
-	case p.Kind == contract.Int:
-		return of("int64_t", at)
-	case p.Kind == contract.Float:
-		return of("double", at)
-	case p.Kind == contract.Bool:
-		return of("bool", at)
-	case p.Var == contract.None:
-		return of(contract.CTypes[p.Types[0].Name], at)
-	}
-	v := w.k.Vars[p.Var]
-	text := ""
-	for n, d := range v.Types {
-		ctype := contract.CTypes[d.Name]
-		value := of(ctype, at+".as_"+ctype)
-		if n == len(v.Types)-1 {
-			return text + value
-		}
-		text += fmt.Sprintf("kernel_.types.%s == %d ? %s : ", contract.Member(v.Name), n, value)
-	}
-	return text
+	return w.k.ScalarOf(p, fmt.Sprintf("result_%d_", i), of)
 }
 
 // of makes a value of a scalar of a type of C.
