@@ -105,8 +105,13 @@ def functions(hostile):
             yield position, function(*parameters, releases_gil=releases_gil)
 
 
-FUNCTIONS = list(functions({"ndim": 1, "shape": [ANY], "devices": [-1]}))
-OF_SCALARS = list(functions({"kind": INT}))
+if "DESCRIBED" in os.environ:
+    import described
+
+    FUNCTIONS, OF_SCALARS = described.functions("tensor"), described.functions("scalar")
+else:
+    FUNCTIONS = list(functions({"ndim": 1, "shape": [ANY], "devices": [-1]}))
+    OF_SCALARS = list(functions({"kind": INT}))
 
 
 def strikes(victims, pair):
