@@ -29,7 +29,11 @@ func benchKernels(out io.Writer, dir string, rounds int) ([]goal, error) {
 	if said, err := exec.Command("go", "build", "-o", b.tool, "./cmd/dlpackgen").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, said)
 	}
-	module, size, err := b.module(rounds)
+	module, err := b.module()
+	if err != nil {
+		return nil, err
+	}
+	builds, goals, err := b.builds(out, module, rounds)
 	if err != nil {
 		return nil, err
 	}
@@ -41,18 +45,62 @@ func benchKernels(out io.Writer, dir string, rounds int) ([]goal, error) {
 	}
 	fmt.Fprintf(out, "kernels: %d rounds in turn on %d cores, whole processes, medians and extremes\n", rounds,
 		runtime.NumCPU())
-	table(out, append([]*command{module}, all...))
-	lines, err := linesOf(axpyAndSoftmax + "/dlpackgen.yaml")
-	return []goal{
-		{name: "kernels-yaml-lines", measured: float64(lines), limit: 20},
-		{name: "kernels-build-cpu", measured: middle(cpus(module)), limit: 0.15 * 19, unit: "s"},
-		{name: "kernels-stripped-size", measured: float64(size) / 1000, limit: 60, unit: "KB"},
+	table(out, append(builds, all...))
+	return append(goals, []goal{
 		{name: "kernels-generate-1000-cpu", measured: middle(cpus(many)), limit: 1, unit: "s"},
 		{name: "kernels-generate-1000-peak", measured: mib(middle(many.peaks())), limit: 100, unit: "MiB"},
 		{name: "kernels-generate-1000-over-100", measured: cpuRatio(many, few), limit: 11},
 		{name: "kernels-vet-1000-cpu", measured: middle(cpus(vet)), limit: 1, unit: "s"},
-	}, err
+	}...), nil
 }
+
+// builds compares the module with the same one by its rivals: lines, and the time of a build.
+func (b *kernelsBench) builds(out io.Writer, module *command, rounds int) ([]*command, []goal, error) {
+	lines, err := linesOf(axpyAndSoftmax + "/dlpackgen.yaml")
+	if err != nil {
+		return nil, nil, err
+	}
+	said, all := fmt.Sprintf("kernels: axpy and softmax are %d lines of YAML", lines), []*command{module}
+	shares := map[string]*command{}
+	for _, r := range kernelRivals {
+		theirs, err := linesOfRival(rivals + r.source)
+		if err != nil {
+			return nil, nil, err
+		}
+		said += fmt.Sprintf(", %d by %s", theirs, r.name)
+		if rounds < leastRounds {
+			continue
+		}
+		if build, err := r.build(b, rivals+r.source); err != nil {
+			fmt.Fprintf(out, "no %s to compare with: %v\n", r.name, err)
+		} else {
+			shares[r.name], all = build, append(all, build)
+		}
+	}
+	fmt.Fprintln(out, said)
+	if err := measure(min(rounds, leastRounds), all); err != nil {
+		return nil, nil, err
+	}
+	goals := []goal{{name: "kernels-yaml-lines", measured: float64(lines), limit: 20}}
+	for _, r := range kernelRivals {
+		if build := shares[r.name]; build != nil {
+			goals = append(goals, goal{name: "kernels-build-cpu." + r.name, measured: cpuRatio(module, build),
+				limit: r.share})
+		}
+	}
+	info, err := os.Stat(b.library())
+	if err != nil {
+		return nil, nil, err
+	}
+	return all, append(goals, goal{name: "kernels-stripped-size", measured: float64(info.Size()) / 1000, limit: 60,
+		unit: "KB"}), nil
+}
+
+// leastRounds are the rounds from which on the builds of rivals are worth their minute.
+const leastRounds = 3
+
+// library is the module that module builds.
+func (b *kernelsBench) library() string { return filepath.Join(b.dir, "example", "_kernels.so") }
 
 type kernelsBench struct{ dir, tool string }
 
@@ -98,32 +146,23 @@ func (b *kernelsBench) many(n int) *command {
 // axpyAndSoftmax has a description and its C.
 const axpyAndSoftmax = "bench/testdata/kernels/axpy_softmax"
 
-// module builds that of two kernels, and tells its size without symbols.
-func (b *kernelsBench) module(rounds int) (*command, int64, error) {
+// module is the build of two kernels.
+func (b *kernelsBench) module() (*command, error) {
 	home := filepath.Join(b.dir, "example")
 	if err := os.CopyFS(home, os.DirFS(axpyAndSoftmax)); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	generate := exec.Command(b.tool, "generate", "--config", filepath.Join(home, "dlpackgen.yaml"))
 	if said, err := generate.CombinedOutput(); err != nil {
-		return nil, 0, fmt.Errorf("generate: %w\n%s", err, said)
+		return nil, fmt.Errorf("generate: %w\n%s", err, said)
 	}
-	const asked = "import sysconfig; print(sysconfig.get_paths()['include'])"
-	headers, err := exec.Command(".venv/bin/python", "-c", asked).Output()
+	headers, err := asked("import sysconfig; print(sysconfig.get_paths()['include'])")
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	made, library := filepath.Join(home, "generated"), filepath.Join(home, "_kernels.so")
-	build := &command{name: "build, axpy and softmax", argv: []string{"gcc", "-std=c11", "-O2", "-shared", "-fPIC", "-s",
+	made := filepath.Join(home, "generated")
+	return &command{name: "build, axpy and softmax", argv: []string{"gcc", "-std=c11", "-O2", "-shared", "-fPIC", "-s",
 		"-DPy_LIMITED_API=0x030B0000", "-I" + made + "/c", "-I" + made + "/python", "-I" + made + "/kernels",
-		"-I" + strings.TrimSpace(string(headers)), "-o", library, made + "/python/_kernels.c",
-		made + "/kernels/kernels.c", filepath.Join(home, "kernels_impl.c"), "-lm"}}
-	if err := measure(min(rounds, 3), []*command{build}); err != nil {
-		return nil, 0, err
-	}
-	info, err := os.Stat(library)
-	if err != nil {
-		return nil, 0, err
-	}
-	return build, info.Size(), nil
+		"-I" + headers[0], "-o", b.library(), made + "/python/_kernels.c",
+		made + "/kernels/kernels.c", filepath.Join(home, "kernels_impl.c"), "-lm"}}, nil
 }

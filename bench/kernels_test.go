@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os/exec"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,7 +25,37 @@ func TestKernelsAreMeasured(t *testing.T) {
 		measured[g.name] = g.measured
 		assert.Positive(t, g.measured, g.name)
 	}
-	require.Len(t, measured, 7)
+	require.Len(t, measured, 6)
 	assert.Equal(t, 15.0, measured["kernels-yaml-lines"], "of axpy_softmax, with the line above them")
 	assert.Less(t, measured["kernels-generate-1000-peak"], 130.0, "MiB: the garbage is collected")
+}
+
+// The module by its rivals has more lines than the description.
+func TestLinesOfRivals(t *testing.T) {
+	t.Chdir("..")
+	lines, err := linesOf(axpyAndSoftmax + "/dlpackgen.yaml")
+	require.NoError(t, err)
+	for _, r := range kernelRivals {
+		theirs, err := linesOfRival(rivals + r.source)
+		require.NoError(t, err)
+		assert.Greater(t, theirs, lines, r.name)
+	}
+}
+
+// The module by its rivals compiles. TestKernelsAreMeasured has one round, which does not build it.
+func TestRivalsOfKernelsCompile(t *testing.T) {
+	tier.OnlyNightly(t)
+	t.Chdir("..")
+	b := &kernelsBench{dir: t.TempDir()}
+	build, err := b.tvmffi(rivals + "by_tvm_ffi.cpp")
+	if err != nil {
+		t.Skip("needs tvm-ffi: pip install -r tests/requirements-frameworks.txt")
+	}
+	_, err = build.once()
+	require.NoError(t, err)
+	include, err := asked("import nanobind, sysconfig; print(nanobind.include_dir(), sysconfig.get_path('include'))")
+	require.NoError(t, err)
+	out, err := exec.Command("g++", "-std=c++17", "-fsyntax-only", "-I"+include[0], "-I"+include[1],
+		rivals+"by_nanobind.cpp").CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }

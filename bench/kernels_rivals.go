@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// rivals has the module of axpyAndSoftmax by nanobind and by tvm-ffi.
+const rivals = "bench/testdata/kernels/rivals/"
+
+// rival is the same module by another library: its author's lines, and its build.
+type rival struct {
+	name   string
+	source string  // below rivals
+	share  float64 // of the rival's build that ours may take
+	build  func(b *kernelsBench, source string) (*command, error)
+}
+
+var kernelRivals = []rival{
+	{"nanobind", "by_nanobind.cpp", 0.15, (*kernelsBench).nanobind},
+	{"tvm-ffi", "by_tvm_ffi.cpp", 0.6, (*kernelsBench).tvmffi},
+}
+
+// asked runs a line of Python that prints words.
+func asked(line string) ([]string, error) {
+	said, err := exec.Command(".venv/bin/python", "-c", line).Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w (make setup)", line, err)
+	}
+	return strings.Fields(string(said)), nil
+}
+
+// nanobind builds as its documentation says: by its CMake function, which compiles nanobind's own
+// sources too.
+func (b *kernelsBench) nanobind(source string) (*command, error) {
+	where, err := asked("import nanobind; print(nanobind.cmake_dir())")
+	if err != nil {
+		return nil, err
+	}
+	python, err := filepath.Abs(".venv/bin/python")
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Join(b.dir, "nanobind")
+	configure := exec.Command("cmake", "-G", "Ninja", "-S", filepath.Dir(source), "-B", folder,
+		"-DCMAKE_BUILD_TYPE=Release", "-DPython_EXECUTABLE="+python, "-Dnanobind_DIR="+where[0])
+	if said, err := configure.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("cmake: %w\n%s", err, said)
+	}
+	clean := func() error { return exec.Command("cmake", "--build", folder, "--target", "clean").Run() }
+	return &command{name: "build, the same by nanobind", argv: []string{"cmake", "--build", folder}, prepare: clean}, nil
+}
+
+// tvmffi builds with the flags of tvm_ffi.cpp.build.
+func (b *kernelsBench) tvmffi(source string) (*command, error) {
+	found, err := asked("import tvm_ffi.libinfo as i; print(i.find_include_path(), i.find_dlpack_include_path(), " +
+		"i.find_libtvm_ffi())")
+	if err != nil {
+		return nil, err
+	}
+	return &command{name: "build, the same by tvm-ffi", argv: []string{"g++", "-std=c++17", "-fPIC", "-O2", "-shared",
+		"-I" + found[0], "-I" + found[1], "-o", filepath.Join(b.dir, "by_tvm_ffi.so"), source, found[2]}}, nil
+}
+
+// linesOfRival counts the lines that its author writes, without empty ones, comments and what the
+// kernels compute.
+func linesOfRival(source string) (lines int, err error) {
+	text, err := os.ReadFile(source)
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+			lines++
+		}
+	}
+	return lines, err
+}
