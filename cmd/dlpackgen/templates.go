@@ -148,6 +148,18 @@ func addSource(root *os.Root, folder, name string, e fs.DirEntry, all *[]emit.So
 		return noTemplate(file, "%v", err)
 	}
 	*all = append(*all, emit.Source{Path: name, File: file, Data: data})
+	return withinFolder(folder, *all)
+}
+
+// withinFolder rejects a folder whose files are too large together.
+func withinFolder(folder string, all []emit.Source) error {
+	total := 0
+	for _, s := range all {
+		total += len(s.Data)
+	}
+	if total > templated.MaxFolder {
+		return noTemplate(folder, "the files of the folder have more than %d bytes together", templated.MaxFolder)
+	}
 	return nil
 }
 

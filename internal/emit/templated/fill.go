@@ -3,7 +3,6 @@ package templated
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,9 +14,6 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
-// maxSteps limits the work of one file: the nodes of a template that are executed in its loops.
-const maxSteps = 1_000_000
-
 // set is every template of the folder, each under its path: any may include any other.
 type set struct {
 	templates *template.Template
@@ -26,7 +22,7 @@ type set struct {
 
 // parse reads every template, and makes each loop count its steps.
 func (r *renderer) parse() *set {
-	s := &set{budget: &budget{}}
+	s := &set{budget: newBudget()}
 	s.templates = template.New("").Funcs(functions(s.budget)).Option("missingkey=error")
 	for _, source := range r.model.Templates {
 		if !isTemplate(source.Path) {
@@ -49,27 +45,30 @@ func (r *renderer) parse() *set {
 
 // fill makes the text of one file.
 func (r *renderer) fill(s *set, source emit.Source) []byte {
-	s.budget.reset()
+	s.budget.depth = maxDepth // of the file before, which may have ended in an included template
 	var out bytes.Buffer
-	err := s.templates.ExecuteTemplate(&limited{buffer: &out}, source.Path, r.data)
+	err := s.templates.ExecuteTemplate(&limited{buffer: &out, budget: s.budget}, source.Path, r.data)
 	if err != nil {
 		r.failAt(source, err)
 	}
 	return out.Bytes()
 }
 
-// limited stops a template whose output is too large.
-type limited struct{ buffer *bytes.Buffer }
+// limited stops a target whose files are too large together.
+type limited struct {
+	buffer *bytes.Buffer
+	budget *budget
+}
 
 // Write appends to the output, up to the limit.
 func (l *limited) Write(p []byte) (int, error) {
-	if l.buffer.Len()+len(p) > MaxOutput {
-		return 0, fmt.Errorf("the output has more than %d bytes", MaxOutput)
+	if err := l.budget.writes(len(p)); err != nil {
+		return 0, err
 	}
 	return l.buffer.Write(p)
 }
 
-// count lets each loop and each included template count its nodes before it runs.
+// count lets each loop and each included template count its steps before it runs.
 func count(list *parse.ListNode) {
 	for _, n := range list.Nodes {
 		switch n := n.(type) {
@@ -94,7 +93,49 @@ func countBranch(b *parse.BranchNode) {
 
 // prepend puts a call of the counter before the nodes of a list.
 func prepend(list *parse.ListNode) {
-	list.Nodes = append(calls(counter+" "+strconv.Itoa(len(list.Nodes)+1)), list.Nodes...)
+	n := 1
+	for _, node := range list.Nodes {
+		n += steps(node)
+	}
+	list.Nodes = append(calls(counter+" "+strconv.Itoa(n)), list.Nodes...)
+}
+
+// steps is the work of a node outside of the lists in it, which count themselves: one for it, and
+// one for each operand, in calls within calls too.
+func steps(n parse.Node) int {
+	switch n := n.(type) {
+	case *parse.ActionNode:
+		return 1 + stepsOfPipe(n.Pipe)
+	case *parse.RangeNode:
+		return 1 + stepsOfPipe(n.Pipe)
+	case *parse.IfNode:
+		return 1 + stepsOfPipe(n.Pipe)
+	case *parse.WithNode:
+		return 1 + stepsOfPipe(n.Pipe)
+	case *parse.TemplateNode:
+		return 1 + stepsOfPipe(n.Pipe)
+	case *parse.PipeNode:
+		return 1 + stepsOfPipe(n)
+	case *parse.FieldNode:
+		return len(n.Ident)
+	case *parse.VariableNode:
+		return len(n.Ident)
+	case *parse.ChainNode:
+		return len(n.Field) + steps(n.Node)
+	}
+	return 1
+}
+
+func stepsOfPipe(p *parse.PipeNode) (n int) {
+	if p == nil { // of a template that is included without data
+		return 0
+	}
+	for _, cmd := range p.Cmds {
+		for _, arg := range cmd.Args {
+			n += steps(arg)
+		}
+	}
+	return n
 }
 
 // calls is the nodes of a call of one of the functions that count.
@@ -124,7 +165,8 @@ func (r *renderer) failAt(source emit.Source, err error) {
 	}
 	var spent *spentError
 	if errors.As(err, &spent) {
-		text, d.Hint = spent.Error(), "loop over less, or include fewer templates in each other"
+		text, d.Hint = spent.Error(), "loop over less, include fewer templates in each other, or split the target: the "+
+			"limits hold for all its files together"
 	}
 	if strings.Contains(text, "map has no entry for key") {
 		d.Hint = "docs/model.md lists the keys; `dlpackgen model` prints them"

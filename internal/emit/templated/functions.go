@@ -19,17 +19,30 @@ const (
 	leave   = "dlpackgen_leave"
 )
 
-// maxDepth limits templates that include themselves.
-const maxDepth = 200
+// The limits of a target: a run must not take minutes for a folder of 500 files, each of which is
+// within a limit.
+const (
+	maxSteps = 5_000_000     // nodes and operands of templates that are executed
+	maxText  = 2 * MaxOutput // bytes that functions read and make: variables can double a text in each step
+	maxDepth = 200           // of templates that include themselves
+)
 
-// maxText limits what functions read and make during one file: variables can double a text in each
-// step, and functions can read it over and over.
-const maxText = 4 * MaxOutput
+// budget is what the files of a target may still do, all of them together.
+type budget struct {
+	steps, text, output, depth int
+	spent                      bool // one of the first three is exceeded
+}
 
-// budget is what one file may still do.
-type budget struct{ steps, text, depth int }
+func newBudget() *budget { return &budget{steps: maxSteps, text: maxText, output: MaxOutput, depth: maxDepth} }
 
-func (b *budget) reset() { b.steps, b.text, b.depth = maxSteps, maxText, maxDepth }
+// take counts something against what is left of it.
+func (b *budget) take(left *int, n int, problem string, limit int) error {
+	if *left -= n; *left < 0 {
+		b.spent = true
+		return &spentError{fmt.Sprintf(problem, limit)}
+	}
+	return nil
+}
 
 // spentError is a template that did too much.
 type spentError struct{ text string }
@@ -38,10 +51,12 @@ type spentError struct{ text string }
 func (e *spentError) Error() string { return e.text }
 
 func (b *budget) step(n int) (string, error) {
-	if b.steps -= n; b.steps < 0 {
-		return "", &spentError{fmt.Sprintf("the template took more than %d steps", maxSteps)}
-	}
-	return "", nil
+	return "", b.take(&b.steps, n, "the templates took more than %d steps", maxSteps)
+}
+
+// writes counts bytes of files.
+func (b *budget) writes(n int) error {
+	return b.take(&b.output, n, "the files of the target have more than %d bytes", MaxOutput)
 }
 
 func (b *budget) enter() (string, error) {
@@ -58,10 +73,7 @@ func (b *budget) leave() string {
 
 // charge counts bytes that functions read or make.
 func (b *budget) charge(n int) error {
-	if b.text -= n; b.text < 0 {
-		return &spentError{fmt.Sprintf("functions of the template read and made more than %d bytes", maxText)}
-	}
-	return nil
+	return b.take(&b.text, n, "functions of the templates read and made more than %d bytes", maxText)
 }
 
 // callCost is what a function is charged beside its texts.
@@ -315,8 +327,25 @@ func replacePrints(f template.FuncMap, b *budget) {
 		if wide.MatchString(strings.ReplaceAll(format, "%%", "")) {
 			return "", errors.New("printf takes widths and precisions up to 99, and no operands by number or `*`")
 		}
-		return printed(func() string { return fmt.Sprintf(format, values...) }, append([]any{format}, values...))
+		if verb := unknownVerb.FindString(strings.ReplaceAll(format, "%%", "")); verb != "" {
+			return "", fmt.Errorf("printf has no verb %s: use %%v, %%s, %%q, %%d, %%x, %%X, %%o, %%b, %%c, %%t or %%U", verb)
+		}
+		made, err := printed(func() string { return fmt.Sprintf(format, values...) }, append([]any{format}, values...))
+		if err == nil && mismatched(made, format, values) {
+			err = fmt.Errorf("the verbs of %q do not fit the values: %s", format, made)
+		}
+		return made, err
 	}
+}
+
+// unknownVerb is a verb that is not documented: %p prints addresses, which differ in each run.
+var unknownVerb = regexp.MustCompile(`%[-+# 0-9.]*(?:[^-+# 0-9.vsqdxXobctU]|$)`)
+
+// mismatched tells whether fmt wrote a complaint, such as %!d(string=x), into a text.
+func mismatched(made, format string, values []any) bool {
+	const complaint = "%!"
+	return strings.Contains(made, complaint) && !strings.Contains(format, "%"+complaint) &&
+		!strings.Contains(fmt.Sprint(values...), complaint)
 }
 
 const maxIndent = 100

@@ -20,11 +20,12 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/relpath"
 )
 
-// The limits of a folder.
+// The limits of a target.
 const (
-	MaxFiles  = 500
-	MaxBytes  = 1 << 20 // of one file
-	MaxOutput = 8 << 20 // of one file
+	MaxFiles  = 500      // of the folder
+	MaxBytes  = 1 << 20  // of one file of the folder
+	MaxFolder = 16 << 20 // of all files of the folder
+	MaxOutput = 32 << 20 // of all files that the target makes
 )
 
 const (
@@ -114,6 +115,9 @@ func (r *renderer) assets(set *set) emit.Manifest {
 		if isPart(s.Path) {
 			continue
 		}
+		if set.budget.spent {
+			break // one finding about the target's limits is enough
+		}
 		to, text := strings.TrimSuffix(s.Path, suffix), s.Data
 		if taken[to] {
 			r.fail(s, "rename one of the two", "another file makes %s too", to)
@@ -122,6 +126,8 @@ func (r *renderer) assets(set *set) emit.Manifest {
 		taken[to] = true
 		if isTemplate(s.Path) {
 			text = r.fill(set, s)
+		} else if err := set.budget.writes(len(text)); err != nil {
+			r.failAt(s, err)
 		}
 		if banner, ok := r.banner(s, to); ok {
 			made.Assets = append(made.Assets, emit.Asset{To: to, Text: headed(banner, text), Verbatim: true})

@@ -61,6 +61,7 @@ func TestFunctions(t *testing.T) {
 		`{{gt "b" "c"}} {{ge true false}}`:                                            "false true",
 		`{{index (dict "a" (dict "b" 3)) "a" "b"}} {{if index (dict) "no"}}x{{end}}`:  "3 ",
 		`{{printf "%d%% [%2d]" 5 6}}`:                                                 "5% [ 6]",
+		`{{printf "%s %q %-4s|%#x %v" "50%!" "%!" "a" 16 true}} {{printf "%%!"}}`:     `50%! "%!" a   |0x10 true %!`,
 		`{{range $i, $m := .models}}{{if eq $i 1}}{{break}}{{end}}{{$m.name}}{{end}}`: "lp64",
 	} {
 		assert.Equal(t, want, text(t, template), template)
@@ -151,12 +152,12 @@ func TestMistakesAndLimits(t *testing.T) {
 		"environment":      {folder{"a.rs.tmpl": `{{env "HOME"}}`}, `function "env" not defined`},
 		"call":             {folder{"a.rs.tmpl": `{{call .dlpack}}`}, "call is not available in templates"},
 		"endless include":  {folder{"a.rs.tmpl": `{{template "a.rs.tmpl" .}}`}, "templates include each other more than 200 deep"},
-		"nested loops":     {folder{"a.rs.tmpl": nested}, "the template took more than 1000000 steps"},
-		"a large count":    {folder{"a.rs.tmpl": "{{range 1000000000000}}{{end}}"}, "the template took more than 1000000 steps"},
-		"doubled includes": {doubling(60), "the template took more than 1000000 steps"},
+		"nested loops":     {folder{"a.rs.tmpl": nested}, "the templates took more than 5000000 steps"},
+		"a large count":    {folder{"a.rs.tmpl": "{{range 1000000000000}}{{end}}"}, "the templates took more than 5000000 steps"},
+		"doubled includes": {doubling(60), "the templates took more than 5000000 steps"},
 		"doubled text": {folder{"a.rs.tmpl": `{{$x := "x"}}{{range 60}}{{$x = print $x $x}}{{end}}`},
-			"functions of the template read and made more than"},
-		"much output":   {folder{"a.rs.tmpl": `{{range 100000}}` + strings.Repeat("x", 1000) + `{{end}}`}, "the output has more than"},
+			"functions of the templates read and made more than"},
+		"much output":   {folder{"a.rs.tmpl": `{{range 40000}}` + strings.Repeat("x", 1000) + `{{end}}`}, "the files of the target have more than"},
 		"a large file":  {folder{"a.rs": strings.Repeat("x", MaxBytes+1)}, "t/a.rs: error: the file has more than"},
 		"no text":       {folder{"a.rs": "\xff"}, "t/a.rs: error: the file is not UTF-8 text"},
 		"a NUL":         {folder{"a.rs": "\x00"}, "t/a.rs: error: the file is not UTF-8 text"},
@@ -166,7 +167,7 @@ func TestMistakesAndLimits(t *testing.T) {
 		"hex of a text": {folder{"a.rs.tmpl": `{{hex "x"}}`}, "expected an integer, got x"},
 		"half a pair":   {folder{"a.rs.tmpl": `{{dict "x"}}`}, "dict takes names and values in turn"},
 		"many replacements": {folder{"a.rs.tmpl": `{{$x := "x"}}{{range 22}}{{$x = print $x $x}}{{end}}{{replace "x" $x $x}}`},
-			"functions of the template read and made more than"},
+			"functions of the templates read and made more than"},
 		"one value":      {folder{"a.rs.tmpl": `{{eq 1}}`}, "eq takes two values or more"},
 		"unlike values":  {folder{"a.rs.tmpl": `{{eq "x" 1}}`}, "got string and int"},
 		"a truth and 1":  {folder{"a.rs.tmpl": `{{lt true 1}}`}, "got bool and int"},
@@ -174,10 +175,17 @@ func TestMistakesAndLimits(t *testing.T) {
 		"a wide column":  {folder{"a.rs.tmpl": `{{printf "%100d" 1}}`}, "printf takes widths and precisions up to 99"},
 		"one operand many times": {folder{"a.rs.tmpl": `{{printf "%[1]d%[1]d" 1}}`},
 			"printf takes widths and precisions up to 99"},
+		"an address":       {folder{"a.rs.tmpl": `{{printf "%5p" .flags}}`}, "printf has no verb %5p: use %v, %s"},
+		"no verb":          {folder{"a.rs.tmpl": `{{printf "50%" }}`}, "printf has no verb %: use"},
+		"another type":     {folder{"a.rs.tmpl": `{{printf "%d" "x"}}`}, `the verbs of "%d" do not fit the values: %!d(string=x)`},
+		"too few values":   {folder{"a.rs.tmpl": `{{printf "%d"}}`}, `do not fit the values: %!d(MISSING)`},
+		"too many values":  {folder{"a.rs.tmpl": `{{printf "a" 1}}`}, `do not fit the values: a%!(EXTRA int=1)`},
+		"calls in one node": {folder{"a.rs.tmpl": `{{range 2000}}{{$x := ` + strings.Repeat("(add 1 ", 2000) + "1" +
+			strings.Repeat(")", 2000) + `}}{{end}}`}, "the templates took more than 5000000 steps"},
 		"doubled data": {folder{"a.rs.tmpl": `{{$x := dict}}{{range 60}}{{$x = dict "a" $x "b" $x}}{{end}}{{print $x}}`},
-			"functions of the template read and made more than"},
+			"functions of the templates read and made more than"},
 		"long lines begun": {folder{"a.rs.tmpl": `{{$x := "\n"}}{{range 20}}{{$x = print $x $x}}{{end}}{{indent 100 $x}}`},
-			"functions of the template read and made more than"},
+			"functions of the templates read and made more than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, problem := made(t, c.files, nil)
@@ -194,9 +202,39 @@ func TestFunctionsCountWhatTheyRead(t *testing.T) {
 		`eq $x $y`, `ne $x $y`, `lt $x $y`, `dict $x 1`, `index (dict "a" 1) $x`, `printf "%.1s" $x`, `len (print $x)`} {
 		t.Run(call, func(t *testing.T) {
 			_, problem := made(t, folder{"a.rs.tmpl": long + `{{range 1000}}{{$z := ` + call + `}}{{end}}`}, nil)
-			assert.Contains(t, problem, "functions of the template read and made more than")
+			assert.Contains(t, problem, "functions of the templates read and made more than")
 		})
 	}
+}
+
+// Each file is within every limit, and all of them together are not: a target has one budget.
+func TestTheLimitsAreThoseOfATarget(t *testing.T) {
+	heavy := func(each string) folder {
+		files := folder{}
+		for i := range 40 {
+			files[fmt.Sprintf("f%d.rs.tmpl", i)] = each
+		}
+		return files
+	}
+	for name, c := range map[string]struct{ each, want string }{
+		"steps":  {`{{range 100000}}{{$x := 1}}{{end}}`, "the templates took more than 5000000 steps"},
+		"output": {`{{range 1000}}` + strings.Repeat("x", 1000) + `{{end}}`, "the files of the target have more than"},
+		"text":   {`{{range 1000}}{{$x := print "` + strings.Repeat("x", 1000) + `"}}{{end}}`, "functions of the templates read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, problem := made(t, folder{"one.rs.tmpl": c.each}, nil)
+			assert.Empty(t, problem, "one file is within the limit")
+			_, problem = made(t, heavy(c.each), nil)
+			assert.Contains(t, problem, c.want)
+			assert.Equal(t, 1, strings.Count(problem, "error:"), "one finding, not one for each file")
+		})
+	}
+	copied := folder{}
+	for i := range 40 {
+		copied[fmt.Sprintf("f%d.rs", i)] = strings.Repeat("x", MaxBytes)
+	}
+	_, problem := made(t, copied, nil)
+	assert.Contains(t, problem, "the files of the target have more than")
 }
 
 // Without its templates, as when a config is decoded, the target makes nothing and finds nothing.
