@@ -52,8 +52,29 @@ func build(t testing.TB, folder, out string, env ...string) {
 	for _, line := range []string{"init --quiet", "add .", "-c user.name=x -c user.email=x@example.org commit --quiet -m x"} {
 		run(t, folder, env, append([]string{"git"}, strings.Fields(line)...)...)
 	}
-	run(t, filepath.Join(folder, "tools", "release"), env, "go", "run", ".", "-root", "../..", "-out", out,
-		"-platforms", strings.Join(platforms(), ","))
+	argv := []string{"go", "run", ".", "-root", "../..", "-out", out, "-platforms", strings.Join(platforms(), ",")}
+	if !tier.IsNightly() {
+		argv = append(argv, "-quick")
+	}
+	run(t, filepath.Join(folder, "tools", "release"), env, argv...)
+}
+
+// Each wheel has at most 4 MB. Compressing one takes 20 seconds: make bench prints that of its machine.
+func TestWheelsAreSmall(t *testing.T) {
+	heavy(t)
+	if !tier.IsNightly() {
+		t.Skip("wheels are compressed fast here: left to make nightly, and to make bench ONLY=release")
+	}
+	testtool.Require(t, "zopfli", "zopfli")
+	dir, _ := published(t)
+	wheels, err := filepath.Glob(filepath.Join(dir, "*.whl"))
+	require.NoError(t, err)
+	require.Len(t, wheels, len(platforms()))
+	for _, wheel := range wheels {
+		info, err := os.Stat(wheel)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, info.Size(), int64(4_000_000), filepath.Base(wheel))
+	}
 }
 
 // platforms are those that a run builds: that of this machine, and in make nightly all six.

@@ -11,7 +11,7 @@ func (r *release) archives(binaries []binary, s *shared) (out []file, err error)
 		var data []byte
 		if b.os == "windows" {
 			name += ".zip"
-			data, err = zipped(r.when, sorted(files))
+			data, err = zipped(r.when, sorted(files), deflate)
 		} else {
 			name += ".tar.gz"
 			data, err = tarball(r.when, files)

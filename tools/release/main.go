@@ -16,15 +16,16 @@ func main() {
 	out := flag.String("out", "bin/release", "the `FOLDER` to write to, which is emptied first")
 	root := flag.String("root", ".", "the `FOLDER` of the checkout")
 	only := flag.String("platforms", strings.Join(names(platforms), ","), "the platforms, separated by commas")
+	quick := flag.Bool("quick", false, "compress wheels fast, for tests: they are a twentieth larger")
 	flag.Parse()
-	if err := run(*root, *out, strings.Split(*only, ",")); err != nil {
+	if err := run(*root, *out, strings.Split(*only, ","), *quick); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
 // run makes every file in memory before it touches the output folder.
-func run(root, out string, only []string) error {
+func run(root, out string, only []string, quick bool) error {
 	chosen, err := choose(only)
 	if err != nil {
 		return err
@@ -38,6 +39,7 @@ func run(root, out string, only []string) error {
 	if err != nil {
 		return err
 	}
+	r.quick = quick
 	files, err := r.files(chosen)
 	if err != nil {
 		return err

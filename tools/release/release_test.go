@@ -1,7 +1,11 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
+	"io/fs"
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -61,6 +65,45 @@ func TestLinksOfTheReadmeAreAbsolute(t *testing.T) {
 		if !strings.HasPrefix(string(m[1]), "https://") {
 			t.Errorf("the README of packages links %s", m[1])
 		}
+	}
+}
+
+// A program is compressed by zopfli, which makes it smaller; unzip reads both forms alike.
+func TestProgramsAreCompressedByZopfli(t *testing.T) {
+	source, err := os.ReadFile("release_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[string]int{}
+	for name, compress := range map[string]deflater{"zopfli": zopfli, "quick": deflate} {
+		if _, err := exec.LookPath("zopfli"); err != nil && name == "zopfli" {
+			t.Skip("needs zopfli (Debian: zopfli)")
+		}
+		packed, err := zipped(time.Unix(1767323045, 0), []file{program("p", source), {path: "a", data: source}}, compress)
+		if err != nil {
+			t.Fatal(err)
+		}
+		archive, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range archive.File {
+			if data, err := fs.ReadFile(archive, f.Name); err != nil || !bytes.Equal(data, source) {
+				t.Errorf("%s: %s has other bytes: %v", name, f.Name, err)
+			}
+		}
+		sizes[name] = len(packed)
+	}
+	if sizes["zopfli"] >= sizes["quick"] {
+		t.Errorf("sizes are %v", sizes)
+	}
+}
+
+// Without zopfli a release would have other bytes, so there is none.
+func TestZopfliIsRequired(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, err := zopfli([]byte("x")); err == nil || !strings.Contains(err.Error(), "Debian: zopfli") {
+		t.Errorf("zopfli gives %v", err)
 	}
 }
 

@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed all:python
@@ -15,31 +17,40 @@ var pythonSources embed.FS
 
 // wheels packs each program for pip, with the headers. The program lies in the wheel's scripts, so
 // that pip puts it on the PATH itself: a Python that starts it would take longer than its run.
-func (r *release) wheels(binaries []binary, s *shared) (out []file, err error) {
+func (r *release) wheels(binaries []binary, s *shared) ([]file, error) {
 	sources, err := subtree(pythonSources, "python")
 	if err != nil {
 		return nil, err
 	}
-	info := "dlpackgen-" + r.version + ".dist-info"
-	for _, b := range binaries {
-		tags, err := b.wheelTags()
-		if err != nil {
-			return nil, err
-		}
-		files := slices.Concat(below("dlpackgen", sources), below("dlpackgen/include", s.include),
-			below("dlpackgen/cmake", s.cmake),
-			[]file{program("dlpackgen-"+r.version+".data/scripts/"+b.program(), b.data),
-				{path: info + "/METADATA", data: r.metadata(s)}, {path: info + "/WHEEL", data: wheelFile(tags)},
-				{path: info + "/entry_points.txt", data: []byte(entryPoints)}},
-			below(info+"/licenses", s.licences))
-		files = append(files, record(files, info+"/RECORD"))
-		data, err := zipped(r.when, files)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, file{path: "dlpackgen-" + r.version + "-py3-none-" + strings.Join(tags, ".") + ".whl", data: data})
+	out, errs := make([]file, len(binaries)), make([]error, len(binaries))
+	var all sync.WaitGroup
+	for i, b := range binaries { // side by side, since zopfli is slow
+		all.Go(func() { out[i], errs[i] = r.wheel(b, s, sources) })
 	}
-	return out, nil
+	all.Wait()
+	return out, errors.Join(errs...)
+}
+
+// wheel packs the program of one platform.
+func (r *release) wheel(b binary, s *shared, sources []file) (file, error) {
+	tags, err := b.wheelTags()
+	if err != nil {
+		return file{}, err
+	}
+	info := "dlpackgen-" + r.version + ".dist-info"
+	files := slices.Concat(below("dlpackgen", sources), below("dlpackgen/include", s.include),
+		below("dlpackgen/cmake", s.cmake),
+		[]file{program("dlpackgen-"+r.version+".data/scripts/"+b.program(), b.data),
+			{path: info + "/METADATA", data: r.metadata(s)}, {path: info + "/WHEEL", data: wheelFile(tags)},
+			{path: info + "/entry_points.txt", data: []byte(entryPoints)}},
+		below(info+"/licenses", s.licences))
+	files = append(files, record(files, info+"/RECORD"))
+	compress := zopfli
+	if r.quick {
+		compress = deflate
+	}
+	data, err := zipped(r.when, files, compress)
+	return file{path: "dlpackgen-" + r.version + "-py3-none-" + strings.Join(tags, ".") + ".whl", data: data}, err
 }
 
 func subtree(tree fs.FS, dir string) ([]file, error) {

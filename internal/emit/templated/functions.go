@@ -33,7 +33,9 @@ type budget struct {
 	spent                      bool // one of the first three is exceeded
 }
 
-func newBudget() *budget { return &budget{steps: maxSteps, text: maxText, output: MaxOutput, depth: maxDepth} }
+func newBudget() *budget {
+	return &budget{steps: maxSteps, text: maxText, output: MaxOutput, depth: maxDepth}
+}
 
 // take counts something against what is left of it.
 func (b *budget) take(left *int, n int, problem string, limit int) error {
