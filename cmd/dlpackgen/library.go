@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/order"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -61,7 +61,7 @@ func (j *job) emitted(dir string, releases map[string]*spec.Release) (all []emit
 		}
 		all = append(all, emittedTarget{t, files})
 	}
-	slices.SortFunc(all, func(a, b emittedTarget) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(all, func(t emittedTarget) string { return t.Name })
 	return all, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/compat"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/order"
 )
 
 // Entry explains one code. Texts are Markdown whose only marks are `code` spans.
@@ -64,7 +65,7 @@ var All = sync.OnceValue(func() []Entry {
 	for _, g := range Groups() {
 		out = append(out, g.Entries...)
 	}
-	slices.SortFunc(out, func(a, b Entry) int { return cmp.Compare(a.Code, b.Code) })
+	order.By(out, func(e Entry) string { return e.Code })
 	return out
 })
 

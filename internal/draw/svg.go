@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"encoding/xml"
 	"fmt"
 	"math"
 	"reflect"
@@ -93,12 +92,11 @@ func num(v float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", v), "0"), ".")
 }
 
+// escapes are those of XML. Package encoding/xml would link its decoder into the program.
+var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
+
 func escape(s string) string {
-	var b strings.Builder
-	if err := xml.EscapeText(&b, []byte(s)); err != nil {
-		panic("unreachable: a strings.Builder takes everything: " + err.Error())
-	}
-	return b.String()
+	return escapes.Replace(s)
 }
 
 // section draws a group of models under one heading, in one or two columns, and

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/dlpackgen/dlpackgen/internal"
+	"github.com/dlpackgen/dlpackgen/internal/order"
 	"github.com/dlpackgen/dlpackgen/spec"
 	"github.com/dlpackgen/dlpackgen/templates"
 )
@@ -79,7 +80,7 @@ func sources() []source {
 			out = append(out, read(folder, tree)...)
 		}
 	}
-	slices.SortFunc(out, func(a, b source) int { return strings.Compare(a.path, b.path) })
+	order.By(out, func(s source) string { return s.path })
 	return out
 }
 

@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
-	"strings"
 	"syscall"
+
+	"github.com/dlpackgen/dlpackgen/internal/order"
 )
 
 // disk is every file operation of this package, on one open directory and with
@@ -165,7 +165,7 @@ func (d *rootDisk) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	defer dir.Close()
 	entries, err := dir.ReadDir(-1)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	order.By(entries, fs.DirEntry.Name)
 	return entries, err
 }
 

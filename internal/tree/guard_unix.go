@@ -5,8 +5,7 @@ package tree
 import (
 	"errors"
 	"os"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // guard locks the directory itself, so that no lock file is left in it. The
@@ -17,18 +16,18 @@ type guard struct{}
 // (they want it opened for writing) leave the runs unguarded: every file stays
 // whole even then, since each is renamed into place.
 func (*guard) take(dir *os.File, shared bool) error {
-	how := unix.LOCK_EX
+	how := syscall.LOCK_EX
 	if shared {
-		how = unix.LOCK_SH
+		how = syscall.LOCK_SH
 	}
 	for {
-		err := unix.Flock(int(dir.Fd()), how|unix.LOCK_NB)
+		err := syscall.Flock(int(dir.Fd()), how|syscall.LOCK_NB)
 		switch {
-		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, unix.EWOULDBLOCK):
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EWOULDBLOCK):
 			return errBusy
-		case errors.Is(err, unix.EBADF), errors.Is(err, unix.ENOTSUP), errors.Is(err, unix.ENOLCK), errors.Is(err,
-			unix.ENOSYS):
+		case errors.Is(err, syscall.EBADF), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOLCK),
+			errors.Is(err, syscall.ENOSYS):
 			return nil
 		default:
 			return err

@@ -4,15 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"os"
-
-	"golang.org/x/sys/windows"
+	"syscall"
+	"unsafe"
 )
+
+// The functions that package syscall lacks. golang.org/x/sys/windows has them, with a thousand others
+// that would be looked up by name in every program.
+var (
+	kernel32     = syscall.NewLazyDLL("kernel32.dll")
+	createMutex  = kernel32.NewProc("CreateMutexW")
+	releaseMutex = kernel32.NewProc("ReleaseMutex")
+)
+
+// waitTimeout is the result of a wait for what another has.
+const waitTimeout = 0x102
 
 // guard is a mutex named after the directory's identity on its volume: Windows
 // cannot lock a directory, and a lock file would stay behind. The system lets
 // go when the process ends.
 type guard struct {
-	mutex windows.Handle
+	mutex syscall.Handle
 }
 
 // take makes one attempt. Windows mutexes know no sharing, so that checks take
@@ -22,20 +33,21 @@ func (g *guard) take(dir *os.File, _ bool) error {
 	if err != nil {
 		return err
 	}
-	mutex, err := windows.CreateMutex(nil, false, name)
-	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
+	created, _, err := createMutex.Call(0, 0, uintptr(unsafe.Pointer(name)))
+	mutex := syscall.Handle(created)
+	if mutex == 0 && errors.Is(err, syscall.ERROR_ACCESS_DENIED) {
 		return errBusy // another user's mutex, and it lives only while that run does
 	}
-	if err != nil && !errors.Is(err, windows.ERROR_ALREADY_EXISTS) {
+	if mutex == 0 {
 		return os.NewSyscallError("CreateMutex", err)
 	}
-	event, err := windows.WaitForSingleObject(mutex, 0)
-	if event == windows.WAIT_OBJECT_0 || event == windows.WAIT_ABANDONED {
+	event, err := syscall.WaitForSingleObject(mutex, 0)
+	if event == syscall.WAIT_OBJECT_0 || event == syscall.WAIT_ABANDONED {
 		g.mutex = mutex
 		return nil
 	}
-	windows.CloseHandle(mutex)
-	if event == uint32(windows.WAIT_TIMEOUT) {
+	_ = syscall.CloseHandle(mutex)
+	if event == waitTimeout {
 		return errBusy
 	}
 	return os.NewSyscallError("WaitForSingleObject", err)
@@ -43,17 +55,17 @@ func (g *guard) take(dir *os.File, _ bool) error {
 
 func (g *guard) drop() {
 	if g.mutex != 0 {
-		windows.ReleaseMutex(g.mutex)
-		windows.CloseHandle(g.mutex)
+		_, _, _ = releaseMutex.Call(uintptr(g.mutex))
+		_ = syscall.CloseHandle(g.mutex)
 		g.mutex = 0
 	}
 }
 
 func guardName(dir *os.File) (*uint16, error) {
-	var info windows.ByHandleFileInformation
-	if err := windows.GetFileInformationByHandle(windows.Handle(dir.Fd()), &info); err != nil {
+	var info syscall.ByHandleFileInformation
+	if err := syscall.GetFileInformationByHandle(syscall.Handle(dir.Fd()), &info); err != nil {
 		return nil, os.NewSyscallError("GetFileInformationByHandle", err)
 	}
-	return windows.UTF16PtrFromString(fmt.Sprintf(`Global\dlpackgen-%08x-%08x%08x`,
+	return syscall.UTF16PtrFromString(fmt.Sprintf(`Global\dlpackgen-%08x-%08x%08x`,
 		info.VolumeSerialNumber, info.FileIndexHigh, info.FileIndexLow))
 }

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"path"
 	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/order"
 )
 
 // plan is what a run is to do. It is a function of the want and the snapshot,
@@ -72,7 +74,7 @@ func makePlan(w *want, s *snapshot) *plan {
 		p.judgeExtra(name, banner)
 	}
 	p.records()
-	slices.SortFunc(p.items, func(a, b Item) int { return cmp.Compare(a.Path, b.Path) })
+	order.By(p.items, func(it Item) string { return it.Path })
 	return &p.plan
 }
 
@@ -177,7 +179,7 @@ func (p *planner) records() {
 			New: p.plan.lock})
 	}
 	if len(p.changes) > 0 {
-		slices.SortFunc(p.changes, func(a, b change) int { return cmp.Compare(a.path, b.path) })
+		order.By(p.changes, func(c change) string { return c.path })
 		p.plan.journal = formatJournal(p.tool, p.changes)
 	}
 	p.unlog = p.interrupted || p.plan.journal != nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/order"
 )
 
 // Planned is a file that a run keeps up to date, or begins for its user.
@@ -27,7 +28,7 @@ func Plan(req Request) ([]Planned, error) {
 			all = append(all, Planned{Path: path.Join(t.Path, f.Path), Target: t.Name, File: f})
 		}
 	}
-	slices.SortFunc(all, func(a, b Planned) int { return cmp.Compare(a.Path, b.Path) })
+	order.By(all, func(p Planned) string { return p.Path })
 	if slices.ContainsFunc(all, func(p Planned) bool { return !p.File.Once }) {
 		all = append(all, Planned{Path: cmp.Or(req.Lock, DefaultLock)})
 	}

@@ -4,11 +4,11 @@ package tree
 
 import (
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 )
 
 // What is no regular file is never opened, and links are not followed.
@@ -31,7 +31,7 @@ func TestScanOfStrangeFiles(t *testing.T) {
 
 func makePipe(t *testing.T, name string) {
 	t.Helper()
-	require.NoError(t, unix.Mkfifo(name, 0o644))
+	require.NoError(t, syscall.Mkfifo(name, 0o644))
 }
 
 // A pipe where a folder of ours was is not opened either: the run ends, and says what is there.

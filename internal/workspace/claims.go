@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/order"
 	"github.com/dlpackgen/dlpackgen/internal/relpath"
 )
 
@@ -100,7 +101,7 @@ func (c *conflicts) overlapping() []int {
 			folders = append(folders, folder{within(relpath.Fold(root)), i})
 		}
 	}
-	slices.SortFunc(folders, func(a, b folder) int { return strings.Compare(a.path, b.path) })
+	order.By(folders, func(f folder) string { return f.path })
 	var all []int
 	var above []folder // those that hold the one at work
 	for _, f := range folders {

@@ -135,14 +135,17 @@ func zopfli(data []byte) ([]byte, error) {
 	return []byte(text), err
 }
 
-// zipped packs files in the order given, programs by their own compressor.
-func zipped(when time.Time, files []file, programs deflater) ([]byte, error) {
+// largeFile is the size from which a compressor of its own is worth its time.
+const largeFile = 16 << 10
+
+// zipped packs files in the order given, large ones by their own compressor.
+func zipped(when time.Time, files []file, large deflater) ([]byte, error) {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for _, f := range files {
 		compress := deflate
-		if f.perm()&0o111 != 0 {
-			compress = programs
+		if len(f.data) >= largeFile {
+			compress = large
 		}
 		data, err := compress(f.data)
 		if err != nil {
