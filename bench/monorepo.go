@@ -27,15 +27,16 @@ const oneOfMany = `  acme%[1]d:
       ACME_NO_MEMORY: {value: -2, kind: out_of_memory, text: the device has not as much memory}
 `
 
-// benchMonorepo measures generate and check for every config below a folder: beside one config that
-// makes the same files, for a tenth of the configs, and on one core.
+// benchMonorepo measures generate for every config below a folder: beside one config that makes the
+// same files, for a tenth of the configs, and on one core; and one config with ten times as much.
 func benchMonorepo(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := &monorepoBench{dir: dir, tool: filepath.Join(dir, "dlpackgen")}
 	if said, err := exec.Command("go", "build", "-o", b.tool, "./cmd/dlpackgen").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, said)
 	}
 	single, few, many, alone := b.one(100), b.many(100, 0), b.many(1000, 2), b.many(1000, 1)
-	all := []*command{single, few, many, alone}
+	large := b.one(1000)
+	all := []*command{single, few, many, alone, large}
 	if err := measure(rounds, all); err != nil {
 		return nil, err
 	}
@@ -46,6 +47,7 @@ func benchMonorepo(out io.Writer, dir string, rounds int) ([]goal, error) {
 	return []goal{
 		{name: "monorepo-cpu-over-one-config", measured: cpuRatio(few, single), limit: 2},
 		{name: "monorepo-1000-over-100-cpu", measured: cpuRatio(many, few), limit: 11},
+		{name: "one-config-1000-over-100-backends-cpu", measured: cpuRatio(large, single), limit: 13},
 		{name: "monorepo-1000-peak", measured: mib(middle(many.peaks())), limit: 300, unit: "MiB"},
 		{name: "monorepo-two-cores-over-one-wall", measured: ratio(many, alone), limit: 1 / 1.7},
 		{name: "monorepo-two-cores-over-one-cpu", measured: cpuRatio(many, alone), limit: 2 / 1.7},
@@ -56,7 +58,7 @@ type monorepoBench struct{ dir, tool string }
 
 // one generates the backends of one config from nothing.
 func (b *monorepoBench) one(n int) *command {
-	home := filepath.Join(b.dir, "one")
+	home := filepath.Join(b.dir, fmt.Sprint("one-", n))
 	var text strings.Builder
 	for i := range n {
 		fmt.Fprintf(&text, oneOfMany, i, 1000+i)

@@ -29,8 +29,13 @@ const memory = 72 << 20
 
 // expectMuch allows more memory for a large input: garbage would be collected all the time if what
 // is alive came near to the limit.
-func expectMuch(bytes int) {
-	if limit := int64(memory + 48*bytes); limit > debug.SetMemoryLimit(-1) {
+func expectMuch(bytes int) { raise(48 * int64(bytes)) }
+
+// expectFiles does so for files that are in memory until they are written.
+func expectFiles(bytes int64) { raise(2 * bytes) }
+
+func raise(more int64) {
+	if limit := memory + more; limit > debug.SetMemoryLimit(-1) {
 		debug.SetMemoryLimit(limit)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
@@ -15,6 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/gomod"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/tree"
+	"github.com/dlpackgen/dlpackgen/internal/workspace"
 )
 
 // request tells the tree whose files are meant, with none of them rendered.
@@ -49,11 +50,14 @@ func (j *job) render(dir string) ([]tree.Target, error) {
 		return nil, err
 	}
 	out, errs := make([]tree.Target, len(models)), make([]error, len(models))
-	var all sync.WaitGroup
-	for i, m := range models { // side by side: they share nothing but the releases, which nobody changes
-		all.Go(func() { errs[i] = guard(func() error { return render(&out[i], j.config.Selected[i], m) }) })
-	}
-	all.Wait()
+	var size atomic.Int64
+	workspace.Each(len(models), func(i int) { // they share nothing but the releases, which nobody changes
+		errs[i] = guard(func() error { return render(&out[i], j.config.Selected[i], models[i]) })
+		models[i] = nil
+		for _, f := range out[i].Files {
+			size.Add(int64(len(f.Data)))
+		}
+	}, func(int) { expectFiles(size.Load()) })
 	for _, err := range errs { // the first target's, whichever ends first
 		if err != nil {
 			return nil, err
@@ -79,17 +83,29 @@ func (j *job) models(dir string) ([]*emit.Model, error) {
 	return out, nil
 }
 
-func (j *job) model(t config.Target, dir string, releases map[string]*spec.Release) (*emit.Model, error) {
-	if releases[t.Release] == nil {
-		release, err := j.spec.Release(t.Release)
-		if err != nil {
-			return nil, err
-		}
-		releases[t.Release] = j.config.Extend(release)
+// release is the one that a target is made of. Targets share it, except for backends.
+func (j *job) release(t config.Target, releases map[string]*spec.Release) (*spec.Release, error) {
+	if known := releases[t.Release]; known != nil && t.Backend == nil {
+		return known, nil
 	}
-	m := &emit.Model{Release: releases[t.Release], Options: t.Options, Contracts: j.config.Contracts,
+	release, err := j.spec.Release(t.Release)
+	if err != nil {
+		return nil, err
+	}
+	release = j.config.ReleaseOf(t, release)
+	if t.Backend == nil {
+		releases[t.Release] = release
+	}
+	return release, nil
+}
+
+func (j *job) model(t config.Target, dir string, releases map[string]*spec.Release) (*emit.Model, error) {
+	release, err := j.release(t, releases)
+	if err != nil {
+		return nil, err
+	}
+	m := &emit.Model{Release: release, Options: t.Options, Contracts: j.config.Contracts,
 		Prefix: j.config.Prefix}
-	var err error
 	if m.Templates, err = j.templates(t); err != nil {
 		return nil, err
 	}

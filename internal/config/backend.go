@@ -36,7 +36,7 @@ func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, aske
 		if d.diags.Len() > before {
 			continue
 		}
-		t.Target = d.table.Vendor(b)
+		t.Target, t.Backend = d.table.Vendor(b), b
 		d.place(cfg, t, orElse(at, e.Key))
 		cfg.Backends = append(cfg.Backends, b)
 		out = append(out, ownBackend{b, e.Value})

@@ -193,3 +193,30 @@ func TestEmbeddedDescriptionsInAConfig(t *testing.T) {
 		assert.Equal(t, []*backend.Backend{&want}, cfg.Backends, name)
 	}
 }
+
+// The files of a backend grow with its own devices, not with the number of backends: they know
+// those that it declares or names, and those of the section.
+func TestABackendKnowsTheDevicesThatItNames(t *testing.T) {
+	text := "version: 1\ndevices: {kDLShared: {value: 900, doc: D.}}\nbackends:\n"
+	for i := range 3 {
+		text += fmt.Sprintf("  b%[1]d: {implementation: custom, title: B, doc: D., install_hint: p, status_type: int, devices: "+
+			"[{type: kDLB%[1]d, value: %[2]d, memory: device, id: ordinal}, {type: %[3]s, memory: host, id: zero}], "+
+			"streams: {none: 1, refused: []}, library: {linux: [l.so]}, functions: {f: {symbol: f, params: void}}, "+
+			"errors: {E: {value: -1, kind: driver_error, text: t}}}\n", i, 1000+i,
+			[]string{"kDLB1", "kDLShared", "kDLExtDev"}[i])
+	}
+	cfg, found := decode(t, text, Choice{})
+	require.Empty(t, found)
+	r, err := spec.Embedded().Release("1.3")
+	require.NoError(t, err)
+	common := len(spec.Find[*spec.Enum](r, deviceEnum).Values)
+	for i, want := range [][]string{{"kDLShared", "kDLB0", "kDLB1"}, {"kDLShared", "kDLB1"}, {"kDLShared", "kDLB2"}} {
+		var own []string
+		release := cfg.ReleaseOf(cfg.Selected[i], r)
+		for _, v := range spec.Find[*spec.Enum](release, deviceEnum).Values[common:] {
+			own = append(own, v.Name)
+		}
+		assert.Equal(t, want, own, cfg.Selected[i].Name)
+		assert.Len(t, release.Streams, len(r.Streams)+1)
+	}
+}

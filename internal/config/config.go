@@ -38,6 +38,7 @@ type Config struct {
 	Devices   []spec.EnumValue
 	Contracts []contract.Kernel  // those that are described by args and returns, likewise
 	Backends  []*backend.Backend // likewise; each is a target as well
+	section   []spec.EnumValue   // those of Devices that no backend brings
 }
 
 // Target is a row of the table with what the config says about it.
@@ -49,8 +50,9 @@ type Target struct {
 	// Templates is the folder of a target of the config's own: slashes, relative to the config's
 	// folder.
 	Templates   string
-	at          *yaml.Node // where the config lists it; nil without one
-	templatesAt *yaml.Node // the value of that key; nil without one
+	Backend     *backend.Backend // of a target that is a backend of the config's own; nil for others
+	at          *yaml.Node       // where the config lists it; nil without one
+	templatesAt *yaml.Node       // the value of that key; nil without one
 }
 
 // Choice is what the command line says about every config.

@@ -42,6 +42,26 @@ func (c *Config) Extend(r *spec.Release) *spec.Release {
 	return &extended
 }
 
+// ReleaseOf returns the release that a target is made of: of a backend, with its own devices and
+// those of the section alone. With the devices of all backends, the files of many would be too
+// large.
+func (c *Config) ReleaseOf(t Target, r *spec.Release) *spec.Release {
+	if t.Backend == nil {
+		return c.Extend(r)
+	}
+	own := &Config{Devices: slices.Clone(c.section), Backends: []*backend.Backend{t.Backend}}
+	for _, d := range t.Backend.Devices {
+		if i := slices.IndexFunc(c.Devices, named(d.Type)); i >= 0 && !slices.ContainsFunc(own.Devices, named(d.Type)) {
+			own.Devices = append(own.Devices, c.Devices[i])
+		}
+	}
+	return own.Extend(r)
+}
+
+func named(name string) func(spec.EnumValue) bool {
+	return func(v spec.EnumValue) bool { return v.Name == name }
+}
+
 // ownStreams returns the numbering of streams that a backend declares itself, under its name.
 func ownStreams(b *backend.Backend) []spec.StreamTable {
 	if !b.Streams.Given || b.Streams.Table != "" {
@@ -109,10 +129,12 @@ func (d *decoder) devices(cfg *Config, section *yaml.Node, backends []ownBackend
 			all = append(all, declaredDevice{device, at})
 		}
 	}
+	declared := len(all)
 	for _, b := range backends {
 		all = append(all, b.devices()...)
 	}
 	out := d.checkDevices(cfg, all)
+	cfg.section = slices.Clip(out[:declared])
 	if d.diags.Len() == before {
 		d.clashes(cfg, all, out)
 	}

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// The functions that package syscall lacks. golang.org/x/sys/windows has them, with a thousand others
-// that would be looked up by name in every program.
+// The functions that package syscall lacks. golang.org/x/sys/windows has them, with a thousand
+// others that would be part of the program.
 var (
 	kernel32     = syscall.NewLazyDLL("kernel32.dll")
 	createMutex  = kernel32.NewProc("CreateMutexW")

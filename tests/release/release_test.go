@@ -59,7 +59,8 @@ func build(t testing.TB, folder, out string, env ...string) {
 	run(t, filepath.Join(folder, "tools", "release"), env, argv...)
 }
 
-// Each wheel has at most 4 MB. Compressing one takes 20 seconds: make bench prints that of its machine.
+// Each wheel has at most 4 MB. Compressing one takes 20 seconds: make bench prints the size for its
+// machine.
 func TestWheelsAreSmall(t *testing.T) {
 	heavy(t)
 	if !tier.IsNightly() {

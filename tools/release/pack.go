@@ -116,8 +116,8 @@ func deflate(data []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// zopfli runs the program of that name, which makes streams a twentieth smaller. It takes 20 seconds
-// for a binary.
+// zopfli runs the program of that name, which makes streams a twentieth smaller. It takes 20
+// seconds for a binary.
 func zopfli(data []byte) ([]byte, error) {
 	in, err := os.CreateTemp("", "dlpackgen-zopfli-")
 	if err != nil {

@@ -79,7 +79,8 @@ func TestLargeFilesAreCompressedByZopfli(t *testing.T) {
 		if _, err := exec.LookPath("zopfli"); err != nil && name == "zopfli" {
 			t.Skip("needs zopfli (Debian: zopfli)")
 		}
-		packed, err := zipped(time.Unix(1767323045, 0), []file{program("p", source), {path: "a", data: []byte("a")}}, compress)
+		files := []file{program("p", source), {path: "a", data: []byte("a")}}
+		packed, err := zipped(time.Unix(1767323045, 0), files, compress)
 		if err != nil {
 			t.Fatal(err)
 		}
