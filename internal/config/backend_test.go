@@ -201,7 +201,7 @@ func TestABackendKnowsTheDevicesThatItNames(t *testing.T) {
 	for i := range 3 {
 		text += fmt.Sprintf("  b%[1]d: {implementation: custom, title: B, doc: D., install_hint: p, status_type: int, devices: "+
 			"[{type: kDLB%[1]d, value: %[2]d, memory: device, id: ordinal}, {type: %[3]s, memory: host, id: zero}], "+
-			"streams: {none: 1, refused: []}, library: {linux: [l.so]}, functions: {f: {symbol: f, params: void}}, "+
+			"streams: {none: 1, rejected: []}, library: {linux: [l.so]}, functions: {f: {symbol: f, params: void}}, "+
 			"errors: {E: {value: -1, kind: driver_error, text: t}}}\n", i, 1000+i,
 			[]string{"kDLB1", "kDLShared", "kDLExtDev"}[i])
 	}
