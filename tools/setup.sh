@@ -140,4 +140,4 @@ install_frameworks
 install_apart oneapi "SYCL and dpnp" 8000000
 install_apart tvm TVM 2000000
 install_apart docs "the documentation's generator" 500000
-install_apart ci "Conan, pre-commit and check-jsonschema" 500000
+install_apart ci "Conan, pre-commit, check-jsonschema and mypy" 500000

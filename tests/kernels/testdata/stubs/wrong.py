@@ -1,0 +1,24 @@
+"""Calls that a type checker rejects, each with the code of its error."""
+
+import numpy
+from tried import _kernels as k
+
+x = numpy.ones((2, 3), numpy.float32)
+k.scale([1.0, 2.0])  # arg-type
+k.scale(x, by="2")  # arg-type
+k.scale()  # call-arg
+k.scale(x, 2.0, 3.0)  # call-arg
+k.scale(x, of=2.0)  # call-arg
+k.usual(x, None, x)  # arg-type
+k.usual(x, x, x, None, x)  # call-arg
+k.pair(x, out=x)  # arg-type
+k.pair(x, out=(x, x, x))  # arg-type
+k.scalars(3, [1, 2, 3])  # arg-type
+k.scalars("mean", [1.5, 2, 3])  # list-item
+k.scalars("mean", 3)  # arg-type
+k.scalars("mean", [1, 2, 3], like=4)  # arg-type
+k.on_device(x, stream="7")  # arg-type
+k.axpy(1.0, x, x)  # attr-defined
+n: int = k.usual(x, x, x)  # assignment
+y: str = k.copies(x)[1]  # assignment
+k.scale(x).shape  # func-returns-value
