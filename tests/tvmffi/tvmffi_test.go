@@ -113,13 +113,13 @@ func TestSanitized(t *testing.T) {
 }
 
 // buildPlain makes a library without the module, which needs no symbols of Python.
-func (b builder) buildPlain(t *testing.T) {
+func (b builder) buildPlain(t *testing.T, flags ...string) {
 	t.Helper()
 	author, err := filepath.Abs("../kernels/testdata/author.c")
 	require.NoError(t, err)
-	b.run(t, testtool.Require(t, "gcc", "gcc"), append(slices.Clone(warnings), "-std=c11", "-O2", "-fPIC", "-shared",
-		"-fvisibility=hidden", "-Wl,-z,defs", "-Ic", "-Ikernels", "-o", "plain.so", "tvmffi/kernels_tvmffi.c",
-		"kernels/kernels.c", author, "-pthread")...)
+	b.run(t, testtool.Require(t, "gcc", "gcc"), slices.Concat(warnings, []string{"-std=c11", "-O2", "-fPIC", "-shared",
+		"-fvisibility=hidden", "-Wl,-z,defs", "-Ic", "-Ikernels", "-o", "plain.so"}, flags,
+		[]string{"tvmffi/kernels_tvmffi.c", "kernels/kernels.c", author, "-pthread"})...)
 }
 
 // The library of the functions alone needs nothing but libc.
@@ -133,7 +133,18 @@ func TestNeedsLibcAlone(t *testing.T) {
 	}
 }
 
-// tvm-ffi's C++ calls the functions with its own values, and gets its own errors.
+// streamMistakes pass another stream than that of the environment, each of which C++ sees.
+var streamMistakes = []mutation.Mutant{
+	{File: "tvmffi/kernels_tvmffi.c", Old: "return get((int32_t)device.device_type, device.device_id);",
+		New: "(void)get; return NULL;"},
+	{File: "tvmffi/kernels_tvmffi.c", Old: "return get((int32_t)device.device_type, device.device_id);",
+		New: "return get((int32_t)device.device_type, 0);"},
+	{File: "tvmffi/kernels_tvmffi.c", Old: "if (device.device_type == kDLCPU || !get) return NULL;",
+		New: "if (!get) return NULL;"},
+}
+
+// tvm-ffi's C++ calls the functions with its own values, and gets its own errors. The stream of its
+// environment reaches the kernels.
 func TestCpp(t *testing.T) {
 	b := prepare(t)
 	out, err := exec.Command(b.python, "-c", "import tvm_ffi; print(tvm_ffi.__path__[0])").Output()
@@ -143,8 +154,17 @@ func TestCpp(t *testing.T) {
 	require.NoError(t, err)
 	b.run(t, testtool.Require(t, "g++", "g++"), "-std=c++17", "-isystem", host+"/include", "-o", "caller", caller,
 		"-L"+host+"/lib", "-ltvm_ffi", "-Wl,-rpath,"+host+"/lib")
-	b.buildPlain(t)
+	written := mutation.Write(t, b.dir, streamMistakes)
+	require.Empty(t, written.Apart)
+	b.buildPlain(t, written.Flags...)
 	assert.Equal(t, "called\n", b.run(t, "./caller", "./plain.so"))
+	for i, mistake := range streamMistakes {
+		cmd := exec.Command("./caller", "./plain.so")
+		cmd.Dir, cmd.Env = b.dir, append(os.Environ(), mutation.Env(i+1))
+		out, err := cmd.CombinedOutput()
+		assert.Error(t, err, mistake.New)
+		assert.Contains(t, string(out), "devices(): the kernel failed with status ", mistake.New)
+	}
 }
 
 // TVM calls the functions of the module, as global functions, and from a compiled program.
@@ -160,6 +180,21 @@ func TestTVM(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	assert.Contains(t, string(out), "called by TVM")
+}
+
+// The last release of TVM with functions of another ABI calls them by their legacy names.
+func TestLegacyTVM(t *testing.T) {
+	b := prepare(t)
+	python := filepath.Join(golden.Root(t), ".cache/legacytvm/bin/python")
+	if !testtool.Has(python, "tvm") {
+		t.Skip("needs the wheels of tests/requirements-legacytvm.txt: make setup")
+	}
+	b.buildPlain(t)
+	cmd := exec.Command(python, "called_by_legacy_tvm.py")
+	cmd.Env = append(os.Environ(), "LIBRARY="+filepath.Join(b.dir, "plain.so"), "TVM_USE_RUNTIME_LIB=1")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "called by TVM 0.19")
 }
 
 // tvm-ffi's Rust calls the functions with its own tensors, and gets its own errors.
