@@ -4669,7 +4669,7 @@ static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, i
   *out = dlpackgen_without_offset(&own->dl_tensor);
   *flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
   if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-    return dlpackgen_reject("it is read-only, and the function writes to it");
+    return dlpackgen_reject("it is read-only, and this argument is written to");
   (void)scratch;
   return 0;
 }

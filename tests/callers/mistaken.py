@@ -1,11 +1,14 @@
 """Makes each mistake of a table through every host, and compares the errors.
 
 Usage: mistaken.py TABLE [HOST,...]
+
+The environment has the libraries of compiled languages: CPP, GO and COMPILED_TORCH.
 """
 
 import ctypes
 import importlib
 import mmap
+import os
 import pathlib
 import re
 import sys
@@ -131,7 +134,7 @@ def torch_of(value):
     import torch
 
     if isinstance(value, Elsewhere):
-        return torch.ones(value.array.shape, device="meta")
+        raise Skipped
     if isinstance(value, Graded):
         return torch.from_numpy(value.array).requires_grad_()
     return torch.from_numpy(value)
@@ -161,6 +164,44 @@ def torch():
 
     def call(kernel, args, keywords):
         return functions[kernel](*arrays(torch_of, args), **arrays(torch_of, keywords))
+
+    return call
+
+
+def compiled_torch():
+    import torch
+
+    torch.ops.load_library(os.environ["COMPILED_TORCH"])
+    functions = {"mix": torch.ops.mixed.mix, "fill": torch.ops.written.fill}
+
+    def call(kernel, args, keywords):
+        return functions[kernel](*arrays(torch_of, args), **arrays(torch_of, keywords))
+
+    return call
+
+
+def paddle_of(value):
+    import paddle
+
+    if isinstance(value, Elsewhere):
+        raise Skipped
+    if isinstance(value, Graded):
+        made = paddle.to_tensor(value.array)
+        made.stop_gradient = False
+        return made
+    if not value.flags.writeable:  # NumPy exports none
+        return paddle.to_tensor(value)
+    return paddle.from_dlpack(value)
+
+
+def paddle():
+    from mixed import kernels_paddle as mixed
+    from written import kernels_paddle as written
+
+    functions = {"mix": mixed.mix, "fill": written.fill}
+
+    def call(kernel, args, keywords):
+        return functions[kernel](*arrays(paddle_of, args), **arrays(paddle_of, keywords))
 
     return call
 
@@ -313,10 +354,106 @@ def ufunc():
     return call
 
 
+# Compiled languages, by ctypes: testdata/mistakes/called.h
+
+
+class Lent(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64), ("read_only", ctypes.c_int),
+    ]  # fmt: skip
+
+
+class Mixed(ctypes.Structure):
+    _fields_ = [
+        ("x", ctypes.POINTER(Lent)), ("weight", ctypes.POINTER(Lent)), ("places", ctypes.POINTER(Lent)),
+        ("by", ctypes.c_double), ("times", ctypes.c_int64), ("also", ctypes.c_int), ("bias", ctypes.POINTER(Lent)),
+        ("sizes", ctypes.POINTER(ctypes.c_int64)), ("nsizes", ctypes.c_int64), ("mode", ctypes.c_char_p),
+    ]  # fmt: skip
+
+
+CODES_OF = {"i": 0, "u": 1, "f": 2}
+
+
+def lent_of(value):
+    """A DLTensor, which lives as long as the array."""
+    if isinstance(value, Graded) or not (value is None or isinstance(value, (np.ndarray, Elsewhere))):
+        raise Skipped
+    if value is None:
+        return None
+    array, device = (value.array, 2) if isinstance(value, Elsewhere) else (value, 1)
+    extents = (ctypes.c_int64 * array.ndim)(*array.shape)
+    strides = (ctypes.c_int64 * array.ndim)(*[step // array.itemsize for step in array.strides])
+    return Lent(array.ctypes.data, device, 0, array.ndim, CODES_OF[array.dtype.kind], 8 * array.itemsize, 1, extents,
+                strides, 0, not array.flags.writeable)  # fmt: skip
+
+
+def compiles(values):
+    """Whether a compiler takes the scalars of mix()."""
+    kinds = {"by": float, "times": int, "also": bool, "sizes": list, "mode": str}
+    wrong = [k for k, v in values.items() if k in kinds and v is not None and type(v) is not kinds[k]]
+    has_all = values.get("times") is not None and "by" in values
+    fits = has_all and -(1 << 63) <= values["times"] < 1 << 63
+    return fits and not wrong and all(type(item) is int for item in values.get("sizes") or [])
+
+
+def mixed_of(args, keywords):
+    values = dict(zip(PARAMETERS["mix"], args))
+    if len(args) > len(PARAMETERS["mix"]) or set(keywords) & set(values) or set(keywords) - set(PARAMETERS["mix"]):
+        raise Skipped
+    values.update(keywords)
+    if not {"x", "weight", "places"} <= set(values) or not compiles(values):
+        raise Skipped
+    lent = {k: lent_of(values.get(k)) for k in ("x", "weight", "places", "bias")}
+    given = Mixed(**{k: ctypes.pointer(v) for k, v in lent.items() if v is not None})
+    given.by, given.times, given.also, given.nsizes = values["by"], values["times"], values.get("also", False), -1
+    given.mode = values["mode"].encode() if "mode" in values and values["mode"] is not None else None
+    if values.get("sizes") is not None:
+        given.sizes = (ctypes.c_int64 * len(values["sizes"]))(*values["sizes"])
+        given.nsizes = len(values["sizes"])
+    return given
+
+
+class Reported(Exception):
+    """An error of a compiled language, with the class that it names."""
+
+
+def compiled(file):
+    library = ctypes.CDLL(file)
+
+    def call(kernel, args, keywords):
+        text = ctypes.create_string_buffer(4096)
+        if kernel == "mix":
+            library.call_mix(ctypes.byref(mixed_of(args, keywords)), text, len(text))
+        else:
+            tiny, x, y = args
+            if not -128 <= tiny < 128:
+                raise Skipped
+            library.call_fill(ctypes.c_int8(tiny), ctypes.byref(lent_of(x)), ctypes.byref(lent_of(y)), text, len(text))
+        if text.value:
+            raise Reported(text.value.decode())
+
+    return call
+
+
+def cpp():
+    return compiled(os.environ["CPP"])
+
+
+def go():
+    return compiled(os.environ["GO"])
+
+
 HOSTS = {
     "python": python, "python over torch": python_torch, "python over tvm_ffi": python_tvm, "torch": torch,
     "jax": jax, "xla": xla, "tvmffi": tvmffi, "onnxruntime": onnxruntime, "ufunc": ufunc,
+    "paddle": paddle, "C++": cpp, "Go": go, "compiled torch": compiled_torch,
 }  # fmt: skip
+
+# It defines the operators that torch defines, so that a process has one of both.
+ALONE = "compiled torch"
 
 # What hosts make of an error
 
@@ -328,10 +465,11 @@ ORT = "[ONNXRuntimeError] : "
 INVALID, FAILED = f"InvalidArgument: {ORT}2 : INVALID_ARGUMENT", f"Fail: {ORT}1 : FAIL"
 
 
-def spelled(host, error):
-    """The ways in which a host spells an error of our code."""
+def spelled(host, error, runs):
+    """The ways in which a host spells an error of our code; `runs` is one of the kernel itself, which runs after JAX
+    has traced."""
     kind, _, sentence = error.partition(": ")
-    if host == "xla":
+    if host == "xla" or (host == "jax" and runs):
         return [f"JaxRuntimeError: {CODES[kind]}: {sentence}"]
     if host == "onnxruntime":
         ran = FAILED if kind == "RuntimeError" else INVALID
@@ -347,18 +485,24 @@ def outcome(call, text):
     except Skipped:
         return "cannot"
     except Exception as error:
-        return re.sub("0x[0-9a-f]+", "ADDRESS", f"{type(error).__name__}: {error}".split("\n")[0])
+        said = str(error) if isinstance(error, Reported) else f"{type(error).__name__}: {error}"
+        return re.sub("0x[0-9a-f]+", "ADDRESS", said.split("\n")[0])
     return "works"
 
 
+# Keys of the table for hosts whose cells are alike.
+ALIKE = {"C++": "C++, Go", "Go": "C++, Go", "compiled torch": "torch"}
+
+
 def wanted(host, row):
-    cell = row.get("but", {}).get(host)
+    cells, runs = row.get("but", {}), row.get("runs", False)
+    cell = cells.get(host, cells.get(ALIKE.get(host)))
     if cell is None:
-        return ["works"] if row["error"] == "works" else spelled(host, row["error"])
+        return ["works"] if row["error"] == "works" else spelled(host, row["error"], runs)
     if "own" in cell:
         return [cell["error"]]
     if "ours" in cell:
-        return spelled(host, cell["ours"]) if host == "xla" else [cell["ours"]]
+        return spelled(host, cell["ours"], runs) if host == "xla" else [cell["ours"]]
     return list(cell)
 
 
@@ -378,7 +522,7 @@ def check_table(table):
     used = set()
     for row in table["mistakes"]:
         for host, cell in row.get("but", {}).items():
-            assert host in HOSTS and list(cell) in FORMS, (row["mistake"], host, cell)
+            assert host in {*HOSTS, *ALIKE.values()} and list(cell) in FORMS, (row["mistake"], host, cell)
             used.add(cell.get("own"))
     assert used - {None} == set(table["rejections"]), used ^ set(table["rejections"])
     for name, rejection in table["rejections"].items():
@@ -401,8 +545,8 @@ def cited(rejection):
 if __name__ == "__main__":
     with open(sys.argv[1]) as file:
         table = yaml.safe_load(file)
-    hosts = sys.argv[2].split(",") if len(sys.argv) > 2 else list(HOSTS)
-    if len(hosts) == len(HOSTS):
+    hosts = sys.argv[2].split(",") if len(sys.argv) > 2 else [host for host in HOSTS if host != ALONE]
+    if len(sys.argv) == 2:
         check_table(table)
     differ = [text for host in hosts for text in compare(host, table)]
     print("\n".join(differ) or f"{len(table['mistakes'])} mistakes through {len(hosts)} hosts")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 const table = "testdata/mistakes/table.yaml"
@@ -33,12 +34,107 @@ func mistaken(t *testing.T) []string {
 	return folders
 }
 
+// native generates what compiled languages call, of the same descriptions, and returns its folder.
+func native(t *testing.T) string {
+	t.Helper()
+	return testkit.Built(t, "native", func(dir string) {
+		config := "version: 1\ndlpack: \"1.3\"\ntargets: {c: {}, kernels: {}, cpp: {}, torch: {path: cpp}, " +
+			"go: {path: go/dlpack, import: example.com/called/go/dlpack}}\nkernels:\n"
+		for _, name := range []string{"mixed", "written"} {
+			text, err := os.ReadFile("testdata/mistakes/" + name + ".yaml")
+			require.NoError(t, err)
+			_, kernels, found := strings.Cut(string(text), "\nkernels:\n")
+			require.True(t, found)
+			config += kernels
+		}
+		for name, text := range map[string]string{"go.mod": "module example.com/called\n\ngo 1.24\n", "native.yaml": config} {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		}
+		testkit.Generate(t, filepath.Join(dir, "native.yaml"), dir)
+		for _, name := range []string{"mixed", "written"} {
+			testkit.Run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", "-O1", "-fPIC", "-I"+dir+"/c",
+				"-I"+dir+"/kernels", "-DAUTHOR_"+name, "-c", "testdata/mistakes/author.c", "-o", filepath.Join(dir, name+".o"))
+		}
+		testkit.Run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", "-O1", "-fPIC", "-I"+dir+"/c",
+			"-I"+dir+"/kernels", "-c", filepath.Join(dir, "kernels/kernels.c"), "-o", filepath.Join(dir, "kernels.o"))
+		testkit.Run(t, testtool.Require(t, "ar", "binutils"), "rcs", dir+"/libauthor.a", dir+"/mixed.o", dir+"/written.o")
+	})
+}
+
+// inCpp builds the calls by the functions of C++, and returns the library.
+func inCpp(t *testing.T) string {
+	t.Helper()
+	dir := native(t)
+	return filepath.Join(testkit.Built(t, "cpp", func(made string) {
+		testkit.Run(t, testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", "-O0", "-fPIC", "-shared",
+			"-Itestdata/mistakes", "-I"+dir+"/c", "-I"+dir+"/cpp", "-I"+dir+"/kernels", "testdata/mistakes/called.cpp",
+			dir+"/kernels.o", dir+"/libauthor.a", "-o", filepath.Join(made, "called.so"), "-lm")
+	}), "called.so")
+}
+
+// inGo builds the calls by the functions of Go, and returns the library.
+func inGo(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs(native(t))
+	require.NoError(t, err)
+	return filepath.Join(testkit.Built(t, "go", func(made string) {
+		here, err := filepath.Abs("testdata/mistakes")
+		require.NoError(t, err)
+		require.NoError(t, os.CopyFS(filepath.Join(dir, "called"), os.DirFS(filepath.Join(here, "called"))))
+		output, err := filepath.Abs(filepath.Join(made, "called.so"))
+		require.NoError(t, err)
+		cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", output, "./called")
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath", "CGO_CFLAGS=-O1 -I"+here+" -I"+dir+"/c",
+			"CGO_LDFLAGS=-L"+dir+" -lauthor -lm")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}), "called.so")
+}
+
+// inTorch compiles the operators against libtorch, and returns the library.
+func inTorch(t *testing.T) string {
+	t.Helper()
+	dir := native(t)
+	return filepath.Join(testkit.Built(t, "torch", func(made string) {
+		out, err := exec.Command(testtool.RequirePython(t), "-c", "import sysconfig; p = sysconfig.get_paths(); "+
+			"print(p['purelib'] + '/torch', p['include'])").Output()
+		require.NoError(t, err)
+		torch, headers, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+		testkit.Run(t, testtool.RequireCompiler(t, "g++", "g++"), "-std=c++20", "-O0", "-fPIC", "-shared",
+			"-fvisibility=hidden", "-I"+dir+"/c", "-I"+dir+"/cpp", "-I"+dir+"/kernels", "-isystem", torch+"/include",
+			"-isystem", headers, dir+"/cpp/dlpackgen_torch/described_kernels.cpp", dir+"/kernels.o", dir+"/libauthor.a",
+			"-o", filepath.Join(made, "operators.so"), "-L"+torch+"/lib", "-ltorch_cpu",
+			"-ltorch_python", "-ltorch", "-lc10")
+	}), "operators.so")
+}
+
+// Arrays of MLX are read, and results are MLX's; they are never written.
+func TestArraysOfMLX(t *testing.T) {
+	python := testtool.RequirePython(t)
+	if !testtool.Has(python, "mlx.core") {
+		t.Skip("needs mlx and mlx-cpu: pip install -r tests/requirements-frameworks.txt")
+	}
+	cmd := exec.Command(python, "with_mlx.py")
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+strings.Join(mistaken(t), ":"), "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "MLX ")
+}
+
 // compared runs mistaken.py.
 func compared(t *testing.T, args ...string) (string, error) {
 	t.Helper()
+	return comparedWith(t, nil, args...)
+}
+
+func comparedWith(t *testing.T, env []string, args ...string) (string, error) {
+	t.Helper()
 	path := strings.Join(append(mistaken(t), "../onnxruntime"), ":")
 	cmd := exec.Command(testtool.RequirePython(t), append([]string{"-W", "ignore", "mistaken.py"}, args...)...)
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+path, "JAX_PLATFORMS=cpu", "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+path, "JAX_PLATFORMS=cpu", "PYTHONDONTWRITEBYTECODE=1",
+		"CPP="+inCpp(t), "GO="+inGo(t))
+	cmd.Env = append(cmd.Env, env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -48,7 +144,17 @@ func TestEveryMistakeThroughEveryHost(t *testing.T) {
 	need(t)
 	out, err := compared(t, table)
 	require.NoError(t, err, out)
-	assert.Contains(t, out, " mistakes through 9 hosts")
+	assert.Contains(t, out, " mistakes through 12 hosts")
+}
+
+// The operators that are compiled against libtorch have the cells of those by its C shim. Both
+// define the same operators, so that each has a process.
+func TestEveryMistakeThroughCompiledOperators(t *testing.T) {
+	tier.OnlyNightly(t)
+	need(t)
+	out, err := comparedWith(t, []string{"COMPILED_TORCH=" + inTorch(t)}, table, "compiled torch")
+	require.NoError(t, err, out)
+	assert.Contains(t, out, " mistakes through 1 hosts")
 }
 
 // Cells that are wrong are seen.
@@ -58,13 +164,16 @@ func TestTheTableIsCompared(t *testing.T) {
 		{"error: 'ValueError: mix(): expected times > 0", "error: 'TypeError: mix(): expected times > 0", "python, condition"},
 		{"'mix(X, W, P, 2.0, 1)'", "'mix(X, W, P, 2.0, 0)'", "python, no mistake"},
 		{"'mix(X, W, P, 2.0, 102)'", "'mix(X, W, P, 2.0, 2)'", "python, status with a text"},
+		{"expected n >= 1, where n = 0'", "expected n >= 2, where n = 0'", "C++, no elements"},
+		{"expected n >= 1, where n = 0'", "expected n >= 2, where n = 0'", "Go, no elements"},
 	} {
 		data, err := os.ReadFile(table)
 		require.NoError(t, err)
 		require.Equal(t, 1, strings.Count(string(data), change[0]), change[0])
 		file := filepath.Join(t.TempDir(), "table.yaml")
 		require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(data), change[0], change[1], 1)), 0o600))
-		out, err := compared(t, file, "python")
+		host, _, _ := strings.Cut(change[2], ", ")
+		out, err := compared(t, file, host)
 		assert.Error(t, err)
 		assert.Contains(t, out, change[2]+"\n  want ")
 		assert.Equal(t, 1, strings.Count(out, "  want "), out)

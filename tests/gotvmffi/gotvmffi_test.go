@@ -151,7 +151,8 @@ func preloaded(t *testing.T, flag string) string {
 	return "LD_PRELOAD=" + strings.TrimSpace(libraries)
 }
 
-// Go calls TVM's library and what TVM compiled, with TVM's own libtvm_ffi.
+// Go calls TVM's library, what TVM compiled, and a kernel of xgrammar's wheel, with TVM's own
+// libtvm_ffi.
 func TestTVM(t *testing.T) {
 	m := prepare(t)
 	python := filepath.Join(golden.Root(t), ".cache/tvm/bin/python")
@@ -163,11 +164,13 @@ func TestTVM(t *testing.T) {
 	found, folder := strings.Fields(string(out)), t.TempDir()
 	said, err := exec.Command(python, "testdata/compile_with_tvm.py", folder).CombinedOutput()
 	require.NoError(t, err, "%s", said)
-	cmd := exec.Command(m.build(t, ""), "-test.run=TestTVM")
+	cmd := exec.Command(m.build(t, ""), "-test.v", "-test.run=TestTVM|TestForeignWheel")
 	cmd.Env = append(append(os.Environ(), m.env...), "TVM="+folder, "RUNTIME="+found[1]+"/lib/libtvm_ffi.so",
-		"TVM_RUNTIME="+found[0]+"/lib/libtvm_runtime.so")
+		"TVM_RUNTIME="+found[0]+"/lib/libtvm_runtime.so",
+		"XGRAMMAR="+filepath.Dir(found[0])+"/xgrammar/libxgrammar_bindings.so")
 	said, err = cmd.CombinedOutput()
 	require.NoError(t, err, "%s", said)
+	assert.Contains(t, string(said), "PASS: TestForeignWheel")
 	assert.NotContains(t, string(said), "SKIP")
 }
 

@@ -234,7 +234,7 @@ def test_what_a_call_takes_of_ours():
             equal((x["owned"], x["flags"], y["owned"]), (False, flags & ~COPIED, False))
         unstrided = stranger.by_table("wrap", table, stranger.consume(stranger.capsule(desc(2, 3, strides=None))))
         equal(f(unstrided, unstrided)[1]["strides"], (3, 1))
-        with raises(BufferError, "f(): argument 'b' (2nd): it is read-only, and the function writes to it"):
+        with raises(BufferError, "f(): argument 'b' (2nd): it is read-only, and this argument is written to"):
             f(Known(2), checked.give(New(2), READ_ONLY))
     equal(checked.described(checked.take(checked.give(New(2), COPIED), 1))["flags"], 0)
     with raises(BufferError, "f(): argument 'a' (1st): its library gave a tensor that breaks the rules of DLPack"):

@@ -3,6 +3,7 @@ package calls
 
 import (
 	"errors"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -773,4 +774,41 @@ func TestTVM(t *testing.T) {
 	}
 	machine.Release()
 	program.Release()
+}
+
+// A wheel of somebody else: xgrammar's kernel for the CPU, which it registers when it is loaded.
+func TestForeignWheel(t *testing.T) {
+	path := os.Getenv("XGRAMMAR")
+	if path == "" {
+		t.Skip("needs xgrammar")
+	}
+	withRuntime(t)
+	must(t, 0, second(tvmffi.Open(path)))
+	mask, err := tvmffi.Global("xgrammar.tvm_ffi_binding.kernels.apply_token_bitmask_inplace_cpu")
+	must(t, mask, err)
+	defer mask.Release()
+	logits, bits := make([]float32, 40), []int32{0x5, 0x80}
+	shapes := [][2]int64{{1, 40}, {40, 1}, {1, 2}, {2, 1}}
+	arrays := make([]tvmffi.Value, len(shapes))
+	for i, shape := range shapes {
+		arrays[i], err = tvmffi.Array(tvmffi.Int(shape[0]), tvmffi.Int(shape[1]))
+		must(t, arrays[i], err)
+		defer arrays[i].Release()
+	}
+	call := func(size int64, dtype string) error {
+		return second(mask.Call(tvmffi.Int(int64(uintptr(unsafe.Pointer(&logits[0])))), arrays[0], arrays[1],
+			tvmffi.Int(int64(uintptr(unsafe.Pointer(&bits[0])))), arrays[2], arrays[3], tvmffi.Int(size),
+			tvmffi.None(), tvmffi.String(dtype)))
+	}
+	must(t, 0, call(40, "float32"))
+	for i, x := range logits {
+		allowed := i == 0 || i == 2 || i == 39
+		if allowed != (x == 0) || !allowed && !math.IsInf(float64(x), -1) {
+			t.Errorf("logits[%d] = %v", i, x)
+		}
+	}
+	if err := call(41, "float32"); err == nil || !strings.Contains(err.Error(), "vocab_size") {
+		t.Error(err)
+	}
+	runtime.KeepAlive(bits)
 }

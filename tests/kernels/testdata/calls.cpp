@@ -140,7 +140,7 @@ static void join_calls() {
   join_call("a result over an argument", [](Joined& j) { j.y.get()->dl_tensor.data = j.bias.get()->dl_tensor.data; });
   fits.y.get()->flags |= flags::read_only;
   says(fits.call().error(), "BufferError",
-       "join(): argument 'y' (6th): it is read-only, or cannot say that it is not, and the function writes to it");
+       "join(): argument 'y' (6th): it is read-only, and this argument is written to");
 }
 
 static void results_are_allocated() {

@@ -1,0 +1,63 @@
+// Package main calls the kernels by the functions of Go. An error is written as "CLASS: SENTENCE".
+package main
+
+// #include <string.h>
+// #include "called.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"example.com/called/go/dlpack"
+	"example.com/called/go/dlpack/kernels"
+)
+
+func main() {}
+
+// tensor is the zero Tensor where an argument is missing. The kernels reject what is no tensor.
+func tensor(from *C.struct_lent) dlpack.Tensor {
+	if from == nil {
+		return dlpack.Tensor{}
+	}
+	var flags dlpack.Flags
+	if from.read_only != 0 {
+		flags = dlpack.FlagReadOnly
+	}
+	return dlpack.CheckedTensor((*dlpack.DLTensor)(unsafe.Pointer(&from.tensor)), flags)
+}
+
+// write puts an error into a buffer.
+func write(err error, text *C.char, size C.size_t) {
+	said := ""
+	if of := (*kernels.KernelError)(nil); errors.As(err, &of) {
+		said = of.Class + ": " + of.Message
+	} else if err != nil {
+		said = fmt.Sprintf("%T: %v", err, err)
+	}
+	into := unsafe.Slice((*byte)(unsafe.Pointer(text)), int(size))
+	into[copy(into[:size-1], said)] = 0
+}
+
+//export call_mix
+func call_mix(call *C.struct_mixed, text *C.char, size C.size_t) {
+	o := kernels.MixOptions{Also: kernels.Some(call.also != 0), Bias: tensor(call.bias)}
+	if call.mode != nil {
+		o.Mode = kernels.Some(C.GoString(call.mode))
+	}
+	if call.nsizes >= 0 {
+		o.Sizes = unsafe.Slice((*int64)(unsafe.Pointer(call.sizes)), int(call.nsizes))
+	}
+	made, err := kernels.MixNew(tensor(call.x), tensor(call.weight), tensor(call.places), float64(call.by),
+		int64(call.times), o)
+	if err == nil {
+		made.Release()
+	}
+	write(err, text, size)
+}
+
+//export call_fill
+func call_fill(tiny C.int8_t, x, y *C.struct_lent, text *C.char, size C.size_t) {
+	write(kernels.Fill(int8(tiny), tensor(x), tensor(y)), text, size)
+}
