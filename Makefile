@@ -3,6 +3,7 @@
 #               FUZZTIME=5m fuzzes longer
 # make nightly  make test, and what it leaves out: emulators, other versions of hosts, long fuzzing
 # make torches  reads the tensors of two older versions of torch, which take 12 GB
+# make hosts    runs the callers under other versions of torch and JAX, which take 8 GB
 # make pythons  runs the tests of Python modules under newer, debug and free-threaded builds
 #               of CPython
 # make generate renders gen/ anew            make check  tells whether it must be
@@ -18,7 +19,7 @@ FUZZTIME ?= 1s
 # A build must not depend on whether the checkout has a readable .git.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
-.PHONY: help quick test nightly torches pythons generate check golden docs release bench fuzz-long setup clean
+.PHONY: help quick test nightly torches hosts pythons generate check golden docs release bench fuzz-long setup clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -32,10 +33,14 @@ test: setup
 nightly: setup
 	@go run ./tools/suite -nightly -fuzztime=1m
 	@tools/torches.sh
+	@tools/hosts.sh
 	@tools/pythons.sh
 
 torches:
 	@tools/torches.sh
+
+hosts:
+	@tools/hosts.sh
 
 pythons:
 	@tools/pythons.sh

@@ -18,6 +18,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // builder has Python with Paddle, its headers, and the folder of a build.
@@ -60,7 +61,7 @@ func generate(t *testing.T, dir string) {
 var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 
 // build makes one library that is the module of Python and has the checks, without Paddle.
-func (b builder) build(t *testing.T) {
+func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	args := append([]string{"-std=c11", "-O1", "-fPIC", "-shared", "-Ic", "-Ikernels", "-Ipython", "-isystem", b.headers,
 		"-DPy_LIMITED_API=0x030B0000", "made/kernels_paddle.c", "kernels/kernels.c", "python/_kernels.c"}, warnings...)
@@ -69,6 +70,7 @@ func (b builder) build(t *testing.T) {
 		require.NoError(t, err)
 		args = append(args, path)
 	}
+	args = append(args, flags...)
 	cmd := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), append(args, "-o", "_kernels.abi3.so", "-lm")...)
 	cmd.Dir = b.dir
 	out, err := cmd.CombinedOutput()
@@ -94,6 +96,26 @@ func TestFunctionsOfPaddle(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(out, "ok test_"), out)
 	}
+}
+
+// Neither AddressSanitizer nor UndefinedBehaviorSanitizer finds anything in the checks of graphs.
+func TestSanitized(t *testing.T) {
+	tier.OnlyNightly(t)
+	t.Parallel()
+	b := prepare(t)
+	b.build(t, append([]string{"-g1"}, testkit.Sanitized...)...)
+	preloaded := ""
+	for _, name := range []string{"libasan.so", "libstdc++.so.6"} {
+		path, err := exec.Command(testtool.Require(t, "g++", "g++"), "-print-file-name="+name).Output()
+		require.NoError(t, err)
+		preloaded += " " + strings.TrimSpace(string(path))
+	}
+	cmd := exec.Command(b.python, "-W", "ignore", mistakes, sentences)
+	cmd.Env = append(os.Environ(), "BUILD="+b.dir, "PYTHONDONTWRITEBYTECODE=1", "LD_PRELOAD="+preloaded[1:],
+		"ASAN_OPTIONS=detect_leaks=0", "UBSAN_OPTIONS=halt_on_error=1")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "ok "+sentences)
 }
 
 // The library needs no other library than the module does alone.

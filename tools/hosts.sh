@@ -1,0 +1,59 @@
+#!/bin/sh
+# Runs the tests of callers under other versions of their hosts than those of .venv.
+#
+# usage: tools/hosts.sh [HOST-VERSION ...]      default: all that are listed below
+#
+# Each version is installed once into .cache/hosts, 1 to 2 GB for one of torch. What else it imports
+# is that of .venv. torch 2.10 needs libraries of another CUDA: tools/torches.sh installs it.
+set -eu
+cd "$(dirname "$0")/.."
+
+# The first word names what is installed, the others are its packages.
+versions="
+torch-2.11.0 torch==2.11.0 nvidia-curand==10.4.3.29
+torch-2.12.1 torch==2.12.1 nvidia-curand==10.4.3.29
+torch-2.13.0 torch==2.13.0 nvidia-curand==10.4.3.29
+torch-2.14.1 torch==2.14.1 nvidia-curand==10.4.3.29
+jax-0.5.3 jax==0.5.3 jaxlib==0.5.3 absl-py==2.5.1
+jax-0.7.2 jax==0.7.2 jaxlib==0.7.2
+"
+
+if [ ! -x .venv/bin/python ]; then
+	echo "hosts: .venv is missing: run make setup" >&2
+	exit 1
+fi
+[ $# -gt 0 ] || set -- $(echo "$versions" | cut -d' ' -f1)
+
+# Installs a version, and prints its Python.
+install() {
+	packages=$(echo "$versions" | sed -n "s/^$1 //p")
+	dir=$PWD/.cache/hosts/$1
+	if [ -z "$packages" ]; then
+		echo "hosts: no version $1 is listed" >&2
+		return 1
+	fi
+	if [ "$(cat "$dir/installed.txt" 2>/dev/null)" != "$packages" ]; then
+		echo "hosts: installing $packages into .cache/hosts/$1" >&2
+		rm -rf "$dir"
+		.venv/bin/python -m venv --without-pip "$dir"
+		site=$("$dir/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+		.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$site/venv.pth"
+		# shellcheck disable=SC2086 # a list of packages
+		.venv/bin/python -m pip --python "$dir/bin/python" install --quiet --disable-pip-version-check --no-cache-dir \
+			--no-deps --only-binary :all: --ignore-installed $packages >&2
+		echo "$packages" >"$dir/installed.txt"
+	fi
+	echo "$dir/bin/python"
+}
+
+torches=
+jaxes=
+for version in "$@"; do
+	python=$(install "$version")
+	case $version in
+	torch-*) torches="$torches $python" ;;
+	jax-*) jaxes="$jaxes $python" ;;
+	esac
+done
+[ -z "$torches" ] || DLPACKGEN_TORCHES=$torches go test -count=1 -v -timeout=1h -run '^TestOlderTorches$' ./tests/torchshim
+[ -z "$jaxes" ] || DLPACKGEN_JAXES=$jaxes go test -count=1 -v -timeout=1h -run '^TestOtherJAX$' ./tests/jaxkernels
