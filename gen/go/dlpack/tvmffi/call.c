@@ -112,8 +112,8 @@ _Static_assert(offsetof(struct dlp_59225070_packed, bits) == offsetof(struct dlp
 enum { DLPACKGEN_TVMFFI_PATH = 32768 }; /* the longest one */
 
 /* A path is made absolute, with backslashes: LOAD_WITH_ALTERED_SEARCH_PATH requires that, and finds
- * the libraries that this one needs beside it. A bare name is searched for in the standard order: the
- * program's folder, the system's, the current one, PATH. */
+ * the libraries that this one needs beside it. A bare name is searched for in the standard order:
+ * the program's folder, the system's, the current one, PATH. */
 static HMODULE dlpackgen_tvmffi_open(const char* path, wchar_t* given, wchar_t* whole) {
   if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, given, DLPACKGEN_TVMFFI_PATH)) return NULL;
   if (!strpbrk(path, "/\\:")) return LoadLibraryExW(given, NULL, 0);

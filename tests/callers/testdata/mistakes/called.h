@@ -1,4 +1,4 @@
-/* The kernels of the table of mistakes for compiled languages, as mistaken.py calls them by ctypes. */
+/* The kernels of the table of mistakes for compiled languages, as compiled.py calls them. */
 #ifndef CALLED_H
 #define CALLED_H
 

@@ -1,0 +1,120 @@
+"""The calls of the table of mistakes for compiled languages, by ctypes (testdata/mistakes/called.h)."""
+
+import ctypes
+
+import numpy as np
+
+PARAMETERS = {
+    "mix": ("x", "weight", "places", "by", "times", "also", "bias", "sizes", "mode"),
+    "fill": ("tiny", "x", "y"),
+}
+
+
+class Skipped(Exception):
+    """The host cannot express a call."""
+
+
+class Elsewhere:
+    """An array in the host's memory whose producer declares CUDA."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __dlpack__(self, **keywords):
+        get = ctypes.pythonapi.PyCapsule_GetPointer
+        get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        capsule = self.array.__dlpack__()
+        device = ctypes.c_int32.from_address(get(capsule, b"dltensor") + 8)
+        device.value = 2
+        return capsule
+
+
+class Graded:
+    """An array whose library is to compute gradients."""
+
+    def __init__(self, array):
+        self.array = array
+
+
+class Lent(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64), ("read_only", ctypes.c_int),
+    ]  # fmt: skip
+
+
+class Mixed(ctypes.Structure):
+    _fields_ = [
+        ("x", ctypes.POINTER(Lent)), ("weight", ctypes.POINTER(Lent)), ("places", ctypes.POINTER(Lent)),
+        ("by", ctypes.c_double), ("times", ctypes.c_int64), ("also", ctypes.c_int), ("bias", ctypes.POINTER(Lent)),
+        ("sizes", ctypes.POINTER(ctypes.c_int64)), ("nsizes", ctypes.c_int64), ("mode", ctypes.c_char_p),
+    ]  # fmt: skip
+
+
+CODES_OF = {"i": 0, "u": 1, "f": 2}
+
+
+def lent_of(value):
+    """A DLTensor, which lives as long as the array."""
+    if isinstance(value, Graded) or not (value is None or isinstance(value, (np.ndarray, Elsewhere))):
+        raise Skipped
+    if value is None:
+        return None
+    array, device = (value.array, 2) if isinstance(value, Elsewhere) else (value, 1)
+    extents = (ctypes.c_int64 * array.ndim)(*array.shape)
+    strides = (ctypes.c_int64 * array.ndim)(*[step // array.itemsize for step in array.strides])
+    return Lent(array.ctypes.data, device, 0, array.ndim, CODES_OF[array.dtype.kind], 8 * array.itemsize, 1, extents,
+                strides, 0, not array.flags.writeable)  # fmt: skip
+
+
+def compiles(values):
+    """Whether a compiler takes the scalars of mix()."""
+    kinds = {"by": float, "times": int, "also": bool, "sizes": list, "mode": str}
+    wrong = [k for k, v in values.items() if k in kinds and v is not None and type(v) is not kinds[k]]
+    has_all = values.get("times") is not None and "by" in values
+    fits = has_all and -(1 << 63) <= values["times"] < 1 << 63
+    return fits and not wrong and all(type(item) is int for item in values.get("sizes") or [])
+
+
+def mixed_of(args, keywords):
+    values = dict(zip(PARAMETERS["mix"], args))
+    if len(args) > len(PARAMETERS["mix"]) or set(keywords) & set(values) or set(keywords) - set(PARAMETERS["mix"]):
+        raise Skipped
+    values.update(keywords)
+    if not {"x", "weight", "places"} <= set(values) or not compiles(values):
+        raise Skipped
+    lent = {k: lent_of(values.get(k)) for k in ("x", "weight", "places", "bias")}
+    given = Mixed(**{k: ctypes.pointer(v) for k, v in lent.items() if v is not None})
+    given.by, given.times, given.also, given.nsizes = values["by"], values["times"], values.get("also", False), -1
+    given.mode = values["mode"].encode() if "mode" in values and values["mode"] is not None else None
+    if values.get("sizes") is not None:
+        given.sizes = (ctypes.c_int64 * len(values["sizes"]))(*values["sizes"])
+        given.nsizes = len(values["sizes"])
+    return given
+
+
+class Reported(Exception):
+    """An error of a compiled language, with the class that it names."""
+
+
+def compiled(file):
+    library = ctypes.CDLL(file)
+
+    def call(kernel, args, keywords):
+        text = ctypes.create_string_buffer(4096)
+        if kernel == "mix":
+            library.call_mix(ctypes.byref(mixed_of(args, keywords)), text, len(text))
+        else:
+            tiny, x, y = args
+            if not -128 <= tiny < 128:
+                raise Skipped
+            library.call_fill(ctypes.c_int8(tiny), ctypes.byref(lent_of(x)), ctypes.byref(lent_of(y)), text, len(text))
+        if text.value:
+            raise Reported(text.value.decode())
+
+    return call
