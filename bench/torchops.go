@@ -45,7 +45,7 @@ func benchTorchOps(out io.Writer, dir string, rounds int) ([]goal, error) {
 		return nil, err
 	}
 	fmt.Fprintf(out,
-		"torch.ops: f(a, b, c) with 60 tensors of 16 float32, made anew in each of %d rounds, in turn on %d cores\n",
+		"torch.ops: f(a, b, c) with tensors of 16 float32, made anew in each of %d rounds, in turn on %d cores\n",
 		rounds, runtime.NumCPU())
 	printOperators(out, took)
 	return operatorGoals(took), nil

@@ -502,6 +502,14 @@ DLPACKGEN_FAST void dlpackgen_copy_numbers(DLTensor* tensor, int64_t* scratch) {
   tensor->strides = scratch + DLPACKGEN_MAX_NDIM;
 }
 
+/* Copies the shape and strides of what was lent, before they are checked: 0 where
+ * it is left to the full checks. */
+DLPACKGEN_FAST int dlpackgen_copies(DLTensor* tensor, int64_t* scratch) {
+  if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || !tensor->shape || !tensor->strides) return 0;
+  dlpackgen_copy_numbers(tensor, scratch);
+  return 1;
+}
+
 /* Memory as its library describes it. */
 struct dlpackgen_memory {
   char* data;
@@ -524,12 +532,15 @@ DLPACKGEN_SLOW static int dlpackgen_reject_stride(const struct dlpackgen_memory*
       memory->strides[i], i, size);
 }
 
-/* Turns strides into elements. Those of extents below 2, and of a tensor without
- * elements, lead nowhere, so they may be anything. */
-DLPACKGEN_FAST int dlpackgen_divide_strides(const struct dlpackgen_memory* memory, int shift, int64_t* strides) {
+/* Copies the shape, which other threads may change and whose numbers may be narrower, and turns
+ * strides into elements. Those of extents below 2, and of a tensor without elements, lead nowhere,
+ * so they may be anything. */
+DLPACKGEN_FAST int dlpackgen_copy_shape(const struct dlpackgen_memory* memory, int shift, int64_t* scratch) {
+  int64_t* const strides = scratch + DLPACKGEN_MAX_NDIM;
   const Py_ssize_t rest = ((Py_ssize_t)1 << shift) - 1;
   for (int i = 0; i < memory->ndim; i++) {
     const Py_ssize_t stride = memory->strides[i];
+    scratch[i] = memory->shape[i];
     if ((stride & rest) != 0 && memory->shape[i] > 1 && dlpackgen_has_elements(memory))
       return dlpackgen_reject_stride(memory, i, 1 << shift);
     strides[i] = stride >> shift; /* every compiler that builds Python keeps the sign */
@@ -537,24 +548,17 @@ DLPACKGEN_FAST int dlpackgen_divide_strides(const struct dlpackgen_memory* memor
   return 0;
 }
 
-/* Gives the shape where it lies, or a copy where the numbers are narrower. */
-DLPACKGEN_FAST int64_t* dlpackgen_wide_shape(const struct dlpackgen_memory* memory, int64_t* scratch) {
-  if (sizeof(Py_ssize_t) == sizeof(int64_t)) return (int64_t*)(void*)memory->shape;
-  for (int i = 0; i < memory->ndim; i++) scratch[i] = memory->shape[i];
-  return scratch;
-}
-
 DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory* memory, const struct dlpackgen_element* element,
                                       int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
   if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0) return dlpackgen_reject_dimensions(memory->ndim);
   if (writable && memory->read_only) return dlpackgen_reject("it is read-only, and this argument is written to");
-  if (dlpackgen_divide_strides(memory, element->shift, scratch + DLPACKGEN_MAX_NDIM) < 0) return -1;
+  if (dlpackgen_copy_shape(memory, element->shift, scratch) < 0) return -1;
   out->data = memory->data;
   out->device.device_type = kDLCPU;
   out->device.device_id = 0;
   out->ndim = memory->ndim;
   out->dtype = element->dtype;
-  out->shape = dlpackgen_wide_shape(memory, scratch);
+  out->shape = scratch;
   out->strides = scratch + DLPACKGEN_MAX_NDIM;
   out->byte_offset = 0;
   *flags = memory->read_only ? (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY : 0;
@@ -597,19 +601,13 @@ static int dlpackgen_buffer_describe(const Py_buffer* view, int writable, DLTens
                                      uint64_t* flags) {
   struct dlpackgen_memory memory;
   struct dlpackgen_element element;
-  int result;
   if (!dlpackgen_buffer_element(view, &element)) return 1;
   memory.data = (char*)view->buf;
   memory.ndim = view->ndim;
   memory.shape = view->shape;
   memory.strides = view->strides;
   memory.read_only = view->readonly;
-  result = dlpackgen_describe(&memory, &element, writable, out, scratch, flags);
-  if (result < 0) return result;
-  /* The view's own numbers end with it. */
-  for (int i = 0; i < view->ndim; i++) scratch[i] = view->shape[i];
-  out->shape = scratch;
-  return 0;
+  return dlpackgen_describe(&memory, &element, writable, out, scratch, flags);
 }
 
 static int dlpackgen_buffer_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
@@ -994,8 +992,6 @@ static int dlpackgen_cupy_describe(PyObject* object, PyObject* pointer, DLTensor
   if (count < 0) return -1;
   if (count != memory.ndim) return dlpackgen_reject("it has %d dimensions and %d strides", memory.ndim, count);
   if (dlpackgen_describe(&memory, &element, 0, out, scratch, flags)) return -1;
-  for (int i = 0; i < count; i++) scratch[i] = shape[i];
-  out->shape = scratch;
   return dlpackgen_cupy_device(object, &out->device);
 }
 
@@ -4081,31 +4077,14 @@ DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call* call
 
 /* Reads a tensor by the table that was adopted for its type: 0, -1 with an exception,
  * or 1 where it is left to the other routes. */
-static int dlpackgen_fetch_adopted(struct dlpackgen_call* call, int i, int copy) {
+static int dlpackgen_fetch_adopted(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   int64_t* const scratch = dlpackgen_scratch_of(call, i);
   a->flags = 0;
   const int left =
       a->private_.adopted->borrow(a->object, call->function->parameters[i].writable, &a->tensor, scratch, &a->flags);
   if (left) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
-  return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
-}
-
-/* Whether shape and strides of all tensors are copied: other threads may change those of
- * any library where the function releases the GIL, or where there is none. */
-#if defined(Py_GIL_DISABLED)
-#define DLPACKGEN_COPIES_ALL(function) ((void)(function), 1)
-#else
-#define DLPACKGEN_COPIES_ALL(function) ((function)->releases_gil)
-#endif
-
-/* Copies the shape and strides of what was lent, before they are checked, unless that was
- * done; 0 where it is left to the full checks. */
-DLPACKGEN_FAST int dlpackgen_copies(DLTensor* tensor, int64_t* scratch) {
-  if (tensor->shape == scratch && tensor->strides == scratch + DLPACKGEN_MAX_NDIM) return 1;
-  if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || !tensor->shape || !tensor->strides) return 0;
-  dlpackgen_copy_numbers(tensor, scratch);
-  return 1;
+  return dlpackgen_admit(a, scratch, 0) ? dlpackgen_about(call->function, i) : 0;
 }
 
 /* Reads a tensor by the exchange table that its type is trusted with: 0, -1 with an
@@ -4131,10 +4110,10 @@ static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
 
 /* Reads a tensor that runs no code of Python for that. What an earlier look at it has
  * taken for good is given back. */
-static int dlpackgen_fetch(struct dlpackgen_call* call, int i, int copy) {
+static int dlpackgen_fetch(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   dlpackgen_give_back(call, i);
-  if (a->private_.adopted) return dlpackgen_fetch_adopted(call, i, copy);
+  if (a->private_.adopted) return dlpackgen_fetch_adopted(call, i);
   const int left =
       dlpackgen_fetch_by_table(call, i, a, call->function->parameters[i].writable, a->private_.api, a->private_.plain);
   if (left) return left;
@@ -4208,7 +4187,7 @@ static int dlpackgen_fetch_stranger(struct dlpackgen_call* call, int i) {
  * nothing runs any more. */
 static int dlpackgen_look(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  const int left = dlpackgen_fetch(call, i, 1);
+  const int left = dlpackgen_fetch(call, i);
   if (left <= 0) return left;
   a->private_.trusted = a->private_.trusted && a->private_.adopted;
   a->private_.adopted = NULL;
@@ -4220,7 +4199,7 @@ static int dlpackgen_look(struct dlpackgen_call* call, int i) {
 static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   if (a->private_.adopted) {
-    const int left = a->private_.adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, 1);
+    const int left = a->private_.adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i);
     a->private_.done = left == 0;
     if (left <= 0) return left;
     a->private_.adopted = NULL;
@@ -4229,7 +4208,7 @@ static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
     return dlpackgen_about(call->function, i);
   if (dlpackgen_check_type(call, i)) return -1;
   a->private_.done = !a->private_.trusted;
-  if (a->private_.trusted) return dlpackgen_fetch(call, i, 1);
+  if (a->private_.trusted) return dlpackgen_fetch(call, i);
   return a->private_.api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
 }
 
@@ -4321,7 +4300,7 @@ static void dlpackgen_check_all(struct dlpackgen_call* call, struct dlpackgen_fi
     const struct dlpackgen_parameter* p = &call->function->parameters[i];
     if (p->kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
     int failed = a->private_.done ? 0 : dlpackgen_check_type(call, i);
-    if (!failed && !a->private_.done) failed = dlpackgen_fetch(call, i, DLPACKGEN_COPIES_ALL(call->function));
+    if (!failed && !a->private_.done) failed = dlpackgen_fetch(call, i);
     if (failed > 0) dlpackgen_unreadable(call, i);
     if (failed || dlpackgen_check(call, i)) dlpackgen_put_off(first, i);
   }
@@ -4454,14 +4433,13 @@ DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means* means, const struct d
 DLPACKGEN_SLOW static int dlpackgen_begin_fully(struct dlpackgen_call* call, int i, const struct dlpackgen_means* means,
                                                 int left) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  const int copy = DLPACKGEN_COPIES_ALL(call->function);
   a->private_.adopted = means->adopted;
   a->private_.api = means->api;
   a->private_.guard = means->guard;
   if (left) return left < 0 && a->private_.adopted ? dlpackgen_unreadable(call, i) : left;
   dlpackgen_unbind(dlpackgen_bindings_of(call), i);
   if (!a->private_.adopted && dlpackgen_admit_by_table(call, i)) return -1;
-  if (a->private_.adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy))
+  if (a->private_.adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 0))
     return dlpackgen_about(call->function, i);
   if (dlpackgen_check(call, i)) return -1;
   call->private_.elsewhere |= a->tensor.device.device_type != kDLCPU;
@@ -4496,9 +4474,9 @@ static int dlpackgen_begin_other(struct dlpackgen_call* call, int i, PyObject* o
 /* Makes sure that there are shape and strides that no other thread changes, which adopted
  * tables give by themselves, and asks what a table does not look at, of what the call goes
  * on with: 1, 0 where there are none yet, or -1 with an exception. */
-DLPACKGEN_FAST int dlpackgen_is_steady(struct dlpackgen_argument* a, int copies_all,
-                                       const struct dlpackgen_means* means, int64_t* scratch) {
-  if (!copies_all && means->adopted) return 1;
+DLPACKGEN_FAST int dlpackgen_is_steady(struct dlpackgen_argument* a, const struct dlpackgen_means* means,
+                                       int64_t* scratch) {
+  if (means->adopted) return 1;
   if (!dlpackgen_copies(&a->tensor, scratch)) return 0;
   return means->guard && DLPACKGEN_RARE(means->guard(a->object, &a->tensor)) ? -1 : 1;
 }
@@ -4520,7 +4498,7 @@ DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call* call, int i, s
 }
 
 /* The way of most calls: one argument after the other. */
-DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* const* given, int copies_all) {
+DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* const* given) {
   const struct dlpackgen_function* const function = call->function;
   const struct dlpackgen_parameter* p = function->parameters;
   struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
@@ -4537,7 +4515,7 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
       continue;
     }
     left = dlpackgen_begin_reading(call, i, a, p->writable, &means, scratch);
-    const int steady = left ? 0 : dlpackgen_is_steady(a, copies_all, &means, scratch);
+    const int steady = left ? 0 : dlpackgen_is_steady(a, &means, scratch);
     const int fits = steady > 0 && dlpackgen_fits(call, i, p, a);
     if (DLPACKGEN_RARE(steady < 0)) left = dlpackgen_unreadable(call, i);
     if (DLPACKGEN_RARE(!fits)) {
@@ -4551,15 +4529,15 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
   return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_begin_named(struct dlpackgen_call* call, PyObject* const* arguments,
-                                                Py_ssize_t count, PyObject* keywords) {
-  PyObject* given[DLPACKGEN_MAX_PARAMETERS + 1];
+/* Puts the arguments of a call into their places where they came by name, some are missing, or the
+ * function was not checked yet: 0, or -1 with an exception. */
+DLPACKGEN_SLOW static int dlpackgen_place_named(struct dlpackgen_call* call, PyObject* const* arguments,
+                                                Py_ssize_t count, PyObject* keywords, PyObject** given) {
   if (dlpackgen_check_site(call->private_.site, call->function)) return -1;
   const struct dlpackgen_names names = dlpackgen_names_of(call->function);
   if (dlpackgen_arrange(&names, arguments, count, keywords, given)) return -1;
   PyObject* const stream = given[names.count];
-  if (stream && dlpackgen_explicit_stream(call, stream)) return -1;
-  return dlpackgen_begin_given(call, given, DLPACKGEN_COPIES_ALL(call->function));
+  return stream ? dlpackgen_explicit_stream(call, stream) : 0;
 }
 
 DLPACKGEN_PYTHON_API void dlpackgen_call_end(struct dlpackgen_call* call) {
@@ -4585,11 +4563,14 @@ DLPACKGEN_FAST void dlpackgen_start(struct dlpackgen_call* call, PyObject* modul
 DLPACKGEN_PYTHON_API int dlpackgen_call_begin(struct dlpackgen_call* call, PyObject* module,
                                               const struct dlpackgen_function* function, PyObject* const* arguments,
                                               Py_ssize_t count, PyObject* keywords) {
-  int failed;
+  PyObject* named[DLPACKGEN_MAX_PARAMETERS + 1];
+  int failed = 0;
   dlpackgen_start(call, module, function);
-  if (DLPACKGEN_RARE(keywords != NULL || count != function->nparameters || !dlpackgen_is_checked(call, function)))
-    failed = dlpackgen_begin_named(call, arguments, count, keywords);
-  else failed = dlpackgen_begin_given(call, arguments, DLPACKGEN_COPIES_ALL(function));
+  if (DLPACKGEN_RARE(keywords != NULL || count != function->nparameters || !dlpackgen_is_checked(call, function))) {
+    failed = dlpackgen_place_named(call, arguments, count, keywords, named);
+    arguments = named;
+  }
+  if (!failed) failed = dlpackgen_begin_given(call, arguments);
   if (DLPACKGEN_RARE(failed)) dlpackgen_call_end(call);
   return failed;
 }
@@ -4670,7 +4651,7 @@ static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, i
   *flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
   if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY)
     return dlpackgen_reject("it is read-only, and this argument is written to");
-  (void)scratch;
+  dlpackgen_copies(out, scratch);
   return 0;
 }
 
@@ -5077,13 +5058,6 @@ static int dlpackgen_is_as_borrowed(struct dlpackgen_call* call, const struct dl
          dlpackgen_is_unchanged(&now.tensor, &a->tensor);
 }
 
-/* Copies the shapes and strides of all tensors, to be compared once code of others has run. */
-static void dlpackgen_copy_all(struct dlpackgen_call* call) {
-  for (int i = 0; i < call->function->nparameters; i++)
-    if (call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && call->arguments[i].object)
-      dlpackgen_copies(&call->arguments[i].tensor, dlpackgen_scratch_of(call, i));
-}
-
 /* Makes sure that all tensors which the call borrows are still what was checked, once code
  * of others has run: 0, or -1 with an exception. */
 static int dlpackgen_check_again(struct dlpackgen_call* call) {
@@ -5104,7 +5078,6 @@ static DLManagedTensorVersioned* dlpackgen_make_like(struct dlpackgen_call* call
   DLManagedTensorVersioned* made = NULL;
   DLTensor asked;
   int64_t bytes;
-  dlpackgen_copy_all(call);
   if (dlpackgen_maker(call, like, &makes)) return NULL;
   memset(&asked, 0, sizeof asked);
   asked.device.device_type = kDLCPU;
@@ -5374,7 +5347,7 @@ DLPACKGEN_FAST int dlpackgen_borrow_at_once(struct dlpackgen_argument* a, int wr
 /* Reads an argument that runs no code for that, and leaves a tensor, which is in the host's memory,
  * unchecked; 0 where the begin of a call must look. */
 DLPACKGEN_FAST int dlpackgen_reads_unchecked(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
-                                             int copies_all, PyObject* object, struct dlpackgen_means* means) {
+                                             PyObject* object, struct dlpackgen_means* means) {
   struct dlpackgen_argument* const a = &call->arguments[i];
   int64_t* const scratch = call->private_.scratch + (size_t)i * DLPACKGEN_SCRATCH;
   a->object = object;
@@ -5382,14 +5355,14 @@ DLPACKGEN_FAST int dlpackgen_reads_unchecked(struct dlpackgen_call* call, int i,
     return dlpackgen_begin_other(call, i, object) == 0;
   if (!dlpackgen_find_means(call->private_.state, object, means)) return 0;
   if (!dlpackgen_borrow_at_once(a, p->writable, means, scratch)) return 0;
-  return dlpackgen_is_steady(a, copies_all, means, scratch) > 0 && a->tensor.device.device_type == kDLCPU;
+  return dlpackgen_is_steady(a, means, scratch) > 0 && a->tensor.device.device_type == kDLCPU;
 }
 
 /* Reads an argument, and tells whether it is what its parameter demands. */
 DLPACKGEN_FAST int dlpackgen_fits_at_once(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
-                                          int copies_all, PyObject* object, struct dlpackgen_means* means) {
+                                          PyObject* object, struct dlpackgen_means* means) {
   const struct dlpackgen_argument* const a = &call->arguments[i];
-  if (!dlpackgen_reads_unchecked(call, i, p, copies_all, object, means)) return 0;
+  if (!dlpackgen_reads_unchecked(call, i, p, object, means)) return 0;
   return p->kind != DLPACKGEN_KIND_TENSOR || !a->object || dlpackgen_fits(call, i, p, a);
 }
 
@@ -5397,7 +5370,6 @@ DLPACKGEN_FAST int dlpackgen_call_begin_inline(struct dlpackgen_call* call, PyOb
                                                const struct dlpackgen_function* function, PyObject* const* arguments,
                                                Py_ssize_t count, PyObject* keywords) {
   struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
-  const int copies_all = DLPACKGEN_COPIES_ALL(function);
   if (DLPACKGEN_RARE(keywords != NULL || count != function->nparameters || !dlpackgen_is_checked(call, function)))
     return dlpackgen_call_begin(call, module, function, arguments, count, keywords);
   dlpackgen_start(call, module, function);
@@ -5405,7 +5377,7 @@ DLPACKGEN_FAST int dlpackgen_call_begin_inline(struct dlpackgen_call* call, PyOb
   DLPACKGEN_UNROLLED
   for (int i = 0; i < function->nparameters; i++) {
     const struct dlpackgen_parameter* const p = &function->parameters[i];
-    if (DLPACKGEN_RARE(!dlpackgen_fits_at_once(call, i, p, copies_all, arguments[i], &means)))
+    if (DLPACKGEN_RARE(!dlpackgen_fits_at_once(call, i, p, arguments[i], &means)))
       return dlpackgen_begin_again(call, module, function, arguments);
   }
   return 0;

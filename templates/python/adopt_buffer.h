@@ -41,19 +41,13 @@ static int dlpackgen_buffer_describe(const Py_buffer* view, int writable, DLTens
                                      uint64_t* flags) {
   struct dlpackgen_memory memory;
   struct dlpackgen_element element;
-  int result;
   if (!dlpackgen_buffer_element(view, &element)) return 1;
   memory.data = (char*)view->buf;
   memory.ndim = view->ndim;
   memory.shape = view->shape;
   memory.strides = view->strides;
   memory.read_only = view->readonly;
-  result = dlpackgen_describe(&memory, &element, writable, out, scratch, flags);
-  if (result < 0) return result;
-  /* The view's own numbers end with it. */
-  for (int i = 0; i < view->ndim; i++) scratch[i] = view->shape[i];
-  out->shape = scratch;
-  return 0;
+  return dlpackgen_describe(&memory, &element, writable, out, scratch, flags);
 }
 
 static int dlpackgen_buffer_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {

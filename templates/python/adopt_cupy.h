@@ -87,8 +87,6 @@ static int dlpackgen_cupy_describe(PyObject* object, PyObject* pointer, DLTensor
   if (count < 0) return -1;
   if (count != memory.ndim) return dlpackgen_reject("it has %d dimensions and %d strides", memory.ndim, count);
   if (dlpackgen_describe(&memory, &element, 0, out, scratch, flags)) return -1;
-  for (int i = 0; i < count; i++) scratch[i] = shape[i];
-  out->shape = scratch;
   return dlpackgen_cupy_device(object, &out->device);
 }
 

@@ -45,6 +45,14 @@ DLPACKGEN_FAST void dlpackgen_copy_numbers(DLTensor* tensor, int64_t* scratch) {
   tensor->strides = scratch + DLPACKGEN_MAX_NDIM;
 }
 
+/* Copies the shape and strides of what was lent, before they are checked: 0 where
+ * it is left to the full checks. */
+DLPACKGEN_FAST int dlpackgen_copies(DLTensor* tensor, int64_t* scratch) {
+  if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || !tensor->shape || !tensor->strides) return 0;
+  dlpackgen_copy_numbers(tensor, scratch);
+  return 1;
+}
+
 /* Memory as its library describes it. */
 struct dlpackgen_memory {
   char* data;
@@ -67,12 +75,15 @@ DLPACKGEN_SLOW static int dlpackgen_reject_stride(const struct dlpackgen_memory*
       memory->strides[i], i, size);
 }
 
-/* Turns strides into elements. Those of extents below 2, and of a tensor without
- * elements, lead nowhere, so they may be anything. */
-DLPACKGEN_FAST int dlpackgen_divide_strides(const struct dlpackgen_memory* memory, int shift, int64_t* strides) {
+/* Copies the shape, which other threads may change and whose numbers may be narrower, and turns
+ * strides into elements. Those of extents below 2, and of a tensor without elements, lead nowhere,
+ * so they may be anything. */
+DLPACKGEN_FAST int dlpackgen_copy_shape(const struct dlpackgen_memory* memory, int shift, int64_t* scratch) {
+  int64_t* const strides = scratch + DLPACKGEN_MAX_NDIM;
   const Py_ssize_t rest = ((Py_ssize_t)1 << shift) - 1;
   for (int i = 0; i < memory->ndim; i++) {
     const Py_ssize_t stride = memory->strides[i];
+    scratch[i] = memory->shape[i];
     if ((stride & rest) != 0 && memory->shape[i] > 1 && dlpackgen_has_elements(memory))
       return dlpackgen_reject_stride(memory, i, 1 << shift);
     strides[i] = stride >> shift; /* every compiler that builds Python keeps the sign */
@@ -80,24 +91,17 @@ DLPACKGEN_FAST int dlpackgen_divide_strides(const struct dlpackgen_memory* memor
   return 0;
 }
 
-/* Gives the shape where it lies, or a copy where the numbers are narrower. */
-DLPACKGEN_FAST int64_t* dlpackgen_wide_shape(const struct dlpackgen_memory* memory, int64_t* scratch) {
-  if (sizeof(Py_ssize_t) == sizeof(int64_t)) return (int64_t*)(void*)memory->shape;
-  for (int i = 0; i < memory->ndim; i++) scratch[i] = memory->shape[i];
-  return scratch;
-}
-
 DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory* memory, const struct dlpackgen_element* element,
                                       int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
   if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0) return dlpackgen_reject_dimensions(memory->ndim);
   if (writable && memory->read_only) return dlpackgen_reject("it is read-only, and this argument is written to");
-  if (dlpackgen_divide_strides(memory, element->shift, scratch + DLPACKGEN_MAX_NDIM) < 0) return -1;
+  if (dlpackgen_copy_shape(memory, element->shift, scratch) < 0) return -1;
   out->data = memory->data;
   out->device.device_type = kDLCPU;
   out->device.device_id = 0;
   out->ndim = memory->ndim;
   out->dtype = element->dtype;
-  out->shape = dlpackgen_wide_shape(memory, scratch);
+  out->shape = scratch;
   out->strides = scratch + DLPACKGEN_MAX_NDIM;
   out->byte_offset = 0;
   *flags = memory->read_only ? (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY : 0;

@@ -53,10 +53,8 @@ struct dlpackgen_adopted {
    * Fills *out with a view that is good until control returns to Python: 0, or
    * -1 with an exception, or 1 to leave this one object to the other routes (the
    * type's exchange table, or __dlpack__), which do not ask reject() then. shape
-   * and strides may point into the object or to scratch, which has
-   * DLPACKGEN_SCRATCH numbers; where the library changes them without the GIL, they
-   * must be in scratch, copied before they are checked. strides is NULL only with
-   * ndim 0. data may be NULL
+   * and strides lie in scratch, which has DLPACKGEN_SCRATCH numbers: other threads
+   * may change those of the object. data may be NULL
    * where there are no elements; the caller rejects what has elements and no data,
    * and checks everything that its parameter says, so nothing of that needs to be
    * looked at here. *flags is 0 before, and gets DLPack's flags. With writable,

@@ -31,14 +31,13 @@ DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means* means, const struct d
 DLPACKGEN_SLOW static int dlpackgen_begin_fully(struct dlpackgen_call* call, int i, const struct dlpackgen_means* means,
                                                 int left) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  const int copy = DLPACKGEN_COPIES_ALL(call->function);
   a->private_.adopted = means->adopted;
   a->private_.api = means->api;
   a->private_.guard = means->guard;
   if (left) return left < 0 && a->private_.adopted ? dlpackgen_unreadable(call, i) : left;
   dlpackgen_unbind(dlpackgen_bindings_of(call), i);
   if (!a->private_.adopted && dlpackgen_admit_by_table(call, i)) return -1;
-  if (a->private_.adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy))
+  if (a->private_.adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 0))
     return dlpackgen_about(call->function, i);
   if (dlpackgen_check(call, i)) return -1;
   call->private_.elsewhere |= a->tensor.device.device_type != kDLCPU;
@@ -73,9 +72,9 @@ static int dlpackgen_begin_other(struct dlpackgen_call* call, int i, PyObject* o
 /* Makes sure that there are shape and strides that no other thread changes, which adopted
  * tables give by themselves, and asks what a table does not look at, of what the call goes
  * on with: 1, 0 where there are none yet, or -1 with an exception. */
-DLPACKGEN_FAST int dlpackgen_is_steady(struct dlpackgen_argument* a, int copies_all,
-                                       const struct dlpackgen_means* means, int64_t* scratch) {
-  if (!copies_all && means->adopted) return 1;
+DLPACKGEN_FAST int dlpackgen_is_steady(struct dlpackgen_argument* a, const struct dlpackgen_means* means,
+                                       int64_t* scratch) {
+  if (means->adopted) return 1;
   if (!dlpackgen_copies(&a->tensor, scratch)) return 0;
   return means->guard && DLPACKGEN_RARE(means->guard(a->object, &a->tensor)) ? -1 : 1;
 }
@@ -97,7 +96,7 @@ DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call* call, int i, s
 }
 
 /* The way of most calls: one argument after the other. */
-DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* const* given, int copies_all) {
+DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* const* given) {
   const struct dlpackgen_function* const function = call->function;
   const struct dlpackgen_parameter* p = function->parameters;
   struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
@@ -114,7 +113,7 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
       continue;
     }
     left = dlpackgen_begin_reading(call, i, a, p->writable, &means, scratch);
-    const int steady = left ? 0 : dlpackgen_is_steady(a, copies_all, &means, scratch);
+    const int steady = left ? 0 : dlpackgen_is_steady(a, &means, scratch);
     const int fits = steady > 0 && dlpackgen_fits(call, i, p, a);
     if (DLPACKGEN_RARE(steady < 0)) left = dlpackgen_unreadable(call, i);
     if (DLPACKGEN_RARE(!fits)) {
@@ -128,15 +127,15 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
   return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_begin_named(struct dlpackgen_call* call, PyObject* const* arguments,
-                                                Py_ssize_t count, PyObject* keywords) {
-  PyObject* given[DLPACKGEN_MAX_PARAMETERS + 1];
+/* Puts the arguments of a call into their places where they came by name, some are missing, or the
+ * function was not checked yet: 0, or -1 with an exception. */
+DLPACKGEN_SLOW static int dlpackgen_place_named(struct dlpackgen_call* call, PyObject* const* arguments,
+                                                Py_ssize_t count, PyObject* keywords, PyObject** given) {
   if (dlpackgen_check_site(call->private_.site, call->function)) return -1;
   const struct dlpackgen_names names = dlpackgen_names_of(call->function);
   if (dlpackgen_arrange(&names, arguments, count, keywords, given)) return -1;
   PyObject* const stream = given[names.count];
-  if (stream && dlpackgen_explicit_stream(call, stream)) return -1;
-  return dlpackgen_begin_given(call, given, DLPACKGEN_COPIES_ALL(call->function));
+  return stream ? dlpackgen_explicit_stream(call, stream) : 0;
 }
 
 DLPACKGEN_PYTHON_API void dlpackgen_call_end(struct dlpackgen_call* call) {
@@ -162,11 +161,14 @@ DLPACKGEN_FAST void dlpackgen_start(struct dlpackgen_call* call, PyObject* modul
 DLPACKGEN_PYTHON_API int dlpackgen_call_begin(struct dlpackgen_call* call, PyObject* module,
                                               const struct dlpackgen_function* function, PyObject* const* arguments,
                                               Py_ssize_t count, PyObject* keywords) {
-  int failed;
+  PyObject* named[DLPACKGEN_MAX_PARAMETERS + 1];
+  int failed = 0;
   dlpackgen_start(call, module, function);
-  if (DLPACKGEN_RARE(keywords != NULL || count != function->nparameters || !dlpackgen_is_checked(call, function)))
-    failed = dlpackgen_begin_named(call, arguments, count, keywords);
-  else failed = dlpackgen_begin_given(call, arguments, DLPACKGEN_COPIES_ALL(function));
+  if (DLPACKGEN_RARE(keywords != NULL || count != function->nparameters || !dlpackgen_is_checked(call, function))) {
+    failed = dlpackgen_place_named(call, arguments, count, keywords, named);
+    arguments = named;
+  }
+  if (!failed) failed = dlpackgen_begin_given(call, arguments);
   if (DLPACKGEN_RARE(failed)) dlpackgen_call_end(call);
   return failed;
 }

@@ -32,7 +32,7 @@ DLPACKGEN_FAST int dlpackgen_borrow_at_once(struct dlpackgen_argument* a, int wr
 /* Reads an argument that runs no code for that, and leaves a tensor, which is in the host's memory,
  * unchecked; 0 where the begin of a call must look. */
 DLPACKGEN_FAST int dlpackgen_reads_unchecked(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
-                                             int copies_all, PyObject* object, struct dlpackgen_means* means) {
+                                             PyObject* object, struct dlpackgen_means* means) {
   struct dlpackgen_argument* const a = &call->arguments[i];
   int64_t* const scratch = call->private_.scratch + (size_t)i * DLPACKGEN_SCRATCH;
   a->object = object;
@@ -40,14 +40,14 @@ DLPACKGEN_FAST int dlpackgen_reads_unchecked(struct dlpackgen_call* call, int i,
     return dlpackgen_begin_other(call, i, object) == 0;
   if (!dlpackgen_find_means(call->private_.state, object, means)) return 0;
   if (!dlpackgen_borrow_at_once(a, p->writable, means, scratch)) return 0;
-  return dlpackgen_is_steady(a, copies_all, means, scratch) > 0 && a->tensor.device.device_type == kDLCPU;
+  return dlpackgen_is_steady(a, means, scratch) > 0 && a->tensor.device.device_type == kDLCPU;
 }
 
 /* Reads an argument, and tells whether it is what its parameter demands. */
 DLPACKGEN_FAST int dlpackgen_fits_at_once(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
-                                          int copies_all, PyObject* object, struct dlpackgen_means* means) {
+                                          PyObject* object, struct dlpackgen_means* means) {
   const struct dlpackgen_argument* const a = &call->arguments[i];
-  if (!dlpackgen_reads_unchecked(call, i, p, copies_all, object, means)) return 0;
+  if (!dlpackgen_reads_unchecked(call, i, p, object, means)) return 0;
   return p->kind != DLPACKGEN_KIND_TENSOR || !a->object || dlpackgen_fits(call, i, p, a);
 }
 
@@ -55,7 +55,6 @@ DLPACKGEN_FAST int dlpackgen_call_begin_inline(struct dlpackgen_call* call, PyOb
                                                const struct dlpackgen_function* function, PyObject* const* arguments,
                                                Py_ssize_t count, PyObject* keywords) {
   struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
-  const int copies_all = DLPACKGEN_COPIES_ALL(function);
   if (DLPACKGEN_RARE(keywords != NULL || count != function->nparameters || !dlpackgen_is_checked(call, function)))
     return dlpackgen_call_begin(call, module, function, arguments, count, keywords);
   dlpackgen_start(call, module, function);
@@ -63,7 +62,7 @@ DLPACKGEN_FAST int dlpackgen_call_begin_inline(struct dlpackgen_call* call, PyOb
   DLPACKGEN_UNROLLED
   for (int i = 0; i < function->nparameters; i++) {
     const struct dlpackgen_parameter* const p = &function->parameters[i];
-    if (DLPACKGEN_RARE(!dlpackgen_fits_at_once(call, i, p, copies_all, arguments[i], &means)))
+    if (DLPACKGEN_RARE(!dlpackgen_fits_at_once(call, i, p, arguments[i], &means)))
       return dlpackgen_begin_again(call, module, function, arguments);
   }
   return 0;

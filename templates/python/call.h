@@ -25,31 +25,14 @@ DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call* call
 
 /* Reads a tensor by the table that was adopted for its type: 0, -1 with an exception,
  * or 1 where it is left to the other routes. */
-static int dlpackgen_fetch_adopted(struct dlpackgen_call* call, int i, int copy) {
+static int dlpackgen_fetch_adopted(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   int64_t* const scratch = dlpackgen_scratch_of(call, i);
   a->flags = 0;
   const int left =
       a->private_.adopted->borrow(a->object, call->function->parameters[i].writable, &a->tensor, scratch, &a->flags);
   if (left) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
-  return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
-}
-
-/* Whether shape and strides of all tensors are copied: other threads may change those of
- * any library where the function releases the GIL, or where there is none. */
-#if defined(Py_GIL_DISABLED)
-#define DLPACKGEN_COPIES_ALL(function) ((void)(function), 1)
-#else
-#define DLPACKGEN_COPIES_ALL(function) ((function)->releases_gil)
-#endif
-
-/* Copies the shape and strides of what was lent, before they are checked, unless that was
- * done; 0 where it is left to the full checks. */
-DLPACKGEN_FAST int dlpackgen_copies(DLTensor* tensor, int64_t* scratch) {
-  if (tensor->shape == scratch && tensor->strides == scratch + DLPACKGEN_MAX_NDIM) return 1;
-  if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || !tensor->shape || !tensor->strides) return 0;
-  dlpackgen_copy_numbers(tensor, scratch);
-  return 1;
+  return dlpackgen_admit(a, scratch, 0) ? dlpackgen_about(call->function, i) : 0;
 }
 
 /* Reads a tensor by the exchange table that its type is trusted with: 0, -1 with an
@@ -75,10 +58,10 @@ static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
 
 /* Reads a tensor that runs no code of Python for that. What an earlier look at it has
  * taken for good is given back. */
-static int dlpackgen_fetch(struct dlpackgen_call* call, int i, int copy) {
+static int dlpackgen_fetch(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   dlpackgen_give_back(call, i);
-  if (a->private_.adopted) return dlpackgen_fetch_adopted(call, i, copy);
+  if (a->private_.adopted) return dlpackgen_fetch_adopted(call, i);
   const int left =
       dlpackgen_fetch_by_table(call, i, a, call->function->parameters[i].writable, a->private_.api, a->private_.plain);
   if (left) return left;
@@ -152,7 +135,7 @@ static int dlpackgen_fetch_stranger(struct dlpackgen_call* call, int i) {
  * nothing runs any more. */
 static int dlpackgen_look(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  const int left = dlpackgen_fetch(call, i, 1);
+  const int left = dlpackgen_fetch(call, i);
   if (left <= 0) return left;
   a->private_.trusted = a->private_.trusted && a->private_.adopted;
   a->private_.adopted = NULL;
@@ -164,7 +147,7 @@ static int dlpackgen_look(struct dlpackgen_call* call, int i) {
 static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   if (a->private_.adopted) {
-    const int left = a->private_.adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, 1);
+    const int left = a->private_.adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i);
     a->private_.done = left == 0;
     if (left <= 0) return left;
     a->private_.adopted = NULL;
@@ -173,7 +156,7 @@ static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
     return dlpackgen_about(call->function, i);
   if (dlpackgen_check_type(call, i)) return -1;
   a->private_.done = !a->private_.trusted;
-  if (a->private_.trusted) return dlpackgen_fetch(call, i, 1);
+  if (a->private_.trusted) return dlpackgen_fetch(call, i);
   return a->private_.api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
 }
 
@@ -265,7 +248,7 @@ static void dlpackgen_check_all(struct dlpackgen_call* call, struct dlpackgen_fi
     const struct dlpackgen_parameter* p = &call->function->parameters[i];
     if (p->kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
     int failed = a->private_.done ? 0 : dlpackgen_check_type(call, i);
-    if (!failed && !a->private_.done) failed = dlpackgen_fetch(call, i, DLPACKGEN_COPIES_ALL(call->function));
+    if (!failed && !a->private_.done) failed = dlpackgen_fetch(call, i);
     if (failed > 0) dlpackgen_unreadable(call, i);
     if (failed || dlpackgen_check(call, i)) dlpackgen_put_off(first, i);
   }

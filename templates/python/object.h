@@ -73,7 +73,7 @@ static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, i
   *flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
   if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY)
     return dlpackgen_reject("it is read-only, and this argument is written to");
-  (void)scratch;
+  dlpackgen_copies(out, scratch);
   return 0;
 }
 

@@ -113,13 +113,6 @@ static int dlpackgen_is_as_borrowed(struct dlpackgen_call* call, const struct dl
          dlpackgen_is_unchanged(&now.tensor, &a->tensor);
 }
 
-/* Copies the shapes and strides of all tensors, to be compared once code of others has run. */
-static void dlpackgen_copy_all(struct dlpackgen_call* call) {
-  for (int i = 0; i < call->function->nparameters; i++)
-    if (call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && call->arguments[i].object)
-      dlpackgen_copies(&call->arguments[i].tensor, dlpackgen_scratch_of(call, i));
-}
-
 /* Makes sure that all tensors which the call borrows are still what was checked, once code
  * of others has run: 0, or -1 with an exception. */
 static int dlpackgen_check_again(struct dlpackgen_call* call) {
@@ -140,7 +133,6 @@ static DLManagedTensorVersioned* dlpackgen_make_like(struct dlpackgen_call* call
   DLManagedTensorVersioned* made = NULL;
   DLTensor asked;
   int64_t bytes;
-  dlpackgen_copy_all(call);
   if (dlpackgen_maker(call, like, &makes)) return NULL;
   memset(&asked, 0, sizeof asked);
   asked.device.device_type = kDLCPU;

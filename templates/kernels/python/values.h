@@ -11,7 +11,25 @@
 #define DLPACKGEN_VALUE static
 #endif
 
+/* A copy in each function saves time, and takes room. */
+#if defined(__OPTIMIZE_SIZE__)
+#define DLPACKGEN_COPIED DLPACKGEN_VALUE
+#else
+#define DLPACKGEN_COPIED DLPACKGEN_FAST
+#endif
+
 /* Arguments */
+
+/* Puts each argument into the place of its name. No name came, and no argument is missing, in most
+ * calls. */
+DLPACKGEN_FAST int dlpackgen_arrange_inline(const struct dlpackgen_names* names, PyObject* const* arguments,
+                                            Py_ssize_t count, PyObject* keywords, PyObject** given) {
+  if (DLPACKGEN_RARE(keywords != NULL || count != names->positional))
+    return dlpackgen_arrange(names, arguments, count, keywords, given);
+  for (int i = 0; i < names->positional; i++) given[i] = arguments[i];
+  for (int i = names->positional; i <= names->count; i++) given[i] = NULL;
+  return 0;
+}
 
 /* Spreads a tuple out= over so many results. */
 DLPACKGEN_VALUE int dlpackgen_spread(const char* function, PyObject* out, int count, PyObject** given) {
@@ -29,32 +47,37 @@ DLPACKGEN_VALUE int dlpackgen_spread(const char* function, PyObject* out, int co
 /* Reads all arguments where that runs no code, and leaves the tensors to the checks of the kernel:
  * 1, or 0 where they are not in the host's memory or are to be read in the usual way. Takes nothing
  * that must be given back. */
-DLPACKGEN_VALUE int dlpackgen_reads_all(struct dlpackgen_call* call, PyObject* module,
-                                        const struct dlpackgen_function* function, PyObject* const* given) {
+DLPACKGEN_COPIED int dlpackgen_reads_all(struct dlpackgen_call* call, PyObject* module,
+                                         const struct dlpackgen_function* function, PyObject* const* given) {
   struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
   dlpackgen_start(call, module, function);
+  DLPACKGEN_UNROLLED
   for (int i = 0; i < function->nparameters; i++) {
     const struct dlpackgen_parameter* const p = &function->parameters[i];
-    const int copies_all = DLPACKGEN_COPIES_ALL(function);
-    if (dlpackgen_reads_unchecked(call, i, p, copies_all, given[i], &means)) continue;
-    PyErr_Clear();
-    return 0;
+    if (DLPACKGEN_RARE(!dlpackgen_reads_unchecked(call, i, p, given[i], &means))) return 0;
   }
   return 1;
 }
 
-/* Begins a call; a stream, where there is one, goes on by its name. `unchecked`: the checks of the
- * kernel see every tensor as it came. */
-DLPACKGEN_VALUE int dlpackgen_begin_placed(struct dlpackgen_call* call, PyObject* module,
-                                           const struct dlpackgen_function* function, PyObject** given,
-                                           PyObject* stream, int unchecked) {
-  if (unchecked && !stream && dlpackgen_reads_all(call, module, function, given)) return 0;
+/* Begins a call in the usual way; a stream, where there is one, goes on by its name. */
+DLPACKGEN_SLOW static int dlpackgen_begin_usually(struct dlpackgen_call* call, PyObject* module,
+                                                  const struct dlpackgen_function* function, PyObject** given,
+                                                  PyObject* stream) {
+  PyErr_Clear();
   if (!stream) return dlpackgen_call_begin(call, module, function, given, function->nparameters, NULL);
   PyObject* const names = Py_BuildValue("(s)", "stream");
   given[function->nparameters] = stream;
   const int failed = names ? dlpackgen_call_begin(call, module, function, given, function->nparameters, names) : -1;
   Py_XDECREF(names);
   return failed;
+}
+
+/* Begins a call. `unchecked`: the checks of the kernel see every tensor as it came. */
+DLPACKGEN_FAST int dlpackgen_begin_placed(struct dlpackgen_call* call, PyObject* module,
+                                          const struct dlpackgen_function* function, PyObject** given,
+                                          PyObject* stream, int unchecked) {
+  if (unchecked && !stream && dlpackgen_reads_all(call, module, function, given)) return 0;
+  return dlpackgen_begin_usually(call, module, function, given, stream);
 }
 
 /* Reports a value of the wrong type. Gives -1. */
