@@ -157,6 +157,26 @@ def test_mistakes():
     )
 
 
+class Capsules:
+    """An array that is read by its methods alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **keywords):
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_the_first_mistake_is_reported_however_tensors_are_read():
+    wrong = x, w[0], idx.astype(np.float32)
+    for read in (lambda array: array), Capsules:
+        text = "join(): argument 'w' (3rd): expected 3 dimensions, got 2"
+        raises(ValueError, text, k.join, None, *map(read, wrong))
+
+
 def test_statuses():
     raises(
         IndexError, "scalars(): argument 'sizes' (2nd): a size is out of range", k.scalars, "sum", [50, 51, 1], tiny=1

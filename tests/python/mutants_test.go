@@ -196,7 +196,7 @@ var mutants = map[string]mutant{
 		"", "fits.py test_what_fits_at_once"},
 	"the first type is that of all": {"begin.h", "(PyObject *)Py_TYPE(object) == means->type", "means->type",
 		"fits.py test_arguments_of_several_types"},
-	"tables have shapes and strides": {"call.h", " || !tensor->shape || !tensor->strides) return 0;",
+	"tables have shapes and strides": {"adopt_elements.h", " || !tensor->shape || !tensor->strides) return 0;",
 		") return 0;", "fits.py test_a_trusted_table_without_strides"},
 	"what is misaligned fits": {"../dlpackgen/arguments.h", "return !dlpackgen_is_misaligned(tensor);",
 		"return 1;", "fits.py test_what_fits_at_once"},
@@ -431,7 +431,7 @@ var mutants = map[string]mutant{
 		"if (!dlpackgen_same_device(call->private_.device, call->device)) return dlpackgen_moved(call, first);", "",
 		"streams.py test_a_tensor_that_moves_after_its_stream_was_asked_for"},
 
-	"65 dimensions fit": {"call.h", "(uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || ", "",
+	"65 dimensions fit": {"adopt_elements.h", "(uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || ", "",
 		"rules.py test_what_the_validator_finds_in_named_dtypes"},
 	"extents are of the first ones": {"../dlpackgen/arguments.h",
 		"if (DLPACKGEN_RARE(p->ndim > DLPACKGEN_MAX_EXTENTS)) return 0;", "",
