@@ -41,7 +41,7 @@ var cupyMutants = map[string]mutant{
 	"all is on the GPU": {"adopt_cupy.h", "return dlpackgen_cupy_device(object, &out->device);",
 		"return out->device.device_type = kDLCUDA, 0;", "with_cupy.py test_devices"},
 	"what CuPy makes is always right": {"call.h",
-		"return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;", "return 0;",
+		"return dlpackgen_admit(a, scratch, 0) ? dlpackgen_about(call->function, i) : 0;", "return 0;",
 		"with_cupy.py test_more_elements_than_can_be_counted"},
 	"any pair is a device": {"adopt_cupy.h", "if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)",
 		"if (0)", "with_cupy.py test_devices"},

@@ -115,7 +115,7 @@ static int is_guarded_as_copied(void) {
   struct dlpackgen_argument a = {.tensor = {numbers, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, sizes, strides, 0}};
   int64_t scratch[DLPACKGEN_SCRATCH];
   start();
-  return dlpackgen_is_steady(&a, 0, &means, scratch) == 1 && is_as_it_was(&a.tensor, scratch);
+  return dlpackgen_is_steady(&a, &means, scratch) == 1 && is_as_it_was(&a.tensor, scratch);
 }
 
 int main(void) {
