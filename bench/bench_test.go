@@ -123,3 +123,17 @@ func TestDevicesAreMeasured(t *testing.T) {
 	assert.Positive(t, goals[1].measured)
 	assert.Equal(t, "devices.load", goals[2].name)
 }
+
+func TestOneAPIIsMeasured(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts drivers")
+	}
+	t.Chdir("..")
+	var out bytes.Buffer
+	goals, err := benchOneAPI(&out, t.TempDir(), 1)
+	require.NoError(t, err, "%s", out.String())
+	require.Len(t, goals, 2)
+	assert.Equal(t, "devices.oneapi.pointer_attributes", goals[0].name)
+	assert.Positive(t, goals[0].measured)
+	assert.Equal(t, "devices.oneapi.load", goals[1].name)
+}

@@ -6,6 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/device"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 // benchOneAPI measures oneAPI's backend over Level Zero: against Intel's driver with
@@ -13,7 +17,11 @@ import (
 // of tests/oneapi. The simulated driver's own code is the real one.
 func benchOneAPI(out io.Writer, dir string, rounds int) ([]goal, error) {
 	program := filepath.Join(dir, "measure")
-	if err := compileDevices("gcc", "-std=gnu11", "-O2", "-Ibackends/oneapi", "-o", program,
+	if err := writeParts(device.OneAPI, filepath.Join(dir, "parts")); err != nil {
+		return nil, err
+	}
+	if err := compileDevices("gcc", "-std=gnu11", "-O2", "-I"+filepath.Join(dir, "parts"), "-Ibackends/oneapi", "-o",
+		program,
 		"bench/testdata/oneapi/measure.c",
 		"backends/oneapi/dlpackgen_oneapi.c", "-ldl"); err != nil {
 		return nil, err
@@ -37,6 +45,33 @@ func benchOneAPI(out io.Writer, dir string, rounds int) ([]goal, error) {
 		{"devices.oneapi.load", extra, loadExtra, " ms"}}, nil
 }
 
+// writeParts writes a target's files of the latest release with each part as a file of its own, as
+// programs need that call what the target's source keeps to itself.
+func writeParts(target emit.Target, dir string) error {
+	release, err := spec.Embedded().Release("latest")
+	if err != nil {
+		return err
+	}
+	manifest, err := target.Manifest(&emit.Model{Release: release})
+	if err != nil {
+		return err
+	}
+	files, err := emit.Render(release.Version, manifest.Unfolded())
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		file := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, f.Data, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // levelZeroOf gives the program with the driver that it is to find.
 func levelZeroOf(program, dir string) (deviceBench, error) {
 	const fetched = ".cache/levelzero"
@@ -49,8 +84,8 @@ func levelZeroOf(program, dir string) (deviceBench, error) {
 		}
 		return deviceBench{program: wrapper, what: "Intel's driver, simulating"}, err
 	}
-	err := compileDevices("gcc", "-std=gnu11", "-O2", "-DQUIET", "-fPIC", "-shared", "-Ibackends/oneapi", "-o",
-		filepath.Join(dir, "libze_loader.so.1"),
+	err := compileDevices("gcc", "-std=gnu11", "-O2", "-DQUIET", "-fPIC", "-shared", "-I"+filepath.Join(dir, "parts"),
+		"-Ibackends/oneapi", "-o", filepath.Join(dir, "libze_loader.so.1"),
 		"tests/oneapi/testdata/standin.c", "-lpthread")
 	return deviceBench{program: program, driver: dir, what: "the stand-in"}, err
 }
