@@ -16,15 +16,20 @@ import (
 // callerShares are the shares of the time of a call by hand, which checks less, that one of a
 // described kernel may take.
 var callerShares = []struct {
-	name, group string
-	limit       float64
+	name, group, rival string
+	limit              float64
 }{
-	{"callers.tvmffi.numpy", "tvm-ffi, numpy", 1},
-	{"callers.tvmffi.torch", "tvm-ffi, torch", 1},
-	{"callers.tvmffi.tensor", "tvm-ffi, tvm_ffi.Tensor", 1},
-	{"callers.jax.loop", "jax, fori_loop", 0.85},
-	{"callers.jax.call", "jax, jit", 1.02},
+	{"callers.tvmffi.numpy", "tvm-ffi, numpy", handWritten, 1},
+	{"callers.tvmffi.torch", "tvm-ffi, torch", handWritten, 1},
+	{"callers.tvmffi.tensor", "tvm-ffi, tvm_ffi.Tensor", handWritten, 1},
+	{"callers.jax.loop", "jax, fori_loop", handWritten, 0.85},
+	{"callers.jax.loop.jax_tvm_ffi", "jax, fori_loop", "jax-tvm-ffi", 0.7},
+	{"callers.jax.call", "jax, jit", handWritten, 1.02},
+	{"callers.torch_ops", "torch.ops", handWritten, 1},
 }
+
+// handWritten is the name of a rival in C++, by the host's own headers.
+const handWritten = "by hand"
 
 // allCallers has the description of two kernels that all hosts call, and their C.
 const allCallers = "tests/callers/testdata/"
@@ -45,20 +50,29 @@ func benchCallers(out io.Writer, dir string, rounds int) ([]goal, error) {
 	if err != nil {
 		return nil, err
 	}
+	if took["loading"], err = b.loading(rounds); err != nil {
+		return nil, err
+	}
 	fmt.Fprintf(out, "callers: vectors of 16 float32, %d rounds in turn on %d cores\n", rounds, runtime.NumCPU())
-	printCalls(out, took, "by hand")
-	goals := []goal{{name: "callers.library.size", measured: float64(size) / 1000, limit: 150, unit: "KB"}}
+	printCalls(out, took, handWritten, "jax-tvm-ffi", "libm")
 	goCalls, err := b.fromGo(rounds)
 	if err != nil {
 		return nil, err
 	}
 	pairTable(out, goCalls)
-	goals = append(goals, goal{name: "callers.go.tvmffi", measured: middle(goCalls[0].Ratios()), limit: goCalls[0].Limit},
-		goal{name: "callers.go.tvmffi.allocs", measured: goCalls[0].Allocs})
+	return callerGoals(took, goCalls[0], size), nil
+}
+
+// callerGoals has one for each share, for the calls from Go, and for the library with all callers.
+func callerGoals(took calls, fromGo pair.Result, size int64) []goal {
+	goals := []goal{{name: "callers.library.size", measured: float64(size) / 1000, limit: 150, unit: "KB"},
+		{name: "callers.library.load", measured: middle(took["loading"]["described"]) / 1e6, limit: 1, unit: "ms"},
+		{name: "callers.go.tvmffi", measured: middle(fromGo.Ratios()), limit: fromGo.Limit},
+		{name: "callers.go.tvmffi.allocs", measured: fromGo.Allocs}}
 	for _, g := range callerShares {
-		goals = append(goals, goal{g.name, took.share(g.group, "described", "by hand"), g.limit, ""})
+		goals = append(goals, goal{g.name, took.share(g.group, "described", g.rival), g.limit, ""})
 	}
-	return goals, nil
+	return goals
 }
 
 // fromGo measures a call of a tvm-ffi kernel from Go, in a library without Python's symbols.
@@ -129,8 +143,16 @@ func (b *callsBench) beside() error {
 	if err := b.generateFrom(b.sources+"dlpackgen.yaml", "generated"); err != nil {
 		return err
 	}
-	if err := b.compileFrom("generated", "_kernels.abi3.so", b.sources+"author.c", []string{"-O2"}, "python/_kernels.c",
-		"kernels/kernels.c", "jax/kernels_jax.c", "tvmffi/kernels_tvmffi.c"); err != nil {
+	torch := filepath.Join(b.dir, "generated", "torchshim", "kernels_torch.c")
+	if err := b.compileFrom("generated", "torch.o", torch, []string{"-O2", "-fexceptions", "-c"}); err != nil {
+		return err
+	}
+	if err := b.compileFrom("generated", "_kernels.abi3.so", b.sources+"author.c", []string{"-O2",
+		filepath.Join(b.dir, "torch.o")}, "python/_kernels.c", "kernels/kernels.c", "jax/kernels_jax.c",
+		"tvmffi/kernels_tvmffi.c"); err != nil {
+		return err
+	}
+	if err := b.besideTorch(); err != nil {
 		return err
 	}
 	const asked = "import jax.ffi, tvm_ffi.libinfo as i; print(jax.ffi.include_dir(), i.find_include_path(), " +
@@ -146,4 +168,63 @@ func (b *callsBench) beside() error {
 		return err
 	}
 	return b.compile("g++", "by_hand_tvm.so", append(flags, b.sources+"by_hand_tvm.cpp", found[3]))
+}
+
+// besideTorch builds the operator by hand, and the described one that is compiled against libtorch.
+func (b *callsBench) besideTorch() error {
+	torch, err := findTorch(b.python)
+	if err != nil {
+		return err
+	}
+	headers := []string{"-std=c++20", "-O2", "-DNDEBUG", "-shared", "-fPIC", "-fvisibility=hidden", "-isystem",
+		filepath.Join(torch.root, "include"), "-isystem", torch.headers}
+	libraries := []string{"-L" + filepath.Join(torch.root, "lib"), "-ltorch_cpu", "-ltorch", "-lc10"}
+	stable := slices.Concat(headers, []string{b.sources + "by_hand_torch.cpp"}, libraries)
+	if err := b.compile("g++", "by_hand_torch.so", stable); err != nil {
+		return err
+	}
+	if err := b.generateFrom(b.sources+"compiled.yaml", "compiled"); err != nil {
+		return err
+	}
+	if err := b.compileFrom("compiled", "author.o", b.sources+"author.c", []string{"-O2", "-c"}); err != nil {
+		return err
+	}
+	if err := b.compileFrom("compiled", "kernels.o", filepath.Join(b.dir, "compiled", "kernels", "kernels.c"),
+		[]string{"-O2", "-c"}); err != nil {
+		return err
+	}
+	folder := filepath.Join(b.dir, "compiled")
+	compiled := slices.Concat(headers, []string{"-I" + folder + "/c", "-I" + folder + "/cpp", "-I" + folder + "/kernels",
+		folder + "/cpp/dlpackgen_torch/described_kernels.cpp", b.dir + "/author.o", b.dir + "/kernels.o"}, libraries)
+	return b.compile("g++", "compiled.so", append(compiled, "-ltorch_python"))
+}
+
+// loading measures how long the first import of the library with all callers takes, and beside it a
+// copy of libm: each process loads either once.
+func (b *callsBench) loading(rounds int) (map[string][]float64, error) {
+	found, err := exec.Command("gcc", "-print-file-name=libm.so.6").Output()
+	if err != nil {
+		return nil, fmt.Errorf("gcc: %w", err)
+	}
+	text, err := os.ReadFile(strings.TrimSpace(string(found)))
+	if err != nil {
+		return nil, err
+	}
+	libm := filepath.Join(b.dir, "libm_copy.so")
+	if err := os.WriteFile(libm, text, 0o755); err != nil {
+		return nil, err
+	}
+	took := map[string][]float64{}
+	for range rounds {
+		said, err := exec.Command(b.python, b.sources+"load.py", filepath.Join(b.dir, "every.so"), libm).Output()
+		if err != nil {
+			return nil, fmt.Errorf("load.py: %w", err)
+		}
+		var library, beside float64
+		if _, err := fmt.Sscan(string(said), &library, &beside); err != nil {
+			return nil, fmt.Errorf("load.py: %w", err)
+		}
+		took["described"], took["libm"] = append(took["described"], library), append(took["libm"], beside)
+	}
+	return took, nil
 }

@@ -11,3 +11,11 @@ static void nop(tvm::ffi::TensorView a, tvm::ffi::TensorView b, tvm::ffi::Tensor
 }
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(nop, nop);
+
+// As jax-tvm-ffi calls it, with the result behind the arguments.
+static void add(tvm::ffi::TensorView a, tvm::ffi::TensorView b, tvm::ffi::TensorView c) {
+  const float *x = static_cast<const float*>(a.data_ptr()), *y = static_cast<const float*>(b.data_ptr());
+  for (int64_t i = 0; i < a.size(0); i++) static_cast<float*>(c.data_ptr())[i] = x[i] + y[i];
+}
+
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(add, add);

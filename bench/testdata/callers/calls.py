@@ -1,4 +1,4 @@
-"""Times described kernels beside ones by hand, by tvm-ffi and by JAX; prints nanoseconds by group, name and round, as
+"""Times described kernels beside ones by hand, by tvm-ffi, JAX and torch; prints nanoseconds by group, name and round, as
 JSON."""
 
 import ctypes
@@ -64,7 +64,16 @@ def by_jax(folder, rounds):
     def by_hand(a, b):
         return jax.ffi.ffi_call("add_by_hand", jax.ShapeDtypeStruct(a.shape, a.dtype))(a, b)
 
-    adders = {"described": kernels_jax.add, "by hand": by_hand}
+    import jax_tvm_ffi
+    import tvm_ffi
+
+    function = tvm_ffi.load_module(folder + "/by_hand_tvm.so").add
+    jax_tvm_ffi.register_ffi_target("add_by_tvm", function, ["args", "rets"], platform="cpu")
+
+    def by_tvm(a, b):
+        return jax.ffi.ffi_call("add_by_tvm", jax.ShapeDtypeStruct(a.shape, a.dtype))(a, b)
+
+    adders = {"described": kernels_jax.add, "by hand": by_hand, "jax-tvm-ffi": by_tvm}
     loops, calls = {}, {}
     for name, add in adders.items():
         loop = jax.jit(lambda a, b, add=add: jax.lax.fori_loop(0, STEPS, lambda _, x: add(x, b), a))
@@ -75,10 +84,26 @@ def by_jax(folder, rounds):
     return {"jax, fori_loop": in_turn(loops, STEPS, rounds), "jax, jit": in_turn(calls, CALLS, rounds)}
 
 
+def by_torch(folder, rounds):
+    import kernels_torch
+    import torch
+
+    kernels_torch.register()
+    for library in ("by_hand_torch.so", "compiled.so"):
+        torch.ops.load_library(folder + "/" + library)
+    a, b, ops = torch.arange(16, dtype=torch.float32), torch.ones(16), torch.ops
+    adders = {"described": ops.described.add, "by hand": ops.by_hand.add, "compiled": ops.compiled.add,
+              "torch.add": torch.add}  # fmt: skip
+    for name, add in adders.items():
+        assert torch.equal(add(a, b), a + 1), name
+    calls = {name: lambda add=add: [add(a, b) for _ in range(CALLS)] for name, add in adders.items()}
+    return {"torch.ops": in_turn(calls, CALLS, rounds)}
+
+
 def main():
     folder, rounds = sys.argv[1], int(sys.argv[2])
-    sys.path[:0] = [folder, folder + "/generated/jax"]
-    print(json.dumps(by_tvm(folder, rounds) | by_jax(folder, rounds)))
+    sys.path[:0] = [folder, folder + "/generated/jax", folder + "/generated/torchshim"]
+    print(json.dumps(by_tvm(folder, rounds) | by_jax(folder, rounds) | by_torch(folder, rounds)))
 
 
 main()
