@@ -20,15 +20,18 @@ func Batching(k *contract.Kernel) string {
 	return BatchEach
 }
 
-// Limits lists what torch.vmap does not do for a kernel, or does element by element.
-func Limits(k *contract.Kernel) []string {
+// Limits lists which transformations PyTorch has not for a kernel, or makes element by element.
+func Limits(k *contract.Kernel) (all []string) {
+	if k.Backward != nil {
+		all = append(all, "no torch.func.grad", "no torch.func.jvp")
+	}
 	switch {
 	case k.NoBatch:
-		return []string{"no torch.vmap: batch: none"}
+		all = append(all, "no torch.vmap: batch: none")
 	case len(k.Written()) > 0:
-		return []string{"no torch.vmap: it writes to an argument"}
+		all = append(all, "no torch.vmap: it writes to an argument")
 	case Batching(k) == BatchEach:
-		return []string{"torch.vmap makes one call per element"}
+		all = append(all, "torch.vmap makes one call per element")
 	}
-	return nil
+	return all
 }

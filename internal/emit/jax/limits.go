@@ -26,5 +26,5 @@ func limits(k *contract.Kernel) (all []string) {
 	case !k.Joins():
 		all = append(all, "jax.vmap makes one call per element")
 	}
-	return all
+	return append(all, "no symbolic shapes in jax.export")
 }

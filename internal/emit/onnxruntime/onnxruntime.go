@@ -26,8 +26,17 @@ var Target = emit.Target{
 // limits lists what ONNX Runtime does not do for a kernel.
 func limits(k *contract.Kernel) []string {
 	all := emit.WithoutGradients(k)
-	if slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Kind == contract.Float }) {
+	isReal := func(p contract.Param) bool { return p.Kind == contract.Float || p.Kind == contract.Floats }
+	if slices.ContainsFunc(k.Args, isReal) {
 		all = append(all, "floats of nodes have 32 bits")
+	}
+	if slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Layout != contract.Contiguous }) {
+		all = append(all, "no strides: ONNX Runtime passes C-contiguous tensors")
+	}
+	for _, p := range k.Args {
+		if p.Optional && p.Default != nil {
+			all = append(all, p.Name+" is never None: a node without it has the default")
+		}
 	}
 	if slices.ContainsFunc(k.Devices, func(d contract.Device) bool { return d.Name != "kDLCPU" }) {
 		all = append(all, "runs on the CPU alone")

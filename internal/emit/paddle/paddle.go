@@ -89,6 +89,8 @@ func inexpressible(k *contract.Kernel) (errs []error) {
 func limits(k *contract.Kernel) (all []string) {
 	if reason := outsideGraphs(k); reason != "" {
 		all = append(all, "no static graph: "+reason)
+	} else {
+		all = append(all, "no paddle.jit.save of graphs")
 	}
 	if k.Backward != nil {
 		all = append(all, "no second derivatives")

@@ -92,7 +92,7 @@ func TestWhatSavesTooMuch(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	for src, want := range map[string][]string{
-		"k:\n  args: {x: 'float32[n]'}\n":                           nil,
+		"k:\n  args: {x: 'float32[n]'}\n":                           {"no paddle.jit.save of graphs"},
 		"k:\n  args: {x: 'float32[n] out'}\n":                       {"no static graph: it writes to x"},
 		"k:\n  args: {x: 'float32[n, m] column_major'}\n":           {"no static graph: x is column_major"},
 		"k:\n  args: {x: 'float32[n]'}\n  returns: {norm: float}\n": {"no static graph: it returns the scalar norm"},

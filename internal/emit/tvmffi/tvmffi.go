@@ -34,6 +34,9 @@ func limits(k *contract.Kernel) []string {
 	if slices.ContainsFunc(k.Given(), func(p contract.Param) bool { return p.Kind == contract.Tensor }) {
 		all = append(all, "results are allocated for torch and Paddle, and other callers pass memory")
 	}
+	if len(k.Written()) > 0 {
+		all = append(all, "no check that written memory is not read-only: tvm-ffi does not report it")
+	}
 	return append(all, emit.OnTheCPU(k, "")...)
 }
 
