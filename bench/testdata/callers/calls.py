@@ -1,5 +1,5 @@
-"""Times described kernels beside ones by hand, by tvm-ffi, JAX and torch; prints nanoseconds by group, name and round, as
-JSON."""
+"""Times described kernels beside ones by hand, by tvm-ffi, JAX and torch; prints nanoseconds by group, name and
+round, as JSON."""
 
 import ctypes
 import gc
