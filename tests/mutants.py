@@ -4,7 +4,8 @@ own, which may crash, hang or grow; what takes long to import is imported once, 
 usage: python mutants.py MODULES NUMBER SCRIPT ...
 
 MODULES are those to import first, with commas between them. A pair of NUMBER and SCRIPT (a
-file and its arguments, with spaces between them) is run with that mutant; 0 is none. For each
+file and its arguments, with spaces between them) is run with that mutant; 0 is none. Before the
+file may stand variables, NAME=VALUE; folders of PYTHONPATH are searched first. For each pair
 it prints "caught NUMBER SCRIPT" if the script failed, or "missed NUMBER SCRIPT", and for 0 what
 the script printed, each line after a tab. A mutant has ten times the CPU time that its script
 took without one."""
@@ -37,6 +38,16 @@ def limit(seconds):
         signal.alarm(10 * seconds)
 
 
+def set_variables(words):
+    """Sets those that stand before a file in the environment, and gives the words from the file on."""
+    while "=" in words[0]:
+        name, value = words.pop(0).split("=", 1)
+        os.environ[name] = value
+        if name == "PYTHONPATH":
+            sys.path[:0] = value.split(os.pathsep)
+    return words
+
+
 def run(number, script, seconds, output):
     """Does not wait for Python's end, which takes longer than most tests."""
     failed = 1
@@ -46,7 +57,7 @@ def run(number, script, seconds, output):
         sys.stdout = sys.stderr = open(output.fileno(), "w", closefd=False)
         for stream in 1, 2:
             os.dup2(output.fileno(), stream)
-        sys.argv = shlex.split(script)
+        sys.argv = set_variables(shlex.split(script))
         if sys.argv[0] == "ending.py":  # is about the end of Python, which is waited for there
             os.execv(sys.executable, [sys.executable, *sys.argv])
         runpy.run_path(sys.argv[0], run_name="__main__")

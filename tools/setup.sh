@@ -1,9 +1,10 @@
 #!/bin/sh
 # Installs what the tests need and this machine lacks: Debian packages
 # (tests/packages.txt) when root, and Python packages (tests/requirements.txt,
-# tests/requirements-frameworks.txt) into .venv, and tests/requirements-oneapi.txt, -tvm.txt,
-# -legacytvm.txt, -docs.txt and -ci.txt into .cache/oneapi, .cache/tvm and so on. A part that
-# cannot be had is reported and left out; the tests that need it then skip and say so.
+# tests/requirements-frameworks.txt) into .venv, the linter of the suite into .cache/bin, and
+# tests/requirements-oneapi.txt, -tvm.txt, -legacytvm.txt, -docs.txt and -ci.txt into .cache/oneapi,
+# .cache/tvm and so on. A part that cannot be had is reported and left out; the tests that need it
+# then skip and say so.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -129,6 +130,14 @@ install_apart() {
 	fi
 }
 
+# A minute's work; the suite installs it too, and finds it there.
+install_linter() {
+	linter=$(sed -n 's/^const staticcheck = "\(.*\)"$/\1/p' tools/suite/steps.go 2>/dev/null)
+	if [ -n "$linter" ] && command -v go >/dev/null; then
+		GOBIN=$PWD/.cache/bin go install "$linter" || say "$linter could not be installed: it is left out"
+	fi
+}
+
 if command -v dpkg-query >/dev/null; then
 	install_packages
 else
@@ -136,6 +145,7 @@ else
 fi
 install_python
 install_frameworks
+install_linter
 # The libraries of MKL and TBB are others than those of the frameworks.
 install_apart oneapi "SYCL and dpnp" 8000000
 install_apart tvm TVM 2000000

@@ -117,6 +117,54 @@ func script(python, modules string, args ...string) (stdout, stderr string, err 
 	return out.String(), log.String(), err
 }
 
+// run is one of several scripts that share an import of a library, and the folder of its modules.
+type run struct {
+	modules string
+	args    []string
+}
+
+// script is what tests/mutants.py runs.
+func (r run) script() string {
+	return "PYTHONPATH=" + r.modules + " '" + strings.Join(r.args, "' '") + "'"
+}
+
+// said is what scripts printed, by their verdicts.
+type said map[string]string
+
+// forked runs scripts, each in a process that has imported a library.
+func forked(t *testing.T, python, library string, all ...run) said {
+	t.Helper()
+	args := []string{"../mutants.py", library}
+	for _, r := range all {
+		args = append(args, "0", r.script())
+	}
+	out, log, err := script(python, "", args...)
+	require.NoError(t, err, "%s\n%s", out, log)
+	return testkit.Verdicts(out)
+}
+
+// passes fails unless a script says of each of its cases that it is fine, and that there are so
+// many.
+func (s said) passes(t *testing.T, least int, r run) {
+	t.Helper()
+	out, isFine := s["missed 0 "+r.script()]
+	require.True(t, isFine, s["caught 0 "+r.script()])
+	assert.GreaterOrEqual(t, len(passed.FindAllString(out, -1)), least, out)
+}
+
+var ended = regexp.MustCompile(`(?m)^ended with status (\d+)$`)
+
+// fails makes sure that a script finds fault with one named case, or crashes.
+func (s said) fails(t *testing.T, name string, r run) {
+	t.Helper()
+	out, isCaught := s["caught 0 "+r.script()]
+	require.True(t, isCaught, s["missed 0 "+r.script()])
+	if status := ended.FindStringSubmatch(out); len(status) > 0 && len(status[1]) < len("256") {
+		return // a signal
+	}
+	assert.Contains(t, out, fmt.Sprintf("FAIL %s", name))
+}
+
 var passed = regexp.MustCompile(`(?m)^ok (.*)$`)
 
 // passes fails unless a script says of each of its cases that it is fine, and

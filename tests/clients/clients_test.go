@@ -1,10 +1,12 @@
 package clients
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,16 +85,20 @@ func TestRequiresGradIsTheModulesChoice(t *testing.T) {
 	}
 	python := environment(t)
 	needs(t, python, "torch")
-	for choice, says := range map[string]string{
+	choices := map[string]string{
 		"DLPACKGEN_WHILE_ON": "read with grad mode on: False off: True without: True\n",
 		"DLPACKGEN_ALWAYS":   "read with grad mode on: False off: False without: True\n",
 		"DLPACKGEN_NEVER":    "read with grad mode on: True off: True without: True\n",
-	} {
+	}
+	runs := map[string]run{}
+	for choice := range choices {
+		modules := build(t, python, generated(t), "-DDLPACKGEN_TORCH_REJECTS_GRAD="+choice)
+		runs[choice] = run{modules, []string{"policy.py"}}
+	}
+	said := forked(t, python, "torch", slices.Collect(maps.Values(runs))...)
+	for choice, says := range choices {
 		t.Run(choice, func(t *testing.T) {
-			out, log, err := script(python, build(t, python, generated(t), "-DDLPACKGEN_TORCH_REJECTS_GRAD="+choice),
-				"policy.py")
-			require.NoError(t, err, log)
-			assert.Equal(t, says, out)
+			assert.Equal(t, says, said["missed 0 "+runs[choice].script()], said["caught 0 "+runs[choice].script()])
 		})
 	}
 }

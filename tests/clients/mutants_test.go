@@ -2,6 +2,7 @@ package clients
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -344,12 +345,13 @@ func TestATorchOfOtherObjectsIsReadByItsOwnTable(t *testing.T) {
 	unproven := [3]string{words, "*(uint64_t*)handle == address ? *(const uint64_t**)handle : NULL",
 		"address ? (const uint64_t *)(uintptr_t)address : NULL"}
 	empty := [3]string{shim, "*(void**)(void*)handle ? handle : NULL", "handle"}
-	fails(t, python, build(t, python, wrongly(t, moved, unproven, empty)), "", "ours.py", "torch", "float32")
-
-	modules := build(t, python, wrongly(t, moved))
+	wrong := run{build(t, python, wrongly(t, moved, unproven, empty)), []string{"ours.py", "torch", "float32"}}
 	names := []string{"float32", "bfloat16", "transposed", "0-d", "conjugate", "negative float32",
 		"requires grad: leaf", "meta", "FakeTensor"}
-	passes(t, python, modules, 4*len(names), append([]string{"ours.py", "torch"}, names...)...)
+	right := run{build(t, python, wrongly(t, moved)), append([]string{"ours.py", "torch"}, names...)}
+	said := forked(t, python, "torch", wrong, right)
+	said.fails(t, "", wrong)
+	said.passes(t, 4*len(names), right)
 }
 
 // A torch whose words cannot be found is asked by the shim, in every case, and what the
@@ -361,23 +363,31 @@ func TestATorchOfOtherWordsIsAskedByTheShim(t *testing.T) {
 	python := environment(t)
 	needs(t, python, "torch")
 	hidden := [3]string{words, "DLPACKGEN_TORCH_TAIL = 4", "DLPACKGEN_TORCH_TAIL = 3"}
+	var runs []run
 	for _, modules := range []string{
 		build(t, python, wrongly(t, hidden)),
 		build(t, python, generated(t), "-DDLPACKGEN_TORCH_NEWEST_TESTED=1"), // each torch is newer than that
 	} {
-		fails(t, python, modules, "torch_words_are_proven", "special.py", "torch_words_are_proven")
-		passes(t, python, modules, packages["torch"].least, "ours.py", "torch")
-		passes(t, python, modules, 2, "special.py", "torch_beyond_its_storage_is_rejected",
-			"torch_beyond_its_storage_is_rejected_by_other_routes")
+		runs = append(runs, run{modules, []string{"special.py", "torch_words_are_proven"}},
+			run{modules, []string{"ours.py", "torch"}},
+			run{modules, []string{"special.py", "torch_beyond_its_storage_is_rejected",
+				"torch_beyond_its_storage_is_rejected_by_other_routes"}})
 	}
-
 	for _, forgotten := range [][3]string{
 		{torch, "dlpackgen_torch.call.get_storage_size(handle, &bytes) != 0", "(bytes = 1 << 20) == 0"},
 		{torch, "dlpackgen_torch.call.get_storage_offset(handle, &offset) != 0", "0"},
 	} {
 		modules := build(t, python, wrongly(t, hidden, forgotten))
-		fails(t, python, modules, "torch_beyond_its_storage_is_rejected", "special.py",
-			"torch_beyond_its_storage_is_rejected")
+		runs = append(runs, run{modules, []string{"special.py", "torch_beyond_its_storage_is_rejected"}})
+	}
+	said := forked(t, python, "torch", runs...)
+	for i := range 2 {
+		said.fails(t, "torch_words_are_proven", runs[3*i])
+		said.passes(t, packages["torch"].least, runs[3*i+1])
+		said.passes(t, 2, runs[3*i+2])
+	}
+	for _, forgotten := range runs[6:] {
+		said.fails(t, "torch_beyond_its_storage_is_rejected", forgotten)
 	}
 }
 
@@ -391,21 +401,24 @@ func TestATorchWithoutAFunctionIsAskedInPython(t *testing.T) {
 	names := []string{"float32", "transposed", "conjugate", "negative float32", "requires grad: leaf",
 		"requires grad: leaf, no_grad",
 		"sparse", "mkldnn", "copy on write"}
-	for lacks, symbols := range map[string][]string{
+	missing := map[string][]string{
 		"what may be missing":  {"torch_get_const_data_ptr", "aoti_torch_abi_version"},
 		"what must be there":   {"aoti_torch_get_dim"},
 		"what tells the sign":  {"_ZN2at6native6is_neg"},
 		"what tells of grads":  {"_ZNK3c1010TensorImpl13requires_grad"},
 		"what tells the types": {"THPVariableClass"},
-	} {
-		t.Run(lacks, func(t *testing.T) {
-			var edits [][3]string
-			for _, symbol := range symbols {
-				edits = append(edits, [3]string{shim, "\"" + symbol, "\"no_such_" + symbol})
-			}
-			modules := build(t, python, wrongly(t, edits...))
-			passes(t, python, modules, 4*len(names), append([]string{"ours.py", "torch"}, names...)...)
-		})
+	}
+	runs := map[string]run{}
+	for lacks, symbols := range missing {
+		var edits [][3]string
+		for _, symbol := range symbols {
+			edits = append(edits, [3]string{shim, "\"" + symbol, "\"no_such_" + symbol})
+		}
+		runs[lacks] = run{build(t, python, wrongly(t, edits...)), append([]string{"ours.py", "torch"}, names...)}
+	}
+	said := forked(t, python, "torch", slices.Collect(maps.Values(runs))...)
+	for lacks := range missing {
+		t.Run(lacks, func(t *testing.T) { said.passes(t, 4*len(names), runs[lacks]) })
 	}
 }
 

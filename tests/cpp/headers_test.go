@@ -46,7 +46,7 @@ func TestEachHeaderCompilesAlone(t *testing.T) {
 		t.Skip("compiles each header six times")
 	}
 	t.Parallel()
-	compilers := corners()
+	compilers := corners()[1:]
 	if tier.IsNightly() {
 		compilers = matrix()
 	}
@@ -65,7 +65,7 @@ func TestClangHasNothingToSay(t *testing.T) {
 	everything := []string{"-Weverything", "-Werror", "-Wno-padded", "-Wno-c++98-compat", "-Wno-c++98-compat-pedantic",
 		"-Wno-unsafe-buffer-usage", "-Wno-weak-vtables"}
 	for _, c := range matrix()[3:] {
-		if testing.Short() && c.standard != "c++17" {
+		if testing.Short() && c.standard != "c++17" || !tier.IsNightly() && c.standard == "c++20" {
 			continue
 		}
 		if c.standard != "c++17" {
@@ -84,8 +84,12 @@ func TestCompilersHaveNothingToSayOfEigen(t *testing.T) {
 	}
 	more := flags(gen(t), strict, needEigen(t, "eigen.hpp"), []string{"-Wconversion", "-Wshadow"})
 	for _, c := range corners() {
-		assertCompiles(t, c, including("eigen.hpp"), more...)
-		assertCompiles(t, c, including("eigen.hpp"), flags(more, noExceptions)...)
+		if c.program == gcc.program || tier.IsNightly() {
+			assertCompiles(t, c, including("eigen.hpp"), more...)
+		}
+		if c.program != gcc.program || tier.IsNightly() {
+			assertCompiles(t, c, including("eigen.hpp"), flags(more, noExceptions)...)
+		}
 	}
 }
 
@@ -157,7 +161,7 @@ func TestTwoReleasesInOneProgram(t *testing.T) {
 			`-DRELEASE_B="` + filepath.Join(second, "dlpackgen", "all.hpp") + `"`,
 		})...)
 		passes(t, program, `\d`)
-		if testing.Short() {
+		if !tier.IsNightly() {
 			break
 		}
 	}
@@ -178,6 +182,9 @@ func TestEveryReleaseWorks(t *testing.T) {
 	}
 	t.Parallel()
 	for _, version := range served() {
+		if version == "1.3" && !tier.IsNightly() {
+			continue
+		}
 		passes(t, build(t, gcc, []string{"core.cpp"}, flags([]string{"-I", headers(t, version)}, strict)...), `\d{3}`)
 		passes(t, build(t, gcc, []string{"views.cpp"}, flags([]string{"-I", headers(t, version)}, strict)...), `\d{2}`)
 	}

@@ -78,7 +78,9 @@ func (b builder) build(t *testing.T, flags ...string) {
 // script runs a program of Python with what was built.
 func (b builder) script(args ...string) (string, error) {
 	cmd := exec.Command(b.python, append([]string{"-W", "ignore"}, args...)...)
-	cmd.Env = append(os.Environ(), "BUILD="+b.dir, "PYTHONDONTWRITEBYTECODE=1")
+	// What XLA makes of the program around a call is not tested, so it need not be fast.
+	const unoptimized = "XLA_FLAGS=--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+	cmd.Env = append(os.Environ(), "BUILD="+b.dir, "PYTHONDONTWRITEBYTECODE=1", unoptimized)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // built makes the site in a folder of the test, and gives the folder of the HTML.
@@ -189,6 +190,9 @@ func browse(t *testing.T, html string, pages map[string][]byte) {
 	pictures := filepath.Join(golden.Root(t), ".cache/site/pictures")
 	require.NoError(t, os.MkdirAll(pictures, 0o755))
 	argv := []string{"run", ".", "-axe", axe[0], "-screenshots", pictures, "-search", "aligned"}
+	if tier.IsNightly() {
+		argv = append(argv, "-all")
+	}
 	for _, name := range []string{"index.html", below(pages, "tutorials")[0], "kernels.html", "clients.html",
 		"reference/config.html", "releases/1.3.html"} {
 		argv = append(argv, "file://"+filepath.Join(html, name))

@@ -1,6 +1,7 @@
 // Command browser opens pages of the site in headless Chromium, at the width of a desk and of a
-// phone, in light and dark colours, and prints what is wrong with each, one JSON object a line. It
-// judges nothing: tests/site does.
+// phone, in light and dark colours, and prints what is wrong with each, one JSON object a line. The
+// pages but the first have the first look alone, unless -all is given. It judges nothing: tests/site
+// does.
 //
 //	browser -axe axe.min.js -screenshots FOLDER -search WORD URL...
 package main
@@ -18,6 +19,7 @@ import (
 // options are the flags of a run.
 type options struct {
 	axe, screenshots, search string
+	all                      bool
 }
 
 func main() {
@@ -26,6 +28,7 @@ func main() {
 	flag.StringVar(&o.axe, "axe", "", "the `FILE` of axe-core")
 	flag.StringVar(&o.screenshots, "screenshots", "", "the `FOLDER` of the pictures")
 	flag.StringVar(&o.search, "search", "", "a `WORD` that the search of the first page must find")
+	flag.BoolVar(&o.all, "all", false, "see each page in each look, and not the first page alone")
 	flag.Parse()
 	if err := run(o, flag.Args()); err != nil {
 		log.Fatal("browser: ", err)
@@ -45,7 +48,10 @@ func run(o options, urls []string) error {
 	}
 	out := json.NewEncoder(os.Stdout)
 	for i, url := range urls {
-		for _, look := range looks {
+		for n, look := range looks {
+			if i > 0 && n > 0 && !o.all {
+				continue
+			}
 			v, err := look.visit(ctx, url, string(axe), o.screenshots)
 			if err != nil {
 				return err
