@@ -201,6 +201,30 @@ func TestTestsRunMakeAsAUserDoes(t *testing.T) {
 	assert.Equal(t, "made\n", string(said), "a make within another prints the folders it enters")
 }
 
+// A target that fails is seen, and so is a package that does not build.
+func TestFuzzing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program for fuzzing, and -short was given")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module example.org/m\n\ngo 1.24\n",
+		"a/a_test.go": "package a\n\nimport \"testing\"\n\n" +
+			"func FuzzGood(f *testing.F) { f.Fuzz(func(*testing.T, int) {}) }\n" +
+			"func FuzzBad(f *testing.F) { f.Fatal(\"wrong\") }\n",
+		"b/b_test.go": "package b\n\nvar x int = \"\"\n"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	t.Chdir(dir)
+	for target, says := range map[fuzzTarget]string{{"./a", "FuzzGood"}: "", {"./a", "FuzzBad"}: "wrong",
+		{"./b", "FuzzAny"}: "cannot use"} {
+		var log bytes.Buffer
+		err := (&suite{fuzzTime: time.Millisecond}).fuzzOne(target, dir, &log)
+		assert.Equal(t, says != "", err != nil, log.String())
+		assert.Contains(t, log.String(), says)
+	}
+}
+
 func TestEndedByClock(t *testing.T) {
 	clock := "--- FAIL: FuzzA (11.04s)\n    context deadline exceeded\nFAIL\n"
 	assert.True(t, endedByClock(clock))
