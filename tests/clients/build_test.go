@@ -68,6 +68,9 @@ func build(t *testing.T, python, headers string, flags ...string) string {
 	}
 	include(t, python)
 	return testkit.Built(t, "module "+strings.Join(flags, " "), func(dir string) {
+		if len(flags) > 0 {
+			flags = append(flags, "-O0")
+		}
 		compiled(t, python, dir, headers, flags...)
 	})
 }
@@ -125,7 +128,7 @@ type run struct {
 
 // script is what tests/mutants.py runs.
 func (r run) script() string {
-	return "PYTHONPATH=" + r.modules + " '" + strings.Join(r.args, "' '") + "'"
+	return "'PYTHONPATH=" + r.modules + "' '" + strings.Join(r.args, "' '") + "'"
 }
 
 // said is what scripts printed, by their verdicts.

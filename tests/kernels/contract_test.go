@@ -50,7 +50,7 @@ func contractTests(t *testing.T, all ...mutation.Mutant) (python, dir, home stri
 	if len(all) > 0 {
 		written := mutation.Write(t, dir, all)
 		require.Empty(t, written.Apart, "each is a statement or an expression")
-		flags = written.Flags
+		flags = append(written.Flags, "-O0")
 	}
 	return python, dir, moduleOf(t, python, dir, filepath.Join(dir, "author.c"), flags...)
 }

@@ -35,7 +35,7 @@ func TestPublicKernels(t *testing.T) {
 	stubs, err := filepath.Glob(dir + "/kernels/*_impl.c")
 	require.NoError(t, err)
 	require.Len(t, stubs, 15)
-	flags := append([]string{"-Wall", "-Wextra", "-Werror"}, stubs[1:]...)
+	flags := append([]string{"-O0", "-Wall", "-Wextra", "-Werror"}, stubs[1:]...)
 	flags = append(flags, stubsForCUDA(t, dir)...)
 	home := moduleOf(t, python, dir, stubs[0], flags...)
 	cmd := exec.Command(python, publicFolder+"/called.py")

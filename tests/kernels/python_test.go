@@ -125,7 +125,7 @@ func TestMistakesAreSeenFromPython(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	f := flaw(t, dir, in("python/_kernels.c", pythonMistakes), in("python/dlpackgen_python.c", basicPythonMistakes))
-	home := module(t, python, dir, f.Flags...)
+	home := module(t, python, dir, append(f.Flags, "-O0")...)
 	out, err := runs(python, home, 0)
 	require.NoError(t, err, out)
 	f.each(t, func(t *testing.T, number int) {
