@@ -28,7 +28,7 @@ func newModule(t *testing.T, path string) module {
 	}
 	m := module{dir: t.TempDir(),
 		env: []string{"GOPROXY=off", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-trimpath", "GOTOOLCHAIN=local",
-			"CGO_ENABLED=1"}}
+			"CGO_ENABLED=1", "CGO_CFLAGS=-O0"}} // optimizing the C takes longer than any test runs
 	m.write(t, map[string]string{"go.mod": "module " + path + "\n\ngo 1.24\n"})
 	return m
 }

@@ -28,9 +28,13 @@ func rank(name string) int { return slices.Index([]string{tier.Quick, tier.Test,
 
 // environment is what tests read of a run. Go's cache holds for the same values.
 func environment(of string) []string {
-	return []string{tier.Variable + "=" + of, tier.Toolchain + "=" + toolchain(),
-		tier.Run + "=" + strconv.FormatInt(time.Now().UnixNano(), 36)}
+	return append([]string{tier.Variable + "=" + of, tier.Toolchain + "=" + toolchain(),
+		tier.Run + "=" + strconv.FormatInt(time.Now().UnixNano(), 36)}, frugal...)
 }
+
+// frugal saves CPU time that libraries would spend on speed: threads of OpenMP do not spin while
+// they wait, and PyTorch precompiles no headers for the one graph that a test compiles.
+var frugal = []string{"OMP_WAIT_POLICY=passive", "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS=0"}
 
 // installed are the files that change with the compilers, the Pythons and their packages.
 var installed = []string{"/var/lib/dpkg/status", ".venv/installed.txt", ".venv/frameworks.txt",
