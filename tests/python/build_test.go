@@ -112,8 +112,8 @@ func TestTheCIsClean(t *testing.T) {
 					t.Skip("compiles for some seconds, and -short was given")
 				}
 				compiler := testtool.Require(t, test.compiler, test.debian)
-				args := append([]string{"-x", test.language, "-std=" + test.standard, optimized(test.compiler), limited, "-I",
-					generated(t), "-isystem", headers,
+				args := append([]string{"-x", test.language, "-std=" + test.standard, optimized(test.compiler),
+					limited, "-I", generated(t), "-isystem", headers,
 					"-fPIC", "-c", "-o", filepath.Join(t.TempDir(), "x.o")}, strict...)
 				out, err := exec.Command(compiler,
 					append(args, filepath.Join(generated(t), "dlpackgen_python.c"))...).CombinedOutput()
@@ -143,8 +143,8 @@ func TestAModuleIsClean(t *testing.T) {
 	} {
 		t.Run(test.compiler+" "+test.standard, func(t *testing.T) {
 			compiler := testtool.Require(t, test.compiler, test.debian)
-			args := append([]string{"-x", test.language, "-std=" + test.standard, optimized(test.compiler), stable, inlined, "-I",
-				generated(t), "-isystem", headers,
+			args := append([]string{"-x", test.language, "-std=" + test.standard, optimized(test.compiler),
+				stable, inlined, "-I", generated(t), "-isystem", headers,
 				"-fPIC", "-c", "-o", filepath.Join(t.TempDir(), "x.o")}, strict...)
 			out, err := exec.Command(compiler, append(args, "module/checked.c")...).CombinedOutput()
 			assert.NoError(t, err, "%s", out)
