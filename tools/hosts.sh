@@ -16,6 +16,11 @@ torch-2.13.0 torch==2.13.0 nvidia-curand==10.4.3.29
 torch-2.14.1 torch==2.14.1 nvidia-curand==10.4.3.29
 jax-0.5.3 jax==0.5.3 jaxlib==0.5.3 absl-py==2.5.1
 jax-0.7.2 jax==0.7.2 jaxlib==0.7.2
+onnxruntime-1.24.1 onnxruntime==1.24.1
+onnxruntime-1.26.0 onnxruntime==1.26.0
+numpy-1.23.2 numpy==1.23.2
+numpy-1.26.4 numpy==1.26.4
+numpy-2.0.2 numpy==2.0.2
 "
 
 if [ ! -x .venv/bin/python ]; then
@@ -48,12 +53,23 @@ install() {
 
 torches=
 jaxes=
+onnxruntimes=
+numpys=
 for version in "$@"; do
 	python=$(install "$version")
 	case $version in
 	torch-*) torches="$torches $python" ;;
 	jax-*) jaxes="$jaxes $python" ;;
+	onnxruntime-*) onnxruntimes="$onnxruntimes $python" ;;
+	numpy-*) numpys="$numpys $python" ;;
 	esac
 done
-[ -z "$torches" ] || DLPACKGEN_TORCHES=$torches go test -count=1 -v -timeout=1h -run '^TestOlderTorches$' ./tests/torchshim
-[ -z "$jaxes" ] || DLPACKGEN_JAXES=$jaxes go test -count=1 -v -timeout=1h -run '^TestOtherJAX$' ./tests/jaxkernels
+
+# Runs a test where there are versions for it.
+run() {
+	[ -z "$1" ] || go test -count=1 -v -timeout=1h -run "^$2\$" "./tests/$3"
+}
+DLPACKGEN_TORCHES=$torches run "$torches" TestOlderTorches torchshim
+DLPACKGEN_JAXES=$jaxes run "$jaxes" TestOtherJAX jaxkernels
+DLPACKGEN_ONNXRUNTIMES=$onnxruntimes run "$onnxruntimes" TestOtherONNXRuntime onnxruntime
+DLPACKGEN_NUMPYS=$numpys run "$numpys" TestOtherNumPy ufunc

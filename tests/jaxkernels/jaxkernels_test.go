@@ -109,7 +109,7 @@ func TestOtherJAX(t *testing.T) {
 	t.Parallel()
 	pythons := strings.Fields(os.Getenv("DLPACKGEN_JAXES"))
 	if len(pythons) == 0 {
-		t.Skip("needs other versions of JAX: tools/hosts.sh")
+		t.Skip("needs other versions of JAX: make hosts")
 	}
 	b := prepare(t)
 	b.build(t)

@@ -89,6 +89,21 @@ func TestOperators(t *testing.T) {
 	assert.Contains(t, out, " tests")
 }
 
+// The same library serves other versions.
+func TestOtherONNXRuntime(t *testing.T) {
+	pythons := strings.Fields(os.Getenv("DLPACKGEN_ONNXRUNTIMES"))
+	if len(pythons) == 0 {
+		t.Skip("needs other versions of ONNX Runtime: make hosts")
+	}
+	b := prepare(t)
+	b.build(t)
+	for _, b.python = range pythons {
+		out, err := b.called()
+		require.NoError(t, err, out)
+		t.Log(out)
+	}
+}
+
 // UndefinedBehaviorSanitizer and AddressSanitizer find nothing.
 func TestSanitized(t *testing.T) {
 	b := prepare(t)

@@ -76,6 +76,22 @@ func TestUfuncs(t *testing.T) {
 	assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(out, "ok test_"), out)
 }
 
+// The same library serves other versions.
+func TestOtherNumPy(t *testing.T) {
+	pythons := strings.Fields(os.Getenv("DLPACKGEN_NUMPYS"))
+	if len(pythons) == 0 {
+		t.Skip("needs other versions of NumPy: make hosts")
+	}
+	b := prepare(t)
+	b.build(t)
+	for _, b.python = range pythons {
+		out, err := b.called()
+		require.NoError(t, err, out)
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		t.Log(lines[len(lines)-1])
+	}
+}
+
 // UndefinedBehaviorSanitizer and AddressSanitizer find nothing.
 func TestSanitized(t *testing.T) {
 	b := prepare(t)
