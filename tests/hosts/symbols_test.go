@@ -1,7 +1,9 @@
 package hosts
 
 import (
+	"cmp"
 	"debug/elf"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,4 +75,49 @@ func TestSymbolsOfCPlusPlus(t *testing.T) {
 	for _, table := range tables {
 		assert.True(t, known[table[1]], "no library exports %s", table[1])
 	}
+}
+
+// nativeOf are the functions of C++ in the table of adopt_torch_shim.h.
+var nativeOf = map[string]string{"is_neg": "at::native::is_neg", "is_conj": "at::native::is_conj",
+	"requires_grad": "c10::TensorImpl::requires_grad"}
+
+// Target python declares by hand what it reads tensors of torch by. That is libtorch's, too.
+func TestWhatReadsTensorsOfTorch(t *testing.T) {
+	include, _ := installed(t, hosts.Embedded("torch_shim"))
+	known := exported(t, include)
+	text, err := os.ReadFile("../../templates/python/adopt_torch_shim.h")
+	require.NoError(t, err)
+	declared := regexp.MustCompile(`(?s)struct dlpackgen_torch_functions \{.*?\n\};`).FindString(string(text))
+	rows := regexp.MustCompile(`\{"(\w+)", DLPACKGEN_TORCH_SLOT\((\w+)\)`).FindAllStringSubmatch(string(text), -1)
+	require.Equal(t, len(rows), strings.Count(declared, "(*"), "each member has its symbol")
+	wrong := strings.NewReplacer("dlpackgen_torch_functions", "mutant", "int64_t** sizes", "int64_t sizes",
+		"bool (*is_neg)", "int32_t (*is_neg)").Replace(declared)
+	program := "#include <torch/csrc/stable/c/shim.h>\n#include <c10/core/TensorImpl.h>\n#include <ATen/core/TensorBody.h>\n" +
+		"#include <ATen/ops/is_neg_native.h>\n#include <ATen/ops/is_conj_native.h>\n#include \"native.hpp\"\n" +
+		declared + "\n" + wrong + "\n"
+	for _, row := range rows {
+		native := cmp.Or(nativeOf[row[2]], row[1])
+		assert.True(t, known[row[1]], "no library exports %s", row[1])
+		for _, of := range []string{"dlpackgen_torch_functions", "mutant"} {
+			program += fmt.Sprintf("static_assert(same_kind<in_c<decltype(&%s)>::type, decltype(%s::%s)>(), \"%[2]s.%[3]s\");\n",
+				native, of, row[2])
+		}
+	}
+	file := filepath.Join(t.TempDir(), "compare.cpp")
+	require.NoError(t, os.WriteFile(file, []byte(program), 0o600))
+	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-I.", "-isystem", include,
+		file).CombinedOutput()
+	assert.Error(t, err)
+	assert.ElementsMatch(t, []string{"mutant.get_sizes", "mutant.is_neg"},
+		regexp.MustCompile(`mutant\.\w+|dlpackgen_torch_functions\.\w+`).FindAllString(failures(string(out)), -1), "%s", out)
+}
+
+// failures are the lines of assertions that failed.
+func failures(out string) (all string) {
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, "error: ") {
+			all += line
+		}
+	}
+	return all
 }
