@@ -92,15 +92,15 @@ func TestWhatReadsTensorsOfTorch(t *testing.T) {
 	require.Equal(t, len(rows), strings.Count(declared, "(*"), "each member has its symbol")
 	wrong := strings.NewReplacer("dlpackgen_torch_functions", "mutant", "int64_t** sizes", "int64_t sizes",
 		"bool (*is_neg)", "int32_t (*is_neg)").Replace(declared)
-	program := "#include <torch/csrc/stable/c/shim.h>\n#include <c10/core/TensorImpl.h>\n#include <ATen/core/TensorBody.h>\n" +
-		"#include <ATen/ops/is_neg_native.h>\n#include <ATen/ops/is_conj_native.h>\n#include \"native.hpp\"\n" +
-		declared + "\n" + wrong + "\n"
+	program := "#include <torch/csrc/stable/c/shim.h>\n#include <c10/core/TensorImpl.h>\n" +
+		"#include <ATen/core/TensorBody.h>\n#include <ATen/ops/is_neg_native.h>\n" +
+		"#include <ATen/ops/is_conj_native.h>\n#include \"native.hpp\"\n" + declared + "\n" + wrong + "\n"
 	for _, row := range rows {
 		native := cmp.Or(nativeOf[row[2]], row[1])
 		assert.True(t, known[row[1]], "no library exports %s", row[1])
 		for _, of := range []string{"dlpackgen_torch_functions", "mutant"} {
-			program += fmt.Sprintf("static_assert(same_kind<in_c<decltype(&%s)>::type, decltype(%s::%s)>(), \"%[2]s.%[3]s\");\n",
-				native, of, row[2])
+			program += fmt.Sprintf("static_assert(same_kind<in_c<decltype(&%s)>::type, decltype(%s::%s)>(), "+
+				"\"%[2]s.%[3]s\");\n", native, of, row[2])
 		}
 	}
 	file := filepath.Join(t.TempDir(), "compare.cpp")
@@ -108,8 +108,8 @@ func TestWhatReadsTensorsOfTorch(t *testing.T) {
 	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-I.", "-isystem", include,
 		file).CombinedOutput()
 	assert.Error(t, err)
-	assert.ElementsMatch(t, []string{"mutant.get_sizes", "mutant.is_neg"},
-		regexp.MustCompile(`mutant\.\w+|dlpackgen_torch_functions\.\w+`).FindAllString(failures(string(out)), -1), "%s", out)
+	failed := regexp.MustCompile(`mutant\.\w+|dlpackgen_torch_functions\.\w+`).FindAllString(failures(string(out)), -1)
+	assert.ElementsMatch(t, []string{"mutant.get_sizes", "mutant.is_neg"}, failed, "%s", out)
 }
 
 // failures are the lines of assertions that failed.
