@@ -33,6 +33,7 @@ var suites = []suite{
 	{"torch", benchTorch},
 	{"torch", benchTorchOps},
 	{"release", benchRelease},
+	{"release", benchFirstResults},
 	{"release", benchMonorepo},
 }
 

@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strconv"
 	"time"
 )
 
@@ -15,6 +17,7 @@ import (
 const (
 	wheelLimit   = 4.0 // MB
 	installLimit = 5.0 // seconds
+	firstLimit   = 60  // seconds
 )
 
 // benchRelease makes the wheel of the commit for this machine, and measures its size and how long
@@ -49,6 +52,31 @@ func benchRelease(out io.Writer, dir string, rounds int) ([]goal, error) {
 		{"release.wheel", size, wheelLimit, "MB"},
 		{"release.install", ms(middle(install.walls())) / 1000, installLimit, "s"},
 	}, nil
+}
+
+// benchFirstResults runs the commands of docs/how-to/first-result.md for each kind of reader, as
+// the tests of releases do, with an empty cache of Go.
+func benchFirstResults(out io.Writer, _ string, _ int) ([]goal, error) {
+	tests := exec.Command("go", "test", "./tests/release", "-run", "^TestFirstResults$", "-count=1", "-v")
+	tests.Env = append(os.Environ(), "FRESH=1")
+	printed, err := tests.CombinedOutput()
+	goals := firstGoals(string(printed))
+	if err != nil || len(goals) == 0 {
+		return nil, fmt.Errorf("tests/release: %w\n%s", err, printed)
+	}
+	fmt.Fprintf(out, "first results: whole runs of commands, without a network, on %d cores\n", runtime.NumCPU())
+	return goals, nil
+}
+
+var firstGoal = regexp.MustCompile(`(?m)^goal (first-success\S+) measured ([0-9.]+)s`)
+
+// firstGoals reads what the test prints.
+func firstGoals(printed string) (goals []goal) {
+	for _, m := range firstGoal.FindAllStringSubmatch(printed, -1) {
+		seconds, _ := strconv.ParseFloat(m[2], 64) // of digits
+		goals = append(goals, goal{m[1], seconds, firstLimit, "s"})
+	}
+	return goals
 }
 
 // wheelSize is that of the largest wheel in a folder, in MB.

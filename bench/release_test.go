@@ -9,6 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestGoalsOfFirstResultsAreRead(t *testing.T) {
+	assert.Equal(t, []goal{{"first-success.go-developer", 31.5, 60, "s"}},
+		firstGoals("=== RUN x\ngoal first-success.go-developer measured 31.5s limit 60s met\n--- PASS\n"))
+}
+
 func TestTheLargestWheelCounts(t *testing.T) {
 	dir := t.TempDir()
 	_, err := wheelSize(dir)

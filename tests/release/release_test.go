@@ -52,11 +52,43 @@ func build(t testing.TB, folder, out string, env ...string) {
 	for _, line := range []string{"init --quiet", "add .", "-c user.name=x -c user.email=x@example.org commit --quiet -m x"} {
 		run(t, folder, env, append([]string{"git"}, strings.Fields(line)...)...)
 	}
-	argv := []string{"go", "run", ".", "-root", "../..", "-out", out, "-platforms", strings.Join(platforms(), ",")}
+	argv := []string{"go", "run", ".", "-root", "../..", "-out", out, "-platforms", strings.Join(platforms(), ","),
+		"-proxy", filepath.Join(filepath.Dir(out), "proxy")}
 	if !tier.IsNightly() {
 		argv = append(argv, "-quick")
 	}
-	run(t, filepath.Join(folder, "tools", "release"), env, argv...)
+	for _, module := range []string{folder, filepath.Join(folder, "tools", "release")} {
+		run(t, module, env, "go", "mod", "download")
+	}
+	run(t, filepath.Join(folder, "tools", "release"), append(env, nowhere...), append(withoutNetwork(), argv...)...)
+}
+
+// nowhere lets no program that reads these variables find a network.
+var nowhere = []string{"GOPROXY=off", "GOSUMDB=off", "HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9",
+	"ALL_PROXY=http://127.0.0.1:9"}
+
+// withoutNetwork is a command that runs another in a network namespace without interfaces, or
+// nothing where the system has none for this user.
+func withoutNetwork() []string {
+	argv := []string{"unshare", "--map-root-user", "--net"}
+	if exec.Command(argv[0], append(argv[1:], "true")...).Run() != nil { //nolint:gosec // as above
+		return nil
+	}
+	return argv
+}
+
+// Once its modules are downloaded, a release is made without a network: build takes it away.
+func TestAReleaseNeedsNoNetwork(t *testing.T) {
+	heavy(t)
+	dir, _ := published(t)
+	require.FileExists(t, filepath.Join(dir, "SHA256SUMS"))
+	alone := withoutNetwork()
+	if alone == nil {
+		t.Skip("needs unshare, and user namespaces: releases were made with proxies that lead nowhere")
+	}
+	interfaces := run(t, dir, nil, append(alone, "cat", "/proc/net/dev")...)
+	assert.NotRegexp(t, `(?m)^ *(eth|en|wl|tun|veth)\w*:`, interfaces)
+	assert.Contains(t, interfaces, " lo:")
 }
 
 // Each wheel has at most 4 MB. Compressing one takes 20 seconds: make bench prints the size for its

@@ -17,15 +17,16 @@ func main() {
 	root := flag.String("root", ".", "the `FOLDER` of the checkout")
 	only := flag.String("platforms", strings.Join(names(platforms), ","), "the platforms, separated by commas")
 	quick := flag.Bool("quick", false, "compress wheels fast, for tests: they are a twentieth larger")
+	proxy := flag.String("proxy", "", "a `FOLDER` to write the module to, as a module proxy serves it, for tests")
 	flag.Parse()
-	if err := run(*root, *out, strings.Split(*only, ","), *quick); err != nil {
+	if err := run(*root, *out, *proxy, strings.Split(*only, ","), *quick); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
 // run makes every file in memory before it touches the output folder.
-func run(root, out string, only []string, quick bool) error {
+func run(root, out, proxy string, only []string, quick bool) error {
 	chosen, err := choose(only)
 	if err != nil {
 		return err
@@ -43,6 +44,11 @@ func run(root, out string, only []string, quick bool) error {
 	files, err := r.files(chosen)
 	if err != nil {
 		return err
+	}
+	if proxy != "" {
+		if err := os.CopyFS(proxy, os.DirFS(r.proxy())); err != nil {
+			return err
+		}
 	}
 	return write(out, files)
 }

@@ -47,12 +47,11 @@ func prepare(root, tmp string) (*release, error) {
 	if err != nil {
 		return nil, err
 	}
-	proxy := filepath.Join(tmp, "proxy")
-	if err := r.publish(root, proxy); err != nil {
+	if err := r.publish(root); err != nil {
 		return nil, err
 	}
 	r.env = append(os.Environ(), "GOENV=off", "GOWORK=off", "GOTOOLCHAIN=local", "GOSUMDB=off", "GOEXPERIMENT=",
-		"GOPROXY="+fileURL(proxy)+","+fileURL(filepath.Join(strings.TrimSpace(cache), "cache", "download")),
+		"GOPROXY="+fileURL(r.proxy())+","+fileURL(filepath.Join(strings.TrimSpace(cache), "cache", "download")),
 		"GOPATH="+filepath.Join(tmp, "go"), "GOMODCACHE="+r.modules(), "GOBIN=", "GOFLAGS=-modcacherw -trimpath",
 		"CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0")
 	return r, r.installTool()
@@ -90,9 +89,12 @@ func (r *release) tag() string { return "v" + r.version }
 // modules is the folder that the sources of all modules are unpacked to.
 func (r *release) modules() string { return filepath.Join(r.tmp, "modules") }
 
+// proxy is the folder that holds the module as a proxy serves it.
+func (r *release) proxy() string { return filepath.Join(r.tmp, "proxy") }
+
 // publish writes what a module proxy serves of the commit.
-func (r *release) publish(root, proxy string) error {
-	dir := filepath.Join(proxy, modulePath, "@v")
+func (r *release) publish(root string) error {
+	dir := filepath.Join(r.proxy(), modulePath, "@v")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
