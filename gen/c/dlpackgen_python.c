@@ -1580,7 +1580,7 @@ DLPACKGEN_SLOW static int dlpackgen_torch_check_strided(PyObject* object) {
   const int is_strided = layout ? dlpackgen_is_text(PyObject_Str(layout), "torch.strided") : -1;
   Py_XDECREF(layout);
   if (is_strided < 0) return -1;
-  return is_strided ? 0 : dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: call to_dense()");
+  return is_strided ? 0 : dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: pass to_dense()");
 }
 
 /* Gives torch.Tensor for a type that derives from it: a borrowed reference, or NULL, with
@@ -2027,7 +2027,7 @@ DLPACKGEN_FAST int dlpackgen_torch_check_grad(void* handle) {
 DLPACKGEN_FAST int dlpackgen_torch_check_layout(PyObject* object, void* handle) {
   int32_t layout = 0;
   if (dlpackgen_torch.call.get_layout(handle, &layout) == 0 && layout == dlpackgen_torch.strided) return 0;
-  return dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: call to_dense()");
+  return dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: pass to_dense()");
 }
 
 /* 1 for a device that other routes know, which meta is not. */
@@ -3036,10 +3036,10 @@ static int dlpackgen_ask_all(struct dlpackgen_state* state, PyObject* object, co
   if (asks & dlpackgen_asks_mask)
     return dlpackgen_reject("some of its elements may be masked, which a tensor cannot say");
   if (asks & dlpackgen_asks_neg &&
-      dlpackgen_reject_if(object, state->is_neg, "its memory holds the negated values: call resolve_neg() first"))
+      dlpackgen_reject_if(object, state->is_neg, "its memory holds the negated values: pass resolve_neg()"))
     return -1;
   if (asks & dlpackgen_asks_conj &&
-      dlpackgen_reject_if(object, state->is_conj, "its memory holds the conjugated values: call resolve_conj() first"))
+      dlpackgen_reject_if(object, state->is_conj, "its memory holds the conjugated values: pass resolve_conj()"))
     return -1;
   if (asks & dlpackgen_asks_grad && dlpackgen_reject_grad(state, object)) return -1;
   if (asks & dlpackgen_asks_stop && dlpackgen_reject_no_stop(state, object)) return -1;

@@ -56,10 +56,10 @@ static int dlpackgen_ask_all(struct dlpackgen_state* state, PyObject* object, co
   if (asks & dlpackgen_asks_mask)
     return dlpackgen_reject("some of its elements may be masked, which a tensor cannot say");
   if (asks & dlpackgen_asks_neg &&
-      dlpackgen_reject_if(object, state->is_neg, "its memory holds the negated values: call resolve_neg() first"))
+      dlpackgen_reject_if(object, state->is_neg, "its memory holds the negated values: pass resolve_neg()"))
     return -1;
   if (asks & dlpackgen_asks_conj &&
-      dlpackgen_reject_if(object, state->is_conj, "its memory holds the conjugated values: call resolve_conj() first"))
+      dlpackgen_reject_if(object, state->is_conj, "its memory holds the conjugated values: pass resolve_conj()"))
     return -1;
   if (asks & dlpackgen_asks_grad && dlpackgen_reject_grad(state, object)) return -1;
   if (asks & dlpackgen_asks_stop && dlpackgen_reject_no_stop(state, object)) return -1;

@@ -105,6 +105,10 @@ def _read_text(kernel, i, value):
         _fail_kind(kernel, i, value, "str")
     if "\0" in value:
         _fail(kernel, i, ValueError, "expected a text without NUL")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        _fail(kernel, i, ValueError, f"expected a text that UTF-8 can encode, got {ascii(value)}")
     return value
 
 

@@ -145,6 +145,13 @@ def test_mistakes():
     raises(TypeError, "scalars(): argument 'mode' (1st): expected str, got int", k.scalars, 3, [1, 3, 3])
     raises(ValueError, "scalars(): argument 'mode' (1st): expected a text without NUL", k.scalars, "m\0", [1, 3, 3])
     raises(
+        ValueError,
+        "scalars(): argument 'mode' (1st): expected a text that UTF-8 can encode, got '\\ud800'",
+        k.scalars,
+        "\ud800",
+        [1, 3, 3],
+    )
+    raises(
         TypeError, "scalars(): argument 'sizes' (2nd): expected a list of int, got str", k.scalars, "sum", [1, 3, "a"]
     )
     raises(TypeError, "scalars(): argument 'sizes' (2nd): expected a list of int, got ndarray", k.scalars, "sum", x23)

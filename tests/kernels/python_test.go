@@ -104,6 +104,7 @@ var pythonMistakes = map[string]mistake{
 	"numbers are read too late":   {"if (!value) return 0;", "if (value) *plain = Py_NewRef(value); return 0;"},
 	"plain numbers are anything":  {"return dlpackgen_other_kind(call, i, value, dtype); }", "return 0; }"},
 	"any dtype is copied":         {"if (!dlpackgen_takes_dtype(p, dlpackgen_dtype_of(from))) return 0;", ""},
+	"half pairs name no argument": {"if (!*text && !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return -1;", "if (!*text) return -1;"},
 	"scalars are read as tensors": {"if (DLPACKGEN_RARE(!dlpackgen_reads_unchecked(call, i, p, given[i], &means))) return 0;", ""},
 }
 

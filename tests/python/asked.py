@@ -22,8 +22,8 @@ def test_questions():
         for function_of in read, lambda x: checked.take(x, 0):
             function_of(kind(2))
             for name, text in [
-                ("is_negated", "its memory holds the negated values: call resolve_neg() first"),
-                ("is_conjugated", "its memory holds the conjugated values: call resolve_conj() first"),
+                ("is_negated", "its memory holds the negated values: pass resolve_neg()"),
+                ("is_conjugated", "its memory holds the conjugated values: pass resolve_conj()"),
                 (
                     "requires_grad",
                     "it requires grad, which this function does not record: detach() it, or call under no_grad()",

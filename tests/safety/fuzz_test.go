@@ -155,7 +155,7 @@ func (f fuzzer) run(t *testing.T, program, runs string, env ...string) (output s
 	known, err := filepath.Abs(filepath.Join("fuzz", "corpus"))
 	require.NoError(t, err)
 	args := []string{program, "-runs=" + runs, "-seed=" + cmp.Or(os.Getenv("FUZZ_SEED"), "1"), "-max_len=128",
-		"-timeout=60", "-detect_leaks=0"}
+		"-timeout=1200", "-detect_leaks=0"}
 	// Reading the folder anew is done by the clock.
 	args = append(args, "-reload=0", t.TempDir(), known)
 	if exec.Command("setarch", "-R", "true").Run() == nil {

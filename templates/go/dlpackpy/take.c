@@ -189,7 +189,7 @@ static bool reject(const char* why) {
 static bool plain(PyObject* object, const struct entry* type) {
   if (type->has_mask) return reject("some of its elements may be masked, which a tensor cannot say");
   int negated = type->can_negate ? ask(object, constant.is_neg) : 0;
-  if (negated > 0) return reject("its memory holds the negated values: call resolve_neg() first");
+  if (negated > 0) return reject("its memory holds the negated values: pass resolve_neg()");
   return negated == 0;
 }
 
@@ -295,7 +295,7 @@ bool dlp_00000000_py_not_conjugated(uintptr_t address, intptr_t i) {
   call* c = (void*)address;
   int conjugated = ask(c->arguments[i], constant.is_conj);
   c->routes[i].asked = true;
-  if (conjugated > 0) return reject("its memory holds the conjugated values: call resolve_conj() first");
+  if (conjugated > 0) return reject("its memory holds the conjugated values: pass resolve_conj()");
   return conjugated == 0;
 }
 

@@ -175,12 +175,17 @@ DLPACKGEN_VALUE int dlpackgen_read_within(struct dlpackgen_call* call, int i, Py
   return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s does not hold %R", dtype, value);
 }
 
-/* Reads a text without NUL: it lives as long as its object. */
+/* Reads a text without NUL: it lives as long as its object. Half of a surrogate pair has no
+ * UTF-8. */
 DLPACKGEN_VALUE int dlpackgen_read_text(struct dlpackgen_call* call, int i, PyObject* value, const char** text) {
   Py_ssize_t length = 0;
   if (!PyUnicode_Check(value)) return dlpackgen_other_kind(call, i, value, "str");
   *text = PyUnicode_AsUTF8AndSize(value, &length);
-  if (!*text) return -1;
+  if (!*text && !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return -1;
+  if (!*text) {
+    PyErr_Clear();
+    return dlpackgen_argument_error(call, i, PyExc_ValueError, "expected a text that UTF-8 can encode, got %A", value);
+  }
   if (strlen(*text) == (size_t)length) return 0;
   return dlpackgen_argument_error(call, i, PyExc_ValueError, "expected a text without NUL");
 }

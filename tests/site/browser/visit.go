@@ -142,8 +142,6 @@ func searched(ctx context.Context, url, word string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	bounded, stop := context.WithTimeout(tab, time.Minute)
-	defer stop()
-	nodes, err := chromedp.Run(bounded, chromedp.Nodes(".md-search-result__item"))
+	nodes, err := chromedp.Run(tab, chromedp.Nodes(".md-search-result__item"))
 	return len(nodes), err
 }
