@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the scripts of tests/python and tests/gopy under CPythons that this Debian does not package:
-# release and debug builds of newer versions, and a free-threaded build.
+# Runs the scripts of tests/python, tests/kernels and tests/gopy under CPythons that this Debian
+# does not package: release and debug builds of newer versions, and a free-threaded build.
 #
 # usage: tools/pythons.sh [VERSION ...]      default: 3.14 3.14-dbg 3.15 3.15-dbg 3.13t
 #
@@ -145,4 +145,5 @@ for version in "$@"; do
 	starters="$starters $starter"
 done
 link_pure_packages
-DLPACKGEN_PYTHONS=$starters exec go test -count=1 -v -run '^TestOtherPythons$' ./tests/python ./tests/gopy ./tests/clients
+DLPACKGEN_PYTHONS=$starters exec go test -count=1 -v -run '^TestOtherPythons$' ./tests/python ./tests/kernels ./tests/gopy \
+	./tests/clients
