@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 namespace dlpackgen {
@@ -23,6 +24,7 @@ struct Requirements {
   bool writable = false;             ///< The function writes to the elements.
   bool contiguous = false;           ///< The elements lie one after the other in row-major order.
   std::int64_t shape[2] = {-1, -1};  ///< The extents of up to two dimensions; any where negative.
+  bool optional = false;             ///< None is accepted in the place of a tensor.
 };
 
 /**
@@ -60,7 +62,31 @@ inline constexpr bool is_argument = false;
 template <class A>
 inline constexpr bool is_argument<A, std::void_t<decltype(Argument<A>::requirements)>> = true;
 
+// What the requirements of a type are where None is accepted too.
+constexpr Requirements or_none(Requirements needs) noexcept {
+  needs.optional = true;
+  return needs;
+}
+
+// What Argument<A>::from() makes, of which an A is made.
+template <class A>
+using Held = std::decay_t<decltype(*Argument<A>::from(any<const TensorView&>()))>;
+
 }  // namespace detail
+
+/** A tensor or None, which is an optional without a value. */
+template <class A>
+struct Argument<std::optional<A>, std::enable_if_t<detail::is_argument<A>>> {
+  static constexpr Requirements requirements = detail::or_none(Argument<A>::requirements);
+  static Result<std::optional<detail::Held<A>>> from(const TensorView& view) noexcept {
+    auto made = Argument<A>::from(view);
+    if (!made) return made.error();
+    return std::optional<detail::Held<A>>(*static_cast<decltype(made)&&>(made));
+  }
+};
+
+template <class A>
+inline constexpr bool assigns_elements<std::optional<A>> = assigns_elements<A>;
 
 }  // namespace v0_0
 }  // namespace dlpackgen

@@ -10,6 +10,7 @@
 #include "builder.hpp"
 #include "exceptions.hpp"
 #include "python.hpp"
+#include "signature.hpp"
 
 #include <array>
 #include <cstddef>
@@ -31,41 +32,7 @@
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
-/** A function that is called without the GIL; it must not use Python. */
-template <class Function>
-struct WithoutGil {
-  Function function;
-};
-template <class Function>
-WithoutGil<std::decay_t<Function>> without_gil(Function&& function) {
-  return {static_cast<Function&&>(function)};
-}
-
 namespace detail {
-
-template <class Result, class... Arguments>
-struct Types {};
-
-// What a function returns and takes.
-template <class Function>
-struct Signature : Signature<decltype(&Function::operator())> {};
-template <class R, class... A>
-struct Signature<R (*)(A...)> {
-  using All = Types<R, A...>;
-};
-template <class R, class... A>
-struct Signature<R (*)(A...) noexcept> : Signature<R (*)(A...)> {};
-template <class C, class R, class... A>
-struct Signature<R (C::*)(A...) const> : Signature<R (*)(A...)> {};
-template <class C, class R, class... A>
-struct Signature<R (C::*)(A...) const noexcept> : Signature<R (*)(A...)> {};
-template <class Function>
-struct Signature<WithoutGil<Function>> : Signature<Function> {};
-
-template <class Function>
-inline constexpr bool is_without_gil = false;
-template <class Function>
-inline constexpr bool is_without_gil<WithoutGil<Function>> = true;
 
 /*
  * The table of a function by which the base checks its arguments: for tensors what their types
@@ -103,6 +70,7 @@ class Described {
     p.dtypes[0] = needs.dtype.bits == 0 ? 0 : static_cast<std::uint32_t>(as_number(needs.dtype));
     p.ndim = static_cast<std::uint8_t>(needs.ndim < 0 ? 0 : needs.ndim);
     p.leading_dims = needs.ndim < 0 ? 1 : 0;
+    p.optional = needs.optional ? 1 : 0;
     for (std::uint8_t d = 0; d < p.ndim && d < 2; ++d) p.shape[d] = fixed(needs.shape[d]);
     if (bracket != nullptr) add_shape(p, bracket + 1, line);
   }
@@ -301,6 +269,9 @@ class Bound<Function, Types<R, A...>> {
       -> std::enable_if_t<takes_tensor<Parameter>, std::decay_t<Parameter>> {
     using Made = Argument<std::decay_t<Parameter>>;
     const dlpackgen_argument& a = call.arguments[i];
+    if constexpr (Made::requirements.optional) {
+      if (a.object == nullptr) return std::nullopt;
+    }
     const std::uint64_t set = Made::requirements.writable ? a.flags : a.flags | flags::read_only;
     auto made = Made::from(TensorView::from_raw_unchecked(a.tensor, set));
     if (made) return *static_cast<decltype(made)&&>(made);
@@ -349,7 +320,7 @@ class Bound<Function, Types<R, A...>> {
   static PyObject* object_like(dlpackgen_call& call, Managed&& tensor) {
     const bool of_tensors[] = {takes_tensor<A>..., true};
     std::size_t like = 0;
-    while (!of_tensors[like]) ++like;
+    while (!of_tensors[like] || (like < count && call.arguments[like].object == nullptr)) ++like;
     if (!tensor) {
       PyErr_Format(PyExc_RuntimeError, "%s(): the function returned no tensor", call.function->name);
       return nullptr;
@@ -427,20 +398,35 @@ const char* name_of(const Name& name) noexcept {
   }
 }
 
-template <class Library, class Module, class Function, class R, class... A, std::size_t... I, std::size_t... J,
-          class Names>
-void define(Module& module, const char* name, Function&& function, Types<R, A...>, std::index_sequence<I...>,
-            std::index_sequence<J...>, const Names& names) {
-  using Call = BoundOf<Function>;
-  Call call(static_cast<Function&&>(function), name, {name_of<Library>(std::get<I>(names))...});
-  const std::shared_ptr<Described> described = call.described();
-  module.def(name, Entry<Library, std::decay_t<Function>, Types<R, A...>>(static_cast<Call&&>(call)),
-             annotation<Library, A>(*described, I, std::get<I>(names))..., std::get<sizeof...(A) + J>(names)...);
-}
-
-// What defining a function needs of the library that has a type of modules.
+// What defining a function needs of the library that has a type of modules or classes.
 template <class Module>
 struct LibraryOf;
+
+// The object of a method, which comes first and has no name and no annotation.
+template <class Module>
+inline constexpr std::size_t self_of = LibraryOf<Module>::is_class ? 1 : 0;
+
+template <std::size_t self, class... A, std::size_t... I, class Library, class Names>
+std::array<const char*, sizeof...(A)> names_of(std::index_sequence<I...>, const Library*, const Names& names) {
+  std::array<const char*, sizeof...(A)> all{};
+  if (self > 0) all[0] = "self";
+  ((all[I + self] = name_of<Library>(std::get<I>(names))), ...);
+  return all;
+}
+
+template <class Library, std::size_t self, class Module, class Function, class R, class... A, std::size_t... I,
+          std::size_t... J, class Names>
+void define(Module& module, const char* name, Function&& function, Types<R, A...>, std::index_sequence<I...> named,
+            std::index_sequence<J...>, const Names& names) {
+  using Call = BoundOf<Function>;
+  using All = std::tuple<A...>;
+  Call call(static_cast<Function&&>(function), name,
+            names_of<self, A...>(named, static_cast<const Library*>(nullptr), names));
+  const std::shared_ptr<Described> described = call.described();
+  module.def(name, Entry<Library, std::decay_t<Function>, Types<R, A...>>(static_cast<Call&&>(call)),
+             annotation<Library, std::tuple_element_t<I + self, All>>(*described, I + self, std::get<I>(names))...,
+             std::get<sizeof...(I) + J>(names)...);
+}
 
 }  // namespace detail
 
@@ -455,17 +441,33 @@ struct LibraryOf;
  * Eigen's, or a Result of one; an Error is raised. What follows the names is the library's, such as
  * a docstring. An argument that is no tensor may have the library's arg("k") = 1 in the place of
  * its name.
+ *
+ * A class in the place of the module defines a method: a member function, or a function whose first
+ * argument is the object, which has no name.
  */
 template <class Module, class Function, class... More>
 void def(Module& module, const char* name, Function&& function, const More&... more) {
   using Library = detail::LibraryOf<Module>;
-  constexpr std::size_t count = detail::BoundOf<Function>::count;
+  constexpr std::size_t self = detail::self_of<Module>, count = detail::BoundOf<Function>::count - self;
   static_assert(sizeof...(More) >= count, "each argument needs a name");
   static_assert(!(decltype(Library::is_guard(static_cast<const More*>(nullptr)))::value || ...),
                 "the checks need the GIL: use without_gil() instead");
   using Types = typename detail::Signature<std::decay_t<Function>>::All;
-  detail::define<Library>(module, name, static_cast<Function&&>(function), Types(), std::make_index_sequence<count>(),
-                          std::make_index_sequence<sizeof...(More) - count>(), std::tie(more...));
+  detail::define<Library, self>(module, name, static_cast<Function&&>(function), Types(),
+                                std::make_index_sequence<count>(), std::make_index_sequence<sizeof...(More) - count>(),
+                                std::tie(more...));
+}
+template <class Class, class Object, class R, class... A, class... More>
+void def(Class& type, const char* name, R (Object::*method)(A...), const More&... more) {
+  def(
+      type, name, [method](Object& self, A... given) -> R { return (self.*method)(static_cast<A&&>(given)...); },
+      more...);
+}
+template <class Class, class Object, class R, class... A, class... More>
+void def(Class& type, const char* name, R (Object::*method)(A...) const, const More&... more) {
+  def(
+      type, name, [method](const Object& self, A... given) -> R { return (self.*method)(static_cast<A&&>(given)...); },
+      more...);
 }
 
 }  // namespace v0_0

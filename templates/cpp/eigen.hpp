@@ -202,6 +202,61 @@ struct Argument<MapOf<T>> {
   static Result<MapOf<T>> from(const TensorView& view) noexcept { return map_of<T>(view); }
 };
 
+namespace detail {
+
+// The map that a Ref refers to, with the strides of its type.
+template <class T, class Steps>
+class RefMap : public Eigen::Map<T, Eigen::Unaligned, Steps> {
+  using Base = Eigen::Map<T, Eigen::Unaligned, Steps>;
+  static constexpr auto inner = Steps::InnerStrideAtCompileTime;
+  static constexpr auto outer = Steps::OuterStrideAtCompileTime;
+  static_assert(inner == Eigen::Dynamic || inner == 0 || inner == 1, "other inner strides are for MapOf");
+  static_assert(outer == Eigen::Dynamic || std::remove_const_t<T>::IsVectorAtCompileTime,
+                "other outer strides are for MapOf");
+
+ public:
+  RefMap() noexcept : RefMap(MapOf<T>()) {}
+  explicit RefMap(MapOf<T> map) noexcept
+      : Base(map.data(), map.rows(), map.cols(), steps(map.outerStride(), map.innerStride())) {}
+  RefMap(const RefMap& other) noexcept : Base(other) {}
+  RefMap& operator=(const RefMap&) = delete;
+
+  static bool fits(const MapOf<T>& map) noexcept {
+    return inner == Eigen::Dynamic || map.innerStride() == 1 || map.innerSize() < 2 || map.size() == 0;
+  }
+
+ private:
+  static Steps steps(Eigen::Index by_outer, Eigen::Index by_inner) noexcept {
+    (void)by_outer, (void)by_inner;
+    if constexpr (outer == Eigen::Dynamic && inner == Eigen::Dynamic) {
+      return Steps(by_outer, by_inner);
+    } else if constexpr (outer == Eigen::Dynamic) {
+      return Steps(by_outer);
+    } else if constexpr (inner == Eigen::Dynamic) {
+      return Steps(by_inner);
+    } else {
+      return Steps();
+    }
+  }
+};
+
+}  // namespace detail
+
+template <class T, class Steps>
+inline constexpr bool assigns_elements<detail::RefMap<T, Steps>> = true;
+
+/** Never a copy: elements that the type does not refer to as they lie are an error. */
+template <class T, int options, class Steps>
+struct Argument<Eigen::Ref<T, options, Steps>> {
+  static constexpr Requirements requirements = Argument<MapOf<T>>::requirements;
+  static Result<detail::RefMap<T, Steps>> from(const TensorView& view) noexcept {
+    const auto map = map_of<T>(view);
+    if (!map) return map.error();
+    if (!detail::RefMap<T, Steps>::fits(*map)) return ErrorCode::strides;
+    return detail::RefMap<T, Steps>(*map);
+  }
+};
+
 }  // namespace v0_0
 }  // namespace dlpackgen
 

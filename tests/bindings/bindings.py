@@ -163,6 +163,27 @@ def kinds():
     if library != "jax":  # whose transposed arrays are contiguous
         text = "total(): argument 'flat' (1st): expected a C-contiguous tensor, got strides (1, 3) for shape (3, 2)"
         raises(ValueError, text, more.total, d.T)
+    scaler = more.Scaler(2)
+    holds(values(scaler.scaled(line)) == [2, 4, 6, 8] and type(scaler.scaled(line)) is type(line))
+    scaler.grow(line)
+    holds(values(scaler.scaled(more=0.5, x=line)) == [6, 12, 18, 24] and "Scales x." in scaler.scaled.__doc__)
+    holds(scaler.both(line, y=line) == 8 and keeps_references(scaler.both, line, line))
+    raises(ValueError, "both(): argument 'y' (3rd): expected n = 4 in dimension 0, as in argument 'x' (2nd), got 2",
+           scaler.both, line, line[:2])
+    raises(TypeError, "scaled(): argument 'x' (2nd): expected float64, got float32", scaler.scaled, make([1]))
+    holds(more.either(None, line) is not None and type(more.either(None, line)) is type(line))
+    holds(values(more.either(line, y=line)) == [2, 4, 6, 8] and keeps_references(more.either, None, line))
+    raises(TypeError, "either(): argument 'y' (2nd): expected a tensor, got None", more.either, line, None)
+    if library != "jax":
+        holds(more.sum_by(d.T) == 21, "in the order of the type")
+        order = "sum_by(): argument 'columns' (1st): "
+        raises(ValueError, order + "the strides do not suit what was asked for", more.sum_by, d)
+        more.doubled(d)
+        more.shifted(line, None)
+        more.shifted(line[:2], line[2:])
+        holds(values(d) == [[2, 4, 6], [8, 10, 12]] and values(line) == [4, 6, 3, 4])
+        raises(ValueError, "doubled(): argument 'rows' (1st): the strides do not suit what was asked for", more.doubled, d.T)
+        d, line = make([[1, 2, 3], [4, 5, 6]], "float64"), make([1, 2, 3, 4], "float64")
     holds(more.none(d[:0, 0]) == 0 and more.is_read_only(d))
     raises(ValueError, "none(): argument 'x' (1st): expected 0 in dimension 0, got 4", more.none, line)
     holds(more.approve(line[:2]) is None and more.count(d) == 6 and more.tripled(2) == 6)
@@ -211,6 +232,7 @@ def by_hand():
     raises(TypeError, "expected a tensor, got int, which has no __dlpack__", more.sum_of, 3)
     raises(BufferError, "it is read-only, and this argument is written to", more.zero, fixed([1.0]))
     raises(BufferError, "the pointer is NULL", more.empty)
+    raises(BufferError, "the pointer is NULL", more.empty_like, x)
     echo = more.echo(x)
     holds(type(echo).__name__ == "Tensor" and numpy.from_dlpack(echo).tolist() == [1, 2, 3])
     same = more.like(numpy.ones(2), x)

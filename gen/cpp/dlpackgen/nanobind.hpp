@@ -22,6 +22,7 @@ namespace detail {
 
 template <>
 struct LibraryOf<nanobind::module_> {
+  static constexpr bool is_class = false;
   using Handle = nanobind::handle;
   using Object = nanobind::object;
   static Object steal(PyObject* made) { return nanobind::steal(made); }
@@ -36,6 +37,10 @@ struct LibraryOf<nanobind::module_> {
   template <class... Guards>
   static std::true_type is_guard(const nanobind::call_guard<Guards...>*);
   static std::false_type is_guard(const void*);
+};
+template <class... T>
+struct LibraryOf<nanobind::class_<T...>> : LibraryOf<nanobind::module_> {
+  static constexpr bool is_class = true;
 };
 
 }  // namespace detail

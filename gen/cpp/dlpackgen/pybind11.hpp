@@ -22,6 +22,7 @@ namespace detail {
 
 template <>
 struct LibraryOf<pybind11::module_> {
+  static constexpr bool is_class = false;
   using Handle = pybind11::handle;
   using Object = pybind11::object;
   static Object steal(PyObject* made) { return pybind11::reinterpret_steal<Object>(made); }
@@ -33,6 +34,10 @@ struct LibraryOf<pybind11::module_> {
   template <class... Guards>
   static std::true_type is_guard(const pybind11::call_guard<Guards...>*);
   static std::false_type is_guard(const void*);
+};
+template <class... T>
+struct LibraryOf<pybind11::class_<T...>> : LibraryOf<pybind11::module_> {
+  static constexpr bool is_class = true;
 };
 
 }  // namespace detail

@@ -79,7 +79,7 @@ var headers = []string{
 	"all.hpp", "argument.hpp", "array_view.hpp", "base.hpp", "bound.hpp", "complex.hpp",
 	"core.hpp", "dtype.hpp", "eigen.hpp", "error.hpp", "exceptions.hpp", "exchange.hpp", "managed.hpp",
 	"mdspan.hpp", "message.hpp", "nanobind.hpp", "packed.hpp", "producer.hpp", "pybind11.hpp",
-	"python.hpp", "python_error.hpp", "span.hpp",
+	"python.hpp", "python_error.hpp", "signature.hpp", "span.hpp",
 	"stdfloat.hpp", "tensor_view.hpp", "validate.hpp",
 }
 

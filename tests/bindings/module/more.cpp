@@ -5,6 +5,7 @@
 #include <dlpackgen/eigen.hpp>
 
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -68,6 +69,29 @@ Result<Managed> halves(MapOf<Eigen::VectorXd> x) {
   x /= 2;
   return dlpackgen::managed_of(x.head(x.size() / 2));
 }
+
+double sum_by(const Eigen::Ref<const Eigen::MatrixXd>& columns) { return columns.sum(); }
+
+void doubled(Eigen::Ref<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> rows) { rows *= 2; }
+
+void shifted(Eigen::Ref<Eigen::VectorXd> x, std::optional<MapOf<const Eigen::VectorXd>> by) {
+  if (by) x += *by;
+}
+
+Eigen::VectorXd either(std::optional<Eigen::Ref<const Eigen::VectorXd>> x, MapOf<const Eigen::VectorXd> y) {
+  return x ? Eigen::VectorXd(*x + y) : Eigen::VectorXd(y);
+}
+
+// A class with methods.
+class Scaler {
+ public:
+  explicit Scaler(double by) : by_(by) {}
+  Eigen::VectorXd scaled(MapOf<const Eigen::VectorXd> x, double more) const { return by_ * more * x; }
+  void grow(const MapOf<const Eigen::VectorXd>& x) { by_ += x.sum(); }
+
+ private:
+  double by_;
+};
 
 Error approve(MapOf<const Eigen::VectorXd> x) {
   return x.size() > 2 ? Error(ErrorCode::extent_mismatch, 2, x.size(), 0) : Error();
@@ -144,6 +168,7 @@ library::object capsule(library::handle x, library::dict keywords) {
 }
 
 library::object empty() { return checked(dlpackgen::to_object(Managed())); }
+library::object empty_like(library::handle x) { return checked(dlpackgen::to_object(Managed(), x.ptr())); }
 
 // A mistake in what is given to def() is an exception when the module is made.
 template <class Function, class... Names>
@@ -167,6 +192,16 @@ MODULE(more, m) {
   dlpackgen::def(m, "trace", &trace, "a");
   dlpackgen::def(m, "named", &named, "name", "a[n, 3]", "times");
   dlpackgen::def(m, "halves", &halves, "x");
+  dlpackgen::def(m, "sum_by", &sum_by, "columns");
+  dlpackgen::def(m, "doubled", &doubled, "rows");
+  dlpackgen::def(m, "shifted", &shifted, "x[n]", "by[n]");
+  dlpackgen::def(m, "either", &either, "x", "y");
+  library::class_<Scaler> scaler(m, "Scaler");
+  scaler.def(library::init<double>());
+  dlpackgen::def(scaler, "scaled", &Scaler::scaled, "x[n]", library::arg("more") = 1, "Scales x.");
+  dlpackgen::def(scaler, "grow", &Scaler::grow, "x");
+  dlpackgen::def(
+      scaler, "both", [](Scaler&, TensorView x, TensorView y) { return x.size() + y.size(); }, "x[n]", "y[n]");
   dlpackgen::def(m, "approve", &approve, "x");
   dlpackgen::def(m, "count", &count, "x");
   dlpackgen::def(m, "ones", &ones, "n");
@@ -187,6 +222,7 @@ MODULE(more, m) {
   m.def("like", &like);
   m.def("capsule", &capsule);
   m.def("empty", &empty);
+  m.def("empty_like", &empty_like);
   const auto two = [](TensorView a, TensorView b) { return a.ndim() + b.ndim(); };
   m.attr("rejections") =
       rejects(m, "mistaken(): \"a[n\": expected a name and extents, as x[m, n]", &trace, "a[n") &&
