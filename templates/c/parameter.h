@@ -49,6 +49,9 @@ enum dlpackgen_layout {
 /** A device type in parameter.devices: all of them. */
 #define DLPACKGEN_ANY_DEVICE (-1)
 
+/** For same_dtype_as and same_shape_as: the parameter of an index, counted from 0. */
+#define DLPACKGEN_PARAM(index) ((index) + 1)
+
 /** One parameter of a function. What is left out of an initializer is 0. */
 struct dlpackgen_parameter {
   const char* name;
@@ -56,8 +59,8 @@ struct dlpackgen_parameter {
   uint8_t optional;      /**< it may be left out, or be None */
   uint8_t writable;      /**< a tensor that is written to: read-only ones are rejected */
   uint8_t layout;        /**< an enum dlpackgen_layout */
-  uint8_t same_dtype_as; /**< n: its dtype is that of the n-th parameter, counted from 1, an earlier one */
-  uint8_t same_shape_as; /**< n: its shape is that of the n-th parameter, an earlier one */
+  uint8_t same_dtype_as; /**< DLPACKGEN_PARAM(i): its dtype is that of an earlier parameter; 0: any */
+  uint8_t same_shape_as; /**< DLPACKGEN_PARAM(i): its shape is that of an earlier parameter; 0: any */
   uint8_t ndim;          /**< dimensions */
   uint8_t leading_dims;  /**< there may be further dimensions before these */
   /**

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -105,20 +106,25 @@ func indented(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
 }
 
-var fence = regexp.MustCompile("(?s)\n```yaml\n(.*?)```")
+var fence = regexp.MustCompile("(?s)\n```yaml[^\n]*\n(.*?)```")
 
-// documented gives the whole configs of the docs.
+// documented gives the whole configs of the docs, which are all valid.
 func documented(t *testing.T, root string) (all []reading) {
 	t.Helper()
-	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	require.NoError(t, err)
-	for _, page := range pages {
-		for _, found := range fence.FindAllStringSubmatch(text(t, page), -1) {
-			if r := read(found[1]); strings.HasPrefix(found[1], "version: 1\n") && r.valid {
-				all = append(all, r)
-			}
+	require.NoError(t, filepath.WalkDir(filepath.Join(root, "docs"), func(page string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(page) != ".md" {
+			return err
 		}
-	}
+		for _, found := range fence.FindAllStringSubmatch(text(t, page), -1) {
+			if !strings.HasPrefix(found[1], "version: 1\n") {
+				continue
+			}
+			r := read(found[1])
+			assert.True(t, r.valid, "%s: %v\n%s", page, r.codes, found[1])
+			all = append(all, r)
+		}
+		return nil
+	}))
 	require.NotEmpty(t, all)
 	return all
 }

@@ -143,7 +143,7 @@ static int same_dtype(struct dlpackgen_message* message) {
   struct made x, y;
   p[0] = any("x");
   p[1] = any("y");
-  p[1].same_dtype_as = 1;
+  p[1].same_dtype_as = DLPACKGEN_PARAM(0);
   return by_table(p, 2, make(&x, DLPACKGEN_DTYPE_INT32, 1, 3, 0), make(&y, DLPACKGEN_DTYPE_FLOAT32, 1, 3, 0), 0,
                   message);
 }
@@ -153,7 +153,7 @@ static int same_shape(struct dlpackgen_message* message) {
   struct made x, y;
   p[0] = any("x");
   p[1] = any("y");
-  p[1].same_shape_as = 1;
+  p[1].same_shape_as = DLPACKGEN_PARAM(0);
   return by_table(p, 2, make(&x, DLPACKGEN_DTYPE_INT32, 0, 0, 0), make(&y, DLPACKGEN_DTYPE_INT32, 1, 3, 0), 0, message);
 }
 
@@ -260,7 +260,7 @@ static int fine(struct dlpackgen_message* message) {
   struct made x, y;
   p[0] = parameter("x", 2, 2, DLPACKGEN_DIM(0));
   p[1] = any("y");
-  p[1].same_dtype_as = p[1].same_shape_as = 1;
+  p[1].same_dtype_as = p[1].same_shape_as = DLPACKGEN_PARAM(0);
   p[1].writable = 1;
   p[1].devices[0] = 0;
   return by_table(p, 2, make(&x, DLPACKGEN_DTYPE_FLOAT32, 2, 2, 3), make(&y, DLPACKGEN_DTYPE_FLOAT32, 2, 2, 3), 0,
