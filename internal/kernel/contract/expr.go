@@ -43,10 +43,12 @@ func (r *reader) checkExpr(s *source, e *notation.Expr) {
 func (r *reader) checkSymbol(s *source, e *notation.Expr) {
 	i := r.Dim(e.Name)
 	if i == None {
-		r.noSymbol(s, e)
+		if r.lost.once(e.Name) {
+			r.noSymbol(s, e)
+		}
 		return
 	}
-	if s.of != nil && !r.Dims[i].Always && !(s.of.binds(i) && s.of.Optional) {
+	if s.of != nil && !r.Dims[i].Always && !(s.of.binds(i) && s.of.Optional) && r.lost.once(e.Name) {
 		s.fail(e, "unbound-symbol", "let an argument bind it that is never None", "%s has no value where %s is None",
 			e.Name, r.Args[r.Dims[i].Arg].Name)
 	}
@@ -70,6 +72,9 @@ func (r *reader) noSymbol(s *source, e *notation.Expr) {
 func (r *reader) checkTensor(s *source, e *notation.Expr) {
 	i := r.Arg(e.Name)
 	if i == None || r.Args[i].Kind != Tensor {
+		if !r.lost.once(e.Name) {
+			return
+		}
 		s.fail(e, "unknown-name", r.tensorHint(e.Name), "%s is no tensor among the arguments", e.Name)
 		return
 	}
@@ -121,6 +126,9 @@ func constant(e *notation.Expr) (int64, bool) {
 func (r *reader) checkItem(s *source, e *notation.Expr) {
 	i := r.Arg(e.Name)
 	if i == None || r.Args[i].Kind != Ints {
+		if !r.lost.once(e.Name) {
+			return
+		}
 		s.fail(e, "unknown-name", "name an argument of type list[int]", "%s is no list of ints among the arguments", e.Name)
 		return
 	}
@@ -219,7 +227,9 @@ func (r *reader) checkIn(s *source, c *notation.Cond) {
 	case text != None && r.Args[text].Kind == Str:
 		want, what = notation.Text, "texts in quotes"
 	default:
-		r.checkExpr(s, c.Left)
+		if r.checkExpr(s, c.Left); c.Left.Op == notation.Symbol && r.lost.has(c.Left.Name) {
+			return
+		}
 	}
 	for _, v := range c.In {
 		if v.Kind != want {

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,7 +12,6 @@ import (
 
 // extents resolves the shapes: first what binds each symbol, then what is computed of them.
 func (r *reader) extents() {
-	before := r.diags.Len()
 	bare := r.bareSymbols()
 	r.bindIntegers(bare)
 	for i, l := range r.args {
@@ -22,9 +22,6 @@ func (r *reader) extents() {
 	}
 	for i, l := range r.gives {
 		r.bareExtents(l, &r.Results[i], None)
-	}
-	if r.diags.Len() > before {
-		return
 	}
 	for i, l := range r.args {
 		r.checkExtents(l, &r.Args[i])
@@ -109,12 +106,18 @@ func (r *reader) maySymbol(l line, e *notation.Expr, arg int) bool {
 	case r.Dim(e.Name) != None:
 	case arg == None:
 		return false // results bind nothing
+	case r.lost.has(e.Name) && (taken || r.lost.all):
+		return false
 	case taken:
+		r.lost.add(e.Name)
 		l.at.ErrorfAt(e.At, "duplicate-name", "symbols have names of their own, or that of an int argument",
 			"%s is the name of %s, which is no int", e.Name, what)
 		return false
 	default:
 		if problem := kernel.CheckName(e.Name); problem != "" {
+			if !r.lost.once(e.Name) {
+				return false
+			}
 			l.at.ErrorfAt(e.At, "invalid-name", nameHint, "%q is no name for a symbol: it %s", e.Name, problem)
 			return false
 		}
@@ -201,7 +204,7 @@ func (r *reader) checkExtents(l line, p *Param) {
 }
 
 func (r *reader) checkEllipsis(l line, e Extent, at notation.Extent, isResult bool) {
-	if isResult && (e.Dim == None || !r.Ellipses[e.Dim].Always) {
+	if isResult && (e.Dim == None || !r.Ellipses[e.Dim].Always) && !r.lost.has(cmp.Or(at.Name, "...")) {
 		l.at.ErrorfAt(at.At, "unbound-symbol", "write it in an argument that is never None",
 			"no argument tells what ...%s stands for", at.Name)
 	}

@@ -22,7 +22,7 @@ func (r *reader) argument(i int) {
 		l.at.Errorf("invalid-word", "remove the word", "`%s` needs a result, and %s is an argument", word, p.Name)
 	}
 	r.checkDefault(l, p)
-	if i > 0 && p.Default == nil && r.Args[i-1].Default != nil {
+	if i > 0 && l.whole && p.Default == nil && r.Args[i-1].Default != nil {
 		l.key.Errorf("argument-order", "give it a default, or move it up",
 			"%s has no default, and stands behind %s, which has one",
 			p.Name, r.Args[i-1].Name)
@@ -32,7 +32,7 @@ func (r *reader) argument(i int) {
 // checkDefault compares a default with its type.
 func (r *reader) checkDefault(l line, p *Param) {
 	v := p.Default
-	if v == nil {
+	if v == nil || !l.whole {
 		return
 	}
 	problem, hint := "", ""
@@ -136,7 +136,7 @@ func (r *reader) result(i int) {
 		problem, hint = "a result is a tensor or a scalar", "give a list as int64[n]"
 	case p.Layout != Contiguous || p.Access != In || p.CPU || p.Copied || p.Align != 0 || hasAlias(l):
 		problem, hint = "a result is C-contiguous, and can be zeroed or saved", "make it an argument: out"
-	case p.Var == None && len(p.Types) != 1 && (p.Kind == Tensor || p.Kind == Number):
+	case p.Kind == Tensor && (len(l.Type.Elements) > 1 || l.Type.Elements[0].Text == "any"):
 		problem, hint = "a result has one dtype, or a variable's", "as in T[n]"
 	}
 	if problem != "" {
@@ -165,7 +165,7 @@ func (r *reader) checkNames() {
 		if before, again := r.taken[name]; again {
 			l.key.Errorf("duplicate-name", "rename one of them", "%s is the name of %s already", name, before)
 		}
-		if kernel.LooksLikeMacro(name) || slices.Contains(macros, name) {
+		if l.named && kernel.LooksLikeMacro(name) || slices.Contains(macros, name) {
 			l.key.Errorf("invalid-name", "name it otherwise", "%s may be a macro in C", name)
 		}
 		r.taken[name] = what
@@ -199,6 +199,7 @@ func (r *reader) aliases() {
 			of := r.Arg(w.Of)
 			others := slices.DeleteFunc(r.tensors(), func(name string) bool { return name == r.Args[i].Name })
 			switch {
+			case of == None && r.lost.has(w.Of):
 			case of == None || r.Args[of].Kind != Tensor || of == i:
 				l.at.ErrorfAt(w.At, "unknown-name", cmp.Or(oneOf(w.Of, others), "remove aliases "+w.Of),
 					"%q is no other tensor among the arguments", w.Of)
@@ -245,7 +246,7 @@ func (r *reader) tensors() (all []string) {
 func (r *reader) bindVars() {
 	for v := range r.Vars {
 		r.Vars[v].Arg = slices.IndexFunc(r.Args, func(p Param) bool { return required(p) && p.Var == v })
-		if r.Vars[v].Arg != None {
+		if r.Vars[v].Arg != None || r.lost.has(r.Vars[v].Name) {
 			continue
 		}
 		at := r.m.Get("types").Entries[v].Key

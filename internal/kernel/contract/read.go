@@ -41,10 +41,10 @@ func Read(e yaml.Entry, scope Scope, diags *diag.List) *Reading {
 	before := diags.Len()
 	r := &reader{Reading: &Reading{name: e.Key}, scope: scope, diags: diags, taken: map[string]string{}}
 	r.Name = e.Key.Value
-	checkKey(e.Key, "a kernel")
+	named := checkKey(e.Key, "a kernel")
 	r.m = e.Value.Map("kernel " + r.Name)
 	if !r.oldForm() {
-		r.read(before)
+		r.read(before, named)
 	}
 	r.Valid = diags.Len() == before
 	return r.Reading
@@ -59,6 +59,7 @@ type reader struct {
 	args  []line
 	gives []line
 	taken map[string]string // names, and what they name
+	lost  doubt             // of arguments, results, symbols and variables
 }
 
 // defaultNamespace is that of a kernel that names none.
@@ -68,40 +69,41 @@ const defaultNamespace = "dlpackgen"
 type line struct {
 	notation.Line
 	key, at *yaml.Node
+	named   bool // its name is valid
+	whole   bool // all of it was read
 }
 
-func (r *reader) read(before int) {
+// read resolves the parts of a description. One that cannot be read does not hide the mistakes of
+// the others. named: the kernel has a valid name.
+func (r *reader) read(before int, named bool) {
 	r.Namespace = defaultNamespace
 	if n := r.m.Get("namespace"); n != nil {
 		r.Namespace = name(n, "a namespace")
 	}
 	r.Doc = spec.ReadDoc(r.m)
+	typesBefore := r.diags.Len()
 	r.types(r.m.Get("types"))
+	typed := r.diags.Len() == typesBefore
 	if r.m.Node().Kind == yaml.Mapping && r.m.Get("args") == nil && r.m.Get("returns") == nil {
 		r.name.Errorf("missing-key", "as in `args: {x: \"float32[n]\"}`", "kernel %s has neither args nor returns",
 			r.Name)
+		r.lost.all = true
 	}
 	r.args = r.lines("args", kernel.MaxArguments, "put values of one dtype into a tensor, such as float32[n]")
 	r.gives = r.lines("returns", kernel.MaxResults, "put results of one dtype into a tensor, such as float32[n]")
-	if r.diags.Len() == before {
-		r.resolve()
-	}
-	conditions := r.conditions()
-	fine := r.diags.Len() == before
-	r.functions(fine)
-	r.failures(fine)
-	r.rest(fine)
-	if r.m.Close(); fine {
-		r.where(conditions)
-	}
+	r.resolve()
+	r.functions(typed && named)
+	r.failures()
+	r.rest()
+	r.m.Close()
+	r.where(r.conditions())
 	if r.diags.Len() == before {
 		r.checkUse()
 	}
 }
 
-// resolve makes parameters of lines whose grammar is right.
+// resolve makes parameters of the lines whose types were read.
 func (r *reader) resolve() {
-	before := r.diags.Len()
 	for i, l := range r.args {
 		r.Args = append(r.Args, r.param(l))
 		r.argument(i)
@@ -110,11 +112,9 @@ func (r *reader) resolve() {
 		r.Results = append(r.Results, r.param(l))
 		r.result(i)
 	}
-	if r.diags.Len() == before {
-		r.checkNames()
-		r.bindVars()
-		r.extents()
-	}
+	r.checkNames()
+	r.bindVars()
+	r.extents()
 }
 
 // lines reads a section of parameters. fewer is the hint where there are too many.
@@ -126,9 +126,11 @@ func (r *reader) lines(key string, most int, fewer string) []line {
 	if section.Kind == yaml.List {
 		section.Errorf("type-mismatch", "write a line for each, as in `x: float32[n]`",
 			"%s must be a mapping, not a list", key)
+		r.lost.all = true
 		return nil
 	}
 	if !section.Is(yaml.Mapping, key) {
+		r.lost.all = true
 		return nil
 	}
 	if n := len(section.Entries); n > most {
@@ -136,29 +138,30 @@ func (r *reader) lines(key string, most int, fewer string) []line {
 	}
 	var all []line
 	for _, e := range section.Entries {
-		if l, fine := readLine(e); fine {
+		if l := readLine(e); l.Typed {
 			all = append(all, l)
+		} else {
+			r.lost.add(key + ":") // no name has a colon
+			r.lost.addText(e.Key)
+			r.lost.addText(e.Value)
 		}
 	}
 	return all
 }
 
-func readLine(e yaml.Entry) (line, bool) {
-	l := line{key: e.Key, at: e.Value}
-	if !checkKey(e.Key, "an argument or a result") {
-		return l, false
-	}
+func readLine(e yaml.Entry) line {
+	l := line{key: e.Key, at: e.Value, named: checkKey(e.Key, "an argument or a result")}
 	if e.Value.Kind != yaml.Scalar {
 		e.Value.Errorf("type-mismatch", "begin with the dtype, as in float32[m, n]; inside { } in quotes",
 			"%s must be a line such as float32[m, n], not %s", e.Key.Value, e.Value.Kind)
-		return l, false
+		return l
 	}
 	read, err := notation.ParseLine(e.Value.Value)
-	l.Line = read
+	l.Line, l.whole = read, err == nil
 	if err != nil {
 		reportLine(e.Value, err, "invalid-line")
 	}
-	return l, err == nil
+	return l
 }
 
 // lineHints show a correct line where the parser has no closer advice.

@@ -14,7 +14,7 @@ import (
 )
 
 // failures reads error: and errors:.
-func (r *reader) failures(fine bool) {
+func (r *reader) failures() {
 	if n := r.m.Get("error"); n != nil {
 		r.err = n
 		r.Error = name(n, "a function")
@@ -27,7 +27,7 @@ func (r *reader) failures(fine bool) {
 		return
 	}
 	for _, e := range section.Entries {
-		if made, is := r.raise(e); is && fine {
+		if made, is := r.raise(e); is {
 			r.Errors = append(r.Errors, made)
 		}
 	}
@@ -58,7 +58,7 @@ func (r *reader) raise(e yaml.Entry) (Raise, bool) {
 func (r *reader) place(n *yaml.Node, what string) int {
 	name := n.Text(what)
 	i := r.Arg(name)
-	if n.Kind == yaml.Scalar && i == None && len(r.Args) > 0 {
+	if n.Kind == yaml.Scalar && i == None && len(r.Args) > 0 && !r.lost.has(name) {
 		n.Errorf("unknown-name", oneOf(name, r.names(None)), "%s: %q is no argument", what, name)
 	}
 	return i
@@ -92,7 +92,7 @@ func textHint(read string) string {
 }
 
 // rest reads what concerns some callers alone.
-func (r *reader) rest(fine bool) {
+func (r *reader) rest() {
 	r.Serial = r.m.Bool("serial")
 	r.Form = kernel.Forms[0]
 	if n := r.m.Get("form"); n != nil {
@@ -105,10 +105,10 @@ func (r *reader) rest(fine bool) {
 		r.batch(n)
 	}
 	if n := r.m.Get("backward"); n != nil {
-		r.readBackward(n, fine)
+		r.readBackward(n)
 	}
 	if n := r.m.Get("test"); n != nil {
-		r.test(n, fine)
+		r.test(n)
 	}
 }
 
@@ -129,7 +129,7 @@ func (r *reader) batch(n *yaml.Node) {
 	}
 }
 
-func (r *reader) readBackward(n *yaml.Node, fine bool) {
+func (r *reader) readBackward(n *yaml.Node) {
 	if n.Kind == yaml.Scalar {
 		n.Errorf("type-mismatch", "write backward: {kernel: "+n.Value+", saves: [...], of: [...]}",
 			"backward must be a mapping, not a value")
@@ -140,33 +140,34 @@ func (r *reader) readBackward(n *yaml.Node, fine bool) {
 		return
 	}
 	r.backward = n
-	b := &Backward{}
+	b, before := &Backward{}, r.diags.Len()
 	if named := m.NeedAs("kernel", "as in kernel: "+r.Name+"_backward"); named != nil {
 		b.Kernel = named.Text("kernel")
 	}
 	for _, item := range m.List("saves") {
-		b.Saves = append(b.Saves, r.saved(item, fine))
+		b.Saves = append(b.Saves, r.saved(item))
 	}
 	if of := m.NeedAs("of", "list the arguments that have gradients, as in of: [x]"); of != nil {
-		b.Of = r.differentiated(of.List("of"), fine)
+		b.Of = r.differentiated(of.List("of"))
 	}
-	if m.Close(); fine {
-		r.Backward = b
-		r.checkBackward(n)
+	m.Close()
+	if r.Backward = b; r.diags.Len() == before && (slices.Contains(b.Saves, "") || len(b.Of) == 0) {
+		n.Errorf("missing-key", "as in of: [x]", "backward names nothing that has a gradient")
 	}
+	r.checkBackward(n)
 }
 
-func (r *reader) saved(n *yaml.Node, fine bool) string {
+func (r *reader) saved(n *yaml.Node) string {
 	name := n.Text("an entry of saves")
-	if fine && n.Kind == yaml.Scalar && r.Arg(name) == None && r.Result(name) == None {
+	if n.Kind == yaml.Scalar && r.Arg(name) == None && r.Result(name) == None && !r.lost.has(name) {
 		n.Errorf("unknown-name", oneOf(name, r.names(None)), "%q is neither an argument nor a result", name)
 	}
 	return name
 }
 
-func (r *reader) differentiated(items []*yaml.Node, fine bool) (all []int) {
+func (r *reader) differentiated(items []*yaml.Node) (all []int) {
 	for _, n := range items {
-		if i := r.place(n, "of"); fine && i != None {
+		if i := r.place(n, "of"); i != None {
 			if r.Args[i].Kind != Tensor || r.Args[i].Writes() {
 				n.Errorf("invalid-backward", "remove "+r.Args[i].Name+" from of:",
 					"%s has no gradient: it is no tensor that is only read", r.Args[i].Name)
@@ -180,36 +181,32 @@ func (r *reader) differentiated(items []*yaml.Node, fine bool) (all []int) {
 // checkBackward reports kernels that cannot have gradients.
 func (r *reader) checkBackward(n *yaml.Node) {
 	switch {
-	case len(r.Given()) == 0:
+	case len(r.Given()) == 0 && !r.lost.has("returns:"):
 		n.Errorf("invalid-backward", "give the kernel a result, as in returns: {y: \"float32[n]\"}, or remove backward:",
 			"a kernel without a result has no gradient")
 	case slices.ContainsFunc(r.Args, Param.Writes):
 		n.Errorf("invalid-backward", "return it as a result instead, or remove backward:",
 			"a kernel that writes to an argument has no gradient")
 	}
-	if slices.Contains(r.Backward.Saves, "") || len(r.Backward.Of) == 0 {
-		n.Errorf("missing-key", "as in of: [x]", "backward names nothing that has a gradient")
-	}
 }
 
 // function is a function of Python, with its module.
 var function = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$`)
 
-func (r *reader) test(n *yaml.Node, fine bool) {
+func (r *reader) test(n *yaml.Node) {
 	m := n.Map("test")
 	made := &Test{Reference: m.Text("reference")}
 	if at := m.Get("reference"); at != nil && at.Kind == yaml.Scalar && !function.MatchString(made.Reference) {
 		at.Errorf("invalid-name", "as in mylib.reference:rms_norm", "%q is no module:function", made.Reference)
 	}
 	for _, e := range entries(m.Get("sizes"), "sizes") {
-		made.Sizes = append(made.Sizes, r.sizes(e, fine))
+		made.Sizes = append(made.Sizes, r.sizes(e))
 	}
 	for _, e := range entries(m.Get("tolerance"), "tolerance") {
 		made.Tolerance = append(made.Tolerance, r.tolerance(e))
 	}
-	if m.Close(); fine {
-		r.Test = made
-	}
+	m.Close()
+	r.Test = made
 }
 
 func entries(n *yaml.Node, what string) []yaml.Entry {
@@ -219,9 +216,9 @@ func entries(n *yaml.Node, what string) []yaml.Entry {
 	return n.Entries
 }
 
-func (r *reader) sizes(e yaml.Entry, fine bool) Sizes {
+func (r *reader) sizes(e yaml.Entry) Sizes {
 	made := Sizes{Dim: r.Dim(e.Key.Value)}
-	if fine && made.Dim == None {
+	if made.Dim == None && r.lost.once(e.Key.Value) {
 		e.Key.Errorf("unknown-name", r.unbound(e.Key.Value), "%q is no symbol", e.Key.Value)
 	}
 	for _, n := range e.Value.List("the sizes of " + e.Key.Value) {

@@ -44,7 +44,11 @@ func (r *reader) unknown(name string) string {
 
 // types reads the variables.
 func (r *reader) types(section *yaml.Node) {
-	if section == nil || isEmpty(section) || !section.Is(yaml.Mapping, "types") {
+	if section == nil || isEmpty(section) {
+		return
+	}
+	if !section.Is(yaml.Mapping, "types") {
+		r.lost.all = true
 		return
 	}
 	if n := len(section.Entries); n > MaxVars {
@@ -53,6 +57,7 @@ func (r *reader) types(section *yaml.Node) {
 	}
 	for _, e := range section.Entries {
 		if _, known := r.dtype(e.Key.Value); known || slices.Contains(reservedTypes, e.Key.Value) {
+			r.lost.add(e.Key.Value)
 			e.Key.Errorf("invalid-name", "as in T", "%s is a type already", e.Key.Value)
 		}
 		checkName(e.Key, e.Key.Value, "a variable")
@@ -76,7 +81,7 @@ func (r *reader) variable(e yaml.Entry) Var {
 			"the dtypes of %s must be a list, or a mapping to their spelling in symbols", v.Name)
 		return v
 	}
-	if len(v.Types) == 0 {
+	if len(e.Value.Items)+len(e.Value.Entries) == 0 {
 		e.Value.Errorf("missing-key", "as in [float32, float64]", "%s has no dtype", v.Name)
 	}
 	return v
@@ -134,11 +139,12 @@ func (r *reader) elements(l line, p *Param) {
 			p.Var, p.Types = variable, r.Vars[variable].Types
 		case len(all) == 1 && e.Text == "any":
 		case len(all) > 1 && (variable != None || e.Text == "any"):
+			r.lost.add(e.Text)
 			l.at.ErrorfAt(e.At, "invalid-type", "list dtypes alone", "%s cannot stand among alternatives", e.Text)
 		case scalars[e.Text] != 0:
 			l.at.ErrorfAt(e.At, "unknown-dtype", "write "+exact[e.Text], "%s has no width, which a tensor needs",
 				e.Text)
-		default:
+		case !r.lost.all:
 			l.at.ErrorfAt(e.At, "unknown-dtype", r.unknown(e.Text), "there is no dtype and no variable %q", e.Text)
 		}
 	}
@@ -174,7 +180,7 @@ func (r *reader) scalar(l line, p *Param) {
 		}
 	} else if d, known := r.dtype(e.Text); known {
 		p.Types = []spec.DType{d}
-	} else {
+	} else if r.lost.add(p.Name); !r.lost.all {
 		l.at.ErrorfAt(e.At, "unknown-dtype", r.unknown(e.Text), "there is no type and no variable %q", e.Text)
 	}
 	for _, d := range p.Types {

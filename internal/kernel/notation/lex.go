@@ -36,7 +36,7 @@ var form = regexp.MustCompile(`^(?:` +
 
 var signs = map[string]sign{"real": real, "integer": integer, "name": name, "quoted": quoted, "mark": mark}
 
-// lex splits a line.
+// lex splits a line. With an error, it gives the tokens before it.
 func lex(text string) ([]token, *Error) {
 	var tokens []token
 	for at := 0; ; {
@@ -46,7 +46,7 @@ func lex(text string) ([]token, *Error) {
 		}
 		found := form.FindStringSubmatchIndex(text[at:])
 		if found == nil {
-			return nil, stray(text, at)
+			return append(tokens, token{end, "", at}), stray(text, at)
 		}
 		for i, group := range form.SubexpNames() {
 			if group != "" && found[2*i] >= 0 {

@@ -8,6 +8,7 @@ import "fmt"
 // Line is an argument or a result: TYPE, "?", words, "= default".
 type Line struct {
 	Type     Type
+	Typed    bool // the type was read to its end, whatever follows it
 	Optional bool // may be None
 	Words    []Word
 	Default  *Value // nil: none

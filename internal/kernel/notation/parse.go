@@ -20,6 +20,7 @@ type parser struct {
 	tokens  []token
 	at      int
 	depth   int
+	cut     bool // the tokens end before the text does
 	err     *Error
 	missing string // the mark whose absence is the error
 }
@@ -27,12 +28,11 @@ type parser struct {
 // parse runs a production over a whole text.
 func parse[T any](text string, production func(p *parser) T) (T, *Error) {
 	tokens, err := lex(text)
-	if err != nil {
-		var none T
-		return none, err
-	}
-	p := &parser{text: text, tokens: tokens}
+	p := &parser{text: text, tokens: tokens, cut: err != nil}
 	made := production(p)
+	if err != nil {
+		return made, err
+	}
 	if t := p.peek(); t.sign != end {
 		p.fail(t.at, trailingHint(text[t.at:]), "nothing more is expected here, got %q", t.text)
 	}
@@ -112,10 +112,12 @@ func show(t token) string {
 }
 
 // ParseLine reads an argument or a result.
+// With an error, it gives what was read before it.
 func ParseLine(text string) (Line, *Error) { return parse(text, (*parser).line) }
 
 func (p *parser) line() Line {
 	l := Line{Type: p.typ()}
+	l.Typed = p.err == nil && !(p.cut && p.peek().sign == end)
 	l.Optional = p.accept("?")
 	for p.peek().sign == name {
 		l.Words = append(l.Words, p.word())

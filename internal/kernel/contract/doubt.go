@@ -1,0 +1,49 @@
+package contract
+
+import (
+	"regexp"
+
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// doubt holds the names that a finding about their absence would be noise for: parts of the
+// description that could not be read may define them, or the name has a finding already.
+type doubt struct {
+	all   bool // a whole section could not be read
+	names map[string]bool
+}
+
+func (d *doubt) has(name string) bool { return d.all || d.names[name] }
+
+func (d *doubt) add(name string) {
+	if d.names == nil {
+		d.names = map[string]bool{}
+	}
+	d.names[name] = true
+}
+
+// words are the names in a line that could not be read. An ellipsis without a name has "...".
+var words = regexp.MustCompile(`[A-Za-z_]\w*|\.\.\.`)
+
+// addText adds every name in a part of the description.
+func (d *doubt) addText(n *yaml.Node) {
+	for _, name := range words.FindAllString(n.Value, -1) {
+		d.add(name)
+	}
+	for _, item := range n.Items {
+		d.addText(item)
+	}
+	for _, e := range n.Entries {
+		d.addText(e.Key)
+		d.addText(e.Value)
+	}
+}
+
+// once tells whether a name has no finding yet, and notes that it has one now.
+func (d *doubt) once(name string) bool {
+	if d.has(name) {
+		return false
+	}
+	d.add(name)
+	return true
+}
