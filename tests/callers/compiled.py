@@ -86,7 +86,7 @@ def mixed_of(args, keywords):
     if len(args) > len(PARAMETERS["mix"]) or set(keywords) & set(values) or set(keywords) - set(PARAMETERS["mix"]):
         raise Skipped
     values.update(keywords)
-    if not {"x", "weight", "places"} <= set(values) or not compiles(values):
+    if any(values.get(name) is None for name in ("x", "weight", "places")) or not compiles(values):
         raise Skipped
     lent = {k: lent_of(values.get(k)) for k in ("x", "weight", "places", "bias")}
     given = Mixed(**{k: ctypes.pointer(v) for k, v in lent.items() if v is not None})

@@ -341,6 +341,7 @@ ALONE = "compiled torch"
 CODES = {
     "TypeError": "INVALID_ARGUMENT", "ValueError": "INVALID_ARGUMENT", "BufferError": "INVALID_ARGUMENT",
     "IndexError": "OUT_OF_RANGE", "NotImplementedError": "UNIMPLEMENTED", "RuntimeError": "INTERNAL",
+    "OverflowError": "INVALID_ARGUMENT",
 }  # fmt: skip
 ORT = "[ONNXRuntimeError] : "
 INVALID, FAILED = f"InvalidArgument: {ORT}2 : INVALID_ARGUMENT", f"Fail: {ORT}1 : FAIL"
@@ -352,6 +353,8 @@ def spelled(host, error, runs):
     kind, _, sentence = error.partition(": ")
     if host == "xla" or (host == "jax" and runs):
         return [f"JaxRuntimeError: {CODES[kind]}: {sentence}"]
+    if host in ("torch", "compiled torch") and kind == "OverflowError":  # which c10 has no class for
+        return [f"ValueError: {sentence}"]
     if host == "onnxruntime":
         ran = FAILED if kind == "RuntimeError" else INVALID
         running = f"{ran} : Non-zero status code returned while running mix node. Name:'' Status Message: "
