@@ -183,8 +183,11 @@ func TestTheTableIsCompared(t *testing.T) {
 // What the table cites of the hosts is read.
 func TestCitationsAreRead(t *testing.T) {
 	need(t)
-	for _, change := range [][2]string{{"function_schema.h:138", "function_schema.h:137"},
+	for i, change := range [][2]string{{"function_schema.h:138", "function_schema.h:137"},
 		{"'Cannot export readonly array'", "'Cannot import readonly array'"}} {
+		if i > 0 && !tier.IsNightly() {
+			continue
+		}
 		data, err := os.ReadFile(table)
 		require.NoError(t, err)
 		require.Equal(t, 1, strings.Count(string(data), change[0]))

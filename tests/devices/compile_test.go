@@ -10,6 +10,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 func source(t *testing.T) string { return filepath.Join(cuda(t), "dlpackgen_cuda.c") }
@@ -20,6 +21,7 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs eight compilers")
 	}
+	nightly := []string{"i686-w64-mingw32-gcc", "i686-linux-gnu-gcc", "aarch64-linux-gnu-gcc"}
 	for _, c := range []struct {
 		compiler, debian string
 		flags            []string
@@ -34,6 +36,9 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 		{"aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", []string{"-std=c11"}},
 	} {
 		t.Run(c.compiler+c.flags[0], func(t *testing.T) {
+			if slices.Contains(nightly, c.compiler) || c.flags[0] == "-std=c2x" {
+				tier.OnlyNightly(t)
+			}
 			compiler := testtool.Require(t, c.compiler, c.debian)
 			flags := append([]string{"-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror"},
 				c.flags...)

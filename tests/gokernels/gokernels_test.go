@@ -166,6 +166,9 @@ func TestSignaturesThatDrift(t *testing.T) {
 		"no such function": {"func Norm[T", "func norm[T", "undefined: functions.Norm"},
 		"fewer dtypes":     {"float32 | float64](", "float32](", "float64 does not satisfy float32"},
 	} {
+		if name != "another type" && name != "fewer dtypes" && !tier.IsNightly() {
+			continue
+		}
 		dir := t.TempDir()
 		require.NoError(t, os.CopyFS(dir, os.DirFS(sources)))
 		mutant.OnceIn(t, filepath.Join(dir, "kernels.go"), drift.old, drift.fresh)

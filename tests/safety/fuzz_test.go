@@ -34,7 +34,7 @@ func TestHostileTensors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds three fuzzers, and -short was given")
 	}
-	runs := "200000"
+	runs := "50000"
 	if tier.IsNightly() {
 		runs = "10000000"
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // asked is what the sanitizer of addresses is asked for. A library that torch brings
@@ -112,6 +113,9 @@ func TestSanitizersSee(t *testing.T) {
 	for name, report := range map[string]string{"a result leaks": " leak of ",
 		"a result is too small": "ERROR: AddressSanitizer: heap-buffer-overflow"} {
 		t.Run(name, func(t *testing.T) {
+			if name == "a result leaks" {
+				tier.OnlyNightly(t)
+			}
 			number := numbered(sanitizerMutants)[name]
 			out, _ := sanitizedScript(t, strconv.Itoa(number), strings.Fields(sanitizerMutants[name].script)...)
 			assert.Contains(t, out, report)

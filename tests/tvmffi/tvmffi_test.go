@@ -3,6 +3,7 @@
 package tvmffi
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -250,14 +251,29 @@ func TestMistakesAreSeen(t *testing.T) {
 	}
 	written := mutation.Write(t, b.dir, all)
 	b.build(t, written.Flags...)
+	called, before := []string{"../mutants.py", "numpy,tvm_ffi"}, "numpy"
+	if testtool.Has(b.python, "torch") {
+		before += ",torch" // which tvm-ffi imports
+	}
+	for i := range len(names) + 1 {
+		called = append(called, fmt.Sprint(i), "called.py")
+	}
+	out, err := b.script(nil, called...)
+	require.NoError(t, err, out)
+	loaded := []string{"../mutants.py", before}
+	for i := range len(names) + 1 {
+		if strings.Contains(out, fmt.Sprintf("missed %d called.py\n", i)) {
+			loaded = append(loaded, fmt.Sprint(i), "loaded.py")
+		}
+	}
+	more, err := b.script(nil, loaded...)
+	require.NoError(t, err, more)
 	for i, name := range append([]string{"none"}, names...) {
 		t.Run(name, func(t *testing.T) {
 			require.NotContains(t, written.Apart, i, "it is no statement or expression")
-			out, err := b.script([]string{mutation.Env(i)}, "called.py")
-			if err == nil {
-				out, err = b.script([]string{mutation.Env(i)}, "loaded.py")
-			}
-			assert.Equal(t, name == "none", err == nil, out)
+			passes := strings.Contains(out, fmt.Sprintf("missed %d called.py\n", i)) &&
+				strings.Contains(more, fmt.Sprintf("missed %d loaded.py\n", i))
+			assert.Equal(t, name == "none", passes, "%s\n%s", out, more)
 		})
 	}
 }
