@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
 	"text/template"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/dlpackgen/dlpackgen/internal/relpath"
 )
 
 // The functions that count, which parsed templates are made to call.
@@ -139,14 +142,16 @@ func functions(b *budget) template.FuncMap {
 	}
 	f["index"] = b.index
 	f["dict"] = func(pairs ...any) (map[string]any, error) {
-		if err := b.readsEach(pairs); err != nil {
+		// All that the values contain, each time that they contain it: what is made of itself twice
+		// doubles, and is printed at that length.
+		if err := b.prints(pairs...); err != nil {
 			return nil, err
 		}
 		return dict(pairs...)
 	}
-	f["add"] = arithmetic(func(x, y int64) int64 { return x + y })
-	f["sub"] = arithmetic(func(x, y int64) int64 { return x - y })
-	f["mul"] = arithmetic(func(x, y int64) int64 { return x * y })
+	f["add"] = arithmetic((*big.Int).Add)
+	f["sub"] = arithmetic((*big.Int).Sub)
+	f["mul"] = arithmetic((*big.Int).Mul)
 	addTexts(f, b)
 	addLines(f, b)
 	addComparisons(f, b)
@@ -208,6 +213,9 @@ func addLines(f template.FuncMap, b *budget) {
 		return begun(begin, text)
 	}
 	f["wrap"] = func(columns int, text string) (string, error) {
+		if columns < 1 {
+			return "", fmt.Errorf("wrap takes 1 column or more, not %d", columns)
+		}
 		return b.makes(func() string { return wrap(columns, text) }, text)
 	}
 }
@@ -282,7 +290,7 @@ func (b *budget) index(v any, keys ...any) (any, error) {
 		if of, ok := v.(map[string]any); ok {
 			name, ok := key.(string)
 			if !ok {
-				return nil, fmt.Errorf("index takes the name of a member, got %v", key)
+				return nil, fmt.Errorf("index takes the name of a member, got %s", shown(key))
 			}
 			v = of[name]
 			continue
@@ -290,7 +298,7 @@ func (b *budget) index(v any, keys ...any) (any, error) {
 		list, ok := v.([]any)
 		n, err := integer(key)
 		if !ok || err != nil || n < 0 || n >= int64(len(list)) {
-			return nil, fmt.Errorf("index takes a list and a position in it, from 0, got %v", key)
+			return nil, fmt.Errorf("index takes a list and a position in it, from 0, got %s", shown(key))
 		}
 		v = list[n]
 	}
@@ -439,7 +447,7 @@ func dict(pairs ...any) (map[string]any, error) {
 	for i := 0; i < len(pairs); i += 2 {
 		name, ok := pairs[i].(string)
 		if !ok {
-			return nil, fmt.Errorf("dict takes a text as a name, got %v", pairs[i])
+			return nil, fmt.Errorf("dict takes a text as a name, got %s", shown(pairs[i]))
 		}
 		made[name] = pairs[i+1]
 	}
@@ -453,16 +461,37 @@ func integer(v any) (int64, error) {
 	case int64:
 		return v, nil
 	}
-	return 0, fmt.Errorf("expected an integer, got %v", v)
+	return 0, fmt.Errorf("expected an integer, got %s", shown(v))
 }
 
-func arithmetic(of func(x, y int64) int64) func(x, y any) (int64, error) {
+// shown is a value in a message, which must not be as long as what a template makes.
+func shown(v any) string {
+	switch v := v.(type) {
+	case string:
+		return relpath.Show(v)
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a map"
+	}
+	return fmt.Sprint(v)
+}
+
+// arithmetic makes a function of an operation of math/big, which tells when a result is too large.
+func arithmetic(of func(result, x, y *big.Int) *big.Int) func(x, y any) (int64, error) {
 	return func(x, y any) (int64, error) {
 		a, err := integer(x)
 		if err != nil {
 			return 0, err
 		}
 		b, err := integer(y)
-		return of(a, b), err
+		if err != nil {
+			return 0, err
+		}
+		result := of(new(big.Int), big.NewInt(a), big.NewInt(b))
+		if !result.IsInt64() {
+			return 0, errors.New("the result has more than 64 bits")
+		}
+		return result.Int64(), nil
 	}
 }
