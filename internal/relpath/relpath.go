@@ -32,6 +32,8 @@ func Problem(name string) (problem, hint string) {
 		return "holds a control character", "remove it"
 	case strings.Contains(name, `\`):
 		return "holds a backslash", "write slashes, on Windows too"
+	case slices.ContainsFunc(strings.Split(name, "/"), isRepository):
+		return "lies in the folder that git keeps for itself, whose config can run programs", "write another path"
 	case path.IsAbs(name) || drive.MatchString(name):
 		return "must be relative", ""
 	case slices.Contains(strings.Split(name, "/"), ".."):
@@ -40,6 +42,12 @@ func Problem(name string) (problem, hint string) {
 		return "is not below the output directory on this system", ""
 	}
 	return "", ""
+}
+
+// isRepository tells whether some system takes a name for .git.
+func isRepository(part string) bool {
+	name := Fold(strings.TrimRight(part, ". "))
+	return name == ".git" || name == "git~1"
 }
 
 // TooLong says by how much a path of any kind is longer than a system takes, or nothing. Beyond

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+const repository = "lies in the folder that git keeps for itself, whose config can run programs"
+
 func TestProblem(t *testing.T) {
 	for name, want := range map[string]string{
 		"":                                "is empty",
@@ -18,6 +20,11 @@ func TestProblem(t *testing.T) {
 		`a\b`:                             "holds a backslash",
 		"/a":                              "must be relative",
 		"c:a":                             "must be relative",
+		".git/config":                     repository,
+		"a/.GIT/config":                   repository,
+		".git. /config":                   repository,
+		"git~1/config":                    repository,
+		".github/workflows":               "",
 		"..":                              "must not hold `..`",
 		"a/../b":                          "must not hold `..`",
 		"a/..b/...":                       "",
