@@ -55,13 +55,14 @@ func ReadDoc(m *yaml.Map) string {
 	}
 	doc := n.Text("doc")
 	if strings.Contains(doc, "*/") || strings.Contains(doc, "/*") || strings.Contains(doc, `\`) {
-		n.Errorf("invalid-doc", "",
+		n.Errorf("invalid-doc", "write it without /*, */ and backslashes",
 			"doc must not contain comment marks or backslashes, which would change the code around it")
 	}
 	doc = strings.Join(strings.Fields(doc), " ")
 	if i := strings.IndexFunc(doc, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
 		// Such as U+202E, which makes code read in another order than it has.
-		n.Errorf("invalid-doc", "", "doc must not contain characters that do not show, such as %+q", []rune(doc[i:])[0])
+		n.Errorf("invalid-doc", "remove them", "doc must not contain characters that do not show, such as %+q",
+			[]rune(doc[i:])[0])
 	}
 	return doc
 }

@@ -186,17 +186,26 @@ func TestFunctionsAreEveryChoiceOfDTypes(t *testing.T) {
 	}}, all[0].Devices[1])
 }
 
-// Whatever the text, there is a kernel or a finding with a place.
+// Whatever the text, there is a kernel or a finding, and each finding has a place and a hint.
 func FuzzRead(f *testing.F) {
 	src, err := os.ReadFile("testdata/design.yaml")
 	require.NoError(f, err)
 	f.Add(string(src))
 	f.Add("f: {types: {T: [int8]}, args: {x: 'T[n*2, ...]? strided', s: 'list[int]'}, returns: {y: 'T[n // s[3], " +
 		"...]'}}")
+	mistakes, err := os.ReadFile("testdata/mistakes.txt")
+	require.NoError(f, err)
+	for text := range strings.Lines(string(mistakes)) {
+		f.Add(strings.ReplaceAll(text, `\n`, "\n"))
+	}
 	f.Fuzz(func(t *testing.T, src string) {
-		all, found := read(t, src)
+		all, found := readings(src)
 		for _, r := range all {
-			assert.True(t, r.Valid || found != "", "%q", src)
+			assert.True(t, r.Valid || len(found) > 0, "%q", src)
+		}
+		for _, d := range found {
+			isSummary := d.Pos.Line == 0 && d.Code == "too-many" // of findings that are not shown
+			assert.True(t, isSummary || d.Pos.Line > 0 && d.Hint != "", "%s: %q", d.Text, src)
 		}
 	})
 }

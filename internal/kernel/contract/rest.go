@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -160,7 +161,8 @@ func (r *reader) readBackward(n *yaml.Node) {
 func (r *reader) saved(n *yaml.Node) string {
 	name := n.Text("an entry of saves")
 	if n.Kind == yaml.Scalar && r.Arg(name) == None && r.Result(name) == None && !r.lost.has(name) {
-		n.Errorf("unknown-name", oneOf(name, r.names(None)), "%q is neither an argument nor a result", name)
+		n.Errorf("unknown-name", cmp.Or(oneOf(name, r.names(None)), "remove it"),
+			"%q is neither an argument nor a result", name)
 	}
 	return name
 }
