@@ -158,12 +158,12 @@ func (d *deviceBench) loading(out io.Writer, rounds int) (extra float64, err err
 	for what, driver := range drivers {
 		times := map[string][]float64{}
 		for range rounds {
-			for _, who := range []string{"driver", "table"} {
-				rows, err := d.run(driver, "load", who)
+			for _, side := range []string{"driver", "table"} {
+				rows, err := d.run(driver, "load", side)
 				if err != nil {
 					return 0, err
 				}
-				times[who] = append(times[who], rows[0][0]/1e6)
+				times[side] = append(times[side], rows[0][0]/1e6)
 			}
 		}
 		bare, ours := slices.Min(times["driver"]), slices.Min(times["table"])

@@ -95,12 +95,12 @@ func levelZeroOf(program, dir string) (deviceBench, error) {
 func (d *deviceBench) startOf(out io.Writer, rounds int) (float64, error) {
 	times := map[string][]float64{}
 	for range 3 * rounds {
-		for _, who := range []string{"driver", "table"} {
-			rows, err := d.run(d.driver, "load", who)
+		for _, side := range []string{"driver", "table"} {
+			rows, err := d.run(d.driver, "load", side)
 			if err != nil {
 				return 0, err
 			}
-			times[who] = append(times[who], rows[0][0]/1e6)
+			times[side] = append(times[side], rows[0][0]/1e6)
 		}
 	}
 	bare, ours := slices.Min(times["driver"]), slices.Min(times["table"])

@@ -105,7 +105,7 @@ func failure(code C.int, a *C.answer) error {
 // Table gives the dlpackgen_backend, for code in C.
 func Table() unsafe.Pointer { return unsafe.Pointer(C.dlp_d58849f3_cuda()) }
 
-// Probe loads the driver, if nobody did, and starts it.
+// Probe loads the driver, if it is not loaded, and starts it.
 func Probe() (DriverInfo, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_probe(a)

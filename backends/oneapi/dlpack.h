@@ -219,7 +219,7 @@ typedef struct {
 /**
  * A tensor together with the means to give it back. It says neither its version
  * nor whether it is read-only; from 1.0 on prefer DLManagedTensorVersioned. In
- * Python it is a capsule named "dltensor"; who takes it over renames that to
+ * Python it is a capsule named "dltensor"; its consumer renames that to
  * "used_dltensor".
  */
 typedef struct DLManagedTensor {
@@ -241,8 +241,8 @@ typedef struct DLManagedTensor {
 #define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
 
 /**
- * The data was copied for this consumer, who alone may use it until the deleter
- * runs.
+ * The data was copied for this consumer, which alone may use it until the
+ * deleter runs.
  */
 #define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
 
@@ -252,8 +252,8 @@ typedef struct DLManagedTensor {
 /**
  * A tensor together with its version, its flags and the means to give it back.
  * Everything up to and including flags keeps its place in every later version.
- * In Python it is a capsule named "dltensor_versioned"; who takes it over
- * renames that to "used_dltensor_versioned".
+ * In Python it is a capsule named "dltensor_versioned"; its consumer renames
+ * that to "used_dltensor_versioned".
  */
 typedef struct DLManagedTensorVersioned {
   /** To be checked before anything but deleter is used. */

@@ -26,7 +26,7 @@
 /* The ids of devices, and whose memory an address is in. Part of the backend's C
  * file. */
 
-/* Finding Level Zero, starting it once, and who its devices are. Part of the backend's
+/* Finding Level Zero, starting it once, and the identity of its devices. Part of the backend's
  * C file. */
 
 /* Telling results of the driver by their names. Part of the backend's C file. */
@@ -188,7 +188,7 @@ static const struct driver_error {
   {1879113728, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS",
    "this user may not open the device; it may take the group render"},
   {1879113729, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_NOT_AVAILABLE",
-   "somebody else has the device to himself"},
+   "another process has the device exclusively"},
   {1879179264, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE",
    "something that the driver depends on is not installed"},
   {2013265921, DLPACKGEN_BACKEND_NO_DEVICE, "ZE_RESULT_ERROR_UNINITIALIZED",
@@ -347,7 +347,7 @@ static inline int device_detach(void (*work)(void)) {
 #include <dlfcn.h>
 #include <pthread.h>
 
-/* Its symbols are visible to nobody else, and it is never closed: drivers leave
+/* Its symbols are visible here only, and it is never closed: drivers leave
  * threads and handlers behind. */
 static void* device_open(const char* name, char* why, size_t room) {
   void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -356,7 +356,7 @@ static void* device_open(const char* name, char* why, size_t room) {
   return found;
 }
 
-/* Gives a library that somebody has opened already, or NULL. */
+/* Gives a library that is open already, or NULL. */
 static void* device_opened(const char* name) { return dlopen(name, RTLD_NOLOAD | RTLD_NOW); }
 
 static void* device_symbol(void* library, const char* name) { return dlsym(library, name); }
@@ -454,7 +454,7 @@ static void device_start(void) {
   atomic_store_explicit(&device_state.phase, code ? DEVICE_FAILED : DEVICE_READY, memory_order_release);
 }
 
-/* Starts the driver if nobody did, and gives the first error ever after. */
+/* Starts the driver once, and gives the first error ever after. */
 static int device_slowly_ready(const char* title, dlpackgen_backend_error* error) {
   device_once(device_start);
   switch (atomic_load_explicit(&device_state.phase, memory_order_acquire)) {
@@ -834,7 +834,7 @@ DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code erro
 
 /* The names that end in an underscore are for dlpackgen's own files. */
 
-/* What an error is about, for those who say more of it than its line. */
+/* What an error is about, for messages that say more than its line. */
 typedef struct dlpackgen_mismatch_ {
   int32_t dimension; /* or -1 */
   int64_t expected;
@@ -1961,7 +1961,7 @@ static int levelzero_classify(const char* what, const void* pointer, int32_t pla
 }
 
 /* Asks each driver. Intel's also knows memory of other contexts than the default one,
- * and gives it out as if it were of this: nobody can tell. */
+ * and gives it out as if it were of this: the two look alike. */
 static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
                     dlpackgen_backend_error* error) {
   (void)hint;

@@ -191,7 +191,7 @@ static const struct driver_error {
   {1879113728, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS",
    "this user may not open the device; it may take the group render"},
   {1879113729, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_NOT_AVAILABLE",
-   "somebody else has the device to himself"},
+   "another process has the device exclusively"},
   {1879179264, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE",
    "something that the driver depends on is not installed"},
   {2013265921, DLPACKGEN_BACKEND_NO_DEVICE, "ZE_RESULT_ERROR_UNINITIALIZED",
@@ -574,7 +574,7 @@ DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code erro
 
 /* The names that end in an underscore are for dlpackgen's own files. */
 
-/* What an error is about, for those who say more of it than its line. */
+/* What an error is about, for messages that say more than its line. */
 typedef struct dlpackgen_mismatch_ {
   int32_t dimension; /* or -1 */
   int64_t expected;
@@ -1395,7 +1395,7 @@ sycl::context default_context(const sycl::device& device) {
 #endif
 }
 
-// Fills the list in SYCL's order. Nobody can use a device whose platform has no context.
+// Fills the list in SYCL's order. A device whose platform has no context is unusable.
 void enumerate() {
   for (const sycl::device& device : sycl::device::get_devices()) {
     const auto same = [&](const sycl_root& r) { return r.device.get_platform() == device.get_platform(); };

@@ -34,7 +34,7 @@ struct deleter {
   }
 };
 
-// Owns a tensor. Its release() gives it to whoever calls the deleter instead.
+// Owns a tensor. Its release() hands it to another owner, which calls the deleter.
 using tensor = std::unique_ptr<DLManagedTensorVersioned, deleter>;
 
 // A backend, as the header of its own gives it. Every call throws `error`.

@@ -591,7 +591,7 @@ DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code erro
 
 /* The names that end in an underscore are for dlpackgen's own files. */
 
-/* What an error is about, for those who say more of it than its line. */
+/* What an error is about, for messages that say more than its line. */
 typedef struct dlpackgen_mismatch_ {
   int32_t dimension; /* or -1 */
   int64_t expected;
@@ -1430,7 +1430,7 @@ static inline int device_detach(void (*work)(void)) {
 #include <dlfcn.h>
 #include <pthread.h>
 
-/* Its symbols are visible to nobody else, and it is never closed: drivers leave
+/* Its symbols are visible here only, and it is never closed: drivers leave
  * threads and handlers behind. */
 static void* device_open(const char* name, char* why, size_t room) {
   void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -1439,7 +1439,7 @@ static void* device_open(const char* name, char* why, size_t room) {
   return found;
 }
 
-/* Gives a library that somebody has opened already, or NULL. */
+/* Gives a library that is open already, or NULL. */
 static void* device_opened(const char* name) { return dlopen(name, RTLD_NOLOAD | RTLD_NOW); }
 
 static void* device_symbol(void* library, const char* name) { return dlsym(library, name); }
@@ -1537,7 +1537,7 @@ static void device_start(void) {
   atomic_store_explicit(&device_state.phase, code ? DEVICE_FAILED : DEVICE_READY, memory_order_release);
 }
 
-/* Starts the driver if nobody did, and gives the first error ever after. */
+/* Starts the driver once, and gives the first error ever after. */
 static int device_slowly_ready(const char* title, dlpackgen_backend_error* error) {
   device_once(device_start);
   switch (atomic_load_explicit(&device_state.phase, memory_order_acquire)) {
@@ -1682,7 +1682,7 @@ static void streams_words(driver_result result, const char** name, const char** 
  * none. */
 static driver_result streams_begin(void) { return 0; }
 
-/* Tells whether somebody uses a device already: to start one takes hundreds of
+/* Reports whether a device is in use already: to start one takes hundreds of
  * megabytes of it. */
 static int streams_active(int32_t ordinal) {
   unsigned int flags = 0;
@@ -2394,7 +2394,7 @@ static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backen
 }
 
 /* Gives the device whose context the memory is taken in. What is pinned or managed
- * is taken where its stream is, else where somebody is at work already: the context
+ * is taken where its stream is, else where work is queued already: the context
  * of another device would cost that one hundreds of megabytes. */
 static int32_t streams_home(const dlpackgen_allocation* r) {
   driver_stream stream = streams_handle(r->stream);

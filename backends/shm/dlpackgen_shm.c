@@ -400,7 +400,7 @@ DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code erro
 
 /* The names that end in an underscore are for dlpackgen's own files. */
 
-/* What an error is about, for those who say more of it than its line. */
+/* What an error is about, for messages that say more than its line. */
 typedef struct dlpackgen_mismatch_ {
   int32_t dimension; /* or -1 */
   int64_t expected;
@@ -1161,7 +1161,7 @@ struct shm_header {
   int64_t shape[SHM_MAX_NDIM]; /* what is beyond ndim is 0 */
 };
 
-/* READ_ONLY is the kernel's to say, and nobody owns shared memory alone. */
+/* READ_ONLY is the kernel's to say, and shared memory has no single owner. */
 #define SHM_FLAGS DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED
 
 static struct shm_header shm_header_of(const DLTensor* t, uint64_t flags) {
@@ -1378,7 +1378,7 @@ static int shm_send_fd(int socket, int fd, dlpackgen_backend_error* error) {
   return shm_socket_failed("send", errno, error);
 }
 
-/* Fixes the size for ever, and who may write. Another thread may have done it. */
+/* Fixes the size for ever, and the right to write. Another thread may have done it. */
 static int shm_seal(int fd, uint32_t flags, dlpackgen_backend_error* error) {
   const int reads = flags & DLPACKGEN_SHM_READ_ONLY;
   const int wanted = SHM_SIZE_SEALS | (reads ? F_SEAL_FUTURE_WRITE : 0);

@@ -43,7 +43,7 @@ func must(err error) {
 	}
 }
 
-// read keeps the compiler from leaving out what nobody would read.
+// read keeps the compiler from leaving out what is never read.
 var read float32
 
 // pairs are the exchange with arrow telling the type along, as DLPack does, and

@@ -17,7 +17,7 @@ type bareManaged struct {
 	flags   dlpack.Flags
 }
 
-// init tests all that must be tested of a stranger's tensor, for dense ones with
+// init tests all that must be tested of an untrusted tensor, for dense ones with
 // strides that hold something, which is the quickest to test.
 func (m *bareManaged) init(p *dlpack.DLManagedTensorVersioned) bool {
 	if p == nil || p.Version.Major != dlpack.MajorVersion || !good(&p.DLTensor) {
@@ -156,7 +156,7 @@ func (b *bareBuffer) export() *dlpack.DLManagedTensorVersioned {
 	return m
 }
 
-// write fills all fields: who had the struct before may have changed them.
+// write fills all fields: the struct's former user may have changed them.
 func write(m *dlpack.DLManagedTensorVersioned, dims *[2 * bareNDim]int64, deleter, ctx uintptr, first unsafe.Pointer,
 	shape []int64) {
 	m.Version.Major, m.Version.Minor = dlpack.MajorVersion, dlpack.MinorVersion

@@ -89,8 +89,8 @@ func batched() pair.Pair {
 		Bare: pair.Chunks(batch, nil, func(n int) { deleteAll(addresses[:n]) }, nil)}
 }
 
-// released releases tensors each of which has an owner of its own, who must do so
-// once even when somebody else does it at the same time.
+// released releases tensors each of which has its own owner, which must do so
+// once even when another thread does it at the same time.
 func released() pair.Pair {
 	tensors := managed(batch)
 	var owners [batch]dlpack.Managed
@@ -126,7 +126,7 @@ func data(p *dlpack.DLManagedTensorVersioned) pair.Pair {
 	var m dlpack.Managed
 	must(m.Init(p))
 	t := m.Tensor()
-	var read float32 // what nobody would read the compiler could leave out
+	var read float32 // the compiler could leave out what is never read
 	return pair.Pair{Name: "data", Limit: floor, What: "Data[float32]", Than: "the struct, read in Go",
 		Ours: pair.Loop(func(n int) {
 			for range n {

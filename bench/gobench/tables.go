@@ -7,7 +7,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// tables are the pairs of exchange tables: of somebody else's, called from Go,
+// tables are the pairs of exchange tables: of another library, called from Go,
 // and of ours, called from C.
 func tables() []pair.Pair {
 	ours, err := dlpack.NewExchangeAPI(dlpack.Producer{})

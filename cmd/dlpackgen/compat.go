@@ -121,7 +121,7 @@ func (a *app) printChanges(report compatReport) {
 	}
 	w.Flush()
 	if len(report.Changes) == 0 {
-		fmt.Fprintf(a.stdout, "%s and %s are the same to everyone who uses them\n", report.Old, report.New)
+		fmt.Fprintf(a.stdout, "%s and %s are the same to their users\n", report.Old, report.New)
 	}
 }
 

@@ -22,7 +22,7 @@ type progress struct {
 	shown bool
 }
 
-// progress starts the line of a run over some things, for a person who looks on.
+// progress starts the line of a run over some things, for a terminal.
 func (a *app) progress(what string, of int) *progress {
 	p := &progress{what: what, of: of, now: time.Now}
 	if isTerminal(a.stderr) {

@@ -51,7 +51,7 @@ func (j *job) render(dir string) ([]tree.Target, error) {
 	}
 	out, errs := make([]tree.Target, len(models)), make([]error, len(models))
 	var size atomic.Int64
-	workspace.Each(len(models), func(i int) { // they share nothing but the releases, which nobody changes
+	workspace.Each(len(models), func(i int) { // they share nothing but the releases, which do not change
 		errs[i] = guard(func() error { return render(&out[i], j.config.Selected[i], models[i]) })
 		models[i] = nil
 		for _, f := range out[i].Files {

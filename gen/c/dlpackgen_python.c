@@ -1675,7 +1675,7 @@ static uint64_t dlpackgen_torch_span(PyObject* object) {
 }
 
 /* Rejects a tensor whose storage was resized to less than it needs. One that has no
- * storage to speak of is left to whoever exports it. */
+ * storage to speak of is left to its exporter. */
 static int dlpackgen_torch_reject_storage(PyObject* object) {
   PyObject* storage = PyObject_CallMethod(object, "untyped_storage", NULL);
   uint64_t bytes = 0, needs = 0;
@@ -2187,7 +2187,7 @@ static int dlpackgen_torch_check_alias(PyObject* object, const DLTensor* alias, 
   return same ? 0 : dlpackgen_reject(DLPACKGEN_TORCH_NO_ALIAS);
 }
 
-/* What is kept may be written to later, by whoever it is handed on to, so memory
+/* What is kept may be written to later, by any consumer, so memory
  * that is shared until then is separated now. An alias of its own holds the memory:
  * `t.data = other` takes it away from the object, as module.half() does it. */
 static int dlpackgen_torch_hold(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
@@ -2254,7 +2254,7 @@ static const struct dlpackgen_adopted* const dlpackgen_adopted_tables[] = {
 /* How the objects of a type are read: found once for a type, then remembered.
  * Part of dlpackgen_python.c. */
 
-/* Managed tensors: who owns their memory, and how it is given back. Part of
+/* Managed tensors: the owners of their memory, and how it is given back. Part of
  * dlpackgen_python.c. */
 
 /* How deep calls may be nested on a thread. Part of dlpackgen_python.c. */
@@ -2464,7 +2464,7 @@ static DLManagedTensorVersioned* dlpackgen_modern(DLManagedTensorVersioned* vers
   return &made->tensor;
 }
 
-/* Writes out strides that are NULL: whoever is given a tensor of 1.2 or newer may use
+/* Writes out strides that are NULL: a consumer of a tensor of 1.2 or newer may use
  * them without a look. Takes the tensor over when it succeeds. */
 static DLManagedTensorVersioned* dlpackgen_with_strides(DLManagedTensorVersioned* tensor) {
   if (tensor->dl_tensor.ndim == 0 || tensor->dl_tensor.strides) return tensor;
@@ -2940,7 +2940,7 @@ static int dlpackgen_take_capsule(struct dlpackgen_state* state, PyObject* objec
   return 0;
 }
 
-/* A consumer renames the capsule when it takes the tensor; one that nobody took
+/* A consumer renames the capsule when it takes the tensor; one without a consumer
  * is left to the capsule, which may die while an exception is on its way. */
 static void dlpackgen_destroy_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, dlpackgen_versioned_fresh))
@@ -3427,7 +3427,7 @@ static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
   return 1;
 }
 
-/* Lets libraries go on after the work of the call. Nobody asks whether that failed, so it
+/* Lets libraries go on after the work of the call. The result is not checked, so it
  * is told as what a destructor raises. */
 DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.device);
@@ -5123,7 +5123,7 @@ static int dlpackgen_find_in_package(struct dlpackgen_state* state, PyObject* ty
 }
 
 /* Looks up the from_dlpack of the package that the type of an object is from, or the first
- * of its bases whose package has one, as somebody's own kind of torch.Tensor does. */
+ * of its bases whose package has one, as a subclass of torch.Tensor does. */
 static int dlpackgen_find_in_packages(struct dlpackgen_state* state, PyObject* object, PyObject** found) {
   PyObject* bases = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__mro__");
   const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
@@ -5177,12 +5177,12 @@ static PyObject* dlpackgen_wrap_by_table(const struct dlpackgen_call* call, cons
     dlpackgen_resume(left);
     return NULL; /* a table may succeed and leave an exception */
   }
-  dlpackgen_delete_quietly(tensor, NULL); /* who fails has not taken it over, as torch and tvm-ffi do it */
+  dlpackgen_delete_quietly(tensor, NULL); /* a callee that fails does not take it over, as in torch and tvm-ffi */
   dlpackgen_failed(PyExc_RuntimeError, "its exchange table made no object of a tensor");
   return NULL;
 }
 
-/* Gives out what the call still works on: whoever takes it waits for the stream. */
+/* Gives out what the call still works on: its consumer waits for the stream. */
 static PyObject* dlpackgen_give_unfinished(struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
   const dlpackgen_backend* const table = dlpackgen_keep(call, tensor);
   PyObject* made = dlpackgen_export_object(call->module, tensor);

@@ -399,7 +399,7 @@ DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned* tensor);
 DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_object(PyObject* module, DLManagedTensorVersioned* tensor);
 
 /**
- * Gives out a tensor in a capsule that frees it unless somebody takes it, strides as in
+ * Gives out a tensor in a capsule that frees it unless a consumer takes it, strides as in
  * dlpackgen_export_object(). Takes it over, also when it fails. A "dltensor" capsule, or with
  * DLPACKGEN_VERSIONED a "dltensor_versioned" one.
  */

@@ -129,7 +129,7 @@ func functionName(n *yaml.Node) string {
 // files are what a backend of that name would have two of.
 var files = []string{"doc", "device", "backend", "codes", "elements", "off", "rules", "tensor", "types", "usm"}
 
-// folders are those that Go does not build, or lets nobody else import.
+// folders are those that Go does not build, or lets no other module import.
 var folders = []string{"internal", "testdata", "vendor"}
 
 // nameOf reads the name of a backend, which is that of a package in Go too.

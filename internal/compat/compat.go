@@ -1,4 +1,4 @@
-// Package compat tells what one release of a spec takes from those who were
+// Package compat tells what one release of a spec takes from programs that were
 // built for another, and what it adds. It compares resolved releases and their
 // layouts; it reads no header and decides no exit code.
 package compat
@@ -11,7 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// Kind ranks a change by who must act on it.
+// Kind ranks a change by the side that must act on it.
 type Kind string
 
 // The kinds, from worst to mildest.
@@ -105,7 +105,7 @@ func Compare(old, new *spec.Release) []Change {
 	return c.changes
 }
 
-// Breaks tells whether any change needs somebody to act.
+// Breaks tells whether any change needs an action.
 func Breaks(changes []Change) bool {
 	return slices.ContainsFunc(changes, func(c Change) bool { return c.Kind != Additive })
 }

@@ -112,8 +112,8 @@ func entry(in *yaml.Node, key string) (found yaml.Entry) {
 	return found
 }
 
-// checkContractNeeds reports targets whose files for described kernels include headers that nobody
-// makes.
+// checkContractNeeds reports targets whose files for described kernels include headers that
+// no target makes.
 func (d *decoder) checkContractNeeds(cfg *Config, all []Target) {
 	for _, t := range all {
 		for _, need := range t.ContractNeeds {

@@ -8,8 +8,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// checkNeeds reports the targets whose files include headers that nobody makes: neither
-// another target of the config, nor, as it says by `elsewhere`, another config.
+// checkNeeds reports the targets whose files include missing headers, which neither another
+// target of the config makes nor, as it says by `elsewhere`, another config.
 func (d *decoder) checkNeeds(cfg *Config, section *yaml.Node) {
 	all := slices.Concat(cfg.Selected, cfg.Others)
 	there := d.elsewhere(all, section)

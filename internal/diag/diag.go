@@ -61,7 +61,7 @@ type Diagnostic struct {
 	Source   string // the line at Pos, without its end; may be empty
 }
 
-// MaxFindings is how many findings a List keeps. Nobody reads more, and a file
+// MaxFindings is how many findings a List keeps. No reader needs more, and a file
 // made of nothing but mistakes must not cost gigabytes.
 const MaxFindings = 1000
 

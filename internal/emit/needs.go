@@ -49,11 +49,11 @@ func Lacking(r *spec.Release) []string {
 }
 
 // Needs reports, one error each, what a spec of one's own lacks of what a target works
-// with. who is the subject of the sentence with its verb: "the headers build on".
-func Needs(r *spec.Release, who string, lacking ...string) error {
+// with. subject is the subject of the sentence with its verb: "the headers build on".
+func Needs(r *spec.Release, subject string, lacking ...string) error {
 	var errs []error
 	for _, what := range lacking {
-		errs = append(errs, fmt.Errorf("%s %s, which DLPack %s of this spec lacks", who, what, r.Version))
+		errs = append(errs, fmt.Errorf("%s %s, which DLPack %s of this spec lacks", subject, what, r.Version))
 	}
 	return errors.Join(errs...)
 }

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxLen is Linux's limit of a path. Windows takes longer ones, which nobody has.
+// maxLen is Linux's limit of a path. Windows takes longer ones, which are not in use.
 const maxLen = 4096
 
 var drive = regexp.MustCompile(`^[A-Za-z]:`)
@@ -59,7 +59,7 @@ func TooLong(name string) string {
 	return fmt.Sprintf("has %d bytes, more than the %d of the longest path", len(name), maxLen)
 }
 
-// Show quotes a path for a message, and cuts off what nobody would read.
+// Show quotes a path for a message, and cuts off what is too long to read.
 func Show(name string) string {
 	const enough = 80
 	if len(name) > enough {

@@ -1,7 +1,7 @@
 package spec
 
 // index finds declarations by name, for emitters ask thousands of times. It
-// serves the very slice that it was made of: whoever puts another one into a
+// serves the very slice that it was made of: putting another one into a
 // release gets the slow way instead of stale answers.
 type index struct {
 	decls  []Decl

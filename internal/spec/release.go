@@ -150,7 +150,7 @@ type Field struct {
 	Doc   string
 	Type  Type
 	Null  Null   // only on pointers and callbacks
-	Owner string // who frees what a pointer points to; "" when nobody does
+	Owner string // frees what a pointer points to; "" for none
 	// NullBefore is the minor version below which producers may leave it NULL all the same.
 	NullBefore int
 }

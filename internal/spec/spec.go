@@ -27,7 +27,7 @@ type Spec struct {
 	dtypes   []dtypeDef
 	streams  []StreamTable
 	python   pythonDef
-	resolved sync.Map // releases by index, for all who ask: nobody changes one
+	resolved sync.Map // releases by index, for all callers, and never changed
 }
 
 // ReleaseInfo names a release without resolving it.

@@ -50,7 +50,7 @@ var ofAddedTypes = map[string]map[string][]string{
 			"    case 42: /* kDLPcomplex */\n", "case 16: return 2;"},
 	},
 	"cpp": {
-		"dlpackgen/release.hpp": {"DLDataType float5_e2m2fn{40, 5, 1};", `case 40: return "kDLFloat5_e2m2fn";`},
+		"dlpackgen/dtype.hpp": {"DLDataType float5_e2m2fn{40, 5, 1};", `case 40: return "kDLFloat5_e2m2fn";`},
 		"dlpackgen/storage.hpp": {
 			"struct float5_e2m2fn {\n  std::uint8_t bits;", "struct posit16 {\n  std::uint16_t bits;",
 			"struct pcomplex32 {\n  posit16 real;\n  posit16 imag;",

@@ -3,6 +3,8 @@ package testkit
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,13 +30,17 @@ func Parts(t testing.TB) string {
 // own: a mutant names one part.
 func Unfolded(t testing.TB, target emit.Target) string {
 	t.Helper()
-	return Built(t, "unfolded"+target.Name, func(dir string) {
-		release, err := spec.Embedded().Release("latest")
-		require.NoError(t, err)
-		manifest, err := target.Manifest(&emit.Model{Release: release})
-		require.NoError(t, err)
-		WriteUnfolded(t, release.Version, manifest, dir)
-	})
+	return Built(t, "unfolded"+target.Name, func(dir string) { WriteUnfoldedTarget(t, target, dir) })
+}
+
+// WriteUnfoldedTarget writes it to a folder, which may have the folded files.
+func WriteUnfoldedTarget(t testing.TB, target emit.Target, dir string) {
+	t.Helper()
+	release, err := spec.Embedded().Release("latest")
+	require.NoError(t, err)
+	manifest, err := target.Manifest(&emit.Model{Release: release})
+	require.NoError(t, err)
+	WriteUnfolded(t, release.Version, manifest, dir)
 }
 
 // WriteUnfolded writes a manifest like that below a folder.
@@ -68,4 +74,36 @@ func WriteParts(t testing.TB, dir string) {
 	files, err := emit.Render(release.Version, manifest)
 	require.NoError(t, err)
 	write(t, dir, files)
+}
+
+// partStart is the comment that a part of C++ begins with.
+var partStart = regexp.MustCompile(`(?m)^/\*\*\n \* \\file (\S+)\n`)
+
+// partGuard is what keeps a part from being read twice.
+var partGuard = regexp.MustCompile(`(?m)^#ifndef (\w+)\n#define (\w+)\n`)
+
+// Split writes each part of a generated header of C++ as a file beside it, which it includes then:
+// a mutant names one part.
+func Split(t testing.TB, header string) {
+	t.Helper()
+	data, err := os.ReadFile(header)
+	require.NoError(t, err)
+	text := string(data)
+	for {
+		all := partStart.FindAllStringSubmatchIndex(text, -1)
+		require.NotEmpty(t, all, header)
+		last := all[len(all)-1] // no other part begins in it
+		if len(all) == 1 {
+			break
+		}
+		guard := partGuard.FindStringSubmatch(text[last[0]:])
+		require.NotNil(t, guard, header)
+		end := "#endif  // " + guard[1] + "\n"
+		size := strings.Index(text[last[0]:], end)
+		require.Positive(t, size, header)
+		part, name := text[last[0]:last[0]+size+len(end)], text[last[2]:last[3]]
+		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(header), name), []byte(part), 0o600))
+		text = text[:last[0]] + "#include \"" + name + "\"\n" + text[last[0]+len(part):]
+	}
+	require.NoError(t, os.WriteFile(header, []byte(text), 0o600))
 }

@@ -157,7 +157,7 @@ func (a *applier) unlog() error {
 }
 
 // undo takes back, as far as the disk lets it, what a failed run has made and
-// nobody uses yet. The journal stays once a file may have changed.
+// what is not in use yet. The journal stays once a file may have changed.
 func (a *applier) undo() {
 	swept := true
 	for _, name := range a.staged {

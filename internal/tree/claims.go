@@ -19,7 +19,7 @@ type claim struct {
 
 const elsewhere = "give the target another path"
 
-// claim notes who has each file, and reports every conflict.
+// claim notes the owner of each file, and reports every conflict.
 func (r *reader) claim() error {
 	r.claimOthers()
 	r.claimInputs()
@@ -63,7 +63,7 @@ func (e *Error) add(pos diag.Pos, hint, format string, args ...any) {
 	e.Findings = append(e.Findings, finding(e.Kind, pos, hint, format, args...))
 }
 
-// checkPlanned rejects a planned file that is somebody else's, or also a directory.
+// checkPlanned rejects a planned file of another owner, or also a directory.
 func (r *reader) checkPlanned(out *Error, name string) {
 	k, pos, target := r.identity.key(name), r.want.at(name), r.want.files[name].target
 	if c, taken := r.theirs[k]; taken {

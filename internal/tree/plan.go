@@ -161,7 +161,7 @@ func (p *planner) judgeListed(last entry, f found) {
 
 // judgeExtra takes a file that neither the plan nor the lock names. Our banner makes it a
 // leftover only in a folder that we write to: elsewhere below the path of a target it is
-// somebody's copy of another output, such as a vendored header or module.
+// a user's copy of another output, such as a vendored header or module.
 func (p *planner) judgeExtra(name string, banner bool) {
 	it := Item{Path: name, State: Untracked}
 	if banner && p.folders[path.Dir(name)] {

@@ -15,7 +15,7 @@ import (
 )
 
 // Limits of what is read. A file of ours is far smaller than maxFile; a larger
-// one at its path is somebody else's. The banner is in the first line.
+// one at its path is the user's. The banner is in the first line.
 const (
 	maxFile = 64 << 20
 	headLen = 1 << 10
@@ -44,7 +44,7 @@ type snapshot struct {
 	files       map[string]found // every path of planned, lines and the journal
 	extra       map[string]bool  // other files in the selected targets' paths -> has our banner
 	defined     map[string]bool  // starter files with a function that a source of the user's has
-	temps       []string         // of this directory's runs, which nobody needs under the guard
+	temps       []string         // of this directory's runs, which are not needed under the guard
 }
 
 // reader fills a snapshot.
@@ -301,7 +301,7 @@ func look(d disk, name string, plan planned) (found, error) {
 	}
 	f.banner = emit.HasBanner(data)
 	if plan.sum != "" && bytes.Equal(data, plan.data) {
-		f.sum = plan.sum // nobody asks for the difference
+		f.sum = plan.sum // the difference is not needed
 		return f, nil
 	}
 	f.data, f.sum = data, sum(data)
@@ -414,8 +414,8 @@ func (r *reader) scanEntry(name string, e fs.DirEntry, seen map[int]bool) error 
 	return nil
 }
 
-// hasBanner reads the beginning of a file that nobody accounts for. One that
-// may not be read is somebody else's.
+// hasBanner reads the beginning of a file without a record. One that
+// may not be read is the user's.
 func (r *reader) hasBanner(name string, e fs.DirEntry) (bool, error) {
 	if !e.Type().IsRegular() {
 		return false, nil

@@ -205,7 +205,7 @@ func (w *want) editedError(p *plan) error {
 	}
 	hint := "move the edits elsewhere, or let `dlpackgen generate --force` replace them"
 	if w.clean {
-		hint = "delete the file yourself when nobody needs the edits"
+		hint = "delete the file yourself when the edits are not needed"
 	}
 	out := &Error{Kind: KindModified}
 	for _, it := range p.items {

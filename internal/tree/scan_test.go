@@ -96,7 +96,7 @@ func TestScanPassesOver(t *testing.T) {
 	assert.Equal(t, map[string]string{"main.go": "untracked", "sub/left.go": "untracked"}, states(t, req))
 }
 
-// What may not be read is somebody else's, unless it is planned.
+// What may not be read is the user's, unless it is planned.
 func TestUnreadable(t *testing.T) {
 	dir, req := oneFile(t)
 	writeAll(t, dir, map[string]string{"c/data/x.h": ours("x"), "c/secret.h": ours("secret"), "c/sub/secret.lock": ""})

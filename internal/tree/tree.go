@@ -114,7 +114,7 @@ func (a Action) String() string {
 // from Check, what Generate would do.
 type Item struct {
 	Path   string // slashes, relative to Request.Out
-	Target string // who plans or owned it; "" where nobody did
+	Target string // plans or owned it; "" for none
 	State  State
 	Action Action
 	Dir    bool // an Edited planned path is a directory, which Force does not replace

@@ -49,7 +49,7 @@ type finder struct {
 }
 
 // folder searches a folder and those below it. A link to a folder is not followed: what it leads to
-// is found where it is, or belongs to somebody else.
+// is found where it is, or has another owner.
 func (f *finder) folder(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -153,7 +153,7 @@ func (n *Node) show() string {
 	return strconv.Quote(n.Value)
 }
 
-// Map reads a mapping key by key. Keys that nobody asked for are unknown, which
+// Map reads a mapping key by key. Keys that were not read are unknown, which
 // Close reports with the nearest known one.
 type Map struct {
 	node    *Node

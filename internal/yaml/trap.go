@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Comment returns the comment behind an unquoted value of one line, with its "#"; "" for none. Who
-// writes "= #red" without quotes loses the end of the line to it.
+// Comment returns the comment behind an unquoted value of one line, with its "#"; "" for none. A
+// value "= #red" without quotes loses its end to a comment.
 func (n *Node) Comment() string {
 	line := n.doc.line(n.Line)
 	if n.Kind != Scalar || n.Quoted || n.Col > len(line) || !strings.HasPrefix(line[n.Col-1:], n.Value) {

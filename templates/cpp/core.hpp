@@ -11,7 +11,6 @@
 #include "error.hpp"
 #include "layout.hpp"
 #include "managed.hpp"
-#include "release.hpp"
 #include "tensor_view.hpp"
 #include "validate.hpp"
 

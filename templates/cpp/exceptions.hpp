@@ -1,6 +1,6 @@
 /**
  * \file exceptions.hpp
- * Errors as exceptions, for those who want them.
+ * Errors as exceptions, where they are wanted.
  */
 #ifndef DLPACKGEN_V0_0_EXCEPTIONS_HPP_
 #define DLPACKGEN_V0_0_EXCEPTIONS_HPP_

@@ -43,7 +43,7 @@ inline void keep_report(void* context, const char* kind, const char* message) no
 }
 
 /*
- * A tensor on its way to a function that takes it over, which does not say who
+ * A tensor on its way to a function that takes it over, which does not declare which side
  * frees it when that fails; callers and callees in the field differ. So the
  * function gets this one, whose deleter only takes notes until the call is over.
  */
@@ -95,7 +95,7 @@ inline Error check_prototype(const DLTensor& prototype) noexcept {
 
 /*
  * A prototype with numbers of its own, of an allocator that may change those it is given, or of a
- * caller who may. Of one that check_prototype() rejects, nothing is copied.
+ * caller that may. Of one that check_prototype() rejects, nothing is copied.
  */
 class Prototype {
  public:

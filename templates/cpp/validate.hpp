@@ -10,8 +10,8 @@
 #ifndef DLPACKGEN_V0_0_VALIDATE_HPP_
 #define DLPACKGEN_V0_0_VALIDATE_HPP_
 
+#include "dtype.hpp"
 #include "error.hpp"
-#include "release.hpp"
 
 #include <dlpackgen/rules.h>
 

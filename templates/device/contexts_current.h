@@ -38,7 +38,7 @@ static driver_result streams_context_id(driver_context context, unsigned long lo
 
 /* Tells whether the context that is known is the one that the device has. A reset of the
  * device destroys all that the context has and keeps its handle, which is of no use before
- * somebody retains it again (docs/devices.md cites the vendor). */
+ * it is retained again (docs/devices.md cites the vendor). */
 static int streams_is_current(int32_t ordinal, driver_context context) {
   unsigned long long id;
   unsigned int flags = 0;
@@ -91,7 +91,7 @@ static int streams_primary(int32_t ordinal, driver_context* context, dlpackgen_b
   return result ? streams_fail(error, result, "the primary context of device %d", (int)ordinal) : DLPACKGEN_BACKEND_OK;
 }
 
-/* Gives the primary context of a device if somebody uses it already, else NULL: to
+/* Gives the primary context of a device if it is in use already, else NULL: to
  * start one takes hundreds of megabytes of the device. */
 static driver_context streams_active(int32_t ordinal) {
   driver_context context = NULL;

@@ -59,7 +59,7 @@ static inline int device_detach(void (*work)(void)) {
 #include <dlfcn.h>
 #include <pthread.h>
 
-/* Its symbols are visible to nobody else, and it is never closed: drivers leave
+/* Its symbols are visible here only, and it is never closed: drivers leave
  * threads and handlers behind. */
 static void* device_open(const char* name, char* why, size_t room) {
   void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -68,7 +68,7 @@ static void* device_open(const char* name, char* why, size_t room) {
   return found;
 }
 
-/* Gives a library that somebody has opened already, or NULL. */
+/* Gives a library that is open already, or NULL. */
 static void* device_opened(const char* name) { return dlopen(name, RTLD_NOLOAD | RTLD_NOW); }
 
 static void* device_symbol(void* library, const char* name) { return dlsym(library, name); }

@@ -63,7 +63,7 @@ static void device_start(void) {
   atomic_store_explicit(&device_state.phase, code ? DEVICE_FAILED : DEVICE_READY, memory_order_release);
 }
 
-/* Starts the driver if nobody did, and gives the first error ever after. */
+/* Starts the driver once, and gives the first error ever after. */
 static int device_slowly_ready(const char* title, dlpackgen_backend_error* error) {
   device_once(device_start);
   switch (atomic_load_explicit(&device_state.phase, memory_order_acquire)) {

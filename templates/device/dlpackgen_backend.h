@@ -132,7 +132,7 @@ typedef struct dlpackgen_allocation {
 
 /* The table. It is never freed and never changes. */
 typedef struct dlpackgen_backend {
-  size_t size;          /* sizeof(dlpackgen_backend) of whoever made it */
+  size_t size;          /* sizeof(dlpackgen_backend) as the backend has it */
   uint32_t abi_version; /* DLPACKGEN_BACKEND_ABI_VERSION; read nothing else of a table with another one */
   int32_t device_type;  /* the type with ordinals */
   const char* name;     /* "cuda" */

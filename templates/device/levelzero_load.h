@@ -1,5 +1,5 @@
 
-/* Finding Level Zero, starting it once, and who its devices are. Part of the backend's
+/* Finding Level Zero, starting it once, and the identity of its devices. Part of the backend's
  * C file. */
 #ifndef DLPACKGEN_LEVELZERO_LOAD_H_
 #define DLPACKGEN_LEVELZERO_LOAD_H_

@@ -141,7 +141,7 @@ static int levelzero_classify(const char* what, const void* pointer, int32_t pla
 }
 
 /* Asks each driver. Intel's also knows memory of other contexts than the default one,
- * and gives it out as if it were of this: nobody can tell. */
+ * and gives it out as if it were of this: the two look alike. */
 static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
                     dlpackgen_backend_error* error) {
   (void)hint;

@@ -18,7 +18,7 @@ static void streams_words(driver_result result, const char** name, const char** 
  * none. */
 static driver_result streams_begin(void) { return 0; }
 
-/* Tells whether somebody uses a device already: to start one takes hundreds of
+/* Reports whether a device is in use already: to start one takes hundreds of
  * megabytes of it. */
 static int streams_active(int32_t ordinal) {
   unsigned int flags = 0;

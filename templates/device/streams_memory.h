@@ -70,7 +70,7 @@ static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backen
 }
 
 /* Gives the device whose context the memory is taken in. What is pinned or managed
- * is taken where its stream is, else where somebody is at work already: the context
+ * is taken where its stream is, else where work is queued already: the context
  * of another device would cost that one hundreds of megabytes. */
 static int32_t streams_home(const dlpackgen_allocation* r) {
   driver_stream stream = streams_handle(r->stream);

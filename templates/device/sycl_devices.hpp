@@ -77,7 +77,7 @@ sycl::context default_context(const sycl::device& device) {
 #endif
 }
 
-// Fills the list in SYCL's order. Nobody can use a device whose platform has no context.
+// Fills the list in SYCL's order. A device whose platform has no context is unusable.
 void enumerate() {
   for (const sycl::device& device : sycl::device::get_devices()) {
     const auto same = [&](const sycl_root& r) { return r.device.get_platform() == device.get_platform(); };

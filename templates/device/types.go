@@ -42,7 +42,7 @@ type Pointer struct {
 type (
 	// TensorPointer points to a DLTensor, which is a view.
 	TensorPointer unsafe.Pointer
-	// ManagedPointer points to a DLManagedTensorVersioned, which somebody owns.
+	// ManagedPointer points to a DLManagedTensorVersioned with an owner.
 	ManagedPointer unsafe.Pointer
 	// StreamSource points to a dlpackgen_stream_source.
 	StreamSource unsafe.Pointer

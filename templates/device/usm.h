@@ -47,7 +47,7 @@ typedef struct dlpackgen_usm_id {
 /* The table. It is never freed and never changes. All functions may be called from
  * any thread. */
 typedef struct dlpackgen_usm_table {
-  size_t size;          /* sizeof(dlpackgen_usm_table) of whoever made it */
+  size_t size;          /* sizeof(dlpackgen_usm_table) as the backend has it */
   uint32_t abi_version; /* DLPACKGEN_USM_ABI_VERSION; read nothing else of a table with another one */
   uint32_t handles;     /* dlpackgen_usm_handles */
 

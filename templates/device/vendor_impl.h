@@ -33,7 +33,7 @@ struct vendor_impl {
   int (*take)(const struct driver* driver, const struct vendor_request* request, size_t bytes, void** data,
               dlpackgen_backend_error* error);
 
-  /* Gives memory back, once: whatever the code, nobody asks again. Work that is queued
+  /* Gives memory back, once: whatever the code, it is not called again. Work that is queued
    * on the stream of the request may still use it, and that stream may be gone: so wait
    * for the device, unless the driver does. It may be called at the end of a process. */
   int (*give)(const struct driver* driver, const struct vendor_request* request, void* data,
@@ -89,7 +89,7 @@ static inline int vendor_fail(dlpackgen_backend_error* error, driver_result resu
   return error->code;
 }
 
-/* What a function says that nobody has written yet. */
+/* The error of a function that is not implemented yet. */
 static inline int vendor_unwritten(const char* function, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "%s: not written yet; its place is in %s_impl.c", function,
                      BACKEND_NAME);

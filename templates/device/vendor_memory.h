@@ -69,7 +69,7 @@ static int vendor_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error
 }
 
 /* Marks a stream, and puts the mark into the list in the place of an earlier one of that
- * stream; gives the one that nobody needs any more. Of two threads that do it at once the
+ * stream; gives the one that is no longer needed. Of two threads that do it at once the
  * later mark stays, so the lock is held meanwhile. */
 static int vendor_keep(struct vendor_block* block, struct vendor_keep* fresh, void** old,
                        dlpackgen_backend_error* error) {

@@ -24,11 +24,11 @@ func ArrayOf[T Element](t Tensor) (Array[T], error) {
 	return Array[T]{t}, err
 }
 
-// CheckedArray is [ArrayOf] for a tensor of C that somebody has checked; nil gives an absent Array.
+// CheckedArray is [ArrayOf] for a tensor of C that is checked already; nil gives an absent Array.
 // Generated code calls it.
 func CheckedArray[T Element](p *DLTensor, flags Flags) Array[T] { return Array[T]{Tensor{p, flags}} }
 
-// CheckedTensor is [BorrowTensor] for a tensor of C that somebody has checked, likewise.
+// CheckedTensor is [BorrowTensor] for a tensor of C that is checked already, likewise.
 func CheckedTensor(p *DLTensor, flags Flags) Tensor { return Tensor{p, flags} }
 
 // IsAbsent tells whether there is no tensor: the argument is None.

@@ -76,7 +76,7 @@ func deleteAll(list []uintptr, legacy uintptr) {
 // tensors, so one that is used again allocates nothing.
 //
 // Its methods may be called from many goroutines at once; the tensors that Import
-// gives are valid until somebody calls Release. A Batch must not be copied.
+// gives are valid until Release is called. A Batch must not be copied.
 type Batch struct {
 	mu     sync.Mutex
 	list   []uintptr // addresses, tagged
@@ -103,7 +103,7 @@ func (b *Batch) ImportLegacy(p *DLManagedTensor) (Tensor, error) {
 	return b.add(&m), nil
 }
 
-// add takes the tensor of a Managed that nobody else has.
+// add takes the tensor of a Managed without another reference.
 func (b *Batch) add(m *Managed) Tensor {
 	m.untrack()
 	b.mu.Lock()

@@ -21,7 +21,7 @@ const (
 // buffer mirrors the C struct that holds the memory of a Buffer.
 type buffer struct {
 	_       structs.HostLayout
-	managed DLManagedTensorVersioned // for the consumer who is the only one
+	managed DLManagedTensorVersioned // for the only consumer
 	shares  uint64
 	block   uintptr
 	data    uintptr

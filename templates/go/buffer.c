@@ -7,7 +7,7 @@
 
 typedef struct dlp_00000000_buffer buffer;
 
-/* Whoever ends a buffer puts it into a pool; nobody takes single ones out of it,
+/* A buffer that ends goes into a pool; single ones are never taken out of it,
  * so a head that was seen before still has the same buffers under it. Makers take
  * all at once, and keep the rest in ready. */
 static buffer *pools[dlp_00000000_POOLS], *ready[dlp_00000000_POOLS];

@@ -18,7 +18,7 @@ enum {
 /* A buffer is memory of C that tensors share, and the first of these tensors.
  * Buffers are never freed either; their blocks are. */
 struct dlp_00000000_buffer {
-  DLManagedTensorVersioned managed; /* for the consumer who is the only one */
+  DLManagedTensorVersioned managed; /* for the only consumer */
   uint64_t shares;
   void* block;                      /* what malloc gave */
   uintptr_t data;                   /* its first aligned byte */

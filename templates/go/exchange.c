@@ -26,7 +26,7 @@ static const failure speechless[] = {
 
 static failure* failed(uint32_t why, uint32_t op) {
   failure* f = malloc(sizeof *f);
-  if (!f) return (failure*)(uintptr_t)&speechless[op]; /* which nobody writes */
+  if (!f) return (failure*)(uintptr_t)&speechless[op]; /* which is never written to */
   *f = (failure){why, op, 0, NULL, NULL};
   return f;
 }
@@ -223,7 +223,7 @@ static failure* wrap_held(callee to, dlp_00000000_object* held, uintptr_t* objec
   return out ? NULL : failed(dlp_00000000_NOTHING, dlp_00000000_OP_WRAP);
 }
 
-/* DLPack does not say who deletes the tensor when the function fails: some do,
+/* DLPack leaves open which side deletes the tensor when the function fails: some do,
  * some leave it to the caller. It therefore gets a tensor that holds one of two
  * references to the true one, and whether that one is still there tells. */
 answer dlp_00000000_wrap(callee to, uintptr_t tensor, int legacy, uint64_t flags) {

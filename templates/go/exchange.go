@@ -120,7 +120,7 @@ func (a ExchangeAPI) FromPyObject(dst *Managed, object uintptr) error {
 // ToPyObject makes an object of a tensor and gives it with one reference, which is the
 // caller's. It takes the tensor over whether it succeeds or fails: afterwards m
 // is released, and its data is kept by the object alone. That holds for every
-// table, although DLPack leaves open who deletes a tensor that was rejected.
+// table, although DLPack leaves open which side deletes a rejected tensor.
 //
 // Errors: [ErrReleased], [ErrNoMemory], a [*CallError].
 func (a ExchangeAPI) ToPyObject(m *Managed) (object uintptr, err error) {

@@ -1,5 +1,5 @@
 
-/* How exchange.go and view.go call the functions of somebody's exchange table:
+/* How exchange.go and view.go call the functions of a foreign exchange table:
  * one crossing for each call of theirs. Not part of the package's interface. */
 #ifndef dlp_00000000_EXCHANGE_H
 #define dlp_00000000_EXCHANGE_H
@@ -27,7 +27,7 @@ enum {
   dlp_00000000_NO_MEMORY /* of ours */
 };
 
-/* What went wrong. Whoever gets one forgets it. Where nothing failed there is
+/* What went wrong. Its receiver frees it. Where nothing failed there is
  * none, so that results fit in two registers. */
 typedef struct dlp_00000000_failure {
   uint32_t why, op;
@@ -51,7 +51,7 @@ struct dlp_00000000_answer {
 typedef void (*dlp_00000000_explain)(void* error_ctx,
                                      void (*SetError)(void* error_ctx, const char* kind, const char* message));
 
-/* Who is called: a table, and an explain function or 0. Numbers, since cgo would
+/* The callee: a table, and an explain function or 0. Numbers, since cgo would
  * test pointer arguments for Go memory behind them. */
 struct dlp_00000000_callee {
   uintptr_t table, explain;

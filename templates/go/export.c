@@ -53,7 +53,7 @@ static void push(slot* s) {
   } while (!__atomic_compare_exchange_n(s->list, &head, pushed, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
-/* Whoever kept a deleter's address does not find the trap by itself. */
+/* A caller that kept a deleter's address would miss the trap. */
 void dlp_00000000_release(DLManagedTensorVersioned* self) {
   if (self->deleter == dlp_00000000_trap) {
     dlp_00000000_trap(self);

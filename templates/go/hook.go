@@ -12,7 +12,7 @@ import (
 )
 
 // C's deleter calls it for a tensor with OnRelease. A panic must not unwind
-// through the frames of C that called it, and nobody there could handle it.
+// through the frames of C that called it, and nothing there could handle it.
 //
 //export dlp_00000000_call_hook
 func dlp_00000000_call_hook(hook C.uintptr_t) {

@@ -19,7 +19,7 @@ static void copy_dims(object* o, const DLTensor* t) {
   for (int32_t i = t->ndim - 1; i >= 0; i--) {
     o->dims[i] = t->shape[i];
     strides[i] = t->strides ? t->strides[i] : next;
-    /* Unsigned: a tensor that nobody has tested yet may overflow. */
+    /* Unsigned: an unchecked tensor may overflow. */
     next = (int64_t)((uint64_t)next * (uint64_t)(t->shape[i] > 1 ? t->shape[i] : 1));
   }
   o->tensor.shape = t->ndim ? o->dims : NULL;

@@ -47,7 +47,7 @@ func _() {
 // again. The shape and the strides are copies, tested as [Import] tests them, so
 // that they stay what they are when another thread changes the object.
 //
-// A borrowed tensor has no flags, so nobody says whether it may be written: it is
+// A borrowed tensor has no flags, so nothing declares whether it may be written: it is
 // read-only here. See [View.WritableTensor]. A table without the function that
 // lends views gives tensors instead, with their flags; the View then owns one,
 // until it is released or used again.
@@ -137,7 +137,7 @@ func (v *View) Tensor() Tensor {
 	return Tensor{&v.tensor, v.flags}
 }
 
-// WritableTensor is [View.Tensor] for a caller who knows what a borrowed tensor
+// WritableTensor is [View.Tensor] for a caller that knows what a borrowed tensor
 // cannot say: that the memory may be written. It changes nothing about a tensor
 // that the View owns, which has flags.
 func (v *View) WritableTensor() Tensor {

@@ -96,7 +96,7 @@ DLPACKGEN_PART inline int dlpackgen_jax_result(struct dlpackgen_jax_call* call, 
   return status;
 }
 
-/* A written argument is a result as well, in the same memory: XLA copies what somebody still needs.
+/* A written argument is a result as well, in the same memory: XLA copies what is still needed.
  * Memory without elements has no address. */
 DLPACKGEN_PART inline int dlpackgen_jax_written(struct dlpackgen_jax_call* call, int64_t i, const DLTensor* argument) {
   const struct dlpackgen_xla_ffi_buffer* const again =

@@ -227,7 +227,7 @@ static int dlpackgen_torch_check_alias(PyObject* object, const DLTensor* alias, 
   return same ? 0 : dlpackgen_reject(DLPACKGEN_TORCH_NO_ALIAS);
 }
 
-/* What is kept may be written to later, by whoever it is handed on to, so memory
+/* What is kept may be written to later, by any consumer, so memory
  * that is shared until then is separated now. An alias of its own holds the memory:
  * `t.data = other` takes it away from the object, as module.half() does it. */
 static int dlpackgen_torch_hold(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,

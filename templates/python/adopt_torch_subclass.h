@@ -150,7 +150,7 @@ static uint64_t dlpackgen_torch_span(PyObject* object) {
 }
 
 /* Rejects a tensor whose storage was resized to less than it needs. One that has no
- * storage to speak of is left to whoever exports it. */
+ * storage to speak of is left to its exporter. */
 static int dlpackgen_torch_reject_storage(PyObject* object) {
   PyObject* storage = PyObject_CallMethod(object, "untyped_storage", NULL);
   uint64_t bytes = 0, needs = 0;

@@ -151,7 +151,7 @@ static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
   return 1;
 }
 
-/* Lets libraries go on after the work of the call. Nobody asks whether that failed, so it
+/* Lets libraries go on after the work of the call. The result is not checked, so it
  * is told as what a destructor raises. */
 DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.device);

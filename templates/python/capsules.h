@@ -106,7 +106,7 @@ static int dlpackgen_take_capsule(struct dlpackgen_state* state, PyObject* objec
   return 0;
 }
 
-/* A consumer renames the capsule when it takes the tensor; one that nobody took
+/* A consumer renames the capsule when it takes the tensor; one without a consumer
  * is left to the capsule, which may die while an exception is on its way. */
 static void dlpackgen_destroy_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, dlpackgen_versioned_fresh))

@@ -1,4 +1,4 @@
-/* Managed tensors: who owns their memory, and how it is given back. Part of
+/* Managed tensors: the owners of their memory, and how it is given back. Part of
  * dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_MANAGED_H_
 #define DLPACKGEN_PYTHON_MANAGED_H_
@@ -175,7 +175,7 @@ static DLManagedTensorVersioned* dlpackgen_modern(DLManagedTensorVersioned* vers
   return &made->tensor;
 }
 
-/* Writes out strides that are NULL: whoever is given a tensor of 1.2 or newer may use
+/* Writes out strides that are NULL: a consumer of a tensor of 1.2 or newer may use
  * them without a look. Takes the tensor over when it succeeds. */
 static DLManagedTensorVersioned* dlpackgen_with_strides(DLManagedTensorVersioned* tensor) {
   if (tensor->dl_tensor.ndim == 0 || tensor->dl_tensor.strides) return tensor;

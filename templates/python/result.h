@@ -178,7 +178,7 @@ static int dlpackgen_find_in_package(struct dlpackgen_state* state, PyObject* ty
 }
 
 /* Looks up the from_dlpack of the package that the type of an object is from, or the first
- * of its bases whose package has one, as somebody's own kind of torch.Tensor does. */
+ * of its bases whose package has one, as a subclass of torch.Tensor does. */
 static int dlpackgen_find_in_packages(struct dlpackgen_state* state, PyObject* object, PyObject** found) {
   PyObject* bases = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__mro__");
   const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
@@ -232,12 +232,12 @@ static PyObject* dlpackgen_wrap_by_table(const struct dlpackgen_call* call, cons
     dlpackgen_resume(left);
     return NULL; /* a table may succeed and leave an exception */
   }
-  dlpackgen_delete_quietly(tensor, NULL); /* who fails has not taken it over, as torch and tvm-ffi do it */
+  dlpackgen_delete_quietly(tensor, NULL); /* a callee that fails does not take it over, as in torch and tvm-ffi */
   dlpackgen_failed(PyExc_RuntimeError, "its exchange table made no object of a tensor");
   return NULL;
 }
 
-/* Gives out what the call still works on: whoever takes it waits for the stream. */
+/* Gives out what the call still works on: its consumer waits for the stream. */
 static PyObject* dlpackgen_give_unfinished(struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
   const dlpackgen_backend* const table = dlpackgen_keep(call, tensor);
   PyObject* made = dlpackgen_export_object(call->module, tensor);

@@ -1,7 +1,7 @@
 
 /* Tensors of the host that another process may use as well, on Linux. The memory
  * is a memfd, which has no name in any folder; its descriptor travels over a Unix
- * socket of the caller's. The kernel counts who has it open or mapped, and frees it
+ * socket of the caller's. The kernel counts descriptors and mappings of it, and frees it
  * with the last one, however that process ends: nothing else counts, and nothing is
  * left behind.
  *
@@ -41,7 +41,7 @@ enum dlpackgen_shm_code {
 
 /* Flags of send. */
 enum {
-  /* Nobody may write to it who did not map it before: whoever receives it gets it
+  /* No process may write to it unless it mapped it before: a receiver gets it
    * with DLPack's READ_ONLY, in memory that cannot be made writable. The sender
    * still may. Not for a tensor that was sent without. */
   DLPACKGEN_SHM_READ_ONLY = 1
@@ -50,7 +50,7 @@ enum {
 /* The table. It is never freed and never changes. All functions may be called from
  * any thread, and in a child of fork. */
 typedef struct dlpackgen_shm_table {
-  size_t size;          /* sizeof(dlpackgen_shm_table) of whoever made it */
+  size_t size;          /* sizeof(dlpackgen_shm_table) as the backend has it */
   uint32_t abi_version; /* DLPACKGEN_SHM_ABI_VERSION; read nothing else of a table with another one */
   uint32_t reserved;
 

@@ -21,7 +21,7 @@ struct shm_header {
   int64_t shape[SHM_MAX_NDIM]; /* what is beyond ndim is 0 */
 };
 
-/* READ_ONLY is the kernel's to say, and nobody owns shared memory alone. */
+/* READ_ONLY is the kernel's to say, and shared memory has no single owner. */
 #define SHM_FLAGS DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED
 
 static struct shm_header shm_header_of(const DLTensor* t, uint64_t flags) {

@@ -67,7 +67,7 @@ static int shm_send_fd(int socket, int fd, dlpackgen_backend_error* error) {
   return shm_socket_failed("send", errno, error);
 }
 
-/* Fixes the size for ever, and who may write. Another thread may have done it. */
+/* Fixes the size for ever, and the right to write. Another thread may have done it. */
 static int shm_seal(int fd, uint32_t flags, dlpackgen_backend_error* error) {
   const int reads = flags & DLPACKGEN_SHM_READ_ONLY;
   const int wanted = SHM_SIZE_SEALS | (reads ? F_SEAL_FUTURE_WRITE : 0);

@@ -11,7 +11,7 @@
 #ifndef DLPACKGEN_V0_0_PYTORCH_BASE_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_BASE_HPP_
 
-#include <dlpackgen/base.hpp>
+#include <dlpackgen/error.hpp>
 
 #if defined(__GNUC__)
 #define DLPACKGEN_PYTORCH_HIDDEN __attribute__((visibility("hidden")))

@@ -137,7 +137,7 @@ struct Batched<K, R(A...)> {
     return true;
   }
 
-  // Whoever calls vmap has no say in where the batch lies among the other dimensions.
+  // The caller of vmap does not choose where the batch lies among the other dimensions.
   static at::Tensor laid_out(std::size_t argument, const at::Tensor& tensor) {
     return K::contiguous[argument] ? tensor.contiguous() : tensor;
   }

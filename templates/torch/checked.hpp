@@ -1,7 +1,7 @@
 /**
  * \file checked.hpp
  * What is checked of a managed tensor of anybody's before it becomes a tensor of
- * torch, and who deletes it, whichever ABI of torch is used.
+ * torch, and which side deletes it, whichever ABI of torch is used.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_CHECKED_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_CHECKED_HPP_
@@ -32,7 +32,7 @@ namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 enum class ReadOnly {
   raise,
   copy,  ///< Copies it, on the host alone: elsewhere it may be gone before the copy is done.
-  allow  ///< Takes it as it is. Nobody may write to the tensor then.
+  allow  ///< Takes it as it is. The tensor must not be written to then.
 };
 
 namespace detail {
@@ -132,7 +132,7 @@ inline Extents extents_of(const DLTensor& tensor) {
 }
 
 // The deleters of others may run Python, which must not meet an error that is on its
-// way, nor leave one where nobody looks.
+// way, nor leave one unnoticed.
 template <class Struct>
 void delete_managed(void* context) {
   std::optional<pybind11::error_scope> error;

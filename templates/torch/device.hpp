@@ -43,7 +43,7 @@ inline void reject_other_owner(const dlpackgen_backend& table, DLDevice said, co
   if (info.bytes != 0 && before + bytes > info.bytes) owner_of(table, said, begin + bytes - 1);
 }
 
-// Tensors on the CPU are nobody's to ask about, nor are those without elements.
+// No driver is queried about tensors on the CPU, nor are those without elements.
 inline void check_owner(const DLTensor& tensor, const Elements& elements) {
   const dlpackgen_backend* const table = used_device.load(std::memory_order_acquire);
   if (table == nullptr || tensor.device.device_type == kDLCPU) return;
@@ -65,7 +65,7 @@ inline void keep_for_torch(DLManagedTensorVersioned* managed) noexcept {
   }
 }
 
-// Whoever lets go of a tensor has queued the last work on it before, on the stream that
+// The owner of a tensor has queued the last work on it before, on the stream that
 // is torch's then; DLPack's deleter has no stream.
 template <void (*deleter)(void*)>
 void delete_after_work(void* context) {

@@ -1,9 +1,9 @@
 /**
  * \file held.hpp
  * Managed tensors that hold an object of Python, and not the storage of its tensor:
- * no reference count is atomic, which makes them quicker. But whoever holds an object
+ * no reference count is atomic, which makes them quicker. But a holder of an object
  * does not hold its memory: `t.data = other`, `t.set_()` and `t.resize_()` free what
- * was exported. They are for exports during which nobody does that, such as those of
+ * was exported. They are for exports during which that does not happen, such as those of
  * a call, and nothing uses them that does not ask for them by name.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_HELD_HPP_
@@ -66,7 +66,7 @@ inline DLManagedTensorVersioned* hold_object(PyObject* object, const DLTensor& v
 }  // namespace detail
 
 /**
- * A managed tensor over the memory of the tensor in an object of Python, for whoever
+ * A managed tensor over the memory of the tensor in an object of Python, for a caller that
  * calls its deleter: on any thread, which takes the GIL unless it has it, and leaks
  * once Python ends. Wants the GIL. Shape and strides (elements) are its own.
  *

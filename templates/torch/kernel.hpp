@@ -198,7 +198,7 @@ struct Boxed<R(A...)> {
 };
 
 // One tensor on the device meta is enough for the key Meta, and results like the others
-// would be memory that nobody has written to.
+// would be uninitialized memory.
 template <class K, class... A>
 void reject_other_devices(const A&... arguments) {
   const First first = first_tensor<K>(arguments...);

@@ -61,7 +61,7 @@ inline at::Tensor from_derived(PyObject* object, const How& how) {
 }  // namespace detail
 
 /**
- * Takes the tensor out of a capsule that nobody has taken it from, of either name.
+ * Takes the tensor out of an unconsumed capsule, of either name.
  *
  * \throws as take(), or python_error for what is no such capsule.
  */

@@ -178,7 +178,7 @@ typename Torch::Tensor take_from(const ExchangeAPI& table, PyObject* object, con
   return take<Torch>(std::move(taken), how);
 }
 
-// Takes the tensor out of a capsule; checks nothing of where it is where nobody was asked.
+// Takes the tensor out of a capsule; checks no device that was not declared.
 template <class Torch, class Struct>
 typename Torch::Tensor take_out(PyObject* capsule, const char* name, const char* used, const How& how,
                                 const Said* said) {

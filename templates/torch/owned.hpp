@@ -1,7 +1,7 @@
 /**
  * \file owned.hpp
  * Managed tensors out of an at::Tensor. They own its storage, and not the tensor:
- * `t.data = other` and resize_() change that under whoever holds it. Shape and
+ * `t.data = other` and resize_() change that under its holder. Shape and
  * strides are copies.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_OWNED_HPP_
@@ -74,7 +74,7 @@ Exported<Kept> make_export(Keep keep) {
 }
 
 // Memory that is shared until it is written to must outlive its last other owner,
-// who would write to it in place: another lazy clone is an owner that never does.
+// to write to it in place: another lazy clone is an owner that never does.
 DLPACKGEN_PYTORCH_SLOW c10::Storage share_lazily(const c10::Storage& storage) {
   auto clone = c10::impl::cow::lazy_clone_storage(*storage.unsafeGetStorageImpl());
   if (!clone) throw BufferError("its memory is shared until it is written to, and cannot be held: pass clone()");
@@ -137,7 +137,7 @@ DLPACKGEN_PYTORCH_SLOW DLManagedTensorVersioned* own_other(const at::Tensor& ten
 }  // namespace detail
 
 /**
- * A managed tensor over the memory of a tensor, for whoever calls its deleter: on
+ * A managed tensor over the memory of a tensor, for a caller of its deleter: on
  * any thread, with or without the GIL. It has its own shape and strides (elements).
  * With Access::read it carries the flag that says so.
  *

@@ -222,7 +222,7 @@ DLPACKGEN_PYTORCH_SLOW void read_other(const at::Tensor& tensor, Access access, 
 
 /**
  * Fills out with a view of the tensor, which is good as long as the tensor is alive
- * and nobody resizes it: shape (elements) and strides (elements) are its own, so that
+ * and it is not resized: shape (elements) and strides (elements) are its own, so that
  * other threads can change them at any time. May be called without the GIL.
  *
  * \throws BufferError, or c10::Error for what ATen rejects (sparse, nested and wrapped tensors).

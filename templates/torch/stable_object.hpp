@@ -30,7 +30,7 @@ namespace detail {
 
 namespace py = pybind11;
 
-// What torch itself has, looked up once, so that nobody can put something else in its place.
+// What torch itself has, looked up once, so that it cannot be replaced.
 struct Torch {
   py::object core = py::module_::import("torch._C");
   py::object base = core.attr("TensorBase");

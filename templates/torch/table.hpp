@@ -49,7 +49,7 @@ int table_own(void* object, DLManagedTensorVersioned** out) noexcept {
 
 inline void keep_managed(void*) {}
 
-// Whoever calls still owns the tensor when this fails, as PyTorch has it, so the
+// The caller still owns the tensor when this fails, as PyTorch has it, so the
 // storage gets a deleter only once nothing can fail.
 inline PyObject* lend_to_python(DLManagedTensorVersioned& managed, const Source& source) {
   at::Tensor made = wrap(managed.dl_tensor, source, &managed, keep_managed);
@@ -142,7 +142,7 @@ const DLPackExchangeAPI* exchange_api() noexcept {
 
 /**
  * The same, but its managed tensors hold the object that they are of, as own_object()
- * has it: quicker, and good while nobody gives the tensor other memory. Their deleters
+ * has it: quicker, and valid while the tensor keeps its memory. Their deleters
  * take the GIL. install() does not use it.
  */
 inline const DLPackExchangeAPI* exchange_api_object_owned() noexcept {

@@ -33,7 +33,7 @@ def has_symbols(values):
 
 def reject_other_devices(op, values):
     """One tensor on the device meta is enough to come here, and results like the others would be
-    memory that nobody has written to. Gives the first tensor."""
+    uninitialized memory. Gives the first tensor."""
     there = [(i, p) for i, p in op.tensors if values[i] is not None]
     if not there:
         raise ValueError("expected a tensor among the arguments, which tells the device")

@@ -34,9 +34,8 @@ static struct dlpackgen_shim dlpackgen_shim;
 
 /* Finds all functions: NULL, or the symbol of one that is required and missing. */
 static const char* dlpackgen_shim_link(void* library) {
-  const char* const missing =
-      dlpackgen_loaded_link(library, dlpackgen_torch_shim_names, DLPACKGEN_SHIM_COUNT(dlpackgen_torch_shim_names),
-                            &dlpackgen_shim.call);
+  const char* const missing = dlpackgen_loaded_link(
+      library, dlpackgen_torch_shim_names, DLPACKGEN_SHIM_COUNT(dlpackgen_torch_shim_names), &dlpackgen_shim.call);
   if (missing) return missing;
   return dlpackgen_loaded_link(library, dlpackgen_torch_cpp_names, DLPACKGEN_SHIM_COUNT(dlpackgen_torch_cpp_names),
                                &dlpackgen_shim.cpp);

@@ -58,8 +58,8 @@ static void dlpackgen_shim_learn_exceptions(void* library) {
   struct dlpackgen_torch_cpp_functions* const cpp = &dlpackgen_shim.cpp;
   dlpackgen_shim_learn_classes(library);
   dlpackgen_shim_prefer_sanitizer(cpp);
-  dlpackgen_shim_raised.is_complete = cpp->throw_exception && cpp->allocate_exception && cpp->operator_new &&
-                                      cpp->operator_delete && cpp->make_error;
+  dlpackgen_shim_raised.is_complete =
+      cpp->throw_exception && cpp->allocate_exception && cpp->operator_new && cpp->operator_delete && cpp->make_error;
 }
 
 /* What a catcher ends an exception by: the first of its virtual functions. */

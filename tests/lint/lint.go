@@ -100,6 +100,7 @@ func Rules() []Rule {
 		{"commands of tutorials and how-tos are run", unrunCommands},
 		{"links of pages lead somewhere", deadLinks},
 		{"copies of the version are up to date", staleVersions},
+		{"words are those of the field", wrongWords},
 	}
 }
 

@@ -208,6 +208,13 @@ var broken = map[string]struct{ bad, good []files }{
 		good: []files{copies("bazel/MODULE.bazel", "    version = \"0.2.0\",\n"),
 			copies("docs/how-to/a.md", "Bazel 4.2.3, dlpackgen==0.2.0\n"), copies("docs/versions.md", "dlpackgen 0.1.0\n")},
 	},
+	"words are those of the field": {
+		bad: []files{{"internal/a.go": fine + "// a back end\n"}, {"templates/a.h": "/* Refused by it. */"},
+			{"templates/a.h.tmpl": "/* whoever */"}, {"docs/a.md": "is refused"}, {"spec/a.yaml": "# nobody\n"},
+			{"tests/a_test.go": fine + "// it refuses\n"}},
+		good: []files{{"internal/a.go": fine + "// a backend, whose\n", "tests/a.py": "# nobody\n",
+			"docs/a.md": "who reads", "templates/a.c": "ECONNREFUSED"}},
+	},
 	"no backup files": {
 		bad:  []files{{"a/b.h.orig": "x"}, {"a/b.h.rej": ""}, {"b.h~": "x"}, {"b.bak": "x"}, {".b.h.swp": "x"}},
 		good: []files{{"a/original.h": "x", "a/orig": "x", "a.orig/b.h": "x"}},

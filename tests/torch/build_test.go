@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit/cpp"
+	"github.com/dlpackgen/dlpackgen/internal/emit/torch"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
@@ -153,6 +155,14 @@ var devicesOnce sync.Once
 
 // generated is where the sources lie that everybody gets.
 func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "cpp") }
+
+// unfolded copies the sources to a folder, with each part of a header as a file.
+func unfolded(t *testing.T, folder string) {
+	t.Helper()
+	require.NoError(t, os.CopyFS(folder, os.DirFS(generated(t))))
+	testkit.WriteUnfoldedTarget(t, cpp.Target, folder)
+	testkit.WriteUnfoldedTarget(t, torch.Target, folder)
+}
 
 // library is the folder of the package, which modules builds once.
 var library string

@@ -398,7 +398,7 @@ func (m mutant) isPython() int {
 // gives the flags that they need.
 func withMutants(t *testing.T, headers string, all map[string]mutant) []string {
 	t.Helper()
-	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
+	unfolded(t, headers)
 	numbers := numbered(all)
 	mutations := make([]mutation.Mutant, 0, len(all))
 	for _, name := range slices.SortedFunc(maps.Keys(all),

@@ -45,7 +45,7 @@ func sanitized(t *testing.T, to torches) (dir string, env []string) {
 	dir = filepath.Join(library, "sanitized")
 	sanitizedOnce.Do(func() {
 		headers := filepath.Join(dir, "headers")
-		require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
+		unfolded(t, headers)
 		written := mutation.Write(t, headers, []mutation.Mutant{dropped})
 		require.Empty(t, written.Apart)
 		// pybind11 compares addresses of its own in ways that -fsanitize=vptr does not bear across
@@ -98,7 +98,7 @@ func TestSanitized(t *testing.T) {
 func mutated(t *testing.T, file, old, replacement string) string {
 	t.Helper()
 	headers := t.TempDir()
-	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
+	unfolded(t, headers)
 	mutation.Mutant{File: "dlpackgen_torch/" + file, Old: old, New: replacement}.Alone(t, headers)
 	return headers
 }
@@ -121,7 +121,7 @@ const pooled = "static inline DLPACKGEN_PYTORCH_THREAD Kept kept_{nullptr, 0, St
 // and gives the flags that they need.
 func sharing(t *testing.T, headers string) (flags []string) {
 	t.Helper()
-	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
+	unfolded(t, headers)
 	path := filepath.Join(headers, "dlpackgen_torch", "pool.hpp")
 	source, err := os.ReadFile(path)
 	require.NoError(t, err)

@@ -108,6 +108,7 @@ func choose(number int, m mutant, otherwise string) string {
 // tells by DLPACKGEN_MUTANT which of them is on.
 func switched(t *testing.T, headers string, all map[string]mutant) {
 	t.Helper()
+	testkit.Split(t, filepath.Join(headers, "dlpackgen_torch", "described_operators.hpp"))
 	numbers, choices := numbered(all), map[string]map[string]string{} // by file and text
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		m := all[name]

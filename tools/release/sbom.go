@@ -88,7 +88,7 @@ func spdx(path, version, licence, purpose string) spdxPackage {
 }
 
 // statement is an in-toto statement with SLSA provenance: which inputs these files were made from.
-// Nobody has signed it; who publishes the files may.
+// It is unsigned; the publisher may sign it.
 type statement struct {
 	Type      string     `json:"_type"`
 	Subject   []resource `json:"subject"`

@@ -1167,7 +1167,7 @@ static void a_deleter_elsewhere(void) {
   pthread_join(thread, NULL);
 }
 
-/* In a child the deleter harms nobody, and calls either work or say why not. */
+/* In a child the deleter does no harm, and calls either work or say why not. */
 static void a_child_of_fork(void) {
   int status = -1;
   DLManagedTensorVersioned* tensor = bytes_on(here(0), BYTES);

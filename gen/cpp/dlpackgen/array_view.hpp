@@ -20,7 +20,7 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 /**
  * A tensor of N dimensions whose elements are T; const T of one that is only
  * read. It has its own copy of the extents and strides, so it stays as it is
- * when somebody resizes the tensor; the data must live on.
+ * when the tensor is resized; the data must live on.
  *
  * Indices are not checked but by at(). Strides may be negative or zero.
  */
@@ -155,7 +155,7 @@ Result<ArrayView<T, N>> array_of(const TensorView& view) noexcept {
   const Result<T*> data = detail::host_data<T>(view);
   if (!data) return data.error();
   std::int64_t strides[N + 1] = {};
-  // Nobody has checked the strides of an empty tensor, whose rows can be asked for.
+  // The strides of an empty tensor are unchecked, whose rows can be asked for.
   const bool empty = view.is_empty();
   for (std::size_t i = 0; i < N; ++i) strides[i] = empty ? 0 : view.stride(static_cast<std::int32_t>(i));
   return ArrayView<T, N>(*data, view.raw().shape, strides);

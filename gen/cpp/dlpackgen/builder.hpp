@@ -191,7 +191,7 @@ class OnDelete {
 
 /**
  * An owner that is nothing but what is to be called, from any thread, when the
- * tensor is given back. It must not throw: there is nobody to catch.
+ * tensor is given back. It must not throw: nothing would catch it.
  */
 template <class Callable>
 OnDelete<std::decay_t<Callable>> on_delete(Callable&& call) {
@@ -291,7 +291,7 @@ class Builder {
 
   /**
    * All that a view says, to be exported again, its flags included but for
-   * flags::is_copied: whoever else is given the memory, it is no consumer's alone.
+   * flags::is_copied: the memory has other users, too.
    * An unchecked view may say too much: ErrorCode::ndim.
    */
   static Builder from_view(const TensorView& view) noexcept {
@@ -603,7 +603,7 @@ inline Result<Managed> upgrade(ManagedLegacy&& tensor) noexcept {
   return Builder::from_view(tensor.view()).build(static_cast<ManagedLegacy&&>(tensor));
 }
 
-/** The same for a caller who knows from elsewhere that the memory may be written to. */
+/** The same for a caller with other proof that the memory may be written to. */
 inline Result<Managed> upgrade_writable(ManagedLegacy&& tensor) noexcept {
   if (!tensor) return ErrorCode::null;
   return Builder::from_view(tensor.writable_view()).build(static_cast<ManagedLegacy&&>(tensor));

@@ -10,7 +10,234 @@
 #ifndef DLPACKGEN_V1_3_DTYPE_HPP_
 #define DLPACKGEN_V1_3_DTYPE_HPP_
 
-#include "release.hpp"
+/**
+ * \file release.hpp
+ * What DLPack 1.3 knows: device types, type codes and the usual data types, as
+ * numbers, so that nothing here depends on which copy of dlpack.h came first.
+ */
+#ifndef DLPACKGEN_V1_3_RELEASE_HPP_
+#define DLPACKGEN_V1_3_RELEASE_HPP_
+
+/**
+ * \file base.hpp
+ * What every header of this folder begins with: <dlpack/dlpack.h>, which is all
+ * that they depend on beside the standard library, and the namespace.
+ *
+ * Everything stands in dlpackgen::v1_3, so that headers made for two releases of
+ * DLPack can be used in one program, and in one source file. dlpackgen::Managed
+ * means that of the release which a source file includes first; dlpackgen::v1_3
+ * is always this one.
+ */
+#ifndef DLPACKGEN_V1_3_BASE_HPP_
+#define DLPACKGEN_V1_3_BASE_HPP_
+
+#if !defined(__cplusplus) || (__cplusplus < 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG < 201703L))
+#error "dlpackgen needs C++17: build with -std=c++17 or newer"
+#endif
+
+#include <dlpack/dlpack.h>
+
+// Every dlpack.h has the same guard, so another copy may have come first.
+#ifndef DLPACK_MAJOR_VERSION
+#error "dlpackgen needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8 or older"
+#elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 0
+#error "dlpackgen needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
+#elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
+#error "dlpackgen needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
+#elif DLPACK_MAJOR_VERSION != 1
+#error "dlpackgen needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#endif
+
+#ifdef DLPACKGEN_HAS_DEFAULT_RELEASE
+#define DLPACKGEN_V1_3_INLINE
+#else
+#define DLPACKGEN_HAS_DEFAULT_RELEASE
+#define DLPACKGEN_V1_3_INLINE inline
+#endif
+
+#endif  // DLPACKGEN_V1_3_BASE_HPP_
+
+#include <cstdint>
+
+namespace dlpackgen {
+DLPACKGEN_V1_3_INLINE namespace v1_3 {
+
+/** The release that these headers were made for. */
+inline constexpr const char* dlpack_release = "1.3";
+/** The version that exported tensors carry. */
+inline constexpr DLPackVersion abi_version{1, 3};
+
+namespace detail {
+// Producers of older minor versions may leave strides NULL.
+inline constexpr std::uint32_t null_strides_before = 2;
+}  // namespace detail
+
+/** The flags of DLManagedTensorVersioned, 64 bits wide on every platform. */
+namespace flags {
+inline constexpr std::uint64_t read_only = 1;
+inline constexpr std::uint64_t is_copied = 2;
+inline constexpr std::uint64_t is_subbyte_type_padded = 4;
+}  // namespace flags
+
+/** The named data types of DLPack 1.3; a keyword of C++ has a _ after it. */
+namespace dtypes {
+inline constexpr DLDataType bool_{6, 8, 1};
+inline constexpr DLDataType int4{0, 4, 1};
+inline constexpr DLDataType int8{0, 8, 1};
+inline constexpr DLDataType int16{0, 16, 1};
+inline constexpr DLDataType int32{0, 32, 1};
+inline constexpr DLDataType int64{0, 64, 1};
+inline constexpr DLDataType uint4{1, 4, 1};
+inline constexpr DLDataType uint8{1, 8, 1};
+inline constexpr DLDataType uint16{1, 16, 1};
+inline constexpr DLDataType uint32{1, 32, 1};
+inline constexpr DLDataType uint64{1, 64, 1};
+inline constexpr DLDataType float16{2, 16, 1};
+inline constexpr DLDataType float32{2, 32, 1};
+inline constexpr DLDataType float64{2, 64, 1};
+inline constexpr DLDataType bfloat16{4, 16, 1};
+inline constexpr DLDataType complex32{5, 32, 1};
+inline constexpr DLDataType complex64{5, 64, 1};
+inline constexpr DLDataType complex128{5, 128, 1};
+inline constexpr DLDataType float8_e3m4{7, 8, 1};
+inline constexpr DLDataType float8_e4m3{8, 8, 1};
+inline constexpr DLDataType float8_e4m3b11fnuz{9, 8, 1};
+inline constexpr DLDataType float8_e4m3fn{10, 8, 1};
+inline constexpr DLDataType float8_e4m3fnuz{11, 8, 1};
+inline constexpr DLDataType float8_e5m2{12, 8, 1};
+inline constexpr DLDataType float8_e5m2fnuz{13, 8, 1};
+inline constexpr DLDataType float8_e8m0fnu{14, 8, 1};
+inline constexpr DLDataType float6_e2m3fn{15, 6, 1};
+inline constexpr DLDataType float6_e3m2fn{16, 6, 1};
+inline constexpr DLDataType float4_e2m1fn{17, 4, 1};
+}  // namespace dtypes
+
+/** The enumerator of a device type, "kDLCPU"; nullptr where DLPack 1.3 has none. */
+constexpr const char* device_type_name(std::int32_t device_type) noexcept {
+  switch (device_type) {
+    case 1: return "kDLCPU";
+    case 2: return "kDLCUDA";
+    case 3: return "kDLCUDAHost";
+    case 4: return "kDLOpenCL";
+    case 7: return "kDLVulkan";
+    case 8: return "kDLMetal";
+    case 9: return "kDLVPI";
+    case 10: return "kDLROCM";
+    case 11: return "kDLROCMHost";
+    case 12: return "kDLExtDev";
+    case 13: return "kDLCUDAManaged";
+    case 14: return "kDLOneAPI";
+    case 15: return "kDLWebGPU";
+    case 16: return "kDLHexagon";
+    case 17: return "kDLMAIA";
+    case 18: return "kDLTrn";
+    default: return nullptr;
+  }
+}
+
+/** Whether the host may read the data of such a device through DLTensor.data. */
+constexpr bool is_host_readable(std::int32_t device_type) noexcept {
+  switch (device_type) {
+    case 1: return true;
+    case 3: return true;
+    case 11: return true;
+    case 13: return true;
+    default: return false;
+  }
+}
+
+/** Whether it is the host's own memory, pinned or not, where no stream orders anything. */
+constexpr bool is_host_memory(std::int32_t device_type) noexcept {
+  switch (device_type) {
+    case 1: return true;
+    case 3: return true;
+    case 11: return true;
+    default: return false;
+  }
+}
+
+/** Whether DLTensor.data is a handle and no address; so it is for unknown device types. */
+constexpr bool is_opaque(std::int32_t device_type) noexcept {
+  switch (device_type) {
+    case 1: return false;
+    case 2: return false;
+    case 3: return false;
+    case 10: return false;
+    case 11: return false;
+    case 13: return false;
+    case 14: return false;
+    case 16: return false;
+    case 17: return false;
+    case 18: return false;
+    default: return true;
+  }
+}
+
+/** The enumerator of a type code, "kDLFloat"; nullptr where DLPack 1.3 has none. */
+constexpr const char* type_code_name(std::uint8_t code) noexcept {
+  switch (code) {
+    case 0: return "kDLInt";
+    case 1: return "kDLUInt";
+    case 2: return "kDLFloat";
+    case 3: return "kDLOpaqueHandle";
+    case 4: return "kDLBfloat";
+    case 5: return "kDLComplex";
+    case 6: return "kDLBool";
+    case 7: return "kDLFloat8_e3m4";
+    case 8: return "kDLFloat8_e4m3";
+    case 9: return "kDLFloat8_e4m3b11fnuz";
+    case 10: return "kDLFloat8_e4m3fn";
+    case 11: return "kDLFloat8_e4m3fnuz";
+    case 12: return "kDLFloat8_e5m2";
+    case 13: return "kDLFloat8_e5m2fnuz";
+    case 14: return "kDLFloat8_e8m0fnu";
+    case 15: return "kDLFloat6_e2m3fn";
+    case 16: return "kDLFloat6_e3m2fn";
+    case 17: return "kDLFloat4_e2m1fn";
+    default: return nullptr;
+  }
+}
+
+/** The name of a data type, "float32"; nullptr for one without a name, such as a vector. */
+constexpr const char* dtype_name(DLDataType dtype) noexcept {
+  switch ((std::uint32_t{dtype.code} << 24) | (std::uint32_t{dtype.bits} << 16) | dtype.lanes) {
+    case 0x06080001U: return "bool";
+    case 0x00040001U: return "int4";
+    case 0x00080001U: return "int8";
+    case 0x00100001U: return "int16";
+    case 0x00200001U: return "int32";
+    case 0x00400001U: return "int64";
+    case 0x01040001U: return "uint4";
+    case 0x01080001U: return "uint8";
+    case 0x01100001U: return "uint16";
+    case 0x01200001U: return "uint32";
+    case 0x01400001U: return "uint64";
+    case 0x02100001U: return "float16";
+    case 0x02200001U: return "float32";
+    case 0x02400001U: return "float64";
+    case 0x04100001U: return "bfloat16";
+    case 0x05200001U: return "complex32";
+    case 0x05400001U: return "complex64";
+    case 0x05800001U: return "complex128";
+    case 0x07080001U: return "float8_e3m4";
+    case 0x08080001U: return "float8_e4m3";
+    case 0x09080001U: return "float8_e4m3b11fnuz";
+    case 0x0A080001U: return "float8_e4m3fn";
+    case 0x0B080001U: return "float8_e4m3fnuz";
+    case 0x0C080001U: return "float8_e5m2";
+    case 0x0D080001U: return "float8_e5m2fnuz";
+    case 0x0E080001U: return "float8_e8m0fnu";
+    case 0x0F060001U: return "float6_e2m3fn";
+    case 0x10060001U: return "float6_e3m2fn";
+    case 0x11040001U: return "float4_e2m1fn";
+    default: return nullptr;
+  }
+}
+
+}  // namespace v1_3
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V1_3_RELEASE_HPP_
 
 #include <cstdint>
 #include <type_traits>

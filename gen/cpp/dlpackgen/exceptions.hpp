@@ -2,7 +2,7 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file exceptions.hpp
- * Errors as exceptions, for those who want them.
+ * Errors as exceptions, where they are wanted.
  */
 #ifndef DLPACKGEN_V1_3_EXCEPTIONS_HPP_
 #define DLPACKGEN_V1_3_EXCEPTIONS_HPP_

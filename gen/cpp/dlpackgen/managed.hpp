@@ -88,7 +88,7 @@ class BasicManaged {
   /** The struct, still owned; nullptr when there is none. */
   Struct* get() const noexcept { return managed_; }
 
-  /** Gives the struct to the caller, who has to call its deleter. */
+  /** Gives the struct to the caller, which must call its deleter. */
   [[nodiscard]] Struct* release() noexcept {
     Struct* const managed = managed_;
     managed_ = nullptr;
@@ -114,7 +114,7 @@ class BasicManaged {
   /** Deleted: the temporary would free the tensor that the view points to. */
   TensorView view() const&& = delete;
   /**
-   * The same of the unversioned struct, for a caller who knows from elsewhere
+   * The same of the unversioned struct, for a caller with other proof
    * that the memory may be written to.
    */
   TensorView writable_view() const& noexcept {

@@ -48,7 +48,7 @@ void tell_safely(Tell& tell, const char* kind, const char* text) noexcept {
 #ifdef __cpp_exceptions
   try {
     tell(kind, text);
-  } catch (...) {  // nobody is left to tell
+  } catch (...) {  // no caller is left to report to
     return;
   }
 #else
@@ -155,8 +155,8 @@ class ExchangeProducer {
           *out = nullptr;
           if (prototype == nullptr) return ErrorCode::null;
           DLTensor asked = *prototype;
-          asked.strides = nullptr;              // which nobody reads
-          const detail::Prototype like(asked);  // since the shape is the caller's, who may change it meanwhile
+          asked.strides = nullptr;              // which is never read
+          const detail::Prototype like(asked);  // since the caller may change its shape meanwhile
           const Error wrong = detail::check_prototype(*like);
           if (wrong) return wrong;
           Result<Managed> made = detail::as_result(Derived::allocate(*like));

@@ -2,7 +2,7 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file tensor_view.hpp
- * A tensor that somebody else owns.
+ * A borrowed tensor.
  */
 #ifndef DLPACKGEN_V1_3_TENSOR_VIEW_HPP_
 #define DLPACKGEN_V1_3_TENSOR_VIEW_HPP_
@@ -33,7 +33,7 @@ class TensorView {
  public:
   /** A view of nothing: one dimension of no bytes. */
   TensorView() noexcept {
-    tensor_.shape = const_cast<std::int64_t*>(detail::no_extent);  // nobody writes to a shape
+    tensor_.shape = const_cast<std::int64_t*>(detail::no_extent);  // a shape is never written to
     tensor_.ndim = 1;
     tensor_.device = DLDevice{kDLCPU, 0};
     tensor_.dtype = dtypes::uint8;

@@ -12,8 +12,8 @@
 #ifndef DLPACKGEN_V1_3_VALIDATE_HPP_
 #define DLPACKGEN_V1_3_VALIDATE_HPP_
 
+#include "dtype.hpp"
 #include "error.hpp"
-#include "release.hpp"
 
 #include <dlpackgen/rules.h>
 

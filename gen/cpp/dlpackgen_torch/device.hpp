@@ -9,7 +9,323 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_DEVICE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_DEVICE_HPP_
 
-#include "checked.hpp"
+/**
+ * \file checked.hpp
+ * What is checked of a managed tensor of anybody's before it becomes a tensor of
+ * torch, and which side deletes it, whichever ABI of torch is used.
+ */
+#ifndef DLPACKGEN_V1_3_PYTORCH_CHECKED_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_CHECKED_HPP_
+
+#include "dtype.hpp"
+
+/**
+ * \file exceptions.hpp
+ * What is thrown for tensors that cannot be had, whichever ABI of torch is used.
+ */
+#ifndef DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
+
+/**
+ * \file base.hpp
+ * What every header of this folder begins with: those of target cpp, and the
+ * namespace dlpackgen::pytorch. They are for C++17 and newer (torch 2.15 wants C++20)
+ * and are compiled against libtorch: what is built of them serves that minor
+ * version of torch alone.
+ *
+ * What stands in the namespace is hidden: two modules of one process may be built
+ * of different copies, and must not share them.
+ */
+#ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+
+#include <dlpackgen/error.hpp>
+
+#if defined(__GNUC__)
+#define DLPACKGEN_PYTORCH_HIDDEN __attribute__((visibility("hidden")))
+#define DLPACKGEN_PYTORCH_FAST inline __attribute__((always_inline))
+#define DLPACKGEN_PYTORCH_SLOW inline __attribute__((noinline, cold))
+#else
+#define DLPACKGEN_PYTORCH_HIDDEN
+#define DLPACKGEN_PYTORCH_FAST inline
+#define DLPACKGEN_PYTORCH_SLOW inline
+#endif
+
+// Found at a fixed offset: glibc keeps room for a few words of libraries that come late.
+#if defined(__GNUC__) && defined(__GLIBC__)
+#define DLPACKGEN_PYTORCH_THREAD __attribute__((tls_model("initial-exec"))) thread_local
+#else
+#define DLPACKGEN_PYTORCH_THREAD thread_local
+#endif
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+
+#include <stdexcept>
+
+namespace dlpackgen {
+DLPACKGEN_V1_3_INLINE namespace v1_3 {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
+
+/** A tensor that cannot be had, with the reason: BufferError in Python. */
+class BufferError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/** An object of another kind than expected: TypeError in Python. */
+class TypeError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+
+inline constexpr const char negated[] = "its memory holds the negated values: pass resolve_neg()";
+inline constexpr const char conjugated[] = "its memory holds the conjugated values: pass resolve_conj()";
+inline constexpr const char without_memory[] =
+    "it has elements and no memory: its storage was freed, or it stands for a tensor (functionalized, fake or all zeros)";
+inline constexpr const char unnamed[] = "its elements are of a type that DLPack has no name for";
+inline constexpr const char recording[] =
+    "it requires grad, which the result would not record: pass detach(), or call this under torch.no_grad()";
+
+}  // namespace detail
+
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
+}  // namespace v1_3
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
+
+/**
+ * \file gil.hpp
+ * Whether a thread may touch objects of Python.
+ */
+#ifndef DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
+
+#include <Python.h>
+
+namespace dlpackgen {
+DLPACKGEN_V1_3_INLINE namespace v1_3 {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
+namespace detail {
+
+// PyGILState_Check() always returns 1 once there has been another interpreter.
+inline bool holds_the_gil() noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyThreadState* const current = PyThreadState_GetUnchecked();
+#else
+  PyThreadState* const current = _PyThreadState_UncheckedGet();
+#endif
+  return current != nullptr && current == PyGILState_GetThisThreadState();
+}
+
+}  // namespace detail
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
+}  // namespace v1_3
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
+
+#include <dlpackgen/checker.h>
+#include <pybind11/pybind11.h>
+#include <dlpackgen/exceptions.hpp>
+#include <dlpackgen/managed.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace dlpackgen {
+DLPACKGEN_V1_3_INLINE namespace v1_3 {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
+
+/**
+ * What becomes of memory that must not be written to, which an at::Tensor cannot
+ * say. The unversioned struct has no flags, and counts as such memory.
+ */
+enum class ReadOnly {
+  raise,
+  copy,  ///< Copies it, on the host alone: elsewhere it may be gone before the copy is done.
+  allow  ///< Takes it as it is. The tensor must not be written to then.
+};
+
+namespace detail {
+
+// What from_dlpack() may do with the memory; without may_copy, its producer may not have
+// copied it either.
+struct How {
+  ReadOnly read_only;
+  bool may_copy = true;
+
+  How(ReadOnly wanted, bool copies = true) : read_only(wanted), may_copy(copies) {}  // NOLINT: as it is written
+};
+
+inline std::string text_of(DLDevice device) {
+  return "(" + std::to_string(device.device_type) + ", " + std::to_string(device.device_id) + ")";
+}
+
+// Memory of the host, pinned or not: nothing is ordered by a stream there.
+inline bool is_on_host(DLDevice device) noexcept { return is_host_memory(device.device_type); }
+
+struct Elements {
+  void* data;
+  c10::ScalarType scalar;
+};
+
+inline bool is_empty(const DLTensor& tensor) {
+  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] == 0) return true;
+  }
+  return false;
+}
+
+inline void reject_strides(const DLTensor& tensor) {
+  for (std::int32_t i = 0; tensor.strides != nullptr && i < tensor.ndim; ++i) {
+    if (tensor.strides[i] < 0 && tensor.shape[i] > 1) {
+      throw BufferError("it has a negative stride, which ATen has not: pass a copy");
+    }
+  }
+}
+
+inline void reject_misaligned(const DLTensor& tensor) {
+  if (!dlpackgen_is_misaligned(&tensor)) return;
+  char text[256];
+  dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
+  dlpackgen_put_misaligned(&message, &tensor);
+  throw BufferError(text);
+}
+
+// The validator has passed it, so the sum does not overflow. Of a tensor without elements
+// neither offset nor strides nor alignment are looked at: no element is at any address.
+inline Elements elements_of(const DLTensor& tensor, bool on_host) {
+  const std::optional<c10::ScalarType> scalar = scalar_of(tensor.dtype);
+  if (!scalar) throw BufferError("its elements are of a type that ATen has not");
+  char* const begin = static_cast<char*>(tensor.data);
+  if (is_empty(tensor)) return Elements{begin, *scalar};
+  char* const data = begin + tensor.byte_offset;
+  reject_strides(tensor);
+  if (on_host) reject_misaligned(tensor);
+  return Elements{data, *scalar};
+}
+
+// Strides as ATen wants them, and how many elements lie from the first to the last.
+struct Extents {
+  std::array<std::int64_t, max_ndim> strides;
+  std::size_t span = 1;
+};
+
+// The stride of a dimension whose own is ignored: that of a contiguous tensor, unless 63
+// bits cannot hold it in bytes, as torch computes it. No element of torch's has more than 16.
+inline std::int64_t outer_stride(std::int64_t stride, std::int64_t extent) {
+  using v1_3::detail::unsign;
+  std::uint64_t outer = 0;
+  std::uint64_t bytes = 0;
+  const bool fits =
+      dlpackgen_multiply_(unsign(stride), unsign(extent), &outer) && dlpackgen_multiply_(outer, 16, &bytes);
+  return fits ? static_cast<std::int64_t>(outer) : stride;
+}
+
+// Strides of dimensions with fewer than two elements, and all strides of a tensor without
+// elements, are ignored: they may be negative or too large for ATen. The validator has
+// checked that the other ones, none of which is negative, do not overflow the span.
+inline Extents extents_of(const DLTensor& tensor) {
+  Extents found;
+  const bool empty = is_empty(tensor);
+  std::int64_t contiguous = 1;
+  for (std::int32_t i = tensor.ndim; i-- > 0;) {
+    const std::int64_t extent = tensor.shape[i];
+    const bool is_ignored = tensor.strides == nullptr || extent < 2 || empty;
+    const std::int64_t stride = is_ignored ? contiguous : tensor.strides[i];
+    found.strides[static_cast<std::size_t>(i)] = stride;
+    if (extent < 2) continue;
+    contiguous = outer_stride(stride, extent);
+    if (!empty) found.span += static_cast<std::size_t>(extent - 1) * static_cast<std::size_t>(stride);
+  }
+  if (empty) found.span = 0;
+  return found;
+}
+
+// The deleters of others may run Python, which must not meet an error that is on its
+// way, nor leave one unnoticed.
+template <class Struct>
+void delete_managed(void* context) {
+  std::optional<pybind11::error_scope> error;
+  if (holds_the_gil()) error.emplace();
+  BasicManaged<Struct>::from_raw_unchecked(static_cast<Struct*>(context)).reset();
+}
+
+// Deletes as above what is not released.
+template <class Struct>
+struct Taken {
+  BasicManaged<Struct> owned;
+
+  explicit Taken(BasicManaged<Struct>&& taken) noexcept : owned(static_cast<BasicManaged<Struct>&&>(taken)) {}
+  Taken(Taken&&) noexcept = default;
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+  ~Taken() {
+    if (owned) delete_managed<Struct>(owned.release());
+  }
+};
+
+inline bool is_read_only(const DLManagedTensor&) noexcept { return true; }
+inline bool is_read_only(const DLManagedTensorVersioned& managed) noexcept {
+  return (managed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
+}
+
+inline void reject_copied(const DLManagedTensor&) {}
+inline void reject_copied(const DLManagedTensorVersioned& managed) {
+  if ((managed.flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0) {
+    throw BufferError("its producer copied it, which copy=False does not allow");
+  }
+}
+
+inline void reject_padded(const DLManagedTensor&) {}
+inline void reject_padded(const DLManagedTensorVersioned& managed) {
+  if ((managed.flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0) {
+    throw BufferError("its elements are padded to bytes, which ATen has no types for");
+  }
+}
+
+// Owns a tensor from the beginning, and validates it. NULL strides are accepted from all
+// producers, as modules over dlpackgen_python do: many newer ones still give them.
+template <class Struct>
+Taken<Struct> received(Struct* managed) {
+  if (managed == nullptr) throw Exception(Error(ErrorCode::null));
+  Taken<Struct> taken(BasicManaged<Struct>::from_raw_unchecked(managed));
+  throw_if_error(v1_3::detail::check_managed(*managed, Accept::null_strides));
+  reject_padded(*managed);
+  return taken;
+}
+
+// Torch is what makes the tensors: ATen itself, or its stable ABI. Its wrap() owns what
+// it gets from the beginning, also when it throws.
+template <class Torch, class Struct>
+typename Torch::Tensor take(Taken<Struct> taken, const How& how) {
+  const Struct& managed = *taken.owned.get();
+  if (!how.may_copy) reject_copied(managed);
+  const typename Torch::Source source = Torch::source_of(managed.dl_tensor);
+  if (!is_read_only(managed) || how.read_only == ReadOnly::allow) {
+    const DLTensor& tensor = managed.dl_tensor;
+    return Torch::template wrap<delete_managed<Struct>>(tensor, source, taken.owned.release());
+  }
+  if (how.read_only == ReadOnly::raise) {
+    throw BufferError("it is read-only, or cannot say that it is not, and a torch.Tensor can always be written to");
+  }
+  return Torch::copy_on_host(managed.dl_tensor, source);
+}
+
+}  // namespace detail
+
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
+}  // namespace v1_3
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_CHECKED_HPP_
+
 #include "dlpackgen_backend.h"
 #include "stream.hpp"
 
@@ -45,7 +361,7 @@ inline void reject_other_owner(const dlpackgen_backend& table, DLDevice said, co
   if (info.bytes != 0 && before + bytes > info.bytes) owner_of(table, said, begin + bytes - 1);
 }
 
-// Tensors on the CPU are nobody's to ask about, nor are those without elements.
+// No driver is queried about tensors on the CPU, nor are those without elements.
 inline void check_owner(const DLTensor& tensor, const Elements& elements) {
   const dlpackgen_backend* const table = used_device.load(std::memory_order_acquire);
   if (table == nullptr || tensor.device.device_type == kDLCPU) return;
@@ -67,7 +383,7 @@ inline void keep_for_torch(DLManagedTensorVersioned* managed) noexcept {
   }
 }
 
-// Whoever lets go of a tensor has queued the last work on it before, on the stream that
+// The owner of a tensor has queued the last work on it before, on the stream that
 // is torch's then; DLPack's deleter has no stream.
 template <void (*deleter)(void*)>
 void delete_after_work(void* context) {

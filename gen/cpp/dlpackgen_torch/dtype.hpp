@@ -8,7 +8,39 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_DTYPE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_DTYPE_HPP_
 
-#include "base.hpp"
+/**
+ * \file base.hpp
+ * What every header of this folder begins with: those of target cpp, and the
+ * namespace dlpackgen::pytorch. They are for C++17 and newer (torch 2.15 wants C++20)
+ * and are compiled against libtorch: what is built of them serves that minor
+ * version of torch alone.
+ *
+ * What stands in the namespace is hidden: two modules of one process may be built
+ * of different copies, and must not share them.
+ */
+#ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+
+#include <dlpackgen/error.hpp>
+
+#if defined(__GNUC__)
+#define DLPACKGEN_PYTORCH_HIDDEN __attribute__((visibility("hidden")))
+#define DLPACKGEN_PYTORCH_FAST inline __attribute__((always_inline))
+#define DLPACKGEN_PYTORCH_SLOW inline __attribute__((noinline, cold))
+#else
+#define DLPACKGEN_PYTORCH_HIDDEN
+#define DLPACKGEN_PYTORCH_FAST inline
+#define DLPACKGEN_PYTORCH_SLOW inline
+#endif
+
+// Found at a fixed offset: glibc keeps room for a few words of libraries that come late.
+#if defined(__GNUC__) && defined(__GLIBC__)
+#define DLPACKGEN_PYTORCH_THREAD __attribute__((tls_model("initial-exec"))) thread_local
+#else
+#define DLPACKGEN_PYTORCH_THREAD thread_local
+#endif
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
 
 // Built for the stable ABI, none of the headers of c10/ may be used.
 #ifdef TORCH_TARGET_VERSION

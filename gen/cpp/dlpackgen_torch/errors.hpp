@@ -8,7 +8,82 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_ERRORS_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_ERRORS_HPP_
 
-#include "exceptions.hpp"
+/**
+ * \file exceptions.hpp
+ * What is thrown for tensors that cannot be had, whichever ABI of torch is used.
+ */
+#ifndef DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
+
+/**
+ * \file base.hpp
+ * What every header of this folder begins with: those of target cpp, and the
+ * namespace dlpackgen::pytorch. They are for C++17 and newer (torch 2.15 wants C++20)
+ * and are compiled against libtorch: what is built of them serves that minor
+ * version of torch alone.
+ *
+ * What stands in the namespace is hidden: two modules of one process may be built
+ * of different copies, and must not share them.
+ */
+#ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+
+#include <dlpackgen/error.hpp>
+
+#if defined(__GNUC__)
+#define DLPACKGEN_PYTORCH_HIDDEN __attribute__((visibility("hidden")))
+#define DLPACKGEN_PYTORCH_FAST inline __attribute__((always_inline))
+#define DLPACKGEN_PYTORCH_SLOW inline __attribute__((noinline, cold))
+#else
+#define DLPACKGEN_PYTORCH_HIDDEN
+#define DLPACKGEN_PYTORCH_FAST inline
+#define DLPACKGEN_PYTORCH_SLOW inline
+#endif
+
+// Found at a fixed offset: glibc keeps room for a few words of libraries that come late.
+#if defined(__GNUC__) && defined(__GLIBC__)
+#define DLPACKGEN_PYTORCH_THREAD __attribute__((tls_model("initial-exec"))) thread_local
+#else
+#define DLPACKGEN_PYTORCH_THREAD thread_local
+#endif
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+
+#include <stdexcept>
+
+namespace dlpackgen {
+DLPACKGEN_V1_3_INLINE namespace v1_3 {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
+
+/** A tensor that cannot be had, with the reason: BufferError in Python. */
+class BufferError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/** An object of another kind than expected: TypeError in Python. */
+class TypeError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+
+inline constexpr const char negated[] = "its memory holds the negated values: pass resolve_neg()";
+inline constexpr const char conjugated[] = "its memory holds the conjugated values: pass resolve_conj()";
+inline constexpr const char without_memory[] =
+    "it has elements and no memory: its storage was freed, or it stands for a tensor (functionalized, fake or all zeros)";
+inline constexpr const char unnamed[] = "its elements are of a type that DLPack has no name for";
+inline constexpr const char recording[] =
+    "it requires grad, which the result would not record: pass detach(), or call this under torch.no_grad()";
+
+}  // namespace detail
+
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
+}  // namespace v1_3
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
 
 #include <torch/csrc/Exceptions.h>
 #include <dlpackgen/exceptions.hpp>

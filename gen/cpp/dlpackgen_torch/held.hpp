@@ -3,15 +3,79 @@
 /**
  * \file held.hpp
  * Managed tensors that hold an object of Python, and not the storage of its tensor:
- * no reference count is atomic, which makes them quicker. But whoever holds an object
+ * no reference count is atomic, which makes them quicker. But a holder of an object
  * does not hold its memory: `t.data = other`, `t.set_()` and `t.resize_()` free what
- * was exported. They are for exports during which nobody does that, such as those of
+ * was exported. They are for exports during which that does not happen, such as those of
  * a call, and nothing uses them that does not ask for them by name.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_HELD_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_HELD_HPP_
 
-#include "gil.hpp"
+/**
+ * \file gil.hpp
+ * Whether a thread may touch objects of Python.
+ */
+#ifndef DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
+
+/**
+ * \file base.hpp
+ * What every header of this folder begins with: those of target cpp, and the
+ * namespace dlpackgen::pytorch. They are for C++17 and newer (torch 2.15 wants C++20)
+ * and are compiled against libtorch: what is built of them serves that minor
+ * version of torch alone.
+ *
+ * What stands in the namespace is hidden: two modules of one process may be built
+ * of different copies, and must not share them.
+ */
+#ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+
+#include <dlpackgen/error.hpp>
+
+#if defined(__GNUC__)
+#define DLPACKGEN_PYTORCH_HIDDEN __attribute__((visibility("hidden")))
+#define DLPACKGEN_PYTORCH_FAST inline __attribute__((always_inline))
+#define DLPACKGEN_PYTORCH_SLOW inline __attribute__((noinline, cold))
+#else
+#define DLPACKGEN_PYTORCH_HIDDEN
+#define DLPACKGEN_PYTORCH_FAST inline
+#define DLPACKGEN_PYTORCH_SLOW inline
+#endif
+
+// Found at a fixed offset: glibc keeps room for a few words of libraries that come late.
+#if defined(__GNUC__) && defined(__GLIBC__)
+#define DLPACKGEN_PYTORCH_THREAD __attribute__((tls_model("initial-exec"))) thread_local
+#else
+#define DLPACKGEN_PYTORCH_THREAD thread_local
+#endif
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+
+#include <Python.h>
+
+namespace dlpackgen {
+DLPACKGEN_V1_3_INLINE namespace v1_3 {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
+namespace detail {
+
+// PyGILState_Check() always returns 1 once there has been another interpreter.
+inline bool holds_the_gil() noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyThreadState* const current = PyThreadState_GetUnchecked();
+#else
+  PyThreadState* const current = _PyThreadState_UncheckedGet();
+#endif
+  return current != nullptr && current == PyGILState_GetThisThreadState();
+}
+
+}  // namespace detail
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
+}  // namespace v1_3
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
+
 #include "owned.hpp"
 
 #include <torch/csrc/autograd/python_variable.h>
@@ -68,7 +132,7 @@ inline DLManagedTensorVersioned* hold_object(PyObject* object, const DLTensor& v
 }  // namespace detail
 
 /**
- * A managed tensor over the memory of the tensor in an object of Python, for whoever
+ * A managed tensor over the memory of the tensor in an object of Python, for a caller that
  * calls its deleter: on any thread, which takes the GIL unless it has it, and leaks
  * once Python ends. Wants the GIL. Shape and strides (elements) are its own.
  *

@@ -10,7 +10,43 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_INSTALL_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_INSTALL_HPP_
 
-#include "adopted.hpp"
+/**
+ * \file adopted.hpp
+ * How modules over dlpackgen_python read a torch.Tensor without the stable shim:
+ * install() puts it onto the type, where they find it.
+ */
+#ifndef DLPACKGEN_V1_3_PYTORCH_ADOPTED_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_ADOPTED_HPP_
+
+#include "table.hpp"
+
+namespace dlpackgen {
+DLPACKGEN_V1_3_INLINE namespace v1_3 {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
+namespace detail {
+
+// 0 for a tensor that it has read, with shape and strides in numbers, which has room for 64
+// of each; 1 for what the other routes must look at, which know what to say of it. Sets no
+// exception.
+[[gnu::flatten]] inline int read_quickly(void* object, int writable, DLTensor* out, std::int64_t* numbers) noexcept {
+  PyObject* const found = static_cast<PyObject*>(object);
+  if (!THPVariable_CheckExact(found)) return 1;
+  c10::TensorImpl& impl = *THPVariable_Unpack(found).unsafeGetTensorImpl();
+  try {
+    if (impl.autograd_meta() != nullptr && impl.requires_grad()) return 1;
+    return !(writable != 0 ? read_plain<Access::write>(impl, *out, Copied{numbers})
+                           : read_plain<Access::read>(impl, *out, Copied{numbers}));
+  } catch (...) {
+    return 1;
+  }
+}
+
+}  // namespace detail
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
+}  // namespace v1_3
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_ADOPTED_HPP_
 
 #include <pybind11/pybind11.h>
 

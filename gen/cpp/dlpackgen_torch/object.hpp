@@ -9,8 +9,496 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_OBJECT_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_OBJECT_HPP_
 
-#include "offered.hpp"
+/**
+ * \file offered.hpp
+ * What objects of Python offer of DLPack: a table of their type, or the capsule of
+ * __dlpack__. Torch is what makes the tensors, as in checked.hpp. Every function here
+ * wants the GIL.
+ */
+#ifndef DLPACKGEN_V1_3_PYTORCH_OFFERED_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_OFFERED_HPP_
+
 #include "table.hpp"
+
+/**
+ * \file queries.hpp
+ * What objects of Python are asked before their tensors are taken, and what becomes of
+ * the exceptions that they raise. Any of it may run code of Python: nothing that is
+ * checked here may be taken for granted by what comes later. Every function here wants
+ * the GIL.
+ */
+#ifndef DLPACKGEN_V1_3_PYTORCH_QUERIES_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_QUERIES_HPP_
+
+#include <pybind11/pybind11.h>
+
+#include <cstring>
+#include <string>
+
+namespace dlpackgen {
+DLPACKGEN_V1_3_INLINE namespace v1_3 {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
+namespace detail {
+
+namespace py = pybind11;
+
+inline PyObject* intern(const char* name) {
+  PyObject* const made = PyUnicode_InternFromString(name);
+  if (made == nullptr) throw py::error_already_set();
+  return made;
+}
+
+// Made once, and kept for ever: a name that is made anew is in no cache of Python's.
+struct Names {
+  PyObject* table = intern("__dlpack_c_exchange_api__");
+  PyObject* capsule = intern("__dlpack__");
+  PyObject* device = intern("__dlpack_device__");
+  PyObject* stream = intern("stream");
+  PyObject* version = intern("max_version");
+  PyObject* mask = intern("mask");
+  PyObject* filled = intern("filled");
+  PyObject* is_neg = intern("is_neg");
+  PyObject* is_conj = intern("is_conj");
+  PyObject* requires_grad = intern("requires_grad");
+  PyObject* stop_gradient = intern("stop_gradient");
+  PyObject* is_dense = intern("is_dense");
+  PyObject* value = intern("value");
+};
+
+inline const Names& names() {
+  static const Names all;
+  return all;
+}
+
+// pybind11 itself ends the process when Python has no memory for a dict or a tuple.
+inline py::object made(PyObject* object) {
+  if (object == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
+inline py::object optional(PyObject* object, PyObject* name) {
+  PyObject* const found = PyObject_GetAttr(object, name);
+  if (found == nullptr && !PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
+  if (found == nullptr) PyErr_Clear();
+  return py::reinterpret_steal<py::object>(found);
+}
+
+// Looks in Python's cache of what types have, which takes a few nanoseconds.
+inline bool has(PyTypeObject* type, PyObject* name) noexcept { return _PyType_Lookup(type, name) != nullptr; }
+
+inline bool is_true(const py::object& answer) {
+  const int truth = PyObject_IsTrue(answer.ptr());
+  if (truth < 0) throw py::error_already_set();
+  return truth != 0;
+}
+
+inline bool ask(PyObject* object, PyObject* method) { return is_true(made(PyObject_CallMethodNoArgs(object, method))); }
+
+// The last part of the name of a type, without running its metaclass.
+inline const char* name_of(const PyTypeObject* type) noexcept {
+  const char* const dot = std::strrchr(type->tp_name, '.');
+  return dot == nullptr ? type->tp_name : dot + 1;
+}
+
+// Exhausted resources and what is no Exception, such as KeyboardInterrupt, are not about
+// the tensor; a BufferError is what the producer should raise.
+inline bool is_about_the_tensor(const py::error_already_set& error) {
+  PyObject* const others[] = {PyExc_BufferError, PyExc_MemoryError, PyExc_RecursionError};
+  for (PyObject* const other : others) {
+    if (error.matches(other)) return false;
+  }
+  return error.matches(PyExc_Exception);
+}
+
+// A BufferError with the producer's own exception as its cause, as the array API wants it
+// (`__dlpack__`, "Raises"). A class in place of an object is a TypeError, and stays one.
+[[noreturn]] DLPACKGEN_PYTORCH_SLOW void throw_not_exported(PyObject* object, const py::error_already_set& error) {
+  if (PyType_Check(object) != 0 || !is_about_the_tensor(error)) throw error;
+  py::object text = py::reinterpret_steal<py::object>(PyObject_Str(error.value().ptr()));
+  if (!text) {  // a __str__ that raises
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) throw py::error_already_set();
+    PyErr_Clear();
+    text = made(PyUnicode_FromString(name_of(Py_TYPE(error.value().ptr()))));
+  }
+  PyErr_Format(PyExc_BufferError, "%.200s was not exported: %U", name_of(Py_TYPE(object)), text.ptr());
+  const py::error_already_set rejected;
+  PyException_SetCause(rejected.value().ptr(), py::object(error.value()).release().ptr());
+  throw rejected;
+}
+
+// Runs what asks a producer for its tensor.
+template <class Call>
+auto asked_of(PyObject* object, Call call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const py::error_already_set& error) {
+    throw_not_exported(object, error);
+  }
+}
+
+// What a module has, where it was imported; nothing where not.
+inline py::object imported(const char* module, const char* name) {
+  const py::object key = made(PyUnicode_FromString(module));
+  const py::object found = py::reinterpret_steal<py::object>(PyImport_GetModule(key.ptr()));
+  if (!found && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return found ? optional(found.ptr(), made(PyUnicode_FromString(name)).ptr()) : found;
+}
+
+inline bool paddle_records() {
+  const py::object is_recording = imported("paddle", "is_grad_enabled");
+  return !is_recording || is_true(is_recording());
+}
+
+// Paddle's own table says nothing of gradients, and crashes on sparse tensors and on cleared
+// ones: that comes last, when no code of Python runs any more before the table does.
+inline void reject_like_paddle(PyObject* object) {
+  if (!is_true(made(PyObject_GetAttr(object, names().stop_gradient))) && paddle_records()) {
+    throw BufferError(
+        "its stop_gradient is False, and the result would not record gradients: pass detach(), or call this "
+        "under paddle.no_grad()");
+  }
+  if (has(Py_TYPE(object), names().is_dense) && !ask(object, names().is_dense)) {
+    throw BufferError("it has no dense memory: pass to_dense()");
+  }
+}
+
+template <class Torch>
+void reject_like_torch(PyObject* object) {
+  if (ask(object, names().is_neg)) throw BufferError(negated);
+  if (ask(object, names().is_conj)) throw BufferError(conjugated);
+  const py::object grad = optional(object, names().requires_grad);
+  if (grad && is_true(grad) && Torch::records_gradients()) throw BufferError(recording);
+}
+
+// Rejects tensors whose values or gradients their memory does not tell, by the rules of
+// modules over dlpackgen_python: masked arrays, and what is like tensors of torch or Paddle.
+template <class Torch>
+void reject_what_memory_lacks(PyObject* object) {
+  PyTypeObject* const type = Py_TYPE(object);
+  if (has(type, names().mask) && has(type, names().filled)) {
+    throw BufferError("some of its elements may be masked, which a tensor cannot say: pass filled(...)");
+  }
+  const bool is_like_paddle = has(type, names().stop_gradient);
+  if (has(type, names().is_neg) && has(type, names().is_conj)) reject_like_torch<Torch>(object);
+  if (is_like_paddle) reject_like_paddle(object);
+}
+
+// What a __torch_dispatch__ of its own makes of a tensor, only the dispatcher knows.
+inline void reject_dispatch(PyTypeObject* type, PyObject* tensor) {
+  static PyObject* const name = intern("__torch_dispatch__");
+  if (_PyType_Lookup(type, name) == _PyType_Lookup(reinterpret_cast<PyTypeObject*>(tensor), name)) return;
+  throw BufferError(std::string("it is a ") + name_of(type) +
+                    ", a subclass of torch.Tensor that defines __torch_dispatch__: wrap in torch.ops");
+}
+
+}  // namespace detail
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
+}  // namespace v1_3
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_QUERIES_HPP_
+
+#include <pybind11/pybind11.h>
+#include <dlpackgen/exchange.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace dlpackgen {
+DLPACKGEN_V1_3_INLINE namespace v1_3 {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
+namespace detail {
+
+// The tensor of a capsule is its consumer's from the moment on when the capsule has
+// its other name.
+template <class Struct>
+Struct* open(PyObject* capsule, const char* name, const char* used) {
+  void* const managed = PyCapsule_GetPointer(capsule, name);
+  if (managed == nullptr || PyCapsule_SetName(capsule, used) != 0) throw py::error_already_set();
+  return static_cast<Struct*>(managed);
+}
+
+inline bool has_own(PyTypeObject* type, PyObject* name) {
+#if PY_VERSION_HEX >= 0x030C0000
+  const py::object own = py::reinterpret_steal<py::object>(PyType_GetDict(type));
+#else
+  const py::object own = py::reinterpret_borrow<py::object>(type->tp_dict);
+#endif
+  const int found = own ? PyDict_Contains(own.ptr(), name) : 0;
+  if (found < 0) throw py::error_already_set();
+  return found != 0;
+}
+
+// Paddle's parameters are read by the table of its tensors, which they derive from.
+inline PyTypeObject* type_with_table(PyTypeObject* type) {
+  if (has_own(type, names().table) || !has(type, names().stop_gradient)) return type;
+  const py::object parameter = imported("paddle.base.framework", "EagerParamBase");
+  return parameter.ptr() == reinterpret_cast<PyObject*>(type) ? type->tp_base : type;
+}
+
+// A table of the type itself: one that it inherits does not know what it changes.
+inline ExchangeAPI table_of(PyTypeObject* derived) {
+  PyTypeObject* const type = type_with_table(derived);
+  if (!has_own(type, names().table)) return ExchangeAPI();
+  const py::object capsule = optional(reinterpret_cast<PyObject*>(type), names().table);
+  if (!capsule || !PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return ExchangeAPI();
+  const void* const header = PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api");
+  const Result<ExchangeAPI> found = ExchangeAPI::find(static_cast<const DLPackExchangeAPIHeader*>(header));
+  return found ? *found : ExchangeAPI();
+}
+
+// A member of an enumeration stands for its value; None is the only device of the CPU.
+inline long long number_in(PyObject* item, bool is_id_of_cpu) {
+  if (item == Py_None && is_id_of_cpu) return 0;
+  const py::object value = PyIndex_Check(item) ? py::object() : optional(item, names().value);
+  const long long number = PyLong_AsLongLong(value ? value.ptr() : item);
+  if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return number;
+}
+
+// A tuple or list of two, as __dlpack_device__ gives them: the type, and the id.
+inline std::optional<DLDevice> device_in(const py::object& answer) {
+  if (!PyTuple_Check(answer.ptr()) && !PyList_Check(answer.ptr())) return std::nullopt;
+  const py::object pair = made(PySequence_Tuple(answer.ptr()));  // since a list may change meanwhile
+  if (PyTuple_GET_SIZE(pair.ptr()) != 2) return std::nullopt;
+  const long long type = number_in(PyTuple_GET_ITEM(pair.ptr(), 0), false);
+  const long long id = number_in(PyTuple_GET_ITEM(pair.ptr(), 1), type == kDLCPU);
+  if (type != static_cast<std::int32_t>(type) || id != static_cast<std::int32_t>(id)) return std::nullopt;
+  return DLDevice{static_cast<DLDeviceType>(type), static_cast<std::int32_t>(id)};
+}
+
+// What a producer said of where its tensor is; old ones say nothing.
+using Said = std::optional<DLDevice>;
+
+inline Said said_by(PyObject* object) {
+  PyObject* const answer = PyObject_CallMethodNoArgs(object, names().device);
+  if (answer == nullptr && PyErr_ExceptionMatches(PyExc_AttributeError)) return PyErr_Clear(), std::nullopt;
+  const Said said = device_in(made(answer));
+  if (said) return said;
+  throw BufferError("its __dlpack_device__ does not give a pair of numbers, the type and the id of a device");
+}
+
+// Nothing made the elements safe to read on the stream of another device than was said.
+inline void reject_unsaid(DLDevice device, const Said& said) {
+  if (is_on_host(device)) return;
+  if (!said) {
+    throw BufferError("it has no __dlpack_device__(), but its __dlpack__() returned a tensor on device " +
+                      text_of(device) + " without a stream");
+  }
+  if (said->device_type != device.device_type || said->device_id != device.device_id) {
+    throw BufferError("its __dlpack_device__() declared " + text_of(*said) +
+                      ", but its __dlpack__() returned a tensor on device " + text_of(device));
+  }
+}
+
+// Where torch works, as __dlpack__ numbers it; NULL for what takes no stream.
+template <class Torch>
+py::object stream_for(const Said& said) {
+  const std::optional<std::uintptr_t> standard = said ? default_stream(said->device_type) : std::nullopt;
+  if (!standard) return py::object();
+  const auto stream = reinterpret_cast<std::uintptr_t>(Torch::current_stream(*said));
+  return made(PyLong_FromSize_t(stream == 0 ? *standard : stream));
+}
+
+// The names of arguments, made once; a producer never gets a dict of ours that it could change.
+struct Keywords {
+  py::object version = made(Py_BuildValue("(II)", abi_version.major, abi_version.minor));
+  py::object all = made(PyTuple_Pack(2, names().version, names().stream));
+  py::object only_version = made(PyTuple_Pack(1, names().version));
+  py::object only_stream = made(PyTuple_Pack(1, names().stream));
+};
+
+inline const Keywords& keywords() {
+  static const Keywords* const all = new Keywords();  // for ever, since Python may have ended before
+  return *all;
+}
+
+// Producers from before 1.0 know no version, and say TypeError.
+inline py::object call_capsule(const py::object& method, const py::object& stream) {
+  const Keywords& words = keywords();
+  PyObject* const given[] = {words.version.ptr(), stream.ptr()};
+  PyObject* const all = stream ? words.all.ptr() : words.only_version.ptr();
+  PyObject* const capsule = PyObject_Vectorcall(method.ptr(), given, 0, all);
+  if (capsule != nullptr) return made(capsule);
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
+  PyErr_Clear();
+  return made(PyObject_Vectorcall(method.ptr(), given + 1, 0, stream ? words.only_stream.ptr() : nullptr));
+}
+
+template <class Torch>
+py::object ask_capsule(PyObject* object, Said& said) {
+  const py::object method = optional(object, names().capsule);
+  if (!method) throw TypeError("expected a tensor, or a capsule with one: the object has no __dlpack__");
+  said = said_by(object);
+  return call_capsule(method, stream_for<Torch>(said));
+}
+
+// What a table gives is not waited for, so it must come on the stream that is used.
+template <class Torch>
+void reject_other_stream(const ExchangeAPI& table, DLDevice device) {
+  if (is_on_host(device)) return;
+  const Result<void*> theirs = table.current_work_stream(device);
+  if (!theirs && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  if (!theirs) throw BufferError("its library does not tell its stream");
+  PyErr_Clear();
+  if (*theirs != Torch::current_stream(device)) throw BufferError("its stream differs from torch's current stream");
+}
+
+// An exception that a table left although it succeeded is not ours to keep.
+inline DLManagedTensorVersioned* own_by_table(const ExchangeAPI& table, PyObject* object) {
+  DLManagedTensorVersioned* managed = nullptr;
+  if (table.get()->managed_tensor_from_py_object_no_sync(object, &managed) != 0) {
+    if (PyErr_Occurred() == nullptr) throw BufferError("its exchange table failed, and does not say why");
+    throw py::error_already_set();
+  }
+  PyErr_Clear();
+  if (managed == nullptr) throw BufferError("its exchange table gave no tensor");
+  return managed;
+}
+
+template <class Torch>
+typename Torch::Tensor take_from(const ExchangeAPI& table, PyObject* object, const How& how) {
+  auto taken = received(asked_of(object, [&] { return own_by_table(table, object); }));
+  reject_other_stream<Torch>(table, taken.owned.view().device());
+  return take<Torch>(std::move(taken), how);
+}
+
+// Takes the tensor out of a capsule; checks no device that was not declared.
+template <class Torch, class Struct>
+typename Torch::Tensor take_out(PyObject* capsule, const char* name, const char* used, const How& how,
+                                const Said* said) {
+  auto taken = received(open<Struct>(capsule, name, used));
+  if (said != nullptr) reject_unsaid(taken.owned.view().device(), *said);
+  return take<Torch>(std::move(taken), how);
+}
+
+inline constexpr const char no_capsule[] = "expected a capsule whose tensor has not been consumed";
+
+template <class Torch>
+typename Torch::Tensor from_capsule(PyObject* capsule, const How& how, const Said* said = nullptr) {
+  if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+    return take_out<Torch, DLManagedTensorVersioned>(capsule, "dltensor_versioned", "used_dltensor_versioned", how,
+                                                     said);
+  }
+  if (PyCapsule_IsValid(capsule, "dltensor")) {
+    return take_out<Torch, DLManagedTensor>(capsule, "dltensor", "used_dltensor", how, said);
+  }
+  if (said != nullptr) throw BufferError("its __dlpack__() did not return an unconsumed DLPack capsule");
+  throw TypeError(no_capsule);
+}
+
+// An object, and the type that it had when the call began: what was looked up on that type
+// must not be used for an object of another one.
+struct Typed {
+  PyObject* object;
+  py::object type;
+
+  explicit Typed(PyObject* given)
+      : object(given), type(py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(Py_TYPE(given)))) {}
+
+  void require_same_type() const {
+    if (reinterpret_cast<PyObject*>(Py_TYPE(object)) == type.ptr()) return;
+    throw BufferError("it became an object of another type during the call");
+  }
+};
+
+// What an object offers by its table, or else by __dlpack__.
+template <class Torch>
+typename Torch::Tensor from_export(const Typed& typed, const How& how) {
+  PyObject* const object = typed.object;
+  const auto type = reinterpret_cast<PyTypeObject*>(typed.type.ptr());
+  const ExchangeAPI table = asked_of(object, [&] { return table_of(type); });
+  typed.require_same_type();
+  if (table) return take_from<Torch>(table, object, how);
+  Said said;
+  const py::object capsule = asked_of(object, [&] { return ask_capsule<Torch>(object, said); });
+  return from_capsule<Torch>(capsule.ptr(), how, &said);
+}
+
+// What is no tensor of torch, which has its own way.
+template <class Torch>
+typename Torch::Tensor from_offer(PyObject* object, const How& how) {
+  if (PyCapsule_CheckExact(object)) return from_capsule<Torch>(object, how);
+  const Typed typed(object);
+  asked_of(object, [&] { reject_what_memory_lacks<Torch>(object); });
+  return from_export<Torch>(typed, how);
+}
+
+inline ReadOnly read_only_of(std::string_view wanted) {
+  if (wanted == "raise") return ReadOnly::raise;
+  if (wanted == "copy") return ReadOnly::copy;
+  if (wanted == "allow") return ReadOnly::allow;
+  throw py::value_error("read_only is 'raise', 'copy' or 'allow', not '" + std::string(wanted) + "'");
+}
+
+// The arguments of from_dlpack() in Python.
+struct Request {
+  PyObject* object;
+  PyObject* device;  // what torch.device() takes, or None
+  PyObject* copy;    // True, False or None
+  ReadOnly read_only;
+
+  // Memory that is copied afterwards may be read-only; without a copy, it must not be.
+  How how() const {
+    if (copy == Py_True) return How(ReadOnly::allow);
+    if (copy == Py_None) return How(read_only);
+    return How(read_only == ReadOnly::copy ? ReadOnly::raise : read_only, false);
+  }
+};
+
+inline Request request_in(PyObject* args, PyObject* keywords) {
+  static const char* const names[] = {"", "device", "copy", "read_only", nullptr};
+  Request found{nullptr, Py_None, Py_None, ReadOnly::raise};
+  const char* read_only = "raise";
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOs:from_dlpack", const_cast<char**>(names), &found.object,
+                                   &found.device, &found.copy, &read_only)) {
+    throw py::error_already_set();
+  }
+  if (found.copy != Py_None && !PyBool_Check(found.copy)) throw py::type_error("copy is True, False or None");
+  found.read_only = read_only_of(read_only);
+  return found;
+}
+
+// The device that torch makes tensors on where it is given this one: "cuda" is that of a number.
+inline py::object device_of(PyObject* device) {
+  return py::module_::import("torch").attr("empty")(0, py::arg("device") = py::handle(device)).attr("device");
+}
+
+// Other devices copy after the call: the memory must live until that is done.
+inline void finish_copy(const py::object& from) {
+  const py::object device = from.attr("device");
+  if (device.attr("type").cast<std::string>() == "cpu") return;
+  py::module_::import("torch").attr("accelerator").attr("synchronize")(device);
+}
+
+// Copies a tensor of torch where that is asked for, or where the device needs it.
+inline py::object placed(const py::object& made, const Request& wanted) {
+  py::object copy;
+  if (wanted.device != Py_None) {
+    const py::object device = device_of(wanted.device);
+    if (!device.equal(made.attr("device"))) {
+      if (wanted.copy == Py_False) {
+        throw BufferError("it is on another device than device=, and copy=False does not allow a copy");
+      }
+      copy = made.attr("to")(device);
+    }
+  }
+  if (!copy && wanted.copy == Py_True) copy = made.attr("clone")();
+  if (!copy) return made;
+  finish_copy(made);
+  return copy;
+}
+
+}  // namespace detail
+
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
+}  // namespace v1_3
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_OFFERED_HPP_
 
 #include <ATen/core/grad_mode.h>
 
@@ -63,7 +551,7 @@ inline at::Tensor from_derived(PyObject* object, const How& how) {
 }  // namespace detail
 
 /**
- * Takes the tensor out of a capsule that nobody has taken it from, of either name.
+ * Takes the tensor out of an unconsumed capsule, of either name.
  *
  * \throws as take(), or python_error for what is no such capsule.
  */

@@ -3,13 +3,123 @@
 /**
  * \file owned.hpp
  * Managed tensors out of an at::Tensor. They own its storage, and not the tensor:
- * `t.data = other` and resize_() change that under whoever holds it. Shape and
+ * `t.data = other` and resize_() change that under its holder. Shape and
  * strides are copies.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_OWNED_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_OWNED_HPP_
 
-#include "pool.hpp"
+/**
+ * \file pool.hpp
+ * Blocks for managed tensors, kept by each thread for its next export: a block may
+ * be freed by another thread than the one that took it, and after either has ended.
+ */
+#ifndef DLPACKGEN_V1_3_PYTORCH_POOL_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_POOL_HPP_
+
+/**
+ * \file base.hpp
+ * What every header of this folder begins with: those of target cpp, and the
+ * namespace dlpackgen::pytorch. They are for C++17 and newer (torch 2.15 wants C++20)
+ * and are compiled against libtorch: what is built of them serves that minor
+ * version of torch alone.
+ *
+ * What stands in the namespace is hidden: two modules of one process may be built
+ * of different copies, and must not share them.
+ */
+#ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+
+#include <dlpackgen/error.hpp>
+
+#if defined(__GNUC__)
+#define DLPACKGEN_PYTORCH_HIDDEN __attribute__((visibility("hidden")))
+#define DLPACKGEN_PYTORCH_FAST inline __attribute__((always_inline))
+#define DLPACKGEN_PYTORCH_SLOW inline __attribute__((noinline, cold))
+#else
+#define DLPACKGEN_PYTORCH_HIDDEN
+#define DLPACKGEN_PYTORCH_FAST inline
+#define DLPACKGEN_PYTORCH_SLOW inline
+#endif
+
+// Found at a fixed offset: glibc keeps room for a few words of libraries that come late.
+#if defined(__GNUC__) && defined(__GLIBC__)
+#define DLPACKGEN_PYTORCH_THREAD __attribute__((tls_model("initial-exec"))) thread_local
+#else
+#define DLPACKGEN_PYTORCH_THREAD thread_local
+#endif
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+
+#include <cstddef>
+#include <new>
+
+namespace dlpackgen {
+DLPACKGEN_V1_3_INLINE namespace v1_3 {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
+namespace detail {
+
+// The most blocks that a thread keeps.
+inline constexpr int pool_limit = 256;
+
+template <class Block>
+class Pool {
+ public:
+  // Room for a Block; throws std::bad_alloc.
+  static void* take() {
+    if (kept_.first == nullptr) return ::operator new(sizeof(Block));
+    Room* const room = kept_.first;
+    kept_.first = room->next;
+    --kept_.count;
+    return room;
+  }
+
+  static void give(void* block) noexcept {
+    if (kept_.state != State::open && !open()) return ::operator delete(block);
+    if (kept_.count >= pool_limit) return ::operator delete(block);
+    kept_.first = ::new (block) Room{kept_.first};
+    ++kept_.count;
+  }
+
+ private:
+  struct Room {
+    Room* next;
+  };
+  enum class State : char { fresh, open, closed };
+
+  // Without constructor and destructor, so that it is there as long as the thread
+  // itself: what ends later than the Closer gives its blocks back to the heap.
+  struct Kept {
+    Room* first;
+    int count;
+    State state;
+  };
+
+  struct Closer {
+    ~Closer() {
+      kept_.state = State::closed;
+      while (kept_.first != nullptr) ::operator delete(take());
+    }
+  };
+
+  static DLPACKGEN_PYTORCH_SLOW bool open() noexcept {
+    if (kept_.state == State::closed) return false;
+    thread_local Closer closer;
+    static_cast<void>(closer);
+    kept_.state = State::open;
+    return true;
+  }
+
+  static inline DLPACKGEN_PYTORCH_THREAD Kept kept_{nullptr, 0, State::fresh};
+};
+
+}  // namespace detail
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
+}  // namespace v1_3
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_POOL_HPP_
+
 #include "read.hpp"
 
 #include <c10/core/impl/COW.h>
@@ -76,7 +186,7 @@ Exported<Kept> make_export(Keep keep) {
 }
 
 // Memory that is shared until it is written to must outlive its last other owner,
-// who would write to it in place: another lazy clone is an owner that never does.
+// to write to it in place: another lazy clone is an owner that never does.
 DLPACKGEN_PYTORCH_SLOW c10::Storage share_lazily(const c10::Storage& storage) {
   auto clone = c10::impl::cow::lazy_clone_storage(*storage.unsafeGetStorageImpl());
   if (!clone) throw BufferError("its memory is shared until it is written to, and cannot be held: pass clone()");
@@ -139,7 +249,7 @@ DLPACKGEN_PYTORCH_SLOW DLManagedTensorVersioned* own_other(const at::Tensor& ten
 }  // namespace detail
 
 /**
- * A managed tensor over the memory of a tensor, for whoever calls its deleter: on
+ * A managed tensor over the memory of a tensor, for a caller of its deleter: on
  * any thread, with or without the GIL. It has its own shape and strides (elements).
  * With Access::read it carries the flag that says so.
  *

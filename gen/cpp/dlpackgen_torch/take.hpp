@@ -9,7 +9,6 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_TAKE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_TAKE_HPP_
 
-#include "checked.hpp"
 #include "device.hpp"
 #include "owned.hpp"
 #include "stream.hpp"

@@ -7,9 +7,9 @@ package dlpack
 
 import "unsafe"
 
-// BorrowTensor gives a view of a tensor that somebody else owns, such as an argument that C passes
+// BorrowTensor gives a view of a tensor with another owner, such as an argument that C passes
 // as a DLTensor *. It is valid as long as the struct and the memory are. The struct has no flags:
-// the caller passes them, [FlagReadOnly] where nobody may write. The strides may be absent.
+// the caller passes them, [FlagReadOnly] where writing is forbidden. The strides may be absent.
 //
 // What cannot be a tensor is rejected with [ErrArgument], [ErrShape], [ErrDataType] or [ErrData].
 func BorrowTensor(p *DLTensor, flags Flags) (Tensor, error) {

@@ -28,8 +28,8 @@ type Flags uint64
 const (
 	// The consumer must not write to the data.
 	FlagReadOnly Flags = 1 << 0
-	// The data was copied for this consumer, who alone may use it until the deleter
-	// runs.
+	// The data was copied for this consumer, which alone may use it until the
+	// deleter runs.
 	FlagIsCopied Flags = 1 << 1
 	// Elements narrower than a byte are padded instead of packed.
 	FlagIsSubbyteTypePadded Flags = 1 << 2

@@ -44,7 +44,7 @@ func leave(number uint64) {
 	delete(alive.traces, number)
 }
 
-// collected runs when nobody can release it any more.
+// collected runs when it is unreachable.
 func collected(number uint64) {
 	alive.mu.Lock()
 	defer alive.mu.Unlock()

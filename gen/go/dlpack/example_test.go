@@ -26,7 +26,7 @@ func padded() (*dlpack.Managed, error) {
 	return dlpack.Import(pointer)
 }
 
-// A tensor goes to a consumer, who reads it and calls its deleter.
+// A tensor goes to a consumer, which reads it and calls its deleter.
 func Example() {
 	pointer, err := dlpack.Export([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	if err != nil {

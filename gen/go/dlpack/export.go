@@ -27,7 +27,7 @@ type ExportOptions struct {
 	// OnRelease is called once, when the consumer has called the deleter, on the
 	// thread that called it. Such a deleter must enter Go: from a thread that Go
 	// did not make it waits until the scheduler has room for it, however long all
-	// of GOMAXPROCS are busy, and its caller with it, who may hold a lock such as
+	// of GOMAXPROCS are busy, and its caller with it, which may hold a lock such as
 	// Python's. Without OnRelease no deleter ever waits; prefer that where Drain,
 	// or the collector, can do. A panic in it is logged and goes no further.
 	OnRelease func()
@@ -37,7 +37,7 @@ type ExportOptions struct {
 // consumer in any language. Without a shape it has one dimension; with one, its
 // extents must multiply to len(data).
 //
-// The caller owns the result and hands it to one consumer, who calls its deleter
+// The caller owns the result and hands it to one consumer, which calls its deleter
 // once, on any thread, for instance by putting it into a "dltensor_versioned"
 // capsule. Until then the slice is pinned and stays alive, even when Go has no
 // other pointer to it. The deleter never enters Go; the slice is unpinned by a

@@ -20,7 +20,7 @@ struct dlp_59225070_extra {
 };
 
 /* A slot is one exported tensor. Slots are never freed, so that a deleter called
- * twice finds a trap and not somebody else's memory. Deleters push them, and Go
+ * twice finds a trap and not other memory. Deleters push them, and Go
  * pops them, so a list's head counts its changes beside the number of the slot
  * on top: a pop that was overtaken shall not take the same number for the same
  * state. */

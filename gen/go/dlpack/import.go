@@ -31,7 +31,7 @@ import (
 // Managed owns a tensor that a producer handed over. Release it exactly when
 // its data is no longer needed; nothing is released by the garbage collector,
 // since slices from [Data] may outlive the Managed. Built with the tag
-// dlpackdebug, a program reports those that nobody released: see [Leaks].
+// dlpackdebug, a program reports those that were not released: see [Leaks].
 //
 // The zero Managed owns nothing, and [Managed.Init] fills it. A Managed must not
 // be copied.
@@ -113,7 +113,7 @@ func (m *Managed) InitLegacy(p *DLManagedTensor) error {
 	return nil
 }
 
-// adopt needs no atomic store: whoever shares a Managed with other goroutines
+// adopt needs no atomic store: sharing a Managed with other goroutines
 // does so after Init.
 func (m *Managed) adopt(address uintptr, legacy bool, t Tensor) {
 	m.address, m.legacy, m.tensor = address, legacy, t
@@ -152,7 +152,7 @@ func deleteNowLegacy(p *DLManagedTensor) {
 func (m *Managed) owns() bool { return atomic.LoadUintptr(&m.address) != 0 }
 
 // take ends the ownership, and gives the address of the producer's struct to the
-// one caller who ended it; 0 to all others.
+// one caller that ended it; 0 to all others.
 func (m *Managed) take() uintptr {
 	address := atomic.SwapUintptr(&m.address, 0)
 	if address != 0 {
@@ -169,7 +169,7 @@ func (m *Managed) Tensor() Tensor {
 	return m.tensor
 }
 
-// WritableTensor is [Managed.Tensor] for a caller who knows what a legacy struct
+// WritableTensor is [Managed.Tensor] for a caller that knows what a legacy struct
 // cannot say: that the memory may be written. It changes nothing about a tensor
 // whose producer, or [Managed.SetReadOnly], says that it is read-only.
 func (m *Managed) WritableTensor() Tensor {

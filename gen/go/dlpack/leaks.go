@@ -18,7 +18,7 @@ func (l Leak) String() string { return l.What + " made by\n" + l.Stack }
 // released until now, in the order in which it was made, in a program built with
 // the tag dlpackdebug; nil in any other. Such a program also logs each imported
 // tensor, each Batch and each Buffer that the collector finds to be unreachable before
-// somebody released it. Made for the end of a test; not for speed.
+// it was released. Made for the end of a test; not for speed.
 //
 // Of the tensors of a Buffer, those of which there is one at a time are not in
 // it, and an exported tensor that a consumer holds may be as it should be.

@@ -104,7 +104,7 @@ func (e *exporter) near(object unsafe.Pointer) *list {
 	return &e.lists[(goroutine*4+uintptr(object)>>6%4)%listCount]
 }
 
-// take gives a free slot, which nobody else has then.
+// take gives a free slot, which has no other user then.
 func (e *exporter) take(object unsafe.Pointer) (*slot, *slab, error) {
 	l := e.near(object)
 	if s, in := l.popGuessed(); s != nil {
@@ -133,7 +133,7 @@ func (e *exporter) takeNew(l *list) (*slot, *slab, error) {
 	return &in.slots[0], in, nil
 }
 
-// arm makes the next garbage collection sweep: an object that nobody points to
+// arm makes the next garbage collection sweep: an object without a pointer to it
 // has a cleanup that does it, and arms anew.
 func (e *exporter) arm() {
 	runtime.AddCleanup(new(*exporter), (*exporter).collected, e)

@@ -89,7 +89,7 @@ func stridesOf(t Tensor) []int64 {
 
 // owned is a tensor over a slice, whose memory and dimensions it keeps: mirrors
 // hold numbers, which the collector does not follow. It must lie on the heap, with
-// both, since nobody mends numbers when a stack moves: what makes one is not inlined.
+// both, since numbers are not adjusted when a stack moves: what makes one is not inlined.
 type owned struct {
 	tensor DLTensor
 	first  unsafe.Pointer

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// Tensor is a borrowed view of a tensor that somebody else owns. It is valid
+// Tensor is a borrowed view of a tensor with another owner. It is valid
 // until its owner releases it, and may be read by many goroutines at once. The
 // zero Tensor, which is also what a released [Managed] gives, has no
 // dimensions, no elements and no data.
@@ -39,7 +39,7 @@ func (t Tensor) DataType() DataType { return t.raw().DType }
 func (t Tensor) NDim() int { return int(t.raw().NDim) }
 
 // Flags are the producer's. A legacy or a borrowed tensor carries none: it has
-// [FlagReadOnly], since nobody says that it may be written.
+// [FlagReadOnly], since nothing declares it writable.
 func (t Tensor) Flags() Flags { return t.flags }
 
 // IsReadOnly tells whether writing is forbidden: by the producer, or since a legacy

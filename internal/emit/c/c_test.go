@@ -49,11 +49,7 @@ func TestSnapshots(t *testing.T) {
 		}
 		release, err := spec.Embedded().Release(info.Version)
 		require.NoError(t, err)
-		unfolded := Target
-		unfolded.Manifest = func(m *emit.Model) (emit.Manifest, error) {
-			made, err := Target.Manifest(m)
-			return made.Unfolded(), err
-		}
+		unfolded := emittest.Unfolded(Target)
 		rendered := emittest.Rendered(t, unfolded, &emit.Model{Release: release})
 		files, err := unfolded.Emit(&emit.Model{Release: release})
 		require.NoError(t, err)

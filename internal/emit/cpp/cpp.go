@@ -6,6 +6,7 @@ package cpp
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -47,40 +48,52 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 		Assets: append(made(m.Release), called...)}, errors.Join(err, checkNeeds(m.Release))
 }
 
-// folderOf lists a header for each thing that a user includes.
+// folderOf lists a header for each thing that a user includes. Parts that several of them have keep
+// their guards.
 func folderOf(r *spec.Release) []emit.Asset {
-	all := append(emit.Copies("cpp", folder, headers...), rendered(r, folder)...)
-	return append(all, emit.Asset{From: "cpp/builder.hpp", To: folder + "/builder.hpp", Parts: emit.Copies("cpp", "",
-		container)})
+	base, release := emit.Copies("cpp", "", "base.hpp"), releaseHeader(r, "")
+	with := func(name string, parts ...emit.Asset) emit.Asset {
+		return emit.Asset{From: "cpp/" + name, To: path.Join(folder, name), Guards: true, Parts: parts}
+	}
+	layout := layoutHeader(r, folder)
+	layout.Guards, layout.Parts = true, base
+	return append(emit.Copies("cpp", folder, headers...), layout, storageHeader(r, folder),
+		with("dtype.hpp", release, base[0]), with("error.hpp", base...), with("python_error.hpp", base...),
+		emit.Asset{From: "cpp/builder.hpp", To: folder + "/builder.hpp", Parts: emit.Copies("cpp", "", container)})
 }
 
 // single lists the one header. It keeps the guards of its parts, so that a program may
 // include both forms.
 func single(r *spec.Release) []emit.Asset {
-	parts := append(emit.Copies("cpp", "", append([]string{"builder.hpp", container}, headers...)...),
-		rendered(r, "")...)
+	parts := append(emit.Copies("cpp", "", slices.Concat(withParts, []string{"base.hpp", container}, headers)...),
+		layoutHeader(r, ""), releaseHeader(r, ""), storageHeader(r, ""))
 	return []emit.Asset{{From: "cpp/single.hpp", To: "dlpackgen.hpp", Main: true, Guards: true, Parts: parts}}
 }
 
-// rendered lists the headers that the spec decides.
-func rendered(r *spec.Release, folder string) []emit.Asset {
-	return []emit.Asset{
-		{From: "cpp/layout.hpp.tmpl", To: path.Join(folder, "layout.hpp"), View: viewLayout(r)},
-		{From: "cpp/release.hpp.tmpl", To: path.Join(folder, "release.hpp"), View: viewRelease(r)},
-		{From: "cpp/storage.hpp.tmpl", To: path.Join(folder, "storage.hpp"), View: viewStorage(r)},
-	}
+// The headers that the spec decides.
+func layoutHeader(r *spec.Release, folder string) emit.Asset {
+	return emit.Asset{From: "cpp/layout.hpp.tmpl", To: path.Join(folder, "layout.hpp"), View: viewLayout(r)}
+}
+
+func releaseHeader(r *spec.Release, folder string) emit.Asset {
+	return emit.Asset{From: "cpp/release.hpp.tmpl", To: path.Join(folder, "release.hpp"), View: viewRelease(r)}
+}
+
+func storageHeader(r *spec.Release, folder string) emit.Asset {
+	return emit.Asset{From: "cpp/storage.hpp.tmpl", To: path.Join(folder, "storage.hpp"), View: viewStorage(r)}
 }
 
 // container is a part of builder.hpp alone.
 const container = "container.hpp"
 
-// headers are those that the spec does not decide.
+// withParts are the copied headers that have parts.
+var withParts = []string{"builder.hpp", "dtype.hpp", "error.hpp", "python_error.hpp"}
+
+// headers are the other ones that the spec does not decide.
 var headers = []string{
-	"all.hpp", "argument.hpp", "array_view.hpp", "base.hpp", "bound.hpp", "complex.hpp",
-	"core.hpp", "dtype.hpp", "eigen.hpp", "error.hpp", "exceptions.hpp", "exchange.hpp", "managed.hpp",
-	"mdspan.hpp", "message.hpp", "nanobind.hpp", "packed.hpp", "producer.hpp", "pybind11.hpp",
-	"python.hpp", "python_error.hpp", "signature.hpp", "span.hpp",
-	"stdfloat.hpp", "tensor_view.hpp", "validate.hpp",
+	"all.hpp", "argument.hpp", "array_view.hpp", "bound.hpp", "complex.hpp", "core.hpp", "eigen.hpp", "exceptions.hpp",
+	"exchange.hpp", "managed.hpp", "mdspan.hpp", "message.hpp", "nanobind.hpp", "packed.hpp", "producer.hpp",
+	"pybind11.hpp", "python.hpp", "signature.hpp", "span.hpp", "stdfloat.hpp", "tensor_view.hpp", "validate.hpp",
 }
 
 // names are those that every template puts in.

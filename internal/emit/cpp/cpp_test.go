@@ -44,8 +44,9 @@ func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
 			continue
 		}
 		archive := &txtar.Archive{Comment: fmt.Appendf(nil, "Target cpp for DLPack %s.\n", version)}
-		headers := emitted(t, emittest.Release(t, version))
-		rendered := emittest.Rendered(t, Target, &emit.Model{Release: emittest.Release(t, version)})
+		unfolded, m := emittest.Unfolded(Target), &emit.Model{Release: emittest.Release(t, version)}
+		files, err := unfolded.Emit(m)
+		headers, rendered := emittest.Texts(t, files, err), emittest.Rendered(t, unfolded, m)
 		for _, name := range slices.Sorted(maps.Keys(rendered)) {
 			archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(headers[name])})
 		}

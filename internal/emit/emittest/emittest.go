@@ -48,6 +48,16 @@ func Emitted(t *testing.T, target emit.Target, src string, options map[string]st
 	return all, err
 }
 
+// Unfolded is a target that makes each part as a file.
+func Unfolded(target emit.Target) emit.Target {
+	whole := target.Manifest
+	target.Manifest = func(m *emit.Model) (emit.Manifest, error) {
+		made, err := whole(m)
+		return made.Unfolded(), err
+	}
+	return target
+}
+
 // Rendered returns the paths of what the spec or the config decides: snapshots hold those. One
 // test compares the copies with their sources.
 func Rendered(t *testing.T, target emit.Target, m *emit.Model) map[string]bool {

@@ -223,7 +223,7 @@ func (b *binding) dataTypeOf(f *jen.File, all []element) {
 // kinds is a power of two above all values of reflect.Kind.
 const kinds = 32
 
-// loads renders the way from a data type to a Go value, for those who learn the
+// loads renders the way from a data type to a Go value, for callers that learn the
 // type at run time.
 func (b *binding) loads(f *jen.File, all []element) {
 	comment(f.Group, "value makes an element of the bytes in which it lies; nil for a data type that has no Go type.")

@@ -113,7 +113,7 @@ func (b *binding) probes() string {
 	return out.String()
 }
 
-// guard renders a function that nobody calls, for the compiler alone.
+// guard renders a function that is never called, for the compiler alone.
 func guard(f *jen.File, what string, fill func(*jen.Group)) {
 	comment(f.Group,
 		what+

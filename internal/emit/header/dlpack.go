@@ -158,7 +158,7 @@ func pythonRule(r *spec.Release, structName string) string {
 }
 
 func capsuleRule(c spec.CapsuleNames) string {
-	return fmt.Sprintf("In Python it is a capsule named %q; who takes it over renames that to %q.", c.Fresh, c.Used)
+	return fmt.Sprintf("In Python it is a capsule named %q; its consumer renames that to %q.", c.Fresh, c.Used)
 }
 
 func exchangeRule(p spec.Python) string {

@@ -47,5 +47,6 @@ func dtypes(r *spec.Release) emit.Asset {
 			v.Types = append(v.Types, element{d.Torch.Type, d.Code, d.Bits, d.Lanes * d.Torch.Lanes})
 		}
 	}
-	return emit.Asset{From: "torch/dtype.hpp.tmpl", To: folder + "dtype.hpp", View: v}
+	return emit.Asset{From: "torch/dtype.hpp.tmpl", To: folder + "dtype.hpp", View: v, Guards: true,
+		Parts: emit.Copies("torch", "", "base.hpp")}
 }

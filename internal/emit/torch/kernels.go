@@ -11,8 +11,11 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// kernelTemplates are made where the config has kernels, and only there.
-var kernelTemplates = []string{"described_kernels.cpp.tmpl", "described_operators.hpp.tmpl"}
+// kernelParts are what only described_operators.hpp includes.
+var kernelParts = []string{
+	"arguments.hpp", "base.hpp", "batched.hpp", "bits.hpp", "borrowed.hpp", "derivative.hpp", "described.hpp",
+	"kernel.hpp", "registration.hpp",
+}
 
 // kernelView is what the templates of kernels show.
 type kernelView struct {
@@ -91,7 +94,11 @@ func kernelAssets(m *emit.Model) ([]emit.Asset, error) {
 		}
 		view.Namespaces = place(view.Namespaces, k)
 	}
-	return emit.Showing(view, emit.Copies("torch/kernels", folder, kernelTemplates...)), errors.Join(errs...)
+	return []emit.Asset{
+		{From: "torch/kernels/described_kernels.cpp.tmpl", To: folder + "described_kernels.cpp", View: view},
+		{From: "torch/kernels/described_operators.hpp.tmpl", To: folder + "described_operators.hpp", View: view,
+			Guards: true, Parts: emit.Copies("torch", "", kernelParts...)},
+	}, errors.Join(errs...)
 }
 
 // place files a kernel under its namespace and its dispatch keys; one whose backward saves results

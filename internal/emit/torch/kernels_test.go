@@ -14,10 +14,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// emitted gives the files for descriptions of kernels by their paths.
+// emitted gives the files for descriptions of kernels by their paths, and each part as a file.
 func emitted(t *testing.T, src string) (map[string]string, error) {
 	t.Helper()
-	return emittest.Emitted(t, Target, src, nil)
+	return emittest.Emitted(t, emittest.Unfolded(Target), src, nil)
 }
 
 func TestDescribedKernelsAreRendered(t *testing.T) {

@@ -5,6 +5,7 @@ package torch
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
@@ -30,17 +31,40 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	kernels, err := kernelAssets(m)
 	return emit.Manifest{
 		Words: emit.NamespaceWords(emit.Namespace(m.Release)),
-		Assets: append(append(kernels, emit.DeviceInterface(folder), dtypes(m.Release)),
-			emit.Copies("torch", folder, sources...)...),
+		Assets: slices.Concat(kernels, []emit.Asset{emit.DeviceInterface(folder), dtypes(m.Release)},
+			emit.Copies("torch", folder, sources...), headers()),
 	}, errors.Join(emit.Needs(m.Release, "the sources for torch build on", emit.Lacking(m.Release)...), err)
 }
 
-// sources are those that neither the spec nor a config decides.
+// sources are those that have no parts and that neither the spec nor a config decides.
 var sources = []string{
-	"__init__.py", "adopted.hpp", "arguments.hpp", "base.hpp", "batched.hpp", "bits.hpp",
-	"borrowed.hpp", "checked.hpp", "derivative.hpp", "described.hpp", "device.hpp", "direct.py",
-	"errors.hpp", "exceptions.hpp", "gil.hpp", "held.hpp", "install.hpp", "kernel.hpp", "module.cpp",
-	"object.hpp", "offered.hpp", "owned.hpp", "pool.hpp", "queries.hpp", "read.hpp",
-	"registration.hpp", "self_test.hpp", "stable_module.cpp", "stable_object.hpp", "stable_take.hpp",
-	"stream.hpp", "strides.hpp", "table.hpp", "take.hpp",
+	"__init__.py", "direct.py", "module.cpp", "read.hpp", "self_test.hpp", "stable_module.cpp",
+	"stream.hpp", "table.hpp",
+}
+
+// headers are those that have parts. Several headers have some parts in common, so all parts keep
+// their guards; a part that an included header has is taken from there.
+func headers() []emit.Asset {
+	consumer := []string{"offered.hpp", "queries.hpp"}
+	all := []emit.Asset{
+		header("device.hpp", "checked.hpp", "exceptions.hpp", "gil.hpp", "base.hpp"),
+		header("errors.hpp", "exceptions.hpp", "base.hpp"),
+		header("held.hpp", "gil.hpp", "base.hpp"),
+		header("install.hpp", "adopted.hpp"),
+		header("object.hpp", consumer...),
+		header("owned.hpp", "pool.hpp", "base.hpp"),
+		header("stable_object.hpp", consumer...),
+		header("stable_take.hpp", "checked.hpp", "exceptions.hpp", "gil.hpp", "base.hpp"),
+		header("strides.hpp", "base.hpp"),
+		header("take.hpp"),
+	}
+	for i, holder := range map[int]string{4: "table.hpp", 6: "stable_take.hpp", 9: "device.hpp"} {
+		all[i].Known = map[string]string{holder: holder, "checked.hpp": holder, "exceptions.hpp": holder}
+	}
+	return all
+}
+
+// header is a header with parts.
+func header(name string, parts ...string) emit.Asset {
+	return emit.Asset{From: "torch/" + name, To: folder + name, Guards: true, Parts: emit.Copies("torch", "", parts...)}
 }

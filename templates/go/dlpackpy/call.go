@@ -243,7 +243,7 @@ func (c *Call) tuple(values []any) (Object, error) {
 	return tuple, nil
 }
 
-// discard releases the tensors of a result that nobody gets.
+// discard releases the tensors of a result that is dropped.
 func discard(value any) {
 	switch v := value.(type) {
 	case []any:

@@ -122,7 +122,7 @@ static void delete_versioned(DLManagedTensorVersioned* tensor) {
   if (tensor->deleter) tensor->deleter(tensor);
 }
 
-/* A consumer renames the capsule when it takes the tensor; one that nobody took
+/* A consumer renames the capsule when it takes the tensor; one without a consumer
  * is left to the capsule, which may die while an exception is on its way. */
 static void destroy(PyObject* capsule) {
   PyObject *kind, *value, *trace;
@@ -214,7 +214,7 @@ static bool pair(PyObject* tuple, const char* name, long long out[2]) {
   return true;
 }
 
-/* Who makes such a tensor hands out finished data, so there is nothing to wait
+/* The producer of such a tensor hands out finished data, so there is nothing to wait
  * for on any stream. The host has none; -1 asks not to wait. */
 static bool stream_fits(PyObject* stream, DLDevice device) {
   if (stream == py.None || device.device_type != kDLCPU) return true;

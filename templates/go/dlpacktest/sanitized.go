@@ -3,5 +3,5 @@
 package dlpacktest
 
 // sanitized tells that tensors are freed memory once they are released, for the
-// sanitizers to see who uses them still.
+// sanitizers to find uses after that.
 const sanitized = true

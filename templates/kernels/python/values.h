@@ -74,8 +74,8 @@ DLPACKGEN_SLOW static int dlpackgen_begin_usually(struct dlpackgen_call* call, P
 
 /* Begins a call. `unchecked`: the checks of the kernel see every tensor as it came. */
 DLPACKGEN_FAST int dlpackgen_begin_placed(struct dlpackgen_call* call, PyObject* module,
-                                          const struct dlpackgen_function* function, PyObject** given,
-                                          PyObject* stream, int unchecked) {
+                                          const struct dlpackgen_function* function, PyObject** given, PyObject* stream,
+                                          int unchecked) {
   if (unchecked && !stream && dlpackgen_reads_all(call, module, function, given)) return 0;
   return dlpackgen_begin_usually(call, module, function, given, stream);
 }

@@ -138,7 +138,7 @@ DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code erro
 
 /* The names that end in an underscore are for dlpackgen's own files. */
 
-/* What an error is about, for those who say more of it than its line. */
+/* What an error is about, for messages that say more than its line. */
 typedef struct dlpackgen_mismatch_ {
   int32_t dimension; /* or -1 */
   int64_t expected;

@@ -47,7 +47,7 @@
 // Python's lock belongs to a thread. A function of a module runs with it, on the
 // thread of its caller, and so do all methods of its [Call]: they must be called
 // in the goroutine that the function started in. [Call.WithoutGIL] gives the lock
-// up meanwhile. Whoever holds it must not wait for a goroutine that needs it; one
+// up meanwhile. Its holder must not wait for a goroutine that needs it; one
 // that releases a tensor may, since the deleter of its producer may.
 //
 // Deleters need no care: those of Go's tensors run on any thread, with or without
@@ -80,7 +80,7 @@
 // that may resize or free the memory of a tensor that was borrowed before. Each
 // method of [Call] compares, once such code has run, all that is borrowed with what
 // it was, and fails with a BufferError where something has changed; so do then all
-// further methods, and the call itself. Whoever passes over an error must not use a
+// further methods, and the call itself. A caller that passes over an error must not use a
 // tensor that was borrowed before it. What a function runs by other means, as when
 // it releases a [dlpack.Managed], is not noticed until the next method.
 //

@@ -71,7 +71,7 @@ func register(f *Function) C.uintptr_t {
 }
 
 // Init makes the module and gives a new reference to it. It is what the exported
-// function PyInit_NAME returns, and must be called by nobody but Python's
+// function PyInit_NAME returns, and must be called only by Python's
 // import. It gives nil, with an exception, where it fails.
 func (m *Module) Init() unsafe.Pointer {
 	if missing := C.dlp_59225070_py_open(); missing != nil {

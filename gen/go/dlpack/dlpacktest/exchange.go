@@ -56,7 +56,7 @@ func testBorrow(t *testing.T) {
 		equal(t, "data type", d.DataType(), dlpack.DataTypeOf[float32]())
 		equalSlices(t, "shape", d.Shape(), []int64{2, 3})
 		equalSlices(t, "strides", d.Strides(), []int64{3, 1})
-		equal(t, "read-only, since nobody says that it may be written", d.IsReadOnly(), true)
+		equal(t, "read-only, since nothing declares it writable", d.IsReadOnly(), true)
 		equal(t, "read-only where the caller knows that it may be", views[i].WritableTensor().IsReadOnly(), false)
 		equal(t, "stream", views[i].Stream(), 0)
 		views[i].Release()

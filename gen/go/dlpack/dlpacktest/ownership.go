@@ -12,7 +12,7 @@ import (
 	dlpack "github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// testOwnership counts deleters: each one runs exactly once, whoever owned the
+// testOwnership counts deleters: each one runs exactly once, whichever side owned the
 // tensor last.
 func testOwnership(t *testing.T) {
 	t.Run("ReleaseOnce", testReleaseOnce)

@@ -28,8 +28,7 @@ static KernelResult<Managed> mix(const mixed& call) {
   const std::vector<std::int64_t> sizes(call.sizes, call.sizes + (call.nsizes < 0 ? 0 : call.nsizes));
   const OptionalList<std::int64_t> list =
       call.nsizes < 0 ? OptionalList<std::int64_t>(std::nullopt) : OptionalList<std::int64_t>(sizes);
-  const OptionalTensorIn bias =
-      call.bias ? OptionalTensorIn(view_of(call.bias)) : OptionalTensorIn(std::nullopt);
+  const OptionalTensorIn bias = call.bias ? OptionalTensorIn(view_of(call.bias)) : OptionalTensorIn(std::nullopt);
   return kernels::mix_new(argument(call.x), argument(call.weight), argument(call.places), call.by, call.times,
                           call.also != 0, bias, list, call.mode ? call.mode : "sum");
 }

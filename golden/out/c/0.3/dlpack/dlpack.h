@@ -143,7 +143,7 @@ typedef struct {
 /**
  * A tensor together with the means to give it back. It says neither its version
  * nor whether it is read-only; from 1.0 on prefer DLManagedTensorVersioned. In
- * Python it is a capsule named "dltensor"; who takes it over renames that to
+ * Python it is a capsule named "dltensor"; its consumer renames that to
  * "used_dltensor".
  */
 typedef struct DLManagedTensor {

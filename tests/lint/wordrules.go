@@ -1,0 +1,45 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The words that the code does without, since the field has others. The first are those of all
+// files; the others are those of sources that are no tests. They are spelled so that they do not
+// match themselves.
+var (
+	formerWords   = regexp.MustCompile(`(?i)\bback[ ]ends?\b|\brefus(?:e[sd]?|ing|als?)\b`)
+	personalWords = regexp.MustCompile(`(?i)\b(?:w[h]o(?:ever|m)?|[n]obody|[s]omebody|[e]verybody|[s]trangers?)\b`)
+)
+
+// formerNames are the files that name what was renamed.
+var formerNames = []string{"tests/successors.txt", "CHANGELOG.md", "internal/backend/decode.go",
+	"internal/backend/backend_test.go", "tests/lint/lint_test.go"}
+
+// wrongWords finds words for which the field has another one.
+func wrongWords(tree []File) []string {
+	var found []string
+	for _, f := range tree {
+		if f.isGenerated() || f.isMeasured() || slices.Contains(formerNames, f.Path) {
+			continue
+		}
+		n, source := 0, f.within("templates", "internal", "cmd", "spec", "tools", "bench") && !f.isTest() &&
+			!strings.Contains(f.Path, "/testdata/") && path.Ext(f.Path) != ".md"
+		for line := range bytes.Lines(f.Data) {
+			n++
+			word := formerWords.Find(line)
+			if word == nil && source {
+				word = personalWords.Find(line)
+			}
+			if word != nil {
+				found = append(found, fmt.Sprintf("%s:%d: %q; write reject, backend, caller, producer or consumer", f.Path, n, word))
+			}
+		}
+	}
+	return found
+}
