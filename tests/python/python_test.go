@@ -16,6 +16,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // script runs a script with the modules that lie in a folder.
@@ -120,6 +121,9 @@ func TestEveryRuleInlined(t *testing.T) {
 	b.build(t, dir, "checked", "module/checked.c")
 	for _, name := range calls {
 		t.Run(name, func(t *testing.T) {
+			if name != "rules.py" && name != "fits.py" {
+				tier.OnlyNightly(t)
+			}
 			runs(t, b.python, dir, name)
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,6 +16,7 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // wrongGradients are mistakes in the author's backward.
@@ -60,6 +62,9 @@ func checkGradients(t *testing.T, b builder, others int) {
 		test := filepath.Join(b.dir, "python/tests/test_rms_norm_contract.py")
 		mutation.OnceIn(t, test, `types={"T": ("float32", "float64")}`, `types={"T": `+dtypes+`}`)
 		t.Run("gradients in "+dtypes, func(t *testing.T) {
+			if !strings.Contains(dtypes, "float64") {
+				tier.OnlyNightly(t)
+			}
 			pairs := []string{"0", "test_gradients"}
 			for i := range names {
 				pairs = append(pairs, fmt.Sprint(others+i+1), "test_gradients")
