@@ -59,10 +59,23 @@ func (n *Node) Is(kind Kind, what string) bool {
 // Bool reads true or false.
 func (n *Node) Bool(what string) bool {
 	if n.Kind != Scalar || n.Quoted || (n.Value != "true" && n.Value != "false") {
-		n.Errorf("type-mismatch", "write true or false, without quotes", "%s must be true or false, not %s", what,
-			n.show())
+		n.Errorf("type-mismatch", n.boolHint(), "%s must be true or false, not %s", what, n.show())
 	}
 	return n.Value == "true"
+}
+
+// boolHint spells the truth value that was meant.
+func (n *Node) boolHint() string {
+	switch value := strings.ToLower(n.Value); {
+	case n.Kind != Scalar:
+	case n.Quoted && (value == "true" || value == "false"):
+		return "write " + value + ", without quotes"
+	case slices.Contains([]string{"true", "yes", "on", "y", "1"}, value):
+		return "write true"
+	case slices.Contains([]string{"false", "no", "off", "n", "0"}, value):
+		return "write false"
+	}
+	return "write true or false"
 }
 
 // Int reads a decimal integer within bounds.

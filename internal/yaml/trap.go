@@ -54,6 +54,24 @@ func syntaxHint(text string) string {
 	return "check the indentation, the quotes and the brackets up to this line"
 }
 
+// maxKey is how many bytes YAML allows from the beginning of a key to its colon.
+const maxKey = 1024
+
+// plainKey is a key that may be longer than that; package regexp repeats at most 1000 times.
+var plainKey = regexp.MustCompile(`([^\s:,{}\[\]]{1000}[^\s:,{}\[\]]{24,}):(?: |$)`)
+
+// longKey reports the first key beyond maxKey, after which yaml.v3 misses a mapping.
+func (doc *document) longKey() bool {
+	for i, line := range doc.lines {
+		if at := plainKey.FindStringSubmatchIndex(line); at != nil && at[3]-at[2] > maxKey {
+			doc.fail(i+1, at[2]+1, "yaml-syntax", "shorten the key", "the key has %d bytes, more than the %d that YAML allows",
+				at[3]-at[2], maxKey)
+			return true
+		}
+	}
+	return false
+}
+
 // flowTrap finds what ends a value early.
 func flowTrap(line string) (col int, hint string) {
 	line = quotes.ReplaceAllStringFunc(line, func(q string) string { return strings.Repeat(" ", len(q)) })

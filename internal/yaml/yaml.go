@@ -192,6 +192,9 @@ func (doc *document) syntax(err error) {
 		line = max(1, atoi(m[1]))
 		text = text[len(m[0]):]
 	}
+	if doc.longKey() {
+		return
+	}
 	if at, col, hint := doc.inFlow(err.Error()); hint != "" {
 		doc.fail(at, col, "yaml-syntax", hint, "%s", text)
 		return

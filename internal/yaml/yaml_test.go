@@ -190,7 +190,7 @@ func TestReadersReportWhatDoesNotFit(t *testing.T) {
 	assert.Equal(t, []string{
 		`1:1 missing-key: a thing has no "gone"; add the key gone with its value`,
 		`1:7 type-mismatch: name must be a value, not a list; write one value, without brackets or braces`,
-		`2:7 type-mismatch: flag must be true or false, not "maybe"; write true or false, without quotes`,
+		`2:7 type-mismatch: flag must be true or false, not "maybe"; write true or false`,
 		`3:8 type-mismatch: count must be a decimal integer, not "010"; write decimal digits, without quotes`,
 		`4:6 out-of-range: big must be from 0 to 10, not 11; write 10 or less`,
 		`5:7 unknown-value: kind must be one of red, blue, not "blu"; did you mean "blue"?`,

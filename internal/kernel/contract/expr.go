@@ -59,6 +59,8 @@ func (r *reader) noSymbol(s *source, e *notation.Expr) {
 	switch {
 	case r.Arg(e.Name) != None && r.Args[r.Arg(e.Name)].Kind == Tensor:
 		s.fail(e, "unknown-name", "write "+e.Name+".size or "+e.Name+".shape[0]", "%s is a tensor", e.Name)
+	case r.Arg(e.Name) != None && r.Args[r.Arg(e.Name)].Kind == Str:
+		s.fail(e, "unknown-name", `as in `+e.Name+` in "a"|"b"`, "%s is a text, and texts are compared by in", e.Name)
 	case r.Arg(e.Name) != None:
 		s.fail(e, "unknown-name", "name an argument of type int", "%s is no int argument", e.Name)
 	case s.isResult && r.Result(e.Name) != None:

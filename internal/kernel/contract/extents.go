@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
-	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
@@ -114,11 +113,11 @@ func (r *reader) maySymbol(l line, e *notation.Expr, arg int) bool {
 			"%s is the name of %s, which is no int", e.Name, what)
 		return false
 	default:
-		if problem := kernel.CheckName(e.Name); problem != "" {
+		if nameProblem(e.Name) != "" {
 			if !r.lost.once(e.Name) {
 				return false
 			}
-			l.at.ErrorfAt(e.At, "invalid-name", nameHint, "%q is no name for a symbol: it %s", e.Name, problem)
+			l.at.ErrorfAt(e.At, "invalid-name", nameHint, "%s", misnamed(e.Name, "a symbol"))
 			return false
 		}
 	}

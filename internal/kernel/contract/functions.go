@@ -165,12 +165,12 @@ func (r *reader) function(symbol string, used []bool, i int) Function {
 }
 
 func (r *reader) checkFunction(at *yaml.Node, symbol string) bool {
-	problem := kernel.CheckName(symbol)
+	problem := nameProblem(symbol)
 	if problem == "" {
 		problem = kernel.CheckSymbol(symbol)
 	}
 	if problem != "" {
-		at.Errorf("invalid-symbol", "as in symbol: mylib_"+r.Name, "the symbol %s %s", symbol, problem)
+		at.Errorf("invalid-symbol", "as in symbol: mylib_"+r.Name, "the symbol %s %s", cut(symbol), problem)
 	}
 	return problem == ""
 }
@@ -251,7 +251,7 @@ func (r *Reading) compareSymbols(known map[string]*Reading) {
 		}
 	}
 	for _, s := range r.symbols {
-		if other, again := known[s.symbol]; again && other != r {
+		if other, again := known[s.symbol]; again && other.Name != r.Name {
 			s.node.Errorf("kernel-conflict", "give it a symbol of its own", "%s is a symbol of kernel %s already",
 				s.symbol, other.Name)
 			return

@@ -162,7 +162,7 @@ func (r *reader) checkNames() {
 		if i >= len(r.args) {
 			what = "a result"
 		}
-		if before, again := r.taken[name]; again {
+		if before, again := r.taken[name]; again && before != what { // else the key is a duplicate
 			l.key.Errorf("duplicate-name", "rename one of them", "%s is the name of %s already", name, before)
 		}
 		if l.named && kernel.LooksLikeMacro(name) || slices.Contains(macros, name) {

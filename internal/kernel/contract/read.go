@@ -2,7 +2,9 @@ package contract
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
@@ -42,7 +44,7 @@ func Read(e yaml.Entry, scope Scope, diags *diag.List) *Reading {
 	r := &reader{Reading: &Reading{name: e.Key}, scope: scope, diags: diags, taken: map[string]string{}}
 	r.Name = e.Key.Value
 	named := checkKey(e.Key, "a kernel")
-	r.m = e.Value.Map("kernel " + r.Name)
+	r.m = e.Value.Map(r.label())
 	if !r.oldForm() {
 		r.read(before, named)
 	}
@@ -73,6 +75,14 @@ type line struct {
 	whole   bool // all of it was read
 }
 
+// label is what findings call the kernel.
+func (r *reader) label() string {
+	if r.Name == "" {
+		return "the kernel without a name"
+	}
+	return "kernel " + cut(r.Name)
+}
+
 // read resolves the parts of a description. One that cannot be read does not hide the mistakes of
 // the others. named: the kernel has a valid name.
 func (r *reader) read(before int, named bool) {
@@ -85,8 +95,8 @@ func (r *reader) read(before int, named bool) {
 	r.types(r.m.Get("types"))
 	typed := r.diags.Len() == typesBefore
 	if r.m.Node().Kind == yaml.Mapping && r.m.Get("args") == nil && r.m.Get("returns") == nil {
-		r.name.Errorf("missing-key", "as in `args: {x: \"float32[n]\"}`", "kernel %s has neither args nor returns",
-			r.Name)
+		r.name.Errorf("missing-key", "as in `args: {x: \"float32[n]\"}`", "%s has neither args nor returns",
+			r.label())
 		r.lost.all = true
 	}
 	r.args = r.lines("args", kernel.MaxArguments, "put values of one dtype into a tensor, such as float32[n]")
@@ -190,7 +200,7 @@ func isTrap(n *yaml.Node) bool {
 
 // checkKey reports an invalid name.
 func checkKey(n *yaml.Node, what string) bool {
-	if isTrap(n) {
+	if isTrap(n) && n.Value != "" {
 		n.Errorf("unquoted", "write it in quotes, or choose another name",
 			"other readers of YAML take %q for no string", n.Value)
 		return false
@@ -210,11 +220,38 @@ func name(n *yaml.Node, what string) string {
 const nameHint = "choose another name of letters, digits and single underscores between them, such as my_name"
 
 func checkName(n *yaml.Node, name, what string) bool {
-	problem := kernel.CheckName(name)
-	if problem != "" {
-		n.Errorf("invalid-name", nameHint, "%q is no name for %s: it %s", name, what, problem)
+	fine := nameProblem(name) == ""
+	if !fine {
+		n.Errorf("invalid-name", nameHint, "%s", misnamed(name, what))
 	}
-	return problem == ""
+	return fine
+}
+
+// maxName is the length of a name that kernel.CheckName accepts.
+const maxName = 100
+
+// nameProblem is kernel.CheckName, which gives no limit for a name that is too long.
+func nameProblem(name string) string {
+	if len(name) > maxName {
+		return fmt.Sprintf("has %d letters, more than %d", len(name), maxName)
+	}
+	return kernel.CheckName(name)
+}
+
+// misnamed tells why a text cannot name something.
+func misnamed(name, what string) string {
+	if name == "" {
+		return "the name of " + what + " is empty"
+	}
+	return fmt.Sprintf("%q is not a name for %s: it %s", cut(name), what, nameProblem(name))
+}
+
+// cut shortens a long name for a message.
+func cut(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:32], "") + "..."
 }
 
 // isEmpty tells a key without a value.

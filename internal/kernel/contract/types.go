@@ -26,8 +26,15 @@ func (r *reader) dtype(name string) (spec.DType, bool) {
 
 // unknown hints at the type that was meant.
 func (r *reader) unknown(name string) string {
-	if name == "any" {
+	switch spelled := foreign[lower(name)]; {
+	case name == "any":
 		return "write any[...] for a tensor of any dtype"
+	case lower(name) == "null" || lower(name) == "none":
+		return name + " is a value, not a type: write ? behind the type of an argument that may be None"
+	case lower(name) == "true" || lower(name) == "false":
+		return name + " is a value, not a type: write bool"
+	case spelled != "":
+		return "write " + spelled
 	}
 	var all []string
 	for _, d := range r.scope.DTypes {
@@ -40,6 +47,17 @@ func (r *reader) unknown(name string) string {
 		return hint
 	}
 	return "give it dtypes by types: {" + name + ": [float32, float64]}"
+}
+
+// foreign are the types of C, Rust and other libraries, with the dtype of each.
+var foreign = map[string]string{
+	"double": "float64", "single": "float32", "half": "float16", "fp64": "float64", "fp32": "float32",
+	"fp16": "float16", "bf16": "bfloat16", "f64": "float64", "f32": "float32", "f16": "float16",
+	"char": "int8", "short": "int16", "long": "int64", "integer": "int64", "size_t": "uint64", "byte": "uint8",
+	"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
+	"u64": "uint64", "int8_t": "int8", "int16_t": "int16", "int32_t": "int32", "int64_t": "int64",
+	"uint8_t": "uint8", "uint16_t": "uint16", "uint32_t": "uint32", "uint64_t": "uint64", "boolean": "bool",
+	"string": "str", "complex": "complex64", "cfloat": "complex64", "cdouble": "complex128",
 }
 
 // types reads the variables.

@@ -3,6 +3,7 @@ package notation
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // ParseExpr reads an expression over integers.
@@ -90,6 +91,9 @@ func (p *parser) reference(t token) *Expr {
 		p.expect("]", "behind the index", "as in "+t.text+"[0]")
 	case p.accept("."):
 		p.attribute(e)
+	case p.peek().text == "(":
+		p.fail(t.at, "write min(a, b), max(a, b), or an operator", "there is no function %s: expressions have min and max",
+			t.text)
 	}
 	return e
 }
@@ -141,6 +145,8 @@ func (p *parser) comparison() *Cond {
 	case t.sign != mark || !slices.Contains(comparisons, t.text):
 		p.fail(t.at, "as in n > 0, n % 8 == 0 or n in 64|128", "expected a comparison (==, !=, <, <=, >, >=, in), got %s",
 			show(t))
+	case p.peek().sign == quoted:
+		p.fail(t.at, p.inHint(left, t.text), "texts are compared by in, not by %s", t.text)
 	default:
 		c.Right = p.sum()
 		if next := p.peek(); next.sign == mark && slices.Contains(comparisons, next.text) {
@@ -148,6 +154,14 @@ func (p *parser) comparison() *Cond {
 		}
 	}
 	return c
+}
+
+// inHint shows how to compare the left side with the text that comes next.
+func (p *parser) inHint(left *Expr, op string) string {
+	if op == "==" {
+		return "write " + left.String() + " in " + strings.ReplaceAll(p.peek().text, "'", `"`)
+	}
+	return "list the texts that are allowed, as in " + left.String() + ` in "a"|"b"`
 }
 
 // alternatives reads the values behind "in".

@@ -73,6 +73,8 @@ func stray(text string, at int) *Error {
 	switch r := []rune(text[at:])[0]; r {
 	case '/':
 		return &Error{at, "extents are integers, which / does not give", "write // to divide and round down"}
+	case '\n':
+		return &Error{at, "this text has several lines, and one is expected", "write it on one line, without > or |"}
 	case '#':
 		return &Error{at, "a # begins a comment in YAML only after a space, and means nothing here",
 			"put the line in quotes"}
