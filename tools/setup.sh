@@ -151,4 +151,4 @@ install_apart oneapi "SYCL and dpnp" 8000000
 install_apart tvm TVM 2000000
 install_apart legacytvm "TVM 0.19" 1000000
 install_apart docs "the documentation's generator" 500000
-install_apart ci "Conan, pre-commit, check-jsonschema and mypy" 500000
+install_apart ci "Conan, pre-commit, check-jsonschema, mypy and meson-python" 500000

@@ -116,6 +116,49 @@ func TestWheelHeadersBuildAnExtension(t *testing.T) {
 	assert.Equal(t, "6.0\n", out)
 }
 
+// backends are build systems of Python packages that the page has lines for: what stands before
+// those lines, and pip's name of the build backend.
+var backends = map[string]struct{ label, file, head, backend string }{
+	"scikit-build-core": {"cmake scikit-build-core", "CMakeLists.txt",
+		"cmake_minimum_required(VERSION 3.20)\nproject(total C)\n", "scikit_build_core.build"},
+	"meson-python": {"meson meson-python", "meson.build", "project('total', 'c', version: '1')\n", "mesonpy"},
+}
+
+// The documented lines of CMake and Meson find the headers of the wheel, and make a package.
+func TestWheelHeadersBuildAPackage(t *testing.T) {
+	heavy(t)
+	testtool.Require(t, "gcc", "gcc")
+	testtool.Require(t, "cmake", "cmake")
+	testtool.Require(t, "ninja", "ninja-build")
+	python := testtool.RequirePython(t)
+	sites := only(t, venv(t), "lib/python3.*/site-packages")
+	ci := filepath.Join(golden.Root(t), ".cache", "ci")
+	if found, _ := filepath.Glob(filepath.Join(ci, "lib/python3.*/site-packages")); len(found) == 1 {
+		sites += string(os.PathListSeparator) + found[0]
+	}
+	t.Setenv("PYTHONPATH", sites)
+	t.Setenv("PATH", filepath.Join(ci, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for name, b := range backends {
+		t.Run(name, func(t *testing.T) {
+			module, _, _ := strings.Cut(b.backend, ".")
+			if !testtool.Has(python, module, "numpy") {
+				t.Skip("needs " + name + " and numpy: make setup")
+			}
+			dir, site := t.TempDir(), t.TempDir()
+			copyTree(t, filepath.Join(here(t), "testdata/extension"), dir)
+			project := fmt.Sprintf("[build-system]\nrequires = []\nbuild-backend = %q\n[project]\nname = 'total'\n"+
+				"version = '1'\n", b.backend)
+			for file, text := range map[string]string{b.file: b.head + block(t, b.label), "pyproject.toml": project} {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+			}
+			run(t, dir, offline(dir), python, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", ".")
+			run(t, dir, nil, python, "-m", "zipfile", "-e", only(t, dir, "total-1-*.whl"), site)
+			out := run(t, site, nil, python, "-c", "import numpy, total; print(total.total(numpy.arange(4.0)))")
+			assert.Equal(t, "6.0\n", out)
+		})
+	}
+}
+
 // findsProgram is a project that needs the package for CMake of this version, and its program.
 const findsProgram = `cmake_minimum_required(VERSION 3.20)
 project(user NONE)
