@@ -70,6 +70,9 @@ func (a *app) generate() *cobra.Command {
 // make brings the tree up to date, and tells what that took.
 func (f *generateFlags) make(j *job) outcome {
 	req, err := j.rendered()
+	if err == nil {
+		err = j.checkSides(f.depfile, f.stamp)
+	}
 	if err != nil {
 		return outcome{err: err}
 	}

@@ -100,6 +100,33 @@ func (j *job) checkTemplateFolders(made []tree.Target) error {
 	return nil
 }
 
+// checkSides rejects a depfile or a stamp in a folder of templates, where the next run would read
+// it.
+func (j *job) checkSides(files ...string) error {
+	for _, own := range slices.Concat(j.config.Selected, j.config.Others) {
+		folder, err := tree.Real(filepath.Join(j.dir, filepath.FromSlash(own.Templates)))
+		if own.Templates == "" || err != nil {
+			continue
+		}
+		for _, file := range files {
+			if real, err := tree.Real(file); file != "" && err == nil && isBelow(folder, real) {
+				return &failure{code: exitCannot, findings: []diag.Diagnostic{{
+					Severity: diag.Error, Code: "path-conflict", Pos: diag.Pos{File: file},
+					Text: "this file would be written into the folder of the templates of target " + own.Name,
+					Hint: "write the depfile and the stamp to another folder",
+				}}}
+			}
+		}
+	}
+	return nil
+}
+
+// isBelow tells whether a path is a folder, or lies in it; both are without links.
+func isBelow(folder, name string) bool {
+	rel, err := filepath.Rel(folder, name)
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // fileBelow returns the first file of the targets that would lie in a folder, or "".
 func (j *job) fileBelow(folder string, made []tree.Target) string {
 	for _, t := range made {
@@ -109,8 +136,7 @@ func (j *job) fileBelow(folder string, made []tree.Target) string {
 			dir := filepath.Dir(name)
 			if _, known := dirs[dir]; !known {
 				real, err := tree.Real(dir)
-				rel, notBelow := filepath.Rel(folder, real)
-				dirs[dir] = err == nil && notBelow == nil && filepath.IsLocal(rel)
+				dirs[dir] = err == nil && isBelow(folder, real)
 			}
 			if dirs[dir] {
 				return name
@@ -163,8 +189,23 @@ func withinFolder(folder string, all []emit.Source) error {
 	return nil
 }
 
-// noTemplate is a folder, or a file in it, that cannot be used.
+// reason is what the system says is wrong.
+func reason(err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
+}
+
+// noTemplate is a folder, or a file in it, that cannot be used. Of errors of the system, the reason
+// alone is told: the operation is a word of Go, and the path is the position.
 func noTemplate(file, format string, args ...any) error {
+	for i, arg := range args {
+		if err, ok := arg.(error); ok {
+			args[i] = reason(err)
+		}
+	}
 	return &failure{code: exitCannot, findings: []diag.Diagnostic{{
 		Severity: diag.Error, Code: "template-file", Pos: diag.Pos{File: file}, Text: fmt.Sprintf(format, args...),
 	}}}

@@ -60,6 +60,7 @@ func TestWhatIsNotShownCountsByItsWorst(t *testing.T) {
 func TestDidYouMean(t *testing.T) {
 	candidates := []string{"path", "package", "dlpack"}
 	for word, want := range map[string]string{
+		"a-package-with-a-long-but-quite-other-name": "",
 		"pth": `did you mean "path"?`, "PATH": `did you mean "path"?`, "pakcage": `did you mean "package"?`,
 		"zebra": "", "": "",
 	} {

@@ -8,7 +8,7 @@ import (
 // DidYouMean gives a hint that names the candidate nearest to a word, or "" when
 // none is near enough to be what was meant.
 func DidYouMean(word string, candidates []string) string {
-	best, bestDistance := "", min(len(word), len(word)/3+2)
+	best, bestDistance := "", min(len(word), len(word)/3+2, maxEdits+1)
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestDistance {
 			best, bestDistance = c, d
@@ -19,6 +19,9 @@ func DidYouMean(word string, candidates []string) string {
 	}
 	return fmt.Sprintf("did you mean %q?", best)
 }
+
+// maxEdits are those of a slip of the hand; a long word that differs more is another word.
+const maxEdits = 4
 
 // maxWord keeps a hostile word from costing quadratic time.
 const maxWord = 100

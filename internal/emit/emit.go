@@ -216,10 +216,13 @@ func HasBanner(data []byte) bool {
 	return bytes.Contains(line, []byte(bannerMark))
 }
 
-// preamble matches a byte order mark, a line that names an interpreter, and a line that declares
-// the encoding to Python and Ruby. A line of Rust may begin with #![, which names no interpreter.
+// preamble matches a byte order mark, a line that names an interpreter, a line that declares the
+// encoding to Python and Ruby, or to readers of CSS, and the declarations of XML and HTML. A line
+// of Rust may begin with #![, which names no interpreter.
 var preamble = regexp.MustCompile(`^(?:\x{FEFF})?(?:#!(?:[^\[\n][^\n]*)?(?:\n|$))?` +
-	`(?:[ \t\f]*#[^\n]*coding[:=][ \t]*[-\w.][^\n]*(?:\n|$))?`)
+	`(?:[ \t\f]*#[^\n]*coding[:=][ \t]*[-\w.][^\n]*(?:\n|$))?` +
+	`(?:@charset "[^"\n]*";[ \t\r]*(?:\n|$))?(?:<\?xml [^\n]*\?>[ \t\r]*(?:\n|$))?` +
+	`(?:<!(?i:doctype)[^\n>]*>[ \t\r]*(?:\n|$))?`)
 
 // Preamble returns the length of what systems look for at the beginning of a file, and the banner
 // must not push down.

@@ -38,6 +38,8 @@ func Problem(name string) (problem, hint string) {
 		return "must be relative", ""
 	case slices.Contains(strings.Split(name, "/"), ".."):
 		return "must not hold `..`", ""
+	case slices.ContainsFunc(strings.Split(name, "/"), lost):
+		return "has a part that Windows cannot store: a device's name, or a dot or a blank at the end", "rename it"
 	case !filepath.IsLocal(filepath.FromSlash(name)):
 		return "is not below the output directory on this system", ""
 	}
@@ -48,6 +50,14 @@ func Problem(name string) (problem, hint string) {
 func isRepository(part string) bool {
 	name := Fold(strings.TrimRight(part, ". "))
 	return name == ".git" || name == "git~1"
+}
+
+// reserved are names of devices on Windows, with any extension.
+var reserved = regexp.MustCompile(`^(?i:CON|PRN|AUX|NUL|COM[0-9]|LPT[0-9])(?:\.|$)`)
+
+// lost tells whether Windows has no file of that name: a repository is checked out there too.
+func lost(part string) bool {
+	return reserved.MatchString(part) || part != "." && (strings.HasSuffix(part, ".") || strings.HasSuffix(part, " "))
 }
 
 // TooLong says by how much a path of any kind is longer than a system takes, or nothing. Beyond

@@ -10,6 +10,7 @@ import (
 const repository = "lies in the folder that git keeps for itself, whose config can run programs"
 
 func TestProblem(t *testing.T) {
+	const windows = "has a part that Windows cannot store: a device's name, or a dot or a blank at the end"
 	for name, want := range map[string]string{
 		"":                                "is empty",
 		strings.Repeat("a/", 2048) + "a":  "has 4097 bytes, more than the 4096 of the longest path",
@@ -27,7 +28,12 @@ func TestProblem(t *testing.T) {
 		".github/workflows":               "",
 		"..":                              "must not hold `..`",
 		"a/../b":                          "must not hold `..`",
-		"a/..b/...":                       "",
+		"a/..b/.c":                        "",
+		"a/nul":                           windows,
+		"Com1.h/a":                        windows,
+		"a./b":                            windows,
+		"a /b":                            windows,
+		"console/com10/nulls":             "",
 		".":                               "",
 		"./a//b/":                         "",
 		"é":                               "",

@@ -25,9 +25,9 @@ const (
 // The limits of a target: a run must not take minutes for a folder of 500 files, each of which is
 // within a limit.
 const (
-	maxSteps = 5_000_000     // nodes and operands of templates that are executed
-	maxText  = 2 * MaxOutput // bytes that functions read and make: variables can double a text in each step
-	maxDepth = 200           // of templates that include themselves
+	maxSteps = 2_000_000 // nodes and operands of templates that are executed
+	maxText  = MaxOutput // bytes that functions read and make: variables can double a text in each step
+	maxDepth = 200       // of templates that include themselves
 )
 
 // budget is what the files of a target may still do, all of them together.

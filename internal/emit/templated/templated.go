@@ -179,7 +179,7 @@ func headed(banner string, text []byte) []byte {
 	}
 	n := emit.Preamble(text)
 	first, rest := text[:n], text[n:]
-	if bytes.Contains(first, []byte("#")) && !bytes.HasSuffix(first, []byte("\n")) {
+	if bytes.ContainsAny(first, "#@<") && !bytes.HasSuffix(first, []byte("\n")) {
 		banner = "\n" + banner
 	}
 	return slices.Concat(first, []byte(banner), rest)
@@ -235,7 +235,7 @@ var comments = func() map[string][2]string {
 			".cfg .ini .bzl .bazel Makefile Dockerfile",
 		{"--", ""}: ".lua .hs .sql .adb .ads .vhd .vhdl .elm", {"!", ""}: ".f90 .f95 .f03 .f08",
 		{";", ""}: ".lisp .el .clj .scm .rkt .ll", {"%", ""}: ".erl .hrl .tex",
-		{"/*", " */"}: ".c .h .css", {"<!--", " -->"}: ".md .html", {"(*", " *)"}: ".ml .mli .sml .pas",
+		{"/*", " */"}: ".c .h .css", {"<!--", " -->"}: ".md .html .xml .svg .xhtml", {"(*", " *)"}: ".ml .mli .sml .pas",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			all[name] = style
