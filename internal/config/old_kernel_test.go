@@ -128,7 +128,7 @@ func TestSectionsOfKernels(t *testing.T) {
 	for section, want := range map[string]string{
 		"[f]":                     `:3:10: error: kernels must be a mapping, not a list [type-mismatch]`,
 		"{f: 1}":                  `:3:14: error: kernel f must be a mapping, not a value [type-mismatch]`,
-		"{f-g: {args: {x: int}}}": `:3:11: error: "f-g" is no name for a kernel: it is not a name in C [invalid-name]`,
+		"{f-g: {args: {x: int}}}": `:3:11: error: "f-g" is not a name for a kernel: it is not a name in C [invalid-name]`,
 		"{name: {args: {x: 'int8[n]'}}}": `:3:11: error: target torch: kernel name has a name that torch.ops.dlpackgen has as an attribute ` +
 			`[unsupported-kernel]`,
 		"{f: {namespace: aten, args: {x: 'int8[n]'}}}": `:3:11: error: target torch: kernel f is in the namespace aten, which is PyTorch's own`,

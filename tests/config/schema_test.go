@@ -89,7 +89,7 @@ func configs(t *testing.T) (all []reading) {
 
 // odd are valid, though few would write them so.
 var odd = []string{
-	head + "  f: {args: {x: 'float32[n]inout', y: 'float32[n]?strided', z: 'float32[n] ? aligned 16strided'}}\n",
+	head + "  f: {args: {x: 'float32[n]inout', y: 'float32[n]?strided', z: 'float32[n]?  aligned 16strided'}}\n",
 	head + "  f: {args: {mode: \"str = 'a\\nb'\"}}\n",
 	head + "  f: {args: {\"null\": 'float32[n]'}}\n",
 	"version: '1'\ntargets: {c: }\nelsewhere: \ndevices: \nkernels: \n",

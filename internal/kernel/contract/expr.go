@@ -19,7 +19,7 @@ func (s *source) fail(e *notation.Expr, code, hint, format string, args ...any) 
 	s.at.ErrorfAt(e.At, code, hint, format, args...)
 }
 
-// checkExpr checks the names in an expression, and its constants.
+// checkExpr checks the names in an expression.
 func (r *reader) checkExpr(s *source, e *notation.Expr) {
 	switch e.Op {
 	case notation.Symbol:
@@ -30,10 +30,6 @@ func (r *reader) checkExpr(s *source, e *notation.Expr) {
 	case notation.Item:
 		r.checkItem(s, e)
 		return
-	case notation.FloorDiv, notation.Remainder:
-		if by := e.Operands[1]; by.Op == notation.Literal && by.Number == 0 {
-			s.fail(by, "invalid-extent", "write a divisor other than 0", "a division by 0")
-		}
 	}
 	for _, o := range e.Operands {
 		r.checkExpr(s, o)
@@ -181,14 +177,15 @@ func (r *reader) conditions() (all []condition) {
 // where checks the names of conditions.
 func (r *reader) where(all []condition) {
 	for _, c := range all {
-		r.checkCond(c.at, c.Cond)
+		r.checkCond(c.at, c.Cond, true)
 		r.Where = append(r.Where, c.Cond)
 	}
 }
 
-func (r *reader) checkCond(at *yaml.Node, c *notation.Cond) {
+// checkCond checks a condition. needed: it must hold, so that it must not be false in every call.
+func (r *reader) checkCond(at *yaml.Node, c *notation.Cond, needed bool) {
 	for _, part := range c.Conds {
-		r.checkCond(at, part)
+		r.checkCond(at, part, needed && c.Op == "and")
 	}
 	if len(c.Conds) > 0 {
 		return
@@ -200,6 +197,7 @@ func (r *reader) checkCond(at *yaml.Node, c *notation.Cond) {
 		}
 		r.checkExpr(s, c.Left)
 		r.checkExpr(s, c.Right)
+		s.checkFalse(c, needed)
 		return
 	}
 	r.checkIn(s, c)
@@ -229,6 +227,7 @@ func (r *reader) checkIn(s *source, c *notation.Cond) {
 	case text != None && r.Args[text].Kind == Str:
 		want, what = notation.Text, "texts in quotes"
 	default:
+		s.fold(c.Left)
 		if r.checkExpr(s, c.Left); c.Left.Op == notation.Symbol && r.lost.has(c.Left.Name) {
 			return
 		}

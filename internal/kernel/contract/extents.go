@@ -197,7 +197,9 @@ func (r *reader) checkExtents(l line, p *Param) {
 		case Ellipsis:
 			r.checkEllipsis(l, e, at, isResult)
 		case Computed, Symbol, Solved:
-			r.checkExpr(&source{at: l.at, of: p, isResult: isResult}, e.Size)
+			s := &source{at: l.at, of: p, isResult: isResult}
+			r.checkExpr(s, e.Size)
+			s.checkExtent(e.Size)
 		}
 	}
 }

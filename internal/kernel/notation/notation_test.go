@@ -37,7 +37,7 @@ func TestLines(t *testing.T) {
 		"float32[...] saved":               "",
 		"T[(n)]":                           "T[n]",
 		"T[a - (b - c) - d, --n, (a+b)*c]": "T[a - (b - c) - d, --n, (a + b) * c]",
-		"\tT [ n ] ?  strided":             "T[n]? strided",
+		"\tT[ n ]?  strided":               "T[n]? strided",
 		"Mode = sum":                       "",
 	} {
 		line, err := ParseLine(text)
@@ -150,6 +150,8 @@ func TestWordsThatAreNone(t *testing.T) {
 		{"T[n] aliases", "            ^", "expected the argument", "write the name"},
 		{"T[n] aliases 3", "             ^", "expected the argument", ""},
 		{"T[n] strided?", "            ^", "before all words", "T[...]?"},
+		{"T[n] ?", "     ^", "a space", "T[n]?"},
+		{"T [n]", "  ^", "a space", "T[...]"},
 		{"T[n]??", "     ^", "before all words", ""},
 	})
 }
@@ -160,6 +162,7 @@ func TestDefaultsThatAreNone(t *testing.T) {
 		{"int = (3)", "      ^", "expected a value", ""},
 		{"bool = true", "       ^", "spelled as in Python", "write True"},
 		{"T[n]? = null", "        ^", "spelled as in Python", "write None"},
+		{"int = 010", "      ^", "begins with a zero", "write 10"},
 		{"int = -x", "       ^", "expected a number behind -", ""},
 		{"int = 9223372036854775808", "      ^", "64 bits", ""},
 		{"float = 1e999", "        ^", "too large", ""},

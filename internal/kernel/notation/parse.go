@@ -118,6 +118,9 @@ func ParseLine(text string) (Line, *Error) { return parse(text, (*parser).line) 
 func (p *parser) line() Line {
 	l := Line{Type: p.typ()}
 	l.Typed = p.err == nil && !(p.cut && p.peek().sign == end)
+	if t := p.peek(); t.text == "?" && p.apart() {
+		p.fail(t.at, "write it directly behind the type: "+l.Type.String()+"?", "a space stands before ?")
+	}
 	l.Optional = p.accept("?")
 	for p.peek().sign == name {
 		l.Words = append(l.Words, p.word())
@@ -155,6 +158,7 @@ func (p *parser) typ() Type {
 	for p.accept("|") {
 		t.Elements = append(t.Elements, p.element())
 	}
+	p.joined(t)
 	if open := p.peek(); p.accept("[") {
 		t.Kind, t.Extents = Tensor, p.extents(open)
 	} else if len(t.Elements) > 1 {
@@ -162,6 +166,19 @@ func (p *parser) typ() Type {
 			"a scalar has one type, and alternatives are for tensors")
 	}
 	return t
+}
+
+// apart tells whether a space stands before the next token.
+func (p *parser) apart() bool {
+	before := p.tokens[max(p.at-1, 0)]
+	return before.at+len(before.text) < p.peek().at
+}
+
+// joined reports a space before the brackets of a tensor.
+func (p *parser) joined(t Type) {
+	if open := p.peek(); open.text == "[" && p.apart() {
+		p.fail(open.at, "write "+spell(t)+"[...]", "a space stands before [")
+	}
 }
 
 func (p *parser) element() Name {
@@ -194,6 +211,7 @@ func (p *parser) number(t token, hint string) int64 {
 	if t.sign != integer {
 		p.fail(t.at, hint, "expected a whole number, got %s", show(t))
 	}
+	p.checkZeros(t)
 	n, err := strconv.ParseInt(t.text, 10, 64)
 	if err != nil {
 		p.fail(t.at, "write 9223372036854775807 or less", "%s needs more than 63 bits", t.text)
@@ -320,7 +338,15 @@ func (p *parser) named(t token, v *Value) {
 	}
 }
 
+// checkZeros rejects 010, as Python does: in C it is 8.
+func (p *parser) checkZeros(t token) {
+	if digits := strings.TrimLeft(t.text, "0"); t.sign == integer && digits != "" && digits != t.text {
+		p.fail(t.at, "write "+digits, "%s begins with a zero", t.text)
+	}
+}
+
 func (p *parser) signed(t token, negative bool) int64 {
+	p.checkZeros(t)
 	text := t.text
 	if negative {
 		text = "-" + text
