@@ -59,6 +59,7 @@ func folderOf(r *spec.Release) []emit.Asset {
 	layout.Guards, layout.Parts = true, base
 	return append(emit.Copies("cpp", folder, headers...), layout, storageHeader(r, folder),
 		with("dtype.hpp", release, base[0]), with("error.hpp", base...), with("python_error.hpp", base...),
+		with("signature.hpp", base...),
 		emit.Asset{From: "cpp/builder.hpp", To: folder + "/builder.hpp", Parts: emit.Copies("cpp", "", container)})
 }
 
@@ -87,13 +88,13 @@ func storageHeader(r *spec.Release, folder string) emit.Asset {
 const container = "container.hpp"
 
 // withParts are the copied headers that have parts.
-var withParts = []string{"builder.hpp", "dtype.hpp", "error.hpp", "python_error.hpp"}
+var withParts = []string{"builder.hpp", "dtype.hpp", "error.hpp", "python_error.hpp", "signature.hpp"}
 
 // headers are the other ones that the spec does not decide.
 var headers = []string{
 	"all.hpp", "argument.hpp", "array_view.hpp", "bound.hpp", "complex.hpp", "core.hpp", "eigen.hpp", "exceptions.hpp",
 	"exchange.hpp", "managed.hpp", "mdspan.hpp", "message.hpp", "nanobind.hpp", "packed.hpp", "producer.hpp",
-	"pybind11.hpp", "python.hpp", "signature.hpp", "span.hpp", "stdfloat.hpp", "tensor_view.hpp", "validate.hpp",
+	"pybind11.hpp", "python.hpp", "span.hpp", "stdfloat.hpp", "tensor_view.hpp", "validate.hpp",
 }
 
 // names are those that every template puts in.
