@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -109,10 +108,8 @@ func form(n *yaml.Node, what string, want *regexp.Regexp) string {
 	case n.Kind != yaml.Scalar:
 	case !want.MatchString(text):
 		n.Errorf("invalid-name", "", "%s %q must match %s", what, text, want)
-	case want == sentence && strings.Contains(text, "??"):
-		n.Errorf("invalid-doc", "", "%s must not contain ??, which C takes for another sign", what)
-	case want == sentence && (strings.Contains(text, "*/") || strings.Contains(text, "/*")):
-		n.Errorf("invalid-doc", "", "%s must not contain comment marks, which would change the code around it", what)
+	case want == sentence:
+		n.CheckDoc(what, text)
 	}
 	return text
 }

@@ -203,7 +203,7 @@ func (d *decoder) device(e yaml.Entry) (spec.EnumValue, deviceNodes) {
 	if at.value != nil {
 		v.Value = at.value.Int("value", 0, math.MaxInt32)
 	}
-	v.Doc = spec.ReadDoc(m)
+	v.Doc = m.Doc()
 	v.Device = spec.ReadDeviceRule(m)
 	if key := m.Get("torch"); key != nil {
 		d.torch[v.Name] = key.OneOf("torch", backend.TorchKeys)

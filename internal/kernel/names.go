@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"cmp"
+	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,20 +12,82 @@ import (
 
 var word = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*`)
 
-// taken are the words that generated code, or Python, keeps for itself.
-var taken = []string{
-	"False", "None", "True", "as", "assert", "async", "await", "def", "del", "elif", "except", "finally", "from",
-	"global", "import", "in",
-	"is", "lambda", "nonlocal", "pass", "raise", "with", "yield", "errno", "stdin", "stdout", "stderr", "stream",
-	"co_await", "co_return", "co_yield", "concept", "consteval", "constinit", "decltype", "delete", "requires",
-	"char8_t", "char16_t", "char32_t",
-	"dynamic_cast", "static_cast", "const_cast", "reinterpret_cast", "static_assert", "thread_local", "typeid",
-	"wchar_t",
-	"and_eq", "bitand", "bitor", "compl", "not_eq", "or_eq", "xor_eq", "mutable", "int64_t", "uint8_t", "DLTensor",
+// reserved are the words with another meaning, each row for the uses that it breaks. It is the one
+// table for the names of kernels, arguments, results and functions of C.
+var reserved = []struct {
+	words []string
+	uses  use
+	why   string
+}{
+	{strings.Fields(keywords), anywhere, "means something else in C, C++ or Python"},
+	{strings.Fields(objectMacros), ofKernel | ofArgument | ofFunction, "may be a macro in C"},
+	{strings.Fields(functionMacros), ofKernel | ofFunction, "may be a macro in C"},
+	{strings.Fields(pythonNames), ofKernel, "is a name that the generated Python uses itself"},
+	{strings.Fields(everywhere), ofFunction, "is taken in every program, or by PyTorch"},
+	{strings.Fields(cTypes), ofFunction, "is a type of the C library or of POSIX"},
+	{strings.Fields(library), ofFunction, "is a function of the C library or of POSIX"},
 }
 
-// CheckName tells why a word cannot name a kernel, an argument or a C function,
-// or gives "".
+// use is a set of what a word can name.
+type use int
+
+const (
+	ofKernel use = 1 << iota
+	ofArgument
+	ofFunction
+	ofOther
+	anywhere = ofKernel | ofArgument | ofFunction | ofOther
+)
+
+// library lists the functions that the headers of C11 and POSIX declare, with those of the GNU
+// library, which a compiler of C++ sees by default. A test compares it with the headers.
+//
+//go:embed library.txt
+var library string
+
+// keywords are those beside spec.IsKeyword, and the names in the signature of every function.
+const keywords = `False None True as assert async await def del elif except finally from global import in is lambda
+	nonlocal pass raise with yield
+	co_await co_return co_yield concept consteval constinit decltype delete requires char8_t char16_t char32_t
+	dynamic_cast static_cast const_cast reinterpret_cast static_assert thread_local typeid wchar_t
+	and_eq bitand bitor compl not_eq or_eq xor_eq mutable
+	errno stdin stdout stderr stream DLTensor
+	int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t`
+
+// objectMacros are in small letters, of a compiler or of windows.h, and break each use of the word.
+const objectMacros = `complex far hyper i386 interface linux near noreturn small unix`
+
+// functionMacros break what is called or declared with the word, and no variable.
+const functionMacros = `check free max min
+	alignas alignof assert fpclassify isfinite isgreater isgreaterequal isinf isless islessequal islessgreater
+	isnan isnormal isunordered offsetof setjmp signbit sigsetjmp va_arg va_copy va_end va_start`
+
+// pythonNames are at the top of the stub of the module, or builtins that a module with a function
+// for each kernel uses.
+const pythonNames = `Any Protocol Sequence SupportsDLPack Tensor TypeVar
+	abs all any bytes dict enumerate frozenset getattr hasattr hash isinstance iter len list map next object range
+	reversed sorted str sum tuple type zip`
+
+// everywhere are names outside of any namespace that the generated code, or every program, has.
+const everywhere = `at c10 caffe2 dlpackgen main std torch`
+
+const cTypes = `blkcnt_t blksize_t clock_t clockid_t cnd_t constraint_handler_t dev_t div_t double_t fenv_t fexcept_t
+	float_t fpos_t gid_t id_t imaxdiv_t ino_t intmax_t intptr_t jmp_buf key_t ldiv_t lldiv_t locale_t max_align_t
+	mbstate_t memory_order mode_t mtx_t nlink_t off_t once_flag pid_t pthread_t ptrdiff_t sig_atomic_t sigset_t
+	socklen_t ssize_t suseconds_t thrd_t time_t timer_t tss_t u_char u_int u_long u_short uid_t uint uintmax_t
+	uintptr_t ulong ushort va_list wctrans_t wctype_t wint_t`
+
+// meaning tells why a word cannot be used so, or gives "".
+func meaning(name string, of use) string {
+	for _, row := range reserved {
+		if row.uses&of != 0 && slices.Contains(row.words, name) {
+			return row.why
+		}
+	}
+	return ""
+}
+
+// CheckName tells why a word cannot name anything of a kernel, or gives "".
 func CheckName(name string) string {
 	switch {
 	case len(name) > 100 || word.FindString(name) != name || name == "":
@@ -32,26 +96,37 @@ func CheckName(name string) string {
 		return "is reserved: a name has no underscore at its ends, and no two in a row"
 	case strings.HasPrefix(name, "dlpackgen_"):
 		return "is reserved: generated code has the names that begin with dlpackgen_"
-	case spec.IsKeyword(name) || slices.Contains(taken, name):
+	case spec.IsKeyword(name):
 		return "means something else in C, C++ or Python"
+	}
+	return meaning(name, ofOther)
+}
+
+// CheckKernel tells why a word that CheckName accepts cannot name a kernel, or gives "".
+func CheckKernel(name string) string { return cmp.Or(meaning(name, ofKernel), macro(name)) }
+
+// CheckArgument is CheckKernel for arguments and results.
+func CheckArgument(name string) string { return cmp.Or(meaning(name, ofArgument), macro(name)) }
+
+func macro(name string) string {
+	if LooksLikeMacro(name) {
+		return "may be a macro in C"
 	}
 	return ""
 }
 
-// global are the names outside of any namespace that the generated code, or every
-// program, has.
-var global = []string{"at", "c10", "caffe2", "dlpackgen", "main", "std", "torch"}
+// width is how GNU's functions of _Float32, _Float64x and others end, behind those of float.
+var width = regexp.MustCompile(`f(16|32|64|128)x?$`)
 
-// CheckSymbol tells why a word that CheckName lets pass cannot name a C function, or
-// gives "". Functions of the C library are not known here.
+// CheckSymbol tells why a word that CheckName accepts cannot name a function of C, or gives "".
 func CheckSymbol(name string) string {
 	switch {
 	case LooksLikeMacro(name):
 		return "may be a macro: a C function has a small letter in its name"
-	case slices.Contains(global, name):
-		return "is taken in every program, or by PyTorch"
+	case strings.HasPrefix(name, "DL") || strings.HasPrefix(name, "kDL"):
+		return "is reserved: DLPack has the names that begin with DL and kDL"
 	}
-	return ""
+	return cmp.Or(meaning(name, ofFunction), meaning(width.ReplaceAllString(name, "f"), ofFunction))
 }
 
 // LooksLikeMacro tells whether a word is written as macros are. Those of one letter

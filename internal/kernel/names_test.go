@@ -1,27 +1,113 @@
 package kernel
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 func TestNames(t *testing.T) {
-	for _, good := range []string{"x", "scale_add", "X1", "a0_b"} {
+	for _, good := range []string{"x", "scale_add", "X1", "a0_b", "exp", "min"} {
 		assert.Empty(t, CheckName(good), good)
 	}
-	for _, bad := range []string{"", "1x", "a-b", "a.b", "é", "x_", "a__b", "class", "import",
+	for _, bad := range []string{"", "1x", "a-b", "a.b", "é", "x_", "a__b", "class", "import", "int32_t",
 		strings.Repeat("a", 101)} {
 		assert.NotEmpty(t, CheckName(bad), bad)
 	}
 }
 
+func TestNamesOfKernels(t *testing.T) {
+	for _, good := range []string{"square", "N", "exp", "read", "main", "torch", "strerror"} {
+		assert.Empty(t, CheckKernel(good), good)
+	}
+	for _, bad := range []string{"min", "max", "check", "free", "far", "interface", "EOF", "isnan", "Tensor", "sum"} {
+		assert.NotEmpty(t, CheckKernel(bad), bad)
+	}
+}
+
+// A macro with parameters leaves a variable of its name alone.
+func TestNamesOfArguments(t *testing.T) {
+	for _, good := range []string{"min", "max", "check", "free", "exp", "Tensor", "N", "at"} {
+		assert.Empty(t, CheckArgument(good), good)
+	}
+	for _, bad := range []string{"far", "interface", "EOF"} {
+		assert.NotEmpty(t, CheckArgument(bad), bad)
+	}
+}
+
 func TestSymbols(t *testing.T) {
-	for _, good := range []string{"square", "N", "aten_square", "dlpack_main"} {
+	for _, good := range []string{"square", "N", "aten_square", "dlpack_main", "my_expf", "half32", "Any"} {
 		assert.Empty(t, CheckSymbol(good), good)
 	}
-	for _, bad := range []string{"NULL", "INT64_MAX", "TORCH_CHECK", "std", "main", "at"} {
-		assert.NotEmpty(t, CheckSymbol(bad), bad)
+	for _, bad := range []string{"NULL", "INT64_MAX", "TORCH_CHECK", "std", "main", "at", "min", "free", "far", "exp",
+		"expf", "expl", "expf32", "expf64x", "read", "size_t", "pid_t", "DLTensor", "kDLCPU"} {
+		assert.NotEmpty(t, CheckSymbol(bad)+CheckName(bad), bad)
 	}
+}
+
+// headers are those of C11, and of POSIX what authors of kernels include.
+const headers = `complex ctype errno fenv inttypes locale math setjmp signal stdatomic stddef stdint stdio stdlib string
+	threads time uchar wchar wctype dlfcn fcntl pthread sched semaphore strings sys/mman sys/stat sys/time sys/types
+	unistd`
+
+// Whoever includes them along with kernels.h has declarations that no symbol may contradict.
+func TestNoSymbolIsAFunctionOfTheHeaders(t *testing.T) {
+	var source strings.Builder
+	for _, header := range strings.Fields(headers) {
+		source.WriteString("#include <" + header + ".h>\n")
+	}
+	list := filepath.Join(t.TempDir(), "declared")
+	gcc := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), "-fsyntax-only", "-D_GNU_SOURCE", "-xc",
+		"-aux-info", list, "-")
+	gcc.Stdin = strings.NewReader(source.String())
+	out, err := gcc.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	text, err := os.ReadFile(list)
+	require.NoError(t, err)
+	declared := regexp.MustCompile(`(?m) extern [^(]*?(\w+) \(`).FindAllStringSubmatch(string(text), -1)
+	assert.Greater(t, len(declared), 500)
+	for _, name := range declared {
+		assert.NotEmpty(t, CheckName(name[1])+CheckSymbol(name[1]), name[1])
+	}
+}
+
+// builtins are the functions and types of Python that are no words of C.
+const builtins = `abs aiter all anext any ascii bin breakpoint bytearray bytes callable chr classmethod compile complex
+	delattr dict dir divmod enumerate eval exec filter format frozenset getattr globals hasattr hash help hex id input
+	isinstance issubclass iter len list locals map max memoryview min next object oct open ord pow print property range
+	repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip`
+
+// A kernel is a function of these files, so that no line of them may have its name for another
+// thing.
+func TestNoKernelHidesWhatGeneratedPythonUses(t *testing.T) {
+	files := []string{"kernels/python/module.pyi.tmpl", "jax/kernels_jax.py.tmpl", "jax/transforms.py",
+		"traced/scalars.py", "traced/checks.py", "paddle/kernels_paddle.py.tmpl", "ufunc/kernels_ufunc.py.tmpl"}
+	uses := regexp.MustCompile(`(?:^|[^.\w])([a-z]+)\b`)
+	for _, file := range files {
+		for _, name := range uses.FindAllStringSubmatch(code(t, file), -1) {
+			if slices.Contains(strings.Fields(builtins), name[1]) {
+				assert.NotEmpty(t, CheckName(name[1])+CheckKernel(name[1]), "%s uses %s", file, name[1])
+			}
+		}
+	}
+	for _, name := range regexp.MustCompile(`\b[A-Z]\w*`).FindAllString(code(t, files[0]), -1) {
+		assert.NotEmpty(t, CheckName(name)+CheckKernel(name), "the stub has %s", name)
+	}
+}
+
+// code is a template of Python without comments, texts and what is filled in.
+func code(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../templates/" + file)
+	require.NoError(t, err)
+	return regexp.MustCompile(`(?s)""".*?"""|#[^\n]*|"[^"\n]*"|\{\{.*?\}\}`).ReplaceAllString(string(text), "")
 }

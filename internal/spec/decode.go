@@ -246,7 +246,7 @@ func needItems(n *yaml.Node, what string) []*yaml.Node {
 func (d *decoder) dtypes(items []*yaml.Node) {
 	for _, n := range items {
 		m := n.Map("a dtype")
-		t := dtypeDef{DType: DType{Name: m.NeedText("name"), Code: m.NeedText("code"), Lanes: 1, Doc: ReadDoc(m)},
+		t := dtypeDef{DType: DType{Name: m.NeedText("name"), Code: m.NeedText("code"), Lanes: 1, Doc: m.Doc()},
 			node: n}
 		if b := m.Need("bits"); b != nil {
 			t.Bits = int(b.Int("bits", 1, 255))
@@ -267,7 +267,7 @@ var meanings = []string{"no_sync", "legacy_default", "per_thread_default", "defa
 func (d *decoder) streams(items []*yaml.Node) {
 	for _, n := range items {
 		m := n.Map("a stream table")
-		t := StreamTable{Name: m.NeedText("name"), Doc: ReadDoc(m), Handle: m.Bool("handle")}
+		t := StreamTable{Name: m.NeedText("name"), Doc: m.Doc(), Handle: m.Bool("handle")}
 		for _, v := range needList(m, "values") {
 			vm := v.Map("a stream value")
 			value := StreamValue{}

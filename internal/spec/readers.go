@@ -4,8 +4,6 @@ import (
 	"math"
 	"regexp"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
@@ -47,29 +45,9 @@ func identifierOf(n *yaml.Node) string {
 	return name
 }
 
-// ReadDoc reads a sentence or more, on one line whatever the file's line breaks.
-func ReadDoc(m *yaml.Map) string {
-	n := m.Get("doc")
-	if n == nil {
-		return ""
-	}
-	doc := n.Text("doc")
-	if strings.Contains(doc, "*/") || strings.Contains(doc, "/*") || strings.Contains(doc, `\`) {
-		n.Errorf("invalid-doc", "write it without /*, */ and backslashes",
-			"doc must not contain comment marks or backslashes, which would change the code around it")
-	}
-	doc = strings.Join(strings.Fields(doc), " ")
-	if i := strings.IndexFunc(doc, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
-		// Such as U+202E, which makes code read in another order than it has.
-		n.Errorf("invalid-doc", "remove them", "doc must not contain characters that do not show, such as %+q",
-			[]rune(doc[i:])[0])
-	}
-	return doc
-}
-
 func setDoc(m *yaml.Map, doc *string) {
 	if m.Get("doc") != nil {
-		*doc = ReadDoc(m)
+		*doc = m.Doc()
 	}
 }
 

@@ -112,7 +112,7 @@ func (r *reader) device(d Device, symbol string, at *yaml.Node, fine bool) {
 	r.Devices = append(r.Devices, d)
 	for _, f := range d.Functions {
 		r.symbols = append(r.symbols, symbolAt{f.Symbol, at})
-		if !r.checkFunction(at, f.Symbol) {
+		if !r.checkFunction(at, f.Symbol, symbol) {
 			return
 		}
 	}
@@ -164,15 +164,29 @@ func (r *reader) function(symbol string, used []bool, i int) Function {
 	return f
 }
 
-func (r *reader) checkFunction(at *yaml.Node, symbol string) bool {
-	problem := nameProblem(symbol)
+// checkFunction reports a symbol that no function can have. from is the pattern that it is of.
+func (r *reader) checkFunction(at *yaml.Node, symbol, from string) bool {
+	problem, hint := nameProblem(symbol), "as in symbol: mylib_"+r.Name
 	if problem == "" {
-		problem = kernel.CheckSymbol(symbol)
+		problem, hint = kernel.CheckSymbol(symbol), "write symbol: "+r.prefixed(from)
 	}
 	if problem != "" {
-		at.Errorf("invalid-symbol", "as in symbol: mylib_"+r.Name, "the symbol %s %s", cut(symbol), problem)
+		at.Errorf("invalid-symbol", hint, "the symbol %s %s", cut(symbol), problem)
 	}
 	return problem == ""
+}
+
+// prefixed is a symbol with the namespace in front.
+func (r *reader) prefixed(symbol string) string {
+	prefix := r.Namespace
+	if prefix == defaultNamespace { // whose names are reserved
+		prefix = "mylib"
+	}
+	made := prefix + "_" + symbol
+	if strings.Contains(made, "{") {
+		return `"` + made + `"`
+	}
+	return made
 }
 
 // checkUse reports what nothing could make use of.

@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,20 +61,26 @@ func TestEveryKeyAndWordHasMistakes(t *testing.T) {
 	}
 }
 
-// missing lists the codes of the package's sources that no mistake got.
+// readers are the folders of the packages that report what is wrong with a description.
+var readers = []string{".", "../notation", "../../yaml"}
+
+// missing lists the codes of the readers' sources that no mistake got. What is wrong as YAML
+// has tests in package yaml.
 func missing(t *testing.T, seen map[string]int) (codes []string) {
 	t.Helper()
-	files, err := os.ReadDir(".")
-	require.NoError(t, err)
 	quoted := regexp.MustCompile(`(?:Errorf\(|ErrorfAt\([^"]*|s\.fail\([^"]*|reportLine\([^"]*)"([a-z]+(?:-[a-z]+)+)"`)
-	for _, f := range files {
-		text, err := os.ReadFile(f.Name())
-		if strings.HasSuffix(f.Name(), "_test.go") || err != nil {
-			continue
-		}
-		for _, code := range quoted.FindAllStringSubmatch(string(text), -1) {
-			if seen[code[1]] == 0 && !slices.Contains(codes, code[1]) {
-				codes = append(codes, code[1])
+	for _, folder := range readers {
+		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		require.NoError(t, err)
+		require.NotEmpty(t, files, folder)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			for _, code := range quoted.FindAllStringSubmatch(string(text), -1) {
+				ofYAML := strings.HasPrefix(code[1], "yaml-")
+				if !ofYAML && !strings.HasSuffix(file, "_test.go") && seen[code[1]] == 0 && !slices.Contains(codes, code[1]) {
+					codes = append(codes, code[1])
+				}
 			}
 		}
 	}

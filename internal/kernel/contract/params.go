@@ -148,9 +148,6 @@ func hasAlias(l line) bool {
 	return slices.ContainsFunc(l.Words, func(w notation.Word) bool { return w.Text == "aliases" })
 }
 
-// macros are names in small letters that a compiler or windows.h defines.
-var macros = []string{"far", "i386", "interface", "linux", "near", "small", "unix"}
-
 // checkNames reports two of one name among arguments, results and variables, and those that mean
 // something to a caller.
 func (r *reader) checkNames() {
@@ -165,8 +162,8 @@ func (r *reader) checkNames() {
 		if before, again := r.taken[name]; again && before != what { // else the key is a duplicate
 			l.key.Errorf("duplicate-name", "rename one of them", "%s is the name of %s already", name, before)
 		}
-		if l.named && kernel.LooksLikeMacro(name) || slices.Contains(macros, name) {
-			l.key.Errorf("invalid-name", "name it otherwise", "%s may be a macro in C", name)
+		if problem := kernel.CheckArgument(name); l.named && problem != "" {
+			l.key.Errorf("invalid-name", "name it otherwise", "%s %s", name, problem)
 		}
 		r.taken[name] = what
 	}

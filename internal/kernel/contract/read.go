@@ -43,7 +43,7 @@ func Read(e yaml.Entry, scope Scope, diags *diag.List) *Reading {
 	before := diags.Len()
 	r := &reader{Reading: &Reading{name: e.Key}, scope: scope, diags: diags, taken: map[string]string{}}
 	r.Name = e.Key.Value
-	named := checkKey(e.Key, "a kernel")
+	named := checkKernel(e.Key)
 	r.m = e.Value.Map(r.label())
 	if !r.oldForm() {
 		r.read(before, named)
@@ -90,7 +90,7 @@ func (r *reader) read(before int, named bool) {
 	if n := r.m.Get("namespace"); n != nil {
 		r.Namespace = name(n, "a namespace")
 	}
-	r.Doc = spec.ReadDoc(r.m)
+	r.Doc = r.m.Doc()
 	typesBefore := r.diags.Len()
 	r.types(r.m.Get("types"))
 	typed := r.diags.Len() == typesBefore
@@ -206,6 +206,19 @@ func checkKey(n *yaml.Node, what string) bool {
 		return false
 	}
 	return checkName(n, n.Value, what)
+}
+
+// checkKernel reports a name that a function of Python or C++ cannot have.
+func checkKernel(n *yaml.Node) bool {
+	if !checkKey(n, "a kernel") {
+		return false
+	}
+	problem := kernel.CheckKernel(n.Value)
+	if problem != "" {
+		n.Errorf("invalid-name", "choose another name, such as my_"+n.Value, "%q is not a name for a kernel: it %s",
+			n.Value, problem)
+	}
+	return problem == ""
 }
 
 func name(n *yaml.Node, what string) string {
