@@ -204,9 +204,11 @@ var broken = map[string]struct{ bad, good []files }{
 			copies("examples/ci/a.yml", "  - uses: dlpackgen/dlpackgen@v0.1.0\n"),
 			copies("examples/ci/a.yml", "  version: 0.1.0\n"), copies("examples/ci/a.yml", "dlpackgen==0.1.0\n"),
 			copies("packaging/vcpkg/vcpkg.json", "  \"version\": \"0.1.0\",\n"),
-			copies(".github/a.yml", "dlpackgen v0.1.0\n")},
+			copies(".github/a.yml", "dlpackgen v0.1.0\n"), copies("docs/tutorials/a.md", "dlpackgen==0.1.0\n"),
+			copies("CHANGELOG.md", "# Changelog\n\n## 0.1.0\n\n## 0.2.0\n"), copies("CHANGELOG.md", "# Changelog\n")},
 		good: []files{copies("bazel/MODULE.bazel", "    version = \"0.2.0\",\n"),
-			copies("docs/how-to/a.md", "Bazel 4.2.3, dlpackgen==0.2.0\n"), copies("docs/versions.md", "dlpackgen 0.1.0\n")},
+			copies("docs/how-to/a.md", "Bazel 4.2.3, dlpackgen==0.2.0\n"), copies("docs/versions.md", "dlpackgen 0.1.0\n"),
+			copies("CHANGELOG.md", "# Changelog\n\n## 0.2.0\n\n## 0.1.0\n")},
 	},
 	"words are those of the field": {
 		bad: []files{{"internal/a.go": fine + "// a back end\n"}, {"templates/a.h": "/* Refused by it. */"},

@@ -11,8 +11,11 @@ import (
 var versionCopy = regexp.MustCompile(`(?m)(?:dlpackgen(?:-headers)?(?:==|@v|[-_/]| v|", version = ")|/v|` +
 	`\bgit checkout v|\brev: v|^ *"?version"?(?: =|:) "?)(\d+\.\d+\.\d+)`)
 
+// section is the newest version of the changelog.
+var section = regexp.MustCompile(`(?m)^## (\S+)`)
+
 // staleVersions finds copies of the version that differ from the file VERSION. Recipes need them:
-// their readers copy the text, and their tools read no other file.
+// their readers copy the text, and their tools read no other file. The changelog begins with it.
 func staleVersions(tree []File) (found []string) {
 	version := ""
 	for _, f := range tree {
@@ -21,7 +24,12 @@ func staleVersions(tree []File) (found []string) {
 		}
 	}
 	for _, f := range tree {
-		if !f.within(".github", "bazel", "packaging", "examples/builds", "examples/ci", "docs/how-to") {
+		if f.Path == "CHANGELOG.md" {
+			if newest := section.FindSubmatch(f.Data); newest == nil || string(newest[1]) != version {
+				found = append(found, fmt.Sprintf("%s: its first section is not that of version %s", f.Path, version))
+			}
+		}
+		if !f.within(".github", "bazel", "packaging", "examples/builds", "examples/ci", "docs/how-to", "docs/tutorials") {
 			continue
 		}
 		for _, m := range versionCopy.FindAllSubmatchIndex(f.Data, -1) {
