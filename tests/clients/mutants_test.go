@@ -58,7 +58,6 @@ var mutants = []mutant{
 		"unaligned"},
 	{"the address of nothing counts", "../dlpackgen/check.h", "(tensor->dtype) != 0 && !dlpackgen_is_empty(tensor);",
 		"(tensor->dtype) != 0;", "numpy", "empty, unaligned"},
-	{"what is read-only is written to", elem, "if (writable && memory->read_only)", "if (0)", "numpy", "broadcast"},
 
 	{"negative bits are not asked for", torch, "if (dlpackgen_torch.call.is_neg(handle)) return", "if (0) return",
 		"torch", "negative float32"},

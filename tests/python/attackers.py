@@ -198,6 +198,14 @@ def attacked(*victims):
             kept.clear()
 
 
+def test_read_only_memory_is_not_taken():
+    x = numpy.arange(4, dtype="f4")
+    x.flags.writeable = False
+    with raises(BufferError, "it is read-only"):
+        checked.take(x, 1)
+    assert checked.described(checked.take(x, 0))["flags"] == READ_ONLY
+
+
 def test_numpy_and_torch():
     attacked(VICTIMS[0], VICTIMS[1])
 

@@ -404,6 +404,8 @@ var mutants = map[string]mutant{
 		"with_torch.py test_metadata_is_copied"},
 	"steps back need no storage": {"adopt_torch.h", "if (signs < 0) return UINT64_MAX;", "",
 		"with_torch.py test_a_strangers_table_for_torch"},
+	"read-only memory is taken": {"adopt_elements.h", "if (writable && memory->read_only)", "if (0)",
+		"attackers.py test_read_only_memory_is_not_taken"},
 	"what was looked at is used": {"call.h", "if (!failed && !a->private_.done) failed = dlpackgen_fetch(",
 		"if (0) failed = dlpackgen_fetch(", "attackers.py test_numpy_and_torch"},
 	"what runs is read with the others": {"routes.h",
