@@ -13,7 +13,7 @@ type change struct {
 
 // Every kind of change that any language can see.
 var changes = []change{
-	{"a version", "DLPACK_MINOR_VERSION 3", "DLPACK_MINOR_VERSION 2", "DLPACK_MINOR_VERSION is not 3"},
+	{"a version", "DLPACK_MAJOR_VERSION 1", "DLPACK_MAJOR_VERSION 2", "DLPACK_MAJOR_VERSION is not 1"},
 	{"a flag's bit", "(1UL << 1UL)", "(1UL << 3UL)", "DLPACK_FLAG_BITMASK_IS_COPIED is not 2"},
 	{"a device type", "kDLROCM = 10", "kDLROCM = 5", "kDLROCM is not 10"},
 	{"a type code", "kDLBfloat = 4U", "kDLBfloat = 18U", "kDLBfloat is not 4"},

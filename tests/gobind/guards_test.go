@@ -153,7 +153,7 @@ func TestAnotherHeaderIsRejected(t *testing.T) {
 		"an enum of one byte":     {"} DLDeviceType;", "} __attribute__((packed)) DLDeviceType;"},
 		"another enumerator":      {"kDLCUDA = 2,", "kDLCUDA = 3,"},
 		"a renamed enumerator":    {"kDLCUDA = 2,", "kDLGPU = 2,"},
-		"another version":         {"#define DLPACK_MINOR_VERSION 3", "#define DLPACK_MINOR_VERSION 2"},
+		"another version":         {"#define DLPACK_MAJOR_VERSION 1", "#define DLPACK_MAJOR_VERSION 2"},
 		"another bit":             {"(1UL << 0UL)", "(1UL << 3UL)"},
 		"a field with a new name": {"int64_t *strides;", "int64_t *steps;"},
 	}
