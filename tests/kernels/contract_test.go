@@ -188,7 +188,7 @@ var contractMistakes = map[string]broken{
 	"overlap":           {"demands.h", "if (!DLPACKGEN_RARE(dlpackgen_meet(written, other))) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "overlaps argument 'x' (2nd)"},
 	"rank of out":       {"demands.h", "if (!status) status = dlpackgen_check_rank(at, tensor, made->ndim, 0, message);", "", "argument 'out' (13th): expected 1 dimension, got 2"},
 	"shape of out":      {"demands.h", "status = dlpackgen_check_extent(at, tensor, d, made->shape[d], message);", "", "argument 'out' (13th): expected"},
-	"read-only":         {"dlpackgen_python.c", "memory.read_only = (state & DLPACKGEN_NP_WRITEABLE) == 0 || (state & DLPACKGEN_NP_WARN_ON_WRITE) != 0;", "memory.read_only = (state & 0U) != 0;", "argument 'y' (1st): it is read-only"},
+	"read-only":         {"dlpackgen_python.c", "(state & DLPACKGEN_NP_WRITEABLE) == 0 || (state & DLPACKGEN_NP_WARN_ON_WRITE) != 0;", "(state & 0U) != 0;", "argument 'y' (1st): it is read-only"},
 	"surplus arguments": {"dlpackgen_python.c", "if (count > names->positional)", "if (0)", "many() takes 12 arguments, got 13"},
 	"a name twice":      {"dlpackgen_python.c", "if (i < 0 || given[i] != NULL) {", "if (i < 0) {", "got two values for argument 'y'"},
 	"large numbers":     {"values.h", "if (*number >= (is_signed ? -above : 0) && *number < above) return 0;", "return 0;", "int8 does not hold 128"},
