@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -36,12 +37,12 @@ func environment(of string) []string {
 // they wait, and PyTorch precompiles no headers for the one graph that a test compiles.
 var frugal = []string{"OMP_WAIT_POLICY=passive", "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS=0"}
 
-// installed are the files that change with the compilers, the Pythons and their packages.
-var installed = []string{"/var/lib/dpkg/status", ".venv/installed.txt", ".venv/frameworks.txt",
-	".cache/oneapi/installed.txt", ".cache/tvm/installed.txt"}
-
-// toolchain is a digest of what is installed.
-func toolchain() string { return digest(installed) }
+// toolchain is a digest of the files that change with the compilers, the Pythons and their packages,
+// those of each folder that tools/setup.sh installs apart included.
+func toolchain() string {
+	apart, _ := filepath.Glob(".cache/*/installed.txt") // which is an error of the pattern alone
+	return digest(append(apart, "/var/lib/dpkg/status", ".venv/installed.txt", ".venv/frameworks.txt"))
+}
 
 func digest(files []string) string {
 	sum := sha256.New()

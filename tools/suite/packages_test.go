@@ -142,3 +142,11 @@ func TestNightlyTestsAreListed(t *testing.T) {
 	assert.Equal(t, slices.Compact(found), slices.Compact(listed))
 	assert.NotEmpty(t, listed)
 }
+
+func TestTheToolchainHasWhatIsInstalledApart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	before := toolchain()
+	require.NoError(t, os.MkdirAll(".cache/ci", 0o755))
+	require.NoError(t, os.WriteFile(".cache/ci/installed.txt", []byte("mypy==2.4.1\n"), 0o600))
+	assert.NotEqual(t, before, toolchain())
+}
