@@ -104,8 +104,11 @@ func (j *job) checkTemplateFolders(made []tree.Target) error {
 // it.
 func (j *job) checkSides(files ...string) error {
 	for _, own := range slices.Concat(j.config.Selected, j.config.Others) {
+		if own.Templates == "" {
+			continue
+		}
 		folder, err := tree.Real(filepath.Join(j.dir, filepath.FromSlash(own.Templates)))
-		if own.Templates == "" || err != nil {
+		if err != nil {
 			continue
 		}
 		for _, file := range files {
