@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	_ "embed"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -87,10 +88,15 @@ func meaning(name string, of use) string {
 	return ""
 }
 
+// MaxName is the length of the longest name.
+const MaxName = 100
+
 // CheckName tells why a word cannot name anything of a kernel, or gives "".
 func CheckName(name string) string {
 	switch {
-	case len(name) > 100 || word.FindString(name) != name || name == "":
+	case len(name) > MaxName:
+		return fmt.Sprintf("has %d letters, more than %d", len(name), MaxName)
+	case word.FindString(name) != name || name == "":
 		return "is not a name in C"
 	case strings.HasPrefix(name, "_") || strings.Contains(name, "__") || strings.HasSuffix(name, "_"):
 		return "is reserved: a name has no underscore at its ends, and no two in a row"

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
@@ -113,7 +114,7 @@ func (r *reader) maySymbol(l line, e *notation.Expr, arg int) bool {
 			"%s is the name of %s, which is no int", e.Name, what)
 		return false
 	default:
-		if nameProblem(e.Name) != "" {
+		if kernel.CheckName(e.Name) != "" {
 			if !r.lost.once(e.Name) {
 				return false
 			}

@@ -166,7 +166,7 @@ func (r *reader) function(symbol string, used []bool, i int) Function {
 
 // checkFunction reports a symbol that no function can have. from is the pattern that it is of.
 func (r *reader) checkFunction(at *yaml.Node, symbol, from string) bool {
-	problem, hint := nameProblem(symbol), "as in symbol: mylib_"+r.Name
+	problem, hint := kernel.CheckName(symbol), "as in symbol: mylib_"+r.Name
 	if problem == "" {
 		problem, hint = kernel.CheckSymbol(symbol), "write symbol: "+r.prefixed(from)
 	}

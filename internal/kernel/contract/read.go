@@ -233,22 +233,11 @@ func name(n *yaml.Node, what string) string {
 const nameHint = "choose another name of letters, digits and single underscores between them, such as my_name"
 
 func checkName(n *yaml.Node, name, what string) bool {
-	fine := nameProblem(name) == ""
+	fine := kernel.CheckName(name) == ""
 	if !fine {
 		n.Errorf("invalid-name", nameHint, "%s", misnamed(name, what))
 	}
 	return fine
-}
-
-// maxName is the length of a name that kernel.CheckName accepts.
-const maxName = 100
-
-// nameProblem is kernel.CheckName, which gives no limit for a name that is too long.
-func nameProblem(name string) string {
-	if len(name) > maxName {
-		return fmt.Sprintf("has %d letters, more than %d", len(name), maxName)
-	}
-	return kernel.CheckName(name)
 }
 
 // misnamed tells why a text cannot name something.
@@ -256,12 +245,12 @@ func misnamed(name, what string) string {
 	if name == "" {
 		return "the name of " + what + " is empty"
 	}
-	return fmt.Sprintf("%q is not a name for %s: it %s", cut(name), what, nameProblem(name))
+	return fmt.Sprintf("%q is not a name for %s: it %s", cut(name), what, kernel.CheckName(name))
 }
 
 // cut shortens a long name for a message.
 func cut(name string) string {
-	if len(name) <= maxName {
+	if len(name) <= kernel.MaxName {
 		return name
 	}
 	return strings.ToValidUTF8(name[:32], "") + "..."
