@@ -46,22 +46,25 @@ var sources = []string{
 // their guards; a part that an included header has is taken from there.
 func headers() []emit.Asset {
 	consumer := []string{"offered.hpp", "queries.hpp"}
-	all := []emit.Asset{
+	return []emit.Asset{
 		header("device.hpp", "checked.hpp", "exceptions.hpp", "gil.hpp", "base.hpp"),
 		header("errors.hpp", "exceptions.hpp", "base.hpp"),
 		header("held.hpp", "gil.hpp", "base.hpp"),
 		header("install.hpp", "adopted.hpp"),
-		header("object.hpp", consumer...),
+		headerOver("table.hpp", "object.hpp", consumer...),
 		header("owned.hpp", "pool.hpp", "base.hpp"),
-		header("stable_object.hpp", consumer...),
+		headerOver("stable_take.hpp", "stable_object.hpp", consumer...),
 		header("stable_take.hpp", "checked.hpp", "exceptions.hpp", "gil.hpp", "base.hpp"),
 		header("strides.hpp", "base.hpp"),
-		header("take.hpp"),
+		headerOver("device.hpp", "take.hpp"),
 	}
-	for i, holder := range map[int]string{4: "table.hpp", 6: "stable_take.hpp", 9: "device.hpp"} {
-		all[i].Known = map[string]string{holder: holder, "checked.hpp": holder, "exceptions.hpp": holder}
-	}
-	return all
+}
+
+// headerOver is a header with parts that includes another one, which has the checks.
+func headerOver(holder, name string, parts ...string) emit.Asset {
+	made := header(name, parts...)
+	made.Known = map[string]string{holder: holder, "checked.hpp": holder, "exceptions.hpp": holder}
+	return made
 }
 
 // header is a header with parts.
