@@ -55,12 +55,8 @@ static int dlpackgen_ask_all(struct dlpackgen_state* state, PyObject* object, co
   if (rejecting && rejecting->reject(object)) return dlpackgen_failed(PyExc_BufferError, "it was rejected");
   if (asks & dlpackgen_asks_mask)
     return dlpackgen_reject("some of its elements may be masked, which a tensor cannot say");
-  if (asks & dlpackgen_asks_neg &&
-      dlpackgen_reject_if(object, state->is_neg, "its memory holds the negated values: pass resolve_neg()"))
-    return -1;
-  if (asks & dlpackgen_asks_conj &&
-      dlpackgen_reject_if(object, state->is_conj, "its memory holds the conjugated values: pass resolve_conj()"))
-    return -1;
+  if (asks & dlpackgen_asks_neg && dlpackgen_reject_if(object, state->is_neg, DLPACKGEN_TORCH_NEGATED)) return -1;
+  if (asks & dlpackgen_asks_conj && dlpackgen_reject_if(object, state->is_conj, DLPACKGEN_TORCH_CONJUGATED)) return -1;
   if (asks & dlpackgen_asks_grad && dlpackgen_reject_grad(state, object)) return -1;
   if (asks & dlpackgen_asks_stop && dlpackgen_reject_no_stop(state, object)) return -1;
   const int dense = asks & dlpackgen_asks_dense ? dlpackgen_is_contiguous_anyhow(state, object) : 1;
