@@ -45,8 +45,8 @@ func benchOneAPI(out io.Writer, dir string, rounds int) ([]goal, error) {
 		{"devices.oneapi.load", extra, loadExtra, " ms"}}, nil
 }
 
-// writeParts writes a target's files of the latest release with each part as a file of its own, as
-// programs need that call what the target's source keeps to itself.
+// writeParts writes a target's files of the latest release, each part to a separate file: the
+// programs below include parts that are private to the target's source.
 func writeParts(target emit.Target, dir string) error {
 	release, err := spec.Embedded().Release("latest")
 	if err != nil {

@@ -2,7 +2,7 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 
 // The table of dlpackgen_backend.h for C++17: exceptions for errors, and an owner for
-// tensors. It holds nothing of its own; objects of a backend may be copied and used
+// tensors. It owns nothing; objects of a backend may be copied and used
 // on any thread.
 #ifndef DLPACKGEN_BACKEND_HPP_
 #define DLPACKGEN_BACKEND_HPP_
@@ -37,7 +37,7 @@ struct deleter {
 // Owns a tensor. Its release() hands it to another owner, which calls the deleter.
 using tensor = std::unique_ptr<DLManagedTensorVersioned, deleter>;
 
-// A backend, as the header of its own gives it. Every call throws `error`.
+// A backend, as its own header returns it. Every call throws `error`.
 class backend {
  public:
   explicit backend(const dlpackgen_backend* table) : table_(table) {

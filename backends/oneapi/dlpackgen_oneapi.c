@@ -526,7 +526,7 @@ struct levelzero_free_desc {
 
 /* Whose memory an address is in, by what the driver tells. Part of the backend's file. */
 
-/* What backends with memory of their own check and fill alike. Part of the backend's
+/* What all backends that allocate memory check and fill alike. Part of the backend's
  * C file. */
 
 /* Sizes of tensors, by the rules that all languages share, as errors of a backend. Part of the

@@ -16,7 +16,7 @@
 
 /* Copying between tensors. Part of the backend's C file. */
 
-/* What backends with memory of their own check and fill alike. Part of the backend's
+/* What all backends that allocate memory check and fill alike. Part of the backend's
  * C file. */
 
 /* Sizes of tensors, by the rules that all languages share, as errors of a backend. Part of the

@@ -201,8 +201,8 @@ func reason(err error) error {
 	return err
 }
 
-// noTemplate is a folder, or a file in it, that cannot be used. Of errors of the system, the reason
-// alone is told: the operation is a word of Go, and the path is the position.
+// noTemplate is a folder, or a file in it, that cannot be used. An error of the
+// system is shortened to its reason: the operation is a word of Go, and the path is the position.
 func noTemplate(file, format string, args ...any) error {
 	for i, arg := range args {
 		if err, ok := arg.(error); ok {

@@ -16,7 +16,8 @@ func (d *decoder) kernels(cfg *Config, section *yaml.Node) (out []contract.Kerne
 		return nil
 	}
 	if n := len(section.Entries); n > kernel.MaxKernels {
-		section.Errorf("too-many", "describe the others in another config", "%d kernels, more than %d", n, kernel.MaxKernels)
+		section.Errorf("too-many", "describe the others in another config", "%d kernels, more than %d", n,
+			kernel.MaxKernels)
 		return nil
 	}
 	scope := d.scope(cfg)

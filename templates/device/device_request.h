@@ -1,5 +1,5 @@
 
-/* What backends with memory of their own check and fill alike. Part of the backend's
+/* What all backends that allocate memory check and fill alike. Part of the backend's
  * C file. */
 #ifndef DLPACKGEN_DEVICE_REQUEST_H_
 #define DLPACKGEN_DEVICE_REQUEST_H_

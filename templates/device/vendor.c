@@ -1,6 +1,6 @@
 //go:build ignore && cgo && !nodevice
 
-/* The backend but for the vendor's part, which stands in a file of its own. All that
+/* The backend but for the vendor's part, which is a separate file. All that
  * other files see of it is the function at its end; nothing is linked but libdl, and
  * nothing is opened before the first call that asks for something. */
 #include "device_warnings.h"

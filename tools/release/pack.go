@@ -135,10 +135,10 @@ func zopfli(data []byte) ([]byte, error) {
 	return []byte(text), err
 }
 
-// largeFile is the size from which a compressor of its own is worth its time.
+// largeFile is the size from which the slower compressor is worth its time.
 const largeFile = 16 << 10
 
-// zipped packs files in the order given, large ones by their own compressor.
+// zipped packs files in the order given, large ones by another compressor.
 func zipped(when time.Time, files []file, large deflater) ([]byte, error) {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)

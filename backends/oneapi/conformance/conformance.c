@@ -934,7 +934,7 @@ static void tensors_are_as_asked(void) {
   }
 }
 
-/* Requests that cannot be met, each rejected with a code of its own. */
+/* Requests that cannot be met, each rejected with another code. */
 static void requests_that_are_rejected(void) {
   const int64_t negative[] = {2, -1}, endless[] = {INT64_MAX, INT64_MAX}, large[] = {INT64_MAX};
   const dlpackgen_allocation requests[] = {asks(here(0), 2, negative), asks(here(0), 65, negative),

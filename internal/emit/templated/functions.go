@@ -338,7 +338,8 @@ func replacePrints(f template.FuncMap, b *budget) {
 			return "", errors.New("printf takes widths and precisions up to 99, and no operands by number or `*`")
 		}
 		if verb := unknownVerb.FindString(strings.ReplaceAll(format, "%%", "")); verb != "" {
-			return "", fmt.Errorf("printf has no verb %s: use %%v, %%s, %%q, %%d, %%x, %%X, %%o, %%b, %%c, %%t or %%U", verb)
+			return "", fmt.Errorf("printf has no verb %s: use %%v, %%s, %%q, %%d, %%x, %%X, %%o, %%b, %%c, %%t or %%U",
+				verb)
 		}
 		made, err := printed(func() string { return fmt.Sprintf(format, values...) }, append([]any{format}, values...))
 		if err == nil && mismatched(made, format, values) {

@@ -81,7 +81,8 @@ func (r *reader) bindIntegers(used map[string]bool) {
 // bareExtents takes over the extents of a parameter, and binds the symbols that stand bare.
 func (r *reader) bareExtents(l line, p *Param, arg int) {
 	if p.Kind == Tensor && len(l.Type.Extents) > MaxNDim {
-		l.at.Errorf("too-many", "write ... for several dimensions", "%d dimensions, more than %d", len(l.Type.Extents), MaxNDim)
+		l.at.Errorf("too-many", "write ... for several dimensions", "%d dimensions, more than %d",
+			len(l.Type.Extents), MaxNDim)
 	}
 	for _, e := range l.Type.Extents {
 		made := Extent{Form: Computed, Dim: None, Size: e.Size}

@@ -140,7 +140,8 @@ func (f *form) plus(other *form) *form {
 // checkExtent reports an extent that is negative in every call.
 func (s *source) checkExtent(e *notation.Expr) {
 	if f := s.fold(e); f != nil && f.constant() && f.number.Sign() < 0 {
-		s.fail(e, "invalid-extent", "write an extent of 0 or more, or _ for any extent", "this extent is always %s", f.number)
+		s.fail(e, "invalid-extent", "write an extent of 0 or more, or _ for any extent", "this extent is always %s",
+			f.number)
 	}
 }
 

@@ -210,8 +210,8 @@ func (r *reader) aliases() {
 	}
 }
 
-// oneOf is the hint for a name that is not among some: the nearest of them, or all; "" where there
-// are none.
+// oneOf is the hint for a name that is not among some: the nearest of them, or all; "" without
+// candidates.
 func oneOf(name string, names []string) string {
 	if hint := diag.DidYouMean(name, names); hint != "" || len(names) == 0 {
 		return hint

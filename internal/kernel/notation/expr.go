@@ -92,8 +92,8 @@ func (p *parser) reference(t token) *Expr {
 	case p.accept("."):
 		p.attribute(e)
 	case p.peek().text == "(":
-		p.fail(t.at, "write min(a, b), max(a, b), or an operator", "there is no function %s: expressions have min and max",
-			t.text)
+		p.fail(t.at, "write min(a, b), max(a, b), or an operator",
+			"there is no function %s: expressions have min and max", t.text)
 	}
 	return e
 }
@@ -108,7 +108,8 @@ func (p *parser) attribute(e *Expr) {
 		e.Operands = []*Expr{p.sum()}
 		p.expect("]", "behind the dimension", "as in "+e.Name+".shape[0]")
 	default:
-		p.fail(t.at, cmp.Or(nearest(t.text), "write "+e.Name+".size or "+e.Name+".shape[0]"), "a tensor has .size and .shape[i] here, got %s", show(t))
+		p.fail(t.at, cmp.Or(nearest(t.text), "write "+e.Name+".size or "+e.Name+".shape[0]"),
+			"a tensor has .size and .shape[i] here, got %s", show(t))
 	}
 }
 
@@ -143,8 +144,8 @@ func (p *parser) comparison() *Cond {
 	case t.sign == mark && t.text == "=":
 		p.fail(t.at, "write == to compare", "= gives a default and compares nothing")
 	case t.sign != mark || !slices.Contains(comparisons, t.text):
-		p.fail(t.at, "as in n > 0, n % 8 == 0 or n in 64|128", "expected a comparison (==, !=, <, <=, >, >=, in), got %s",
-			show(t))
+		p.fail(t.at, "as in n > 0, n % 8 == 0 or n in 64|128",
+			"expected a comparison (==, !=, <, <=, >, >=, in), got %s", show(t))
 	case p.peek().sign == quoted:
 		p.fail(t.at, p.inHint(left, t.text), "texts are compared by in, not by %s", t.text)
 	default:

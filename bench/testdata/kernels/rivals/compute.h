@@ -1,4 +1,4 @@
-// What the kernels compute: its lines are counted for nobody.
+// What the kernels compute. These lines count for none of the three.
 #pragma once
 
 #include <cmath>
