@@ -37,8 +37,8 @@ func environment(of string) []string {
 // they wait, and PyTorch precompiles no headers for the one graph that a test compiles.
 var frugal = []string{"OMP_WAIT_POLICY=passive", "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS=0"}
 
-// toolchain is a digest of the files that change with the compilers, the Pythons and their packages,
-// those of each folder that tools/setup.sh installs apart included.
+// toolchain is a digest of the files that change with the compilers, the Pythons and their
+// packages, in each folder that tools/setup.sh fills.
 func toolchain() string {
 	apart, _ := filepath.Glob(".cache/*/installed.txt") // which is an error of the pattern alone
 	return digest(append(apart, "/var/lib/dpkg/status", ".venv/installed.txt", ".venv/frameworks.txt"))
