@@ -1,7 +1,11 @@
 package backend
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,12 +23,14 @@ func cuda(t testing.TB) string {
 	return string(src)
 }
 
-// decoded gives a description and its findings as text.
-func decoded(text string) (*Backend, []string) {
+// decoded gives a description and its findings as text. Each has a hint.
+func decoded(t testing.TB, text string) (*Backend, []string) {
+	t.Helper()
 	diags := &diag.List{}
 	b := Decode("x.yaml", []byte(text), diags)
 	var out []string
 	for _, d := range diags.Sorted() {
+		assert.NotEmpty(t, d.Hint, "%s has no hint: %s", d.Text, text)
 		out = append(out, diag.Text([]diag.Diagnostic{d}, false))
 	}
 	return b, out
@@ -102,10 +108,43 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 	} {
 		text := strings.Replace(cuda(t), c.old, c.fresh, 1)
 		require.NotEqual(t, cuda(t), text, c.old)
-		b, found := decoded(text)
+		b, found := decoded(t, text)
 		assert.Nil(t, b, c.fresh)
 		assert.Contains(t, strings.Join(found, "\n"), c.want)
 		assert.Len(t, found, 1, "%s: one fault, one finding: %v", c.fresh, found)
+	}
+}
+
+// Every call that reports a finding gives a hint, also one that no test here provokes.
+func TestEveryFindingHasAHint(t *testing.T) {
+	hintAt := map[string]int{"Errorf": 1, "ErrorfAt": 2, "Warnf": 1, "complain": 0}
+	file, err := parser.ParseFile(token.NewFileSet(), "decode.go", nil, 0)
+	require.NoError(t, err)
+	calls := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		call, is := n.(*ast.CallExpr)
+		if !is {
+			return true
+		}
+		name, _ := call.Fun.(*ast.Ident)
+		if method, is := call.Fun.(*ast.SelectorExpr); is {
+			name = method.Sel
+		}
+		if name == nil {
+			return true
+		}
+		if at, reports := hintAt[name.Name]; reports {
+			calls++
+			if text, is := call.Args[at].(*ast.BasicLit); is {
+				assert.NotEqual(t, `""`, text.Value, "decode.go has a %s without a hint", name.Name)
+			}
+		}
+		return true
+	})
+	assert.Greater(t, calls, 15)
+	for _, form := range []*regexp.Regexp{backendName, fieldName, symbolName, typeText, statusText, parameters,
+		libraryName, sentence} {
+		assert.NotEmpty(t, formHints[form], form.String())
 	}
 }
 
@@ -127,7 +166,7 @@ func TestFormerNamesAreNamedAnew(t *testing.T) {
 	} {
 		text := strings.Replace(withReturns(t), c.old, c.fresh, 1)
 		require.NotEqual(t, withReturns(t), text, c.old)
-		_, found := decoded(text)
+		_, found := decoded(t, text)
 		require.Len(t, found, 1, "%s: %v", c.fresh, found)
 		assert.Contains(t, found[0], "hint: it was renamed to \""+c.now+"\"", c.fresh)
 	}
@@ -145,7 +184,7 @@ func TestWhatTheSourcesNeedIsMissed(t *testing.T) {
 		"function": need.functions} {
 		for _, name := range names {
 			text := strings.Replace(cuda(t), "\n  "+name+": {", "\n  other: {", 1)
-			_, found := decoded(text)
+			_, found := decoded(t, text)
 			assert.Contains(t, strings.Join(found, "\n"), "the sources cuda need the "+what+" "+name)
 		}
 	}
@@ -161,14 +200,14 @@ func TestWhatTheSourcesNeedIsMissed(t *testing.T) {
 		} else {
 			end += 1 + strings.Index(text[end+1:], "\n") // windows, the line after
 		}
-		_, found := decoded(text[:at] + text[end:])
+		_, found := decoded(t, text[:at]+text[end:])
 		assert.Contains(t, strings.Join(found, "\n"), want)
 	}
 }
 
 // What a vendor writes the rest of needs no more than it uses.
 func TestAVendorsDescription(t *testing.T) {
-	b, found := decoded(vendors)
+	b, found := decoded(t, vendors)
 	require.Empty(t, found)
 	assert.Equal(t, &Backend{
 		Name: "acme", Title: "Acme", Doc: "D.", Implementation: "custom", InstallHint: "p",
@@ -194,7 +233,7 @@ func TestAVendorsDescription(t *testing.T) {
 	} {
 		text := strings.Replace(vendors, c.old, c.fresh, 1)
 		require.NotEqual(t, vendors, text, c.old)
-		_, found := decoded(text)
+		_, found := decoded(t, text)
 		assert.Contains(t, strings.Join(found, "\n"), c.want)
 		assert.Len(t, found, 1)
 	}
@@ -245,6 +284,7 @@ func FuzzDecode(f *testing.F) {
 		for _, d := range diags.Sorted() {
 			assert.Positive(t, d.Pos.Line)
 			assert.Positive(t, d.Pos.Col)
+			assert.NotEmpty(t, d.Hint, "%s: %q", d.Text, src)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -27,6 +28,18 @@ var (
 	libraryName = regexp.MustCompile(`^[A-Za-z0-9_.+-]{1,100}$`)
 	sentence    = regexp.MustCompile(`^[ !#-$&-.0-\[\]-~/]{1,300}$`) // no quote, backslash or % to upset C
 )
+
+// formHints show a text of each form.
+var formHints = map[*regexp.Regexp]string{
+	backendName: "write lower-case letters and digits, such as acme",
+	fieldName:   "write lower-case letters, digits and underscores, such as memory_host",
+	symbolName:  "write letters, digits and underscores, such as acmeInit",
+	typeText:    "write a type of C, such as struct acme_event *",
+	statusText:  "write a type of integers in C, such as int or uint32_t",
+	parameters:  "write void, or each parameter with its type and name, such as int *count, unsigned int flags",
+	libraryName: "write the name of a file without a folder, such as libacme.so.1",
+	sentence:    `write 1 to 300 characters of ASCII, without ", \ and %`,
+}
 
 // Keys and values before 0.1.0, whose errors name the new ones.
 var (
@@ -107,7 +120,7 @@ func form(n *yaml.Node, what string, want *regexp.Regexp) string {
 	switch {
 	case n.Kind != yaml.Scalar:
 	case !want.MatchString(text):
-		n.Errorf("invalid-name", "", "%s %q must match %s", what, text, want)
+		n.Errorf("invalid-name", formHints[want], "%s %q must match %s", what, text, want)
 	case want == sentence:
 		n.CheckDoc(what, text)
 	}
@@ -118,7 +131,8 @@ func form(n *yaml.Node, what string, want *regexp.Regexp) string {
 func functionName(n *yaml.Node) string {
 	name := form(n, "a function", fieldName)
 	if spec.IsKeyword(name) {
-		n.Errorf("invalid-name", "", "%q is no name for a function: it is a word of C or C++", name)
+		n.Errorf("invalid-name", "write another name, such as "+name+"_call",
+			"%q is no name for a function: it is a word of C or C++", name)
 	}
 	return name
 }
@@ -132,13 +146,14 @@ var folders = []string{"internal", "testdata", "vendor"}
 // nameOf reads the name of a backend, which is that of a package in Go too.
 func nameOf(n *yaml.Node) string {
 	name := form(n, "name", backendName)
+	hint := "choose another name, such as " + name + "rt"
 	switch {
 	case token.IsKeyword(name) || name == "main":
-		n.Errorf("invalid-name", "", "name %q cannot be that of a package in Go", name)
+		n.Errorf("invalid-name", hint, "name %q cannot be that of a package in Go", name)
 	case slices.Contains(folders, name):
-		n.Errorf("invalid-name", "", "name %q is that of a folder whose package Go keeps from others", name)
+		n.Errorf("invalid-name", hint, "name %q is that of a folder whose package Go keeps from others", name)
 	case slices.Contains(files, name):
-		n.Errorf("invalid-name", "", "name %q is that of a file of every backend", name)
+		n.Errorf("invalid-name", hint, "name %q is that of a file of every backend", name)
 	}
 	return name
 }
@@ -197,7 +212,8 @@ func decodeStreams(n *yaml.Node) Streams {
 	rows(m.Get("aliases"), "aliases", func(e yaml.Entry) {
 		at, err := strconv.ParseInt(e.Key.Value, 10, 31)
 		if err != nil || at < 0 {
-			e.Key.Errorf("type-mismatch", "", "a number of a stream must be a decimal integer, not %q", e.Key.Value)
+			e.Key.Errorf("type-mismatch", "write the number of DLPack that the handle stands for, such as {1: 0}",
+				"a number of a stream must be a decimal integer, not %q", e.Key.Value)
 		}
 		s.Aliases = append(s.Aliases, StreamAlias{at, e.Value.Int("a handle", 0, math.MaxInt32)})
 	})
@@ -285,65 +301,80 @@ func decodeError(e yaml.Entry) Error {
 
 // check reports what is in order by itself and not together.
 func (b *Backend) check(m *yaml.Map) {
-	complain := func(format string, args ...any) { m.Node().Errorf("invalid-backend", "", format, args...) }
-	if len(b.Devices) == 0 {
-		complain("the backend serves no type of device")
-	}
+	complain := func(hint, format string, args ...any) { m.Node().Errorf("invalid-backend", hint, format, args...) }
 	if len(b.Library.Linux)+len(b.Library.Windows) == 0 {
-		complain("the backend names no library for any system")
+		complain("write the library's file, such as linux: [libacme.so.1]", "the backend names no library for any system")
 	}
 	b.checkNeeds(complain)
-	for _, text := range again(b.Devices, func(d Device) string { return d.Memory }) {
-		complain("two types of device have %s memory", text)
-	}
-	for _, text := range again(b.Devices, func(d Device) string { return d.Type }) {
-		complain("the type of device %s is there twice", text)
-	}
-	if slices.ContainsFunc(b.Devices, func(d Device) bool { return d.Type == "kDLCPU" }) {
-		complain("kDLCPU is what memory has that the backend does not know")
-	}
+	b.checkDevices(complain)
 	for _, h := range b.Streams.Aliases {
 		if slices.Contains(b.Streams.Rejected, h.Number) {
-			complain("the number %d of a stream is rejected, and has a handle", h.Number)
+			complain(fmt.Sprintf("remove %d from rejected: or from aliases:", h.Number),
+				"the number %d of a stream is rejected, and has a handle", h.Number)
 		}
 	}
 	for _, text := range again(b.Errors, func(e Error) string { return fmt.Sprint(e.Value) }) {
-		complain("two errors have the value %s", text)
+		complain("keep one of the two", "two errors have the value %s", text)
 	}
 	if slices.ContainsFunc(b.Errors, func(e Error) bool { return e.Value == 0 }) {
-		complain("an error has the value 0, which is success")
+		complain("remove that error", "an error has the value 0, which is success")
+	}
+}
+
+// checkDevices reports types of device that do not go together.
+func (b *Backend) checkDevices(complain func(hint, format string, args ...any)) {
+	const deviceHint = "add a device, such as {type: kDLAcme, memory: device, id: ordinal}"
+	if len(b.Devices) == 0 {
+		complain(deviceHint, "the backend serves no type of device")
+	} else if !slices.ContainsFunc(b.Devices, func(d Device) bool { return d.Memory == "device" }) {
+		complain(deviceHint, "no type of device has device memory")
+	}
+	for _, text := range again(b.Devices, func(d Device) string { return d.Memory }) {
+		complain("keep one of the two, or give the other another memory: "+strings.Join(Memories, ", "),
+			"two types of device have %s memory", text)
+	}
+	for _, text := range again(b.Devices, func(d Device) string { return d.Type }) {
+		complain("keep one of the two", "the type of device %s is there twice", text)
+	}
+	if slices.ContainsFunc(b.Devices, func(d Device) bool { return d.Type == "kDLCPU" }) {
+		complain("remove the device kDLCPU", "kDLCPU is what memory has that the backend does not know")
 	}
 }
 
 // checkNeeds reports what the sources that serve the backend lack.
-func (b *Backend) checkNeeds(complain func(format string, args ...any)) {
+func (b *Backend) checkNeeds(complain func(hint, format string, args ...any)) {
 	need := requirements[b.Implementation]
 	if len(b.Library.Lookups) != need.lookups {
-		complain("the sources %s use %d lookups, and the library has %d", b.Implementation, need.lookups,
+		hint := "remove lookups:"
+		if need.lookups > 0 {
+			hint = fmt.Sprintf("list %d functions under lookups:", need.lookups)
+		}
+		complain(hint, "the sources %s use %d lookups, and the library has %d", b.Implementation, need.lookups,
 			len(b.Library.Lookups))
 	}
-	if !slices.ContainsFunc(b.Devices, func(d Device) bool { return d.Memory == "device" }) {
-		complain("no type of device has device memory")
-	}
 	if len(b.Functions) == 0 {
-		complain("the backend has no function")
+		complain("add a function, such as init: {symbol: acmeInit, params: void}", "the backend has no function")
 	}
 	if len(b.Errors) == 0 {
-		complain("the backend has no error")
+		complain("add an error, such as ACME_NO_DEVICE: {value: 1, kind: no_device, text: no device}",
+			"the backend has no error")
 	}
-	for _, name := range missing(need.handles, b.Handles, func(h Handle) string { return h.Name }) {
-		complain("the sources %s need the handle %s", b.Implementation, name)
+	lacks := func(what, section string, names []string) {
+		for _, name := range names {
+			complain("add "+name+" to "+section+":, or choose implementation: "+Custom, "the sources %s need %s %s",
+				b.Implementation, what, name)
+		}
 	}
-	for _, name := range missing(need.constants, b.Constants, func(c Constant) string { return c.Name }) {
-		complain("the sources %s need the constant %s", b.Implementation, name)
-	}
-	for _, name := range missing(need.renumbered, renumbered(b.Constants), func(c Constant) string { return c.Name }) {
-		complain("the sources %s need what the constant %s was", b.Implementation, name)
-	}
-	for _, name := range missing(need.functions, b.Functions, func(f Function) string { return f.Name }) {
-		complain("the sources %s need the function %s", b.Implementation, name)
+	lacks("the handle", "handles", missing(need.handles, b.Handles, func(h Handle) string { return h.Name }))
+	lacks("the constant", "constants", missing(need.constants, b.Constants, nameOfConstant))
+	lacks("the function", "functions", missing(need.functions, b.Functions, func(f Function) string { return f.Name }))
+	for _, name := range missing(need.renumbered, renumbered(b.Constants), nameOfConstant) {
+		complain("add was: with until: and value: to "+name, "the sources %s need what the constant %s was",
+			b.Implementation, name)
 	}
 }
+
+func nameOfConstant(c Constant) string { return c.Name }
 
 // renumbered gives the constants that were another number.
 func renumbered(all []Constant) []Constant {
