@@ -43,6 +43,7 @@ type reading struct {
 	text  string
 	valid bool
 	codes []string
+	equal bool // the schema must have the same verdict
 }
 
 var code = regexp.MustCompile(`(?m): error: .*\[([a-z-]+)\]$`)
@@ -78,6 +79,7 @@ func configs(t *testing.T) (all []reading) {
 		require.True(t, r.valid, "%v: %s", r.codes, text)
 		all = append(all, r)
 	}
+	all = append(all, spaced(t)...)
 	contract := filepath.Join(root, "internal", "kernel", "contract", "testdata")
 	all = append(all, read(head+indented(text(t, filepath.Join(contract, "design.yaml")))))
 	for line := range strings.Lines(text(t, filepath.Join(contract, "mistakes.txt"))) {
@@ -93,6 +95,34 @@ var odd = []string{
 	head + "  f: {args: {mode: \"str = 'a\\nb'\"}}\n",
 	head + "  f: {args: {\"null\": 'float32[n]'}}\n",
 	"version: '1'\ntargets: {c: }\nelsewhere: \ndevices: \nkernels: \n",
+}
+
+// spaced gives configs with a space, a tab, a line break or a space of Unicode at one place of a
+// line, which is marked by ~.
+func spaced(t *testing.T) (all []reading) {
+	t.Helper()
+	for _, line := range []string{
+		"~float32~|~int8~[m, n]~?~inout~ aligned 16~ aliases y~=~None~",
+		"~list~[int, 3]~?~=~None~",
+		"~float32~[]~out~ aliases ~y~",
+		"~str~=~'a b'~",
+		"~int~=~-~1~",
+		"~float~=~-1e-6~",
+		"float32[n] stri~ded",
+		"float32[n] strided~inout",
+		"float32[n] aligned~16~copied",
+	} {
+		parts := strings.Split(line, "~")
+		for i := range len(parts) - 1 {
+			for _, space := range []string{"", " ", "\t", "\n", "\u00a0"} {
+				line := strings.Join(parts[:i+1], "") + space + strings.Join(parts[i+1:], "")
+				r := read(fmt.Sprintf("%s  f: {args: {y: 'float32[]', x: %s}}\n", head, asJSON(t, line)))
+				r.equal = true
+				all = append(all, r)
+			}
+		}
+	}
+	return all
 }
 
 func text(t *testing.T, file string) string {
@@ -155,7 +185,7 @@ func TestTheSchemaAgreesWithTheDecoder(t *testing.T) {
 		if err != nil {
 			rejected++
 		}
-		if r.isShape() {
+		if r.isShape() || r.equal {
 			assert.Error(t, err, "%v:\n%s", r.codes, r.text)
 		}
 	}

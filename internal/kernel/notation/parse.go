@@ -192,6 +192,7 @@ func (p *parser) element() Name {
 
 // list reads what follows the word.
 func (p *parser) list(word Name) Type {
+	p.joined(Type{Kind: Scalar, Elements: []Name{word}})
 	if t := p.peek(); !p.accept("[") {
 		p.fail(t.at, "write list[int] or list[float]", "a list names the type of its items, got %s", show(t))
 	}
