@@ -10,12 +10,16 @@ import (
 
 // source is where an expression stands.
 type source struct {
-	at       *yaml.Node
-	of       *Param // nil: in a condition, which holds where an argument is absent
+	at       *yaml.Node // nil: checked already
+	of       *Param     // nil: in a condition, which holds where an argument is absent
 	isResult bool
+	omitted  *Param // nil, or an argument that has its default
 }
 
 func (s *source) fail(e *notation.Expr, code, hint, format string, args ...any) {
+	if s.at == nil {
+		return
+	}
 	s.at.ErrorfAt(e.At, code, hint, format, args...)
 }
 
@@ -177,30 +181,52 @@ func (r *reader) conditions() (all []condition) {
 // where checks the names of conditions.
 func (r *reader) where(all []condition) {
 	for _, c := range all {
-		r.checkCond(c.at, c.Cond, true)
+		if !r.checkCond(c.at, c.Cond, true) {
+			r.checkDefaults(c.Cond)
+		}
 		r.Where = append(r.Where, c.Cond)
 	}
 }
 
-// checkCond checks a condition. needed: it must hold, so that it must not be false in every call.
-func (r *reader) checkCond(at *yaml.Node, c *notation.Cond, needed bool) {
-	for _, part := range c.Conds {
-		r.checkCond(at, part, needed && c.Op == "and")
-	}
-	if len(c.Conds) > 0 {
-		return
-	}
+// checkCond checks a condition, and tells whether it is false in every call. needed: it must hold,
+// so that this is a mistake.
+func (r *reader) checkCond(at *yaml.Node, c *notation.Cond, needed bool) bool {
 	s := &source{at: at}
-	if c.Op != "in" {
-		if r.comparesWords(s, c) {
-			return
-		}
+	if len(c.Conds) > 0 {
+		return r.checkConds(s, c, needed)
+	}
+	before := r.diags.Len()
+	if c.Op == "in" {
+		r.checkIn(s, c)
+	} else if !r.comparesWords(s, c) {
 		r.checkExpr(s, c.Left)
 		r.checkExpr(s, c.Right)
-		s.checkFalse(c, needed)
-		return
 	}
-	r.checkIn(s, c)
+	holds, known := r.verdict(s, c)
+	if never := known && !holds; !never || r.diags.Len() > before {
+		return never
+	}
+	if needed {
+		s.never(c, r.neverHint(c))
+	}
+	return true
+}
+
+// checkConds checks the parts of "and" and "or".
+func (r *reader) checkConds(s *source, c *notation.Cond, needed bool) bool {
+	never := 0
+	for _, part := range c.Conds {
+		if r.checkCond(s.at, part, needed && c.Op == "and") {
+			never++
+		}
+	}
+	if c.Op == "and" {
+		return never > 0
+	}
+	if needed && never == len(c.Conds) {
+		s.never(c, compareHint)
+	}
+	return never == len(c.Conds)
 }
 
 // comparesWords reports == where only "in" can compare.
@@ -227,7 +253,6 @@ func (r *reader) checkIn(s *source, c *notation.Cond) {
 	case text != None && r.Args[text].Kind == Str:
 		want, what = notation.Text, "texts in quotes"
 	default:
-		s.fold(c.Left)
 		if r.checkExpr(s, c.Left); c.Left.Op == notation.Symbol && r.lost.has(c.Left.Name) {
 			return
 		}

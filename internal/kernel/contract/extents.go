@@ -201,7 +201,7 @@ func (r *reader) checkExtents(l line, p *Param) {
 		case Computed, Symbol, Solved:
 			s := &source{at: l.at, of: p, isResult: isResult}
 			r.checkExpr(s, e.Size)
-			s.checkExtent(e.Size)
+			r.checkExtent(s, e.Size)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
@@ -26,6 +27,9 @@ func (s *source) fold(e *notation.Expr) *form {
 }
 
 func (s *source) combined(e *notation.Expr) *form {
+	if v := s.ifOmitted(e, notation.Int); v != nil {
+		return &form{number: big.NewInt(v.Int)}
+	}
 	switch e.Op {
 	case notation.Literal:
 		return &form{number: big.NewInt(e.Number)}
@@ -137,29 +141,126 @@ func (f *form) plus(other *form) *form {
 	return f
 }
 
-// checkExtent reports an extent that is negative in every call.
-func (s *source) checkExtent(e *notation.Expr) {
-	if f := s.fold(e); f != nil && f.constant() && f.number.Sign() < 0 {
-		s.fail(e, "invalid-extent", "write an extent of 0 or more, or _ for any extent", "this extent is always %s",
-			f.number)
+// checkExtent reports an extent that is negative in every call, or in those that omit an argument.
+func (r *reader) checkExtent(s *source, e *notation.Expr) {
+	if f := s.fold(e); f != nil && f.constant() {
+		if f.number.Sign() < 0 {
+			s.fail(e, "invalid-extent", "write an extent of 0 or more, or _ for any extent", "this extent is always %s",
+				f.number)
+		}
+		return
+	}
+	for i := range r.Args {
+		p := &r.Args[i]
+		if p.Default == nil || s.of.Optional {
+			continue
+		}
+		if f := (&source{omitted: p}).fold(e); f != nil && f.constant() && f.number.Sign() < 0 {
+			r.args[i].at.ErrorfAt(p.Default.At, "invalid-default", "write a default for which it is 0 or more",
+				"the extent %s of %s is %s where %s is %s", cut(e.String()), s.of.Name, f.number, p.Name, p.Default)
+		}
 	}
 }
 
-// checkFalse reports a comparison that is false in every call, where it must hold.
-func (s *source) checkFalse(c *notation.Cond, needed bool) {
+// compareHint is for a condition that is false whatever the caller passes.
+const compareHint = "compare it with another value, or remove the condition"
+
+// never reports a condition that is false in every call.
+func (s *source) never(c *notation.Cond, hint string) {
+	s.at.ErrorfAt(c.At, "invalid-condition", hint, "%s is false for every value", cut(c.String()))
+}
+
+// neverHint advises on a comparison that is false in every call.
+func (r *reader) neverHint(c *notation.Cond) string {
+	if v := r.variableOf(c); v != nil {
+		return "write a dtype of " + v.Name + ", such as " + v.Types[0].Name
+	}
+	return compareHint
+}
+
+// variableOf gives the variable whose dtype a condition compares, or nil.
+func (r *reader) variableOf(c *notation.Cond) *Var {
+	if c.Op != "in" || c.Left.Op != notation.Symbol || r.Var(c.Left.Name) == None {
+		return nil
+	}
+	return &r.Vars[r.Var(c.Left.Name)]
+}
+
+// verdict tells whether a condition holds in every call, or in none, as far as that is known.
+func (r *reader) verdict(s *source, c *notation.Cond) (holds, known bool) {
+	switch c.Op {
+	case "and", "or":
+		return r.joint(s, c)
+	case "in":
+		return r.verdictIn(s, c)
+	}
 	left, right := s.fold(c.Left), s.fold(c.Right)
-	if !needed || left == nil || right == nil {
-		return
+	if left == nil || right == nil {
+		return false, false
 	}
 	difference := left.plus(right.scaled(big.NewInt(-1)))
 	if difference == nil || !difference.constant() {
-		return
+		return false, false
 	}
 	sign := difference.number.Sign()
-	holds := map[string]bool{"==": sign == 0, "!=": sign != 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0,
-		">=": sign >= 0}
-	if !holds[c.Op] {
-		s.at.ErrorfAt(c.At, "invalid-condition", "compare it with another value, or remove the condition",
-			"%s is false for every value", cut(c.String()))
+	return map[string]bool{"==": sign == 0, "!=": sign != 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0,
+		">=": sign >= 0}[c.Op], true
+}
+
+// joint is the verdict on several conditions: one that is false decides "and", one that holds "or".
+func (r *reader) joint(s *source, c *notation.Cond) (holds, known bool) {
+	known = true
+	for _, part := range c.Conds {
+		one, sure := r.verdict(s, part)
+		if sure && one == (c.Op == "or") {
+			return one, true
+		}
+		known = known && sure
+	}
+	return c.Op == "and", known
+}
+
+// verdictIn compares a number, the text of a default, or the dtypes of a variable with alternatives.
+func (r *reader) verdictIn(s *source, c *notation.Cond) (holds, known bool) {
+	if v := r.variableOf(c); v != nil {
+		among := 0
+		for _, d := range v.Types {
+			if slices.ContainsFunc(c.In, func(one notation.Value) bool { return one.Text == d.Name }) {
+				among++
+			}
+		}
+		return among > 0, len(v.Types) > 0 && (among == 0 || among == len(v.Types))
+	}
+	if text := s.ifOmitted(c.Left, notation.Text); text != nil {
+		return slices.ContainsFunc(c.In, func(one notation.Value) bool { return one.Text == text.Text }), true
+	}
+	left := s.fold(c.Left)
+	if left == nil || !left.constant() {
+		return false, false
+	}
+	return slices.ContainsFunc(c.In, func(one notation.Value) bool {
+		return one.Kind == notation.Int && big.NewInt(one.Int).Cmp(left.number) == 0
+	}), true
+}
+
+// ifOmitted gives the default of the argument that the source assumes, where an expression is that.
+func (s *source) ifOmitted(e *notation.Expr, kind notation.ValueKind) *notation.Value {
+	if s.omitted == nil || e.Op != notation.Symbol || e.Name != s.omitted.Name || s.omitted.Default.Kind != kind {
+		return nil
+	}
+	return s.omitted.Default
+}
+
+// checkDefaults reports the defaults for which a condition is false.
+func (r *reader) checkDefaults(c *notation.Cond) {
+	for i := range r.Args {
+		p := &r.Args[i]
+		if p.Default == nil {
+			continue
+		}
+		if holds, known := r.verdict(&source{omitted: p}, c); known && !holds {
+			r.args[i].at.ErrorfAt(p.Default.At, "invalid-default", "write a default for which it holds",
+				"%s is false where %s is %s", cut(c.String()), p.Name, p.Default)
+		}
 	}
 }
