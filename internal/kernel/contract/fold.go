@@ -220,7 +220,8 @@ func (r *reader) joint(s *source, c *notation.Cond) (holds, known bool) {
 	return c.Op == "and", known
 }
 
-// verdictIn compares a number, the text of a default, or the dtypes of a variable with alternatives.
+// verdictIn compares a number, the text of a default, or the dtypes of a variable with the
+// alternatives.
 func (r *reader) verdictIn(s *source, c *notation.Cond) (holds, known bool) {
 	if v := r.variableOf(c); v != nil {
 		among := 0
