@@ -128,14 +128,13 @@ func (r *reader) result(i int) {
 	l, p := r.gives[i], &r.Results[i]
 	problem, hint := "", ""
 	switch {
+	case l.whole && r.checkWords(l, p):
 	case p.Optional:
 		problem, hint = "a result is always there", "leave ? out"
 	case p.Default != nil:
 		problem, hint = "a result has no default", "remove = "+p.Default.String()
 	case p.Kind == Ints || p.Kind == Floats || p.Kind == Str:
 		problem, hint = "a result is a tensor or a scalar", "give a list as int64[n]"
-	case p.Layout != Contiguous || p.Access != In || p.CPU || p.Copied || p.Align != 0 || hasAlias(l):
-		problem, hint = "a result is C-contiguous, and can be zeroed or saved", "make it an argument: out"
 	case p.Kind == Tensor && (len(l.Type.Elements) > 1 || l.Type.Elements[0].Text == "any"):
 		problem, hint = "a result has one dtype, or a variable's", "as in T[n]"
 	}
@@ -144,8 +143,16 @@ func (r *reader) result(i int) {
 	}
 }
 
-func hasAlias(l line) bool {
-	return slices.ContainsFunc(l.Words, func(w notation.Word) bool { return w.Text == "aliases" })
+// checkWords reports a word that results do not have, and tells whether there is one.
+func (r *reader) checkWords(l line, p *Param) bool {
+	for _, w := range l.Words {
+		if p.Kind == Tensor && w.Text != "zeroed" && w.Text != "saved" {
+			l.at.ErrorfAt(w.At, "invalid-result", "make it an argument: out",
+				"`%s` needs an argument: a result is C-contiguous, and can be zeroed or saved", w.Text)
+			return true
+		}
+	}
+	return false
 }
 
 // checkNames reports two of one name among arguments, results and variables, and those that mean
