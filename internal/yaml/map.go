@@ -138,8 +138,11 @@ func (n *Node) OneOf(what string, set []string) string { return n.OneOfRenamed(w
 // OneOfRenamed is OneOf with values of earlier versions, each with the value that replaced it:
 // an old value is an error whose hint names the new one.
 func (n *Node) OneOfRenamed(what string, set []string, renamed map[string]string) string {
-	v := n.Text(what)
-	if n.Kind == Scalar && !slices.Contains(set, v) {
+	if slices.Contains(set, n.Value) {
+		return n.Text(what)
+	}
+	v := n.Source(what)
+	if n.Kind == Scalar {
 		hint := cmp.Or(diag.DidYouMean(v, set), "write one of them, such as "+set[0])
 		if now := renamed[v]; now != "" {
 			hint = renamedTo(now)
