@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -20,6 +21,22 @@ func PythonArguments(k *contract.Kernel) (all []string) {
 		all = append(all, text)
 	}
 	return all
+}
+
+// PythonRaises is the section of a docstring about the statuses of the C function: what each raises.
+// all names the one class that a host raises for every status; "" where each has its own.
+func PythonRaises(k *contract.Kernel, all string) (lines []string) {
+	if len(k.Errors) > 0 {
+		lines = append(lines, "", "Raises:")
+	}
+	for _, r := range k.Errors {
+		text := cmp.Or(r.Text, fmt.Sprintf("the kernel failed with status %d", r.Code))
+		if r.Arg != contract.None {
+			text = "argument '" + k.Args[r.Arg].Name + "': " + text
+		}
+		lines = append(lines, "    "+cmp.Or(all, r.Class)+": "+text)
+	}
+	return lines
 }
 
 // CDefault spells the default of an argument in C, or "" for none and None.

@@ -262,6 +262,7 @@ def test_serial_kernels_run_one_call_at_a_time():
 def test_signatures():
     assert str(inspect.signature(k.join)) == "(bias, x, w, idx, q=None, *, out=None)"
     assert str(inspect.signature(k.devices)) == "(x, y, host, *, stream=None)"
+    assert "\nRaises:\n    IndexError: argument 'sizes': a size is out of range\n" in k.scalars.__doc__
     assert "x: T[..., n]" in k.join.__doc__ and "where n % 2 == 0 and n <= 64" in k.join.__doc__
 
 

@@ -78,6 +78,21 @@ func TestWhatXLAHasNoWordsFor(t *testing.T) {
 	}
 }
 
+// XLA reports every status by one class.
+func TestDocstringsHaveTheErrors(t *testing.T) {
+	texts, err := emitted(t, "k:\n  doc: Doubles x.\n  args: {x: 'float32[n]'}\n  returns: {y: 'float32[n]'}\n"+
+		"  errors: {7: {raise: IndexError, arg: x, text: no scale}}\n")
+	require.NoError(t, err)
+	assert.Contains(t, texts["kernels_jax.py"], `    """Doubles x.
+
+    x: float32[n]
+    returns y: float32[n]
+
+    Raises:
+        jax.errors.JaxRuntimeError: argument 'x': no scale"""
+`)
+}
+
 func TestOptionsAndDTypes(t *testing.T) {
 	assert.Empty(t, moduleOption.Check("a.b_c"))
 	assert.NotEmpty(t, moduleOption.Check("a-b"))

@@ -18,7 +18,7 @@ type kernelView struct {
 }
 
 func viewKernel(k *contract.Kernel) kernelView {
-	v := kernelView{Name: k.Name, Signature: signature(k), Doc: traced.Document(k, false)}
+	v := kernelView{Name: k.Name, Signature: signature(k), Doc: traced.Document(k, false, "")}
 	v.Described = traced.Described("paddle", k)
 	if k.Saves() {
 		v.Described = append(v.Described, "saving="+traced.Quoted(dispatcher.SavingName(k))+",")

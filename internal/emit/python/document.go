@@ -8,20 +8,16 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
+// stubSignature is one form of a function in the stub.
+type stubSignature struct{ Typed, Returned string }
+
 // document writes the signature and the text that Python shows, and the types of the stub.
 func (w *wrapper) document() {
-	signature, typed := append([]string{"$module"}, emit.PythonArguments(w.k)...), []string{}
-	for _, p := range w.k.Args {
-		value := ""
-		if p.Default != nil {
-			value = " = " + p.Default.String()
-		}
-		typed = append(typed, p.Name+": "+w.annotation(p)+value)
-	}
-	if keywords := w.keywords(); len(keywords) > 0 {
-		signature, typed = append(signature, "*"), append(typed, "*")
+	signature := append([]string{"$module"}, emit.PythonArguments(w.k)...)
+	if keywords := w.keywords(""); len(keywords) > 0 {
+		signature = append(signature, "*")
 		for _, k := range keywords {
-			signature, typed = append(signature, k.name+"=None"), append(typed, k.name+": "+k.typed+" = None")
+			signature = append(signature, k.name+"=None")
 		}
 	}
 	w.v.Doc = []string{emit.CLiteral(fmt.Sprintf("%s(%s)\n--\n\n", w.v.Name, strings.Join(signature, ", ")))}
@@ -29,8 +25,31 @@ func (w *wrapper) document() {
 	for line := range strings.Lines(text) {
 		w.v.Doc = append(w.v.Doc, emit.CLiteral(line))
 	}
-	w.v.Typed, w.v.Returned = strings.Join(typed, ", "), w.returned()
 	w.v.DocString = docString(text)
+	w.v.Signatures = []stubSignature{w.typed("")}
+	if len(w.tensors()) == 1 {
+		w.v.Signatures = []stubSignature{w.typed("None"), w.typed("_Out")}
+	}
+}
+
+// typed is a form of the function in the stub: with any out=, or with one of that type, which the
+// function returns.
+func (w *wrapper) typed(out string) stubSignature {
+	var all []string
+	for _, p := range w.k.Args {
+		value := ""
+		if p.Default != nil {
+			value = " = " + p.Default.String()
+		}
+		all = append(all, p.Name+": "+w.annotation(p, out)+value)
+	}
+	if keywords := w.keywords(out); len(keywords) > 0 {
+		all = append(all, "*")
+		for _, k := range keywords {
+			all = append(all, k.name+": "+k.typed)
+		}
+	}
+	return stubSignature{strings.Join(all, ", "), w.returned(out)}
 }
 
 // docString spells a text as the body of a function in a stub.
@@ -47,21 +66,31 @@ func docString(text string) string {
 // keyword is an argument that callers add.
 type keyword struct{ name, typed string }
 
-func (w *wrapper) keywords() (all []keyword) {
+func (w *wrapper) keywords(out string) (all []keyword) {
 	switch n := len(w.tensors()); {
+	case out == "_Out":
+		all = append(all, keyword{"out", "_Out"})
 	case n == 1:
-		all = append(all, keyword{"out", "SupportsDLPack | None"})
+		all = append(all, keyword{"out", "None = None"})
 	case n > 1:
 		all = append(all, keyword{"out", "tuple[" + strings.TrimSuffix(strings.Repeat("SupportsDLPack | None, ", n),
-			", ") + "] | None"})
+			", ") + "] | None = None"})
 	}
 	if w.like != contract.None {
-		all = append(all, keyword{"like", "_Array | None"})
+		all = append(all, keyword{"like", w.array(out) + " | None = None"})
 	}
 	if w.v.TakesStream == 1 {
-		all = append(all, keyword{"stream", "int | None"})
+		all = append(all, keyword{"stream", "int | None = None"})
 	}
 	return all
+}
+
+// array is the type of what results are like, unless out= is the result.
+func (w *wrapper) array(out string) string {
+	if out == "_Out" {
+		return "SupportsDLPack"
+	}
+	return "_Array"
 }
 
 // described describes the kernel: its arguments and results with their dtypes and shapes.
@@ -86,11 +115,14 @@ func (w *wrapper) described() string {
 	for _, c := range w.k.Where {
 		fmt.Fprintf(&out, "where %s\n", c)
 	}
+	for _, line := range emit.PythonRaises(w.k, "") {
+		out.WriteString(line + "\n")
+	}
 	return strings.ReplaceAll(out.String(), `"`, "'")
 }
 
 // annotation is the type of an argument in the stub. That which results are like has a variable.
-func (w *wrapper) annotation(p contract.Param) string {
+func (w *wrapper) annotation(p contract.Param, out string) string {
 	text := "SupportsDLPack"
 	switch p.Kind {
 	case contract.Int:
@@ -100,7 +132,7 @@ func (w *wrapper) annotation(p contract.Param) string {
 	case contract.Bool:
 		text = "bool"
 	case contract.Str:
-		text = "str"
+		text = w.textType(p)
 	case contract.Ints:
 		text = "Sequence[int]"
 	case contract.Floats:
@@ -109,13 +141,25 @@ func (w *wrapper) annotation(p contract.Param) string {
 		text = numberType(p)
 	case contract.Tensor:
 		if w.maker() == p.Name && len(w.tensors()) > 0 {
-			text = "_Array"
+			text = w.array(out)
 		}
 	}
 	if p.Optional {
 		text += " | None"
 	}
 	return text
+}
+
+// textType is str, or the texts that the conditions allow.
+func (w *wrapper) textType(p contract.Param) string {
+	var all []string
+	for _, text := range w.k.Texts(p.Name) {
+		all = append(all, text.String())
+	}
+	if len(all) == 0 {
+		return "str"
+	}
+	return "Literal[" + strings.Join(all, ", ") + "]"
 }
 
 // maker names the argument whose library makes the results, where one always does.
@@ -140,18 +184,19 @@ func numberType(p contract.Param) string {
 }
 
 // returned is the type of what the function returns.
-func (w *wrapper) returned() string {
+func (w *wrapper) returned(out string) string {
+	tensor := "Any"
+	if out == "_Out" {
+		tensor = out
+	} else if w.maker() != "" {
+		tensor = "_Array"
+	}
 	var all []string
 	for _, p := range w.given {
-		switch p.Kind {
-		case contract.Tensor:
-			if w.maker() != "" {
-				all = append(all, "_Array")
-			} else {
-				all = append(all, "Any")
-			}
-		default:
-			all = append(all, w.annotation(p))
+		if p.Kind == contract.Tensor {
+			all = append(all, tensor)
+		} else {
+			all = append(all, w.annotation(p, out))
 		}
 	}
 	switch len(all) {

@@ -19,6 +19,7 @@ var moduleOption = emit.ModuleOption(
 type moduleView struct {
 	Module, Last string
 	Kernels      []kernelView
+	Typing       string       // what the stub takes from the module typing
 	Functions    []kernelView // also those that return saved results, for other targets
 }
 
@@ -40,7 +41,7 @@ type kernelView struct {
 	Release               []string
 	Results               string
 	Doc                   []string // literals
-	Typed, Returned       string
+	Signatures            []stubSignature
 	DocString             string
 }
 
@@ -59,6 +60,7 @@ func moduleAssets(m *emit.Model) ([]emit.Asset, error) {
 			view.Functions = append(view.Functions, saving)
 		}
 	}
+	view.Typing = typing(view.Kernels)
 	view.Functions = append(slices.Clone(view.Kernels), view.Functions...)
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -69,6 +71,24 @@ func moduleAssets(m *emit.Model) ([]emit.Asset, error) {
 		{From: "kernels/python/module.pyi.tmpl", To: view.Last + ".pyi", View: view},
 		{From: "kernels/python/py.typed", To: "py.typed"},
 	}, testAssets(m, name)...), nil
+}
+
+// typing lists the names that stubs of kernels need.
+func typing(all []kernelView) string {
+	names := "Any"
+	has := func(name string) bool {
+		return slices.ContainsFunc(all, func(k kernelView) bool {
+			return slices.ContainsFunc(k.Signatures, func(s stubSignature) bool { return strings.Contains(s.Typed, name) })
+		})
+	}
+	if has("Literal[") {
+		names += ", Literal"
+	}
+	names += ", Protocol, TypeVar"
+	if has("_Out") {
+		names += ", overload"
+	}
+	return names
 }
 
 // wrapper writes the function of one kernel.

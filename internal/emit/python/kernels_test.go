@@ -46,10 +46,63 @@ func TestTheStubHasTheTypes(t *testing.T) {
   symbol: f_{T}
 `, map[string]string{"module": "m"})
 	require.NoError(t, err)
+	const head = `mask: SupportsDLPack | None = None, by: float = 2, mode: str = "a", *, `
 	assert.Contains(t, texts["m.pyi"], `
-def f(x: _Array, n: int, deep: bool, sizes: Sequence[int], mask: SupportsDLPack | None = None, by: float = 2, `+
-		`mode: str = "a", *, out: SupportsDLPack | None = None) -> tuple[_Array, int, float]:
+@overload
+def f(x: _Array, n: int, deep: bool, sizes: Sequence[int], `+head+`out: None = None) -> tuple[_Array, int, float]:
 `)
+	assert.Contains(t, texts["m.pyi"], `
+@overload
+def f(x: SupportsDLPack, n: int, deep: bool, sizes: Sequence[int], `+head+`out: _Out) -> tuple[_Out, int, float]:
+`)
+	assert.Contains(t, texts["m.pyi"], "from typing import Any, Protocol, TypeVar, overload\n")
+}
+
+// The texts that conditions allow are the type of an argument, where each call must meet them.
+func TestTheStubListsTexts(t *testing.T) {
+	for where, want := range map[string]string{
+		`s in "a"|"b"`:                          `s: Literal["a", "b"] = "a"`,
+		`s in "a"|"b'c\\"|"d" and n > 1`:        `s: Literal["a", "b'c\\", "d"] = "a"`,
+		`n > 1 and s in "b"|"a" and s in "a"`:   `s: Literal["a"] = "a"`,
+		`s in "a"|"b" or n > 1`:                 `s: str = "a"`,
+		`n in 1|2`:                              `s: str = "a"`,
+		`s in "a" and t in "b" or s in "b"`:     `s: str = "a"`,
+		`t in "x"|"y" and s in "a" and t in ""`: `s: Literal["a"] = "a", t: str | None = None`,
+	} {
+		text := "f:\n  args: {x: \"int8[n]\", s: str = \"a\", t: \"str? = None\"}\n  where:\n    - " + where + "\n"
+		texts, err := emittest.Emitted(t, Target, text, map[string]string{"module": "m"})
+		require.NoError(t, err, where)
+		assert.Contains(t, texts["m.pyi"], want, where)
+		imports := "from typing import Any, Protocol, TypeVar\n"
+		if strings.Contains(want, "Literal") {
+			imports = "from typing import Any, Literal, Protocol, TypeVar\n"
+		}
+		assert.Contains(t, texts["m.pyi"], imports, where)
+	}
+}
+
+// Docstrings say what each status raises.
+func TestDocstringsHaveTheErrors(t *testing.T) {
+	texts, err := emittest.Emitted(t, Target, `f:
+  args: {x: "int8[n]", idx: "int64[n]"}
+  errors:
+    1: {raise: IndexError, arg: idx, text: an index is out of range}
+    -2: {raise: MemoryError}
+    3: {raise: ValueError, text: not so}
+`, map[string]string{"module": "m"})
+	require.NoError(t, err)
+	assert.Contains(t, texts["m.pyi"], `
+    idx: int64[n]
+
+    Raises:
+        IndexError: argument 'idx': an index is out of range
+        MemoryError: the kernel failed with status -2
+        ValueError: not so"""
+`)
+	assert.Contains(t, texts["m.c"], `"    IndexError: argument 'idx': an index is out of range\n"`)
+	texts, err = emittest.Emitted(t, Target, "f: {args: {x: 'int8[n]'}}", map[string]string{"module": "m"})
+	require.NoError(t, err)
+	assert.NotContains(t, texts["m.pyi"], "Raises")
 }
 
 // The base has room for a number of parameters, which out= and like= count among.

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// Document describes the kernel in the docstring. Written arguments may be results, too.
-func Document(k *contract.Kernel, returnsWritten bool) string {
+// Document describes the kernel in the docstring. Written arguments may be results, too. raises
+// names the class that the host raises for every status; "" where each has its own.
+func Document(k *contract.Kernel, returnsWritten bool, raises string) string {
 	lines := []string{}
 	if k.Doc != "" {
 		lines = append(lines, k.Doc, "")
@@ -27,8 +29,9 @@ func Document(k *contract.Kernel, returnsWritten bool) string {
 	for _, c := range k.Where {
 		lines = append(lines, fmt.Sprintf("where %s", c))
 	}
+	lines = append(lines, emit.PythonRaises(k, raises)...)
 	text := strings.NewReplacer(`\`, `\\`, `"`, "'").Replace(strings.Join(lines, "\n"))
-	return strings.ReplaceAll(text, "\n", "\n    ")
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\n", "\n    "), "\n    \n", "\n\n")
 }
 
 // Quoted spells a name.

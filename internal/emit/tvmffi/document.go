@@ -45,7 +45,7 @@ func lines(k *contract.Kernel) []string {
 	for _, c := range k.Where {
 		all = append(all, fmt.Sprintf("where %s", c))
 	}
-	return all
+	return append(all, emit.PythonRaises(k, "")...)
 }
 
 func document(k *contract.Kernel) (literals []string) {

@@ -67,6 +67,9 @@ func document(k *contract.Kernel) (lines []string) {
 	for _, c := range k.Where {
 		add(fmt.Sprintf("where %s", c))
 	}
+	for _, line := range emit.PythonRaises(k, "") {
+		add(line)
+	}
 	return lines
 }
 

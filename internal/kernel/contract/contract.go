@@ -270,6 +270,31 @@ func (k *Kernel) Dim(name string) int {
 	return slices.IndexFunc(k.Dims, func(d Dim) bool { return d.Name == name })
 }
 
+// Texts are those that conditions allow an argument of type str; none where they allow any.
+func (k *Kernel) Texts(name string) (allowed []notation.Value) {
+	limited := false
+	var limit func(c *notation.Cond)
+	limit = func(c *notation.Cond) {
+		switch {
+		case c.Op == "and":
+			for _, part := range c.Conds {
+				limit(part)
+			}
+		case c.Op != "in" || c.Left.Op != notation.Symbol || c.Left.Name != name:
+		case !limited:
+			limited, allowed = true, slices.Clone(c.In)
+		default:
+			allowed = slices.DeleteFunc(allowed, func(v notation.Value) bool {
+				return !slices.ContainsFunc(c.In, func(other notation.Value) bool { return other.Text == v.Text })
+			})
+		}
+	}
+	for _, c := range k.Where {
+		limit(c)
+	}
+	return allowed
+}
+
 // Var gives the place of a variable, or None.
 func (k *Kernel) Var(name string) int {
 	return slices.IndexFunc(k.Vars, func(v Var) bool { return v.Name == name })
