@@ -23,8 +23,8 @@ func PythonArguments(k *contract.Kernel) (all []string) {
 	return all
 }
 
-// PythonRaises is the section of a docstring about the statuses of the C function: what each raises.
-// all names the one class that a host raises for every status; "" where each has its own.
+// PythonRaises is the section of a docstring about the statuses of the C function: what each
+// raises. all names the one class that a host raises for every status; "" where each has its own.
 func PythonRaises(k *contract.Kernel, all string) (lines []string) {
 	if len(k.Errors) > 0 {
 		lines = append(lines, "", "Raises:")

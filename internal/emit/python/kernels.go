@@ -78,7 +78,8 @@ func typing(all []kernelView) string {
 	names := "Any"
 	has := func(name string) bool {
 		return slices.ContainsFunc(all, func(k kernelView) bool {
-			return slices.ContainsFunc(k.Signatures, func(s stubSignature) bool { return strings.Contains(s.Typed, name) })
+			return slices.ContainsFunc(k.Signatures,
+				func(s stubSignature) bool { return strings.Contains(s.Typed, name) })
 		})
 	}
 	if has("Literal[") {

@@ -186,7 +186,7 @@ func addLine(about map[string]bool, n *yaml.Node, d diag.Diagnostic) {
 			end = l.Words[i+1].At - 1
 		}
 		has[w.Text] = has[w.Text] || w.At <= offset && offset <= end ||
-			slices.Contains(strings.FieldsFunc(d.Text, func(r rune) bool { return !unicode.IsLetter(r) && r != '_' }), w.Text)
+			slices.Contains(strings.FieldsFunc(d.Text, isBetween), w.Text)
 	}
 	for part, is := range has {
 		if is {
@@ -194,6 +194,9 @@ func addLine(about map[string]bool, n *yaml.Node, d diag.Diagnostic) {
 		}
 	}
 }
+
+// isBetween tells what stands between two words of a finding.
+func isBetween(r rune) bool { return !unicode.IsLetter(r) && r != '_' }
 
 func addCond(about map[string]bool, text string) {
 	c, _ := notation.ParseCond(text)
