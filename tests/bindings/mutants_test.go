@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // mutants breaks each guard of the headers once; the script is to notice.
@@ -52,6 +53,7 @@ var mutants = []struct{ file, old, new string }{
 var nanobind = binders[0]
 
 func TestMutantsAreNoticed(t *testing.T) {
+	tier.OnlyNightly(t)
 	if testing.Short() {
 		t.Skip("builds modules with mutants")
 	}

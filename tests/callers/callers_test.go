@@ -185,6 +185,7 @@ func TestEveryOrderOfFrameworks(t *testing.T) {
 
 // The program that calls sees wrong values, and another sentence.
 func TestMistakesAreSeen(t *testing.T) {
+	tier.OnlyNightly(t)
 	need(t)
 	for old, fresh := range map[string]string{
 		"want_softmax():\n    e": "want_softmax():\n    return X\n    e", "expected n = 8": "expected n = 9",

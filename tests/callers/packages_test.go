@@ -16,6 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // mistakes break what the scripts about packages guard, each by the script that must fail. A
@@ -140,6 +141,7 @@ func TestPackagesInOneProcess(t *testing.T) {
 
 // Threads, children of fork and unloading under AddressSanitizer and UBSan.
 func TestPackagesUnderSanitizers(t *testing.T) {
+	tier.OnlyNightly(t)
 	need(t)
 	dir := packages(t, slices.Concat(testkit.Sanitized, []string{"-g1", "-Wno-error"})...)
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")

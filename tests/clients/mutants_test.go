@@ -13,6 +13,7 @@ import (
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // mutant is one guard taken away, and the case that must notice.
@@ -234,6 +235,7 @@ var trapping = []string{"-O0", "-Wno-error", "-fsanitize=bounds", "-fsanitize-un
 
 // Every guard is there for a case, which notices when it is gone.
 func TestEveryGuardIsThereForACase(t *testing.T) {
+	tier.OnlyNightly(t)
 	if testing.Short() {
 		t.Skip("builds a module with all mutants, and -short was given")
 	}

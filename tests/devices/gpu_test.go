@@ -17,6 +17,7 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // gpu is the folder of the script for machines with a GPU.
@@ -152,6 +153,7 @@ func wrongBackend(t *testing.T, bin, file, old, fresh string) {
 
 // A backend that is wrong fails, and so do modules.
 func TestTheScriptForGPUsFindsFaults(t *testing.T) {
+	tier.OnlyNightly(t)
 	bin := copied(t)
 	wrongBackend(t, bin, "streams_pointer.h", "if (a->managed) {", "if (0) {")
 	out, code := script(t, bin, standin(t))

@@ -16,6 +16,7 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // linkedBackend gives the library with the backend, which scripts load by ctypes.
@@ -182,6 +183,7 @@ var moduleMutants = []moduleMutant{
 }
 
 func TestTheModuleFindsWhatIsWrong(t *testing.T) {
+	tier.OnlyNightly(t)
 	if testing.Short() {
 		t.Skip("builds the modules with all mistakes")
 	}

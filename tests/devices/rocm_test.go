@@ -15,6 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // hipStandin gives the folder of a variant of HIP's stand-in, by its macros.
@@ -238,6 +239,7 @@ var rocmMutants = []struct {
 }
 
 func TestEachGuardOfROCmIsMissed(t *testing.T) {
+	tier.OnlyNightly(t)
 	if testing.Short() {
 		t.Skip("compiles the backend for each guard")
 	}

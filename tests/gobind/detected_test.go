@@ -108,6 +108,7 @@ var afterTheEnd = map[string]struct{ body, report string }{
 
 // All bodies are in one program, which takes the name of one: a build takes longer than a run.
 func TestPoolsHideNothingFromTheAddressSanitizer(t *testing.T) {
+	tier.OnlyNightly(t)
 	skipShort(t)
 	text := "func main() {\nswitch os.Args[1] {\n"
 	for name, test := range afterTheEnd {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // needNumPy gives a Python with NumPy 2 or newer, or skips.
@@ -54,6 +55,7 @@ func TestGoNumPy(t *testing.T) {
 // The example's checks find what they are for: each of these makes the library
 // wrong in one place.
 func TestGoNumPyFindsWhatIsWrong(t *testing.T) {
+	tier.OnlyNightly(t)
 	skipShort(t)
 	python := needNumPy(t)
 	root := golden.Root(t)

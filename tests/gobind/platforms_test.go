@@ -75,6 +75,7 @@ func TestConformanceOnOtherProcessors(t *testing.T) {
 // A compiler for macOS takes the C, and Go's type checker the Go with what cgo
 // makes of that C there. Nothing is linked or run: that needs macOS.
 func TestTheBindingsTypeCheckForMacOS(t *testing.T) {
+	tier.OnlyNightly(t)
 	skipShort(t)
 	testtool.Require(t, "clang-16", "clang-16")
 	headers, err := filepath.Abs(filepath.Join("testdata", "darwin"))
@@ -82,9 +83,6 @@ func TestTheBindingsTypeCheckForMacOS(t *testing.T) {
 	m := bindings(t)
 	for _, arch := range []string{"arm64", "amd64"} {
 		t.Run(arch, func(t *testing.T) {
-			if arch == "amd64" {
-				tier.OnlyNightly(t)
-			}
 			cc := []string{"clang-16",
 				"--target=" + map[string]string{"arm64": "arm64", "amd64": "x86_64"}[arch] + "-apple-macos11",
 				"-nostdlibinc", "-ffreestanding"}

@@ -12,6 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // The files with mistakes.
@@ -61,6 +62,7 @@ var inArgs = map[string]mutant.Mutant{
 
 // Each mistake in a trampoline, and in the arrays that it passes, fails a call.
 func TestMistakesInTrampolinesAreSeen(t *testing.T) {
+	tier.OnlyNightly(t)
 	slow(t)
 	if exec.Command(testtool.RequirePython(t), "-c", "import tvm_ffi").Run() != nil {
 		t.Skip("needs tvm-ffi: make setup")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // mutant makes the package wrong in one place, which the test of a script sees.
@@ -98,6 +99,7 @@ var mutants = map[string]mutant{
 // The scripts find what they are for. Each mutant has a process of its own, since a run time of Go
 // survives no fork.
 func TestTheScriptsFindWhatIsWrong(t *testing.T) {
+	tier.OnlyNightly(t)
 	if testing.Short() {
 		t.Skip("builds the module for each mistake, and -short was given")
 	}

@@ -244,6 +244,7 @@ var mistakes = map[string]mutation.Mutant{
 
 // Each mistake fails a test of the calls.
 func TestMistakesAreSeen(t *testing.T) {
+	tier.OnlyNightly(t)
 	m := prepare(t)
 	var names []string
 	var all []mutation.Mutant

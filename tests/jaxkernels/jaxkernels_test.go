@@ -20,6 +20,7 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // builder is where Python has what C needs, and the folder of a build.
@@ -254,6 +255,7 @@ func (b builder) writePython(t *testing.T, number int, m mutant) {
 }
 
 func TestMutantsAreSeen(t *testing.T) {
+	tier.OnlyNightly(t)
 	t.Parallel()
 	b := prepare(t)
 	var all []mutation.Mutant

@@ -221,6 +221,7 @@ func (m broken) isOfShortFloats() bool {
 // Each mistake in the module or the author's C fails an emitted test, whose message says what is
 // wrong.
 func TestMistakesAreSeenByContracts(t *testing.T) {
+	tier.OnlyNightly(t)
 	names := slices.Sorted(maps.Keys(contractMistakes))
 	var all []mutation.Mutant
 	for _, name := range names {

@@ -251,6 +251,7 @@ var cppMistakes = map[string]mistake{
 
 // Each mistake fails a test of the calls.
 func TestMistakesAreSeenFromCpp(t *testing.T) {
+	tier.OnlyNightly(t)
 	if testing.Short() {
 		t.Skip("builds a program with all mistakes, and -short was given")
 	}

@@ -130,6 +130,7 @@ var goMistakes = map[string]mutation.Mutant{
 
 // Each mistake fails a test of the calls.
 func TestMistakesAreSeenFromGo(t *testing.T) {
+	tier.OnlyNightly(t)
 	if testing.Short() {
 		t.Skip("builds a program with all mistakes, and -short was given")
 	}

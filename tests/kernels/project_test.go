@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // projectOf writes a project with the program, and returns both.
@@ -98,6 +99,7 @@ int main(void) {
 // A kernel with functions for CUDA gets a source for nvcc, which a switch of the build compiles.
 // Without the switch nothing of CUDA is needed, and calls say so.
 func TestAProjectWithCUDA(t *testing.T) {
+	tier.OnlyNightly(t)
 	if testing.Short() {
 		t.Skip("builds a package twice, and -short was given")
 	}

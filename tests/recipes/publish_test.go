@@ -25,6 +25,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // published is the version under which the tests publish the module.
@@ -164,6 +165,7 @@ func TestTheModuleIsPublished(t *testing.T) {
 // The digest is that of the sources, however they are built. The version is devel for a
 // checkout, also where go build would take one from the repository.
 func TestEveryBuildHasTheSameDigest(t *testing.T) {
+	tier.OnlyNightly(t)
 	testtool.Require(t, "git", "git")
 	if testing.Short() {
 		t.Skip("builds the command three times: left to make test")

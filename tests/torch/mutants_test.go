@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // mutant is a text of a source that is replaced, and what notices it.
@@ -471,6 +472,7 @@ func areSeen(t *testing.T, all map[string]mutant, to torches, dir string, env []
 }
 
 func TestMutantsAreSeen(t *testing.T) {
+	tier.OnlyNightly(t)
 	t.Parallel()
 	to, whole := modules(t)
 	headers, dir := t.TempDir(), t.TempDir()

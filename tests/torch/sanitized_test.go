@@ -76,6 +76,7 @@ func lost(log string) (all []string) {
 // Every path of the table and the consumer, those that fail too. Leaks are looked for
 // when Python has ended.
 func TestSanitized(t *testing.T) {
+	tier.OnlyNightly(t)
 	t.Parallel()
 	to := environment(t)
 	dir, env := sanitized(t, to)
@@ -105,6 +106,7 @@ func mutated(t *testing.T, file, old, replacement string) string {
 
 // A report that is never made would be no proof.
 func TestLostMemoryIsSeen(t *testing.T) {
+	tier.OnlyNightly(t)
 	t.Parallel()
 	to := environment(t)
 	dir, env := sanitized(t, to)

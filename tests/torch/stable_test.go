@@ -13,6 +13,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // byStable lets a script take tensors by the module of the stable ABI.
@@ -80,6 +81,7 @@ func TestTheStableConsumerNeedsNoOtherSymbols(t *testing.T) {
 
 // What the ABI of a version lacks is said when it is compiled for that.
 func TestOlderStableABIsAreRejected(t *testing.T) {
+	tier.OnlyNightly(t)
 	to := environment(t)
 	for target, says := range map[string]string{
 		"-DDLPACKGEN_NONE":                          "define TORCH_TARGET_VERSION",
@@ -155,6 +157,7 @@ var stableMutants = map[string]mutant{
 }
 
 func TestStableMutantsAreSeen(t *testing.T) {
+	tier.OnlyNightly(t)
 	t.Parallel()
 	to, whole := stable(t)
 	headers, dir := t.TempDir(), t.TempDir()

@@ -200,6 +200,7 @@ var mutants = map[string]mutant{
 }
 
 func TestMutantsAreSeen(t *testing.T) {
+	tier.OnlyNightly(t)
 	t.Parallel()
 	b := prepare(t)
 	names := slices.Sorted(maps.Keys(mutants))

@@ -17,6 +17,7 @@ import (
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // mutant is a text of a source that is replaced, and what notices it: an expression, or
@@ -202,6 +203,7 @@ func (p places) areSeen(t *testing.T, all map[string]mutant, library string) {
 var fewer = regexp.MustCompile(`(?m)^  mix_(pointer|lambda|functor|boxed_functor): .*\n`)
 
 func TestMutants(t *testing.T) {
+	tier.OnlyNightly(t)
 	p, _ := library(t)
 	dir := t.TempDir()
 	config, err := os.ReadFile("module/dlpackgen.yaml")

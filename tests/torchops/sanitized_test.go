@@ -83,6 +83,7 @@ func lost(log string) (all []string) {
 // Calls of every form, from threads as well, those that are rejected or fail, and
 // backward. Leaks are looked for when Python has ended.
 func TestSanitized(t *testing.T) {
+	tier.OnlyNightly(t)
 	names := []string{"forms.py", "guards.py", "gradients.py", "devices.py"}
 	out, err := sanitizedScript(t, "0", append([]string{"../inturn.py"}, names...)...)
 	require.NoError(t, err, out)
@@ -110,12 +111,10 @@ var sanitizerMutants = map[string]mutant{
 
 // A report that is never made would be no proof.
 func TestSanitizersSee(t *testing.T) {
+	tier.OnlyNightly(t)
 	for name, report := range map[string]string{"a result leaks": " leak of ",
 		"a result is too small": "ERROR: AddressSanitizer: heap-buffer-overflow"} {
 		t.Run(name, func(t *testing.T) {
-			if name == "a result leaks" {
-				tier.OnlyNightly(t)
-			}
 			number := numbered(sanitizerMutants)[name]
 			out, _ := sanitizedScript(t, strconv.Itoa(number), strings.Fields(sanitizerMutants[name].script)...)
 			assert.Contains(t, out, report)

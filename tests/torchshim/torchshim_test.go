@@ -170,14 +170,12 @@ var eager = map[string][]string{
 // No call loses memory, reads what is not there or has undefined behaviour, and errors pass frames
 // of C while a sanitizer watches.
 func TestSanitized(t *testing.T) {
+	tier.OnlyNightly(t)
 	t.Parallel()
 	b := prepare(t)
 	b.build(t, "-O0", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
 		"-fno-sanitize-recover=undefined")
 	for file, names := range eager {
-		if file == shared && !tier.IsNightly() {
-			continue
-		}
 		out, err := b.script(b.python, []string{
 			"LD_PRELOAD=" + runtimeOf(t, "libasan.so") + " " + runtimeOf(t, "libstdc++.so.6"),
 			"PYTHONMALLOC=malloc", "UBSAN_OPTIONS=halt_on_error=1", "ASAN_OPTIONS=detect_leaks=1:" +
@@ -331,6 +329,7 @@ func (b builder) packages(t *testing.T, names []string) string {
 }
 
 func TestMutantsAreSeen(t *testing.T) {
+	tier.OnlyNightly(t)
 	t.Parallel()
 	b := prepare(t)
 	names := slices.Sorted(maps.Keys(mutants))

@@ -97,6 +97,7 @@ func TestPython(t *testing.T) {
 
 // Neither AddressSanitizer nor UndefinedBehaviorSanitizer finds anything.
 func TestSanitized(t *testing.T) {
+	tier.OnlyNightly(t)
 	b := prepare(t)
 	b.build(t, "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 	preloaded := ""
@@ -108,9 +109,6 @@ func TestSanitized(t *testing.T) {
 	env := []string{"LD_PRELOAD=" + strings.TrimSpace(preloaded), "ASAN_OPTIONS=detect_leaks=0",
 		"UBSAN_OPTIONS=halt_on_error=1", "SANITIZED=1"}
 	for _, script := range []string{"called.py", "loaded.py"} {
-		if script == "loaded.py" && !tier.IsNightly() {
-			continue
-		}
 		out, err := b.script(env, script)
 		require.NoError(t, err, out)
 		assert.NotContains(t, out, "AddressSanitizer")
@@ -246,6 +244,7 @@ var mistakes = map[string][2]string{
 
 // Each mistake fails a test.
 func TestMistakesAreSeen(t *testing.T) {
+	tier.OnlyNightly(t)
 	b := prepare(t)
 	var names []string
 	var all []mutation.Mutant
