@@ -17,8 +17,8 @@
 ONLY ?= all
 RUNS ?= 100000000
 FUZZTIME ?= 1s
-# A build must not depend on whether the checkout has a readable .git. With -trimpath, what tests build
-# in other folders shares the build of the standard library and of dependencies.
+# A build must not depend on whether the checkout has a readable .git. With -trimpath, what tests
+# build in other folders shares the build of the standard library and of dependencies.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 
 .PHONY: help quick test nightly torches hosts pythons generate check golden docs release bench fuzz-long setup clean
