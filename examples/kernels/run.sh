@@ -12,23 +12,16 @@ if [ -z "$DLPACKGEN" ]; then
 fi
 "$DLPACKGEN" generate
 
-# The kernels, and one module for all libraries of Python.
+# One library: the module for all libraries of Python, with the operators of torch.
 headers=$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
 flags="${CFLAGS:--O2} -fPIC -fvisibility=hidden -Igenerated/c -Igenerated/kernels"
 ${CC:-cc} -std=c11 $flags -c kernels_impl.c -o build/kernels_impl.o
 ${CC:-cc} -std=c11 $flags -c generated/kernels/kernels.c -o build/kernels.o
-${CC:-cc} -std=c11 $flags -shared -DPy_LIMITED_API=0x030B0000 -Igenerated/python -isystem "$headers" \
-    generated/python/_kernels.c build/kernels.o build/kernels_impl.o -lm -o build/_kernels.abi3.so
-cp generated/python/_kernels.pyi generated/python/py.typed build/
-
-# The operators of torch.
-case " $libraries " in *" torch "*)
-    torch=$("$python" -c 'import torch; print(torch.__path__[0])')
-    ${CXX:-c++} -std=c++20 $flags -DNDEBUG -shared -Igenerated/cpp -isystem "$torch/include" -isystem "$headers" \
-        generated/cpp/dlpackgen_torch/described_kernels.cpp build/kernels.o build/kernels_impl.o \
-        -L "$torch/lib" -ltorch_cpu -ltorch -lc10 -lm -o build/operators.so
-    export DLPACKGEN_OPERATORS=build/operators.so ;; # for the tests of gradients
-esac
+${CC:-cc} -std=c11 $flags -fexceptions -shared -DPy_LIMITED_API=0x030B0000 -Igenerated/python -isystem "$headers" \
+    generated/python/_kernels.c generated/torchshim/kernels_torch.c build/kernels.o build/kernels_impl.o -lm \
+    -o build/_kernels.abi3.so
+cp generated/python/_kernels.pyi generated/python/py.typed generated/torchshim/*.py build/
+export DLPACKGEN_OPERATORS=kernels_torch # for the tests of gradients
 
 # The table.
 PYTHONPATH=build "$python" use.py $libraries

@@ -63,7 +63,7 @@ def use_torch():
     def tensor(data, dtype):
         return torch.tensor(data, dtype=getattr(torch, dtype))
 
-    torch.ops.load_library("build/operators.so")
+    importlib.import_module("kernels_torch").register()
     ops = torch.ops.mylib
     print_line("torch", values(_kernels, tensor, torch.tensor(X)), _kernels, tensor)
     print_line("torch.ops", values(ops, tensor, torch.tensor(X)), ops, tensor)

@@ -84,8 +84,8 @@ func checkGradients(t *testing.T, b builder, others int) {
 	out, err := b.emitted("", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", "-k", "test_gradients",
 		filepath.Join(b.dir, "python/tests"))
 	require.NoError(t, err, out)
-	assert.Contains(t, out, "there is no torch.ops.described.rms_norm: name the library of target torch in "+
-		"DLPACKGEN_OPERATORS")
+	assert.Contains(t, out, "torch.ops.described.rms_norm does not exist: set DLPACKGEN_OPERATORS to the library of "+
+		"target torch, or to the module kernels_torch of target torchshim")
 }
 
 // emitted runs emitted tests with the operators of a library.

@@ -215,14 +215,19 @@ def check_gradients(kernel):
 
 
 def operator_of(kernel, torch):
-    """The operator, by a library that is loaded already or that DLPACKGEN_OPERATORS names."""
+    """The operator that is registered already, or by what DLPACKGEN_OPERATORS names: the library of
+    target torch, or the module of Python that target torchshim makes."""
     name = f"torch.ops.{kernel.namespace}.{kernel.name}"
-    if "DLPACKGEN_OPERATORS" in os.environ:
-        torch.ops.load_library(os.environ["DLPACKGEN_OPERATORS"])
+    given = os.environ.get("DLPACKGEN_OPERATORS")
+    if given and os.path.exists(given):
+        torch.ops.load_library(given)
+    elif given:
+        importlib.import_module(given)
     try:
         return getattr(getattr(torch.ops, kernel.namespace), kernel.name)
     except AttributeError:
-        pytest.skip(f"there is no {name}: name the library of target torch in DLPACKGEN_OPERATORS")
+        pytest.skip(f"{name} does not exist: set DLPACKGEN_OPERATORS to the library of target torch, or to the module "
+                    "kernels_torch of target torchshim")
 
 
 def differentiable(kernel, library):
