@@ -115,6 +115,7 @@ var onGPUsAlone = []string{
 // The checks of libraries are tried with tensors of the CPU: nothing of them has ever
 // run on a GPU, and what can be seen of their mistakes without one is seen here.
 func TestTheScriptForGPUsIsRehearsed(t *testing.T) {
+	tier.OnlyNightly(t)
 	bin := programs(t)
 	if !testtool.Has(testtool.RequirePython(t), "torch", "jax", "cupy", "tvm_ffi", "numpy") {
 		t.Skip("needs torch, jax, cupy and tvm-ffi: pip install -r tests/requirements-frameworks.txt")

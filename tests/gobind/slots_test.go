@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 func TestExportsAllocateNothingAndStayInGo(t *testing.T) {
@@ -239,7 +240,10 @@ func (s *soaker) run(t *testing.T, rounds int) {
 
 // Everything at once, for long, while the collector runs and others drain.
 func TestSoakOfEveryKind(t *testing.T) {
-	rounds := 20_000
+	rounds := 2_000
+	if tier.IsNightly() {
+		rounds = 20_000
+	}
 	if testing.Short() || raced || sanitized {
 		rounds = 500
 	}

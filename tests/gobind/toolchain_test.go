@@ -42,12 +42,10 @@ func main() {
 const roundTripSays = "[1 2 3 4] <nil> 1\n0\n"
 
 func TestEveryReleaseServedBuildsAndRuns(t *testing.T) {
+	tier.OnlyNightly(t)
 	skipShort(t)
 	for _, version := range []string{"1.2", "1.3", "main"} {
 		t.Run(version, func(t *testing.T) {
-			if version == "1.3" {
-				tier.OnlyNightly(t)
-			}
 			m := newModule(t, "example.org/bindings").shared()
 			m.emit(t, "dlpack", version, nil)
 			m.write(t, map[string]string{"main.go": roundTrip})

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 func needsCuPy(t *testing.T) {
@@ -64,6 +65,7 @@ var cupyMutants = map[string]mutant{
 }
 
 func TestTheScriptFindsWhatIsWrongWithCuPy(t *testing.T) {
+	tier.OnlyNightly(t)
 	needsCuPy(t)
 	mistakes(t, cupyMutants)
 }

@@ -131,6 +131,7 @@ func belongsToAnotherModule(root, file string) bool {
 // The published module is installed, added to another module as a tool, run by go
 // generate and vendored, on a machine that has nothing of it.
 func TestTheModuleIsPublished(t *testing.T) {
+	tier.OnlyNightly(t)
 	testtool.Require(t, "gcc", "gcc")
 	if testing.Short() {
 		t.Skip("builds the published module: left to make test")
