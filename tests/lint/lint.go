@@ -91,6 +91,7 @@ func Rules() []Rule {
 		{"only the rooms that write files do", diskWrites},
 		{"no target imports another", siblingImports},
 		{"the config knows no target", configImports},
+		{"packages import those of lower layers", upwardImports},
 		{"includes have no cycle", includeCycles},
 		{"targets do not read the disk", diskReads},
 		{"generated files state the licence of output", outputLicences},

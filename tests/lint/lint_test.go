@@ -51,6 +51,12 @@ func rowsOf(file, imported string) files {
 	}
 }
 
+// layeredIn is a package of internal that imports another, beside the layers a and b.
+func layeredIn(pkg, imported string) files {
+	return files{layerPage: "| `internal/a` | is a |\n| `internal/b` | is b |\n",
+		"internal/" + pkg + "/x.go": fine + "import \"" + ourModule + "internal/" + imported + "\"\n"}
+}
+
 // wide is a line of that beginning, beyond every limit.
 func wide(begin string) string { return begin + strings.Repeat("words ", 25) }
 
@@ -230,6 +236,11 @@ var broken = map[string]struct{ bad, good []files }{
 		bad: []files{rowsOf("internal/config/a.go", "emit/a"), rowsOf("internal/config/a.go", "targets")},
 		good: []files{rowsOf("internal/config/a.go", "emit"), rowsOf("internal/config/a_test.go", "targets"),
 			rowsOf("cmd/a.go", "targets")},
+	},
+	"packages import those of lower layers": {
+		bad: []files{layeredIn("a", "b"), layeredIn("a", "a"), layeredIn("x", "a"), layeredIn("b", "x")},
+		good: []files{layeredIn("b", "a"), {"internal/x/a_test.go": fine},
+			{"gen/a.go": fine + "import \"" + ourModule + "internal/b\"\n"}},
 	},
 	"includes have no cycle": {
 		bad: []files{
