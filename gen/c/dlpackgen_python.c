@@ -551,7 +551,7 @@ DLPACKGEN_FAST int dlpackgen_copy_shape(const struct dlpackgen_memory* memory, i
 DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory* memory, const struct dlpackgen_element* element,
                                       int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
   if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0) return dlpackgen_reject_dimensions(memory->ndim);
-  if (writable && memory->read_only) return dlpackgen_reject("it is read-only, and this argument is written to");
+  if (writable && memory->read_only) return dlpackgen_reject(DLPACKGEN_SAYS_READ_ONLY);
   if (dlpackgen_copy_shape(memory, element->shift, scratch) < 0) return -1;
   out->data = memory->data;
   out->device.device_type = kDLCPU;
@@ -3966,7 +3966,8 @@ static int dlpackgen_wrong_kind(const struct dlpackgen_call* call, int i, const 
 }
 
 static int dlpackgen_wrong_scalar(const struct dlpackgen_call* call, int i, const char* expected) {
-  PyObject* name = dlpackgen_other_name(call->arguments[i].object, expected);
+  PyObject* const object = call->arguments[i].object;
+  PyObject* name = object == Py_None ? PyUnicode_FromString("None") : dlpackgen_other_name(object, expected);
   const char* got = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
@@ -3983,6 +3984,12 @@ DLPACKGEN_SLOW static int dlpackgen_not_converted(const struct dlpackgen_call* c
   return dlpackgen_wrong_scalar(call, i, expected);
 }
 
+/* Says that a dtype does not hold a number. Gives -1. */
+DLPACKGEN_SLOW static int dlpackgen_not_held(const struct dlpackgen_call* call, int i, const char* dtype,
+                                             PyObject* number) {
+  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_SAYS_UNHELD "%R", dtype, number);
+}
+
 /* The same where it was to be an integer, which has at most 64 bits. */
 DLPACKGEN_SLOW static int dlpackgen_no_integer(struct dlpackgen_call* call, int i, const char* expected,
                                                const char* dtype) {
@@ -3990,7 +3997,7 @@ DLPACKGEN_SLOW static int dlpackgen_no_integer(struct dlpackgen_call* call, int 
   if (!PyLong_Check(value) || !PyErr_ExceptionMatches(PyExc_OverflowError))
     return dlpackgen_not_converted(call, i, expected);
   PyErr_Clear();
-  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s does not hold %R", dtype, value);
+  return dlpackgen_not_held(call, i, dtype, value);
 }
 
 static int dlpackgen_read_int(struct dlpackgen_call* call, int i) {
@@ -4645,8 +4652,7 @@ static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, i
   if (((struct dlpackgen_object*)object)->table) return 1; /* its __dlpack__ has a stream wait for it */
   *out = dlpackgen_without_offset(&own->dl_tensor);
   *flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
-  if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-    return dlpackgen_reject("it is read-only, and this argument is written to");
+  if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY) return dlpackgen_reject(DLPACKGEN_SAYS_READ_ONLY);
   dlpackgen_copies(out, scratch);
   return 0;
 }

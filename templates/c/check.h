@@ -285,7 +285,7 @@ DLPACKGEN_SLOW static int dlpackgen_invalid(const struct dlpackgen_site* at, con
 }
 
 DLPACKGEN_SLOW static int dlpackgen_read_only(const struct dlpackgen_site* at, struct dlpackgen_message* message) {
-  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_BUFFER_ERROR, "it is read-only, and this argument is written to");
+  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_SAYS_READ_ONLY);
 }
 
 DLPACKGEN_SLOW static int dlpackgen_without_memory(const struct dlpackgen_site* at, struct dlpackgen_message* message) {

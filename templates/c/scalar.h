@@ -63,7 +63,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_real(struct dlpackgen_message* message,
 /** Adds that a dtype does not hold a number; the number follows. */
 DLPACKGEN_SLOW static void dlpackgen_put_unheld(struct dlpackgen_message* message, DLDataType dtype) {
   dlpackgen_put_dtype(message, DLPACKGEN_DTYPE(dtype.code, dtype.bits, dtype.lanes));
-  dlpackgen_put(message, " does not hold ");
+  dlpackgen_put(message, DLPACKGEN_SAYS_UNHELD);
 }
 
 #endif /* DLPACKGEN_SCALAR_H_ */

@@ -47,7 +47,7 @@ class KernelCheck {
 
   /** That a text has no NUL, which would end it in C. */
   void text(const dlpackgen_site& site, const Text& text) noexcept {
-    if (text.is_cut()) fail(site, DLPACKGEN_STATUS_VALUE_ERROR, "expected a text without NUL");
+    if (text.is_cut()) fail(site, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_SAYS_NUL);
   }
 
   void no_memory(const dlpackgen_site& site) noexcept {

@@ -96,7 +96,7 @@ DLPACKGEN_SLOW static int dlpackgen_does_not_hold(const struct dlpackgen_site* a
                                                   struct dlpackgen_message* message) {
   dlpackgen_put_site(message, at);
   dlpackgen_put(message, dtype);
-  dlpackgen_put(message, " does not hold ");
+  dlpackgen_put(message, DLPACKGEN_SAYS_UNHELD);
   dlpackgen_put_scalar(message, value);
   return DLPACKGEN_STATUS_OVERFLOW;
 }

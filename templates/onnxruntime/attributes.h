@@ -123,7 +123,7 @@ DLPACKGEN_ORT int dlpackgen_ort_text(const dlpackgen_ort_api* api, const void* i
     return -1;
   value->text = value->block;
   if (size == 0 || strlen(value->text) == size - 1) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, "expected a text without NUL");
+  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_SAYS_NUL);
 }
 
 /* Names the type of an attribute that is no list; NULL for others. */

@@ -117,7 +117,8 @@ static int dlpackgen_wrong_kind(const struct dlpackgen_call* call, int i, const 
 }
 
 static int dlpackgen_wrong_scalar(const struct dlpackgen_call* call, int i, const char* expected) {
-  PyObject* name = dlpackgen_other_name(call->arguments[i].object, expected);
+  PyObject* const object = call->arguments[i].object;
+  PyObject* name = object == Py_None ? PyUnicode_FromString("None") : dlpackgen_other_name(object, expected);
   const char* got = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
@@ -134,6 +135,12 @@ DLPACKGEN_SLOW static int dlpackgen_not_converted(const struct dlpackgen_call* c
   return dlpackgen_wrong_scalar(call, i, expected);
 }
 
+/* Says that a dtype does not hold a number. Gives -1. */
+DLPACKGEN_SLOW static int dlpackgen_not_held(const struct dlpackgen_call* call, int i, const char* dtype,
+                                             PyObject* number) {
+  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_SAYS_UNHELD "%R", dtype, number);
+}
+
 /* The same where it was to be an integer, which has at most 64 bits. */
 DLPACKGEN_SLOW static int dlpackgen_no_integer(struct dlpackgen_call* call, int i, const char* expected,
                                                const char* dtype) {
@@ -141,7 +148,7 @@ DLPACKGEN_SLOW static int dlpackgen_no_integer(struct dlpackgen_call* call, int 
   if (!PyLong_Check(value) || !PyErr_ExceptionMatches(PyExc_OverflowError))
     return dlpackgen_not_converted(call, i, expected);
   PyErr_Clear();
-  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s does not hold %R", dtype, value);
+  return dlpackgen_not_held(call, i, dtype, value);
 }
 
 static int dlpackgen_read_int(struct dlpackgen_call* call, int i) {

@@ -71,8 +71,7 @@ static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, i
   if (((struct dlpackgen_object*)object)->table) return 1; /* its __dlpack__ has a stream wait for it */
   *out = dlpackgen_without_offset(&own->dl_tensor);
   *flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
-  if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-    return dlpackgen_reject("it is read-only, and this argument is written to");
+  if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY) return dlpackgen_reject(DLPACKGEN_SAYS_READ_ONLY);
   dlpackgen_copies(out, scratch);
   return 0;
 }

@@ -239,7 +239,7 @@ List<Item> list_of(at::ArrayRef<Item> from) {
 // A text ends with NUL in C, and has no other.
 inline void copy_text(const Site& site, c10::string_view from, std::string& to) {
   to.assign(from.data(), from.size());
-  if (to.find('\0') != std::string::npos) fail_text(DLPACKGEN_STATUS_VALUE_ERROR, site, "expected a text without NUL");
+  if (to.find('\0') != std::string::npos) fail_text(DLPACKGEN_STATUS_VALUE_ERROR, site, DLPACKGEN_SAYS_NUL);
 }
 
 template <>

@@ -223,7 +223,7 @@ static int dlpackgen_shim_read_text(const struct dlpackgen_site* at, struct dlpa
       dlpackgen_shim.call.string_data(owned->handle, &value->text))
     return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_MEMORY_ERROR, "it could not be read", message);
   if (strlen(value->text) == length) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_VALUE_ERROR, "expected a text without NUL", message);
+  return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_SAYS_NUL, message);
 }
 
 /* Reads what was taken over. */

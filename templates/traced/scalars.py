@@ -21,6 +21,10 @@ _LARGEST = {"float16": 65504.0, "bfloat16": float.fromhex("0x1.fep127"), "float3
 
 
 def _fail(kernel, i, kind, text):
+    """Raises a sentence about an argument. A pair names an item of a list, too."""
+    i, item = i if isinstance(i, tuple) else (i, None)
+    if item is not None:
+        text = f"item {item}: {text}"
     number = i + 1
     ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     raise kind(f"{kernel.name}(): argument '{kernel.parameters[i].name}' ({number}{ending}): {text}")
@@ -29,6 +33,8 @@ def _fail(kernel, i, kind, text):
 def _fail_kind(kernel, i, value, expected):
     kind = type(value)
     got = kind.__name__ if kind.__name__ != expected else f"{kind.__module__}.{kind.__name__}"
+    if value is None:
+        got = "None"
     if isinstance(value, _TRACED):
         got = _TRACED_HINT
     _fail(kernel, i, TypeError, f"expected {expected}, got {got}")
@@ -47,7 +53,7 @@ def _convert(kernel, i, convert, value, expected):
 def _read_integer(kernel, i, value, expected="int"):
     number = _convert(kernel, i, _operator.index, value, expected)
     if not -(1 << 63) <= number < 1 << 63:
-        held = "int64" if expected in ("int", "a list of int") else expected
+        held = "int64" if expected == "int" else expected
         is_int = isinstance(value, int)
         _fail(kernel, i, OverflowError, f"{held} does not hold {value}" if is_int else "int too big to convert")
     return number
@@ -116,8 +122,8 @@ def _read_list(kernel, i, value):
     p = kernel.parameters[i]
     if not isinstance(value, (list, tuple)):
         _fail_kind(kernel, i, value, p.expected)
-    read = _read_other_integer if p.form == "integers" else _read_real
-    return tuple(read(kernel, i, item, p.expected) for item in value)
+    read, expected = (_read_other_integer, "int") if p.form == "integers" else (_read_real, "float")
+    return tuple(read(kernel, (i, n), item, expected) for n, item in enumerate(value))
 
 
 def _read_dtype(kernel, i, value, dtype):

@@ -176,7 +176,7 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_read_text(const struct dlpac
     default: return dlpackgen_bad_type(at, "str", dlpackgen_tvmffi_type(&value), message);
   }
   if (!memchr(*text, 0, size)) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, "expected a text without NUL");
+  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_SAYS_NUL);
 }
 
 /* Lists */
@@ -209,14 +209,14 @@ static int dlpackgen_tvmffi_read_item(const struct dlpackgen_site* at, const str
                                       int is_real, struct dlpackgen_tvmffi_list* list, int64_t i,
                                       struct dlpackgen_message* message) {
   const struct dlpackgen_given_scalar scalar = dlpackgen_tvmffi_scalar(from);
-  if (is_real) return dlpackgen_scalar_real(at, &scalar, "a list of float", (double*)list->items + i, message);
+  if (is_real) return dlpackgen_scalar_real(at, &scalar, "float", (double*)list->items + i, message);
   if (scalar.kind == DLPACKGEN_SCALAR_INTEGER) {
     ((int64_t*)list->items)[i] = scalar.integer;
     return DLPACKGEN_STATUS_OK;
   }
   if (scalar.kind == DLPACKGEN_SCALAR_NATURAL || scalar.kind == DLPACKGEN_SCALAR_HUGE)
     return dlpackgen_does_not_hold(at, "int64", &scalar, message);
-  return dlpackgen_bad_type(at, "a list of int", scalar.name, message);
+  return dlpackgen_bad_type(at, "int", scalar.name, message);
 }
 
 /* Reads a list, a tuple or a shape: an Array or a List has its items one after the other. */
@@ -241,8 +241,10 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_read_list(const struct dlpac
     item.type_index = DLPACKGEN_TVM_FFI_INT;
     if (is_shape) item.v_int64 = shape->data[i];
     else item = ((const struct dlpackgen_tvm_ffi_any*)cell->data)[i];
+    message->item = i + 1;
     status = dlpackgen_tvmffi_read_item(at, &item, are_real, list, i, message);
   }
+  message->item = 0;
   return status;
 }
 

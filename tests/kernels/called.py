@@ -152,8 +152,20 @@ def test_mistakes():
         [1, 3, 3],
     )
     raises(
-        TypeError, "scalars(): argument 'sizes' (2nd): expected a list of int, got str", k.scalars, "sum", [1, 3, "a"]
+        TypeError, "scalars(): argument 'sizes' (2nd): item 2: expected int, got str", k.scalars, "sum", [1, 3, "a"]
     )
+    for error, text, sizes in [
+        (OverflowError, "item 0: int64 does not hold 9223372036854775808", [2**63, 3, 3]),
+        (TypeError, "item 1: expected int, got bool", (1, True, 3)),
+        (TypeError, "item 0: expected int, got float", [1.5]),
+        (TypeError, "item 0: expected int, got None", [None]),
+        (RuntimeError, "item 1: no number", [1, Failing(ZeroDivisionError("no number"))]),
+        (ValueError, "item 0: ", [Failing(ValueError())]),
+    ]:
+        raises(error, f"scalars(): argument 'sizes' (2nd): {text}", k.scalars, "sum", sizes)
+    text = "scalars(): argument 'weights' (3rd): item 1: expected float, got str"
+    raises(TypeError, text, k.scalars, "sum", [1, 3, 3], [1, "2"])
+    raises(KeyboardInterrupt, "", k.scalars, "sum", [Failing(KeyboardInterrupt())])
     raises(TypeError, "scalars(): argument 'sizes' (2nd): expected a list of int, got ndarray", k.scalars, "sum", x23)
     raises(ValueError, "scalars(): argument 'sizes' (2nd): expected at least 3 items, got 2", k.scalars, "sum", [1, 3])
     raises(
@@ -162,6 +174,16 @@ def test_mistakes():
     raises(
         ValueError, 'scalars(): expected mode in "sum"|"mean", where mode = \'median\'', k.scalars, "median", [1, 3, 3]
     )
+
+
+class Failing:
+    """A number whose conversion raises."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __index__(self):
+        raise self.error
 
 
 class Capsules:

@@ -130,6 +130,15 @@ WORDS = [
         ("scalars", "sum", [1, 3, 3], None, True, 2**65 + 1),
         ("OverflowError", "scalars(): argument 'tiny' (5th): int8 does not hold 36893488147419103233"),
     ),
+    (
+        ("scalars", "sum", [1, 3, "a"]),
+        ("TypeError", "scalars(): argument 'sizes' (2nd): item 2: expected int, got str"),
+    ),
+    (
+        ("scalars", "sum", [1, 3, 3], [1, None]),
+        ("TypeError", "scalars(): argument 'weights' (3rd): item 1: expected float, got None"),
+    ),
+    (("scalars", "sum", [2, 1]), ("ValueError", "scalars(): argument 'sizes' (2nd): expected at least 3 items, got 2")),
     (("scalars", "sum", x23), ("TypeError", "scalars(): argument 'sizes' (2nd): expected a list of int, got Tensor")),
     (("scale", x23, x23), ("TypeError", "scale(): argument 'by' (2nd): expected float32, got Tensor")),
     (

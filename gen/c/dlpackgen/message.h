@@ -52,6 +52,12 @@ enum dlpackgen_status {
 #undef DLPACKGEN_STATUS
 };
 
+/** Sentences about an argument that several callers have. */
+#define DLPACKGEN_SAYS_READ_ONLY "it is read-only, and this argument is written to"
+#define DLPACKGEN_SAYS_NUL "expected a text without NUL"
+/** Between a dtype and a number. */
+#define DLPACKGEN_SAYS_UNHELD " does not hold "
+
 /** An argument, as messages name it. */
 struct dlpackgen_site {
   const char *function, *argument;
@@ -68,6 +74,7 @@ struct dlpackgen_message {
   size_t length; /**< of the whole text, so that length >= size tells of a cut */
   /** The argument that the text is about, by its site's name; NULL for none, and for several. */
   const char* argument;
+  int64_t item; /**< of the list that the next text is about, counted from 1; 0 for none */
 };
 
 /** Makes a message of a buffer, with nothing in it. */
@@ -77,6 +84,7 @@ DLPACKGEN_FAST struct dlpackgen_message dlpackgen_message_in(char* text, size_t 
   made.size = size;
   made.length = 0;
   made.argument = NULL;
+  made.item = 0;
   if (size) text[0] = 0;
   return made;
 }
@@ -142,12 +150,19 @@ DLPACKGEN_SLOW static void dlpackgen_put_argument(struct dlpackgen_message* mess
   dlpackgen_put(message, ")");
 }
 
-/** Adds what every sentence about an argument begins with: "f(): argument 'b' (2nd): ". */
+/**
+ * Adds what every sentence about an argument begins with: "f(): argument 'b' (2nd): ", and
+ * "item 0: " behind that for an item of a list.
+ */
 DLPACKGEN_SLOW static void dlpackgen_put_site(struct dlpackgen_message* message, const struct dlpackgen_site* site) {
   message->argument = site->argument;
   dlpackgen_put(message, site->function);
   dlpackgen_put(message, "(): ");
   dlpackgen_put_argument(message, site);
+  dlpackgen_put(message, ": ");
+  if (message->item == 0) return;
+  dlpackgen_put(message, "item ");
+  dlpackgen_put_integer(message, message->item - 1);
   dlpackgen_put(message, ": ");
 }
 

@@ -60,6 +60,7 @@ def tensor_demands(kernel, p):
 def scalar_demands(kernel, p):
     breaks = ([missing] if p.required else []) + ([] if p.optional else [none]) + [kind]
     breaks += [too_large] if p.kind == "number" else []
+    breaks += [item] if p.kind in ("ints", "floats") else []
     return breaks + ([count] if p.count or p.least else [])
 
 
@@ -145,6 +146,14 @@ def too_large(kernel, library, case):
         wrong = LARGEST[name] * 1.5 if name in LARGEST else 2 if name == "bool" else np.iinfo(name).max + 1
     call.given[p.name] = wrong
     return call, OverflowError, say(kernel, p.name, f"{name} does not hold {wrong!r}")
+
+
+def item(kernel, library, case):
+    call, p = call_with(kernel, library), kernel.arg(case.name)
+    valid = call.given[p.name] or []
+    call.given[p.name] = [*valid, "text"]
+    expected = {"ints": "int", "floats": "float"}[p.kind]
+    return call, TypeError, say(kernel, p.name, f"item {len(valid)}: expected {expected}, got str")
 
 
 def count(kernel, library, case):

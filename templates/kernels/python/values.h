@@ -98,9 +98,8 @@ DLPACKGEN_VALUE int dlpackgen_read_integer(struct dlpackgen_call* call, int i, P
   long long all = 0;
   if (PyBool_Check(value)) return dlpackgen_other_kind(call, i, value, expected);
   if (dlpackgen_number(value, &all)) {
-    const int is_int = !strcmp(expected, "int") || !strcmp(expected, "a list of int");
     call->arguments[i].object = value;
-    return dlpackgen_no_integer(call, i, expected, is_int ? "int64" : expected);
+    return dlpackgen_no_integer(call, i, expected, strcmp(expected, "int") ? expected : "int64");
   }
   *number = (int64_t)all;
   return 0;
@@ -154,7 +153,7 @@ DLPACKGEN_VALUE int dlpackgen_read_bits(struct dlpackgen_call* call, int i, PyOb
     *number = (int64_t)all;
     if (all != (unsigned long long)-1 || !PyErr_Occurred()) return 0;
     PyErr_Clear();
-    return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s does not hold %R", dtype, value);
+    return dlpackgen_not_held(call, i, dtype, value);
   }
   if (bits == 1 && PyBool_Check(value)) {
     *number = value == Py_True;
@@ -164,7 +163,8 @@ DLPACKGEN_VALUE int dlpackgen_read_bits(struct dlpackgen_call* call, int i, PyOb
   if (bits == 64) return 0;
   const int64_t above = (int64_t)1 << (is_signed ? bits - 1 : bits);
   if (*number >= (is_signed ? -above : 0) && *number < above) return 0;
-  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s does not hold %lld", dtype, (long long)*number);
+  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_SAYS_UNHELD "%lld", dtype,
+                                  (long long)*number);
 }
 
 /* Reads a scalar of a float dtype, whose largest number is given. */
@@ -172,7 +172,7 @@ DLPACKGEN_VALUE int dlpackgen_read_within(struct dlpackgen_call* call, int i, Py
                                           double most, double* number) {
   if (dlpackgen_read_real(call, i, value, dtype, number)) return -1;
   if (*number != *number || *number - *number != 0 || (*number <= most && *number >= -most)) return 0;
-  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s does not hold %R", dtype, value);
+  return dlpackgen_not_held(call, i, dtype, value);
 }
 
 /* Reads a text without NUL: it lives as long as its object. Half of a surrogate pair has no
@@ -187,7 +187,7 @@ DLPACKGEN_VALUE int dlpackgen_read_text(struct dlpackgen_call* call, int i, PyOb
     return dlpackgen_argument_error(call, i, PyExc_ValueError, "expected a text that UTF-8 can encode, got %A", value);
   }
   if (strlen(*text) == (size_t)length) return 0;
-  return dlpackgen_argument_error(call, i, PyExc_ValueError, "expected a text without NUL");
+  return dlpackgen_argument_error(call, i, PyExc_ValueError, DLPACKGEN_SAYS_NUL);
 }
 
 /* A list of numbers of one kind. */
@@ -195,6 +195,29 @@ struct dlpackgen_numbers {
   void* items;
   int64_t count;
 };
+
+/* Says which item of a list the exception that is set is about: the same kind again. Gives -1. */
+DLPACKGEN_SLOW static int dlpackgen_about_item(const struct dlpackgen_call* call, int i, Py_ssize_t n) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message where = dlpackgen_message_in(room, sizeof room);
+  const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
+  struct dlpackgen_pending former = dlpackgen_catch();
+  PyObject* const kind = dlpackgen_kind_of(former.value);
+  if (!kind) {
+    dlpackgen_resume(former);
+    return -1;
+  }
+  dlpackgen_put_site(&where, &at);
+  PyObject* const site = dlpackgen_message_text(&where);
+  PyObject* const all = site ? dlpackgen_exception_text(former.value) : NULL;
+  PyObject* const text = all ? PyUnicode_Substring(all, PyUnicode_GetLength(site), PyUnicode_GetLength(all)) : NULL;
+  if (text) PyErr_Format(kind, "%Uitem %zd: %U", site, n, text);
+  Py_XDECREF(text);
+  Py_XDECREF(all);
+  Py_XDECREF(site);
+  dlpackgen_chain(kind, &former);
+  return -1;
+}
 
 /* Reads a list or a tuple of numbers of 8 bytes. */
 DLPACKGEN_VALUE int dlpackgen_read_numbers(struct dlpackgen_call* call, int i, PyObject* value, int are_real,
@@ -210,8 +233,9 @@ DLPACKGEN_VALUE int dlpackgen_read_numbers(struct dlpackgen_call* call, int i, P
   if (!numbers->items) PyErr_NoMemory(), failed = -1;
   for (Py_ssize_t n = 0; n < count && !failed; n++) {
     PyObject* const item = PyTuple_GetItem(items, n);
-    if (are_real) failed = dlpackgen_read_real(call, i, item, expected, (double*)numbers->items + n);
-    else failed = dlpackgen_read_integer(call, i, item, expected, (int64_t*)numbers->items + n);
+    if (are_real) failed = dlpackgen_read_real(call, i, item, "float", (double*)numbers->items + n);
+    else failed = dlpackgen_read_integer(call, i, item, "int", (int64_t*)numbers->items + n);
+    if (failed) failed = dlpackgen_about_item(call, i, n);
   }
   Py_DECREF(items);
   return failed;
