@@ -65,7 +65,7 @@ const functionMacros = `check free max min
 
 // pythonNames are at the top of the stub of the module, or builtins that a module with a function
 // for each kernel uses.
-const pythonNames = `Any Protocol Sequence SupportsDLPack Tensor TypeVar
+const pythonNames = `Any Literal Protocol Sequence SupportsDLPack Tensor TypeVar overload
 	abs all any bytes dict enumerate frozenset getattr hasattr hash isinstance iter len list map next object range
 	reversed sorted str sum tuple type zip`
 

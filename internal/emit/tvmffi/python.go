@@ -25,7 +25,7 @@ func viewPython(k *contract.Kernel) pythonView {
 	}
 	call := fmt.Sprintf("self_.%s_(%s)", k.Name, strings.Join(names, ", "))
 	if len(k.Given()) > 1 {
-		call = "tuple(" + call + ")"
+		call = "(*" + call + ",)" // an argument may have the name tuple
 	}
 	if len(memory(k)) > 0 {
 		v.Parameters += ", *, out=None"

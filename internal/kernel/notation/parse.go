@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
@@ -370,7 +371,8 @@ func (p *parser) float(t token, negative bool) float64 {
 	return x
 }
 
-// unquote reads a text: \' \" \\ \n \t, and nothing that C could not hold.
+// unquote reads a text: \' \" \\ \n \t, and nothing that C or Python could not hold, or that does not
+// show, such as U+202E, which makes code read in another order than it has.
 func (p *parser) unquote(t token) string {
 	var out strings.Builder
 	body := t.text[1 : len(t.text)-1]
@@ -385,13 +387,17 @@ func (p *parser) unquote(t token) string {
 			}
 			c = "'\"\\\n\t"[at]
 		}
-		if c == 0 {
-			p.fail(t.at+i+1, "remove it", "a text holds no NUL, which would end it in C")
-		}
 		out.WriteByte(c)
+	}
+	if i := strings.IndexFunc(body, hidden); i >= 0 {
+		p.fail(t.at+1+i, "remove it, or write \\n or \\t", "a text must not contain characters that do not show, such as %+q",
+			[]rune(body[i:])[0])
 	}
 	return out.String()
 }
+
+// hidden tells what a text cannot hold as it is.
+func hidden(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\t' }
 
 // nearest hints at the word that was meant.
 func nearest(text string) string {
