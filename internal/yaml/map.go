@@ -175,6 +175,7 @@ type Map struct {
 	node    *Node
 	what    string
 	known   []string
+	former  []string // known, and in no hint
 	renamed map[string]string
 }
 
@@ -195,6 +196,16 @@ func (m *Map) Node() *Node { return m.node }
 // Get gives the value of a key, or nil.
 func (m *Map) Get(key string) *Node {
 	m.known = append(m.known, key)
+	return m.find(key)
+}
+
+// Former gives the value of a key that no hint suggests, or nil: the caller reports it.
+func (m *Map) Former(key string) *Node {
+	m.former = append(m.former, key)
+	return m.find(key)
+}
+
+func (m *Map) find(key string) *Node {
 	for _, e := range m.node.Entries {
 		if e.Key.Value == key {
 			return e.Value
@@ -265,7 +276,7 @@ func (m *Map) keys() string {
 // Close reports the keys that were never asked for.
 func (m *Map) Close() {
 	for _, e := range m.node.Entries {
-		if !slices.Contains(m.known, e.Key.Value) {
+		if !slices.Contains(m.known, e.Key.Value) && !slices.Contains(m.former, e.Key.Value) {
 			hint := cmp.Or(diag.DidYouMean(e.Key.Value, m.known), m.keys())
 			if now := m.renamed[e.Key.Value]; now != "" {
 				hint = renamedTo(now)

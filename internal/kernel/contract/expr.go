@@ -180,7 +180,10 @@ func (r *reader) conditions() (all []condition) {
 
 // where checks the names of conditions.
 func (r *reader) where(all []condition) {
+	met := map[string][]notation.Value{}
 	for _, c := range all {
+		s := &source{at: c.at}
+		s.narrow(c.Cond, met)
 		if !r.checkCond(c.at, c.Cond, true) {
 			r.checkDefaults(c.Cond)
 		}

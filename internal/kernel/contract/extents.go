@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
@@ -225,6 +226,9 @@ func (r *reader) unbound(name string) string {
 	var all []string
 	for _, d := range r.Dims {
 		all = append(all, d.Name)
+	}
+	if name == "" {
+		return "name a symbol: " + strings.Join(all, ", ")
 	}
 	if name == "_" {
 		return "_ is any extent: give the extent a name to use it"

@@ -265,3 +265,29 @@ func (r *reader) checkDefaults(c *notation.Cond) {
 		}
 	}
 }
+
+// narrow keeps of each name's values those that a condition allows too, and reports a condition
+// that allows none that those before it do.
+func (s *source) narrow(c *notation.Cond, met map[string][]notation.Value) {
+	if c.Op == "and" {
+		for _, part := range c.Conds {
+			s.narrow(part, met)
+		}
+	}
+	if c.Op != "in" || c.Left.Op != notation.Symbol {
+		return
+	}
+	before, known := met[c.Left.Name]
+	if !known {
+		met[c.Left.Name] = slices.Clone(c.In)
+		return
+	}
+	met[c.Left.Name] = slices.DeleteFunc(before, func(v notation.Value) bool {
+		return !slices.ContainsFunc(c.In, func(other notation.Value) bool { return other.String() == v.String() })
+	})
+	if len(met[c.Left.Name]) == 0 {
+		s.at.ErrorfAt(c.At, "invalid-condition", "write a value that the conditions before it allow, or remove it",
+			"no %s meets %s and the conditions before it", c.Left.Name, cut(c.String()))
+		met[c.Left.Name] = slices.Clone(c.In)
+	}
+}

@@ -56,7 +56,11 @@ func pattern(n *yaml.Node) string {
 		n.Errorf("type-mismatch", "write it in quotes", "a symbol must be a value: { begins a mapping")
 		return ""
 	}
-	return n.Text("symbol")
+	symbol := n.Text("symbol")
+	if n.Kind == yaml.Scalar && n.Quoted && symbol == "" {
+		n.Errorf("invalid-symbol", "name the function, or leave symbol out", "the symbol is empty")
+	}
+	return symbol
 }
 
 func (r *reader) deviceEntry(e yaml.Entry, symbol string, at *yaml.Node, fine bool) {

@@ -22,11 +22,11 @@ var replaced = [][2]string{
 // oldForm reports the keys of a schema. Nothing else of a kernel with `schema:` is read.
 func (r *reader) oldForm() bool {
 	for _, e := range replaced {
-		if n := r.m.Get(e[0]); n != nil && r.m.Get("schema") == nil {
+		if n := r.m.Former(e[0]); n != nil && r.m.Former("schema") == nil {
 			n.Errorf("kernel-form", e[1], "kernel %s has %s: args and returns describe a kernel", r.Name, e[0])
 		}
 	}
-	n := r.m.Get("schema")
+	n := r.m.Former("schema")
 	if n == nil {
 		return false
 	}

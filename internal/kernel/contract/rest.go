@@ -146,7 +146,9 @@ func (r *reader) readBackward(n *yaml.Node) {
 		b.Kernel = named.Text("kernel")
 	}
 	for _, item := range m.List("saves") {
-		b.Saves = append(b.Saves, r.saved(item))
+		name := r.saved(item)
+		once(item, slices.Contains(b.Saves, name), "saves")
+		b.Saves = append(b.Saves, name)
 	}
 	if of := m.NeedAs("of", "list the arguments that have gradients, as in of: [x]"); of != nil {
 		b.Of = r.differentiated(of.List("of"))
@@ -156,6 +158,13 @@ func (r *reader) readBackward(n *yaml.Node) {
 		n.Errorf("missing-key", "as in of: [x]", "backward names nothing that has a gradient")
 	}
 	r.checkBackward(n)
+}
+
+// once reports an entry of a list that stands there before.
+func once(n *yaml.Node, again bool, list string) {
+	if again {
+		n.Errorf("duplicate-name", "keep one of them", "%s again under %s:", n.Value, list)
+	}
 }
 
 func (r *reader) saved(n *yaml.Node) string {
@@ -174,6 +183,7 @@ func (r *reader) differentiated(items []*yaml.Node) (all []int) {
 				n.Errorf("invalid-backward", "remove "+r.Args[i].Name+" from of:",
 					"%s has no gradient: it is no tensor that is only read", r.Args[i].Name)
 			}
+			once(n, slices.Contains(all, i), "of")
 			all = append(all, i)
 		}
 	}
@@ -243,6 +253,8 @@ func (r *reader) tolerance(e yaml.Entry) Tolerance {
 	case e.Value.Kind != yaml.Scalar || err != nil || e.Value.Quoted ||
 		v.Kind != notation.Float && v.Kind != notation.Int:
 		e.Value.Errorf("type-mismatch", "as in 1.0e-5", "a tolerance must be a number")
+	case v.Float < 0 || v.Int < 0:
+		e.Value.Errorf("out-of-range", "write 0 or more, as in 1.0e-5", "a tolerance must not be negative, got %s", v)
 	case !yamlFloat.MatchString(e.Value.Value):
 		e.Value.Errorf("unquoted", "write "+pointed(v), "other readers of YAML take %s for a string", e.Value.Value)
 	}

@@ -27,6 +27,8 @@ func (r *reader) dtype(name string) (spec.DType, bool) {
 // unknown hints at the type that was meant.
 func (r *reader) unknown(name string) string {
 	switch spelled := foreign[lower(name)]; {
+	case name == "":
+		return "write a dtype, such as float32"
 	case name == "any":
 		return "write any[...] for a tensor of any dtype"
 	case lower(name) == "null" || lower(name) == "none":
@@ -78,7 +80,9 @@ func (r *reader) types(section *yaml.Node) {
 			r.lost.add(e.Key.Value)
 			e.Key.Errorf("invalid-name", "as in T", "%s is a type already", e.Key.Value)
 		}
-		checkName(e.Key, e.Key.Value, "a variable")
+		if !checkName(e.Key, e.Key.Value, "a variable") {
+			r.lost.add(e.Key.Value)
+		}
 		r.Vars = append(r.Vars, r.variable(e))
 	}
 }
@@ -95,8 +99,11 @@ func (r *reader) variable(e yaml.Entry) Var {
 			r.choice(&v, entry.Key, entry.Value.Text("the spelling of "+entry.Key.Value))
 		}
 	default:
-		e.Value.Errorf("type-mismatch", "write ["+strings.ReplaceAll(e.Value.Value, "|", ", ")+"]",
-			"the dtypes of %s must be a list, or a mapping to their spelling in symbols", v.Name)
+		hint := "write [" + strings.ReplaceAll(e.Value.Value, "|", ", ") + "]"
+		if e.Value.Value == "" {
+			hint = "as in " + v.Name + ": [float32, float64]"
+		}
+		e.Value.Errorf("type-mismatch", hint, "the dtypes of %s must be a list, or a mapping to their spelling in symbols", v.Name)
 		return v
 	}
 	if len(e.Value.Items)+len(e.Value.Entries) == 0 {
