@@ -103,7 +103,8 @@ func (r *reader) variable(e yaml.Entry) Var {
 		if e.Value.Value == "" {
 			hint = "as in " + v.Name + ": [float32, float64]"
 		}
-		e.Value.Errorf("type-mismatch", hint, "the dtypes of %s must be a list, or a mapping to their spelling in symbols", v.Name)
+		e.Value.Errorf("type-mismatch", hint,
+			"the dtypes of %s must be a list, or a mapping to their spelling in symbols", v.Name)
 		return v
 	}
 	if len(e.Value.Items)+len(e.Value.Entries) == 0 {
