@@ -230,6 +230,14 @@ func TestAVendorsDescription(t *testing.T) {
 		{"{linux: [libacme.so]}", "{linux: [libacme.so], lookups: [{symbol: f, params: void}]}",
 			"error: the sources custom use 0 lookups, and the library has 1"},
 		{"streams: {none: 0, rejected: [1, 2]}", "streams: {none: 0}", `error: streams has no "table"`},
+		{"params: void", "params: 'int a, char *a'", "error: params: two parameters have the name a [duplicate-name]"},
+		{"params: void", "params: 'unsigned int'",
+			`error: params: "unsigned int" has no name of a parameter: int is a word of C or C++ [invalid-name]`},
+		{"params: void", "params: 'char return'", `"char return" has no name of a parameter`},
+		{"params: void", "params: 'return a'", "error: params: return is a word of C or C++, and no type [invalid-name]"},
+		{"returns: const char *", "returns: return", "error: returns: return is a word of C or C++, and no type"},
+		{"linux: [libacme.so]", "linux: ['..']", `error: a library ".." must match`},
+		{"rejected: [1, 2]", "rejected: [1, 0]", "error: the number 0 of no stream is rejected [invalid-backend]"},
 	} {
 		text := strings.Replace(vendors, c.old, c.fresh, 1)
 		require.NotEqual(t, vendors, text, c.old)

@@ -25,7 +25,7 @@ var (
 	statusText = regexp.MustCompile(`^(((un)?signed )?(char|short|int|long|long long)|u?int(8|16|32|64)_t)$`)
 	parameters = regexp.MustCompile(`^(void|[A-Za-z_][A-Za-z0-9_]*( \**[A-Za-z_][A-Za-z0-9_]*)+(, ` +
 		`[A-Za-z_][A-Za-z0-9_]*( \**[A-Za-z_][A-Za-z0-9_]*)+)*)$`)
-	libraryName = regexp.MustCompile(`^[A-Za-z0-9_.+-]{1,100}$`)
+	libraryName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}$`)
 	sentence    = regexp.MustCompile(`^[ !#-$&-.0-\[\]-~/]{1,300}$`) // no quote, backslash or % to upset C
 )
 
@@ -137,6 +137,56 @@ func functionName(n *yaml.Node) string {
 	return name
 }
 
+// ctype reads a type of C.
+func ctype(n *yaml.Node, what string) string {
+	text := form(n, what, typeText)
+	if typeText.MatchString(text) {
+		checkType(n, what, words(text))
+	}
+	return text
+}
+
+// params reads the parameters of a function: types and names that C accepts, once each.
+func params(n *yaml.Node) string {
+	text, seen := form(n, "params", parameters), map[string]bool{}
+	if text == "void" || !parameters.MatchString(text) {
+		return text
+	}
+	for one := range strings.SplitSeq(text, ", ") {
+		all := words(one)
+		name := all[len(all)-1]
+		checkType(n, "params", all[:len(all)-1])
+		switch {
+		case spec.IsKeyword(name):
+			n.Errorf("invalid-name", "write a name behind the type, such as int *count",
+				"params: %q has no name of a parameter: %s is a word of C or C++", one, name)
+		case seen[name]:
+			n.Errorf("duplicate-name", "rename one of them", "params: two parameters have the name %s", name)
+		}
+		seen[name] = true
+	}
+	return text
+}
+
+// words are the names and keywords in a type or a parameter.
+func words(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '*' })
+}
+
+// typeWords are the keywords that a type may have.
+var typeWords = strings.Fields(`void bool char short int long float double signed unsigned const volatile struct union
+	enum`)
+
+// checkType reports a keyword that no type has.
+func checkType(n *yaml.Node, what string, all []string) {
+	for _, word := range all {
+		if spec.IsKeyword(word) && !slices.Contains(typeWords, word) {
+			n.Errorf("invalid-name", formHints[typeText], "%s: %s is a word of C or C++, and no type", what, word)
+			return
+		}
+	}
+}
+
 // files are what a backend of that name would have two of.
 var files = []string{"doc", "device", "backend", "codes", "elements", "off", "rules", "tensor", "types", "usm"}
 
@@ -244,8 +294,8 @@ func decodeLibrary(n *yaml.Node) Library {
 func decodeHandle(e yaml.Entry) Handle {
 	h := Handle{Name: form(e.Key, "a handle", fieldName)}
 	m := e.Value.Map("handle " + h.Name)
-	h.C = form(m.Need("c"), "c", typeText)
-	h.Native = form(m.Need("native"), "native", typeText)
+	h.C = ctype(m.Need("c"), "c")
+	h.Native = ctype(m.Need("native"), "native")
 	m.Close()
 	return h
 }
@@ -271,11 +321,11 @@ func decodeFunction(n *yaml.Node, name string, unversioned bool) Function {
 	m := n.Map(cmp.Or(name, "a lookup"))
 	m.Renamed(map[string]string{"takes": "params", "gives": "returns"})
 	f := Function{Name: name, Symbol: form(m.Need("symbol"), "symbol", symbolName),
-		Params: form(m.Need("params"), "params", parameters)}
+		Params: params(m.Need("params"))}
 	f.Plain = f.Symbol
 	if name != "" {
 		f.Plain = cmp.Or(form(m.Get("plain"), "plain", symbolName), f.Symbol)
-		f.Returns = form(m.Get("returns"), "returns", typeText)
+		f.Returns = ctype(m.Get("returns"), "returns")
 		f.Optional = m.Bool("optional")
 		since := m.Get("since")
 		if since == nil && !unversioned {
@@ -307,17 +357,28 @@ func (b *Backend) check(m *yaml.Map) {
 	}
 	b.checkNeeds(complain)
 	b.checkDevices(complain)
-	for _, h := range b.Streams.Aliases {
-		if slices.Contains(b.Streams.Rejected, h.Number) {
-			complain(fmt.Sprintf("remove %d from rejected: or from aliases:", h.Number),
-				"the number %d of a stream is rejected, and has a handle", h.Number)
-		}
-	}
+	b.checkStreams(complain)
 	for _, text := range again(b.Errors, func(e Error) string { return fmt.Sprint(e.Value) }) {
 		complain("keep one of the two", "two errors have the value %s", text)
 	}
 	if slices.ContainsFunc(b.Errors, func(e Error) bool { return e.Value == 0 }) {
 		complain("remove that error", "an error has the value 0, which is success")
+	}
+}
+
+// checkStreams reports numbers that are rejected and mean something.
+func (b *Backend) checkStreams(complain func(hint, format string, args ...any)) {
+	none := b.Streams.Given && slices.Contains(b.Streams.Rejected, b.Streams.None)
+	for _, h := range b.Streams.Aliases {
+		if slices.Contains(b.Streams.Rejected, h.Number) {
+			none = none && h.Number != b.Streams.None // one finding is enough
+			complain(fmt.Sprintf("remove %d from rejected: or from aliases:", h.Number),
+				"the number %d of a stream is rejected, and has a handle", h.Number)
+		}
+	}
+	if none {
+		complain(fmt.Sprintf("remove %d from rejected:, or write another number for none:", b.Streams.None),
+			"the number %d of no stream is rejected", b.Streams.None)
 	}
 }
 
