@@ -168,7 +168,7 @@ func TestDefaultsThatAreNone(t *testing.T) {
 		{"float = 1e999", "        ^", "too large", ""},
 		{"str = 'a", "      ^", "no end", "quotation mark"},
 		{`str = 'a\q'`, "        ^", "means nothing", "write"},
-		{"str = 'a\x00'", "        ^", "do not show, such as '\\x00'", "remove it"},
+		{"str = 'a\x00'", "        ^", "NUL", ""},
 		{"str = 'a\rb'", "        ^", "do not show", ""},
 		{"str = '\u202eb'", "       ^", "do not show", ""},
 		{"str = red # comment", "          ^", "begins a comment", "in quotes"},
