@@ -371,8 +371,8 @@ func (p *parser) float(t token, negative bool) float64 {
 	return x
 }
 
-// unquote reads a text: \' \" \\ \n \t, and nothing that C or Python could not hold, or that does not
-// show, such as U+202E, which makes code read in another order than it has.
+// unquote reads a text: \' \" \\ \n \t, and nothing that C or Python could not hold, or that does
+// not show, such as U+202E, which makes code read in another order than it has.
 func (p *parser) unquote(t token) string {
 	var out strings.Builder
 	body := t.text[1 : len(t.text)-1]
