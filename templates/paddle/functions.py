@@ -12,6 +12,7 @@ class _Kernel:
         self.check = _library[check]
         self.tensors = [(i, p) for i, p in enumerate(parameters) if p.form == "tensor"]
         self.written = [(i, p) for i, p in self.tensors if p.written]
+        self.keywords = {"out", "like", "stream"} - {p.name for p in parameters}  # of the module
 
     def call(self, arguments, words):
         """A call outside of graphs. The module checks it."""
@@ -30,19 +31,23 @@ class _Kernel:
             words.setdefault("like", _like())
         made = self.function(*arguments, **words)
         written = [arguments[i] if i < len(arguments) else words.get(p.name) for i, p in self.written]
-        out = words.get("out")
+        out = self.out(words)
         _bump(written + list(out if isinstance(out, (tuple, list)) else (out,)))
         return made
 
+    def out(self, words):
+        """The memory for results. An argument may have that name, too."""
+        return words.get("out") if "out" in self.keywords else None
+
     def arrange(self, arguments, words):
         """Static values and tensors, each with None in the places of the others."""
-        words = {name: value for name, value in words.items() if name not in ("out", "like", "stream")}
+        words = {name: value for name, value in words.items() if name not in self.keywords}
         return _read(self, _arrange(self, arguments, words))
 
     def record(self, arguments, words):
         statics, tensors = self.arrange(arguments, words)
         _reject_all(self, tensors)
-        if words.get("out") is not None:
+        if self.out(words) is not None:
             text = "out= is given, and an argument requires a gradient: pass it by detach(), or leave out="
             raise NotImplementedError(f"{self.name}(): {text}")
         call = _Call(self, statics, saving=self.saving is not None)
@@ -52,7 +57,7 @@ class _Kernel:
 
     def trace(self, arguments, words):
         """A call in a graph."""
-        if words.get("out") is not None or self.outside:
+        if self.out(words) is not None or self.outside:
             reason = self.outside or "out= is given"
             raise NotImplementedError(
                 f"{self.name}(): {reason}, which static graphs of Paddle cannot have: call it outside of them"

@@ -67,6 +67,22 @@ def test_written_arguments():
     assert y.inplace_version == 2
 
 
+def three_times(x):
+    return kernels.multiplied(x, like=3)
+
+
+def test_arguments_with_the_names_of_keywords():
+    x, out = tensor(3), paddle.zeros([3], dtype="float64")
+    assert kernels.into(x, out=out) is None
+    equal(out, x)
+    assert out.inplace_version == 1
+    raises(TypeError, "into(): argument 'x' (1st): expected a tensor of Paddle", kernels.into, np.ones(3), out=out)
+    for call in three_times, static(three_times):
+        equal(call(x), 3 * x)
+    x.stop_gradient = False
+    raises(NotImplementedError, "into(): argument 'x' (1st): it requires a gradient", kernels.into, x, out=out)
+
+
 def add_in_place(x, y):
     return kernels.axpy(2.0, x, y)
 
