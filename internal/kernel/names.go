@@ -41,7 +41,9 @@ const (
 )
 
 // library lists the functions that the headers of C11 and POSIX declare, with those of the GNU
-// library, which a compiler of C++ sees by default. A test compares it with the headers.
+// library, which a compiler of C++ sees by default, and those that the GNU library exports: a
+// library that Python loads would call the one of the process in place of its own. Tests compare it
+// with the headers and with the library.
 //
 //go:embed library.txt
 var library string

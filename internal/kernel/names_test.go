@@ -49,7 +49,7 @@ func TestSymbols(t *testing.T) {
 		assert.Empty(t, CheckSymbol(good), good)
 	}
 	for _, bad := range []string{"NULL", "INT64_MAX", "TORCH_CHECK", "std", "main", "at", "min", "free", "far", "exp",
-		"expf", "expl", "expf32", "expf64x", "read", "size_t", "pid_t", "DLTensor", "kDLCPU"} {
+		"expf", "expl", "expf32", "expf64x", "read", "times", "error", "size_t", "pid_t", "DLTensor", "kDLCPU"} {
 		assert.NotEmpty(t, CheckSymbol(bad)+CheckName(bad), bad)
 	}
 }
@@ -78,6 +78,24 @@ func TestNoSymbolIsAFunctionOfTheHeaders(t *testing.T) {
 	for _, name := range declared {
 		assert.NotEmpty(t, CheckName(name[1])+CheckSymbol(name[1]), name[1])
 	}
+}
+
+// The loader finds a function of the C library before one of its name in a module of Python.
+func TestNoSymbolIsAFunctionOfTheLibrary(t *testing.T) {
+	gcc, nm := testtool.RequireCompiler(t, "gcc", "gcc"), testtool.Require(t, "nm", "binutils")
+	exported := regexp.MustCompile(`(?m) [TWi] ([A-Za-z]\w*)@@`)
+	count := 0
+	for _, name := range []string{"libc.so.6", "libm.so.6"} {
+		path, err := exec.Command(gcc, "-print-file-name="+name).Output()
+		require.NoError(t, err)
+		out, err := exec.Command(nm, "-D", "--defined-only", strings.TrimSpace(string(path))).Output()
+		require.NoError(t, err)
+		for _, found := range exported.FindAllStringSubmatch(string(out), -1) {
+			count++
+			assert.NotEmpty(t, CheckName(found[1])+CheckSymbol(found[1]), found[1])
+		}
+	}
+	assert.Greater(t, count, 2000)
 }
 
 // builtins are the functions and types of Python that are no words of C.
