@@ -170,7 +170,7 @@ func (r *reader) checkNames() {
 			l.key.Errorf("duplicate-name", "rename one of them", "%s is the name of %s already", name, before)
 		}
 		if problem := kernel.CheckArgument(name); l.named && problem != "" {
-			l.key.Errorf("invalid-name", "name it otherwise", "%s %s", name, problem)
+			l.key.Errorf("invalid-name", "choose another name, such as my_"+lower(name), "%s %s", name, problem)
 		}
 		r.taken[name] = what
 	}
@@ -181,11 +181,11 @@ func (r *reader) checkNames() {
 // checkKeywords reports arguments that hide what callers add.
 func (r *reader) checkKeywords() {
 	if i := r.Arg("out"); i != None && len(r.Given()) > 0 {
-		r.args[i].key.Errorf("invalid-name", "name it otherwise",
+		r.args[i].key.Errorf("invalid-name", "choose another name, such as made",
 			"out= is how callers give memory for the results, so no argument is out")
 	}
 	if i := r.Arg("like"); i != None && len(r.Given()) > 0 && !slices.ContainsFunc(r.Args, required) {
-		r.args[i].key.Errorf("invalid-name", "name it otherwise",
+		r.args[i].key.Errorf("invalid-name", "choose another name, such as my_like",
 			"like= is how callers name a library, so no argument is like")
 	}
 }
