@@ -97,8 +97,18 @@ var eager = []string{"test_schemas", "test_values", "test_scalars_lists_and_text
 	"test_vmap_calls_each_where_an_argument_has_no_leading_dimensions", "test_vmap_of_kernels_that_forbid_it",
 	"test_vmap_and_gradients", "test_autocast_leaves_them_alone"}
 
-// The sources compile without a warning, and no call loses memory, reads what is not there or has
-// undefined behaviour.
+// The sources compile without a warning, and every test of the operators passes.
+func TestOperators(t *testing.T) {
+	b := prepare(t)
+	b.build(t, append([]string{"-O0"}, warnings...)...)
+	text, err := os.ReadFile("described.py")
+	require.NoError(t, err)
+	out, err := b.script(nil, "described.py")
+	require.NoError(t, err, out)
+	assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(out, "ok test_"), out)
+}
+
+// No call loses memory, reads what is not there or has undefined behaviour.
 func TestSanitized(t *testing.T) {
 	tier.OnlyNightly(t)
 	t.Parallel()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -97,9 +98,9 @@ func imports(t *testing.T, dir, path string) (found bool) {
 	return found
 }
 
-// contains tells whether a function calls another: "package.Name".
-func contains(f *ast.FuncDecl, called string) (found bool) {
-	ast.Inspect(f, func(n ast.Node) bool {
+// contains tells whether a function or a statement calls another function: "package.Name".
+func contains(code ast.Node, called string) (found bool) {
+	ast.Inspect(code, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
 			x, ok := s.X.(*ast.Ident)
 			found = found || ok && x.Name+"."+s.Sel.Name == called
@@ -141,6 +142,55 @@ func TestNightlyTestsAreListed(t *testing.T) {
 	slices.Sort(listed)
 	assert.Equal(t, slices.Compact(found), slices.Compact(listed))
 	assert.NotEmpty(t, listed)
+}
+
+// covering is a test that a row names, of the row's package or of another.
+var covering = regexp.MustCompile("`(Test\\w+)`(?: of `([a-z/]+)`)?")
+
+// uncovered gives what the rows name as covering a test, and make test does not run.
+func uncovered(t *testing.T, text string) (names []string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		row := nightlyRow.FindStringSubmatch(line)
+		if row == nil {
+			continue
+		}
+		cells := strings.Split(strings.TrimSuffix(strings.TrimSpace(line), "|"), " | ")
+		for _, named := range covering.FindAllStringSubmatch(cells[len(cells)-1], -1) {
+			if pkg := cmp.Or(named[2], row[1]); !runsEachTime(t, pkg, named[1]) {
+				names = append(names, pkg+" "+named[1])
+			}
+		}
+	}
+	return names
+}
+
+// runsEachTime tells whether a package has a test that does not begin with tier.OnlyNightly.
+func runsEachTime(t *testing.T, pkg, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("../..", pkg, "*_test.go"))
+	require.NoError(t, err)
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Name.Name == name {
+				_, isCall := f.Body.List[0].(*ast.ExprStmt)
+				return !isCall || !contains(f.Body.List[0], "tier.OnlyNightly")
+			}
+		}
+	}
+	return false
+}
+
+// A test that is left to make nightly is covered by one that is not.
+func TestWhatCoversNightlyTestsIsRun(t *testing.T) {
+	text, err := os.ReadFile("../../docs/testing.md")
+	require.NoError(t, err)
+	assert.Empty(t, uncovered(t, string(text)))
+	for _, wrong := range []string{"`TestNoSuchTest`", "`TestSanitized`", "it is in `TestMutants` of `tests/torchops`"} {
+		assert.Len(t, uncovered(t, "| `tests/torch` `TestOf` | all | "+wrong+" |\n"), 1, wrong)
+	}
 }
 
 func TestTheToolchainHasWhatIsInstalledApart(t *testing.T) {
