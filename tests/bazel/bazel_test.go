@@ -266,7 +266,7 @@ func TestBuildFilesAreFormattedAndWithoutWarnings(t *testing.T) {
 	}
 	root, tool := golden.Root(t), testkit.Built(t, "buildifier", func(dir string) {
 		cmd := exec.Command("go", "install", buildifier)
-		cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=")
+		cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=-trimpath")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Skipf("needs %s from the module proxy: %s", buildifier, out)
 		}

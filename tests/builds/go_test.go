@@ -14,7 +14,7 @@ import (
 // file that is made again changes nothing.
 func TestGoGenerate(t *testing.T) {
 	p := newProject(t, nil)
-	p.env = append(p.env, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
+	p.env = append(p.env, "CGO_ENABLED=0", "GOFLAGS=-trimpath", "GOWORK=off")
 	compiled := func(what string, want ...string) {
 		t.Helper()
 		p.run(t, "ex/go-generate", "go", "generate", "./...")
