@@ -122,8 +122,12 @@ def _read_list(kernel, i, value):
     p = kernel.parameters[i]
     if not isinstance(value, (list, tuple)):
         _fail_kind(kernel, i, value, p.expected)
+    try:
+        items = tuple(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        _fail(kernel, i, type(error), str(error))
     read, expected = (_read_other_integer, "int") if p.form == "integers" else (_read_real, "float")
-    return tuple(read(kernel, (i, n), item, expected) for n, item in enumerate(value))
+    return tuple(read(kernel, (i, n), item, expected) for n, item in enumerate(items))
 
 
 def _read_dtype(kernel, i, value, dtype):

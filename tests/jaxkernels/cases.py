@@ -19,6 +19,13 @@ class Real:
         return 2.5
 
 
+class Broken(list):
+    """A list that cannot be read."""
+
+    def __iter__(self):
+        raise ValueError("no items")
+
+
 class Bad:
     def __index__(self):
         raise ValueError("no")
@@ -66,7 +73,7 @@ FILLED = [
     (np.int16, (1,)),
 ]
 WORDS = {
-    "sizes": ([1], [1, -5], 3, [1, 2.5], [1, True], [1, LARGE], "ab", None, [1, Bad()]),
+    "sizes": ([1], [1, -5], 3, [1, 2.5], [1, True], [1, LARGE], "ab", None, [1, Bad()], Broken([1, 5])),
     "scales": ([1, "a"], 3, [Bad()]),
     "mode": ("a\0b", 3, b"x", None),
     "tiny": (300, -129, 1.5, True, None, LARGE, Bad()),

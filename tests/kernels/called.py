@@ -161,6 +161,7 @@ def test_mistakes():
         (TypeError, "item 0: expected int, got None", [None]),
         (RuntimeError, "item 1: no number", [1, Failing(ZeroDivisionError("no number"))]),
         (ValueError, "item 0: ", [Failing(ValueError())]),
+        (ValueError, "no items", Broken([1, 3, 3])),
     ]:
         raises(error, f"scalars(): argument 'sizes' (2nd): {text}", k.scalars, "sum", sizes)
     text = "scalars(): argument 'weights' (3rd): item 1: expected float, got str"
@@ -174,6 +175,13 @@ def test_mistakes():
     raises(
         ValueError, 'scalars(): expected mode in "sum"|"mean", where mode = \'median\'', k.scalars, "median", [1, 3, 3]
     )
+
+
+class Broken(list):
+    """A list that cannot be read."""
+
+    def __iter__(self):
+        raise ValueError("no items")
 
 
 class Failing:

@@ -225,7 +225,7 @@ DLPACKGEN_VALUE int dlpackgen_read_numbers(struct dlpackgen_call* call, int i, P
   const char* const expected = are_real ? "a list of float" : "a list of int";
   if (!PyList_Check(value) && !PyTuple_Check(value)) return dlpackgen_other_kind(call, i, value, expected);
   PyObject* const items = PySequence_Tuple(value);
-  if (!items) return -1;
+  if (!items) return dlpackgen_about(call->function, i);
   const Py_ssize_t count = PyTuple_Size(items);
   int failed = 0;
   numbers->items = PyMem_Malloc((size_t)count * sizeof(int64_t) + 1);
