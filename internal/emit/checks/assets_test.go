@@ -32,6 +32,14 @@ silu_and_mul:
   serial: true
 `
 
+// An optional argument alone may have a symbol, which compilers must not call unused.
+func TestASymbolOfOnePlace(t *testing.T) {
+	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
+		Contracts: emittest.Described(t, "f: {args: {x: 'float32[2 * m]?'}}")})
+	require.NoError(t, err)
+	assert.Contains(t, emittest.Texts(t, files, err)["kernels.c"], "    bound_0 = 1;\n    (void)bound_0;\n")
+}
+
 func TestKernelsAreRendered(t *testing.T) {
 	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: emittest.Described(t, two)})
 	require.NoError(t, err)

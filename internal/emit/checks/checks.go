@@ -314,6 +314,7 @@ func (c *checker) solved(i int, e contract.Extent, place, at string) {
 		emit.CLiteral(e.Size.String()), number, contract.Member(dim.Name))
 	if dim.Flagged {
 		c.line("bound_%d = %d;", e.Dim, i+1)
+		c.line("(void)bound_%d;", e.Dim) // nothing else may refer to the symbol
 	}
 }
 
