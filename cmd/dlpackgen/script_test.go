@@ -58,7 +58,7 @@ func TestScript(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "bytes": writeBytes, "age": age, "aged": aged, "valid": valid, "eol": eol,
-			"made": made,
+			"made": made, "drop": drop,
 		},
 	})
 }
@@ -135,6 +135,21 @@ func eol(ts *testscript.TestScript, neg bool, args []string) {
 		text := []byte(ts.ReadFile(file))
 		ts.Check(os.WriteFile(ts.MkAbs(file), bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")), 0o666))
 	}
+}
+
+// drop removes the lines of a file that end in a text: drop FILE TEXT
+func drop(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: drop FILE TEXT")
+	}
+	text := ts.ReadFile(args[0])
+	lines := slices.DeleteFunc(slices.Collect(strings.Lines(text)), func(line string) bool {
+		return strings.HasSuffix(strings.TrimSpace(line), args[1])
+	})
+	if strings.Join(lines, "") == text {
+		ts.Fatalf("no line of %s ends in %s", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Join(lines, "")), 0o666))
 }
 
 // made compares the first column of a list with the files of a folder: made LIST DIR

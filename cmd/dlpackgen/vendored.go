@@ -10,11 +10,31 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// vendoredWords is how verify speaks of files that a lock lists.
+// vendoredWords is how verify speaks of a folder with a lock.
 var vendoredWords = map[tree.State]words{
-	tree.Missing:     {diag.Error, "is in the lock, and not there", "vendor the files and the lock together"},
-	tree.Modified:    {diag.Error, "is not the file that the lock lists", "undo the change, or vendor again"},
+	tree.Missing:  {diag.Error, "is in the lock, and not there", "vendor the files and the lock together"},
+	tree.Modified: {diag.Error, "is not the file that the lock lists", "undo the change, or vendor again"},
+	tree.Orphaned: {diag.Error, "is a generated file, and the lock does not list it",
+		"restore the line of the lock if it was removed, or vendor again; remove the file if it is from another copy"},
+	tree.Untracked: {diag.Error, "is not in the lock; expected only the lock and what it lists",
+		"remove it, or keep it outside of the vendored folder"},
 	tree.Interrupted: {diag.Error, "is left from a run that did not finish", "vendor again"},
+}
+
+// vendoredFinding is what verify says about one path, if anything.
+func vendoredFinding(out string, it tree.Item) (diag.Diagnostic, bool) {
+	w, bad := vendoredWords[it.State]
+	if it.Dir && it.State == tree.Untracked {
+		w.text = "is a folder without a file of the lock; expected only the lock and what it lists"
+	}
+	if it.Note {
+		w = words{diag.Note, "is not in the lock", ""}
+	}
+	if it.Why != "" {
+		w.text += ": " + it.Why
+	}
+	return diag.Diagnostic{Severity: w.severity, Code: it.State.String(), Text: w.text, Hint: w.hint,
+		Pos: diag.Pos{File: filepath.Join(out, filepath.FromSlash(it.Path))}}, bad
 }
 
 // vendoredAlone rejects what is about headers: files are compared with their lock alone.
@@ -47,14 +67,17 @@ func (a *app) verifyVendored(format *choice, place string) error {
 		return treeFailure(err)
 	}
 	var found diag.List
+	listed := 0
 	for _, it := range report.Items {
-		if w, bad := vendoredWords[it.State]; bad {
-			found.Add(diag.Diagnostic{Severity: w.severity, Code: it.State.String(), Text: w.text, Hint: w.hint,
-				Pos: diag.Pos{File: filepath.Join(out, filepath.FromSlash(it.Path))}})
+		if it.Target != "" {
+			listed++
+		}
+		if d, bad := vendoredFinding(out, it); bad {
+			found.Add(d)
 		}
 	}
 	if format.value == "text" {
-		a.say("compared %s with its lock: %d files by dlpackgen %s", out, len(report.Items), report.Writer.Version)
+		a.say("compared %s with its lock: %d files by dlpackgen %s", out, listed, report.Writer.Version)
 	}
 	return a.report(format, found.Sorted())
 }

@@ -27,8 +27,8 @@ func (a *app) verify() *cobra.Command {
 			"macros, enumerators, types, signatures, sizes, offsets and alignments. Only the compiler\n" +
 			"runs, so a cross compiler works too. Without --dlpack, the best-fitting release is used.\n" +
 			"FLAGS after -- are passed to the compiler.\n\n" +
-			"With --vendored, report files of a folder that are missing or differ from its lock. Neither\n" +
-			"a config nor a compiler is needed.",
+			"With --vendored, report files of a folder that are missing, differ from its lock, or are not\n" +
+			"in it. Neither a config nor a compiler is needed.",
 		Example: "  dlpackgen verify --header /usr/include/dlpack/dlpack.h\n" +
 			"  dlpackgen verify --header dlpack.h --dlpack 1.3 --cc g++\n" +
 			"  dlpackgen verify --header dlpack.h --cc 'clang --target=i686-linux-gnu' -- -std=c11\n" +

@@ -168,12 +168,17 @@ func (p *parser) lines(text string) {
 	}
 }
 
-// form gives the columns of a line, as a finding shows them.
+// The columns of a line, as a finding shows them.
+var (
+	lockForm    = []string{"target", "release", "spec-sha256", "sha256", "path"}
+	journalForm = []string{"target", "release", "spec-sha256", "old-sha256", "new-sha256", "path"}
+)
+
 func (p *parser) form() []string {
 	if p.mark == journalMark {
-		return []string{"target", "release", "spec-sha256", "old-sha256", "new-sha256", "path"}
+		return journalForm
 	}
-	return []string{"target", "release", "spec-sha256", "sha256", "path"}
+	return lockForm
 }
 
 // line reads one line; a bad one comes back with what is wrong.

@@ -59,6 +59,15 @@ type reader struct {
 
 // readSnapshot reads the output directory. Nothing is written.
 func readSnapshot(w *want, d disk) (*snapshot, error) {
+	r, err := newReader(w, d)
+	if err != nil {
+		return nil, err
+	}
+	return r.snapshot, nil
+}
+
+// newReader reads the output directory, and returns what it was read with too.
+func newReader(w *want, d disk) (*reader, error) {
 	r := &reader{want: w, disk: d, identity: newIdentity(d, w.out), siblings: map[string]record{}, snapshot: &snapshot{
 		entries: map[string]entry{}, planned: map[key]string{}, lines: map[key]string{}, theirs: map[key]claim{},
 		files: map[string]found{}, extra: map[string]bool{}, defined: map[string]bool{},
@@ -72,7 +81,7 @@ func readSnapshot(w *want, d disk) (*snapshot, error) {
 	if r.identity.err != nil {
 		return nil, failed(w.at("."), r.identity.err)
 	}
-	return r.snapshot, nil
+	return r, nil
 }
 
 // readRecords reads the locks and journals at the top of the output directory, ours and those

@@ -120,6 +120,8 @@ type Item struct {
 	Dir    bool // an Edited planned path is a directory, which Force does not replace
 	// Foreign: nothing shows that a Modified file was ever generated, neither a lock nor a banner.
 	Foreign bool
+	Why     string // Verify: what was expected and found, where the state does not tell
+	Note    bool   // Verify: no lock lists it, and none should
 	// Old and New are the content on disk, with CRLF as LF, and the planned one,
 	// for diffs; nil where there is none, and for what is no regular file or
 	// larger than 64 MiB. Both are nil for an unchanged file. They are shared: do

@@ -1,13 +1,22 @@
 package tree
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
+	"path"
 	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/order"
 )
 
 // Verify compares a folder with its lock alone: neither the config nor the tool that made the files
-// is needed, and the lock may be by a newer tool. The report has an item for each file of the
-// lock: Unchanged, Missing or Modified.
+// is needed, and the lock may be by a newer tool. The report has an item for each file of the lock
+// (Unchanged, Missing or Modified), and for each other file or folder (Orphaned or Untracked).
 func Verify(req Request) (*Report, error) { return system().verify(req) }
 
 func (w world) verify(req Request) (*Report, error) {
@@ -18,33 +27,195 @@ func (w world) verify(req Request) (*Report, error) {
 			return nil, err
 		}
 		defer d.Close()
-		s, err := readSnapshot(want, d)
+		r, err := newReader(want, d)
 		if err != nil {
 			return nil, err
 		}
-		if s.lockText == nil {
+		if r.lockText == nil {
 			return nil, fail(KindRequest, want.at(want.lock), "name the folder that has the lock, and vendor the lock too",
 				"there is no lock to verify files by")
 		}
-		return verified(want, s), nil
+		v := &verifier{reader: r, report: &Report{Writer: r.writer}, files: map[key]bool{}, folders: map[int]bool{}}
+		return v.verify()
 	})
 }
 
-// verified judges the files of the lock.
-func verified(want *want, s *snapshot) *Report {
-	report := &Report{Writer: s.writer}
-	for _, name := range slices.Sorted(maps.Keys(s.entries)) {
-		it := Item{Path: name, Target: s.entries[name].target}
-		switch f := s.files[name]; {
-		case f.sum == none:
-			it.State, it.Action = Missing, Create
-		case f.sum != s.entries[name].sum:
-			it.State, it.Dir = Modified, f.dir
+// separately is why another lock is a note.
+const separately = "it belongs to another config; verify its lock too"
+
+// verifier judges a folder by its lock.
+type verifier struct {
+	*reader
+	report  *Report
+	files   map[key]bool // of this lock and of the others beside it
+	folders map[int]bool // with such files in them, or below them
+}
+
+func (v *verifier) verify() (*Report, error) {
+	if err := v.checkOrder(); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.entries)) {
+		v.report.Items = append(v.report.Items, v.listed(v.entries[name], v.snapshot.files[name]))
+	}
+	for _, name := range v.temps {
+		v.report.Items = append(v.report.Items, Item{Path: name, State: Interrupted})
+	}
+	if v.interrupted {
+		v.report.Items = append(v.report.Items, Item{Path: v.want.journal, State: Interrupted})
+	}
+	for name := range v.siblings {
+		if markOf(name) == lockMark {
+			v.report.Items = append(v.report.Items, Item{Path: name, State: Untracked, Note: true, Why: separately})
 		}
-		report.Items = append(report.Items, it)
 	}
-	if s.interrupted {
-		report.Items = append(report.Items, Item{Path: want.journal, State: Interrupted})
+	v.know()
+	err := v.walk(".")
+	order.By(v.report.Items, func(it Item) string { return it.Path })
+	return v.report, err
+}
+
+// checkOrder rejects a lock whose lines were moved: dlpackgen sorts them.
+func (v *verifier) checkOrder() error {
+	last := ""
+	for i, line := range strings.Split(strings.TrimSuffix(string(v.lockText), "\n"), "\n") {
+		if i == 0 {
+			continue
+		}
+		name := strings.SplitN(line, " ", len(lockForm))[len(lockForm)-1]
+		if name < last {
+			return fail(KindInvalid, diag.Pos{File: v.want.at(v.want.lock).File, Line: i + 1, Col: 1},
+				"vendor the lock again; dlpackgen sorts its lines by path",
+				"expected %s before %s: the lock was edited", clip(name), clip(last))
+		}
+		last = name
 	}
-	return report
+	return nil
+}
+
+// listed judges a file of the lock.
+func (v *verifier) listed(e entry, f found) Item {
+	it := Item{Path: e.path, Target: e.target}
+	switch {
+	case f.sum == none:
+		it.State, it.Action = Missing, Create
+	case f.sum != e.sum:
+		it.State, it.Dir, it.Why = Modified, f.dir, v.difference(e, f)
+	}
+	return it
+}
+
+// difference says what the lock lists and what stands there.
+func (v *verifier) difference(e entry, f found) string {
+	instead := ""
+	info, err := v.disk.Lstat(e.path)
+	switch {
+	case f.sum != "":
+		return fmt.Sprintf("expected SHA-256 %.12s..., found %.12s...", e.sum, f.sum)
+	case f.dir:
+		instead = "a folder"
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		instead = "a symbolic link"
+	case err == nil && info.Mode().IsRegular():
+		instead = fmt.Sprintf("a file of %d bytes, which dlpackgen never writes", info.Size())
+	default:
+		instead = "a pipe or device"
+	}
+	return "expected a regular file, found " + instead
+}
+
+// know notes the files that a lock in this folder lists, and the folders on the way to them.
+func (v *verifier) know() {
+	names := slices.Collect(maps.Keys(v.entries))
+	for _, rec := range v.siblings {
+		names = slices.AppendSeq(names, maps.Keys(rec.changes))
+	}
+	for _, name := range slices.Concat(names, v.records, v.temps) {
+		v.files[v.identity.key(name)] = true
+		for _, dir := range parents(name) {
+			if at := v.identity.directory(dir); at.rest == "" {
+				v.folders[at.dir] = true
+			}
+		}
+	}
+}
+
+// walk reports what a folder has and no lock lists.
+func (v *verifier) walk(dir string) error {
+	_, entries, err := v.identity.list(dir)
+	if err != nil {
+		return failed(v.want.at(dir), err)
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		known, err := v.isKnown(name, e)
+		if err == nil && !known {
+			err = v.unlisted(name, e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isKnown passes over files of the lock and what version control keeps, and walks the folders of
+// the lock.
+func (v *verifier) isKnown(name string, e fs.DirEntry) (bool, error) {
+	switch {
+	case e.Name() == ".git", e.IsDir() && strings.HasPrefix(e.Name(), "."):
+		return true, nil
+	case v.files[v.identity.key(name)]:
+		return true, nil
+	case !e.IsDir() || !v.folders[v.identity.directory(name).dir]:
+		return false, nil
+	}
+	return true, v.walk(name)
+}
+
+// unlisted reports what no lock lists.
+func (v *verifier) unlisted(name string, e fs.DirEntry) error {
+	it := Item{Path: name, State: Untracked, Dir: e.IsDir()}
+	var err error
+	switch {
+	case e.IsDir():
+		err = v.judgeFolder(&it)
+	case e.Type()&fs.ModeSymlink != 0:
+		at := v.identity.directory(name)
+		if at.rest == "" && v.folders[at.dir] {
+			it.State, it.Why = Modified, "expected a folder, found a symbolic link"
+		}
+	case e.Type().IsRegular():
+		err = v.judgeFile(&it)
+	}
+	v.report.Items = append(v.report.Items, it)
+	return err
+}
+
+// judgeFolder makes a note of the output of another config, which has a lock.
+func (v *verifier) judgeFolder(it *Item) error {
+	_, entries, err := v.identity.list(it.Path)
+	if err != nil && !isAbsent(err) && !errors.Is(err, fs.ErrPermission) {
+		return failed(v.want.at(it.Path), err)
+	}
+	output, err := v.isOutput(it.Path, entries)
+	if output {
+		it.Note, it.Why = true, separately
+	}
+	return err
+}
+
+// judgeFile tells generated files and starter files, which no lock lists, from others.
+func (v *verifier) judgeFile(it *Item) error {
+	head, err := readAll(v.disk, it.Path, headLen)
+	if err != nil && !isAbsent(err) && !errors.Is(err, fs.ErrPermission) {
+		return failed(v.want.at(it.Path), err)
+	}
+	switch {
+	case emit.HasBanner(head):
+		it.State = Orphaned
+	case strings.HasPrefix(string(toLF(head)), emit.StarterLine(it.Path)):
+		it.Note, it.Why = true, "it begins as a starter file, which is its author's"
+	}
+	return nil
 }
