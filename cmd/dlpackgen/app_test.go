@@ -186,7 +186,10 @@ func TestSchemasReject(t *testing.T) {
 		"config.json": {`{}`, `[]`, `{"version":1}`, `{"version":2,"targets":{"c":{}}}`, `{"version":1,"targets":{"d":{}}}`,
 			`{"version":1,"targets":{"c":{}},"kernels":{"f":{"args":{"x":"T[n] wide"}}}}`},
 		"layout.json": {`{}`, `[]`, `{"version":2}`},
-		"outputs.json": {`{}`, `[]`, `{"version":1,"out":"a","inputs":[],"targets":[],"include_directories":[],` +
+		"list.json": {`{}`, `[]`, `{"version":1}`, `{"version":1,"versions":[],"targets":[]}`, `{"version":1,"types":[]}`,
+			`{"version":1,"kernel":"f","callers":[{"target":"c","verdict":"maybe","reasons":[]}]}`},
+		"outputs.json": {`{}`, `[]`, `{"version":1}`, `{"version":1,"configs":[{}]}`, `{"version":1,"config":"c","out":"a",` +
+			`"inputs":[],"targets":[],"include_directories":[],"outputs":[]}`, `{"version":1,"out":"a","inputs":[],"targets":[],"include_directories":[],` +
 			`"outputs":[{"path":"a/b","kind":"folder"}]}`},
 		"diagnostics.json": {`{}`, `[]`, `{"version":1,"findings":[{}]}`},
 	} {

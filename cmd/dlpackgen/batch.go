@@ -11,6 +11,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/outputs"
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 	"github.com/dlpackgen/dlpackgen/internal/workspace"
 )
@@ -29,6 +30,7 @@ type outcome struct {
 	touched  []string // what was done to each file, in words
 	counts   map[tree.Action]int
 	diff     []byte
+	list     *outputs.List
 	err      error
 }
 

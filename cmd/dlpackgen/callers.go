@@ -1,14 +1,8 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"slices"
-	"strings"
 
-	"github.com/spf13/cobra"
-
-	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
@@ -19,52 +13,51 @@ import (
 // callers is the word of list for the hosts that can call a kernel.
 const callers = "callers"
 
-// described returns the described kernels of a config, one of which has the name.
-func described(cmd *cobra.Command, file, name string) ([]contract.Kernel, error) {
-	if err := notEmpty(cmd, "config", "kernel"); err != nil {
-		return nil, err
-	}
-	if name == "" {
+// described returns the described kernels of the config, one of which has the name.
+func described(q query) ([]contract.Kernel, error) {
+	if q.kernel == "" {
 		return nil, cannot("usage", "add --kernel NAME", "list callers takes the name of a kernel")
 	}
-	src, err := readInput(file)
+	cfg, err := readConfig(q)
 	if err != nil {
-		return nil, err
-	}
-	cfg, findings := config.Decode(file, src, spec.Embedded(), targets.Table(), config.Choice{AnyKernels: true})
-	if err := invalid(findings); err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, k := range cfg.Contracts {
 		names = append(names, k.Name)
 	}
-	if !slices.Contains(names, name) {
-		return nil, cannot("unknown-kernel", diag.DidYouMean(name, names), "%s describes no kernel %q", file, name)
+	if !slices.Contains(names, q.kernel) {
+		return nil, cannot("unknown-kernel", diag.DidYouMean(q.kernel, names), "%s describes no kernel %q", q.config,
+			q.kernel)
 	}
 	return cfg.Contracts, nil
 }
 
-// listCallers prints a line for each target that makes a caller of the kernel, and for each
-// further limit.
-func listCallers(w io.Writer, r *spec.Release, all []contract.Kernel, name string) {
-	k := &all[slices.IndexFunc(all, func(k contract.Kernel) bool { return k.Name == name })]
+// listCallers lists each target that makes a caller of the kernel, with its further limits.
+func listCallers(_ *app, q query) (list, error) {
+	kernels, err := described(q)
+	if err != nil {
+		return list{}, err
+	}
+	k := &kernels[slices.IndexFunc(kernels, func(k contract.Kernel) bool { return k.Name == q.kernel })]
+	all := []listed{}
 	for _, row := range targets.All() {
 		if !row.Contracts || row.Collects && k.GoFunc == "" {
 			continue
 		}
-		verdict, reasons := "yes", []string(nil)
+		caller := listedCaller{Target: row.Name, Verdict: "yes", Reasons: []string{}}
 		if row.Limits != nil {
-			reasons = row.Limits(k)
+			caller.Reasons = orEmpty(row.Limits(k))
 		}
-		if len(reasons) > 0 {
-			verdict = "limited"
+		if len(caller.Reasons) > 0 {
+			caller.Verdict = "limited"
 		}
-		if wrong := rejected(row, r, all, name); len(wrong) > 0 {
-			verdict, reasons = "no", wrong
+		if wrong := rejected(row, q.release, kernels, q.kernel); len(wrong) > 0 {
+			caller.Verdict, caller.Reasons = "no", wrong
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", row.Name, verdict, strings.Join(reasons, "; "))
+		all = append(all, caller)
 	}
+	return list{Kernel: q.kernel, Callers: all}, nil
 }
 
 // rejected returns why a target does not make the kernel.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -13,25 +14,30 @@ import (
 // the flags of generate.
 func (a *app) listOutputs() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "outputs",
+		Use:   "outputs [DIR/... ...]",
 		Short: "List the files that generate writes",
 		Long: "List the files that generate writes with the same flags, for build systems. Nothing is written.\n\n" +
 			"text   a line for each file: path, target, kind, with tabs between them\n" +
 			"json   those, and the inputs, targets and include directories\n" +
 			"cmake  a file to include() that sets DLPACKGEN_OUTPUTS, _HEADERS, _UNITS, _INPUTS and\n" +
 			"       _INCLUDE_DIRECTORIES\n" +
-			"ninja  a dyndep file for the build statement whose output is the stamp, or else the lock",
+			"ninja  a dyndep file for the build statement whose output is the stamp, or else the lock\n\n" +
+			"./... means every dlpackgen.yaml below this folder, and goes with all formats but ninja.",
 		Example: "  dlpackgen list outputs\n" +
 			"  dlpackgen list outputs --config ../dlpackgen.yaml --out gen --format json\n" +
+			"  dlpackgen list outputs ./...\n" +
 			"  dlpackgen list outputs --format ninja --stamp dlpackgen.stamp > outputs.dd",
-		Args: noArgs,
+		Args: patterns,
 	}
 	s := selectionFlags(cmd)
 	format := choiceFlag(cmd, "format", "text, json, cmake or ninja", "text", "json", "cmake", "ninja")
 	stamp := cmd.Flags().String("stamp", "", "`FILE` that generate writes as its stamp; only with ninja")
-	cmd.RunE = func(*cobra.Command, []string) error {
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := notEmpty(cmd, "stamp"); err != nil {
 			return err
+		}
+		if len(args) > 0 {
+			return s.allOutputs(a, args, format.value)
 		}
 		if *stamp != "" && format.value != "ninja" {
 			return cannot("usage", "leave one of them out", "--stamp names the output of a build statement of ninja, "+
@@ -55,6 +61,38 @@ func (s *selection) outputs() (*outputs.List, error) {
 	if err != nil {
 		return nil, err
 	}
+	return j.outputs()
+}
+
+// allOutputs lists the plans of all configs below some folders. A list with gaps would mislead a
+// build, so nothing is printed where a config fails.
+func (s *selection) allOutputs(a *app, patterns []string, format string) error {
+	if format == "ninja" {
+		return cannot("usage", "list the outputs of each config: --config FILE",
+			"--format ninja is about one build statement, so it does not go with %s", patterns[0])
+	}
+	b, err := s.loadAll(patterns)
+	if err != nil {
+		return err
+	}
+	a.printText(b.findings)
+	all := b.each(a, func(j *job) (o outcome) { o.list, o.err = j.outputs(); return o })
+	many := outputs.Many{Version: outputs.Version, Configs: []outputs.Config{}}
+	for i, o := range all {
+		a.printText(o.reported())
+		if o.list != nil {
+			many.Configs = append(many.Configs, outputs.Config{Config: filepath.ToSlash(b.files[i]), Files: o.list.Files})
+		}
+	}
+	if err := b.ended(all); err != nil {
+		return err
+	}
+	a.printPlan(many, format)
+	return nil
+}
+
+// outputs lists the plan of a config.
+func (j *job) outputs() (*outputs.List, error) {
 	req, err := j.rendered()
 	if err != nil {
 		return nil, err
@@ -67,19 +105,30 @@ func (s *selection) outputs() (*outputs.List, error) {
 }
 
 func (a *app) printOutputs(l *outputs.List, format, stamp string) error {
+	if format != "ninja" {
+		a.printPlan(l, format)
+		return nil
+	}
+	text, err := l.Ninja(cmp.Or(stamp, l.LockPath()))
+	if err != nil {
+		return cannot("usage", "", "%v", err)
+	}
+	fmt.Fprint(a.stdout, text)
+	return nil
+}
+
+// printPlan prints the list of one config or of many.
+func (a *app) printPlan(l interface {
+	JSON() []byte
+	CMake() string
+	Text() string
+}, format string) {
 	switch format {
 	case "json":
 		a.stdout.Write(l.JSON())
 	case "cmake":
 		fmt.Fprint(a.stdout, l.CMake())
-	case "ninja":
-		text, err := l.Ninja(cmp.Or(stamp, l.LockPath()))
-		if err != nil {
-			return cannot("usage", "", "%v", err)
-		}
-		fmt.Fprint(a.stdout, text)
 	default:
 		fmt.Fprint(a.stdout, l.Text())
 	}
-	return nil
 }

@@ -48,6 +48,42 @@ func (l *List) CMake() string {
 	return b.String()
 }
 
+// Text gives the lines of each config.
+func (m Many) Text() string {
+	var b strings.Builder
+	for _, c := range m.Configs {
+		b.WriteString((&List{m.Version, c.Files}).Text())
+	}
+	return b.String()
+}
+
+// JSON gives each config separately; docs/schema/outputs.json describes it.
+func (m Many) JSON() []byte { return jsontext.Of(m) }
+
+// CMake gives lists of the files of all configs.
+func (m Many) CMake() string {
+	all := &List{Version: m.Version}
+	for _, c := range m.Configs {
+		all.Inputs = append(all.Inputs, c.Inputs...)
+		all.Outputs = append(all.Outputs, c.Outputs...)
+		all.Includes = append(all.Includes, c.Includes...)
+	}
+	all.Inputs, all.Includes = unique(all.Inputs), unique(all.Includes)
+	return all.CMake()
+}
+
+// unique keeps the first of equal paths: several configs read one go.mod.
+func unique(paths []string) (out []string) {
+	seen := map[string]bool{}
+	for _, p := range paths {
+		if !seen[p] {
+			out = append(out, p)
+		}
+		seen[p] = true
+	}
+	return out
+}
+
 var cmakeQuoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, `;`, `\;`)
 
 // Ninja gives a dyndep file. It adds the files of a run to the outputs of the build statement of

@@ -49,13 +49,30 @@ type Target struct {
 
 // List is everything that a build needs to know of a run before the run.
 type List struct {
-	Version int      `json:"version"`
+	Version int `json:"version"`
+	Files
+}
+
+// Files is the plan of one config.
+type Files struct {
 	Out     string   `json:"out"`     // slashes, as seen from the current directory
 	Inputs  []string `json:"inputs"`  // config, spec, each go.mod that was read, templates and their folders
 	Targets []Target `json:"targets"` // those that are selected
 	// Includes are the folders to search for headers of C and C++.
 	Includes []string `json:"include_directories"`
 	Outputs  []Output `json:"outputs"`
+}
+
+// Many is the plans of several configs, each of which is a separate run.
+type Many struct {
+	Version int      `json:"version"`
+	Configs []Config `json:"configs"`
+}
+
+// Config is one of them.
+type Config struct {
+	Config string `json:"config"` // the file: slashes, as seen from the current directory
+	Files
 }
 
 // Of lists what a request plans.
@@ -65,8 +82,8 @@ func Of(req tree.Request) (*List, error) {
 		return nil, err
 	}
 	at := func(name string) string { return filepath.ToSlash(filepath.Join(req.Out, filepath.FromSlash(name))) }
-	l := &List{Version: Version, Out: at("."), Inputs: []string{}, Targets: []Target{}, Includes: []string{},
-		Outputs: []Output{}}
+	l := &List{Version, Files{Out: at("."), Inputs: []string{}, Targets: []Target{}, Includes: []string{},
+		Outputs: []Output{}}}
 	for _, name := range req.Inputs {
 		l.Inputs = append(l.Inputs, filepath.ToSlash(name))
 	}
