@@ -20,7 +20,7 @@ func createFile(name string, data []byte) error {
 		return cannot("exists", "edit it, or remove it first", "%s is there already", name)
 	}
 	if err != nil {
-		return cannot("io", "", "%v", err)
+		return notCreated(name, err)
 	}
 	if err := fill(f, data); err != nil {
 		return cannot("io", "", "%v", errors.Join(err, os.Remove(name)))
@@ -36,7 +36,7 @@ func createFolder(name string, files []emit.File) error {
 	}
 	fresh, err := os.MkdirTemp(".", "."+name+"-")
 	if err != nil {
-		return cannot("io", "", "%v", err)
+		return notCreated(name, err)
 	}
 	err = fillFolder(fresh, files)
 	if err == nil {
@@ -68,13 +68,23 @@ func fillFolder(dir string, files []emit.File) error {
 // device and the mode of a file stay what they are.
 func writeFile(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
-	if err == nil {
-		err = fill(f, data)
-	}
 	if err != nil {
+		return notCreated(name, err)
+	}
+	if err := fill(f, data); err != nil {
 		return cannot("io", "", "%v", err)
 	}
 	return nil
+}
+
+// notCreated names the folder that may not be written to: the file may be a temporary.
+func notCreated(name string, err error) *failure {
+	folder, absErr := filepath.Abs(filepath.Dir(name))
+	if !errors.Is(err, fs.ErrPermission) || absErr != nil {
+		return cannot("io", "", "%v", err)
+	}
+	return cannot("io", "make the file and its folder writable for this user, or choose another folder",
+		"cannot write %s to the folder %s: %v", filepath.Base(name), folder, reason(err))
 }
 
 // fill writes and closes a file.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"io/fs"
 	"os"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,4 +22,16 @@ func TestAFolderIsWholeOrAbsent(t *testing.T) {
 	require.NoError(t, createFolder("made", []emit.File{{Path: "a/b", Data: []byte("b")}}))
 	assert.FileExists(t, "made/a/b")
 	assert.ErrorContains(t, createFolder("made", nil), "is there already")
+}
+
+// A folder that may not be written to is named; a temporary's name would say nothing.
+func TestAFolderThatMayNotBeWrittenToIsNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	denied := &fs.PathError{Op: "mkdir", Path: "./.made-123", Err: syscall.EACCES}
+	failed := notCreated("made", denied)
+	assert.Equal(t, "cannot write made to the folder "+here+": permission denied", failed.Error())
+	assert.NotEmpty(t, failed.findings[0].Hint)
+	assert.ErrorContains(t, notCreated("made", &fs.PathError{Op: "open", Path: "made", Err: syscall.ENOSPC}), "open made: ")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 )
 
 // applier carries out a plan, and knows how far it got.
@@ -175,12 +176,16 @@ func (a *applier) undo() {
 	}
 }
 
+// whole is how a run leaves the files that it could not finish.
+const whole = "every file is whole, old or new; run the same command again when this is solved"
+
 // failed places an error; it gives nil for nil.
 func (a *applier) failed(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	out := failed(a.want.at(name), err)
-	out.Findings[0].Hint = "every file is whole, old or new; run the same command again when this is solved"
+	out := a.want.notWritten(a.want.at(name), err)
+	hint := &out.Findings[0].Hint
+	*hint = strings.TrimPrefix(*hint+"; "+whole, "; ")
 	return out
 }

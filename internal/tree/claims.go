@@ -17,7 +17,10 @@ type claim struct {
 	hint string // for a target that plans it
 }
 
-const elsewhere = "give the target another path"
+const (
+	elsewhere    = "give the target another path"
+	oneElsewhere = "give one of the targets another path"
+)
 
 // claim notes the owner of each file, and reports every conflict.
 func (r *reader) claim() error {
@@ -70,7 +73,7 @@ func (r *reader) checkPlanned(out *Error, name string) {
 		out.add(pos, c.hint, "target %s plans this file, which %s", target, c.why)
 	}
 	if other, taken := r.planned[k]; taken {
-		out.add(pos, "give one of the targets another path",
+		out.add(pos, oneElsewhere,
 			"targets %s and %s both plan this file: %s is the same one",
 			r.want.files[other].target, target, r.want.at(other).File)
 	}

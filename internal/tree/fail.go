@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
+	"syscall"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
@@ -34,8 +37,43 @@ func failed(pos diag.Pos, err error) *Error {
 		out = fail(KindEscape, pos,
 			"replace the symbolic link by a real directory or file, or move the output directory", "%s", reason(err))
 	}
+	if isDenied(err) {
+		out.Findings[0].Hint = "give this user access to it"
+	}
 	out.Err = err
 	return out
+}
+
+// isDenied tells a folder or a file system that does not let this user in.
+func isDenied(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
+
+// notWritten places an error of writing. Where the folder does not permit it, the file's name may be
+// that of a record or of no file that the user knows, so the folder is named.
+func (w *want) notWritten(pos diag.Pos, err error) *Error {
+	out := failed(pos, err)
+	if !isDenied(err) {
+		return out
+	}
+	verb := "generate"
+	if w.clean {
+		verb = "clean"
+	}
+	d := &out.Findings[0]
+	d.Pos = diag.Pos{File: path.Dir(pos.File)}
+	d.Text = fmt.Sprintf("cannot write %s to %s: %s", path.Base(pos.File), thisFolder(d.Pos.File), reason(err))
+	d.Hint = verb + " writes files, the lock and temporary files there: make the folder writable for this user, or " +
+		"give another one with --out DIR"
+	return out
+}
+
+// thisFolder also says where the current directory is.
+func thisFolder(name string) string {
+	if full, err := filepath.Abs(name); err == nil && name == "." {
+		return "this folder, " + filepath.ToSlash(full)
+	}
+	return "this folder"
 }
 
 // reason leaves out the path that an error of the system names: it is relative

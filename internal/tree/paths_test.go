@@ -315,3 +315,29 @@ func permOf(t *testing.T, file string) os.FileMode {
 	require.NoError(t, err)
 	return info.Mode().Perm()
 }
+
+// A conflict names both files, and who plans them.
+func TestConflictsNameBothFiles(t *testing.T) {
+	plan := func(files ...string) map[string]string {
+		all := map[string]string{}
+		for _, name := range files {
+			all[name] = ""
+		}
+		return all
+	}
+	for want, targets := range map[string][]Target{
+		"out/gen/a.h: targets c and cpp both plan this file": {
+			target("c", "gen", plan("a.h")), target("cpp", "gen", plan("a.h"))},
+		"out/gen/A.h: targets c and cpp both plan this file: out/gen/a.h is the same one ": {
+			target("c", "gen", plan("a.h")), target("cpp", "gen", plan("A.h"))},
+		"out/gen/a.h: target c plans this file twice: out/gen/A.h is the same one ": {
+			target("c", "gen", plan("A.h", "a.h"))},
+		"out/gen/a/b: out/gen/a is planned as a file and as a directory": {
+			target("c", "gen", plan("a", "a/b"))},
+	} {
+		_, err := Plan(request("out", targets...))
+		out := requireKind(t, err, KindConflict)
+		assert.True(t, strings.HasPrefix(out.Error(), want), "%s: %s", want, out)
+		assert.NotEmpty(t, out.Findings[0].Hint)
+	}
+}

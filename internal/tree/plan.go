@@ -71,7 +71,9 @@ func makePlan(w *want, s *snapshot) *plan {
 		}
 	}
 	for name, banner := range s.extra {
-		p.judgeExtra(name, banner)
+		if !s.starters[name] {
+			p.judgeExtra(name, banner)
+		}
 	}
 	p.records()
 	order.By(p.items, func(it Item) string { return it.Path })

@@ -43,6 +43,7 @@ type snapshot struct {
 	theirs      map[key]claim
 	files       map[string]found // every path of planned, lines and the journal
 	extra       map[string]bool  // other files in the selected targets' paths -> has our banner
+	starters    map[string]bool  // of extra: they are their user's, and no finding
 	defined     map[string]bool  // starter files with a function that a source of the user's has
 	temps       []string         // of this directory's runs, which are not needed under the guard
 }
@@ -71,6 +72,7 @@ func newReader(w *want, d disk) (*reader, error) {
 	r := &reader{want: w, disk: d, identity: newIdentity(d, w.out), siblings: map[string]record{}, snapshot: &snapshot{
 		entries: map[string]entry{}, planned: map[key]string{}, lines: map[key]string{}, theirs: map[key]claim{},
 		files: map[string]found{}, extra: map[string]bool{}, defined: map[string]bool{},
+		starters: map[string]bool{},
 	}}
 	for _, step := range []func() error{r.readRecords, r.heal, r.claim, r.readPlanned, r.readLines, r.claimSides,
 		r.findTemps, r.scanRoots, r.findDefined} {
@@ -412,26 +414,34 @@ func (r *reader) scanEntry(name string, e fs.DirEntry, seen map[int]bool) error 
 	if _, isTheirs := r.theirs[k]; isPlanned || isOurs || isTheirs {
 		return nil
 	}
-	banner, err := r.hasBanner(name, e)
+	head, err := r.head(name, e)
 	if isAbsent(err) {
 		return nil // another run removed it after the directory was listed
 	}
 	if err != nil {
 		return failed(r.want.at(name), err)
 	}
-	r.extra[name] = banner
+	r.extra[name] = emit.HasBanner(head)
+	if isStarter(name, head) {
+		r.starters[name] = true
+	}
 	return nil
 }
 
-// hasBanner reads the beginning of a file without a record. One that
-// may not be read is the user's.
-func (r *reader) hasBanner(name string, e fs.DirEntry) (bool, error) {
+// head reads the beginning of a file without a record. One that may not be read is the user's.
+func (r *reader) head(name string, e fs.DirEntry) ([]byte, error) {
 	if !e.Type().IsRegular() {
-		return false, nil
+		return nil, nil
 	}
 	head, err := readAll(r.disk, name, headLen)
 	if errors.Is(err, fs.ErrPermission) {
-		return false, nil
+		return nil, nil
 	}
-	return emit.HasBanner(head), err
+	return head, err
+}
+
+// isStarter tells a file that dlpackgen began and its user goes on with: one that is written once,
+// or that init wrote.
+func isStarter(name string, head []byte) bool {
+	return strings.HasPrefix(string(toLF(head)), emit.StarterLine(name))
 }

@@ -106,7 +106,7 @@ func (w world) begin(want *want) (*Report, error) {
 	made, err := w.makeOut(want.out)
 	var report *Report
 	if err != nil {
-		err = failed(want.at("."), err)
+		err = want.notMade(err)
 	} else {
 		report, err = w.bring(want)
 	}
@@ -116,6 +116,16 @@ func (w world) begin(want *want) (*Report, error) {
 		}
 	}
 	return report, err
+}
+
+// notMade places an error of makeOut at the folder that could not be made.
+func (w *want) notMade(err error) *Error {
+	pos := w.at(".")
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		pos.File = filepath.ToSlash(of.Path)
+	}
+	return w.notWritten(pos, err)
 }
 
 // makeOut makes a directory with its parents, and gives those that were not

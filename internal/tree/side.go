@@ -103,7 +103,11 @@ func (w *want) makes(inside string) bool {
 func (w world) writeSides(want *want) error {
 	for _, s := range want.sides {
 		if err := w.writeSide(s); err != nil {
-			return failed(s.pos, err)
+			out := want.notWritten(s.pos, err)
+			if isDenied(err) {
+				out.Findings[0].Hint = "make the folder writable for this user, or write the " + s.what + " to another one"
+			}
+			return out
 		}
 	}
 	return nil

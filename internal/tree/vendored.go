@@ -185,8 +185,8 @@ func (v *verifier) unlisted(name string, e fs.DirEntry) error {
 		if at.rest == "" && v.folders[at.dir] {
 			it.State, it.Why = Modified, "expected a folder, found a symbolic link"
 		}
-	case e.Type().IsRegular():
-		err = v.judgeFile(&it)
+	default:
+		err = v.judgeFile(&it, e)
 	}
 	v.report.Items = append(v.report.Items, it)
 	return err
@@ -206,15 +206,15 @@ func (v *verifier) judgeFolder(it *Item) error {
 }
 
 // judgeFile tells generated files and starter files, which no lock lists, from others.
-func (v *verifier) judgeFile(it *Item) error {
-	head, err := readAll(v.disk, it.Path, headLen)
-	if err != nil && !isAbsent(err) && !errors.Is(err, fs.ErrPermission) {
+func (v *verifier) judgeFile(it *Item, e fs.DirEntry) error {
+	head, err := v.head(it.Path, e)
+	if err != nil && !isAbsent(err) {
 		return failed(v.want.at(it.Path), err)
 	}
 	switch {
 	case emit.HasBanner(head):
 		it.State = Orphaned
-	case strings.HasPrefix(string(toLF(head)), emit.StarterLine(it.Path)):
+	case isStarter(it.Path, head):
 		it.Note, it.Why = true, "it begins as a starter file, which is its author's"
 	}
 	return nil

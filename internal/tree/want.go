@@ -2,6 +2,7 @@ package tree
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"path"
 	"path/filepath"
@@ -157,18 +158,28 @@ func (c *collector) target(t Target) {
 // file plans one file, unless its name is taken. Names that differ only in case
 // are one name on many disks, so they are one everywhere.
 func (c *collector) file(p planned) {
-	const hint = "give one of the targets another path"
 	other, taken := c.folded[relpath.Fold(p.path)]
 	switch {
 	case c.reserved(p.path):
-		c.bad(KindConflict, c.at(p.path).File, hint, "target %s plans a file that dlpackgen reserves", p.target)
+		c.bad(KindConflict, c.at(p.path).File, oneElsewhere, "target %s plans a file that dlpackgen reserves", p.target)
 	case taken:
-		c.bad(KindConflict, c.at(p.path).File, hint, "targets %s and %s both plan this file", c.files[other].target,
-			p.target)
+		c.twice(p, c.files[other])
 	default:
 		c.folded[relpath.Fold(p.path)] = p.path
 		c.files[p.path] = p
 	}
+}
+
+// twice reports two planned files of one name.
+func (c *collector) twice(p, other planned) {
+	text, hint := fmt.Sprintf("targets %s and %s both plan this file", other.target, p.target), oneElsewhere
+	if p.target == other.target {
+		text, hint = fmt.Sprintf("target %s plans this file twice", p.target), "rename one of the two"
+	}
+	if p.path != other.path {
+		text += ": " + c.at(other.path).File + " is the same one where case does not count, as on Windows and macOS"
+	}
+	c.bad(KindConflict, c.at(p.path).File, hint, "%s", text)
 }
 
 // blockedByFiles finds files that would have to be directories as well.
@@ -176,7 +187,11 @@ func (c *collector) blockedByFiles() {
 	for _, name := range slices.Sorted(maps.Keys(c.files)) {
 		for _, dir := range parents(name) {
 			if file, ok := c.folded[relpath.Fold(dir)]; ok {
-				c.bad(KindConflict, c.at(name).File, "", "%s is planned as a file and as a directory", file)
+				hint := oneElsewhere
+				if c.files[file].target == c.files[name].target {
+					hint = "rename the file or the folder"
+				}
+				c.bad(KindConflict, c.at(name).File, hint, "%s is planned as a file and as a directory", c.at(file).File)
 			}
 		}
 	}

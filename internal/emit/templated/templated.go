@@ -110,7 +110,7 @@ func (r *renderer) checkSources() {
 func (r *renderer) assets(set *set) emit.Manifest {
 	var made emit.Manifest
 	r.data = document(r.model)
-	taken := map[string]bool{}
+	taken := map[string]emit.Source{} // by the output, in one case
 	for _, s := range r.model.Templates {
 		if isPart(s.Path) {
 			continue
@@ -119,11 +119,12 @@ func (r *renderer) assets(set *set) emit.Manifest {
 			break // one finding about the target's limits is enough
 		}
 		to, text := strings.TrimSuffix(s.Path, suffix), s.Data
-		if taken[to] {
-			r.fail(s, "rename one of the two", "another file makes %s too", to)
+		if other, is := taken[relpath.Fold(to)]; is {
+			r.fail(s, "rename one of the two files, or move it to another folder", "this file makes %s, and %s makes %s",
+				to, other.File, sameAs(other.Path, to))
 			continue
 		}
-		taken[to] = true
+		taken[relpath.Fold(to)] = s
 		if isTemplate(s.Path) {
 			text = r.fill(set, s)
 		} else if err := set.budget.writes(len(text)); err != nil {
@@ -134,6 +135,14 @@ func (r *renderer) assets(set *set) emit.Manifest {
 		}
 	}
 	return made
+}
+
+// sameAs names the output of a source beside another output of the same name.
+func sameAs(source, to string) string {
+	if other := strings.TrimSuffix(source, suffix); other != to {
+		return other + ": one file where case does not count, as on Windows and macOS"
+	}
+	return "it too"
 }
 
 // banner is the head of a file, in a comment of its language.
