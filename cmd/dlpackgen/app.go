@@ -20,19 +20,23 @@ type app struct {
 	stdout *sink
 	stderr io.Writer
 	color  bool // of text on stderr
+	interrupts
 }
 
 // Main runs the command and gives its exit code. Whatever goes wrong becomes a
 // finding: no input makes it panic.
 func Main(args []string, stdout, stderr io.Writer) int {
 	a := &app{stdout: &sink{w: stdout}, stderr: stderr, color: wantsColor(stderr)}
+	a.stop = make(chan struct{})
 	root := a.root()
 	root.SetArgs(slices.Concat([]string{}, args)) // cobra takes os.Args for nil
-	err := guard(root.Execute)
-	if a.stdout.err != nil {
-		err = cannot("output", "", "write to stdout: %v", a.stdout.err)
-	}
-	return a.finish(err)
+	return a.finish(a.interruptible(func() error {
+		err := guard(root.Execute)
+		if a.stdout.err != nil {
+			err = cannot("output", "", "write to stdout: %v", a.stdout.err)
+		}
+		return err
+	}))
 }
 
 // finish prints what ended a run, and turns it into the exit code.

@@ -141,6 +141,9 @@ func (j *job) planned(roots []string) (files []string, err error) {
 func (b *batch) each(a *app, do func(*job) outcome) []outcome {
 	all := make([]outcome, len(b.files))
 	line := a.progress("configs", len(b.files))
+	a.mu.Lock()
+	a.configs = len(b.files)
+	a.mu.Unlock()
 	workspace.Each(len(b.files), func(i int) {
 		err := b.errs[i]
 		if err == nil {

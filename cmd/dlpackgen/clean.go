@@ -27,7 +27,9 @@ func (a *app) clean() *cobra.Command {
 		if s.out == "-" {
 			return cannot("usage", "--out DIR", "--out - prints, so there is nothing to remove")
 		}
-		report, err := tree.Clean(j.request(), *dryRun)
+		req := j.request()
+		req.Stop = a.stop
+		report, err := a.change(*dryRun, func() (*tree.Report, error) { return tree.Clean(req, *dryRun) })
 		if err != nil {
 			return treeFailure(err)
 		}

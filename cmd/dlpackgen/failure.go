@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"syscall"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
@@ -11,6 +12,7 @@ const (
 	exitFine     = 0
 	exitFindings = 1
 	exitCannot   = 2
+	exitSignal   = 128 // and the number of the signal
 )
 
 // exitCodes are the exit codes in words, for help texts and man pages.
@@ -21,6 +23,8 @@ var exitCodes = []struct {
 	{exitFine, "success"},
 	{exitFindings, "drift, edited files, findings, or a breaking change"},
 	{exitCannot, "could not run: usage, unreadable or invalid input, a newer lock, I/O"},
+	{exitSignal + int(syscall.SIGINT), "interrupted by SIGINT, as by Ctrl-C"},
+	{exitSignal + int(syscall.SIGTERM), "interrupted by SIGTERM"},
 }
 
 // exitHelp ends every help text.

@@ -15,6 +15,7 @@ import (
 // generateFlags is what the flags of generate say, beside the selection.
 type generateFlags struct {
 	*selection
+	app     *app
 	dryRun  bool
 	force   bool
 	depfile string
@@ -42,7 +43,7 @@ func (a *app) generate() *cobra.Command {
 			"  dlpackgen generate --quiet --stamp build/dlpackgen.stamp --depfile build/dlpackgen.d",
 		Args: patterns,
 	}
-	f := &generateFlags{selection: selectionFlags(cmd)}
+	f := &generateFlags{selection: selectionFlags(cmd), app: a}
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "report what would be done, and write nothing")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace files that were edited by hand")
 	cmd.Flags().StringVar(&f.depfile, "depfile", "",
@@ -78,7 +79,8 @@ func (f *generateFlags) make(j *job) outcome {
 	}
 	req.Force, req.Depfile, req.Stamp, req.Binary = f.force, f.depfile, f.stamp, lasting(os.Executable())
 	req.DepfileOutputs = f.outputs
-	report, err := tree.Generate(req, f.dryRun)
+	req.Stop = f.app.stop
+	report, err := f.app.change(f.dryRun, func() (*tree.Report, error) { return tree.Generate(req, f.dryRun) })
 	if err != nil {
 		return outcome{err: treeFailure(err)}
 	}

@@ -32,7 +32,8 @@ func (a *app) init() *cobra.Command {
 		if cmd.Flags().Changed("project") {
 			return a.createProject(*name)
 		}
-		if err := createFile(config.File, []byte(starter(spec.Embedded().Latest(), targets.All()))); err != nil {
+		text := starter(spec.Embedded().Latest(), targets.All())
+		if err := a.create(func() error { return createFile(config.File, []byte(text)) }); err != nil {
 			return err
 		}
 		a.say("wrote %s; next: dlpackgen generate", config.File)
@@ -50,7 +51,7 @@ func (a *app) createProject(name string) error {
 	if err != nil {
 		return cannot("emit", "", "%v", err)
 	}
-	if err := createFolder(name, files); err != nil {
+	if err := a.create(func() error { return createFolder(name, files) }); err != nil {
 		return err
 	}
 	a.say("wrote %d files to %s; next: cd %s && dlpackgen generate && pip install '.[test]'", len(files), name, name)

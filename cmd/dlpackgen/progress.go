@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"sync"
 	"time"
 )
 
@@ -14,7 +15,8 @@ const (
 
 // progress is one line on a terminal that counts what a long run has done.
 type progress struct {
-	w     io.Writer // nil: nothing is shown
+	mu    sync.Mutex // a signal ends the line while others count
+	w     io.Writer  // nil: nothing is shown
 	what  string
 	of    int
 	now   func() time.Time
@@ -29,11 +31,16 @@ func (a *app) progress(what string, of int) *progress {
 		p.w = a.stderr
 	}
 	p.next = p.now().Add(quietStart)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.line = p
 	return p
 }
 
 // tick tells how many are done.
 func (p *progress) tick(done int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	now := p.now()
 	if p.w == nil || now.Before(p.next) {
 		return
@@ -44,7 +51,10 @@ func (p *progress) tick(done int) {
 
 // done removes the line, in whose place the run's findings go.
 func (p *progress) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
+	p.w, p.shown = nil, false
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 
@@ -81,15 +79,15 @@ type comparedHeader struct {
 // compareHeaders compares headers side by side. It reports the differences in their order, and
 // which release they are from; a header that cannot be compared stops no other.
 func (a *app) compareHeaders(format *choice, headers []string, req verify.Request) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	all, sp := make([]comparedHeader, len(headers)), spec.Embedded()
 	line := a.progress("headers", len(headers))
-	workspace.Each(len(headers), func(i int) {
-		one := req
-		one.Header = headers[i]
-		all[i].err = guard(func() (err error) { all[i].result, err = verify.Run(ctx, sp, one); return err })
-	}, line.tick)
+	a.stoppable(func(ctx context.Context) { // it removes its temporary files
+		workspace.Each(len(headers), func(i int) {
+			one := req
+			one.Header = headers[i]
+			all[i].err = guard(func() (err error) { all[i].result, err = verify.Run(ctx, sp, one); return err })
+		}, line.tick)
+	})
 	line.done()
 	var findings []diag.Diagnostic
 	var failed bool
@@ -114,8 +112,11 @@ func verifyFailure(err error, header string) []diag.Diagnostic {
 	if errors.As(err, &f) {
 		return f.Findings
 	}
-	return []diag.Diagnostic{{Severity: diag.Error, Code: "interrupted", Pos: diag.Pos{File: header},
-		Text: err.Error()}}
+	var own *failure
+	if errors.As(named(err, header), &own) {
+		return own.findings
+	}
+	return cannot("internal", "", "%v", err).findings
 }
 
 func (a *app) sayCompared(format *choice, header string, result *verify.Result) {

@@ -166,7 +166,7 @@ func words() (out []string) {
 	for s := tree.Missing; s <= tree.Interrupted; s++ {
 		out = append(out, s.String())
 	}
-	for k := tree.KindIO; k <= tree.KindModified; k++ {
+	for k := tree.KindIO; k <= tree.KindStopped; k++ {
 		out = append(out, k.String())
 	}
 	return out

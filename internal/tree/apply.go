@@ -27,11 +27,11 @@ type applier struct {
 // lock follows the files; and the journal goes only when the lock is true.
 func apply(w *want, d disk, p *plan) error {
 	a := &applier{disk: d, want: w, plan: p, ready: map[string]bool{}}
-	steps := []func() error{a.sweep, a.heal, a.log, a.stage, a.delete, a.move, a.dropEmpty, a.lock, a.unlog}
-	for _, step := range steps {
+	before := []func() error{a.sweep, a.heal, a.log, a.stage, w.stopped}
+	after := []func() error{a.delete, a.move, a.dropEmpty, a.lock, a.unlog}
+	for _, step := range slices.Concat(before, after) {
 		if err := step(); err != nil {
-			a.undo()
-			return err
+			return a.undo(err)
 		}
 	}
 	return nil
@@ -74,6 +74,9 @@ func (a *applier) stage() error {
 			if err := a.makeDir(dir); err != nil {
 				return a.failed(dir, err)
 			}
+		}
+		if err := a.want.stopped(); err != nil {
+			return err
 		}
 		a.staged = append(a.staged, w.path)
 		if err := writeTemp(a.disk, w.path, w.data, w.perm); err != nil {
@@ -159,22 +162,34 @@ func (a *applier) unlog() error {
 
 // undo takes back, as far as the disk lets it, what a failed run has made and
 // what is not in use yet. The journal stays once a file may have changed.
-func (a *applier) undo() {
+func (a *applier) undo(err error) error {
 	swept := true
 	for _, name := range a.staged {
 		err := a.disk.Remove(tempName(name))
-		swept = swept && (err == nil || isAbsent(err))
+		swept = isGone(err) && swept
 	}
 	if a.moved {
-		return
+		return leaving(err, true)
 	}
 	for _, dir := range slices.Backward(a.made) {
 		_ = a.disk.Remove(dir)
 	}
 	if swept && a.healed {
-		_ = a.disk.Remove(a.want.journal)
+		swept = isGone(a.disk.Remove(a.want.journal))
 	}
+	return leaving(err, !swept)
 }
+
+// leaving notes whether something is left for the next run.
+func leaving(err error, left bool) error {
+	var failed *Error
+	if errors.As(err, &failed) {
+		failed.Left = left
+	}
+	return err
+}
+
+func isGone(err error) bool { return err == nil || isAbsent(err) }
 
 // whole is how a run leaves the files that it could not finish.
 const whole = "every file is whole, old or new; run the same command again when this is solved"

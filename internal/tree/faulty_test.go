@@ -17,6 +17,7 @@ const (
 	lie                  // the operation is done, and still gives the error
 	killOn               // the process is killed before the operation, or in the middle of a write
 	killPast             // the process is killed after the operation
+	stopAt               // the run is asked to stop, and the operation is done
 )
 
 var errDead = errors.New("the process is dead")
@@ -28,6 +29,7 @@ type injector struct {
 	mode  mode
 	err   error
 	dead  bool
+	stop  func()
 }
 
 // read is an operation that changes nothing: a run that is killed at it leaves what one that is
@@ -49,6 +51,9 @@ func (in *injector) op(do func() error, half func()) error {
 		return do()
 	}
 	switch in.mode {
+	case stopAt:
+		in.stop()
+		return do()
 	case lie:
 		return errors.Join(do(), in.err)
 	case killPast:

@@ -159,18 +159,24 @@ func (w world) enter(want *want, shared bool) (disk, error) {
 	if err != nil {
 		return nil, failed(want.at("."), err)
 	}
-	if err := w.takeTurn(d, shared); err != nil {
+	if err := w.takeTurn(want, d, shared); err != nil {
 		d.Close()
-		return nil, want.busyError(err)
+		return nil, err
 	}
 	return d, nil
 }
 
 // takeTurn waits for the guard: runs are short.
-func (w world) takeTurn(d disk, shared bool) error {
+func (w world) takeTurn(want *want, d disk, shared bool) error {
 	for end := time.Now().Add(w.wait); ; time.Sleep(poll) {
 		err := d.Guard(shared)
-		if !errors.Is(err, errBusy) || time.Now().After(end) {
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, errBusy) || time.Now().After(end):
+			return want.busyError(err)
+		}
+		if err := want.stopped(); err != nil {
 			return err
 		}
 	}

@@ -68,8 +68,9 @@ type Request struct {
 	// DepfileOutputs lists the outputs in Depfile too, so that a lost one makes the Stamp, which
 	// it needs, out of date.
 	DepfileOutputs bool
-	Inputs         []string // config and spec as the user named them: they go to Depfile, and are never judged
-	Binary         string   // this program, which goes to Depfile too; "" where it has no lasting place
+	Inputs         []string        // config and spec as the user named them: they go to Depfile, and are never judged
+	Stop           <-chan struct{} // closed: a run that has not changed a file ends; nil never is
+	Binary         string          // this program, which goes to Depfile too; "" where it has no lasting place
 }
 
 // State is what stands at a path, against the plan.
@@ -170,11 +171,13 @@ const (
 	KindNewer                // a newer tool wrote the lock
 	KindBusy                 // another run held the directory for too long
 	KindModified             // files were edited by hand
+	KindStopped              // Request.Stop was closed, and nothing is changed
 )
 
 // String gives the code that findings of this kind carry.
 func (k Kind) String() string {
-	return [...]string{"io", "usage", "path-escape", "path-conflict", "invalid-lock", "newer-lock", "busy", "modified"}[k]
+	return [...]string{"io", "usage", "path-escape", "path-conflict", "invalid-lock", "newer-lock", "busy", "modified",
+		"interrupted"}[k]
 }
 
 // Error is why a run stopped. Unless it is an I/O error in the middle of
@@ -183,6 +186,7 @@ type Error struct {
 	Kind     Kind
 	Findings []diag.Diagnostic // at least one; files are named as seen from the current directory
 	Err      error             // the cause, where there is one
+	Left     bool              // something is left that the next run completes or undoes
 }
 
 // Error gives the findings without their hints.

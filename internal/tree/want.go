@@ -28,6 +28,7 @@ type want struct {
 	fences        []string        // the other targets' paths
 	inputs        []string        // config, spec and program, as the user named them
 	sides         []side
+	stop          <-chan struct{}
 }
 
 // planned is a file to be.
@@ -42,7 +43,7 @@ type planned struct {
 // newWant checks a request; all that is wrong with its paths comes at once.
 func newWant(req Request) (*want, error) {
 	w := &want{
-		out: req.Out, lock: cmp.Or(req.Lock, DefaultLock), tool: req.Tool, force: req.Force,
+		out: req.Out, stop: req.Stop, lock: cmp.Or(req.Lock, DefaultLock), tool: req.Tool, force: req.Force,
 		inputs: slices.Clone(req.Inputs),
 		files:  map[string]planned{}, selected: map[string]bool{}, narrowed: req.Only || len(req.Others) > 0,
 	}
@@ -101,6 +102,16 @@ func (w *want) checkWords(req Request) error {
 		}
 	}
 	return nil
+}
+
+// stopped ends a run that changes no file.
+func (w *want) stopped() error {
+	select {
+	case <-w.stop:
+		return fail(KindStopped, w.at("."), "run it again", "the run was interrupted before it changed a file")
+	default:
+		return nil
+	}
 }
 
 // at places a path of the output directory for a finding.

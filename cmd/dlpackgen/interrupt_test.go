@@ -1,0 +1,139 @@
+//go:build !windows
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// unhandled is the exit code of a process that a signal ended before it could be handled.
+const unhandled = -1
+
+// signaled runs the command in a folder, as a process that gets a signal after some time.
+func signaled(t *testing.T, dir string, s syscall.Signal, after time.Duration, args ...string) (code int, stderr string) {
+	t.Helper()
+	var errs bytes.Buffer
+	cmd := exec.Command("dlpackgen", args...)
+	cmd.Dir, cmd.Stderr = dir, &errs
+	require.NoError(t, cmd.Start())
+	timer := time.AfterFunc(after, func() { _ = cmd.Process.Signal(s) }) // it may have ended
+	defer timer.Stop()
+	var failed *exec.ExitError
+	if err := cmd.Wait(); err != nil && !errors.As(err, &failed) {
+		require.NoError(t, err)
+	}
+	return cmd.ProcessState.ExitCode(), errs.String()
+}
+
+// handled repeats signaled until the process had the time to handle the signal.
+func handled(t *testing.T, dir string, s syscall.Signal, args ...string) (code int, stderr string) {
+	t.Helper()
+	code = unhandled
+	for after := 50 * time.Millisecond; code == unhandled && after < 10*time.Second; after *= 2 {
+		code, stderr = signaled(t, dir, s, after, args...)
+	}
+	return code, stderr
+}
+
+// A run that waits for another one ends at once: one line, and the conventional exit code.
+func TestASignalWhileARunWaits(t *testing.T) {
+	dir := t.TempDir()
+	input(t, dir, "dlpackgen.yaml", []byte("version: 1\nout: out\ntargets: {c: {}}\n"))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "out"), 0o700))
+	held, err := os.Open(filepath.Join(dir, "out"))
+	require.NoError(t, err)
+	defer held.Close()
+	require.NoError(t, syscall.Flock(int(held.Fd()), syscall.LOCK_EX))
+	for s, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		for _, args := range [][]string{{"generate"}, {"generate", "./..."}, {"clean"}} {
+			code, stderr := handled(t, dir, s, args...)
+			assert.Equal(t, want, code, "%v %v: %s", s, args, stderr)
+			assert.Equal(t, "dlpackgen: interrupted: nothing was changed\n", stderr)
+		}
+	}
+	left, err := os.ReadDir(filepath.Join(dir, "out"))
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+// outcomes are the ways in which a run on many configs may report a signal.
+var outcomes = regexp.MustCompile(`(?m)^dlpackgen: interrupted: (nothing was changed|\d+ of 4 configs were completed, ` +
+	`the others are unchanged)$`)
+
+// A signal at any time leaves the files of each config whole: none of them, or all.
+func TestASignalLeavesEachConfigWholeOrUntouched(t *testing.T) {
+	fresh := func() (dir string) {
+		dir = t.TempDir()
+		for i := range 4 {
+			sub := filepath.Join(dir, fmt.Sprint(i))
+			require.NoError(t, os.Mkdir(sub, 0o700))
+			input(t, sub, "dlpackgen.yaml", []byte("version: 1\nout: out\ntargets: {c: {}, go: {import: x.org/y}, cpp: {}, "+
+				"python: {}}\n"))
+		}
+		return dir
+	}
+	start := time.Now()
+	code, stderr := signaled(t, fresh(), syscall.SIGINT, time.Hour, "generate", "./...", "--quiet")
+	require.Equal(t, exitFine, code, stderr)
+	whole := time.Since(start)
+	const tries = 12
+	for i := range tries {
+		dir, s := fresh(), []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}[i%2]
+		code, stderr := signaled(t, dir, s, whole*time.Duration(i)/tries, "generate", "./...", "--quiet")
+		if code != exitFine && code != unhandled {
+			assert.Equal(t, 128+int(s), code, stderr)
+			assert.Regexp(t, outcomes, stderr)
+		}
+		requireWholeOrUntouched(t, dir)
+	}
+}
+
+func requireWholeOrUntouched(t *testing.T, dir string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
+		assert.False(t, strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".journal"), name)
+		return err
+	}))
+	outs, err := filepath.Glob(filepath.Join(dir, "*", "out"))
+	require.NoError(t, err)
+	for _, out := range outs {
+		code, _, stderr := run(t, "check", "--config", filepath.Join(filepath.Dir(out), "dlpackgen.yaml"))
+		assert.Equal(t, exitFine, code, stderr)
+	}
+}
+
+// A run whose parent ignores the signal, as nohup does, ignores it too.
+func TestAnIgnoredSignalStaysIgnored(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command("sh", "-c", "trap '' INT; dlpackgen generate --no-config --only c --out out & "+
+		"for i in 1 2 3 4 5 6 7 8 9 10; do kill -INT $!; sleep 0.01; done; wait $!")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	assert.FileExists(t, filepath.Join(dir, "out", "dlpackgen.lock"))
+}
+
+func TestWhatBecameOfARun(t *testing.T) {
+	for want, i := range map[string]*interrupts{
+		"nothing was changed":                                                {configs: 3},
+		"the run was already complete":                                     {changed: 1},
+		"1 of 3 configs were completed, ":                                    {changed: 1, configs: 3},
+		"nothing was changed; the next run completes or undoes what is left": {left: true},
+	} {
+		assert.Contains(t, i.became(), want)
+	}
+}
