@@ -130,7 +130,7 @@ func TestAnIgnoredSignalStaysIgnored(t *testing.T) {
 func TestWhatBecameOfARun(t *testing.T) {
 	for want, i := range map[string]*interrupts{
 		"nothing was changed":                                                {configs: 3},
-		"the run was already complete":                                     {changed: 1},
+		"the run was already complete":                                       {changed: 1},
 		"1 of 3 configs were completed, ":                                    {changed: 1, configs: 3},
 		"nothing was changed; the next run completes or undoes what is left": {left: true},
 	} {

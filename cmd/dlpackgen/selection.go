@@ -12,6 +12,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
@@ -65,6 +66,8 @@ type job struct {
 	inputs []string // config and spec, as the user named them
 	read   []string // what else the output depends on: go.mod, templates
 	notes  []diag.Diagnostic
+	// folders has the folders of templates that were read, by their paths in the config.
+	folders map[string]*emit.Folder
 }
 
 // load reads the spec and the config; every finding in either ends the run.

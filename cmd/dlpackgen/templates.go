@@ -18,12 +18,29 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// templates reads the folder of a target of the config's own. The folders are inputs too: a file
-// that is added changes nothing else.
-func (j *job) templates(t config.Target) ([]emit.Source, error) {
+// templates gives the folder of a target of the config's own. It is read once, however many targets
+// name it.
+func (j *job) templates(t config.Target) (*emit.Folder, error) {
 	if t.Templates == "" {
 		return nil, nil
 	}
+	if known := j.folders[t.Templates]; known != nil {
+		return known, nil
+	}
+	all, err := j.readTemplates(t)
+	if err != nil {
+		return nil, err
+	}
+	if j.folders == nil {
+		j.folders = map[string]*emit.Folder{}
+	}
+	j.folders[t.Templates] = &emit.Folder{Sources: all}
+	return j.folders[t.Templates], nil
+}
+
+// readTemplates reads the folder of a target. The folders in it are inputs too: a file that is added
+// changes nothing else.
+func (j *job) readTemplates(t config.Target) ([]emit.Source, error) {
 	folder := filepath.Join(j.dir, filepath.FromSlash(t.Templates))
 	root, err := j.openTemplates(t.Templates)
 	if err != nil {
@@ -81,20 +98,22 @@ func (j *job) openTemplates(folder string) (*os.Root, error) {
 // checkTemplateFolders rejects files that would be written into a folder of templates, where the
 // next run would read them. The config's paths are checked before; --out and links are not.
 func (j *job) checkTemplateFolders(made []tree.Target) error {
-	for _, own := range slices.Concat(j.config.Selected, j.config.Others) {
-		if own.Templates == "" {
-			continue
-		}
-		folder, err := tree.Real(filepath.Join(j.dir, filepath.FromSlash(own.Templates)))
-		if err != nil {
-			return cannot("io", "", "%v", err)
-		}
-		if file := j.fileBelow(folder, made); file != "" {
-			return &failure{code: exitCannot, findings: []diag.Diagnostic{{
-				Severity: diag.Error, Code: "path-conflict", Pos: diag.Pos{File: file},
-				Text: "this file would be written into the folder of the templates of target " + own.Name,
-				Hint: "move the templates to a folder where no target writes, or give another --out",
-			}}}
+	folders, err := j.templateFolders()
+	if err != nil || len(folders) == 0 {
+		return err
+	}
+	owners := map[string]string{} // by the folder of a file
+	for _, t := range made {
+		for _, f := range t.Files {
+			name := j.name(path.Join(t.Path, f.Path))
+			dir := filepath.Dir(name)
+			if _, known := owners[dir]; !known {
+				owners[dir] = ownerAbove(folders, dir)
+			}
+			if owners[dir] != "" {
+				return inTemplates(name, owners[dir],
+					"move the templates to a folder where no target writes, or give another --out")
+			}
 		}
 	}
 	return nil
@@ -103,50 +122,54 @@ func (j *job) checkTemplateFolders(made []tree.Target) error {
 // checkSides rejects a depfile or a stamp in a folder of templates, where the next run would read
 // it.
 func (j *job) checkSides(files ...string) error {
-	for _, own := range slices.Concat(j.config.Selected, j.config.Others) {
-		if own.Templates == "" {
-			continue
-		}
-		folder, err := tree.Real(filepath.Join(j.dir, filepath.FromSlash(own.Templates)))
-		if err != nil {
-			continue
-		}
-		for _, file := range files {
-			if real, err := tree.Real(file); file != "" && err == nil && isBelow(folder, real) {
-				return &failure{code: exitCannot, findings: []diag.Diagnostic{{
-					Severity: diag.Error, Code: "path-conflict", Pos: diag.Pos{File: file},
-					Text: "this file would be written into the folder of the templates of target " + own.Name,
-					Hint: "write the depfile and the stamp to another folder",
-				}}}
-			}
+	folders, err := j.templateFolders()
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if owner := ownerAbove(folders, file); file != "" && owner != "" {
+			return inTemplates(file, owner, "write the depfile and the stamp to another folder")
 		}
 	}
 	return nil
 }
 
-// isBelow tells whether a path is a folder, or lies in it; both are without links.
-func isBelow(folder, name string) bool {
-	rel, err := filepath.Rel(folder, name)
-	return err == nil && filepath.IsLocal(rel)
+func inTemplates(file, owner, hint string) error {
+	return &failure{code: exitCannot, findings: []diag.Diagnostic{{
+		Severity: diag.Error, Code: "path-conflict", Pos: diag.Pos{File: file}, Hint: hint,
+		Text: "this file would be written into the folder of the templates of target " + owner,
+	}}}
 }
 
-// fileBelow returns the first file of the targets that would lie in a folder, or "".
-func (j *job) fileBelow(folder string, made []tree.Target) string {
-	for _, t := range made {
-		dirs := map[string]bool{}
-		for _, f := range t.Files {
-			name := j.name(path.Join(t.Path, f.Path))
-			dir := filepath.Dir(name)
-			if _, known := dirs[dir]; !known {
-				real, err := tree.Real(dir)
-				dirs[dir] = err == nil && isBelow(folder, real)
-			}
-			if dirs[dir] {
-				return name
-			}
+// templateFolders gives the first target of each folder of templates, by its path without links.
+func (j *job) templateFolders() (map[string]string, error) {
+	folders, seen := map[string]string{}, map[string]bool{"": true}
+	for _, own := range slices.Concat(j.config.Selected, j.config.Others) {
+		if seen[own.Templates] {
+			continue
+		}
+		seen[own.Templates] = true
+		folder, err := tree.Real(filepath.Join(j.dir, filepath.FromSlash(own.Templates)))
+		if err != nil {
+			return nil, cannot("io", "", "%v", err)
+		}
+		folders[folder] = own.Name
+	}
+	return folders, nil
+}
+
+// ownerAbove returns the target whose folder a path is or lies in, or "". A path that cannot be
+// resolved is reported where it is written.
+func ownerAbove(folders map[string]string, name string) string {
+	real, err := tree.Real(name)
+	if err != nil || len(folders) == 0 {
+		return ""
+	}
+	for ; ; real = filepath.Dir(real) {
+		if owner := folders[real]; owner != "" || filepath.Dir(real) == real {
+			return owner
 		}
 	}
-	return ""
 }
 
 // isHidden tells what is no input: files of tools, and what editors leave behind.

@@ -125,9 +125,11 @@ func vetSource(file string, src []byte) []diag.Diagnostic {
 	return findings.Sorted()
 }
 
-// vetTemplates fills the templates of a config, and forgets the result.
+// vetTemplates fills the templates of a config, and forgets the result. A mistake in a folder that
+// targets share is reported once.
 func vetTemplates(file string, cfg *config.Config) (findings []diag.Diagnostic) {
 	j := &job{spec: spec.Embedded(), config: cfg, dir: filepath.Dir(file)}
+	seen := map[diag.Diagnostic]bool{}
 	for _, t := range cfg.Selected {
 		if t.Templates == "" {
 			continue
@@ -137,8 +139,14 @@ func vetTemplates(file string, cfg *config.Config) (findings []diag.Diagnostic) 
 			err = render(&tree.Target{}, t, m)
 		}
 		var failed *failure
-		if errors.As(err, &failed) {
-			findings = append(findings, failed.findings...)
+		if !errors.As(err, &failed) {
+			continue
+		}
+		for _, d := range failed.findings {
+			if !seen[d] {
+				findings = append(findings, d)
+			}
+			seen[d] = true
 		}
 	}
 	return findings

@@ -3,7 +3,6 @@ package config
 import (
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/relpath"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
@@ -39,12 +38,17 @@ func (d *decoder) templated(cfg *Config, e yaml.Entry, release string, asked *ya
 // take their files for templates. Letters of either case are equal, as on some disks.
 func checkTemplateFolders(cfg *Config) {
 	all := slices.Concat(cfg.Selected, cfg.Others)
+	owners := map[string][]Target{} // by folder; many targets may name one
 	for _, own := range all {
-		if own.templatesAt == nil {
-			continue
+		if own.templatesAt != nil {
+			folder := relpath.Fold(own.Templates)
+			owners[folder] = append(owners[folder], own)
 		}
-		for _, t := range all {
-			if to := path.Join(cfg.Out, t.Path); isBelow(to, own.Templates) {
+	}
+	for _, t := range all {
+		to := path.Join(cfg.Out, t.Path)
+		for _, folder := range above(relpath.Fold(to)) {
+			for _, own := range owners[folder] {
 				own.templatesAt.Errorf("path-conflict", "move the templates to a folder where no target writes, such as "+
 					"templates/"+own.Name, "target %s writes to %s, in the folder of the templates of target %s", t.Name, to,
 					own.Name)
@@ -53,7 +57,10 @@ func checkTemplateFolders(cfg *Config) {
 	}
 }
 
-// isBelow reports whether a path is a folder or lies in it.
-func isBelow(name, folder string) bool {
-	return folder == "." || strings.HasPrefix(relpath.Fold(name)+"/", relpath.Fold(folder)+"/")
+// above gives a clean path and each folder that it lies in, "." as the last one.
+func above(name string) (all []string) {
+	for ; name != "."; name = path.Dir(name) {
+		all = append(all, name)
+	}
+	return append(all, ".")
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
@@ -43,7 +44,20 @@ type Model struct {
 	Import    string            // of the folder that the files will stand in; "" where nothing gives one
 	Library   Library           // of the config's other targets; see Target.Collects
 	Prefix    string            // of the names of C in a copy that is vendored; only where Target.Prefixable
-	Templates []Source          // of a target of the user's own: its folder, which the command has read
+	Templates *Folder           // of a target of the user's own, which the command has read; nil for others
+}
+
+// Folder is what a target of the user's own is made from. Targets that name one folder share it.
+type Folder struct {
+	Sources []Source
+	once    sync.Once
+	parsed  any
+}
+
+// Parsed returns what parse makes of the sources. It is called once, for the first target.
+func (f *Folder) Parsed(parse func([]Source) any) any {
+	f.once.Do(func() { f.parsed = parse(f.Sources) })
+	return f.parsed
 }
 
 // Source is a file that a target of the user's own is made from.

@@ -20,26 +20,44 @@ type set struct {
 	budget    *budget
 }
 
-// parse reads every template, and makes each loop count its steps.
-func (r *renderer) parse() *set {
-	s := &set{budget: newBudget()}
-	s.templates = template.New("").Funcs(functions(s.budget)).Option("missingkey=error")
-	for _, source := range r.model.Templates {
+// parsed is every template of a folder, for all targets that name it.
+type parsed struct {
+	templates *template.Template
+	findings  []diag.Diagnostic
+}
+
+// parseFolder reads every template, and makes each loop count its steps.
+func parseFolder(sources []emit.Source) any {
+	r := &reporter{sources: sources, findings: &diag.List{}}
+	r.checkSources()
+	all := template.New("").Funcs(functions(newBudget()))
+	for _, source := range sources {
 		if !isTemplate(source.Path) {
 			continue
 		}
-		if _, err := s.templates.New(source.Path).Parse(string(source.Data)); err != nil {
+		if _, err := all.New(source.Path).Parse(string(source.Data)); err != nil {
 			r.failAt(source, err)
 		}
 	}
 	if !r.findings.Failed() {
-		for _, t := range s.templates.Templates() {
+		for _, t := range all.Templates() {
 			if t.Tree != nil && t.Root != nil {
 				count(t.Root)
 				t.Root.Nodes = slices.Concat(calls(enter), t.Root.Nodes, calls(leave))
 			}
 		}
 	}
+	return &parsed{templates: all, findings: r.findings.Sorted()}
+}
+
+// set shares the parsed templates with a target, whose functions count against its own budget.
+func (p *parsed) set() *set {
+	s := &set{budget: newBudget()}
+	own, err := p.templates.Clone()
+	if err != nil {
+		panic("unreachable: only templates of HTML that have been filled have no copy: " + err.Error())
+	}
+	s.templates = own.Funcs(functions(s.budget)).Option("missingkey=error")
 	return s
 }
 
@@ -152,7 +170,7 @@ func calls(text string) []parse.Node {
 var place = regexp.MustCompile(`^template: (.*?):(\d+):(?:(\d+):)? (?:executing "[^"]*" at )?`)
 
 // failAt reports an error of text/template at its place, which may be in an included template.
-func (r *renderer) failAt(source emit.Source, err error) {
+func (r *reporter) failAt(source emit.Source, err error) {
 	text := err.Error()
 	d := diag.Diagnostic{Severity: diag.Error, Code: "template", Pos: diag.Pos{File: source.File, Line: 1, Col: 1}}
 	if m := place.FindStringSubmatch(text); m != nil {
@@ -175,8 +193,8 @@ func (r *renderer) failAt(source emit.Source, err error) {
 	r.findings.Add(d)
 }
 
-func (r *renderer) sourceOf(name string, otherwise emit.Source) emit.Source {
-	for _, s := range r.model.Templates {
+func (r *reporter) sourceOf(name string, otherwise emit.Source) emit.Source {
+	for _, s := range r.sources {
 		if s.Path == name {
 			return s
 		}

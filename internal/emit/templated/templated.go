@@ -66,12 +66,13 @@ func checkComment(value string) string {
 
 // manifest renders every template; the engine adds nothing to the result but the banner.
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	r := &renderer{model: m, findings: &diag.List{}}
-	r.checkSources()
-	set := r.parse()
+	templates := cmp.Or(m.Templates, &emit.Folder{})  // of a config that is checked before the folder is read
+	folder := templates.Parsed(parseFolder).(*parsed) //nolint:forcetypeassert // parseFolder returns nothing else
+	r := &renderer{model: m, reporter: reporter{sources: templates.Sources, findings: &diag.List{}}}
+	r.findings.Add(folder.findings...)
 	var made emit.Manifest
 	if !r.findings.Failed() {
-		made = r.assets(set)
+		made = r.assets(folder.set())
 	}
 	if r.findings.Failed() {
 		return emit.Manifest{}, &emit.Invalid{Findings: r.findings.Sorted()}
@@ -81,19 +82,25 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 
 // renderer is the state of one target.
 type renderer struct {
-	model    *emit.Model
+	reporter
+	model *emit.Model
+	data  any
+}
+
+// reporter collects what is wrong with the files of a folder.
+type reporter struct {
+	sources  []emit.Source
 	findings *diag.List
-	data     any
 }
 
 // fail reports something about a whole file.
-func (r *renderer) fail(s emit.Source, hint, format string, args ...any) {
+func (r *reporter) fail(s emit.Source, hint, format string, args ...any) {
 	r.findings.Add(diag.Diagnostic{Severity: diag.Error, Code: "template-file", Pos: diag.Pos{File: s.File},
 		Text: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-func (r *renderer) checkSources() {
-	for _, s := range r.model.Templates {
+func (r *reporter) checkSources() {
+	for _, s := range r.sources {
 		switch {
 		case len(s.Data) > MaxBytes:
 			r.fail(s, "split the file", "the file has more than %d bytes", MaxBytes)
@@ -111,7 +118,7 @@ func (r *renderer) assets(set *set) emit.Manifest {
 	var made emit.Manifest
 	r.data = document(r.model)
 	taken := map[string]emit.Source{} // by the output, in one case
-	for _, s := range r.model.Templates {
+	for _, s := range r.sources {
 		if isPart(s.Path) {
 			continue
 		}

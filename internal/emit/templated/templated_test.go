@@ -2,7 +2,10 @@ package templated
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,14 +19,19 @@ import (
 // folder is the text of files by their paths below t/.
 type folder map[string]string
 
+func (f folder) read() *emit.Folder {
+	all := &emit.Folder{}
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		all.Sources = append(all.Sources, emit.Source{Path: name, File: "t/" + name, Data: []byte(f[name])})
+	}
+	return all
+}
+
 func made(t *testing.T, files folder, options map[string]string) ([]emit.File, string) {
 	t.Helper()
 	r, err := spec.Embedded().Release("1.3")
 	require.NoError(t, err)
-	m := &emit.Model{Release: r, Options: options}
-	for name, text := range files {
-		m.Templates = append(m.Templates, emit.Source{Path: name, File: "t/" + name, Data: []byte(text)})
-	}
+	m := &emit.Model{Release: r, Options: options, Templates: files.read()}
 	out, err := Target("own").Emit(m)
 	var invalid *emit.Invalid
 	if err != nil {
@@ -270,4 +278,56 @@ func TestNoTemplates(t *testing.T) {
 	out, problem := made(t, nil, nil)
 	assert.Empty(t, out)
 	assert.Empty(t, problem)
+}
+
+// Targets that name one folder share what was parsed of it, side by side, and nothing else: each has
+// its own release, options and limits.
+func TestAFolderIsParsedOnce(t *testing.T) {
+	// Within the limit of one target, and beyond it for two.
+	const much = `{{$x := "x"}}{{range 22}}{{$x = print $x $x}}{{end}}{{if print $x}}{{.dlpack.version}}{{end}}`
+	shared := folder{"a.x.tmpl": much, "b.x.tmpl": "b"}.read()
+	parses, sources := 0, 0
+	shared.Parsed(func(all []emit.Source) any {
+		parses++
+		sources += len(all)
+		return parseFolder(all)
+	})
+	var side sync.WaitGroup
+	for i := range 4 {
+		side.Go(func() {
+			version, comment := []string{"1.2", "1.3"}[i%2], []string{"--", "#"}[i%2]
+			r, err := spec.Embedded().Release(version)
+			assert.NoError(t, err)
+			out, err := Target("own").Emit(&emit.Model{Release: r, Options: map[string]string{"comment": comment},
+				Templates: shared})
+			if assert.NoError(t, err) {
+				assert.True(t, strings.HasPrefix(string(out[0].Data), comment+" "), string(out[0].Data))
+				assert.True(t, strings.HasSuffix(string(out[0].Data), "\n"+version), string(out[0].Data))
+			}
+		})
+	}
+	side.Wait()
+	assert.Equal(t, 1, parses)
+	assert.Equal(t, 2, sources)
+	shared.Parsed(func([]emit.Source) any { t.Error("parsed again"); return nil })
+}
+
+// A config is checked before its folders are read.
+func TestWithoutAFolderNothingIsMade(t *testing.T) {
+	r, err := spec.Embedded().Release("1.3")
+	require.NoError(t, err)
+	out, err := Target("own").Emit(&emit.Model{Release: r})
+	require.NoError(t, err)
+	assert.Empty(t, out)
+}
+
+// A mistake in a shared folder is found by each target that has it.
+func TestAMistakeOfASharedFolder(t *testing.T) {
+	shared := folder{"a.rs.tmpl": "{{range}}"}.read()
+	for range 2 {
+		r, err := spec.Embedded().Release("1.3")
+		require.NoError(t, err)
+		_, err = Target("own").Emit(&emit.Model{Release: r, Templates: shared})
+		assert.ErrorContains(t, err, "missing value for range")
+	}
 }
