@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,8 +46,12 @@ func (a *app) layout() *cobra.Command {
 		},
 	}
 	dlpackFlag(cmd, &f.version)
-	f.model = choiceFlag(cmd, "model", "data model: lp64, llp64, i386, ilp32, or all side by side", "lp64", "llp64",
-		"i386", "ilp32", "all")
+	var models []string
+	for _, m := range layout.Models() {
+		models = append(models, m.Name)
+	}
+	f.model = choiceFlag(cmd, "model", "data model: "+strings.Join(models, ", ")+", or all side by side",
+		append(models, "all")...)
 	f.format = choiceFlag(cmd, "format", "text or json", "text", "json")
 	cmd.Flags().StringVar(&f.svg, "svg", "", "draw the structs to scale, into `FILE`; - is stdout")
 	return cmd
@@ -110,7 +116,8 @@ func checkTypes(r *spec.Release, names []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			unknown.Add(diag.Diagnostic{
-				Severity: diag.Error, Code: "unknown-type", Hint: diag.DidYouMean(name, known),
+				Severity: diag.Error, Code: "unknown-type",
+				Hint: cmp.Or(diag.DidYouMean(name, known), "`dlpackgen list types` lists them"),
 				Text: fmt.Sprintf("DLPack %s has no struct or enum %q", r.Version, name),
 			})
 		}
@@ -121,7 +128,7 @@ func checkTypes(r *spec.Release, names []string) error {
 // layouts lays a release out under one model, or under all that --model lists.
 func layouts(r *spec.Release, model string) []*layout.Table {
 	var out []*layout.Table
-	for _, m := range []layout.Model{layout.LP64, layout.LLP64, layout.I386, layout.ILP32} {
+	for _, m := range layout.Models() {
 		if model == m.Name || model == "all" {
 			out = append(out, layout.Of(r, m, layout.C))
 		}
