@@ -124,11 +124,14 @@ func (v *verifier) difference(e entry, f found) string {
 	return "expected a regular file, found " + instead
 }
 
-// know notes the files that a lock in this folder lists, and the folders on the way to them.
+// know notes the files that a lock in this folder lists, its config, and the folders on the way.
 func (v *verifier) know() {
 	names := slices.Collect(maps.Keys(v.entries))
 	for _, rec := range v.siblings {
 		names = slices.AppendSeq(names, maps.Keys(rec.changes))
+	}
+	for _, name := range v.records {
+		names = append(names, strings.TrimSuffix(name, ".lock")+".yaml")
 	}
 	for _, name := range slices.Concat(names, v.records, v.temps) {
 		v.files[v.identity.key(name)] = true
@@ -159,8 +162,8 @@ func (v *verifier) walk(dir string) error {
 	return nil
 }
 
-// isKnown passes over files of the lock and what version control keeps, and walks the folders of
-// the lock.
+// isKnown passes over files of the lock, the config of a lock and what version control keeps, and
+// walks the folders of the lock.
 func (v *verifier) isKnown(name string, e fs.DirEntry) (bool, error) {
 	switch {
 	case e.Name() == ".git", e.IsDir() && strings.HasPrefix(e.Name(), "."):

@@ -77,6 +77,8 @@ func TestVerifyReportsWhatTheLockDoesNotList(t *testing.T) {
 	setContent(t, dir, "more/deep/y.h", ours("y"))
 	setContent(t, dir, "c/acme_impl.c", emit.StarterLine("a.c")+"int mine;\n")
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "c", "b", "empty"), 0o755))
+	setContent(t, dir, "dlpackgen.yaml", "version: 1\n")
+	setContent(t, dir, "other.yaml", "")
 	for _, name := range []string{".git/config", "c/b/.git", ".idea/x.xml"} { // of tools, not of the copy
 		setContent(t, dir, name, "")
 	}
@@ -88,6 +90,7 @@ func TestVerifyReportsWhatTheLockDoesNotList(t *testing.T) {
 		"c/extra.h untracked",
 		"c/old.h orphaned",
 		"more untracked",
+		"other.yaml untracked",
 	}, verdicts(t, bare))
 }
 
