@@ -65,7 +65,7 @@ func (a *app) printText(findings []diag.Diagnostic) {
 
 // say writes a line about what was done.
 func (a *app) say(format string, args ...any) {
-	fmt.Fprintf(a.stderr, "dlpackgen: "+format+"\n", args...)
+	fmt.Fprintf(a.stderr, "dlpackgen: %s\n", diag.Line(fmt.Sprintf(format, args...)))
 }
 
 // root builds the tree of verbs.

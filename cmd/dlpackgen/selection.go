@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +41,6 @@ func selectionFlags(cmd *cobra.Command) *selection {
 	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of the names of C, such as acme_, for a copy that is vendored")
 	f.StringSliceVar(&s.only, "only", nil, "`TARGETS` to work on, with commas between them; the others are left alone")
 	f.StringVar(&s.out, "out", "", "`DIR` to use instead of the config's out; without a config, for all targets")
-	cmd.MarkFlagsMutuallyExclusive("config", "no-config")
 	completeList(cmd, "only", targets.Names)
 	complete(cmd, "dlpack", versions)
 	return s
@@ -74,6 +74,9 @@ type job struct {
 func (s *selection) load() (*job, error) {
 	if err := notEmpty(s.cmd, "config", "spec", "dlpack", "prefix", "only", "out"); err != nil {
 		return nil, err
+	}
+	if s.config != "" && s.noConfig {
+		return nil, cannot("usage", "leave one of them out", "--config does not go with --no-config")
 	}
 	j := &job{only: len(s.only) > 0}
 	if err := j.loadSpec(s.spec); err != nil {
@@ -135,6 +138,10 @@ func (s *selection) loadConfig(j *job) error {
 // and none is needed.
 func (s *selection) readConfig() (string, []byte, error) {
 	if s.config != "" {
+		if ofProcess(s.config) {
+			return "", nil, cannot("usage", "give the file by its name", "--config %s has no folder, which the paths in a "+
+				"config are relative to", s.config)
+		}
 		src, err := readInput(s.config)
 		return s.config, src, err
 	}
@@ -146,10 +153,30 @@ func (s *selection) readConfig() (string, []byte, error) {
 		}
 	}
 	if s.out == "" {
-		return "", nil, cannot("no-config", "write one with `dlpackgen init`, or say where files go: --out DIR",
+		return "", nil, cannot("no-config", configAbove()+"write one with `dlpackgen init`, or say where files go: --out DIR",
 			"there is no %s here, and no --out", config.File)
 	}
 	return "", nil, nil
+}
+
+// configAbove begins a hint where a folder above has a config.
+func configAbove() string {
+	here, err := filepath.Abs(".")
+	up := ".."
+	for ; err == nil && filepath.Dir(here) != here; here, up = filepath.Dir(here), filepath.Join(up, "..") {
+		file := filepath.Join(up, config.File)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			return "use the one of a folder above, by --config " + file + "; or "
+		}
+	}
+	return ""
+}
+
+// ofProcess tells a name of an open file, such as /dev/stdin. A run would write beside it.
+func ofProcess(file string) bool {
+	full, err := filepath.Abs(file)
+	full = filepath.ToSlash(full)
+	return err == nil && (strings.HasPrefix(full, "/dev/") || strings.HasPrefix(full, "/proc/"))
 }
 
 // missingInput tells a file that is not there from one that cannot be read.
@@ -170,12 +197,29 @@ func readInput(file string) ([]byte, error) {
 			return src, nil
 		}
 	}
-	failed := cannot("unreadable", "", "%v", err)
+	failed := cannot("unreadable", "", "%v", reason(err))
 	failed.findings[0].Pos.File = file
 	if errors.Is(err, fs.ErrNotExist) {
+		failed.findings[0].Hint = similar(file)
 		return nil, &missingInput{failed}
 	}
 	return nil, failed
+}
+
+// similar gives a hint for a file that is not there.
+func similar(file string) string {
+	if file == "-" {
+		return "- is a file of that name: stdin is not read"
+	}
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil {
+		return "there is no folder " + filepath.Dir(file)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return diag.DidYouMean(filepath.Base(file), names)
 }
 
 // openInput opens a regular file: opening a pipe would wait for its writer, which

@@ -63,7 +63,7 @@ func GitHub(findings []Diagnostic) string {
 		if d.Hint != "" {
 			text += "\nhint: " + d.Hint
 		}
-		fmt.Fprintf(&b, "::%s %s::%s\n", gitHubCommand(d.Severity), gitHubProperties(d), gitHubData.Replace(text))
+		fmt.Fprintf(&b, "::%s %s::%s\n", gitHubCommand(d.Severity), gitHubProperties(d), gitHubData.Replace(visibleLines(text)))
 	}
 	return b.String()
 }
@@ -75,6 +75,20 @@ var (
 	gitHubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
+// visibleLines is visible but for line ends, which the runner decodes. A log is shown in colours.
+func visibleLines(s string) string {
+	var b strings.Builder
+	for s != "" {
+		end := strings.IndexAny(s, "\r\n")
+		if end < 0 {
+			return b.String() + visible(s)
+		}
+		b.WriteString(visible(s[:end]) + s[end:end+1])
+		s = s[end+1:]
+	}
+	return b.String()
+}
+
 func gitHubCommand(s Severity) string {
 	if s == Note {
 		return "notice"
@@ -85,7 +99,7 @@ func gitHubCommand(s Severity) string {
 func gitHubProperties(d Diagnostic) string {
 	var props []string
 	if d.Pos.File != "" {
-		props = append(props, "file="+gitHubProperty.Replace(d.Pos.File))
+		props = append(props, "file="+gitHubProperty.Replace(visibleLines(d.Pos.File)))
 	}
 	if d.Pos.Line > 0 {
 		props = append(props, fmt.Sprintf("line=%d,col=%d", d.Pos.Line, d.Pos.Col))

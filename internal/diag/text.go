@@ -104,6 +104,9 @@ func snippet(source string, col int) (line string, caret int) {
 	return strings.TrimRight(line, " "), utf8.RuneCountInString(before)
 }
 
+// Line is a line for people, as Text has it: control characters are shown escaped.
+func Line(s string) string { return visible(s) }
+
 // visible shows what a terminal would act upon: a tab is one blank, so that
 // carets stay in their column, and other control characters are escaped.
 func visible(s string) string {

@@ -37,11 +37,22 @@ func failed(pos diag.Pos, err error) *Error {
 		out = fail(KindEscape, pos,
 			"replace the symbolic link by a real directory or file, or move the output directory", "%s", reason(err))
 	}
-	if isDenied(err) {
-		out.Findings[0].Hint = "give this user access to it"
+	for is, hint := range remedies {
+		if errors.Is(err, is) {
+			out.Findings[0].Hint = hint
+		}
 	}
 	out.Err = err
 	return out
+}
+
+// remedies say what to do about errors of the system.
+var remedies = map[error]string{
+	fs.ErrPermission:     "give this user access to it",
+	syscall.ENOTDIR:      "a file stands where a folder is needed: move it away, or give another path",
+	syscall.ENAMETOOLONG: "give a shorter path",
+	syscall.ELOOP:        "remove the symbolic link that leads to itself",
+	syscall.ENOSPC:       "make room on the disk",
 }
 
 // isDenied tells a folder or a file system that does not let this user in.
@@ -82,6 +93,8 @@ func reason(err error) string {
 	var path *fs.PathError
 	var link *os.LinkError
 	switch {
+	case errors.Is(err, errEscapes):
+		return "a symbolic link on the way leads out of the output directory"
 	case errors.As(err, &path):
 		return fmt.Sprintf("%v (%s)", path.Err, path.Op)
 	case errors.As(err, &link):

@@ -75,6 +75,10 @@ func (w world) planSides(want *want) error {
 		if errors.Is(err, fs.ErrNotExist) && want.makes(s.inside) {
 			continue
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return fail(KindIO, s.pos, "make the folder first", "there is no folder %s for the %s",
+				filepath.ToSlash(s.dir), s.what)
+		}
 		if err != nil {
 			return failed(s.pos, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/relpath"
 )
 
 var importable = regexp.MustCompile(`^[a-z]([a-z0-9_]*[a-z0-9])?$`)
@@ -27,6 +28,9 @@ var reserved = []string{
 
 // CheckName returns an error for a name that no package of Python can have.
 func CheckName(name string) error {
+	if problem, _ := relpath.Problem(name); problem != "" {
+		return fmt.Errorf("%q cannot be the name of a folder: it %s", name, problem)
+	}
 	if !importable.MatchString(name) || slices.Contains(reserved, name) {
 		return fmt.Errorf("%q cannot be imported: lower-case letters, digits and _ between them, a letter first, and "+
 			"neither a keyword of Python nor a module that is there already", name)

@@ -15,9 +15,11 @@ func TestNames(t *testing.T) {
 	for _, good := range []string{"mylib", "my_lib2", "x"} {
 		assert.NoError(t, CheckName(good), good)
 	}
-	for _, bad := range []string{"", "my-lib", "MyLib", "2lib", "_lib", "a/b", "../a", "class", "a.b",
-		"lib_", "numpy", "über"} {
+	for _, bad := range []string{"my-lib", "MyLib", "2lib", "_lib", "a/b", "class", "a.b", "lib_", "numpy", "über"} {
 		assert.ErrorContains(t, CheckName(bad), "cannot be imported", bad)
+	}
+	for _, bad := range []string{"", "../a", "/a", "con", "nul", "com1", "aux"} { // the last ones on Windows
+		assert.ErrorContains(t, CheckName(bad), "cannot be the name of a folder", bad)
 	}
 }
 
