@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -56,10 +57,10 @@ func (a *app) list() *cobra.Command {
 	cmd.Flags().StringVar(&q.kernel, "kernel", "", "`NAME` of the kernel, for callers")
 	format := choiceFlag(cmd, "format", "text or json, both on stdout", "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := notEmpty(cmd, "config", "kernel"); err != nil {
+		err := cmp.Or(notEmpty(cmd, "config", "kernel"), unheard(cmd, args[0]))
+		if err != nil {
 			return err
 		}
-		var err error
 		q.cmd, q.spec = cmd, spec.Embedded()
 		if q.release, err = releaseFlag(q.spec, version); err != nil {
 			return err
@@ -76,6 +77,22 @@ func (a *app) list() *cobra.Command {
 		return a.table(l.print)
 	}
 	return cmd
+}
+
+// heard are the flags that not every list takes.
+var heard = map[string][]string{
+	"config": {"targets", callers}, "kernel": {callers}, "dlpack": {"types", "devices", "dtypes", callers},
+}
+
+// unheard rejects a flag that would change nothing.
+func unheard(cmd *cobra.Command, what string) error {
+	for _, flag := range []string{"config", "kernel", "dlpack"} {
+		if cmd.Flags().Changed(flag) && !slices.Contains(heard[flag], what) {
+			return cannot("usage", "leave it out", "--%s goes with list %s, and not with list %s", flag,
+				strings.Join(heard[flag], ", "), what)
+		}
+	}
+	return nil
 }
 
 // print writes a line for each entry.

@@ -188,6 +188,9 @@ func (m *missingInput) Unwrap() error { return m.failure }
 // readInput reads a spec or config, and no more of it than the parser needs in
 // order to say that it is too large.
 func readInput(file string) ([]byte, error) {
+	if file == "" {
+		return nil, cannot("usage", "leave it out, or give the name of a file", "the name of a file is empty")
+	}
 	f, err := openInput(file)
 	if err == nil {
 		defer f.Close()

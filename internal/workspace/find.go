@@ -75,7 +75,12 @@ func (f *finder) unreadable(dir string, err error) {
 	if errors.As(err, &of) {
 		err = of.Err
 	}
-	f.found.Errorf(diag.Pos{File: dir}, "unreadable", "%v", err)
+	hint := "give another folder"
+	if errors.Is(err, fs.ErrPermission) {
+		hint = "give this user access to it, or search other folders: DIR/..."
+	}
+	f.found.Add(diag.Diagnostic{Severity: diag.Error, Code: "unreadable", Pos: diag.Pos{File: dir}, Text: err.Error(),
+		Hint: hint})
 }
 
 // notEntered are the folders that hold what others made: hidden ones and those that the go command
