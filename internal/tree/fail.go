@@ -53,6 +53,7 @@ var remedies = map[error]string{
 	syscall.ENAMETOOLONG: "give a shorter path",
 	syscall.ELOOP:        "remove the symbolic link that leads to itself",
 	syscall.ENOSPC:       "make room on the disk",
+	syscall.EMFILE:       "raise the limit of open files: ulimit -n",
 }
 
 // isDenied tells a folder or a file system that does not let this user in.

@@ -29,7 +29,7 @@ func (w world) verify(req Request) (*Report, error) {
 		defer d.Close()
 		r, err := newReader(want, d)
 		if err != nil {
-			return nil, err
+			return nil, vendorAgain(err)
 		}
 		if r.lockText == nil {
 			return nil, fail(KindRequest, want.at(want.lock), "name the folder that has the lock, and vendor the lock too",
@@ -38,6 +38,19 @@ func (w world) verify(req Request) (*Report, error) {
 		v := &verifier{reader: r, report: &Report{Writer: r.writer}, files: map[key]bool{}, folders: map[int]bool{}}
 		return v.verify()
 	})
+}
+
+// vendorAgain replaces the hint about a lock that cannot be read: nothing is generated here.
+func vendorAgain(err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		for i := range e.Findings {
+			if e.Findings[i].Hint == badLockHint {
+				e.Findings[i].Hint = "restore the file from version control, or vendor it again with its files"
+			}
+		}
+	}
+	return err
 }
 
 // separately is why another lock is a note.
