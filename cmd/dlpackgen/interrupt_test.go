@@ -24,7 +24,7 @@ import (
 const unhandled = -1
 
 // signaled runs the command in a folder, as a process that gets a signal after some time.
-func signaled(t *testing.T, dir string, s syscall.Signal, after time.Duration, args ...string) (code int, stderr string) {
+func signaled(t *testing.T, dir string, s syscall.Signal, after time.Duration, args ...string) (int, string) {
 	t.Helper()
 	var errs bytes.Buffer
 	cmd := exec.Command("dlpackgen", args...)

@@ -11,8 +11,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
-// listTargets lists the targets of this program, and those that only the config has: from templates,
-// and backends. A config that the user did not name may be missing or invalid.
+// listTargets lists the targets of this program, and those that only the config has: from
+// templates, and backends. A config that the user did not name may be missing or invalid.
 func listTargets(a *app, q query) (list, error) {
 	all := []listed{}
 	for _, row := range targets.All() {

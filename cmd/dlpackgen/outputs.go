@@ -81,7 +81,8 @@ func (s *selection) allOutputs(a *app, patterns []string, format string) error {
 	for i, o := range all {
 		a.printText(o.reported())
 		if o.list != nil {
-			many.Configs = append(many.Configs, outputs.Config{Config: filepath.ToSlash(b.files[i]), Files: o.list.Files})
+			one := outputs.Config{Config: filepath.ToSlash(b.files[i]), Files: o.list.Files}
+			many.Configs = append(many.Configs, one)
 		}
 	}
 	if err := b.ended(all); err != nil {

@@ -38,8 +38,8 @@ func (j *job) templates(t config.Target) (*emit.Folder, error) {
 	return j.folders[t.Templates], nil
 }
 
-// readTemplates reads the folder of a target. The folders in it are inputs too: a file that is added
-// changes nothing else.
+// readTemplates reads the folder of a target. The folders in it are inputs too: a file that is
+// added changes nothing else.
 func (j *job) readTemplates(t config.Target) ([]emit.Source, error) {
 	folder := filepath.Join(j.dir, filepath.FromSlash(t.Templates))
 	root, err := j.openTemplates(t.Templates)

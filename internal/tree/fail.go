@@ -61,8 +61,8 @@ func isDenied(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// notWritten places an error of writing. Where the folder does not permit it, the file's name may be
-// that of a record or of no file that the user knows, so the folder is named.
+// notWritten places an error of writing. Where the folder does not permit it, the file's name may
+// be that of a record or of no file that the user knows, so the folder is named.
 func (w *want) notWritten(pos diag.Pos, err error) *Error {
 	out := failed(pos, err)
 	if !isDenied(err) {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A run that is asked to stop at any operation leaves everything as it was, down to the directories,
-// or ends as if nobody had asked. No temporary and no journal stays in either case.
+// A run that is asked to stop at any operation leaves everything as it was, down to the
+// directories, or ends as if nobody had asked. No temporary and no journal stays in either case.
 func TestStop(t *testing.T) {
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {

@@ -280,8 +280,8 @@ func TestNoTemplates(t *testing.T) {
 	assert.Empty(t, problem)
 }
 
-// Targets that name one folder share what was parsed of it, side by side, and nothing else: each has
-// its own release, options and limits.
+// Targets that name one folder share what was parsed of it, side by side, and nothing else: each
+// has its own release, options and limits.
 func TestAFolderIsParsedOnce(t *testing.T) {
 	// Within the limit of one target, and beyond it for two.
 	const much = `{{$x := "x"}}{{range 22}}{{$x = print $x $x}}{{end}}{{if print $x}}{{.dlpack.version}}{{end}}`
