@@ -104,7 +104,7 @@ func (a *app) change(dryRun bool, do func() (*tree.Report, error)) (report *tree
 		switch {
 		case errors.As(err, &failed):
 			a.left = a.left || failed.Left
-		case !dryRun && slices.ContainsFunc(report.Items, func(it tree.Item) bool { return it.Action != tree.Keep }):
+		case err == nil && !dryRun && slices.ContainsFunc(report.Items, func(it tree.Item) bool { return it.Action != tree.Keep }):
 			a.changed++
 		}
 	})
