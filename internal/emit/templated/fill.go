@@ -32,11 +32,8 @@ func parseFolder(sources []emit.Source) any {
 	r.checkSources()
 	all := template.New("").Funcs(functions(newBudget()))
 	for _, source := range sources {
-		if !isTemplate(source.Path) {
-			continue
-		}
-		if _, err := all.New(source.Path).Parse(string(source.Data)); err != nil {
-			r.failAt(source, err)
+		if isTemplate(source.Path) {
+			r.parse(all, source)
 		}
 	}
 	if !r.findings.Failed() {
@@ -48,6 +45,26 @@ func parseFolder(sources []emit.Source) any {
 		}
 	}
 	return &parsed{templates: all, findings: r.findings.Sorted()}
+}
+
+// parse adds a file and what it defines. A definition of a file's name would replace that file, or
+// be replaced by it, as their order has it.
+func (r *reporter) parse(all *template.Template, source emit.Source) {
+	own, err := template.New(source.Path).Funcs(functions(newBudget())).Parse(string(source.Data))
+	if err != nil {
+		r.failAt(source, err)
+		return
+	}
+	for _, t := range own.Templates() {
+		if other := r.sourceOf(t.Name(), source); t.Name() != source.Path && other.Path == t.Name() {
+			r.fail(source, "give the definition another name", "this file defines %q, which is the name of %s", t.Name(),
+				other.File)
+			continue
+		}
+		if _, err := all.AddParseTree(t.Name(), t.Tree); err != nil {
+			r.failAt(source, err)
+		}
+	}
 }
 
 // set shares the parsed templates with a target, whose functions count against its own budget.

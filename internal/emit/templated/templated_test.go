@@ -185,6 +185,10 @@ func TestMistakesAndLimits(t *testing.T) {
 		"one output": {folder{"a.rs": "x", "a.rs.tmpl": "x"},
 			"t/a.rs.tmpl: error: this file makes a.rs, and t/a.rs makes it too [template-file]\n" +
 				"    hint: rename one of the two files, or move it to another folder"},
+		"a file is defined": {folder{"a.rs.tmpl": "x", "z.rs.tmpl": `{{define "a.rs.tmpl"}}y{{end}}`},
+			`t/z.rs.tmpl: error: this file defines "a.rs.tmpl", which is the name of t/a.rs.tmpl [template-file]`},
+		"a later file is defined": {folder{"a.rs.tmpl": `{{define "z.rs.tmpl"}}y{{end}}`, "z.rs.tmpl": "x"},
+			`t/a.rs.tmpl: error: this file defines "z.rs.tmpl", which is the name of t/z.rs.tmpl`},
 		"one output but for case": {folder{"A.rs": "x", "a.rs.tmpl": "x"},
 			"t/a.rs.tmpl: error: this file makes a.rs, and t/A.rs makes A.rs: one file where case does not count, as on " +
 				"Windows and macOS [template-file]\n    hint: rename one of the two"},
