@@ -104,12 +104,14 @@ func (a *app) change(dryRun bool, do func() (*tree.Report, error)) (report *tree
 		switch {
 		case errors.As(err, &failed):
 			a.left = a.left || failed.Left
-		case err == nil && !dryRun && slices.ContainsFunc(report.Items, func(it tree.Item) bool { return it.Action != tree.Keep }):
+		case err == nil && !dryRun && slices.ContainsFunc(report.Items, isChange):
 			a.changed++
 		}
 	})
 	return report, err
 }
+
+func isChange(it tree.Item) bool { return it.Action != tree.Keep }
 
 // create does what makes a file or a folder, or nothing.
 func (a *app) create(do func() error) (err error) {
