@@ -2,9 +2,9 @@
 # Installs what the tests need and this machine lacks: Debian packages
 # (tests/packages.txt) when root, and Python packages (tests/requirements.txt,
 # tests/requirements-frameworks.txt) into .venv, the linter of the suite into .cache/bin, and
-# tests/requirements-oneapi.txt, -tvm.txt, -legacytvm.txt, -docs.txt and -ci.txt into .cache/oneapi,
-# .cache/tvm and so on. A part that cannot be had is reported and left out; the tests that need it
-# then skip and say so.
+# tests/requirements-oneapi.txt, -tvm.txt, -legacytvm.txt, -zig.txt, -docs.txt and -ci.txt into
+# .cache/oneapi, .cache/tvm and so on. A part that cannot be had is reported and left out; the
+# tests that need it then skip and say so.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -150,5 +150,6 @@ install_linter
 install_apart oneapi "SYCL and dpnp" 8000000
 install_apart tvm TVM 2000000
 install_apart legacytvm "TVM 0.19" 1000000
+install_apart zig Zig 1000000
 install_apart docs "the documentation's generator" 500000
 install_apart ci "Conan, pre-commit, check-jsonschema, mypy and meson-python" 500000

@@ -127,3 +127,30 @@ func TestSetUpInstallsFrameworksWhereThereIsRoom(t *testing.T) {
 	assert.Contains(t, said, "the frameworks could not be installed")
 	assert.NoFileExists(t, installed, "so the next run tries again")
 }
+
+func TestSetUpInstallsApart(t *testing.T) {
+	p := newMachine(t, "1000")
+	const required, installed = "tests/requirements-zig.txt", ".cache/zig/installed.txt"
+	p.write(t, required, "ziglang==0.17.0\n")
+	p.write(t, "tests/packages.txt", "")
+	p.command(t, "bin/uname", "echo x86_64")
+	p.command(t, ".venv/bin/python", `[ "$2" != venv ] || { mkdir -p "$3/bin" && cp bin/pip "$3/bin/python"; }`)
+	said, done := p.setUp(t)
+	assert.Contains(t, said, "installing Zig into .cache/zig\n")
+	assert.Regexp(t, `venv -m pip install .*--no-deps .*-r tests/requirements-zig\.txt\n`, done)
+	assert.Equal(t, p.read(t, required), p.read(t, installed))
+	said, _ = p.setUp(t)
+	assert.NotContains(t, said, "Zig", "it is there")
+
+	p.write(t, required, "ziglang==0.17.1\n")
+	p.command(t, "bin/pip", "exit 1")
+	said, _ = p.setUp(t)
+	assert.Contains(t, said, "Zig could not be installed")
+	assert.NoFileExists(t, p.path(installed), "so the next run tries again")
+	p.command(t, "bin/df", "echo Available; echo 0 0 0 999999")
+	said, _ = p.setUp(t)
+	assert.Contains(t, said, "less than 1 GB free: tests that need Zig skip")
+	p.command(t, "bin/uname", "echo aarch64")
+	said, _ = p.setUp(t)
+	assert.Contains(t, said, "no x86-64: tests that need Zig skip")
+}
