@@ -146,7 +146,7 @@ func TestOtherPythons(t *testing.T) {
 	}
 }
 
-// The table in docs/clients.md is what the libraries do here; -update rewrites it.
+// The table in docs/records/clients.md is what the libraries do here; -update rewrites it.
 func TestTheTableOfTheDocs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads every framework, and -short was given")
@@ -158,11 +158,11 @@ func TestTheTableOfTheDocs(t *testing.T) {
 	require.NoError(t, err, "%s\n%s", out, log)
 	t.Log("\n" + out)
 	const begins = "| producer | tensor |"
-	text, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "clients.md"))
+	text, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "records", "clients.md"))
 	require.NoError(t, err)
 	prose, _, found := strings.Cut(string(text), begins)
-	require.True(t, found, "docs/clients.md has no table that begins with %q", begins)
-	golden.Assert(t, "../docs/clients.md", []byte(prose+out))
+	require.True(t, found, "docs/records/clients.md has no table that begins with %q", begins)
+	golden.Assert(t, "../docs/records/clients.md", []byte(prose+out))
 }
 
 // What docs/safety.md says of bugs in the field names tests that there are.

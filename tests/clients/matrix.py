@@ -1,4 +1,4 @@
-"""Prints which library reads what of which, as the table of docs/clients.md.
+"""Prints which library reads what of which, as the table of docs/records/clients.md.
 
 A cell is "ok" where the consumer has what the case says, "-" where it rejects in
 words that are written down (with the class, where it is not what the rules want), and

@@ -252,7 +252,7 @@ func TestConformanceFindsPlantedBugs(t *testing.T) {
 		t.Skip("runs a program for each of sixty bugs")
 	}
 	c, names := conformanceOfTheExample(t, true)
-	docs := contents(t, filepath.Join(golden.Root(t), "docs/devices.md"))
+	docs := contents(t, filepath.Join(golden.Root(t), "docs/records/devices.md"))
 	assert.Contains(t, string(docs), fmt.Sprintf("plants %d bugs", len(names)))
 	out, err := c.run(0)
 	require.NoError(t, err, out)

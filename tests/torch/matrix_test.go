@@ -43,14 +43,14 @@ func rows(text, begins string) (all [][]string) {
 	return all
 }
 
-// With the table in place every library does with every tensor what docs/clients.md says
+// With the table in place every library does with every tensor what docs/records/clients.md says
 // it does without: but for the class of what tvm-ffi raises where it is rejected one of
 // torch's, which is a BufferError then, as the rules have it.
 func TestTheClientMatrixWithTheTable(t *testing.T) {
 	tier.OnlyNightly(t)
 	to, dir := modules(t)
 	nanobind(t, to, dir)
-	text, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "clients.md"))
+	text, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "records", "clients.md"))
 	require.NoError(t, err)
 	out, err := script(to, dir, nil, "../clients/matrix.py", "--install=dlpackgen_torch")
 	require.NoError(t, err, out)
