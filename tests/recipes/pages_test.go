@@ -141,7 +141,7 @@ for what in "$@"; do
     case $what in
     .*) PYTHON -m pip --disable-pip-version-check install -q --no-build-isolation --no-deps --no-index \
         --target SITE --upgrade "${what%%\[*}" ;;
-    *) PYTHON -c "import importlib.metadata as m, sys; m.version(sys.argv[1])" "$what" ;;
+    *) PYTHON -c "import importlib.metadata as m, sys; m.version(sys.argv[1])" "${what%%\[*}" ;;
     esac
 done
 `
