@@ -1,5 +1,5 @@
-// Package recipes runs what README.md tells its readers to do, from the text
-// that stands there. It holds tests only.
+// Package recipes runs the commands of README.md, CONTRIBUTING.md, the tutorials and the how-tos, as
+// they are written there. It contains only tests.
 package recipes
 
 import (
@@ -137,11 +137,12 @@ func TestTheVerbsAreTheVerbsOfTheCommand(t *testing.T) {
 	assert.ElementsMatch(t, want, got)
 }
 
-// The first screen of the README: its config is valid, its message is one that a tutorial gets, and
-// its table has what the how-to prints.
+// The README takes about one screen. Its config is valid, its message is one that a tutorial gets,
+// and its table has what the how-to prints.
 func TestTheFirstScreen(t *testing.T) {
 	p := newProject(t, map[string]string{"dlpackgen.yaml": block(t, "README.md", "yaml kernel")})
 	assert.LessOrEqual(t, strings.Count(p.read(t, "dlpackgen.yaml"), "\n"), 20)
+	assert.LessOrEqual(t, strings.Count(page(t, "README.md"), "\n"), 70)
 	p.run(t, "dlpackgen", "generate")
 	assert.FileExists(t, p.path("csrc/rms_norm_impl.c"))
 	assert.Contains(t, page(t, "docs/tutorials/kernel.md"), block(t, "README.md", "text message"))
@@ -161,7 +162,7 @@ func TestThePictureIsDrawnByTheCommand(t *testing.T) {
 }
 
 func TestTheTwoCommands(t *testing.T) {
-	commands := block(t, "README.md", "sh start")
+	commands := block(t, "CONTRIBUTING.md", "sh start")
 	assert.Contains(t, commands, "go run ./cmd/dlpackgen generate")
 	assert.Contains(t, commands, "make test")
 	testtool.Require(t, "make", "make")
