@@ -1,6 +1,5 @@
-// Package abi proves what the spec and the layouts say of DLPack: against facts
-// that compilers measured on upstream's own headers, and against the compilers
-// themselves. It also owns the golden tables of every release.
+// Package abi compares the spec and the layouts with facts that compilers measured on upstream's
+// headers, and with the compilers themselves. It also owns the golden tables of every release.
 package abi
 
 import (

@@ -1,5 +1,5 @@
 // Package bazel builds examples/builds/bazel with Bazel, in its sandbox, and shares the results by
-// a remote cache: nginx with WebDAV, on the loopback interface. It holds tests only.
+// a remote cache: nginx with WebDAV, on the loopback interface. It contains only tests.
 package bazel
 
 import (
@@ -37,7 +37,7 @@ func program(t *testing.T) string {
 	}), "dlpackgen")
 }
 
-// user is somebody with a checkout and a folder of their own for Bazel's files.
+// user is a user with a separate checkout and a separate folder for Bazel's files.
 type user struct {
 	dir  string
 	who  *syscall.Credential // nil: who runs the test

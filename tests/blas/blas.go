@@ -1,5 +1,5 @@
-// Package blas multiplies tensors by OpenBLAS, in C, where they lie. It is a module of
-// its own, so that nobody else needs OpenBLAS or gonum.
+// Package blas multiplies tensors in place by OpenBLAS, in C. It is a separate module, so that no
+// other package needs OpenBLAS or gonum.
 package blas
 
 // #cgo LDFLAGS: -lopenblas

@@ -1,5 +1,5 @@
 // Package builds builds the projects of examples/builds with each build system: from scratch, after
-// each kind of change, and again. It holds tests only.
+// each kind of change, and again. It contains only tests.
 package builds
 
 import (

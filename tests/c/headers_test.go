@@ -1,6 +1,6 @@
-// Package c tests the emitted C headers with real compilers: that they compile
-// everywhere, that abi_check.h rejects what it should, and that the helpers of
-// dlpackgen/tensor.h give the right answers.
+// Package c tests the emitted C headers with real compilers: that they compile everywhere, that
+// abi_check.h rejects what it should, and that the helpers of dlpackgen/tensor.h return the right
+// results.
 package c
 
 import (

@@ -74,8 +74,8 @@ func TestChecksHoldForCrossCompilers(t *testing.T) {
 	}
 }
 
-// Bare-metal arm has short enums, so a DLDevice that nobody else understands.
-// Clang takes them only when told; arm-none-eabi-gcc by itself.
+// Bare-metal arm has short enums, and so a DLDevice that is incompatible with all others. Clang
+// uses them only with a flag, arm-none-eabi-gcc by default.
 func TestShortEnumsAreRejected(t *testing.T) {
 	testtool.Require(t, "clang-16", "clang-16")
 	for _, version := range versions() {

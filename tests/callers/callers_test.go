@@ -1,5 +1,5 @@
 // Package callers builds one library with the callers of all hosts, and calls it by each of them in
-// one process. What a single caller does is tested in a package of its own.
+// one process. Each caller is also tested in a separate package.
 package callers
 
 import (

@@ -1,5 +1,5 @@
-// Package checker calls the checker of arguments from plain C: no host is linked, and every
-// sentence is held by buffers of all sizes.
+// Package checker calls the checker of arguments from plain C: no host is linked, and every message
+// is written to buffers of all sizes.
 package checker
 
 import (

@@ -1,6 +1,6 @@
-// Package ci runs what a project takes from this repository for its own checks and packages: hooks
-// of pre-commit, the action for GitHub, the job for GitLab, and the recipes of Conan and vcpkg. It
-// holds tests only.
+// Package ci runs the parts of this repository that projects use for their own checks and packages:
+// hooks of pre-commit, the action for GitHub, the job for GitLab, and the recipes of Conan and
+// vcpkg. It contains only tests.
 package ci
 
 import (

@@ -1,6 +1,6 @@
-// Package clients holds the tables that we have adopted for other libraries, and
-// what we hand out, against those libraries: torch, numpy, jax, paddle, tvm-ffi and
-// nanobind. What must become of each tensor is written down in cases.py.
+// Package clients tests the native readers of other libraries, and the tensors that modules export,
+// with these libraries: torch, numpy, jax, paddle, tvm-ffi and nanobind. cases.py has the expected
+// outcome for each tensor.
 package clients
 
 import (
@@ -56,8 +56,8 @@ func include(t *testing.T, python string) string {
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "clients")) }
 
-// build makes the module clients of headers in a folder, and gives the module's. That of the
-// headers that everybody gets is built once for each set of flags.
+// build makes the module clients with the headers of a folder, and returns the folder of the
+// module. With the committed headers, it is built once for each set of flags.
 func build(t *testing.T, python, headers string, flags ...string) string {
 	t.Helper()
 	if testing.Short() {
@@ -86,7 +86,7 @@ func compiled(t *testing.T, python, dir, headers string, flags ...string) string
 	return dir
 }
 
-// generated is where the headers lie that everybody gets.
+// generated is the folder of the committed headers.
 func generated(t *testing.T) string {
 	return filepath.Join(golden.Root(t), "gen", "c")
 }
@@ -111,7 +111,7 @@ func withNanobind(t *testing.T, python, modules string) string {
 // script runs a script of this folder with the modules in another one.
 func script(python, modules string, args ...string) (stdout, stderr string, err error) {
 	cmd := exec.Command(python, args...)
-	// What is freed is overwritten, so that whoever still reads it shows.
+	// Freed memory is overwritten, so that a later read of it is noticed.
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+modules, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu",
 		"MALLOC_PERTURB_=165")
 	var out, log strings.Builder

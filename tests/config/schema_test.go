@@ -1,5 +1,5 @@
-// Package config holds the JSON Schema of configs to the decoder, with the values that two readers
-// of YAML give an editor.
+// Package config compares the JSON Schema of configs with the decoder, on the values that two YAML
+// parsers return.
 package config
 
 import (

@@ -1,6 +1,6 @@
-// Package cpp tests the emitted C++ headers with real compilers: that they
-// compile everywhere, that their asserts reject what they should, and that they
-// do what they say, under the sanitizers too.
+// Package cpp tests the emitted C++ headers with real compilers: that they compile everywhere, that
+// their asserts reject what they should, and that they work as documented, under the sanitizers
+// too.
 package cpp
 
 import (

@@ -253,7 +253,7 @@ func survives(t *testing.T, program string, number int) bool {
 	return cmd.Run() == nil
 }
 
-// found are the sanitizers without what takes long to compile: nobody reads what they say.
+// found are flags that find errors and compile fast. The messages of the sanitizers are not read.
 var found = []string{"-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 
 // buildOf compiles a program against headers.

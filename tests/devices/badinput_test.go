@@ -11,8 +11,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
-// bad is what somebody does wrong, or has wrong, with the last line that comes of it
-// with CUDA and with ROCm, which does not know all of it.
+// bad is a mistake of a caller or of an installation, with the last line of output that it causes
+// with CUDA and with ROCm, where not every mistake exists.
 type bad struct {
 	what   string
 	macros []string // of the stand-in; "absent" is no driver at all
@@ -121,8 +121,7 @@ func toEach(t *testing.T, program string, all []bad, driverOf func(macros ...str
 	}
 }
 
-// What was freed is nobody's, as far as the driver can tell, and of nothing nothing
-// is allocated.
+// The driver reports no owner of freed memory, and a tensor without elements allocates nothing.
 func TestFreedAndEmptyMemory(t *testing.T) {
 	out := do(t, "alloc:2:0:4", "remember:0", "info:p0", "delete:0", "info:p0", "alloc:2:0:0", "info:t1", "delete:1",
 		"alive")

@@ -1,6 +1,5 @@
-// Package devices holds the backends of backends/ against drivers: a stand-in
-// that writes down what is called, the real one without a device, the stub of a
-// toolkit, and none.
+// Package devices tests the backends of backends/ with drivers: a stand-in that records its calls,
+// the real one without a device, the stub of a toolkit, and no driver.
 package devices
 
 import (

@@ -289,7 +289,7 @@ var keeping = []scenario{
 			"alive 0 depth 0"}},
 }
 
-// After cudaDeviceReset, on a device that nobody has used since, and on one that somebody has.
+// After cudaDeviceReset, on a device that has not been used since, and on one that has.
 var resets = []scenario{
 	{"what was allocated before is gone",
 		[]string{"alloc:2:1:4", "keep:0:1:1", "reset:1:0", "log", "delete:0", "log", "alive"},

@@ -139,8 +139,8 @@ func TestHIPWithoutADevice(t *testing.T) {
 	}
 }
 
-// Two versions of the runtime may be there: the one that somebody has opened is taken,
-// the newest otherwise.
+// If two versions of the runtime are installed, the one that is already open in the process is
+// used, otherwise the newest.
 func TestTheRuntimeThatIsOpenIsTaken(t *testing.T) {
 	gcc := testtool.Require(t, "gcc", "gcc")
 	dir := testkit.Built(t, "hips", func(dir string) {

@@ -133,8 +133,8 @@ func TestPoolsAreDoneWithout(t *testing.T) {
 	assert.Equal(t, "alive 0 depth 0", out[5])
 }
 
-// The stand-in gives the 32-bit entry points of CUDA 2 to whoever asks for no
-// version, or by the bare name.
+// The stand-in returns the 32-bit entry points of CUDA 2 for a request without a version, or by the
+// bare name.
 func TestFunctionsAreAskedForByVersion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds three stand-ins")

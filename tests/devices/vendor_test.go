@@ -253,7 +253,7 @@ func TestAVendorsPackageInGo(t *testing.T) {
 		"stream's number, or a handle\n", string(out))
 }
 
-// What nobody has written yet says so, and where its place is.
+// A function that is not written yet returns an error that names its file.
 func TestAVendorsPartAsItIsMade(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another backend")

@@ -14,10 +14,9 @@ import (
 // inner marks a run of these tests by these tests.
 const inner = "DLPACKGEN_GOBIND_INNER"
 
-// Each detector finds what the others and a plain run do not: races and wild
-// conversions, Go pointers left in C memory, reads after a free, reads of what
-// nobody wrote. Under each run these tests and the conformance tests, but for
-// those whose work is done by other processes.
+// Each detector finds what the others and a plain run do not: races and wild conversions, Go
+// pointers left in C memory, reads after a free, reads of uninitialized memory. These tests and the
+// conformance tests run under each, except those whose work is done by other processes.
 func TestUnderEachDetector(t *testing.T) {
 	skipShort(t)
 	if os.Getenv(inner) != "" {

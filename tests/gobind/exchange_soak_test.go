@@ -32,8 +32,8 @@ func collecting(t *testing.T) {
 	})
 }
 
-// The shape of a view lies in the View: whoever has its Tensor keeps that alive,
-// although only a number points to it.
+// The shape of a view is stored in the View. Its Tensor keeps the View alive, although only a
+// number points to it.
 func TestExchangeViewsLiveAsLongAsTheirTensors(t *testing.T) {
 	api, _ := opened(t)
 	s := stranger(t)

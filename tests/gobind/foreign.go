@@ -1,5 +1,5 @@
-// Package gobind holds the Go bindings against producers and consumers in C and
-// Python. It is made for its own tests: Go allows no cgo in test files.
+// Package gobind tests the Go bindings with producers and consumers in C and Python. The code that
+// is not in test files serves these tests only: Go allows no cgo in test files.
 package gobind
 
 // #cgo CFLAGS: -I${SRCDIR}/../../gen/go/dlpack -I${SRCDIR}/../../gen/c -Wall -Wextra

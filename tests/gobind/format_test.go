@@ -146,7 +146,7 @@ func TestWhatTheHostCannotReadIsNotTouched(t *testing.T) {
 	}
 }
 
-// Shapes whose elements nobody could read in a lifetime.
+// Shapes with far too many elements to read.
 func TestLittleIsReadOfMuch(t *testing.T) {
 	many := func(extent int64) (shape, strides []int64) {
 		for range 60 {

@@ -128,7 +128,7 @@ func TestReleaseRunsTheDeleterOnce(t *testing.T) {
 	require.ErrorIs(t, err, dlpack.ErrReleased)
 }
 
-// Whoever is first has the tensor, and nobody else.
+// Of several calls that end a tensor at the same time, exactly one gets it.
 func TestOneOfManyEndsATensor(t *testing.T) {
 	rounds := 2000
 	if testing.Short() {

@@ -181,8 +181,8 @@ func TestCopyRejections(t *testing.T) {
 	assert.Equal(t, int32(7), seven)
 }
 
-// The examples with gonum and OpenBLAS are a module of their own, so that nobody
-// else needs either.
+// The examples with gonum and OpenBLAS are a separate module, so that no other package needs
+// either.
 func TestExamplesWithBLAS(t *testing.T) {
 	skipShort(t)
 	skipFatal(t)

@@ -71,8 +71,8 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// Two modules are two Go run times in one process, each with its own copy of the
-// bindings, and exchange tensors like strangers.
+// Two modules are two Go runtimes in one process, each with its own copy of the bindings. They
+// exchange tensors like unrelated libraries.
 func TestTwoModulesInOneProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a second module, and -short was given")

@@ -1,5 +1,5 @@
-// Package gopy holds package dlpackpy against real Pythons and the frameworks in
-// them: scripts of this folder import a module written in Go.
+// Package gopy tests package dlpackpy with real Pythons and their frameworks: scripts of this
+// folder import a module written in Go.
 package gopy
 
 import (
@@ -160,7 +160,7 @@ func TestAttacks(t *testing.T) {
 	runs(t, environment(t), 3, "attack.py")
 }
 
-// Who outlives whom when Python ends is decided by nobody, so every order is
+// The order in which objects are destroyed when Python ends is not specified, so every order is
 // tried: none may crash, hang, or take a thread away from Go.
 func TestEndings(t *testing.T) {
 	python := environment(t)

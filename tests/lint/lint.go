@@ -1,6 +1,5 @@
-// Package lint holds the rules that every committed file keeps, as functions
-// from a tree to findings. It judges the form of the tree, never what the
-// program does.
+// Package lint has the rules for committed files, as functions from a tree to findings. The rules
+// are about the form of the tree, not about the behaviour of the program.
 package lint
 
 import (
@@ -135,7 +134,7 @@ func (f File) isTest() bool {
 	return strings.HasSuffix(f.Path, "_test.go") || strings.HasPrefix(f.Path, "templates/go/dlpacktest/")
 }
 
-// isGenerated also covers data that nobody writes by hand.
+// isGenerated also covers data that is not written by hand.
 func (f File) isGenerated() bool {
 	first, _, _ := bytes.Cut(f.Data, []byte("\n"))
 	return bytes.Contains(first, []byte("Code generated ")) || f.within("gen", "golden", "backends")
@@ -155,7 +154,7 @@ func (f File) span(b *ast.BlockStmt) int {
 	return f.fset.Position(b.Rbrace).Line - f.fset.Position(b.Lbrace).Line - 1
 }
 
-// written keeps the Go files that somebody wrote, with or without the tests.
+// written returns the Go files that are written by hand, with or without the tests.
 func written(tree []File, tests bool) []File {
 	var kept []File
 	for _, f := range tree {

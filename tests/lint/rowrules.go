@@ -15,7 +15,7 @@ import (
 )
 
 // standingRows finds the rows of mutants whose text does not stand once in a source of that name,
-// or in any source for a row without a file, so that nobody has to compile all mutants to learn it.
+// or in any source for a row without a file, so that this is known before all mutants are compiled.
 func standingRows(tree []File) (found []string) {
 	sources := sourcesOf(tree)
 	tables := map[string]*tables{}

@@ -28,7 +28,7 @@ func plain(text string) string {
 		" ")) + " "
 }
 
-// sentences gives those of a header's comments that are long enough to be somebody's own.
+// sentences returns the sentences of a header's comments that are long enough to be recognized.
 func sentences(header string) []string {
 	var found []string
 	for _, comment := range comments.FindAllString(header, -1) {

@@ -1,6 +1,6 @@
-// Package oneapi holds oneAPI's backend against drivers: a stand-in that writes down
-// what is called, Level Zero's loader without a driver, Intel's own driver where it
-// simulates cards, SYCL on a CPU, and none; and exchanges tensors with dpnp.
+// Package oneapi tests oneAPI's backend with drivers: a stand-in that records its calls, Level
+// Zero's loader without a driver, Intel's own driver with simulated cards, SYCL on a CPU, and no
+// driver. It also exchanges tensors with dpnp.
 package oneapi
 
 import (

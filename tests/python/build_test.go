@@ -1,5 +1,5 @@
-// Package python holds gen/c/dlpackgen_python against real Pythons: scripts of
-// this folder import modules in C that are built over it.
+// Package python tests gen/c/dlpackgen_python with real Pythons: scripts of this folder import
+// modules in C that are built over it.
 package python
 
 import (

@@ -191,8 +191,8 @@ func TestAttackers(t *testing.T) {
 	runs(t, python, modules(t), "attackers.py", "MALLOC_PERTURB_=165")
 }
 
-// Who outlives whom when Python ends is decided by nobody, so every order is tried:
-// none may crash or hang.
+// The order in which objects are destroyed when Python ends is not specified, so every order is
+// tried: none may crash or hang.
 func TestEndings(t *testing.T) {
 	python, dir := testtool.RequirePython(t), modules(t)
 	ways := map[string]string{

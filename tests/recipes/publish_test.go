@@ -82,8 +82,8 @@ func publish(t *testing.T, root string) string {
 	return proxy
 }
 
-// stranger is a machine that has nothing of ours: modules come from a proxy of files
-// that has this module, and from this machine's cache for those that it requires.
+// stranger is a machine without dlpackgen. Modules come from a proxy of files: this module, and its
+// requirements from the cache of this machine.
 func stranger(t *testing.T, files map[string]string) *project {
 	t.Helper()
 	testtool.Require(t, "go", "golang")

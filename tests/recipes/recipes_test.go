@@ -187,8 +187,8 @@ func TestVendoredHeader(t *testing.T) {
 	p.run(t, "gcc", "-Wall", "-Werror", "-c", "use.c")
 }
 
-// TestGoGenerate is a module of somebody else's, which finds this one by a
-// replace instead of the network.
+// TestGoGenerate has a user's module, which finds this one by a replace directive instead of the
+// network.
 func TestGoGenerate(t *testing.T) {
 	testtool.Require(t, "gcc", "gcc")
 	if testing.Short() {

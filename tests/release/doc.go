@@ -1,3 +1,3 @@
-// Package release has the tests of what tools/release makes: each package installed from files into
-// an empty environment, and used.
+// Package release tests the output of tools/release: each package is installed from files into an
+// empty environment, and used.
 package release

@@ -218,7 +218,7 @@ func TestTheWorkflowOfAProjectRunsTheWheel(t *testing.T) {
 	assert.Error(t, cmd.Run(), "a lost file fails the workflow")
 }
 
-// registry serves packed packages as npm's does. What it does not have, nobody has.
+// registry serves packed packages as npm's does, and is the only registry.
 func registry(t *testing.T, dir string) *httptest.Server {
 	t.Helper()
 	packed, err := filepath.Glob(filepath.Join(dir, "*.tgz"))

@@ -1,5 +1,6 @@
-// Package rules holds C, C++, Go and Python to the same verdict and the same numbers on every
-// tensor. It is made for its own tests: Go allows no cgo in test files.
+// Package rules tests that C, C++, Go and Python give the same verdict and the same numbers for
+// every tensor. The code that is not in test files serves these tests only: Go allows no cgo in
+// test files.
 package rules
 
 // #cgo LDFLAGS: -ldl

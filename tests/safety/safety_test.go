@@ -1,6 +1,6 @@
-// Package safety tries to make the C helpers, the C++ headers and dlpackgen_python
-// misbehave: hostile tensors, sanitizers, allocations that fail, threads, forks, and
-// Pythons that end. docs/safety.md says what was found.
+// Package safety tries to make the C helpers, the C++ headers and dlpackgen_python misbehave:
+// hostile tensors, sanitizers, allocations that fail, threads, forks, and Pythons that end.
+// docs/safety.md records the findings.
 package safety
 
 import (

@@ -122,9 +122,9 @@ func TestBetweenTwoSteps(t *testing.T) {
 	}
 }
 
-// What is lost at the end is counted by the sanitizer of leaks. Python itself loses
-// much; it is told apart by who asked for the memory. The scripts count themselves
-// what strangers have, some of which have no deleter on purpose.
+// The sanitizer of leaks counts the memory that is lost at the end. Python itself loses much, which
+// is recognized by the function that allocated it. The scripts themselves count the tensors of
+// foreign producers, some of which have no deleter on purpose.
 func TestNoMemoryIsLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds for the sanitizers, and -short was given")

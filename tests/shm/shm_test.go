@@ -1,5 +1,5 @@
-// Package shm holds the backend backends/shm between processes in C, Go and
-// Python: peers that keep the rules, peers that do not, and peers that die.
+// Package shm tests backends/shm between processes in C, Go and Python: peers that follow the
+// rules, peers that do not, and peers that die.
 package shm
 
 import (
@@ -192,7 +192,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// The kernel frees the memory of the dead, in a message that nobody took as well.
+// The kernel frees the memory of processes that died, also memory in a message that was never
+// received.
 func TestTheDeadLeaveNothingBehind(t *testing.T) {
 	assert.Equal(t, []string{"in a message 1", "left 0"}, does(t, client(t), "dying"))
 }

@@ -1,5 +1,5 @@
 // Package site tests the documentation site: its pages, their links and sizes, and what headless
-// Chromium shows of them. It judges no sentence.
+// Chromium shows of them. It does not check the text.
 package site
 
 import (

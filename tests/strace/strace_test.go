@@ -1,6 +1,6 @@
-// Package strace runs the real command while the system rejects its calls, or
-// kills it at one: what internal/tree shows with a disk of its own must hold
-// for the program as it is. It holds tests only.
+// Package strace runs the real command while the system rejects its calls, or kills it at one: the
+// results of internal/tree's tests, which use a simulated disk, must also hold for the real
+// program. It contains only tests.
 package strace
 
 import (

@@ -1,5 +1,5 @@
-// Package torch holds gen/cpp/dlpackgen_torch against a real torch: scripts of this
-// folder import the package that is built of it.
+// Package torch tests gen/cpp/dlpackgen_torch with a real torch: scripts of this folder import the
+// package that is built from it.
 package torch
 
 import (
@@ -153,7 +153,7 @@ func (to torches) devices(t *testing.T) string {
 
 var devicesOnce sync.Once
 
-// generated is where the sources lie that everybody gets.
+// generated is the folder of the committed sources.
 func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "cpp") }
 
 // unfolded copies the sources to a folder, with each part of a header as a file.
@@ -202,7 +202,7 @@ func modules(t *testing.T) (torches, string) {
 // script runs a script of this folder with the package in a folder.
 func script(to torches, dir string, env []string, args ...string) (string, error) {
 	cmd := exec.Command(to.Python, append([]string{"-W", "ignore"}, args...)...)
-	// What is freed is overwritten, so that whoever still reads it shows.
+	// Freed memory is overwritten, so that a later read of it is noticed.
 	cmd.Env = append(append(os.Environ(), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu",
 		"MALLOC_PERTURB_=165",
 		"OMP_NUM_THREADS=1"), env...)

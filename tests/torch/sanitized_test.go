@@ -62,8 +62,8 @@ func sanitized(t *testing.T, to torches) (dir string, env []string) {
 		"UBSAN_OPTIONS=halt_on_error=1"}
 }
 
-// lost gives the reports of memory that the package took and nobody has any more. What
-// Python and torch lose at their end is theirs.
+// lost returns the reports of leaks by the package. Leaks of Python and torch at their end are not
+// among them.
 func lost(log string) (all []string) {
 	for _, report := range strings.Split(log, "\n\n") {
 		if strings.Contains(report, " leak of ") && strings.Contains(report, "dlpackgen::") {

@@ -1,5 +1,5 @@
-// Package torchops holds the kernels that target torch registers against a real
-// PyTorch: scripts of this folder call them through torch.ops.
+// Package torchops tests the kernels that target torch registers with a real PyTorch: scripts of
+// this folder call them through torch.ops.
 package torchops
 
 import (

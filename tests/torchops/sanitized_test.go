@@ -69,8 +69,8 @@ func sanitizedScript(t *testing.T, number string, args ...string) (string, error
 	return string(out), err
 }
 
-// lost gives the reports of memory that the kernels' calls took and nobody has any more.
-// What Python and torch lose at their end is theirs.
+// lost returns the reports of leaks by the calls of kernels. Leaks of Python and torch at their end
+// are not among them.
 func lost(log string) (all []string) {
 	for _, report := range strings.Split(log, "\n\n") {
 		if strings.Contains(report, " leak of ") && strings.Contains(report, "dlpackgen::") {

@@ -1,5 +1,5 @@
 // Package tvmffi calls described kernels by tvm-ffi, from Python and C++, beside the module of
-// Python that is made from the same description and lies in the same library.
+// Python that is made from the same description and is in the same library.
 package tvmffi
 
 import (

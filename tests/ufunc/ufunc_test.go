@@ -1,5 +1,5 @@
 // Package ufunc calls described kernels as ufuncs of NumPy, beside the module of Python that is
-// made from the same description and lies in the same library.
+// made from the same description and is in the same library.
 package ufunc
 
 import (

@@ -153,7 +153,7 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	}
 }
 
-// A target whose relocations nobody can follow is rejected, not misread.
+// A target with unknown relocations is rejected, not misread.
 func TestATargetThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	testtool.Require(t, "clang-16", "clang-16")

@@ -1,6 +1,5 @@
-// Package wine shows that the command builds for other systems, and that under
-// wine the Windows build generates, checks and cleans, and the Go bindings
-// conform. It holds tests only.
+// Package wine shows that the command builds for other systems, and that under wine the Windows
+// build generates, checks and cleans, and the Go bindings conform. It contains only tests.
 package wine
 
 import (

@@ -1,5 +1,5 @@
-// Command module is the Python module gopy, by which the scripts in the folder
-// above see what package dlpackpy does.
+// Command module is the Python module gopy, by which the scripts in the folder above test package
+// dlpackpy.
 package main
 
 import "C"

@@ -507,7 +507,7 @@ func TestCallbacksKeepAndReturn(t *testing.T) {
 	rejected(t, second(tvmffi.NewTensor(old)), tvmffi.ErrArgument, "expected a tensor with a version")
 	same(t, old.Tensor().Raw() == nil, true)
 
-	// The function lives as long as somebody has it.
+	// The function lives as long as there is a reference to it.
 	object, err := f.Object()
 	must(t, object, err)
 	f.Release()
@@ -776,7 +776,7 @@ func TestTVM(t *testing.T) {
 	program.Release()
 }
 
-// A wheel of somebody else: xgrammar's kernel for the CPU, which it registers when it is loaded.
+// A wheel of another project: xgrammar's kernel for the CPU, which it registers when it is loaded.
 func TestForeignWheel(t *testing.T) {
 	path := os.Getenv("XGRAMMAR")
 	if path == "" {

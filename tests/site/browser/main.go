@@ -1,7 +1,7 @@
 // Command browser opens pages of the site in headless Chromium, at the width of a desk and of a
-// phone, in light and dark colours, and prints what is wrong with each, one JSON object a line. The
-// pages but the first have the first look alone, unless -all is given. It judges nothing:
-// tests/site does.
+// phone, in light and dark colours, and prints the problems of each, one JSON object per line. Only
+// the first page is opened in each look, unless -all is given. tests/site decides which problems
+// are errors.
 //
 //	browser -axe axe.min.js -screenshots FOLDER -search WORD URL...
 package main

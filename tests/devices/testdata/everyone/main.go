@@ -1,5 +1,5 @@
-// Command everyone has functions that take what any backend makes: each is compiled once, for
-// the types of package device.
+// Command everyone has functions over the types of package device, which all backends share: each
+// function is compiled once.
 package main
 
 import (

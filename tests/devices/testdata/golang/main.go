@@ -1,5 +1,5 @@
-// Command golang uses the Go package of a backend against the driver that it
-// finds, and prints what came of it.
+// Command golang uses the Go package of a backend against the driver that it finds, and prints the
+// results.
 package main
 
 import (

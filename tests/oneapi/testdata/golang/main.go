@@ -1,5 +1,5 @@
-// Command golang uses the Go package of oneAPI's backend, over what it was built for,
-// and prints what came of it.
+// Command golang uses the Go package of oneAPI's backend, over the implementation that it was built
+// for, and prints the results.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command golang sends or receives a shared tensor over the socket that is its
-// standard input, by the Go package, and prints what came of it.
+// Command golang sends or receives a shared tensor over the socket that is its standard input, by
+// the Go package, and prints the results.
 package main
 
 import (
