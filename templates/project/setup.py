@@ -46,6 +46,10 @@ def cuda():
 class Build(build_ext):
     """Compiles what is generated, and csrc/*.cu by nvcc, and links the objects and CUDA's runtime."""
 
+    def finalize_options(self):
+        super().finalize_options()
+        self.force = True  # setuptools itself does not see that the switch, a header or csrc/*.cu changed
+
     def build_extension(self, extension):
         extension.extra_objects += self.compiler.compile(
             GENERATED,

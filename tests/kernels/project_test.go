@@ -132,6 +132,20 @@ func TestAProjectWithCUDA(t *testing.T) {
 	require.Len(t, libraries, 1)
 	assert.NotContains(t, commands(t, project, []string{"nm", "-D", "--defined-only", libraries[0]}), "halve")
 	assert.Contains(t, commands(t, project, []string{"readelf", "-SW", libraries[0]}), ".nv_fatbin")
+	switched(t, python, project, libraries[0])
+}
+
+// A build in the folder of an earlier one sees that the switch was changed, as in the how-to about
+// CUDA.
+func switched(t *testing.T, python, project, library string) {
+	t.Helper()
+	for _, value := range []string{"0", "1"} {
+		t.Setenv("MYLIB_CUDA", value)
+		commands(t, project, []string{python, "-m", "pip", "--disable-pip-version-check", "install", "--no-build-isolation",
+			"--no-deps", "--no-index", "--upgrade", "--target", "site", "."})
+		sections := commands(t, project, []string{"readelf", "-SW", library})
+		assert.Equal(t, value == "1", strings.Contains(sections, ".nv_fatbin"), "MYLIB_CUDA=%s", value)
+	}
 }
 
 // nvcc finds the compiler that comes with NVIDIA's wheels.
