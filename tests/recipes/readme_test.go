@@ -1,5 +1,5 @@
-// Package recipes runs the commands of README.md, CONTRIBUTING.md, the tutorials and the how-tos, as
-// they are written there. It contains only tests.
+// Package recipes runs the commands of README.md, CONTRIBUTING.md, the tutorials and the how-tos
+// without a change. It contains only tests.
 package recipes
 
 import (
