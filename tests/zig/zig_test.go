@@ -95,7 +95,7 @@ func TestExampleIsBuilt(t *testing.T) {
 	e.generate(t)
 	out, err := e.run("build", "test", "--summary", "all")
 	require.NoError(t, err, out)
-	assert.Contains(t, out, "11 passed")
+	assert.Contains(t, out, "11/11 tests passed")
 }
 
 // mistake is a place of a template, what is wrong instead, and where that is found: by an assert of
