@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -130,8 +131,13 @@ func compared(t *testing.T, args ...string) (string, error) {
 
 func comparedWith(t *testing.T, env []string, args ...string) (string, error) {
 	t.Helper()
-	path := strings.Join(append(mistaken(t), "../onnxruntime"), ":")
-	cmd := exec.Command(testtool.RequirePython(t), append([]string{"-W", "ignore", "mistaken.py"}, args...)...)
+	return comparedBy(t, "mistaken.py", env, args...)
+}
+
+func comparedBy(t *testing.T, script string, env []string, args ...string) (string, error) {
+	t.Helper()
+	path := strings.Join(append(mistaken(t), "../onnxruntime", "."), ":")
+	cmd := exec.Command(testtool.RequirePython(t), append([]string{"-W", "ignore", script}, args...)...)
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+path, "JAX_PLATFORMS=cpu", "PYTHONDONTWRITEBYTECODE=1",
 		"CPP="+inCpp(t), "GO="+inGo(t))
 	cmd.Env = append(cmd.Env, env...)
@@ -164,6 +170,8 @@ func TestTheTableIsCompared(t *testing.T) {
 		{"error: 'ValueError: mix(): expected times > 0", "error: 'TypeError: mix(): expected times > 0", "python, condition"},
 		{"'mix(X, W, P, 2.0, 1)'", "'mix(X, W, P, 2.0, 0)'", "python, no mistake"},
 		{"'mix(X, W, P, 2.0, 102)'", "'mix(X, W, P, 2.0, 2)'", "python, status with a text"},
+		{"NumPy copies inputs that an output overlaps'", "NumPy copies inputs that an output overlaps', kept: y",
+			"ufunc, overlap"},
 		{"expected n >= 1, where n = 0'", "expected n >= 2, where n = 0'", "C++, no elements"},
 		{"expected n >= 1, where n = 0'", "expected n >= 2, where n = 0'", "Go, no elements"},
 	} {
@@ -177,6 +185,22 @@ func TestTheTableIsCompared(t *testing.T) {
 		assert.Error(t, err)
 		assert.Contains(t, out, change[2]+"\n  want ")
 		assert.Equal(t, 1, strings.Count(out, "  want "), out)
+	}
+}
+
+// The results of calls that work are compared, by each way in which a host returns them.
+func TestValuesAreCompared(t *testing.T) {
+	text, err := os.ReadFile("mistaken.py")
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(text), "+ places.flat[-1]"))
+	script := filepath.Join(t.TempDir(), "mistaken.py")
+	wrong := strings.Replace(string(text), "+ places.flat[-1]", "+ places.flat[-2]", 1)
+	require.NoError(t, os.WriteFile(script, []byte(wrong), 0o600))
+	out, err := comparedBy(t, script, nil, table, "python,ufunc,C++,Go")
+	assert.Error(t, err)
+	for host, works := range map[string]int{"python": 2, "ufunc": 6, "C++": 2, "Go": 2} {
+		all := regexp.MustCompile("(?m)^" + regexp.QuoteMeta(host) + ", .*\n  want works\n  got  a result of ")
+		assert.Len(t, all.FindAllString(out, -1), works, out)
 	}
 }
 

@@ -16,12 +16,17 @@ int fill(int8_t tiny, const DLTensor* x, DLTensor* y, void* stream) {
 #define MIX(name, type)                                                                                               \
   int name(const DLTensor* x, const DLTensor* weight, const DLTensor* places, double by, int64_t times, bool also,    \
            const DLTensor* bias, const int64_t* sizes, int64_t nsizes, const char* mode, DLTensor* y, void* stream) { \
-    (void)places, (void)also, (void)bias, (void)sizes, (void)nsizes, (void)mode, (void)stream;                        \
-    const int64_t n = weight->shape[0];                                                                               \
+    (void)nsizes, (void)stream;                                                                                       \
+    const int64_t n = weight->shape[0], last = places->shape[0] * places->shape[1] - 1;                               \
+    double more = DATA(int32_t, places)[0] + DATA(int32_t, places)[last] + (also ? 1000 : 0);                         \
+    if (sizes) more += (double)(10 * sizes[0] + 100 * sizes[1]);                                                      \
     int64_t size = 1;                                                                                                 \
     for (int32_t d = 0; d < x->ndim; d++) size *= x->shape[d];                                                        \
-    for (int64_t i = 0; i < size; i++)                                                                                \
-      DATA(type, y)[i] = DATA(type, x)[i] * DATA(type, weight)[i % n] * (type)(by * (double)times);                   \
+    for (int64_t i = 0; i < size; i++) {                                                                              \
+      double made = DATA(type, x)[i] * DATA(type, weight)[i % n] * (by * (double)times) + more;                       \
+      if (bias) made += DATA(type, bias)[i % n];                                                                      \
+      DATA(type, y)[i] = (type)(mode[0] == 'm' ? made / 2 : made);                                                    \
+    }                                                                                                                 \
     return times > 100 && times < 104 ? (int)times - 100 : 0;                                                         \
   }
 

@@ -1,5 +1,6 @@
 // Calls the kernels by the functions of C++. An error is written as "CLASS: SENTENCE".
 #include <cstdio>
+#include <cstring>
 #include <dlpackgen/storage.hpp>
 #include <kernels.hpp>
 #include <vector>
@@ -33,9 +34,15 @@ static KernelResult<Managed> mix(const mixed& call) {
                           call.also != 0, bias, list, call.mode ? call.mode : "sum");
 }
 
-extern "C" void call_mix(const mixed* call, char* text, size_t size) {
+extern "C" void call_mix(const mixed* call, void* into, size_t bytes, char* text, size_t size) {
   const auto made = mix(*call);
-  if (!made) write(made.error(), text, size);
+  if (!made) return write(made.error(), text, size);
+  const TensorView view = made->view();
+  if (view.nbytes() == static_cast<std::int64_t>(bytes)) {
+    std::memcpy(into, view.data(), bytes);
+  } else {
+    std::snprintf(text, size, "a result of %lld bytes, not %zu", static_cast<long long>(view.nbytes()), bytes);
+  }
 }
 
 extern "C" void call_fill(std::int8_t tiny, const lent* x, const lent* y, char* text, size_t size) {

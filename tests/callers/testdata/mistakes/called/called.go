@@ -40,8 +40,17 @@ func write(err error, text *C.char, size C.size_t) {
 	into[copy(into[:size-1], said)] = 0
 }
 
+// copied writes the bytes of a result.
+func copied(t dlpack.Tensor, into []byte) error {
+	if t.NBytes() != len(into) {
+		return fmt.Errorf("a result of %d bytes, not %d", t.NBytes(), len(into))
+	}
+	copy(into, unsafe.Slice((*byte)(t.Pointer()), len(into)))
+	return nil
+}
+
 //export call_mix
-func call_mix(call *C.struct_mixed, text *C.char, size C.size_t) {
+func call_mix(call *C.struct_mixed, into unsafe.Pointer, bytes C.size_t, text *C.char, size C.size_t) {
 	o := kernels.MixOptions{Also: kernels.Some(call.also != 0), Bias: tensor(call.bias)}
 	if call.mode != nil {
 		o.Mode = kernels.Some(C.GoString(call.mode))
@@ -52,7 +61,8 @@ func call_mix(call *C.struct_mixed, text *C.char, size C.size_t) {
 	made, err := kernels.MixNew(tensor(call.x), tensor(call.weight), tensor(call.places), float64(call.by),
 		int64(call.times), o)
 	if err == nil {
-		made.Release()
+		defer made.Release()
+		err = copied(made.Tensor(), unsafe.Slice((*byte)(into), int(bytes)))
 	}
 	write(err, text, size)
 }
