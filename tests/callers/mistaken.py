@@ -5,7 +5,7 @@ Usage: mistaken.py TABLE [HOST,...]
 The environment has the libraries of compiled languages: CPP, GO and COMPILED_TORCH.
 """
 
-import importlib
+import importlib.metadata
 import mmap
 import os
 import pathlib
@@ -465,16 +465,27 @@ def check_table(table):
             used.add(cell.get("own"))
     assert used - {None} == set(table["rejections"]), used ^ set(table["rejections"])
     for name, rejection in table["rejections"].items():
-        if "in" in rejection:
-            assert cited(rejection), f"{name}: {rejection['in']} does not have {rejection['text']!r}"
+        assert (":" in rejection["in"]) != rejection.get("compiled", False), f"{name}: neither a line nor compiled"
+        assert cited(rejection), f"{name}: {rejection['in']} does not have {rejection['text']!r}"
+        host = re.match(r"(\w+) v([\d.]+),", rejection["at"])
+        assert not host or importlib.metadata.version(host[1]) == host[2], f"{name}: another {host[1]} is installed"
 
 
 FORMS = ["own", "error"], ["ours", "why"], ["works"], ["works", "kept"], ["cannot"]
 
 
+def installed(pattern):
+    """A file of a host, or the library that Python itself lies in."""
+    if pattern != "python":
+        (file,) = pathlib.Path(sysconfig.get_paths()["purelib"]).glob(pattern)
+        return file
+    library = pathlib.Path(sysconfig.get_config_var("LIBDIR") or "", sysconfig.get_config_var("LDLIBRARY") or "")
+    return library if library.suffix == ".so" and library.exists() else pathlib.Path(sys.executable).resolve()
+
+
 def cited(rejection):
     pattern, _, line = rejection["in"].partition(":")
-    (file,) = pathlib.Path(sysconfig.get_paths()["purelib"]).glob(pattern)
+    file = installed(pattern)
     if line:
         return rejection["text"] in file.read_text().splitlines()[int(line) - 1]
     with open(file, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
