@@ -51,10 +51,8 @@ func library(t *testing.T) string {
 // through kernels_torch.c alone: no other source needs tables for them.
 func compile(t *testing.T, dir, library string, args ...string) {
 	t.Helper()
-	python, gcc := testtool.RequirePython(t), testtool.RequireCompiler(t, "gcc", "gcc")
-	headers, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	require.NoError(t, err)
-	all := slices.Concat(flags, []string{"-isystem", strings.TrimSpace(string(headers))})
+	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
+	all := slices.Concat(flags, []string{"-isystem", folderOf(t, "include")})
 	for _, folder := range []string{"c", "python", "kernels"} {
 		all = append(all, "-I", filepath.Join(dir, folder))
 	}

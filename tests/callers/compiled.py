@@ -121,3 +121,61 @@ def compiled(file):
         return made
 
     return call
+
+
+class Value(ctypes.Structure):
+    """A value of testdata/mistakes/tvm_ffi.cpp."""
+
+
+Value._fields_ = [
+    ("kind", ctypes.c_int32), ("number", ctypes.c_int64), ("fraction", ctypes.c_double), ("letters", ctypes.c_char_p),
+    ("items", ctypes.POINTER(Value)), ("lent", ctypes.POINTER(Lent)),
+]  # fmt: skip
+NONE, BOOL, INT, REAL, TEXT, LIST, TENSOR = range(7)
+DEFAULTS = {"also": False, "bias": None, "sizes": None, "mode": "sum"}
+
+
+def value_of(value, kept):
+    """A value, which lives as long as what it appends to a list."""
+    if value is None:
+        return Value(NONE)
+    if isinstance(value, bool):
+        return Value(BOOL, number=value)
+    if isinstance(value, int) and -(1 << 63) <= value < 1 << 63:
+        return Value(INT, number=value)
+    if isinstance(value, float):
+        return Value(REAL, fraction=value)
+    if isinstance(value, str):
+        return Value(TEXT, letters=value.encode())
+    if isinstance(value, list):
+        kept.append((Value * len(value))(*(value_of(item, kept) for item in value)))
+        return Value(LIST, number=len(value), items=kept[-1])
+    kept.append(lent_of(value))
+    return Value(TENSOR, lent=ctypes.pointer(kept[-1]))
+
+
+def positions(kernel, args, keywords):
+    """The arguments by their places, with defaults between those that a call has."""
+    names = PARAMETERS[kernel]
+    if set(keywords) - set(names[len(args) :]):
+        raise Skipped
+    values = {**DEFAULTS, **keywords}
+    count = max([len(args), *(names.index(name) + 1 for name in keywords)])
+    return [*args, *(values[name] for name in names[len(args) : count])]
+
+
+def tvm_ffi_in_cpp(file, libraries):
+    library = ctypes.CDLL(file)
+
+    def call(kernel, args, keywords):
+        kept = []
+        values = [value_of(value, kept) for value in positions(kernel, args, keywords)]
+        made = args[-1] if kernel == "fill" else np.zeros_like(args[0] if isinstance(args[0], np.ndarray) else 0.0)
+        text = ctypes.create_string_buffer(4096)
+        library.call(libraries[kernel].encode(), kernel.encode(), (Value * len(values))(*values), len(values),
+                     made.ctypes, ctypes.c_size_t(made.nbytes), text, ctypes.c_size_t(len(text)))  # fmt: skip
+        if text.value:
+            raise Reported(text.value.decode())
+        return made
+
+    return call

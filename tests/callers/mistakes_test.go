@@ -41,13 +41,7 @@ func native(t *testing.T) string {
 	return testkit.Built(t, "native", func(dir string) {
 		config := "version: 1\ndlpack: \"1.3\"\ntargets: {c: {}, kernels: {}, cpp: {}, torch: {path: cpp}, " +
 			"go: {path: go/dlpack, import: example.com/called/go/dlpack}}\nkernels:\n"
-		for _, name := range []string{"mixed", "written"} {
-			text, err := os.ReadFile("testdata/mistakes/" + name + ".yaml")
-			require.NoError(t, err)
-			_, kernels, found := strings.Cut(string(text), "\nkernels:\n")
-			require.True(t, found)
-			config += kernels
-		}
+		config += described(t, "mixed") + described(t, "written")
 		for name, text := range map[string]string{"go.mod": "module example.com/called\n\ngo 1.24\n", "native.yaml": config} {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
@@ -110,6 +104,61 @@ func inTorch(t *testing.T) string {
 	}), "operators.so")
 }
 
+// inTVMFFI builds the calls by tvm-ffi's C++, and returns the library.
+func inTVMFFI(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(testkit.Built(t, "tvmffi", func(made string) {
+		host := filepath.Join(folderOf(t, "purelib"), "tvm_ffi")
+		testkit.Run(t, testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", "-O0", "-fPIC", "-shared", "-isystem",
+			host+"/include", "testdata/mistakes/tvm_ffi.cpp", "-o", filepath.Join(made, "called.so"), "-L"+host+"/lib",
+			"-ltvm_ffi", "-Wl,-rpath,"+host+"/lib")
+	}), "called.so")
+}
+
+// kernelsInGo builds a module of Python whose kernels are written in Go, and returns the folder
+// that has it as package ingo.
+func kernelsInGo(t *testing.T) string {
+	t.Helper()
+	dir := testkit.Built(t, "ingo", func(dir string) {
+		require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/mistakes/ingo")))
+		config := "version: 1\ndlpack: \"1.3\"\nout: generated\ntargets: {c: {}, kernels: {}, go: {}, " +
+			"python: {module: ingo._kernels}, gokernels: {functions: example.com/ingo}}\nkernels:\n" +
+			described(t, "mixed") + described(t, "written")
+		config = strings.NewReplacer("    error: mix_error\n", "", "symbol: mix_{T}", "symbol: Mix",
+			"    args:\n", "    lang: go\n    args:\n").Replace(config)
+		for name, text := range map[string]string{"go.mod": "module example.com/ingo\n\ngo 1.24\n", "in.yaml": config} {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		}
+		testkit.Run(t, "go", "run", "../../cmd/dlpackgen", "generate", "--quiet", "--config", filepath.Join(dir, "in.yaml"))
+		cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", "ingo/_kernels.abi3.so", "./generated/gokernels")
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath",
+			"CGO_CFLAGS=-O1 -isystem "+folderOf(t, "include"))
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	})
+	return dir
+}
+
+// folderOf is a folder of Python, such as its headers.
+func folderOf(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command(testtool.RequirePython(t), "-c",
+		"import sysconfig; print(sysconfig.get_paths()['"+name+"'])").Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
+}
+
+// described is the text of a config's kernels.
+func described(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/mistakes/" + name + ".yaml")
+	require.NoError(t, err)
+	_, kernels, found := strings.Cut(string(text), "\nkernels:\n")
+	require.True(t, found)
+	return kernels
+}
+
 // Arrays of MLX are read, and results are MLX's; they are never written.
 func TestArraysOfMLX(t *testing.T) {
 	python := testtool.RequirePython(t)
@@ -148,9 +197,9 @@ func comparedBy(t *testing.T, script string, env []string, args ...string) (stri
 // A mistake is the same sentence through every host, except in the cells of the table that say why.
 func TestEveryMistakeThroughEveryHost(t *testing.T) {
 	need(t)
-	out, err := compared(t, table)
+	out, err := comparedWith(t, []string{"TVM_FFI_CPP=" + inTVMFFI(t), "INGO=" + kernelsInGo(t)}, table)
 	require.NoError(t, err, out)
-	assert.Contains(t, out, " mistakes through 12 hosts")
+	assert.Contains(t, out, " mistakes through 15 hosts")
 }
 
 // The operators that are compiled against libtorch have the cells of those by its C shim. Both
