@@ -156,6 +156,39 @@ func TestTwoLibraries(t *testing.T) {
 	require.NoError(t, err, out)
 }
 
+// A nil pointer is a panic if Go's handler of SIGSEGV is the last one: with tvm-ffi imported before
+// the library, or with the handler put back. If tvm-ffi is imported later, its handler ends the
+// process.
+func TestNilPointersBesideTVMFFI(t *testing.T) {
+	file, _ := built(t, "hosts")
+	if !testtool.Has(testtool.RequirePython(t), "tvm_ffi") {
+		t.Skip("needs tvm-ffi: make setup")
+	}
+	env := []string{"TVM_FFI_DISABLE_TORCH_C_DLPACK=1"} // it would import torch
+	for _, order := range []string{"before", "restored"} {
+		out, err := says(t, []string{file}, env, "signals.py", order)
+		require.NoError(t, err, out)
+		assert.Contains(t, out, "failing(): panic: runtime error: invalid memory address or nil pointer dereference, at ")
+	}
+	out, err := says(t, []string{file}, env, "signals.py", "after")
+	assert.ErrorContains(t, err, "signal: segmentation fault", out)
+	assert.NotContains(t, out, "failing(): panic")
+}
+
+// The line of tvm-ffi's source that replaces the handler, in its constructor.
+func TestTVMFFIReplacesTheHandler(t *testing.T) {
+	python := testtool.RequirePython(t)
+	if !testtool.Has(python, "tvm_ffi") {
+		t.Skip("needs tvm-ffi: make setup")
+	}
+	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])").Output()
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "tvm_ffi/src/ffi/backtrace.cc"))
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "__attribute__((constructor)) void TVMFFIInstallSignalHandler() {\n"+
+		"  // this may override already installed signal handlers\n  std::signal(SIGSEGV, TVMFFISegFaultHandler);\n")
+}
+
 // A function without the described signature does not compile, and the error names it.
 func TestSignaturesThatDrift(t *testing.T) {
 	slow(t)

@@ -41,7 +41,8 @@ FAILURES = {
     12: (RuntimeError, f"failing(): panic: panic called with nil argument, at kernels.go:{line() + 16}"),
     13: (RuntimeError, f"failing(): panic: assignment to entry in nil map, at kernels.go:{line() + 19}"),
 }
-# A nil pointer is a panic by a signal. tvm-ffi's import installs a handler that ends the process.
+# A nil pointer is a panic by a signal. tvm-ffi's import installs a handler that ends the process:
+# see signals.py.
 NIL = 6
 SHORT = "norm(): argument 'weight' (2nd): expected n = 8 in dimension 0, as in argument 'x' (1st), got 4"
 # Hosts whose exceptions are their own.
