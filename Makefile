@@ -3,8 +3,8 @@
 #               FUZZTIME=5m fuzzes longer
 # make nightly  make test, and what it leaves out: emulators, other versions of hosts, long fuzzing
 # make torches  reads the tensors of two older versions of torch, which take 12 GB
-# make hosts    runs the callers under other versions of torch, JAX, ONNX Runtime and NumPy,
-#               which take 8 GB
+# make hosts    runs the callers under other versions of torch, JAX, ONNX Runtime, NumPy and
+#               Paddle, which take 10 GB
 # make pythons  runs the tests of Python modules under newer, debug and free-threaded builds
 #               of CPython
 # make generate renders gen/ anew            make check  tells whether it must be

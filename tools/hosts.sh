@@ -21,6 +21,8 @@ onnxruntime-1.26.0 onnxruntime==1.26.0
 numpy-1.23.2 numpy==1.23.2
 numpy-1.26.4 numpy==1.26.4
 numpy-2.0.2 numpy==2.0.2
+paddle-3.0.0 paddlepaddle==3.0.0 astor==0.8.1 decorator==5.2.1
+paddle-3.2.2 paddlepaddle==3.2.2
 "
 
 if [ ! -x .venv/bin/python ]; then
@@ -55,6 +57,7 @@ torches=
 jaxes=
 onnxruntimes=
 numpys=
+paddles=
 for version in "$@"; do
 	python=$(install "$version")
 	case $version in
@@ -62,6 +65,7 @@ for version in "$@"; do
 	jax-*) jaxes="$jaxes $python" ;;
 	onnxruntime-*) onnxruntimes="$onnxruntimes $python" ;;
 	numpy-*) numpys="$numpys $python" ;;
+	paddle-*) paddles="$paddles $python" ;;
 	esac
 done
 
@@ -73,3 +77,4 @@ DLPACKGEN_TORCHES=$torches run "$torches" TestOlderTorches torchshim
 DLPACKGEN_JAXES=$jaxes run "$jaxes" TestOtherJAX jaxkernels
 DLPACKGEN_ONNXRUNTIMES=$onnxruntimes run "$onnxruntimes" TestOtherONNXRuntime onnxruntime
 DLPACKGEN_NUMPYS=$numpys run "$numpys" TestOtherNumPy ufunc
+DLPACKGEN_PADDLES=$paddles run "$paddles" TestOtherPaddle paddle

@@ -22,7 +22,10 @@ def tensor(*shape, dtype="float64", gradient=False):
 
 
 def static(function, *specs):
-    """The function as a static graph; each spec is a shape and a dtype."""
+    """The function as a static graph; each spec is a shape and a dtype. Before 3.3, Paddle's graphs have no operators
+    in Python: there, the function itself."""
+    if not hasattr(paddle.static, "register_op"):
+        return function
     spec = [paddle.static.InputSpec(shape, dtype, stop_gradient=False) for shape, dtype in specs] or None
     return paddle.jit.to_static(function, full_graph=True, input_spec=spec)
 

@@ -1,0 +1,103 @@
+package lint
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// hosts are the packages that the tests install for the target of each caller, and what else its
+// page names: versions that do not work, and those of another host.
+var hosts = []struct{ target, name, others string }{
+	{"torchshim", "torch", ""}, {"jax", "jaxlib", ""}, {"onnxruntime", "onnxruntime", ""}, {"ufunc", "numpy", ""},
+	{"paddle", "paddlepaddle", "2.6.2"}, {"tvmffi", "apache-tvm-ffi", "0.19.0 0.27.0.post1"},
+}
+
+// ran gives the versions of a package that the tests of callers install, the oldest first. PyTorch
+// 2.9 is installed for other tests: it has no C shim.
+func ran(t *testing.T, name string) (versions []string) {
+	t.Helper()
+	files, err := filepath.Glob("../requirements*.txt")
+	require.NoError(t, err)
+	pin := regexp.MustCompile(`(?m)(?:^|\s)` + name + `==(\S+)`)
+	for _, file := range append(files, "../../tools/hosts.sh") {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range pin.FindAllStringSubmatch(string(text), -1) {
+			if filepath.Base(file) != "requirements-torch-2.9.txt" {
+				versions = append(versions, m[1])
+			}
+		}
+	}
+	slices.SortFunc(versions, func(a, b string) int { return slices.Compare(numbers(a), numbers(b)) })
+	return slices.Compact(versions)
+}
+
+// numbers are those of a version, in their order.
+func numbers(version string) (all []int) {
+	for _, digits := range regexp.MustCompile(`\d+`).FindAllString(version, -1) {
+		n, _ := strconv.Atoi(digits)
+		all = append(all, n)
+	}
+	return all
+}
+
+// strays are the versions that a page names and nothing runs, and the oldest and the newest where
+// it does not name them.
+func strays(page string, versions []string, others string) (found []string) {
+	named := regexp.MustCompile(`\b\d+\.\d+\.\d+(?:\.post\d+)?\b`).FindAllString(page, -1)
+	for _, version := range named {
+		if !slices.Contains(versions, version) && !slices.Contains(strings.Fields(others), version) {
+			found = append(found, version+" is not run")
+		}
+	}
+	for _, version := range []string{versions[0], versions[len(versions)-1]} {
+		if !slices.Contains(named, version) {
+			found = append(found, version+" is run, and not named")
+		}
+	}
+	return found
+}
+
+// row gives the oldest and the newest version of a target's row in the table of hosts.
+func row(t *testing.T, table, target string) [2]string {
+	t.Helper()
+	const oldest, newest = `\| (?:jaxlib )?([^ ,|]+)(?:, [^|]+)? `, `\| (?:jaxlib )?(\S+) \|$`
+	m := regexp.MustCompile("(?m)^\\| [^|]+ \\| `" + target + "` " + oldest + newest).FindStringSubmatch(table)
+	require.NotNil(t, m, "docs/callers/index.md has no row of %s", target)
+	return [2]string{m[1], m[2]}
+}
+
+// The table of docs/callers/index.md has the oldest and the newest version of each host that the
+// tests install, and the page of each target names both, and none that is not run.
+func TestTheTableOfHostsHasWhatIsRun(t *testing.T) {
+	index, err := os.ReadFile("../../docs/callers/index.md")
+	require.NoError(t, err)
+	for _, host := range hosts {
+		versions := ran(t, host.name)
+		newest := versions[len(versions)-1]
+		assert.Equal(t, [2]string{versions[0], newest}, row(t, string(index), host.target), host.target)
+		page, err := os.ReadFile("../../docs/callers/" + host.target + ".md")
+		require.NoError(t, err)
+		assert.Empty(t, strays(string(page), versions, host.others), "docs/callers/%s.md", host.target)
+	}
+	compiled := ran(t, "torch")
+	assert.Equal(t, compiled[len(compiled)-1], row(t, string(index), "torch")[1])
+	assert.Contains(t, string(index), "| TVM | `tvmffi` | 0.19.0, in the [legacy form](tvmffi.md#tvm) | "+
+		ran(t, "apache-tvm")[0]+" |\n")
+	assert.Contains(t, ran(t, "xtc-tvm-python-bindings")[0], "0.19.0.")
+}
+
+func TestStrayVersionsAreFound(t *testing.T) {
+	versions := []string{"1.2.0", "1.10.3"}
+	assert.Empty(t, strays("1.2.0 to 1.10.3, but not 1.1.9", versions, "1.1.9"))
+	assert.Equal(t, []string{"1.1.9 is not run", "1.10.3 is run, and not named"}, strays("1.2.0 and 1.1.9", versions, ""))
+	assert.Equal(t, -1, slices.Compare(numbers("1.9.2"), numbers("1.10.0")))
+}
