@@ -307,6 +307,37 @@ def test_gradients_inside_shard_map():
     close(first(x, y), 2 * (x + jnp.tile(y, 4)))
 
 
+def test_pmap():
+    """JAX 0.10 makes pmap of jit and shard_map, which is its successor."""
+    x = XS[:4]
+    close(jax.pmap(kernels.rms_norm, in_axes=(0, None))(x, W), rms_norm(x, W))
+    total = lambda x, w: jax.lax.psum(loss(kernels.rms_norm)(x, w), "i")  # noqa: E731
+    close(jax.pmap(total, "i", in_axes=(0, None))(x, W), jnp.tile(loss(rms_norm)(x, W), 4))
+    got = jax.pmap(jax.grad(loss(kernels.rms_norm), (0, 1)), in_axes=(0, None))(x, W)
+    close(got, jax.vmap(jax.grad(loss(rms_norm), (0, 1)), (0, None))(x, W))
+    ours, theirs = floats(4, 3), floats(4, 3)
+    pairs = jax.pmap(kernels.update, in_axes=(0, 0), donate_argnums=1)(ours, theirs)
+    close(pairs[0], jax.vmap(kernels.update)(ours, floats(4, 3))[0])
+
+
+def traits(symbol):
+    """What XLA reads of a handler that is registered: the major and minor version, and the traits."""
+    metadata = (ctypes.c_uint64 * 5)(40)
+    extension = (ctypes.c_uint64 * 4)(32, 1, 0, ctypes.addressof(metadata))  # 1: of metadata
+    frame = (ctypes.c_uint64 * 32)(ctypes.sizeof(ctypes.c_uint64 * 32), ctypes.addressof(extension))
+    handler = getattr(ctypes.CDLL(_kernels.__file__), symbol)
+    handler.restype = ctypes.c_void_p
+    assert handler(frame) is None
+    return metadata[3] & 0xFFFFFFFF, metadata[3] >> 32, metadata[4] & 0xFFFFFFFF
+
+
+def test_traits():
+    """graphs is the trait of command buffers. XLA for CUDA alone uses it: nothing of it is seen on the CPU."""
+    assert traits("dlpackgen_jax_cuda_placed") == (0, 1, 1)
+    assert traits("dlpackgen_jax_cpu_placed") == (0, 1, 0)
+    assert traits("dlpackgen_jax_cpu_rms_norm") == (0, 1, 0)
+
+
 def test_sharded_arrays():
     x = jax.device_put(XS, NamedSharding(MESH, P("i")))
     close(jax.jit(kernels.rms_norm)(x, W), rms_norm(XS, W))
