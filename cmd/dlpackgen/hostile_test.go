@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 	source "github.com/dlpackgen/dlpackgen/spec"
 )
 
@@ -74,9 +75,7 @@ func replaceValues(t *testing.T, src []byte, config string, stride int) (taken i
 
 // TestHostileFilesAreCheap bounds what a file of a few megabytes can cost.
 func TestHostileFilesAreCheap(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes ten seconds; internal/yaml tests the same files in two")
-	}
+	tier.OnlyNightly(t)
 	const maxBytes, maxTime = 300 << 20, 20 * time.Second
 	tests := map[string]string{
 		"one long line":     "version: 1\nout: " + strings.Repeat("x", 4<<20-100),

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // fragments are inserted by mutations: what YAML, Go, C or a file system treats specially.
@@ -91,9 +93,11 @@ func seeds(t *testing.T) [][]byte {
 // TestConfigMutants runs vet on damaged configs and generate on those that vet
 // accepts. Neither panics, hangs or ends with an undocumented exit code.
 func TestConfigMutants(t *testing.T) {
-	count := 1500
+	count := 500
 	if testing.Short() {
 		count = 200
+	} else if tier.IsNightly() {
+		count = 5000
 	}
 	random := rand.New(rand.NewPCG(1, 11))
 	all, dir, valid := seeds(t), t.TempDir(), 0

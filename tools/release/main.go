@@ -16,7 +16,7 @@ func main() {
 	out := flag.String("out", "bin/release", "the `FOLDER` to write to, which is emptied first")
 	root := flag.String("root", ".", "the `FOLDER` of the checkout")
 	only := flag.String("platforms", strings.Join(names(platforms), ","), "the platforms, separated by commas")
-	quick := flag.Bool("quick", false, "compress wheels fast, for tests: they are a twentieth larger")
+	quick := flag.Bool("quick", false, "build and compress fast, for tests: wheels are a fifth larger")
 	proxy := flag.String("proxy", "", "a `FOLDER` to write the module to, as a module proxy serves it, for tests")
 	flag.Parse()
 	if err := run(*root, *out, *proxy, strings.Split(*only, ","), *quick); err != nil {

@@ -30,7 +30,7 @@ type release struct {
 	env     []string  // of the go command
 	digest  string    // what dlpackgen version prints
 	tool    string    // the program that makes man pages, completions and headers
-	quick   bool      // wheels are compressed fast
+	quick   bool      // builds and compresses fast
 }
 
 // prepare publishes the checked-out commit as a module to a proxy of files, and builds the tool of
