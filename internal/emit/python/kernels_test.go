@@ -61,13 +61,13 @@ def f(x: SupportsDLPack, n: int, deep: bool, sizes: Sequence[int], `+head+`out: 
 // The texts that conditions allow are the type of an argument, where each call must meet them.
 func TestTheStubListsTexts(t *testing.T) {
 	for where, want := range map[string]string{
-		`s in "a"|"b"`:                          `s: Literal["a", "b"] = "a"`,
-		`s in "a"|"b'c\\"|"d" and n > 1`:        `s: Literal["a", "b'c\\", "d"] = "a"`,
-		`n > 1 and s in "b"|"a" and s in "a"`:   `s: Literal["a"] = "a"`,
-		`s in "a"|"b" or n > 1`:                 `s: str = "a"`,
-		`n in 1|2`:                              `s: str = "a"`,
-		`s in "a" and t in "b" or s in "b"`:     `s: str = "a"`,
-		`t in "x"|"y" and s in "a" and t in ""`: `s: Literal["a"] = "a", t: str | None = None`,
+		`s in "a"|"b"`:                        `s: Literal["a", "b"] = "a"`,
+		`s in "a"|"b'c\\"|"d" and n > 1`:      `s: Literal["a", "b'c\\", "d"] = "a"`,
+		`n > 1 and s in "b"|"a" and s in "a"`: `s: Literal["a"] = "a"`,
+		`s in "a"|"b" or n > 1`:               `s: str = "a"`,
+		`n in 1|2`:                            `s: str = "a"`,
+		`s in "a" and t in "b" or s in "b"`:   `s: str = "a"`,
+		`t in "x"|"y" and s in "a"`:           `s: Literal["a"] = "a", t: Literal["x", "y"] | None = None`,
 	} {
 		text := "f:\n  args: {x: \"int8[n]\", s: str = \"a\", t: \"str? = None\"}\n  where:\n    - " + where + "\n"
 		texts, err := emittest.Emitted(t, Target, text, map[string]string{"module": "m"})
