@@ -1,7 +1,7 @@
 // Command browser opens pages of the site in headless Chromium, at the width of a desk and of a
 // phone, in light and dark colours, and prints the problems of each, one JSON object per line. Only
-// the first page is opened in each look, unless -all is given. tests/site decides which problems
-// are errors.
+// the first page is opened in each look, and without scripts, unless -all is given. tests/site
+// decides which problems are errors.
 //
 //	browser -axe axe.min.js -screenshots FOLDER -search WORD URL...
 package main
@@ -48,25 +48,42 @@ func run(o options, urls []string) error {
 	}
 	out := json.NewEncoder(os.Stdout)
 	for i, url := range urls {
-		for n, look := range looks {
-			if i > 0 && n > 0 && !o.all {
-				continue
-			}
-			v, err := look.visit(ctx, url, string(axe), o.screenshots)
-			if err != nil {
-				return err
-			}
-			if i == 0 && look.name == "desk" {
-				if v.Found, err = searched(ctx, url, o.search); err != nil {
-					return err
-				}
-			}
+		seen, err := o.see(ctx, url, string(axe), i == 0)
+		if err != nil {
+			return err
+		}
+		for _, v := range seen {
 			if err := out.Encode(v); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// see visits a page in the first look. The first page is seen in all of them, and searched.
+func (o options) see(ctx context.Context, url, axe string, isFirst bool) (seen []*visit, err error) {
+	wanted := looks[:1]
+	if isFirst || o.all {
+		wanted = looks
+	}
+	for _, look := range wanted {
+		v, err := look.visit(ctx, url, axe, o.screenshots)
+		if err != nil {
+			return nil, err
+		}
+		seen = append(seen, v)
+	}
+	if isFirst {
+		if seen[0].Found, err = searched(ctx, url, o.search); err != nil {
+			return nil, err
+		}
+	}
+	if isFirst || o.all {
+		v, err := read(ctx, url, o.screenshots)
+		return append(seen, v), err
+	}
+	return seen, nil
 }
 
 // start begins a browser; root has no sandbox.

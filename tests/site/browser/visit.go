@@ -35,6 +35,8 @@ type visit struct {
 	Overflow   int      // pixels by which the page is wider than its window
 	Stops      int      // different elements that the Tab key reaches, of the first 40
 	Found      int      // results of the search, where one was made
+	Text       int      // characters of the article that are seen, where scripts are off
+	Links      int      // links of the navigation that are seen, where scripts are off
 	Picture    string
 }
 
@@ -64,6 +66,33 @@ func (l look) visit(ctx context.Context, url, axe, folder string) (*visit, error
 		if m.IsException() || m.Type == "error" {
 			v.Console = append(v.Console, m.String())
 		}
+	}
+	return v, nil
+}
+
+// scriptless is the look of a page in a browser that runs no scripts.
+const scriptless = "no-scripts"
+
+// read opens a page without scripts, and measures what can be read of it.
+func read(ctx context.Context, url, folder string) (*visit, error) {
+	tab, cancel := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
+	defer cancel()
+	v := &visit{URL: url, Look: scriptless, Picture: filepath.Join(folder, pictureName(url, scriptless))}
+	off := emulation.SetScriptExecutionDisabledParams{Value: true}
+	err := chromedp.Do(tab,
+		chromedp.EmulateViewport(1280, 900),
+		chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, off)
+			return err
+		}),
+		chromedp.Navigate(url),
+		v.photograph(),
+		into(&v.Text, chromedp.Evaluate[int](`document.querySelector("article").innerText.length`)),
+		into(&v.Links, chromedp.Evaluate[int](
+			`[...document.querySelectorAll("nav a")].filter(a => a.checkVisibility()).length`)),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("%s (%s): %w", url, scriptless, err)
 	}
 	return v, nil
 }
