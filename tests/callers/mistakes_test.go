@@ -257,9 +257,9 @@ func TestValuesAreCompared(t *testing.T) {
 func TestCitationsAreRead(t *testing.T) {
 	need(t)
 	for _, change := range [][3]string{
-		{"function_schema.h:138", "function_schema.h:137", "torch types: "},
-		{"'Cannot export readonly array'", "'Cannot import readonly array'", "numpy read-only: "},
-		{"'got multiple values for argument'}", "'got several values for argument'}", "python keywords: "},
+		{"function_schema.h:138", "function_schema.h:137", "torch types:"},
+		{"'Cannot export readonly array'", "'Cannot import readonly array'", "numpy read-only:"},
+		{"'got multiple values for argument'}", "'got several values for argument'}", "python keywords:"},
 		{"compiled: true, text: 'not in range", "text: 'not in range", "onnxruntime inputs: neither a line nor compiled"},
 		{"numpy v2.4.6, numpy/_core/src/multiarray/dlpack.c:457", "numpy v2.4, numpy/_core/src/multiarray/dlpack.c:457",
 			"numpy read-only: another numpy is installed"},
