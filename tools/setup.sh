@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the tests need and this machine lacks: Debian packages
 # (tests/packages.txt) when root, and Python packages (tests/requirements.txt,
-# tests/requirements-frameworks.txt) into .venv, the linter of the suite into .cache/bin, and
+# tests/requirements-frameworks.txt) into .venv, the linter of the suite into .cache/bin, the crates of a test, and
 # tests/requirements-oneapi.txt, -tvm.txt, -legacytvm.txt, -zig.txt, -docs.txt and -ci.txt into
 # .cache/oneapi, .cache/tvm and so on. A part that cannot be had is reported and left out; the
 # tests that need it then skip and say so.
@@ -138,6 +138,15 @@ install_linter() {
 	fi
 }
 
+# The crates of a test, into Cargo's own cache; the test builds offline.
+fetch_crates() {
+	crate=tests/tvmffi/testdata/rust/Cargo.toml
+	if [ -f $crate ] && command -v cargo >/dev/null; then
+		cargo fetch --quiet --locked --manifest-path $crate ||
+			say "the crate tvm-ffi could not be fetched: the test that needs it skips"
+	fi
+}
+
 if command -v dpkg-query >/dev/null; then
 	install_packages
 else
@@ -146,6 +155,7 @@ fi
 install_python
 install_frameworks
 install_linter
+fetch_crates
 # The libraries of MKL and TBB are others than those of the frameworks.
 install_apart oneapi "SYCL and dpnp" 8000000
 install_apart tvm TVM 2000000

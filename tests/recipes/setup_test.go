@@ -128,6 +128,17 @@ func TestSetUpInstallsFrameworksWhereThereIsRoom(t *testing.T) {
 	assert.NoFileExists(t, installed, "so the next run tries again")
 }
 
+func TestSetUpFetchesCrates(t *testing.T) {
+	p := newMachine(t, "1000")
+	p.command(t, "bin/cargo", `echo "cargo $*" >>log`)
+	p.write(t, "tests/tvmffi/testdata/rust/Cargo.toml", "[package]\n")
+	_, done := p.setUp(t)
+	assert.Equal(t, "cargo fetch --quiet --locked --manifest-path tests/tvmffi/testdata/rust/Cargo.toml\n", done)
+	p.command(t, "bin/cargo", "exit 1")
+	said, _ := p.setUp(t)
+	assert.Contains(t, said, "the crate tvm-ffi could not be fetched: the test that needs it skips")
+}
+
 func TestSetUpInstallsApart(t *testing.T) {
 	p := newMachine(t, "1000")
 	const required, installed = "tests/requirements-zig.txt", ".cache/zig/installed.txt"
