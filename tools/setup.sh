@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs what the tests need and this machine lacks: Debian packages
-# (tests/packages.txt) when root, and Python packages (tests/requirements.txt,
-# tests/requirements-frameworks.txt) into .venv, the linter of the suite into .cache/bin, the crates of a test, and
-# tests/requirements-oneapi.txt, -tvm.txt, -legacytvm.txt, -zig.txt, -docs.txt and -ci.txt into
-# .cache/oneapi, .cache/tvm and so on. A part that cannot be had is reported and left out; the
-# tests that need it then skip and say so.
+# Installs what the tests need and this machine lacks: Debian packages (tests/packages.txt) when
+# root, Python packages (tests/requirements.txt, tests/requirements-frameworks.txt) into .venv, the
+# linter of the suite into .cache/bin, the crates of a test, and tests/requirements-oneapi.txt,
+# -tvm.txt, -legacytvm.txt, -zig.txt, -docs.txt and -ci.txt into .cache/oneapi, .cache/tvm and so
+# on. A part that cannot be had is reported and left out; the tests that need it then skip and say
+# so.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
