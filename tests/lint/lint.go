@@ -104,10 +104,11 @@ func Rules() []Rule {
 	}
 }
 
-// The patterns are spelled so that they do not match themselves.
+// The patterns are spelled so that they do not match themselves. Cargo's locks name the index of
+// crates in the one way that Cargo reads.
 var (
 	machinePath = regexp.MustCompile(`(?:^|[\s"'=(` + "`" + `])/(?:work|farm|root|home|tmp)/`)
-	registry    = regexp.MustCompile(`--(?:extra-)?index-url|GOPROXY=[h]|npm_config_regis[t]ry|pypi\.(?:org|python)|pythonhosted\.|proxy\.golang\.|deb\.debian\.|registry\.npm|crates\.io`)
+	registry    = regexp.MustCompile(`--(?:extra-)?index-url|GOPROXY=[h]|npm_config_regis[t]ry|pypi\.(?:org|python)|pythonhosted\.|proxy\.golang\.|deb\.debian\.|registry\.npm|crates\.io(?:[^-]|$)`)
 	unfinished  = regexp.MustCompile(`\b(?:TO[D]O|FIX[M]E|XX[X]|HA[C]K)\b`)
 )
 

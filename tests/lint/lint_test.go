@@ -89,8 +89,9 @@ var broken = map[string]struct{ bad, good []files }{
 	},
 	"no package registry by address": {
 		bad: []files{{"a.sh": "pip install --index" + "-url x"}, {"Makefile": "GOPROXY=" + "https://x"},
-			{"a.md": "https://py" + "pi.org/x"}},
-		good: []files{{"a.sh": "pip install -r requirements.txt"}},
+			{"a.md": "https://py" + "pi.org/x"}, {"a.md": "https://crates" + ".io/x"}},
+		good: []files{{"a.sh": "pip install -r requirements.txt"},
+			{"Cargo.lock": "source = \"registry+https://github.com/rust-lang/crates.io-index\""}},
 	},
 	"nothing left unfinished": {
 		bad:  []files{{"a.c": "/* TO" + "DO: more */"}, {"a.md": "FIX" + "ME"}},
