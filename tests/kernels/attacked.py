@@ -276,7 +276,15 @@ def tensor_of(array):
 
 
 class Text(ctypes.Structure):
-    _fields_ = [("text", ctypes.c_char_p), ("size", ctypes.c_size_t), ("length", ctypes.c_size_t)]
+    """struct dlpackgen_message; what is not given is zero."""
+
+    _fields_ = [
+        ("text", ctypes.c_char_p),
+        ("size", ctypes.c_size_t),
+        ("length", ctypes.c_size_t),
+        ("argument", ctypes.c_char_p),
+        ("item", ctypes.c_int64),
+    ]
 
 
 def said_by_c(*arrays):
