@@ -151,7 +151,11 @@ DLPACKGEN_ORT int dlpackgen_ort_integers(const dlpackgen_ort_api* api, const voi
                                          const struct dlpackgen_site* at, struct dlpackgen_ort_value* value,
                                          struct dlpackgen_message* message) {
   size_t count = 0, reals = 0;
-  if (!dlpackgen_ort_count(api, info, at->argument, &count, &reals) || reals) return -1;
+  if (!dlpackgen_ort_count(api, info, at->argument, &count, &reals)) return -1;
+  if (reals) {
+    message->item = 1;
+    return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "expected int, got float");
+  }
   const int status = dlpackgen_ort_room(value, count, sizeof(int64_t), at, message);
   if (status) return status;
   if (!dlpackgen_ort_worked(api, api->KernelInfoGetAttributeArray_int64(info, at->argument, value->block, &count)))
