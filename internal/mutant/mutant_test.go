@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -136,4 +137,37 @@ func TestOnceKeepsLineBreaks(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, "if a:\n    c\n", string(text))
+}
+
+// limitSource prints the CPU time that the process may take.
+const limitSource = `#include <stdio.h>
+#include <sys/resource.h>
+
+int main(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_CPU, &limit)) return 1;
+  printf("%ld", limit.rlim_cur == RLIM_INFINITY ? 0 : (long)limit.rlim_cur);
+  return 0;
+}
+`
+
+// A mutant may loop for ever, which would stop all tests.
+func TestTheTimeOfMutantsIsLimited(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs Linux: the limit is set there alone")
+	}
+	for _, compiler := range []string{testtool.Require(t, "gcc", "gcc"), testtool.Require(t, "g++", "g++")} {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "x.c"), []byte(limitSource), 0o600))
+		written := Write(t, dir, []Mutant{{"x.c", "return 1;", "return 2;"}})
+		program := filepath.Join(dir, "x")
+		args := append([]string{"-o", program, filepath.Join(dir, "x.c")}, written.Flags...)
+		out, err := exec.Command(compiler, args...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		before := said(t, program, 0)
+		assert.Equal(t, "120", said(t, program, 1))
+		t.Setenv(Limited, "1")
+		assert.Equal(t, before, said(t, program, 1), "what has a limit keeps it")
+		require.NoError(t, os.Unsetenv(Limited))
+	}
 }
