@@ -34,8 +34,8 @@ func Env(number int) string { return Variable + "=" + strconv.Itoa(number) }
 
 // chooser is what sources with mutants include. A constructor reads the environment, so that no
 // thread writes what another reads. C includes no header here: a source may define first what it
-// wants of it. A process with a mutant, which may loop for ever, has two minutes of CPU time, unless
-// what started it has set a limit.
+// wants of it. A process with a mutant, which may loop for ever, has two minutes of CPU time,
+// unless what started it has set a limit.
 const chooser = `#ifndef DLPACKGEN_MUTANT_H_
 #define DLPACKGEN_MUTANT_H_
 #ifdef __cplusplus
