@@ -54,7 +54,6 @@ def run(number, script, seconds, output):
     try:
         limit(seconds)
         os.environ["DLPACKGEN_MUTANT"] = number
-        os.environ["DLPACKGEN_LIMITED"] = "1"
         sys.stdout = sys.stderr = open(output.fileno(), "w", closefd=False)
         for stream in 1, 2:
             os.dup2(output.fileno(), stream)

@@ -19,9 +19,6 @@ import (
 // Variable is what a process finds the number of its mutant in.
 const Variable = "DLPACKGEN_MUTANT"
 
-// Limited is set for a process whose time is limited already.
-const Limited = "DLPACKGEN_LIMITED"
-
 // Header is the file that sources with mutants must include first, which a compiler's flags can do.
 const Header = "dlpackgen_mutant.h"
 
@@ -34,8 +31,8 @@ func Env(number int) string { return Variable + "=" + strconv.Itoa(number) }
 
 // chooser is what sources with mutants include. A constructor reads the environment, so that no
 // thread writes what another reads. C includes no header here: a source may define first what it
-// wants of it. A process with a mutant, which may loop for ever, has two minutes of CPU time,
-// unless what started it has set a limit.
+// wants of it. A process with a mutant, which may never end, has two minutes of CPU time, unless it
+// has a limit already.
 const chooser = `#ifndef DLPACKGEN_MUTANT_H_
 #define DLPACKGEN_MUTANT_H_
 #ifdef __cplusplus
@@ -47,18 +44,27 @@ int atoi(const char *);
 static int dlpackgen_chosen;
 #if defined(__linux__) && defined(__LP64__)
 #ifdef __cplusplus
-extern "C"
+extern "C" {
 #endif
-int dlpackgen_limit(int, const unsigned long *) __asm__("setrlimit");
-#define DLPACKGEN_LIMIT_CPU(seconds) \
-	do { const unsigned long limits[2] = {seconds, seconds}; dlpackgen_limit(0, limits); } while (0)
+int dlpackgen_get_limit(int, unsigned long *) __asm__("getrlimit");
+int dlpackgen_set_limit(int, const unsigned long *) __asm__("setrlimit");
+#ifdef __cplusplus
+}
+#endif
+static void dlpackgen_limit_time(void) {
+	const int time = 0; /* RLIMIT_CPU */
+	unsigned long limits[2];
+	if (dlpackgen_get_limit(time, limits) || limits[0] != -1UL) return;
+	limits[0] = limits[1] = 120;
+	dlpackgen_set_limit(time, limits);
+}
 #else
-#define DLPACKGEN_LIMIT_CPU(seconds) ((void)0)
+static void dlpackgen_limit_time(void) {}
 #endif
 __attribute__((constructor)) static void dlpackgen_choose(void) {
 	const char *const name = getenv("` + Variable + `");
 	dlpackgen_chosen = name ? atoi(name) : 0;
-	if (dlpackgen_chosen > 0 && !getenv("` + Limited + `")) DLPACKGEN_LIMIT_CPU(120);
+	if (dlpackgen_chosen > 0) dlpackgen_limit_time();
 }
 #ifdef __cplusplus
 constexpr bool dlpackgen_mutant(int number) noexcept {
