@@ -14,13 +14,24 @@ import (
 // GoFile is the file of a package of Go that tells its sources which mutant the process has.
 const GoFile = "dlpackgen_mutant.go"
 
+// goChooser limits the time of a process with a mutant as chooser does, on Linux.
 const goChooser = `
 import (
 	"os"
 	"strconv"
+	"syscall"
 )
 
 var dlpackgen_chosen, _ = strconv.Atoi(os.Getenv("` + Variable + `"))
+
+func init() {
+	const time = 0 // RLIMIT_CPU
+	var limit syscall.Rlimit
+	if dlpackgen_chosen > 0 && syscall.Getrlimit(time, &limit) == nil && limit.Cur == 1<<64-1 {
+		limit.Cur, limit.Max = 120, 120
+		_ = syscall.Setrlimit(time, &limit)
+	}
+}
 
 func dlpackgen_mutant(number int) bool { return dlpackgen_chosen == number }
 `

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -93,6 +94,40 @@ func TestOneBuildHasAllMutantsOfGo(t *testing.T) {
 			assert.Equal(t, alone, said(t, all, i+1), "%v", goMutants[i])
 		}
 	}
+}
+
+const goLimitSource = `package main
+
+import (
+	"fmt"
+	"syscall"
+)
+
+func main() {
+	var limit syscall.Rlimit
+	_ = syscall.Getrlimit(0, &limit)
+	fmt.Print(limit.Cur)
+}
+`
+
+// A mutant of Go may never end either.
+func TestTheTimeOfMutantsOfGoIsLimited(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs Linux: the limit is set there alone")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"main.go": goLimitSource, "go.mod": "module example.org/x\n\ngo 1.24\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	require.Empty(t, Write(t, dir, []Mutant{{"main.go", "fmt.Print(limit.Cur)", "fmt.Print(1)"}}).Apart)
+	cmd := exec.Command(testtool.Require(t, "go", "golang"), "build", "-trimpath", "-o", "x", ".")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	program := filepath.Join(dir, "x")
+	assert.Equal(t, "18446744073709551615", said(t, program, 0))
+	assert.Equal(t, "120", said(t, program, 2))
+	assert.Equal(t, "20", said(t, testtool.Require(t, "prlimit", "util-linux"), 2, "--cpu=20", program))
 }
 
 func TestATextOfGoMustStandOnceAsItIs(t *testing.T) {
