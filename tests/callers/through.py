@@ -34,6 +34,12 @@ def called(function, args, keywords):
     return args[-1] if made is None else made
 
 
+def over(convert, mix, fill):
+    """A host whose functions take what convert makes of an array."""
+    functions = {"mix": mix, "fill": fill}
+    return lambda kernel, args, keywords: called(functions[kernel], arrays(convert, args), arrays(convert, keywords))
+
+
 def library_of(package):
     return importlib.import_module(package + "._kernels").__file__
 
@@ -92,24 +98,14 @@ def torch():
     from written import kernels_torch as written
 
     mixed.register(), written.register()
-    functions = {"mix": torch.ops.mixed.mix, "fill": torch.ops.written.fill}
-
-    def call(kernel, args, keywords):
-        return called(functions[kernel], arrays(torch_of, args), arrays(torch_of, keywords))
-
-    return call
+    return over(torch_of, torch.ops.mixed.mix, torch.ops.written.fill)
 
 
 def compiled_torch():
     import torch
 
     torch.ops.load_library(os.environ["COMPILED_TORCH"])
-    functions = {"mix": torch.ops.mixed.mix, "fill": torch.ops.written.fill}
-
-    def call(kernel, args, keywords):
-        return called(functions[kernel], arrays(torch_of, args), arrays(torch_of, keywords))
-
-    return call
+    return over(torch_of, torch.ops.mixed.mix, torch.ops.written.fill)
 
 
 def paddle_of(value):
@@ -130,12 +126,7 @@ def paddle():
     from mixed import kernels_paddle as mixed
     from written import kernels_paddle as written
 
-    functions = {"mix": mixed.mix, "fill": written.fill}
-
-    def call(kernel, args, keywords):
-        return called(functions[kernel], arrays(paddle_of, args), arrays(paddle_of, keywords))
-
-    return call
+    return over(paddle_of, mixed.mix, written.fill)
 
 
 def ran(paddle, program, fed, made):
@@ -327,12 +318,7 @@ def ufunc():
     from mixed import kernels_ufunc as mixed
     from written import kernels_ufunc as written
 
-    functions = {"mix": mixed.mix, "fill": written.fill}
-
-    def call(kernel, args, keywords):
-        return called(functions[kernel], list(map(numpy_of, args)), {k: numpy_of(v) for k, v in keywords.items()})
-
-    return call
+    return over(numpy_of, mixed.mix, written.fill)
 
 
 def cpp():
@@ -348,12 +334,7 @@ def go_kernels():
     sys.path.insert(0, os.environ["INGO"])
     from ingo import _kernels
 
-    functions = {"mix": _kernels.mix, "fill": _kernels.fill}
-
-    def call(kernel, args, keywords):
-        return called(functions[kernel], [numpy_of(v) for v in args], {k: numpy_of(v) for k, v in keywords.items()})
-
-    return call
+    return over(numpy_of, _kernels.mix, _kernels.fill)
 
 
 HOSTS = {
