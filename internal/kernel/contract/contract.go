@@ -282,11 +282,9 @@ func (k *Kernel) Texts(name string) (allowed []notation.Value) {
 			}
 		case c.Op != "in" || c.Left.Op != notation.Symbol || c.Left.Name != name:
 		case !limited:
-			limited, allowed = true, slices.Clone(c.In)
+			limited, allowed = true, c.In
 		default:
-			allowed = slices.DeleteFunc(allowed, func(v notation.Value) bool {
-				return !slices.ContainsFunc(c.In, func(other notation.Value) bool { return other.Text == v.Text })
-			})
+			allowed = common(allowed, c.In)
 		}
 	}
 	for _, c := range k.Where {

@@ -279,15 +279,20 @@ func (s *source) narrow(c *notation.Cond, met map[string][]notation.Value) {
 	}
 	before, known := met[c.Left.Name]
 	if !known {
-		met[c.Left.Name] = slices.Clone(c.In)
+		met[c.Left.Name] = c.In
 		return
 	}
-	met[c.Left.Name] = slices.DeleteFunc(before, func(v notation.Value) bool {
-		return !slices.ContainsFunc(c.In, func(other notation.Value) bool { return other.String() == v.String() })
-	})
+	met[c.Left.Name] = common(before, c.In)
 	if len(met[c.Left.Name]) == 0 {
 		s.at.ErrorfAt(c.At, "invalid-condition", "write a value that the conditions before it allow, or remove it",
 			"no %s meets %s and the conditions before it", c.Left.Name, cut(c.String()))
-		met[c.Left.Name] = slices.Clone(c.In)
+		met[c.Left.Name] = c.In
 	}
+}
+
+// common keeps of some values those that are among others, too.
+func common(some, others []notation.Value) []notation.Value {
+	return slices.DeleteFunc(slices.Clone(some), func(v notation.Value) bool {
+		return !slices.ContainsFunc(others, func(other notation.Value) bool { return other.String() == v.String() })
+	})
 }
