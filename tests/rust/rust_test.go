@@ -13,59 +13,38 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// crate is a copy of the example, and the programs that make its bindings and build it.
-type crate struct{ dir, cargo, dlpackgen string }
+// crate is a copy of the example, and the program that builds it.
+type crate struct {
+	testkit.Example
+	cargo string
+}
 
 func newCrate(t *testing.T) crate {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("compiles a crate for some seconds, and -short was given")
 	}
-	c := crate{dir: t.TempDir(), cargo: testtool.Require(t, "cargo", "cargo-web")}
-	require.NoError(t, os.CopyFS(c.dir, os.DirFS("../../examples/rust")))
-	for _, made := range []string{"target", "src/dlpack", "dlpackgen.lock"} { // where the example was tried by hand
-		require.NoError(t, os.RemoveAll(filepath.Join(c.dir, filepath.FromSlash(made))))
-	}
-	c.dlpackgen = filepath.Join(t.TempDir(), "dlpackgen")
-	out, err := exec.Command("go", "build", "-o", c.dlpackgen, "../../cmd/dlpackgen").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return c
+	cargo := testtool.Require(t, "cargo", "cargo-web")
+	return crate{testkit.NewExample(t, "../../examples/rust", "target", "src/dlpack", "dlpackgen.lock"), cargo}
 }
 
 // run runs a verb of cargo; nothing is fetched, since the crate has no dependency.
 func (c crate) run(verb ...string) (string, error) {
 	cmd := exec.Command(c.cargo, append(verb, "--offline", "--quiet")...)
-	cmd.Dir = c.dir
+	cmd.Dir = c.Dir
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
-// change replaces one place of a file of the example.
-func (c crate) change(t *testing.T, file, old, replacement string) {
-	t.Helper()
-	name := filepath.Join(c.dir, filepath.FromSlash(file))
-	text, err := os.ReadFile(name)
-	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(text), old), "%s: %s", file, old)
-	require.NoError(t, os.WriteFile(name, []byte(strings.Replace(string(text), old, replacement, 1)), 0o600))
-}
-
-func (c crate) generate(t *testing.T) {
-	t.Helper()
-	cmd := exec.Command(c.dlpackgen, "generate", "--quiet")
-	cmd.Dir = c.dir
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-}
-
 func TestCrateIsTested(t *testing.T) {
 	c := newCrate(t)
-	c.generate(t)
+	c.Generate(t)
 	offsets := golden(t)
-	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "tests", "golden.rs"), []byte(offsets), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(c.Dir, "tests", "golden.rs"), []byte(offsets), 0o600))
 	out, err := c.run("test")
 	require.NoError(t, err, out)
 	assert.Contains(t, out, "test result: ok. 5 passed")
@@ -120,12 +99,11 @@ func TestMistakesInTemplatesAreFound(t *testing.T) {
 			"another_major_version_is_released_and_not_read"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.change(t, m.file, m.old, m.replacement)
-			c.generate(t)
+			defer c.Change(t, m.file, m.old, m.replacement)()
+			c.Generate(t)
 			out, err := c.run("test", "--test", "tensor")
 			require.Error(t, err)
 			assert.Contains(t, out, m.finding)
-			c.change(t, m.file, m.replacement, m.old)
 		})
 	}
 }

@@ -140,7 +140,7 @@ func newReleases(t *testing.T) example {
 		config += fmt.Sprintf("  %s: {templates: templates, path: src/%s, dlpack: %q}\n", name, name, release)
 	}
 	e.write(t, "dlpackgen.yaml", config)
-	e.generate(t)
+	e.Generate(t)
 	return e
 }
 

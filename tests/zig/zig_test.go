@@ -5,18 +5,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// example is a copy of the example, and the programs that make its bindings and build it.
-type example struct{ dir, zig, cache, dlpackgen string }
+// example is a copy of the example, and the compiler that builds it.
+type example struct {
+	testkit.Example
+	zig, cache string
+}
 
 func newExample(t *testing.T) example {
 	t.Helper()
@@ -24,27 +27,22 @@ func newExample(t *testing.T) example {
 		t.Skip("compiles the example for some seconds, and -short was given")
 	}
 	apart := filepath.Join(golden.Root(t), ".cache", "zig")
-	e := example{dir: t.TempDir(), zig: filepath.Join(apart, "bin", "python-zig"), cache: filepath.Join(apart, "cache")}
+	e := example{zig: filepath.Join(apart, "bin", "python-zig"), cache: filepath.Join(apart, "cache")}
 	if _, err := exec.LookPath(e.zig); err != nil {
 		t.Skip("needs the wheel of tests/requirements-zig.txt: make setup")
 	}
-	require.NoError(t, os.CopyFS(e.dir, os.DirFS("../../examples/zig")))
-	for _, made := range []string{".zig-cache", "src/dlpack", "src/legacy", "include", "dlpackgen.lock"} {
-		require.NoError(t, os.RemoveAll(filepath.Join(e.dir, filepath.FromSlash(made)))) // it was tried by hand
-	}
-	e.dlpackgen = filepath.Join(t.TempDir(), "dlpackgen")
-	out, err := exec.Command("go", "build", "-o", e.dlpackgen, "../../cmd/dlpackgen").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	e.Example = testkit.NewExample(t, "../../examples/zig", ".zig-cache", "src/dlpack", "src/legacy", "include",
+		"dlpackgen.lock")
 	return e
 }
 
-// run runs a verb of Zig. What it builds of its own libraries is kept beside the compiler, since
-// each run would build them again.
+// run runs a verb of Zig. The libraries of Zig that it builds are kept beside the compiler,
+// since each run would build them again.
 func (e example) run(args ...string) (string, error) {
 	cmd := exec.Command(e.zig, args...)
-	cmd.Dir = e.dir
+	cmd.Dir = e.Dir
 	cmd.Env = append(os.Environ(), "ZIG_GLOBAL_CACHE_DIR="+e.cache,
-		"ZIG_LOCAL_CACHE_DIR="+filepath.Join(e.dir, ".zig-cache"))
+		"ZIG_LOCAL_CACHE_DIR="+filepath.Join(e.Dir, ".zig-cache"))
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -57,30 +55,12 @@ func (e example) test() (string, error) {
 
 func (e example) write(t *testing.T, name, text string) {
 	t.Helper()
-	require.NoError(t, os.WriteFile(filepath.Join(e.dir, filepath.FromSlash(name)), []byte(text), 0o600))
-}
-
-// change replaces one place of a file of the example, and gives what puts the file back.
-func (e example) change(t *testing.T, file, old, replacement string) (undo func()) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(e.dir, filepath.FromSlash(file)))
-	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(text), old), "%s: %s", file, old)
-	e.write(t, file, strings.Replace(string(text), old, replacement, 1))
-	return func() { e.write(t, file, string(text)) }
-}
-
-func (e example) generate(t *testing.T) {
-	t.Helper()
-	cmd := exec.Command(e.dlpackgen, "generate", "--quiet")
-	cmd.Dir = e.dir
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	require.NoError(t, os.WriteFile(filepath.Join(e.Dir, filepath.FromSlash(name)), []byte(text), 0o600))
 }
 
 func TestExampleIsTested(t *testing.T) {
 	e := newExample(t)
-	e.generate(t)
+	e.Generate(t)
 	out, err := e.test()
 	require.NoError(t, err, out)
 	assert.Contains(t, out, "All 11 tests passed.")
@@ -92,7 +72,7 @@ func TestExampleIsTested(t *testing.T) {
 func TestExampleIsBuilt(t *testing.T) {
 	tier.OnlyNightly(t)
 	e := newExample(t)
-	e.generate(t)
+	e.Generate(t)
 	out, err := e.run("build", "test", "--summary", "all")
 	require.NoError(t, err, out)
 	assert.Contains(t, out, "11/11 tests passed")
@@ -156,7 +136,8 @@ var moreMistakes = map[string]mistake{
 		"product *% @max(extent, 1)", "in test.a failed allocation leaks nothing"},
 	"a tensor that is null": {"owned.zig", "raw orelse return error.NullTensor", "raw.?",
 		"in test.another major version is released and not read"},
-	"a deleter that is null": {"owned.zig", "if (managed.deleter) |deleter| deleter(managed);", "managed.deleter.?(managed);",
+	"a deleter that is null": {"owned.zig", "if (managed.deleter) |deleter| deleter(managed);",
+		"managed.deleter.?(managed);",
 		"in test.a tensor without a deleter is not released"},
 	"data that are null": {"view.zig", "tensor.data orelse return error.NullData", "tensor.data.?",
 		"in test.what the host cannot read is an error"},
@@ -175,8 +156,8 @@ func findMistakes(t *testing.T, all map[string]mistake) {
 	e := newExample(t)
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
-			defer e.change(t, "templates/"+m.file, m.old, m.replacement)()
-			e.generate(t)
+			defer e.Change(t, "templates/"+m.file, m.old, m.replacement)()
+			e.Generate(t)
 			out, err := e.test()
 			require.Error(t, err)
 			assert.Contains(t, out, m.finding)

@@ -1,0 +1,47 @@
+package testkit
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
+)
+
+// Example is a copy of an example of this repository, and the command that makes its bindings.
+type Example struct{ Dir, dlpackgen string }
+
+// NewExample copies an example without the files and folders that were made in it by hand.
+func NewExample(t testing.TB, folder string, made ...string) Example {
+	t.Helper()
+	e := Example{Dir: t.TempDir(), dlpackgen: filepath.Join(t.TempDir(), "dlpackgen")}
+	require.NoError(t, os.CopyFS(e.Dir, os.DirFS(folder)))
+	for _, name := range made {
+		require.NoError(t, os.RemoveAll(e.path(name)))
+	}
+	Run(t, "go", "build", "-o", e.dlpackgen, "github.com/dlpackgen/dlpackgen/cmd/dlpackgen")
+	return e
+}
+
+func (e Example) path(name string) string { return filepath.Join(e.Dir, filepath.FromSlash(name)) }
+
+// Generate makes the bindings.
+func (e Example) Generate(t testing.TB) {
+	t.Helper()
+	cmd := exec.Command(e.dlpackgen, "generate", "--quiet")
+	cmd.Dir = e.Dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// Change replaces a text that stands once in a file, and gives what puts the file back.
+func (e Example) Change(t testing.TB, file, old, fresh string) (undo func()) {
+	t.Helper()
+	text, err := os.ReadFile(e.path(file))
+	require.NoError(t, err)
+	mutant.OnceIn(t, e.path(file), old, fresh)
+	return func() { require.NoError(t, os.WriteFile(e.path(file), text, 0o600)) }
+}
