@@ -33,5 +33,6 @@ func TestAFolderThatMayNotBeWrittenToIsNamed(t *testing.T) {
 	failed := notCreated("made", denied)
 	assert.Equal(t, "cannot write made to the folder "+here+": permission denied", failed.Error())
 	assert.NotEmpty(t, failed.findings[0].Hint)
-	assert.ErrorContains(t, notCreated("made", &fs.PathError{Op: "open", Path: "made", Err: syscall.ENOSPC}), "open made: ")
+	full := &fs.PathError{Op: "open", Path: "made", Err: syscall.ENOSPC}
+	assert.ErrorContains(t, notCreated("made", full), "open made: ")
 }

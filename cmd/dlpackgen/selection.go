@@ -153,8 +153,8 @@ func (s *selection) readConfig() (string, []byte, error) {
 		}
 	}
 	if s.out == "" {
-		return "", nil, cannot("no-config", configAbove()+"write one with `dlpackgen init`, or say where files go: --out DIR",
-			"there is no %s here, and no --out", config.File)
+		hint := configAbove() + "write one with `dlpackgen init`, or say where files go: --out DIR"
+		return "", nil, cannot("no-config", hint, "there is no %s here, and no --out", config.File)
 	}
 	return "", nil, nil
 }

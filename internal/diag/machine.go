@@ -63,7 +63,8 @@ func GitHub(findings []Diagnostic) string {
 		if d.Hint != "" {
 			text += "\nhint: " + d.Hint
 		}
-		fmt.Fprintf(&b, "::%s %s::%s\n", gitHubCommand(d.Severity), gitHubProperties(d), gitHubData.Replace(visibleLines(text)))
+		fmt.Fprintf(&b, "::%s %s::%s\n", gitHubCommand(d.Severity), gitHubProperties(d),
+			gitHubData.Replace(visibleLines(text)))
 	}
 	return b.String()
 }

@@ -74,7 +74,8 @@ func TestGitHubEscapesEachSignOfAProperty(t *testing.T) {
 // A runner shows a log with its colours.
 func TestGitHubShowsControlCharactersEscaped(t *testing.T) {
 	d := Diagnostic{Code: "c", Pos: Pos{File: "f\x1b[2Jg"}, Text: "a\x1b[31m\nb\x07", Hint: "\x1bc"}
-	assert.Equal(t, `::error file=f\u001b[2Jg,title=c::a\u001b[31m%0Ab\u0007%0Ahint: \u001bc`+"\n", GitHub([]Diagnostic{d}))
+	assert.Equal(t, `::error file=f\u001b[2Jg,title=c::a\u001b[31m%0Ab\u0007%0Ahint: \u001bc`+"\n",
+		GitHub([]Diagnostic{d}))
 }
 
 func TestGitHubGivesOneLinePerFinding(t *testing.T) {

@@ -41,9 +41,9 @@ const (
 )
 
 // library lists the functions that the headers of C11 and POSIX declare, with those of the GNU
-// library, which a compiler of C++ sees by default, and those that the GNU library exports: a
-// library that Python loads would call the one of the process in place of its own. Tests compare it
-// with the headers and with the library.
+// library, which a compiler of C++ sees by default, and those that the GNU library exports. A
+// library that Python loads and that defines one of these would call the GNU library's. Tests
+// compare the list with the headers and with the library.
 //
 //go:embed library.txt
 var library string

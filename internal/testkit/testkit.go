@@ -1,6 +1,6 @@
-// Package testkit is what the tests of backends share: programs that are built once,
-// steps that they are given and the lines that come of them, and sources with one
-// place changed. It is for tests only.
+// Package testkit is what the tests of several packages share: programs that are built once, the
+// steps that these are given and the lines that they print, sources with one place changed, and
+// copies of examples. It is for tests only.
 package testkit
 
 import (

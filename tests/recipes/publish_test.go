@@ -82,9 +82,9 @@ func publish(t *testing.T, root string) string {
 	return proxy
 }
 
-// stranger is a machine without dlpackgen. Modules come from a proxy of files: this module, and its
-// requirements from the cache of this machine.
-func stranger(t *testing.T, files map[string]string) *project {
+// freshMachine is a machine without dlpackgen. Modules come from a proxy of files: this module, and
+// its requirements from the cache of this machine.
+func freshMachine(t *testing.T, files map[string]string) *project {
 	t.Helper()
 	testtool.Require(t, "go", "golang")
 	root := golden.Root(t)
@@ -136,7 +136,7 @@ func TestTheModuleIsPublished(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the published module: left to make test")
 	}
-	p := stranger(t, map[string]string{
+	p := freshMachine(t, map[string]string{
 		"tensors/dlpackgen.yaml": howTo(t, "go-generate.md", "yaml go-config"),
 		"tensors/generate.go": "// Package tensors takes tensors.\npackage tensors\n\n" +
 			howTo(t, "go-generate.md", "go generate"),

@@ -15,7 +15,8 @@ func (v *kernelView) viewPython(k *contract.Kernel) {
 	if k.Namespace != "" {
 		v.Target = k.Namespace + "." + k.Name
 	}
-	v.Signature, v.Doc = strings.Join(emit.PythonArguments(k), ", "), traced.Document(k, true, "jax.errors.JaxRuntimeError")
+	v.Signature = strings.Join(emit.PythonArguments(k), ", ")
+	v.Doc = traced.Document(k, true, "jax.errors.JaxRuntimeError")
 	v.Described = append(v.Described, "target="+traced.Quoted(v.Target)+",", "handlers={"+v.handlers()+"},",
 		"batch="+traced.Quoted(batching(k))+",")
 	v.Described = append(append(v.Described, traced.Described("jax", k)...), traced.Backward(k)...)

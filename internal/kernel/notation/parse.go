@@ -393,8 +393,8 @@ func (p *parser) unquote(t token) string {
 		p.fail(t.at+1+i, "remove it", "a text holds no NUL, which would end it in C")
 	}
 	if i := strings.IndexFunc(body, hidden); i >= 0 {
-		p.fail(t.at+1+i, "remove it, or write \\n or \\t", "a text must not contain characters that do not show, such as %+q",
-			[]rune(body[i:])[0])
+		p.fail(t.at+1+i, "remove it, or write \\n or \\t",
+			"a text must not contain characters that do not show, such as %+q", []rune(body[i:])[0])
 	}
 	return out.String()
 }
