@@ -138,6 +138,16 @@ install_linter() {
 	fi
 }
 
+# The modules of Go, so that no later step has to reach for them: a registry that fails once is
+# asked again.
+fetch_modules() {
+	command -v go >/dev/null || return
+	for module in . tools/release; do
+		(cd $module && { go mod download || go mod download || go mod download; }) >/dev/null 2>&1 ||
+			say "the Go modules of $module could not be downloaded"
+	done
+}
+
 # The crates of a test, into Cargo's own cache; the test builds offline.
 fetch_crates() {
 	crate=tests/tvmffi/testdata/rust/Cargo.toml
@@ -154,6 +164,7 @@ else
 fi
 install_python
 install_frameworks
+fetch_modules
 install_linter
 fetch_crates
 # The libraries of MKL and TBB are others than those of the frameworks.

@@ -116,7 +116,8 @@ func (r *testReader) endPackage(e event) {
 	results := r.results(e.Package)
 	isFailed := func(x result) bool { return x.Outcome == failed }
 	if e.Action == "fail" && !slices.ContainsFunc(results, isFailed) {
-		results = append(results, result{Name: e.Package + r.unfinished(e.Package), Outcome: failed})
+		results = append(results, result{Name: e.Package + r.unfinished(e.Package), Outcome: failed,
+			Said: r.aside(e)})
 	}
 	r.tally.add(results...)
 	if slices.ContainsFunc(results, isFailed) {
@@ -148,7 +149,7 @@ func (r *testReader) results(pkg string) []result {
 		name := short(pkg) + "." + t.name
 		switch {
 		case t.ended == "fail" && !failedBelow[t.name]:
-			out = append(out, result{Name: name, Outcome: failed})
+			out = append(out, result{Name: name, Outcome: failed, Said: t.said()})
 		case t.parent:
 		case t.ended == "pass":
 			out = append(out, result{Name: name, Outcome: passed})
@@ -198,11 +199,21 @@ func (r *testReader) unfinished(pkg string) string {
 func (r *testReader) printFailure(e event) {
 	for _, t := range r.sorted(e.Package) {
 		if t.ended != "pass" && t.ended != "skip" {
-			said := slices.DeleteFunc(t.output, func(line string) bool { return strings.HasPrefix(line, "=== ") })
-			fmt.Fprint(r.out, strings.Join(said, ""))
+			fmt.Fprint(r.out, t.said())
 		}
 	}
-	fmt.Fprint(r.out, strings.Join(r.builds[e.FailedBuild], ""), strings.Join(r.loose[e.Package], ""))
+	fmt.Fprint(r.out, r.aside(e))
+}
+
+// aside is what a package printed outside its tests: its build, and a crash.
+func (r *testReader) aside(e event) string {
+	return strings.Join(r.builds[e.FailedBuild], "") + strings.Join(r.loose[e.Package], "")
+}
+
+// said is what a test printed, without the marks of the go command.
+func (t *run) said() string {
+	marked := func(line string) bool { return strings.HasPrefix(line, "=== ") }
+	return strings.Join(slices.DeleteFunc(slices.Clone(t.output), marked), "")
 }
 
 // atLine is how the testing package marks the start of a log entry:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -157,6 +158,49 @@ func TestStepsSettle(t *testing.T) {
 			assert.Equal(t, test.want, s.tally.results[0].Outcome)
 		})
 	}
+}
+
+// Where a log's end alone is kept, it says why the run failed.
+func TestTheReportEndsWithWhatFailedChecksPrinted(t *testing.T) {
+	s := &suite{out: io.Discard}
+	s.silent("gofmt", "sh", "-c", "seq 100 120")
+	s.command("go vet", "dlpackgen-no-such-command")
+	s.command("fine", "echo", "not shown")
+	reader := newTestReader(io.Discard, &s.tally)
+	require.NoError(t, reader.read(strings.NewReader(strings.Join([]string{
+		`{"Action":"run","Package":"p","Test":"TestA"}`,
+		`{"Action":"output","Package":"p","Test":"TestA","Output":"=== RUN   TestA\n"}`,
+		`{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:7: 1 is not 2\n"}`,
+		`{"Action":"fail","Package":"p","Test":"TestA"}`, `{"Action":"fail","Package":"p"}`,
+		`{"Action":"build-output","ImportPath":"q","Output":"q.go:3: undefined\n"}`,
+		`{"Action":"fail","Package":"q","FailedBuild":"q"}`}, "\n"))))
+	var report bytes.Buffer
+	s.tally.report(&report)
+	said := report.String()
+	assert.True(t, strings.HasPrefix(said, "failed:\n  gofmt\n      106\n"), said)
+	assert.Contains(t, said, "      120\n  go vet\n      exec: \"dlpackgen-no-such-command\": executable file not found")
+	assert.Contains(t, said, "  p.TestA\n          a_test.go:7: 1 is not 2\n  q\n      q.go:3: undefined\n")
+	assert.True(t, strings.HasSuffix(said, "\n1 passed, 4 failed, 0 skipped\n"), said)
+}
+
+// Python packages in .venv and .cache may come with Go sources of any style.
+func TestGofmtLooksAtOurFilesAlone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write := func(path, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	look := func() result {
+		s := &suite{out: io.Discard}
+		s.gofmt()
+		require.Len(t, s.tally.results, 1)
+		return s.tally.results[0]
+	}
+	write("fine.go", "package x\n")
+	write(".cache/theirs.go", "package  x\n")
+	assert.Equal(t, result{Name: "gofmt", Outcome: passed}, look())
+	write("x/ours.go", "package  x\n")
+	assert.Equal(t, result{Name: "gofmt", Outcome: failed, Said: "x/ours.go\n\n"}, look())
 }
 
 func TestGoals(t *testing.T) {

@@ -32,7 +32,7 @@ type suite struct {
 }
 
 func (s *suite) run() {
-	s.silent("gofmt", "gofmt", "-l", ".")
+	s.gofmt()
 	s.command("go vet", "go", "vet", "./...")
 	if s.tier != tier.Quick { // a module of its own, which ./... leaves out
 		s.command("go vet of tools/release", "go", "-C", "tools/release", "vet", ".")
@@ -50,10 +50,29 @@ func (s *suite) run() {
 
 func (s *suite) say(format string, args ...any) { fmt.Fprintf(s.out, "== "+format+"\n", args...) }
 
+// gofmt leaves out what is installed in folders whose names start with a dot, as ./... does.
+func (s *suite) gofmt() {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		s.settle("gofmt", false, err.Error())
+		return
+	}
+	argv := []string{"gofmt", "-l"}
+	for _, entry := range entries {
+		name := entry.Name()
+		if !strings.HasPrefix(name, ".") && (entry.IsDir() || strings.HasSuffix(name, ".go")) {
+			argv = append(argv, name)
+		}
+	}
+	s.silent("gofmt", argv...)
+}
+
 // command is one check that passes when the command does.
 func (s *suite) command(name string, argv ...string) {
 	s.say("%s", strings.Join(argv, " "))
-	s.settle(name, s.execute(s.out, argv...) == nil)
+	var printed bytes.Buffer
+	err := s.execute(io.MultiWriter(s.out, &printed), argv...)
+	s.settle(name, err == nil, printed.String(), because(err))
 }
 
 // silent is one check that passes when the command does and prints nothing.
@@ -61,15 +80,24 @@ func (s *suite) silent(name string, argv ...string) {
 	s.say("%s", strings.Join(argv, " "))
 	var printed bytes.Buffer
 	err := s.execute(io.MultiWriter(s.out, &printed), argv...)
-	s.settle(name, err == nil && printed.Len() == 0)
+	s.settle(name, err == nil && printed.Len() == 0, printed.String(), because(err))
 }
 
-func (s *suite) settle(name string, good bool) {
-	outcome := failed
-	if good {
-		outcome = passed
+// because is the error of a command that could not run, or ended with a status other than 0.
+func because(err error) string {
+	if err == nil {
+		return ""
 	}
-	s.tally.add(result{Name: name, Outcome: outcome})
+	return err.Error()
+}
+
+// settle notes how a check ended, and what it printed if it failed.
+func (s *suite) settle(name string, good bool, printed ...string) {
+	r := result{Name: name, Outcome: passed}
+	if !good {
+		r.Outcome, r.Said = failed, strings.Join(printed, "\n")
+	}
+	s.tally.add(r)
 }
 
 func (s *suite) execute(out io.Writer, argv ...string) error {
@@ -81,7 +109,7 @@ func (s *suite) execute(out io.Writer, argv ...string) error {
 // staticcheck is built once into .cache; where it cannot be had, the check is
 // skipped rather than failed, since the tree is not to blame.
 func (s *suite) staticcheck() {
-	s.say("staticcheck (%s)", staticcheck)
+	s.say("go install %s", staticcheck)
 	bin, err := filepath.Abs(".cache/bin")
 	if err == nil {
 		cmd := exec.Command("go", "install", staticcheck)
@@ -94,7 +122,7 @@ func (s *suite) staticcheck() {
 			Reason: "needs " + staticcheck + " from the module proxy: " + err.Error()})
 		return
 	}
-	s.settle("staticcheck", s.execute(s.out, filepath.Join(bin, "staticcheck"), "./...") == nil)
+	s.command("staticcheck", filepath.Join(bin, "staticcheck"), "./...")
 }
 
 // goTest runs every Go test of the tier, which is every test there is: what other languages prove
@@ -159,12 +187,12 @@ type fuzzTarget struct{ Package, Name string }
 func (s *suite) fuzz() {
 	rows, err := tier.Packages()
 	if err != nil {
-		s.settle("list the fuzz targets", false)
+		s.settle("list the fuzz targets", false, err.Error())
 		return
 	}
 	programs, err := os.MkdirTemp("", "dlpackgen-fuzz")
 	if err != nil {
-		s.settle("a folder for the fuzz targets", false)
+		s.settle("a folder for the fuzz targets", false, err.Error())
 		return
 	}
 	defer os.RemoveAll(programs)
@@ -176,7 +204,7 @@ func (s *suite) fuzz() {
 		if !good {
 			fmt.Fprint(s.out, log.String())
 		}
-		s.settle("fuzzing "+strings.TrimPrefix(t.Package, "./")+"."+t.Name, good)
+		s.settle("fuzzing "+strings.TrimPrefix(t.Package, "./")+"."+t.Name, good, log.String())
 	}
 }
 

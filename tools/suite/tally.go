@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // outcome is how one check or test ended.
@@ -16,11 +17,15 @@ const (
 	skipped
 )
 
+// linesOfFailure is how much of what a failed check printed is said again at the end.
+const linesOfFailure = 15
+
 // result is one check or test that ran or was skipped.
 type result struct {
 	Name    string
 	Outcome outcome
 	Reason  string // why it was skipped
+	Said    string // what it printed, if it failed
 }
 
 // tally collects results; the zero value is ready to use.
@@ -53,11 +58,23 @@ func (t *tally) report(w io.Writer) {
 	}
 	for _, r := range t.results {
 		if r.Outcome == failed {
-			fmt.Fprintf(w, "  %s\n", r.Name)
+			fmt.Fprintf(w, "  %s\n%s", r.Name, ending(r.Said))
 		}
 	}
 	t.reportSkips(w)
 	fmt.Fprintf(w, "%d passed, %d failed, %d skipped\n", t.count(passed), t.count(failed), t.count(skipped))
+}
+
+// ending gives the last lines of what a failed check printed, indented. A CI that shows the end of
+// a log alone then shows why it failed.
+func ending(said string) string {
+	lines := strings.FieldsFunc(said, func(r rune) bool { return r == '\n' })
+	lines = lines[max(0, len(lines)-linesOfFailure):]
+	out := ""
+	for _, line := range lines {
+		out += "      " + line + "\n"
+	}
+	return out
 }
 
 // reportSkips lists each reason once, the most frequent first, with the tests
