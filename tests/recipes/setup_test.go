@@ -139,6 +139,19 @@ func TestSetUpFetchesCrates(t *testing.T) {
 	assert.Contains(t, said, "the crate tvm-ffi could not be fetched: the test that needs it skips")
 }
 
+func TestSetUpDownloadsGoModulesAndAsksARegistryThatFailsAgain(t *testing.T) {
+	p := newMachine(t, "1000")
+	p.write(t, "tools/release/go.mod", "module x\n")
+	p.command(t, "bin/go", `[ "$1" = mod ] || exit 0; echo "go $* in ${PWD##*/}" >>"$LOG"; [ "$(wc -l <"$LOG")" -ne 1 ]`)
+	p.env = append(p.env, "LOG="+p.path("log"))
+	said, done := p.setUp(t)
+	assert.NotContains(t, said, "could not be downloaded")
+	assert.Regexp(t, `^(go mod download in .*\n){2}go mod download in release\n$`, done)
+	p.command(t, "bin/go", "exit 1")
+	said, _ = p.setUp(t)
+	assert.Contains(t, said, "the Go modules of tools/release could not be downloaded")
+}
+
 func TestSetUpInstallsApart(t *testing.T) {
 	p := newMachine(t, "1000")
 	const required, installed = "tests/requirements-zig.txt", ".cache/zig/installed.txt"
