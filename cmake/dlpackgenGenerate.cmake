@@ -90,7 +90,8 @@ macro(_dlpackgen_library)
   add_library(${arg_TARGET} INTERFACE)
   add_dependencies(${arg_TARGET} ${arg_TARGET}_generate)
   target_include_directories(${arg_TARGET} INTERFACE ${DLPACKGEN_INCLUDE_DIRECTORIES})
-  # Unrun: no test of this project has MSVC. Its C is C89 without /std, and its __cplusplus is 199711.
+  # Unrun: no test of this project has MSVC. Its C is C89 without /std, and its __cplusplus is
+  # 199711.
   target_compile_options(${arg_TARGET} INTERFACE
     "$<$<COMPILE_LANG_AND_ID:C,MSVC>:/std:c11>" "$<$<COMPILE_LANG_AND_ID:CXX,MSVC>:/Zc:__cplusplus>")
   if(DLPACKGEN_HEADERS MATCHES "/([a-z0-9_]*)dlpackgen/abi_check\\.h")

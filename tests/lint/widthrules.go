@@ -22,17 +22,26 @@ var (
 	hashComment  = regexp.MustCompile(`^\s*#`)
 	directive    = regexp.MustCompile(`^\s*(//go:|//export |#cgo |#!|// want )`)
 	literal      = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`")
-	hashed       = []string{".py", ".sh", ""} // Makefile has no extension
+	yamlLiteral  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'`)
+	rustLiteral  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) // an apostrophe begins a lifetime too
 )
 
-// wideLines finds lines that are wider than the limit. A table's row, a line with an address, a
-// directive, output in a block of text, and a line that only its longest string makes wide cannot be
-// wrapped.
+// slashed are the kinds of source whose comments begin with a slash. Those of all others begin with
+// a hash.
+var slashed = []string{".go", ".h", ".hpp", ".c", ".cc", ".cpp", ".cu", ".rs", ".zig", ".zon", ".js", ".ts", ".css",
+	".mod", ".json", ".tmpl"}
+
+// unwrapped are the kinds of file whose lines cannot be wrapped: pictures, what tools write, and
+// tables and scripts that have one entry in each line.
+var unwrapped = []string{".svg", ".lock", ".sum", ".txt", ".txtar"}
+
+// wideLines finds lines that are wider than the limit, in every file that is written by hand. A
+// table's row, a line with an address, a directive, output in a block of text, and a line that only
+// its longest string makes wide cannot be wrapped.
 func wideLines(tree []File) []string {
 	var found []string
 	for _, f := range tree {
-		if !f.isProse() && !slices.Contains(handWritten, path.Ext(f.Path)) && path.Base(f.Path) != "Makefile" ||
-			f.isGenerated() || f.isMeasured() {
+		if f.isGenerated() || f.isMeasured() || f.isUnwrapped() {
 			continue
 		}
 		raw, n := false, 0
@@ -72,19 +81,48 @@ func (f File) limit(line string) int {
 		}
 		return maxProse
 	}
+	if f.wrapsAtCommas() && strings.Contains(f.literal().ReplaceAllString(strings.TrimSpace(line), ""), ", ") {
+		return maxCode
+	}
 	longest := 0
-	for _, s := range literal.FindAllString(strings.ReplaceAll(line, `"""`, ""), -1) {
+	for _, s := range f.literal().FindAllString(strings.ReplaceAll(line, `"""`, ""), -1) {
 		longest = max(longest, utf8.RuneCountInString(s))
 	}
 	return max(maxCode, maxCode+longest-len(`""`))
 }
 
 func (f File) isComment(line string) bool {
-	if slices.Contains(hashed, path.Ext(strings.TrimSuffix(f.Path, ".tmpl"))) {
-		return hashComment.MatchString(line)
+	if slices.Contains(slashed, f.kind()) {
+		return slashComment.MatchString(line) && !codeBehind.MatchString(line)
 	}
-	return slashComment.MatchString(line) && !codeBehind.MatchString(line)
+	return hashComment.MatchString(line)
 }
+
+// literal matches a string of the file's language.
+func (f File) literal() *regexp.Regexp {
+	switch {
+	case f.isYAML():
+		return yamlLiteral
+	case f.kind() == ".rs":
+		return rustLiteral
+	}
+	return literal
+}
+
+// kind gives the extension of the file, or of what a template of it makes.
+func (f File) kind() string {
+	for _, template := range []string{".tmpl", ".in"} {
+		if made := strings.TrimSuffix(f.Path, template); made != f.Path && path.Ext(made) != "" {
+			return path.Ext(made)
+		}
+	}
+	return path.Ext(f.Path)
+}
+
+func (f File) isYAML() bool { return f.kind() == ".yaml" || f.kind() == ".yml" }
+
+// wrapsAtCommas holds for data: a string in a list or a mapping can take a line of its own.
+func (f File) wrapsAtCommas() bool { return f.isYAML() || f.kind() == ".json" }
 
 // isProse holds for Markdown.
 func (f File) isProse() bool { return path.Ext(f.Path) == ".md" }
@@ -95,4 +133,12 @@ func (f File) isGoText() bool { return path.Ext(f.Path) == ".go" }
 // isMeasured holds for facts that a compiler or a foreign header gave.
 func (f File) isMeasured() bool {
 	return strings.Contains(f.Path, "/testdata/facts/") || strings.Contains(f.Path, "/testdata/darwin")
+}
+
+// isUnwrapped holds for the licences too, for inputs that a fuzzer found, and for the schema that
+// the command prints.
+func (f File) isUnwrapped() bool {
+	return slices.Contains(unwrapped, path.Ext(f.Path)) && path.Base(f.Path) != "CMakeLists.txt" ||
+		strings.HasPrefix(f.Path, "LICENSE") || strings.Contains(f.Path, "/testdata/fuzz/") ||
+		f.Path == "docs/schema/config.json"
 }
