@@ -1,8 +1,6 @@
 package lint
 
 import (
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -52,96 +50,4 @@ func diskReads(tree []File) []string {
 		return f.within(strings.TrimSuffix(emitters, "/")) && slices.Contains([]string{"os", "io/ioutil",
 			"path/filepath", "syscall"}, name)
 	})
-}
-
-// included is a line that includes a file, in C and C++.
-var included = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]+(["<])([^">\n]+)[">]`)
-
-// includeFolders are the folders of templates by what stands before the names of their outputs.
-var includeFolders = map[string]string{"dlpackgen/": "templates/cpp/", "dlpackgen_torch/": "templates/torch/"}
-
-// includeCycles finds what includes itself through others: a source of templates, a C source with
-// its headers, or a folder of templates.
-func includeCycles(tree []File) []string {
-	sources := map[string][]string{} // by the names of files alone
-	for _, f := range tree {
-		if f.within("templates") {
-			name := strings.TrimSuffix(f.Path, ".tmpl")
-			sources[path.Base(name)] = append(sources[path.Base(name)], name)
-		}
-	}
-	files, units, folders := graph{}, graph{}, graph{}
-	for _, f := range tree {
-		if !f.within("templates") {
-			continue
-		}
-		from := strings.TrimSuffix(f.Path, ".tmpl")
-		for _, m := range included.FindAllStringSubmatch(string(f.Data), -1) {
-			to := sourceOf(sources, from, m[1], m[2])
-			if !slices.Contains(sources[path.Base(to)], to) {
-				continue
-			}
-			files.add(from, to, true)
-			units.add(strings.TrimSuffix(from, path.Ext(from)), strings.TrimSuffix(to, path.Ext(to)), false)
-			folders.add(path.Dir(from), path.Dir(to), false)
-		}
-	}
-	return slices.Concat(files.cycles(), units.cycles(), folders.cycles())
-}
-
-// graph has what each node leads to.
-type graph map[string][]string
-
-// add adds an edge; one from a node to itself only where loops count.
-func (g graph) add(from, to string, loops bool) {
-	if from != to || loops {
-		g[from] = append(g[from], to)
-	}
-}
-
-// cycles are the nodes that lead to themselves.
-func (g graph) cycles() (found []string) {
-	for node := range g {
-		if g.reaches(node, node, map[string]bool{}) {
-			found = append(found, node+":1: includes itself")
-		}
-	}
-	slices.Sort(found)
-	return found
-}
-
-// sourceOf returns the source that an include in a source stands for: one beside it, or the only
-// one of that name.
-func sourceOf(sources map[string][]string, from, quote, name string) string {
-	if below, ok := strings.CutPrefix(name, "dlpackgen/"); ok && path.Ext(name) == ".h" {
-		return "templates/c/" + below // both targets of C and C++ have a folder of that name
-	}
-	for prefix, folder := range includeFolders {
-		if below, ok := strings.CutPrefix(name, prefix); ok {
-			return folder + below
-		}
-	}
-	if quote != `"` {
-		return name
-	}
-	beside := path.Join(path.Dir(from), name)
-	if all := sources[path.Base(name)]; len(all) == 1 && !slices.Contains(all, beside) {
-		return all[0]
-	}
-	return beside
-}
-
-func (g graph) reaches(from, to string, seen map[string]bool) bool {
-	for _, next := range g[from] {
-		if next == to {
-			return true
-		}
-		if !seen[next] {
-			seen[next] = true
-			if g.reaches(next, to, seen) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -60,6 +60,19 @@ func layeredIn(pkg, imported string) files {
 // wide is a line of that beginning, beyond every limit.
 func wide(begin string) string { return begin + strings.Repeat("words ", 25) }
 
+// guarded is a header that is read once.
+func guarded(macro, text string) string {
+	return "#ifndef " + macro + "\n#define " + macro + "\n" + text + "#endif\n"
+}
+
+// conditional is a header that includes its source under one condition on X, and is included by it
+// under the other. The source has one more line.
+func conditional(header, source, line string) files {
+	return files{"gen/c/a.h": guarded("A", "#"+header+" X\n#include \"a.c\"\n#endif\n"),
+		"gen/c/a.c":      line + "#" + source + " X\n#include \"a.h\"\n#endif\n",
+		"gen/c/module.c": "#define X\n#include \"a.h\"\n"}
+}
+
 // copies is a tree of version 0.2.0 with one more file.
 func copies(file, text string) files { return files{"VERSION": "0.2.0\n", file: text} }
 
@@ -266,11 +279,21 @@ var broken = map[string]struct{ bad, good []files }{
 				"templates/p/b.h": "#include \"a.h\"\n"},
 			{"templates/p/a.h": "#include \"b.h\"\n", "templates/q/b.h": "",
 				"templates/q/c.h": "#include \"d.h\"\n", "templates/p/d.h": ""},
+			{"gen/c/a.h": "#include \"b.h\"\n", "gen/c/b.h": "#include \"a.h\"\n"},
+			{"gen/cpp/p/a.hpp": "#include <q/b.h>\n", "gen/c/q/b.h": "#include <p/a.hpp>\n"},
+			{"backends/p/a.h": "#include <b.h>\n", "gen/c/b.h": "#include \"../../backends/p/a.h\"\n"},
+			{"gen/c/a.h": "", "gen/c/a.c": "#include \"b.h\"\n", "gen/c/b.h": "#include \"a.h\"\n"},
+			{"gen/c/a.h": guarded("A", "#include \"b.h\"\n"), "gen/c/b.h": guarded("B", "#include \"a.h\"\n")},
+			conditional("ifdef", "ifdef", ""), conditional("if", "ifndef", ""),
+			conditional("ifdef", "ifndef", "#undef X\n"), conditional("ifdef", "ifdef Y\n#elif", ""),
 		},
 		good: []files{{"templates/p/a.h": "#include \"b.h\"\n#include \"c.h\"\n",
 			"templates/p/b.h": "#include \"c.h\"\n", "templates/p/c.h": "#include <p/a.h>\n"},
 			{"templates/p/a.h": "#include \"b.h\"\n", "templates/p/b.h": "", "templates/q/b.h": "#include \"a.h\"\n"},
-			{"templates/p/a.h": "", "templates/p/a.c": "#include \"a.h\"\n#include \"b.h\"\n", "templates/p/b.h": ""}},
+			{"templates/p/a.h": "", "templates/p/a.c": "#include \"a.h\"\n#include \"b.h\"\n", "templates/p/b.h": ""},
+			conditional("ifdef", "ifndef", ""), conditional("ifndef", "ifdef", ""),
+			conditional("ifdef", "ifdef X\n#else", ""),
+			{"gen/c/a.h": "#include \"b.h\"\n", "gen/go/b.h": "#include \"a.h\"\n", "gen/go/a.h": "", "gen/c/b.h": ""}},
 	},
 	"targets do not read the disk": {
 		bad: []files{{"internal/emit/a/a.go": fine + "import \"os\"\n"},
