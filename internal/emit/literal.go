@@ -50,8 +50,10 @@ func CDefault(v *notation.Value) string {
 			return "INT64_MIN"
 		}
 		return strconv.FormatInt(v.Int, 10)
+	case notation.Natural:
+		return "UINT64_C(" + v.String() + ")"
 	case notation.Float:
-		return strconv.FormatFloat(v.Float, 'g', -1, 64)
+		return v.String()
 	case notation.Bool:
 		if v.Bool {
 			return "1"
@@ -61,6 +63,30 @@ func CDefault(v *notation.Value) string {
 		return CLiteral(v.Text)
 	}
 	return ""
+}
+
+// CNumber spells the default of a scalar of a dtype in C twice: as an int64_t, which has the bits
+// of a uint64_t, and as a double. The one that the dtype does not need is 0.
+func CNumber(v *notation.Value) (integer, real string) {
+	integer, real = "0", "0"
+	if v == nil {
+		return integer, real
+	}
+	switch v.Kind {
+	case notation.Int:
+		return CDefault(v), realOf(v)
+	case notation.Natural:
+		return "(int64_t)" + CDefault(v), realOf(v)
+	case notation.Float:
+		real = CDefault(v)
+	case notation.Bool:
+		integer = CDefault(v)
+	}
+	return integer, real
+}
+
+func realOf(v *notation.Value) string {
+	return notation.Value{Kind: notation.Float, Float: v.Real()}.String()
 }
 
 // CLiteral spells a text as a literal of C and C++.

@@ -98,6 +98,11 @@ func defaultOf(p contract.Param) string {
 		return strconv.FormatBool(v.Bool)
 	case notation.Float:
 		return realLiteral(v.Float, scalarType(p))
+	case notation.Natural:
+		if of := scalarType(p); of == "float" || of == "double" {
+			return realLiteral(float64(v.Natural), of)
+		}
+		return emit.CDefault(v)
 	default:
 		return integerLiteral(v.Int, scalarType(p))
 	}

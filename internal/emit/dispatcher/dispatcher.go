@@ -6,12 +6,14 @@ package dispatcher
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 // keys are the backends of PyTorch by DLPack's types of devices.
@@ -50,6 +52,9 @@ func Unregistered(k *contract.Kernel) (errs []error) {
 	for _, p := range k.Args {
 		if p.Kind == contract.Tensor && p.Optional && p.Writes() {
 			fail(p.Name, "writes to %s, which may be None: PyTorch has no such argument", p.Name)
+		}
+		if v := p.Default; v != nil && v.Kind == notation.Natural && isInteger(p) {
+			fail(p.Name, "has the default %s for %s, and PyTorch's integers end at %d", v, p.Name, math.MaxInt64)
 		}
 	}
 	if written := k.Written(); len(written) > 26 {
@@ -180,8 +185,13 @@ func schemaDefault(p contract.Param) string {
 	switch {
 	case v.Kind == notation.Bool:
 		return map[bool]string{true: "True", false: "False"}[v.Bool]
-	case v.Kind == notation.Int && isFloat:
-		return v.String() + ".0" // PyTorch takes an optional float's 1 for an int
+	case v.Kind == notation.Natural || v.Kind == notation.Int && isFloat:
+		return v.String() + ".0" // PyTorch takes an optional float's 1 for an int, and has none of 64 bits
 	}
 	return v.String()
+}
+
+// isInteger tells whether a scalar of a dtype, or of a variable, can be an integer.
+func isInteger(p contract.Param) bool {
+	return slices.ContainsFunc(p.Types, func(d spec.DType) bool { return d.Code == "kDLInt" || d.Code == "kDLUInt" })
 }

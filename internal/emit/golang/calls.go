@@ -257,8 +257,13 @@ func literal(p contract.Param, typeName string) (text string, there bool) {
 		if typeName == "Number" {
 			text = "Int(" + text + ")"
 		}
+	case notation.Natural:
+		text = v.String()
+		if typeName == "Number" {
+			text = "Uint(" + text + ")"
+		}
 	case notation.Float:
-		text = floatLiteral(v.Float)
+		text = floatLiteral(v.Float, typeName)
 		if typeName == "Number" {
 			text = "Float(" + text + ")"
 		}
@@ -273,9 +278,13 @@ func literal(p contract.Param, typeName string) (text string, there bool) {
 	return text, true
 }
 
-func floatLiteral(v float64) string {
-	if math.IsInf(v, 0) || math.IsNaN(v) {
-		return "0"
+// floatLiteral spells a float that has no other type yet.
+func floatLiteral(v float64, typeName string) string {
+	switch {
+	case v != 0 || !math.Signbit(v):
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case typeName == "float32":
+		return "float32(negativeZero)"
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	return "negativeZero"
 }

@@ -152,9 +152,8 @@ func (w *callWriter) checkFields() error {
 
 // reserved are names that an argument in Go would hide.
 var reserved = strings.Fields("C answer bool byte checkText dlpack err error failed false fitsFloat float32 " +
-	"float64 int int16 int32 " +
-	"int64 int8 itemsOf leftOut len nil noNumber noText o pointerOf r resultOf results site string textOf true " +
-	"uint16 uint32 uint64 uint8 unsafe")
+	"float64 int int16 int32 int64 int8 itemsOf leftOut len negativeZero nil noNumber noText o pointerOf r resultOf " +
+	"results site string textOf true uint16 uint32 uint64 uint8 unsafe")
 
 // identifier is the name of an argument in Go.
 func identifier(name string) string {

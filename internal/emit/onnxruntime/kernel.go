@@ -2,7 +2,6 @@ package onnxruntime
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,7 +158,11 @@ func btoi(b bool) int {
 // attribute writes a scalar: its place in the table, and how it gets into the call.
 func (w *writer) attribute(p contract.Param) {
 	at := fmt.Sprintf("node_->values[%d]", len(w.v.Attributes))
-	integer, real, text := literals(p.Default)
+	integer, real := emit.CNumber(p.Default)
+	text := "NULL"
+	if p.Default != nil && p.Default.Kind == notation.Text {
+		text = emit.CDefault(p.Default)
+	}
 	there := p.Default != nil && p.Default.Kind != notation.None
 	w.v.Attributes = append(w.v.Attributes, fmt.Sprintf("{ %s, DLPACKGEN_ORT_%s, %d, %d, %s, %s, %s }",
 		w.v.Sites[len(w.v.Sites)-1], kinds[p.Kind], btoi(p.Default == nil && !p.Optional), btoi(there), integer, real,
@@ -180,28 +183,6 @@ func (w *writer) attribute(p contract.Param) {
 			w.reads("%s = %s.%s;", into, at, member)
 		}
 	}
-}
-
-// literals are the members of a default.
-func literals(v *notation.Value) (integer, real, text string) {
-	integer, real, text = "0", "0", "NULL"
-	if v == nil {
-		return integer, real, text
-	}
-	switch v.Kind {
-	case notation.Int:
-		integer, real = strconv.FormatInt(v.Int, 10), strconv.FormatFloat(float64(v.Int), 'g', -1, 64)
-		if v.Int == math.MinInt64 {
-			integer = "INT64_MIN"
-		}
-	case notation.Float:
-		real = strconv.FormatFloat(v.Float, 'g', -1, 64)
-	case notation.Bool:
-		integer = strconv.Itoa(btoi(v.Bool))
-	case notation.Text:
-		text = emit.CLiteral(v.Text)
-	}
-	return integer, real, text
 }
 
 // results writes what is allocated: outputs, and memory for what callers do not get.

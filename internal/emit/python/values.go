@@ -94,12 +94,9 @@ func (w *wrapper) came(p contract.Param, at string) {
 // number writes a scalar of a dtype.
 func (w *wrapper) number(i int, p contract.Param, at, into string) {
 	integer, real := fmt.Sprintf("integer_%d_", i), fmt.Sprintf("real_%d_", i)
-	value := literal(p)
-	if value == "" {
-		value = "0"
-	}
-	w.v.Locals = append(w.v.Locals, fmt.Sprintf("int64_t %s = (int64_t)%s;", integer, value),
-		fmt.Sprintf("double %s = %s;", real, value),
+	whole, fraction := emit.CNumber(p.Default)
+	w.v.Locals = append(w.v.Locals, fmt.Sprintf("int64_t %s = %s;", integer, whole),
+		fmt.Sprintf("double %s = %s;", real, fraction),
 		fmt.Sprintf("(void)%s, (void)%s;", integer, real))
 	if p.Var != contract.None {
 		w.variable(i, p, at, integer, real)

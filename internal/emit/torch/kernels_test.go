@@ -71,6 +71,7 @@ j:
   returns: {y: "float32[n]"}
   backward: {kernel: k, saves: [sizes], of: [x]}
 k: {args: {grad: "float32[n]", sizes: "list[int]?"}, returns: {dx: "float32[n]"}}
+l: {args: {x: "float32[n]", seed: uint64 = 9223372036854775808, by: float64 = 9223372036854775808}}
 `)
 	require.Error(t, err)
 	assert.Equal(t, []string{
@@ -80,6 +81,7 @@ k: {args: {grad: "float32[n]", sizes: "list[int]?"}, returns: {dx: "float32[n]"}
 			"tensor of rank 0",
 		"kernel i is for kDLVulkan, which PyTorch has no backend for",
 		"kernel j saves sizes, which may be None: PyTorch saves no optional text or list",
+		"kernel l has the default 9223372036854775808 for seed, and PyTorch's integers end at 9223372036854775807",
 	}, strings.Split(err.Error(), "\n"))
 }
 

@@ -269,8 +269,9 @@ func (w *writer) assign(i int, p contract.Param, value string) {
 
 // number writes a scalar of a dtype. One that is decided by a tensor is read behind that.
 func (w *writer) number(i int, p contract.Param) {
-	w.local("int64_t integer_%d_ = (int64_t)%s;", i, or(literal(p), "0"))
-	w.local("double real_%d_ = %s;", i, or(literal(p), "0"))
+	whole, fraction := emit.CNumber(p.Default)
+	w.local("int64_t integer_%d_ = %s;", i, whole)
+	w.local("double real_%d_ = %s;", i, fraction)
 	w.local("(void)integer_%d_, (void)real_%d_;", i, i)
 	if p.Var != contract.None {
 		return

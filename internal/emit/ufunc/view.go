@@ -169,7 +169,8 @@ func (w writer) ofDefault(i int, p contract.Param, into string) {
 	case p.Default.Kind == notation.None:
 		w.fill("%s = NULL;", into)
 	case isVariable:
-		w.local("const struct dlpackgen_number number_%d_ = { (int64_t)%s, (double)%s };", i, value, value)
+		whole, fraction := emit.CNumber(p.Default)
+		w.local("const struct dlpackgen_number number_%d_ = { %s, %s };", i, whole, fraction)
 		w.fill("%s = %snumber_%d_;", into, address(p), i)
 	case p.Kind != contract.Str && p.Optional:
 		w.local("const %s value_%d_ = %s;", scalarOf(p), i, value)

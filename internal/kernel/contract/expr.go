@@ -261,7 +261,9 @@ func (r *reader) checkIn(s *source, c *notation.Cond) {
 		}
 	}
 	for _, v := range c.In {
-		if v.Kind != want {
+		if want == notation.Int && v.Kind == notation.Natural {
+			s.at.ErrorfAt(v.At, "invalid-condition", "write 9223372036854775807 or less", "%s needs more than 63 bits", v)
+		} else if v.Kind != want {
 			s.at.ErrorfAt(v.At, "invalid-condition", lineHints["invalid-condition"], "%s are expected here, got %s", what, v)
 		} else if _, known := r.dtype(v.Text); variable != None && !known {
 			s.at.ErrorfAt(v.At, "unknown-dtype", r.unknown(v.Text), "there is no dtype %q", v.Text)

@@ -44,6 +44,9 @@ func (r *reader) checkDefault(l line, p *Param) {
 		problem, hint = v.Text+" is no value", `a text stands in quotes, as in = "`+v.Text+`"`
 	default:
 		problem, hint = mismatch(p, v), defaultHint(p)
+		if p.Kind == Int && v.Kind == notation.Natural {
+			hint = "write 9223372036854775807 or less, or make the argument a uint64"
+		}
 	}
 	if problem != "" {
 		l.at.ErrorfAt(v.At, "invalid-default", hint, "%s", problem)
@@ -52,8 +55,8 @@ func (r *reader) checkDefault(l line, p *Param) {
 
 // valueKinds are the values that kinds of arguments take.
 var valueKinds = map[Kind][]notation.ValueKind{
-	Int: {notation.Int}, Float: {notation.Int, notation.Float}, Bool: {notation.Bool}, Str: {notation.Text},
-	Number: {notation.Int, notation.Float, notation.Bool},
+	Int: {notation.Int}, Float: {notation.Int, notation.Natural, notation.Float}, Bool: {notation.Bool},
+	Str: {notation.Text}, Number: {notation.Int, notation.Natural, notation.Float, notation.Bool},
 }
 
 // defaultHint shows a default that suits a type.
@@ -78,6 +81,9 @@ func mismatch(p *Param, v *notation.Value) string {
 	if p.Kind == Tensor || p.Kind == Ints || p.Kind == Floats {
 		return "a tensor or a list has no default but None"
 	}
+	if p.Kind == Int && v.Kind == notation.Natural {
+		return fmt.Sprintf("int64 does not hold %s", v)
+	}
 	if !slices.Contains(valueKinds[p.Kind], v.Kind) {
 		return fmt.Sprintf("%s is no value of %s", v, p.Name)
 	}
@@ -98,14 +104,14 @@ func holds(d spec.DType, v *notation.Value) bool {
 		bound := int64(1) << (min(d.Bits, 63) - 1)
 		return v.Kind == notation.Int && (d.Bits > 62 || v.Int >= -bound && v.Int < bound)
 	case "kDLUInt":
-		return v.Kind == notation.Int && v.Int >= 0 && (d.Bits > 62 || v.Int < int64(1)<<min(d.Bits, 62))
+		return v.Kind == notation.Natural && d.Bits == 64 ||
+			v.Kind == notation.Int && v.Int >= 0 && (d.Bits > 62 || v.Int < int64(1)<<min(d.Bits, 62))
 	}
 	most, known := Largest(d.Name)
 	if !known {
 		most = math.MaxFloat64
 	}
-	return v.Kind == notation.Int && math.Abs(float64(v.Int)) <= most ||
-		v.Kind == notation.Float && math.Abs(v.Float) <= most
+	return slices.Contains(valueKinds[Float], v.Kind) && math.Abs(v.Real()) <= most
 }
 
 // Largest gives the largest number of a float dtype that a double exceeds.

@@ -250,21 +250,20 @@ func (r *reader) tolerance(e yaml.Entry) Tolerance {
 	}
 	v, err := notation.ParseValue(e.Value.Value)
 	switch {
-	case e.Value.Kind != yaml.Scalar || err != nil || e.Value.Quoted ||
-		v.Kind != notation.Float && v.Kind != notation.Int:
+	case e.Value.Kind != yaml.Scalar || err != nil || e.Value.Quoted || !slices.Contains(valueKinds[Float], v.Kind):
 		e.Value.Errorf("type-mismatch", "as in 1.0e-5", "a tolerance must be a number")
-	case v.Float < 0 || v.Int < 0:
+	case v.Real() < 0:
 		e.Value.Errorf("out-of-range", "write 0 or more, as in 1.0e-5", "a tolerance must not be negative, got %s", v)
 	case !yamlFloat.MatchString(e.Value.Value):
 		e.Value.Errorf("unquoted", "write "+pointed(v), "other readers of YAML take %s for a string", e.Value.Value)
 	}
-	made.Type, made.Value = d, v.Float+float64(v.Int)
+	made.Type, made.Value = d, v.Real()
 	return made
 }
 
 // pointed spells a number with the point that YAML 1.1 wants.
 func pointed(v notation.Value) string {
-	text := strconv.FormatFloat(v.Float+float64(v.Int), 'e', -1, 64)
+	text := strconv.FormatFloat(v.Real(), 'e', -1, 64)
 	if !strings.Contains(text, ".") {
 		text = strings.Replace(text, "e", ".0e", 1)
 	}

@@ -110,6 +110,7 @@ const (
 	None ValueKind = iota
 	Bool
 	Int
+	Natural // an integer from 2^63 to 2^64 - 1, which uint64 and floats hold alone
 	Float
 	Text
 	Bare // a bare word, as a dtype in "in float16|bfloat16"
@@ -117,12 +118,13 @@ const (
 
 // Value is a literal.
 type Value struct {
-	Kind  ValueKind
-	Bool  bool
-	Int   int64
-	Float float64
-	Text  string
-	At    int
+	Kind    ValueKind
+	Bool    bool
+	Int     int64
+	Natural uint64
+	Float   float64
+	Text    string
+	At      int
 }
 
 // Error is what does not follow the grammar.

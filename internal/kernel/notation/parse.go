@@ -310,7 +310,7 @@ func (p *parser) value() Value {
 	}
 	switch {
 	case t.sign == integer:
-		v.Kind, v.Int = Int, p.signed(t, negative)
+		p.integer(t, negative, &v)
 	case t.sign == real:
 		v.Kind, v.Float = Float, p.float(t, negative)
 	case negative:
@@ -347,17 +347,23 @@ func (p *parser) checkZeros(t token) {
 	}
 }
 
-func (p *parser) signed(t token, negative bool) int64 {
+// integer reads one of 64 bits, with a sign or without one.
+func (p *parser) integer(t token, negative bool, v *Value) {
 	p.checkZeros(t)
 	text := t.text
 	if negative {
 		text = "-" + text
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		p.fail(t.at, "write a number from -9223372036854775808 to 9223372036854775807", "%s does not fit 64 bits", text)
+	var err, wide error
+	v.Kind = Int
+	if v.Int, err = strconv.ParseInt(text, 10, 64); err == nil {
+		return
 	}
-	return n
+	v.Kind, v.Int = Natural, 0
+	if v.Natural, wide = strconv.ParseUint(text, 10, 64); wide != nil {
+		p.fail(t.at, "write a number from -9223372036854775808 to 18446744073709551615, or a float with a point, such as 1.0e20",
+			"%s does not fit 64 bits", text)
+	}
 }
 
 func (p *parser) float(t token, negative bool) float64 {

@@ -126,6 +126,9 @@ func (c *Cond) String() string {
 	return strings.Join(parts, " "+c.Op+" ")
 }
 
+// Real is a number as a float; 0 for what is none.
+func (v Value) Real() float64 { return float64(v.Int) + float64(v.Natural) + v.Float }
+
 // String spells a value as in Python.
 func (v Value) String() string {
 	switch v.Kind {
@@ -133,6 +136,8 @@ func (v Value) String() string {
 		return map[bool]string{true: "True", false: "False"}[v.Bool]
 	case Int:
 		return strconv.FormatInt(v.Int, 10)
+	case Natural:
+		return strconv.FormatUint(v.Natural, 10)
 	case Float:
 		text := strconv.FormatFloat(v.Float, 'g', -1, 64)
 		if !strings.ContainsAny(text, ".e") {

@@ -117,6 +117,9 @@ func (n Number) String() string {
 	return "none"
 }
 
+// negativeZero is a default that no constant of Go can be.
+var negativeZero = math.Copysign(0, -1)
+
 // resultOf converts a scalar result.
 func resultOf(n C.struct_dlp_00000000_kernel_number) Number {
 	return Number{int64(n.integer), float64(n.real), numberKind(n.kind)}

@@ -1,0 +1,5 @@
+// Package author has the C functions of the kernels.
+package author
+
+// #cgo CFLAGS: -I${SRCDIR}/../c -I${SRCDIR}/../kernels
+import "C"

@@ -1,0 +1,32 @@
+// Command tried prints what the kernels get where Go leaves all arguments out.
+package main
+
+import (
+	"fmt"
+
+	_ "example.com/tried/author"
+	"example.com/tried/dlpack"
+	"example.com/tried/dlpack/kernels"
+)
+
+func main() {
+	real, err := dlpack.TensorOf([]float64{1}, 1)
+	whole, otherErr := dlpack.TensorOf([]uint64{1}, 1)
+	show("wide float64")(kernels.WideNew(fine(real, err), kernels.WideOptions{}))
+	show("wide uint64")(kernels.WideNew(fine(whole, otherErr), kernels.WideOptions{}))
+	show("huge")(kernels.HugeNew(fine(real, err), kernels.HugeOptions{}))
+}
+
+func fine[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func show(name string) func(*dlpack.Managed, error) {
+	return func(z *dlpack.Managed, err error) {
+		values, err := dlpack.Data[int64](fine(z, err).Tensor())
+		fmt.Println(name, fine(values, err))
+	}
+}
