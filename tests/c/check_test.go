@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -134,7 +135,7 @@ func builtin(name string) spec.Type { return spec.Type{Kind: spec.Builtin, Name:
 // mutant pairs the header of a wrong release with the checks of the right one.
 func mutant(t *testing.T, version string) (*spec.Release, string) {
 	t.Helper()
-	right := release(t, version)
+	right := emittest.Release(t, version)
 	dir := headers(t, version)
 	broken := write(t, wrong(right))
 	put(t, dir, "dlpack/dlpack.h", get(t, broken, "dlpack/dlpack.h"))
@@ -197,7 +198,7 @@ func TestEveryNumberCounts(t *testing.T) {
 			return "DLPACKGEN_ABI_" + parts[1] + "(" + strings.Join(args, ",") + ");"
 		})
 		put(t, dir, "dlpackgen/abi_check.h", text)
-		require.Equal(t, numbers(release(t, version)), changed, "each number stands in a check")
+		require.Equal(t, numbers(emittest.Release(t, version)), changed, "each number stands in a check")
 		for _, args := range [][]string{c11, cxx11} {
 			out, err := compile(dir, include("dlpackgen/abi_check.h"), args...)
 			require.Error(t, err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/c"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
@@ -37,13 +38,6 @@ func versions() (out []string) {
 	return out
 }
 
-func release(t *testing.T, version string) *spec.Release {
-	t.Helper()
-	r, err := spec.Embedded().Release(version)
-	require.NoError(t, err)
-	return r
-}
-
 // write emits the headers of a release into a folder of the test, to be given
 // to a compiler with -I. Nearly every test goes on with GCC.
 func write(t *testing.T, r *spec.Release) string {
@@ -62,7 +56,7 @@ func write(t *testing.T, r *spec.Release) string {
 }
 
 // headers emits the headers of a version.
-func headers(t *testing.T, version string) string { return write(t, release(t, version)) }
+func headers(t *testing.T, version string) string { return write(t, emittest.Release(t, version)) }
 
 // get and put read and write an emitted header.
 func get(t *testing.T, dir, name string) string {

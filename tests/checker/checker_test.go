@@ -18,14 +18,6 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// compiler is one way to build testdata/plain.c.
-type compiler struct{ name, debian, language, standard string }
-
-var compilers = []compiler{
-	{"gcc", "gcc", "c", "c11"}, {"g++", "g++", "c++", "c++17"},
-	{"clang-16", "clang-16", "c", "c11"}, {"clang++-16", "clang-16", "c++", "c++17"},
-}
-
 var (
 	strict    = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 	sanitized = []string{"-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
@@ -33,44 +25,25 @@ var (
 
 func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "c") }
 
-// build makes the program over headers, without a library but that of the language.
-func (c compiler) build(t *testing.T, headers string, flags ...string) (program string) {
+// plain builds testdata/plain.c over headers, without a library but that of the language.
+func plain(t *testing.T, c testkit.Compiler, headers string, flags ...string) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "plain")
-	args := append([]string{"-x", c.language, "-std=" + c.standard, "-I", headers, "-o", program}, flags...)
-	out, err := exec.Command(testtool.Require(t, c.name, c.debian), append(args, "testdata/plain.c")...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	c.Build(t, program, append([]string{"-I", headers, "testdata/plain.c"}, flags...)...)
 	return program
-}
-
-// says runs the program with the mutant of a number, 0 for none.
-func says(program string, mutant int) (string, error) {
-	cmd := exec.Command(program)
-	cmd.Env = append(os.Environ(), mutation.Env(mutant))
-	out, err := cmd.CombinedOutput()
-	return string(out), err
-}
-
-// sentences are what the program prints: the same as modules of Python raise, whose status
-// the numbers are.
-func sentences(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile("testdata/sentences.txt")
-	require.NoError(t, err)
-	return string(text)
 }
 
 // No warning, no finding of a sanitizer, and the same sentences by every compiler; the program
 // itself compares those in buffers of 0 to 300 bytes.
 func TestSentences(t *testing.T) {
-	for _, c := range compilers {
-		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && c.name != "gcc" {
+	for _, c := range testkit.Compilers {
+		t.Run(c.Name, func(t *testing.T) {
+			if testing.Short() && c.Name != "gcc" {
 				t.Skip("compiles for some seconds, and -short was given")
 			}
-			out, err := says(c.build(t, generated(t), append(strict, sanitized...)...), 0)
+			out, err := testkit.Says(plain(t, c, generated(t), append(strict, sanitized...)...), 0)
 			require.NoError(t, err, out)
-			assert.Equal(t, sentences(t), out)
+			assert.Equal(t, testkit.Sentences(t), out)
 		})
 	}
 }
@@ -179,15 +152,15 @@ func TestMistakesAreSeen(t *testing.T) {
 		all = append(all, m.mutation())
 	}
 	written := mutation.Write(t, headers, all)
-	program := compilers[0].build(t, headers, append(written.Flags, sanitized...)...)
-	out, err := says(program, 0)
+	program := plain(t, testkit.Compilers[0], headers, append(written.Flags, sanitized...)...)
+	out, err := testkit.Says(program, 0)
 	require.NoError(t, err, out)
-	require.Equal(t, sentences(t), out, "without a mistake")
+	require.Equal(t, testkit.Sentences(t), out, "without a mistake")
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
 			require.NotContains(t, written.Apart, i+1, "it is no statement or expression")
-			out, err := says(program, i+1)
-			assert.True(t, err != nil || out != sentences(t), "nobody noticed")
+			out, err := testkit.Says(program, i+1)
+			assert.True(t, err != nil || out != testkit.Sentences(t), "nobody noticed")
 		})
 	}
 }

@@ -153,18 +153,8 @@ func TestConcurrentExportsAndReleases(t *testing.T) {
 		rounds = 5
 	}
 	before := dlpack.Drain()
-	stop := make(chan struct{})
-	var collector, exporters sync.WaitGroup
-	collector.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				runtime.GC()
-			}
-		}
-	})
+	collecting(t)
+	var exporters sync.WaitGroup
 	for worker := range 4 {
 		exporters.Go(func() {
 			for range rounds {
@@ -173,8 +163,6 @@ func TestConcurrentExportsAndReleases(t *testing.T) {
 		})
 	}
 	exporters.Wait()
-	close(stop)
-	collector.Wait()
 	assert.Equal(t, before, dlpack.Drain())
 }
 

@@ -45,11 +45,7 @@ func prepare(t *testing.T) builder {
 
 func (b builder) run(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Dir = b.dir
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return string(out)
+	return testkit.RunIn(t, b.dir, name, args...)
 }
 
 // flags are those of all sources; nothing of JAX is among them.

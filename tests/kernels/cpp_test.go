@@ -18,9 +18,9 @@ import (
 )
 
 // cppCompilers build testdata/calls.cpp.
-var cppCompilers = []compiler{
-	{"g++", "g++", "c++", "c++17"}, {"clang++-16", "clang-16", "c++", "c++20"},
-	{"g++", "g++", "c++", "c++20"}, {"clang++-16", "clang-16", "c++", "c++17"},
+var cppCompilers = []testkit.Compiler{
+	{Name: "g++", Debian: "g++", Standard: "c++17"}, {Name: "clang++-16", Debian: "clang-16", Standard: "c++20"},
+	{Name: "g++", Debian: "g++", Standard: "c++20"}, {Name: "clang++-16", Debian: "clang-16", Standard: "c++17"},
 }
 
 // cppStrict are warnings of C++ beside those of C.
@@ -31,7 +31,7 @@ func cppIncludes(dir string) []string {
 }
 
 // cppCalls builds the calls; the C beside them is built by a compiler of C.
-func cppCalls(t *testing.T, c compiler, dir string, flags ...string) (program string) {
+func cppCalls(t *testing.T, c testkit.Compiler, dir string, flags ...string) (program string) {
 	t.Helper()
 	here := t.TempDir()
 	run := func(name string, args ...string) {
@@ -43,8 +43,8 @@ func cppCalls(t *testing.T, c compiler, dir string, flags ...string) (program st
 		run(testtool.RequireCompiler(t, "gcc", "gcc"), append(cppIncludes(dir), "-std=c11", "-c", "-o", objects[i], source)...)
 	}
 	program = filepath.Join(here, "calls")
-	args := append(append(cppIncludes(dir), "-std="+c.standard, "-o", program), flags...)
-	run(testtool.Require(t, c.name, c.debian), append(append(args, "testdata/calls.cpp", "-pthread"), objects...)...)
+	args := append(append(cppIncludes(dir), "-std="+c.Standard, "-o", program), flags...)
+	run(testtool.Require(t, c.Name, c.Debian), append(append(args, "testdata/calls.cpp", "-pthread"), objects...)...)
 	return program
 }
 
@@ -52,7 +52,7 @@ func cppCalls(t *testing.T, c compiler, dir string, flags ...string) (program st
 func assertSentences(t *testing.T, said string) {
 	t.Helper()
 	want := map[string]string{}
-	for line := range strings.SplitSeq(sentences(t), "\n") {
+	for line := range strings.SplitSeq(testkit.Sentences(t), "\n") {
 		if label, rest, ok := strings.Cut(line, ": "); ok && want[label] == "" {
 			want[label] = strings.TrimSuffix(rest, "ADDRESS")
 		}
@@ -82,7 +82,7 @@ func TestCpp(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	for i, c := range cppCompilers {
-		t.Run(c.name+" "+c.standard, func(t *testing.T) {
+		t.Run(c.Name+" "+c.Standard, func(t *testing.T) {
 			if i > 1 {
 				tier.OnlyNightly(t)
 			}

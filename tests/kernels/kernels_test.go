@@ -18,62 +18,36 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// compiler is one way to build testdata/calls.c.
-type compiler struct{ name, debian, language, standard string }
-
-var compilers = []compiler{
-	{"gcc", "gcc", "c", "c11"}, {"g++", "g++", "c++", "c++17"},
-	{"clang-16", "clang-16", "c", "c11"}, {"clang++-16", "clang-16", "c++", "c++17"},
-}
-
 var (
 	strict    = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 	sanitized = []string{"-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 )
 
-// build makes the program over the generated files in a folder.
-func (c compiler) build(t *testing.T, dir string, flags ...string) (program string) {
+// calls builds testdata/calls.c over the generated files in a folder.
+func calls(t *testing.T, c testkit.Compiler, dir string, flags ...string) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "calls")
-	args := append([]string{"-x", c.language, "-std=" + c.standard, "-I" + dir + "/c", "-I" + dir + "/kernels",
-		"-o", program}, flags...)
-	args = append(args, filepath.Join(dir, "kernels/kernels.c"), "testdata/author.c", "testdata/calls.c", "-pthread")
-	out, err := exec.Command(testtool.Require(t, c.name, c.debian), args...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	args := append([]string{"-I" + dir + "/c", "-I" + dir + "/kernels"}, flags...)
+	c.Build(t, program, append(args, filepath.Join(dir, "kernels/kernels.c"), "testdata/author.c", "testdata/calls.c",
+		"-pthread")...)
 	return program
-}
-
-// says runs the program with the mutant of a number, 0 for none.
-func says(program string, mutant int) (string, error) {
-	cmd := exec.Command(program)
-	cmd.Env = append(os.Environ(), mutation.Env(mutant))
-	out, err := cmd.CombinedOutput()
-	return string(out), err
-}
-
-// sentences are what the program prints: for each call its status and sentence.
-func sentences(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile("testdata/sentences.txt")
-	require.NoError(t, err)
-	return string(text)
 }
 
 // No warning, no finding of a sanitizer, and the same sentences by every compiler.
 func TestSentences(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
-	for _, c := range compilers {
-		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && c.name != "gcc" {
+	for _, c := range testkit.Compilers {
+		t.Run(c.Name, func(t *testing.T) {
+			if testing.Short() && c.Name != "gcc" {
 				t.Skip("compiles for some seconds, and -short was given")
 			}
-			if c.name == "g++" || c.name == "clang-16" {
+			if c.Name == "g++" || c.Name == "clang-16" {
 				tier.OnlyNightly(t)
 			}
-			out, err := says(c.build(t, dir, append(strict, sanitized...)...), 0)
+			out, err := testkit.Says(calls(t, c, dir, append(strict, sanitized...)...), 0)
 			require.NoError(t, err, out)
-			assert.Equal(t, sentences(t), out)
+			assert.Equal(t, testkit.Sentences(t), out)
 		})
 	}
 }
@@ -112,9 +86,9 @@ func TestTheShortWayChangesNothing(t *testing.T) {
 	long := strings.ReplaceAll(string(text), "usual = 1;", "usual = 0;")
 	require.NotEqual(t, string(text), long)
 	require.NoError(t, os.WriteFile(file, []byte(long), 0o600))
-	out, err := says(compilers[0].build(t, dir), 0)
+	out, err := testkit.Says(calls(t, testkit.Compilers[0], dir), 0)
 	require.NoError(t, err, out)
-	assert.Equal(t, sentences(t), out)
+	assert.Equal(t, testkit.Sentences(t), out)
 }
 
 // mistake makes a generated file wrong in one place.
@@ -172,13 +146,13 @@ func TestMistakesAreSeen(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	f := flaw(t, dir, in("kernels/kernels.c", mistakes), in("c/dlpackgen/checker.h", commonMistakes))
-	program := compilers[0].build(t, dir, append(f.Flags, sanitized...)...)
-	out, err := says(program, 0)
+	program := calls(t, testkit.Compilers[0], dir, append(f.Flags, sanitized...)...)
+	out, err := testkit.Says(program, 0)
 	require.NoError(t, err, out)
-	require.Equal(t, sentences(t), out, "without a mistake")
+	require.Equal(t, testkit.Sentences(t), out, "without a mistake")
 	f.each(t, func(t *testing.T, number int) {
-		out, err := says(program, number)
-		assert.True(t, err != nil || out != sentences(t), "nobody noticed")
+		out, err := testkit.Says(program, number)
+		assert.True(t, err != nil || out != testkit.Sentences(t), "nobody noticed")
 	})
 }
 

@@ -73,6 +73,20 @@ func conditional(header, source, line string) files {
 		"gen/c/module.c": "#define X\n#include \"a.h\"\n"}
 }
 
+// six is six lines of code, of ten letters each.
+const six = "call(one)\ncall(two)\ncall(thr)\ncall(fou)\ncall(fiv)\ncall(six)\n"
+
+// imports6 are as many lines that are passed over.
+const imports6 = "import (\n\t\"a\"\n\t\"b\"\n\t\"c\"\n\t\"d\"\n\t\"e/f\"\n\t\"g\"\n)\n"
+
+// goOf is a Go file with those lines.
+func goOf(lines string) string { return fine + "func f() {\n" + lines + "}\n" }
+
+// listed is a tree of two files with the same lines, with a list.
+func listed(rows string) files {
+	return files{"a.c": six, "b.c": six, duplicatePage: rows + "\n"}
+}
+
 // copies is a tree of version 0.2.0 with one more file.
 func copies(file, text string) files { return files{"VERSION": "0.2.0\n", file: text} }
 
@@ -247,6 +261,20 @@ var broken = map[string]struct{ bad, good []files }{
 			{"tests/a_test.go": fine + "// it refuses\n"}},
 		good: []files{{"internal/a.go": fine + "// a backend, whose\n", "tests/a.py": "# nobody\n",
 			"docs/a.md": "who reads", "templates/a.c": "ECONNREFUSED"}},
+	},
+	"code stands once": {
+		bad: []files{{"a.go": goOf(six), "b.go": goOf(six)},
+			{"a.c": six, "b.h": strings.ReplaceAll(six, "\n", "\n\n// x\n")},
+			{"templates/a.py.tmpl": six, "tests/b.py": "import x\n    # y\n" + six},
+			listed("a.c b.c"), listed("a.c b.c reason"), listed("a.c c.c two words"),
+			listed("a.c b.c two words\na.c d.c two words"),
+			{"a.c": six + "last()\n", "b.c": "first()\n" + six}},
+		good: []files{listed("# a\n\na.c b.c two words"), listed("b.c a.c two words"),
+			{"a.c": six + six}, {"a.c": six, "b.md": six}, {"a.c": six, "gen/b.c": six}, {"a.c": six, "b.txt": six},
+			{"a.c": six[10:], "b.c": six[10:]},
+			{"a.go": fine + imports6, "b.go": fine + imports6},
+			{"a.c": "#include <a>\n" + six[10:], "b.c": "#include <a>\n" + six[10:]},
+			{"a.c": strings.Repeat("}\n", 9), "b.c": strings.Repeat("}\n", 9)}},
 	},
 	"no backup files": {
 		bad:  []files{{"a/b.h.orig": "x"}, {"a/b.h.rej": ""}, {"b.h~": "x"}, {"b.bak": "x"}, {".b.h.swp": "x"}},

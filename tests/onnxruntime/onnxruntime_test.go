@@ -63,11 +63,7 @@ func (b builder) compile(t *testing.T, args ...string) {
 
 func (b builder) run(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Dir = b.dir
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return string(out)
+	return testkit.RunIn(t, b.dir, name, args...)
 }
 
 // called runs the tests in Python.

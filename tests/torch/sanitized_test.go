@@ -12,20 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
-
-// runtimeOf gives the path of a library of the compiler, or skips.
-func runtimeOf(t *testing.T, name string) string {
-	t.Helper()
-	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-print-file-name="+name).Output()
-	if path := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(path) {
-		return path
-	}
-	t.Skipf("needs %s: apt-get install g++", name)
-	return ""
-}
 
 // dropped is a deleter that forgets its memory, for the sanitizer of leaks to see.
 var dropped = mutation.Mutant{File: "dlpackgen_torch/owned.hpp",
@@ -41,7 +31,7 @@ var (
 func sanitized(t *testing.T, to torches) (dir string, env []string) {
 	t.Helper()
 	// the sanitizer wants to find the latter when it starts
-	runtime, standard := runtimeOf(t, "libasan.so"), runtimeOf(t, "libstdc++.so.6")
+	runtime, standard := testkit.RequireRuntime(t, "libasan.so"), testkit.RequireRuntime(t, "libstdc++.so.6")
 	dir = filepath.Join(library, "sanitized")
 	sanitizedOnce.Do(func() {
 		headers := filepath.Join(dir, "headers")
@@ -62,17 +52,6 @@ func sanitized(t *testing.T, to torches) (dir string, env []string) {
 		"UBSAN_OPTIONS=halt_on_error=1"}
 }
 
-// lost returns the reports of leaks by the package. Leaks of Python and torch at their end are not
-// among them.
-func lost(log string) (all []string) {
-	for _, report := range strings.Split(log, "\n\n") {
-		if strings.Contains(report, " leak of ") && strings.Contains(report, "dlpackgen::") {
-			all = append(all, report)
-		}
-	}
-	return all
-}
-
 // Every path of the table and the consumer, those that fail too. Leaks are looked for
 // when Python has ended.
 func TestSanitized(t *testing.T) {
@@ -84,7 +63,7 @@ func TestSanitized(t *testing.T) {
 	require.NoError(t, err, out)
 	assert.NotContains(t, out, "ERROR: AddressSanitizer")
 	assert.NotContains(t, out, "runtime error")
-	assert.Empty(t, lost(out))
+	assert.Empty(t, testkit.Leaks(out))
 	for _, name := range scripts {
 		t.Run(name, func(t *testing.T) {
 			_, said, _ := strings.Cut("\n"+out, "\nin "+name+"\n")
@@ -112,7 +91,7 @@ func TestLostMemoryIsSeen(t *testing.T) {
 	dir, env := sanitized(t, to)
 	out, err := script(to, dir, append(env, mutation.Env(1)), "table.py", "test_deleters_give_back_once")
 	require.NoError(t, err, out)
-	assert.NotEmpty(t, lost(out))
+	assert.NotEmpty(t, testkit.Leaks(out))
 }
 
 // pooled declares the blocks of a pool. That all threads share them is a mistake of a declaration,
@@ -147,7 +126,7 @@ var (
 func races(t *testing.T, number int) string {
 	t.Helper()
 	to, dir := environment(t), filepath.Join(library, "races")
-	runtime, standard := runtimeOf(t, "libtsan.so"), runtimeOf(t, "libstdc++.so.6")
+	runtime, standard := testkit.RequireRuntime(t, "libtsan.so"), testkit.RequireRuntime(t, "libstdc++.so.6")
 	racesOnce.Do(func() {
 		headers := filepath.Join(dir, "headers")
 		errRaces = to.build(t, headers, dir, append(sharing(t, headers), "-Wno-error", "-O1", "-g1", "-fsanitize=thread")...)

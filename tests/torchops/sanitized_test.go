@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
-	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -26,24 +25,13 @@ var (
 	sanitizedError error
 )
 
-// runtimeOf gives the path of a library of the compiler, or skips.
-func runtimeOf(t *testing.T, name string) string {
-	t.Helper()
-	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-print-file-name="+name).Output()
-	if path := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(path) {
-		return path
-	}
-	t.Skipf("needs %s: apt-get install g++", name)
-	return ""
-}
-
 // sanitized gives the library for the sanitizers of addresses, leaks and undefined
 // behaviour, which has mutants too, and the variables that Python must be started with.
 func sanitized(t *testing.T) (p places, lib string, env []string) {
 	t.Helper()
 	p, _ = library(t)
 	// the sanitizer wants to find the latter when it starts
-	runtime, standard := runtimeOf(t, "libasan.so"), runtimeOf(t, "libstdc++.so.6")
+	runtime, standard := testkit.RequireRuntime(t, "libasan.so"), testkit.RequireRuntime(t, "libstdc++.so.6")
 	lib = filepath.Join(scratch, "sanitized", "kernels.so")
 	sanitizedOnce.Do(func() {
 		dir := filepath.Dir(lib)
@@ -69,17 +57,6 @@ func sanitizedScript(t *testing.T, number string, args ...string) (string, error
 	return string(out), err
 }
 
-// lost returns the reports of leaks by the calls of kernels. Leaks of Python and torch at their end
-// are not among them.
-func lost(log string) (all []string) {
-	for _, report := range strings.Split(log, "\n\n") {
-		if strings.Contains(report, " leak of ") && strings.Contains(report, "dlpackgen::") {
-			all = append(all, report)
-		}
-	}
-	return all
-}
-
 // Calls of every form, from threads as well, those that are rejected or fail, and
 // backward. Leaks are looked for when Python has ended.
 func TestSanitized(t *testing.T) {
@@ -89,7 +66,7 @@ func TestSanitized(t *testing.T) {
 	require.NoError(t, err, out)
 	assert.NotContains(t, out, "ERROR: AddressSanitizer")
 	assert.NotContains(t, out, "runtime error")
-	assert.Empty(t, lost(out))
+	assert.Empty(t, testkit.Leaks(out))
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(name)
@@ -118,7 +95,7 @@ func TestSanitizersSee(t *testing.T) {
 			number := numbered(sanitizerMutants)[name]
 			out, _ := sanitizedScript(t, strconv.Itoa(number), strings.Fields(sanitizerMutants[name].script)...)
 			assert.Contains(t, out, report)
-			assert.Equal(t, report == " leak of ", len(lost(out)) > 0, out)
+			assert.Equal(t, report == " leak of ", len(testkit.Leaks(out)) > 0, out)
 		})
 	}
 }

@@ -177,7 +177,7 @@ func TestSanitized(t *testing.T) {
 		"-fno-sanitize-recover=undefined")
 	for file, names := range eager {
 		out, err := b.script(b.python, []string{
-			"LD_PRELOAD=" + runtimeOf(t, "libasan.so") + " " + runtimeOf(t, "libstdc++.so.6"),
+			"LD_PRELOAD=" + testkit.RequireRuntime(t, "libasan.so") + " " + testkit.RequireRuntime(t, "libstdc++.so.6"),
 			"PYTHONMALLOC=malloc", "UBSAN_OPTIONS=halt_on_error=1", "ASAN_OPTIONS=detect_leaks=1:" +
 				"allocator_may_return_null=1:alloc_dealloc_mismatch=0:exitcode=0"}, append([]string{file}, names...)...)
 		require.NoError(t, err, out)
@@ -189,17 +189,6 @@ func TestSanitized(t *testing.T) {
 			assert.False(t, leaks, report) // what Python and torch lose at their end is theirs
 		}
 	}
-}
-
-// runtimeOf gives the path of a library of the compiler, or skips.
-func runtimeOf(t *testing.T, name string) string {
-	t.Helper()
-	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-print-file-name="+name).Output()
-	if path := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(path) {
-		return path
-	}
-	t.Skipf("needs %s: apt-get install g++", name)
-	return ""
 }
 
 // mutant is a mistake in the sources, and the test that sees it.

@@ -57,11 +57,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 
 func (b builder) run(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Dir = b.dir
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return string(out)
+	return testkit.RunIn(t, b.dir, name, args...)
 }
 
 // script runs a program of Python with the library.

@@ -49,10 +49,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 	args := append([]string{"-std=c11", "-O1", "-g", "-fPIC", "-shared", "-fvisibility=hidden", "-Ic", "-Ikernels",
 		"-Ipython", "-isystem", b.headers, "-DPy_LIMITED_API=0x030B0000", source, "kernels/kernels.c",
 		"python/_kernels.c", b.author, "-o", "tried/_kernels.abi3.so"}, flags...)
-	cmd := exec.Command(testtool.Require(t, "gcc", "gcc"), append(args, "-lm")...)
-	cmd.Dir = b.dir
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	testkit.RunIn(t, b.dir, testtool.Require(t, "gcc", "gcc"), append(args, "-lm")...)
 }
 
 // called runs the tests in Python.

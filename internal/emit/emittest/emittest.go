@@ -73,6 +73,13 @@ func Rendered(t *testing.T, target emit.Target, m *emit.Model) map[string]bool {
 	return found
 }
 
+// OfRelease gives the files of a target without options by their paths.
+func OfRelease(t *testing.T, target emit.Target, r *spec.Release) map[string]string {
+	t.Helper()
+	files, err := target.Emit(&emit.Model{Release: r})
+	return Texts(t, files, err)
+}
+
 // Texts gives what a target has made, by path; err is its error.
 func Texts(t *testing.T, files []emit.File, err error) map[string]string {
 	t.Helper()

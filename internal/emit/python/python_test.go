@@ -19,14 +19,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/templates"
 )
 
-func rendered(t *testing.T, r *spec.Release) map[string]string {
-	t.Helper()
-	files, err := Target.Emit(&emit.Model{Release: r})
-	return emittest.Texts(t, files, err)
-}
-
 func TestGenHoldsTheNewestRelease(t *testing.T) {
-	for name, text := range rendered(t, emittest.Release(t, "latest")) {
+	for name, text := range emittest.OfRelease(t, Target, emittest.Release(t, "latest")) {
 		got, err := os.ReadFile(filepath.Join(golden.Root(t), "gen/c", name))
 		require.NoError(t, err, "run: make generate")
 		assert.Equal(t, text, string(got), "gen/c/%s is out of date; run: make generate", name)
@@ -34,7 +28,7 @@ func TestGenHoldsTheNewestRelease(t *testing.T) {
 }
 
 func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
-	for name, text := range rendered(t, emittest.Release(t, "main")) {
+	for name, text := range emittest.OfRelease(t, Target, emittest.Release(t, "main")) {
 		assert.True(t, strings.HasPrefix(text, emit.Banner(name, "main")), name)
 		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|<no value>|\{\{[.]|\{\{(range|end|if|else)`, text, name)
 		for line := range strings.SplitSeq(text, "\n") {
@@ -45,7 +39,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 
 // What a release says is named without a change here.
 func TestNamesFollowTheRelease(t *testing.T) {
-	before := rendered(t, emittest.Release(t, "1.3"))[interfaceName]
+	before := emittest.OfRelease(t, Target, emittest.Release(t, "1.3"))[interfaceName]
 	for _, line := range []string{
 		`dlpackgen_table_attribute[] = "__dlpack_c_exchange_api__";`,
 		`dlpackgen_older_table_attribute[] = "__c_dlpack_exchange_api__";`,
@@ -61,7 +55,7 @@ func TestNamesFollowTheRelease(t *testing.T) {
 // A function whose comment promises 1 or 0 returns that, and no enumerator.
 func TestTruthValuesAreDocumentedAsSuch(t *testing.T) {
 	promise := regexp.MustCompile(`/\*\* 1 when [^*]*\*/\nstatic inline ([\w ]+?) \*?\w+\(`)
-	texts := rendered(t, emittest.Release(t, "latest"))
+	texts := emittest.OfRelease(t, Target, emittest.Release(t, "latest"))
 	found := promise.FindAllStringSubmatch(texts[interfaceName], -1)
 	require.NotEmpty(t, found)
 	for _, m := range found {
@@ -87,7 +81,7 @@ func TestSpecsWithoutTheUsualNames(t *testing.T) {
 // What a user includes and compiles is all there is: no part lies beside it, and nothing
 // includes one.
 func TestAUserSeesAnInterfaceAndASource(t *testing.T) {
-	texts := rendered(t, emittest.Release(t, "1.3"))
+	texts := emittest.OfRelease(t, Target, emittest.Release(t, "1.3"))
 	assert.ElementsMatch(t, []string{interfaceName, sourceName, "dlpackgen_backend.h"},
 		slices.Collect(maps.Keys(texts)))
 	included := regexp.MustCompile(`(?m)^#include "([^"]+)"`)
@@ -105,7 +99,7 @@ func TestPartsAreTheSameSources(t *testing.T) {
 	require.NoError(t, err)
 	files, err := emit.Render("1.3", manifest)
 	texts := emittest.Texts(t, files, err)
-	whole := rendered(t, emittest.Release(t, "1.3"))
+	whole := emittest.OfRelease(t, Target, emittest.Release(t, "1.3"))
 	const line = "\nstatic void dlpackgen_free_route("
 	assert.Equal(t, 1, strings.Count(whole[sourceName], line))
 	assert.Equal(t, 1, strings.Count(texts["dlpackgen_python/state.h"], line))
@@ -116,5 +110,6 @@ func TestPartsAreTheSameSources(t *testing.T) {
 }
 
 func TestSameModelSameBytes(t *testing.T) {
-	assert.Equal(t, rendered(t, emittest.Release(t, "1.3")), rendered(t, emittest.Release(t, "1.3")))
+	rendered := func() map[string]string { return emittest.OfRelease(t, Target, emittest.Release(t, "1.3")) }
+	assert.Equal(t, rendered(), rendered())
 }

@@ -16,14 +16,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-func rendered(t *testing.T, r *spec.Release) map[string]string {
-	t.Helper()
-	files, err := Target.Emit(&emit.Model{Release: r})
-	return emittest.Texts(t, files, err)
-}
-
 func TestGenHoldsTheNewestRelease(t *testing.T) {
-	for name, text := range rendered(t, emittest.Release(t, "latest")) {
+	for name, text := range emittest.OfRelease(t, Target, emittest.Release(t, "latest")) {
 		got, err := os.ReadFile(filepath.Join(golden.Root(t), "gen/cpp", name))
 		require.NoError(t, err, "run: make generate")
 		assert.Equal(t, text, string(got), "gen/cpp/%s is out of date; run: make generate", name)
@@ -31,7 +25,7 @@ func TestGenHoldsTheNewestRelease(t *testing.T) {
 }
 
 func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
-	for name, text := range rendered(t, emittest.Release(t, "main")) {
+	for name, text := range emittest.OfRelease(t, Target, emittest.Release(t, "main")) {
 		if name == folder+"dlpackgen_backend.h" {
 			continue // as the backends have it
 		}
@@ -61,5 +55,6 @@ func TestSpecsWithoutTheUsualNames(t *testing.T) {
 }
 
 func TestSameModelSameBytes(t *testing.T) {
-	assert.Equal(t, rendered(t, emittest.Release(t, "1.3")), rendered(t, emittest.Release(t, "1.3")))
+	rendered := func() map[string]string { return emittest.OfRelease(t, Target, emittest.Release(t, "1.3")) }
+	assert.Equal(t, rendered(), rendered())
 }

@@ -1,0 +1,79 @@
+package testkit
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+// Compiler is one way to build a program in plain C: its name, the Debian package that has it, the
+// language and the standard.
+type Compiler struct{ Name, Debian, Language, Standard string }
+
+// Compilers are those that plain C must suit.
+var Compilers = []Compiler{
+	{"gcc", "gcc", "c", "c11"}, {"g++", "g++", "c++", "c++17"},
+	{"clang-16", "clang-16", "c", "c11"}, {"clang++-16", "clang-16", "c++", "c++17"},
+}
+
+// Build makes the program, or skips.
+func (c Compiler) Build(t testing.TB, program string, args ...string) {
+	t.Helper()
+	all := append([]string{"-x", c.Language, "-std=" + c.Standard, "-o", program}, args...)
+	Run(t, testtool.Require(t, c.Name, c.Debian), all...)
+}
+
+// Says runs a program that has mutants with the one of that number, 0 for none.
+func Says(program string, number int) (string, error) {
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), mutant.Env(number))
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// Sentences are what such a program must print, in testdata/sentences.txt.
+func Sentences(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/sentences.txt")
+	require.NoError(t, err)
+	return string(text)
+}
+
+// RunIn runs a program in a folder, which must succeed, and gives what it printed.
+func RunIn(t testing.TB, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s %s\n%s", name, strings.Join(args, " "), out)
+	return string(out)
+}
+
+// RequireRuntime gives the path of a library that comes with g++, as libasan.so, or skips.
+func RequireRuntime(t testing.TB, name string) string {
+	t.Helper()
+	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-print-file-name="+name).Output()
+	if path := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(path) {
+		return path
+	}
+	t.Skipf("needs %s: apt-get install g++", name)
+	return ""
+}
+
+// Leaks returns the reports of LeakSanitizer on code of dlpackgen. Leaks of Python and PyTorch at
+// their end are not among them.
+func Leaks(log string) (all []string) {
+	for _, report := range strings.Split(log, "\n\n") {
+		if strings.Contains(report, " leak of ") && strings.Contains(report, "dlpackgen::") {
+			all = append(all, report)
+		}
+	}
+	return all
+}
