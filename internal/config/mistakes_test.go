@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -139,4 +140,61 @@ func wrongValues(o emit.Option) []string {
 		return each("1", "yes", `"true"`, "[true]", "{true: true}", "")
 	}
 	return each("3", "true", "[a]", "{a: b}", "", "1.5")
+}
+
+// whole is a config with each key that takes a text, marked by angle quotes.
+const whole = `version: 1
+dlpack: "1.3"
+out: «gen»
+targets:
+  c: {path: «c»}
+  kernels: {path: «kernels»}
+  python: {module: «_mylib», path: «python»}
+  go: {package: «tensors», import: «example.com/a»}
+  mine: {templates: «mine»}
+devices:
+  kDLAcme: {value: 1000, doc: «Memory of Acme.», streams: «cuda», torch: «PrivateUse1»}
+kernels:
+  f:
+    namespace: «acme»
+    doc: «Adds.»
+    types: {T: {float32: «f», float64: «d»}}
+    args: {x: «T[n]», by: «int = 1»}
+    returns: {y: «T[n]»}
+    where: [«n > 0»]
+    symbol: «acme_f_{T}»
+    devices: {kDLCPU: {symbol: «acme_cpu_{T}»}}
+    error: «acme_error»
+    errors: {3: {raise: «IndexError», arg: «x», text: «an index is out of range»}}
+    form: «function»
+    gil: «held»
+    lang: «c»
+    batch: «none»
+    backward: {kernel: «f_backward», saves: [«x»], of: [«x»]}
+    test: {reference: «a.b:c», sizes: {n: [3]}, tolerance: {float32: 0.5}}
+`
+
+var marked = regexp.MustCompile("«[^»]*»")
+
+// A value that is no string for YAML, and would be wrong as one, is one mistake at its place.
+func TestAMistakeHasOneFinding(t *testing.T) {
+	count := 0
+	for i := range marked.FindAllString(whole, -1) {
+		for _, odd := range []string{"true", "12", "", "~", "no", "1.5", "1e3", `""`, "2020-01-02", "a b c", "é"} {
+			seen := -1
+			text := marked.ReplaceAllStringFunc(whole, func(value string) string {
+				if seen++; seen == i {
+					return odd
+				}
+				return strconv.Quote(strings.Trim(value, "«»"))
+			})
+			_, list := Decode("dlpackgen.yaml", []byte(text), spec.Embedded(), targets.Table(), Choice{})
+			at := map[diag.Pos]string{}
+			for _, d := range list.Sorted() {
+				assert.Empty(t, at[d.Pos], "%s\n%s", d.Text, text)
+				at[d.Pos], count = d.Text, count+1
+			}
+		}
+	}
+	assert.Greater(t, count, 100)
 }

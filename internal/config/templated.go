@@ -40,7 +40,7 @@ func checkTemplateFolders(cfg *Config) {
 	all := slices.Concat(cfg.Selected, cfg.Others)
 	owners := map[string][]Target{} // by folder; many targets may name one
 	for _, own := range all {
-		if own.templatesAt != nil {
+		if own.templatesAt != nil && isPath(own.templatesAt) {
 			folder := relpath.Fold(own.Templates)
 			owners[folder] = append(owners[folder], own)
 		}

@@ -63,6 +63,12 @@ func Known(sp *spec.Spec) string {
 	return fmt.Sprintf("there are %s, and %s", strings.Join(names, ", "), latest)
 }
 
+// isPath tells a node whose value localPath reads without a finding.
+func isPath(n *yaml.Node) bool {
+	problem, _ := relpath.Problem(n.Value)
+	return n.Kind == yaml.Scalar && problem == ""
+}
+
 // localPath reads a path below where it starts. The hint is for a path that leads elsewhere.
 func localPath(n *yaml.Node, what, hint string) string {
 	p := n.Text(what)

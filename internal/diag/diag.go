@@ -88,6 +88,13 @@ func (l *List) Add(d ...Diagnostic) {
 	}
 }
 
+// Replace puts a finding of the same severity in the place of one, counted from 0, that was kept.
+func (l *List) Replace(i int, d Diagnostic) {
+	if i < len(l.all) {
+		l.all[i] = d
+	}
+}
+
 // Errorf adds an error without a hint.
 func (l *List) Errorf(pos Pos, code, format string, args ...any) {
 	l.Add(Diagnostic{Severity: Error, Code: code, Pos: pos, Text: fmt.Sprintf(format, args...)})

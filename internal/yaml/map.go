@@ -14,9 +14,16 @@ import (
 // Pos is where the node stands.
 func (n *Node) Pos() diag.Pos { return diag.Pos{File: n.doc.file, Line: n.Line, Col: n.Col} }
 
-// Errorf reports an error at the node, with a hint that may be empty.
+// Errorf reports an error at the node, with a hint that may be empty. A text without quotes that is
+// wrong in quotes, too, is one mistake: this error replaces the one about the quotes. One without a
+// value has that one alone.
 func (n *Node) Errorf(code, hint, format string, args ...any) {
-	n.doc.fail(n.Line, n.Col, code, hint, format, args...)
+	switch {
+	case n.bare == 0:
+		n.doc.fail(n.Line, n.Col, code, hint, format, args...)
+	case n.Value != "":
+		n.doc.diags.Replace(n.bare-1, n.doc.finding(n.Line, n.Col, code, hint, format, args...))
+	}
 }
 
 // ErrorfAt reports an error at an offset of a value's text, where it stands in the
@@ -110,7 +117,10 @@ func (n *Node) Text(what string) string {
 		if n.Value == "" {
 			hint = "write a value, or remove the key"
 		}
-		n.Errorf("unquoted", hint, "%s must be a string, and %q without quotes is none", what, n.Value)
+		if n.bare == 0 {
+			n.doc.fail(n.Line, n.Col, "unquoted", hint, "%s must be a string, and %q without quotes is none", what, n.Value)
+			n.bare = n.doc.diags.Len()
+		}
 	}
 	return n.Source(what)
 }

@@ -48,6 +48,7 @@ type Node struct {
 	Line    int
 	Col     int // in bytes, from 1
 	doc     *document
+	bare    int // the place among the findings of the one that quotes are missing, from 1; 0: none
 }
 
 // Entry is one key of a mapping and its value.
@@ -212,10 +213,14 @@ func atoi(s string) int {
 
 // fail reports an error at a place of the file.
 func (doc *document) fail(line, col int, code, hint, format string, args ...any) {
-	doc.diags.Add(diag.Diagnostic{
+	doc.diags.Add(doc.finding(line, col, code, hint, format, args...))
+}
+
+func (doc *document) finding(line, col int, code, hint, format string, args ...any) diag.Diagnostic {
+	return diag.Diagnostic{
 		Severity: diag.Error, Code: code, Text: fmt.Sprintf(format, args...), Hint: hint, Source: doc.line(line),
 		Pos: diag.Pos{File: doc.file, Line: line, Col: col},
-	})
+	}
 }
 
 // line returns the text of a line, or "" for a number that the file does not have.

@@ -170,6 +170,19 @@ func TestTextMustBeAStringForEveryReader(t *testing.T) {
 	assert.Empty(t, diags.Sorted())
 }
 
+// What is wrong as a text, too, is one finding: the one that quotes would not mend.
+func TestATextWithoutQuotesIsOneMistake(t *testing.T) {
+	for value, want := range map[string]string{"true": "invalid-name", "": "unquoted"} {
+		diags := &diag.List{}
+		n := yaml.Parse("f.yaml", []byte("a: "+value+"\n"), diags).Entries[0].Value
+		n.Text("a")
+		n.Text("a")
+		n.Errorf("invalid-name", "choose another", "%q is no name", value)
+		require.Equal(t, 1, diags.Len(), value)
+		assert.Equal(t, want, diags.Sorted()[0].Code, value)
+	}
+}
+
 func TestReadersReportWhatDoesNotFit(t *testing.T) {
 	diags := &diag.List{}
 	root := yaml.Parse("f.yaml",

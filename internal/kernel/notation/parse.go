@@ -124,7 +124,9 @@ func (p *parser) line() Line {
 	}
 	l.Optional = p.accept("?")
 	for p.peek().sign == name {
-		l.Words = append(l.Words, p.word())
+		if w := p.word(); slices.Contains(Words, w.Text) {
+			l.Words = append(l.Words, w)
+		}
 	}
 	if t := p.peek(); t.text == "?" {
 		p.fail(t.at, "write it directly behind the type: "+spell(l.Type)+"?",
