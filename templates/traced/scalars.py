@@ -120,7 +120,7 @@ def _read_text(kernel, i, value):
 
 def _read_list(kernel, i, value):
     p = kernel.parameters[i]
-    if not isinstance(value, (list, tuple)):
+    if isinstance(value, (str, bytes)) or not isinstance(value, _Sequence):
         _fail_kind(kernel, i, value, p.expected)
     try:
         items = tuple(value)

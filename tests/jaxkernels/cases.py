@@ -1,5 +1,7 @@
 """Wrong calls of the described kernels, and those that are fine: name, arguments and keywords."""
 
+import collections
+
 import numpy as np
 
 INT, FLOAT = np.int32, np.float32
@@ -73,7 +75,7 @@ FILLED = [
     (np.int16, (1,)),
 ]
 WORDS = {
-    "sizes": ([1], [1, -5], 3, [1, 2.5], [1, True], [1, LARGE], "ab", None, [1, Bad()], Broken([1, 5])),
+    "sizes": ([1], [1, -5], 3, [1, 2.5], [1, True], [1, LARGE], "ab", b"ab", {1, 5}, None, [1, Bad()], Broken([1, 5])),
     "scales": ([1, "a"], 3, [Bad()]),
     "mode": ("a\0b", 3, b"x", None),
     "tiny": (300, -129, 1.5, True, None, LARGE, Bad()),
@@ -106,6 +108,7 @@ FINE = [
     ("words", (ones(3, 4, dtype=FLOAT), [1, 5]), {"maybe": True}),
     ("words", (ones(3, 4, dtype=FLOAT), [1, 5]), {"half": float("inf")}),
     ("words", (ones(3, 4, dtype=FLOAT), (1, Index())), {}),
+    ("words", (ones(3, 4, dtype=FLOAT), range(1, 9, 4)), {"scales": collections.deque([1, 2.5])}),
     ("filled", (ones(2, dtype=np.uint64), 1 << 63), {}),
     ("filled", (ones(2, dtype=bool), 1), {}),
     ("filled", (ones(2, dtype=np.float64), np.float32(2)), {}),

@@ -1,6 +1,8 @@
 """Calls the kernels of testdata/kernels.yaml from Python: what they give, and every mistake."""
 
+import array
 import ast
+import collections
 import gc
 import inspect
 import pathlib
@@ -168,6 +170,12 @@ def test_mistakes():
     raises(TypeError, text, k.scalars, "sum", [1, 3, 3], [1, "2"])
     raises(KeyboardInterrupt, "", k.scalars, "sum", [Failing(KeyboardInterrupt())])
     raises(TypeError, "scalars(): argument 'sizes' (2nd): expected a list of int, got ndarray", k.scalars, "sum", x23)
+    for sizes in (range(1, 4), array.array("q", [1, 2, 3]), collections.deque([1, 2, 3]), bytearray([1, 2, 3])):
+        assert k.scalars("sum", sizes, like=x23)[0] == k.scalars("sum", [1, 2, 3], like=x23)[0]
+    for sizes in ("123", b"123", {1: 2}, {1, 2, 3}, iter([1])):
+        text = f"scalars(): argument 'sizes' (2nd): expected a list of int, got {type(sizes).__name__}"
+        raises(TypeError, text, k.scalars, "sum", sizes)
+    raises(RuntimeError, "scalars(): argument 'sizes' (2nd): no class", k.scalars, "sum", Classless())
     raises(ValueError, "scalars(): argument 'sizes' (2nd): expected at least 3 items, got 2", k.scalars, "sum", [1, 3])
     raises(
         OverflowError, "scalars(): argument 'tiny' (5th): int8 does not hold 128", k.scalars, "sum", [1, 3, 3], tiny=128
@@ -175,6 +183,14 @@ def test_mistakes():
     raises(
         ValueError, 'scalars(): expected mode in "sum"|"mean", where mode = \'median\'', k.scalars, "median", [1, 3, 3]
     )
+
+
+class Classless:
+    """An object that fails where its class is asked for."""
+
+    @property
+    def __class__(self):
+        raise RuntimeError("no class")
 
 
 class Broken(list):
@@ -322,10 +338,10 @@ def test_nothing_leaks():
 
     before = 0
     gc.freeze()  # so that collections are quick
-    for round_ in range(30):
+    for round_ in range(40):
         all_mistakes()
         gc.collect()
-        if round_ == 9:
+        if round_ == 19:
             before = sys.getallocatedblocks()
     assert sys.getallocatedblocks() - before < 20, "blocks of Python"
     assert sys.getrefcount(x) < 10

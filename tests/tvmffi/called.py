@@ -1,5 +1,6 @@
 """Calls the kernels of tests/kernels by tvm-ffi and by the module of Python: the same values and sentences."""
 
+import collections
 import json
 import os
 import sys
@@ -260,6 +261,16 @@ def test_keywords_and_defaults():
         want = outcome(getattr(k, name), *args)
         if "takes" not in want[1] and "missing" not in want[1]:
             assert outcome(getattr(t, name), *args) == want, (name, args)
+
+
+def test_sequences():
+    z = ones(1, 3, dtype=np.float64)
+    for sizes in (range(1, 4), collections.deque([1, 2, 3])):
+        made = t.scalars("sum", sizes, collections.UserList([0.5, 1]), tiny=3, out=z)
+        assert made[0] == t.scalars("sum", [1, 2, 3], [0.5, 1], tiny=3, out=z)[0]
+    for wrong in ("123", b"123", {1, 2}, iter([1])):
+        got = outcome(t.scalars, "sum", wrong, tiny=3, out=z)
+        assert got[0] == "TypeError" and "'sizes' (2nd): expected a list of int, got" in got[1], got
 
 
 def test_documents():

@@ -15,22 +15,26 @@ type pythonView struct {
 
 func viewPython(k *contract.Kernel) pythonView {
 	v := pythonView{Name: k.Name, Doc: docString(k)}
-	var names []string
+	var values []string
 	for _, p := range k.Args {
-		names = append(names, p.Name)
+		value := p.Name
+		if p.Kind == contract.Ints || p.Kind == contract.Floats {
+			value = "_listed(" + p.Name + ")"
+		}
+		values = append(values, value)
 		v.Parameters += ", " + p.Name
 		if p.Default != nil {
 			v.Parameters += "=" + p.Default.String()
 		}
 	}
-	call := fmt.Sprintf("self_.%s_(%s)", k.Name, strings.Join(names, ", "))
+	call := fmt.Sprintf("self_.%s_(%s)", k.Name, strings.Join(values, ", "))
 	if len(k.Given()) > 1 {
 		call = "(*" + call + ",)" // an argument may have the name tuple
 	}
 	if len(memory(k)) > 0 {
 		v.Parameters += ", *, out=None"
 		v.Lines = []string{"if out is not None:", fmt.Sprintf("    return _written(self_.%s_, %s, out, %s)", k.Name,
-			tuple(names), tuple(tensors(k)))}
+			tuple(values), tuple(tensors(k)))}
 	}
 	v.Lines = append(v.Lines, "return "+call)
 	return v

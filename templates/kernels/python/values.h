@@ -219,11 +219,25 @@ DLPACKGEN_SLOW static int dlpackgen_about_item(const struct dlpackgen_call* call
   return -1;
 }
 
-/* Reads a list or a tuple of numbers of 8 bytes. */
+/* Tells whether an object is a collections.abc.Sequence, and no text: 1, 0, or -1 with an
+ * exception. */
+DLPACKGEN_SLOW static int dlpackgen_is_sequence(PyObject* value) {
+  if (PyUnicode_Check(value) || PyBytes_Check(value)) return 0;
+  PyObject* const module = PyImport_ImportModule("collections.abc");
+  PyObject* const sequence = module ? PyObject_GetAttrString(module, "Sequence") : NULL;
+  const int is = sequence ? PyObject_IsInstance(value, sequence) : -1;
+  Py_XDECREF(sequence);
+  Py_XDECREF(module);
+  return is;
+}
+
+/* Reads a sequence of numbers of 8 bytes. */
 DLPACKGEN_VALUE int dlpackgen_read_numbers(struct dlpackgen_call* call, int i, PyObject* value, int are_real,
                                            struct dlpackgen_numbers* numbers) {
   const char* const expected = are_real ? "a list of float" : "a list of int";
-  if (!PyList_Check(value) && !PyTuple_Check(value)) return dlpackgen_other_kind(call, i, value, expected);
+  const int is = PyList_Check(value) || PyTuple_Check(value) ? 1 : dlpackgen_is_sequence(value);
+  if (is < 0) return dlpackgen_about(call->function, i);
+  if (!is) return dlpackgen_other_kind(call, i, value, expected);
   PyObject* const items = PySequence_Tuple(value);
   if (!items) return dlpackgen_about(call->function, i);
   const Py_ssize_t count = PyTuple_Size(items);

@@ -1,5 +1,7 @@
 """Calls that a type checker accepts; assert_type holds what it finds out."""
 
+from array import array
+from collections import deque
 from typing import Any, Literal, assert_type
 
 import numpy
@@ -23,7 +25,8 @@ def calls(x: Array, w: Array, producer: k.SupportsDLPack, mode: Literal["sum", "
     assert_type(k.copies(x, at=1, half=None), tuple[Array, int, float, bool])
     assert_type(k.numbers(x, 3, s=None), tuple[float, int])
     k.scalars("mean", [1, 2, 3], weights=(0.5, 1), flag=True, tiny=3, limit=1.5, like=x)
-    k.scalars("sum", [1, 2, 3], out=x)
+    k.scalars("sum", range(1, 4), out=x)
+    k.scalars("sum", array("q", [1, 2, 3]), deque([0.5, 1.5]))
     k.scalars(mode, [1, 2, 3], out=producer, like=x)
     k.on_device(x, stream=7)
     assert_type(k.alone(), Any)

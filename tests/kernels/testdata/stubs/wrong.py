@@ -16,6 +16,7 @@ k.pair(x, out=(x, x, x))  # arg-type
 k.scalars(3, [1, 2, 3])  # call-overload
 k.scalars("mean", [1.5, 2, 3])  # call-overload
 k.scalars("mean", 3)  # call-overload
+k.scalars("mean", {1, 2, 3})  # call-overload
 k.scalars("max", [1, 2, 3])  # call-overload
 k.scalars(str(x), [1, 2, 3])  # call-overload
 k.scalars("mean", [1, 2, 3], like=4)  # call-overload
