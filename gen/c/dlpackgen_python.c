@@ -912,6 +912,7 @@ static const struct dlpackgen_adopted dlpackgen_adopted_numpy = {
     NULL,
     0,
     NULL,
+    NULL,
 };
 
 static int dlpackgen_cupy_open(PyObject* type) {
@@ -1028,9 +1029,55 @@ static int dlpackgen_cupy_stream(DLDevice device, void** stream) {
   return told ? 0 : -1;
 }
 
+/* Calls a function of cupy.cuda with a number. */
+static PyObject* dlpackgen_cupy_ask(const char* name, long long number) {
+  PyObject* function = dlpackgen_imported("cupy.cuda", name);
+  PyObject* answer = function ? PyObject_CallFunction(function, "L", number) : NULL;
+  Py_XDECREF(function);
+  return answer;
+}
+
+/* Calls the allocator that the program has chosen for CuPy, on the current device. */
+static PyObject* dlpackgen_cupy_allocate_here(int is_managed, int64_t bytes, void** data) {
+  PyObject* memory = dlpackgen_cupy_ask(is_managed ? "malloc_managed" : "alloc", bytes);
+  PyObject* address = memory ? PyObject_GetAttrString(memory, "ptr") : NULL;
+  *data = address ? PyLong_AsVoidPtr(address) : NULL;
+  Py_XDECREF(address);
+  if (memory && PyErr_Occurred()) Py_CLEAR(memory);
+  return memory;
+}
+
+/* The device is made current meanwhile, as a `with` statement does it. */
+static PyObject* dlpackgen_cupy_allocate(DLDevice device, int64_t bytes, void** data) {
+  const int is_managed = dlpackgen_device_is_managed((int32_t)device.device_type);
+  if (is_managed) return dlpackgen_cupy_allocate_here(1, bytes, data);
+  PyObject* current = dlpackgen_cupy_ask("Device", device.device_id);
+  PyObject* entered = current ? PyObject_CallMethod(current, "__enter__", NULL) : NULL;
+  PyObject* memory = entered ? dlpackgen_cupy_allocate_here(0, bytes, data) : NULL;
+  if (entered) {
+    struct dlpackgen_pending failed = dlpackgen_suspend();
+    PyObject* left = PyObject_CallMethod(current, "__exit__", "OOO", Py_None, Py_None, Py_None);
+    if (!left) PyErr_Clear();
+    Py_XDECREF(left);
+    dlpackgen_resume(failed);
+  }
+  Py_XDECREF(entered);
+  Py_XDECREF(current);
+  return memory;
+}
+
 static const struct dlpackgen_adopted dlpackgen_adopted_cupy = {
-    "cupy", "ndarray", NULL, dlpackgen_cupy_open, dlpackgen_cupy_borrow, dlpackgen_cupy_reject, dlpackgen_cupy_stream,
-    NULL,   1,         NULL,
+    "cupy",
+    "ndarray",
+    NULL,
+    dlpackgen_cupy_open,
+    dlpackgen_cupy_borrow,
+    dlpackgen_cupy_reject,
+    dlpackgen_cupy_stream,
+    NULL,
+    1,
+    NULL,
+    dlpackgen_cupy_allocate,
 };
 
 /*
@@ -1094,17 +1141,17 @@ static int dlpackgen_jax_reject_tracer(PyObject* object) {
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax = {
-    "jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1, NULL,
+    "jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1, NULL, NULL,
 };
 
 /* The same type where jaxlib before 0.6 has it. */
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
     "jaxlib.xla_extension", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL,
-    dlpackgen_jax_hold,     1,           NULL,
+    dlpackgen_jax_hold,     1,           NULL, NULL,
 };
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_tracer = {
-    "jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_reject_tracer, NULL, NULL, 0, NULL,
+    "jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_reject_tracer, NULL, NULL, 0, NULL, NULL,
 };
 
 /*
@@ -1354,6 +1401,7 @@ struct dlpackgen_torch_words {
   uint32_t bytes;                 /* of the storage */
   uint64_t usual;                 /* the keys that tensors for inference lack */
   uint64_t plain;                 /* the other keys of dense tensors on the CPU; 0 where nothing is proven */
+  uint64_t gpu;                   /* those of dense tensors on CUDA; as plain where torch does not tell them */
 };
 
 /* What there is to know of the torch in this process. */
@@ -1706,13 +1754,20 @@ DLPACKGEN_SLOW static int dlpackgen_torch_reject(PyObject* object) {
   return dlpackgen_torch_reject_grad(object);
 }
 
-/* Gives a TensorImpl of a tensor with dense memory of the host and without negated or
- * conjugated values, whose words are where they were proven to be; NULL for others. */
+/* Gives a TensorImpl of a tensor with dense memory of the host or of CUDA and without negated
+ * or conjugated values, whose words are where they were proven to be; NULL for others. */
 DLPACKGEN_FAST const uint64_t* dlpackgen_torch_plain(const void* handle) {
   const struct dlpackgen_torch_words* words = &dlpackgen_torch.words;
   const uint64_t* impl = *(const uint64_t* const*)handle;
+  const uint64_t kind = impl[words->keys] & ~words->usual;
   /* Where nothing is proven that word is the first, a pointer, which is not 0. */
-  return (impl[words->keys] & ~words->usual) == words->plain ? impl : NULL;
+  return kind == words->plain || kind == words->gpu ? impl : NULL;
+}
+
+/* Tells on which of the two a plain tensor is. */
+DLPACKGEN_FAST bool dlpackgen_torch_is_on_gpu(const uint64_t* plain) {
+  const struct dlpackgen_torch_words* words = &dlpackgen_torch.words;
+  return (plain[words->keys] & ~words->usual) != words->plain;
 }
 
 /* The proof */
@@ -1785,7 +1840,7 @@ static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen* seen, 
   words->offset = offset;
   words->bytes = bytes;
   words->usual = seen->plain[0][keys] ^ seen->inference[keys];
-  words->plain = seen->plain[0][keys] & ~words->usual;
+  words->gpu = words->plain = seen->plain[0][keys] & ~words->usual;
 }
 
 /* The tensors for it. What fails gives NULL or -1, with an exception or without one. */
@@ -1895,6 +1950,18 @@ static int dlpackgen_torch_see_inference(struct dlpackgen_torch_proof* proof) {
   return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(4,)", "float32") ")", &proof->seen.inference);
 }
 
+/* Learns the keys of tensors on CUDA, which need not be there: torch tells in Python by which bits
+ * they differ from those on the CPU. */
+static int dlpackgen_torch_learn_gpu(struct dlpackgen_torch_proof* proof) {
+  struct dlpackgen_torch_words* words = &proof->found->words;
+  uint64_t cpu, gpu;
+  if (dlpackgen_torch_number(proof->scope, "torch._C.DispatchKeySet(torch._C.DispatchKey.CPU).raw_repr()", &cpu) ||
+      dlpackgen_torch_number(proof->scope, "torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA).raw_repr()", &gpu))
+    return -1;
+  if (words->plain && (words->plain & cpu) == cpu) words->gpu = words->plain ^ cpu ^ gpu;
+  return 0;
+}
+
 /* What is entered around each step: without modes that Python code answers in. */
 static const char* const dlpackgen_torch_no_modes[] = {
     "torch._C.DisableTorchFunction()",
@@ -1946,8 +2013,10 @@ static int dlpackgen_torch_prove_in(PyObject* torch, struct dlpackgen_torch_know
   proven = proof.scope && !dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_see_handle);
   if (proven && sizeof(void*) == sizeof(uint64_t) && dlpackgen_torch_is_tested(&found->call) &&
       !dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_see_ordinary) &&
-      !dlpackgen_torch_outside(&proof, inference, dlpackgen_torch_see_inference))
+      !dlpackgen_torch_outside(&proof, inference, dlpackgen_torch_see_inference)) {
     dlpackgen_torch_find_words(&proof.seen, &found->words);
+    (void)dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_learn_gpu);
+  }
   Py_XDECREF(proof.scope);
   return dlpackgen_torch_unproven() ? -1 : proven;
 }
@@ -2030,18 +2099,23 @@ DLPACKGEN_FAST int dlpackgen_torch_check_layout(PyObject* object, void* handle) 
   return dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: pass to_dense()");
 }
 
+static int dlpackgen_torch_read_gpu(void* handle, DLTensor* out) {
+  int32_t index = 0;
+  if (dlpackgen_torch.call.get_device_index(handle, &index) != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
+  out->device.device_type = dlpackgen_torch.gpu;
+  out->device.device_id = index;
+  return 0;
+}
+
 /* 1 for a device that other routes know, which meta is not. */
 DLPACKGEN_FAST int dlpackgen_torch_read_device(PyObject* object, void* handle, DLTensor* out) {
-  int32_t type = -1, index = 0;
+  int32_t type = -1;
   if (dlpackgen_torch.call.get_device_type(handle, &type) != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
   out->device.device_type = kDLCPU;
   out->device.device_id = 0;
   if (type == dlpackgen_torch.cpu) return 0;
   if (type != dlpackgen_torch.cuda) return dlpackgen_torch_reject(object) < 0 ? -1 : 1;
-  if (dlpackgen_torch.call.get_device_index(handle, &index) != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
-  out->device.device_type = dlpackgen_torch.gpu;
-  out->device.device_id = index;
-  return 0;
+  return dlpackgen_torch_read_gpu(handle, out);
 }
 
 DLPACKGEN_FAST int dlpackgen_torch_read_dtype(PyObject* object, void* handle, DLTensor* out) {
@@ -2136,6 +2210,7 @@ DLPACKGEN_FAST int dlpackgen_torch_read_kind(PyObject* object, void* handle, con
   out->device.device_type = kDLCPU;
   out->device.device_id = 0;
   if (!plain) result = dlpackgen_torch_read_device(object, handle, out);
+  else if (dlpackgen_torch_is_on_gpu(plain)) result = dlpackgen_torch_read_gpu(handle, out);
   if (result != 0) return result;
   if (dlpackgen_torch_read_dtype(object, handle, out) < 0) return -1;
   return plain ? 0 : dlpackgen_torch_check_bits(handle, out->dtype);
@@ -2227,6 +2302,7 @@ static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
     dlpackgen_torch_hold,
     0,
     dlpackgen_torch_guard,
+    NULL,
 };
 
 /* Ends with NULL. */
@@ -2608,8 +2684,8 @@ static int dlpackgen_trusts(struct dlpackgen_route* route) {
 static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags);
 
 /* By their struct: nothing runs, no memory is needed, and their flags are known. */
-static const struct dlpackgen_adopted dlpackgen_adopted_own = {NULL, NULL, NULL, NULL, dlpackgen_borrow_own,
-                                                               NULL, NULL, NULL, 0,    NULL};
+static const struct dlpackgen_adopted dlpackgen_adopted_own = {NULL, NULL, NULL, NULL, dlpackgen_borrow_own, NULL,
+                                                               NULL, NULL, 0,    NULL, NULL};
 
 /* Compares a type with the one that is found under a row's names now. */
 static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted* table, PyObject* type) {
@@ -4992,35 +5068,53 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
   return -1; /* also where a table succeeded and left an exception */
 }
 
-/* Allocates by the module itself, or by a backend. */
-static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call, const DLTensor* asked) {
+/* Allocates by what a library has in Python. */
+static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpackgen_adopted* adopted,
+                                                              const DLTensor* asked, int64_t bytes) {
+  DLTensor view = *asked;
+  view.strides = NULL;
+  view.byte_offset = 0;
+  PyObject* owner = adopted->allocate(asked->device, bytes, &view.data);
+  DLManagedTensorVersioned* made = owner ? dlpackgen_from_owner(owner, &view, 0) : NULL;
+  Py_XDECREF(owner);
+  return made;
+}
+
+/* Allocates by the module itself, by a backend, or by what a library has in Python. */
+static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call,
+                                                         const struct dlpackgen_route* route, const DLTensor* asked,
+                                                         int64_t bytes) {
   const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->private_.state, asked->device);
+  const struct dlpackgen_adopted* known = route && route->adopted ? route->adopted : route ? route->rejecting : NULL;
   char where[32];
   if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
   if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
-  PyErr_Format(PyExc_BufferError, "its library cannot be asked for memory on %s",
+  if (known && known->allocate) return dlpackgen_allocate_by_python(known, asked, bytes);
+  PyErr_Format(PyExc_BufferError,
+               "its library cannot be asked for memory on %s: pass an array of PyTorch or CuPy, or memory for the result",
                dlpackgen_device_text(asked->device, where));
   return NULL;
 }
 
 /* Allocates by a library, or as above where that rejects, as the table of
  * cuda.core's StridedMemoryView does on the CPU. Want of memory is no rejection. */
-static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call, const DLPackExchangeAPI* makes,
-                                                         const DLTensor* asked) {
+static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call,
+                                                         const struct dlpackgen_route* route, const DLTensor* asked,
+                                                         int64_t bytes) {
   const int is_possible =
       asked->device.device_type == kDLCPU || dlpackgen_streams_at(call->private_.state, asked->device) != NULL;
   DLManagedTensorVersioned* made = NULL;
-  if (makes) {
-    const int left = dlpackgen_allocate_by_table(makes, asked, &made);
+  if (route && route->makes) {
+    const int left = dlpackgen_allocate_by_table(route->makes, asked, &made);
     if (left <= 0 || !is_possible || dlpackgen_pass_over()) return made;
   }
-  return dlpackgen_allocate_here(call, asked);
+  return dlpackgen_allocate_here(call, route, asked, bytes);
 }
 
-/* Finds the table that makes tensors of an argument's library, or none. The route was
- * not put down for the call, which most calls have no use for. */
-static int dlpackgen_maker(const struct dlpackgen_call* call, int like, const DLPackExchangeAPI** makes) {
-  *makes = NULL;
+/* Finds the route to an argument's library, which makes its tensors, or none where the argument
+ * was left out. It was not put down for the call, which most calls have no use for. */
+static int dlpackgen_maker(const struct dlpackgen_call* call, int like, const struct dlpackgen_route** route) {
+  *route = NULL;
   if (like < 0 || like >= call->function->nparameters ||
       call->function->parameters[like].kind != DLPACKGEN_KIND_TENSOR) {
     PyErr_Format(PyExc_SystemError, "%s(): no argument is a tensor that has the number %d, counted from 0",
@@ -5028,9 +5122,8 @@ static int dlpackgen_maker(const struct dlpackgen_call* call, int like, const DL
     return -1;
   }
   PyObject* object = call->arguments[like].object;
-  const struct dlpackgen_route* route = object ? dlpackgen_route_of(call->private_.state, object) : NULL;
-  *makes = route ? route->makes : NULL;
-  return object && !route ? dlpackgen_about(call->function, like) : 0;
+  *route = object ? dlpackgen_route_of(call->private_.state, object) : NULL;
+  return object && !*route ? dlpackgen_about(call->function, like) : 0;
 }
 
 /* Compares two tensors in all that a function goes by. */
@@ -5076,11 +5169,11 @@ static int dlpackgen_check_again(struct dlpackgen_call* call) {
 
 static DLManagedTensorVersioned* dlpackgen_make_like(struct dlpackgen_call* call, int like, DLDataType dtype,
                                                      int32_t ndim, const int64_t* shape) {
-  const DLPackExchangeAPI* makes = NULL;
+  const struct dlpackgen_route* route = NULL;
   DLManagedTensorVersioned* made = NULL;
   DLTensor asked;
   int64_t bytes;
-  if (dlpackgen_maker(call, like, &makes)) return NULL;
+  if (dlpackgen_maker(call, like, &route)) return NULL;
   memset(&asked, 0, sizeof asked);
   asked.device.device_type = kDLCPU;
   if (call->arguments[like].object) asked.device = call->arguments[like].tensor.device;
@@ -5089,9 +5182,10 @@ static DLManagedTensorVersioned* dlpackgen_make_like(struct dlpackgen_call* call
   asked.shape = (int64_t*)(uintptr_t)shape;
   if (ndim > DLPACKGEN_MAX_NDIM || dlpackgen_nbytes(&asked, 0, &bytes) != DLPACKGEN_OK)
     PyErr_SetString(PyExc_ValueError, "the result has no shape that a tensor can have");
-  else made = dlpackgen_allocate_like(call, makes, &asked);
+  else made = dlpackgen_allocate_like(call, route, &asked, bytes);
+  const int ran_code = (route && route->makes) || asked.device.device_type != kDLCPU;
   if (!made) dlpackgen_about(call->function, like);
-  else if (makes && dlpackgen_check_again(call)) {
+  else if (ran_code && dlpackgen_check_again(call)) {
     dlpackgen_delete_quietly(made, NULL);
     return NULL;
   }
@@ -5207,15 +5301,15 @@ static PyObject* dlpackgen_wrap_by_python(struct dlpackgen_call* call, PyObject*
 }
 
 static PyObject* dlpackgen_wrap_like(struct dlpackgen_call* call, int like, DLManagedTensorVersioned* tensor) {
-  const DLPackExchangeAPI* makes = NULL;
+  const struct dlpackgen_route* route = NULL;
   PyObject* made = NULL;
-  if (dlpackgen_maker(call, like, &makes)) {
+  if (dlpackgen_maker(call, like, &route)) {
     dlpackgen_delete_quietly(tensor, NULL);
     return NULL;
   }
   PyObject* object = call->arguments[like].object;
   if (!object) made = dlpackgen_export_object(call->module, tensor);
-  else if (makes) made = dlpackgen_wrap_by_table(call, makes, tensor);
+  else if (route->makes) made = dlpackgen_wrap_by_table(call, route->makes, tensor);
   else made = dlpackgen_wrap_by_python(call, object, tensor);
   if (!made) dlpackgen_about(call->function, like);
   return made;

@@ -125,6 +125,14 @@ struct dlpackgen_adopted {
    * methods.
    */
   int (*guard)(PyObject* object, const DLTensor* tensor);
+
+  /**
+   * Allocates memory for a result on a device that is not the CPU, for work on the
+   * stream that the library works on now: a new reference to what keeps the memory, and
+   * its address, or NULL with an exception. May be NULL: the type has an exchange table
+   * that allocates, or none can.
+   */
+  PyObject* (*allocate)(DLDevice device, int64_t bytes, void** data);
 };
 
 #include "dlpackgen_backend.h"

@@ -123,9 +123,55 @@ static int dlpackgen_cupy_stream(DLDevice device, void** stream) {
   return told ? 0 : -1;
 }
 
+/* Calls a function of cupy.cuda with a number. */
+static PyObject* dlpackgen_cupy_ask(const char* name, long long number) {
+  PyObject* function = dlpackgen_imported("cupy.cuda", name);
+  PyObject* answer = function ? PyObject_CallFunction(function, "L", number) : NULL;
+  Py_XDECREF(function);
+  return answer;
+}
+
+/* Calls the allocator that the program has chosen for CuPy, on the current device. */
+static PyObject* dlpackgen_cupy_allocate_here(int is_managed, int64_t bytes, void** data) {
+  PyObject* memory = dlpackgen_cupy_ask(is_managed ? "malloc_managed" : "alloc", bytes);
+  PyObject* address = memory ? PyObject_GetAttrString(memory, "ptr") : NULL;
+  *data = address ? PyLong_AsVoidPtr(address) : NULL;
+  Py_XDECREF(address);
+  if (memory && PyErr_Occurred()) Py_CLEAR(memory);
+  return memory;
+}
+
+/* The device is made current meanwhile, as a `with` statement does it. */
+static PyObject* dlpackgen_cupy_allocate(DLDevice device, int64_t bytes, void** data) {
+  const int is_managed = dlpackgen_device_is_managed((int32_t)device.device_type);
+  if (is_managed) return dlpackgen_cupy_allocate_here(1, bytes, data);
+  PyObject* current = dlpackgen_cupy_ask("Device", device.device_id);
+  PyObject* entered = current ? PyObject_CallMethod(current, "__enter__", NULL) : NULL;
+  PyObject* memory = entered ? dlpackgen_cupy_allocate_here(0, bytes, data) : NULL;
+  if (entered) {
+    struct dlpackgen_pending failed = dlpackgen_suspend();
+    PyObject* left = PyObject_CallMethod(current, "__exit__", "OOO", Py_None, Py_None, Py_None);
+    if (!left) PyErr_Clear();
+    Py_XDECREF(left);
+    dlpackgen_resume(failed);
+  }
+  Py_XDECREF(entered);
+  Py_XDECREF(current);
+  return memory;
+}
+
 static const struct dlpackgen_adopted dlpackgen_adopted_cupy = {
-    "cupy", "ndarray", NULL, dlpackgen_cupy_open, dlpackgen_cupy_borrow, dlpackgen_cupy_reject, dlpackgen_cupy_stream,
-    NULL,   1,         NULL,
+    "cupy",
+    "ndarray",
+    NULL,
+    dlpackgen_cupy_open,
+    dlpackgen_cupy_borrow,
+    dlpackgen_cupy_reject,
+    dlpackgen_cupy_stream,
+    NULL,
+    1,
+    NULL,
+    dlpackgen_cupy_allocate,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_CUPY_H_ */

@@ -63,17 +63,17 @@ static int dlpackgen_jax_reject_tracer(PyObject* object) {
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax = {
-    "jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1, NULL,
+    "jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1, NULL, NULL,
 };
 
 /* The same type where jaxlib before 0.6 has it. */
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
     "jaxlib.xla_extension", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL,
-    dlpackgen_jax_hold,     1,           NULL,
+    dlpackgen_jax_hold,     1,           NULL, NULL,
 };
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_tracer = {
-    "jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_reject_tracer, NULL, NULL, 0, NULL,
+    "jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_reject_tracer, NULL, NULL, 0, NULL, NULL,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_JAX_H_ */

@@ -238,6 +238,7 @@ static const struct dlpackgen_adopted dlpackgen_adopted_numpy = {
     NULL,
     0,
     NULL,
+    NULL,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_NUMPY_H_ */

@@ -70,18 +70,23 @@ DLPACKGEN_FAST int dlpackgen_torch_check_layout(PyObject* object, void* handle) 
   return dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: pass to_dense()");
 }
 
+static int dlpackgen_torch_read_gpu(void* handle, DLTensor* out) {
+  int32_t index = 0;
+  if (dlpackgen_torch.call.get_device_index(handle, &index) != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
+  out->device.device_type = dlpackgen_torch.gpu;
+  out->device.device_id = index;
+  return 0;
+}
+
 /* 1 for a device that other routes know, which meta is not. */
 DLPACKGEN_FAST int dlpackgen_torch_read_device(PyObject* object, void* handle, DLTensor* out) {
-  int32_t type = -1, index = 0;
+  int32_t type = -1;
   if (dlpackgen_torch.call.get_device_type(handle, &type) != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
   out->device.device_type = kDLCPU;
   out->device.device_id = 0;
   if (type == dlpackgen_torch.cpu) return 0;
   if (type != dlpackgen_torch.cuda) return dlpackgen_torch_reject(object) < 0 ? -1 : 1;
-  if (dlpackgen_torch.call.get_device_index(handle, &index) != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
-  out->device.device_type = dlpackgen_torch.gpu;
-  out->device.device_id = index;
-  return 0;
+  return dlpackgen_torch_read_gpu(handle, out);
 }
 
 DLPACKGEN_FAST int dlpackgen_torch_read_dtype(PyObject* object, void* handle, DLTensor* out) {
@@ -176,6 +181,7 @@ DLPACKGEN_FAST int dlpackgen_torch_read_kind(PyObject* object, void* handle, con
   out->device.device_type = kDLCPU;
   out->device.device_id = 0;
   if (!plain) result = dlpackgen_torch_read_device(object, handle, out);
+  else if (dlpackgen_torch_is_on_gpu(plain)) result = dlpackgen_torch_read_gpu(handle, out);
   if (result != 0) return result;
   if (dlpackgen_torch_read_dtype(object, handle, out) < 0) return -1;
   return plain ? 0 : dlpackgen_torch_check_bits(handle, out->dtype);
@@ -267,6 +273,7 @@ static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
     dlpackgen_torch_hold,
     0,
     dlpackgen_torch_guard,
+    NULL,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_TORCH_H_ */

@@ -52,6 +52,7 @@ struct dlpackgen_torch_words {
   uint32_t bytes;                 /* of the storage */
   uint64_t usual;                 /* the keys that tensors for inference lack */
   uint64_t plain;                 /* the other keys of dense tensors on the CPU; 0 where nothing is proven */
+  uint64_t gpu;                   /* those of dense tensors on CUDA; as plain where torch does not tell them */
 };
 
 /* What there is to know of the torch in this process. */

@@ -23,13 +23,20 @@
 #include "adopt_torch_subclass.h"
 #include "errors.h"
 
-/* Gives a TensorImpl of a tensor with dense memory of the host and without negated or
- * conjugated values, whose words are where they were proven to be; NULL for others. */
+/* Gives a TensorImpl of a tensor with dense memory of the host or of CUDA and without negated
+ * or conjugated values, whose words are where they were proven to be; NULL for others. */
 DLPACKGEN_FAST const uint64_t* dlpackgen_torch_plain(const void* handle) {
   const struct dlpackgen_torch_words* words = &dlpackgen_torch.words;
   const uint64_t* impl = *(const uint64_t* const*)handle;
+  const uint64_t kind = impl[words->keys] & ~words->usual;
   /* Where nothing is proven that word is the first, a pointer, which is not 0. */
-  return (impl[words->keys] & ~words->usual) == words->plain ? impl : NULL;
+  return kind == words->plain || kind == words->gpu ? impl : NULL;
+}
+
+/* Tells on which of the two a plain tensor is. */
+DLPACKGEN_FAST bool dlpackgen_torch_is_on_gpu(const uint64_t* plain) {
+  const struct dlpackgen_torch_words* words = &dlpackgen_torch.words;
+  return (plain[words->keys] & ~words->usual) != words->plain;
 }
 
 /* The proof */
@@ -102,7 +109,7 @@ static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen* seen, 
   words->offset = offset;
   words->bytes = bytes;
   words->usual = seen->plain[0][keys] ^ seen->inference[keys];
-  words->plain = seen->plain[0][keys] & ~words->usual;
+  words->gpu = words->plain = seen->plain[0][keys] & ~words->usual;
 }
 
 /* The tensors for it. What fails gives NULL or -1, with an exception or without one. */
@@ -212,6 +219,18 @@ static int dlpackgen_torch_see_inference(struct dlpackgen_torch_proof* proof) {
   return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(4,)", "float32") ")", &proof->seen.inference);
 }
 
+/* Learns the keys of tensors on CUDA, which need not be there: torch tells in Python by which bits
+ * they differ from those on the CPU. */
+static int dlpackgen_torch_learn_gpu(struct dlpackgen_torch_proof* proof) {
+  struct dlpackgen_torch_words* words = &proof->found->words;
+  uint64_t cpu, gpu;
+  if (dlpackgen_torch_number(proof->scope, "torch._C.DispatchKeySet(torch._C.DispatchKey.CPU).raw_repr()", &cpu) ||
+      dlpackgen_torch_number(proof->scope, "torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA).raw_repr()", &gpu))
+    return -1;
+  if (words->plain && (words->plain & cpu) == cpu) words->gpu = words->plain ^ cpu ^ gpu;
+  return 0;
+}
+
 /* What is entered around each step: without modes that Python code answers in. */
 static const char* const dlpackgen_torch_no_modes[] = {
     "torch._C.DisableTorchFunction()",
@@ -263,8 +282,10 @@ static int dlpackgen_torch_prove_in(PyObject* torch, struct dlpackgen_torch_know
   proven = proof.scope && !dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_see_handle);
   if (proven && sizeof(void*) == sizeof(uint64_t) && dlpackgen_torch_is_tested(&found->call) &&
       !dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_see_ordinary) &&
-      !dlpackgen_torch_outside(&proof, inference, dlpackgen_torch_see_inference))
+      !dlpackgen_torch_outside(&proof, inference, dlpackgen_torch_see_inference)) {
     dlpackgen_torch_find_words(&proof.seen, &found->words);
+    (void)dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_learn_gpu);
+  }
   Py_XDECREF(proof.scope);
   return dlpackgen_torch_unproven() ? -1 : proven;
 }

@@ -45,35 +45,53 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
   return -1; /* also where a table succeeded and left an exception */
 }
 
-/* Allocates by the module itself, or by a backend. */
-static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call, const DLTensor* asked) {
+/* Allocates by what a library has in Python. */
+static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpackgen_adopted* adopted,
+                                                              const DLTensor* asked, int64_t bytes) {
+  DLTensor view = *asked;
+  view.strides = NULL;
+  view.byte_offset = 0;
+  PyObject* owner = adopted->allocate(asked->device, bytes, &view.data);
+  DLManagedTensorVersioned* made = owner ? dlpackgen_from_owner(owner, &view, 0) : NULL;
+  Py_XDECREF(owner);
+  return made;
+}
+
+/* Allocates by the module itself, by a backend, or by what a library has in Python. */
+static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call,
+                                                         const struct dlpackgen_route* route, const DLTensor* asked,
+                                                         int64_t bytes) {
   const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->private_.state, asked->device);
+  const struct dlpackgen_adopted* known = route && route->adopted ? route->adopted : route ? route->rejecting : NULL;
   char where[32];
   if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
   if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
-  PyErr_Format(PyExc_BufferError, "its library cannot be asked for memory on %s",
+  if (known && known->allocate) return dlpackgen_allocate_by_python(known, asked, bytes);
+  PyErr_Format(PyExc_BufferError,
+               "its library cannot be asked for memory on %s: pass an array of PyTorch or CuPy, or memory for the result",
                dlpackgen_device_text(asked->device, where));
   return NULL;
 }
 
 /* Allocates by a library, or as above where that rejects, as the table of
  * cuda.core's StridedMemoryView does on the CPU. Want of memory is no rejection. */
-static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call, const DLPackExchangeAPI* makes,
-                                                         const DLTensor* asked) {
+static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call,
+                                                         const struct dlpackgen_route* route, const DLTensor* asked,
+                                                         int64_t bytes) {
   const int is_possible =
       asked->device.device_type == kDLCPU || dlpackgen_streams_at(call->private_.state, asked->device) != NULL;
   DLManagedTensorVersioned* made = NULL;
-  if (makes) {
-    const int left = dlpackgen_allocate_by_table(makes, asked, &made);
+  if (route && route->makes) {
+    const int left = dlpackgen_allocate_by_table(route->makes, asked, &made);
     if (left <= 0 || !is_possible || dlpackgen_pass_over()) return made;
   }
-  return dlpackgen_allocate_here(call, asked);
+  return dlpackgen_allocate_here(call, route, asked, bytes);
 }
 
-/* Finds the table that makes tensors of an argument's library, or none. The route was
- * not put down for the call, which most calls have no use for. */
-static int dlpackgen_maker(const struct dlpackgen_call* call, int like, const DLPackExchangeAPI** makes) {
-  *makes = NULL;
+/* Finds the route to an argument's library, which makes its tensors, or none where the argument
+ * was left out. It was not put down for the call, which most calls have no use for. */
+static int dlpackgen_maker(const struct dlpackgen_call* call, int like, const struct dlpackgen_route** route) {
+  *route = NULL;
   if (like < 0 || like >= call->function->nparameters ||
       call->function->parameters[like].kind != DLPACKGEN_KIND_TENSOR) {
     PyErr_Format(PyExc_SystemError, "%s(): no argument is a tensor that has the number %d, counted from 0",
@@ -81,9 +99,8 @@ static int dlpackgen_maker(const struct dlpackgen_call* call, int like, const DL
     return -1;
   }
   PyObject* object = call->arguments[like].object;
-  const struct dlpackgen_route* route = object ? dlpackgen_route_of(call->private_.state, object) : NULL;
-  *makes = route ? route->makes : NULL;
-  return object && !route ? dlpackgen_about(call->function, like) : 0;
+  *route = object ? dlpackgen_route_of(call->private_.state, object) : NULL;
+  return object && !*route ? dlpackgen_about(call->function, like) : 0;
 }
 
 /* Compares two tensors in all that a function goes by. */
@@ -129,11 +146,11 @@ static int dlpackgen_check_again(struct dlpackgen_call* call) {
 
 static DLManagedTensorVersioned* dlpackgen_make_like(struct dlpackgen_call* call, int like, DLDataType dtype,
                                                      int32_t ndim, const int64_t* shape) {
-  const DLPackExchangeAPI* makes = NULL;
+  const struct dlpackgen_route* route = NULL;
   DLManagedTensorVersioned* made = NULL;
   DLTensor asked;
   int64_t bytes;
-  if (dlpackgen_maker(call, like, &makes)) return NULL;
+  if (dlpackgen_maker(call, like, &route)) return NULL;
   memset(&asked, 0, sizeof asked);
   asked.device.device_type = kDLCPU;
   if (call->arguments[like].object) asked.device = call->arguments[like].tensor.device;
@@ -142,9 +159,10 @@ static DLManagedTensorVersioned* dlpackgen_make_like(struct dlpackgen_call* call
   asked.shape = (int64_t*)(uintptr_t)shape;
   if (ndim > DLPACKGEN_MAX_NDIM || dlpackgen_nbytes(&asked, 0, &bytes) != DLPACKGEN_OK)
     PyErr_SetString(PyExc_ValueError, "the result has no shape that a tensor can have");
-  else made = dlpackgen_allocate_like(call, makes, &asked);
+  else made = dlpackgen_allocate_like(call, route, &asked, bytes);
+  const int ran_code = (route && route->makes) || asked.device.device_type != kDLCPU;
   if (!made) dlpackgen_about(call->function, like);
-  else if (makes && dlpackgen_check_again(call)) {
+  else if (ran_code && dlpackgen_check_again(call)) {
     dlpackgen_delete_quietly(made, NULL);
     return NULL;
   }
@@ -260,15 +278,15 @@ static PyObject* dlpackgen_wrap_by_python(struct dlpackgen_call* call, PyObject*
 }
 
 static PyObject* dlpackgen_wrap_like(struct dlpackgen_call* call, int like, DLManagedTensorVersioned* tensor) {
-  const DLPackExchangeAPI* makes = NULL;
+  const struct dlpackgen_route* route = NULL;
   PyObject* made = NULL;
-  if (dlpackgen_maker(call, like, &makes)) {
+  if (dlpackgen_maker(call, like, &route)) {
     dlpackgen_delete_quietly(tensor, NULL);
     return NULL;
   }
   PyObject* object = call->arguments[like].object;
   if (!object) made = dlpackgen_export_object(call->module, tensor);
-  else if (makes) made = dlpackgen_wrap_by_table(call, makes, tensor);
+  else if (route->makes) made = dlpackgen_wrap_by_table(call, route->makes, tensor);
   else made = dlpackgen_wrap_by_python(call, object, tensor);
   if (!made) dlpackgen_about(call->function, like);
   return made;

@@ -112,10 +112,49 @@ def torch_words_are_proven():
     import torch
 
     module = fresh_clients()
-    assert module.torch_words() == (0,) * 6
+    assert module.torch_words() == (0,) * 7
     module.read(torch.ones(3))
-    keys, storage, offset, size, usual, plain = module.torch_words()
+    keys, storage, offset, size, usual, plain, gpu = module.torch_words()
     assert keys > offset > storage > 0 and size > 0 and usual and plain, module.torch_words()
+    cpu, cuda = torch._C.DispatchKey.CPU, torch._C.DispatchKey.CUDA
+    assert plain ^ gpu == torch._C.DispatchKeySet(cpu).raw_repr() ^ torch._C.DispatchKeySet(cuda).raw_repr()
+
+
+def torch_keys_of_a_gpu_tell_the_device():
+    """Here meta tensors have them, since a GPU's need a GPU: tests/gpu has those."""
+    import torch
+
+    keys = torch._C.DispatchKeySet
+
+    class Swapped:
+        """What torch says of keys, with CUDA's taken for those of meta."""
+
+        def __init__(self, key):
+            meta = torch._C._dispatch_keys(torch.empty(0, device="meta")).raw_repr()
+            cpu = torch._C._dispatch_keys(torch.empty(0)).raw_repr()
+            own = keys(torch._C.DispatchKey.CPU).raw_repr()
+            self.key = own if key == torch._C.DispatchKey.CPU else own ^ cpu ^ meta
+
+        def raw_repr(self):
+            return self.key
+
+    x, module = torch.empty(0, 3, device="meta"), fresh_clients()
+    rejected(clients.read, x, text="meta")
+    with patched(torch._C, DispatchKeySet=Swapped):
+        module.read(torch.ones(3))
+    words = module.torch_words()
+    assert words[:6] == clients.torch_words()[:6] and words[6] != clients.torch_words()[6], words
+    assert module.export(x).__dlpack_device__()[0] == 2
+
+
+def torch_that_does_not_tell_keys_is_asked_for_the_device():
+    import torch
+
+    module = fresh_clients()
+    with patched(torch._C, DispatchKeySet=None):
+        assert module.read(torch.ones(3))[0][1] == (3,)
+    *_, plain, gpu = module.torch_words()
+    assert plain == gpu != 0
 
 
 @contextlib.contextmanager
@@ -187,7 +226,7 @@ def torch_words_that_are_not_proven_are_asked_of_the_shim():
         module = fresh_clients()
         with patched(torch, _efficientzerotensor=lambda *args, **keywords: made):
             module.read(torch.ones(3))
-        assert module.torch_words() == (0,) * 6
+        assert module.torch_words() == (0,) * 7
     rejected(module.read, torch._neg_view(torch.ones(3)), text="negated values")
     rejected(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 11")
 
@@ -213,7 +252,7 @@ def torch_that_is_not_proven_is_read_by_its_own_table():
         module = fresh_clients()
         with hidden:
             assert module.read(x)[0][0] == x.data_ptr()
-        assert module.torch_words() == (0,) * 6
+        assert module.torch_words() == (0,) * 7
         rejected(module.read, negated, text="negated values")
         rejected(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 11")
         module.read(parameter)  # the first of another type proves it
@@ -240,7 +279,7 @@ def torch_whose_address_differs_is_not_proven():
         assert module.read(x)[0][0] == x.data_ptr()
     finally:
         del torch.Tensor._cdata
-    assert module.torch_words() == (0,) * 6 and torch.Tensor._cdata is cdata
+    assert module.torch_words() == (0,) * 7 and torch.Tensor._cdata is cdata
 
 
 def torch_is_asked_nothing_once_its_type_is_known():
@@ -324,7 +363,7 @@ class Objects:
         ):
             getattr(seen, name)[:] = list(values)
         seen.offset[:], seen.bytes[:] = self.offset, self.bytes
-        return clients.find_torch_words(at(seen))
+        return clients.find_torch_words(at(seen))[:6]
 
 
 def torch_words_are_those_that_hold_what_torch_says():

@@ -16,6 +16,16 @@ from table import Managed, Tensor
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
+def headers(torch):
+    """The options by which a compiler finds what belongs to torch."""
+    return [
+        f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
+        "-I" + os.path.join(torch.__path__[0], "include"),
+        "-I" + os.path.join(torch.__path__[0], "include/torch/csrc/api/include"),
+        "-I" + sysconfig.get_path("include"),
+    ]
+
+
 def build(torch):
     """Builds the package dlpackgen_torch, imports it and gives it; an OSError says why not."""
     minor = torch.__version__.split(".")[1]
@@ -35,12 +45,9 @@ def build(torch):
         "-fPIC",
         "-fvisibility=hidden",
         "-w",
-        f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
         "-I" + os.path.join(ROOT, "gen", "c"),
         "-I" + os.path.join(ROOT, "gen", "cpp"),
-        "-I" + os.path.join(torch_root, "include"),
-        "-I" + os.path.join(torch_root, "include/torch/csrc/api/include"),
-        "-I" + sysconfig.get_path("include"),
+        *headers(torch),
         "-o",
         out,
         os.path.join(sources, "module.cpp"),

@@ -83,6 +83,29 @@ def modules_read_torch(b):
 
 
 @check
+def modules_reject_kinds_of_torch(_):
+    """What has no plain memory, whose keys are told from those of plain tensors on each device."""
+    torch, where = somewhere()
+    shared = extension()
+    x, shrunk = torch.ones(4, device=where), torch.ones(4, device=where)
+    shared.read(x)
+    shrunk.untyped_storage().resize_(7)
+    for bad, says in (
+        (torch._neg_view(x), "negated values"),
+        (torch.ones(4, device=where, dtype=torch.complex64).conj(), "conjugated values"),
+        (x.to_sparse(), "has no strided memory"),
+        (torch._efficientzerotensor((4,), device=where), "it has elements and no memory"),
+        (shrunk, "it needs 16 bytes of storage, which was resized to 7"),
+    ):
+        try:
+            shared.read(bad)
+        except BufferError as why:
+            assert says in str(why), why
+        else:
+            raise AssertionError(f"taken: {says}")
+
+
+@check
 def modules_read_cupy(b):
     cupy = need("cupy")
     shared = with_back_end(b)

@@ -30,6 +30,14 @@ build_modules() {
 	try nop_ffi.so gcc -std=gnu11 -O2 -shared -fPIC -o "$bin/nop_ffi.so" "$root/bench/testdata/python/nop_ffi.c"
 }
 
+# Described kernels, for a machine without Go: they are compiled there, by nvcc.
+generate_kernels() {
+	command -v go >/dev/null || { echo "not built: kernels: no go" && return; }
+	mkdir -p "$bin/kernels"
+	cp "$root/tests/gpu/kernels/dlpackgen.yaml" "$bin/kernels"
+	(cd "$root" && go run ./cmd/dlpackgen generate --quiet --config "$bin/kernels/dlpackgen.yaml")
+}
+
 build() {
 	bin=$1
 	mkdir -p "$bin"
@@ -44,6 +52,7 @@ build() {
 		echo "not built: golang: no go"
 	fi
 	build_modules
+	generate_kernels
 }
 
 if [ "${1:-}" = --build ]; then

@@ -146,11 +146,34 @@ def stream(handle, device=0):
     return Stream(handle or None, Device(2, device), 0, 0)
 
 
-def capsule(managed):
+class Unversioned(c.Structure):
+    """A managed tensor of the releases before 1.0, which some libraries ask for to this day."""
+
+
+RELEASE = c.CFUNCTYPE(None, c.POINTER(Unversioned))
+Unversioned._fields_ = [("tensor", Tensor), ("context", c.c_void_p), ("deleter", RELEASE)]
+LENT = {}  # the older forms that somebody has, and the tensors that they stand for, by address
+
+
+@RELEASE
+def release(older):
+    managed, _ = LENT.pop(c.addressof(older.contents))
+    managed.contents.deleter(managed)
+
+
+def unversioned(managed):
+    """The older form of a tensor; its deleter deletes the tensor."""
+    older = Unversioned(managed.contents.tensor, None, release)
+    LENT[c.addressof(older)] = managed, older
+    return c.pointer(older)
+
+
+def capsule(managed, versioned=True):
     """A tensor as the capsule that `__dlpack__` gives; whoever takes it deletes it."""
     new = c.pythonapi.PyCapsule_New
     new.restype, new.argtypes = c.py_object, [c.c_void_p, c.c_char_p, c.c_void_p]
-    return new(c.cast(managed, c.c_void_p), b"dltensor_versioned", None)
+    form, name = (managed, b"dltensor_versioned") if versioned else (unversioned(managed), b"dltensor")
+    return new(c.cast(form, c.c_void_p), name, None)
 
 
 class Wrapped:
@@ -159,8 +182,8 @@ class Wrapped:
     def __init__(self, managed, device):
         self.managed, self.device = managed, device
 
-    def __dlpack__(self, **_):
-        return capsule(self.managed)
+    def __dlpack__(self, *, max_version=None, **_):
+        return capsule(self.managed, bool(max_version) and max_version[0] >= 1)
 
     def __dlpack_device__(self):
         return self.device

@@ -114,7 +114,7 @@ var basicPythonMistakes = map[string]mistake{
 	"a name may come twice":        {"if (i < 0 || given[i] != NULL) {", "if (i < 0) {"},
 	"surplus arguments are lost":   {"if (count > names->positional)", "if (0)"},
 	"demands are checked too soon": {"if (call->private_.site->checks_itself)", "if (0)"},
-	"allocators change nothing":    {"else if (makes && dlpackgen_check_again(call))", "else if (0)"},
+	"allocators change nothing":    {"else if (ran_code && dlpackgen_check_again(call))", "else if (0)"},
 }
 
 // Each mistake fails a test of a script.

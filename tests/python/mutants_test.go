@@ -411,7 +411,7 @@ var mutants = map[string]mutant{
 	"what runs is read with the others": {"routes.h",
 		"else route->yields = !route->trusted || (route->asks && !route->plain) || route->rejecting;",
 		"else route->yields = 0;", "attackers.py test_numpy_and_torch"},
-	"allocators change nothing": {"result.h", "else if (makes && dlpackgen_check_again(call)) {",
+	"allocators change nothing": {"result.h", "else if (ran_code && dlpackgen_check_again(call)) {",
 		"else if (0) {", "attackers.py test_allocators"},
 	"allocators change no numbers": {"adopt_elements.h", "out->shape = scratch;",
 		"out->shape = (int64_t*)memory->shape;", "attackers.py test_allocators"},

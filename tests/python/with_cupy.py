@@ -283,9 +283,117 @@ def test_without_native_readers():
     equal(exported, [])
 
 
+class StandInForDevice:
+    """The device that is current, which CuPy's own asks the driver for."""
+
+    entered = []
+
+    def __init__(self, ordinal):
+        self.ordinal = ordinal
+
+    def __enter__(self):
+        self.entered.append(self.ordinal)
+        return self
+
+    def __exit__(self, *failure):
+        self.entered.pop()
+
+
+class OutOfMemory(MemoryError):
+    """What CuPy's allocator raises."""
+
+
+def stand_in_for_alloc(size):
+    assert StandInForDevice.entered == [where[1]], StandInForDevice.entered
+    if size > 1 << 40:
+        raise OutOfMemory("no memory on the device")
+    return pointer(numpy.zeros(size, "u1"))
+
+
+def stand_in_for_from_dlpack(tensor):
+    t = checked.described(checked.take(tensor, 1))
+    memory = cupy.cuda.UnownedMemory(t["data"], 1 << 20, tensor, device_id=0)
+    return cupy.ndarray(t["shape"], "f4", cupy.cuda.MemoryPointer(memory, t["offset"]))
+
+
+cupy.cuda.Device, cupy.cuda.alloc, cupy.from_dlpack = StandInForDevice, stand_in_for_alloc, stand_in_for_from_dlpack
+
+
+def like(shape, a):
+    return checked.like(read.which, FLOAT32, shape, 0, a)
+
+
+def test_results():
+    """The program's allocator makes them, on the device of the argument; also for a type that derives."""
+
+    class Derived(cupy.ndarray):
+        pass
+
+    for given in x, array(3, kind=Derived):
+        made = like([5, 7], given)
+        assert type(made) is cupy.ndarray and made.shape == (5, 7), made
+        equal(like([0, 7], given).shape, (0, 7))
+    exported.clear()
+    with on(CUDA, 1):
+        equal(like([2], x).shape, (2,))
+    equal(StandInForDevice.entered, [])
+
+
+def test_results_in_managed_memory():
+    asked, original = [], getattr(cupy.cuda, "malloc_managed")
+    cupy.cuda.malloc_managed = lambda size: asked.append(size) or pointer(numpy.zeros(size, "u1"))
+    try:
+        with on(MANAGED, 1):
+            equal(like([3], x).shape, (3,))
+    finally:
+        cupy.cuda.malloc_managed = original
+    equal(asked, [12])
+
+
+def test_what_keeps_the_memory_of_results():
+    class Memory(cupy.cuda.MemoryPointer):
+        pass
+
+    made, original = [], cupy.cuda.alloc
+
+    def alloc(size):
+        host = numpy.zeros(size, "u1")
+        memory = Memory(cupy.cuda.UnownedMemory(host.ctypes.data, size, host, device_id=0), 0)
+        made.append(weakref.ref(memory))
+        return memory
+
+    cupy.cuda.alloc = alloc
+    try:
+        result = like([4], x)
+    finally:
+        cupy.cuda.alloc = original
+    gc.collect()
+    assert made[0]() is not None
+    del result
+    gc.collect()
+    assert made[0]() is None
+
+
+def test_results_that_cannot_be_made():
+    with raises(OutOfMemory, "no memory on the device"):
+        like([1 << 40], x)
+    equal(StandInForDevice.entered, [])
+    original = cupy.cuda.alloc
+    for stand_in, kind in (lambda size: None, AttributeError), (lambda size: StandInForStream("x"), TypeError):
+        cupy.cuda.alloc = stand_in
+        try:
+            with raises(kind, "f(): argument 'a' (1st): "):
+                like([2], x)
+        finally:
+            cupy.cuda.alloc = original
+
+
 def test_nothing_is_lost():
     def step():
         read(x)
+        like([3], x)
+        with raises(OutOfMemory):
+            like([1 << 40], x)
         three(x, x)
         for bad in swapped, odd:
             with raises(BufferError):

@@ -173,12 +173,13 @@ static PyObject* make(PyObject* self, PyObject* args) {
 }
 
 static PyObject* describe_words(const struct dlpackgen_torch_words* words) {
-  return Py_BuildValue("(IIIIKK)", words->keys, words->storage, words->offset, words->bytes,
-                       (unsigned long long)words->usual, (unsigned long long)words->plain);
+  return Py_BuildValue("(IIIIKKK)", words->keys, words->storage, words->offset, words->bytes,
+                       (unsigned long long)words->usual, (unsigned long long)words->plain,
+                       (unsigned long long)words->gpu);
 }
 
 /* Where the words of torch's objects were found to lie: (keys, storage, offset, bytes, usual keys,
- * plain keys). */
+ * plain keys, those on CUDA). */
 static PyObject* torch_words(PyObject* self, PyObject* nothing) {
   (void)self, (void)nothing;
   return describe_words(&dlpackgen_torch.words);
