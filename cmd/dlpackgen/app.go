@@ -88,10 +88,20 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(a.help())
-	root.SetUsageTemplate(root.UsageTemplate() + exitHelp())
+	root.SetUsageFunc(usage(root.UsageFunc()))
 	root.AddCommand(a.generate(), a.check(), a.clean(), a.vet(), a.layout(), a.compat(),
 		a.verify(), a.list(), a.explain(), a.model(), a.schema(), a.init(), a.version(), a.completion())
 	return root
+}
+
+// usage adds the exit codes to cobra's text. A template of cobra would bring text/template into the
+// program (see internal/template).
+func usage(ofCobra func(*cobra.Command) error) func(*cobra.Command) error {
+	return func(cmd *cobra.Command) error {
+		err := ofCobra(cmd)
+		fmt.Fprint(cmd.OutOrStderr(), exitHelp())
+		return err
+	}
 }
 
 // noVerb prints the version for --version, and otherwise shows the help where it is not

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/template"
 
+	"github.com/dlpackgen/dlpackgen/internal/template"
 	"github.com/dlpackgen/dlpackgen/templates"
 )
 
@@ -73,7 +73,8 @@ func (a Asset) fill(source string) (string, error) {
 		return "", err
 	}
 	var out bytes.Buffer
-	if err := parsed.Execute(&out, a.View); err != nil || !a.Gofmt {
+	filler := template.Filler{Templates: parsed}
+	if err := filler.Fill(&out, path.Base(a.From), a.View); err != nil || !a.Gofmt {
 		return out.String(), err
 	}
 	text, err := format.Source(out.Bytes())
@@ -83,11 +84,11 @@ func (a Asset) fill(source string) (string, error) {
 // parsed has the templates of this process by their text: several targets share some.
 var parsed sync.Map
 
-func parse(name, source string) (*template.Template, error) {
+func parse(name, source string) (template.Set, error) {
 	if known, ok := parsed.Load(source); ok {
-		return known.(*template.Template), nil //nolint:forcetypeassert // nothing else is stored
+		return known.(template.Set), nil //nolint:forcetypeassert // nothing else is stored
 	}
-	made, err := template.New(path.Base(name)).Parse(source)
+	made, err := template.Parse(path.Base(name), source, nil)
 	if err == nil {
 		parsed.Store(source, made)
 	}

@@ -43,7 +43,8 @@ func library(m *emit.Model) (emit.Manifest, error) {
 	if err != nil {
 		return emit.Manifest{}, err
 	}
-	v := libraryView{Library: m.Library, Functions: m.Options[optionFunctions]}
+	v := libraryView{Library: m.Library, Functions: m.Options[optionFunctions], Exceptions: slices.ContainsFunc(
+		m.Library.Units, func(u string) bool { return path.Base(u) == "kernels_torch.c" })}
 	var errs []error
 	for i := range described {
 		w := newTrampoline(b, &described[i])
@@ -64,11 +65,8 @@ type libraryView struct {
 	Functions string
 	Kernels   []trampolineView
 	Unit      string // of one file
-}
 
-// Exceptions tells whether exceptions of C++ pass through a file of C, as through PyTorch's shim.
-func (v libraryView) Exceptions() bool {
-	return slices.ContainsFunc(v.Units, func(u string) bool { return path.Base(u) == "kernels_torch.c" })
+	Exceptions bool // of C++ pass through a file of C, as through PyTorch's shim
 }
 
 func libraryAssets(v libraryView) []emit.Asset {

@@ -1,25 +1,17 @@
 package templated
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
-	"text/template"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/dlpackgen/dlpackgen/internal/relpath"
-)
-
-// The functions that count, which parsed templates are made to call.
-const (
-	counter = "dlpackgen_steps"
-	enter   = "dlpackgen_enter"
-	leave   = "dlpackgen_leave"
+	"github.com/dlpackgen/dlpackgen/internal/template"
 )
 
 // The limits of a target: a run must not take minutes for a folder of 500 files, each of which is
@@ -27,17 +19,16 @@ const (
 const (
 	maxSteps = 2_000_000 // nodes and operands of templates that are executed
 	maxText  = MaxOutput // bytes that functions read and make: variables can double a text in each step
-	maxDepth = 200       // of templates that include themselves
 )
 
 // budget is what the files of a target may still do, all of them together.
 type budget struct {
-	steps, text, output, depth int
-	spent                      bool // one of the first three is exceeded
+	steps, text, output int
+	spent               bool // one of the three is exceeded
 }
 
 func newBudget() *budget {
-	return &budget{steps: maxSteps, text: maxText, output: MaxOutput, depth: maxDepth}
+	return &budget{steps: maxSteps, text: maxText, output: MaxOutput}
 }
 
 // take counts something against what is left of it.
@@ -55,25 +46,13 @@ type spentError struct{ text string }
 // Error is the reason.
 func (e *spentError) Error() string { return e.text }
 
-func (b *budget) step(n int) (string, error) {
-	return "", b.take(&b.steps, n, "the templates took more than %d steps", maxSteps)
+func (b *budget) step(n int) error {
+	return b.take(&b.steps, n, "the templates took more than %d steps", maxSteps)
 }
 
 // writes counts bytes of files.
 func (b *budget) writes(n int) error {
 	return b.take(&b.output, n, "the files of the target have more than %d bytes", MaxOutput)
-}
-
-func (b *budget) enter() (string, error) {
-	if b.depth--; b.depth < 0 {
-		return "", &spentError{fmt.Sprintf("templates include each other more than %d deep", maxDepth)}
-	}
-	return "", nil
-}
-
-func (b *budget) leave() string {
-	b.depth++
-	return ""
 }
 
 // charge counts bytes that functions read or make.
@@ -132,10 +111,10 @@ func (b *budget) makes(of func() string, texts ...string) (string, error) {
 	return made, b.charge(len(made))
 }
 
-// functions are what templates can call beside the logic, len and slice of text/template.
+// functions are what templates can call beside and, or, not, len and slice.
 // docs/how-to/own-target.md lists them.
-func functions(b *budget) template.FuncMap {
-	f := template.FuncMap{counter: b.step, enter: b.enter, leave: b.leave}
+func functions(b *budget) template.Functions {
+	f := template.Comparisons(b.compare)
 	f["hex"] = func(n any) (string, error) {
 		v, err := integer(n)
 		return fmt.Sprintf("%#x", v), err
@@ -154,7 +133,6 @@ func functions(b *budget) template.FuncMap {
 	f["mul"] = arithmetic((*big.Int).Mul)
 	addTexts(f, b)
 	addLines(f, b)
-	addComparisons(f, b)
 	replacePrints(f, b)
 	for _, name := range []string{"call", "html", "js", "urlquery"} { // no target needs them
 		f[name] = func(...any) (string, error) { return "", errors.New(name + " is not available in templates") }
@@ -163,7 +141,7 @@ func functions(b *budget) template.FuncMap {
 }
 
 // addTexts adds the functions that change a text.
-func addTexts(f template.FuncMap, b *budget) {
+func addTexts(f template.Functions, b *budget) {
 	for name, of := range map[string]func(string) string{
 		"upper": strings.ToUpper, "lower": strings.ToLower, "snake": snake, "camel": camel, "pascal": pascal,
 		"quote": quote,
@@ -193,7 +171,7 @@ func addTexts(f template.FuncMap, b *budget) {
 }
 
 // addLines adds the functions that lay out lines.
-func addLines(f template.FuncMap, b *budget) {
+func addLines(f template.Functions, b *budget) {
 	begun := func(begin, text string) (string, error) {
 		if err := errors.Join(b.reads(text), b.charge(strings.Count(text, "\n")*len(begin))); err != nil {
 			return "", err
@@ -220,65 +198,12 @@ func addLines(f template.FuncMap, b *budget) {
 	}
 }
 
-// addComparisons replaces those of text/template, which compare texts of any length uncounted.
-func addComparisons(f template.FuncMap, b *budget) {
-	for name, holds := range map[string]func(order int) bool{
-		"ne": func(order int) bool { return order != 0 },
-		"lt": func(order int) bool { return order < 0 },
-		"le": func(order int) bool { return order <= 0 },
-		"gt": func(order int) bool { return order > 0 },
-		"ge": func(order int) bool { return order >= 0 },
-	} {
-		f[name] = func(x, y any) (bool, error) {
-			order, err := b.compare(x, y)
-			return err == nil && holds(order), err
-		}
-	}
-	f["eq"] = func(x any, others ...any) (bool, error) {
-		if len(others) == 0 {
-			return false, errors.New("eq takes two values or more")
-		}
-		for _, y := range others {
-			if order, err := b.compare(x, y); err != nil || order == 0 {
-				return err == nil, err
-			}
-		}
-		return false, nil
-	}
-}
-
-// compare orders two values of one type: texts, whole numbers or truth values.
+// compare counts the texts that it compares.
 func (b *budget) compare(x, y any) (int, error) {
 	if err := b.readsEach([]any{x, y}); err != nil {
 		return 0, err
 	}
-	if x, ok := x.(string); ok {
-		if y, ok := y.(string); ok {
-			return strings.Compare(x, y), nil
-		}
-	}
-	m, xErr := ordinal(x)
-	n, yErr := ordinal(y)
-	if _, truths := x.(bool); truths != isTruth(y) || xErr != nil || yErr != nil {
-		return 0, fmt.Errorf("expected two texts, two integers or two truth values, got %T and %T", x, y)
-	}
-	return cmp.Compare(m, n), nil
-}
-
-func isTruth(v any) bool {
-	_, is := v.(bool)
-	return is
-}
-
-// ordinal is a number that orders integers or truth values.
-func ordinal(v any) (int64, error) {
-	switch v {
-	case false:
-		return 0, nil
-	case true:
-		return 1, nil
-	}
-	return integer(v)
+	return template.Compare(x, y)
 }
 
 // index follows names and positions into a value, as that of text/template does.
@@ -320,7 +245,7 @@ func (b *budget) readsEach(values []any) error {
 var wide = regexp.MustCompile(`%[^a-zA-Z%]*([*\[]|[0-9]{3})`)
 
 // replacePrints counts what the functions that print read and make.
-func replacePrints(f template.FuncMap, b *budget) {
+func replacePrints(f template.Functions, b *budget) {
 	printed := func(of func() string, values []any) (string, error) {
 		if err := b.prints(values...); err != nil {
 			return "", err

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+)
+
+// Code that looks a method up by its name, as text/template does, makes the linker keep each
+// exported method of each type. The program is then an eleventh larger, and the wheels miss their
+// goal.
+func TestMethodsThatNothingCallsAreNotLinked(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "dlpackgen")
+	build := exec.Command("go", "build", "-o", program, "./cmd/dlpackgen")
+	build.Dir = golden.Root(t)
+	said, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	symbols, err := exec.Command("go", "tool", "nm", program).Output()
+	require.NoError(t, err)
+	const flags = " github.com/spf13/pflag.(*FlagSet)."
+	linked := func(method string) bool { return strings.Contains(string(symbols), flags+method+"\n") }
+	assert.True(t, linked("AddFlag"), "a method that cobra calls")
+	assert.False(t, linked("IPNetVar"), "a method that nothing calls: which new code reaches reflect.Value.MethodByName? "+
+		"Fill templates by internal/template, and do not call cobra's SetUsageTemplate")
+}
