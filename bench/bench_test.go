@@ -15,16 +15,28 @@ import (
 )
 
 func TestGoalLines(t *testing.T) {
+	const limit = " limit 40MiB "
 	tests := map[string]goal{
-		"goal a measured 0.231 limit 0.25 met":       {"a", 0.2314, 0.25, ""},
-		"goal b measured 40MiB limit 40MiB met":      {"b", 40, 40, "MiB"},
-		"goal c measured 41.5MiB limit 40MiB missed": {"c", 41.5, 40, "MiB"},
-		"goal d measured NaN limit 1 missed":         {"d", math.NaN(), 1, ""},
-		"goal e measured +Inf limit 13 missed":       {"e", math.Inf(1), 13, ""},
+		"measured 0.231 limit 0.25 met":                                       {measured: 0.2314, limit: 0.25},
+		"measured 40MiB" + limit + "met":                                      {measured: 40, limit: 40, unit: "MiB"},
+		"measured 41.5MiB" + limit + "missed":                                 {measured: 41.5, limit: 40, unit: "MiB"},
+		"measured +Inf limit 13 missed":                                       {measured: math.Inf(1), limit: 13},
+		"not measured: needs x: apt-get install":                              {measured: math.NaN(), limit: 1, needs: "x: apt-get install\nlog"},
+		"not measured: needs times of both sides; see what the suite printed": {measured: math.NaN()},
 	}
 	for want, g := range tests {
-		assert.Equal(t, want, g.String())
+		g.name = "a"
+		assert.Equal(t, "goal a "+want, g.String())
 	}
+}
+
+// A goal beside a program that is missing is not measured, and says what to install.
+func TestWithoutBindgenItsGoalIsNotMeasured(t *testing.T) {
+	b := &generateBench{fresh: map[int]*command{1: took(5), 10: took(14), 100: took(104)}}
+	assert.Equal(t, "goal generate-time-over-bindgen not measured: needs bindgen: apt-get install bindgen",
+		b.goals()[0].String())
+	b.bindgen = took(50)
+	assert.Equal(t, "goal generate-time-over-bindgen measured 0.1 limit 0.25 met", b.goals()[0].String())
 }
 
 func TestAnUnknownSuiteIsRejected(t *testing.T) {

@@ -70,7 +70,7 @@ func callerGoals(took calls, fromGo pair.Result, size int64) []goal {
 		{name: "callers.go.tvmffi", measured: middle(fromGo.Ratios()), limit: fromGo.Limit},
 		{name: "callers.go.tvmffi.allocs", measured: fromGo.Allocs}}
 	for _, g := range callerShares {
-		goals = append(goals, goal{g.name, took.share(g.group, "described", g.rival), g.limit, ""})
+		goals = append(goals, took.goal(g.name, g.group, "described", g.rival, g.limit))
 	}
 	return goals
 }

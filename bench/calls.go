@@ -59,18 +59,20 @@ func benchKernelCalls(out io.Writer, dir string, rounds int) ([]goal, error) {
 		"cores\n", rounds, runtime.NumCPU())
 	printCalls(out, took, "tvm-ffi", "bare")
 	pairTable(out, goCalls)
-	return append(describedGoals(took, goCalls), goal{"kernels.checks.instructions", share, linesShare, ""}), nil
+	return append(describedGoals(took, goCalls), goal{name: "kernels.checks.instructions", measured: share,
+		limit: linesShare, needs: "valgrind: apt-get install valgrind"}), nil
 }
 
 func describedGoals(took calls, goCalls []pair.Result) (goals []goal) {
 	for _, g := range callShares {
-		goals = append(goals, goal{g.name, took.share(g.group, "described", "tvm-ffi"), g.limit, ""},
-			goal{g.name + ".gil_held", took.share(g.group, "held", "tvm-ffi"), g.limit, ""})
+		goals = append(goals, took.goal(g.name, g.group, "described", "tvm-ffi", g.limit),
+			took.goal(g.name+".gil_held", g.group, "held", "tvm-ffi", g.limit))
 	}
 	operators := map[string][]float64{"nop": took["torch.ops"]["described"], "nop" + byHand: took["torch.ops"]["by hand"]}
 	return append(goals,
-		goal{"kernels.call.torch_ops", middle(operatorCosts(operators, "nop")), describedOperatorMore, "ns"},
-		goal{"kernels.call.go", middle(differences(goCalls[0])), describedGoMore, "ns"},
+		goal{name: "kernels.call.torch_ops", measured: middle(operatorCosts(operators, "nop")), unit: "ns",
+			limit: describedOperatorMore, needs: "times of torch.ops: make setup installs torch"},
+		goal{name: "kernels.call.go", measured: middle(differences(goCalls[0])), limit: describedGoMore, unit: "ns"},
 		goal{name: "kernels.call.go.allocs", measured: goCalls[0].Allocs})
 }
 
@@ -195,7 +197,6 @@ var collected = regexp.MustCompile(`Collected : (\d+)`)
 // valgrind.
 func (b *callsBench) instructions(out io.Writer) (float64, error) {
 	if _, err := exec.LookPath("valgrind"); err != nil {
-		fmt.Fprintln(out, "the instructions of checks are not counted: apt-get install valgrind")
 		return math.NaN(), nil
 	}
 	err := b.compile("gcc", "checks", slices.Concat([]string{"-std=c11", "-O2"}, b.includes(),

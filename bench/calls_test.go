@@ -16,7 +16,7 @@ func TestEveryGoalOfCallsIsMeasured(t *testing.T) {
 	missing := describedGoals(calls{}, []pair.Result{{}})
 	require.Len(t, missing, goalsOfTime+1)
 	for _, g := range missing[:goalsOfTime] {
-		assert.Contains(t, g.String(), " missed", "nothing was measured")
+		assert.Contains(t, g.String(), " not measured: needs ")
 	}
 	took := calls{"torch.ops": {"described": {120, 130, 900}, "by hand": {100, 105, 880}}}
 	for _, g := range callShares {
@@ -42,6 +42,6 @@ func TestDescribedKernelsAreCalled(t *testing.T) {
 	require.NoError(t, err, "%s", out.String())
 	require.Len(t, goals, 10)
 	for _, g := range goals {
-		assert.NotContains(t, g.String(), "NaN")
+		assert.NotContains(t, g.String(), "not measured")
 	}
 }

@@ -46,18 +46,17 @@ func benchCpp(out io.Writer, dir string, rounds int) ([]goal, error) {
 			"about user and system time\n", rounds, runtime.NumCPU())
 	table(out, commands)
 	if missing != nil {
-		fmt.Fprintln(out, "no nanobind to compare with:", missing)
-		return cppGoals(math.NaN(), math.NaN(), called), nil
+		return cppGoals(math.NaN(), math.NaN(), "nanobind: "+missing.Error(), called), nil
 	}
-	return cppGoals(cpuRatio(core, nanobind), cpuRatio(all, nanobind), called), nil
+	return cppGoals(cpuRatio(core, nanobind), cpuRatio(all, nanobind), "", called), nil
 }
 
-func cppGoals(core, all float64, called calls) []goal {
+func cppGoals(core, all float64, needs string, called calls) []goal {
 	return []goal{
-		{"cpp.include.core", core, coreShare, ""},
-		{"cpp.include.all", all, allShare, ""},
-		{"cpp.call.numpy", called.share("numpy", "C++", "C"), callShare, ""},
-		{"cpp.call.torch", called.share("torch", "C++", "C"), callShare, ""},
+		{name: "cpp.include.core", measured: core, limit: coreShare, needs: needs},
+		{name: "cpp.include.all", measured: all, limit: allShare, needs: needs},
+		called.goal("cpp.call.numpy", "numpy", "C++", "C", callShare),
+		called.goal("cpp.call.torch", "torch", "C++", "C", callShare),
 	}
 }
 

@@ -45,9 +45,9 @@ func benchDevices(out io.Writer, dir string, rounds int) ([]goal, error) {
 		return nil, err
 	}
 	fmt.Fprintf(out, "devices: a borrow of a device's tensor from Go adds %.0f crossing(s) into C\n", crossings)
-	return []goal{{"devices.borrow", crossings, borrowExtra, ""},
-		{"devices.pointer_attributes", middle(table) / middle(driver), pointerShare, ""},
-		{"devices.load", extra, loadExtra, " ms"}}, nil
+	return []goal{{name: "devices.borrow", measured: crossings, limit: borrowExtra},
+		{name: "devices.pointer_attributes", measured: middle(table) / middle(driver), limit: pointerShare},
+		{name: "devices.load", measured: extra, limit: loadExtra, unit: " ms"}}, nil
 }
 
 // spread gives a median with its extremes.

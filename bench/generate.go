@@ -30,7 +30,7 @@ func benchGenerate(out io.Writer, dir string, rounds int) ([]goal, error) {
 	fmt.Fprintf(out, "generate: %d rounds in turn on %d cores, whole processes, medians and extremes\n", rounds,
 		runtime.NumCPU())
 	table(out, commands)
-	return b.goals(out), nil
+	return b.goals(), nil
 }
 
 type generateBench struct {
@@ -109,16 +109,14 @@ func (b *generateBench) out(n int, name string) string {
 	return filepath.Join(b.dir, fmt.Sprintf("%s-%d", name, n))
 }
 
-func (b *generateBench) goals(out io.Writer) []goal {
+func (b *generateBench) goals() []goal {
 	one := b.fresh[1]
 	against := math.NaN()
 	if b.bindgen != nil {
 		against = ratio(one, b.bindgen)
-	} else {
-		fmt.Fprintln(out, "bindgen is not installed (apt-get install bindgen): nothing is compared with it")
 	}
 	return []goal{
-		{name: "generate-time-over-bindgen", measured: against, limit: 0.25},
+		{name: "generate-time-over-bindgen", measured: against, limit: 0.25, needs: "bindgen: apt-get install bindgen"},
 		{name: "generate-peak", measured: mib(middle(one.peaks())), limit: 40, unit: "MiB"},
 		{name: "generate-growth-100-over-10", measured: b.growth(), limit: 13},
 	}

@@ -28,13 +28,14 @@ func TestPairsBecomeGoals(t *testing.T) {
 	assert.Equal(t, []string{
 		"goal go.near measured 1.05 limit 1.1 met",
 		"goal go.far measured 1.2 limit 1.1 missed",
-		"goal go.arrow measured NaN limit 0.2 missed",
+		"goal go.arrow not measured: needs arrow-go: cd bench/arrow && go mod download",
 		"goal go.allocs measured 2 limit 0 missed",
 	}, lines)
 	var out bytes.Buffer
 	pairTable(&out, results)
 	assert.Regexp(t, `near +21\.0 +20\.0 +1\.05 +1\.00 +3\.00 +0\n`, out.String())
 	assert.Contains(t, out.String(), "known", "for comparison")
+	assert.NotContains(t, out.String(), "NaN")
 }
 
 func TestProcessesAreMerged(t *testing.T) {

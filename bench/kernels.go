@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,7 +62,7 @@ func (b *kernelsBench) builds(out io.Writer, module *command, rounds int) ([]*co
 		return nil, nil, err
 	}
 	said, all := fmt.Sprintf("kernels: axpy and softmax are %d lines of YAML", lines), []*command{module}
-	shares := map[string]*command{}
+	shares, missing := map[string]*command{}, map[string]error{}
 	for _, r := range kernelRivals {
 		theirs, err := linesOfRival(rivals + r.source)
 		if err != nil {
@@ -72,7 +73,7 @@ func (b *kernelsBench) builds(out io.Writer, module *command, rounds int) ([]*co
 			continue
 		}
 		if build, err := r.build(b, rivals+r.source); err != nil {
-			fmt.Fprintf(out, "no %s to compare with: %v\n", r.name, err)
+			missing[r.name] = err
 		} else {
 			shares[r.name], all = build, append(all, build)
 		}
@@ -83,10 +84,16 @@ func (b *kernelsBench) builds(out io.Writer, module *command, rounds int) ([]*co
 	}
 	goals := []goal{{name: "kernels-yaml-lines", measured: float64(lines), limit: 20}}
 	for _, r := range kernelRivals {
-		if build := shares[r.name]; build != nil {
-			goals = append(goals, goal{name: "kernels-build-cpu." + r.name, measured: cpuRatio(module, build),
-				limit: r.share})
+		g := goal{name: "kernels-build-cpu." + r.name, measured: math.NaN(), limit: r.share}
+		switch build, err := shares[r.name], missing[r.name]; {
+		case build != nil:
+			g.measured = cpuRatio(module, build)
+		case err != nil:
+			g.needs = r.name + ": " + err.Error()
+		default:
+			g.needs = fmt.Sprintf("%d rounds or more", leastRounds)
 		}
+		goals = append(goals, g)
 	}
 	info, err := os.Stat(b.library())
 	if err != nil {

@@ -5,9 +5,11 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -85,14 +87,19 @@ func (s suite) measure(out io.Writer, rounds int) ([]goal, error) {
 // goal is a figure that must not exceed its limit.
 type goal struct {
 	name            string
-	measured, limit float64
+	measured, limit float64 // measured is NaN where nothing was measured
 	unit            string
+	needs           string // what was missing
 }
 
 // String is a contract: scripts read these lines.
 func (g goal) String() string {
+	if math.IsNaN(g.measured) {
+		needs, _, _ := strings.Cut(cmp.Or(g.needs, "times of both sides; see what the suite printed"), "\n")
+		return fmt.Sprintf("goal %s not measured: needs %s", g.name, needs)
+	}
 	verdict := "met"
-	if !(g.measured <= g.limit) { // NaN is no success
+	if g.measured > g.limit {
 		verdict = "missed"
 	}
 	return fmt.Sprintf("goal %s measured %.3g%s limit %.3g%s %s", g.name, g.measured, g.unit, g.limit, g.unit, verdict)

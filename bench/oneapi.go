@@ -41,8 +41,9 @@ func benchOneAPI(out io.Writer, dir string, rounds int) ([]goal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []goal{{"devices.oneapi.pointer_attributes", middle(table) / middle(driver), pointerShare, ""},
-		{"devices.oneapi.load", extra, loadExtra, " ms"}}, nil
+	return []goal{
+		{name: "devices.oneapi.pointer_attributes", measured: middle(table) / middle(driver), limit: pointerShare},
+		{name: "devices.oneapi.load", measured: extra, limit: loadExtra, unit: " ms"}}, nil
 }
 
 // writeParts writes a target's files of the latest release, each part to a separate file: the

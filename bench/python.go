@@ -179,12 +179,20 @@ func printCalls(out io.Writer, took calls, rivals ...string) {
 			fmt.Fprintf(w, "%s\t%s\t%.0f\t%.0f\t%.0f\t", library, name, middle(times), slices.Min(times),
 				slices.Max(times))
 			for _, rival := range rivals {
-				fmt.Fprintf(w, "%.2f\t", took.share(library, name, rival))
+				fmt.Fprintf(w, "%s\t", shown(took.share(library, name, rival)))
 			}
 			fmt.Fprintln(w)
 		}
 	}
 	w.Flush()
+}
+
+// shown is a share in a table, or a dash where the rival does not run.
+func shown(share float64) string {
+	if math.IsNaN(share) {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", share)
 }
 
 func sortedKeys[V any](m map[string]V) []string {
@@ -210,6 +218,12 @@ func (c calls) share(library, name, of string) float64 {
 	return middle(each)
 }
 
+// goal is about the share of one function's time in another's.
+func (c calls) goal(name, library, ours, rival string, limit float64) goal {
+	return goal{name: name, measured: c.share(library, ours, rival), limit: limit,
+		needs: fmt.Sprintf("times of %s, %s and %s: make setup installs the libraries", library, ours, rival)}
+}
+
 // more gives what letting go of the GIL costs the library that it costs most: the median over the
 // rounds; NaN where one of them was not measured.
 func (c calls) more() float64 {
@@ -231,7 +245,8 @@ func (c calls) more() float64 {
 func callGoals(took calls) []goal {
 	var goals []goal
 	for _, g := range pythonGoals {
-		goals = append(goals, goal{g.name, took.share(g.library, g.ours, g.rival), g.limit, ""})
+		goals = append(goals, took.goal(g.name, g.library, g.ours, g.rival, g.limit))
 	}
-	return append(goals, goal{"python.released", took.more(), releasedMore, "ns"})
+	return append(goals, goal{name: "python.released", measured: took.more(), limit: releasedMore, unit: "ns",
+		needs: "times of torch, numpy, paddle and jax: make setup installs them"})
 }

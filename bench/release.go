@@ -48,8 +48,8 @@ func benchRelease(out io.Writer, dir string, rounds int) ([]goal, error) {
 	}
 	fmt.Fprintf(out, "  of which %.1f s on the processor\n", middle(busy).Seconds())
 	return []goal{
-		{"release.wheel", size, wheelLimit, "MB"},
-		{"release.install", ms(middle(install.walls())) / 1000, installLimit, "s"},
+		{name: "release.wheel", measured: size, limit: wheelLimit, unit: "MB"},
+		{name: "release.install", measured: ms(middle(install.walls())) / 1000, limit: installLimit, unit: "s"},
 	}, nil
 }
 
@@ -73,7 +73,7 @@ var firstGoal = regexp.MustCompile(`(?m)^goal (first-success\S+) measured ([0-9.
 func firstGoals(printed string) (goals []goal) {
 	for _, m := range firstGoal.FindAllStringSubmatch(printed, -1) {
 		seconds, _ := strconv.ParseFloat(m[2], 64) // of digits
-		goals = append(goals, goal{m[1], seconds, firstLimit, "s"})
+		goals = append(goals, goal{name: m[1], measured: seconds, limit: firstLimit, unit: "s"})
 	}
 	return goals
 }

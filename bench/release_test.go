@@ -10,7 +10,7 @@ import (
 )
 
 func TestGoalsOfFirstResultsAreRead(t *testing.T) {
-	assert.Equal(t, []goal{{"first-success.go-developer", 31.5, 60, "s"}},
+	assert.Equal(t, []goal{{name: "first-success.go-developer", measured: 31.5, limit: 60, unit: "s"}},
 		firstGoals("=== RUN x\ngoal first-success.go-developer measured 31.5s limit 60s met\n--- PASS\n"))
 }
 

@@ -27,5 +27,5 @@ func benchShm(out io.Writer, dir string, rounds int) ([]goal, error) {
 		spread("bare memfd, sendmsg and mmap", bare))
 	fmt.Fprintf(out, "shm: the same by send and receive: %s; %.2f of the bare calls\n", spread("", ours),
 		middle(ours)/middle(bare))
-	return []goal{{"shm.gib", middle(ours) / 1e6, gibLimit, " ms"}}, nil
+	return []goal{{name: "shm.gib", measured: middle(ours) / 1e6, limit: gibLimit, unit: " ms"}}, nil
 }

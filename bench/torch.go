@@ -50,7 +50,7 @@ func benchTorch(out io.Writer, dir string, rounds int) ([]goal, error) {
 	printCalls(out, took, "tvm-ffi", "bare")
 	var goals []goal
 	for _, g := range torchGoals {
-		goals = append(goals, goal{g.name, took.share(g.group, g.ours, g.rival), g.limit, ""})
+		goals = append(goals, took.goal(g.name, g.group, g.ours, g.rival, g.limit))
 	}
 	return goals, nil
 }

@@ -21,7 +21,8 @@ func TestRoundsOfBothOrdersAreJoined(t *testing.T) {
 func TestEveryGoalOfTorchIsMeasured(t *testing.T) {
 	for _, g := range torchGoals {
 		took := calls{g.group: {g.ours: {1}, g.rival: {1000}}}
-		assert.Contains(t, goal{g.name, took.share(g.group, g.ours, g.rival), g.limit, ""}.String(), " met")
-		assert.Contains(t, goal{g.name, calls{}.share(g.group, g.ours, g.rival), g.limit, ""}.String(), " missed")
+		assert.Contains(t, took.goal(g.name, g.group, g.ours, g.rival, g.limit).String(), " met")
+		missing := calls{}.goal(g.name, g.group, g.ours, g.rival, g.limit)
+		assert.Contains(t, missing.String(), " not measured: needs times of "+g.group)
 	}
 }

@@ -113,7 +113,8 @@ func operatorGoals(took map[string][]float64) []goal {
 	var goals []goal
 	for _, form := range kernel.Forms {
 		more := max(middle(operatorCosts(took, "read "+form)), middle(operatorCosts(took, "write "+form)))
-		goals = append(goals, goal{"torch.ops." + form, more, operatorMore, "ns"})
+		goals = append(goals, goal{name: "torch.ops." + form, measured: more, limit: operatorMore, unit: "ns",
+			needs: "times of torch.ops: make setup installs torch"})
 	}
 	return goals
 }
