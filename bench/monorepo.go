@@ -24,7 +24,7 @@ const oneOfMany = `  acme%[1]d:
     functions:
       init: {symbol: acmeInit, params: "int *version, int *devices"}
     errors:
-      ACME_NO_MEMORY: {value: -2, kind: out_of_memory, text: the device has not as much memory}
+      ACME_NO_MEMORY: {value: -2, kind: out_of_memory, text: the device does not have enough memory}
 `
 
 // benchMonorepo measures generate for every config below a folder: beside one config that makes the

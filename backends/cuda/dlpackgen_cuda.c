@@ -185,7 +185,7 @@ static const struct driver_error {
   {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_INVALID_VALUE",
    "the driver rejected an argument"},
   {2, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY",
-   "the device has not as much memory left"},
+   "the device does not have enough memory left"},
   {3, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_NOT_INITIALIZED",
    "the driver is not initialized, as in a child of fork"},
   {4, DLPACKGEN_BACKEND_SHUTTING_DOWN, "CUDA_ERROR_DEINITIALIZED",

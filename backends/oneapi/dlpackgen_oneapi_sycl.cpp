@@ -183,9 +183,9 @@ static const struct driver_error {
   {1879048193, DLPACKGEN_BACKEND_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_LOST",
    "the device hung, was reset or taken away; nothing but a new process brings it back"},
   {1879048194, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY",
-   "the host has not as much memory left"},
+   "the host does not have enough memory left"},
   {1879048195, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY",
-   "the device has not as much memory left"},
+   "the device does not have enough memory left"},
   {1879048198, DLPACKGEN_BACKEND_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET",
    "the device must be reset"},
   {1879113728, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS",
@@ -205,7 +205,7 @@ static const struct driver_error {
   {2013265925, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_NULL_HANDLE",
    "a handle is NULL"},
   {2013265929, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_UNSUPPORTED_SIZE",
-   "the device gives not as much in one allocation"},
+   "the device does not allocate as much at once"},
   {2013265931, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT",
    "an event is in a state that does not permit that"},
   {2013265957, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED",
@@ -1281,8 +1281,9 @@ static int usm_pointer_attributes_all(const void* pointer, dlpackgen_pointer_att
 static int usm_check_said(const char* what, const void* start, DLDevice said, const struct usm_memory* memory,
                           dlpackgen_backend_error* error) {
   if (memory->kind == USM_UNKNOWN)
-    return device_fail(error, USM_UNKNOWN_CODE, "%s: %p is no memory under the default context of a platform; %s", what,
-                       start, "it was freed, or allocated under another context: allocate it under the default one");
+    return device_fail(error, USM_UNKNOWN_CODE, "%s: %p is not memory under the default context of a platform; %s",
+                       what, start,
+                       "it was freed, or allocated under another context: allocate it under the default one");
   if (memory->ordinal < 0 || memory->id == said.device_id) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
                      "%s says device %d, and the memory %p is of device %d in the order of SYCL", what,
@@ -1599,7 +1600,7 @@ static int usm_check_stream(const char* what, const dlpackgen_stream* stream, dl
   const int code = usm_check_device(what, stream->device, error);
   if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || !stream->handle) return code;
   if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p is no object in memory", what,
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p is not an object in memory", what,
                        stream->handle);
   return usm_check_handle(what, stream, error);
 }

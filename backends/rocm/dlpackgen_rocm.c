@@ -182,7 +182,7 @@ static const struct driver_error {
   {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorInvalidValue",
    "the driver rejected an argument"},
   {2, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "hipErrorOutOfMemory",
-   "the device has not as much memory left"},
+   "the device does not have enough memory left"},
   {3, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorNotInitialized",
    "the driver is not initialized, as in a child of fork"},
   {4, DLPACKGEN_BACKEND_SHUTTING_DOWN, "hipErrorDeinitialized",

@@ -60,7 +60,7 @@ func (a *app) verifyVendored(format *choice, place string) error {
 	if info, err := os.Stat(place); err == nil && !info.IsDir() {
 		out, lock = filepath.Dir(place), filepath.Base(place)
 		if filepath.Ext(lock) != ".lock" {
-			return cannot("usage", "give the folder that has the lock, or the lock", "%s is no lock", place)
+			return cannot("usage", "give the folder that has the lock, or the lock", "%s is not a lock", place)
 		}
 	} else if err != nil {
 		return cannot("unreadable", "give the folder that has the lock, or the lock", "%v", err)

@@ -120,7 +120,7 @@ func gonumpyMatrix(rows, columns C.int, transposed, readOnly bool) C.uintptr_t {
 func gonumpyGive(handle C.uintptr_t, versioned bool) unsafe.Pointer {
 	m, ok := cgo.Handle(handle).Value().(*matrix)
 	if !ok {
-		failed(fmt.Errorf("the handle %d is no matrix", handle))
+		failed(fmt.Errorf("the handle %d is not a matrix", handle))
 		return nil
 	}
 	if versioned {

@@ -527,7 +527,7 @@ static inline int dlpackgen_has_elements(const struct dlpackgen_memory* memory) 
 
 DLPACKGEN_SLOW static int dlpackgen_reject_stride(const struct dlpackgen_memory* memory, int i, int size) {
   return dlpackgen_reject(
-      "stride %zd of dimension %d is no multiple of the %d bytes of an element, so DLPack, which "
+      "stride %zd of dimension %d is not a multiple of the %d bytes of an element, so DLPack, which "
       "counts strides in elements, cannot describe it: make a copy",
       memory->strides[i], i, size);
 }
@@ -925,7 +925,7 @@ static int dlpackgen_cupy_numbers(PyObject* object, const char* name, Py_ssize_t
   PyObject* tuple = PyObject_GetAttrString(object, name);
   if (!tuple) return -1;
   Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
-  if (count < 0) dlpackgen_reject("its %s is no tuple", name);
+  if (count < 0) dlpackgen_reject("its %s is not a tuple", name);
   else if (count > DLPACKGEN_MAX_NDIM)
     count = dlpackgen_reject("%zd dimensions are more than the %d that are served", count, DLPACKGEN_MAX_NDIM);
   for (Py_ssize_t i = 0; i < count; i++) numbers[i] = PyLong_AsSsize_t(PyTuple_GetItem(tuple, i));
@@ -3748,7 +3748,7 @@ static int dlpackgen_read_device(PyObject* answer, DLDevice* device) {
   if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 1), type == kDLCPU, &id);
   Py_XDECREF(pair);
   if (!failed && (type != (int32_t)type || id != (int32_t)id))
-    failed = dlpackgen_reject("its __dlpack_device__ gave (%lld, %lld), which is no device", type, id);
+    failed = dlpackgen_reject("its __dlpack_device__ gave (%lld, %lld), which is not a device", type, id);
   device->device_type = (DLDeviceType)type;
   device->device_id = (int32_t)id;
   return failed ? -1 : 0;
@@ -4883,7 +4883,7 @@ static DLManagedTensorVersioned* dlpackgen_copied(const struct dlpackgen_object*
 /* Reads a pair of integers; 0 with an exception. */
 static int dlpackgen_pair(PyObject* tuple, const char* name, long long out[2]) {
   if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 2) {
-    PyErr_Format(PyExc_TypeError, "%s is no tuple of two integers", name);
+    PyErr_Format(PyExc_TypeError, "%s is not a tuple of two integers", name);
     return 0;
   }
   for (int i = 0; i < 2; i++) {

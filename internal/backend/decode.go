@@ -132,7 +132,7 @@ func functionName(n *yaml.Node) string {
 	name := form(n, "a function", fieldName)
 	if spec.IsKeyword(name) {
 		n.Errorf("invalid-name", "write another name, such as "+name+"_call",
-			"%q is no name for a function: it is a word of C or C++", name)
+			"%q is not a valid name for a function: it is a keyword of C or C++", name)
 	}
 	return name
 }
@@ -159,7 +159,7 @@ func params(n *yaml.Node) string {
 		switch {
 		case spec.IsKeyword(name):
 			n.Errorf("invalid-name", "write a name behind the type, such as int *count",
-				"params: %q has no name of a parameter: %s is a word of C or C++", one, name)
+				"params: %q has no parameter name: %s is a keyword of C or C++", one, name)
 		case seen[name]:
 			n.Errorf("duplicate-name", "rename one of them", "params: two parameters have the name %s", name)
 		}
@@ -181,7 +181,7 @@ var typeWords = strings.Fields(`void bool char short int long float double signe
 func checkType(n *yaml.Node, what string, all []string) {
 	for _, word := range all {
 		if spec.IsKeyword(word) && !slices.Contains(typeWords, word) {
-			n.Errorf("invalid-name", formHints[typeText], "%s: %s is a word of C or C++, and no type", what, word)
+			n.Errorf("invalid-name", formHints[typeText], "%s: %s is a keyword of C or C++, not a type", what, word)
 			return
 		}
 	}

@@ -141,7 +141,7 @@ func TestFaultsOfBackEnds(t *testing.T) {
 			"dlpackgen.yaml:13:16: error: kDLCUDA is an enumerator of DLDeviceType of DLPack 1.3 already " +
 				"[device-conflict]"},
 		{"{type: kDLAcme,", "{type: acme,",
-			`dlpackgen.yaml:13:16: error: "acme" is no name for a device: it must match`},
+			`dlpackgen.yaml:13:16: error: "acme" is not a valid name for a device: it must match`},
 		{"{type: kDLExtDev,", "{type: kDLExtDevice,",
 			`dlpackgen.yaml:14:16: error: no release that is made has a device "kDLExtDevice" [unknown-device]`},
 		{"table: rocm", "table: hip", `dlpackgen.yaml:15:22: error: DLPack 1.3 has no stream table "hip"; it has`},

@@ -40,7 +40,7 @@ func TestKernelsInGoNeedTheirTarget(t *testing.T) {
 		head + "}\n" + kernel: "3:11: error: kernel f has lang: go, and no target of this config makes the library of kernels " +
 			"in Go [needs-target]",
 		head + ", gokernels: }\n" + kernel:                                                                "2:50: error: target gokernels needs option functions [missing-key]",
-		head + ", gokernels: {functions: 'a b'}}\n" + kernel:                                              "2:62: error: functions: \"a b\" is no import path [invalid-option]",
+		head + ", gokernels: {functions: 'a b'}}\n" + kernel:                                              "2:62: error: functions: \"a b\" is not an import path [invalid-option]",
 		head + ", gokernels: {functions: a/b}}\nkernels: {f: {args: {x: 'int8[n]'}}}\n":                   "target gokernels makes the library of kernels in Go, and no kernel has lang: go [no-kernels]",
 		head + ", gokernels: {functions: a/b}}\nkernels: {f: {lang: go, args: {x: 'int4[n]', n: int}}}\n": "",
 		head + ", gokernels: {functions: a/b}}\n" + kernel:                                                "",

@@ -196,7 +196,7 @@ func (d *decoder) device(e yaml.Entry) (spec.EnumValue, deviceNodes) {
 	before := d.diags.Len()
 	v := spec.EnumValue{Name: e.Key.Value}
 	if !deviceName.MatchString(v.Name) {
-		e.Key.Errorf("invalid-name", "as in kDLAcme", "%q is no name for a device: it must match %s", v.Name, deviceName)
+		e.Key.Errorf("invalid-name", "as in kDLAcme", "%q is not a valid name for a device: it must match %s", v.Name, deviceName)
 	}
 	m := e.Value.Map("device " + v.Name)
 	at := deviceNodes{name: e.Key, value: m.Need("value"), streams: m.Get("streams")}

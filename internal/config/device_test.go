@@ -45,7 +45,7 @@ func TestDeviceFindings(t *testing.T) {
 		"no value":          {"{kDLAcme: {}}", `3:20: error: device kDLAcme has no "value" [missing-key]`},
 		"a negative value":  {"{kDLAcme: {value: -1}}", `value must be from 0 to 2147483647, not -1 [out-of-range]`},
 		"a text as value":   {`{kDLAcme: {value: "9"}}`, `value must be a decimal integer, not "9" [type-mismatch]`},
-		"a name of its own": {"{acme: {value: 99}}", `3:11: error: "acme" is no name for a device`},
+		"a name of its own": {"{acme: {value: 99}}", `3:11: error: "acme" is not a valid name for a device`},
 		"a comment's end":   {`{kDLAcme: {value: 99, doc: "*/ x"}}`, `3:37: error: doc must not contain comment marks`},
 		"unknown streams": {"{kDLAcme: {value: 99, streams: cudda}}",
 			`3:41: error: DLPack LATEST has no stream table "cudda"; it has [cuda rocm] [unknown-streams]`},

@@ -77,7 +77,7 @@ var importPath = regexp.MustCompile(`^[A-Za-z0-9_~.-]+(/[A-Za-z0-9_~.-]+)*$`)
 // CheckImport tells what is wrong with an import path, or gives "".
 func CheckImport(value string) string {
 	if value != "" && !importPath.MatchString(value) {
-		return fmt.Sprintf("%q is no import path", value)
+		return fmt.Sprintf("%q is not an import path", value)
 	}
 	return ""
 }

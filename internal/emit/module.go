@@ -23,7 +23,7 @@ var moduleName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*\.)*[A-Za-z_][A-Za-
 
 func checkModule(value string) string {
 	if !moduleName.MatchString(value) {
-		return fmt.Sprintf("%q is no name of a module", value)
+		return fmt.Sprintf("%q is not the name of a module", value)
 	}
 	return ""
 }

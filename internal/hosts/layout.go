@@ -100,7 +100,7 @@ func (l *layout) add(n *yaml.Node, f Field) Field {
 		n.Errorf("unknown-type", "a struct must be declared before it is used",
 			"field %s has the type %q, which is not known", f.Name, f.Type)
 	case ok && f.Offset%align != 0:
-		n.Errorf("invalid-layout", "", "field %s of type %s is at %d, which is no multiple of %d", f.Name, f.Type,
+		n.Errorf("invalid-layout", "", "field %s of type %s is at %d, which is not a multiple of %d", f.Name, f.Type,
 			f.Offset, align)
 	case f.Offset < l.end && (f.Offset != l.last || len(l.names) == 0):
 		n.Errorf("invalid-layout", "", "field %s is at %d, and the fields before it end at %d", f.Name, f.Offset,
@@ -127,6 +127,6 @@ func (l *layout) close(n *yaml.Node, s Struct) {
 	case l.align != s.Align:
 		n.Errorf("invalid-layout", "", "struct %s is aligned to %d, and its fields to %d", s.Name, s.Align, l.align)
 	case s.Size%s.Align != 0:
-		n.Errorf("invalid-layout", "", "struct %s has %d bytes, which is no multiple of %d", s.Name, s.Size, s.Align)
+		n.Errorf("invalid-layout", "", "struct %s has %d bytes, which is not a multiple of %d", s.Name, s.Size, s.Align)
 	}
 }

@@ -18,7 +18,7 @@ type choice struct {
 type source struct {
 	text   string
 	said   string // the same with spaces for comments
-	code   string // the same with spaces for all that is no code
+	code   string // the same with spaces for all that is not code
 	edges  []edge
 	labels []edge // the cases of switches
 

@@ -177,7 +177,7 @@ func (l *linker) structure(n *yaml.Node, s *Struct, fields []entry[Field]) {
 		seen[f.Name] = true
 		l.replaced(at, f.Name)
 		if !f.Type.pointerLike(l) && (f.Null != "" || f.Owner != "") {
-			l.report(at, "invalid-field", "", "%s.%s is no pointer, so nullable and owner mean nothing", s.Name, f.Name)
+			l.report(at, "invalid-field", "", "%s.%s is not a pointer, so nullable and owner mean nothing", s.Name, f.Name)
 		}
 		f.Type = l.link(f.Type, s, false)
 		f.NullBefore = l.nullBefore(&fields[i], f)
@@ -249,7 +249,7 @@ func (l *linker) named(t Type, within *Struct, behind bool) string {
 	case !declared:
 		l.report(t.node, "type-order", "move that declaration up", "%s is used before its declaration", name)
 	case !isType(l.globals[name]):
-		l.report(t.node, "undefined-type", "", "%s is no type", name)
+		l.report(t.node, "undefined-type", "", "%s is not a type", name)
 	}
 	return name
 }

@@ -36,7 +36,7 @@ func TestEachRowIsComplete(t *testing.T) {
 			assert.NotContains(t, keys, o.Name, row.Name)
 			assert.NotEmpty(t, o.Doc, o.Name)
 			if o.Name == "import" {
-				assert.Contains(t, o.Check("a b"), "no import path", row.Name)
+				assert.Contains(t, o.Check("a b"), "not an import path", row.Name)
 			}
 			keys = append(keys, o.Name)
 			if o.Check != nil && o.Default != "" {

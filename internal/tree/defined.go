@@ -40,7 +40,7 @@ func (r *reader) definer(dir string, definition *regexp.Regexp) (string, error) 
 		}
 		info, err := r.disk.Lstat(name)
 		if err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
-			continue // it went away, or is no source
+			continue // it went away, or is not a source
 		}
 		data, err := readAll(r.disk, name, maxSource)
 		if isAbsent(err) || errors.Is(err, fs.ErrPermission) {

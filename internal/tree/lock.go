@@ -64,7 +64,7 @@ func header(mark string, tool Tool) string {
 	return fmt.Sprintf("%s %d %s %s\n", mark, lockFormat, tool.Version, tool.Digest)
 }
 
-// formatLock writes a lock; one without entries is no lock at all.
+// formatLock writes a lock; one without entries is not a lock at all.
 func formatLock(tool Tool, entries map[string]entry) []byte {
 	if len(entries) == 0 {
 		return nil
@@ -197,7 +197,7 @@ func (p *parser) line(line string) (c change, kind Kind, bad string) {
 		return c, KindEscape, fmt.Sprintf("%s: %q", bad, clip(c.path))
 	}
 	if path.Clean(c.path) != c.path || isTemp(c.path) {
-		return c, KindInvalid, fmt.Sprintf("%q is no path that dlpackgen writes", clip(c.path))
+		return c, KindInvalid, fmt.Sprintf("%q is not a path that dlpackgen writes", clip(c.path))
 	}
 	return c, 0, ""
 }

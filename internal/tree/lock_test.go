@@ -206,9 +206,9 @@ var badRecords = []struct {
 	{"not UTF-8", "dlpackgen-lock 2 v0.1.0 ab\nc 1.3 " + specSum + " " + specSum + " a\xff.h\n", KindEscape, ":2:1",
 		"UTF-8"},
 	{"not clean", "dlpackgen-lock 2 v0.1.0 ab\nc 1.3 " + specSum + " " + specSum + " c//a.h\n", KindInvalid, ":2:1",
-		"no path"},
+		"not a path"},
 	{"a temporary", "dlpackgen-lock 2 v0.1.0 ab\nc 1.3 " + specSum + " " + specSum + " " + tempName("c/a.h") + "\n",
-		KindInvalid, ":2:1", "no path"},
+		KindInvalid, ":2:1", "not a path"},
 	{"huge", "dlpackgen-lock 2 v0.1.0 ab\n" + strings.Repeat("x", maxRecord), KindInvalid, "", "larger than 16 MiB"},
 }
 

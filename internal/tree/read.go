@@ -286,7 +286,7 @@ func (r *reader) checkParents(name string) error {
 }
 
 // look reads what stands at a path. Symbolic links are not followed, and what
-// is no regular file is never opened: a pipe would block.
+// is not a regular file is never opened: a pipe would block.
 func look(d disk, name string, plan planned) (found, error) {
 	info, err := d.Lstat(name)
 	if isAbsent(err) {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is no regular file is never opened, and links are not followed.
+// What is not a regular file is never opened, and links are not followed.
 func TestScanOfStrangeFiles(t *testing.T) {
 	dir, req := oneFile(t)
 	setContent(t, filepath.Dir(dir), "outside/left.h", ours(""))

@@ -124,7 +124,7 @@ type Item struct {
 	Why     string // Verify: what was expected and found, where the state does not tell
 	Note    bool   // Verify: no lock lists it, and none should
 	// Old and New are the content on disk, with CRLF as LF, and the planned one,
-	// for diffs; nil where there is none, and for what is no regular file or
+	// for diffs; nil where there is none, and for what is not a regular file or
 	// larger than 64 MiB. Both are nil for an unchanged file. They are shared: do
 	// not write to them.
 	Old, New []byte

@@ -111,7 +111,7 @@ func checkHeader(path string) (string, error) {
 			"name the file in it, such as "+filepath.Join(path, "dlpack.h"))
 	}
 	if !info.Mode().IsRegular() {
-		return "", cannot("verify-no-header", "the header "+path+" is no regular file",
+		return "", cannot("verify-no-header", "the header "+path+" is not a regular file",
 			"a device or a pipe may never end, and is read more than once: save it to a file first")
 	}
 	abs, err := filepath.Abs(path)

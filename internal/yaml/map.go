@@ -118,7 +118,7 @@ func (n *Node) Text(what string) string {
 			hint = "write a value, or remove the key"
 		}
 		if n.bare == 0 {
-			n.doc.fail(n.Line, n.Col, "unquoted", hint, "%s must be a string, and %q without quotes is none", what, n.Value)
+			n.doc.fail(n.Line, n.Col, "unquoted", hint, "%s must be a string, and %q without quotes is not", what, n.Value)
 			n.bare = n.doc.diags.Len()
 		}
 	}

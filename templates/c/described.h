@@ -55,9 +55,10 @@ static inline int dlpackgen_check_number(const struct dlpackgen_function* functi
                                          int number, struct dlpackgen_message* message) {
   if (number == 0) return DLPACKGEN_STATUS_OK;
   if (number > i)
-    return dlpackgen_bad_field(function, i, field, number, ", which is no earlier parameter, counted from 1", message);
+    return dlpackgen_bad_field(function, i, field, number, ", which is not an earlier parameter, counted from 1",
+                               message);
   if (function->parameters[number - 1].kind == DLPACKGEN_KIND_TENSOR) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_bad_field(function, i, field, number, ", and that parameter is no tensor", message);
+  return dlpackgen_bad_field(function, i, field, number, ", and that parameter is not a tensor", message);
 }
 
 /* Checks the extents that are looked at. */
@@ -68,7 +69,7 @@ static inline int dlpackgen_check_shape(const struct dlpackgen_function* functio
     if (p->shape[n] <= DLPACKGEN_DIM(DLPACKGEN_MAX_DIMS))
       return dlpackgen_bad_element(
           function, i, "shape", n, p->shape[n],
-          ", which is no extent: a symbol is DLPACKGEN_DIM(0) to DLPACKGEN_DIM(" DLPACKGEN_QUOTE(
+          ", which is not an extent: a symbol is DLPACKGEN_DIM(0) to DLPACKGEN_DIM(" DLPACKGEN_QUOTE(
               DLPACKGEN_LAST_SYMBOL) ")",
           message);
   return DLPACKGEN_STATUS_OK;
@@ -81,10 +82,10 @@ static inline int dlpackgen_check_types(const struct dlpackgen_function* functio
   for (int n = 0; n < DLPACKGEN_MAX_DTYPES && p->dtypes[n]; n++)
     if (p->dtypes[n] >> 16 == 0 || (p->dtypes[n] >> 8 & 0xff) == 0)
       return dlpackgen_bad_element(function, i, "dtypes", n, p->dtypes[n],
-                                   ", which is no dtype such as DLPACKGEN_DTYPE_FLOAT32", message);
+                                   ", which is not a dtype such as DLPACKGEN_DTYPE_FLOAT32", message);
   for (int n = 0; n < DLPACKGEN_MAX_DEVICES && p->devices[n]; n++)
     if (p->devices[n] < DLPACKGEN_ANY_DEVICE)
-      return dlpackgen_bad_element(function, i, "devices", n, p->devices[n], ", which is no type of devices", message);
+      return dlpackgen_bad_element(function, i, "devices", n, p->devices[n], ", which is not a device type", message);
   return DLPACKGEN_STATUS_OK;
 }
 
@@ -110,9 +111,9 @@ static inline int dlpackgen_check_fields(const struct dlpackgen_function* functi
                                          struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
   if (p->kind > DLPACKGEN_KIND_BOOL)
-    return dlpackgen_bad_field(function, i, "kind", p->kind, ", which is no dlpackgen_kind", message);
+    return dlpackgen_bad_field(function, i, "kind", p->kind, ", which is not a dlpackgen_kind", message);
   if (p->layout > DLPACKGEN_LAYOUT_INNER_CONTIGUOUS)
-    return dlpackgen_bad_field(function, i, "layout", p->layout, ", which is no dlpackgen_layout", message);
+    return dlpackgen_bad_field(function, i, "layout", p->layout, ", which is not a dlpackgen_layout", message);
   if (p->ndim > DLPACKGEN_MAX_NDIM)
     return dlpackgen_bad_field(function, i, "rank", p->ndim,
                                ", and " DLPACKGEN_QUOTE(DLPACKGEN_MAX_NDIM) " is the largest", message);

@@ -71,8 +71,9 @@ static int usm_pointer_attributes_all(const void* pointer, dlpackgen_pointer_att
 static int usm_check_said(const char* what, const void* start, DLDevice said, const struct usm_memory* memory,
                           dlpackgen_backend_error* error) {
   if (memory->kind == USM_UNKNOWN)
-    return device_fail(error, USM_UNKNOWN_CODE, "%s: %p is no memory under the default context of a platform; %s", what,
-                       start, "it was freed, or allocated under another context: allocate it under the default one");
+    return device_fail(error, USM_UNKNOWN_CODE, "%s: %p is not memory under the default context of a platform; %s",
+                       what, start,
+                       "it was freed, or allocated under another context: allocate it under the default one");
   if (memory->ordinal < 0 || memory->id == said.device_id) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
                      "%s says device %d, and the memory %p is of device %d in the order of SYCL", what,

@@ -22,7 +22,7 @@ static int usm_check_stream(const char* what, const dlpackgen_stream* stream, dl
   const int code = usm_check_device(what, stream->device, error);
   if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || !stream->handle) return code;
   if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p is no object in memory", what,
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p is not an object in memory", what,
                        stream->handle);
   return usm_check_handle(what, stream, error);
 }

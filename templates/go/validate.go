@@ -57,7 +57,7 @@ func validateDims(dl *DLTensor, nullStrides bool) error {
 	case dl.NDim > 0 && dl.Strides == 0 && !nullStrides:
 		return failf(ErrShape, "strides are NULL, which DLPack 1.2 ended, but ndim is %d", dl.NDim)
 	case dl.NDim > 0 && (dl.Shape|dl.Strides)&misaligned != 0:
-		return failf(ErrShape, "shape or strides at an address that is no multiple of 8")
+		return failf(ErrShape, "shape or strides at an address that is not a multiple of 8")
 	}
 	return nil
 }

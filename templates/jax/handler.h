@@ -156,7 +156,7 @@ DLPACKGEN_PART inline int dlpackgen_jax_read_text(const struct dlpackgen_jax_cal
 
 DLPACKGEN_PART inline int dlpackgen_jax_read_list(const struct dlpackgen_jax_call* call, int64_t i, int32_t dtype,
                                                   struct dlpackgen_traced_value* to) {
-  static int64_t none; /* an empty list is no missing one */
+  static int64_t none; /* an empty list is not a missing one */
   const struct dlpackgen_xla_ffi_array* const array =
       (const struct dlpackgen_xla_ffi_array*)dlpackgen_jax_attribute(call, i, DLPACKGEN_XLA_FFI_ARRAY_ATTRIBUTE);
   if (!array || (array->size && array->dtype != dtype)) return 0;

@@ -234,7 +234,7 @@ DLPACKGEN_SLOW static const char* dlpackgen_ort_type(const dlpackgen_ort_api* ap
   size_t size = 0;
   if (scalar) return scalar;
   if (!dlpackgen_ort_worked(api, api->KernelInfoGetAttributeArray_int64(info, name, NULL, &size))) return NULL;
-  return attribute->kind == DLPACKGEN_ORT_INTS ? "float" : "list"; /* of an item that is no int */
+  return attribute->kind == DLPACKGEN_ORT_INTS ? "float" : "list"; /* of an item that is not an int */
 }
 
 /* Reads an attribute of a node, or takes its default. */

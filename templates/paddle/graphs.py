@@ -39,7 +39,7 @@ class _Call:
         return tuple(made) if isinstance(made, (list, tuple)) else (made,)
 
     def register(self, there, metas):
-        """Paddle keeps what it first gets under a name. Its own suffix is no number of the scalars: 1 and True, and -1
+        """Paddle keeps what it first gets under a name. Its own suffix does not number the scalars: 1 and True, and -1
         and -2, have the same one."""
         names = [p.name for p, is_there in zip(self.kernel.parameters, there) if is_there]
 

@@ -19,7 +19,7 @@ static int dlpackgen_cupy_numbers(PyObject* object, const char* name, Py_ssize_t
   PyObject* tuple = PyObject_GetAttrString(object, name);
   if (!tuple) return -1;
   Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
-  if (count < 0) dlpackgen_reject("its %s is no tuple", name);
+  if (count < 0) dlpackgen_reject("its %s is not a tuple", name);
   else if (count > DLPACKGEN_MAX_NDIM)
     count = dlpackgen_reject("%zd dimensions are more than the %d that are served", count, DLPACKGEN_MAX_NDIM);
   for (Py_ssize_t i = 0; i < count; i++) numbers[i] = PyLong_AsSsize_t(PyTuple_GetItem(tuple, i));

@@ -70,7 +70,7 @@ static inline int dlpackgen_has_elements(const struct dlpackgen_memory* memory) 
 
 DLPACKGEN_SLOW static int dlpackgen_reject_stride(const struct dlpackgen_memory* memory, int i, int size) {
   return dlpackgen_reject(
-      "stride %zd of dimension %d is no multiple of the %d bytes of an element, so DLPack, which "
+      "stride %zd of dimension %d is not a multiple of the %d bytes of an element, so DLPack, which "
       "counts strides in elements, cannot describe it: make a copy",
       memory->strides[i], i, size);
 }

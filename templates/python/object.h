@@ -226,7 +226,7 @@ static DLManagedTensorVersioned* dlpackgen_copied(const struct dlpackgen_object*
 /* Reads a pair of integers; 0 with an exception. */
 static int dlpackgen_pair(PyObject* tuple, const char* name, long long out[2]) {
   if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 2) {
-    PyErr_Format(PyExc_TypeError, "%s is no tuple of two integers", name);
+    PyErr_Format(PyExc_TypeError, "%s is not a tuple of two integers", name);
     return 0;
   }
   for (int i = 0; i < 2; i++) {

@@ -191,7 +191,7 @@ static int dlpackgen_read_device(PyObject* answer, DLDevice* device) {
   if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 1), type == kDLCPU, &id);
   Py_XDECREF(pair);
   if (!failed && (type != (int32_t)type || id != (int32_t)id))
-    failed = dlpackgen_reject("its __dlpack_device__ gave (%lld, %lld), which is no device", type, id);
+    failed = dlpackgen_reject("its __dlpack_device__ gave (%lld, %lld), which is not a device", type, id);
   device->device_type = (DLDeviceType)type;
   device->device_id = (int32_t)id;
   return failed ? -1 : 0;

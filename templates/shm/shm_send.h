@@ -26,7 +26,7 @@ static int shm_check_socket(const char* what, int socket, dlpackgen_backend_erro
   int domain = 0;
   socklen_t size = sizeof domain;
   if (getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0) {
-    (void)device_fail(error, DLPACKGEN_SHM_SOCKET, "%s: descriptor %d is no socket: ", what, socket);
+    (void)device_fail(error, DLPACKGEN_SHM_SOCKET, "%s: descriptor %d is not a socket: ", what, socket);
     if (error) error->driver_code = errno, device_add(error, strerror(errno));
     return DLPACKGEN_SHM_SOCKET;
   }

@@ -239,7 +239,7 @@ def by_hand():
     holds(type(same) is type(x) and values(same) == [1, 1])
     holds("dltensor_versioned" in repr(more.capsule(x, {"max_version": (1, 0)})))
     holds('"dltensor"' in repr(more.capsule(numpy.ones(2), {})))
-    raises(TypeError, "max_version is no tuple of two integers", more.capsule, x, {"max_version": 1})
+    raises(TypeError, "max_version is not a tuple of two integers", more.capsule, x, {"max_version": 1})
     holds(all(keeps_references(f, x) for f in (more.sum_of, more.zero, more.echo)))
     holds(keeps_references(more.like, x, x) and keeps_references(more.capsule, x, {}))
 

@@ -36,18 +36,18 @@ var changes = []change{
 
 // Changes that keep every width: C11 and C++11 see them by comparing types.
 var typeChanges = []change{
-	{"a field's sign", "int32_t ndim", "uint32_t ndim", "DLTensor.ndim is no int32_t"},
-	{"what a pointer points to", "int64_t *shape", "int32_t *shape", "DLTensor.shape is no int64_t *"},
-	{"a pointer to constants", "int64_t *strides", "const int64_t *strides", "DLTensor.strides is no int64_t *"},
+	{"a field's sign", "int32_t ndim", "uint32_t ndim", "DLTensor.ndim is not int32_t"},
+	{"what a pointer points to", "int64_t *shape", "int32_t *shape", "DLTensor.shape is not int64_t *"},
+	{"a pointer to constants", "int64_t *strides", "const int64_t *strides", "DLTensor.strides is not int64_t *"},
 	{"a parameter", "void (*deleter)(struct DLManagedTensor *self)", "void (*deleter)(void *self)",
-		"DLManagedTensor.deleter is no"},
+		"DLManagedTensor.deleter is not"},
 	{"a callback's parameter", "DLDeviceType device_type,\n  int32_t device_id",
 		"DLDeviceType device_type,\n  int64_t device_id",
-		"DLPackCurrentWorkStream is no"},
+		"DLPackCurrentWorkStream is not"},
 	{"a callback's result", "typedef int (*DLPackDLTensorFromPyObjectNoSync)",
 		"typedef void (*DLPackDLTensorFromPyObjectNoSync)",
-		"DLPackDLTensorFromPyObjectNoSync is no"},
-	{"a flag's type", "(1UL << 2UL)", "(1 << 2)", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED is no unsigned long"},
+		"DLPackDLTensorFromPyObjectNoSync is not"},
+	{"a flag's type", "(1UL << 2UL)", "(1 << 2)", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED is not an unsigned long"},
 }
 
 // Changes to what C++ alone fixes.

@@ -158,7 +158,7 @@ func TestMistakesAreSeen(t *testing.T) {
 	require.Equal(t, testkit.Sentences(t), out, "without a mistake")
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
-			require.NotContains(t, written.Apart, i+1, "it is no statement or expression")
+			require.NotContains(t, written.Apart, i+1, "it is not a statement or an expression")
 			out, err := testkit.Says(program, i+1)
 			assert.True(t, err != nil || out != testkit.Sentences(t), "nobody noticed")
 		})

@@ -79,7 +79,7 @@ def numpy_cases():
     yield rejected("complex long double", lambda: np.ones(2, "G"), "long double")
     yield rejected("byte-swapped", lambda: np.ones(2, np.dtype("f4").newbyteorder()), "byte order")
     yield rejected("unaligned", unaligned, "not aligned", truth=lambda: bytes_of(unaligned()))
-    yield rejected("indivisible stride", lambda: np.ones(2, odd)["a"], "no multiple")
+    yield rejected("indivisible stride", lambda: np.ones(2, odd)["a"], "not a multiple")
     yield rejected(
         "masked", lambda: np.ma.array(np.arange(3, dtype="f4"), mask=[0, 1, 0]), "masked array"
     )  # the mask would be lost

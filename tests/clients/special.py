@@ -436,7 +436,7 @@ def main(names):
             print("FAIL", name)
             traceback.print_exc(file=sys.stdout)
     for name in unknown:
-        print("FAIL", name, "is no function")
+        print("FAIL", name, "is not a function")
     sys.exit(failed > 0 or bool(unknown))
 
 

@@ -222,7 +222,7 @@ var allocations = []scenario{
 				`cuDeviceCanAccessPeer\(2,0\) cuMemAllocAsync.*`}},
 	{"without memory", []string{"alloc:2:0:1000000000000", "alive"},
 		[]string{`alloc 19 2 cuda: allocate: 4000000000000 bytes of device type 2 on device 0: ` +
-			`CUDA_ERROR_OUT_OF_MEMORY \(2\): the device has not as much memory left`, "alive 0 depth 0"}},
+			`CUDA_ERROR_OUT_OF_MEMORY \(2\): the device does not have enough memory left`, "alive 0 depth 0"}},
 	{"too large", []string{"alloc:2:0:9000000000000000000", "alloc:2:0:-1"},
 		[]string{`alloc 7 0 cuda: allocate: 9000000000000000000 elements of 32 bits are more than can be addressed`,
 			`alloc 7 0 cuda: allocate: dimension 0 has the extent -1`}},

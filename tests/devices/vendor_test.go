@@ -313,7 +313,7 @@ var vendorScenarios = []scenario{
 	{"sizes", []string{"alloc:12:0:-1", "alloc:12:0:9000000000000000000", "alloc:12:0:1000000000000",
 		"alloc:12:0:1::1", "alive"},
 		[]string{"alloc 7 0 .*", "alloc 7 0 .*",
-			`alloc 19 -2 acme: allocate: 4000000000000 bytes: ACME_NO_MEMORY \(-2\): the device has not as much ` +
+			`alloc 19 -2 acme: allocate: 4000000000000 bytes: ACME_NO_MEMORY \(-2\): the device does not have enough ` +
 				`memory`,
 			"alloc 20 0 acme: allocate: Acme lets no other device reach its memory", "alive 0 depth 0"}},
 	{"a stream of another device",
@@ -325,7 +325,7 @@ var vendorScenarios = []scenario{
 		[]string{"stream:1:0", "alloc:1000:0:4:s0", "inject:acmeStreamDevice:-3", "alloc:1000:0:4:s0", "delete:0",
 			"alive"},
 		[]string{"alloc ok 1000 0 4 1 data",
-			`alloc 10 -3 acme: the stream 0x\w+: ACME_NO_STREAM \(-3\): it is no stream`, "alive 0 depth 0"}},
+			`alloc 10 -3 acme: the stream 0x\w+: ACME_NO_STREAM \(-3\): it is not a stream`, "alive 0 depth 0"}},
 	{"numbers", []string{"number:12:1:none", "number:12:1:1", "number:12:1:-1", "number:12:1:94000000000",
 		"number:12:1:0", "number:12:1:-3"},
 		[]string{"number ok 0 1 0", "number ok 0 1 0", "number ok 0 1 1", "number ok 94000000000 1 0",
@@ -342,7 +342,7 @@ var vendorScenarios = []scenario{
 		[]string{"order ok", `log acmeRecord\(-1,1\) acmeWait\(-1,0\) acmeDrop\(\) `}},
 	{"order that fails", []string{"inject:acmeWait:-3", "order:0:0:0:1", "inject:acmeRecord:-3", "order:0:0:0:1",
 		"alive"},
-		[]string{`order 10 -3 acme: waiting: ACME_NO_STREAM \(-3\): it is no stream`,
+		[]string{`order 10 -3 acme: waiting: ACME_NO_STREAM \(-3\): it is not a stream`,
 			`order 10 -3 acme: an event: ACME_NO_STREAM .*`, "alive 0 depth 0"}},
 	{"kept", []string{"stream:1:0", "alloc:12:1:4", "keep:0:s0:1", "keep:0:s0:1", "keep:0:0:0", "log", "alive",
 		"delete:0", "log", "alive"},
@@ -427,7 +427,7 @@ func TestAVendorsDriverThatIsOther(t *testing.T) {
 		steps(t, program, acmeDriver(t, "-DVERSION=50"), "probe"))
 	for step, want := range map[string]string{
 		"devices:0":          "probe 4 0 acme: the driver counts no device",
-		"inject:acmeInit:-2": "probe 19 -2 acme: the driver does not start: ACME_NO_MEMORY (-2): the device has not as much memory",
+		"inject:acmeInit:-2": "probe 19 -2 acme: the driver does not start: ACME_NO_MEMORY (-2): the device does not have enough memory",
 	} {
 		out := steps(t, program, acmeDriver(t), "preload", step, "probe", "inject:acmeInit:0", "count")
 		assert.Equal(t, []string{want, "count" + strings.TrimPrefix(want, "probe")}, out, "the first error stays")

@@ -74,7 +74,7 @@ def test_the_number_of_arguments():
     ]:
         with raises(TypeError, text):
             function(*given)
-    with raises(TypeError, "add() argument 'b' (pos 2): it is no tensor"):
+    with raises(TypeError, "add() argument 'b' (pos 2): it is not a tensor"):
         gopy.add(gopy.counting(1, 1, 0), 1, 2)
 
 

@@ -52,7 +52,7 @@ def test_wrong_types_say_both():
         gopy.sum(np.ones(2))
     with raises(BufferError, "int64", "float32"):
         gopy.sum(np.ones(2, np.int64))
-    with raises(TypeError, "sum() argument 1", "no tensor"):
+    with raises(TypeError, "sum() argument 1", "not a tensor"):
         gopy.sum([1.0])
     with raises(TypeError, "got 0 arguments"):
         gopy.sum()

@@ -257,7 +257,7 @@ func TestMistakesAreSeen(t *testing.T) {
 	require.NoError(t, err, said)
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
-			require.NotContains(t, written.Apart, i+1, "it is no statement or expression")
+			require.NotContains(t, written.Apart, i+1, "it is not a statement or an expression")
 			said, err := m.calls(program, mutation.Env(i+1))
 			assert.Error(t, err, said)
 		})

@@ -202,7 +202,7 @@ func (f flawed) each(t *testing.T, try func(t *testing.T, number int)) {
 	t.Helper()
 	for i, name := range f.names {
 		t.Run(name, func(t *testing.T) {
-			require.NotContains(t, f.Apart, i+1, "it is no statement or expression")
+			require.NotContains(t, f.Apart, i+1, "it is not a statement or an expression")
 			try(t, i+1)
 		})
 	}

@@ -101,6 +101,7 @@ func Rules() []Rule {
 		{"links of pages lead somewhere", deadLinks},
 		{"copies of the version are up to date", staleVersions},
 		{"words are those of the field", wrongWords},
+		{"messages say is not", brokenMessages},
 		{"code stands once", duplicates},
 	}
 }

@@ -276,6 +276,13 @@ var broken = map[string]struct{ bad, good []files }{
 			{"a.c": "#include <a>\n" + six[10:], "b.c": "#include <a>\n" + six[10:]},
 			{"a.c": strings.Repeat("}\n", 9), "b.c": strings.Repeat("}\n", 9)}},
 	},
+	"messages say is not": {
+		bad: []files{{"internal/a.go": fine + "const a = \"%q is no name\"\n"}, {"templates/a.h": "f(\"they are no %s\");"},
+			{"spec/a.yaml": "text: It is no stream"}, {"internal/codes/text/a.md": "A file is no output."}},
+		good: []files{{"internal/a.go": fine + "// a name is no type\nconst a = \"there is no name, and b is no longer one\"\n"},
+			{"internal/a_test.go": fine + "const a = \"is no name\"\n"}, {"templates/a.h": " * this is no type"},
+			{"cmd/a/testdata/a.txtar": "is no name"}, {"docs/a.md": "is no name"}, {"internal/codes/text/a.md": "There are no files."}},
+	},
 	"no backup files": {
 		bad:  []files{{"a/b.h.orig": "x"}, {"a/b.h.rej": ""}, {"b.h~": "x"}, {"b.bak": "x"}, {".b.h.swp": "x"}},
 		good: []files{{"a/original.h": "x", "a/orig": "x", "a.orig/b.h": "x"}},

@@ -190,7 +190,7 @@ func (p *tables) row(f File, row ast.Expr, file, old int, sources map[string][]F
 	name, isName := p.text(parts[file])
 	text, isText := p.text(parts[old])
 	if !isName || !isText {
-		return []string{f.at(row) + ": a row of mutants whose file and text are no constants"}
+		return []string{f.at(row) + ": a row of mutants whose file and text are not constants"}
 	}
 	text = strings.ReplaceAll(text, "dlp_%s_", prefix)
 	candidates := append(sources[path.Base(name)], sources[made[path.Base(name)]]...)

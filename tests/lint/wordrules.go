@@ -43,3 +43,30 @@ func wrongWords(tree []File) []string {
 	}
 	return found
 }
+
+// isNo is how "X is not a Y" was written; "there is no" and "is no longer" are English.
+var isNo = regexp.MustCompile(`(?i)(\bthere )?\b(?:is|are|was|were) no (\S+)`)
+
+// brokenMessages finds lines of code and of texts for users that say "is no" for "is not a".
+func brokenMessages(tree []File) []string {
+	var found []string
+	for _, f := range tree {
+		printed := f.within("templates", "internal", "cmd", "spec") && !f.isTest() &&
+			!strings.Contains(f.Path, "/testdata/")
+		if !printed || f.isMeasured() {
+			continue
+		}
+		n := 0
+		for line := range bytes.Lines(f.Data) {
+			n++
+			m := isNo.FindSubmatch(line)
+			if m == nil || f.isComment(string(line)) {
+				continue
+			}
+			if next := string(m[2]); len(m[1]) == 0 && next != "longer" && next != "more" {
+				found = append(found, fmt.Sprintf("%s:%d: %q; write \"is not a\", or \"no such\"", f.Path, n, m[0]))
+			}
+		}
+	}
+	return found
+}

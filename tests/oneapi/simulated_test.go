@@ -104,7 +104,7 @@ func TestSimulatedMemory(t *testing.T) {
 			[]string{"ids ok", `import ok 14 1 1 \+0 64`,
 				`import 16 0 oneapi: check_tensor: the tensor says device 0, and the memory 0x\w+ is of device 1 in ` +
 					`the order of SYCL`,
-				`import 16 0 oneapi: check_tensor: the tensor: 0x\w+ is no memory under the default context of a ` +
+				`import 16 0 oneapi: check_tensor: the tensor: 0x\w+ is not memory under the default context of a ` +
 					`platform; it was freed, or .*`, `import 16 .*`}},
 		{"on streams", []string{"ids", "open:order:0", "open:loose:1:1", "alloc:1:4", "order:s1:1:s0:0",
 			"order:0:0:s1:1", "order:s1:1:s1:1", "keep:0:s1:1", "finish:s0:0", "finish:s1:1", "finish:0:1",

@@ -92,7 +92,7 @@ var imports = []scenario{
 				`ZE_FLAT_DEVICE_HIERARCHY is unset`}},
 	{"freed, or of another context",
 		[]string{"make:device:0", "drop:0:0", "import:0:p0:64", "make:other:0", "import:0:p1:64", "import:0:h:64"},
-		[]string{`import 16 0 oneapi: check_tensor: the tensor: 0x\w+ is no memory under the default context of a ` +
+		[]string{`import 16 0 oneapi: check_tensor: the tensor: 0x\w+ is not memory under the default context of a ` +
 			`platform; it was freed, or allocated under another context: .*`, `import 16 .*`, `import 16 .*`}},
 	{"of every kind", []string{"make:shared:0", "import:0:p0:64", "~import:0:p0:64", "make:host:0",
 		"~import:1:p1:64", "import:1:p1:64", "drop:0:0", "drop:1:0"},
@@ -127,7 +127,7 @@ var streamsByNumber = []scenario{
 	{"rejected", []string{"stream:14:1:0", "stream:14:1:1", "stream:14:1:-2", "finish:=2:0"},
 		[]string{`stream 10 0 oneapi: stream_from_dlpack: the number 0 stands for no stream of oneAPI; a stream ` +
 			`is None, -1, or a handle`, "stream 10 .*", "stream 10 .*",
-			`finish 10 0 oneapi: stream_synchronize: the stream 0x2 is no object in memory`}},
+			`finish 10 0 oneapi: stream_synchronize: the stream 0x2 is not an object in memory`}},
 	{"of what device", []string{"stream:14:3:none", "stream:14:-1:none", "stream:2:0:none"},
 		[]string{"stream 9 .*", "stream 9 .*",
 			`stream 8 0 oneapi: stream_from_dlpack: device type 2; the streams of oneAPI are those of type 14`}},
@@ -214,9 +214,9 @@ var allocations = []scenario{
 		[]string{`alloc 7 0 oneapi: allocate: 9000000000000000000 elements of 32 bits are more than can be addressed`,
 			`alloc 7 .*extent -1`,
 			`alloc 19 2013265929 oneapi: allocate: 36000000000 bytes on device 0: ZE_RESULT_ERROR_UNSUPPORTED_SIZE ` +
-				`\(0x78000009\): the device gives not as much in one allocation`, "alive 0"}},
+				`\(0x78000009\): the device does not allocate as much at once`, "alive 0"}},
 	{"without memory", []string{"inject:zeMemAllocDevice:0x70000003", "alloc:0:4"},
-		[]string{`alloc 19 1879048195 .*: the device has not as much memory left`}},
+		[]string{`alloc 19 1879048195 .*: the device does not have enough memory left`}},
 	{"freed by a call", []string{"alloc:0:4", "free:0", "free:n", "free:x", "keep:x:0:0", "alive"},
 		[]string{"alloc ok .*", "free ok", "free ok",
 			`free 18 0 oneapi: deallocate: the tensor was allocated by another library; call its own deleter`,
@@ -281,7 +281,7 @@ var copies = []scenario{
 	{"nothing", []string{"copy:14:0:n:14:0:n:0@0@0", "log"}, []string{"copy ok", "log "}},
 	{"of what was freed", []string{"make:device:0", "drop:0:0", "alloc:0:4", "copy:14:0:t0:14:0:p0:16@0@0",
 		"delete:0"}, []string{"alloc ok .*",
-		`copy 16 0 oneapi: copy: the source: 0x\w+ is no memory under the default .*`}},
+		`copy 16 0 oneapi: copy: the source: 0x\w+ is not memory under the default .*`}},
 	{"of another device than is said",
 		[]string{"alloc:1:4", "copy:14:0:t0:1:0:h:16@0@0", "copy:1:0:t0:14:1:t0:16@0@0", "delete:0"},
 		[]string{"alloc ok .*",

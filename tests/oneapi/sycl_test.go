@@ -125,7 +125,7 @@ var everywhere = []scenario{
 		"copy:1:0:h+64:14:0:t0:16@s0@0", "host:64", "copy:14:0:t0:1:0:h:16@-@0", "copy:1:0:t0:1:0:h:16@0@0",
 		"copy:2:0:h:1:0:h:16@0@0", "copy:14:0:n:14:0:n:0@0@0", "copy:14:0:h:1:0:h:16@0@0", "delete:0"},
 		[]string{"alloc ok .*", "copy ok", "copy ok", "host hello", `copy 10 .*`, `copy (?:16|8) 0 .*`, `copy 8 .*`,
-			"copy ok", `copy 13 0 oneapi: copy: the destination: 0x\w+ is no memory under the default context .*`}},
+			"copy ok", `copy 13 0 oneapi: copy: the destination: 0x\w+ is not memory under the default context .*`}},
 	{"streams", []string{"open:order:0", "open:loose:0", "order:s0:0:s1:0", "order:0:0:s0:0", "order:s1:0:s1:0",
 		"order:-:0:0:0", "alloc:0:4:s1", "keep:0:s0:0", "keep:0:s0:0", "keep:0:s1:0", "finish:s0:0", "finish:0:0",
 		"handle:0:close", "handle:1:close", "deletethere:0", "finish:-:0", "finish:=2:0"},
@@ -172,7 +172,7 @@ var particular = map[string][]scenario{
 		{"of another context, or freed",
 			[]string{"make:other:0", "info:p0", "import:0:p0:4", "make:device:0", "drop:1:0", "import:0:p1:4"},
 			[]string{`info ok 1 0 -1 \+-1 0`,
-				`import 13 0 oneapi: check_tensor: the tensor: 0x\w+ is no memory under the default context of a ` +
+				`import 13 0 oneapi: check_tensor: the tensor: 0x\w+ is not memory under the default context of a ` +
 					`platform; it was freed, or allocated under another context: .*`, "import 13 .*"}},
 		{"really in order", []string{"open:order:0", "open:loose:0", "handle:0:busy", "handle:0:done",
 			"order:s1:0:s0:0", "finish:s1:0", "handle:0:done"},

@@ -16,19 +16,19 @@ def test_descriptions():
     for wrong, text in [
         (
             {"ndim": 2, "shape": [ANY, symbol(8)]},
-            "shape[1] is -10, which is no extent: a symbol is DLPACKGEN_DIM(0) to DLPACKGEN_DIM(7)",
+            "shape[1] is -10, which is not an extent: a symbol is DLPACKGEN_DIM(0) to DLPACKGEN_DIM(7)",
         ),
         ({"ndim": 65, "shape": [-(2**63)]}, "rank is 65, and 64 is the largest"),
-        ({"ndim": 9, "shape": [-(2**63)]}, f"shape[0] is {-(2**63)}, which is no extent"),
-        ({**x, "same_dtype_as": 2}, "same_dtype_as is 2, which is no earlier parameter, counted from 1"),
-        ({**x, "same_dtype_as": 255}, "same_dtype_as is 255, which is no earlier parameter"),
-        ({**x, "same_shape_as": 2}, "same_shape_as is 2, which is no earlier parameter, counted from 1"),
-        ({**x, "same_shape_as": 3}, "same_shape_as is 3, which is no earlier parameter"),
-        ({**x, "kind": 4}, "kind is 4, which is no dlpackgen_kind"),
-        ({**x, "layout": 4}, "layout is 4, which is no dlpackgen_layout"),
-        ({**x, "dtypes": [FLOAT32, 2]}, "dtypes[1] is 2, which is no dtype such as DLPACKGEN_DTYPE_FLOAT32"),
-        ({**x, "dtypes": [dtype(2, 0)]}, "dtypes[0] is 65538, which is no dtype"),
-        ({**x, "devices": [CPU, -2]}, "devices[1] is -2, which is no type of devices"),
+        ({"ndim": 9, "shape": [-(2**63)]}, f"shape[0] is {-(2**63)}, which is not an extent"),
+        ({**x, "same_dtype_as": 2}, "same_dtype_as is 2, which is not an earlier parameter, counted from 1"),
+        ({**x, "same_dtype_as": 255}, "same_dtype_as is 255, which is not an earlier parameter"),
+        ({**x, "same_shape_as": 2}, "same_shape_as is 2, which is not an earlier parameter, counted from 1"),
+        ({**x, "same_shape_as": 3}, "same_shape_as is 3, which is not an earlier parameter"),
+        ({**x, "kind": 4}, "kind is 4, which is not a dlpackgen_kind"),
+        ({**x, "layout": 4}, "layout is 4, which is not a dlpackgen_layout"),
+        ({**x, "dtypes": [FLOAT32, 2]}, "dtypes[1] is 2, which is not a dtype such as DLPACKGEN_DTYPE_FLOAT32"),
+        ({**x, "dtypes": [dtype(2, 0)]}, "dtypes[0] is 65538, which is not a dtype"),
+        ({**x, "devices": [CPU, -2]}, "devices[1] is -2, which is not a device type"),
         ({**x, "name": "a"}, "name is that of parameter 1"),
     ]:
         for arguments in (New(2), New(2), New(2)), (own, own, own), (), (5, "x", None, None):
@@ -40,7 +40,7 @@ def test_descriptions():
         with raises(SystemError, f"its {text}"):
             described(x, wrong)(own, own)  # which may fit at once
     for field in "same_dtype_as", "same_shape_as":
-        with raises(SystemError, f"f(): argument 'b' (2nd): its {field} is 1, and that parameter is no tensor"):
+        with raises(SystemError, f"f(): argument 'b' (2nd): its {field} is 1, and that parameter is not a tensor"):
             described({"kind": INT}, {**x, field: 1})(5, New(2))
     with raises(SystemError, "f(): argument 'stream' (1st): its name is that of the argument which takes_stream adds"):
         described({**x, "name": "stream"}, takes_stream=1)(New(2))

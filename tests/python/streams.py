@@ -172,7 +172,7 @@ def test_a_lie_about_the_device_is_rejected():
         x.said = said
         with raises(
             BufferError,
-            f"f(): argument 'a' (1st): its __dlpack_device__ gave ({said[0]}, {said[1]}), which is no device",
+            f"f(): argument 'a' (1st): its __dlpack_device__ gave ({said[0]}, {said[1]}), which is not a device",
         ):
             f(x, stream=5)
 

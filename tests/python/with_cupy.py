@@ -129,7 +129,7 @@ def test_what_cupys_own_export_gets_wrong():
     rejected(
         array(2, 3, strides=(14, 4)),
         BufferError,
-        "stride 14 of dimension 0 is no multiple of the 4 bytes of an element",
+        "stride 14 of dimension 0 is not a multiple of the 4 bytes of an element",
     )
     rejected(array(3, dtype="g"), BufferError, "is a long double")
     rejected(array(3, dtype="M8[s]"), BufferError, "is a time")

@@ -269,7 +269,7 @@ func TestMistakesAreSeen(t *testing.T) {
 	require.NoError(t, err, more)
 	for i, name := range append([]string{"none"}, names...) {
 		t.Run(name, func(t *testing.T) {
-			require.NotContains(t, written.Apart, i, "it is no statement or expression")
+			require.NotContains(t, written.Apart, i, "it is not a statement or an expression")
 			passes := strings.Contains(out, fmt.Sprintf("missed %d called.py\n", i)) &&
 				strings.Contains(more, fmt.Sprintf("missed %d loaded.py\n", i))
 			assert.Equal(t, name == "none", passes, "%s\n%s", out, more)

@@ -162,7 +162,7 @@ func TestMistakesAreSeen(t *testing.T) {
 	b.build(t, written.Flags...)
 	for i, name := range append([]string{"none"}, names...) {
 		t.Run(name, func(t *testing.T) {
-			require.NotContains(t, written.Apart, i, "it is no statement or expression")
+			require.NotContains(t, written.Apart, i, "it is not a statement or an expression")
 			out, err := b.called(mutation.Env(i))
 			assert.Equal(t, name == "none", err == nil, out)
 		})

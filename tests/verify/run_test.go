@@ -122,7 +122,7 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	}{
 		{"no header", "verify-no-header", "no such file", verify.Request{Header: good + "x", CC: "gcc"}},
 		{"a folder", "verify-no-header", "is a folder", verify.Request{Header: filepath.Dir(good), CC: "gcc"}},
-		{"a device", "verify-no-header", "/dev/zero is no regular file",
+		{"a device", "verify-no-header", "/dev/zero is not a regular file",
 			verify.Request{Header: "/dev/zero", CC: "gcc"}},
 		{"no compiler", "verify-no-compiler", "cannot run the compiler nocc", verify.Request{Header: good, CC: "nocc"}},
 		{"no release", "unknown-release", `no DLPack release "9.9"`,

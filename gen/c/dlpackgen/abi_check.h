@@ -73,7 +73,7 @@ DLPACKGEN_ABI_ASSERT(sizeof(enum dlpackgen_abi_enum) == 4, "enums are short: bui
 #define DLPACKGEN_ABI_NUMBER(name, number) DLPACKGEN_ABI_ASSERT(name == number, #name " is not " #number)
 #define DLPACKGEN_ABI_FLAG(name, number) \
   DLPACKGEN_ABI_ASSERT(name == number, #name " is not " #number); \
-  DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_VALUE_IS(name, unsigned long), #name " is no unsigned long")
+  DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_VALUE_IS(name, unsigned long), #name " is not an unsigned long")
 #define DLPACKGEN_ABI_ENUM(type, width) DLPACKGEN_ABI_ASSERT(sizeof(type) == width, #type " is not of width " #width)
 #define DLPACKGEN_ABI_SIGN(type, wanted) \
   DLPACKGEN_ABI_ASSERT((static_cast<type>(-1) < static_cast<type>(1)) == \
@@ -85,10 +85,10 @@ DLPACKGEN_ABI_ASSERT(sizeof(enum dlpackgen_abi_enum) == 4, "enums are short: bui
   DLPACKGEN_ABI_ASSERT(sizeof(type) == size, #type " is not of size " #size)
 #define DLPACKGEN_ABI_FIELD(type, field, wanted, width, offset) \
   DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_VALUE_IS(DLPACKGEN_ABI_MEMBER(type, field), wanted), \
-                       #type "." #field " is no " #wanted); \
+                       #type "." #field " is not " #wanted); \
   DLPACKGEN_ABI_ASSERT(sizeof(DLPACKGEN_ABI_MEMBER(type, field)) == width, #type "." #field " is not of width " #width); \
   DLPACKGEN_ABI_ASSERT(offsetof(type, field) == offset, #type "." #field " is not at " #offset)
-#define DLPACKGEN_ABI_TYPE(type, wanted) DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_TYPE_IS(type, wanted), #type " is no " #wanted)
+#define DLPACKGEN_ABI_TYPE(type, wanted) DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_TYPE_IS(type, wanted), #type " is not " #wanted)
 
 /* Macros and flags: value. */
 DLPACKGEN_ABI_NUMBER(DLPACK_MAJOR_VERSION, 1);

@@ -190,7 +190,7 @@ inline bool is_empty(const DLTensor& tensor) {
 inline void reject_strides(const DLTensor& tensor) {
   for (std::int32_t i = 0; tensor.strides != nullptr && i < tensor.ndim; ++i) {
     if (tensor.strides[i] < 0 && tensor.shape[i] > 1) {
-      throw BufferError("it has a negative stride, which ATen has not: pass a copy");
+      throw BufferError("it has a negative stride, which ATen does not support: pass a copy");
     }
   }
 }
@@ -207,7 +207,7 @@ inline void reject_misaligned(const DLTensor& tensor) {
 // neither offset nor strides nor alignment are looked at: no element is at any address.
 inline Elements elements_of(const DLTensor& tensor, bool on_host) {
   const std::optional<c10::ScalarType> scalar = scalar_of(tensor.dtype);
-  if (!scalar) throw BufferError("its elements are of a type that ATen has not");
+  if (!scalar) throw BufferError("its elements are of a type that ATen does not have");
   char* const begin = static_cast<char*>(tensor.data);
   if (is_empty(tensor)) return Elements{begin, *scalar};
   char* const data = begin + tensor.byte_offset;

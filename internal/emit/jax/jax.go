@@ -118,7 +118,7 @@ func inexpressible(k *contract.Kernel, known []dtype) (errs []error) {
 	}
 	for _, d := range k.Devices {
 		if platforms[d.Name] == "" {
-			fail("", "is for %s, which is no platform of XLA", d.Name)
+			fail("", "is for %s, which is not a platform of XLA", d.Name)
 		}
 		if i := slices.IndexFunc(k.Args, func(p contract.Param) bool { return p.CPU }); i >= 0 && d.Name != "kDLCPU" {
 			fail(k.Args[i].Name, "has %s in the host's memory: XLA passes all buffers in the memory of %s", k.Args[i].Name,

@@ -70,7 +70,7 @@ func TestWhatXLAHasNoWordsFor(t *testing.T) {
 	for _, c := range [][2]string{
 		{"  args: {x: 'float32[n]'}\n  returns: {norm: float}\n", "returns the scalar norm, which XLA cannot: write"},
 		{"  args: {x: 'complex32[n]'}\n", "has x of complex32, a dtype that XLA lacks"},
-		{"  args: {x: 'float32[n]'}\n  devices: {kDLVulkan: {}}\n", "is for kDLVulkan, which is no platform of XLA"},
+		{"  args: {x: 'float32[n]'}\n  devices: {kDLVulkan: {}}\n", "is for kDLVulkan, which is not a platform of XLA"},
 		{"  args: {x: 'float32[n]', y: 'float32[n] cpu'}\n  devices: {kDLCUDA: {}}\n", "has y in the host's memory"},
 	} {
 		_, err := emitted(t, "k:\n"+c[0])

@@ -84,5 +84,5 @@ func TestTheModule(t *testing.T) {
 		assert.Contains(t, all["kernels_torch.py"], text, module)
 	}
 	assert.Empty(t, Target.Options[0].Check("lib._kernels"))
-	assert.Contains(t, Target.Options[0].Check("lib/kernels"), "is no name of a module")
+	assert.Contains(t, Target.Options[0].Check("lib/kernels"), "is not the name of a module")
 }

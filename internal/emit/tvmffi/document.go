@@ -14,7 +14,7 @@ var prefixText = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func checkPrefix(value string) string {
 	if !prefixText.MatchString(value) {
-		return fmt.Sprintf("%q is no beginning of a name in C", value)
+		return fmt.Sprintf("%q cannot begin a name in C", value)
 	}
 	return ""
 }

@@ -29,7 +29,7 @@ var Target = emit.Target{
 type view struct {
 	Module  string
 	Kernels []kernelView
-	LeftOut []string // why other kernels are no gufuncs
+	LeftOut []string // why other kernels are not gufuncs
 }
 
 // manifest leaves out kernels that are no gufuncs, as most gradients, but not all kernels.

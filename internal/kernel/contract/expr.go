@@ -30,7 +30,7 @@ func (r *reader) checkExpr(s *source, e *notation.Expr) {
 		r.checkSymbol(s, e)
 	case notation.Size, notation.Shape:
 		r.checkTensor(s, e)
-		return // a dimension is no expression of its own
+		return // a dimension is not a separate expression
 	case notation.Item:
 		r.checkItem(s, e)
 		return
@@ -62,7 +62,7 @@ func (r *reader) noSymbol(s *source, e *notation.Expr) {
 	case r.Arg(e.Name) != None && r.Args[r.Arg(e.Name)].Kind == Str:
 		s.fail(e, "unknown-name", `as in `+e.Name+` in "a"|"b"`, "%s is a text, and texts are compared by in", e.Name)
 	case r.Arg(e.Name) != None:
-		s.fail(e, "unknown-name", "name an argument of type int", "%s is no int argument", e.Name)
+		s.fail(e, "unknown-name", "name an argument of type int", "%s is not an int argument", e.Name)
 	case s.isResult && r.Result(e.Name) != None:
 		s.fail(e, "unknown-name", "name an argument instead", "%s is a result", e.Name)
 	default:
@@ -77,7 +77,7 @@ func (r *reader) checkTensor(s *source, e *notation.Expr) {
 		if !r.lost.once(e.Name) {
 			return
 		}
-		s.fail(e, "unknown-name", r.tensorHint(e.Name), "%s is no tensor among the arguments", e.Name)
+		s.fail(e, "unknown-name", r.tensorHint(e.Name), "%s is not a tensor among the arguments", e.Name)
 		return
 	}
 	x := &r.Args[i]
@@ -91,7 +91,7 @@ func (r *reader) checkTensor(s *source, e *notation.Expr) {
 	rank, _ := x.Rank()
 	if !fixed || d < -int64(rank) || d >= int64(rank) {
 		s.fail(e.Operands[0], "invalid-extent", dimensionHint(e.Name, rank),
-			"%s is no dimension of %s, which has %d at least", e.Operands[0], e.Name, rank)
+			"%s is not a dimension of %s, which has at least %d", e.Operands[0], e.Name, rank)
 	}
 }
 
@@ -131,7 +131,7 @@ func (r *reader) checkItem(s *source, e *notation.Expr) {
 		if !r.lost.once(e.Name) {
 			return
 		}
-		s.fail(e, "unknown-name", "name an argument of type list[int]", "%s is no list of ints among the arguments", e.Name)
+		s.fail(e, "unknown-name", "name an argument of type list[int]", "%s is not a list of ints among the arguments", e.Name)
 		return
 	}
 	list := &r.Args[i]

@@ -113,7 +113,7 @@ func (r *reader) maySymbol(l line, e *notation.Expr, arg int) bool {
 	case taken:
 		r.lost.add(e.Name)
 		l.at.ErrorfAt(e.At, "duplicate-name", "symbols have names of their own, or that of an int argument",
-			"%s is the name of %s, which is no int", e.Name, what)
+			"%s is the name of %s, which is not an int", e.Name, what)
 		return false
 	default:
 		if kernel.CheckName(e.Name) != "" {

@@ -130,7 +130,7 @@ func (r *reader) placeholders(at *yaml.Node, symbol string) (used []bool, choice
 	for _, found := range placeholder.FindAllStringSubmatch(symbol, -1) {
 		i := r.Var(found[1])
 		if i == None {
-			at.Errorf("invalid-symbol", "as in f_{T}, with T of types:", "{%s} is no variable of types:", found[1])
+			at.Errorf("invalid-symbol", "as in f_{T}, with T of types:", "{%s} is not a variable of types:", found[1])
 			return nil, 0
 		}
 		if !used[i] {

@@ -70,7 +70,7 @@ func goName(name string) string {
 func (r *reader) checkGoName(n *yaml.Node) {
 	if n.Kind == yaml.Scalar && (!token.IsIdentifier(r.GoFunc) || !token.IsExported(r.GoFunc)) {
 		n.Errorf("invalid-symbol", "as in symbol: "+goName(r.Name),
-			"%q is no exported function of Go; with types: it is generic, and has one name", r.GoFunc)
+			"%q is not an exported function of Go; with types: it is generic, and has one name", r.GoFunc)
 	}
 }
 

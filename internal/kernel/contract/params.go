@@ -41,7 +41,7 @@ func (r *reader) checkDefault(l line, p *Param) {
 		problem, hint = "None is for arguments that may be None", "write "+l.Type.String()+"?"
 	case v.Kind == notation.None:
 	case v.Kind == notation.Bare:
-		problem, hint = v.Text+" is no value", `a text stands in quotes, as in = "`+v.Text+`"`
+		problem, hint = v.Text+" is not a value", `a text stands in quotes, as in = "`+v.Text+`"`
 	default:
 		problem, hint = mismatch(p, v), defaultHint(p)
 		if p.Kind == Int && v.Kind == notation.Natural {
@@ -85,7 +85,7 @@ func mismatch(p *Param, v *notation.Value) string {
 		return fmt.Sprintf("int64 does not hold %s", v)
 	}
 	if !slices.Contains(valueKinds[p.Kind], v.Kind) {
-		return fmt.Sprintf("%s is no value of %s", v, p.Name)
+		return fmt.Sprintf("%s is not a value of %s", v, p.Name)
 	}
 	for _, d := range p.Types {
 		if !holds(d, v) {
@@ -212,7 +212,7 @@ func (r *reader) aliases() {
 			case of == None && r.lost.has(w.Of):
 			case of == None || r.Args[of].Kind != Tensor || of == i:
 				l.at.ErrorfAt(w.At, "unknown-name", cmp.Or(oneOf(w.Of, others), "remove aliases "+w.Of),
-					"%q is no other tensor among the arguments", w.Of)
+					"%q is not another tensor among the arguments", w.Of)
 			case !r.Args[i].Writes():
 				l.at.ErrorfAt(w.At, "invalid-word", "leave it out",
 					"%s is not written, so it may overlap what is not written either", r.Args[i].Name)

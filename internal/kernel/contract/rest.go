@@ -60,7 +60,7 @@ func (r *reader) place(n *yaml.Node, what string) int {
 	name := n.Text(what)
 	i := r.Arg(name)
 	if n.Kind == yaml.Scalar && i == None && len(r.Args) > 0 && !r.lost.has(name) {
-		n.Errorf("unknown-name", oneOf(name, r.names(None)), "%s: %q is no argument", what, name)
+		n.Errorf("unknown-name", oneOf(name, r.names(None)), "%s: %q is not an argument", what, name)
 	}
 	return i
 }
@@ -181,7 +181,7 @@ func (r *reader) differentiated(items []*yaml.Node) (all []int) {
 		if i := r.place(n, "of"); i != None {
 			if r.Args[i].Kind != Tensor || r.Args[i].Writes() {
 				n.Errorf("invalid-backward", "remove "+r.Args[i].Name+" from of:",
-					"%s has no gradient: it is no tensor that is only read", r.Args[i].Name)
+					"%s has no gradient: it is not a tensor that is only read", r.Args[i].Name)
 			}
 			once(n, slices.Contains(all, i), "of")
 			all = append(all, i)
@@ -209,7 +209,7 @@ func (r *reader) test(n *yaml.Node) {
 	m := n.Map("test")
 	made := &Test{Reference: m.Text("reference")}
 	if at := m.Get("reference"); at != nil && at.Kind == yaml.Scalar && !function.MatchString(made.Reference) {
-		at.Errorf("invalid-name", "as in mylib.reference:rms_norm", "%q is no module:function", made.Reference)
+		at.Errorf("invalid-name", "as in mylib.reference:rms_norm", "%q is not of the form module:function", made.Reference)
 	}
 	for _, e := range entries(m.Get("sizes"), "sizes") {
 		made.Sizes = append(made.Sizes, r.sizes(e))
@@ -231,7 +231,7 @@ func entries(n *yaml.Node, what string) []yaml.Entry {
 func (r *reader) sizes(e yaml.Entry) Sizes {
 	made := Sizes{Dim: r.Dim(e.Key.Value)}
 	if made.Dim == None && r.lost.once(e.Key.Value) {
-		e.Key.Errorf("unknown-name", r.unbound(e.Key.Value), "%q is no symbol", e.Key.Value)
+		e.Key.Errorf("unknown-name", r.unbound(e.Key.Value), "%q is not a symbol", e.Key.Value)
 	}
 	for _, n := range e.Value.List("the sizes of " + e.Key.Value) {
 		made.Values = append(made.Values, n.Int("a size", 0, math.MaxInt32))

@@ -110,9 +110,9 @@ func TestTypesThatAreNone(t *testing.T) {
 		{"3", "^", `expected a type, got "3"`, ""},
 		{"float16|", "        ^", "expected a type", ""},
 		{"float16|int8", "            ^", "a scalar has one type", "write []"},
-		{"T[n] x", "     ^", `"x" is no word`, ""},
+		{"T[n] x", "     ^", `"x" is not a word`, ""},
 		{"T[n]] ", "    ^", "nothing more", ""},
-		{"T n", "  ^", "no word of a type", ""},
+		{"T n", "  ^", "not a word of a type", ""},
 		{"list", "    ^", "names the type of its items", "write list[int]"},
 		{"list[]", "     ^", "expected a type", ""},
 		{"list[int, 0]", "          ^", "0 items", ""},
@@ -145,7 +145,7 @@ func TestExtentsThatAreNone(t *testing.T) {
 
 func TestWordsThatAreNone(t *testing.T) {
 	assertMistakes(t, ParseLine, []mistake{
-		{"T[n] stridden", "     ^", "no word of a type", `did you mean "strided"?`},
+		{"T[n] stridden", "     ^", "not a word of a type", `did you mean "strided"?`},
 		{"T[n] aligned", "            ^", "expected a whole number", ""},
 		{"T[n] aligned 24", "             ^", "power of two", "write 16"},
 		{"T[n] aligned 0", "             ^", "power of two", ""},

@@ -204,7 +204,7 @@ func (p *parser) list(word Name) Type {
 		n := p.next()
 		t.Count = p.number(n, "write how many items the list has, as in list[int, 2]")
 		if t.Count == 0 {
-			p.fail(n.at, "write a number from 1 on, or leave it out", "a list of 0 items is no argument")
+			p.fail(n.at, "write a number from 1 on, or leave it out", "a list of 0 items cannot be an argument")
 		}
 	}
 	p.expect("]", "behind the items of "+word.Text, "as in list[int] or list[float, 2]")
@@ -282,7 +282,7 @@ func (p *parser) word() Word {
 	w := Word{Name: Name{t.text, t.at}}
 	switch {
 	case !slices.Contains(Words, t.text):
-		p.fail(t.at, cmp.Or(nearest(t.text), "remove "+t.text), "%q is no word of a type: %s", t.text,
+		p.fail(t.at, cmp.Or(nearest(t.text), "remove "+t.text), "%q is not a word of a type: %s", t.text,
 			strings.Join(Words, ", "))
 	case t.text == "aligned":
 		n := p.next()

@@ -204,7 +204,7 @@ static DLManagedTensorVersioned* copied(DLManagedTensorVersioned* tensor) {
 static bool pair(PyObject* tuple, const char* name, long long out[2]) {
   if (py.PyTuple_Size(tuple) != 2) {
     py.PyErr_Clear();
-    py.PyErr_Format(dlp_00000000_py_exception("TypeError"), "%s is no tuple of two integers", name);
+    py.PyErr_Format(dlp_00000000_py_exception("TypeError"), "%s is not a tuple of two integers", name);
     return false;
   }
   for (int i = 0; i < 2; i++) {

@@ -63,7 +63,7 @@ func needRuntime() error {
 
 func open(path string, everywhere bool) (uintptr, error) {
 	if path == "" || strings.IndexByte(path, 0) >= 0 {
-		return 0, failf(ErrArgument, "%q is no path", path)
+		return 0, failf(ErrArgument, "%q is not a path", path)
 	}
 	text := C.CString(path)
 	defer C.free(unsafe.Pointer(text))

@@ -312,7 +312,7 @@ func TestWrongTensors(t *testing.T) {
 
 func TestLibraries(t *testing.T) {
 	for _, path := range []string{"", "a\x00b"} {
-		rejected(t, second(tvmffi.Open(path)), tvmffi.ErrArgument, "is no path")
+		rejected(t, second(tvmffi.Open(path)), tvmffi.ErrArgument, "is not a path")
 	}
 	rejected(t, second(tvmffi.Open("/nowhere/x.so")), tvmffi.ErrOpen, "/nowhere/x.so")
 	l, err := tvmffi.Open(os.Getenv("PLAIN"))

@@ -313,7 +313,7 @@ static void explain(PyObject* object) {
   py.Py_DecRef(kind);
   py.Py_DecRef(value);
   py.Py_DecRef(trace);
-  py.PyErr_SetString(TypeError, "it is no tensor: it has no __dlpack__");
+  py.PyErr_SetString(TypeError, "it is not a tensor: it has no __dlpack__");
 }
 
 /* Calls __dlpack__; producers from before DLPack 1.0 do not know the argument. */

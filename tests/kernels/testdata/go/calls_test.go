@@ -50,7 +50,7 @@ func said(t *testing.T, err error, class, text string) {
 	t.Helper()
 	var e *kernels.KernelError
 	if !errors.As(err, &e) {
-		t.Fatalf("%v is no KernelError, want %s", err, text)
+		t.Fatalf("%v is not a KernelError, want %s", err, text)
 	}
 	if !strings.HasPrefix(e.Message, text) || e.Class != class || err.Error() != e.Message {
 		t.Errorf("%s: %s\nwant %s: %s", e.Class, e.Message, class, text)
