@@ -54,14 +54,14 @@ func Load(root fs.FS) ([]File, error) {
 		if bytes.IndexByte(data, 0) >= 0 {
 			data = nil
 		}
-		f, err := parse(name, data)
+		f, err := parseFile(name, data)
 		tree = append(tree, f)
 		return err
 	})
 	return tree, err
 }
 
-func parse(name string, data []byte) (File, error) {
+func parseFile(name string, data []byte) (File, error) {
 	f := File{Path: name, Data: data}
 	if path.Ext(name) != ".go" || strings.Contains("/"+name, "/testdata/") {
 		return f, nil
@@ -102,6 +102,7 @@ func Rules() []Rule {
 		{"copies of the version are up to date", staleVersions},
 		{"words are those of the field", wrongWords},
 		{"messages say is not", brokenMessages},
+		{"templates do not compute", computingTemplates},
 		{"code stands once", duplicates},
 	}
 }

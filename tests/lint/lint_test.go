@@ -276,6 +276,17 @@ var broken = map[string]struct{ bad, good []files }{
 			{"a.c": "#include <a>\n" + six[10:], "b.c": "#include <a>\n" + six[10:]},
 			{"a.c": strings.Repeat("}\n", 9), "b.c": strings.Repeat("}\n", 9)}},
 	},
+	"templates do not compute": {
+		bad: []files{{"templates/a.tmpl": "{{if eq .X 1}}x{{end}}"}, {"templates/a.tmpl": "{{if not .X}}x{{end}}"},
+			{"templates/a.tmpl": "{{printf \"%s\" .X}}"}, {"templates/a.tmpl": "{{range .X}}{{if gt (len .Y) 1}}x{{end}}{{end}}"},
+			{"templates/a.tmpl": "{{if .X}}{{else}}{{.Y | html}}{{end}}"}, {"templates/a.tmpl": "{{range slice .X 1}}{{end}}"},
+			{"templates/a.tmpl": "{{define \"a\"}}{{index .X 1}}{{end}}"}, {"templates/a.tmpl": "{{template \"a\" (len .X)}}"},
+			{"templates/a.tmpl": "{{if len .X}}x{{end}}"}, {"templates/a.tmpl": "{{$x := and .X .Y}}"}, {"templates/a.tmpl": "{{if}}"},
+			{"templates/a.tmpl": "{{.X 1}}"}, {"templates/a.tmpl": "{{if .X}}{{else if or .Y .Z}}{{end}}"}},
+		good: []files{{"templates/a.tmpl": "{{range $i, $x := .X}}{{if $i}}, {{end}}{{$x.Y}}{{else}}{{len .Z}}{{end}}{{/* x */}}"},
+			{"templates/a.tmpl": "{{define \"a\"}}{{.}}{{end}}{{with .X}}{{template \"a\" .Y}}{{end}}{{$k := .K}}{{template \"a\"}}"},
+			{"examples/a.tmpl": "{{if eq .X 1}}x{{end}}"}, {"templates/a.c": "{{if eq .X 1}}x{{end}}"}},
+	},
 	"messages say is not": {
 		bad: []files{{"internal/a.go": fine + "const a = \"%q is no name\"\n"}, {"templates/a.h": "f(\"they are no %s\");"},
 			{"spec/a.yaml": "text: It is no stream"}, {"internal/codes/text/a.md": "A file is no output."}},

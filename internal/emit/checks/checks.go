@@ -50,7 +50,7 @@ func (c *checker) check() {
 
 // begin opens a step; what follows are its lines.
 func (c *checker) begin(comment, condition string) {
-	c.steps = append(c.steps, step{Comment: comment, If: condition, Rules: contract.None})
+	c.steps = append(c.steps, step{Comment: comment, If: condition})
 	c.enter(&c.steps[len(c.steps)-1])
 }
 
@@ -68,12 +68,12 @@ func (c *checker) beginRules(comment, condition string) {
 		c.begin(comment, condition)
 		return
 	}
-	if last := len(c.steps) - 1; last < 0 || c.steps[last].Rules == contract.None {
-		c.steps = append(c.steps, step{Rules: len(c.rules)})
+	if last := len(c.steps) - 1; last < 0 || !c.steps[last].Apart {
+		c.steps = append(c.steps, step{Apart: true, Rules: len(c.rules)})
 		c.rules = append(c.rules, nil)
 	}
 	last := &c.rules[len(c.rules)-1]
-	*last = append(*last, step{Comment: comment, If: condition, Rules: contract.None})
+	*last = append(*last, step{Comment: comment, If: condition})
 	c.enter(&(*last)[len(*last)-1])
 }
 

@@ -83,7 +83,8 @@ type raise struct {
 type step struct {
 	Comment, If string
 	Lines       []string
-	Rules       int // the function that does it, or None
+	Apart       bool // a function does it,
+	Rules       int  // of that number
 }
 
 // resultForm is the number of dimensions of a result, whether there may be more, and the numbers of

@@ -28,7 +28,7 @@ func (w *wrapper) document() {
 	w.v.DocString = docString(text)
 	w.v.Signatures = []stubSignature{w.typed("")}
 	if len(w.tensors()) == 1 {
-		w.v.Signatures = []stubSignature{w.typed("None"), w.typed("_Out")}
+		w.v.Signatures, w.v.Overloaded = []stubSignature{w.typed("None"), w.typed("_Out")}, true
 	}
 }
 

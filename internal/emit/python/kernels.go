@@ -42,6 +42,7 @@ type kernelView struct {
 	Results               string
 	Doc                   []string // literals
 	Signatures            []stubSignature
+	Overloaded            bool
 	DocString             string
 }
 
