@@ -2082,8 +2082,8 @@ static int streams_finish(const dlpackgen_stream* stream, dlpackgen_backend_erro
 /* Whose memory an address is in. Part of the backend's C file. */
 
 /* Checks memory of a device, as opposed to that of the host. Plain memory, which has
- * a context, is always there; a graph's and a reserved range have none. Driver 580 of CUDA knows no
- * such address, so that it counts as the host's (docs/records/gpu.md). */
+ * a context, is always there; a graph's and a reserved range have none. A newer driver may
+ * not know such an address, which then counts as the host's (docs/records/gpu.md). */
 static int streams_check_memory(const void* pointer, const struct streams_attributes* a,
                                 dlpackgen_backend_error* error) {
   if (a->ordinal < 0 || a->ordinal >= streams.count)

@@ -1141,13 +1141,23 @@ static int dlpackgen_jax_reject_tracer(PyObject* object) {
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax = {
-    "jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1, NULL, NULL,
+    "jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1,
+    NULL,          NULL,
 };
 
 /* The same type where jaxlib before 0.6 has it. */
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
-    "jaxlib.xla_extension", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL,
-    dlpackgen_jax_hold,     1,           NULL, NULL,
+    "jaxlib.xla_extension",
+    "ArrayImpl",
+    NULL,
+    dlpackgen_jax_open,
+    dlpackgen_jax_borrow,
+    NULL,
+    NULL,
+    dlpackgen_jax_hold,
+    1,
+    NULL,
+    NULL,
 };
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_tracer = {
@@ -2684,8 +2694,8 @@ static int dlpackgen_trusts(struct dlpackgen_route* route) {
 static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags);
 
 /* By their struct: nothing runs, no memory is needed, and their flags are known. */
-static const struct dlpackgen_adopted dlpackgen_adopted_own = {NULL, NULL, NULL, NULL, dlpackgen_borrow_own, NULL,
-                                                               NULL, NULL, 0,    NULL, NULL};
+static const struct dlpackgen_adopted dlpackgen_adopted_own = {NULL, NULL, NULL, NULL, dlpackgen_borrow_own, NULL, NULL,
+                                                               NULL, 0,    NULL, NULL};
 
 /* Compares a type with the one that is found under a row's names now. */
 static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted* table, PyObject* type) {
@@ -5090,9 +5100,10 @@ static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* 
   if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
   if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
   if (known && known->allocate) return dlpackgen_allocate_by_python(known, asked, bytes);
-  PyErr_Format(PyExc_BufferError,
-               "its library cannot be asked for memory on %s: pass an array of PyTorch or CuPy, or memory for the result",
-               dlpackgen_device_text(asked->device, where));
+  PyErr_Format(
+      PyExc_BufferError,
+      "its library cannot be asked for memory on %s: pass an array of PyTorch or CuPy, or memory for the result",
+      dlpackgen_device_text(asked->device, where));
   return NULL;
 }
 

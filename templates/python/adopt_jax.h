@@ -63,13 +63,23 @@ static int dlpackgen_jax_reject_tracer(PyObject* object) {
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax = {
-    "jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1, NULL, NULL,
+    "jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1,
+    NULL,          NULL,
 };
 
 /* The same type where jaxlib before 0.6 has it. */
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
-    "jaxlib.xla_extension", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL,
-    dlpackgen_jax_hold,     1,           NULL, NULL,
+    "jaxlib.xla_extension",
+    "ArrayImpl",
+    NULL,
+    dlpackgen_jax_open,
+    dlpackgen_jax_borrow,
+    NULL,
+    NULL,
+    dlpackgen_jax_hold,
+    1,
+    NULL,
+    NULL,
 };
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_tracer = {

@@ -67,9 +67,10 @@ static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* 
   if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
   if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
   if (known && known->allocate) return dlpackgen_allocate_by_python(known, asked, bytes);
-  PyErr_Format(PyExc_BufferError,
-               "its library cannot be asked for memory on %s: pass an array of PyTorch or CuPy, or memory for the result",
-               dlpackgen_device_text(asked->device, where));
+  PyErr_Format(
+      PyExc_BufferError,
+      "its library cannot be asked for memory on %s: pass an array of PyTorch or CuPy, or memory for the result",
+      dlpackgen_device_text(asked->device, where));
   return NULL;
 }
 

@@ -107,8 +107,8 @@ static int dlpackgen_trusts(struct dlpackgen_route* route) {
 static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags);
 
 /* By their struct: nothing runs, no memory is needed, and their flags are known. */
-static const struct dlpackgen_adopted dlpackgen_adopted_own = {NULL, NULL, NULL, NULL, dlpackgen_borrow_own, NULL,
-                                                               NULL, NULL, 0,    NULL, NULL};
+static const struct dlpackgen_adopted dlpackgen_adopted_own = {NULL, NULL, NULL, NULL, dlpackgen_borrow_own, NULL, NULL,
+                                                               NULL, 0,    NULL, NULL};
 
 /* Compares a type with the one that is found under a row's names now. */
 static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted* table, PyObject* type) {
