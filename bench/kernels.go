@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,16 +83,9 @@ func (b *kernelsBench) builds(out io.Writer, module *command, rounds int) ([]*co
 	}
 	goals := []goal{{name: "kernels-yaml-lines", measured: float64(lines), limit: 20}}
 	for _, r := range kernelRivals {
-		g := goal{name: "kernels-build-cpu." + r.name, measured: math.NaN(), limit: r.share}
-		switch build, err := shares[r.name], missing[r.name]; {
-		case build != nil:
-			g.measured = cpuRatio(module, build)
-		case err != nil:
-			g.needs = r.name + ": " + err.Error()
-		default:
-			g.needs = fmt.Sprintf("%d rounds or more", leastRounds)
+		if rounds >= leastRounds {
+			goals = append(goals, r.goal(module, shares[r.name], missing[r.name]))
 		}
-		goals = append(goals, g)
 	}
 	info, err := os.Stat(b.library())
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,17 @@ type rival struct {
 var kernelRivals = []rival{
 	{"nanobind", "by_nanobind.cpp", 0.15, (*kernelsBench).nanobind},
 	{"tvm-ffi", "by_tvm_ffi.cpp", 0.6, (*kernelsBench).tvmffi},
+}
+
+// goal compares the builds; missing is why there is none by the rival.
+func (r rival) goal(ours, build *command, missing error) goal {
+	g := goal{name: "kernels-build-cpu." + r.name, measured: math.NaN(), limit: r.share}
+	if missing != nil {
+		g.needs = r.name + ": " + missing.Error()
+	} else {
+		g.measured = cpuRatio(ours, build)
+	}
+	return g
 }
 
 // asked runs a line of Python that prints words.

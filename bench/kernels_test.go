@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os/exec"
 	"testing"
 
@@ -40,6 +41,11 @@ func TestLinesOfRivals(t *testing.T) {
 		require.NoError(t, err)
 		assert.Greater(t, theirs, lines, r.name)
 	}
+}
+
+func TestARivalThatIsMissingIsNamed(t *testing.T) {
+	missing := kernelRivals[0].goal(took(1), nil, errors.New("make setup"))
+	assert.Equal(t, "goal kernels-build-cpu.nanobind not measured: needs nanobind: make setup", missing.String())
 }
 
 // The module by its rivals compiles. TestKernelsAreMeasured has one round, which does not build it.
