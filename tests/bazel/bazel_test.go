@@ -26,22 +26,13 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "bazel")) }
 
-// program builds dlpackgen once.
-func program(t *testing.T) string {
-	t.Helper()
-	return filepath.Join(testkit.Built(t, "dlpackgen", func(dir string) {
-		cmd := exec.Command("go", "build", "-o", dir+"/dlpackgen", "./cmd/dlpackgen")
-		cmd.Dir = golden.Root(t)
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}), "dlpackgen")
-}
-
 // user is a user with a separate checkout and a separate folder for Bazel's files.
 type user struct {
-	dir  string
-	who  *syscall.Credential // nil: who runs the test
-	flag []string            // of every build
+	dir    string
+	who    *syscall.Credential // nil: who runs the test
+	flag   []string            // of every build
+	server bool                // keeps Bazel running between builds
+	from   string              // the repository of the program in WORKSPACE
 }
 
 // nobody is the user of that name, for tests that root runs.
@@ -70,13 +61,13 @@ func folder(t *testing.T, who *syscall.Credential) string {
 // newUser gives a user a copy of the rules, the example and the program.
 func newUser(t *testing.T, who *syscall.Credential) *user {
 	t.Helper()
-	u := &user{dir: folder(t, who), who: who}
+	u := &user{dir: folder(t, who), who: who, from: `dlpackgen_local(name = "dlpackgen_local")`}
 	root := golden.Root(t)
 	for _, part := range []string{"bazel", "examples/builds/bazel"} {
 		require.NoError(t, os.CopyFS(filepath.Join(u.dir, part), os.DirFS(filepath.Join(root, part))))
 	}
 	require.NoError(t, os.CopyFS(filepath.Join(u.dir, "repositories"), os.DirFS("testdata/repositories")))
-	data, err := os.ReadFile(program(t))
+	data, err := os.ReadFile(testkit.Program(t, ""))
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(u.dir, "bin"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(u.dir, "bin/dlpackgen"), data, 0o755)) //nolint:gosec // a program
@@ -100,20 +91,23 @@ func prefix(t *testing.T) string {
 }
 
 // download makes the user's program one that Bazel downloads, from an archive with a folder, as
-// those of a release.
-func (u *user) download(t *testing.T) {
+// those of a release. A later call is another release.
+func (u *user) download(t *testing.T, program string) {
 	t.Helper()
-	top, archive := prefix(t), filepath.Join(u.dir, "dlpackgen.tar.gz")
-	out, err := exec.Command("tar", "-C", u.dir+"/bin", "-czf", archive, "--transform", "s,^,"+top+"/,",
+	top := prefix(t)
+	archive := filepath.Join(folder(t, u.who), "dlpackgen.tar.gz")
+	out, err := exec.Command("tar", "-C", filepath.Dir(program), "-czf", archive, "--transform", "s,^,"+top+"/,",
 		"dlpackgen").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	data, err := os.ReadFile(archive)
 	require.NoError(t, err)
-	u.replace(t, "WORKSPACE", `dlpackgen_local(name = "dlpackgen_local")`, fmt.Sprintf(
-		`dlpackgen_download(name = "dlpackgen_local", urls = ["file://%s"], sha256 = "%x", strip_prefix = "%s")`,
-		archive, sha256.Sum256(data), top))
-	u.replace(t, "WORKSPACE", `"dlpackgen_local")`, `"dlpackgen_download")`)
-	require.NoError(t, os.Remove(u.dir+"/bin/dlpackgen"))
+	made := fmt.Sprintf(`dlpackgen_download(name = "dlpackgen_local", urls = ["file://%s"], sha256 = "%x", strip_prefix = "%s")`,
+		archive, sha256.Sum256(data), top)
+	u.replace(t, "WORKSPACE", u.from, made)
+	if strings.HasPrefix(u.from, "dlpackgen_local(") {
+		u.replace(t, "WORKSPACE", `bzl", "dlpackgen_local")`, `bzl", "dlpackgen_download")`)
+	}
+	u.from = made
 }
 
 // replace changes the one place of a file of the example that has a text.
@@ -149,11 +143,29 @@ func (u *user) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// bazel is a command of Bazel.
+func (u *user) bazel(args ...string) *exec.Cmd {
+	options := []string{"--bazelrc=" + u.dir + "/bazelrc", "--output_user_root=" + u.dir + "/out"}
+	if !u.server {
+		options = append(options, "--batch")
+	}
+	return u.command("bazel", append(options, args...)...)
+}
+
+// serve keeps Bazel running until the end of the test, so that further builds do not start it.
+func (u *user) serve(t *testing.T) {
+	t.Helper()
+	u.server = true
+	t.Cleanup(func() {
+		out, err := u.bazel("shutdown").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	})
+}
+
 // test builds and tests the whole example, and returns how each action got its result.
 func (u *user) test(t *testing.T) map[string]int {
 	t.Helper()
-	cmd := u.command("bazel", append([]string{"--batch", "--bazelrc=" + u.dir + "/bazelrc",
-		"--output_user_root=" + u.dir + "/out", "test", "--noshow_progress", "--subcommands", "--spawn_strategy=sandboxed"},
+	cmd := u.bazel(append([]string{"test", "--noshow_progress", "--subcommands", "--spawn_strategy=sandboxed"},
 		append(u.flag, "//...")...)...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -237,23 +249,47 @@ func remoteCache(t *testing.T) (url string) {
 	return "http://" + address + "/cache"
 }
 
+// How Bazel gets the results of actions.
+const sandbox, hit = "sandbox", "remote cache hit"
+
 // A second clean build, by another user in another folder, runs nothing: all of its results come
-// from the cache that the first one filled. After that, a changed config runs what it must.
+// from the cache that the first one filled. After that, each change runs what it must.
 func TestASecondUserTakesEverythingFromTheRemoteCache(t *testing.T) {
 	requireBazel(t)
 	url := remoteCache(t)
 	first, second := newUser(t, nil), newUser(t, nobody())
-	second.download(t)
+	second.download(t, testkit.Program(t, ""))
+	require.NoError(t, os.Remove(second.dir+"/bin/dlpackgen"))
+	second.serve(t)
 	first.flag, second.flag = []string{"--remote_cache=" + url}, []string{"--remote_cache=" + url}
-	const sandbox, hit = "sandbox", "remote cache hit"
 
 	ran := first.test(t)
 	assert.Equal(t, map[string]int{sandbox: ran[sandbox]}, ran, "the cache was empty, and all ran in the sandbox")
 	assert.Greater(t, ran[sandbox], 9, "three rules, four compilations, the links and two tests")
 	assert.Equal(t, map[string]int{hit: ran[sandbox]}, second.test(t))
+	second.changes(t)
+}
 
-	second.replace(t, "dlpackgen.yaml", "version: 1\n", "# A comment.\nversion: 1\n")
-	assert.Equal(t, map[string]int{sandbox: 2}, second.test(t), "the headers and the sources are as they were")
+// changes builds after each kind of change, all of which no build has seen before.
+func (u *user) changes(t *testing.T) {
+	builds := func(what string, want map[string]int) {
+		t.Helper()
+		assert.Equal(t, want, u.test(t), what)
+	}
+	u.replace(t, "dlpackgen.yaml", "version: 1\n", "# A comment.\nversion: 1\n")
+	builds("a comment in a config: the headers and the sources are as they were", map[string]int{sandbox: 2})
+	builds("nothing", map[string]int{})
+	u.replace(t, "BUILD.bazel", `dlpack = "1.3"`, `dlpack = "main"`)
+	builds("another release: the rule and one compilation, which makes the same object", map[string]int{sandbox: 2})
+	u.download(t, testkit.Program(t, "c/rules.h"))
+	builds("a comment in a template of the program: the rules and each compilation", map[string]int{sandbox: 3 + 4})
+	lost, err := filepath.Glob(u.dir + "/out/*/execroot/*/bazel-out/*/bin/dlpack_generated/c/dlpack/dlpack.h")
+	require.NoError(t, err)
+	require.Len(t, lost, 1)
+	require.NoError(t, os.Chmod(filepath.Dir(lost[0]), 0o755)) //nolint:gosec // Bazel's outputs are read-only
+	require.NoError(t, os.Remove(lost[0]))
+	builds("an output is lost", map[string]int{hit: 1})
+	assert.FileExists(t, lost[0])
 }
 
 // buildifier is pinned, so that a new release of it never breaks a landing.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -48,9 +49,9 @@ func (s system) changes(t *testing.T) {
 	p.builds(t, "another release", generates...)
 	idle("another release")
 
-	p.install(t, program(t, "plain", ""))
+	p.install(t, testkit.Program(t, ""))
 	p.builds(t, "the program is newer", "generate")
-	p.install(t, program(t, "changed", "/* A template that has changed. */\n"))
+	p.install(t, testkit.Program(t, "c/rules.h"))
 	p.builds(t, "a template of the program has changed: that of rules.h", rules...)
 	idle("another template")
 

@@ -8,13 +8,18 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
 // TestGoGenerate shows which packages the go command compiles: it compares contents, so that a lost
-// file that is made again changes nothing.
+// file that is made again changes nothing, and what uses a package is not compiled for a comment.
 func TestGoGenerate(t *testing.T) {
 	p := newProject(t, nil)
 	p.env = append(p.env, "CGO_ENABLED=0", "GOFLAGS=-trimpath", "GOWORK=off")
+	for _, file := range []string{"main.go", "plain/plain.go", "dlpack/generate.go"} {
+		p.extend(t, "ex/go-generate/"+file, "// "+p.dir+"\n") // no cache of an earlier run has it
+	}
 	compiled := func(what string, want ...string) {
 		t.Helper()
 		p.run(t, "ex/go-generate", "go", "generate", "./...")
@@ -32,6 +37,9 @@ func TestGoGenerate(t *testing.T) {
 	compiled("nothing")
 	p.replace(t, "ex/go-generate/dlpack/dlpackgen.yaml", "version: 1\n", "# A comment.\nversion: 1\n")
 	compiled("a comment")
+	p.install(t, testkit.Program(t, "go/names.go"))
+	compiled("a template of the program has changed: a comment of one file", "dlpack")
+	compiled("nothing, after another template")
 	require.NoError(t, os.Remove(p.path("ex/go-generate/dlpack/types.go")))
 	compiled("a lost output")
 	assert.FileExists(t, p.path("ex/go-generate/dlpack/types.go"))

@@ -3,7 +3,6 @@
 package builds
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,30 +19,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "builds")) }
-
-// program builds dlpackgen once; a name and a text make another build, whose template
-// templates/c/rules.h ends with the text.
-func program(t *testing.T, name, text string) string {
-	t.Helper()
-	root := golden.Root(t)
-	return filepath.Join(testkit.Built(t, name, func(dir string) {
-		args := []string{"build", "-o", dir + "/dlpackgen"}
-		if text != "" {
-			source := filepath.Join(root, "templates", "c", "rules.h")
-			rules, err := os.ReadFile(source)
-			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(dir+"/rules.h", append(rules, text...), 0o600))
-			overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{source: dir + "/rules.h"}})
-			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(dir+"/overlay.json", overlay, 0o600))
-			args = append(args, "-overlay", dir+"/overlay.json")
-		}
-		cmd := exec.Command("go", append(args, "./cmd/dlpackgen")...)
-		cmd.Dir = root
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}), "dlpackgen")
-}
 
 // project is a copy of examples/builds. What its builds run is written to a log: dlpackgen by its
 // verb, the compiler by its source.
@@ -78,7 +53,7 @@ func newProject(t *testing.T, build func(*testing.T, *project) string) *project 
 		require.NoError(t, os.WriteFile(p.path("shims/"+name), []byte(text), 0o755)) //nolint:gosec // a program
 	}
 	p.tool = p.path("tool/dlpackgen")
-	p.install(t, program(t, "plain", ""))
+	p.install(t, testkit.Program(t, ""))
 	p.env = append(os.Environ(), "PATH="+p.path("shims")+":"+os.Getenv("PATH"), "LOG="+p.path("log"), "TOOL="+p.tool,
 		"CC="+p.path("shims/cc"), "dlpackgen_DIR="+filepath.Join(golden.Root(t), "cmake"))
 	return p
@@ -110,6 +85,14 @@ func (p *project) replace(t *testing.T, name, old, fresh string) {
 	require.NoError(t, err)
 	require.Contains(t, string(data), old)
 	require.NoError(t, os.WriteFile(p.path(name), []byte(strings.Replace(string(data), old, fresh, 1)), 0o600))
+}
+
+// extend adds a text to the end of a file.
+func (p *project) extend(t *testing.T, name, text string) {
+	t.Helper()
+	data, err := os.ReadFile(p.path(name))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(p.path(name), append(data, text...), 0o600))
 }
 
 // run gives what a command printed that must work.

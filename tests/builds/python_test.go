@@ -1,17 +1,19 @@
 package builds
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// scikit-build-core keeps its build folder, in which CMake does the rest: TestBuilds has the other
-// changes of CMake.
+// scikit-build-core keeps its build folder, in which CMake does the rest. It has a test beside
+// TestBuilds, since each build of a wheel takes seconds: one without changes is enough here.
 func TestScikitBuildCore(t *testing.T) {
 	python := testtool.RequirePython(t)
 	if !testtool.Has(python, "scikit_build_core") {
@@ -25,9 +27,17 @@ func TestScikitBuildCore(t *testing.T) {
 	})
 	p.env = append(p.env, "CMAKE_GENERATOR=Ninja")
 	p.builds(t, "from scratch", "generate", "module.c", check)
-	p.builds(t, "nothing")
+	p.replace(t, "ex/dlpackgen.yaml", "version: 1\n", "# A comment.\nversion: 1\n")
+	p.builds(t, "the config has changed, its output has not", "generate")
+	p.builds(t, "nothing, after a comment")
 	p.replace(t, "ex/dlpackgen.yaml", `"1.3"`, "main")
 	p.builds(t, "another release", "generate", "module.c", check)
+	p.install(t, testkit.Program(t, "c/rules.h"))
+	p.builds(t, "a template of the program has changed: that of rules.h", "generate", "module.c")
+	const lost = "ex/scikit-build-core/build/headers/c/dlpack/dlpack.h"
+	require.NoError(t, os.Remove(p.path(lost)))
+	p.builds(t, "an output is lost", "generate", "module.c", check)
+	assert.FileExists(t, p.path(lost))
 	wheels, err := filepath.Glob(p.path("wheels/tensors-1-*.whl"))
 	require.NoError(t, err)
 	require.Len(t, wheels, 1)

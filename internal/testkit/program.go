@@ -1,0 +1,45 @@
+package testkit
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+)
+
+// Program builds dlpackgen once. With the path of a source below templates, it is another build of
+// it: that source ends with one more comment.
+func Program(t testing.TB, changed string) string {
+	t.Helper()
+	key := "dlpackgen " + strings.ReplaceAll(changed, "/", "_")
+	return filepath.Join(Built(t, key, func(dir string) {
+		args := []string{"build", "-o", dir + "/dlpackgen"}
+		if changed != "" {
+			args = append(args, "-overlay", overlay(t, dir, changed))
+		}
+		cmd := exec.Command("go", append(args, "./cmd/dlpackgen")...)
+		cmd.Dir = golden.Root(t)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}), "dlpackgen")
+}
+
+// overlay writes what lets go build see another text of a template.
+func overlay(t testing.TB, dir, changed string) (file string) {
+	t.Helper()
+	source := filepath.Join(golden.Root(t), "templates", filepath.FromSlash(changed))
+	text, err := os.ReadFile(source)
+	require.NoError(t, err)
+	other, file := filepath.Join(dir, "source"), filepath.Join(dir, "overlay.json")
+	require.NoError(t, os.WriteFile(other, append(text, "/* A template that has changed. */\n"...), 0o600))
+	data, err := json.Marshal(map[string]any{"Replace": map[string]string{source: other}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, data, 0o600))
+	return file
+}
