@@ -165,9 +165,6 @@ DLPACKGEN_PART inline int dlpackgen_jax_read_list(const struct dlpackgen_jax_cal
   return 1;
 }
 
-/* None, until something is read. */
-static const struct dlpackgen_traced_value dlpackgen_jax_nothing = {0};
-
 /* Reads the attribute at a place. */
 DLPACKGEN_PART inline int dlpackgen_jax_read(struct dlpackgen_jax_call* call, int64_t at, int kind,
                                              struct dlpackgen_traced_value* to) {

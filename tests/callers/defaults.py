@@ -2,6 +2,7 @@
 arguments with a default."""
 
 import importlib
+import inspect
 import os
 import sys
 
@@ -11,7 +12,10 @@ REAL, WHOLE = np.ones(1), np.ones(1, "uint64")
 
 
 def python():
-    return importlib.import_module("_kernels"), lambda x: x
+    module = importlib.import_module("_kernels")
+    if hasattr(module, "edges"):
+        assert inspect.signature(module.edges).parameters["text"].default == 'a\\b"c?\n\tü'
+    return module, lambda x: x
 
 
 def torch():

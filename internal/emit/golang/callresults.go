@@ -8,7 +8,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-func dtypeOf(d spec.DType) string { return "dlpack.DType" + camel(d.Name) }
+func dtypeOf(d spec.DType) string { return "dlpack." + dtype(d.Name) }
 
 // tensors lists the results that are tensors.
 func (w *callWriter) tensors() (all []contract.Param) {

@@ -63,7 +63,7 @@ func (r *reader) given(i int, p contract.Param, lines func()) {
 
 func (r *reader) argument(i int, p contract.Param, place int) {
 	if p.Optional || p.Kind != contract.Tensor {
-		r.lines = append(r.lines, fmt.Sprintf("values_[%d] = dlpackgen_jax_nothing;", i))
+		r.lines = append(r.lines, fmt.Sprintf("values_[%d] = (struct dlpackgen_traced_value){0};", i)) // None
 	}
 	if p.Optional {
 		r.lines = append(r.lines, fmt.Sprintf("values_[%d].is_given = mask_ >> %d & 1;", i, i))

@@ -20,7 +20,7 @@ func (w *wrapper) document() {
 			signature = append(signature, k.name+"=None")
 		}
 	}
-	w.v.Doc = []string{emit.CLiteral(fmt.Sprintf("%s(%s)\n--\n\n", w.v.Name, strings.Join(signature, ", ")))}
+	w.v.Doc = []string{emit.CLiteral(fmt.Sprintf("%s(%s)\n--\n\n", w.v.Name, escaped(strings.Join(signature, ", "))))}
 	text := w.described()
 	for line := range strings.Lines(text) {
 		w.v.Doc = append(w.v.Doc, emit.CLiteral(line))
@@ -30,6 +30,23 @@ func (w *wrapper) document() {
 	if len(w.tensors()) == 1 {
 		w.v.Signatures, w.v.Overloaded = []stubSignature{w.typed("None"), w.typed("_Out")}, true
 	}
+}
+
+// escaped spells a text of Python in ASCII, as inspect.signature() reads it: only texts in quotes
+// have other characters.
+func escaped(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		switch {
+		case r < 0x80:
+			out.WriteRune(r)
+		case r < 0x10000:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&out, `\U%08x`, r)
+		}
+	}
+	return out.String()
 }
 
 // typed is a form of the function in the stub: with any out=, or with one of that type, which the

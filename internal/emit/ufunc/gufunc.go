@@ -140,8 +140,8 @@ func (g *gufunc) unfitShape() error {
 				p.Name)
 		}
 		if !g.known(p) {
-			return emit.CannotMake(g.k.Name, p.Name, "returns %s, and NumPy computes no extents: write numbers, and symbols "+
-				"that stand bare in an argument without a default", p.Name)
+			return emit.CannotMake(g.k.Name, p.Name, "returns %s, and NumPy computes no extents: write numbers above 0, and "+
+				"symbols that stand bare in an argument without a default", p.Name)
 		}
 	}
 	return nil

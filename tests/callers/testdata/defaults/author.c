@@ -22,17 +22,23 @@ static int wide(int64_t a, uint64_t seed, const uint64_t* also, float single, co
 }
 
 int wide_uint64(const DLTensor* x, uint64_t a, uint64_t seed, const uint64_t* also, float single, const float* half,
-                DLTensor* z, void* stream) {
-  (void)x, (void)stream;
+                float brief, DLTensor* z, void* stream) {
+  (void)x, (void)stream, (void)brief;
   return wide((int64_t)a, seed, also, single, half, (int64_t*)z->data);
 }
 
 int wide_float64(const DLTensor* x, double a, uint64_t seed, const uint64_t* also, float single, const float* half,
-                 DLTensor* z, void* stream) {
+                 float brief, DLTensor* z, void* stream) {
   int64_t bits;
-  (void)x, (void)stream;
+  (void)x, (void)stream, (void)brief;
   memcpy(&bits, &a, sizeof a);
   return wide(bits, seed, also, single, half, (int64_t*)z->data);
+}
+
+int wide_bfloat16(const DLTensor* x, float a, uint64_t seed, const uint64_t* also, float single, const float* half,
+                  float brief, DLTensor* z, void* stream) {
+  (void)x, (void)stream, (void)brief;
+  return wide((int64_t)a, seed, also, single, half, (int64_t*)z->data);
 }
 
 int huge_float64(const DLTensor* x, double a, double b, int64_t least, DLTensor* z, void* stream) {

@@ -1,0 +1,48 @@
+package callers
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+// No caller of an odd description has a warning.
+func TestOddDescriptionsCompile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles for some seconds, and -short was given")
+	}
+	gcc, gxx := testtool.RequireCompiler(t, "gcc", "gcc"), testtool.Require(t, "g++", "g++")
+	files, err := filepath.Glob("testdata/odd/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"), 0o600))
+		testkit.Generate(t, file, dir)
+		warnings := []string{"-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I" + dir + "/c", "-I" + dir + "/python",
+			"-I" + dir + "/kernels", "-I" + dir + "/cpp", "-isystem", folderOf(t, "include")}
+		args := slices.Concat(warnings, []string{"-std=c11", "-fexceptions", "-DPy_LIMITED_API=0x030B0000"})
+		for _, source := range sources {
+			if path := filepath.Join(dir, source); fileExists(path) {
+				args = append(args, path)
+			}
+		}
+		testkit.Run(t, gcc, args...)
+		testkit.Run(t, gxx, append(warnings, "-std=c++17", "-Wconversion", "-x", "c++", filepath.Join(dir, "cpp/kernels.hpp"))...)
+		vet := exec.Command("go", "vet", "./dlpack/kernels")
+		vet.Dir = dir
+		vet.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOWORK=off", "CGO_CFLAGS=-I"+dir+"/c -I"+dir+"/kernels")
+		out, err := vet.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.Empty(t, strings.TrimSpace(string(out)))
+	}
+}
