@@ -47,7 +47,7 @@ func CDefault(v *notation.Value) string {
 	switch v.Kind {
 	case notation.Int:
 		if v.Int == math.MinInt64 {
-			return "INT64_MIN"
+			return CInt64(v.Int)
 		}
 		return strconv.FormatInt(v.Int, 10)
 	case notation.Natural:
@@ -63,6 +63,14 @@ func CDefault(v *notation.Value) string {
 		return CLiteral(v.Text)
 	}
 	return ""
+}
+
+// CInt64 spells an int64_t in C, whose least one has no literal.
+func CInt64(n int64) string {
+	if n == math.MinInt64 {
+		return "INT64_MIN"
+	}
+	return fmt.Sprintf("INT64_C(%d)", n)
 }
 
 // CNumber spells the default of a scalar of a dtype in C twice: as an int64_t, which has the bits

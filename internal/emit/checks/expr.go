@@ -185,7 +185,7 @@ func (c *checker) in(cond *notation.Cond, n *names) string {
 	there := n.of(cond.Left, nil)
 	left := c.expr(cond.Left)
 	return absent(there) + alternatives(cond,
-		func(v notation.Value) string { return fmt.Sprintf("%s == INT64_C(%d)", left, v.Int) })
+		func(v notation.Value) string { return left + " == " + emit.CInt64(v.Int) })
 }
 
 func alternatives(cond *notation.Cond, spell func(notation.Value) string) string {

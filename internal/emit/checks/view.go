@@ -35,6 +35,7 @@ type kernelView struct {
 	RunHead        string // the heads of two functions
 	CallHead       string
 	RunArguments   string
+	Unused         string // parameters that a build without any device's functions does not use
 	GivenResults   string
 	Assigns        []string
 	Serial         bool
@@ -281,6 +282,12 @@ func (v *kernelView) viewDispatch(k *contract.Kernel) {
 			}
 		}
 		v.Devices = append(v.Devices, made)
+	}
+	if !slices.ContainsFunc(v.Devices, func(d device) bool { return d.Without == "" }) {
+		for _, p := range k.Results {
+			v.Unused += "(void)" + p.Name + ", "
+		}
+		v.Unused += "(void)stream;"
 	}
 	for _, r := range k.Errors {
 		v.Raises = append(v.Raises, viewRaise(k, r))
