@@ -127,13 +127,9 @@ func (a ExchangeAPI) ToPyObject(m *Managed) (object uintptr, err error) {
 	if a.table == nil {
 		return 0, errNoTable()
 	}
-	legacy := C.int(0)
-	if m.legacy {
-		legacy = 1
-	}
-	address := m.take()
-	if address == 0 {
-		return 0, errNoTensor()
+	address, legacy, err := m.handOver()
+	if err != nil {
+		return 0, err
 	}
 	answer := C.dlp_00000000_wrap(a.callee(), C.uintptr_t(address), legacy, C.uint64_t(m.tensor.flags))
 	if err := failureOf(answer.failure); err != nil {
@@ -180,7 +176,16 @@ func (a ExchangeAPI) CurrentWorkStream(device Device) (Stream, error) {
 	return Stream(answer.value), failureOf(answer.failure)
 }
 
-func errNoTensor() error { return failf(ErrReleased, "there is no tensor to make an object of") }
+// handOver takes the tensor out of m for a function of C, and tells whether it is a legacy one.
+func (m *Managed) handOver() (address uintptr, legacy C.int, err error) {
+	if m.legacy {
+		legacy = 1
+	}
+	if address = m.take(); address == 0 {
+		return 0, 0, failf(ErrReleased, "there is no tensor to make an object of")
+	}
+	return address, legacy, nil
+}
 
 func errNoTable() error { return failf(ErrArgument, "this ExchangeAPI has no table") }
 

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import traceback
 import warnings
 
 warnings.filterwarnings("ignore")
@@ -10,9 +9,12 @@ BUILD = os.environ["BUILD"]
 MUTANT = os.path.join(BUILD, "mutants", os.environ.get("DLPACKGEN_MUTANT", "0"))
 sys.path[:0] = [MUTANT if os.path.isdir(MUTANT) else os.path.join(BUILD, "made"), BUILD]
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "jaxkernels"))
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
 
 import numpy as np  # noqa: E402
 import paddle  # noqa: E402
+import running  # noqa: E402
+from running import raises  # noqa: E402, F401
 
 
 def tensor(*shape, dtype="float64", gradient=False):
@@ -28,15 +30,6 @@ def static(function, *specs):
         return function
     spec = [paddle.static.InputSpec(shape, dtype, stop_gradient=False) for shape, dtype in specs] or None
     return paddle.jit.to_static(function, full_graph=True, input_spec=spec)
-
-
-def raises(kind, text, call, *args, **words):
-    try:
-        got = call(*args, **words)
-    except Exception as e:
-        assert type(e) is kind and text in str(e), f"{kind} {text!r} is not {type(e)} {str(e)!r}"
-        return
-    raise AssertionError(f"{kind} {text!r} did not come, but {got!r}")
 
 
 def equal(got, want):
@@ -64,15 +57,10 @@ def same_gradients(function, reference, *arguments):
 
 
 def run(names):
-    wanted = sys.argv[1:] or [name for name in names if name.startswith("test_")]
-    failed = 0
-    for name in wanted:
-        try:
-            names[name]()
-            print("ok", name, flush=True)
-        except Exception:
-            failed = 1
-            print("FAILED", name, flush=True)
-            traceback.print_exc()
+    running.run(names, end)
+
+
+def end(failed):
+    """Paddle's threads end late."""
     sys.stdout.flush()
-    os._exit(failed)  # Paddle's threads end late
+    os._exit(failed)

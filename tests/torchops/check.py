@@ -3,9 +3,11 @@ LIBRARY names. Where STABLE is set the script loads it by itself."""
 
 import os
 import sys
-import traceback
 
 import torch
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
+from running import run  # noqa: E402, F401
 
 if not os.environ.get("STABLE"):
     torch.ops.load_library(os.environ["LIBRARY"])
@@ -23,17 +25,3 @@ def raises(kind, text, call, *args):
         assert text in str(e), f"{text!r} is not in {str(e)!r}"
         return
     raise AssertionError(f"{kind} {text!r} did not come, but {got!r}")
-
-
-def run(names):
-    wanted = sys.argv[1:] or [name for name in names if name.startswith("test_")]
-    failed = 0
-    for name in wanted:
-        try:
-            names[name]()
-            print("ok", name, flush=True)
-        except Exception:
-            failed = 1
-            print("FAILED", name, flush=True)
-            traceback.print_exc()
-    sys.exit(failed)

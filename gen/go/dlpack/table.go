@@ -144,13 +144,9 @@ type Object uintptr
 // last reference to go releases the tensor; consumers of managed tensors hold
 // references of their own. Errors: [ErrReleased], [ErrNoMemory].
 func NewObject(m *Managed) (Object, error) {
-	legacy := C.int(0)
-	if m.legacy {
-		legacy = 1
-	}
-	address := m.take()
-	if address == 0 {
-		return 0, errNoTensor()
+	address, legacy, err := m.handOver()
+	if err != nil {
+		return 0, err
 	}
 	object := C.dlp_59225070_object_new(loadPtr(&address), legacy, C.uint64_t(m.tensor.flags))
 	if object == nil {
