@@ -212,16 +212,35 @@ DLPACKGEN_PART int dlpackgen_check_aligned(const struct dlpackgen_site* at, cons
 #define DLPACKGEN_UNUSUAL_BITS (~(uint64_t)(UINTPTR_MAX >> 2) | 15)
 
 /* Looks at an element that lies elsewhere. */
-DLPACKGEN_SLOW static int dlpackgen_is_placed(const DLTensor* tensor, uint64_t place) {
-  return (place & DLPACKGEN_UNUSUAL_BITS) <= 15 && !dlpackgen_is_misaligned(tensor);
+DLPACKGEN_SLOW static int dlpackgen_is_placed(const DLTensor* tensor, uint64_t address) {
+  return (address & DLPACKGEN_UNUSUAL_BITS) <= 15 && !dlpackgen_is_misaligned(tensor);
 }
 
-/* Tells whether a tensor is valid, C-contiguous, in the host's memory and not empty, with whole
- * bytes for elements. */
-DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, uint64_t flags, int writable, int32_t rank, int more,
-                                      uint64_t* bytes) {
+/* The memory of the host. */
+DLPACKGEN_FAST DLDevice dlpackgen_host(void) {
+  const DLDevice host = {kDLCPU, 0};
+  return host;
+}
+
+/* Takes the device of a tensor for that of a call: 1, or 0 where it is none of those that are listed
+ * or has memory without addresses or without a device of its own. */
+DLPACKGEN_FAST int dlpackgen_finds_place(const DLTensor* tensor, const int32_t* devices, int count, DLDevice* place) {
+  const int32_t type = tensor ? (int32_t)tensor->device.device_type : 0;
+  int i = 0;
+  while (i < count && devices[i] != type) i++;
+  if (DLPACKGEN_RARE(i == count)) return 0;
+  *place = type == kDLCPU ? dlpackgen_host() : tensor->device;
+  return type == kDLCPU || !(dlpackgen_device_is_opaque(type) || dlpackgen_device_is_managed(type) ||
+                             dlpackgen_device_is_host(type));
+}
+
+/* Tells whether a tensor is valid, C-contiguous, in the memory of a device that has addresses and
+ * not empty, with whole bytes for elements. */
+DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, DLDevice place, uint64_t flags, int writable,
+                                      int32_t rank, int more, uint64_t* bytes) {
   uint64_t elements = 1;
-  if (DLPACKGEN_RARE(!tensor) || tensor->device.device_type != kDLCPU) return 0;
+  if (DLPACKGEN_RARE(!tensor) || tensor->device.device_type != place.device_type) return 0;
+  if (place.device_type != kDLCPU && DLPACKGEN_RARE(tensor->device.device_id != place.device_id)) return 0;
   if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank && tensor->ndim <= DLPACKGEN_MAX_NDIM))
     return 0;
   if (DLPACKGEN_RARE(!tensor->shape || !tensor->strides) && tensor->ndim > 0) return 0;
@@ -231,8 +250,8 @@ DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, uint64_t flags, in
   if (DLPACKGEN_RARE(!tensor->data)) return 0;
   if (writable && DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)) return 0;
   *bytes = elements * (uint64_t)(tensor->dtype.bits >> 3);
-  const uint64_t place = (uint64_t)(uintptr_t)tensor->data | tensor->byte_offset;
-  return !DLPACKGEN_RARE(place & DLPACKGEN_UNUSUAL_BITS) || dlpackgen_is_placed(tensor, place);
+  const uint64_t address = (uint64_t)(uintptr_t)tensor->data | tensor->byte_offset;
+  return !DLPACKGEN_RARE(address & DLPACKGEN_UNUSUAL_BITS) || dlpackgen_is_placed(tensor, address);
 }
 
 /* Tells whether two blocks of such tensors meet. */
@@ -246,7 +265,7 @@ DLPACKGEN_PART inline int dlpackgen_blocks_meet(const DLTensor* a, uint64_t a_by
 /* Tells whether a tensor is such a block, and counts its bytes. */
 DLPACKGEN_PART inline int dlpackgen_is_block(const DLTensor* tensor, uint64_t* bytes) {
   return tensor->dtype.bits % 8 == 0 && tensor->dtype.lanes == 1 &&
-         dlpackgen_is_usual(tensor, 0, 0, tensor->ndim, 0, bytes);
+         dlpackgen_is_usual(tensor, dlpackgen_host(), 0, 0, tensor->ndim, 0, bytes);
 }
 
 /* In full */

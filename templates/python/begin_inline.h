@@ -29,8 +29,8 @@ DLPACKGEN_FAST int dlpackgen_borrow_at_once(struct dlpackgen_argument* a, int wr
   return means->api->dltensor_from_py_object_no_sync(a->object, &a->tensor) == 0;
 }
 
-/* Reads an argument that runs no code for that, and leaves a tensor, which is in the host's memory,
- * unchecked; 0 where the begin of a call must look. */
+/* Reads an argument that runs no code for that, and leaves a tensor unchecked; 0 where the begin of
+ * a call must look. */
 DLPACKGEN_FAST int dlpackgen_reads_unchecked(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
                                              PyObject* object, struct dlpackgen_means* means) {
   struct dlpackgen_argument* const a = &call->arguments[i];
@@ -40,15 +40,16 @@ DLPACKGEN_FAST int dlpackgen_reads_unchecked(struct dlpackgen_call* call, int i,
     return dlpackgen_begin_other(call, i, object) == 0;
   if (!dlpackgen_find_means(call->private_.state, object, means)) return 0;
   if (!dlpackgen_borrow_at_once(a, p->writable, means, scratch)) return 0;
-  return dlpackgen_is_steady(a, means, scratch) > 0 && a->tensor.device.device_type == kDLCPU;
+  return dlpackgen_is_steady(a, means, scratch) > 0;
 }
 
-/* Reads an argument, and tells whether it is what its parameter demands. */
+/* Reads an argument, and tells whether it is what its parameter demands, in the host's memory. */
 DLPACKGEN_FAST int dlpackgen_fits_at_once(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
                                           PyObject* object, struct dlpackgen_means* means) {
   const struct dlpackgen_argument* const a = &call->arguments[i];
   if (!dlpackgen_reads_unchecked(call, i, p, object, means)) return 0;
-  return p->kind != DLPACKGEN_KIND_TENSOR || !a->object || dlpackgen_fits(call, i, p, a);
+  if (p->kind != DLPACKGEN_KIND_TENSOR || !a->object) return 1;
+  return a->tensor.device.device_type == kDLCPU && dlpackgen_fits(call, i, p, a);
 }
 
 DLPACKGEN_FAST int dlpackgen_call_begin_inline(struct dlpackgen_call* call, PyObject* module,

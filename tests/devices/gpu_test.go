@@ -111,7 +111,8 @@ var onGPUsAlone = []string{
 	"streams_of_two_devices", "modules_read_cupy",
 	"results_are_made_on_the_device", "libraries_wait_for_each_other",
 	"our_consumer_keeps_memory_until_torch_is_done", "both_streams_captured_into_one_graph",
-	"functions_take_cupy", "functions_run_on_torchs_stream", "functions_are_captured_by_torch",
+	"functions_take_cupy", "functions_take_several_libraries",
+	"functions_run_on_torchs_stream", "functions_are_captured_by_torch",
 	"command_buffers_of_jax",
 }
 

@@ -21,9 +21,11 @@ WITHOUT = ["-DDLPACKGEN_WITHOUT_CUDA"] if REHEARSAL else []
 
 
 def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise Missing(f"{command[0]} failed: {(done.stderr or done.stdout)[-300:]}")
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except FileNotFoundError as why:
+        raise Missing(f"no {command[0]}") from why
+    assert done.returncode == 0, f"{command[0]}: {(done.stderr or done.stdout)[-1000:]}"
 
 
 @functools.cache
@@ -98,6 +100,9 @@ def functions_take_torch(_):
     assert f.square(x, out=out) is out and torch.equal(out, x * x)
     f.increase(x, 2)
     assert x[0, 1].item() == 3 and f.square(x[:0]).shape == (0, 4)
+    rejected(ValueError, "argument 'b' (2nd): expected n = 4 in dimension 0", f.none, x[0], x[0, :3], x[0])
+    rejected(ValueError, "argument 'x' (1st): expected a C-contiguous tensor", f.square, x.t())
+    rejected(TypeError, "argument 'x' (1st): expected", f.square, x.double())
     if not REHEARSAL:
         rejected(ValueError, "argument 'b' (2nd)", f.none, x[0], x[0].cpu(), x[0])
         torch.cuda.synchronize()
@@ -114,6 +119,19 @@ def functions_take_cupy(_):
     with side:
         z = f.slow_square(f.slow_square(x, 100_000_000), 0)
         assert bool((z == x**4).all()), "the calls ran on CuPy's stream, one behind the other"
+
+
+@check
+def functions_take_several_libraries(_):
+    """torch and CuPy, both on the default stream."""
+    torch, cupy = need("torch"), need("cupy")
+    f = kernels()
+    x, y = torch.ones(4, device="cuda"), cupy.ones(4, dtype="float32")
+    f.none(x, y, x)
+    f.none(y, x, y)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        f.none(x, y, x)  # CuPy's array is asked for on torch's stream
+    rejected(ValueError, "argument 'b' (2nd): expected n = 4 in dimension 0", f.none, x, y[:3], x)
 
 
 @check

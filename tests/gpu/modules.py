@@ -336,10 +336,9 @@ def our_consumer_keeps_memory_until_torch_is_done(b):
     t.fill_(1)
     torch.cuda.synchronize()
     with torch.cuda.stream(side):
-        torch.cuda._sleep(500_000_000)
+        torch.cuda._sleep(1_000_000_000)
         total = t.sum()
         del t
-        gc.collect()
     assert not side.query(), "the deleter waited on the host"
     others = [b.alloc(n) for _ in range(4)]
     for other in others:

@@ -9,13 +9,13 @@ import (
 )
 
 // hasUsual tells whether a kernel has a short way for most calls: C-contiguous tensors with
-// elements in the host's memory.
+// elements, in the memory of one device.
 func hasUsual(k *contract.Kernel) bool {
 	flagged := func(d contract.Dim) bool { return d.Flagged }
 	if slices.ContainsFunc(k.Dims, flagged) || slices.ContainsFunc(k.Ellipses, flagged) {
 		return false
 	}
-	if !slices.ContainsFunc(k.Devices, func(d contract.Device) bool { return d.Name == "kDLCPU" }) {
+	if place(k) == contract.None && !slices.ContainsFunc(k.Devices, isCPU) {
 		return false
 	}
 	tensors := 0
@@ -28,6 +28,21 @@ func hasUsual(k *contract.Kernel) bool {
 		}
 	}
 	return tensors > 0
+}
+
+func isCPU(d contract.Device) bool { return d.Name == "kDLCPU" }
+
+// place is the argument on whose device most calls run: None where that is the CPU, or where no
+// tensor that is always there tells.
+func place(k *contract.Kernel) int {
+	if len(k.Devices) == 1 && isCPU(k.Devices[0]) {
+		return contract.None
+	}
+	decides := func(p contract.Param) bool { return p.Kind == contract.Tensor && !p.Optional && !p.CPU }
+	if i := slices.IndexFunc(k.Args, decides); i >= 0 {
+		return i
+	}
+	return contract.None
 }
 
 // isUsual tells whether a tensor can be checked in one pass.
@@ -60,7 +75,9 @@ func (c *checker) usual() {
 			c.line("int type_%s = 0;", contract.Member(v.Name))
 		}
 	}
+	c.line("DLDevice place = dlpackgen_host();")
 	c.line("do {")
+	c.usualPlace()
 	for i, p := range c.k.Args {
 		if p.Kind == contract.Tensor {
 			c.usualTensor(i, p)
@@ -68,8 +85,7 @@ func (c *checker) usual() {
 	}
 	c.usualApart()
 	c.found()
-	c.line("call->device.device_type = kDLCPU;")
-	c.line("call->device.device_id = 0;")
+	c.line("call->device = place;")
 	c.line("usual = 1;")
 	c.kept()
 	c.line("} while (0);")
@@ -115,6 +131,19 @@ func (c *checker) returnsTensors() bool {
 	return slices.ContainsFunc(c.k.Results, func(p contract.Param) bool { return p.Kind == contract.Tensor })
 }
 
+// usualPlace finds the device of the call, where that is not always the CPU.
+func (c *checker) usualPlace() {
+	i := place(c.k)
+	if i == contract.None {
+		return
+	}
+	list, count := c.devices(c.k.Args[i])
+	c.line("{")
+	c.line("static const int32_t devices[] = { %s };", list)
+	c.line("if (!dlpackgen_finds_place(call->args.%s, devices, %d, &place)) break;", c.k.Args[i].Name, count)
+	c.line("}")
+}
+
 func (c *checker) usualTensor(i int, p contract.Param) {
 	at := "call->args." + p.Name
 	if p.Optional {
@@ -122,8 +151,12 @@ func (c *checker) usualTensor(i int, p contract.Param) {
 		defer c.line("}")
 	}
 	rank, ellipsis := p.Rank()
-	c.line("if (!dlpackgen_is_usual(%s, call->flags.%s, %d, %d, %d, &bytes_%d)) break;",
-		at, p.Name, btoi(p.Writes()), rank, btoi(ellipsis != contract.None), i)
+	there := "place"
+	if p.CPU {
+		there = "dlpackgen_host()"
+	}
+	c.line("if (!dlpackgen_is_usual(%s, %s, call->flags.%s, %d, %d, %d, &bytes_%d)) break;",
+		at, there, p.Name, btoi(p.Writes()), rank, btoi(ellipsis != contract.None), i)
 	c.usualType(i, p, at)
 	for d, e := range p.Extents {
 		c.usualExtent(i, d, p, e, at)

@@ -24,6 +24,7 @@ type kernelView struct {
 	Results        []string // those that are tensors
 	Forms          []resultForm
 	Made           string // their addresses
+	Place          string // where their memory is to be
 	Sites          []site
 	ResultSites    []site
 	Zeroed         []zeroed
@@ -123,6 +124,10 @@ func viewKernel(k *contract.Kernel) kernelView {
 	v.viewNames(k)
 	v.viewSignatures(k)
 	v.viewDispatch(k)
+	v.Place = "call->device"
+	if place(k) == contract.None {
+		v.Place = "dlpackgen_host()"
+	}
 	c := checker{k: k, short: hasUsual(k)}
 	c.check()
 	v.Steps, v.Rules, v.Locals = c.steps, c.rules, c.locals

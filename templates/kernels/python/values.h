@@ -44,19 +44,38 @@ DLPACKGEN_VALUE int dlpackgen_spread(const char* function, PyObject* out, int co
   return 0;
 }
 
+/* Tells whether an argument may be on its device, and puts down what tells the stream there. */
+DLPACKGEN_FAST int dlpackgen_is_placed_at_once(struct dlpackgen_argument* a, const struct dlpackgen_parameter* p,
+                                               const struct dlpackgen_means* means) {
+  a->private_.adopted = means->adopted;
+  a->private_.api = means->api;
+  a->private_.guard = means->guard;
+  return dlpackgen_takes_device(p, (int32_t)a->tensor.device.device_type);
+}
+
+/* Finds the stream of a call whose tensors are not all in the host's memory: 1, or 0 where that is
+ * to be done in the usual way, which has something to say, or asks a backend whose memory it is. */
+static int dlpackgen_settles_at_once(struct dlpackgen_call* call) {
+  return !call->private_.state->backends[0].table && dlpackgen_settle(call, 0) == 0;
+}
+
 /* Reads all arguments where that runs no code, and leaves the tensors to the checks of the kernel:
- * 1, or 0 where they are not in the host's memory or are to be read in the usual way. Takes nothing
- * that must be given back. */
+ * 1, or 0 where they are to be read in the usual way. Takes nothing that must be given back. */
 DLPACKGEN_COPIED int dlpackgen_reads_all(struct dlpackgen_call* call, PyObject* module,
                                          const struct dlpackgen_function* function, PyObject* const* given) {
   struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
+  int elsewhere = 0;
   dlpackgen_start(call, module, function);
   DLPACKGEN_UNROLLED
   for (int i = 0; i < function->nparameters; i++) {
     const struct dlpackgen_parameter* const p = &function->parameters[i];
+    struct dlpackgen_argument* const a = &call->arguments[i];
     if (DLPACKGEN_RARE(!dlpackgen_reads_unchecked(call, i, p, given[i], &means))) return 0;
+    if (p->kind != DLPACKGEN_KIND_TENSOR || !a->object || a->tensor.device.device_type == kDLCPU) continue;
+    if (DLPACKGEN_RARE(!dlpackgen_is_placed_at_once(a, p, &means))) return 0;
+    elsewhere = 1;
   }
-  return 1;
+  return !elsewhere || dlpackgen_settles_at_once(call);
 }
 
 /* Begins a call in the usual way; a stream, where there is one, goes on by its name. */

@@ -350,7 +350,9 @@ static void device_calls(void) {
   show("CPU and device", dlpackgen_call_kernel_devices(b, a, host, NULL, message()));
   host->device.device_type = kDLCUDA;
   show("not on the CPU", dlpackgen_call_kernel_devices(a, a, host, NULL, message()));
-  a->device.device_type = kDLMetal;
+  a->device.device_type = b->device.device_type = kDLROCM;
+  a->device.device_id = b->device.device_id = 0;
+  host->device.device_type = kDLCPU;
   show("neither", dlpackgen_call_kernel_devices(a, b, host, NULL, message()));
 }
 
