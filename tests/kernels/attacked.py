@@ -1,8 +1,10 @@
 """Arguments whose own code changes other arguments, and the order in which mistakes are reported."""
 
+import contextlib
 import ctypes
 import itertools
 import sys
+import types
 
 import numpy as np
 from tried import _kernels as k
@@ -273,6 +275,74 @@ def tensor_of(array):
     )
     t.shape, t.strides = t.kept
     return t
+
+
+class OnDevice:
+    """A tensor on any device, which is lent by a table that tells a stream."""
+
+    stream, asked = 0, 0
+
+    def __init__(self, array, device_type=2, device_id=0):
+        self.tensor = tensor_of(array)
+        self.tensor.device_type, self.tensor.device_id = device_type, device_id
+
+
+@Function
+def borrow_on_device(of, out, *_):
+    ctypes.memmove(out, ctypes.addressof(ctypes.cast(of, ctypes.py_object).value.tensor), ctypes.sizeof(Tensor))
+    return 0
+
+
+@ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p)
+def stream_on_device(device_type, device_id, out):
+    OnDevice.asked += 1
+    return -1 if OnDevice.stream is None else store(out, OnDevice.stream)
+
+
+def test_tensors_on_a_gpu():
+    """The stream and each sentence are the same whether they are read at once or, beside a subclass, one by one."""
+
+    class Host(np.ndarray):
+        pass
+
+    devices = Table(1, 3, None, table.allocate, table.take, table.wrap)
+    devices.borrow = ctypes.cast(borrow_on_device, ctypes.c_void_p).value
+    devices.stream = ctypes.cast(stream_on_device, ctypes.c_void_p).value
+    OnDevice.__dlpack_c_exchange_api__ = capsule(ctypes.addressof(devices), TABLE, None)
+    host, ones = np.ones(4, np.float32), np.ones(4, np.float32)
+    x, y = OnDevice(ones), OnDevice(ones)
+    there, third, lost = OnDevice(ones, 2, 1), OnDevice(np.ones(3, np.float32)), OnDevice(ones, 8)
+    with trusted(OnDevice):
+        for tensors, stream_told, says in (
+            ((x, y, host), 0, "the kernel failed with status 42"),
+            ((x, y, host), 64, "the kernel failed with status 41"),
+            ((x, there, host), 64, "argument 'y' (2nd): expected a tensor on cuda:0, as argument 'x' (1st) is, got one on cuda:1"),
+            ((x, ones, host), 64, "argument 'y' (2nd): expected a tensor on cuda:0, as argument 'x' (1st) is, got one on cpu:0"),
+            ((x, y, x), 64, "argument 'host' (3rd): expected a tensor on cpu, got one on cuda:0"),
+            ((lost, lost, host), 64, "argument 'x' (1st): expected a tensor on cpu or cuda, got one on metal:0"),
+            ((x, third, host), 64, "argument 'y' (2nd): expected n = 4 in dimension 0, as in argument 'x' (1st), got 3"),
+            ((x, y, host), None, "argument 'x' (1st): its library does not tell its stream"),
+        ):  # fmt: skip
+            OnDevice.stream = stream_told
+            at_once = message(k.devices, *tensors)
+            one_by_one = [t.view(Host) if isinstance(t, np.ndarray) else t for t in tensors]
+            assert at_once.endswith(f"Error: devices(): {says}") and at_once == message(k.devices, *one_by_one), at_once
+        OnDevice.stream, OnDevice.asked = 64, 0
+        message(k.devices, lost, lost, host)
+        assert OnDevice.asked == 0, "no stream of a device that is not served"
+        message(k.devices, x, y, host)
+        assert OnDevice.asked == 1, "the library is asked once"
+
+
+@contextlib.contextmanager
+def trusted(kind):
+    """A type whose table is known to run no code: it is paddle.Tensor when it is looked at."""
+    sys.modules["paddle"] = types.ModuleType("paddle")
+    sys.modules["paddle"].Tensor = kind
+    try:
+        yield
+    finally:
+        del sys.modules["paddle"]
 
 
 class Text(ctypes.Structure):
