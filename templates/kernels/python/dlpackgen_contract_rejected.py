@@ -309,7 +309,8 @@ def unmet(kernel, broken, values, made):
     shown = []
     for name in broken.names:
         value = evaluate(name, known)
-        shown.append(f"{name} = {value!r}" if name not in kernel.types else f"{name} = {value}")
+        is_text = isinstance(value, str) and name not in kernel.types
+        shown.append(f"{name} = '{value}'" if is_text else f"{name} = {value}")
     try:
         evaluate(broken.python, known)
     except ZeroDivisionError:

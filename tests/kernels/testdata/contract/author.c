@@ -62,6 +62,11 @@ int alone(const DLTensor* x, float by, DLTensor* y, void* stream) {
   return 0;
 }
 
+int texts(const DLTensor* x, const char* s, const char* t, void* stream) {
+  (void)x, (void)s, (void)t, (void)stream;
+  return 0;
+}
+
 int deep(const DLTensor* x, DLTensor* y, void* stream) {
   (void)x;
   (void)y;
