@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 )
 
 // The module of the stable ABI serves the newer Pythons of `make pythons`. A free-threaded build
-// does not load it, and gets a module that is compiled for it alone.
+// does not load it, and gets a module that is compiled for it alone. So does the example.
 func TestOtherPythons(t *testing.T) {
 	others := strings.Fields(os.Getenv("DLPACKGEN_PYTHONS"))
 	if len(others) == 0 {
@@ -24,23 +25,32 @@ func TestOtherPythons(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	stable := module(t, testtool.RequirePython(t), dir)
+	example := testkit.NewExample(t, "../../examples/kernels", "generated", "build")
+	example.Generate(t)
+	stableExample := exampleModule(t, testtool.RequirePython(t), example.Dir, ".abi3.so")
 	for _, python := range others {
 		t.Run(filepath.Base(python), func(t *testing.T) {
 			if !testtool.Has(python, "numpy") {
 				t.Skip("numpy has no wheel for this Python")
 			}
-			home, env := stable, []string(nil)
-			out, err := exec.Command(python, "-c",
-				"import sysconfig; print(sysconfig.get_config_var('Py_GIL_DISABLED'))").Output()
-			require.NoError(t, err)
-			if strings.TrimSpace(string(out)) == "1" {
+			home, exampleHome, env := stable, stableExample, []string(nil)
+			if isFreeThreaded(t, python) {
 				home, env = freeThreaded(t, python, dir), []string{"PYTHON_GIL=0"}
+				exampleHome = exampleModule(t, python, example.Dir, ".so", "-UPy_LIMITED_API")
 			}
 			said, err := runsWith(python, home, env)
 			require.NoError(t, err, said)
 			assert.Contains(t, said, " tests")
+			assertExample(t, python, exampleHome, env)
 		})
 	}
+}
+
+func isFreeThreaded(t *testing.T, python string) bool {
+	t.Helper()
+	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_config_var('Py_GIL_DISABLED'))").Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out)) == "1"
 }
 
 // freeThreaded builds the module without the stable ABI.
@@ -50,4 +60,32 @@ func freeThreaded(t *testing.T, python, dir string) string {
 	file := filepath.Join(home, "tried/_kernels")
 	require.NoError(t, os.Rename(file+".abi3.so", file+".so"))
 	return home
+}
+
+// exampleModule builds the module of the example for Python alone, and gives its folder.
+func exampleModule(t *testing.T, python, dir, suffix string, flags ...string) string {
+	t.Helper()
+	home := t.TempDir()
+	headers, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
+	require.NoError(t, err)
+	args := append([]string{"-std=c11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
+		"-isystem", strings.TrimSpace(string(headers)), "-o", filepath.Join(home, "_kernels"+suffix)}, flags...)
+	for _, folder := range []string{"c", "kernels", "python"} {
+		args = append(args, "-I"+filepath.Join(dir, "generated", folder))
+	}
+	for _, source := range []string{"kernels_impl.c", "generated/kernels/kernels.c", "generated/python/_kernels.c"} {
+		args = append(args, filepath.Join(dir, source))
+	}
+	testkit.Run(t, testtool.RequireCompiler(t, "gcc", "gcc"), append(args, "-lm")...)
+	return home
+}
+
+// assertExample compares the line of the table that NumPy brings.
+func assertExample(t *testing.T, python, home string, env []string) {
+	t.Helper()
+	cmd := exec.Command(python, "../../examples/kernels/use.py", "numpy")
+	cmd.Env = append(append(os.Environ(), "PYTHONPATH="+home, "PYTHONDONTWRITEBYTECODE=1"), env...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Regexp(t, regexp.MustCompile(`(?m)^NumPy +30\.951 .* IndexError$`), string(out))
 }
