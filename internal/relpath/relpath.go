@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // maxLen is Linux's limit of a path. Windows takes longer ones, which are not in use.
@@ -46,9 +48,16 @@ func Problem(name string) (problem, hint string) {
 	return "", ""
 }
 
-// isRepository tells whether some system takes a name for .git.
+// isRepository tells whether some system takes a name for .git. HFS+ of macOS ignores characters
+// that have no width.
 func isRepository(part string) bool {
-	name := Fold(strings.TrimRight(part, ". "))
+	visible := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, part)
+	name := Fold(strings.TrimRight(visible, ". "))
 	return name == ".git" || name == "git~1"
 }
 
@@ -78,5 +87,14 @@ func Show(name string) string {
 	return fmt.Sprintf("%q", name)
 }
 
-// Fold returns one spelling for names that differ only in case: on many disks they are one name.
-func Fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
+// Fold returns one spelling for names that differ only in case, or only in whether letters are
+// composed with their accents: on many disks they are one name. macOS ignores both.
+func Fold(name string) string { return norm.NFC.String(strings.ToLower(strings.ToUpper(name))) }
+
+// Where says on which systems two names of one Fold are one name.
+func Where(a, b string) string {
+	if norm.NFC.String(a) == norm.NFC.String(b) {
+		return "where an accent may be a character of its own or part of its letter, as on macOS"
+	}
+	return "where case does not count, as on Windows and macOS"
+}

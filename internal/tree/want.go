@@ -166,8 +166,8 @@ func (c *collector) target(t Target) {
 	}
 }
 
-// file plans one file, unless its name is taken. Names that differ only in case
-// are one name on many disks, so they are one everywhere.
+// file plans one file, unless its name is taken. Names that relpath.Fold makes one are one name on
+// many disks, so they are one everywhere.
 func (c *collector) file(p planned) {
 	other, taken := c.folded[relpath.Fold(p.path)]
 	switch {
@@ -188,7 +188,7 @@ func (c *collector) twice(p, other planned) {
 		text, hint = fmt.Sprintf("target %s plans this file twice", p.target), "rename one of the two"
 	}
 	if p.path != other.path {
-		text += ": " + c.at(other.path).File + " is the same one where case does not count, as on Windows and macOS"
+		text += ": " + c.at(other.path).File + " is the same one " + relpath.Where(p.path, other.path)
 	}
 	c.bad(KindConflict, c.at(p.path).File, hint, "%s", text)
 }

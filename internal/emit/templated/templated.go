@@ -147,7 +147,7 @@ func (r *renderer) assets(set *set) emit.Manifest {
 // sameAs names the output of a source beside another output of the same name.
 func sameAs(source, to string) string {
 	if other := strings.TrimSuffix(source, suffix); other != to {
-		return other + ": one file where case does not count, as on Windows and macOS"
+		return other + ": one file " + relpath.Where(other, to)
 	}
 	return "it too"
 }
