@@ -120,7 +120,7 @@ func (r *reader) maySymbol(l line, e *notation.Expr, arg int) bool {
 			if !r.lost.once(e.Name) {
 				return false
 			}
-			l.at.ErrorfAt(e.At, "invalid-name", nameHint, "%s", misnamed(e.Name, "a symbol"))
+			l.at.ErrorfAt(e.At, "invalid-name", nameHint(e.Name), "%s", misnamed(e.Name, "a symbol"))
 			return false
 		}
 	}

@@ -229,13 +229,18 @@ func name(n *yaml.Node, what string) string {
 	return text
 }
 
-// nameHint describes the names that kernel.CheckName accepts.
-const nameHint = "choose another name of letters, digits and single underscores between them, such as my_name"
+// nameHint gives a name that kernel.CheckName accepts, like one that it does not.
+func nameHint(name string) string {
+	if mine := "my_" + lower(name); kernel.CheckName(mine) == "" {
+		return "choose another name, such as " + mine
+	}
+	return "choose another name of letters, digits and single underscores between them, such as my_name"
+}
 
 func checkName(n *yaml.Node, name, what string) bool {
 	fine := kernel.CheckName(name) == ""
 	if !fine {
-		n.Errorf("invalid-name", nameHint, "%s", misnamed(name, what))
+		n.Errorf("invalid-name", nameHint(name), "%s", misnamed(name, what))
 	}
 	return fine
 }
