@@ -5048,6 +5048,13 @@ static void dlpackgen_set_error(void* context, const char* kind, const char* mes
   PyErr_SetString(known, message ? message : "a library could not allocate a tensor");
 }
 
+/* What makes tensors of a library: its exchange table and what is known of it, or NULL. Put down,
+ * since a route may not last while an allocator runs. */
+struct dlpackgen_maker {
+  const DLPackExchangeAPI* api;
+  const struct dlpackgen_adopted* known;
+};
+
 /* What a foreign allocator gives is written to, so it must be what was asked for. */
 static int dlpackgen_is_as_asked(const DLManagedTensorVersioned* made, const DLTensor* asked) {
   if (dlpackgen_validate_versioned(made, 0) != DLPACKGEN_OK) return 0;
@@ -5092,10 +5099,9 @@ static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpac
 
 /* Allocates by the module itself, by a backend, or by what a library has in Python. */
 static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call,
-                                                         const struct dlpackgen_route* route, const DLTensor* asked,
+                                                         const struct dlpackgen_adopted* known, const DLTensor* asked,
                                                          int64_t bytes) {
   const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->private_.state, asked->device);
-  const struct dlpackgen_adopted* known = route && route->adopted ? route->adopted : route ? route->rejecting : NULL;
   char where[32];
   if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
   if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
@@ -5109,23 +5115,22 @@ static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* 
 
 /* Allocates by a library, or as above where that rejects, as the table of
  * cuda.core's StridedMemoryView does on the CPU. Want of memory is no rejection. */
-static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call,
-                                                         const struct dlpackgen_route* route, const DLTensor* asked,
-                                                         int64_t bytes) {
+static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call, const struct dlpackgen_maker* by,
+                                                         const DLTensor* asked, int64_t bytes) {
   const int is_possible =
       asked->device.device_type == kDLCPU || dlpackgen_streams_at(call->private_.state, asked->device) != NULL;
   DLManagedTensorVersioned* made = NULL;
-  if (route && route->makes) {
-    const int left = dlpackgen_allocate_by_table(route->makes, asked, &made);
+  if (by->api) {
+    const int left = dlpackgen_allocate_by_table(by->api, asked, &made);
     if (left <= 0 || !is_possible || dlpackgen_pass_over()) return made;
   }
-  return dlpackgen_allocate_here(call, route, asked, bytes);
+  return dlpackgen_allocate_here(call, by->known, asked, bytes);
 }
 
-/* Finds the route to an argument's library, which makes its tensors, or none where the argument
- * was left out. It was not put down for the call, which most calls have no use for. */
-static int dlpackgen_maker(const struct dlpackgen_call* call, int like, const struct dlpackgen_route** route) {
-  *route = NULL;
+/* Finds what makes tensors of an argument's library, which most calls have no use for. */
+static int dlpackgen_find_maker(const struct dlpackgen_call* call, int like, struct dlpackgen_maker* by) {
+  by->api = NULL;
+  by->known = NULL;
   if (like < 0 || like >= call->function->nparameters ||
       call->function->parameters[like].kind != DLPACKGEN_KIND_TENSOR) {
     PyErr_Format(PyExc_SystemError, "%s(): no argument is a tensor that has the number %d, counted from 0",
@@ -5133,8 +5138,12 @@ static int dlpackgen_maker(const struct dlpackgen_call* call, int like, const st
     return -1;
   }
   PyObject* object = call->arguments[like].object;
-  *route = object ? dlpackgen_route_of(call->private_.state, object) : NULL;
-  return object && !*route ? dlpackgen_about(call->function, like) : 0;
+  if (!object) return 0;
+  const struct dlpackgen_route* route = dlpackgen_route_of(call->private_.state, object);
+  if (!route) return dlpackgen_about(call->function, like);
+  by->api = route->makes;
+  by->known = route->adopted ? route->adopted : route->rejecting;
+  return 0;
 }
 
 /* Compares two tensors in all that a function goes by. */
@@ -5180,11 +5189,11 @@ static int dlpackgen_check_again(struct dlpackgen_call* call) {
 
 static DLManagedTensorVersioned* dlpackgen_make_like(struct dlpackgen_call* call, int like, DLDataType dtype,
                                                      int32_t ndim, const int64_t* shape) {
-  const struct dlpackgen_route* route = NULL;
+  struct dlpackgen_maker by;
   DLManagedTensorVersioned* made = NULL;
   DLTensor asked;
   int64_t bytes;
-  if (dlpackgen_maker(call, like, &route)) return NULL;
+  if (dlpackgen_find_maker(call, like, &by)) return NULL;
   memset(&asked, 0, sizeof asked);
   asked.device.device_type = kDLCPU;
   if (call->arguments[like].object) asked.device = call->arguments[like].tensor.device;
@@ -5193,8 +5202,8 @@ static DLManagedTensorVersioned* dlpackgen_make_like(struct dlpackgen_call* call
   asked.shape = (int64_t*)(uintptr_t)shape;
   if (ndim > DLPACKGEN_MAX_NDIM || dlpackgen_nbytes(&asked, 0, &bytes) != DLPACKGEN_OK)
     PyErr_SetString(PyExc_ValueError, "the result has no shape that a tensor can have");
-  else made = dlpackgen_allocate_like(call, route, &asked, bytes);
-  const int ran_code = (route && route->makes) || asked.device.device_type != kDLCPU;
+  else made = dlpackgen_allocate_like(call, &by, &asked, bytes);
+  const int ran_code = by.api || asked.device.device_type != kDLCPU;
   if (!made) dlpackgen_about(call->function, like);
   else if (ran_code && dlpackgen_check_again(call)) {
     dlpackgen_delete_quietly(made, NULL);
@@ -5312,15 +5321,15 @@ static PyObject* dlpackgen_wrap_by_python(struct dlpackgen_call* call, PyObject*
 }
 
 static PyObject* dlpackgen_wrap_like(struct dlpackgen_call* call, int like, DLManagedTensorVersioned* tensor) {
-  const struct dlpackgen_route* route = NULL;
+  struct dlpackgen_maker by;
   PyObject* made = NULL;
-  if (dlpackgen_maker(call, like, &route)) {
+  if (dlpackgen_find_maker(call, like, &by)) {
     dlpackgen_delete_quietly(tensor, NULL);
     return NULL;
   }
   PyObject* object = call->arguments[like].object;
   if (!object) made = dlpackgen_export_object(call->module, tensor);
-  else if (route->makes) made = dlpackgen_wrap_by_table(call, route->makes, tensor);
+  else if (by.api) made = dlpackgen_wrap_by_table(call, by.api, tensor);
   else made = dlpackgen_wrap_by_python(call, object, tensor);
   if (!made) dlpackgen_about(call->function, like);
   return made;

@@ -230,8 +230,8 @@ DLPACKGEN_FAST int dlpackgen_finds_place(const DLTensor* tensor, const int32_t* 
   while (i < count && devices[i] != type) i++;
   if (DLPACKGEN_RARE(i == count)) return 0;
   *place = type == kDLCPU ? dlpackgen_host() : tensor->device;
-  return type == kDLCPU || !(dlpackgen_device_is_opaque(type) || dlpackgen_device_is_managed(type) ||
-                             dlpackgen_device_is_host(type));
+  return type == kDLCPU ||
+         !(dlpackgen_device_is_opaque(type) || dlpackgen_device_is_managed(type) || dlpackgen_device_is_host(type));
 }
 
 /* Tells whether a tensor is valid, C-contiguous, in the memory of a device that has addresses and

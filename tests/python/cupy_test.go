@@ -72,7 +72,7 @@ var cupyMutants = map[string]mutant{
 		"with_cupy.py test_what_keeps_the_memory_of_results"},
 	"an address is not looked at": {"adopt_cupy.h", "if (memory && PyErr_Occurred()) Py_CLEAR(memory);", "",
 		"with_cupy.py test_results_that_cannot_be_made"},
-	"types that derive have no allocator": {"result.h", ": route ? route->rejecting : NULL;", ": NULL;",
+	"types that derive have no allocator": {"result.h", "route->adopted ? route->adopted : route->rejecting;", "route->adopted;",
 		"with_cupy.py test_results"},
 	"what derives is not looked at": {"adopt_cupy.h", "dlpackgen_cupy_borrow, dlpackgen_cupy_reject,",
 		"dlpackgen_cupy_borrow, NULL,", "with_cupy.py test_a_type_that_derives"},
