@@ -224,7 +224,8 @@ DLPACKGEN_FAST DLDevice dlpackgen_host(void) {
 
 /* Takes the device of a tensor for that of a call: 1, or 0 where it is not listed, has no
  * addresses, or has memory that is not one device's own. */
-DLPACKGEN_FAST int dlpackgen_finds_place(const DLTensor* tensor, const int32_t* devices, int count, DLDevice* place) {
+DLPACKGEN_PART inline int dlpackgen_finds_place(const DLTensor* tensor, const int32_t* devices, int count,
+                                                DLDevice* place) {
   const int32_t type = tensor ? (int32_t)tensor->device.device_type : 0;
   int i = 0;
   while (i < count && devices[i] != type) i++;

@@ -225,7 +225,7 @@ func TestThePageNamesEachCheck(t *testing.T) {
 			}
 		}
 	}
-	for _, file := range []string{"gpu.py", "modules.py"} {
+	for _, file := range []string{"gpu.py", "modules.py", "described.py"} {
 		text, err := os.ReadFile(filepath.Join(gpu(t), file))
 		require.NoError(t, err)
 		for _, m := range regexp.MustCompile(`(?m)^@check\ndef (\w+)`).FindAllStringSubmatch(string(text), -1) {

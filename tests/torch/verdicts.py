@@ -29,7 +29,7 @@ from judge import Taken, taken
 DIFFERENCES = {
     "Negative strides": ("it has a negative stride", "negative strides?"),
     "Types of elements": (
-        "of a type that ATen has not|padded to bytes",
+        "of a type that ATen does not have|padded to bytes",
         "vectors of 4|packed|padded|float8_e3m4|float8_e4m3$|float8_e4m3b11fnuz|lanes|opaque|half of a byte",
     ),
     "Elements in one place": ("taken", "zero strides|overlap"),
