@@ -106,7 +106,7 @@ var pythonMistakes = map[string]mistake{
 	"any dtype is copied":         {"if (!dlpackgen_takes_dtype(p, dlpackgen_dtype_of(from))) return 0;", ""},
 	"half pairs name no argument": {"if (!*text && !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return -1;", "if (!*text) return -1;"},
 	"devices have no stream":      {"return !elsewhere || dlpackgen_settles_at_once(call);", "return 1;"},
-	"streams of any device":       {"if (DLPACKGEN_RARE(!dlpackgen_is_placed_at_once(a, p, &means))) return 0;", "(void)dlpackgen_is_placed_at_once(a, p, &means);"},
+	"streams of any device":       {"if (dlpackgen_takes_cpu_alone(p) || !dlpackgen_is_placed_at_once(a, p, &means)) return 0;", "(void)dlpackgen_is_placed_at_once(a, p, &means);"},
 	"scalars are read as tensors": {"if (DLPACKGEN_RARE(!dlpackgen_reads_unchecked(call, i, p, given[i], &means))) return 0;", ""},
 }
 

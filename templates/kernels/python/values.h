@@ -45,8 +45,8 @@ DLPACKGEN_VALUE int dlpackgen_spread(const char* function, PyObject* out, int co
 }
 
 /* Tells whether an argument may be on its device, and puts down what tells the stream there. */
-DLPACKGEN_FAST int dlpackgen_is_placed_at_once(struct dlpackgen_argument* a, const struct dlpackgen_parameter* p,
-                                               const struct dlpackgen_means* means) {
+DLPACKGEN_SLOW static int dlpackgen_is_placed_at_once(struct dlpackgen_argument* a, const struct dlpackgen_parameter* p,
+                                                      const struct dlpackgen_means* means) {
   a->private_.adopted = means->adopted;
   a->private_.api = means->api;
   a->private_.guard = means->guard;
@@ -55,7 +55,7 @@ DLPACKGEN_FAST int dlpackgen_is_placed_at_once(struct dlpackgen_argument* a, con
 
 /* Finds the stream of a call whose tensors are not all in the host's memory: 1, or 0 where that is
  * to be done in the usual way, which has something to say, or asks a backend whose memory it is. */
-static int dlpackgen_settles_at_once(struct dlpackgen_call* call) {
+DLPACKGEN_SLOW static int dlpackgen_settles_at_once(struct dlpackgen_call* call) {
   return !call->private_.state->backends[0].table && dlpackgen_settle(call, 0) == 0;
 }
 
@@ -71,9 +71,11 @@ DLPACKGEN_COPIED int dlpackgen_reads_all(struct dlpackgen_call* call, PyObject* 
     const struct dlpackgen_parameter* const p = &function->parameters[i];
     struct dlpackgen_argument* const a = &call->arguments[i];
     if (DLPACKGEN_RARE(!dlpackgen_reads_unchecked(call, i, p, given[i], &means))) return 0;
-    if (p->kind != DLPACKGEN_KIND_TENSOR || !a->object || a->tensor.device.device_type == kDLCPU) continue;
-    if (DLPACKGEN_RARE(!dlpackgen_is_placed_at_once(a, p, &means))) return 0;
-    elsewhere = 1;
+    if (p->kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
+    if (DLPACKGEN_RARE(a->tensor.device.device_type != kDLCPU)) {
+      if (dlpackgen_takes_cpu_alone(p) || !dlpackgen_is_placed_at_once(a, p, &means)) return 0;
+      elsewhere = 1;
+    }
   }
   return !elsewhere || dlpackgen_settles_at_once(call);
 }
