@@ -5048,7 +5048,7 @@ static void dlpackgen_set_error(void* context, const char* kind, const char* mes
   PyErr_SetString(known, message ? message : "a library could not allocate a tensor");
 }
 
-/* What makes tensors of a library: its exchange table and what is known of it, or NULL. Put down,
+/* What makes tensors of a library: its exchange table and what is known of it, or NULL. Copied,
  * since a route may not last while an allocator runs. */
 struct dlpackgen_maker {
   const DLPackExchangeAPI* api;
@@ -5085,10 +5085,18 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
   return -1; /* also where a table succeeded and left an exception */
 }
 
-/* Allocates by what a library has in Python. */
-static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpackgen_adopted* adopted,
+/* Allocates by what a library has in Python, where the call is on its stream: memory of its pool is
+ * free there, and the library reads the result there, with nothing to make it wait. */
+static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpackgen_call* call,
+                                                              const struct dlpackgen_adopted* adopted,
                                                               const DLTensor* asked, int64_t bytes) {
   DLTensor view = *asked;
+  void* stream = NULL;
+  if (adopted->stream(asked->device, &stream)) return NULL;
+  if (dlpackgen_plain_stream(asked->device, stream) != dlpackgen_plain_stream(asked->device, call->stream)) {
+    dlpackgen_reject("its library's stream differs from the call's, and nothing would make it wait for the result");
+    return NULL;
+  }
   view.strides = NULL;
   view.byte_offset = 0;
   PyObject* owner = adopted->allocate(asked->device, bytes, &view.data);
@@ -5105,7 +5113,7 @@ static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* 
   char where[32];
   if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
   if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
-  if (known && known->allocate) return dlpackgen_allocate_by_python(known, asked, bytes);
+  if (known && known->allocate) return dlpackgen_allocate_by_python(call, known, asked, bytes);
   PyErr_Format(
       PyExc_BufferError,
       "its library cannot be asked for memory on %s: pass an array of PyTorch or CuPy, or memory for the result",

@@ -129,8 +129,8 @@ struct dlpackgen_adopted {
   /**
    * Allocates memory for a result on a device that is not the CPU, for work on the
    * stream that the library works on now: a new reference to what keeps the memory, and
-   * its address, or NULL with an exception. May be NULL: the type has an exchange table
-   * that allocates, or none can.
+   * its address, or NULL with an exception. Needs stream(). May be NULL: the type has an
+   * exchange table that allocates, or none can.
    */
   PyObject* (*allocate)(DLDevice device, int64_t bytes, void** data);
 };

@@ -339,6 +339,25 @@ def test_results():
     equal(StandInForDevice.entered, [])
 
 
+def test_results_on_another_stream():
+    """CuPy would read the result on its own stream, which is another one by the time of the allocation."""
+    original, asked = cupy.cuda.get_current_stream, []
+
+    def tells(ordinal):
+        asked.append(ordinal)
+        return StandInForStream(0x50 if len(asked) == changes_at else current[ordinal])
+
+    cupy.cuda.get_current_stream, changes_at = tells, 0
+    try:
+        equal(like([3], x).shape, (3,))
+        changes_at = len(asked)
+        asked.clear()
+        with raises(BufferError, "f(): argument 'a' (1st): its library's stream differs from the call's"):
+            like([3], x)
+    finally:
+        cupy.cuda.get_current_stream = original
+
+
 def test_results_in_managed_memory():
     asked, original = [], getattr(cupy.cuda, "malloc_managed")
     cupy.cuda.malloc_managed = lambda size: asked.append(size) or pointer(numpy.zeros(size, "u1"))
