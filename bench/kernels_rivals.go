@@ -25,7 +25,7 @@ var kernelRivals = []rival{
 	{"tvm-ffi", "by_tvm_ffi.cpp", 0.6, (*kernelsBench).tvmffi},
 }
 
-// goal compares the builds; missing is why there is none by the rival.
+// goal compares the builds; missing says why the rival has no build.
 func (r rival) goal(ours, build *command, missing error) goal {
 	g := goal{name: "kernels-build-cpu." + r.name, measured: math.NaN(), limit: r.share}
 	if missing != nil {

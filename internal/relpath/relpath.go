@@ -87,14 +87,14 @@ func Show(name string) string {
 	return fmt.Sprintf("%q", name)
 }
 
-// Fold returns one spelling for names that differ only in case, or only in whether letters are
-// composed with their accents: on many disks they are one name. macOS ignores both.
+// Fold returns one spelling for names that differ only in case, or only in whether a letter and its
+// accent are one character: on many disks they are one name. macOS ignores both.
 func Fold(name string) string { return norm.NFC.String(strings.ToLower(strings.ToUpper(name))) }
 
 // Where says on which systems two names of one Fold are one name.
 func Where(a, b string) string {
 	if norm.NFC.String(a) == norm.NFC.String(b) {
-		return "where an accent may be a character of its own or part of its letter, as on macOS"
+		return "where a letter and its accent may be one character or two, as on macOS"
 	}
 	return "where case does not count, as on Windows and macOS"
 }

@@ -193,7 +193,7 @@ func TestMistakesAndLimits(t *testing.T) {
 			"t/a.rs.tmpl: error: this file makes a.rs, and t/A.rs makes A.rs: one file where case does not count, as on " +
 				"Windows and macOS [template-file]\n    hint: rename one of the two"},
 		"one output but for the form of an accent": {folder{"e\u0301.rs": "x", "\u00e9.rs.tmpl": "x"},
-			"one file where an accent may be a character of its own or part of its letter, as on macOS [template-file]"},
+			"one file where a letter and its accent may be one character or two, as on macOS [template-file]"},
 		"one folder but for case": {folder{"B/a.rs": "x", "b/a.rs": "x"},
 			"t/b/a.rs: error: this file makes b/a.rs, and t/B/a.rs makes B/a.rs: one file where case does not count"},
 		"wrong path":    {folder{"con/../a.rs": "x"}, "must not hold"},

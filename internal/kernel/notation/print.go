@@ -126,7 +126,7 @@ func (c *Cond) String() string {
 	return strings.Join(parts, " "+c.Op+" ")
 }
 
-// Real is a number as a float; 0 for what is none.
+// Real is a number as a float; 0 for a value that is not a number.
 func (v Value) Real() float64 { return float64(v.Int) + float64(v.Natural) + v.Float }
 
 // String spells a value as in Python.
