@@ -224,6 +224,14 @@ func TestAPathThroughTheLockIsNamedOnce(t *testing.T) {
 	assert.Contains(t, out.Error(), "target c contains a file name that dlpackgen reserves")
 }
 
+// A lock has one name, however its letters are composed.
+func TestTheLockIsReservedInEachForm(t *testing.T) {
+	dir := t.TempDir()
+	req := request(dir, target("c", ".", map[string]string{"e\u0301.lock": ""}))
+	req.Lock = "\u00e9.lock"
+	requireUntouched(t, dir, req, KindConflict)
+}
+
 func TestBadRequests(t *testing.T) {
 	good := func(dir string) Request {
 		return request(filepath.Join(dir, "out"), target("c", "c", map[string]string{"a": ""}))

@@ -125,8 +125,10 @@ func (w *want) owns(target string) bool { return !w.narrowed || w.selected[targe
 // reserved tells the names that a run needs for itself, and what lies below
 // them: a directory in the place of the lock would end every later run.
 func (w *want) reserved(name string) bool {
+	lock, journal := relpath.Fold(w.lock), relpath.Fold(w.journal)
 	return slices.ContainsFunc(append(parents(name), name), func(p string) bool {
-		return strings.EqualFold(p, w.lock) || strings.EqualFold(p, w.journal) || isTemp(strings.ToLower(p))
+		folded := relpath.Fold(p)
+		return folded == lock || folded == journal || isTemp(strings.ToLower(p))
 	})
 }
 
