@@ -262,7 +262,8 @@ static void dlpackgen_drop_types(struct dlpackgen_call* call) {
  * library works on another one are waited for by a backend, or asked for on this one. */
 static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
   int other = -1;
-  if (dlpackgen_choose_stream(call)) return -1;
+  const int first = dlpackgen_compare_devices(call, call->function->nparameters);
+  if (first < -1 || (first >= 0 && dlpackgen_choose_stream(call, first))) return -1;
   while (call->private_.has_stream && (other = dlpackgen_find_other_stream(call, 0)) >= 0) {
     struct dlpackgen_argument* a = &call->arguments[other];
     const int waits = dlpackgen_wait_for(call, other);

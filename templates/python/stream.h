@@ -275,11 +275,10 @@ static int dlpackgen_compare_devices(const struct dlpackgen_call* call, int coun
   return status ? dlpackgen_raise(status, &text) - 1 : first;
 }
 
-/* Settles the stream of the call on the device where it works, by a number or the first
- * table there: 0, also where there is none, or -1 with an exception. */
-static int dlpackgen_choose_stream(struct dlpackgen_call* call) {
-  const int first = dlpackgen_compare_devices(call, call->function->nparameters);
-  if (first < 0) return first < -1 ? -1 : 0;
+/* Settles the stream of the call on the device of its first tensor that is not in the host's
+ * memory, by a number or the first table there: 0, also where there is none, or -1 with an
+ * exception. */
+static int dlpackgen_choose_stream(struct dlpackgen_call* call, int first) {
   const DLDevice device = call->arguments[first].tensor.device;
   if (call->private_.has_number && !call->private_.has_stream) return dlpackgen_use_number(call, first, device);
   for (int i = first; i < call->function->nparameters && !call->private_.has_stream; i++)
@@ -359,7 +358,7 @@ static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
     return -1;
   }
   call->device = call->arguments[first].tensor.device;
-  if (!call->private_.has_stream && dlpackgen_choose_stream(call)) return -1;
+  if (!call->private_.has_stream && dlpackgen_choose_stream(call, first)) return -1;
   if (!call->private_.has_stream && dlpackgen_use_program(call, first, call->device)) return -1;
   if (!dlpackgen_same_device(call->private_.device, call->device)) return dlpackgen_moved(call, first);
   const int other = dlpackgen_find_other_stream(call, agreed);
