@@ -232,17 +232,41 @@ def operators_of_the_shim(_):
 def operators_compiled_for_torch(_):
     """In a process of its own: the names are those of the shim's operators."""
     torch, where = somewhere()
-    out = os.path.join(objects(), "operators.so")
     described = os.path.join(SOURCES, "cpp", "dlpackgen_torch", "described_kernels.cpp")
     include = [f"-I{SOURCES}/{part}" for part in ("c", "cpp", "kernels")]
-    compiled = os.path.join(objects(), "described.o")
     standard = "-std=c++20" if int(torch.__version__.split(".")[1]) >= 15 else "-std=c++17"
-    run("g++", standard, "-O0" if REHEARSAL else "-O1", "-fPIC", "-fvisibility=hidden", "-w", *WITHOUT, *include,
-        *exchange.headers(torch), "-c", described, "-o", compiled)  # fmt: skip
-    link("g++", out, compiled, f"-L{torch.__path__[0]}/lib", "-ltorch_cpu", "-ltorch", "-lc10")
-    program = f"import torch, described; torch.ops.load_library({out!r}); described.operators(torch, {where!r})"
+    made = []
+    for source in (described, f"{OWN}/by_hand.cpp"):
+        made.append(f"{objects()}/{os.path.basename(source)}.o")
+        run("g++", standard, "-O0" if REHEARSAL else "-O1", "-fPIC", "-fvisibility=hidden", "-w", *WITHOUT, *include,
+            *exchange.headers(torch), "-c", source, "-o", made[-1])  # fmt: skip
+    out = os.path.join(objects(), "operators.so")
+    link("g++", out, *made, f"-L{torch.__path__[0]}/lib", "-ltorch_cpu", "-ltorch", "-lc10")
+    program = (
+        f"import torch, described; torch.ops.load_library({out!r}); described.operators(torch, {where!r}); "
+        f"print(described.beside_one_by_hand(torch, {where!r}))"
+    )
     done = subprocess.run([sys.executable, "-c", program, BIN], cwd=HERE, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.strip()
+
+
+def beside_one_by_hand(torch, where):
+    """What a call of a described operator takes, and of one by hand that checks nothing."""
+    functions = {"described": torch.ops.gpu.none.default, "by hand": torch.ops.bare.none.default}
+    return interleaved(torch, functions, where)
+
+
+def interleaved(torch, functions, where):
+    """What a call of each function takes, with tensors of the CPU and of the GPU."""
+    sys.path.insert(0, os.path.join(ROOT, "bench", "testdata", "python"))
+    import measure
+
+    said = []
+    for place in ("cpu",) if REHEARSAL else ("cpu", where):
+        took = measure.rounds_of(functions, lambda i: torch.full((16,), float(i), device=place), 3 if REHEARSAL else 15)
+        said.append(place + " " + ", ".join(f"{name} {statistics.median(times):.0f} ns" for name, times in took.items()))
+    return "; ".join(said)
 
 
 @check
@@ -325,13 +349,6 @@ def calls_of_kernels(_):
     torch, where = somewhere()
     f = kernels()
     __import__("kernels_torch").register()
-    sys.path.insert(0, os.path.join(ROOT, "bench", "testdata", "python"))
-    import measure
-
     functions = {"module": f.none, "operators": torch.ops.gpu.none.default}
     functions["tvm-ffi"] = module("tvm_ffi").load_module(library()).none
-    said = []
-    for place in ("cpu",) if REHEARSAL else ("cpu", where):
-        took = measure.rounds_of(functions, lambda i: torch.full((16,), float(i), device=place), 3 if REHEARSAL else 15)
-        said.append(place + " " + ", ".join(f"{name} {statistics.median(times):.0f} ns" for name, times in took.items()))
-    return "; ".join(said)
+    return interleaved(torch, functions, where)
