@@ -12,7 +12,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/boxing/impl/make_boxed_from_unboxed_functor.h>
 #include <ATen/core/stack.h>
-#include <c10/core/DeviceGuard.h>
+#include <c10/core/Device.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
@@ -52,11 +52,30 @@ using MemoryError = c10::Error;
   }
 }
 
+// Makes a device current, and the one before again at its end. It does nothing then if that is the
+// same device, where a guard of c10 would ask the driver twice more.
+class Current {
+ public:
+  explicit Current(c10::Device device) noexcept : device_(device), before_(device) {}
+  ~Current() {
+    if (before_ != device_) backend().uncheckedSetDevice(before_);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+  void enter() { before_ = backend().exchangeDevice(device_); }
+  c10::impl::VirtualGuardImpl backend() const { return c10::impl::VirtualGuardImpl(device_.type()); }
+
+ private:
+  c10::Device device_;
+  c10::Device before_;
+};
+
 // Where a kernel works: the device of its first tensor, made current, and the
 // stream that is current there. No header of a backend is needed for that.
 class Place {
  public:
-  explicit Place(c10::Device device) : device_(device) {
+  explicit Place(c10::Device device) : device_(device), current_(device) {
     if (!device.is_cpu()) enter();
   }
 
@@ -65,16 +84,16 @@ class Place {
 
  private:
   [[gnu::noinline]] void enter() {
-    guard_.reset_device(device_);
+    current_.enter();
 #if TORCH_VERSION_MINOR >= 11
-    stream_ = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_).native_handle();
+    stream_ = current_.backend().getStream(device_).native_handle();
 #else
     throw BufferError("kernels on devices need torch 2.11, which tells the native handle of a stream");
 #endif
   }
 
   c10::Device device_;
-  c10::OptionalDeviceGuard guard_;
+  Current current_;
   void* stream_ = nullptr;
 };
 

@@ -252,8 +252,10 @@ def operators_compiled_for_torch(_):
 
 
 def beside_one_by_hand(torch, where):
-    """What a call of a described operator takes, and of one by hand that checks nothing."""
-    functions = {"described": torch.ops.gpu.none.default, "by hand": torch.ops.bare.none.default}
+    """What a call of a described operator takes, and of two by hand that check nothing."""
+    bare = torch.ops.bare
+    functions = {"described": torch.ops.gpu.none.default}
+    functions |= {"by hand, with device and stream": bare.placed.default, "by hand": bare.none.default}
     return interleaved(torch, functions, where)
 
 

@@ -1,11 +1,25 @@
-// The least operator of three tensors that one writes by hand: it checks nothing, and serves tensors
-// of the CPU and of CUDA alike.
+// Operators of three tensors by hand, which check nothing and serve tensors of the CPU and of CUDA:
+// the least one, and one that makes the device current and asks for its stream, as kernels need it.
+#include <ATen/core/Tensor.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/library.h>
 
 static void none(const at::Tensor&, const at::Tensor&, const at::Tensor&) {}
 
+static void* volatile last_stream;
+
+static void placed(const at::Tensor& a, const at::Tensor&, const at::Tensor&) {
+  const c10::OptionalDeviceGuard guard(a.device());
+  const c10::impl::VirtualGuardImpl backend(a.device().type());
+  if (!a.device().is_cpu()) last_stream = backend.getStream(a.device()).native_handle();
+}
+
 TORCH_LIBRARY(bare, library) {
   library.def("none(Tensor a, Tensor b, Tensor c) -> ()");
-  library.impl("none", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(none)));
-  library.impl("none", torch::dispatch(c10::DispatchKey::CUDA, TORCH_FN(none)));
+  library.def("placed(Tensor a, Tensor b, Tensor c) -> ()");
+  for (const auto key : {c10::DispatchKey::CPU, c10::DispatchKey::CUDA}) {
+    library.impl("none", torch::dispatch(key, TORCH_FN(none)));
+    library.impl("placed", torch::dispatch(key, TORCH_FN(placed)));
+  }
 }
