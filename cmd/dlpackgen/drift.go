@@ -22,14 +22,14 @@ const regenerate = "dlpackgen generate"
 
 var states = map[tree.State]words{
 	tree.Missing:  {diag.Error, "is not there", regenerate},
-	tree.Outdated: {diag.Error, "is not what would be generated now", regenerate},
+	tree.Outdated: {diag.Error, "is out of date", regenerate},
 	tree.Obsolete: {diag.Error, "is no longer generated", regenerate + " removes it"},
 	tree.Modified: {diag.Error, "was edited by hand", "undo that, or replace it: " + regenerate + " --force"},
-	tree.Orphaned: {diag.Error, "carries our banner, but nothing says that it is ours",
+	tree.Orphaned: {diag.Error, "has the banner of dlpackgen, but no lock lists it",
 		"remove it, or restore the lock that lists it"},
-	tree.Untracked:    {diag.Note, "is not ours, and is left alone", ""},
+	tree.Untracked:    {diag.Note, "is not a generated file, and is kept", ""},
 	tree.LockOutdated: {diag.Error, "is missing or outdated", regenerate},
-	tree.Interrupted:  {diag.Error, "is left from a run that did not finish", regenerate + " heals it"},
+	tree.Interrupted:  {diag.Error, "is left over from an interrupted run", regenerate + " completes or undoes it"},
 }
 
 // maxForeign is how many files of others below one path are named one by one. A
@@ -55,7 +55,7 @@ func findings(j *job, report *tree.Report) []diag.Diagnostic {
 	for above, count := range many {
 		out.Add(diag.Diagnostic{
 			Severity: diag.Note, Code: tree.Untracked.String(), Pos: diag.Pos{File: j.name(above)},
-			Text: fmt.Sprintf("%d files here are not ours, and are left alone", count),
+			Text: fmt.Sprintf("%d files here are not generated, and are kept", count),
 		})
 	}
 	return out.Sorted()
@@ -71,7 +71,7 @@ func otherTool(j *job, writer tree.Tool) (diag.Diagnostic, bool) {
 	}
 	return diag.Diagnostic{
 		Severity: diag.Note, Code: "tool", Text: text, Pos: diag.Pos{File: j.name(j.lock)},
-		Hint: "the tools may make different files; `dlpackgen version` tells them apart",
+		Hint: "the two builds may generate different files; `dlpackgen version` identifies this one",
 	}, writer.Version != "" && writer != this
 }
 

@@ -44,10 +44,10 @@ func TestForeignFilesAreCountedByThePathAbove(t *testing.T) {
 			got = append(got, d.Pos.File+": "+d.Text)
 		}
 		assert.Equal(t, []string{
-			j.name("gen/go") + ": 4 files here are not ours, and are left alone",
-			j.name("gen/gone/0000") + ": is not ours, and is left alone",
-			j.name("gen/gone/0001") + ": is not ours, and is left alone",
-			j.name("gen/gone/0002") + ": is not ours, and is left alone",
+			j.name("gen/go") + ": 4 files here are not generated, and are kept",
+			j.name("gen/gone/0000") + ": is not a generated file, and is kept",
+			j.name("gen/gone/0001") + ": is not a generated file, and is kept",
+			j.name("gen/gone/0002") + ": is not a generated file, and is kept",
 		}, got)
 	}
 }

@@ -39,7 +39,7 @@ func selectionFlags(cmd *cobra.Command) *selection {
 	f.StringVar(&s.spec, "spec", "", "`FILE` with the spec, instead of the one inside the tool")
 	f.StringVar(&s.dlpack, "dlpack", "", "`VERSION` of DLPack for every target, such as 1.3, main or latest")
 	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of the names of C, such as acme_, for a copy that is vendored")
-	f.StringSliceVar(&s.only, "only", nil, "`TARGETS` to work on, with commas between them; the others are left alone")
+	f.StringSliceVar(&s.only, "only", nil, "`TARGETS` to select, separated by commas; other targets are neither checked nor changed")
 	f.StringVar(&s.out, "out", "", "`DIR` to use instead of the config's out; without a config, for all targets")
 	completeList(cmd, "only", targets.Names)
 	complete(cmd, "dlpack", versions)
@@ -153,7 +153,7 @@ func (s *selection) readConfig() (string, []byte, error) {
 		}
 	}
 	if s.out == "" {
-		hint := configAbove() + "write one with `dlpackgen init`, or say where files go: --out DIR"
+		hint := configAbove() + "write one with `dlpackgen init`, or pass the output directory: --out DIR"
 		return "", nil, cannot("no-config", hint, "there is no %s here, and no --out", config.File)
 	}
 	return "", nil, nil

@@ -18,7 +18,7 @@ var vendoredWords = map[tree.State]words{
 		"restore the line of the lock if it was removed, or vendor again; remove the file if it is from another copy"},
 	tree.Untracked: {diag.Error, "is not in the lock; expected only the lock and what it lists",
 		"remove it, or keep it outside of the vendored folder"},
-	tree.Interrupted: {diag.Error, "is left from a run that did not finish", "vendor again"},
+	tree.Interrupted: {diag.Error, "is left over from an interrupted run", "vendor again"},
 }
 
 // vendoredFinding is what verify says about one path, if anything.

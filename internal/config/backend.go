@@ -85,7 +85,7 @@ func (d *decoder) checkBackends(cfg *Config, all []ownBackend) {
 			d.torch[device.Type] = cmp.Or(device.Torch, d.torch[device.Type])
 			if _, found := known[device.Type]; !found && device.Value == backend.NoValue && len(releases) > 0 {
 				b.row(i).Get("type").Errorf("unknown-device", unknownDeviceHint(device.Type, known),
-					"no release that is made has a device %q", device.Type)
+					"no selected release has a device %q", device.Type)
 			}
 		}
 		for _, r := range releases {

@@ -130,12 +130,12 @@ func TestFaultsOfBackEnds(t *testing.T) {
 		{"  acme:\n", "  type:\n",
 			`dlpackgen.yaml:4:3: error: name "type" cannot be that of a package in Go [invalid-name]`},
 		{"path: third_party/acme", "path: ../acme",
-			"dlpackgen.yaml:5:11: error: path \"../acme\" must not hold `..` [invalid-path]"},
+			"dlpackgen.yaml:5:11: error: path \"../acme\" must not contain `..` [invalid-path]"},
 		{"    title: Acme\n", "    titel: Acme\n",
 			`dlpackgen.yaml:8:5: error: backend acme has no key "titel" [unknown-key]`},
 		{"implementation: custom", "implementation: customs", `dlpackgen.yaml:7:21: error: implementation must be one of`},
 		{"value: 1000", "value: 2",
-			"dlpackgen.yaml:13:32: error: kDLAcme has the value 2, which is that of kDLCUDA in DLPack 1.3 " +
+			"dlpackgen.yaml:13:32: error: kDLAcme has the value 2, which is the value of kDLCUDA in DLPack 1.3 " +
 				"[device-conflict]"},
 		{"{type: kDLAcme,", "{type: kDLCUDA,",
 			"dlpackgen.yaml:13:16: error: kDLCUDA is an enumerator of DLDeviceType of DLPack 1.3 already " +
@@ -143,7 +143,7 @@ func TestFaultsOfBackEnds(t *testing.T) {
 		{"{type: kDLAcme,", "{type: acme,",
 			`dlpackgen.yaml:13:16: error: "acme" is not a valid name for a device: it must match`},
 		{"{type: kDLExtDev,", "{type: kDLExtDevice,",
-			`dlpackgen.yaml:14:16: error: no release that is made has a device "kDLExtDevice" [unknown-device]`},
+			`dlpackgen.yaml:14:16: error: no selected release has a device "kDLExtDevice" [unknown-device]`},
 		{"table: rocm", "table: hip", `dlpackgen.yaml:15:22: error: DLPack 1.3 has no stream table "hip"; it has`},
 		{"params: void", "params: 'void;'", `dlpackgen.yaml:17:50: error: params "void;" must match`},
 		{"value: -1, kind: no_device", "value: -1, kind: none", "dlpackgen.yaml:18:43: error: kind must be one of"},

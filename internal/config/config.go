@@ -205,7 +205,7 @@ func checkRequired(t Target) {
 // was asked for.
 func (d *decoder) settings(m *yaml.Map, t *Target, asked *yaml.Node) *yaml.Node {
 	if p := m.Get("path"); p != nil {
-		t.Path = localPath(p, "path", "files stand below `out`; move that")
+		t.Path = localPath(p, "path", "paths are relative to `out`: change `out` instead")
 	}
 	if own := m.Get("dlpack"); own != nil {
 		t.Release, asked = d.release(own), own
@@ -255,9 +255,9 @@ func (d *decoder) place(cfg *Config, t Target, at *yaml.Node) {
 	if !d.older(t.Release, t.Oldest) {
 		return
 	}
-	text := fmt.Sprintf("target %s needs DLPack %s or newer, not %s: it builds on types that %s brought", t.Name,
+	text := fmt.Sprintf("target %s needs DLPack %s or newer, not %s: it uses types that %s introduced", t.Name,
 		t.Oldest, t.Release, t.Oldest)
-	const hint = "target c serves every release: --only c"
+	const hint = "target c supports every release: --only c"
 	if at == nil || d.choice.Release != "" {
 		d.diags.Add(diag.Diagnostic{Severity: diag.Error, Code: "release-too-old", Text: text, Hint: hint})
 		return

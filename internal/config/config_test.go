@@ -157,7 +157,7 @@ func TestFindings(t *testing.T) {
 			`:2:24: error: target go needs DLPack 1.2 or newer, not 0.8`},
 		"absolute out": {good + "out: /usr", `:3:6: error: out "/usr" must be relative [invalid-path]`},
 		"parent": {c + "{path: a/../../b}",
-			"3:13: error: path \"a/../../b\" must not hold `..` [invalid-path]"},
+			"3:13: error: path \"a/../../b\" must not contain `..` [invalid-path]"},
 		"drive":             {c + "{path: 'C:x'}", `:3:13: error: path "C:x" must be relative [invalid-path]`},
 		"backslash":         {c + `{path: 'a\b'}`, `:3:13: error: path "a\\b" holds a backslash [invalid-path]`},
 		"control":           {c + `{path: "a\nb"}`, `:3:13: error: path "a\nb" holds a control character [invalid-path]`},
@@ -166,7 +166,7 @@ func TestFindings(t *testing.T) {
 		"not YAML":          {"version: [1", `dlpackgen.yaml:1:1: error: `},
 		"a list":            {"- 1", `:1:1: error: the config must be a mapping, not a list [type-mismatch]`},
 		"duplicate": {"version: 1\nversion: 1",
-			`:2:1: error: the key "version" again; it stands in line 1 already [duplicate-key]`},
+			`:2:1: error: the key "version" is repeated; it is already in line 1 [duplicate-key]`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

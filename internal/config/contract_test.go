@@ -30,7 +30,7 @@ kernels:
 
 func TestLinesOfKernelsHavePositions(t *testing.T) {
 	_, found := decode(t, withKernels+"kernels: {f: {args: {x: 'float32[n'}}}\n", Choice{})
-	assert.Contains(t, found, "dlpackgen.yaml:3:33: error: this [ has no end [invalid-line]")
+	assert.Contains(t, found, "dlpackgen.yaml:3:33: error: this [ is not closed [invalid-line]")
 }
 
 // Kernels in Go need the target that makes their library, and that one needs them.

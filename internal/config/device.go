@@ -153,7 +153,7 @@ func (d *decoder) checkDevices(cfg *Config, all []declaredDevice) (out []spec.En
 		if i := slices.IndexFunc(out,
 			func(v spec.EnumValue) bool { return v.Value == device.Value }); i >= 0 && at.valid {
 			at.value.Errorf("device-conflict", "give each device a number of its own",
-				"%s has the value %d, which is that of %s", device.Name, device.Value, out[i].Name)
+				"%s has the value %d, which is the value of %s", device.Name, device.Value, out[i].Name)
 		}
 		for _, r := range releases {
 			if d.conflict(r, device, at) {
@@ -231,7 +231,7 @@ func (d *decoder) conflict(r *spec.Release, v spec.EnumValue, at deviceNodes) bo
 	}
 	for _, own := range enum.Values {
 		if own.Value == v.Value {
-			at.value.Errorf("device-conflict", hint, "%s has the value %d, which is that of %s in DLPack %s", v.Name,
+			at.value.Errorf("device-conflict", hint, "%s has the value %d, which is the value of %s in DLPack %s", v.Name,
 				v.Value, own.Name, r.Version)
 			return true
 		}

@@ -35,13 +35,13 @@ func TestExtendWithoutDevicesIsTheReleaseItself(t *testing.T) {
 func TestDeviceFindings(t *testing.T) {
 	tests := map[string]struct{ src, want string }{
 		"a taken value": {"{kDLAcme: {value: 2}}",
-			`3:28: error: kDLAcme has the value 2, which is that of kDLCUDA in DLPack LATEST [device-conflict]`},
+			`3:28: error: kDLAcme has the value 2, which is the value of kDLCUDA in DLPack LATEST [device-conflict]`},
 		"a taken name": {"{kDLCUDA: {value: 99}}",
 			`3:11: error: kDLCUDA is an enumerator of DLDeviceType of DLPack LATEST already [device-conflict]`},
 		"another enum": {"{kDLFloat: {value: 99}}",
 			`3:11: error: kDLFloat is an enumerator of DLDataTypeCode of DLPack LATEST already`},
 		"each other": {"{kDLA: {value: 99}, kDLB: {value: 99}}",
-			`kDLB has the value 99, which is that of kDLA [device-conflict]`},
+			`kDLB has the value 99, which is the value of kDLA [device-conflict]`},
 		"no value":          {"{kDLAcme: {}}", `3:20: error: device kDLAcme has no "value" [missing-key]`},
 		"a negative value":  {"{kDLAcme: {value: -1}}", `value must be from 0 to 2147483647, not -1 [out-of-range]`},
 		"a text as value":   {`{kDLAcme: {value: "9"}}`, `value must be a decimal integer, not "9" [type-mismatch]`},
@@ -65,9 +65,9 @@ func TestDevicesAreCheckedAgainstEachReleaseInUse(t *testing.T) {
 	_, found := decode(t, good+devices, Choice{Release: "1.3"})
 	assert.Empty(t, found, "19 is free in 1.3")
 	_, found = decode(t, good+devices, Choice{Release: "main"})
-	assert.Contains(t, found, "which is that of kDLTPU in DLPack main")
+	assert.Contains(t, found, "which is the value of kDLTPU in DLPack main")
 	_, found = decode(t, "version: 1\ntargets: {c: {dlpack: main}, go: {}}\n"+devices, Choice{})
-	assert.Contains(t, found, "which is that of kDLTPU in DLPack main")
+	assert.Contains(t, found, "which is the value of kDLTPU in DLPack main")
 }
 
 // Two names of C may be one in a target: the finding stands at the device, not

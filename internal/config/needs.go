@@ -56,7 +56,7 @@ func (d *decoder) checkNeededFolder(t Target, need string, all []Target) {
 	for _, other := range all {
 		if other.Name == need && other.Single != "" && other.Options[other.Single] == "true" {
 			t.at.Errorf("needs-folder", fmt.Sprintf("leave out `%s: true`", other.Single),
-				"target %s includes headers of target %s, which this config makes as one file", t.Name, need)
+				"target %s includes headers of target %s, which this config combines into one file", t.Name, need)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestNeedsAndUses(t *testing.T) {
 		"targets: {c: {}}\nkernels: {}":                                      "",
 		"targets: {c: {}, cpp: {single: true}}":                              "",
 		"targets: {c: {}, cpp: {single: false}, torch: {}}":                  "",
-		"targets: {c: {}, cpp: {single: true}, torch: {}}":                   "target torch includes headers of target cpp, which this config makes as one file [needs-folder]",
+		"targets: {c: {}, cpp: {single: true}, torch: {}}":                   "target torch includes headers of target cpp, which this config combines into one file [needs-folder]",
 		"targets: {c: {}, cpp: {single: 1}}":                                 "single must be true or false",
 		// What a newer release brought is not in an older header.
 		"targets: {c: {dlpack: 1.0}, cpp: {dlpack: 1.3}}": "target cpp, for DLPack 1.3, includes headers of target c, which this config makes for 1.0 " +

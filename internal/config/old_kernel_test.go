@@ -98,10 +98,10 @@ func TestOtherOlderKeys(t *testing.T) {
 	const fine = `args: {x: "float32[n]"}`
 	for keys, want := range map[string][2]string{
 		"":                                     {"3:11: error: kernel f has neither args nor returns [missing-key]", `as in ` + "`args: {x: \"float32[n]\"}`"},
-		`schema: "(Tensr x) -> ()"`:            {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md says"},
-		`schema: "(Tensor x) -> Tensor"`:       {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md says"},
-		`schema: "(int x) -> Tensor", like: x`: {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md says"},
-		`schema: [a]`:                          {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md says"},
+		`schema: "(Tensr x) -> ()"`:            {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md describes"},
+		`schema: "(Tensor x) -> Tensor"`:       {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md describes"},
+		`schema: "(int x) -> Tensor", like: x`: {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md describes"},
+		`schema: [a]`:                          {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md describes"},
 		fine + `, schema: "(Tensor x) -> ()"`:  {"error: kernel f has a schema", "leave it out"},
 		fine + ", like: x":                     {"error: kernel f has like: args and returns describe a kernel [kernel-form]", "write the result as a line of returns"},
 		fine + ", layout: any":                 {"error: kernel f has layout", "the word `strided`"},

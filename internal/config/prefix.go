@@ -33,8 +33,8 @@ func (d *decoder) checkPrefix(cfg *Config, n *yaml.Node) {
 	}
 	for _, t := range cfg.Selected {
 		if !t.Prefixable {
-			report("no-prefix", "--only with targets that take one: c, kernels",
-				"target %s takes no prefix: only the files of C are vendored under other names", t.Name)
+			report("no-prefix", "use --only with targets that support a prefix: c, kernels",
+				"target %s does not support a prefix: only C files can be vendored under a prefix", t.Name)
 		}
 		checkUnprefixed(t)
 	}

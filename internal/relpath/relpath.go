@@ -39,7 +39,7 @@ func Problem(name string) (problem, hint string) {
 	case path.IsAbs(name) || drive.MatchString(name):
 		return "must be relative", ""
 	case slices.Contains(strings.Split(name, "/"), ".."):
-		return "must not hold `..`", ""
+		return "must not contain `..`", ""
 	case slices.ContainsFunc(strings.Split(name, "/"), lost):
 		return "has a part that Windows cannot store: a device's name, or a dot or a blank at the end", "rename it"
 	case !filepath.IsLocal(filepath.FromSlash(name)):

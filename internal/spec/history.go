@@ -72,7 +72,7 @@ func (d *decoder) span(m *yaml.Map) span {
 	if n := m.Get("until"); n != nil {
 		s.until = d.release(n)
 		if s.until < s.since {
-			n.Errorf("history-order", "swap them", "until %s lies before since", n.Value)
+			n.Errorf("history-order", "swap them", "until %s is before since", n.Value)
 		}
 	}
 	return s

@@ -84,7 +84,7 @@ func (l *linker) announce() {
 // claim takes a name, of which C has one space for types and enumerators.
 func (l *linker) claim(n *yaml.Node, name string, d Decl) {
 	if _, taken := l.globals[name]; taken {
-		l.report(n, "duplicate-name", "", "the name %s again in DLPack %s", name, l.version())
+		l.report(n, "duplicate-name", "", "the name %s is repeated in DLPack %s", name, l.version())
 	}
 	l.globals[name] = d
 }
@@ -177,7 +177,7 @@ func (l *linker) structure(n *yaml.Node, s *Struct, fields []entry[Field]) {
 		seen[f.Name] = true
 		l.replaced(at, f.Name)
 		if !f.Type.pointerLike(l) && (f.Null != "" || f.Owner != "") {
-			l.report(at, "invalid-field", "", "%s.%s is not a pointer, so nullable and owner mean nothing", s.Name, f.Name)
+			l.report(at, "invalid-field", "", "%s.%s is not a pointer, so nullable and owner do not apply", s.Name, f.Name)
 		}
 		f.Type = l.link(f.Type, s, false)
 		f.NullBefore = l.nullBefore(&fields[i], f)
@@ -245,7 +245,7 @@ func (l *linker) named(t Type, within *Struct, behind bool) string {
 	case within != nil && name == within.Name && behind:
 		l.report(t.node, "type-order", "give it a tag", "%s refers to itself, which C allows only by a tag", name)
 	case within != nil && name == within.Name:
-		l.report(t.node, "endless-type", "use a pointer", "%s holds itself", name)
+		l.report(t.node, "endless-type", "use a pointer", "%s contains itself", name)
 	case !declared:
 		l.report(t.node, "type-order", "move that declaration up", "%s is used before its declaration", name)
 	case !isType(l.globals[name]):

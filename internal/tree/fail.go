@@ -95,7 +95,7 @@ func reason(err error) string {
 	var link *os.LinkError
 	switch {
 	case errors.Is(err, errEscapes):
-		return "a symbolic link on the way leads out of the output directory"
+		return "a symbolic link in the path leads out of the output directory"
 	case errors.As(err, &path):
 		return fmt.Sprintf("%v (%s)", path.Err, path.Op)
 	case errors.As(err, &link):

@@ -61,7 +61,7 @@ func (c *comparison) packing() {
 			c.left.Int64Align, c.model.Int64Align)
 	}
 	if c.model.ShortEnums && c.lang == layout.C {
-		c.note("verify-short-enums", "this compiler makes enums short: a peer that does not reads other bytes")
+		c.note("verify-short-enums", "this compiler uses short enums: structs differ from those of other compilers")
 	}
 }
 

@@ -76,7 +76,7 @@ func (doc *document) longKey() bool {
 func flowTrap(line string) (col int, hint string) {
 	line = quotes.ReplaceAllStringFunc(line, func(q string) string { return strings.Repeat(" ", len(q)) })
 	if found := bracket.FindStringIndex(line); found != nil {
-		return found[1], "inside { } and [ ], write a value that holds one of [ ] { } , in quotes"
+		return found[1], "inside { } and [ ], write a value that contains one of [ ] { } , in quotes"
 	}
 	if at := strings.Index(line, " #"); at >= 0 {
 		return at + 2, "for YAML, a # behind a space begins a comment: write the value in quotes"

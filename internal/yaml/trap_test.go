@@ -12,7 +12,7 @@ import (
 
 // yaml.v3 names the line of the outer bracket, counted from 0; what ends the value early is found.
 func TestValuesThatEndEarlyInFlowMappings(t *testing.T) {
-	const brackets = "inside { } and [ ], write a value that holds one of [ ] { } , in quotes"
+	const brackets = "inside { } and [ ], write a value that contains one of [ ] { } , in quotes"
 	for text, want := range map[string]diag.Pos{
 		"a: {x: T[n]}":                                {Line: 1, Col: 9},
 		"a: 1\nb:\n  c: {x: f_{T}}\nd: 2":             {Line: 3, Col: 12},

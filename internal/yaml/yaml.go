@@ -166,7 +166,7 @@ func (doc *document) decode(src []byte) (root *yamlv3.Node) {
 	var first, second yamlv3.Node
 	switch err := dec.Decode(&first); {
 	case errors.Is(err, io.EOF) || (err == nil && len(first.Content) == 0):
-		doc.fail(1, 1, "yaml-empty", "write keys with their values, as in key: value", "the file holds no value")
+		doc.fail(1, 1, "yaml-empty", "write keys with their values, as in key: value", "the file contains no value")
 		return nil
 	case err != nil:
 		doc.syntax(err)
@@ -261,7 +261,7 @@ func (doc *document) entries(y *yamlv3.Node) []Entry {
 		case key.Kind != Scalar:
 			key.Errorf("yaml-key", "write a plain key", "%s as a key", key.Kind)
 		case again:
-			key.Errorf("duplicate-key", "keep one of them", "the key %q again; it stands in line %d already",
+			key.Errorf("duplicate-key", "keep one of them", "the key %q is repeated; it is already in line %d",
 				key.Value, first)
 		case key.Value == "<<" && !key.Quoted:
 			doc.elsewhere = true

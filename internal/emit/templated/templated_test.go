@@ -196,7 +196,7 @@ func TestMistakesAndLimits(t *testing.T) {
 			"one file where a letter and its accent may be one character or two, as on macOS [template-file]"},
 		"one folder but for case": {folder{"B/a.rs": "x", "b/a.rs": "x"},
 			"t/b/a.rs: error: this file makes b/a.rs, and t/B/a.rs makes B/a.rs: one file where case does not count"},
-		"wrong path":    {folder{"con/../a.rs": "x"}, "must not hold"},
+		"wrong path":    {folder{"con/../a.rs": "x"}, "must not contain"},
 		"wide indent":   {folder{"a.rs.tmpl": `{{indent 1000000 "x"}}`}, "indent takes 0 to 100 columns"},
 		"hex of a text": {folder{"a.rs.tmpl": `{{hex "x"}}`}, `expected an integer, got "x"`},
 		"half a pair":   {folder{"a.rs.tmpl": `{{dict "x"}}`}, "dict takes names and values in turn"},

@@ -66,7 +66,7 @@ func pattern(n *yaml.Node) string {
 func (r *reader) deviceEntry(e yaml.Entry, symbol string, at *yaml.Node, fine bool) {
 	_, known := r.scope.Devices[e.Key.Value]
 	if !known {
-		e.Key.Errorf("unknown-device", r.deviceHint(e.Key.Value), "no release that is made has a device %q",
+		e.Key.Errorf("unknown-device", r.deviceHint(e.Key.Value), "no selected release has a device %q",
 			e.Key.Value)
 	}
 	d := r.deviceOf(e.Key.Value)

@@ -32,7 +32,7 @@ func (r *reader) oldForm() bool {
 	}
 	hint := "leave it out"
 	if r.m.Get("args") == nil && r.m.Get("returns") == nil {
-		hint = "write args and returns, as docs/kernels.md says"
+		hint = "write args and returns, as docs/kernels.md describes"
 		if lines := r.translated(n.Value); len(lines) > 0 {
 			hint = "write this instead, and narrow the dtypes and the extents:\n" + strings.Join(lines, "\n")
 		}

@@ -24,7 +24,7 @@ func (r *reader) argument(i int) {
 	r.checkDefault(l, p)
 	if i > 0 && l.whole && p.Default == nil && r.Args[i-1].Default != nil {
 		l.key.Errorf("argument-order", "give it a default, or move it up",
-			"%s has no default, and stands behind %s, which has one",
+			"%s has no default, but follows %s, which has one",
 			p.Name, r.Args[i-1].Name)
 	}
 }
@@ -261,6 +261,6 @@ func (r *reader) bindVars() {
 		}
 		at := r.m.Get("types").Entries[v].Key
 		at.Errorf("unbound-variable", "as in x: "+r.Vars[v].Name+"[n]",
-			"no tensor argument without ? has the dtype %s, so nothing tells what it stands for", r.Vars[v].Name)
+			"no tensor argument without ? has the dtype %s, so no argument determines it", r.Vars[v].Name)
 	}
 }

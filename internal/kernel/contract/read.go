@@ -202,7 +202,7 @@ func isTrap(n *yaml.Node) bool {
 func checkKey(n *yaml.Node, what string) bool {
 	if isTrap(n) && n.Value != "" {
 		n.Errorf("unquoted", "write it in quotes, or choose another name",
-			"other readers of YAML take %q for no string", n.Value)
+			"other YAML parsers do not read %q as a string", n.Value)
 		return false
 	}
 	return checkName(n, n.Value, what)

@@ -79,7 +79,7 @@ func stray(text string, at int) *Error {
 		return &Error{at, "a # begins a comment in YAML only after a space, and means nothing here",
 			"put the line in quotes"}
 	case '\'', '"':
-		return &Error{at, "this text has no end", "write the same quotation mark behind it"}
+		return &Error{at, "this text is not closed", "end it with the same quotation mark"}
 	default:
 		return &Error{at, fmt.Sprintf("%q begins nothing that is known here", r), replacement(r)}
 	}

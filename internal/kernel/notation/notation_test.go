@@ -124,7 +124,7 @@ func TestTypesThatAreNone(t *testing.T) {
 
 func TestExtentsThatAreNone(t *testing.T) {
 	assertMistakes(t, ParseLine, []mistake{
-		{"T[n", " ^", "this [ has no end", "write ]"},
+		{"T[n", " ^", "this [ is not closed", "write ]"},
 		{"T[n m]", "    ^", `expected "," between two extents, got "m"`, ""},
 		{"T[n,]", "    ^", "expected a number or a name", ""},
 		{"T[..., ...]", "       ^", "one ... at most", ""},
@@ -137,7 +137,7 @@ func TestExtentsThatAreNone(t *testing.T) {
 		{"T[x.dtype]", "    ^", ".size and .shape[i]", ""},
 		{"T[x.shap[0]]", "    ^", ".size and .shape[i]", `did you mean "shape"?`},
 		{"T[x.shape]", "         ^", `expected "[" behind shape`, ""},
-		{"T[sizes[0]", " ^", "has no end", ""},
+		{"T[sizes[0]", " ^", "is not closed", ""},
 		{"T[9223372036854775808]", "  ^", "63 bits", ""},
 		{"T[" + strings.Repeat("(", 99) + "n]", strings.Repeat(" ", 66) + "^", "64 deep", ""},
 	})
@@ -169,7 +169,7 @@ func TestDefaultsThatAreNone(t *testing.T) {
 		{"int = 18446744073709551616", "      ^", "64 bits", "18446744073709551615, or a float"},
 		{"int = -9223372036854775809", "       ^", "64 bits", "from -9223372036854775808"},
 		{"float = 1e999", "        ^", "too large", ""},
-		{"str = 'a", "      ^", "no end", "quotation mark"},
+		{"str = 'a", "      ^", "is not closed", "quotation mark"},
 		{`str = 'a\q'`, "        ^", "means nothing", "write"},
 		{"str = 'a\x00'", "        ^", "NUL", ""},
 		{"str = 'a\rb'", "        ^", "do not show", ""},

@@ -130,7 +130,7 @@ func (p *parser) line() Line {
 	}
 	if t := p.peek(); t.text == "?" {
 		p.fail(t.at, "write it directly behind the type: "+spell(l.Type)+"?",
-			"? stands behind the type, before all words")
+			"write ? after the type, before all words")
 	}
 	if p.accept("=") {
 		v := p.value()
@@ -238,7 +238,7 @@ func (p *parser) extents(open token) []Extent {
 		if t := p.peek(); p.accept("]") {
 			return all
 		} else if t.sign == end {
-			p.fail(open.at, "write ] behind the last extent", "this [ has no end")
+			p.fail(open.at, "write ] after the last extent", "this [ is not closed")
 		}
 		p.expect(",", "between two extents", betweenHint(e))
 	}
