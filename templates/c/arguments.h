@@ -1,6 +1,6 @@
 /*
- * The arguments of a call against the table of its function: one of them, in one pass
- * that most take and in full, and all of them. C11 and C++17.
+ * Checks the arguments of a call by the table of its function: a fast check of one tensor, a full
+ * check of one tensor, and a check of all arguments. C11 and C++17.
  */
 #ifndef DLPACKGEN_ARGUMENTS_H_
 #define DLPACKGEN_ARGUMENTS_H_
@@ -8,21 +8,20 @@
 #include <dlpackgen/check.h>
 #include <string.h>
 
-/** The extents that symbols stand for, while the arguments of a call are checked one after
- * the other. */
+/** The values of symbols, while the arguments of a call are checked one after the other. */
 struct dlpackgen_bindings {
   int64_t* extents; /**< DLPACKGEN_MAX_DIMS of them */
-  uint8_t* bound;   /**< by which argument each is, counted from 1; 0: by none yet */
+  uint8_t* bound;   /**< the argument that determined each, from 1; 0: none yet */
 };
 
-/** An argument, and those before it that it must be like; NULL where there is none. */
+/** An argument, and the earlier arguments that it must match; NULL if none. */
 struct dlpackgen_subject {
   const DLTensor* tensor;
   uint64_t flags; /**< DLPack's */
   const DLTensor *typed, *shaped;
 };
 
-/** The place of an argument in messages. */
+/** Returns the name and position of an argument, for messages. */
 static inline struct dlpackgen_site dlpackgen_site_of(const struct dlpackgen_function* function, int i) {
   struct dlpackgen_site site;
   site.function = function->name;
@@ -31,8 +30,8 @@ static inline struct dlpackgen_site dlpackgen_site_of(const struct dlpackgen_fun
   return site;
 }
 
-/** Tells whether a parameter is for the CPU alone, and may be there while the
- * function works elsewhere. */
+/** Returns whether a parameter accepts only the CPU. Its tensor may be there even if the call runs
+ * on another device. */
 DLPACKGEN_FAST int dlpackgen_takes_cpu_alone(const struct dlpackgen_parameter* p) {
   return p->devices[0] == 0 || (p->devices[0] == kDLCPU && p->devices[1] == 0);
 }
@@ -45,9 +44,9 @@ DLPACKGEN_FAST int dlpackgen_takes_device(const struct dlpackgen_parameter* p, i
   return dlpackgen_is_served(p->devices, DLPACKGEN_MAX_DEVICES, device_type);
 }
 
-/* In one pass */
+/* The fast check */
 
-/* Tells whether an extent is what a parameter demands, and binds its symbol. */
+/* Returns whether an extent meets the requirement of a parameter, and sets its symbol. */
 DLPACKGEN_FAST int dlpackgen_extent_fits(struct dlpackgen_bindings to, int i, int64_t wanted, int64_t extent) {
   const uint64_t symbol = (uint64_t)DLPACKGEN_DIM(0) - (uint64_t)wanted;
   if (wanted == DLPACKGEN_ANY) return 1;
@@ -58,7 +57,7 @@ DLPACKGEN_FAST int dlpackgen_extent_fits(struct dlpackgen_bindings to, int i, in
   return 1;
 }
 
-/** Tells whether a tensor is like the others that it must be like. */
+/** Returns whether a tensor matches the earlier arguments that it must match. */
 static inline int dlpackgen_others_fit(struct dlpackgen_subject of) {
   if (of.typed && dlpackgen_dtype_of(of.typed) != dlpackgen_dtype_of(of.tensor)) return 0;
   return !of.shaped || dlpackgen_has_shape(of.tensor, of.shaped);
@@ -68,8 +67,8 @@ static inline int dlpackgen_others_fit(struct dlpackgen_subject of) {
 #define DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 24)
 #define DLPACKGEN_USUAL_SIZE (UINTPTR_MAX >> 24)
 
-/* Tells whether a dimension of some elements comes next in a row-major tensor, and counts
- * them in. */
+/* Returns whether the stride of a dimension is that of a row-major tensor, and updates the number
+ * of elements. */
 DLPACKGEN_FAST int dlpackgen_dimension_fits(uint64_t extent, int64_t stride, uint64_t* elements) {
   if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_EXTENT)) return 0;
   if (DLPACKGEN_RARE(stride != (int64_t)*elements) && extent != 1) return 0;
@@ -77,7 +76,7 @@ DLPACKGEN_FAST int dlpackgen_dimension_fits(uint64_t extent, int64_t stride, uin
   return *elements <= DLPACKGEN_USUAL_SIZE;
 }
 
-/* Tells the same of a tensor that has more dimensions than its parameter names. */
+/* The same for a tensor with more dimensions than its parameter lists. */
 DLPACKGEN_SLOW static int dlpackgen_more_fit(struct dlpackgen_bindings to, int i, const struct dlpackgen_parameter* p,
                                              const DLTensor* tensor) {
   uint64_t elements = 1;
@@ -90,8 +89,8 @@ DLPACKGEN_SLOW static int dlpackgen_more_fit(struct dlpackgen_bindings to, int i
   return 1;
 }
 
-/* Tells whether shape and strides are those of a row-major tensor that fits, with
- * elements in it, and of which no address or size is near an edge. */
+/* Returns whether shape and strides are those of a non-empty row-major tensor that meets the
+ * requirements, with addresses and sizes far from any limit. */
 DLPACKGEN_FAST int dlpackgen_shape_fits(struct dlpackgen_bindings to, int i, const struct dlpackgen_parameter* p,
                                         const DLTensor* tensor) {
   const int64_t *const shape = tensor->shape, *const strides = tensor->strides;
@@ -106,11 +105,10 @@ DLPACKGEN_FAST int dlpackgen_shape_fits(struct dlpackgen_bindings to, int i, con
 }
 
 /**
- * Tells of most tensors in one pass that the validator would accept them and that they
- * are what their parameter demands, but for the likeness to others: row-major ones of
- * named dtypes in the memory of the host, with shape and strides of at most
- * DLPACKGEN_MAX_NDIM dimensions. 0 says nothing, and may have bound symbols:
- * dlpackgen_unbind(), and check the argument in full.
+ * Returns 1 if one pass shows that a tensor is valid and meets the requirements of its parameter,
+ * except for the match with other arguments. This is possible for row-major tensors of named dtypes
+ * in host memory, with shape and strides of at most DLPACKGEN_MAX_NDIM dimensions. A result of 0
+ * means nothing, and symbols may have been set: call dlpackgen_unbind() and the full check.
  */
 DLPACKGEN_FAST int dlpackgen_tensor_fits(const struct dlpackgen_parameter* p, int i, const DLTensor* tensor,
                                          uint64_t flags, struct dlpackgen_bindings to) {
@@ -124,15 +122,15 @@ DLPACKGEN_FAST int dlpackgen_tensor_fits(const struct dlpackgen_parameter* p, in
   return !dlpackgen_is_misaligned(tensor);
 }
 
-/** Frees the symbols that an argument has bound. */
+/** Resets the symbols that an argument has set. */
 static inline void dlpackgen_unbind(struct dlpackgen_bindings to, int i) {
   for (int symbol = 0; symbol < DLPACKGEN_MAX_DIMS; symbol++)
     if (to.bound[symbol] == i + 1) to.bound[symbol] = 0;
 }
 
-/* In full */
+/* The full check */
 
-/** The name of a symbol in messages. */
+/** Returns the name of a symbol, for messages. */
 static inline const char* dlpackgen_dim_text(const struct dlpackgen_function* function, int symbol, char room[16]) {
   if (function->dim_names[symbol]) return function->dim_names[symbol];
   struct dlpackgen_message text = dlpackgen_message_in(room, 16);
@@ -141,7 +139,7 @@ static inline const char* dlpackgen_dim_text(const struct dlpackgen_function* fu
   return room;
 }
 
-/* Binds a symbol, or compares with what it is bound to. */
+/* Sets a symbol, or compares an extent with its value. */
 static inline int dlpackgen_bind(const struct dlpackgen_function* function, int i, const DLTensor* tensor,
                                  int dimension, int symbol, struct dlpackgen_bindings to,
                                  struct dlpackgen_message* message) {
@@ -175,7 +173,7 @@ static inline int dlpackgen_check_extents(const struct dlpackgen_function* funct
   return status;
 }
 
-/* What is demanded of the type of elements and of the shape. */
+/* Checks the requirements on dtype and shape. */
 static inline int dlpackgen_check_form(const struct dlpackgen_function* function, int i, struct dlpackgen_subject of,
                                        struct dlpackgen_bindings to, struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
@@ -191,7 +189,7 @@ static inline int dlpackgen_check_form(const struct dlpackgen_function* function
   return status;
 }
 
-/* What is demanded of the memory. */
+/* Checks the requirements on the memory. */
 static inline int dlpackgen_check_place(const struct dlpackgen_function* function, int i, const DLTensor* tensor,
                                         struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
@@ -205,8 +203,8 @@ static inline int dlpackgen_check_place(const struct dlpackgen_function* functio
 }
 
 /**
- * Checks one tensor, which is valid (dlpackgen_check_valid), by its parameter: a status, and
- * a message about the first demand that is not met.
+ * Checks one valid tensor (dlpackgen_check_valid) by its parameter. Returns a status, and a message
+ * about the first requirement that is not met.
  */
 DLPACKGEN_SLOW static int dlpackgen_check_tensor(const struct dlpackgen_function* function, int i,
                                                  struct dlpackgen_subject of, struct dlpackgen_bindings to,
@@ -222,7 +220,7 @@ DLPACKGEN_SLOW static int dlpackgen_check_tensor(const struct dlpackgen_function
 
 /* All of them */
 
-/* Gives the first of so many arguments that is a tensor and not in the host's memory, or -1. */
+/* Returns the index of the first tensor outside host memory, or -1. */
 static inline int dlpackgen_first_elsewhere(const DLTensor* const* tensors, int count) {
   for (int i = 0; i < count; i++)
     if (tensors[i] && !dlpackgen_is_on_host(tensors[i]->device)) return i;
@@ -230,11 +228,11 @@ static inline int dlpackgen_first_elsewhere(const DLTensor* const* tensors, int 
 }
 
 /**
- * Checks that so many arguments are on one device, but those for the CPU alone: the first that
- * is not in the host's memory decides.
+ * Checks that all arguments are on one device, except those that accept only the CPU. The first
+ * tensor outside host memory determines the device.
  *
- * \param tensors  NULL where an argument is absent or no tensor.
- * \param first    receives the number of the one that decides, or -1.
+ * \param tensors  NULL for an argument that is absent or not a tensor.
+ * \param first    receives the index of the determining tensor, or -1.
  */
 DLPACKGEN_SLOW static int dlpackgen_check_devices(const struct dlpackgen_function* function,
                                                   const DLTensor* const* tensors, int count, int* first,
@@ -249,12 +247,12 @@ DLPACKGEN_SLOW static int dlpackgen_check_devices(const struct dlpackgen_functio
   return status;
 }
 
-/** Says of an argument that must be there that it is not. */
+/** Reports a missing required argument. */
 DLPACKGEN_SLOW static int dlpackgen_missing(const struct dlpackgen_site* at, struct dlpackgen_message* message) {
   return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "it is missing");
 }
 
-/** Gives the tensor that stands for the n-th parameter, counted from 1; NULL for 0. */
+/** Returns the tensor of the n-th parameter, counted from 1; NULL for 0. */
 static inline const DLTensor* dlpackgen_peer(const DLTensor* const* tensors, int n) {
   return n ? tensors[n - 1] : DLPACKGEN_CODES_NULL;
 }
@@ -275,12 +273,12 @@ static inline int dlpackgen_check_one(const struct dlpackgen_function* function,
 }
 
 /**
- * Checks all tensors of a call, of a function whose description is sound
- * (dlpackgen_check_description): a status, and a message about the first that is wrong.
+ * Checks all tensors of a call of a function whose description is valid
+ * (dlpackgen_check_description). Returns a status, and a message about the first wrong tensor.
  *
- * \param tensors  one for each parameter; NULL where it is absent or no tensor.
- * \param flags    of each, DLPack's; or NULL for 0.
- * \param extents  receives the DLPACKGEN_MAX_DIMS extents that symbols stand for.
+ * \param tensors  one for each parameter; NULL if it is absent or not a tensor.
+ * \param flags    the DLPack flags of each tensor, or NULL if all are 0.
+ * \param extents  receives the values of the DLPACKGEN_MAX_DIMS symbols.
  */
 static inline int dlpackgen_check_arguments(const struct dlpackgen_function* function, const DLTensor* const* tensors,
                                             const uint64_t* flags, int64_t* extents,

@@ -1,14 +1,14 @@
 /*
- * Whether an argument is what a parameter demands: a DLTensor in, a status and a
- * sentence out. In parts, which code without a table calls one by one, and as a whole
- * by the table of a function. The same mistake gets the same sentence in every host.
+ * Checks whether an argument meets the requirements of a parameter. The input is a DLTensor, the
+ * output a status and a message. Code without a table calls the individual checks; for a table,
+ * they are combined. Every host reports the same mistake with the same message.
  *
- * Nothing here allocates, keeps state or knows a host; any thread may call it. The
- * tests are short and their failures stand apart, since the tests run in every call.
- * C11 and C++17.
+ * The functions allocate no memory, keep no state and are independent of hosts; any thread may call
+ * them. Conditions are evaluated in every call, so they are short and separate from the code for
+ * errors. C11 and C++17.
  *
- * A part that is named dlpackgen_check_... gives DLPACKGEN_STATUS_OK, or another
- * status and a message. The tensors are valid (dlpackgen_check_valid), with strides.
+ * The functions dlpackgen_check_... return DLPACKGEN_STATUS_OK, or another status and a message.
+ * The tensors must be valid (dlpackgen_check_valid) and have strides.
  */
 #ifndef DLPACKGEN_CHECK_H_
 #define DLPACKGEN_CHECK_H_
@@ -17,24 +17,24 @@
 #include <dlpackgen/parameter.h>
 #include <dlpackgen/tensor.h>
 
-/* Facts of a tensor */
+/* Properties of a tensor */
 
-/** By its parts: libraries write them one by one, and to read them as one number then
- * waits until all are in the cache. */
+/** Compares the members one by one. Libraries write them separately, so reading them as one number
+ * would stall until all writes are complete. */
 DLPACKGEN_FAST uint32_t dlpackgen_dtype_of(const DLTensor* tensor) {
   return DLPACKGEN_DTYPE(tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes);
 }
 
-/** Producers disagree on the id of managed memory, which every device reaches: DLPack has
- * 0 for it, CuPy the device that it was allocated on. */
+/** Ignores the id of managed memory, which every device can access. Producers disagree on it:
+ * DLPack specifies 0, CuPy exports the device of the allocation. */
 static inline int dlpackgen_same_device(DLDevice a, DLDevice b) {
   const int numbered = !dlpackgen_device_is_managed((int32_t)a.device_type);
   return a.device_type == b.device_type && (!numbered || a.device_id == b.device_id);
 }
 
-/** Tells whether memory is the host's, pinned or not: nothing is ordered by a stream
- * there, and producers reject one (array API, `__dlpack__`, "stream"). Managed memory is
- * none of these, since its device may be at work on it. */
+/** Returns whether memory is host memory, pinned or not. Such memory has no streams, and producers
+ * reject a stream for it (array API, `__dlpack__`, "stream"). Managed memory is not host memory,
+ * because its device may be working on it. */
 DLPACKGEN_FAST int dlpackgen_is_on_host(DLDevice device) {
   return dlpackgen_device_is_host((int32_t)device.device_type);
 }
@@ -52,7 +52,7 @@ static inline int dlpackgen_has_shape(const DLTensor* tensor, const DLTensor* li
   return 1;
 }
 
-/** The address of the first element; of what is behind a handle, its offset alone. */
+/** Returns the address of the first element; for a handle, only the byte offset. */
 static inline uintptr_t dlpackgen_address(const DLTensor* tensor) {
   const int has_address = !dlpackgen_device_is_opaque((int32_t)tensor->device.device_type);
   return (has_address ? (uintptr_t)tensor->data : 0) + (uintptr_t)tensor->byte_offset;
@@ -62,25 +62,25 @@ DLPACKGEN_SLOW static int dlpackgen_lies_between(const DLTensor* tensor) {
   return dlpackgen_address(tensor) % (uintptr_t)dlpackgen_alignment(tensor->dtype) != 0 && !dlpackgen_is_empty(tensor);
 }
 
-/** Tells whether elements are not where their type may be. No type needs more than 16
- * bytes, which most allocations are aligned to. */
+/** Returns whether elements are misaligned. No type needs an alignment above 16 bytes, which most
+ * allocations have. */
 DLPACKGEN_FAST int dlpackgen_is_misaligned(const DLTensor* tensor) {
   return DLPACKGEN_RARE(((uintptr_t)tensor->data | (uintptr_t)tensor->byte_offset) % 16 != 0) &&
          dlpackgen_lies_between(tensor);
 }
 
-/* Out of line: most tensors are contiguous, and need no search. */
+/* Not inlined, because most tensors are contiguous and need no search. */
 DLPACKGEN_SLOW static int dlpackgen_has_overlap(const DLTensor* tensor) { return dlpackgen_may_overlap(tensor); }
 
-/** Counts the elements and tells whether they lie row-major. Strides of extents
- * below 2, and all of an empty tensor, mean nothing. */
+/** Counts the elements and returns whether they are C-contiguous. Strides of extents below 2, and
+ * all strides of an empty tensor, have no meaning. */
 DLPACKGEN_FAST int dlpackgen_is_plainly_contiguous(const DLTensor* tensor, int64_t* elements) {
   return dlpackgen_contiguous_suffix_(tensor, elements);
 }
 
-/* The failures: each writes the sentence and gives the status */
+/* Errors: each function writes the message and returns the status */
 
-/* Begins a sentence of a kind, and gives its status. */
+/* Begins a message for a status, and returns the status. */
 static inline int dlpackgen_fail(struct dlpackgen_message* message, const struct dlpackgen_site* at,
                                  enum dlpackgen_status status, const char* text) {
   dlpackgen_put_site(message, at);
@@ -88,7 +88,7 @@ static inline int dlpackgen_fail(struct dlpackgen_message* message, const struct
   return status;
 }
 
-/* Adds types of elements, up to a 0 or to so many: "float32, float64 or int32". */
+/* Adds up to the given number of dtypes, terminated by 0: "float32, float64 or int32". */
 static inline void dlpackgen_put_dtypes(struct dlpackgen_message* message, const uint32_t* dtypes, int most) {
   int count = 0;
   while (count < most && dtypes[count]) count++;
@@ -98,7 +98,7 @@ static inline void dlpackgen_put_dtypes(struct dlpackgen_message* message, const
   }
 }
 
-/* Adds types of devices, up to a 0 or to so many; the CPU, where the list is empty. */
+/* Adds up to the given number of device types, terminated by 0; the CPU if the list is empty. */
 static inline void dlpackgen_put_devices(struct dlpackgen_message* message, const int32_t* devices, int most) {
   int count = 1;
   while (count < most && devices[count]) count++;
@@ -192,7 +192,7 @@ DLPACKGEN_SLOW static int dlpackgen_bad_layout(const struct dlpackgen_site* at, 
   return status;
 }
 
-/** The message about elements that share memory, after the argument. */
+/** Adds the message about elements that share memory, after the argument. */
 #define DLPACKGEN_OVERLAPPING "its elements may overlap, but the parameter is writable"
 
 DLPACKGEN_SLOW static int dlpackgen_overlapping(const struct dlpackgen_site* at, const DLTensor* tensor,
@@ -203,7 +203,7 @@ DLPACKGEN_SLOW static int dlpackgen_overlapping(const struct dlpackgen_site* at,
   return status;
 }
 
-/** Says that elements are where their type may not be, after the argument. */
+/** Adds the message about misaligned elements, after the argument. */
 static inline void dlpackgen_put_misaligned(struct dlpackgen_message* message, const DLTensor* tensor) {
   dlpackgen_put(message, "its data at ");
   dlpackgen_put_address(message, dlpackgen_address(tensor));
@@ -228,8 +228,8 @@ DLPACKGEN_SLOW static int dlpackgen_bad_device(const struct dlpackgen_site* at, 
   return status;
 }
 
-/** Rejects a tensor on another device than an argument before it, by names of the host's
- * own where DLPack has none. */
+/** Rejects a tensor on a different device than an earlier argument. Names of the host are used for
+ * devices without a DLPack name. */
 DLPACKGEN_SLOW static int dlpackgen_other_place(const struct dlpackgen_site* at, const char* device,
                                                 const struct dlpackgen_site* like, const char* expected,
                                                 struct dlpackgen_message* message) {
@@ -252,10 +252,10 @@ DLPACKGEN_SLOW static int dlpackgen_other_device(const struct dlpackgen_site* at
   return dlpackgen_other_place(at, got.text, like, wanted.text, message);
 }
 
-/** The message about a tensor without memory, after the argument. */
+/** Adds the message about a tensor without memory, after the argument. */
 #define DLPACKGEN_WITHOUT_MEMORY "it has elements but no memory: its data is NULL"
 
-/** Says that a tensor has more dimensions than there is room for, after the argument. */
+/** Adds the message about a tensor with too many dimensions, after the argument. */
 DLPACKGEN_SLOW static void dlpackgen_put_dimensions(struct dlpackgen_message* message, int64_t ndim) {
   dlpackgen_put(message, "its ");
   dlpackgen_put_integer(message, ndim);
@@ -264,7 +264,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_dimensions(struct dlpackgen_message* me
   dlpackgen_put(message, " that are served");
 }
 
-/** Says what the validator found, after the argument. */
+/** Adds the result of the validator, after the argument. */
 DLPACKGEN_SLOW static void dlpackgen_put_invalid(struct dlpackgen_message* message, const DLTensor* tensor,
                                                  dlpackgen_error_code error) {
   if (error == DLPACKGEN_ERROR_NDIM && tensor->ndim > DLPACKGEN_MAX_NDIM) {
@@ -292,7 +292,7 @@ DLPACKGEN_SLOW static int dlpackgen_without_memory(const struct dlpackgen_site* 
   return dlpackgen_fail(message, at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_WITHOUT_MEMORY);
 }
 
-/** Rejects what is of another type than expected. Only the host can name the type that it got. */
+/** Rejects an argument of an unexpected type. Only the host can name the actual type. */
 DLPACKGEN_SLOW static int dlpackgen_bad_type(const struct dlpackgen_site* at, const char* expected, const char* got,
                                              struct dlpackgen_message* message) {
   const int status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "expected ");
@@ -302,16 +302,16 @@ DLPACKGEN_SLOW static int dlpackgen_bad_type(const struct dlpackgen_site* at, co
   return status;
 }
 
-/** The same for a kind of a table, an enum dlpackgen_kind. */
+/** The same for an enum dlpackgen_kind of a table. */
 DLPACKGEN_SLOW static int dlpackgen_bad_kind(const struct dlpackgen_site* at, int kind, const char* got,
                                              struct dlpackgen_message* message) {
   static const char* const kinds[] = {"a tensor", "int", "float", "bool"};
   return dlpackgen_bad_type(at, kinds[kind], got, message);
 }
 
-/* The parts, which code without a table calls in this order */
+/* The checks, which code without a table calls in this order */
 
-/** That a tensor obeys the rules of DLPack, so that all others may look at it. */
+/** Checks that a tensor obeys the rules of DLPack, which all other checks require. */
 static inline int dlpackgen_check_valid(const struct dlpackgen_site* at, const DLTensor* tensor, uint64_t flags,
                                         struct dlpackgen_message* message) {
   const dlpackgen_error_code error = dlpackgen_validate(tensor, flags, 0);
@@ -319,14 +319,15 @@ static inline int dlpackgen_check_valid(const struct dlpackgen_site* at, const D
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That what is written to may be. */
+/** Checks that a written argument is writable. */
 static inline int dlpackgen_check_writable(const struct dlpackgen_site* at, uint64_t flags,
                                            struct dlpackgen_message* message) {
   if (DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)) return dlpackgen_read_only(at, message);
   return DLPACKGEN_STATUS_OK;
 }
 
-/** Tells whether a type of elements is one of at most so many, which may end with a 0. */
+/** Returns whether a dtype is in a list of at most the given length, which may be terminated by
+ * 0. */
 DLPACKGEN_FAST int dlpackgen_is_among(const uint32_t* dtypes, int most, uint32_t dtype) {
   if (dtypes[0] == dtype || dtypes[0] == 0) return 1;
   for (int i = 1; i < most && dtypes[i]; i++)
@@ -334,7 +335,8 @@ DLPACKGEN_FAST int dlpackgen_is_among(const uint32_t* dtypes, int most, uint32_t
   return 0;
 }
 
-/** That a tensor has one of at most so many types of elements; none at all is any. */
+/** Checks that the dtype of a tensor is in a list of at most the given length; an empty list
+ * accepts all. */
 DLPACKGEN_FAST int dlpackgen_check_dtype(const struct dlpackgen_site* at, const DLTensor* tensor,
                                          const uint32_t* dtypes, int most, struct dlpackgen_message* message) {
   if (DLPACKGEN_RARE(!dlpackgen_is_among(dtypes, most, dlpackgen_dtype_of(tensor))))
@@ -342,7 +344,7 @@ DLPACKGEN_FAST int dlpackgen_check_dtype(const struct dlpackgen_site* at, const 
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That a tensor has the type of elements of another argument. */
+/** Checks that a tensor has the dtype of another argument. */
 DLPACKGEN_FAST int dlpackgen_check_same_dtype(const struct dlpackgen_site* at, const DLTensor* tensor,
                                               const struct dlpackgen_site* like, const DLTensor* other,
                                               struct dlpackgen_message* message) {
@@ -352,7 +354,7 @@ DLPACKGEN_FAST int dlpackgen_check_same_dtype(const struct dlpackgen_site* at, c
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That a tensor has so many dimensions; with more, as many at least. */
+/** Checks the rank of a tensor; with more, the rank is a minimum. */
 DLPACKGEN_FAST int dlpackgen_check_rank(const struct dlpackgen_site* at, const DLTensor* tensor, int rank, int more,
                                         struct dlpackgen_message* message) {
   if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank))
@@ -360,7 +362,7 @@ DLPACKGEN_FAST int dlpackgen_check_rank(const struct dlpackgen_site* at, const D
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That a dimension has an extent. */
+/** Checks that a dimension has the given extent. */
 DLPACKGEN_FAST int dlpackgen_check_extent(const struct dlpackgen_site* at, const DLTensor* tensor, int dimension,
                                           int64_t expected, struct dlpackgen_message* message) {
   if (DLPACKGEN_RARE(tensor->shape[dimension] != expected))
@@ -368,8 +370,8 @@ DLPACKGEN_FAST int dlpackgen_check_extent(const struct dlpackgen_site* at, const
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That a dimension has the extent that a symbol was bound to by another argument, or by the
- * same one. */
+/** Checks that a dimension has the extent of a symbol, which another argument or the same one
+ * determined. */
 DLPACKGEN_FAST int dlpackgen_check_symbol(const struct dlpackgen_site* at, const DLTensor* tensor, int dimension,
                                           const char* symbol, int64_t expected, const struct dlpackgen_site* like,
                                           struct dlpackgen_message* message) {
@@ -378,7 +380,7 @@ DLPACKGEN_FAST int dlpackgen_check_symbol(const struct dlpackgen_site* at, const
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That a tensor has the shape of another argument. */
+/** Checks that a tensor has the shape of another argument. */
 static inline int dlpackgen_check_same_shape(const struct dlpackgen_site* at, const DLTensor* tensor,
                                              const struct dlpackgen_site* like, const DLTensor* other,
                                              struct dlpackgen_message* message) {
@@ -387,7 +389,7 @@ static inline int dlpackgen_check_same_shape(const struct dlpackgen_site* at, co
   return DLPACKGEN_STATUS_OK;
 }
 
-/** Tells whether elements lie as an enum dlpackgen_layout demands. */
+/** Returns whether a tensor has the layout of an enum dlpackgen_layout. */
 DLPACKGEN_FAST int dlpackgen_lies_well(int layout, const DLTensor* tensor, int row_major) {
   if (layout == DLPACKGEN_LAYOUT_ANY || row_major) return 1;
   return layout == DLPACKGEN_LAYOUT_CONTIGUOUS_ANY_ORDER
@@ -395,7 +397,7 @@ DLPACKGEN_FAST int dlpackgen_lies_well(int layout, const DLTensor* tensor, int r
              : layout == DLPACKGEN_LAYOUT_INNER_CONTIGUOUS && dlpackgen_is_inner_contiguous(tensor);
 }
 
-/** That elements lie as an enum dlpackgen_layout demands. */
+/** Checks that a tensor has the layout of an enum dlpackgen_layout. */
 DLPACKGEN_FAST int dlpackgen_check_density(const struct dlpackgen_site* at, const DLTensor* tensor, int layout,
                                            struct dlpackgen_message* message) {
   int64_t elements;
@@ -404,7 +406,7 @@ DLPACKGEN_FAST int dlpackgen_check_density(const struct dlpackgen_site* at, cons
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That what is written to has a place for each element. */
+/** Checks that elements of a written argument share no memory. */
 DLPACKGEN_FAST int dlpackgen_check_overlap(const struct dlpackgen_site* at, const DLTensor* tensor,
                                            struct dlpackgen_message* message) {
   int64_t elements;
@@ -413,8 +415,8 @@ DLPACKGEN_FAST int dlpackgen_check_overlap(const struct dlpackgen_site* at, cons
   return DLPACKGEN_STATUS_OK;
 }
 
-/** Tells whether a device type is one of at most so many, which may end with a 0; none at
- * all is the CPU. */
+/** Returns whether a device type is in a list of at most the given length, which may be terminated
+ * by 0; an empty list is the CPU. */
 DLPACKGEN_FAST int dlpackgen_is_served(const int32_t* devices, int most, int32_t device_type) {
   if (devices[0] == device_type) return 1;
   if (devices[0] == 0) return device_type == kDLCPU;
@@ -423,7 +425,7 @@ DLPACKGEN_FAST int dlpackgen_is_served(const int32_t* devices, int most, int32_t
   return 0;
 }
 
-/** That a tensor is on a device of one of at most so many types. */
+/** Checks that the device type of a tensor is in a list of at most the given length. */
 DLPACKGEN_FAST int dlpackgen_check_device(const struct dlpackgen_site* at, DLDevice device, const int32_t* devices,
                                           int most, struct dlpackgen_message* message) {
   if (DLPACKGEN_RARE(!dlpackgen_is_served(devices, most, (int32_t)device.device_type)))
@@ -431,7 +433,7 @@ DLPACKGEN_FAST int dlpackgen_check_device(const struct dlpackgen_site* at, DLDev
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That a tensor is on the device of another argument. */
+/** Checks that a tensor is on the device of another argument. */
 DLPACKGEN_FAST int dlpackgen_check_same_device(const struct dlpackgen_site* at, DLDevice device,
                                                const struct dlpackgen_site* like, DLDevice expected,
                                                struct dlpackgen_message* message) {
@@ -440,14 +442,14 @@ DLPACKGEN_FAST int dlpackgen_check_same_device(const struct dlpackgen_site* at, 
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That elements have memory. */
+/** Checks that a tensor with elements has memory. */
 DLPACKGEN_FAST int dlpackgen_check_memory(const struct dlpackgen_site* at, const DLTensor* tensor,
                                           struct dlpackgen_message* message) {
   if (DLPACKGEN_RARE(!tensor->data) && !dlpackgen_is_empty(tensor)) return dlpackgen_without_memory(at, message);
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That elements are where their type may be. */
+/** Checks that elements are aligned. */
 DLPACKGEN_FAST int dlpackgen_check_alignment(const struct dlpackgen_site* at, const DLTensor* tensor,
                                              struct dlpackgen_message* message) {
   if (dlpackgen_is_misaligned(tensor)) return dlpackgen_misaligned(at, tensor, message);

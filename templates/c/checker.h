@@ -1,9 +1,10 @@
 /**
  * \file checker.h
- * Checks the arguments of a call: DLTensors and a parameter table in, a status and a
- * sentence out. C11 and C++17.
+ * Checks the arguments of a call. The input is DLTensors and a table of parameters, the output a
+ * status and a message. C11 and C++17.
  *
- * Nothing here allocates, keeps state or knows a host; any thread may call it.
+ * The functions allocate no memory, keep no state and are independent of hosts; any thread may call
+ * them.
  */
 #ifndef DLPACKGEN_CHECKER_H_
 #define DLPACKGEN_CHECKER_H_

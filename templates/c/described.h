@@ -1,6 +1,6 @@
 /*
- * Checks the tables that describe functions, whose numbers are used as indices and whose
- * texts are printed. A mistake there is its author's. C11 and C++17.
+ * Checks the tables that describe functions. Their numbers are used as indices, and their texts are
+ * printed. Mistakes are mistakes of the table's author. C11 and C++17.
  */
 #ifndef DLPACKGEN_DESCRIBED_H_
 #define DLPACKGEN_DESCRIBED_H_
@@ -16,7 +16,7 @@ static inline void dlpackgen_put_field(struct dlpackgen_message* message, const 
   dlpackgen_put_integer(message, value);
 }
 
-/* Says what is wrong with a field of a parameter. */
+/* Reports a wrong field of a parameter. */
 DLPACKGEN_SLOW static int dlpackgen_bad_field(const struct dlpackgen_function* function, int i, const char* field,
                                               int64_t value, const char* why, struct dlpackgen_message* message) {
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
@@ -26,7 +26,7 @@ DLPACKGEN_SLOW static int dlpackgen_bad_field(const struct dlpackgen_function* f
   return status;
 }
 
-/* Says the same of an element of a field. */
+/* Reports a wrong element of a field. */
 DLPACKGEN_SLOW static int dlpackgen_bad_element(const struct dlpackgen_function* function, int i, const char* field,
                                                 int n, int64_t value, const char* why,
                                                 struct dlpackgen_message* message) {
@@ -39,8 +39,8 @@ DLPACKGEN_SLOW static int dlpackgen_bad_element(const struct dlpackgen_function*
   return dlpackgen_bad_field(function, i, room, value, why, message);
 }
 
-/* Says that a name was used before, or is not to be used; number is that of the parameter which
- * has it, counted from 1, or 0. */
+/* Reports a name that is used twice or not allowed; number is the other parameter with that name,
+ * counted from 1, or 0. */
 DLPACKGEN_SLOW static int dlpackgen_bad_name(const struct dlpackgen_function* function, int i, int number,
                                              struct dlpackgen_message* message) {
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
@@ -50,7 +50,7 @@ DLPACKGEN_SLOW static int dlpackgen_bad_name(const struct dlpackgen_function* fu
   return status;
 }
 
-/* Checks the number of another parameter, counted from 1, where there is one. */
+/* Checks the number of another parameter, counted from 1, if set. */
 static inline int dlpackgen_check_number(const struct dlpackgen_function* function, int i, const char* field,
                                          int number, struct dlpackgen_message* message) {
   if (number == 0) return DLPACKGEN_STATUS_OK;
@@ -61,7 +61,7 @@ static inline int dlpackgen_check_number(const struct dlpackgen_function* functi
   return dlpackgen_bad_field(function, i, field, number, ", and that parameter is not a tensor", message);
 }
 
-/* Checks the extents that are looked at. */
+/* Checks the extents that are used. */
 static inline int dlpackgen_check_shape(const struct dlpackgen_function* function, int i,
                                         struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
@@ -75,7 +75,7 @@ static inline int dlpackgen_check_shape(const struct dlpackgen_function* functio
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Checks the types of elements and of devices. */
+/* Checks the dtypes and the device types. */
 static inline int dlpackgen_check_types(const struct dlpackgen_function* function, int i,
                                         struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
@@ -89,7 +89,7 @@ static inline int dlpackgen_check_types(const struct dlpackgen_function* functio
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Checks what a parameter is called. */
+/* Checks the name of a parameter. */
 static inline int dlpackgen_check_name(const struct dlpackgen_function* function, int i,
                                        struct dlpackgen_message* message) {
   const char* const name = function->parameters[i].name;
@@ -106,7 +106,7 @@ static inline int dlpackgen_check_name(const struct dlpackgen_function* function
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Checks the numbers of a parameter that have an end. */
+/* Checks the numbers of a parameter that have limits. */
 static inline int dlpackgen_check_fields(const struct dlpackgen_function* function, int i,
                                          struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
@@ -133,7 +133,7 @@ static inline int dlpackgen_check_described(const struct dlpackgen_function* fun
   return status;
 }
 
-/* Says what is wrong with the parameters of a function as a whole. */
+/* Reports a mistake in the parameters of a function as a whole. */
 DLPACKGEN_SLOW static int dlpackgen_bad_count(const struct dlpackgen_function* function, const char* why,
                                               struct dlpackgen_message* message) {
   dlpackgen_put(message, function->name);
@@ -143,7 +143,7 @@ DLPACKGEN_SLOW static int dlpackgen_bad_count(const struct dlpackgen_function* f
   return DLPACKGEN_STATUS_SYSTEM_ERROR;
 }
 
-/** Checks what a function says of itself, without a look at its parameters. */
+/** Checks the description of a function, except its parameters. */
 static inline int dlpackgen_check_function(const struct dlpackgen_function* function,
                                            struct dlpackgen_message* message) {
   if (!function->name) {
@@ -158,7 +158,7 @@ static inline int dlpackgen_check_function(const struct dlpackgen_function* func
   return DLPACKGEN_STATUS_OK;
 }
 
-/** Checks the parameters of a function that says of itself what it should. */
+/** Checks the parameters of a function whose other fields are valid. */
 static inline int dlpackgen_check_parameters(const struct dlpackgen_function* function,
                                              struct dlpackgen_message* message) {
   int status = DLPACKGEN_STATUS_OK;
@@ -166,8 +166,8 @@ static inline int dlpackgen_check_parameters(const struct dlpackgen_function* fu
   return status;
 }
 
-/** Checks the description of a function, once, before an argument is looked at: a status, and a
- * message about the first mistake, which names parameter and field. */
+/** Checks the description of a function once, before its arguments are checked. Returns a status,
+ * and a message about the first mistake, which names the parameter and the field. */
 DLPACKGEN_SLOW static int dlpackgen_check_description(const struct dlpackgen_function* function,
                                                       struct dlpackgen_message* message) {
   const int status = dlpackgen_check_function(function, message);

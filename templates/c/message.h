@@ -1,8 +1,8 @@
 /**
  * \file message.h
- * What is said of an argument that is wrong: a status, which tells a host what to
- * raise, and a sentence in a buffer of the caller's. Nothing is allocated, no state
- * is kept, and nothing here is faster than it must be. C11 and C++17.
+ * Reports wrong arguments: a status, which determines the exception of a host, and a message in a
+ * buffer of the caller. The functions allocate no memory and keep no state. They are not optimized
+ * for speed. C11 and C++17.
  */
 #ifndef DLPACKGEN_MESSAGE_H_
 #define DLPACKGEN_MESSAGE_H_
@@ -10,12 +10,12 @@
 #include <dlpackgen/parameter.h>
 #include <dlpackgen/tensor.h>
 
-/* What most calls never come to is set apart from what all of them do. */
+/* Code for errors is kept out of the path that all calls take. */
 #if defined(__GNUC__)
 #define DLPACKGEN_RARE(condition) __builtin_expect(!!(condition), 0)
 #define DLPACKGEN_SLOW __attribute__((noinline, cold, unused))
 #define DLPACKGEN_FAST static inline __attribute__((always_inline))
-/* Not every kernel uses every part. */
+/* Not every kernel uses all functions. */
 #define DLPACKGEN_PART __attribute__((unused)) static
 #else
 #define DLPACKGEN_RARE(condition) (condition)
@@ -24,13 +24,13 @@
 #define DLPACKGEN_PART static
 #endif
 
-/* The text of a macro's value. */
+/* The value of a macro as text. */
 #define DLPACKGEN_QUOTE_(text) #text
 #define DLPACKGEN_QUOTE(macro) DLPACKGEN_QUOTE_(macro)
 
 /**
- * What a host raises, by the name of Python's exception. The only table: a host makes
- * its own classes of it.
+ * The exceptions that a host raises, by their Python names. This is the only list: hosts map it to
+ * their own classes.
  */
 #define DLPACKGEN_STATUSES(STATUS)       \
   STATUS(TYPE_ERROR, TypeError, 1)       \
@@ -42,7 +42,7 @@
   STATUS(MEMORY_ERROR, MemoryError, 7)   \
   STATUS(NOT_IMPLEMENTED_ERROR, NotImplementedError, 8)
 
-/** How a check ended. A number keeps its meaning for ever. */
+/** The result of a check. The numbers never change their meaning. */
 enum dlpackgen_status {
   DLPACKGEN_STATUS_OK = 0,
 #define DLPACKGEN_STATUS(name, exception, number) DLPACKGEN_STATUS_##name = number,
@@ -50,10 +50,10 @@ enum dlpackgen_status {
 #undef DLPACKGEN_STATUS
 };
 
-/** Sentences about an argument that several callers have. */
+/** Messages about an argument that several callers use. */
 #define DLPACKGEN_SAYS_READ_ONLY "it is read-only, and this argument is written to"
 #define DLPACKGEN_SAYS_NUL "expected a text without NUL"
-/** Between a dtype and a number. */
+/** The text between a dtype and a number. */
 #define DLPACKGEN_SAYS_UNHELD " does not hold "
 
 /** An argument, as messages name it. */
@@ -63,19 +63,19 @@ struct dlpackgen_site {
 };
 
 /**
- * A text in a buffer, cut between two characters (UTF-8) where that is full. It ends
- * with NUL unless the buffer has no room for one.
+ * A text in a buffer. If the buffer is full, the text is truncated between two UTF-8 characters. It
+ * is terminated by NUL unless the size is 0.
  */
 struct dlpackgen_message {
   char* text;
   size_t size;   /**< of the buffer; 0: nothing is written, and text may be NULL */
-  size_t length; /**< of the whole text, so that length >= size tells of a cut */
-  /** The argument that the text is about, by its site's name; NULL for none, and for several. */
+  size_t length; /**< of the whole text: if length >= size, it was truncated */
+  /** The name of the argument that the text is about; NULL for no or several arguments. */
   const char* argument;
-  int64_t item; /**< of the list that the next text is about, counted from 1; 0 for none */
+  int64_t item; /**< the item of a list that the next text is about, from 1; 0: none */
 };
 
-/** Makes a message of a buffer, with nothing in it. */
+/** Creates an empty message in a buffer. */
 DLPACKGEN_FAST struct dlpackgen_message dlpackgen_message_in(char* text, size_t size) {
   struct dlpackgen_message made;
   made.text = text;
@@ -87,7 +87,7 @@ DLPACKGEN_FAST struct dlpackgen_message dlpackgen_message_in(char* text, size_t 
   return made;
 }
 
-/* Ends a text that reaches beyond its buffer, at the first byte of a character. */
+/* Truncates a text that exceeds its buffer, at the first byte of a character. */
 static inline void dlpackgen_message_cut(struct dlpackgen_message* message) {
   size_t end = message->size - 1;
   while (end > 0 && ((unsigned char)message->text[end] & 0xc0) == 0x80) end--;
@@ -125,7 +125,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_address(struct dlpackgen_message* messa
   dlpackgen_put_digits(message, address, 16);
 }
 
-/** Adds what stands before the i-th of so many alternatives: "", ", " or " or ". */
+/** Adds the separator before the i-th of several alternatives: "", ", " or " or ". */
 static inline void dlpackgen_put_separator(struct dlpackgen_message* message, int i, int count) {
   dlpackgen_put(message, i == 0 ? "" : i == count - 1 ? " or " : ", ");
 }
@@ -149,8 +149,8 @@ DLPACKGEN_SLOW static void dlpackgen_put_argument(struct dlpackgen_message* mess
 }
 
 /**
- * Adds what every sentence about an argument begins with: "f(): argument 'b' (2nd): ", and
- * "item 0: " behind that for an item of a list.
+ * Adds the beginning of a message about an argument: "f(): argument 'b' (2nd): ", followed by "item
+ * 0: " for an item of a list.
  */
 DLPACKGEN_SLOW static void dlpackgen_put_site(struct dlpackgen_message* message, const struct dlpackgen_site* site) {
   message->argument = site->argument;
@@ -164,7 +164,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_site(struct dlpackgen_message* message,
   dlpackgen_put(message, ": ");
 }
 
-/* Adds the words for a type of elements without a name. */
+/* Adds the description of a dtype without a name. */
 static inline void dlpackgen_put_unnamed(struct dlpackgen_message* message, uint32_t dtype) {
   const char* const code = dlpackgen_type_code_name((uint8_t)(dtype & 0xff));
   dlpackgen_put(message, code ? code : "an unknown code");
@@ -175,7 +175,7 @@ static inline void dlpackgen_put_unnamed(struct dlpackgen_message* message, uint
   dlpackgen_put(message, " lanes");
 }
 
-/** Adds a type of elements, "float32x4". */
+/** Adds a dtype, "float32x4". */
 DLPACKGEN_SLOW static void dlpackgen_put_dtype(struct dlpackgen_message* message, uint32_t dtype) {
   const char* const name = dlpackgen_dtype_name((dtype & 0xffff) | UINT32_C(1) << 16);
   if (!name) {
@@ -197,7 +197,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_device(struct dlpackgen_message* messag
   dlpackgen_put_integer(message, device.device_id);
 }
 
-/** Adds so many numbers as Python writes a tuple: "(2, 3)", "(2,)" or "()". */
+/** Adds numbers in the form of a Python tuple: "(2, 3)", "(2,)" or "()". */
 DLPACKGEN_SLOW static void dlpackgen_put_tuple(struct dlpackgen_message* message, const int64_t* numbers,
                                                int32_t count) {
   for (int32_t i = 0; i < count; i++) {
@@ -207,7 +207,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_tuple(struct dlpackgen_message* message
   dlpackgen_put(message, count == 0 ? "()" : count == 1 ? ",)" : ")");
 }
 
-/** Adds how a tensor lies: "strides (1, 2) for shape (2, 3)". */
+/** Adds the strides and the shape of a tensor: "strides (1, 2) for shape (2, 3)". */
 DLPACKGEN_SLOW static void dlpackgen_put_layout(struct dlpackgen_message* message, const DLTensor* tensor) {
   dlpackgen_put(message, "strides ");
   if (tensor->strides) dlpackgen_put_tuple(message, tensor->strides, tensor->ndim);

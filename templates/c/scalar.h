@@ -1,6 +1,6 @@
 /**
  * \file scalar.h
- * Whether a dtype holds a number, and how a sentence has that number. C11 and C++17.
+ * Checks whether a dtype can represent a number, and formats numbers for messages. C11 and C++17.
  */
 #ifndef DLPACKGEN_SCALAR_H_
 #define DLPACKGEN_SCALAR_H_
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A scalar whose dtype the call decides, in the type that C has for it. */
+/** A scalar whose dtype depends on the call, as the corresponding C type. */
 union dlpackgen_scalar {
   int64_t as_int64_t;
   int32_t as_int32_t;
@@ -26,20 +26,20 @@ union dlpackgen_scalar {
   bool as_bool;
 };
 
-/** The largest number of a float of 16, 32 or 64 bits. */
+/** The largest finite value of a float of 16, 32 or 64 bits. */
 static inline double dlpackgen_largest(DLDataType dtype) {
   if (dtype.bits == 64) return 1.7976931348623157e308;
   if (dtype.code == kDLBfloat) return 3.3895313892515355e38;
   return dtype.bits == 16 ? 65504 : 3.4028234663852886e38;
 }
 
-/** Whether such a float holds a number, as it does each that is not finite. */
+/** Returns whether such a float can represent a number, which is true for infinities and NaN. */
 static inline bool dlpackgen_holds_real(DLDataType dtype, double number) {
   const double most = dlpackgen_largest(dtype);
   return (number >= -most && number <= most) || !(number - number == 0);
 }
 
-/** Whether an integer dtype, or bool, holds a number. */
+/** Returns whether an integer dtype, or bool, can represent a number. */
 static inline bool dlpackgen_holds_integer(DLDataType dtype, int64_t number) {
   const bool is_signed = dtype.code == kDLInt;
   const int bits = dtype.code == kDLBool ? 1 : dtype.bits - (is_signed ? 1 : 0);
@@ -48,7 +48,7 @@ static inline bool dlpackgen_holds_integer(DLDataType dtype, int64_t number) {
   return bits == 64 || digits >> bits == 0;
 }
 
-/** Adds a float with as few digits as tell it from others, as Python prints it. */
+/** Adds a float with the fewest digits that identify it, like Python's repr(). */
 DLPACKGEN_SLOW static void dlpackgen_put_real(struct dlpackgen_message* message, double number) {
   char text[64];
   int digits = 1;
@@ -60,7 +60,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_real(struct dlpackgen_message* message,
   dlpackgen_put(message, text);
 }
 
-/** Adds that a dtype does not hold a number; the number follows. */
+/** Adds that a dtype cannot represent a number; the caller adds the number. */
 DLPACKGEN_SLOW static void dlpackgen_put_unheld(struct dlpackgen_message* message, DLDataType dtype) {
   dlpackgen_put_dtype(message, DLPACKGEN_DTYPE(dtype.code, dtype.bits, dtype.lanes));
   dlpackgen_put(message, DLPACKGEN_SAYS_UNHELD);

@@ -1,20 +1,19 @@
 /**
  * \file tensor.h
- * What every producer and consumer needs: the size of a tensor, its strides and the
- * memory that it touches, by rules.h; whether it may be trusted, and the search
- * for an exchange table.
+ * Functions for producers and consumers: size, strides and byte range of a tensor (through
+ * rules.h), validation of tensors from untrusted producers, and the search for an exchange table.
  *
- * C99 and C++11. Nothing here allocates, calls a library, keeps state or writes
- * to a tensor, so any thread may call it at any time. Sizes are in bytes unless
- * they are said to be in elements, and none is over 63 bits: each function
- * reports DLPACKGEN_ERROR_TOO_LARGE instead of wrapping around.
+ * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
+ * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
+ * numbers of elements. Sizes above 63 bits are reported as DLPACKGEN_ERROR_TOO_LARGE instead of
+ * wrapping around.
  */
 #ifndef DLPACKGEN_TENSOR_H_
 #define DLPACKGEN_TENSOR_H_
 
 #include <dlpack/dlpack.h>
 
-/* Every dlpack.h has the same guard, so another copy may have come first. */
+/* Every dlpack.h has the same guard, so another copy may have been included first. */
 #ifndef DLPACK_MAJOR_VERSION
 #if DLPACK_VERSION == 80
 #error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
@@ -39,26 +38,27 @@
 #include <stdint.h>
 
 /**
- * The most dimensions that dlpackgen_validate() accepts; NumPy's limit. It bounds
- * what is read through shape and strides when ndim is garbage.
+ * The maximum number of dimensions that dlpackgen_validate() accepts, which is NumPy's limit. It
+ * bounds the reads through shape and strides if ndim is invalid.
  */
 #define DLPACKGEN_MAX_NDIM 64
 
-/** The most tables that dlpackgen_find_exchange_api() visits: a chain may be a ring. */
+/** The maximum number of tables that dlpackgen_find_exchange_api() visits, because a chain may be
+ * circular. */
 #ifndef DLPACKGEN_MAX_EXCHANGE_APIS
 #define DLPACKGEN_MAX_EXCHANGE_APIS 64
 #endif
 
-/* Options of dlpackgen_validate(): what a consumer accepts beyond the rules. */
+/* Options of dlpackgen_validate(): exceptions from the rules that a consumer accepts. */
 
-/** NULL strides, which mean compact and row-major and were legal before 1.2. */
+/** Accept NULL strides, which mean compact and row-major, and were legal before 1.2. */
 #define DLPACKGEN_ACCEPT_NULL_STRIDES 1U
-/** A device type that this release does not name. Its data counts as a handle. */
+/** Accept device types that this release does not define. Their data counts as a handle. */
 #define DLPACKGEN_ACCEPT_UNKNOWN_DEVICE 2U
-/** A type code that this release does not name. Its size follows from bits and lanes. */
+/** Accept type codes that this release does not define. Their size follows from bits and lanes. */
 #define DLPACKGEN_ACCEPT_UNKNOWN_CODE 4U
 
-/* Casts that neither C nor C++ compilers complain about. */
+/* Casts without warnings in C and C++. */
 #ifdef __cplusplus
 #define DLPACKGEN_UTIL_CAST(type, value) static_cast<type>(value)
 #define DLPACKGEN_UTIL_TABLE(header) reinterpret_cast<const DLPackExchangeAPI*>(header)
@@ -67,7 +67,7 @@
 #define DLPACKGEN_UTIL_TABLE(header) ((const DLPackExchangeAPI*)(const void*)(header))
 #endif
 
-/* dlpackgen_validate(), and what it fails for. */
+/* dlpackgen_validate(), with the details of an error. */
 static inline dlpackgen_error_code dlpackgen_validate_(const DLTensor* tensor, uint64_t flags, unsigned int options,
                                                        dlpackgen_mismatch_* mismatch) {
   dlpackgen_limits_ limits = {DLPACKGEN_MAX_NDIM, 0, 0, 0, 0};
@@ -82,15 +82,14 @@ static inline dlpackgen_error_code dlpackgen_validate_(const DLTensor* tensor, u
 }
 
 /**
- * Tells whether a tensor from an untrusted producer obeys the rules of DLPack,
- * so that loops over its shape and strides neither overflow nor leave the
- * address space. It reads the struct, shape and strides, never the data. What
- * it cannot know: whether these pointers are valid, and how large the buffer is.
+ * Validates a tensor from an untrusted producer against the rules of DLPack. Loops over the shape
+ * and strides of a valid tensor neither overflow nor leave the address space. The function reads
+ * the struct, shape and strides, but not the data. It cannot determine whether pointers are valid
+ * or how large the buffer is.
  *
  * \param flags    DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
- * \param options  0, or a sum of the DLPACKGEN_ACCEPT_ bits. The tensor of a
- *                 DLManagedTensor carries no version, so its consumers should
- *                 pass DLPACKGEN_ACCEPT_NULL_STRIDES.
+ * \param options  0, or a sum of the DLPACKGEN_ACCEPT_ bits. A DLManagedTensor has no version, so
+ *                 its consumers should pass DLPACKGEN_ACCEPT_NULL_STRIDES.
  * \return the first mismatch found.
  */
 static inline dlpackgen_error_code dlpackgen_validate(const DLTensor* tensor, uint64_t flags, unsigned int options) {
@@ -99,8 +98,8 @@ static inline dlpackgen_error_code dlpackgen_validate(const DLTensor* tensor, ui
 }
 
 /**
- * Does the same for a versioned tensor: its version and flags are taken into
- * account, and NULL strides are accepted from a producer older than 1.2.
+ * Validates a versioned tensor. Its version and flags are taken into account, and NULL strides are
+ * accepted from producers older than 1.2.
  */
 static inline dlpackgen_error_code dlpackgen_validate_versioned(const DLManagedTensorVersioned* managed,
                                                                 unsigned int options) {
@@ -111,14 +110,14 @@ static inline dlpackgen_error_code dlpackgen_validate_versioned(const DLManagedT
 }
 
 /**
- * Finds the exchange table of this header's major version, starting from the
- * newest one, which is what a Python type offers, and walking prev_api over at
- * most DLPACKGEN_MAX_EXCHANGE_APIS tables.
+ * Finds the exchange table of this header's major version. The search starts at the newest table,
+ * which a Python type provides, and follows prev_api over at most DLPACKGEN_MAX_EXCHANGE_APIS
+ * tables.
  *
- * \param api  receives the table, which lives as long as the process; NULL
- *             when the result is not DLPACKGEN_OK.
+ * \param api  receives the table, which is valid until the process ends; NULL if the result is not
+ *             DLPACKGEN_OK.
  *
- * All functions of the table are there but perhaps dltensor_from_py_object_no_sync.
+ * All functions of the table are set, except possibly dltensor_from_py_object_no_sync.
  */
 static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExchangeAPIHeader* newest,
                                                                const DLPackExchangeAPI** api) {

@@ -2,54 +2,55 @@
 /* DLPack 1.3; SPDX-License-Identifier: 0BSD */
 /**
  * \file checker.h
- * Checks the arguments of a call: DLTensors and a parameter table in, a status and a
- * sentence out. C11 and C++17.
+ * Checks the arguments of a call. The input is DLTensors and a table of parameters, the output a
+ * status and a message. C11 and C++17.
  *
- * Nothing here allocates, keeps state or knows a host; any thread may call it.
+ * The functions allocate no memory, keep no state and are independent of hosts; any thread may call
+ * them.
  */
 #ifndef DLPACKGEN_CHECKER_H_
 #define DLPACKGEN_CHECKER_H_
 
 /*
- * The arguments of a call against the table of its function: one of them, in one pass
- * that most take and in full, and all of them. C11 and C++17.
+ * Checks the arguments of a call by the table of its function: a fast check of one tensor, a full
+ * check of one tensor, and a check of all arguments. C11 and C++17.
  */
 
 /*
- * Whether an argument is what a parameter demands: a DLTensor in, a status and a
- * sentence out. In parts, which code without a table calls one by one, and as a whole
- * by the table of a function. The same mistake gets the same sentence in every host.
+ * Checks whether an argument meets the requirements of a parameter. The input is a DLTensor, the
+ * output a status and a message. Code without a table calls the individual checks; for a table,
+ * they are combined. Every host reports the same mistake with the same message.
  *
- * Nothing here allocates, keeps state or knows a host; any thread may call it. The
- * tests are short and their failures stand apart, since the tests run in every call.
- * C11 and C++17.
+ * The functions allocate no memory, keep no state and are independent of hosts; any thread may call
+ * them. Conditions are evaluated in every call, so they are short and separate from the code for
+ * errors. C11 and C++17.
  *
- * A part that is named dlpackgen_check_... gives DLPACKGEN_STATUS_OK, or another
- * status and a message. The tensors are valid (dlpackgen_check_valid), with strides.
+ * The functions dlpackgen_check_... return DLPACKGEN_STATUS_OK, or another status and a message.
+ * The tensors must be valid (dlpackgen_check_valid) and have strides.
  */
 
 #include <dlpackgen/message.h>
 #include <dlpackgen/parameter.h>
 #include <dlpackgen/tensor.h>
 
-/* Facts of a tensor */
+/* Properties of a tensor */
 
-/** By its parts: libraries write them one by one, and to read them as one number then
- * waits until all are in the cache. */
+/** Compares the members one by one. Libraries write them separately, so reading them as one number
+ * would stall until all writes are complete. */
 DLPACKGEN_FAST uint32_t dlpackgen_dtype_of(const DLTensor* tensor) {
   return DLPACKGEN_DTYPE(tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes);
 }
 
-/** Producers disagree on the id of managed memory, which every device reaches: DLPack has
- * 0 for it, CuPy the device that it was allocated on. */
+/** Ignores the id of managed memory, which every device can access. Producers disagree on it:
+ * DLPack specifies 0, CuPy exports the device of the allocation. */
 static inline int dlpackgen_same_device(DLDevice a, DLDevice b) {
   const int numbered = !dlpackgen_device_is_managed((int32_t)a.device_type);
   return a.device_type == b.device_type && (!numbered || a.device_id == b.device_id);
 }
 
-/** Tells whether memory is the host's, pinned or not: nothing is ordered by a stream
- * there, and producers reject one (array API, `__dlpack__`, "stream"). Managed memory is
- * none of these, since its device may be at work on it. */
+/** Returns whether memory is host memory, pinned or not. Such memory has no streams, and producers
+ * reject a stream for it (array API, `__dlpack__`, "stream"). Managed memory is not host memory,
+ * because its device may be working on it. */
 DLPACKGEN_FAST int dlpackgen_is_on_host(DLDevice device) {
   return dlpackgen_device_is_host((int32_t)device.device_type);
 }
@@ -67,7 +68,7 @@ static inline int dlpackgen_has_shape(const DLTensor* tensor, const DLTensor* li
   return 1;
 }
 
-/** The address of the first element; of what is behind a handle, its offset alone. */
+/** Returns the address of the first element; for a handle, only the byte offset. */
 static inline uintptr_t dlpackgen_address(const DLTensor* tensor) {
   const int has_address = !dlpackgen_device_is_opaque((int32_t)tensor->device.device_type);
   return (has_address ? (uintptr_t)tensor->data : 0) + (uintptr_t)tensor->byte_offset;
@@ -77,25 +78,25 @@ DLPACKGEN_SLOW static int dlpackgen_lies_between(const DLTensor* tensor) {
   return dlpackgen_address(tensor) % (uintptr_t)dlpackgen_alignment(tensor->dtype) != 0 && !dlpackgen_is_empty(tensor);
 }
 
-/** Tells whether elements are not where their type may be. No type needs more than 16
- * bytes, which most allocations are aligned to. */
+/** Returns whether elements are misaligned. No type needs an alignment above 16 bytes, which most
+ * allocations have. */
 DLPACKGEN_FAST int dlpackgen_is_misaligned(const DLTensor* tensor) {
   return DLPACKGEN_RARE(((uintptr_t)tensor->data | (uintptr_t)tensor->byte_offset) % 16 != 0) &&
          dlpackgen_lies_between(tensor);
 }
 
-/* Out of line: most tensors are contiguous, and need no search. */
+/* Not inlined, because most tensors are contiguous and need no search. */
 DLPACKGEN_SLOW static int dlpackgen_has_overlap(const DLTensor* tensor) { return dlpackgen_may_overlap(tensor); }
 
-/** Counts the elements and tells whether they lie row-major. Strides of extents
- * below 2, and all of an empty tensor, mean nothing. */
+/** Counts the elements and returns whether they are C-contiguous. Strides of extents below 2, and
+ * all strides of an empty tensor, have no meaning. */
 DLPACKGEN_FAST int dlpackgen_is_plainly_contiguous(const DLTensor* tensor, int64_t* elements) {
   return dlpackgen_contiguous_suffix_(tensor, elements);
 }
 
-/* The failures: each writes the sentence and gives the status */
+/* Errors: each function writes the message and returns the status */
 
-/* Begins a sentence of a kind, and gives its status. */
+/* Begins a message for a status, and returns the status. */
 static inline int dlpackgen_fail(struct dlpackgen_message* message, const struct dlpackgen_site* at,
                                  enum dlpackgen_status status, const char* text) {
   dlpackgen_put_site(message, at);
@@ -103,7 +104,7 @@ static inline int dlpackgen_fail(struct dlpackgen_message* message, const struct
   return status;
 }
 
-/* Adds types of elements, up to a 0 or to so many: "float32, float64 or int32". */
+/* Adds up to the given number of dtypes, terminated by 0: "float32, float64 or int32". */
 static inline void dlpackgen_put_dtypes(struct dlpackgen_message* message, const uint32_t* dtypes, int most) {
   int count = 0;
   while (count < most && dtypes[count]) count++;
@@ -113,7 +114,7 @@ static inline void dlpackgen_put_dtypes(struct dlpackgen_message* message, const
   }
 }
 
-/* Adds types of devices, up to a 0 or to so many; the CPU, where the list is empty. */
+/* Adds up to the given number of device types, terminated by 0; the CPU if the list is empty. */
 static inline void dlpackgen_put_devices(struct dlpackgen_message* message, const int32_t* devices, int most) {
   int count = 1;
   while (count < most && devices[count]) count++;
@@ -207,7 +208,7 @@ DLPACKGEN_SLOW static int dlpackgen_bad_layout(const struct dlpackgen_site* at, 
   return status;
 }
 
-/** The message about elements that share memory, after the argument. */
+/** Adds the message about elements that share memory, after the argument. */
 #define DLPACKGEN_OVERLAPPING "its elements may overlap, but the parameter is writable"
 
 DLPACKGEN_SLOW static int dlpackgen_overlapping(const struct dlpackgen_site* at, const DLTensor* tensor,
@@ -218,7 +219,7 @@ DLPACKGEN_SLOW static int dlpackgen_overlapping(const struct dlpackgen_site* at,
   return status;
 }
 
-/** Says that elements are where their type may not be, after the argument. */
+/** Adds the message about misaligned elements, after the argument. */
 static inline void dlpackgen_put_misaligned(struct dlpackgen_message* message, const DLTensor* tensor) {
   dlpackgen_put(message, "its data at ");
   dlpackgen_put_address(message, dlpackgen_address(tensor));
@@ -243,8 +244,8 @@ DLPACKGEN_SLOW static int dlpackgen_bad_device(const struct dlpackgen_site* at, 
   return status;
 }
 
-/** Rejects a tensor on another device than an argument before it, by names of the host's
- * own where DLPack has none. */
+/** Rejects a tensor on a different device than an earlier argument. Names of the host are used for
+ * devices without a DLPack name. */
 DLPACKGEN_SLOW static int dlpackgen_other_place(const struct dlpackgen_site* at, const char* device,
                                                 const struct dlpackgen_site* like, const char* expected,
                                                 struct dlpackgen_message* message) {
@@ -267,10 +268,10 @@ DLPACKGEN_SLOW static int dlpackgen_other_device(const struct dlpackgen_site* at
   return dlpackgen_other_place(at, got.text, like, wanted.text, message);
 }
 
-/** The message about a tensor without memory, after the argument. */
+/** Adds the message about a tensor without memory, after the argument. */
 #define DLPACKGEN_WITHOUT_MEMORY "it has elements but no memory: its data is NULL"
 
-/** Says that a tensor has more dimensions than there is room for, after the argument. */
+/** Adds the message about a tensor with too many dimensions, after the argument. */
 DLPACKGEN_SLOW static void dlpackgen_put_dimensions(struct dlpackgen_message* message, int64_t ndim) {
   dlpackgen_put(message, "its ");
   dlpackgen_put_integer(message, ndim);
@@ -279,7 +280,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_dimensions(struct dlpackgen_message* me
   dlpackgen_put(message, " that are served");
 }
 
-/** Says what the validator found, after the argument. */
+/** Adds the result of the validator, after the argument. */
 DLPACKGEN_SLOW static void dlpackgen_put_invalid(struct dlpackgen_message* message, const DLTensor* tensor,
                                                  dlpackgen_error_code error) {
   if (error == DLPACKGEN_ERROR_NDIM && tensor->ndim > DLPACKGEN_MAX_NDIM) {
@@ -307,7 +308,7 @@ DLPACKGEN_SLOW static int dlpackgen_without_memory(const struct dlpackgen_site* 
   return dlpackgen_fail(message, at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_WITHOUT_MEMORY);
 }
 
-/** Rejects what is of another type than expected. Only the host can name the type that it got. */
+/** Rejects an argument of an unexpected type. Only the host can name the actual type. */
 DLPACKGEN_SLOW static int dlpackgen_bad_type(const struct dlpackgen_site* at, const char* expected, const char* got,
                                              struct dlpackgen_message* message) {
   const int status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "expected ");
@@ -317,16 +318,16 @@ DLPACKGEN_SLOW static int dlpackgen_bad_type(const struct dlpackgen_site* at, co
   return status;
 }
 
-/** The same for a kind of a table, an enum dlpackgen_kind. */
+/** The same for an enum dlpackgen_kind of a table. */
 DLPACKGEN_SLOW static int dlpackgen_bad_kind(const struct dlpackgen_site* at, int kind, const char* got,
                                              struct dlpackgen_message* message) {
   static const char* const kinds[] = {"a tensor", "int", "float", "bool"};
   return dlpackgen_bad_type(at, kinds[kind], got, message);
 }
 
-/* The parts, which code without a table calls in this order */
+/* The checks, which code without a table calls in this order */
 
-/** That a tensor obeys the rules of DLPack, so that all others may look at it. */
+/** Checks that a tensor obeys the rules of DLPack, which all other checks require. */
 static inline int dlpackgen_check_valid(const struct dlpackgen_site* at, const DLTensor* tensor, uint64_t flags,
                                         struct dlpackgen_message* message) {
   const dlpackgen_error_code error = dlpackgen_validate(tensor, flags, 0);
@@ -334,14 +335,15 @@ static inline int dlpackgen_check_valid(const struct dlpackgen_site* at, const D
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That what is written to may be. */
+/** Checks that a written argument is writable. */
 static inline int dlpackgen_check_writable(const struct dlpackgen_site* at, uint64_t flags,
                                            struct dlpackgen_message* message) {
   if (DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)) return dlpackgen_read_only(at, message);
   return DLPACKGEN_STATUS_OK;
 }
 
-/** Tells whether a type of elements is one of at most so many, which may end with a 0. */
+/** Returns whether a dtype is in a list of at most the given length, which may be terminated by
+ * 0. */
 DLPACKGEN_FAST int dlpackgen_is_among(const uint32_t* dtypes, int most, uint32_t dtype) {
   if (dtypes[0] == dtype || dtypes[0] == 0) return 1;
   for (int i = 1; i < most && dtypes[i]; i++)
@@ -349,7 +351,8 @@ DLPACKGEN_FAST int dlpackgen_is_among(const uint32_t* dtypes, int most, uint32_t
   return 0;
 }
 
-/** That a tensor has one of at most so many types of elements; none at all is any. */
+/** Checks that the dtype of a tensor is in a list of at most the given length; an empty list
+ * accepts all. */
 DLPACKGEN_FAST int dlpackgen_check_dtype(const struct dlpackgen_site* at, const DLTensor* tensor,
                                          const uint32_t* dtypes, int most, struct dlpackgen_message* message) {
   if (DLPACKGEN_RARE(!dlpackgen_is_among(dtypes, most, dlpackgen_dtype_of(tensor))))
@@ -357,7 +360,7 @@ DLPACKGEN_FAST int dlpackgen_check_dtype(const struct dlpackgen_site* at, const 
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That a tensor has the type of elements of another argument. */
+/** Checks that a tensor has the dtype of another argument. */
 DLPACKGEN_FAST int dlpackgen_check_same_dtype(const struct dlpackgen_site* at, const DLTensor* tensor,
                                               const struct dlpackgen_site* like, const DLTensor* other,
                                               struct dlpackgen_message* message) {
@@ -367,7 +370,7 @@ DLPACKGEN_FAST int dlpackgen_check_same_dtype(const struct dlpackgen_site* at, c
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That a tensor has so many dimensions; with more, as many at least. */
+/** Checks the rank of a tensor; with more, the rank is a minimum. */
 DLPACKGEN_FAST int dlpackgen_check_rank(const struct dlpackgen_site* at, const DLTensor* tensor, int rank, int more,
                                         struct dlpackgen_message* message) {
   if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank))
@@ -375,7 +378,7 @@ DLPACKGEN_FAST int dlpackgen_check_rank(const struct dlpackgen_site* at, const D
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That a dimension has an extent. */
+/** Checks that a dimension has the given extent. */
 DLPACKGEN_FAST int dlpackgen_check_extent(const struct dlpackgen_site* at, const DLTensor* tensor, int dimension,
                                           int64_t expected, struct dlpackgen_message* message) {
   if (DLPACKGEN_RARE(tensor->shape[dimension] != expected))
@@ -383,8 +386,8 @@ DLPACKGEN_FAST int dlpackgen_check_extent(const struct dlpackgen_site* at, const
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That a dimension has the extent that a symbol was bound to by another argument, or by the
- * same one. */
+/** Checks that a dimension has the extent of a symbol, which another argument or the same one
+ * determined. */
 DLPACKGEN_FAST int dlpackgen_check_symbol(const struct dlpackgen_site* at, const DLTensor* tensor, int dimension,
                                           const char* symbol, int64_t expected, const struct dlpackgen_site* like,
                                           struct dlpackgen_message* message) {
@@ -393,7 +396,7 @@ DLPACKGEN_FAST int dlpackgen_check_symbol(const struct dlpackgen_site* at, const
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That a tensor has the shape of another argument. */
+/** Checks that a tensor has the shape of another argument. */
 static inline int dlpackgen_check_same_shape(const struct dlpackgen_site* at, const DLTensor* tensor,
                                              const struct dlpackgen_site* like, const DLTensor* other,
                                              struct dlpackgen_message* message) {
@@ -402,7 +405,7 @@ static inline int dlpackgen_check_same_shape(const struct dlpackgen_site* at, co
   return DLPACKGEN_STATUS_OK;
 }
 
-/** Tells whether elements lie as an enum dlpackgen_layout demands. */
+/** Returns whether a tensor has the layout of an enum dlpackgen_layout. */
 DLPACKGEN_FAST int dlpackgen_lies_well(int layout, const DLTensor* tensor, int row_major) {
   if (layout == DLPACKGEN_LAYOUT_ANY || row_major) return 1;
   return layout == DLPACKGEN_LAYOUT_CONTIGUOUS_ANY_ORDER
@@ -410,7 +413,7 @@ DLPACKGEN_FAST int dlpackgen_lies_well(int layout, const DLTensor* tensor, int r
              : layout == DLPACKGEN_LAYOUT_INNER_CONTIGUOUS && dlpackgen_is_inner_contiguous(tensor);
 }
 
-/** That elements lie as an enum dlpackgen_layout demands. */
+/** Checks that a tensor has the layout of an enum dlpackgen_layout. */
 DLPACKGEN_FAST int dlpackgen_check_density(const struct dlpackgen_site* at, const DLTensor* tensor, int layout,
                                            struct dlpackgen_message* message) {
   int64_t elements;
@@ -419,7 +422,7 @@ DLPACKGEN_FAST int dlpackgen_check_density(const struct dlpackgen_site* at, cons
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That what is written to has a place for each element. */
+/** Checks that elements of a written argument share no memory. */
 DLPACKGEN_FAST int dlpackgen_check_overlap(const struct dlpackgen_site* at, const DLTensor* tensor,
                                            struct dlpackgen_message* message) {
   int64_t elements;
@@ -428,8 +431,8 @@ DLPACKGEN_FAST int dlpackgen_check_overlap(const struct dlpackgen_site* at, cons
   return DLPACKGEN_STATUS_OK;
 }
 
-/** Tells whether a device type is one of at most so many, which may end with a 0; none at
- * all is the CPU. */
+/** Returns whether a device type is in a list of at most the given length, which may be terminated
+ * by 0; an empty list is the CPU. */
 DLPACKGEN_FAST int dlpackgen_is_served(const int32_t* devices, int most, int32_t device_type) {
   if (devices[0] == device_type) return 1;
   if (devices[0] == 0) return device_type == kDLCPU;
@@ -438,7 +441,7 @@ DLPACKGEN_FAST int dlpackgen_is_served(const int32_t* devices, int most, int32_t
   return 0;
 }
 
-/** That a tensor is on a device of one of at most so many types. */
+/** Checks that the device type of a tensor is in a list of at most the given length. */
 DLPACKGEN_FAST int dlpackgen_check_device(const struct dlpackgen_site* at, DLDevice device, const int32_t* devices,
                                           int most, struct dlpackgen_message* message) {
   if (DLPACKGEN_RARE(!dlpackgen_is_served(devices, most, (int32_t)device.device_type)))
@@ -446,7 +449,7 @@ DLPACKGEN_FAST int dlpackgen_check_device(const struct dlpackgen_site* at, DLDev
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That a tensor is on the device of another argument. */
+/** Checks that a tensor is on the device of another argument. */
 DLPACKGEN_FAST int dlpackgen_check_same_device(const struct dlpackgen_site* at, DLDevice device,
                                                const struct dlpackgen_site* like, DLDevice expected,
                                                struct dlpackgen_message* message) {
@@ -455,14 +458,14 @@ DLPACKGEN_FAST int dlpackgen_check_same_device(const struct dlpackgen_site* at, 
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That elements have memory. */
+/** Checks that a tensor with elements has memory. */
 DLPACKGEN_FAST int dlpackgen_check_memory(const struct dlpackgen_site* at, const DLTensor* tensor,
                                           struct dlpackgen_message* message) {
   if (DLPACKGEN_RARE(!tensor->data) && !dlpackgen_is_empty(tensor)) return dlpackgen_without_memory(at, message);
   return DLPACKGEN_STATUS_OK;
 }
 
-/** That elements are where their type may be. */
+/** Checks that elements are aligned. */
 DLPACKGEN_FAST int dlpackgen_check_alignment(const struct dlpackgen_site* at, const DLTensor* tensor,
                                              struct dlpackgen_message* message) {
   if (dlpackgen_is_misaligned(tensor)) return dlpackgen_misaligned(at, tensor, message);
@@ -471,21 +474,20 @@ DLPACKGEN_FAST int dlpackgen_check_alignment(const struct dlpackgen_site* at, co
 
 #include <string.h>
 
-/** The extents that symbols stand for, while the arguments of a call are checked one after
- * the other. */
+/** The values of symbols, while the arguments of a call are checked one after the other. */
 struct dlpackgen_bindings {
   int64_t* extents; /**< DLPACKGEN_MAX_DIMS of them */
-  uint8_t* bound;   /**< by which argument each is, counted from 1; 0: by none yet */
+  uint8_t* bound;   /**< the argument that determined each, from 1; 0: none yet */
 };
 
-/** An argument, and those before it that it must be like; NULL where there is none. */
+/** An argument, and the earlier arguments that it must match; NULL if none. */
 struct dlpackgen_subject {
   const DLTensor* tensor;
   uint64_t flags; /**< DLPack's */
   const DLTensor *typed, *shaped;
 };
 
-/** The place of an argument in messages. */
+/** Returns the name and position of an argument, for messages. */
 static inline struct dlpackgen_site dlpackgen_site_of(const struct dlpackgen_function* function, int i) {
   struct dlpackgen_site site;
   site.function = function->name;
@@ -494,8 +496,8 @@ static inline struct dlpackgen_site dlpackgen_site_of(const struct dlpackgen_fun
   return site;
 }
 
-/** Tells whether a parameter is for the CPU alone, and may be there while the
- * function works elsewhere. */
+/** Returns whether a parameter accepts only the CPU. Its tensor may be there even if the call runs
+ * on another device. */
 DLPACKGEN_FAST int dlpackgen_takes_cpu_alone(const struct dlpackgen_parameter* p) {
   return p->devices[0] == 0 || (p->devices[0] == kDLCPU && p->devices[1] == 0);
 }
@@ -508,9 +510,9 @@ DLPACKGEN_FAST int dlpackgen_takes_device(const struct dlpackgen_parameter* p, i
   return dlpackgen_is_served(p->devices, DLPACKGEN_MAX_DEVICES, device_type);
 }
 
-/* In one pass */
+/* The fast check */
 
-/* Tells whether an extent is what a parameter demands, and binds its symbol. */
+/* Returns whether an extent meets the requirement of a parameter, and sets its symbol. */
 DLPACKGEN_FAST int dlpackgen_extent_fits(struct dlpackgen_bindings to, int i, int64_t wanted, int64_t extent) {
   const uint64_t symbol = (uint64_t)DLPACKGEN_DIM(0) - (uint64_t)wanted;
   if (wanted == DLPACKGEN_ANY) return 1;
@@ -521,7 +523,7 @@ DLPACKGEN_FAST int dlpackgen_extent_fits(struct dlpackgen_bindings to, int i, in
   return 1;
 }
 
-/** Tells whether a tensor is like the others that it must be like. */
+/** Returns whether a tensor matches the earlier arguments that it must match. */
 static inline int dlpackgen_others_fit(struct dlpackgen_subject of) {
   if (of.typed && dlpackgen_dtype_of(of.typed) != dlpackgen_dtype_of(of.tensor)) return 0;
   return !of.shaped || dlpackgen_has_shape(of.tensor, of.shaped);
@@ -531,8 +533,8 @@ static inline int dlpackgen_others_fit(struct dlpackgen_subject of) {
 #define DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 24)
 #define DLPACKGEN_USUAL_SIZE (UINTPTR_MAX >> 24)
 
-/* Tells whether a dimension of some elements comes next in a row-major tensor, and counts
- * them in. */
+/* Returns whether the stride of a dimension is that of a row-major tensor, and updates the number
+ * of elements. */
 DLPACKGEN_FAST int dlpackgen_dimension_fits(uint64_t extent, int64_t stride, uint64_t* elements) {
   if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_EXTENT)) return 0;
   if (DLPACKGEN_RARE(stride != (int64_t)*elements) && extent != 1) return 0;
@@ -540,7 +542,7 @@ DLPACKGEN_FAST int dlpackgen_dimension_fits(uint64_t extent, int64_t stride, uin
   return *elements <= DLPACKGEN_USUAL_SIZE;
 }
 
-/* Tells the same of a tensor that has more dimensions than its parameter names. */
+/* The same for a tensor with more dimensions than its parameter lists. */
 DLPACKGEN_SLOW static int dlpackgen_more_fit(struct dlpackgen_bindings to, int i, const struct dlpackgen_parameter* p,
                                              const DLTensor* tensor) {
   uint64_t elements = 1;
@@ -553,8 +555,8 @@ DLPACKGEN_SLOW static int dlpackgen_more_fit(struct dlpackgen_bindings to, int i
   return 1;
 }
 
-/* Tells whether shape and strides are those of a row-major tensor that fits, with
- * elements in it, and of which no address or size is near an edge. */
+/* Returns whether shape and strides are those of a non-empty row-major tensor that meets the
+ * requirements, with addresses and sizes far from any limit. */
 DLPACKGEN_FAST int dlpackgen_shape_fits(struct dlpackgen_bindings to, int i, const struct dlpackgen_parameter* p,
                                         const DLTensor* tensor) {
   const int64_t *const shape = tensor->shape, *const strides = tensor->strides;
@@ -569,11 +571,10 @@ DLPACKGEN_FAST int dlpackgen_shape_fits(struct dlpackgen_bindings to, int i, con
 }
 
 /**
- * Tells of most tensors in one pass that the validator would accept them and that they
- * are what their parameter demands, but for the likeness to others: row-major ones of
- * named dtypes in the memory of the host, with shape and strides of at most
- * DLPACKGEN_MAX_NDIM dimensions. 0 says nothing, and may have bound symbols:
- * dlpackgen_unbind(), and check the argument in full.
+ * Returns 1 if one pass shows that a tensor is valid and meets the requirements of its parameter,
+ * except for the match with other arguments. This is possible for row-major tensors of named dtypes
+ * in host memory, with shape and strides of at most DLPACKGEN_MAX_NDIM dimensions. A result of 0
+ * means nothing, and symbols may have been set: call dlpackgen_unbind() and the full check.
  */
 DLPACKGEN_FAST int dlpackgen_tensor_fits(const struct dlpackgen_parameter* p, int i, const DLTensor* tensor,
                                          uint64_t flags, struct dlpackgen_bindings to) {
@@ -587,15 +588,15 @@ DLPACKGEN_FAST int dlpackgen_tensor_fits(const struct dlpackgen_parameter* p, in
   return !dlpackgen_is_misaligned(tensor);
 }
 
-/** Frees the symbols that an argument has bound. */
+/** Resets the symbols that an argument has set. */
 static inline void dlpackgen_unbind(struct dlpackgen_bindings to, int i) {
   for (int symbol = 0; symbol < DLPACKGEN_MAX_DIMS; symbol++)
     if (to.bound[symbol] == i + 1) to.bound[symbol] = 0;
 }
 
-/* In full */
+/* The full check */
 
-/** The name of a symbol in messages. */
+/** Returns the name of a symbol, for messages. */
 static inline const char* dlpackgen_dim_text(const struct dlpackgen_function* function, int symbol, char room[16]) {
   if (function->dim_names[symbol]) return function->dim_names[symbol];
   struct dlpackgen_message text = dlpackgen_message_in(room, 16);
@@ -604,7 +605,7 @@ static inline const char* dlpackgen_dim_text(const struct dlpackgen_function* fu
   return room;
 }
 
-/* Binds a symbol, or compares with what it is bound to. */
+/* Sets a symbol, or compares an extent with its value. */
 static inline int dlpackgen_bind(const struct dlpackgen_function* function, int i, const DLTensor* tensor,
                                  int dimension, int symbol, struct dlpackgen_bindings to,
                                  struct dlpackgen_message* message) {
@@ -638,7 +639,7 @@ static inline int dlpackgen_check_extents(const struct dlpackgen_function* funct
   return status;
 }
 
-/* What is demanded of the type of elements and of the shape. */
+/* Checks the requirements on dtype and shape. */
 static inline int dlpackgen_check_form(const struct dlpackgen_function* function, int i, struct dlpackgen_subject of,
                                        struct dlpackgen_bindings to, struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
@@ -654,7 +655,7 @@ static inline int dlpackgen_check_form(const struct dlpackgen_function* function
   return status;
 }
 
-/* What is demanded of the memory. */
+/* Checks the requirements on the memory. */
 static inline int dlpackgen_check_place(const struct dlpackgen_function* function, int i, const DLTensor* tensor,
                                         struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
@@ -668,8 +669,8 @@ static inline int dlpackgen_check_place(const struct dlpackgen_function* functio
 }
 
 /**
- * Checks one tensor, which is valid (dlpackgen_check_valid), by its parameter: a status, and
- * a message about the first demand that is not met.
+ * Checks one valid tensor (dlpackgen_check_valid) by its parameter. Returns a status, and a message
+ * about the first requirement that is not met.
  */
 DLPACKGEN_SLOW static int dlpackgen_check_tensor(const struct dlpackgen_function* function, int i,
                                                  struct dlpackgen_subject of, struct dlpackgen_bindings to,
@@ -685,7 +686,7 @@ DLPACKGEN_SLOW static int dlpackgen_check_tensor(const struct dlpackgen_function
 
 /* All of them */
 
-/* Gives the first of so many arguments that is a tensor and not in the host's memory, or -1. */
+/* Returns the index of the first tensor outside host memory, or -1. */
 static inline int dlpackgen_first_elsewhere(const DLTensor* const* tensors, int count) {
   for (int i = 0; i < count; i++)
     if (tensors[i] && !dlpackgen_is_on_host(tensors[i]->device)) return i;
@@ -693,11 +694,11 @@ static inline int dlpackgen_first_elsewhere(const DLTensor* const* tensors, int 
 }
 
 /**
- * Checks that so many arguments are on one device, but those for the CPU alone: the first that
- * is not in the host's memory decides.
+ * Checks that all arguments are on one device, except those that accept only the CPU. The first
+ * tensor outside host memory determines the device.
  *
- * \param tensors  NULL where an argument is absent or no tensor.
- * \param first    receives the number of the one that decides, or -1.
+ * \param tensors  NULL for an argument that is absent or not a tensor.
+ * \param first    receives the index of the determining tensor, or -1.
  */
 DLPACKGEN_SLOW static int dlpackgen_check_devices(const struct dlpackgen_function* function,
                                                   const DLTensor* const* tensors, int count, int* first,
@@ -712,12 +713,12 @@ DLPACKGEN_SLOW static int dlpackgen_check_devices(const struct dlpackgen_functio
   return status;
 }
 
-/** Says of an argument that must be there that it is not. */
+/** Reports a missing required argument. */
 DLPACKGEN_SLOW static int dlpackgen_missing(const struct dlpackgen_site* at, struct dlpackgen_message* message) {
   return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "it is missing");
 }
 
-/** Gives the tensor that stands for the n-th parameter, counted from 1; NULL for 0. */
+/** Returns the tensor of the n-th parameter, counted from 1; NULL for 0. */
 static inline const DLTensor* dlpackgen_peer(const DLTensor* const* tensors, int n) {
   return n ? tensors[n - 1] : DLPACKGEN_CODES_NULL;
 }
@@ -738,12 +739,12 @@ static inline int dlpackgen_check_one(const struct dlpackgen_function* function,
 }
 
 /**
- * Checks all tensors of a call, of a function whose description is sound
- * (dlpackgen_check_description): a status, and a message about the first that is wrong.
+ * Checks all tensors of a call of a function whose description is valid
+ * (dlpackgen_check_description). Returns a status, and a message about the first wrong tensor.
  *
- * \param tensors  one for each parameter; NULL where it is absent or no tensor.
- * \param flags    of each, DLPack's; or NULL for 0.
- * \param extents  receives the DLPACKGEN_MAX_DIMS extents that symbols stand for.
+ * \param tensors  one for each parameter; NULL if it is absent or not a tensor.
+ * \param flags    the DLPack flags of each tensor, or NULL if all are 0.
+ * \param extents  receives the values of the DLPACKGEN_MAX_DIMS symbols.
  */
 static inline int dlpackgen_check_arguments(const struct dlpackgen_function* function, const DLTensor* const* tensors,
                                             const uint64_t* flags, int64_t* extents,
@@ -761,8 +762,8 @@ static inline int dlpackgen_check_arguments(const struct dlpackgen_function* fun
 }
 
 /*
- * Checks the tables that describe functions, whose numbers are used as indices and whose
- * texts are printed. A mistake there is its author's. C11 and C++17.
+ * Checks the tables that describe functions. Their numbers are used as indices, and their texts are
+ * printed. Mistakes are mistakes of the table's author. C11 and C++17.
  */
 
 #include <string.h>
@@ -775,7 +776,7 @@ static inline void dlpackgen_put_field(struct dlpackgen_message* message, const 
   dlpackgen_put_integer(message, value);
 }
 
-/* Says what is wrong with a field of a parameter. */
+/* Reports a wrong field of a parameter. */
 DLPACKGEN_SLOW static int dlpackgen_bad_field(const struct dlpackgen_function* function, int i, const char* field,
                                               int64_t value, const char* why, struct dlpackgen_message* message) {
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
@@ -785,7 +786,7 @@ DLPACKGEN_SLOW static int dlpackgen_bad_field(const struct dlpackgen_function* f
   return status;
 }
 
-/* Says the same of an element of a field. */
+/* Reports a wrong element of a field. */
 DLPACKGEN_SLOW static int dlpackgen_bad_element(const struct dlpackgen_function* function, int i, const char* field,
                                                 int n, int64_t value, const char* why,
                                                 struct dlpackgen_message* message) {
@@ -798,8 +799,8 @@ DLPACKGEN_SLOW static int dlpackgen_bad_element(const struct dlpackgen_function*
   return dlpackgen_bad_field(function, i, room, value, why, message);
 }
 
-/* Says that a name was used before, or is not to be used; number is that of the parameter which
- * has it, counted from 1, or 0. */
+/* Reports a name that is used twice or not allowed; number is the other parameter with that name,
+ * counted from 1, or 0. */
 DLPACKGEN_SLOW static int dlpackgen_bad_name(const struct dlpackgen_function* function, int i, int number,
                                              struct dlpackgen_message* message) {
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
@@ -809,7 +810,7 @@ DLPACKGEN_SLOW static int dlpackgen_bad_name(const struct dlpackgen_function* fu
   return status;
 }
 
-/* Checks the number of another parameter, counted from 1, where there is one. */
+/* Checks the number of another parameter, counted from 1, if set. */
 static inline int dlpackgen_check_number(const struct dlpackgen_function* function, int i, const char* field,
                                          int number, struct dlpackgen_message* message) {
   if (number == 0) return DLPACKGEN_STATUS_OK;
@@ -820,7 +821,7 @@ static inline int dlpackgen_check_number(const struct dlpackgen_function* functi
   return dlpackgen_bad_field(function, i, field, number, ", and that parameter is not a tensor", message);
 }
 
-/* Checks the extents that are looked at. */
+/* Checks the extents that are used. */
 static inline int dlpackgen_check_shape(const struct dlpackgen_function* function, int i,
                                         struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
@@ -834,7 +835,7 @@ static inline int dlpackgen_check_shape(const struct dlpackgen_function* functio
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Checks the types of elements and of devices. */
+/* Checks the dtypes and the device types. */
 static inline int dlpackgen_check_types(const struct dlpackgen_function* function, int i,
                                         struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
@@ -848,7 +849,7 @@ static inline int dlpackgen_check_types(const struct dlpackgen_function* functio
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Checks what a parameter is called. */
+/* Checks the name of a parameter. */
 static inline int dlpackgen_check_name(const struct dlpackgen_function* function, int i,
                                        struct dlpackgen_message* message) {
   const char* const name = function->parameters[i].name;
@@ -865,7 +866,7 @@ static inline int dlpackgen_check_name(const struct dlpackgen_function* function
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Checks the numbers of a parameter that have an end. */
+/* Checks the numbers of a parameter that have limits. */
 static inline int dlpackgen_check_fields(const struct dlpackgen_function* function, int i,
                                          struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
@@ -892,7 +893,7 @@ static inline int dlpackgen_check_described(const struct dlpackgen_function* fun
   return status;
 }
 
-/* Says what is wrong with the parameters of a function as a whole. */
+/* Reports a mistake in the parameters of a function as a whole. */
 DLPACKGEN_SLOW static int dlpackgen_bad_count(const struct dlpackgen_function* function, const char* why,
                                               struct dlpackgen_message* message) {
   dlpackgen_put(message, function->name);
@@ -902,7 +903,7 @@ DLPACKGEN_SLOW static int dlpackgen_bad_count(const struct dlpackgen_function* f
   return DLPACKGEN_STATUS_SYSTEM_ERROR;
 }
 
-/** Checks what a function says of itself, without a look at its parameters. */
+/** Checks the description of a function, except its parameters. */
 static inline int dlpackgen_check_function(const struct dlpackgen_function* function,
                                            struct dlpackgen_message* message) {
   if (!function->name) {
@@ -917,7 +918,7 @@ static inline int dlpackgen_check_function(const struct dlpackgen_function* func
   return DLPACKGEN_STATUS_OK;
 }
 
-/** Checks the parameters of a function that says of itself what it should. */
+/** Checks the parameters of a function whose other fields are valid. */
 static inline int dlpackgen_check_parameters(const struct dlpackgen_function* function,
                                              struct dlpackgen_message* message) {
   int status = DLPACKGEN_STATUS_OK;
@@ -925,8 +926,8 @@ static inline int dlpackgen_check_parameters(const struct dlpackgen_function* fu
   return status;
 }
 
-/** Checks the description of a function, once, before an argument is looked at: a status, and a
- * message about the first mistake, which names parameter and field. */
+/** Checks the description of a function once, before its arguments are checked. Returns a status,
+ * and a message about the first mistake, which names the parameter and the field. */
 DLPACKGEN_SLOW static int dlpackgen_check_description(const struct dlpackgen_function* function,
                                                       struct dlpackgen_message* message) {
   const int status = dlpackgen_check_function(function, message);

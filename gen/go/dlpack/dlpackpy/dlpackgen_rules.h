@@ -2,14 +2,14 @@
 /* DLPack 1.3; SPDX-License-Identifier: 0BSD */
 /**
  * \file rules.h
- * The arithmetic of tensors: the size of one, its strides, its layout and the memory that
- * it touches. C++, PyTorch and Python call these functions, too. They depend on no release
- * of DLPack, so that whichever copy of this file a program includes first serves all.
+ * The arithmetic of tensors: size, strides, layout and the accessed byte range. C++, PyTorch and
+ * Python call these functions too. They are independent of the DLPack release, so the first copy of
+ * this file that a source file includes works for all releases.
  *
- * C99 and C++11. Nothing here allocates, calls a library, keeps state or writes
- * to a tensor, so any thread may call it at any time. Sizes are in bytes unless
- * they are said to be in elements, and none is over 63 bits: each function
- * reports DLPACKGEN_ERROR_TOO_LARGE instead of wrapping around.
+ * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
+ * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
+ * numbers of elements. Sizes above 63 bits are reported as DLPACKGEN_ERROR_TOO_LARGE instead of
+ * wrapping around.
  */
 #ifndef DLPACKGEN_RULES_H_
 #define DLPACKGEN_RULES_H_
@@ -17,13 +17,14 @@
 #include "dlpack.h"
 
 /*
- * What type codes say of their elements, by number: for the codes of all releases, since an
- * older one may meet them and no number is given out twice. Nothing here keeps state.
+ * Properties of the elements of each type code. Contains the codes of all releases, because a
+ * program for an older release may receive them, and numbers are never reused. The functions keep
+ * no state.
  */
 
 #include <stdint.h>
 
-/* Functions that C++ can call while it compiles, from C++14 on. */
+/* Makes functions constexpr, from C++14 on. */
 #if defined(__cpp_constexpr) && __cpp_constexpr >= 201304L
 #define DLPACKGEN_CONSTEXPR static inline constexpr
 #else
@@ -34,7 +35,7 @@
 #define DLPACKGEN_PACKED_BELOW 8
 #define DLPACKGEN_PADDED_FLAG 4U
 
-/** The only width, in bits, that a type code allows; 0 where it leaves the choice. */
+/** Returns the only width, in bits, that a type code allows; 0 if it allows several. */
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
   switch (code) {
     case 6: /* kDLBool */
@@ -57,7 +58,7 @@ DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
   }
 }
 
-/** The numbers that an element of a type code consists of: 2 for complex ones, else 1. */
+/** Returns the number of parts of an element: 2 for complex type codes, else 1. */
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_parts(uint8_t code) {
   switch (code) {
     case 5: /* kDLComplex */
@@ -68,7 +69,8 @@ DLPACKGEN_CONSTEXPR int dlpackgen_type_code_parts(uint8_t code) {
   }
 }
 
-/** The alignment, in bytes, of a lane or a part of one that has so many bits. */
+/** Returns the alignment, in bytes, of a lane, or of a part of one, with the given number of
+ * bits. */
 DLPACKGEN_CONSTEXPR int dlpackgen_width_alignment(int bits) {
   switch (bits) {
     case 16: return 2;
@@ -81,27 +83,30 @@ DLPACKGEN_CONSTEXPR int dlpackgen_width_alignment(int bits) {
 
 #include <stdint.h>
 
-/** Why something was rejected. A number keeps its meaning for ever. */
+/** The reason for a rejection. The numbers never change their meaning. */
 typedef enum dlpackgen_error_code {
   DLPACKGEN_OK = 0,
-  DLPACKGEN_ERROR_NULL = 1,             /**< There is no tensor or table at all. */
-  DLPACKGEN_ERROR_VERSION = 2,          /**< Another major version: call the deleter, read nothing else. */
-  DLPACKGEN_ERROR_NDIM = 3,             /**< ndim is negative or over DLPACKGEN_MAX_NDIM. */
+  DLPACKGEN_ERROR_NULL = 1,             /**< The tensor or table is NULL. */
+  DLPACKGEN_ERROR_VERSION = 2,          /**< A different major version: call the deleter and read
+                                         * nothing else. */
+  DLPACKGEN_ERROR_NDIM = 3,             /**< ndim is negative or exceeds DLPACKGEN_MAX_NDIM. */
   DLPACKGEN_ERROR_SHAPE_NULL = 4,       /**< shape is NULL and ndim is not 0. */
   DLPACKGEN_ERROR_EXTENT = 5,           /**< An extent is negative. */
   DLPACKGEN_ERROR_STRIDES_NULL = 6,     /**< strides is NULL and ndim is not 0. */
   DLPACKGEN_ERROR_CODE = 7,             /**< The type code is unknown. */
-  DLPACKGEN_ERROR_BITS = 8,             /**< bits is 0, or not what the type code demands. */
+  DLPACKGEN_ERROR_BITS = 8,             /**< bits is 0, or does not match the type code. */
   DLPACKGEN_ERROR_LANES = 9,            /**< lanes is 0. */
   DLPACKGEN_ERROR_DEVICE = 10,          /**< The device type is unknown. */
   DLPACKGEN_ERROR_TOO_LARGE = 11,       /**< A count of elements or bytes needs more than 63 bits. */
-  DLPACKGEN_ERROR_DATA_NULL = 12,       /**< data is NULL and there are elements. */
-  DLPACKGEN_ERROR_OUT_OF_RANGE = 13,    /**< Elements lie before the buffer or beyond the address space. */
-  DLPACKGEN_ERROR_NO_EXCHANGE_API = 14, /**< No table of this major version is in the chain. */
-  DLPACKGEN_ERROR_EXCHANGE_SLOT = 15    /**< A function that every table must have is NULL. */
+  DLPACKGEN_ERROR_DATA_NULL = 12,       /**< data is NULL, but the tensor has elements. */
+  DLPACKGEN_ERROR_OUT_OF_RANGE = 13,    /**< Elements are before the buffer or beyond the address
+                                         * space. */
+  DLPACKGEN_ERROR_NO_EXCHANGE_API = 14, /**< The chain has no table of this major version. */
+  DLPACKGEN_ERROR_EXCHANGE_SLOT = 15    /**< A required function of the table is NULL. */
 } dlpackgen_error_code;
 
-/** One line on an error: lower case, no full stop, never NULL, never to be freed. */
+/** Returns a description of an error: one line in lower case, without a full stop. Never NULL; must
+ * not be freed. */
 DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code error) {
   switch (error) {
     case DLPACKGEN_OK: return "no error";
@@ -124,7 +129,7 @@ DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code erro
   return "unknown error";
 }
 
-/* Casts that neither C nor C++ compilers complain about. */
+/* Casts without warnings in C and C++. */
 #ifdef __cplusplus
 #define DLPACKGEN_RULES_CAST(type, value) static_cast<type>(value)
 #define DLPACKGEN_RULES_ADDRESS(pointer) reinterpret_cast<uintptr_t>(pointer)
@@ -136,9 +141,9 @@ DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code erro
 /* The largest number of 63 bits. */
 #define DLPACKGEN_RULES_MAX (DLPACKGEN_RULES_CAST(uint64_t, -1) >> 1)
 
-/* The names that end in an underscore are for dlpackgen's own files. */
+/* Names that end in an underscore are internal to dlpackgen. */
 
-/* What an error is about, for messages that say more than its line. */
+/* The details of an error, for messages that contain more than its description. */
 typedef struct dlpackgen_mismatch_ {
   int32_t dimension; /* or -1 */
   int64_t expected;
@@ -153,28 +158,29 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_fail_(dlpackgen_mismatch_* mi
   return error;
 }
 
-/* 1 when the product fits in 63 bits; else *product is not touched. Two numbers of 31 bits
- * always fit, which saves the division. */
+/* Returns 1 if the product fits in 63 bits; otherwise *product is unchanged. The product of two
+ * 31-bit numbers always fits, which saves the division. */
 DLPACKGEN_CONSTEXPR int dlpackgen_multiply_(uint64_t a, uint64_t b, uint64_t* product) {
   if (((a | b) >> 31) != 0 && b != 0 && a > DLPACKGEN_RULES_MAX / b) return 0;
   *product = a * b;
   return 1;
 }
 
-/* 1 when the sum fits in 63 bits; a has at most 63. */
+/* Returns 1 if the sum fits in 63 bits; a has at most 63 bits. */
 DLPACKGEN_CONSTEXPR int dlpackgen_add_(uint64_t a, uint64_t b, uint64_t* sum) {
   if (b > DLPACKGEN_RULES_MAX - a) return 0;
   *sum = a + b;
   return 1;
 }
 
-/* The distance of a stride without its sign; INT64_MIN has one too. */
+/* The absolute value of a stride, also of INT64_MIN. */
 DLPACKGEN_CONSTEXPR uint64_t dlpackgen_magnitude_(int64_t stride) {
   return stride < 0 ? 0U - DLPACKGEN_RULES_CAST(uint64_t, stride) : DLPACKGEN_RULES_CAST(uint64_t, stride);
 }
 
 /**
- * Returns the bits from one element to the next, which decide the size of every tensor.
+ * Returns the distance between consecutive elements in bits, which determines the size of every
+ * tensor.
  *
  * \param flags  DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
  *
@@ -188,23 +194,24 @@ DLPACKGEN_CONSTEXPR uint64_t dlpackgen_element_bits(DLDataType dtype, uint64_t f
 }
 
 /**
- * Returns the alignment of an element in bytes: the size of one lane, or of one part of a
- * complex number. It is 1 for lanes of no size that C has a type for (2, 4, 8 or 16 bytes).
- * It is the same on every target, including those whose ABI asks for less, such as i386.
+ * Returns the alignment of an element in bytes: the size of one lane, or of one part of a complex
+ * number. The alignment is 1 for lanes of sizes that no C type has (other than 2, 4, 8 or 16
+ * bytes). It is the same on every platform, including those whose ABI requires less, such as i386.
  */
 DLPACKGEN_CONSTEXPR int dlpackgen_alignment(DLDataType dtype) {
   const int parts = dlpackgen_type_code_parts(dtype.code);
   return dtype.bits % parts == 0 ? dlpackgen_width_alignment(dtype.bits / parts) : 1;
 }
 
-/* Bytes that hold so many elements, the last byte perhaps in part; 1 when they fit in 63 bits. */
+/* Computes the number of bytes for the given number of elements, rounded up to whole bytes. Returns
+ * 1 if it fits in 63 bits. */
 DLPACKGEN_CONSTEXPR int dlpackgen_bytes_of_(uint64_t count, uint64_t element_bits, uint64_t* bytes) {
   uint64_t whole = 0;
   const uint64_t rest = (count % 8 * element_bits + 7) / 8;
   return dlpackgen_multiply_(count / 8, element_bits, &whole) && dlpackgen_add_(whole, rest, bytes);
 }
 
-/* dlpackgen_size(), and what it fails for. */
+/* dlpackgen_size(), with the details of an error. */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size_(int32_t ndim, const int64_t* shape, int64_t* count,
                                                          dlpackgen_mismatch_* mismatch) {
   uint64_t product = 1;
@@ -223,15 +230,15 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size_(int32_t ndim, const int
 }
 
 /**
- * Counts the elements of a shape of ndim extents. 1 for a scalar, 0 as soon as
- * one extent is 0, however large the others.
+ * Computes the number of elements of a shape with ndim extents: 1 for a scalar, and 0 if any extent
+ * is 0, even if the other extents would overflow.
  */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size(int32_t ndim, const int64_t* shape, int64_t* count) {
   dlpackgen_mismatch_ mismatch = {-1, 0, 0};
   return dlpackgen_size_(ndim, shape, count, &mismatch);
 }
 
-/* dlpackgen_nbytes(), and what it fails for. */
+/* dlpackgen_nbytes(), with the details of an error. */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes_(const DLTensor* tensor, uint64_t flags, int64_t* bytes,
                                                            dlpackgen_mismatch_* mismatch) {
   int64_t count = 0;
@@ -245,7 +252,7 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes_(const DLTensor* tenso
 }
 
 /**
- * Gives the bytes of the tensor's elements when they are stored without gaps.
+ * Computes the size in bytes of the tensor's elements, stored without gaps.
  *
  * \param flags  DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
  *
@@ -258,7 +265,7 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes(const DLTensor* tensor
   return dlpackgen_nbytes_(tensor, flags, bytes, &mismatch);
 }
 
-/* dlpackgen_compact_strides(), and what it fails for. */
+/* dlpackgen_compact_strides(), with the details of an error. */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides_(int32_t ndim, const int64_t* shape,
                                                                     int64_t* strides, dlpackgen_mismatch_* mismatch) {
   uint64_t stride = 1;
@@ -276,8 +283,8 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides_(int32_t ndim
 }
 
 /**
- * Writes the ndim strides, in elements, of a compact row-major array of that
- * shape. An extent of 0 counts as 1, as in NumPy and PyTorch.
+ * Writes the ndim strides, in elements, of a compact row-major tensor with the given shape. An
+ * extent of 0 counts as 1, as in NumPy and PyTorch.
  */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides(int32_t ndim, const int64_t* shape,
                                                                    int64_t* strides) {
@@ -285,8 +292,8 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides(int32_t ndim,
   return dlpackgen_compact_strides_(ndim, shape, strides, &mismatch);
 }
 
-/* Counts the elements of a tensor whose shape is valid, and tells whether they lie in
- * row-major order, one after the other: 1 or 0. */
+/* Counts the elements of a tensor whose shape is valid, and returns 1 if it is C-contiguous, else
+ * 0. */
 DLPACKGEN_CONSTEXPR int dlpackgen_contiguous_suffix_(const DLTensor* tensor, int64_t* count) {
   uint64_t expected = 1;
   int fits = 1;
@@ -300,9 +307,8 @@ DLPACKGEN_CONSTEXPR int dlpackgen_contiguous_suffix_(const DLTensor* tensor, int
 }
 
 /**
- * 1 when the elements lie one after the other in row-major order, else 0.
- * NULL strides do. The strides of extents below 2, and all strides of an empty
- * tensor, are not looked at. The shape must be valid.
+ * Returns 1 if the tensor is C-contiguous, else 0. NULL strides are C-contiguous. The strides of
+ * extents below 2, and all strides of an empty tensor, are ignored. The shape must be valid.
  */
 DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous(const DLTensor* tensor) {
   int64_t count = 0;
@@ -311,8 +317,8 @@ DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous(const DLTensor* tensor) {
 }
 
 /**
- * 1 when the elements of the last dimension lie one after the other, else 0: so do those of
- * a scalar, of an empty tensor and of one element. The shape must be valid.
+ * Returns 1 if the last dimension is contiguous, else 0. Scalars, empty tensors and tensors with
+ * one element are inner-contiguous. The shape must be valid.
  */
 DLPACKGEN_CONSTEXPR int dlpackgen_is_inner_contiguous(const DLTensor* tensor) {
   const int32_t last = tensor->ndim - 1;
@@ -322,10 +328,9 @@ DLPACKGEN_CONSTEXPR int dlpackgen_is_inner_contiguous(const DLTensor* tensor) {
 }
 
 /**
- * 1 when the elements fill one block of memory, each in a place of its own and
- * without a gap, else 0: row-major, column-major, any other order of the
- * dimensions, or reversed ones. Such a tensor may be copied as one block of
- * dlpackgen_nbytes() bytes from the low end of dlpackgen_byte_range(). The shape must be valid.
+ * Returns 1 if the elements fill one block of memory without gaps or overlaps, in any order of the
+ * dimensions, possibly reversed; else 0. Such a tensor may be copied as one block of
+ * dlpackgen_nbytes() bytes, starting at *low of dlpackgen_byte_range(). The shape must be valid.
  */
 DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous_any_order(const DLTensor* tensor) {
   uint64_t expected = 1, before = 0;
@@ -333,8 +338,8 @@ DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous_any_order(const DLTensor* tensor
   int32_t i = 0;
   if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
   if (!tensor->strides) return 1;
-  /* The dimension with the smallest stride steps over one element, the next
-   * over all of that one, and so on: each round finds the next one. */
+  /* The dimension with the smallest stride must step over one element, the next dimension over all
+   * elements of the first, and so on. Each round finds the next dimension. */
   while (expected < DLPACKGEN_RULES_CAST(uint64_t, count)) {
     before = expected;
     for (i = 0; i < tensor->ndim && expected == before; ++i) {
@@ -346,8 +351,8 @@ DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous_any_order(const DLTensor* tensor
   return 1;
 }
 
-/* Counts the elements from the first one to the farthest on either side, of a tensor that
- * has some. */
+/* Computes the distance, in elements, from the first element to the farthest elements on both
+ * sides. The tensor must not be empty. */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_element_range_(const DLTensor* tensor, int64_t count,
                                                                   uint64_t* below, uint64_t* above,
                                                                   dlpackgen_mismatch_* mismatch) {
@@ -365,7 +370,7 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_element_range_(const DLTensor
   return DLPACKGEN_OK;
 }
 
-/* dlpackgen_byte_range(), and what it fails for. */
+/* dlpackgen_byte_range(), with the details of an error. */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range_(const DLTensor* tensor, uint64_t flags, int64_t* low,
                                                                int64_t* high, dlpackgen_mismatch_* mismatch) {
   const uint64_t element_bits = dlpackgen_element_bits(tensor->dtype, flags);
@@ -385,14 +390,14 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range_(const DLTensor* t
 }
 
 /**
- * Gives the bytes that the elements touch, counted from the first element (data
- * plus byte_offset): from *low, which negative strides put below 0, up to but
- * not including *high. Both are 0 for an empty tensor.
+ * Computes the byte range of the elements, relative to the first element (data plus byte_offset):
+ * from *low, which is negative for negative strides, up to but not including *high. Both are 0 for
+ * an empty tensor.
  *
  * \param flags  as for dlpackgen_nbytes().
  *
- * A consumer that knows its buffer must see to it that byte_offset + *low is
- * not negative and byte_offset + *high is not over the size of the buffer.
+ * A consumer that knows the size of the buffer must check that byte_offset + *low is not negative
+ * and that byte_offset + *high does not exceed that size.
  */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range(const DLTensor* tensor, uint64_t flags, int64_t* low,
                                                               int64_t* high) {
@@ -400,7 +405,8 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range(const DLTensor* te
   return dlpackgen_byte_range_(tensor, flags, low, high, &mismatch);
 }
 
-/* The dimension with the smallest step after another's, or -1; after -1, the smallest of all. */
+/* Returns the dimension with the next larger stride after the given dimension, or -1. For -1,
+ * returns the dimension with the smallest stride. */
 DLPACKGEN_CONSTEXPR int32_t dlpackgen_next_step_(const DLTensor* tensor, int32_t after) {
   const uint64_t last = after < 0 ? 0 : dlpackgen_magnitude_(tensor->strides[after]);
   int32_t next = -1, i = 0;
@@ -414,10 +420,10 @@ DLPACKGEN_CONSTEXPR int32_t dlpackgen_next_step_(const DLTensor* tensor, int32_t
 }
 
 /**
- * 1 when two elements may share memory, else 0: from the smallest stride to the largest,
- * each must exceed the extent covered by the smaller ones. Some strides that interleave
- * without a collision count, which no library makes, as do those that cover more than 64
- * bits. 0 for an empty tensor. The extents must not be negative.
+ * Returns 1 if elements may share memory, else 0. From the smallest to the largest, each stride
+ * must exceed the extent covered by the smaller ones. The result is also 1 for strides that cover
+ * more than 64 bits, and for some strides that interleave without an overlap, which no library
+ * uses. The result is 0 for an empty tensor. The extents must not be negative.
  */
 DLPACKGEN_CONSTEXPR int dlpackgen_may_overlap(const DLTensor* tensor) {
   const uint64_t most = DLPACKGEN_RULES_CAST(uint64_t, -1); /* what lies on both sides fits in 64 bits */
@@ -435,7 +441,7 @@ DLPACKGEN_CONSTEXPR int dlpackgen_may_overlap(const DLTensor* tensor) {
   return 0;
 }
 
-/* ndim, shape and strides. null_strides: they may be NULL. */
+/* Validates ndim, shape and strides. null_strides: strides may be NULL. */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_shape_(const DLTensor* tensor, int32_t most, int null_strides,
                                                                 dlpackgen_mismatch_* mismatch) {
   int64_t count = 0;
@@ -446,7 +452,7 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_shape_(const DLTensor* 
   return dlpackgen_size_(tensor->ndim, tensor->shape, &count, mismatch);
 }
 
-/* A data type. known: its type code has a name, or need not have one. */
+/* Validates a dtype. known: the type code has a name, or need not have one. */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_dtype_(DLDataType dtype, int known,
                                                                 dlpackgen_mismatch_* mismatch) {
   const int demanded = dlpackgen_type_code_bits(dtype.code);
@@ -456,17 +462,18 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_dtype_(DLDataType dtype
   return dtype.lanes == 0 ? dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_LANES, 1, 0, -1) : DLPACKGEN_OK;
 }
 
-/* data, byte_offset and everything that the strides reach. has_addresses: data is no handle. */
+/* Validates data, byte_offset and the byte range of the elements. has_addresses: data is not a
+ * handle. */
 static inline dlpackgen_error_code dlpackgen_check_memory_(const DLTensor* tensor, uint64_t flags, int has_addresses,
                                                            dlpackgen_mismatch_* mismatch) {
-  /* What lies before a handle cannot be named. */
+  /* There are no addresses before a handle. */
   const uintptr_t base = has_addresses ? DLPACKGEN_RULES_ADDRESS(tensor->data) : 0;
   const uint64_t most = has_addresses ? DLPACKGEN_RULES_CAST(uintptr_t, -1) - base : DLPACKGEN_RULES_MAX;
   int64_t low = 0, high = 0;
   uint64_t end = 0;
   const dlpackgen_error_code error = dlpackgen_byte_range_(tensor, flags, &low, &high, mismatch);
   if (error != DLPACKGEN_OK) return error;
-  if (high == 0) return DLPACKGEN_OK; /* no elements, so nothing is reached */
+  if (high == 0) return DLPACKGEN_OK; /* no elements, so no memory is accessed */
   if (!tensor->data) return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_DATA_NULL, 0, 0, -1);
   if (!dlpackgen_add_(DLPACKGEN_RULES_CAST(uint64_t, high), tensor->byte_offset, &end) || end > most)
     return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, high, -1);
@@ -475,17 +482,17 @@ static inline dlpackgen_error_code dlpackgen_check_memory_(const DLTensor* tenso
   return DLPACKGEN_OK;
 }
 
-/* What else decides whether a tensor is valid: the release that a consumer knows, and what it
+/* Further conditions for a valid tensor: the release of the consumer, and the exceptions that it
  * accepts. */
 typedef struct dlpackgen_limits_ {
   int32_t max_ndim;
   int null_strides; /* strides may be NULL */
   int known_code;   /* the type code has a name, or need not have one */
-  int known_device; /* so does the device type */
+  int known_device; /* the device type has a name, or need not have one */
   int has_addresses;
 } dlpackgen_limits_;
 
-/* All rules of validation, in their order. */
+/* Checks all rules of validation, in their order. */
 static inline dlpackgen_error_code dlpackgen_check_tensor_(const DLTensor* tensor, uint64_t flags,
                                                            const dlpackgen_limits_* limits,
                                                            dlpackgen_mismatch_* mismatch) {

@@ -4,9 +4,8 @@
  * \file dlpack.h
  * DLPack 1.3: tensors in memory that libraries share without copying them.
  *
- * A producer describes its memory by a DLTensor and hands it over inside a
- * managed tensor. The consumer borrows the memory and calls the deleter when it
- * is done, once and from any thread.
+ * A producer describes its memory in a DLTensor, and exports it in a managed tensor. The consumer
+ * uses the memory and then calls the deleter once, from any thread.
  */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_

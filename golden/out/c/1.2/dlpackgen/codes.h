@@ -2,8 +2,8 @@
 /* DLPack 1.2; SPDX-License-Identifier: 0BSD */
 /**
  * \file codes.h
- * The device types and type codes of DLPack 1.2: their names and what they say
- * about the memory. Nothing here keeps state; any thread may call it.
+ * The device types and type codes of DLPack 1.2: their names and the properties of their
+ * memory. The functions keep no state; any thread may call them.
  */
 #ifndef DLPACKGEN_CODES_H_
 #define DLPACKGEN_CODES_H_
@@ -18,7 +18,8 @@
 #define DLPACKGEN_CODES_NULL NULL
 #endif
 
-/** The enumerator of a device type, "kDLCPU"; NULL where DLPack 1.2 has none. */
+/** Returns the enumerator of a device type, "kDLCPU"; NULL if DLPack 1.2 does not define
+ * it. */
 static inline const char *dlpackgen_device_type_name(int32_t device_type) {
   switch (device_type) {
     case kDLCPU: return "kDLCPU";
@@ -41,7 +42,8 @@ static inline const char *dlpackgen_device_type_name(int32_t device_type) {
   }
 }
 
-/** The enumerator of a type code, "kDLFloat"; NULL where DLPack 1.2 has none. */
+/** Returns the enumerator of a type code, "kDLFloat"; NULL if DLPack 1.2 does not define
+ * it. */
 static inline const char *dlpackgen_type_code_name(uint8_t code) {
   switch (code) {
     case kDLInt: return "kDLInt";
@@ -66,7 +68,7 @@ static inline const char *dlpackgen_type_code_name(uint8_t code) {
   }
 }
 
-/** 1 when the host may read the data of such a device through DLTensor.data, else 0. */
+/** Returns 1 if the host may read the data of such a device through DLTensor.data, else 0. */
 static inline int dlpackgen_device_is_host_readable(int32_t device_type) {
   switch (device_type) {
     case kDLCPU:
@@ -79,7 +81,7 @@ static inline int dlpackgen_device_is_host_readable(int32_t device_type) {
   }
 }
 
-/** 1 when DLTensor.data is an address; 0 when it is a handle, or the device type is unknown. */
+/** Returns 1 if DLTensor.data is an address; 0 if it is a handle, or the device type is unknown. */
 static inline int dlpackgen_device_is_opaque(int32_t device_type) {
   switch (device_type) {
     case kDLCPU:
@@ -98,7 +100,7 @@ static inline int dlpackgen_device_is_opaque(int32_t device_type) {
   }
 }
 
-/** 1 when it is the host's own memory, pinned or not, where no stream orders anything; else 0. */
+/** Returns 1 for host memory, pinned or not, which has no streams; else 0. */
 static inline int dlpackgen_device_is_host(int32_t device_type) {
   switch (device_type) {
     case kDLCPU:
@@ -110,7 +112,8 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
   }
 }
 
-/** 1 when host and devices share the memory, so that its device id tells nothing; else 0. */
+/** Returns 1 if host and devices share the memory, which makes its device id meaningless; else
+ * 0. */
 static inline int dlpackgen_device_is_managed(int32_t device_type) {
   switch (device_type) {
     case kDLCUDAManaged:
@@ -120,7 +123,8 @@ static inline int dlpackgen_device_is_managed(int32_t device_type) {
   }
 }
 
-/** The device type whose runtime allocates such memory: kDLCUDA for kDLCUDAHost; else itself. */
+/** Returns the device type whose runtime allocates the memory: kDLCUDA for kDLCUDAHost; else the
+ * same type. */
 static inline int32_t dlpackgen_device_owner(int32_t device_type) {
   switch (device_type) {
     case kDLCUDAHost: return kDLCUDA;
@@ -130,7 +134,7 @@ static inline int32_t dlpackgen_device_owner(int32_t device_type) {
   }
 }
 
-/** 1 when producers of this minor version may leave strides NULL, else 0. */
+/** Returns 1 if producers of this minor version may set strides to NULL, else 0. */
 static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
   return minor < 2;
 }

@@ -2,37 +2,36 @@
 /* DLPack main; SPDX-License-Identifier: 0BSD */
 /**
  * \file abi_check.h
- * Compiles only where <dlpack/dlpack.h> has the ABI of DLPack main. Include it in
- * one source file of a project: it declares nothing that takes room.
+ * Compiles only if <dlpack/dlpack.h> has the ABI of DLPack main. Include this header in one
+ * source file of a project: it defines no code or data.
  *
- * Checked are every macro, flag and enumerator, the width of each enum, the
- * alignment and size of each struct, the offset and width of each field; from
- * C11 and C++11 on also the types of flags, fields and callbacks, so their signs.
- * The numbers are formulas over the size of a pointer and the alignment of a
- * 64-bit integer: one text serves every target.
+ * It checks every macro, flag and enumerator, the width of each enum, the alignment and size of
+ * each struct, and the offset and width of each field. From C11 and C++11 on, it also checks the
+ * types of flags, fields and callbacks, including their signedness. The numbers are formulas over
+ * the size of a pointer and the alignment of a 64-bit integer, so the same header works on every
+ * platform.
  *
- * Rejected on purpose: short enums (-fshort-enums, which is what arm-none-eabi-gcc
- * does by itself), in C++ too, since C code in the same program would not agree.
+ * Short enums are rejected (-fshort-enums, the default of arm-none-eabi-gcc), also in C++, because
+ * they would be incompatible with C code in the same program.
  *
- * What cannot be told from a sound build:
- * - where pointers have 4 bytes, a whole program packed to 4 (-fpack-struct=4),
- *   which has the layout of i386; and i386 with -malign-double, which has that
- *   of the others;
- * - what is in the header beyond DLPack main;
- * - in C, the sign of an enum, which is the compiler's choice;
- * - before C11 and C++11, another type of the same width.
+ * The following cannot be detected:
+ * - with 4-byte pointers, a whole program packed to 4 (-fpack-struct=4), which has the layout of
+ *   i386, and i386 with -malign-double, which has the layout of other platforms;
+ * - additional declarations in the header;
+ * - in C, the signedness of an enum, which the compiler chooses;
+ * - before C11 and C++11, a different type of the same width.
  */
 #ifndef DLPACKGEN_ABI_CHECK_H_
 #define DLPACKGEN_ABI_CHECK_H_
 
 #include <dlpack/dlpack.h>
 
-/* One line for the usual mistake: the include path has another dlpack.h first. */
+/* One error for the most common mistake: another dlpack.h comes first in the include path. */
 #if !defined(DLPACK_MAJOR_VERSION) || DLPACK_MAJOR_VERSION != 1 || !defined(DLPACK_MINOR_VERSION) || DLPACK_MINOR_VERSION != 3
 #error "another <dlpack/dlpack.h> than that of DLPack main comes first in the include path, or was included before"
 #endif
 
-/* How the language asserts, names the member of a type, and compares types. */
+/* Static assertions, members of types and comparisons of types, in C and C++. */
 #if defined(__cplusplus) && (__cplusplus >= 201103L || defined(_MSVC_LANG))
 template <class A, class B> struct dlpackgen_abi_same { enum { value = 0 }; };
 template <class A> struct dlpackgen_abi_same<A, A> { enum { value = 1 }; };
@@ -56,7 +55,7 @@ template <class A> struct dlpackgen_abi_same<A, A> { enum { value = 1 }; };
 #define DLPACKGEN_ABI_JOIN(prefix, line) DLPACKGEN_ABI_PASTE(prefix, line)
 #define DLPACKGEN_ABI_PASTE(prefix, line) prefix##line
 
-/* What every number is made of. */
+/* The base of all formulas. */
 struct dlpackgen_abi_pointer { char before; void *value; };
 struct dlpackgen_abi_int64 { char before; uint64_t value; };
 enum dlpackgen_abi_enum { dlpackgen_abi_enumerator = 1 };
@@ -64,7 +63,8 @@ enum dlpackgen_abi_enum { dlpackgen_abi_enumerator = 1 };
 #define DLPACKGEN_ABI_I64 offsetof(struct dlpackgen_abi_int64, value)
 #define DLPACKGEN_ABI_UP(bytes, align) (((bytes) + (align) - 1) / (align) * (align))
 
-/* Packing the whole file would pack the probes as well, and hide itself. */
+/* If the whole file were packed, the test structs would be packed too, which would hide the
+ * packing. */
 DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_PTR == 8 || DLPACKGEN_ABI_PTR == 4, "pointers have neither 8 nor 4 bytes");
 DLPACKGEN_ABI_ASSERT(offsetof(struct dlpackgen_abi_pointer, value) == DLPACKGEN_ABI_PTR, "structs are packed: is a #pragma pack open?");
 DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_I64 == 8 || (DLPACKGEN_ABI_I64 == 4 && DLPACKGEN_ABI_PTR == 4), "64-bit integers are packed: is a #pragma pack open?");
@@ -198,7 +198,7 @@ DLPACKGEN_ABI_FIELD(DLPackExchangeAPI, managed_tensor_to_py_object_no_sync,   DL
 DLPACKGEN_ABI_FIELD(DLPackExchangeAPI, dltensor_from_py_object_no_sync,       DLPackDLTensorFromPyObjectNoSync,      DLPACKGEN_ABI_PTR,     4 * DLPACKGEN_ABI_PTR + 8);
 DLPACKGEN_ABI_FIELD(DLPackExchangeAPI, current_work_stream,                   DLPackCurrentWorkStream,               DLPACKGEN_ABI_PTR,     5 * DLPACKGEN_ABI_PTR + 8);
 
-/* What other names stand for. */
+/* Aliases. */
 DLPACKGEN_ABI_TYPE(DLPackManagedTensorAllocator, int (*)(DLTensor *, DLManagedTensorVersioned **, void *, void (*)(void *, const char *, const char *)));
 DLPACKGEN_ABI_TYPE(DLPackManagedTensorFromPyObjectNoSync, int (*)(void *, DLManagedTensorVersioned **));
 DLPACKGEN_ABI_TYPE(DLPackDLTensorFromPyObjectNoSync, int (*)(void *, DLTensor *));
