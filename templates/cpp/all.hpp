@@ -1,6 +1,6 @@
 /**
  * \file all.hpp
- * Everything that needs the standard library alone: without the headers for Python and Eigen.
+ * All headers that need only the standard library, without those for Python and Eigen.
  */
 #ifndef DLPACKGEN_V0_0_ALL_HPP_
 #define DLPACKGEN_V0_0_ALL_HPP_

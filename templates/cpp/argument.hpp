@@ -1,8 +1,7 @@
 /**
  * \file argument.hpp
- * How a tensor becomes an argument of a C++ function: what the type of a parameter requires of
- * it, and how it is made of a view. python.hpp checks and converts the arguments of bound
- * functions by it.
+ * Tensors as arguments of C++ functions: the requirements of a parameter's type, and the conversion
+ * from a view. python.hpp uses it to check and convert the arguments of bound functions.
  */
 #ifndef DLPACKGEN_V0_0_ARGUMENT_HPP_
 #define DLPACKGEN_V0_0_ARGUMENT_HPP_
@@ -17,7 +16,7 @@
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
-/** What a parameter requires of a tensor. */
+/** The requirements of a parameter on a tensor. */
 struct Requirements {
   DLDataType dtype{0, 0, 0};         ///< The data type; any where bits is 0.
   std::int32_t ndim = -1;            ///< The number of dimensions; any where it is negative.
@@ -29,13 +28,13 @@ struct Requirements {
 
 /**
  * A specialisation has `static constexpr Requirements requirements` and `static Result<A>
- * from(const TensorView&)`. Types without one are no tensors. Specialise it for a view type of your
- * own, and bound functions take it.
+ * from(const TensorView&)`. Types without a specialisation are not tensors. Specialise Argument for
+ * your own view types to use them in bound functions.
  */
 template <class A, class Enable = void>
 struct Argument {};
 
-/** Any tensor, to be read. */
+/** Any tensor, read only. */
 template <>
 struct Argument<TensorView> {
   static constexpr Requirements requirements{};
@@ -62,19 +61,19 @@ inline constexpr bool is_argument = false;
 template <class A>
 inline constexpr bool is_argument<A, std::void_t<decltype(Argument<A>::requirements)>> = true;
 
-// What the requirements of a type are where None is accepted too.
+// The requirements of a type that also accepts None.
 constexpr Requirements or_none(Requirements needs) noexcept {
   needs.optional = true;
   return needs;
 }
 
-// What Argument<A>::from() makes, of which an A is made.
+// The result of Argument<A>::from(), from which an A is constructed.
 template <class A>
 using Held = std::decay_t<decltype(*Argument<A>::from(any<const TensorView&>()))>;
 
 }  // namespace detail
 
-/** A tensor or None, which is an optional without a value. */
+/** A tensor, or None as an empty optional. */
 template <class A>
 struct Argument<std::optional<A>, std::enable_if_t<detail::is_argument<A>>> {
   static constexpr Requirements requirements = detail::or_none(Argument<A>::requirements);

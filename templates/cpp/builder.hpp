@@ -1,7 +1,7 @@
 /**
  * \file builder.hpp
- * Makes managed tensors of memory that anything owns. The struct, its shape, its
- * strides and the owner stand in one allocation.
+ * Creates managed tensors from memory with any kind of owner. The struct, its shape, its strides
+ * and the owner share one allocation.
  */
 #ifndef DLPACKGEN_V0_0_BUILDER_HPP_
 #define DLPACKGEN_V0_0_BUILDER_HPP_
@@ -19,7 +19,7 @@ namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
 /**
- * Extents or strides as a caller has them: a list, an array, or anything with data() and size().
+ * Extents or strides from a caller: a list, an array, or any class with data() and size().
  */
 class Extents {
  public:
@@ -41,7 +41,7 @@ class Extents {
   std::size_t number_;
 };
 
-/** Calls something once, when the tensor is given back; see on_delete(). */
+/** Calls a function once, when the tensor is deleted; see on_delete(). */
 template <class Callable>
 class OnDelete {
  public:
@@ -64,8 +64,8 @@ class OnDelete {
 };
 
 /**
- * An owner that is nothing but what is to be called, from any thread, when the
- * tensor is given back. It must not throw: nothing would catch it.
+ * Returns an owner that only calls a function when the tensor is deleted, from any thread. The
+ * function must not throw, because no caller would catch the exception.
  */
 template <class Callable>
 OnDelete<std::decay_t<Callable>> on_delete(Callable&& call) {
@@ -74,7 +74,7 @@ OnDelete<std::decay_t<Callable>> on_delete(Callable&& call) {
 
 namespace detail {
 
-// Nothing has to be kept alive.
+// There is no owner.
 struct NoOwner {};
 
 // One allocation: this, then ndim extents, then ndim strides.
@@ -112,7 +112,7 @@ struct Block {
   }
 };
 
-// Memory that becomes a block unless an owner's constructor throws.
+// Memory for a block, freed if the owner's constructor throws.
 template <class Block>
 struct Room {
   explicit Room(std::size_t bytes) noexcept : memory(Block::allocate(bytes)) {}
@@ -133,22 +133,22 @@ inline void mark(DLManagedTensorVersioned& managed, std::uint64_t set) noexcept 
 }  // namespace detail
 
 /**
- * Describes a tensor and hands it out:
+ * Describes and creates tensors:
  *
  *     auto tensor = Builder().shape({2, 3}).build(std::move(vector));
  *     auto tensor = Builder(p).shape({n}).build(on_delete([p] { std::free(p); }));
  *
- * The first mistake is kept, and reported when the tensor is made. A builder may
- * make several tensors. Not to be used by two threads at once.
+ * The first mistake is kept, and reported when the tensor is built. A builder may build several
+ * tensors. Two threads must not use a builder at the same time.
  */
 class Builder {
  public:
-  /** The owner tells where the data is and what type it has. */
+  /** The owner provides the data and its type. */
   Builder() noexcept { tensor_.device = DLDevice{kDLCPU, 0}; }
 
   /**
-   * Data of a type that C++ knows; what is const is exported read-only, and what
-   * is narrower than a byte padded, since each such object has one of its own.
+   * Data of a C++ type. Const data is exported as read-only. Elements narrower than a byte are
+   * exported as padded, because each object occupies a byte.
    */
   template <class T, class = std::enable_if_t<is_element<T>>>
   explicit Builder(T* data) noexcept : Builder(const_cast<std::remove_const_t<T>*>(data), dtype_of<T>) {
@@ -156,7 +156,7 @@ class Builder {
     padded(dtype_of<T>.bits < 8);
   }
 
-  /** Any data; on devices without addresses it is a handle. */
+  /** Data of any dtype; on devices without addresses it is a handle. */
   Builder(void* data, DLDataType type) noexcept : Builder() {
     tensor_.data = data;
     has_data_ = true;
@@ -164,9 +164,8 @@ class Builder {
   }
 
   /**
-   * All that a view says, to be exported again, its flags included but for
-   * flags::is_copied: the memory has other users, too.
-   * An unchecked view may say too much: ErrorCode::ndim.
+   * Exports the tensor of a view again, with its flags except flags::is_copied, because the memory
+   * also has other users. An unchecked view may have too many dimensions: ErrorCode::ndim.
    */
   static Builder from_view(const TensorView& view) noexcept {
     Builder b(view.raw().data, view.dtype());
@@ -183,9 +182,8 @@ class Builder {
   }
 
   /**
-   * The extents, at most max_ndim of them. Without a call: those of a matrix of Eigen's, or one
-   * extent, the number of elements of the container. An owner that has neither needs the call:
-   * ErrorCode::no_shape.
+   * Sets the extents, at most max_ndim. By default, the shape is that of the Eigen matrix, or one
+   * extent with the size of the container. Other owners need this call: ErrorCode::no_shape.
    */
   Builder& shape(Extents extents) noexcept {
     has_shape_ = true;
@@ -194,11 +192,11 @@ class Builder {
     return *this;
   }
   /**
-   * The strides, in elements, as many as there are extents. Without a call: those of a matrix of
-   * Eigen's whose shape is exported as it is, else compact and row-major. A container of several
-   * dimensions whose order is unknown or differs from the exported shape's needs the call:
-   * ErrorCode::layout. So does the data of one that a smart pointer owns. Data whose owner says
-   * nothing of it is row-major.
+   * Sets the strides, in elements, one per extent. By default, they are those of an Eigen matrix
+   * whose shape is not changed; otherwise, they are compact and row-major. The call is required
+   * (ErrorCode::layout) for a container with several dimensions whose order is unknown or does not
+   * match the exported shape, and for the data of such a container that a smart pointer owns. If
+   * the owner does not describe the data, the data is row-major.
    */
   Builder& strides(Extents steps) noexcept {
     has_strides_ = true;
@@ -216,51 +214,51 @@ class Builder {
     return *this;
   }
   /**
-   * Bytes from the data to the first element, which must stand where its type
-   * may: ErrorCode::misaligned, as most consumers read it by a pointer to that type.
+   * Sets the number of bytes from the data to the first element. The element must be aligned
+   * (ErrorCode::misaligned), because most consumers read it through a pointer.
    */
   Builder& byte_offset(std::uint64_t bytes) noexcept {
     tensor_.byte_offset = bytes;
     return *this;
   }
-  /** The consumer must not write. */
+  /** Declares that the consumer must not write. */
   Builder& read_only(bool yes = true) noexcept { return flag(flags::read_only, yes); }
-  /** The consumer alone uses the data, which was copied for it. */
+  /** Declares that the data was copied for this consumer, and has no other users. */
   Builder& copied(bool yes = true) noexcept { return flag(flags::is_copied, yes); }
-  /** Elements narrower than a byte take one each. */
+  /** Declares that elements narrower than a byte occupy one byte each. */
   Builder& padded(bool yes = true) noexcept { return flag(flags::is_subbyte_type_padded, yes); }
-  /** What validate() is to accept beyond the rules. */
+  /** Sets the exceptions from the rules that validate() accepts. */
   Builder& accept(Accept more) noexcept {
     accept_ = more;
     return *this;
   }
 
   /**
-   * Makes a versioned tensor, and moves the owner into it, which is destroyed by
-   * the deleter, on any thread. Any type will do that can be moved: a container,
-   * a smart pointer, on_delete(), another Managed.
+   * Creates a versioned tensor and moves the owner into it. The deleter destroys the owner, on any
+   * thread. The owner may have any movable type: a container, a smart pointer, on_delete(), another
+   * Managed.
    *
-   * After an error the owner is still the caller's. Nothing is thrown but by the
-   * owner's own constructor, and then nothing leaks.
+   * After an error, the caller still has the owner. Only the owner's constructor may throw; in this
+   * case, nothing leaks.
    */
   template <class Owner>
   Result<Managed> build(Owner&& owner) const {
     static_assert(!std::is_lvalue_reference<Owner>::value, "move the owner in: a copy of it owns other data");
     return make<DLManagedTensorVersioned>(owner);
   }
-  /** The same of memory that outlives the tensor by itself. */
+  /** The same, for memory without an owner that outlives the tensor. */
   Result<Managed> build() const noexcept { return build(detail::NoOwner()); }
 
   /**
-   * Makes a tensor for consumers of before 1.0. It cannot say what flags say, so
-   * ErrorCode::flags is given for all but flags::is_copied, which only allows more.
+   * Creates a tensor for consumers before DLPack 1.0. This struct has no flags, so all flags except
+   * flags::is_copied cause ErrorCode::flags.
    */
   template <class Owner>
   Result<ManagedLegacy> build_legacy(Owner&& owner) const {
     static_assert(!std::is_lvalue_reference<Owner>::value, "move the owner in: a copy of it owns other data");
     return make<DLManagedTensor>(owner);
   }
-  /** The same of memory that outlives the tensor by itself. */
+  /** The same, for memory without an owner that outlives the tensor. */
   Result<ManagedLegacy> build_legacy() const noexcept { return build_legacy(detail::NoOwner()); }
 
  private:
@@ -282,7 +280,7 @@ class Builder {
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from.data()[i];
   }
 
-  // What is to be made, as far as the builder and the owner know it together.
+  // The tensor to build, from the builder and the owner.
   struct Plan {
     DLTensor tensor;
     std::uint64_t flags;
@@ -330,7 +328,7 @@ class Builder {
     }
   }
 
-  // Takes from the container what the caller did not give, where both agree.
+  // Uses the properties of the container that the caller did not set.
   template <class Owner>
   Error arrange(Plan& p) const noexcept {
     const bool elsewhere =
@@ -359,7 +357,7 @@ class Builder {
     return const_cast<std::remove_const_t<T>*>(data);
   }
 
-  // Data that the caller gave may lie in the container, which has an end, or elsewhere.
+  // Data from the caller may be inside the container, whose size is known, or elsewhere.
   template <class Element>
   static void within(Plan& p, const Element* first) noexcept {
     const std::uint64_t all = p.own.span * sizeof(Element);
@@ -393,7 +391,7 @@ class Builder {
     return BasicManaged<Struct>::from_raw_unchecked(&block->managed);
   }
 
-  // Everything that can be wrong is found before the owner is moved.
+  // All errors are detected before the owner is moved.
   Error complete(Plan& p, bool unversioned, const void* owner, std::size_t width) const noexcept {
     if (has_strides_ && number_of_strides_ != static_cast<std::size_t>(p.tensor.ndim)) {
       return Error(ErrorCode::strides, p.tensor.ndim, static_cast<std::int64_t>(number_of_strides_));
@@ -406,7 +404,7 @@ class Builder {
     return fit(p);
   }
 
-  // The container has all that the strides reach; an empty tensor has no data.
+  // The byte range must be inside the container; an empty tensor has no data.
   static Error fit(Plan& p) noexcept {
     const ByteRange touched = *byte_range(p.tensor, p.flags);
     if (touched.high == 0) {
@@ -427,13 +425,13 @@ class Builder {
     return Error();
   }
 
-  // The address of the first element, or how far behind a handle it lies.
+  // The address of the first element, or its offset from a handle.
   static std::uint64_t first(const DLTensor& tensor) noexcept {
     const bool named = !is_opaque(tensor.device.device_type);
     return tensor.byte_offset + (named ? reinterpret_cast<std::uintptr_t>(tensor.data) : 0);
   }
 
-  // Puts extents and strides where they stay.
+  // Copies extents and strides into the block.
   static Error place(DLTensor& tensor, char* memory) noexcept {
     if (tensor.ndim == 0) {
       tensor.shape = tensor.strides = nullptr;
@@ -466,24 +464,25 @@ class Builder {
 };
 
 /**
- * Puts a tensor of an old producer into the versioned struct, read-only, since
- * the old one cannot say that it is not. After an error it is still the caller's.
+ * Converts an unversioned tensor to the versioned struct. The result is read-only, because the
+ * unversioned struct cannot declare that memory is writable. After an error, the caller still owns
+ * the tensor.
  *
- * \return ErrorCode::null where nothing is owned, as of a tensor that was rejected or
- * moved away, or what Builder rejects.
+ * \return ErrorCode::null for an empty tensor, such as a rejected or moved one, or an error of
+ * Builder.
  */
 inline Result<Managed> upgrade(ManagedLegacy&& tensor) noexcept {
   if (!tensor) return ErrorCode::null;
   return Builder::from_view(tensor.view()).build(static_cast<ManagedLegacy&&>(tensor));
 }
 
-/** The same for a caller with other proof that the memory may be written to. */
+/** The same, for a caller that knows that the memory is writable. */
 inline Result<Managed> upgrade_writable(ManagedLegacy&& tensor) noexcept {
   if (!tensor) return ErrorCode::null;
   return Builder::from_view(tensor.writable_view()).build(static_cast<ManagedLegacy&&>(tensor));
 }
 
-/** Puts a tensor into the struct of before 1.0, unless flags would be lost: ErrorCode::flags. */
+/** Converts a tensor to the unversioned struct, unless flags would be lost: ErrorCode::flags. */
 inline Result<ManagedLegacy> downgrade(Managed&& tensor) noexcept {
   if (!tensor) return ErrorCode::null;
   return Builder::from_view(tensor.view()).build_legacy(static_cast<Managed&&>(tensor));

@@ -1,7 +1,7 @@
 /**
  * \file container.hpp
- * What the type of an owner tells about its elements: their address, their number and
- * their order. Part of builder.hpp.
+ * Derives the address, the number and the order of elements from the type of an owner. Part of
+ * builder.hpp.
  */
 #ifndef DLPACKGEN_V0_0_CONTAINER_HPP_
 #define DLPACKGEN_V0_0_CONTAINER_HPP_
@@ -45,7 +45,7 @@ struct Contents<Owner, std::enable_if_t<is_element<TargetOf<Owner>>>> {  // a sm
 
 template <class Owner, class Enable = void>
 inline constexpr bool is_matrix = false;
-// A matrix that reports its strides and their order, as all of Eigen's do.
+// A matrix that reports its strides and their order, such as every Eigen matrix.
 template <class Owner>
 inline constexpr bool is_matrix<
     Owner, std::void_t<decltype(any<const Owner>().rows() + any<const Owner>().cols()), decltype(Owner::IsRowMajor),
@@ -65,7 +65,7 @@ inline constexpr bool has_strides = false;
 template <class Owner>
 inline constexpr bool has_strides<Owner, std::void_t<decltype(any<const Owner>().strides())>> = true;
 
-// A container of more than one dimension, whose order only its author knows.
+// A container with several dimensions in unknown order.
 template <class Owner>
 inline constexpr bool has_own_layout = has_rows<Owner> || has_dimensions<Owner> || has_strides<Owner>;
 
@@ -83,7 +83,7 @@ template <class Owner>
 inline constexpr bool holds_bits<Owner, std::void_t<typename Owner::reference, decltype(any<Owner>().flip())>> =
     !std::is_same<typename Owner::reference, bool&>::value;
 
-// The layout that a container has by itself.
+// The layout of a container.
 struct Layout {
   std::int32_t ndim = 0;  // 0 where the container has no extents
   std::int64_t shape[2] = {};
@@ -110,7 +110,7 @@ Layout layout_of(const Matrix& matrix) noexcept {
   return l;
 }
 
-// Whether data is that of a container whose elements may lie in another order than row-major.
+// Whether the data belongs to a container whose elements may not be row-major.
 template <class Container>
 bool is_disordered(const Container* container, const void* data) noexcept {
   if (container == nullptr || container->data() != data) return false;

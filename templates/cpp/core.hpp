@@ -1,8 +1,7 @@
 /**
  * \file core.hpp
- * Owning and borrowing tensors: errors, validation, data types, TensorView and
- * Managed. It includes nothing of the standard library but small headers, and
- * works with -fno-exceptions -fno-rtti.
+ * Owning and borrowed tensors: errors, validation, dtypes, TensorView and Managed. It includes only
+ * small headers of the standard library, and works with -fno-exceptions -fno-rtti.
  */
 #ifndef DLPACKGEN_V0_0_CORE_HPP_
 #define DLPACKGEN_V0_0_CORE_HPP_

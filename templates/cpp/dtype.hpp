@@ -1,9 +1,8 @@
 /**
  * \file dtype.hpp
- * Which C++ type has which data type: all integers, float, double and bool here;
- * the short floats in storage.hpp, complex numbers in complex.hpp, the float
- * types of C++23 in stdfloat.hpp. A type of your own joins by a specialisation
- * of ElementType.
+ * Maps C++ types to dtypes: all integers, float, double and bool. Short floats are in storage.hpp,
+ * complex numbers in complex.hpp, the float types of C++23 in stdfloat.hpp. Specialise ElementType
+ * for your own types.
  */
 #ifndef DLPACKGEN_V0_0_DTYPE_HPP_
 #define DLPACKGEN_V0_0_DTYPE_HPP_
@@ -16,45 +15,44 @@
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
-/** Two data types are one when all their parts are. */
+/** Two dtypes are equal if all their members are. */
 constexpr bool same_dtype(DLDataType a, DLDataType b) noexcept {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
 
 /**
- * A data type in one number, as Error carries it and as DLPACKGEN_DTYPE has it in C: code, bits,
- * lanes from bit 0.
+ * A dtype as one number, as in Error and in DLPACKGEN_DTYPE of C: code, bits, lanes, from bit 0.
  */
 constexpr std::int64_t as_number(DLDataType dtype) noexcept {
   return static_cast<std::int64_t>(dtype.code | (std::uint32_t{dtype.bits} << 8) | (std::uint32_t{dtype.lanes} << 16));
 }
 
-/** The data type of a number that as_number() returned. */
+/** The dtype for a number from as_number(). */
 constexpr DLDataType from_number(std::int64_t number) noexcept {
   return DLDataType{static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8),
                     static_cast<std::uint16_t>(number >> 16)};
 }
 
 /**
- * A specialisation has the member `dtype`. It may be made for any trivially
- * copyable type with the layout of that data type; a type narrower than a byte
- * stands for an element that is padded to one.
+ * A specialisation has the member `dtype`. You may specialise it for any trivially copyable type
+ * with the layout of that dtype. A type narrower than a byte represents an element that is padded
+ * to one byte.
  */
 template <class T, class Enable = void>
 struct ElementType {};
 
 namespace detail {
 
-// An object of a type, where only its type matters.
+// An object that carries only its type.
 template <class T>
 T& any() noexcept;
 
-// Whether From and To are one type, which To alone has const.
+// Whether To is const From.
 template <class From, class To>
 inline constexpr bool only_adds_const =
     std::is_const<To>::value && std::is_same<const From, To>::value && !std::is_const<From>::value;
 
-// Characters are no numbers, but char is what bytes are often kept in.
+// Character types are not numbers, but char is often used for bytes.
 template <class T>
 inline constexpr bool is_character = std::is_same<T, wchar_t>::value || std::is_same<T, char16_t>::value ||
 #ifdef __cpp_char8_t
@@ -97,11 +95,11 @@ struct ElementType<bool> {
   static constexpr DLDataType dtype = detail::of_width<bool>(kDLBool);
 };
 
-/** Whether T, const or not, has a data type. */
+/** Whether T, const or not, has a dtype. */
 template <class T>
 inline constexpr bool is_element = detail::has_dtype<std::remove_cv_t<T>>;
 
-/** The data type of T, const or not: dtype_of<float> is dtypes::float32. */
+/** The dtype of T, const or not: dtype_of<float> is dtypes::float32. */
 template <class T>
 inline constexpr DLDataType dtype_of = ElementType<std::remove_cv_t<T>>::dtype;
 

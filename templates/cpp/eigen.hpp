@@ -1,6 +1,6 @@
 /**
  * \file eigen.hpp
- * Tensors as matrices and vectors of Eigen, and back, without a copy. It needs <Eigen/Core>.
+ * Converts between tensors and Eigen matrices and vectors, without a copy. It needs <Eigen/Core>.
  */
 #ifndef DLPACKGEN_V0_0_EIGEN_HPP_
 #define DLPACKGEN_V0_0_EIGEN_HPP_
@@ -23,13 +23,13 @@ namespace detail {
 template <class T>
 inline constexpr bool is_eigen = std::is_base_of<Eigen::PlainObjectBase<std::remove_const_t<T>>, T>::value;
 
-// The matrix that a map shows: T itself, or one of any size where T is an element.
+// The matrix type of a map: T itself, or a matrix of any size if T is an element type.
 template <class T, bool is_matrix = is_eigen<T>>
 struct Shown {
   using Plain = Eigen::Matrix<std::remove_const_t<T>, Eigen::Dynamic, Eigen::Dynamic>;
   static constexpr std::int32_t ndim = -1;  // 1, which is a column, or 2
 };
-// is_eigen looks at the bases of T, which only classes have.
+// is_eigen examines the bases of T, which only classes have.
 template <class T>
 struct Shown<T, true> {
   using Plain = std::remove_const_t<T>;
@@ -57,7 +57,7 @@ struct Mapping : Shown<T> {
   }
 };
 
-// Eigen makes temporaries that have room for the largest extent that a type names.
+// Eigen's temporaries have room for the maximum extent of a type.
 inline Error check_extent(std::int64_t is, std::int64_t fixed, std::int64_t largest, std::int32_t dimension) noexcept {
   if (fixed != Eigen::Dynamic && is != fixed) return Error(ErrorCode::extent_mismatch, fixed, is, dimension);
   if (largest != Eigen::Dynamic && is > largest) return Error(ErrorCode::extent_mismatch, largest, is, dimension);
@@ -67,9 +67,9 @@ inline Error check_extent(std::int64_t is, std::int64_t fixed, std::int64_t larg
 }  // namespace detail
 
 /**
- * A map of a tensor's elements, which is an Eigen::Map with the strides of the tensor. T is the
- * type of matrix or vector that it is used as, or the type of an element; const where the elements
- * are only read. As with all expressions of Eigen, an assignment assigns elements.
+ * A map of a tensor's elements: an Eigen::Map with the strides of the tensor. T is the type of a
+ * matrix or vector, or the type of an element, and const if the elements are only read. As in all
+ * of Eigen, an assignment assigns elements.
  */
 template <class T>
 class MapOf : public detail::Mapping<T>::Map {
@@ -78,7 +78,7 @@ class MapOf : public detail::Mapping<T>::Map {
  public:
   using Base = typename Mapping::Map;
 
-  /** A map of no elements; one whose extents are fixed must not be read. */
+  /** An empty map. If its extents are fixed, it must not be read. */
   MapOf() noexcept
       : MapOf(nullptr, Mapping::rows < 0 ? 0 : Mapping::rows, Mapping::columns < 0 ? 0 : Mapping::columns) {}
   MapOf(typename Mapping::Element* data, std::int64_t rows, std::int64_t columns, std::int64_t row_stride = 0,
@@ -99,13 +99,13 @@ template <class T>
 inline constexpr bool assigns_elements<MapOf<T>> = true;
 
 /**
- * The elements of a tensor in memory of the host, used where they are: map_of<const
- * Eigen::MatrixXf>(view). The tensor has one dimension for a vector and two for a matrix;
- * map_of<float>(view) takes both, a single dimension as a column. Strides may be negative and,
- * where the elements are const, zero.
+ * Returns a map of a tensor in host memory, without a copy: map_of<const Eigen::MatrixXf>(view). A
+ * vector needs a tensor with one dimension, a matrix two; map_of<float>(view) accepts both, and
+ * maps a single dimension to a column. Strides may be negative and, if the elements are const,
+ * zero.
  *
- * \return ErrorCode::ndim_mismatch, ErrorCode::extent_mismatch where T has a fixed extent, or what
- * array_of() rejects.
+ * \return ErrorCode::ndim_mismatch, ErrorCode::extent_mismatch if T has a fixed extent, or an error
+ * of array_of().
  */
 template <class T>
 Result<MapOf<T>> map_of(const TensorView& view) noexcept {
@@ -136,7 +136,7 @@ Result<MapOf<T>> map_of(const TensorView& view) noexcept {
   return MapOf<T>(data, shape[0], shape[1], steps[0], steps[1]);
 }
 
-/** A map that keeps its tensor, and gives it back when it is destroyed; see own_map_of(). */
+/** A map that owns its tensor, and frees it when the map is destroyed; see own_map_of(). */
 template <class T>
 class OwnedMap : public MapOf<T> {
  public:
@@ -163,7 +163,7 @@ class OwnedMap : public MapOf<T> {
 template <class T>
 inline constexpr bool assigns_elements<OwnedMap<T>> = true;
 
-/** map_of() of a tensor that the map owns. After an error the tensor is still the caller's. */
+/** Like map_of(), but the map owns the tensor. After an error, the caller still owns it. */
 template <class T>
 Result<OwnedMap<T>> own_map_of(Managed&& tensor) noexcept {
   if (!tensor) return ErrorCode::null;
@@ -173,8 +173,8 @@ Result<OwnedMap<T>> own_map_of(Managed&& tensor) noexcept {
 }
 
 /**
- * A tensor of a matrix, which is moved into it with its shape and order: managed_of(std::move(m)).
- * Also of an expression, which is evaluated first.
+ * Moves a matrix into a tensor, with its shape and order: managed_of(std::move(m)). An expression
+ * is evaluated first.
  */
 template <class Plain>
 Result<Managed> managed_of(Eigen::PlainObjectBase<Plain>&& matrix) {
@@ -185,7 +185,7 @@ Result<Managed> managed_of(const Eigen::EigenBase<Expression>& expression) {
   using Plain = typename Expression::PlainObject;
   return Builder().build(Plain(expression.derived()));
 }
-/** Deleted: a copy would be given away. Move the matrix, or pass Plain(matrix) to copy it. */
+/** Deleted, because it would export a copy. Move the matrix, or pass Plain(matrix) to copy it. */
 template <class Plain>
 Result<Managed> managed_of(const Eigen::PlainObjectBase<Plain>& matrix) = delete;
 
@@ -204,7 +204,7 @@ struct Argument<MapOf<T>> {
 
 namespace detail {
 
-// The map that a Ref refers to, with the strides of its type.
+// The map for a Ref, with the strides of its type.
 template <class T, class Steps>
 class RefMap : public Eigen::Map<T, Eigen::Unaligned, Steps> {
   using Base = Eigen::Map<T, Eigen::Unaligned, Steps>;
@@ -245,7 +245,7 @@ class RefMap : public Eigen::Map<T, Eigen::Unaligned, Steps> {
 template <class T, class Steps>
 inline constexpr bool assigns_elements<detail::RefMap<T, Steps>> = true;
 
-/** Never a copy: elements that the type does not refer to as they lie are an error. */
+/** Never copies: elements in an unsuitable layout are an error. */
 template <class T, int options, class Steps>
 struct Argument<Eigen::Ref<T, options, Steps>> {
   static constexpr Requirements requirements = Argument<MapOf<T>>::requirements;

@@ -1,7 +1,7 @@
 /**
  * \file error.hpp
- * How everything here fails: by a value. Nothing in the core throws, so that it
- * works with -fno-exceptions too; exceptions.hpp turns errors into exceptions.
+ * Errors are values. The core does not throw and works with -fno-exceptions; exceptions.hpp
+ * converts errors to exceptions.
  */
 #ifndef DLPACKGEN_V0_0_ERROR_HPP_
 #define DLPACKGEN_V0_0_ERROR_HPP_
@@ -17,8 +17,8 @@ namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
 /**
- * Why something was rejected. A number keeps its meaning for ever; up to 15 they are those of
- * dlpackgen/rules.h, which has their lines.
+ * The reason for a rejection. The numbers never change their meaning. Up to 15, they are those of
+ * dlpackgen/rules.h, which has their descriptions.
  */
 enum class ErrorCode : std::int32_t {
   ok = 0,
@@ -58,7 +58,8 @@ enum class ErrorCode : std::int32_t {
   extent_mismatch = 34     ///< A dimension has another extent than asked for.
 };
 
-/** One line on a code: lower case, no full stop, never NULL, never to be freed. */
+/** The description of a code: one line in lower case, without a full stop. Never NULL; must not be
+ * freed. */
 constexpr const char* error_string(ErrorCode code) noexcept {
   switch (code) {
     case ErrorCode::ok:
@@ -114,7 +115,7 @@ constexpr const char* class_name(ErrorCode code) noexcept {
   return differs ? "ValueError" : "BufferError";
 }
 
-/** A code with what is known of the mismatch; message.hpp makes a sentence of it. */
+/** A code with the details of the mismatch; message.hpp formats it as a message. */
 struct Error {
   ErrorCode code = ErrorCode::ok;
   std::int32_t where = -1;    ///< The dimension, or -1.
@@ -122,23 +123,24 @@ struct Error {
   std::int64_t got = 0;       ///< What came instead.
 
   constexpr Error() noexcept = default;
-  // NOLINTNEXTLINE: a code is an error with nothing known
+  // NOLINTNEXTLINE: a code is an error without details
   constexpr Error(ErrorCode c, std::int64_t wanted = 0, std::int64_t came = 0, std::int32_t dimension = -1) noexcept
       : code(c), where(dimension), expected(wanted), got(came) {}
 
   /** True when there is an error. */
   constexpr explicit operator bool() const noexcept { return code != ErrorCode::ok; }
-  /** One line on the code. */
+  /** The description of the code. */
   constexpr const char* text() const noexcept { return v0_0::error_string(code); }
 };
 
-/** Whether an assignment to a T assigns elements that it refers to, as that of an Eigen::Map. */
+/** Whether an assignment to a T assigns the elements that it refers to, like an Eigen::Map. */
 template <class T>
 inline constexpr bool assigns_elements = false;
 
 namespace detail {
 
-// A base that forbids assignment: to replace a result would write to the elements of its value.
+// A base that forbids assignment, because replacing a result would write to the elements of its
+// value.
 template <bool allowed>
 struct Assignable {};
 template <>
@@ -151,9 +153,8 @@ struct Assignable<false> {
 }  // namespace detail
 
 /**
- * A value or an error, as std::expected of C++23 has it. The value of a result
- * that failed is that of T{}: reading it is of no use, and no harm. E converts to
- * true where there is an error.
+ * A value or an error, like std::expected in C++23. The value of a failed result is T{}, which is
+ * safe to read. E converts to true if there is an error.
  */
 template <class T, class E = Error>
 class [[nodiscard]] Result : private detail::Assignable<!assigns_elements<T>> {
@@ -170,11 +171,11 @@ class [[nodiscard]] Result : private detail::Assignable<!assigns_elements<T>> {
 
   /** True when there is a value. */
   constexpr explicit operator bool() const noexcept { return !error_; }
-  /** The error; it is none, as ErrorCode::ok, when there is a value. */
+  /** The error; ErrorCode::ok if there is a value. */
   constexpr const E& error() const noexcept { return error_; }
   /** The code of the error. */
   constexpr ErrorCode code() const noexcept { return error_.code; }
-  /** One line on the error. */
+  /** The description of the error. */
   constexpr const char* text() const noexcept { return error_.text(); }
 
   constexpr T& operator*() & noexcept { return value_; }
@@ -183,8 +184,7 @@ class [[nodiscard]] Result : private detail::Assignable<!assigns_elements<T>> {
   constexpr T* operator->() & noexcept { return &value_; }
   constexpr const T* operator->() const& noexcept { return &value_; }
   /**
-   * Of a temporary result only where nothing that the value owns ends with it: f()->view() would
-   * dangle.
+   * Not available for a temporary result whose value owns memory, because f()->view() would dangle.
    */
   template <class U = T, std::enable_if_t<std::is_trivially_copyable<U>::value, int> = 0>
   constexpr const U* operator->() const&& noexcept {

@@ -1,6 +1,6 @@
 /**
  * \file exceptions.hpp
- * Errors as exceptions, where they are wanted.
+ * Converts errors to exceptions, for programs that use them.
  */
 #ifndef DLPACKGEN_V0_0_EXCEPTIONS_HPP_
 #define DLPACKGEN_V0_0_EXCEPTIONS_HPP_
@@ -17,14 +17,15 @@
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
-/** What these headers throw: an error that Python has a class for. */
+/** The base class of all exceptions of these headers: an error with a corresponding Python
+ * class. */
 class Raised : public std::exception {
  public:
   /** The class of the exception that Python raises: "ValueError". */
   virtual const char* class_name() const noexcept = 0;
 };
 
-/** An error that was thrown; what() is its Message. */
+/** A thrown error; what() returns its Message. */
 class Exception : public Raised {
  public:
   explicit Exception(const Error& error) noexcept : error_(error), message_(error) {}
@@ -38,14 +39,13 @@ class Exception : public Raised {
   Message message_;
 };
 
-/** Throws the error, if it is one. */
+/** Throws the error, unless it is ErrorCode::ok. */
 inline void throw_if_error(const Error& error) {
   if (error) throw Exception(error);
 }
 
 /**
- * The value of a result; throws its error when it has none: Managed m =
- * unwrap(Managed::from_raw(p)).
+ * Returns the value of a result, or throws its error: Managed m = unwrap(Managed::from_raw(p)).
  */
 template <class T, class E>
 T unwrap(Result<T, E>&& result) {

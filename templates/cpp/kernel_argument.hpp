@@ -1,6 +1,6 @@
 /**
  * \file kernel_argument.hpp
- * What the functions of described kernels take. Part of kernels.hpp.
+ * The argument types of described kernels. Part of kernels.hpp.
  */
 #ifndef DLPACKGEN_V0_0_KERNEL_ARGUMENT_HPP_
 #define DLPACKGEN_V0_0_KERNEL_ARGUMENT_HPP_
@@ -20,7 +20,7 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
 namespace detail {
 
-// Containers whose elements can be described: matrices by their strides, others as a line.
+// Containers with describable elements: matrices by their strides, others as one dimension.
 template <class Container>
 constexpr bool is_describable() noexcept {
   if constexpr (Contents<Container>::known) {
@@ -48,7 +48,7 @@ Layout describe(const Container& container) noexcept {
   }
 }
 
-// A tensor for the time of a call.
+// A tensor for the duration of a call.
 class Lent {
  public:
   Lent(const Lent&) = delete;
@@ -100,8 +100,8 @@ class Lent {
 }  // namespace detail
 
 /**
- * An argument that a kernel reads: a TensorView, a Managed, an ArrayView, a FlatView, a container
- * of one dimension, or a matrix of Eigen's.
+ * An argument that a kernel reads: a TensorView, a Managed, an ArrayView, a FlatView, a
+ * one-dimensional container, or an Eigen matrix.
  */
 class TensorIn : public detail::Lent {
  public:
@@ -127,7 +127,7 @@ class TensorIn : public detail::Lent {
   TensorIn() noexcept = default;
 };
 
-/** The same for an argument that may be None: std::nullopt. */
+/** The same for an optional argument: std::nullopt for None. */
 class OptionalTensorIn : public TensorIn {
  public:
   using TensorIn::TensorIn;
@@ -136,7 +136,7 @@ class OptionalTensorIn : public TensorIn {
 
 /**
  * An argument that a kernel writes to, or memory for a result. Views of const elements and const
- * containers do not compile; a TensorView or a Managed that is read-only is rejected by the call.
+ * containers do not compile; the call rejects a read-only TensorView or Managed.
  */
 class TensorOut : public detail::Lent {
  public:
@@ -166,14 +166,14 @@ class TensorOut : public detail::Lent {
   TensorOut() noexcept = default;
 };
 
-/** The same for an argument that may be None: std::nullopt. */
+/** The same for an optional argument: std::nullopt for None. */
 class OptionalTensorOut : public TensorOut {
  public:
   using TensorOut::TensorOut;
   OptionalTensorOut(std::nullopt_t) noexcept {}  // NOLINT
 };
 
-/** An argument of type str: a text of C, or an object with c_str() and size(). */
+/** An argument of type str: a C string, or an object with c_str() and size(). */
 class Text {
  public:
   // NOLINTBEGIN: arguments are written as they are
@@ -182,7 +182,7 @@ class Text {
   Text(const String& text) noexcept : text_(text.c_str()), is_cut_(std::strlen(text.c_str()) != text.size()) {}
   // NOLINTEND
   const char* get() const noexcept { return text_; }
-  /** Whether a NUL stands before its end. */
+  /** Whether the text contains a NUL. */
   bool is_cut() const noexcept { return is_cut_; }
 
  private:
@@ -190,7 +190,7 @@ class Text {
   bool is_cut_ = false;
 };
 
-/** The same for an argument that may be None: std::nullopt. */
+/** The same for an optional argument: std::nullopt for None. */
 class OptionalText : public Text {
  public:
   using Text::Text;
@@ -225,7 +225,7 @@ class List {
   std::int64_t number_ = 0;
 };
 
-/** The same for an argument that may be None: std::nullopt. */
+/** The same for an optional argument: std::nullopt for None. */
 template <class T>
 class OptionalList : public List<T> {
  public:
@@ -234,7 +234,7 @@ class OptionalList : public List<T> {
   OptionalList(std::nullopt_t) noexcept : List<T>(typename List<T>::Absent()) {}  // NOLINT
 };
 
-/** A scalar whose dtype a call decides. */
+/** A scalar whose dtype depends on the call. */
 class Number {
  public:
   enum class Kind { integer, natural, real, truth };  ///< natural: an integer without a sign.
@@ -250,7 +250,7 @@ class Number {
                                                : Kind::natural) {}
 
   Kind kind() const noexcept { return kind_; }
-  /** The number as a T; an integer is exact where T holds it. */
+  /** The number as a T; an integer is exact if T can represent it. */
   template <class T>
   T as() const noexcept {
     if (kind_ == Kind::real) return static_cast<T>(real_);

@@ -1,6 +1,6 @@
 /**
  * \file kernel_call.hpp
- * How the functions of described kernels check, copy and allocate. Part of kernels.hpp.
+ * Checks, copies and allocations for calls of described kernels. Part of kernels.hpp.
  */
 #ifndef DLPACKGEN_V0_0_KERNEL_CALL_HPP_
 #define DLPACKGEN_V0_0_KERNEL_CALL_HPP_
@@ -32,7 +32,7 @@ inline const char* class_of(int status) noexcept {
   }
 }
 
-// The sentence about a call, and what C++ itself finds wrong with an argument.
+// The message of a call, and the checks of arguments in C++.
 class KernelCheck {
  public:
   explicit KernelCheck(const char* kernel) noexcept
@@ -45,7 +45,7 @@ class KernelCheck {
     return KernelError(status, class_ != nullptr ? class_ : class_of(status), kernel_, message);
   }
 
-  /** That a text has no NUL, which would end it in C. */
+  /** Checks that a text contains no NUL, which would end it in C. */
   void text(const dlpackgen_site& site, const Text& text) noexcept {
     if (text.is_cut()) fail(site, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_SAYS_NUL);
   }
@@ -54,13 +54,13 @@ class KernelCheck {
     fail(site, DLPACKGEN_STATUS_MEMORY_ERROR, "no memory for a contiguous copy");
   }
 
-  /** That there is memory for a result. */
+  /** Checks that there is memory for a result. */
   int there(const dlpackgen_site& site, const DLTensor* tensor) noexcept {
     if (tensor == nullptr) fail(site, DLPACKGEN_STATUS_TYPE_ERROR, "it is missing");
     return status_;
   }
 
-  /** That a dtype of floats holds a number. */
+  /** Checks that a float dtype can represent a number. */
   void real(const dlpackgen_site& site, DLDataType dtype, double value) noexcept {
     if (dlpackgen_holds_real(dtype, value) || !overflows(site, dtype)) return;
     dlpackgen_put_real(&message, value);
@@ -69,7 +69,8 @@ class KernelCheck {
     if (value) real(site, dtype, static_cast<double>(*value));
   }
 
-  /** That a number suits the dtype of a tensor; the tensor itself is checked elsewhere. */
+  /** Checks that the dtype of a tensor can represent a number; the tensor itself is checked
+   * elsewhere. */
   void number(const dlpackgen_site& site, const Number& number, const DLTensor* tensor,
               std::initializer_list<DLDataType> dtypes) noexcept {
     for (const DLDataType dtype : dtypes) {
@@ -116,7 +117,7 @@ class KernelCheck {
     return number.kind() == Number::Kind::integer && number.raw().integer < 0;
   }
 
-  // Whether an integer dtype holds an integer: what lies above its bits is all sign.
+  // Whether an integer dtype can represent an integer: all higher bits must equal the sign.
   static bool holds(const Number& number, DLDataType dtype) noexcept {
     const std::uint64_t bits = static_cast<std::uint64_t>(number.raw().integer);
     const bool negative = is_negative(number);
@@ -133,7 +134,7 @@ class KernelCheck {
   char room_[2048];
 };
 
-// Memory of the host for elements.
+// Host memory for elements.
 class HostMemory {
  public:
   static constexpr std::align_val_t alignment{64};
@@ -148,7 +149,7 @@ class HostMemory {
   void* memory_;
 };
 
-// A C-contiguous tensor of the host; an empty one where there is no memory.
+// A C-contiguous host tensor; an empty tensor if there is no memory.
 inline Managed allocate_on_host(DLDataType dtype, std::int32_t ndim, const std::int64_t* shape) noexcept {
   DLTensor tensor{};
   tensor.dtype = dtype;
@@ -164,7 +165,7 @@ inline Managed allocate_on_host(DLDataType dtype, std::int32_t ndim, const std::
   return *static_cast<Result<Managed>&&>(made);
 }
 
-// A result that a call allocates.
+// A result that the call allocates.
 class Made {
  public:
   int allocate(KernelCheck& check, const char* kernel, const char* name, const dlpackgen_result& wanted,
@@ -191,8 +192,8 @@ class Made {
   Managed made_;
 };
 
-// An argument that is copied where it is not C-contiguous. What is invalid, packed or elsewhere is
-// left as it is: the kernel's check reports it.
+// An argument that is copied if it is not C-contiguous. Invalid or packed tensors, and tensors
+// outside host memory, are not copied: the kernel's check reports them.
 class Contiguous {
  public:
   Contiguous(KernelCheck& check, const dlpackgen_site& site, const TensorIn& from) noexcept : tensor_(from.get()) {
@@ -210,7 +211,7 @@ class Contiguous {
   const DLTensor* get() const noexcept { return tensor_; }
 
  private:
-  // Counts through the elements in row-major order, the last dimension fastest.
+  // Iterates over the elements in row-major order.
   void copy(std::size_t bytes) noexcept {
     std::int64_t index[max_ndim] = {};
     char* to = static_cast<char*>(made_.get()->dl_tensor.data);
@@ -230,12 +231,12 @@ class Contiguous {
   Managed made_;
 };
 
-// Room for a scalar of one of some types.
+// Storage for a scalar of one of several types.
 template <class... T>
 class NumberRoom {
  public:
   void* get() noexcept { return room_; }
-  /** The number as the type with that place. */
+  /** The number as the type with the given index. */
   Number at(int which) const noexcept {
     using Read = Number (*)(const unsigned char*);
     constexpr Read all[] = {read<T>...};
@@ -252,7 +253,7 @@ class NumberRoom {
   alignas(8) unsigned char room_[8] = {};
 };
 
-// The address of an optional scalar, as C takes it.
+// The address of an optional scalar, for C.
 template <class T>
 const T* address_of(const std::optional<T>& value) noexcept {
   return value ? &*value : nullptr;

@@ -1,6 +1,6 @@
 /**
  * \file kernel_error.hpp
- * Why a call of a described kernel failed. Part of kernels.hpp.
+ * The error of a failed call of a described kernel. Part of kernels.hpp.
  */
 #ifndef DLPACKGEN_V0_0_KERNEL_ERROR_HPP_
 #define DLPACKGEN_V0_0_KERNEL_ERROR_HPP_
@@ -20,8 +20,9 @@ namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
 /**
- * A failed call: an argument that does not fit the description of the kernel, or a status of the
- * C function. The message is the same in every language. A default-constructed one is no error.
+ * A failed call: an argument that violates the description of the kernel, or a status of the C
+ * function. The message is the same in every language. A default-constructed KernelError is not an
+ * error.
  */
 class [[nodiscard]] KernelError {
  public:
@@ -49,15 +50,15 @@ class [[nodiscard]] KernelError {
 
   /** True when there is an error. */
   explicit operator bool() const noexcept { return status_ != DLPACKGEN_STATUS_OK; }
-  /** A status of <dlpackgen/message.h>; that of ValueError for an OverflowError. */
+  /** A status of <dlpackgen/message.h>; for an OverflowError, the status of ValueError. */
   int status() const noexcept { return status_; }
-  /** The exception that Python raises: "ValueError". */
+  /** The corresponding Python exception: "ValueError". */
   const char* class_name() const noexcept { return class_; }
-  /** The sentence, which lives as long as this object. */
+  /** The message, valid as long as this object. */
   const char* text() const noexcept { return text_ != nullptr ? text_ : status_ != 0 ? "out of memory" : ""; }
   /** The kernel. */
   std::string_view kernel() const noexcept { return kernel_; }
-  /** The argument; empty where the error is about none, or about several. */
+  /** The argument; empty if the error concerns no argument or several. */
   std::string_view argument() const noexcept { return argument_; }
 
  private:
@@ -79,12 +80,12 @@ class [[nodiscard]] KernelError {
   char* text_ = nullptr;
 };
 
-/** What a kernel returns, or why the call failed. */
+/** The results of a kernel, or the error of the call. */
 template <class T>
 using KernelResult = Result<T, KernelError>;
 
 #ifdef __cpp_exceptions
-/** A KernelError that was thrown: by unwrap() and throw_if_error(). */
+/** A KernelError as an exception, thrown by unwrap() and throw_if_error(). */
 class KernelException : public Raised {
  public:
   explicit KernelException(const KernelError& error) noexcept : error_(error) {}
@@ -96,7 +97,7 @@ class KernelException : public Raised {
   KernelError error_;
 };
 
-/** Throws the error, if it is one. */
+/** Throws the error, if there is one. */
 inline void throw_if_error(const KernelError& error) {
   if (error) throw KernelException(error);
 }

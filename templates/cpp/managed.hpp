@@ -1,6 +1,6 @@
 /**
  * \file managed.hpp
- * A tensor that one owns, and gives back once.
+ * An owned tensor, which is deleted exactly once.
  */
 #ifndef DLPACKGEN_V0_0_MANAGED_HPP_
 #define DLPACKGEN_V0_0_MANAGED_HPP_
@@ -15,16 +15,16 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
 namespace detail {
 
-// The unversioned struct cannot say that it must not be written to, so it is taken for that.
+// The unversioned struct has no read-only flag, so it counts as read-only.
 inline std::uint64_t flags_of(const DLManagedTensor&) noexcept { return flags::read_only; }
 inline std::uint64_t flags_of(const DLManagedTensorVersioned& managed) noexcept { return managed.flags; }
 
-// The unversioned struct does not say which rules it follows.
+// The unversioned struct has no version, so older rules may apply.
 inline Error check_managed(const DLManagedTensor& managed, Accept accept) noexcept {
   return validate(&managed.dl_tensor, 0, accept | Accept::null_strides);
 }
 
-// Nothing behind the version may be read before it is known.
+// Members after the version must not be read before the version is checked.
 inline Error check_managed(const DLManagedTensorVersioned& managed, Accept accept) noexcept {
   if (managed.version.major != abi_version.major)
     return Error(ErrorCode::version, abi_version.major, managed.version.major);
@@ -35,10 +35,10 @@ inline Error check_managed(const DLManagedTensorVersioned& managed, Accept accep
 }  // namespace detail
 
 /**
- * Owns a managed tensor: Struct is DLManagedTensorVersioned or DLManagedTensor.
- * It is as large as a pointer, can be moved and not copied, and calls the deleter
- * exactly once, from whatever thread destroys it. Not to be used by two threads
- * at once; to be handed from one to another as a std::unique_ptr is.
+ * Owns a managed tensor: Struct is DLManagedTensorVersioned or DLManagedTensor. It has the size of
+ * a pointer, can be moved but not copied, and calls the deleter exactly once, on the thread that
+ * destroys it. Like a std::unique_ptr, it may be passed between threads, but must not be used by
+ * two threads at once.
  */
 template <class Struct>
 class BasicManaged {
@@ -59,12 +59,12 @@ class BasicManaged {
   BasicManaged& operator=(const BasicManaged&) = delete;
 
   /**
-   * Takes a tensor over from anywhere, and checks it. The deleter is called in
-   * any case: by the result later, or at once when the tensor is rejected. When
-   * the major version is another, nothing but the deleter is used.
+   * Takes ownership of a tensor from any producer, and validates it. The deleter is always called:
+   * later by the result, or at once if the tensor is rejected. If the major version differs, only
+   * the deleter is used.
    *
-   * \param accept  what to accept beyond the rules of 1.2; NULL strides are
-   *                always accepted from older producers.
+   * \param accept  accepted exceptions from the rules of 1.2; NULL strides are always accepted from
+   *                older producers.
    */
   static Result<BasicManaged> from_raw(Struct* managed, Accept accept = Accept::nothing) noexcept {
     if (managed == nullptr) return ErrorCode::null;
@@ -74,7 +74,7 @@ class BasicManaged {
     return static_cast<BasicManaged&&>(owned);
   }
 
-  /** Takes over a tensor that is known to obey the rules: nothing is looked at. */
+  /** Takes ownership of a tensor that is known to be valid, without validation. */
   static BasicManaged from_raw_unchecked(Struct* managed) noexcept {
     BasicManaged owned;
     owned.managed_ = managed;
@@ -83,17 +83,17 @@ class BasicManaged {
 
   /** Whether a tensor is owned. */
   explicit operator bool() const noexcept { return managed_ != nullptr; }
-  /** The struct, still owned; nullptr when there is none. */
+  /** The struct, still owned; nullptr if there is none. */
   Struct* get() const noexcept { return managed_; }
 
-  /** Gives the struct to the caller, which must call its deleter. */
+  /** Transfers the struct to the caller, which must call its deleter. */
   [[nodiscard]] Struct* release() noexcept {
     Struct* const managed = managed_;
     managed_ = nullptr;
     return managed;
   }
 
-  /** Gives the tensor back, and owns the other from then on. */
+  /** Deletes the tensor, and takes ownership of another one. */
   void reset(Struct* managed = nullptr) noexcept {
     Struct* const old = managed_;
     managed_ = managed;
@@ -101,19 +101,17 @@ class BasicManaged {
   }
 
   /**
-   * The tensor, to be used as long as this object owns it; an empty view when
-   * there is none. That of the unversioned struct is read-only, since producers
-   * of before 1.0 give immutable memory in it too (JAX does); NumPy and the C
-   * target read it so as well. See writable_view().
+   * A view of the tensor, valid as long as this object owns it; an empty view if there is none. The
+   * view of an unversioned struct is read-only, because producers before 1.0 also export immutable
+   * memory in it, such as JAX. NumPy and target c apply the same rule. See writable_view().
    */
   TensorView view() const& noexcept {
     return managed_ == nullptr ? TensorView() : TensorView::from_raw_unchecked(managed_->dl_tensor, flags());
   }
-  /** Deleted: the temporary would free the tensor that the view points to. */
+  /** Deleted, because the temporary would free the tensor of the view. */
   TensorView view() const&& = delete;
   /**
-   * The same of the unversioned struct, for a caller with other proof
-   * that the memory may be written to.
+   * A writable view of an unversioned struct, for a caller that knows that the memory is writable.
    */
   TensorView writable_view() const& noexcept {
     static_assert(std::is_same<Struct, DLManagedTensor>::value, "the versioned struct says itself what it allows");
@@ -121,7 +119,7 @@ class BasicManaged {
   }
   TensorView writable_view() const&& = delete;
   /**
-   * The flags, all 64 bits of them; flags::read_only for the unversioned struct, which has none.
+   * All 64 flag bits; flags::read_only for the unversioned struct, which has no flags.
    */
   std::uint64_t flags() const noexcept { return managed_ == nullptr ? 0 : detail::flags_of(*managed_); }
 
@@ -131,7 +129,7 @@ class BasicManaged {
 
 /** Owns a DLManagedTensorVersioned. */
 using Managed = BasicManaged<DLManagedTensorVersioned>;
-/** Owns a DLManagedTensor, as legacy producers give it. */
+/** Owns a DLManagedTensor, from a legacy producer. */
 using ManagedLegacy = BasicManaged<DLManagedTensor>;
 
 static_assert(sizeof(Managed) == sizeof(void*) && sizeof(ManagedLegacy) == sizeof(void*), "owning costs no room");

@@ -1,7 +1,7 @@
 /**
  * \file mdspan.hpp
- * Elements of a tensor as a std::mdspan, where the library has it (C++23); see
- * array_view.hpp for everywhere else.
+ * The elements of a tensor as a std::mdspan, if the standard library has it (C++23); otherwise, see
+ * array_view.hpp.
  */
 #ifndef DLPACKGEN_V0_0_MDSPAN_HPP_
 #define DLPACKGEN_V0_0_MDSPAN_HPP_
@@ -20,8 +20,8 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
 namespace detail {
 
-/* std::layout_stride wants every element in a place of its own: positive strides,
-   and in some order of the dimensions each steps over all of the one before. */
+/* std::layout_stride requires elements that do not overlap: positive strides and, in some order of
+   the dimensions, each stride exceeds the extent covered by the previous ones. */
 template <std::size_t N>
 constexpr bool is_layout_stride(const std::array<std::int64_t, N>& shape,
                                 const std::array<std::int64_t, N>& strides) noexcept {
@@ -41,10 +41,10 @@ template <class T, std::size_t N>
 using StridedSpan = std::mdspan<T, std::dextents<std::int64_t, N>, std::layout_stride>;
 
 /**
- * The elements as a std::mdspan.
+ * Returns the elements as a std::mdspan.
  *
- * \return what array_of() rejects, and ErrorCode::strides where std::layout_stride
- * does not allow them: negative or zero ones, and elements that overlap.
+ * \return an error of array_of(), or ErrorCode::strides for strides that std::layout_stride does
+ * not allow: negative or zero strides, and elements that overlap.
  */
 template <class T, std::size_t N>
 Result<StridedSpan<T, N>> mdspan_of(const TensorView& view) noexcept {

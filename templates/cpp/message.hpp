@@ -1,6 +1,6 @@
 /**
  * \file message.hpp
- * A sentence on an error, with the values that it is about. It allocates nothing.
+ * The message of an error, with the mismatched values. It allocates no memory.
  */
 #ifndef DLPACKGEN_V0_0_MESSAGE_HPP_
 #define DLPACKGEN_V0_0_MESSAGE_HPP_
@@ -33,7 +33,7 @@ class Message {
     }
   }
 
-  /** The text, which lives as long as this object. */
+  /** The text, valid as long as this object. */
   const char* c_str() const noexcept { return text_; }
 
  private:

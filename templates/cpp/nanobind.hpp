@@ -1,6 +1,6 @@
 /**
  * \file nanobind.hpp
- * Binds functions over tensors in modules of nanobind. It needs nanobind and dlpackgen_python.h.
+ * Binds functions over tensors in nanobind modules. It needs nanobind and dlpackgen_python.h.
  */
 #ifndef DLPACKGEN_V0_0_NANOBIND_HPP_
 #define DLPACKGEN_V0_0_NANOBIND_HPP_

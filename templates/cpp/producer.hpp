@@ -1,8 +1,7 @@
 /**
  * \file producer.hpp
- * An exchange table out of ordinary C++ functions, for a Python type of one's
- * own. Whatever they throw ends at the boundary: it becomes a Python error, or a
- * report of the allocator.
+ * Creates an exchange table from ordinary C++ functions, for your own Python type. Exceptions do
+ * not cross the table: they are converted to a Python exception, or to a report of the allocator.
  */
 #ifndef DLPACKGEN_V0_0_PRODUCER_HPP_
 #define DLPACKGEN_V0_0_PRODUCER_HPP_
@@ -23,14 +22,14 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
 namespace detail {
 
-// The kind of Python error that says what a code does.
+// The kind of Python exception for a code.
 constexpr const char* kind_of(ErrorCode code) noexcept {
   return code == ErrorCode::no_memory       ? "MemoryError"
          : code == ErrorCode::callee_failed ? "RuntimeError"
                                             : "BufferError";
 }
 
-// Functions may give a result, an error, or a value as it is.
+// Functions may return a Result, an Error, or a bare value.
 template <class T>
 Result<T> as_result(Result<T>&& result) noexcept {
   return static_cast<Result<T>&&>(result);
@@ -62,7 +61,7 @@ int settle(const Error& error, Tell& tell) noexcept {
   return -1;
 }
 
-// What every function of a table does: nothing comes out of it but 0 or -1.
+// Wraps every function of a table: it returns 0 or -1, and does not throw.
 template <class Call, class Tell>
 int guarded(Call call, Tell tell) noexcept {
 #ifdef __cpp_exceptions
@@ -86,10 +85,10 @@ int guarded(Call call, Tell tell) noexcept {
 }  // namespace detail
 
 /**
- * What borrow() of a producer gives for a tensor of its own. A lent tensor has no
- * flags, so one that is read-only, or padded, is not lent but given: ErrorCode::flags.
- * Nor is one whose strides are NULL, which a table of 1.3 may not give, and for
- * which a loan has no room: ErrorCode::strides_null.
+ * The result of a producer's borrow() for one of its tensors. A borrowed tensor has no flags, so
+ * read-only and padded tensors are rejected with ErrorCode::flags, and must be exported as owned
+ * tensors. Tensors with NULL strides are rejected with ErrorCode::strides_null: a table of 1.3 must
+ * not export them, and a borrowed tensor has no storage for strides.
  */
 inline Error export_borrowed(const TensorView& view, DLTensor& out) noexcept {
   if ((view.flags() & ~flags::is_copied) != 0) return ErrorCode::flags;
@@ -99,8 +98,8 @@ inline Error export_borrowed(const TensorView& view, DLTensor& out) noexcept {
 }
 
 /**
- * Derive from it and give it these static functions; each may throw, and may
- * return a Result or the bare value:
+ * Derive from this class, and define these static functions. Each may throw, and may return a
+ * Result or the bare value:
  *
  *     Managed from_py_object(void* object);           // owning
  *     void* to_py_object(Managed tensor);             // a new reference
@@ -109,19 +108,17 @@ inline Error export_borrowed(const TensorView& view, DLTensor& out) noexcept {
  *     Error borrow(void* object, DLTensor& out);      // optional; see export_borrowed()
  *     void set_error(const char* kind, const char* text) noexcept;
  *
- * The last one sets the Python error "BufferError" and the like; python_error.hpp
- * has one. An Error of ErrorCode::callee_failed means that one is set already.
+ * set_error() sets a Python exception such as "BufferError"; python_error.hpp has an
+ * implementation. An Error with ErrorCode::callee_failed means that an exception is already set.
  *
- * to_py_object() receives a tensor that was validated, and that it may destroy at
- * any time: when it fails, the caller of the table still owns the original, as
- * PyTorch and tvm-ffi have it.
+ * to_py_object() receives a validated tensor, which it may destroy at any time. If it fails, the
+ * caller of the table still owns the original, as in PyTorch and tvm-ffi.
  */
 template <class Derived>
 class ExchangeProducer {
  public:
   /**
-   * The table, which lives as long as the process; what the capsule "dlpack_exchange_api" points
-   * to.
+   * The table, valid until the process ends; the capsule "dlpack_exchange_api" points to it.
    */
   static const DLPackExchangeAPI* table() noexcept {
     static constexpr DLPackExchangeAPI api{
@@ -130,7 +127,7 @@ class ExchangeProducer {
   }
 
  private:
-  // A Python error is set once; after ErrorCode::callee_failed it was.
+  // The Python exception is set only once; after ErrorCode::callee_failed it is already set.
   template <class Call>
   static int python(Call call) noexcept {
     bool told = false;

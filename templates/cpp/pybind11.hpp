@@ -1,6 +1,6 @@
 /**
  * \file pybind11.hpp
- * Binds functions over tensors in modules of pybind11. It needs pybind11 and dlpackgen_python.h.
+ * Binds functions over tensors in pybind11 modules. It needs pybind11 and dlpackgen_python.h.
  */
 #ifndef DLPACKGEN_V0_0_PYBIND11_HPP_
 #define DLPACKGEN_V0_0_PYBIND11_HPP_

@@ -1,11 +1,11 @@
 /**
  * \file python.hpp
- * Tensors of Python objects in C++, for extension modules with bindings of their own. It needs
- * dlpackgen_python.h of target python, whose rules and messages are these. nanobind.hpp and
+ * Tensors of Python objects in C++, for extension modules with other bindings. It needs
+ * dlpackgen_python.h of target python, and has the same rules and messages. nanobind.hpp and
  * pybind11.hpp bind whole functions.
  *
- * Unless it says otherwise, a function needs the GIL. After ErrorCode::callee_failed, and where a
- * PyObject* is nullptr, a Python exception is set.
+ * Unless documented otherwise, functions need the GIL. After ErrorCode::callee_failed, and if a
+ * returned PyObject* is nullptr, a Python exception is set.
  */
 #ifndef DLPACKGEN_V0_0_PYTHON_HPP_
 #define DLPACKGEN_V0_0_PYTHON_HPP_
@@ -26,7 +26,7 @@
 #include <cstdint>
 #include <cstring>
 
-// Two modules of one process each have a state of their own.
+// Two modules in one process have separate states.
 #ifdef __GNUC__
 #pragma GCC visibility push(hidden)
 #endif
@@ -34,12 +34,12 @@
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
-/** What a tensor is used for. */
+/** The purpose of a tensor. */
 enum class Access { read, write };
 
 namespace detail {
 
-// A module of the base, which no one imports: it has the state that the base keeps for a module.
+// A module of the base that is not imported, with the state that the base keeps per module.
 inline PyObject* make_home() noexcept {
   static dlpackgen_module home;
   PyObject* const definition = dlpackgen_module_init(&home, "dlpackgen", nullptr, nullptr, nullptr);
@@ -56,8 +56,8 @@ inline PyObject* make_home() noexcept {
   return nullptr;
 }
 
-// That module, which lives as long as the process. To make it runs Python, and so other threads,
-// which a local static variable would let wait for ever.
+// The module, which exists until the process ends. Its creation runs Python code, and therefore
+// possibly other threads. With a local static variable, these could deadlock.
 inline PyObject* home() noexcept {
   static std::atomic<PyObject*> known{nullptr};
   PyObject* found = known.load(std::memory_order_acquire);
@@ -68,7 +68,7 @@ inline PyObject* home() noexcept {
   return found;
 }
 
-// A built-in exception by its name.
+// A built-in exception, by name.
 inline PyObject* class_of(const char* name) noexcept {
 #define DLPACKGEN_STATUS(status, exception, number) \
   if (std::strcmp(name, #exception) == 0) return PyExc_##exception;
@@ -77,7 +77,7 @@ inline PyObject* class_of(const char* name) noexcept {
   return std::strcmp(name, "OverflowError") == 0 ? PyExc_OverflowError : PyExc_RuntimeError;
 }
 
-// Sets an exception unless the one that an error is about is set. Gives nullptr.
+// Sets an exception, unless the exception of the error is already set. Returns nullptr.
 inline PyObject* raise(ErrorCode code, const char* class_name, const char* text) noexcept {
   if (code != ErrorCode::callee_failed || PyErr_Occurred() == nullptr) PyErr_SetString(class_of(class_name), text);
   return nullptr;
@@ -85,15 +85,15 @@ inline PyObject* raise(ErrorCode code, const char* class_name, const char* text)
 
 }  // namespace detail
 
-/** Sets the Python exception of an error, with its Message. Gives nullptr. */
+/** Sets the Python exception for an error, with its Message. Returns nullptr. */
 inline PyObject* raise(const Error& error) noexcept {
   return detail::raise(error.code, class_name(error.code), Message(error).c_str());
 }
 
 /**
- * The tensor of an object of any library that exports DLPack, kept alive until it is given back,
- * from any thread. No stream is waited for. A tensor that is to be written to must say that it may
- * be: arrays of JAX and read-only arrays are a BufferError.
+ * Returns the tensor of an object of any library that exports DLPack. The tensor retains the
+ * memory, and may be deleted on any thread. No stream is synchronized. For writing, the tensor must
+ * be declared writable: arrays of JAX and read-only arrays raise BufferError.
  */
 inline Result<Managed> from_object(PyObject* object, Access access = Access::read) noexcept {
   PyObject* const home = detail::home();
@@ -105,8 +105,8 @@ inline Result<Managed> from_object(PyObject* object, Access access = Access::rea
 }
 
 /**
- * An object with the tensor, of a type that every library takes by its from_dlpack(). The tensor is
- * consumed, also after an error. Gives a new reference.
+ * Returns an object with the tensor, which every library's from_dlpack() accepts, as a new
+ * reference. The tensor is consumed, also after an error.
  */
 inline PyObject* to_object(Managed&& tensor) noexcept {
   PyObject* const home = detail::home();
@@ -116,7 +116,7 @@ inline PyObject* to_object(Managed&& tensor) noexcept {
   return nullptr;
 }
 
-/** The same as an object of the library that `like` is from: an array of NumPy for one of NumPy. */
+/** The same, as an object of the library of `like`: a NumPy array if `like` is one. */
 inline PyObject* to_object(Managed&& tensor, PyObject* like) noexcept {
   static const dlpackgen_parameter parameter = [] {
     dlpackgen_parameter p{};
@@ -138,9 +138,9 @@ inline PyObject* to_object(Managed&& tensor, PyObject* like) noexcept {
 }
 
 /**
- * What __dlpack__ of a type of your own returns: a capsule by the keywords that it was given, a
- * dict or nullptr, so that `max_version` decides between "dltensor" and "dltensor_versioned", and
- * `copy`, `dl_device` and `stream` are obeyed. The tensor is consumed. Gives a new reference.
+ * Returns a capsule, as a new reference, for __dlpack__ of your own type. Pass its keywords, a dict
+ * or nullptr: `max_version` selects "dltensor" or "dltensor_versioned", and `copy`, `dl_device` and
+ * `stream` are applied. The tensor is consumed.
  */
 inline PyObject* to_capsule(Managed&& tensor, PyObject* keywords = nullptr) noexcept {
   PyObject* const object = to_object(static_cast<Managed&&>(tensor));
@@ -155,16 +155,16 @@ inline PyObject* to_capsule(Managed&& tensor, PyObject* keywords = nullptr) noex
 
 #ifdef __cpp_exceptions
 
-/** Sets the Python exception of what these headers throw. Gives nullptr. */
+/** Sets the Python exception for an exception of these headers. Returns nullptr. */
 inline PyObject* raise(const Raised& thrown) noexcept {
   const auto* const error = dynamic_cast<const Exception*>(&thrown);
   return detail::raise(error == nullptr ? ErrorCode::ok : error->code(), thrown.class_name(), thrown.what());
 }
 
 /**
- * Sets Python exceptions for what these headers throw, in functions that are bound without
- * function(): register_exception_translator(dlpackgen::exception_translator) of nanobind and of
- * pybind11.
+ * Sets Python exceptions for the exceptions of these headers, in functions that are bound without
+ * def(). Register it with nanobind or pybind11:
+ * register_exception_translator(dlpackgen::exception_translator).
  */
 struct ExceptionTranslator {
   using OfNanobind = void (*)(const std::exception_ptr&, void*);

@@ -1,6 +1,6 @@
 /**
  * \file python_error.hpp
- * Sets Python errors by their names, for ExchangeProducer. Include Python.h first.
+ * Sets Python exceptions by name, for ExchangeProducer. Include Python.h first.
  */
 #ifndef DLPACKGEN_V0_0_PYTHON_ERROR_HPP_
 #define DLPACKGEN_V0_0_PYTHON_ERROR_HPP_
@@ -14,10 +14,10 @@
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
-/** To be derived from beside ExchangeProducer. */
+/** A second base class for classes derived from ExchangeProducer. */
 class PythonErrors {
  public:
-  /** Sets a Python error, with the GIL held; one that is set already stays. */
+  /** Sets a Python exception, with the GIL held; an existing exception is kept. */
   static void set_error(const char* kind, const char* text) noexcept {
     if (PyErr_Occurred() == nullptr) PyErr_SetString(type(kind), text);
   }

@@ -1,6 +1,6 @@
 /**
  * \file signature.hpp
- * What a C++ function takes and returns, for bound.hpp.
+ * The parameter types and the return type of a C++ function, for bound.hpp.
  */
 #ifndef DLPACKGEN_V0_0_SIGNATURE_HPP_
 #define DLPACKGEN_V0_0_SIGNATURE_HPP_
@@ -27,7 +27,7 @@ namespace detail {
 template <class Result, class... Arguments>
 struct Types {};
 
-// What a function returns and takes.
+// The return type and the parameter types of a function.
 template <class Function>
 struct Signature : Signature<decltype(&Function::operator())> {};
 template <class R, class... A>

@@ -1,7 +1,7 @@
 /**
  * \file dlpackgen.hpp
- * All headers of target cpp in one file; what needs Python, Eigen, nanobind or
- * pybind11, where that came first.
+ * All headers of target cpp in one file. The parts for Python, Eigen, nanobind and pybind11 are
+ * active if these were included before.
  */
 #ifndef DLPACKGEN_V0_0_SINGLE_HPP_
 #define DLPACKGEN_V0_0_SINGLE_HPP_

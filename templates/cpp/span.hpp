@@ -1,6 +1,6 @@
 /**
  * \file span.hpp
- * Elements of a tensor as a std::span, from C++20 on; before, as a FlatView.
+ * The elements of a tensor as a std::span from C++20 on, and as a FlatView in C++17.
  */
 #ifndef DLPACKGEN_V0_0_SPAN_HPP_
 #define DLPACKGEN_V0_0_SPAN_HPP_
@@ -14,8 +14,7 @@ namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
 /**
- * All elements of a tensor of any rank that is stored in row-major order; else
- * ErrorCode::not_contiguous.
+ * Returns all elements of a C-contiguous tensor of any rank; else ErrorCode::not_contiguous.
  */
 template <class T>
 Result<std::span<T>> span_of(const TensorView& view) noexcept {

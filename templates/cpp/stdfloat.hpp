@@ -1,6 +1,6 @@
 /**
  * \file stdfloat.hpp
- * The float types of C++23, of those that the compiler has.
+ * The float types of C++23 that the compiler supports.
  */
 #ifndef DLPACKGEN_V0_0_STDFLOAT_HPP_
 #define DLPACKGEN_V0_0_STDFLOAT_HPP_

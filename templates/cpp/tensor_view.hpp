@@ -20,16 +20,16 @@ inline constexpr std::int64_t no_extent[1] = {0};
 }  // namespace detail
 
 /**
- * A borrowed tensor: it frees nothing, and must not outlive the tensor that it
- * was made from, whose shape and strides it points to. The struct itself is
- * copied. Two threads may use one view, as far as the data allows.
+ * A borrowed tensor. It frees nothing, and must not outlive the original tensor, whose shape and
+ * strides it points to. The struct itself is copied. Several threads may use a view, if they access
+ * the data safely.
  *
- * A view made by from_raw() was validated, so that loops over its shape and strides
- * stay within what the producer has named. An empty view has the shape [0].
+ * A view from from_raw() is validated: loops over its shape and strides stay within the byte range
+ * that the producer declared. An empty view has the shape [0].
  */
 class TensorView {
  public:
-  /** A view of nothing: one dimension of no bytes. */
+  /** An empty view, with the shape [0]. */
   TensorView() noexcept {
     tensor_.shape = const_cast<std::int64_t*>(detail::no_extent);  // a shape is never written to
     tensor_.ndim = 1;
@@ -38,9 +38,9 @@ class TensorView {
   }
 
   /**
-   * A view of a tensor from anywhere, after validate(). The struct has no flags,
-   * so they are to be said: those of the managed tensor, flags::read_only where
-   * nothing is known, or 0 for what may be written to.
+   * Returns a view of a tensor from any producer, after validate(). The struct has no flags, so the
+   * caller passes them: the flags of the managed tensor, flags::read_only if unknown, or 0 for
+   * writable memory.
    */
   static Result<TensorView> from_raw(const DLTensor* tensor, std::uint64_t set,
                                      Accept accept = Accept::nothing) noexcept {
@@ -50,7 +50,7 @@ class TensorView {
   }
 
   /**
-   * A view of a tensor that is known to obey the rules: nothing is looked at. Flags as for
+   * Returns a view of a tensor that is known to be valid, without validation. Flags as for
    * from_raw().
    */
   static TensorView from_raw_unchecked(const DLTensor& tensor, std::uint64_t set) noexcept {
@@ -70,41 +70,41 @@ class TensorView {
   }
   /** The number of elements. */
   std::int64_t size() const noexcept { return *v0_0::size(tensor_.ndim, tensor_.shape); }
-  /** The bytes of the elements when they are stored without gaps. */
+  /** The size of the elements in bytes, stored without gaps. */
   std::int64_t nbytes() const noexcept { return *v0_0::nbytes(tensor_, flags_); }
 
   DLDataType dtype() const noexcept { return tensor_.dtype; }
   DLDevice device() const noexcept { return tensor_.device; }
-  /** The flags of the managed tensor, all 64 bits of them. */
+  /** All 64 flag bits of the managed tensor. */
   std::uint64_t flags() const noexcept { return flags_; }
   /** Whether the data must not be written to. */
   bool is_read_only() const noexcept { return (flags_ & flags::read_only) != 0; }
   /** Whether the data was copied for this consumer alone. */
   bool is_copied() const noexcept { return (flags_ & flags::is_copied) != 0; }
-  /** Whether elements narrower than a byte take one each. */
+  /** Whether elements narrower than a byte occupy one byte each. */
   bool is_padded() const noexcept { return (flags_ & flags::is_subbyte_type_padded) != 0; }
   /** Whether elements share bytes. */
   bool is_packed() const noexcept { return dlpackgen_element_bits(tensor_.dtype, flags_) % 8 != 0; }
-  /** Whether the elements lie one after the other in row-major order. */
+  /** Whether the tensor is C-contiguous. */
   bool is_contiguous() const noexcept { return v0_0::is_contiguous(tensor_); }
   /** Whether the host may read the data. */
   bool is_on_host() const noexcept { return is_host_readable(tensor_.device.device_type); }
 
   /**
-   * The first element, byte_offset added; nullptr when there is no data, or data
-   * is a handle and no address (see raw()).
+   * The address of the first element, including byte_offset; nullptr if there is no data, or if
+   * data is a handle (see raw()).
    */
   const void* data() const noexcept { return address(); }
-  /** The same, to be written to; nullptr also when the tensor is read-only. */
+  /** The same for writing; nullptr also if the tensor is read-only. */
   void* writable_data() const noexcept { return is_read_only() ? nullptr : address(); }
 
   /**
-   * The first element as a T, which is const unless it is to be written to. The
-   * device is not looked at: the pointer may be one of a device.
+   * The address of the first element as a T, which is const unless elements are written. The device
+   * is not checked: the pointer may refer to device memory.
    *
-   * \return ErrorCode::dtype_mismatch, ErrorCode::read_only, ErrorCode::overlap where T is not
-   * const and elements may share memory, ErrorCode::packed, ErrorCode::not_host_readable where data
-   * is a handle, or ErrorCode::misaligned.
+   * \return ErrorCode::dtype_mismatch, ErrorCode::read_only, ErrorCode::overlap if T is not const
+   * and elements may share memory, ErrorCode::packed, ErrorCode::not_host_readable if data is a
+   * handle, or ErrorCode::misaligned.
    */
   template <class T>
   Result<T*> data_as() const noexcept {
@@ -130,7 +130,7 @@ class TensorView {
 
   void* address() const noexcept {
     if (tensor_.data == nullptr || is_opaque(tensor_.device.device_type)) return nullptr;
-    // As a number, since the offset of an empty tensor may be any.
+    // Computed as a number, because an empty tensor may have any offset.
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(tensor_.data) +
                                    static_cast<std::uintptr_t>(tensor_.byte_offset));
   }

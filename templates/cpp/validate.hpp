@@ -1,11 +1,11 @@
 /**
  * \file validate.hpp
- * The size of a tensor, the memory that it touches, and whether it may be
- * trusted. Nothing here allocates, keeps state or writes to a tensor, so any
- * thread may call it at any time. What counts is dlpackgen/rules.h, which is C.
+ * The size and the byte range of a tensor, and its validation, implemented by the C functions of
+ * dlpackgen/rules.h. The functions allocate no memory, keep no state and do not write to tensors,
+ * so any thread may call them at any time.
  *
- * Sizes are in bytes unless they are said to be in elements, and none is over 63
- * bits: ErrorCode::too_large is reported instead of wrapping around.
+ * Sizes are in bytes unless documented as numbers of elements. Sizes above 63 bits are reported as
+ * ErrorCode::too_large instead of wrapping around.
  */
 #ifndef DLPACKGEN_V0_0_VALIDATE_HPP_
 #define DLPACKGEN_V0_0_VALIDATE_HPP_
@@ -21,12 +21,11 @@ namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
 /**
- * The most dimensions that are accepted; NumPy's limit. It bounds what is read when ndim is
- * garbage.
+ * The maximum number of dimensions, which is NumPy's limit. It bounds the reads if ndim is invalid.
  */
 inline constexpr std::int32_t max_ndim = 64;
 
-/** What a consumer accepts beyond the rules; a sum of them is one too. */
+/** Exceptions from the rules that a consumer accepts; they can be combined. */
 enum class Accept : std::uint32_t {
   nothing = 0,
   null_strides = 1,    ///< NULL strides, which mean compact and row-major and were legal before 1.2.
@@ -34,7 +33,7 @@ enum class Accept : std::uint32_t {
   unknown_code = 4     ///< A type code that this release does not name. Its size follows from bits and lanes.
 };
 
-/** Both. */
+/** Combines both. */
 constexpr Accept operator|(Accept a, Accept b) noexcept {
   return static_cast<Accept>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
@@ -50,7 +49,7 @@ inline constexpr std::uint64_t most = UINT64_MAX >> 1;
 
 constexpr std::uint64_t unsign(std::int64_t n) noexcept { return static_cast<std::uint64_t>(n); }
 
-// What a function in C has given; it must be called before its mismatch is read.
+// The result of a C function, which must be called before the mismatch is read.
 constexpr Error error_of(dlpackgen_error_code error, const dlpackgen_mismatch_& mismatch) noexcept {
   return Error(static_cast<ErrorCode>(error), mismatch.expected, mismatch.got, mismatch.dimension);
 }
@@ -58,15 +57,16 @@ constexpr Error error_of(dlpackgen_error_code error, const dlpackgen_mismatch_& 
 }  // namespace detail
 
 /**
- * The alignment of an element in bytes: the size of one lane, or of one part of a complex
- * number. It is 1 for lanes of no size that C++ has a type for (2, 4, 8 or 16 bytes). It is
- * the same on every target, including those whose ABI asks for less, such as i386.
+ * The alignment of an element in bytes: the size of one lane, or of one part of a complex number.
+ * The alignment is 1 for lanes of sizes that no C++ type has (other than 2, 4, 8 or 16 bytes). It
+ * is the same on every platform, including those whose ABI requires less, such as i386.
  */
 constexpr std::uint64_t alignment(DLDataType dtype) noexcept {
   return static_cast<std::uint64_t>(dlpackgen_alignment(dtype));
 }
 
-/** How many elements a shape of ndim extents has: 1 for a scalar, 0 as soon as one extent is 0. */
+/** The number of elements of a shape with ndim extents: 1 for a scalar, and 0 if any extent is
+ * 0. */
 constexpr Result<std::int64_t> size(std::int32_t ndim, const std::int64_t* shape) noexcept {
   dlpackgen_mismatch_ mismatch{-1, 0, 0};
   std::int64_t elements = 0;
@@ -76,11 +76,11 @@ constexpr Result<std::int64_t> size(std::int32_t ndim, const std::int64_t* shape
 }
 
 /**
- * The bytes of the tensor's elements when they are stored without gaps.
+ * The size in bytes of the tensor's elements, stored without gaps.
  *
- * Elements narrower than a byte share bytes unless the flags of the managed
- * tensor say that they are padded: three float4 take 2 bytes packed and 3
- * padded. All others are rounded up to whole bytes, lanes included.
+ * Elements narrower than a byte share bytes, unless the flags of the managed tensor declare them as
+ * padded: three float4 take 2 bytes packed and 3 bytes padded. All others are rounded up to whole
+ * bytes, lanes included.
  */
 constexpr Result<std::int64_t> nbytes(const DLTensor& tensor, std::uint64_t set = 0) noexcept {
   dlpackgen_mismatch_ mismatch{-1, 0, 0};
@@ -91,8 +91,8 @@ constexpr Result<std::int64_t> nbytes(const DLTensor& tensor, std::uint64_t set 
 }
 
 /**
- * Writes the ndim strides of a compact row-major array; an extent of 0 counts as 1, as in NumPy and
- * PyTorch.
+ * Writes the ndim strides of a compact row-major tensor; an extent of 0 counts as 1, as in NumPy
+ * and PyTorch.
  */
 constexpr Error compact_strides(std::int32_t ndim, const std::int64_t* shape, std::int64_t* strides) noexcept {
   dlpackgen_mismatch_ mismatch{-1, 0, 0};
@@ -100,13 +100,13 @@ constexpr Error compact_strides(std::int32_t ndim, const std::int64_t* shape, st
 }
 
 /**
- * Whether the elements lie one after the other in row-major order. NULL strides
- * do; strides of extents below 2, and of empty tensors, mean nothing.
+ * Whether a tensor is C-contiguous. NULL strides are; strides of extents below 2, and of empty
+ * tensors, are ignored.
  */
 constexpr bool is_contiguous(const DLTensor& tensor) noexcept { return dlpackgen_is_contiguous(&tensor) != 0; }
 
 /**
- * The bytes that elements touch, counted from the first one: from low, at most 0, up to but not
+ * A byte range of elements, relative to the first element: from low, at most 0, up to but not
  * including high.
  */
 struct ByteRange {
@@ -114,7 +114,7 @@ struct ByteRange {
   std::int64_t high = 0;
 };
 
-/** What the tensor touches; all 0 for an empty one. */
+/** The byte range of a tensor; all 0 for an empty tensor. */
 constexpr Result<ByteRange> byte_range(const DLTensor& tensor, std::uint64_t set = 0) noexcept {
   dlpackgen_mismatch_ mismatch{-1, 0, 0};
   ByteRange found;
@@ -124,9 +124,9 @@ constexpr Result<ByteRange> byte_range(const DLTensor& tensor, std::uint64_t set
 }
 
 /**
- * Whether two elements of a valid tensor may share memory: from the smallest stride to the largest,
- * each must exceed the extent covered by the smaller ones. It also reports some strides that
- * interleave without a collision, which no library makes. False for an empty tensor.
+ * Whether elements of a valid tensor may share memory: from the smallest to the largest, each
+ * stride must exceed the extent covered by the smaller ones. The result is also true for some
+ * strides that interleave without an overlap, which no library uses. False for an empty tensor.
  */
 constexpr bool may_overlap(const DLTensor& tensor) noexcept { return dlpackgen_may_overlap(&tensor) != 0; }
 
@@ -149,16 +149,15 @@ constexpr Error check_dtype(DLDataType dtype, Accept accept) noexcept {
 }  // namespace detail
 
 /**
- * Tells whether a tensor from an untrusted producer obeys the rules of DLPack,
- * so that loops over its shape and strides neither overflow nor leave the
- * address space. It reads the struct, shape and strides, never the data. What it
- * cannot know: whether these pointers are valid, and how large the buffer is.
+ * Validates a tensor from an untrusted producer against the rules of DLPack. Loops over the shape
+ * and strides of a valid tensor neither overflow nor leave the address space. The function reads
+ * the struct, shape and strides, but not the data. It cannot determine whether pointers are valid
+ * or how large the buffer is.
  *
  * \param set     DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
- * \param accept What to accept beyond the rules of 1.2, as in C. The default is the current rule,
- *                which forbids NULL strides; a tensor out of an unversioned struct or of a
- *                producer before 1.2 needs Accept::null_strides, which Managed::from_raw() adds
- *                itself.
+ * \param accept Accepted exceptions from the rules of 1.2, as in C. By default, NULL strides are
+ *                rejected. A tensor from an unversioned struct or from a producer before 1.2 needs
+ *                Accept::null_strides, which Managed::from_raw() adds itself.
  * \return the first mismatch found.
  */
 inline Error validate(const DLTensor* tensor, std::uint64_t set = 0, Accept accept = Accept::nothing) noexcept {

@@ -2,7 +2,7 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file all.hpp
- * Everything that needs the standard library alone: without the headers for Python and Eigen.
+ * All headers that need only the standard library, without those for Python and Eigen.
  */
 #ifndef DLPACKGEN_V1_3_ALL_HPP_
 #define DLPACKGEN_V1_3_ALL_HPP_

@@ -2,8 +2,8 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file array_view.hpp
- * Elements of a tensor in memory of the host, by their indices. Views of the
- * standard library, where it has them: span.hpp and mdspan.hpp.
+ * Access to the elements of a tensor in host memory by their indices. For views of the standard
+ * library, see span.hpp and mdspan.hpp.
  */
 #ifndef DLPACKGEN_V1_3_ARRAY_VIEW_HPP_
 #define DLPACKGEN_V1_3_ARRAY_VIEW_HPP_
@@ -18,11 +18,11 @@ namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 
 /**
- * A tensor of N dimensions whose elements are T; const T of one that is only
- * read. It has its own copy of the extents and strides, so it stays as it is
- * when the tensor is resized; the data must live on.
+ * A view of a tensor with N dimensions and elements of type T, which is const if they are only
+ * read. The view has its own copy of the extents and strides, so it does not change when the tensor
+ * is resized. The data must outlive the view.
  *
- * Indices are not checked but by at(). Strides may be negative or zero.
+ * Only at() checks indices. Strides may be negative or zero.
  */
 template <class T, std::size_t N>
 class ArrayView {
@@ -30,7 +30,7 @@ class ArrayView {
   using element_type = T;
   using value_type = std::remove_cv_t<T>;
 
-  /** A view of no elements; of none of any rank but 0, which has one. */
+  /** An empty view. */
   constexpr ArrayView() noexcept = default;
   constexpr ArrayView(T* data, const std::int64_t* shape, const std::int64_t* strides) noexcept : data_(data) {
     for (std::size_t i = 0; i < N; ++i) {
@@ -39,7 +39,7 @@ class ArrayView {
     }
   }
   /**
-   * What may be written to may be read: ArrayView<float, 2> converts to ArrayView<const float, 2>.
+   * Converts a writable view to a read-only view: ArrayView<float, 2> to ArrayView<const float, 2>.
    */
   template <class U, class = std::enable_if_t<detail::only_adds_const<U, T>>>
   constexpr ArrayView(const ArrayView<U, N>& other) noexcept : data_(other.data()) {  // NOLINT: as T* converts
@@ -55,7 +55,7 @@ class ArrayView {
   constexpr std::int64_t extent(std::size_t dimension) const noexcept { return shape_[dimension]; }
   /** The stride of a dimension, in elements. */
   constexpr std::int64_t stride(std::size_t dimension) const noexcept { return strides_[dimension]; }
-  /** All extents, and all strides: N of them, which live as long as the view. */
+  /** All N extents, and all N strides, valid as long as the view. */
   constexpr const std::int64_t* shape() const noexcept { return shape_; }
   constexpr const std::int64_t* strides() const noexcept { return strides_; }
   /** The number of elements. */
@@ -75,7 +75,7 @@ class ArrayView {
     return data_[offset(index)];
   }
 
-  /** The same with the indices checked: nullptr when one is out of range. */
+  /** The element, with checked indices: nullptr if an index is out of range. */
   template <class... Indices>
   constexpr T* at(Indices... indices) const noexcept {
     static_assert(sizeof...(Indices) == N, "a view of rank N takes N indices");
@@ -86,7 +86,7 @@ class ArrayView {
     return data_ == nullptr ? nullptr : data_ + offset(index);
   }
 
-  /** The element of a view of rank 1, or the view of all with that first index. */
+  /** The element of a view of rank 1, or the view of all elements with that first index. */
   constexpr decltype(auto) operator[](std::int64_t index) const noexcept {
     static_assert(N > 0, "a scalar has no index");
     if constexpr (N == 1) {
@@ -108,13 +108,13 @@ class ArrayView {
   std::int64_t strides_[N + 1] = {};
 };
 
-/** Elements one after the other; it converts to std::span. */
+/** A view of contiguous elements; it converts to std::span. */
 template <class T>
 class FlatView {
  public:
   constexpr FlatView() noexcept = default;
   constexpr FlatView(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
-  /** What may be written to may be read. */
+  /** Converts a writable view to a read-only view. */
   template <class U, class = std::enable_if_t<detail::only_adds_const<U, T>>>
   constexpr FlatView(const FlatView<U>& other) noexcept
       : data_(other.data()), size_(other.size()) {}  // NOLINT: as T* converts
@@ -131,7 +131,7 @@ class FlatView {
 
 namespace detail {
 
-// The data of a tensor whose elements the host may read as T.
+// The data of a tensor whose elements the host can read as T.
 template <class T>
 Result<T*> host_data(const TensorView& view) noexcept {
   const Result<T*> data = view.data_as<T>();
@@ -142,10 +142,10 @@ Result<T*> host_data(const TensorView& view) noexcept {
 }  // namespace detail
 
 /**
- * The elements as an array: auto a = array_of<const float, 2>(view).
+ * Returns the elements as an array: auto a = array_of<const float, 2>(view).
  *
- * \return ErrorCode::ndim_mismatch, or what TensorView::data_as() rejects, or
- * ErrorCode::not_host_readable.
+ * \return ErrorCode::ndim_mismatch, ErrorCode::not_host_readable, or an error of
+ * TensorView::data_as().
  */
 template <class T, std::size_t N>
 Result<ArrayView<T, N>> array_of(const TensorView& view) noexcept {
@@ -155,15 +155,14 @@ Result<ArrayView<T, N>> array_of(const TensorView& view) noexcept {
   const Result<T*> data = detail::host_data<T>(view);
   if (!data) return data.error();
   std::int64_t strides[N + 1] = {};
-  // The strides of an empty tensor are unchecked, whose rows can be asked for.
+  // The strides of an empty tensor are not validated, but its rows can be accessed.
   const bool empty = view.is_empty();
   for (std::size_t i = 0; i < N; ++i) strides[i] = empty ? 0 : view.stride(static_cast<std::int32_t>(i));
   return ArrayView<T, N>(*data, view.raw().shape, strides);
 }
 
 /**
- * All elements of a tensor of any rank that is stored in row-major order; else
- * ErrorCode::not_contiguous.
+ * Returns all elements of a C-contiguous tensor of any rank; else ErrorCode::not_contiguous.
  */
 template <class T>
 Result<FlatView<T>> flat_of(const TensorView& view) noexcept {

@@ -2,8 +2,8 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file bound.hpp
- * Functions over tensors as libraries of bindings call them: what nanobind.hpp and pybind11.hpp
- * share. It needs exceptions, as these libraries do.
+ * Functions over tensors for binding libraries: the common part of nanobind.hpp and pybind11.hpp.
+ * Like these libraries, it needs exceptions.
  */
 #ifndef DLPACKGEN_V1_3_BOUND_HPP_
 #define DLPACKGEN_V1_3_BOUND_HPP_
@@ -37,8 +37,8 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace detail {
 
 /*
- * The table of a function by which the base checks its arguments: for tensors what their types
- * require, with extents by name, as in "x[m, n]". Other arguments are the binding library's.
+ * The table with which the base checks the arguments of a function: for tensors the requirements of
+ * their types, with named extents as in "x[m, n]". The binding library handles all other arguments.
  */
 class Described {
  public:
@@ -128,7 +128,7 @@ class Described {
   dlpackgen_function function_{};
 };
 
-// Frees what a call holds.
+// Releases the resources of a call.
 class CallEnd {
  public:
   explicit CallEnd(dlpackgen_call* call) noexcept : call_(call) {}
@@ -140,7 +140,7 @@ class CallEnd {
   dlpackgen_call* call_;
 };
 
-// Is without the GIL while it lives.
+// Releases the GIL for its lifetime.
 template <bool releases>
 class GilReleased {
  public:
@@ -158,7 +158,7 @@ class GilReleased {
 // A Python exception is set.
 [[noreturn]] inline void throw_set() { throw Exception(ErrorCode::callee_failed); }
 
-// A matrix that a function returns becomes a tensor, as a Managed does.
+// A returned matrix becomes a tensor, like a Managed.
 template <class R>
 inline constexpr bool is_tensor = std::is_same<R, Managed>::value || is_matrix<R>;
 
@@ -168,13 +168,14 @@ Managed managed(Matrix&& matrix) {
   return unwrap(Builder().build(static_cast<Matrix&&>(matrix)));
 }
 
-// An Error, or another class that throw_if_error() throws.
+// An Error, or another class with a throw_if_error().
 template <class R, class Enable = void>
 inline constexpr bool is_error = false;
 template <class R>
 inline constexpr bool is_error<R, std::void_t<decltype(throw_if_error(any<const R>()))>> = !std::is_void<R>::value;
 
-// What callers get of what a function returns: an object for a tensor, nothing for an error.
+// The value that callers receive for a result: an object for a tensor, None for an Error without an
+// error.
 template <class R>
 struct Returned {
   using Type = std::conditional_t<is_tensor<R>, PyObject*, std::conditional_t<is_error<R>, void, R>>;
@@ -189,11 +190,11 @@ struct Returned<Result<T, E>> : Returned<T> {};
 template <class A>
 inline constexpr bool takes_tensor = is_argument<std::decay_t<A>>;
 
-// What a binding library passes for an argument: the object of a tensor, else what it made itself.
+// The argument that a binding library passes: the object of a tensor, or a converted value.
 template <class A>
 using Passed = std::conditional_t<takes_tensor<A>, PyObject*, A>;
 
-// The object that the base reads, or nullptr.
+// The object for the base to read, or nullptr.
 template <class A>
 PyObject* object_of(Passed<A>& passed) noexcept {
   if constexpr (takes_tensor<A>) {
@@ -213,9 +214,9 @@ auto& called(Function& function) noexcept {
 }
 
 /*
- * A function whose tensors are read and checked by the base, and whose results are objects of the
- * library of its first tensor. It throws what Raised is the base of, with a Python exception set
- * where that has ErrorCode::callee_failed.
+ * A function whose tensors the base reads and checks, and whose results are objects of the library
+ * of the first tensor. It throws classes derived from Raised. With ErrorCode::callee_failed, a
+ * Python exception is set.
  */
 template <class Function, class All>
 class Bound;
@@ -265,7 +266,7 @@ class Bound<Function, Types<R, A...>> {
     }
   }
 
-  // The argument of a function for what was passed.
+  // The argument of a function for a passed value.
   template <class Parameter>
   static auto convert(const dlpackgen_call& call, std::size_t i, PyObject*)
       -> std::enable_if_t<takes_tensor<Parameter>, std::decay_t<Parameter>> {
@@ -338,7 +339,7 @@ class Bound<Function, Types<R, A...>> {
 template <class Function>
 using BoundOf = Bound<std::decay_t<Function>, typename Signature<std::decay_t<Function>>::All>;
 
-// A function as a binding library calls it, by its own type of objects.
+// A function with the signature that a binding library calls, with the library's own object type.
 template <class Library, class Function, class All>
 class Entry;
 template <class Library, class Function, class R, class... A>
@@ -378,7 +379,7 @@ class Entry<Library, Function, Types<R, A...>> {
   Call call_;
 };
 
-// The annotation of an argument. None reaches the base, which says what it expected.
+// The annotation of an argument. None is passed to the base, which reports the expected type.
 template <class Library, class Parameter, class Name>
 auto annotation(const Described& described, std::size_t i, const Name& name) {
   if constexpr (takes_tensor<Parameter>) {
@@ -400,11 +401,11 @@ const char* name_of(const Name& name) noexcept {
   }
 }
 
-// What defining a function needs of the library that has a type of modules or classes.
+// The parts of the binding library that the definition of a function needs.
 template <class Module>
 struct LibraryOf;
 
-// The object of a method, which comes first and has no name and no annotation.
+// The object of a method, which is the first argument, without a name or an annotation.
 template <class Module>
 inline constexpr std::size_t self_of = LibraryOf<Module>::is_class ? 1 : 0;
 
@@ -437,15 +438,14 @@ void define(Module& module, const char* name, Function&& function, Types<R, A...
  *
  *     dlpackgen::def(m, "add", &add, "x[n]", "y[n]");
  *
- * An argument is a tensor where its type has a dlpackgen::Argument, as TensorView, ArrayView and
- * MapOf have. Extents may have names, each of which stands for one number in a call. A result is an
- * object of the library of the first tensor where the function returns a Managed or a matrix of
- * Eigen's, or a Result of one; an Error is raised. What follows the names is the library's, such as
- * a docstring. An argument that is no tensor may have the library's arg("k") = 1 in the place of
- * its name.
+ * An argument is a tensor if its type has a dlpackgen::Argument, such as TensorView, ArrayView and
+ * MapOf. A named extent is the same number throughout a call. If the function returns a Managed or
+ * an Eigen matrix, or a Result of one, the result is an object of the library of the first tensor.
+ * An Error is raised. Arguments after the names, such as a docstring, are passed to the binding
+ * library. For an argument that is not a tensor, the library's arg("k") = 1 may replace the name.
  *
- * A class in the place of the module defines a method: a member function, or a function whose first
- * argument is the object, which has no name.
+ * With a class instead of the module, def defines a method: a member function, or a function whose
+ * first argument is the object, which has no name.
  */
 template <class Module, class Function, class... More>
 void def(Module& module, const char* name, Function&& function, const More&... more) {

@@ -2,9 +2,9 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file complex.hpp
- * The data types of complex numbers. <complex> alone costs more to include than
- * all of these headers, so this one does not: it knows std::complex, and those
- * of Thrust and libcu++, by what they are. Include the one that you use.
+ * The dtypes of complex numbers. <complex> takes longer to compile than all of these headers, so
+ * this header does not include it. It recognises std::complex, and the complex types of Thrust and
+ * libcu++, by their structure. Include the header of the type that you use.
  */
 #ifndef DLPACKGEN_V1_3_COMPLEX_HPP_
 #define DLPACKGEN_V1_3_COMPLEX_HPP_
@@ -21,7 +21,7 @@ namespace detail {
 
 template <class C, class T, class Enable = void>
 inline constexpr bool is_complex = false;
-// Two Ts, the real part first, in an object that can be copied as bytes.
+// A trivially copyable object of two Ts, the real part first.
 template <class C, class T>
 inline constexpr bool is_complex<C, T, std::void_t<decltype(any<const C>().real() + any<const C>().imag())>> =
     std::is_same<typename C::value_type, T>::value && sizeof(C) == 2 * sizeof(T) &&

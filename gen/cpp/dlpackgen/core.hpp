@@ -2,9 +2,8 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file core.hpp
- * Owning and borrowing tensors: errors, validation, data types, TensorView and
- * Managed. It includes nothing of the standard library but small headers, and
- * works with -fno-exceptions -fno-rtti.
+ * Owning and borrowed tensors: errors, validation, dtypes, TensorView and Managed. It includes only
+ * small headers of the standard library, and works with -fno-exceptions -fno-rtti.
  */
 #ifndef DLPACKGEN_V1_3_CORE_HPP_
 #define DLPACKGEN_V1_3_CORE_HPP_

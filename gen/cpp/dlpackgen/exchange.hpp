@@ -2,9 +2,8 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file exchange.hpp
- * Tensors out of Python objects, and back, by the table of functions that their
- * type offers. This header knows nothing of Python: how the table is found (the
- * attribute of the type, and its capsule) is the caller's.
+ * Converts between Python objects and tensors through the exchange table of a type. This header
+ * does not use Python: the caller reads the table from the attribute of the type and its capsule.
  */
 #ifndef DLPACKGEN_V1_3_EXCHANGE_HPP_
 #define DLPACKGEN_V1_3_EXCHANGE_HPP_
@@ -18,10 +17,10 @@
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 
-/** The most tables that are visited: a chain may be a ring. */
+/** The maximum number of tables that are visited, because a chain may be circular. */
 inline constexpr int max_exchange_tables = 64;
 
-/** What an allocator said when it failed: the first kind and message of it, cut to fit. */
+/** The report of a failed allocator: its first kind and message, truncated to fit. */
 struct AllocatorError {
   char kind[32] = {};
   char message[224] = {};
@@ -45,9 +44,9 @@ inline void keep_report(void* context, const char* kind, const char* message) no
 }
 
 /*
- * A tensor on its way to a function that takes it over, which does not declare which side
- * frees it when that fails; callers and callees in the field differ. So the
- * function gets this one, whose deleter only takes notes until the call is over.
+ * A proxy for a tensor that is passed to a function which takes ownership. Implementations differ
+ * about which side frees the tensor after a failure. The function therefore receives this proxy,
+ * whose deleter only records the call until the function returns.
  */
 class Handover {
  public:
@@ -55,13 +54,13 @@ class Handover {
 
   DLManagedTensorVersioned* get() noexcept { return &managed_; }
 
-  // The call has succeeded: the inner tensor goes when this one does, perhaps now.
+  // The call has succeeded: the inner tensor is freed with the proxy, possibly now.
   void give(DLManagedTensorVersioned* inner) noexcept {
     inner_ = inner;
     if (state_.exchange(given) == dropped) destroy();
   }
 
-  // The call has failed: whatever became of this one, the inner tensor stays.
+  // The call has failed: the inner tensor is kept, whether or not the proxy was freed.
   void keep() noexcept { delete this; }
 
  private:
@@ -87,7 +86,7 @@ class Handover {
   std::atomic<int> state_{held};
 };
 
-// An allocator reads type, shape and device of a prototype; strides are for the caller.
+// An allocator reads dtype, shape and device of a prototype; strides are for the caller.
 inline Error check_prototype(const DLTensor& prototype) noexcept {
   if (prototype.ndim < 0 || prototype.ndim > max_ndim) return Error(ErrorCode::ndim, max_ndim, prototype.ndim);
   const Result<std::int64_t> size = nbytes(prototype);
@@ -96,8 +95,8 @@ inline Error check_prototype(const DLTensor& prototype) noexcept {
 }
 
 /*
- * A prototype with numbers of its own, of an allocator that may change those it is given, or of a
- * caller that may. Of one that check_prototype() rejects, nothing is copied.
+ * A copy of a prototype and its numbers, because the allocator or the caller may change the
+ * original. A prototype that check_prototype() rejects is not copied.
  */
 class Prototype {
  public:
@@ -122,12 +121,12 @@ class Prototype {
   std::int64_t shape_[max_ndim], strides_[max_ndim];
 };
 
-// A stride that counts, of a tensor whose strides may be NULL.
+// A stride with a meaning, of a tensor whose strides may be NULL.
 inline bool same_stride(const TensorView& made, const DLTensor& prototype, std::int32_t i) noexcept {
   return made.shape(i) == 1 || made.stride(i) == TensorView::from_raw_unchecked(prototype, 0).stride(i);
 }
 
-// New memory is there to be written to, and a prototype cannot ask for padding.
+// New memory must be writable, and a prototype cannot request padding.
 inline Error matches_layout(const TensorView& made, const DLTensor& prototype) noexcept {
   if (made.is_read_only()) return ErrorCode::read_only;
   if (made.is_padded() && made.dtype().bits < 8)
@@ -138,7 +137,7 @@ inline Error matches_layout(const TensorView& made, const DLTensor& prototype) n
   return Error();
 }
 
-// The tensor has the type, the shape, the device and the strides of the prototype.
+// Checks that a tensor has the dtype, shape, device and strides of the prototype.
 inline Error matches(const TensorView& made, const DLTensor& prototype) noexcept {
   if (!same_dtype(made.dtype(), prototype.dtype)) {
     return Error(ErrorCode::dtype_mismatch, as_number(prototype.dtype), as_number(made.dtype()));
@@ -159,25 +158,25 @@ inline Error matches(const TensorView& made, const DLTensor& prototype) noexcept
 }  // namespace detail
 
 /**
- * An exchange table of our major version, with every function that it must have.
- * It is as large as a pointer, and lives as long as the process. What takes a
- * Python object needs the GIL, and an object of exactly the type that the table
- * was found on. After ErrorCode::callee_failed a Python error is set.
+ * An exchange table of this major version, with all required functions. It has the size of a
+ * pointer, and is valid until the process ends. Functions with a Python object need the GIL, and an
+ * object of exactly the type of the table. After ErrorCode::callee_failed, a Python exception is
+ * set.
  *
- * A table does not report everything that a Python caller can ask the object for. This class cannot
- * check it either, since it knows nothing of Python: PyTorch's table lends tensors whose negation
- * or conjugation is pending (is_neg(), is_conj()), tensors that require gradients (requires_grad),
- * and tensors whose storage was made smaller; Paddle's lends sparse ones. dlpackgen_python rejects
- * all of these. A binding in C++ that takes such objects calls those methods first.
+ * A table does not report every property of an object, and this class does not use Python to query
+ * them. PyTorch's table exports tensors with a pending negation or conjugation (is_neg(),
+ * is_conj()), tensors that require gradients (requires_grad), and tensors whose storage was made
+ * smaller; Paddle's table exports sparse tensors. dlpackgen_python rejects all of these. A C++
+ * binding for such objects must call those methods first.
  */
 class ExchangeAPI {
  public:
-  /** No table: everything gives ErrorCode::null, or ErrorCode::exchange_slot. */
+  /** No table: all functions return ErrorCode::null or ErrorCode::exchange_slot. */
   ExchangeAPI() noexcept = default;
 
   /**
-   * Finds the table of our major version, from the newest one, which is what a
-   * type offers, through prev_api.
+   * Finds the table of this major version. The search starts at the newest table, which a type
+   * provides, and follows prev_api.
    *
    * \return ErrorCode::no_exchange_api, or ErrorCode::exchange_slot.
    */
@@ -195,10 +194,10 @@ class ExchangeAPI {
   /** Whether a table was found. */
   explicit operator bool() const noexcept { return api_ != nullptr; }
   const DLPackExchangeAPI* get() const noexcept { return api_; }
-  /** Whether objects can be borrowed; the only function that a table may lack. */
+  /** Whether the table can borrow; this is the only optional function of a table. */
   bool can_borrow() const noexcept { return api_ != nullptr && api_->dltensor_from_py_object_no_sync != nullptr; }
 
-  /** A tensor that keeps the object's memory alive. No stream is waited for. */
+  /** A tensor that retains the object's memory. No stream is synchronized. */
   Result<Managed> from_py_object(void* object, Accept accept = Accept::nothing) const noexcept {
     DLManagedTensorVersioned* managed = nullptr;
     if (api_ == nullptr) return ErrorCode::null;
@@ -208,21 +207,20 @@ class ExchangeAPI {
   }
 
   /**
-   * A view that stays valid until control returns to the object's library, and
-   * keeps nothing alive. What is borrowed carries no flags (1.3 has a DLTensor
-   * alone), so the view is read-only. Tables without the function give
-   * ErrorCode::exchange_slot: use from_py_object(), whose tensors say what they allow.
+   * A view that is valid until the object's library is called again, and retains nothing. Borrowed
+   * tensors have no flags (in 1.3 they are a DLTensor), so the view is read-only. Tables without
+   * this function return ErrorCode::exchange_slot: use from_py_object(), whose tensors have flags.
    *
-   * \param set  what is known beyond that, such as flags::is_subbyte_type_padded.
+   * \param set  additional known flags, such as flags::is_subbyte_type_padded.
    */
   Result<TensorView> borrow(void* object, std::uint64_t set = 0, Accept accept = Accept::nothing) const noexcept {
     return borrow_writable(object, set | flags::read_only, accept);
   }
 
   /**
-   * The same to write to, for a library that lends writable memory alone: PyTorch and Paddle. Typed
-   * access (data_as(), array_of()) rejects elements that share memory, ErrorCode::overlap; void *
-   * access does not look.
+   * The same for writing, for libraries whose tensors are always writable: PyTorch and Paddle.
+   * Typed access (data_as(), array_of()) rejects elements that share memory with
+   * ErrorCode::overlap; void * access does not check this.
    */
   Result<TensorView> borrow_writable(void* object, std::uint64_t set = 0,
                                      Accept accept = Accept::nothing) const noexcept {
@@ -233,8 +231,8 @@ class ExchangeAPI {
   }
 
   /**
-   * A new object of the library's own type. The tensor is consumed, as in C and Go: after an error
-   * it has been freed, whatever the other side did with it.
+   * Creates an object of the library's type. As in C and Go, the tensor is consumed: after an error
+   * it has been freed exactly once.
    *
    * \return a new reference to the object.
    */
@@ -254,16 +252,14 @@ class ExchangeAPI {
   }
 
   /**
-   * A new tensor of the library's own memory, of which the prototype gives type,
-   * shape and device. What comes is compared with it: also the number of the
-   * device, and the strides, compact and row-major where the prototype has NULL.
-   * By the rules an allocator reads no strides, so leave them NULL.
+   * Allocates a tensor in the library, with the dtype, shape and device of the prototype. The
+   * result is compared with the prototype, including the device id and the strides, which must be
+   * compact and row-major if the prototype has NULL. Allocators do not read strides, so leave them
+   * NULL.
    *
-   * \param report  receives what the allocator said; may be nullptr. No Python
-   *                error is set.
-   * \return what does not match (ErrorCode::dtype_mismatch, ndim_mismatch, device, device_mismatch,
-   *         strides, no_result), ErrorCode::read_only for what cannot be written to, or what is
-   *         wrong with the prototype.
+   * \param report  receives the allocator's report; may be nullptr. No Python exception is set.
+   * \return a mismatch (ErrorCode::dtype_mismatch, ndim_mismatch, device, device_mismatch, strides,
+   *         no_result), ErrorCode::read_only for a read-only result, or an error of the prototype.
    */
   Result<Managed> allocate(const DLTensor& prototype, AllocatorError* report = nullptr) const noexcept {
     AllocatorError unread;
@@ -284,8 +280,7 @@ class ExchangeAPI {
   }
 
   /**
-   * The stream on which the library works, as its runtime's handle; nullptr on the host, which is
-   * not asked.
+   * The current stream of the library, as a native handle; nullptr on the host, without a query.
    */
   Result<void*> current_work_stream(DLDevice device) const noexcept {
     void* stream = nullptr;

@@ -14,13 +14,12 @@
 
 /**
  * \file base.hpp
- * What every header of this folder begins with: <dlpack/dlpack.h>, which is all
- * that they depend on beside the standard library, and the namespace.
+ * The common beginning of all headers in this folder: <dlpack/dlpack.h>, their only dependency
+ * besides the standard library, and the namespace.
  *
- * Everything stands in dlpackgen::v1_3, so that headers made for two releases of
- * DLPack can be used in one program, and in one source file. dlpackgen::Managed
- * means that of the release which a source file includes first; dlpackgen::v1_3
- * is always this one.
+ * All names are in dlpackgen::v1_3, so headers for two releases of DLPack can be used in one
+ * program, and in one source file. dlpackgen::Managed refers to the release that a source file
+ * includes first; dlpackgen::v1_3 is always this release.
  */
 #ifndef DLPACKGEN_V1_3_BASE_HPP_
 #define DLPACKGEN_V1_3_BASE_HPP_
@@ -31,7 +30,7 @@
 
 #include <dlpack/dlpack.h>
 
-// Every dlpack.h has the same guard, so another copy may have come first.
+// Every dlpack.h has the same guard, so another copy may have been included first.
 #ifndef DLPACK_MAJOR_VERSION
 #error "dlpackgen needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8 or older"
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 0

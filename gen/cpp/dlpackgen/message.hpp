@@ -2,7 +2,7 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file message.hpp
- * A sentence on an error, with the values that it is about. It allocates nothing.
+ * The message of an error, with the mismatched values. It allocates no memory.
  */
 #ifndef DLPACKGEN_V1_3_MESSAGE_HPP_
 #define DLPACKGEN_V1_3_MESSAGE_HPP_
@@ -35,7 +35,7 @@ class Message {
     }
   }
 
-  /** The text, which lives as long as this object. */
+  /** The text, valid as long as this object. */
   const char* c_str() const noexcept { return text_; }
 
  private:

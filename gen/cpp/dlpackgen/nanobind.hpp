@@ -2,7 +2,7 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file nanobind.hpp
- * Binds functions over tensors in modules of nanobind. It needs nanobind and dlpackgen_python.h.
+ * Binds functions over tensors in nanobind modules. It needs nanobind and dlpackgen_python.h.
  */
 #ifndef DLPACKGEN_V1_3_NANOBIND_HPP_
 #define DLPACKGEN_V1_3_NANOBIND_HPP_

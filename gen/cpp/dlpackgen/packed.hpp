@@ -16,9 +16,8 @@ namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 
 /**
- * All elements of a packed tensor in row-major order; T is a type of
- * storage.hpp, const of a tensor that is only read. Two threads must not write
- * at once to elements of one byte.
+ * A view of all elements of a packed tensor in row-major order. T is a type of storage.hpp, const
+ * if the tensor is only read. Two threads must not write to elements of the same byte at once.
  */
 template <class T>
 class PackedView {
@@ -28,7 +27,7 @@ class PackedView {
 
   constexpr PackedView() noexcept = default;
   constexpr PackedView(Bytes* data, std::int64_t size) noexcept : data_(data), size_(size) {}
-  /** What may be written to may be read. */
+  /** Converts a writable view to a read-only view. */
   template <class U, class = std::enable_if_t<detail::only_adds_const<U, T>>>
   constexpr PackedView(const PackedView<U>& other) noexcept : data_(other.data()), size_(other.size()) {}  // NOLINT
 
@@ -44,7 +43,7 @@ class PackedView {
     return value_type{static_cast<std::uint8_t>(bits)};
   }
 
-  /** Writes an element; its neighbours stay. */
+  /** Writes an element, without changing its neighbours. */
   constexpr void set(std::int64_t index, value_type value) const noexcept {
     static_assert(!std::is_const<T>::value, "the tensor is only to be read");
     for (int i = 0; i < width; ++i) {
@@ -69,11 +68,11 @@ class PackedView {
 };
 
 /**
- * The elements of a packed tensor in memory of the host.
+ * Returns the elements of a packed tensor in host memory.
  *
  * \return ErrorCode::dtype_mismatch, ErrorCode::read_only, ErrorCode::not_host_readable,
- * ErrorCode::not_contiguous, or ErrorCode::packed when they are not packed but padded, for which
- * array_of() is.
+ * ErrorCode::not_contiguous, or ErrorCode::packed if they are padded instead of packed; use
+ * array_of() for these.
  */
 template <class T>
 Result<PackedView<T>> packed_of(const TensorView& view) noexcept {

@@ -2,7 +2,7 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file pybind11.hpp
- * Binds functions over tensors in modules of pybind11. It needs pybind11 and dlpackgen_python.h.
+ * Binds functions over tensors in pybind11 modules. It needs pybind11 and dlpackgen_python.h.
  */
 #ifndef DLPACKGEN_V1_3_PYBIND11_HPP_
 #define DLPACKGEN_V1_3_PYBIND11_HPP_

@@ -2,20 +2,19 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file signature.hpp
- * What a C++ function takes and returns, for bound.hpp.
+ * The parameter types and the return type of a C++ function, for bound.hpp.
  */
 #ifndef DLPACKGEN_V1_3_SIGNATURE_HPP_
 #define DLPACKGEN_V1_3_SIGNATURE_HPP_
 
 /**
  * \file base.hpp
- * What every header of this folder begins with: <dlpack/dlpack.h>, which is all
- * that they depend on beside the standard library, and the namespace.
+ * The common beginning of all headers in this folder: <dlpack/dlpack.h>, their only dependency
+ * besides the standard library, and the namespace.
  *
- * Everything stands in dlpackgen::v1_3, so that headers made for two releases of
- * DLPack can be used in one program, and in one source file. dlpackgen::Managed
- * means that of the release which a source file includes first; dlpackgen::v1_3
- * is always this one.
+ * All names are in dlpackgen::v1_3, so headers for two releases of DLPack can be used in one
+ * program, and in one source file. dlpackgen::Managed refers to the release that a source file
+ * includes first; dlpackgen::v1_3 is always this release.
  */
 #ifndef DLPACKGEN_V1_3_BASE_HPP_
 #define DLPACKGEN_V1_3_BASE_HPP_
@@ -26,7 +25,7 @@
 
 #include <dlpack/dlpack.h>
 
-// Every dlpack.h has the same guard, so another copy may have come first.
+// Every dlpack.h has the same guard, so another copy may have been included first.
 #ifndef DLPACK_MAJOR_VERSION
 #error "dlpackgen needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8 or older"
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 0
@@ -66,7 +65,7 @@ namespace detail {
 template <class Result, class... Arguments>
 struct Types {};
 
-// What a function returns and takes.
+// The return type and the parameter types of a function.
 template <class Function>
 struct Signature : Signature<decltype(&Function::operator())> {};
 template <class R, class... A>

@@ -2,7 +2,7 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file span.hpp
- * Elements of a tensor as a std::span, from C++20 on; before, as a FlatView.
+ * The elements of a tensor as a std::span from C++20 on, and as a FlatView in C++17.
  */
 #ifndef DLPACKGEN_V1_3_SPAN_HPP_
 #define DLPACKGEN_V1_3_SPAN_HPP_
@@ -16,8 +16,7 @@ namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 
 /**
- * All elements of a tensor of any rank that is stored in row-major order; else
- * ErrorCode::not_contiguous.
+ * Returns all elements of a C-contiguous tensor of any rank; else ErrorCode::not_contiguous.
  */
 template <class T>
 Result<std::span<T>> span_of(const TensorView& view) noexcept {

@@ -2,7 +2,7 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file stdfloat.hpp
- * The float types of C++23, of those that the compiler has.
+ * The float types of C++23 that the compiler supports.
  */
 #ifndef DLPACKGEN_V1_3_STDFLOAT_HPP_
 #define DLPACKGEN_V1_3_STDFLOAT_HPP_
