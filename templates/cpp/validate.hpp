@@ -101,7 +101,7 @@ constexpr Error compact_strides(std::int32_t ndim, const std::int64_t* shape, st
 
 /**
  * Whether a tensor is C-contiguous. NULL strides are; strides of extents below 2, and of empty
- * tensors, are ignored.
+ * tensors, are not checked.
  */
 constexpr bool is_contiguous(const DLTensor& tensor) noexcept { return dlpackgen_is_contiguous(&tensor) != 0; }
 

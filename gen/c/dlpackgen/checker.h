@@ -41,7 +41,7 @@ DLPACKGEN_FAST uint32_t dlpackgen_dtype_of(const DLTensor* tensor) {
   return DLPACKGEN_DTYPE(tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes);
 }
 
-/** Ignores the id of managed memory, which every device can access. Producers disagree on it:
+/** Without the id of managed memory, which every device can access. Producers disagree on it:
  * DLPack specifies 0, CuPy exports the device of the allocation. */
 static inline int dlpackgen_same_device(DLDevice a, DLDevice b) {
   const int numbered = !dlpackgen_device_is_managed((int32_t)a.device_type);

@@ -308,7 +308,7 @@ DLPACKGEN_CONSTEXPR int dlpackgen_contiguous_suffix_(const DLTensor* tensor, int
 
 /**
  * Returns 1 if the tensor is C-contiguous, else 0. NULL strides are C-contiguous. The strides of
- * extents below 2, and all strides of an empty tensor, are ignored. The shape must be valid.
+ * extents below 2, and all strides of an empty tensor, are not checked. The shape must be valid.
  */
 DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous(const DLTensor* tensor) {
   int64_t count = 0;
