@@ -1,7 +1,6 @@
 
-// The table of dlpackgen_backend.h for C++17: exceptions for errors, and an owner for
-// tensors. It owns nothing; objects of a backend may be copied and used
-// on any thread.
+// A C++17 wrapper for the table of dlpackgen_backend.h, with exceptions and owning tensors. Objects
+// of class backend own nothing, and may be copied and used on any thread.
 #ifndef DLPACKGEN_BACKEND_HPP_
 #define DLPACKGEN_BACKEND_HPP_
 
@@ -14,7 +13,7 @@
 namespace dlpackgen {
 namespace device_v1 {  // DLPACKGEN_BACKEND_ABI_VERSION
 
-// Why a call failed: what() is the error's text.
+// A failed call; what() returns the text of the error.
 class error : public std::runtime_error {
  public:
   explicit error(const dlpackgen_backend_error& e)
@@ -32,10 +31,10 @@ struct deleter {
   }
 };
 
-// Owns a tensor. Its release() hands it to another owner, which calls the deleter.
+// Owns a tensor. release() transfers it to another owner, which must call the deleter.
 using tensor = std::unique_ptr<DLManagedTensorVersioned, deleter>;
 
-// A backend, as its own header returns it. Every call throws `error`.
+// A backend, from the table that its own header returns. A failed call throws `error`.
 class backend {
  public:
   explicit backend(const dlpackgen_backend* table) : table_(table) {
@@ -56,7 +55,7 @@ class backend {
     return {handle, {static_cast<DLDeviceType>(table_->device_type), device}, 0, 0};
   }
 
-  // The stream of a number as `__dlpack__` takes it; nullptr is None.
+  // The stream for a number as for `__dlpack__`; nullptr is None.
   dlpackgen_stream stream_from_dlpack(int32_t device, const int64_t* number) const {
     dlpackgen_stream out{};
     call(table_->stream_from_dlpack, stream(device).device, number, &out);
@@ -75,7 +74,7 @@ class backend {
     return out;
   }
 
-  // A compact tensor, uninitialized; `handle` is the stream that uses it first.
+  // Allocates an uninitialized compact tensor; `handle` is the stream that uses it first.
   tensor allocate(DLDevice device, DLDataType dtype, const std::vector<int64_t>& shape, void* handle = nullptr,
                   uint64_t flags = 0) const {
     const auto ndim = static_cast<int32_t>(shape.size());

@@ -1,8 +1,8 @@
 //go:build ignore && cgo && !nodevice
 
-/* The vendor's part of the backend, yours to write and to keep: dlpackgen made this
- * beginning once, and changes it no more. vendor_impl.h says what each function does,
- * and conformance/conformance.c tests them. */
+/* The vendor's part of the backend. dlpackgen created this starter file once; it is yours to edit,
+ * and no later run changes it. vendor_impl.h specifies each function, and conformance/conformance.c
+ * tests them. */
 #include "vendor_impl.h"
 
 static int start(const struct driver* driver, dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
@@ -54,7 +54,7 @@ static int finish(const struct driver* driver, const dlpackgen_stream* stream, d
 }
 
 const struct vendor_impl* BACKEND_IMPL(void) {
-  /* The fifth, `owner`, is NULL where the driver does not tell whose a stream is. */
+  /* The fifth function, `owner`, is NULL if the driver does not report the device of a stream. */
   static const struct vendor_impl impl = {start, pointer, take, give, NULL, mark, wait, forget, copy, finish};
   return &impl;
 }

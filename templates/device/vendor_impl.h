@@ -1,68 +1,70 @@
 
-/* What the vendor's part of a backend does. The rest is here: it finds the library
- * and its functions, checks what callers pass, reads the numbers of streams, makes
- * tensors, remembers what their deleters wait for, and repeats the first error.
+/* The interface of the vendor's part of a backend. The generated part loads the library and its
+ * functions, checks arguments, converts stream numbers, creates tensors, records the work that
+ * their deleters wait for, and repeats the first error.
  *
- * Every function gives a code of dlpackgen_backend.h, 0 for success, and fills the
- * error, which is never NULL, by device_fail or vendor_fail. Any thread may call any
- * of them, several at a time, once `start` has succeeded; `driver` has the functions of
- * the library. None of them aborts. */
+ * Every function returns a code of dlpackgen_backend.h, 0 for success, and fills the error, which
+ * is never NULL, with device_fail or vendor_fail. After `start` has succeeded, any thread may call
+ * any function, and several threads at once. `driver` has the functions of the library. A function
+ * must not abort. */
 #ifndef DLPACKGEN_VENDOR_IMPL_H_
 #define DLPACKGEN_VENDOR_IMPL_H_
 
 #include "device_result.h"
 
-/* What memory is for. */
+/* A request for memory. */
 struct vendor_request {
-  DLDevice device; /* of a type that the backend serves, with an id that a device has */
-  void* stream;    /* that uses the memory first; the default stream has the handle of None */
+  DLDevice device; /* a supported device type, with the id of an existing device */
+  void* stream;    /* the stream that uses the memory first; the default stream has the handle of
+                    * None */
 };
 
 struct vendor_impl {
-  /* Starts the driver, once in a process, and gives its version and how many devices
-   * there are. It is not called where the library or a function is missing. */
+  /* Starts the driver, once per process, and returns its version and the number of devices. Not
+   * called if the library or a function is missing. */
   int (*start)(const struct driver* driver, dlpackgen_driver_info* facts, dlpackgen_backend_error* error);
 
-  /* Finds whose memory an address is in, which may lie inside of an allocation. `info`
-   * comes as for memory that the driver does not know, and stays so for that. */
+  /* Determines the owner of the memory at an address, which may be inside an allocation. `info` is
+   * initialized for memory that the driver does not know; leave it unchanged for such memory. */
   int (*pointer)(const struct driver* driver, const void* pointer, dlpackgen_pointer_attributes* info,
                  dlpackgen_backend_error* error);
 
-  /* Takes memory, of more than 0 bytes, which the stream of the request may use at
-   * once; for lack of it the code is DLPACKGEN_BACKEND_OUT_OF_MEMORY. */
+  /* Allocates more than 0 bytes, which the stream of the request may use at once. For lack of
+   * memory, returns DLPACKGEN_BACKEND_OUT_OF_MEMORY. */
   int (*take)(const struct driver* driver, const struct vendor_request* request, size_t bytes, void** data,
               dlpackgen_backend_error* error);
 
-  /* Gives memory back, once: whatever the code, it is not called again. Work that is queued
-   * on the stream of the request may still use it, and that stream may be gone: so wait
-   * for the device, unless the driver does. It may be called at the end of a process. */
+  /* Frees memory. It is called once, whatever it returns. Work that is queued on the stream of the
+   * request may still use the memory, and that stream may be destroyed: wait for the device, unless
+   * the driver does. May be called at process exit. */
   int (*give)(const struct driver* driver, const struct vendor_request* request, void* data,
               dlpackgen_backend_error* error);
 
-  /* Gives the device that a stream is of, which has none of the numbers in the
-   * description. NULL where the driver does not tell: streams are then not checked. */
+  /* Returns the device of a stream, which is not one of the numbers in the description. NULL if the
+   * driver does not report it: streams are then not checked. */
   int (*owner)(const struct driver* driver, void* stream, int32_t* ordinal, dlpackgen_backend_error* error);
 
-  /* Gives something that is over when the stream has done what it has so far. It may
-   * be waited for after the stream is gone. */
+  /* Creates a mark, which is reached when the work that is now queued on the stream has finished.
+   * Other streams may wait for the mark after the stream is destroyed. */
   int (*mark)(const struct driver* driver, const dlpackgen_stream* stream, void** mark, dlpackgen_backend_error* error);
 
-  /* Makes a stream, or this thread where it is NULL, wait for a mark. */
+  /* Makes a stream, or this thread if the stream is NULL, wait for a mark. */
   int (*wait)(const struct driver* driver, const dlpackgen_stream* stream, void* mark, dlpackgen_backend_error* error);
 
-  /* Forgets a mark, which streams may still wait for. */
+  /* Frees a mark, for which streams may still wait. */
   void (*forget)(const struct driver* driver, void* mark);
 
-  /* Queues a copy of more than 0 bytes; each end is memory of the backend or of the
-   * host, one at least of the backend. */
+  /* Queues a copy of more than 0 bytes. Source and destination are memory of the backend or of the
+   * host, at least one of the backend. */
   int (*copy)(const struct driver* driver, const dlpackgen_stream* stream, void* to, const void* from, size_t bytes,
               dlpackgen_backend_error* error);
 
-  /* Waits until the work of a stream is done. */
+  /* Waits until the work on a stream is done. */
   int (*finish)(const struct driver* driver, const dlpackgen_stream* stream, dlpackgen_backend_error* error);
 };
 
-/* The name of the function that gives the vendor's part, which follows the entry's. */
+/* The name of the function that returns the vendor's part, derived from the name of the entry
+ * point. */
 #define VENDOR_JOINED(entry, end) entry##end
 #define VENDOR_JOIN(entry, end) VENDOR_JOINED(entry, end)
 #define BACKEND_IMPL VENDOR_JOIN(BACKEND_ENTRY, _impl)
@@ -73,8 +75,8 @@ __attribute__((visibility("hidden")))
 const struct vendor_impl*
 BACKEND_IMPL(void);
 
-/* Fills an error with a result of the driver, after what was being done: with its name,
- * its text and the code that the description gives it. */
+/* Fills an error with a result of the driver: the name, text and code from the description,
+ * preceded by the failed operation. */
 DEVICE_FORMAT(3, 4)
 static inline int vendor_fail(dlpackgen_backend_error* error, driver_result result, const char* format, ...) {
   char number[24];
@@ -89,7 +91,7 @@ static inline int vendor_fail(dlpackgen_backend_error* error, driver_result resu
   return error->code;
 }
 
-/* The error of a function that is not implemented yet. */
+/* Returns the error of a function that is not implemented yet. */
 static inline int vendor_unwritten(const char* function, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "%s: not written yet; its place is in %s_impl.c", function,
                      BACKEND_NAME);

@@ -1,5 +1,5 @@
-/* Integers of 64 bits as descriptions of kernels compute with them: an operation that fails
- * says so once, and gives 0. */
+/* 64-bit integer arithmetic for the expressions in descriptions of kernels. A failed operation
+ * records its error once, and returns 0. */
 #ifndef DLPACKGEN_KERNELS_ARITHMETIC_H_
 #define DLPACKGEN_KERNELS_ARITHMETIC_H_
 
@@ -7,7 +7,7 @@
 #include <dlpackgen/rules.h>
 #include <stdint.h>
 
-/* Why an expression has no value. */
+/* The reason why an expression has no value. */
 enum { DLPACKGEN_OVERFLOWS = 1, DLPACKGEN_DIVIDES_BY_ZERO = 2 };
 
 DLPACKGEN_PART inline int64_t dlpackgen_no_value(int* bad, int why) {

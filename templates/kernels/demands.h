@@ -1,5 +1,5 @@
-/* What descriptions of kernels demand beside the parts of <dlpackgen/checker.h>: expressions,
- * groups of dimensions, lists, and tensors against each other. */
+/* Checks of described kernels that <dlpackgen/checker.h> does not have: expressions, groups of
+ * dimensions, lists, and comparisons between tensors. */
 #ifndef DLPACKGEN_KERNELS_DEMANDS_H_
 #define DLPACKGEN_KERNELS_DEMANDS_H_
 
@@ -7,14 +7,14 @@
 #include <string.h>
 #include "arithmetic.h"
 
-/* The dimensions that a "..." stands for. */
+/* The dimensions of a "...". */
 struct dlpackgen_span {
   const int64_t* extents;
   int32_t count;
-  int bound; /* by which argument, counted from 1; 0: by none yet */
+  int bound; /* the argument that determined them, from 1; 0: none yet */
 };
 
-/* Begins a sentence about a result: "f(): result 'y': ". */
+/* Begins a message about a result: "f(): result 'y': ". */
 DLPACKGEN_PART inline void dlpackgen_put_result(struct dlpackgen_message* message, const char* function,
                                                 const char* result) {
   dlpackgen_put(message, function);
@@ -23,27 +23,27 @@ DLPACKGEN_PART inline void dlpackgen_put_result(struct dlpackgen_message* messag
   dlpackgen_put(message, "': ");
 }
 
-/* Says why an expression has no value. */
+/* Reports an expression without a value. */
 DLPACKGEN_PART inline void dlpackgen_put_bad(struct dlpackgen_message* message, const char* expression, int bad) {
   dlpackgen_put(message, expression);
   dlpackgen_put(message, bad == DLPACKGEN_OVERFLOWS ? " needs more than 64 bits" : " divides by zero");
 }
 
-/* The number of elements of a valid tensor, which always fits. */
+/* Returns the number of elements of a valid tensor, which always fits. */
 DLPACKGEN_PART int64_t dlpackgen_elements_of(const DLTensor* tensor) {
   int64_t count = 0;
   (void)dlpackgen_size(tensor->ndim, tensor->shape, &count);
   return count;
 }
 
-/* That an argument which must be there is. */
+/* Checks that a required argument is present. */
 DLPACKGEN_PART int dlpackgen_check_there(const struct dlpackgen_site* at, int there,
                                          struct dlpackgen_message* message) {
   if (DLPACKGEN_RARE(!there)) return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "it is missing");
   return DLPACKGEN_STATUS_OK;
 }
 
-/* That a list has so many items, or as many at least. */
+/* Checks that a list has the given, or a minimum, number of items. */
 DLPACKGEN_PART int dlpackgen_check_items(const struct dlpackgen_site* at, int64_t count, int64_t wanted, int more,
                                          struct dlpackgen_message* message) {
   if (count == wanted || (more && count > wanted)) return DLPACKGEN_STATUS_OK;
@@ -54,14 +54,14 @@ DLPACKGEN_PART int dlpackgen_check_items(const struct dlpackgen_site* at, int64_
   return dlpackgen_fail_got(message, count, DLPACKGEN_STATUS_VALUE_ERROR);
 }
 
-/* Gives the place of a dtype among so many, or -1. */
+/* Returns the index of a dtype in a list, or -1. */
 DLPACKGEN_PART int dlpackgen_place_of(const uint32_t* dtypes, int count, uint32_t dtype) {
   for (int i = 0; i < count; i++)
     if (dtypes[i] == dtype) return i;
   return -1;
 }
 
-/* That an extent is that of a symbol, which the first argument that is there binds. */
+/* Checks that an extent equals a symbol, which the first present argument sets. */
 DLPACKGEN_PART int dlpackgen_bind_extent(const struct dlpackgen_site* sites, int which, const DLTensor* tensor,
                                          int dimension, const char* symbol, int64_t* value, int* bound,
                                          struct dlpackgen_message* message) {
@@ -72,7 +72,7 @@ DLPACKGEN_PART int dlpackgen_bind_extent(const struct dlpackgen_site* sites, int
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Says what extent an expression that is solved for its symbol can be. */
+/* Reports the possible extents for an expression that is solved for its symbol. */
 DLPACKGEN_SLOW static int dlpackgen_unsolvable(const struct dlpackgen_site* at, const DLTensor* tensor, int dimension,
                                                const char* expression, const char* wanted, int64_t number,
                                                struct dlpackgen_message* message) {
@@ -86,7 +86,7 @@ DLPACKGEN_SLOW static int dlpackgen_unsolvable(const struct dlpackgen_site* at, 
   return dlpackgen_fail_got(message, tensor->shape[dimension], DLPACKGEN_STATUS_VALUE_ERROR);
 }
 
-/* Binds the symbol of an extent that is symbol + number. */
+/* Sets the symbol of an extent of the form symbol + number. */
 DLPACKGEN_PART int dlpackgen_solve_sum(const struct dlpackgen_site* at, const DLTensor* tensor, int dimension,
                                        const char* expression, int64_t number, int64_t* value,
                                        struct dlpackgen_message* message) {
@@ -99,7 +99,7 @@ DLPACKGEN_PART int dlpackgen_solve_sum(const struct dlpackgen_site* at, const DL
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Binds the symbol of an extent that is number * symbol. */
+/* Sets the symbol of an extent of the form number * symbol. */
 DLPACKGEN_PART int dlpackgen_solve_product(const struct dlpackgen_site* at, const DLTensor* tensor, int dimension,
                                            const char* expression, int64_t number, int64_t* value,
                                            struct dlpackgen_message* message) {
@@ -127,7 +127,7 @@ DLPACKGEN_SLOW static int dlpackgen_other_computed(const struct dlpackgen_site* 
   return dlpackgen_fail_got(message, tensor->shape[dimension], DLPACKGEN_STATUS_VALUE_ERROR);
 }
 
-/* That an extent is what an expression gives. */
+/* Checks that an extent equals the value of an expression. */
 DLPACKGEN_PART int dlpackgen_check_computed(const struct dlpackgen_site* at, const DLTensor* tensor, int dimension,
                                             const char* expression, int64_t expected, int bad,
                                             struct dlpackgen_message* message) {
@@ -152,7 +152,7 @@ DLPACKGEN_SLOW static int dlpackgen_other_span(const struct dlpackgen_site* at, 
   return DLPACKGEN_STATUS_VALUE_ERROR;
 }
 
-/* Binds the dimensions of a "...", or tells whether they are the same. */
+/* Sets the dimensions of a "...", or returns whether they are equal. */
 DLPACKGEN_PART inline int dlpackgen_fits_span(const DLTensor* tensor, int which, int first, int32_t rank,
                                               struct dlpackgen_span* span) {
   if (span->bound) {
@@ -167,7 +167,7 @@ DLPACKGEN_PART inline int dlpackgen_fits_span(const DLTensor* tensor, int which,
   return 1;
 }
 
-/* That some dimensions of a tensor are those of a "...", which the first argument binds. */
+/* Checks that dimensions of a tensor equal those of a "...", which the first argument sets. */
 DLPACKGEN_PART int dlpackgen_bind_span(const struct dlpackgen_site* sites, int which, const DLTensor* tensor, int first,
                                        int32_t rank, const char* name, struct dlpackgen_span* span,
                                        struct dlpackgen_message* message) {
@@ -176,7 +176,7 @@ DLPACKGEN_PART int dlpackgen_bind_span(const struct dlpackgen_site* sites, int w
                               tensor->ndim - rank, message);
 }
 
-/* That elements lie one after the other, the first dimension fastest. */
+/* Checks that a tensor is column-major without gaps. */
 DLPACKGEN_PART int dlpackgen_check_column_major(const struct dlpackgen_site* at, const DLTensor* tensor,
                                                 struct dlpackgen_message* message) {
   int64_t stride = 1;
@@ -193,7 +193,7 @@ DLPACKGEN_PART int dlpackgen_check_column_major(const struct dlpackgen_site* at,
   return DLPACKGEN_STATUS_OK;
 }
 
-/* That the first element lies at a multiple of so many bytes. */
+/* Checks that the first element is aligned to the given number of bytes. */
 DLPACKGEN_PART int dlpackgen_check_aligned(const struct dlpackgen_site* at, const DLTensor* tensor, int64_t bytes,
                                            struct dlpackgen_message* message) {
   if (dlpackgen_address(tensor) % (uintptr_t)bytes == 0 || dlpackgen_is_empty(tensor)) return DLPACKGEN_STATUS_OK;
@@ -205,25 +205,25 @@ DLPACKGEN_PART int dlpackgen_check_aligned(const struct dlpackgen_site* at, cons
   return DLPACKGEN_STATUS_BUFFER_ERROR;
 }
 
-/* In one pass: what most calls meet. 0 says nothing but that the checks above must look. */
+/* The fast check, which most calls pass. After 0, the checks above must run. */
 
-/* The bits that no address of usual memory and no offset of its first element has: the first ones,
- * so that no sum wraps around, and the last ones, as no type needs more than 16 bytes. */
+/* The bits that must be 0 in addresses and byte offsets: the high bits, which prevents overflow of
+ * sums, and the low bits, because no type needs an alignment above 16 bytes. */
 #define DLPACKGEN_UNUSUAL_BITS (~(uint64_t)(UINTPTR_MAX >> 2) | 15)
 
-/* Looks at an element that lies elsewhere. */
+/* Handles an address with other bits. */
 DLPACKGEN_SLOW static int dlpackgen_is_placed(const DLTensor* tensor, uint64_t address) {
   return (address & DLPACKGEN_UNUSUAL_BITS) <= 15 && !dlpackgen_is_misaligned(tensor);
 }
 
-/* The memory of the host. */
+/* Host memory. */
 DLPACKGEN_FAST DLDevice dlpackgen_host(void) {
   const DLDevice host = {kDLCPU, 0};
   return host;
 }
 
-/* Takes the device of a tensor for that of a call: 1, or 0 where it is not listed, has no
- * addresses, or has memory that is not one device's own. */
+/* Uses the device of a tensor as the device of the call. Returns 1, or 0 if the device is not
+ * listed, has no addresses, or has memory that does not belong to one device. */
 DLPACKGEN_PART inline int dlpackgen_finds_place(const DLTensor* tensor, const int32_t* devices, int count,
                                                 DLDevice* place) {
   const int32_t type = tensor ? (int32_t)tensor->device.device_type : 0;
@@ -235,8 +235,8 @@ DLPACKGEN_PART inline int dlpackgen_finds_place(const DLTensor* tensor, const in
          !(dlpackgen_device_is_opaque(type) || dlpackgen_device_is_managed(type) || dlpackgen_device_is_host(type));
 }
 
-/* Tells whether a tensor is valid, C-contiguous, in the memory of a device that has addresses and
- * not empty, with whole bytes for elements. */
+/* Returns whether a tensor is valid, C-contiguous, not empty, on a device with addresses, and has
+ * elements of whole bytes. */
 DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, DLDevice place, uint64_t flags, int writable,
                                       int32_t rank, int more, uint64_t* bytes) {
   uint64_t elements = 1;
@@ -255,7 +255,7 @@ DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, DLDevice place, ui
   return !DLPACKGEN_RARE(address & DLPACKGEN_UNUSUAL_BITS) || dlpackgen_is_placed(tensor, address);
 }
 
-/* Tells whether two blocks of such tensors meet. */
+/* Returns whether two blocks of such tensors overlap. */
 DLPACKGEN_PART inline int dlpackgen_blocks_meet(const DLTensor* a, uint64_t a_bytes, const DLTensor* b,
                                                 uint64_t b_bytes) {
   const uint64_t x = (uint64_t)((uintptr_t)a->data + (uintptr_t)a->byte_offset);
@@ -263,16 +263,16 @@ DLPACKGEN_PART inline int dlpackgen_blocks_meet(const DLTensor* a, uint64_t a_by
   return x < y + b_bytes && y < x + a_bytes;
 }
 
-/* Tells whether a tensor is such a block, and counts its bytes. */
+/* Returns whether a tensor is such a block, and computes its size in bytes. */
 DLPACKGEN_PART inline int dlpackgen_is_block(const DLTensor* tensor, uint64_t* bytes) {
   return tensor->dtype.bits % 8 == 0 && tensor->dtype.lanes == 1 &&
          dlpackgen_is_usual(tensor, dlpackgen_host(), 0, 0, tensor->ndim, 0, bytes);
 }
 
-/* In full */
+/* The full check */
 
-/* Tells whether the byte ranges of two valid tensors meet. Memory behind different handles is
- * apart. */
+/* Returns whether the byte ranges of two valid tensors overlap. Memory of different handles does
+ * not overlap. */
 DLPACKGEN_PART inline int dlpackgen_meet(const DLTensor* a, const DLTensor* b) {
   int64_t low[2], high[2];
   uint64_t bytes[2];
@@ -286,7 +286,7 @@ DLPACKGEN_PART inline int dlpackgen_meet(const DLTensor* a, const DLTensor* b) {
   return x + (uintptr_t)low[0] < y + (uintptr_t)high[1] && y + (uintptr_t)low[1] < x + (uintptr_t)high[0];
 }
 
-/* That a tensor which is written shares no memory with another one. */
+/* Checks that a written tensor shares no memory with another one. */
 DLPACKGEN_PART int dlpackgen_check_apart(const struct dlpackgen_site* at, const DLTensor* written,
                                          const struct dlpackgen_site* like, const DLTensor* other,
                                          struct dlpackgen_message* message) {
@@ -297,8 +297,8 @@ DLPACKGEN_PART int dlpackgen_check_apart(const struct dlpackgen_site* at, const 
   return DLPACKGEN_STATUS_BUFFER_ERROR;
 }
 
-/* That so many tensors are on one device: that of the first one which is not in the host's
- * memory. Gives the device of the call. */
+/* Checks that all tensors are on one device, and returns it as the device of the call. The first
+ * tensor outside host memory determines it. */
 DLPACKGEN_PART int dlpackgen_check_one_device(const struct dlpackgen_site* sites, const int* which,
                                               const DLTensor* const* tensors, int count, DLDevice* device,
                                               struct dlpackgen_message* message) {
@@ -316,7 +316,7 @@ DLPACKGEN_PART int dlpackgen_check_one_device(const struct dlpackgen_site* sites
   return status;
 }
 
-/* Says of a condition that it does not hold; the values of its names follow. */
+/* Reports a false condition; the values of its names follow. */
 DLPACKGEN_SLOW static int dlpackgen_unmet(struct dlpackgen_message* message, const char* function,
                                           const char* condition, int bad, int status) {
   dlpackgen_put(message, function);
@@ -340,7 +340,7 @@ DLPACKGEN_PART void dlpackgen_put_value(struct dlpackgen_message* message, int* 
   dlpackgen_put_integer(message, value);
 }
 
-/* Adds a text of a condition, quoted. */
+/* Adds a quoted text of a condition. */
 DLPACKGEN_PART void dlpackgen_put_text(struct dlpackgen_message* message, int* first, const char* name,
                                        const char* value) {
   dlpackgen_put(message, *first ? ", where " : ", ");
@@ -351,7 +351,7 @@ DLPACKGEN_PART void dlpackgen_put_text(struct dlpackgen_message* message, int* f
   dlpackgen_put(message, "'");
 }
 
-/* Adds the dtype that a variable stands for. */
+/* Adds the dtype of a variable. */
 DLPACKGEN_PART void dlpackgen_put_variable(struct dlpackgen_message* message, int* first, const char* name,
                                            uint32_t dtype) {
   dlpackgen_put(message, *first ? ", where " : ", ");
@@ -361,7 +361,7 @@ DLPACKGEN_PART void dlpackgen_put_variable(struct dlpackgen_message* message, in
   dlpackgen_put_dtype(message, dtype);
 }
 
-/* That an extent of a result has a value. */
+/* Checks that an extent of a result has a value. */
 DLPACKGEN_PART int dlpackgen_check_made(const char* function, const char* result, const char* expression, int64_t value,
                                         int bad, struct dlpackgen_message* message) {
   if (!DLPACKGEN_RARE(bad || value < 0)) return DLPACKGEN_STATUS_OK;
@@ -386,7 +386,7 @@ DLPACKGEN_PART void dlpackgen_add_span(struct dlpackgen_result* made, const stru
   for (int32_t d = 0; d < span->count; d++) dlpackgen_add_extent(made, span->extents[d]);
 }
 
-/* That a result has no more dimensions than there is room for. */
+/* Checks that a result does not have too many dimensions. */
 DLPACKGEN_PART int dlpackgen_check_room(const char* function, const char* result, const struct dlpackgen_result* made,
                                         struct dlpackgen_message* message) {
   if (!DLPACKGEN_RARE(made->ndim > DLPACKGEN_MAX_NDIM)) return DLPACKGEN_STATUS_OK;
@@ -395,7 +395,7 @@ DLPACKGEN_PART int dlpackgen_check_room(const char* function, const char* result
   return DLPACKGEN_STATUS_VALUE_ERROR;
 }
 
-/* Tells whether a usual tensor has the dtype and the shape of a result. */
+/* Returns whether a tensor that passed the fast check has the dtype and the shape of a result. */
 DLPACKGEN_FAST int dlpackgen_is_made(const DLTensor* tensor, const struct dlpackgen_result* made) {
   if (DLPACKGEN_RARE(tensor->ndim != made->ndim)) return 0;
   for (int32_t d = 0; d < tensor->ndim; d++)
@@ -403,7 +403,7 @@ DLPACKGEN_FAST int dlpackgen_is_made(const DLTensor* tensor, const struct dlpack
   return dlpackgen_dtype_of(tensor) == DLPACKGEN_DTYPE(made->dtype.code, made->dtype.bits, made->dtype.lanes);
 }
 
-/* That a tensor which a caller gives for a result is as the function needs it. */
+/* Checks a tensor that a caller provides for a result. */
 DLPACKGEN_PART int dlpackgen_check_given(const struct dlpackgen_site* at, const DLTensor* tensor, uint64_t flags,
                                          const struct dlpackgen_result* made, DLDevice device,
                                          struct dlpackgen_message* message) {
@@ -424,7 +424,7 @@ DLPACKGEN_PART int dlpackgen_check_given(const struct dlpackgen_site* at, const 
   return status;
 }
 
-/* Fills a result with zeros, which the host must reach. */
+/* Fills a result with zeros, which the host must be able to access. */
 DLPACKGEN_PART int dlpackgen_zero(const char* function, const char* result, DLTensor* tensor,
                                   struct dlpackgen_message* message) {
   int64_t bytes = 0;
@@ -438,7 +438,7 @@ DLPACKGEN_PART int dlpackgen_zero(const char* function, const char* result, DLTe
   return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
 }
 
-/* Begins the sentence about a function that failed, and gives its status. */
+/* Begins the message about a failed function, and returns its status. */
 DLPACKGEN_SLOW static int dlpackgen_failed(struct dlpackgen_message* message, const char* function,
                                            const struct dlpackgen_site* about, int status) {
   if (about) {
@@ -450,7 +450,7 @@ DLPACKGEN_SLOW static int dlpackgen_failed(struct dlpackgen_message* message, co
   return status;
 }
 
-/* Adds the text of a status, or its number where there is none. */
+/* Adds the text of a status, or its number if there is no text. */
 DLPACKGEN_SLOW static void dlpackgen_put_status(struct dlpackgen_message* message, const char* text, int status) {
   if (text && *text) {
     dlpackgen_put(message, text);

@@ -1,22 +1,24 @@
-/* Scalars as hosts other than Python pass them: whether one is of the type and in the range that a
- * kernel's description has for it. Needs libc alone. */
+/* Scalars from hosts other than Python: checks their type and range against the description of a
+ * kernel. Needs only libc. */
 #ifndef DLPACKGEN_KERNELS_SCALAR_H_
 #define DLPACKGEN_KERNELS_SCALAR_H_
 
 #include <dlpackgen/checker.h>
 #include <dlpackgen/scalar.h>
 
-/* Not every kernel uses every part. */
+/* Not every kernel uses all functions. */
 #if defined(__GNUC__)
 #define DLPACKGEN_SCALAR __attribute__((unused)) static
 #else
 #define DLPACKGEN_SCALAR static
 #endif
 
-/* The status of a number that its dtype does not hold, beside those of <dlpackgen/message.h>. */
+/* The status for a number that its dtype cannot represent, in addition to those of
+ * <dlpackgen/message.h>. */
 enum { DLPACKGEN_STATUS_OVERFLOW = 64 };
 
-/* What a scalar is. NATURAL is an integer beyond int64, of 64 bits; HUGE, one beyond both. */
+/* The kind of a scalar. NATURAL is a uint64 above the range of int64; HUGE is an integer outside
+ * both ranges. */
 enum dlpackgen_scalar_kind {
   DLPACKGEN_SCALAR_OTHER,
   DLPACKGEN_SCALAR_INTEGER,
@@ -26,20 +28,20 @@ enum dlpackgen_scalar_kind {
   DLPACKGEN_SCALAR_TRUTH
 };
 
-/* A scalar of a host. */
+/* A scalar from a host. */
 struct dlpackgen_given_scalar {
   int kind;
   int64_t integer;      /* the bits of a NATURAL; 0 or 1 for a TRUTH */
-  double real;          /* the nearest one, where the scalar is a number */
+  double real;          /* the nearest double, if the scalar is a number */
   const char* name;     /* of its type, in messages */
   const int64_t* words; /* of a HUGE, the least significant first, in two's complement */
   size_t count;
 };
 
-/* The most words of a number that messages print. */
+/* The maximum number of words of a number in messages. */
 enum { DLPACKGEN_SCALAR_WORDS = 16 };
 
-/* Divides a number of some words of 32 bits by 10, and gives what remains. */
+/* Divides a number of several 32-bit words by 10, and returns the remainder. */
 static uint32_t dlpackgen_divide_by_10(uint32_t* digits, size_t count) {
   uint64_t rest = 0;
   for (size_t i = count; i-- > 0;) {
@@ -101,7 +103,7 @@ DLPACKGEN_SLOW static int dlpackgen_does_not_hold(const struct dlpackgen_site* a
   return DLPACKGEN_STATUS_OVERFLOW;
 }
 
-/* Reads an integer of an integer dtype with so many bits; bool is one of 1. */
+/* Reads an integer of an integer dtype with the given number of bits; bool has 1. */
 DLPACKGEN_SCALAR int dlpackgen_scalar_bits(const struct dlpackgen_site* at, const struct dlpackgen_given_scalar* value,
                                            const char* dtype, int bits, int is_signed, int64_t* number,
                                            struct dlpackgen_message* message) {
@@ -126,7 +128,7 @@ DLPACKGEN_SCALAR int dlpackgen_scalar_bits(const struct dlpackgen_site* at, cons
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Reads an integer of 64 bits, which may be a bool. */
+/* Reads a 64-bit integer, which may be a bool. */
 DLPACKGEN_SCALAR int dlpackgen_scalar_integer(const struct dlpackgen_site* at,
                                               const struct dlpackgen_given_scalar* value, int64_t* number,
                                               struct dlpackgen_message* message) {
@@ -147,7 +149,7 @@ DLPACKGEN_SCALAR int dlpackgen_scalar_real(const struct dlpackgen_site* at, cons
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Reads a number of a float dtype, whose largest one is given. */
+/* Reads a number of a float dtype with the given maximum. */
 DLPACKGEN_SCALAR int dlpackgen_scalar_within(const struct dlpackgen_site* at,
                                              const struct dlpackgen_given_scalar* value, const char* dtype, double most,
                                              double* number, struct dlpackgen_message* message) {

@@ -1,4 +1,5 @@
-/* A lock for kernels that run one call at a time, by the system's own: it needs no start. */
+/* A lock for kernels that run one call at a time. It uses the system's lock, without
+ * initialization. */
 #ifndef DLPACKGEN_KERNELS_SERIAL_H_
 #define DLPACKGEN_KERNELS_SERIAL_H_
 
@@ -18,8 +19,9 @@ static void dlpackgen_lock_acquire(dlpackgen_lock* lock) { (void)pthread_mutex_l
 static void dlpackgen_lock_release(dlpackgen_lock* lock) { (void)pthread_mutex_unlock(lock); }
 #endif
 
-/* A child of fork has none of the other threads, and one of them may hold a lock: the child's locks
- * begin anew. macOS would call the function of a library that was unloaded. */
+/* The other threads do not exist in a child of fork, but one of them may hold a lock, so the
+ * child's locks are reset. Not on macOS, which would call the handler even after the library was
+ * unloaded. */
 #if defined(__unix__) && defined(__GNUC__)
 static void dlpackgen_lock_begin(dlpackgen_lock* lock) { (void)pthread_mutex_init(lock, NULL); }
 #define DLPACKGEN_AT_FORK(begin) \

@@ -1,5 +1,5 @@
-/* The C functions of the kernel scale. The callers check the arguments first: they are as
- * dlpackgen.yaml describes them. */
+/* The C functions of the kernel scale. The callers check the arguments against dlpackgen.yaml
+ * before the call. */
 #include "kernels.h"
 
 static int64_t size_of(const DLTensor* tensor) {
@@ -8,7 +8,7 @@ static int64_t size_of(const DLTensor* tensor) {
   return size;
 }
 
-/* The first element: byte_offset counts from data. */
+/* The first element is byte_offset bytes after data. */
 static void* first_of(const DLTensor* tensor) { return (char*)tensor->data + tensor->byte_offset; }
 
 int scale_float32(const DLTensor* x, double factor, DLTensor* y, void* stream) {

@@ -1,17 +1,17 @@
-/* Any object with the buffer protocol. */
+/* Reads any object with the buffer protocol. */
 #ifndef DLPACKGEN_PYTHON_ADOPT_BUFFER_H_
 #define DLPACKGEN_PYTHON_ADOPT_BUFFER_H_
 
 #include <string.h>
 #include "adopt_elements.h"
 
-/* Skips a mark of the byte order, if it is ours; NULL if it is the other one. */
+/* Skips a mark of the native byte order; returns NULL for the other byte order. */
 static const char* dlpackgen_buffer_native_format(const char* format) {
   if (*format == '@' || *format == '=' || *format == (dlpackgen_little_endian() ? '<' : '>')) return format + 1;
   return *format == '<' || *format == '>' || *format == '!' ? NULL : format;
 }
 
-/* Gives the type code of a format without its mark, or -1. */
+/* Returns the type code of a format without its mark, or -1. */
 static int dlpackgen_buffer_code(const char* format) {
   const int is_complex = *format == 'Z';
   const char type = format[is_complex];
@@ -23,7 +23,7 @@ static int dlpackgen_buffer_code(const char* format) {
   return strchr("efd", type) ? kDLFloat : -1;
 }
 
-/* The byte order and type of a buffer's elements: 1, or 0 for what is no number here. */
+/* Reads the byte order and type of a buffer's elements. Returns 1, or 0 for unsupported formats. */
 static int dlpackgen_buffer_element(const Py_buffer* view, struct dlpackgen_element* element) {
   const char* format = dlpackgen_buffer_native_format(view->format ? view->format : "B");
   const int code = format ? dlpackgen_buffer_code(format) : -1;
@@ -59,15 +59,15 @@ static int dlpackgen_buffer_borrow(PyObject* object, int writable, DLTensor* out
   return result;
 }
 
-/* Frees a view with the capsule that holds it. */
+/* Releases a view with the capsule that owns it. */
 static void dlpackgen_buffer_let_go(PyObject* capsule) {
   Py_buffer* view = (Py_buffer*)PyCapsule_GetPointer(capsule, NULL);
   PyBuffer_Release(view);
   free(view);
 }
 
-/* As above, and keeps the view: in a capsule, since a memoryview takes twice the time, and
- * has its buffer asked for once more. */
+/* The same, and retains the view in a capsule. A memoryview would take twice the time, and request
+ * the buffer once more. */
 static int dlpackgen_buffer_hold(PyObject* object, DLTensor* out, int64_t* scratch, uint64_t* flags, PyObject** keep) {
   Py_buffer* view = (Py_buffer*)malloc(sizeof *view);
   PyObject* capsule = NULL;

@@ -1,8 +1,7 @@
 /*
- * cupy.ndarray, by its public attributes. CuPy's own __dlpack__ counts strides in whole
- * elements and leaves out the byte order (cupy/_core/dlpack.pyx of 14.2), so that some
- * arrays come out with other values than they have; and it has no exchange table that
- * would tell the stream that it works on.
+ * Reads cupy.ndarray through its public attributes. CuPy's own __dlpack__ rounds strides to whole
+ * elements and omits the byte order (cupy/_core/dlpack.pyx of 14.2), so some arrays are exported
+ * with wrong values. CuPy also has no exchange table, which would report its current stream.
  */
 #ifndef DLPACKGEN_PYTHON_ADOPT_CUPY_H_
 #define DLPACKGEN_PYTHON_ADOPT_CUPY_H_
@@ -14,7 +13,7 @@ static int dlpackgen_cupy_open(PyObject* type) {
   return 1;
 }
 
-/* Reads a tuple of numbers, one for each dimension: gives how many, or -1. */
+/* Reads a tuple of numbers, one for each dimension. Returns their number, or -1. */
 static int dlpackgen_cupy_numbers(PyObject* object, const char* name, Py_ssize_t numbers[DLPACKGEN_MAX_NDIM]) {
   PyObject* tuple = PyObject_GetAttrString(object, name);
   if (!tuple) return -1;
@@ -27,8 +26,8 @@ static int dlpackgen_cupy_numbers(PyObject* object, const char* name, Py_ssize_t
   return PyErr_Occurred() ? -1 : (int)count;
 }
 
-/* Reads what CuPy says of where its memory is: it asks the driver, which alone knows
- * managed memory, and knows whether it was built for ROCm. */
+/* Reads the device of CuPy's memory. CuPy queries the driver, which recognizes managed memory, and
+ * reports whether it was built for ROCm. */
 static int dlpackgen_cupy_device(PyObject* object, DLDevice* device) {
   int type = 0, id = 0;
   PyObject* pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
@@ -38,7 +37,7 @@ static int dlpackgen_cupy_device(PyObject* object, DLDevice* device) {
   else PyArg_ParseTuple(pair, "ii", &type, &id);
   Py_DECREF(pair);
   device->device_type = (DLDeviceType)type;
-  /* DLPack has one id for memory that all devices reach; CuPy gives the ordinal. */
+  /* DLPack has a single id for memory that all devices can access; CuPy returns the ordinal. */
   device->device_id = dlpackgen_device_is_managed(type) ? 0 : id;
   return PyErr_Occurred() ? -1 : 0;
 }

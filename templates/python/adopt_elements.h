@@ -1,6 +1,6 @@
 /*
- * What NumPy's fields and the buffer protocol have in common: sizes in bytes,
- * which DLPack wants in elements.
+ * The common part of NumPy's fields and the buffer protocol: converts sizes in bytes to sizes in
+ * elements.
  */
 #ifndef DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
 #define DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
@@ -9,7 +9,7 @@
 #include "adopt_numbers.h"
 #include "errors.h"
 
-/* Sets a BufferError and gives -1. The format is that of PyErr_Format. */
+/* Sets a BufferError and returns -1. The format is as for PyErr_Format. */
 DLPACKGEN_SLOW static int dlpackgen_reject(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -18,7 +18,7 @@ DLPACKGEN_SLOW static int dlpackgen_reject(const char* format, ...) {
   return -1;
 }
 
-/* Rejects a tensor of more dimensions than there is room for, which DLPack allows. */
+/* Rejects a tensor with too many dimensions, which DLPack allows. */
 DLPACKGEN_SLOW static int dlpackgen_reject_dimensions(long long ndim) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
@@ -26,7 +26,7 @@ DLPACKGEN_SLOW static int dlpackgen_reject_dimensions(long long ndim) {
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
-/* Whether the first byte of a number is its lowest. */
+/* Whether the machine is little-endian. */
 static inline int dlpackgen_little_endian(void) {
   const union {
     uint16_t word;
@@ -35,7 +35,7 @@ static inline int dlpackgen_little_endian(void) {
   return order.first;
 }
 
-/* Copies shape and strides, which must not have more dimensions than are served. */
+/* Copies shape and strides, which must not have too many dimensions. */
 DLPACKGEN_FAST void dlpackgen_copy_numbers(DLTensor* tensor, int64_t* scratch) {
   for (int32_t i = 0; i < tensor->ndim; i++) {
     scratch[i] = tensor->shape[i];
@@ -53,7 +53,7 @@ DLPACKGEN_FAST int dlpackgen_copies(DLTensor* tensor, int64_t* scratch) {
   return 1;
 }
 
-/* Memory as its library describes it. */
+/* Memory, as described by its library. */
 struct dlpackgen_memory {
   char* data;
   int ndim;

@@ -1,5 +1,5 @@
 /*
- * Arrays of JAX on the CPU, and its tracers, which have no values.
+ * Reads JAX arrays on the CPU, and rejects tracers, which have no values.
  */
 #ifndef DLPACKGEN_PYTHON_ADOPT_JAX_H_
 #define DLPACKGEN_PYTHON_ADOPT_JAX_H_
@@ -11,7 +11,7 @@ static int dlpackgen_jax_open(PyObject* type) {
   return 1;
 }
 
-/* 1 for an array whose memory is gone, 0, or -1 with an exception. */
+/* Returns 1 for an array whose memory was deleted, 0, or -1 with an exception. */
 static int dlpackgen_jax_is_deleted(PyObject* object) {
   PyObject* answer = PyObject_CallMethod(object, "is_deleted", NULL);
   const int is_deleted = answer ? PyObject_IsTrue(answer) : -1;
@@ -19,9 +19,8 @@ static int dlpackgen_jax_is_deleted(PyObject* object) {
   return is_deleted;
 }
 
-/* After the buffer protocol has failed. What it cannot name, such as bfloat16, and what
- * has no memory here, such as an array on a GPU, is for the capsule to export or to
- * reject: 1, or -1 with an exception. */
+/* Called after the buffer protocol has failed. Returns 1 if __dlpack__ must export or reject the
+ * array, as for dtypes such as bfloat16 and for arrays on a GPU, or -1 with an exception. */
 static int dlpackgen_jax_without_buffer(PyObject* object) {
   if (!PyErr_ExceptionMatches(PyExc_BufferError)) return -1;
   PyErr_Clear();
@@ -34,15 +33,14 @@ static int dlpackgen_jax_reject_write(void) {
   return dlpackgen_reject("arrays of JAX are immutable, and this argument is written to");
 }
 
-/* The buffer protocol waits until the values are there, as unsafe_buffer_pointer()
- * does not. */
+/* The buffer protocol waits until the values are computed, unlike unsafe_buffer_pointer(). */
 static int dlpackgen_jax_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
   if (writable) return dlpackgen_jax_reject_write();
   const int result = dlpackgen_buffer_borrow(object, 0, out, scratch, flags);
   return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
 }
 
-/* While the view lives, JAX neither deletes the array nor donates its memory. */
+/* As long as the view exists, JAX neither deletes the array nor donates its memory. */
 static int dlpackgen_jax_hold(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
                               PyObject** keep) {
   *keep = NULL;
@@ -67,7 +65,7 @@ static const struct dlpackgen_adopted dlpackgen_adopted_jax = {
     NULL,          NULL,
 };
 
-/* The same type where jaxlib before 0.6 has it. */
+/* The same type in jaxlib before 0.6. */
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
     "jaxlib.xla_extension",
     "ArrayImpl",

@@ -1,7 +1,6 @@
 /*
- * NumPy's numbers of the types of C, whose widths are those of whatever platform this is
- * compiled for: its long has 32 bits where C's has, and 64 elsewhere. Nothing of Python
- * is needed here.
+ * NumPy's type numbers, which stand for C types. Their widths depend on the platform: NumPy's long
+ * has 32 or 64 bits, as in C. This file does not use Python.
  */
 #ifndef DLPACKGEN_PYTHON_ADOPT_NUMBERS_H_
 #define DLPACKGEN_PYTHON_ADOPT_NUMBERS_H_
@@ -9,7 +8,7 @@
 #include <dlpack/dlpack.h>
 #include <stddef.h>
 
-/* An element that DLPack can name. Its size is a power of two. */
+/* An element type that DLPack supports. Its size is a power of two. */
 struct dlpackgen_element {
   DLDataType dtype;
   unsigned char shift; /* the size is 1 << shift */
@@ -20,7 +19,7 @@ struct dlpackgen_element {
 #define DLPACKGEN_NP_INTEGER(code, type) DLPACKGEN_NP_ELEMENT(code, sizeof(type) * 8, DLPACKGEN_NP_SHIFT(type))
 #define DLPACKGEN_NP_NONE {{0, 0, 0}, 0}
 
-/* By NumPy's number of the type, which stands for a type of C and so for no width. */
+/* Indexed by NumPy's type number, which stands for a C type and not for a width. */
 static const struct dlpackgen_element dlpackgen_np_elements[] = {
     DLPACKGEN_NP_ELEMENT(kDLBool, 8, 0),
     DLPACKGEN_NP_INTEGER(kDLInt, signed char),

@@ -1,7 +1,7 @@
 /*
- * numpy.ndarray. NumPy is not asked for anything that an array's own fields say:
- * where they lie is an ABI that it keeps, and is held against its answers in Python
- * once. A NumPy whose fields lie elsewhere is read by the buffer protocol.
+ * Reads numpy.ndarray through the fields of the object, without calling NumPy. The offsets of these
+ * fields are part of NumPy's stable ABI, and are compared once with the values that NumPy returns
+ * in Python. If they differ, arrays are read through the buffer protocol.
  */
 #ifndef DLPACKGEN_PYTHON_ADOPT_NUMPY_H_
 #define DLPACKGEN_PYTHON_ADOPT_NUMPY_H_
@@ -20,7 +20,7 @@ struct dlpackgen_np_array {
   int flags;
 };
 
-/* The first fields of a dtype; those that follow differ between NumPy 1 and 2. */
+/* The first fields of a dtype; later fields differ between NumPy 1 and 2. */
 struct dlpackgen_np_dtype {
   PyObject head;
   PyObject* type;
@@ -28,7 +28,7 @@ struct dlpackgen_np_dtype {
   int number;
 };
 
-/* Flags of an array. The second one is on views that NumPy means to forbid writing to. */
+/* Flags of an array. The second one marks views for which NumPy will forbid writing. */
 #define DLPACKGEN_NP_WRITEABLE 0x400U
 #define DLPACKGEN_NP_WARN_ON_WRITE 0x80000000U
 
@@ -42,7 +42,7 @@ static inline const struct dlpackgen_np_dtype* dlpackgen_np_dtype_of(PyObject* o
   return (const struct dlpackgen_np_dtype*)(const void*)dlpackgen_np_fields(object)->dtype;
 }
 
-/* Compares two objects and drops them: 1, 0, or -1 with an exception. */
+/* Compares two objects and releases them. Returns 1, 0, or -1 with an exception. */
 static int dlpackgen_np_same(PyObject* a, PyObject* b) {
   const int equal = a && b ? PyObject_RichCompareBool(a, b, Py_EQ) : -1;
   Py_XDECREF(a);
@@ -50,7 +50,7 @@ static int dlpackgen_np_same(PyObject* a, PyObject* b) {
   return equal;
 }
 
-/* Compares what an attribute of an attribute says with a number, as above. */
+/* Compares an attribute of an attribute with a number, as above. */
 static int dlpackgen_np_says(PyObject* object, const char* outer, const char* inner, long number) {
   PyObject* between = PyObject_GetAttrString(object, outer);
   PyObject* answer = between ? PyObject_GetAttrString(between, inner) : NULL;
@@ -58,7 +58,7 @@ static int dlpackgen_np_says(PyObject* object, const char* outer, const char* in
   return dlpackgen_np_same(answer, PyLong_FromLong(number));
 }
 
-/* Gives the address of the first element and whether it is read-only. */
+/* Returns the address of the first element and whether it is read-only. */
 static PyObject* dlpackgen_np_ask_data(PyObject* object) {
   PyObject* described = PyObject_GetAttrString(object, "__array_interface__");
   PyObject* answer = described ? PyMapping_GetItemString(described, "data") : NULL;

@@ -1,17 +1,17 @@
 /*
- * Tells which tensors of Paddle its exchange table may be asked for. The table takes each one for
- * dense and follows pointers that others lack (3.3.1 crashes on what is sparse, and after
- * _clear()), and it says nothing of gradients. Paddle defines is_dense and stop_gradient in C:
- * these run no code of Python, allocate nothing and take a few nanoseconds, so they are asked right
- * before the table. Names that a program has put in their place are not, and then tensors are asked
- * by their methods before any is read.
+ * Determines the Paddle tensors for which Paddle's exchange table may be used. The table assumes
+ * dense tensors and follows pointers that others lack (3.3.1 crashes on sparse tensors and after
+ * _clear()), and it does not report gradients. Paddle defines is_dense and stop_gradient in C. They
+ * run no Python code, allocate nothing and take a few nanoseconds, so they are queried right before
+ * the table is used. If a program has replaced them, the tensors' methods are called instead,
+ * before any tensor is read.
  */
 #ifndef DLPACKGEN_PYTHON_ADOPT_PADDLE_H_
 #define DLPACKGEN_PYTHON_ADOPT_PADDLE_H_
 
 #include "adopt_types.h"
 
-/* Both, as Paddle's type defines them. Complete before it is published, and never freed. */
+/* The two descriptors of Paddle's type. Complete before it is published, and never freed. */
 struct dlpackgen_paddle {
   PyObject *type, *stop_gradient, *no_arguments;
   PyCFunctionWithKeywords is_dense;
@@ -19,8 +19,8 @@ struct dlpackgen_paddle {
 };
 static const struct dlpackgen_paddle* dlpackgen_paddle_known;
 
-/* Tells whether a tensor is dense and takes no part in differentiation, by which its table may be
- * asked: 1, or 0 where it must be asked by its methods. Leaves no exception. */
+/* Returns 1 if a tensor is dense and does not require a gradient, so that its table may be used, or
+ * 0 if its methods must be called. Leaves no exception. */
 static int dlpackgen_paddle_is_plain(PyObject* object) {
   const struct dlpackgen_paddle* known = DLPACKGEN_LOAD(&dlpackgen_paddle_known);
   PyObject *stops = NULL, *dense = known->is_dense(object, known->no_arguments, NULL);

@@ -1,6 +1,6 @@
-/* The adopted tables, in the order in which a new type is compared with them.
- * Part of dlpackgen_python.c: a table is a file beside this one that defines a
- * static const struct dlpackgen_adopted, is included here and listed below. */
+/* The native readers, in the order in which a new type is compared with them. Part of
+ * dlpackgen_python.c. A native reader is a file in this folder that defines a static const struct
+ * dlpackgen_adopted, and is included and listed here. */
 #ifndef DLPACKGEN_PYTHON_ADOPT_TABLES_H_
 #define DLPACKGEN_PYTHON_ADOPT_TABLES_H_
 
@@ -11,7 +11,7 @@
 #include "adopt_torch.h"
 #include "adopted.h"
 
-/* Ends with NULL. */
+/* Terminated by NULL. */
 static const struct dlpackgen_adopted* const dlpackgen_adopted_tables[] = {
     &dlpackgen_adopted_torch,
     &dlpackgen_adopted_numpy,

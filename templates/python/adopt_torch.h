@@ -1,13 +1,13 @@
 /*
- * torch.Tensor and torch.nn.Parameter, by libtorch's stable C shim, and by words of
- * their objects where these are proven.
+ * Reads torch.Tensor and torch.nn.Parameter through libtorch's stable C shim, and through fields of
+ * the objects whose offsets were verified.
  */
 #ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_H_
 #define DLPACKGEN_PYTHON_ADOPT_TORCH_H_
 
 #include "adopt_torch_words.h"
 
-/* Looks for what dlpackgen_torch.install() has put onto the type. */
+/* Looks up the table that dlpackgen_torch.install() has set on the type. */
 static int dlpackgen_torch_find_reader(PyObject* type, struct dlpackgen_torch_known* found) {
   PyObject* capsule = PyObject_GetAttrString(type, "__dlpackgen_read__");
   void* address = NULL;
@@ -19,8 +19,8 @@ static int dlpackgen_torch_find_reader(PyObject* type, struct dlpackgen_torch_kn
   return PyErr_Occurred() ? -1 : 0;
 }
 
-/* Finds all that is known of a torch: 1, 0 where it cannot be read so, or -1 with an
- * exception. */
+/* Looks up everything that the reader needs of torch. Returns 1, 0 if torch cannot be read in this
+ * way, or -1 with an exception. */
 static int dlpackgen_torch_learn(PyObject* type, PyObject* base, struct dlpackgen_torch_known* found) {
   void* library = dlpackgen_torch_find(base);
   if (!dlpackgen_torch_find_types(library, found) || !dlpackgen_torch_guess_handle(base, found) ||
@@ -46,15 +46,15 @@ static int dlpackgen_torch_open(PyObject* type) {
   return learnt;
 }
 
-/* Rejects values that differ from those in memory. The conjugate bit is only on complex
- * numbers; the negative one, since x.conj().imag has it, on all. */
+/* Rejects values that differ from those in memory. Only complex numbers can have the conjugate bit,
+ * but all can have the negative bit, such as x.conj().imag. */
 DLPACKGEN_FAST int dlpackgen_torch_check_bits(void* handle, DLDataType dtype) {
   if (dlpackgen_torch.call.is_neg(handle)) return dlpackgen_reject(DLPACKGEN_TORCH_NEGATED);
   if (dtype.code != kDLComplex) return 0;
   return dlpackgen_torch.call.is_conj(handle) ? dlpackgen_reject(DLPACKGEN_TORCH_CONJUGATED) : 0;
 }
 
-/* Most tensors do not require grad, so that comes before the mode. */
+/* Most tensors do not require grad, so this is checked before the mode. */
 DLPACKGEN_FAST int dlpackgen_torch_check_grad(void* handle) {
   const struct dlpackgen_torch_functions* call = &dlpackgen_torch.call;
   void* impl = *(void**)handle;
@@ -63,7 +63,7 @@ DLPACKGEN_FAST int dlpackgen_torch_check_grad(void* handle) {
   return call->grad_mode() ? dlpackgen_reject(DLPACKGEN_TORCH_GRAD_ON) : 0;
 }
 
-/* Rejects what has no strides. */
+/* Rejects tensors without strides. */
 DLPACKGEN_FAST int dlpackgen_torch_check_layout(PyObject* object, void* handle) {
   int32_t layout = 0;
   if (dlpackgen_torch.call.get_layout(handle, &layout) == 0 && layout == dlpackgen_torch.strided) return 0;

@@ -1,9 +1,9 @@
 /*
- * libtorch's stable C shim. Its symbols are looked up in the torch that the program has
- * already loaded, so one binary serves many versions. What the shim does not tell, and
- * PyTorch's own exchange table does not look at, is asked of libtorch's functions by
- * their exported names. A torch that lacks one is read by its exchange table instead, and
- * asked in Python: reading by the shim runs no code of Python.
+ * libtorch's stable C shim. Its symbols are looked up in the torch that the program has loaded, so
+ * one binary works with many versions. Properties that neither the shim nor PyTorch's exchange
+ * table reports are queried with exported functions of libtorch. If a version lacks one of them,
+ * its tensors are read through its exchange table and queried in Python. Reading through the shim
+ * runs no Python code.
  */
 #ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_SHIM_H_
 #define DLPACKGEN_PYTHON_ADOPT_TORCH_SHIM_H_
@@ -15,14 +15,13 @@
 #include "adopt_types.h"
 #include "loaded.h"
 
-/* The minor version of torch 2 that the words below were last tested with; those of newer
- * ones are not read. */
+/* The newest tested minor version of torch 2. The fields below are not read in newer versions. */
 #ifndef DLPACKGEN_TORCH_NEWEST_TESTED
 #define DLPACKGEN_TORCH_NEWEST_TESTED 15
 #endif
 
-/* Functions of libtorch. A handle is the address of an at::Tensor, whose only member
- * points to the TensorImpl. Those that give int32_t give 0 where they succeed. */
+/* Functions of libtorch. A handle is the address of an at::Tensor, whose only member points to the
+ * TensorImpl. Functions that return int32_t return 0 on success. */
 struct dlpackgen_torch_functions {
   int32_t (*get_data)(void* handle, void** data); /* separates memory that is shared until written to */
   int32_t (*get_dim)(void* handle, int64_t* dim);

@@ -1,15 +1,15 @@
 /*
- * What torch's objects are asked in Python, for those that are not read by the
- * shim: subclasses, other devices, and versions that lack a function.
+ * Queries torch's objects in Python if they are not read through the shim: subclasses, other
+ * devices, and versions that lack a function.
  */
 #ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_
 #define DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_
 
 #include "adopt_torch_shim.h"
 
-/* When a tensor that requires grad is rejected: while grad mode is on (what is done
- * to it then would be missing from the gradients), always, or never. A module
- * chooses by defining DLPACKGEN_TORCH_REJECTS_GRAD before it includes this. */
+/* Selects when a tensor that requires grad is rejected: while grad mode is on (changes would then
+ * be missing from the gradients), always, or never. A module selects it by defining
+ * DLPACKGEN_TORCH_REJECTS_GRAD before it includes this header. */
 #define DLPACKGEN_WHILE_ON 0
 #define DLPACKGEN_ALWAYS 1
 #define DLPACKGEN_NEVER 2
@@ -24,7 +24,7 @@
 #define DLPACKGEN_TORCH_WRAPPED \
   "torch gives no memory for it: it is nested, or stands for a tensor inside of vmap, grad, jvp or functionalize"
 
-/* The truth of an answer, which it drops: 1, 0, or -1 with an exception. */
+/* Returns the truth value of an object, and releases it: 1, 0, or -1 with an exception. */
 static int dlpackgen_torch_truth(PyObject* answer) {
   const int is_true = answer ? PyObject_IsTrue(answer) : -1;
   Py_XDECREF(answer);
@@ -39,7 +39,7 @@ DLPACKGEN_SLOW static int dlpackgen_torch_attribute(PyObject* object, const char
   return dlpackgen_torch_truth(PyObject_GetAttrString(object, name));
 }
 
-/* Says what is wrong with an attribute. */
+/* Reports a wrong attribute. */
 DLPACKGEN_SLOW static int dlpackgen_torch_reject_attribute(PyObject* object, const char* name, const char* why) {
   PyObject* value = PyObject_GetAttrString(object, name);
   if (value) {
@@ -49,7 +49,7 @@ DLPACKGEN_SLOW static int dlpackgen_torch_reject_attribute(PyObject* object, con
   return -1;
 }
 
-/* By its name, since the module torch may have been replaced by another one. */
+/* Looked up by name, because the module torch may have been replaced. */
 DLPACKGEN_SLOW static int dlpackgen_torch_check_strided(PyObject* object) {
   PyObject* layout = PyObject_GetAttrString(object, "layout");
   const int is_strided = layout ? dlpackgen_is_text(PyObject_Str(layout), "torch.strided") : -1;

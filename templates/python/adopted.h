@@ -1,13 +1,12 @@
 /**
  * \file adopted.h
- * How the tensors of a library are read that offers no exchange table, or a slow
- * or wrong one. DLPack's own functions have no room for flags, nor for strides
- * that must be computed, so these have a signature of their own.
+ * The interface of native readers, for libraries without an exchange table or with a slow or
+ * incorrect one. DLPack's own functions have no storage for flags and for computed strides, so
+ * native readers have a different signature.
  *
- * Every function here is called with the GIL held. The exceptions that they set
- * say only what is wrong ("its byte order is not the machine's"): the caller puts
- * "f(): argument 'b' (2nd): " before it. BufferError for a tensor that cannot be
- * had, TypeError for any other object.
+ * All functions are called with the GIL held. Their exceptions contain only the mistake ("its byte
+ * order is not the machine's"): the caller prepends "f(): argument 'b' (2nd): ". They raise
+ * BufferError for a tensor that cannot be read, and TypeError for any other object.
  */
 #ifndef DLPACKGEN_PYTHON_ADOPTED_H_
 #define DLPACKGEN_PYTHON_ADOPTED_H_

@@ -1,6 +1,6 @@
-/* Backends for devices, by the table of dlpackgen_backend.h: whose memory a tensor is in,
- * streams that wait for each other, and memory for results. Nothing of a driver is
- * loaded before the first tensor on its device. Part of dlpackgen_python.c. */
+/* Uses backends through the table of dlpackgen_backend.h: the owner of a tensor's memory, stream
+ * ordering, and memory for results. A driver is loaded for the first tensor on its device. Part of
+ * dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_BACKEND_H_
 #define DLPACKGEN_PYTHON_BACKEND_H_
 
@@ -8,8 +8,7 @@
 
 static const char dlpackgen_backend_capsule[] = "dlpackgen_backend";
 
-/* Tells that a table is of the version that is compiled in here, reading no further in
- * another one. */
+/* Checks that a table has the compiled version, and reads nothing else of other versions. */
 static int dlpackgen_check_backend(const dlpackgen_backend* table) {
   if (table && table->abi_version == DLPACKGEN_BACKEND_ABI_VERSION && table->size >= sizeof *table) return 0;
   PyErr_Format(PyExc_ValueError, "the table of a backend for devices is of version %u, and %u is expected",
@@ -44,10 +43,10 @@ DLPACKGEN_PYTHON_API int dlpackgen_use_backend(PyObject* module, const dlpackgen
   return 0;
 }
 
-/* Gives the device type whose backend knows the memory of another one. */
+/* Returns the device type whose backend handles the memory of another type. */
 static int32_t dlpackgen_family(DLDevice device) { return dlpackgen_device_owner((int32_t)device.device_type); }
 
-/* Finds the backend that knows a device; NULL where the module uses none. */
+/* Finds the backend for a device; NULL if the module uses none. */
 static const struct dlpackgen_backend_entry* dlpackgen_backend_of(const struct dlpackgen_state* state,
                                                                   DLDevice device) {
   for (int i = 0; i < DLPACKGEN_MAX_BACKENDS && state->backends[i].table; i++)
@@ -55,7 +54,7 @@ static const struct dlpackgen_backend_entry* dlpackgen_backend_of(const struct d
   return NULL;
 }
 
-/* The same for a device with streams of its own: pinned and managed memory has none. */
+/* The same, for a device with its own streams. Pinned and managed memory has none. */
 static const struct dlpackgen_backend_entry* dlpackgen_streams_at(const struct dlpackgen_state* state,
                                                                   DLDevice device) {
   return dlpackgen_family(device) == (int32_t)device.device_type ? dlpackgen_backend_of(state, device) : NULL;
@@ -87,7 +86,7 @@ static int dlpackgen_backend_fault(const struct dlpackgen_call* call, int i, con
   return dlpackgen_argument_error(call, i, dlpackgen_backend_kind(error->code), "%s", error->text);
 }
 
-/* Whose memory it is */
+/* The owner of memory */
 
 /* Compares what a library says of the memory at an address with what the driver says: a
  * tensor may be wrong about it, after its memory was freed for one. */

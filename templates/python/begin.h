@@ -1,5 +1,5 @@
-/* The begin and the end of a call, and the way of most calls between them, whose tensors
- * are read one after the other. Part of dlpackgen_python.c. */
+/* Begins and ends calls, with the fast path of most calls, which reads the tensors one after the
+ * other. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_BEGIN_H_
 #define DLPACKGEN_PYTHON_BEGIN_H_
 
@@ -16,7 +16,7 @@ struct dlpackgen_means {
   int (*read)(void* object, int writable, DLTensor* out, int64_t* scratch); /* reads most of torch's at once */
 };
 
-/* Puts down how the objects of a type are read. */
+/* Records the access method of a type. */
 DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means* means, const struct dlpackgen_route* route) {
   means->type = route->type;
   means->adopted = route->adopted;
@@ -44,13 +44,13 @@ DLPACKGEN_SLOW static int dlpackgen_begin_fully(struct dlpackgen_call* call, int
   return 0;
 }
 
-/* Gives how a type is read whose objects are read without running code, or NULL. */
+/* Returns the access method of a type if it runs no foreign code, or NULL. */
 DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_quiet(struct dlpackgen_state* state, PyObject* object) {
   const struct dlpackgen_route* route = dlpackgen_known(state, (PyObject*)Py_TYPE(object));
   return route && !route->yields ? route : NULL;
 }
 
-/* Finds how an object is read without running code; 0 where it is not. */
+/* Finds an access method of an object that runs no foreign code; 0 if there is none. */
 DLPACKGEN_FAST int dlpackgen_find_means(struct dlpackgen_state* state, PyObject* object,
                                         struct dlpackgen_means* means) {
   if (!object) return 0;

@@ -1,5 +1,5 @@
-/* The begin of a call whose function the compiler sees, so that what the table of its
- * parameters says becomes part of the code. Part of dlpackgen_python.c, for modules of one file. */
+/* Begins a call of a function that is visible to the compiler, which turns its table of parameters
+ * into code. Part of dlpackgen_python.c, for modules with one file. */
 #ifndef DLPACKGEN_PYTHON_BEGIN_INLINE_H_
 #define DLPACKGEN_PYTHON_BEGIN_INLINE_H_
 
@@ -11,15 +11,15 @@
 #define DLPACKGEN_UNROLLED
 #endif
 
-/* Begins once more where an argument does not fit at once: nothing was taken, and no code
- * has run. */
+/* Begins again if an argument fails the fast check. Until then, nothing was retained and no foreign
+ * code has run. */
 DLPACKGEN_SLOW static int dlpackgen_begin_again(struct dlpackgen_call* call, PyObject* module,
                                                 const struct dlpackgen_function* function, PyObject* const* arguments) {
   PyErr_Clear();
   return dlpackgen_call_begin(call, module, function, arguments, function->nparameters, NULL);
 }
 
-/* Borrows a tensor, with shape and strides; 0 where it is not to be had so. */
+/* Borrows a tensor, with shape and strides; returns 0 if this is not possible. */
 DLPACKGEN_FAST int dlpackgen_borrow_at_once(struct dlpackgen_argument* a, int writable,
                                             const struct dlpackgen_means* means, int64_t* scratch) {
   a->flags = 0;
@@ -29,8 +29,8 @@ DLPACKGEN_FAST int dlpackgen_borrow_at_once(struct dlpackgen_argument* a, int wr
   return means->api->dltensor_from_py_object_no_sync(a->object, &a->tensor) == 0;
 }
 
-/* Reads an argument that runs no code for that, and leaves a tensor unchecked; 0 where the begin of
- * a call must look. */
+/* Reads an argument without running foreign code and without checking the tensor; returns 0 if
+ * dlpackgen_call_begin() must read it. */
 DLPACKGEN_FAST int dlpackgen_reads_unchecked(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
                                              PyObject* object, struct dlpackgen_means* means) {
   struct dlpackgen_argument* const a = &call->arguments[i];
@@ -43,7 +43,8 @@ DLPACKGEN_FAST int dlpackgen_reads_unchecked(struct dlpackgen_call* call, int i,
   return dlpackgen_is_steady(a, means, scratch) > 0;
 }
 
-/* Reads an argument, and tells whether it is what its parameter demands, in the host's memory. */
+/* Reads an argument, and returns whether it meets the requirements of its parameter, in host
+ * memory. */
 DLPACKGEN_FAST int dlpackgen_fits_at_once(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
                                           PyObject* object, struct dlpackgen_means* means) {
   const struct dlpackgen_argument* const a = &call->arguments[i];
@@ -59,7 +60,8 @@ DLPACKGEN_FAST int dlpackgen_call_begin_inline(struct dlpackgen_call* call, PyOb
   if (DLPACKGEN_RARE(keywords != NULL || count != function->nparameters || !dlpackgen_is_checked(call, function)))
     return dlpackgen_call_begin(call, module, function, arguments, count, keywords);
   dlpackgen_start(call, module, function);
-  memset(call->dims, 0, sizeof call->dims); /* or compilers warn, which do not see that bound is asked first */
+  memset(call->dims, 0, sizeof call->dims); /* avoids warnings of compilers, which do not see that
+                                             * bound is checked first */
   DLPACKGEN_UNROLLED
   for (int i = 0; i < function->nparameters; i++) {
     const struct dlpackgen_parameter* const p = &function->parameters[i];

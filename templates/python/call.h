@@ -1,4 +1,4 @@
-/* The tensors of one call, read where reading one may change another. Part of dlpackgen_python.c.
+/* Reads the tensors of a call if reading one may change another. Part of dlpackgen_python.c.
  */
 #ifndef DLPACKGEN_PYTHON_CALL_H_
 #define DLPACKGEN_PYTHON_CALL_H_
@@ -16,15 +16,15 @@ static int64_t* dlpackgen_scratch_of(const struct dlpackgen_call* call, int i) {
   return call->private_.scratch + (size_t)i * DLPACKGEN_SCRATCH;
 }
 
-/* Says what went wrong with a tensor, whose library may not have said it. */
+/* Reports the error of a tensor, even if its library set no exception. */
 DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call* call, int i) {
   dlpackgen_failed(PyExc_BufferError, "it cannot be read");
   dlpackgen_not_exported(call->arguments[i].object);
   return dlpackgen_about(call->function, i);
 }
 
-/* Reads a tensor by the table that was adopted for its type: 0, -1 with an exception,
- * or 1 where it is left to the other routes. */
+/* Reads a tensor with the native reader of its type. Returns 0, -1 with an exception, or 1 if
+ * another access method must be used. */
 static int dlpackgen_fetch_adopted(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   int64_t* const scratch = dlpackgen_scratch_of(call, i);
@@ -35,10 +35,10 @@ static int dlpackgen_fetch_adopted(struct dlpackgen_call* call, int i) {
   return dlpackgen_admit(a, scratch, 0) ? dlpackgen_about(call->function, i) : 0;
 }
 
-/* Reads a tensor by the exchange table that its type is trusted with: 0, -1 with an
- * exception, or 1 where it must be asked by its methods. What it gave is not validated;
- * its shape and strides are the tensor's own, which threads of that library may change
- * while this one keeps the GIL, so they must be copied. */
+/* Reads a tensor through the trusted exchange table of its type. Returns 0, -1 with an exception,
+ * or 1 if its methods must be called. The result is not validated. Its shape and strides belong to
+ * the tensor, and must be copied, because threads of the library may change them even while this
+ * thread holds the GIL. */
 DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call* call, int i, struct dlpackgen_argument* a,
                                             int writable, const DLPackExchangeAPI* api,
                                             int (*plain)(PyObject* object)) {
@@ -49,7 +49,7 @@ DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call* call, int i, 
   return 0;
 }
 
-/* Validates what a table gave, and asks what the table does not look at. */
+/* Validates a tensor from a table, and queries properties that the table does not check. */
 static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   if (dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1)) return dlpackgen_about(call->function, i);

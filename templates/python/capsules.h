@@ -1,17 +1,18 @@
-/* Capsules: asked for by __dlpack__, taken once, and given out. Part of dlpackgen_python.c. */
+/* Capsules: requests them through __dlpack__, consumes them once, and exports them. Part of
+ * dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_CAPSULES_H_
 #define DLPACKGEN_PYTHON_CAPSULES_H_
 
 #include "routes.h"
 
-/* A tensor out of a capsule: one of the two, for its new owner. */
+/* A tensor from a capsule: one of the two structs, for its new owner. */
 struct dlpackgen_taken {
   DLManagedTensorVersioned* versioned;
   DLManagedTensor* legacy;
 };
 
-/* Calls __dlpack__ without a version, after it said TypeError. Where it fails again,
- * what it said first may be the reason, so it is kept as the context. */
+/* Calls __dlpack__ without a version, after it raised TypeError. If it fails again, the first
+ * exception may be the reason, and is kept as the context. */
 static PyObject* dlpackgen_call_older_dlpack(struct dlpackgen_state* state, PyObject* method, PyObject* stream) {
   struct dlpackgen_pending first = dlpackgen_catch(), second;
   PyObject* keywords = stream ? Py_BuildValue("{OO}", state->stream, stream) : NULL;
@@ -26,11 +27,11 @@ static PyObject* dlpackgen_call_older_dlpack(struct dlpackgen_state* state, PyOb
   return capsule;
 }
 
-/* Calls __dlpack__ with the newest version that is understood and, where there is
- * one, the number of a stream. Producers from before DLPack 1.0 do not know the
- * version, and say TypeError. */
+/* Calls __dlpack__ with the newest supported version and, if there is one, the number of a stream.
+ * Producers before DLPack 1.0 do not support the version, and raise TypeError. */
 static PyObject* dlpackgen_call_dlpack(struct dlpackgen_state* state, PyObject* method, PyObject* stream) {
-  PyObject* keywords = PyDict_Copy(state->keywords); /* a producer in C is given this dict and may change it */
+  PyObject* keywords = PyDict_Copy(state->keywords); /* a producer in C receives this dict and may
+                                                      * change it */
   PyObject* capsule = NULL;
   if (!keywords) return NULL;
   if (!stream || PyDict_SetItem(keywords, state->stream, stream) == 0)
@@ -40,7 +41,7 @@ static PyObject* dlpackgen_call_dlpack(struct dlpackgen_state* state, PyObject* 
   return dlpackgen_call_older_dlpack(state, method, stream);
 }
 
-/* Gives what __dlpack__ returns; a new reference. */
+/* Returns the result of __dlpack__, as a new reference. */
 static PyObject* dlpackgen_ask_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream) {
   PyObject* method = PyObject_GetAttr(object, state->dlpack);
   if (!method) {

@@ -1,4 +1,4 @@
-/* Where the checker, which knows no Python, meets the arguments of a call. Part of
+/* Passes the arguments of a call to the checker, which is independent of Python. Part of
  * dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_CHECK_H_
 #define DLPACKGEN_PYTHON_CHECK_H_
@@ -13,12 +13,12 @@ DLPACKGEN_FAST struct dlpackgen_bindings dlpackgen_bindings_of(struct dlpackgen_
   return bindings;
 }
 
-/* Gives the tensor that came for the n-th parameter, counted from 1; NULL for none. */
+/* Returns the tensor of the n-th parameter, counted from 1; NULL if there is none. */
 DLPACKGEN_FAST const DLTensor* dlpackgen_peer_of(const struct dlpackgen_call* call, int n) {
   return n && call->arguments[n - 1].object ? &call->arguments[n - 1].tensor : NULL;
 }
 
-/* Gives an argument as the checker takes it. */
+/* Converts an argument for the checker. */
 static inline struct dlpackgen_subject dlpackgen_subject_of(const struct dlpackgen_call* call,
                                                             const struct dlpackgen_parameter* p,
                                                             const struct dlpackgen_argument* a) {
@@ -30,8 +30,8 @@ static inline struct dlpackgen_subject dlpackgen_subject_of(const struct dlpackg
   return of;
 }
 
-/* Tells of most tensors in one pass that they are what their parameter demands; 0 says
- * nothing, and may have bound symbols. */
+/* Returns 1 if one pass shows that a tensor meets the requirements of its parameter. 0 means
+ * nothing, and symbols may have been set. */
 DLPACKGEN_FAST int dlpackgen_fits(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
                                   const struct dlpackgen_argument* a) {
   uint16_t like; /* same_dtype_as and same_shape_as, in one load */
@@ -40,9 +40,9 @@ DLPACKGEN_FAST int dlpackgen_fits(struct dlpackgen_call* call, int i, const stru
   return dlpackgen_tensor_fits(p, i, &a->tensor, a->flags, dlpackgen_bindings_of(call));
 }
 
-/* Checks one tensor, which is validated, or comes from a library that is trusted: 0, or -1
- * with an exception. Its device is checked here even for callers that check the rest, since
- * a stream is found by it. */
+/* Checks one tensor, which is validated or comes from a trusted library. Returns 0, or -1 with an
+ * exception. The device is checked here even if the caller checks the rest, because it determines
+ * the stream. */
 DLPACKGEN_SLOW static int dlpackgen_check(struct dlpackgen_call* call, int i) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);

@@ -1,4 +1,4 @@
-/* How deep calls may be nested on a thread. Part of dlpackgen_python.c. */
+/* Limits the nesting of calls on a thread. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_DEPTH_H_
 #define DLPACKGEN_PYTHON_DEPTH_H_
 
@@ -13,10 +13,11 @@
 #endif
 
 enum {
-  /* Calls that read or make tensors, each by code that one before it runs, as where a producer
-   * gives itself to a function. One with DLPACKGEN_MAX_PARAMETERS takes 40 KiB of the stack. */
+  /* Nested calls that read or create tensors, as if a producer passes itself to a function. A call
+   * with DLPACKGEN_MAX_PARAMETERS needs 40 KiB of the stack. */
   DLPACKGEN_MOST_CALLS = 64,
-  /* Ends of tensors, each inside that of one which held it, as Python has it for its containers. */
+  /* Nested deleters of tensors that own each other; Python limits its containers in the same
+   * way. */
   DLPACKGEN_MOST_ENDS = 50
 };
 
@@ -27,9 +28,10 @@ DLPACKGEN_SLOW static int* dlpackgen_too_deep(void) {
   return NULL;
 }
 
-/* Begins what may run code of others, which may come back here: what to give to
- * dlpackgen_ascend(), or NULL with a RecursionError. Python's own limit is not enough: it is
- * none for producers in C, and in 3.11 programs set it beyond what a stack holds. */
+/* Begins an operation that may run foreign code, which may call this module again. Returns the
+ * argument for dlpackgen_ascend(), or NULL with a RecursionError. Python's own limit does not
+ * suffice: it does not apply to producers in C, and in 3.11 programs can set it beyond the size of
+ * the stack. */
 DLPACKGEN_FAST int* dlpackgen_descend(void) {
   int* const nested = &dlpackgen_nested_calls;
   if (DLPACKGEN_RARE(*nested == DLPACKGEN_MOST_CALLS)) return dlpackgen_too_deep();

@@ -1,12 +1,12 @@
-/* Has the tables that describe functions checked, at the first call from each place, before
- * an argument is looked at. A mistake there is that of the module's author, and so a
- * SystemError. Part of dlpackgen_python.c. */
+/* Checks the tables that describe functions, at the first call from each place, before any argument
+ * is read. A mistake there is a mistake of the module's author, and raises SystemError. Part of
+ * dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_DESCRIBED_H_
 #define DLPACKGEN_PYTHON_DESCRIBED_H_
 
 #include "call.h"
 
-/* Says that a call has no room for all arguments of its function. */
+/* Reports a call without room for all arguments of its function. */
 static int dlpackgen_no_room(const struct dlpackgen_call_site* site, const struct dlpackgen_function* function) {
   PyErr_Format(PyExc_SystemError,
                "%s() has %d parameters, but its call has room for %d: pass its parameters to DLPACKGEN_CALL",
@@ -14,8 +14,8 @@ static int dlpackgen_no_room(const struct dlpackgen_call_site* site, const struc
   return -1;
 }
 
-/* Checks a function at the place that calls it, where it was not the last one: 0, or -1 with
- * an exception. */
+/* Checks a function at the place of a call, unless it was the last one checked there. Returns 0, or
+ * -1 with an exception. */
 DLPACKGEN_SLOW static int dlpackgen_check_site(struct dlpackgen_call_site* site,
                                                const struct dlpackgen_function* function) {
   char room[DLPACKGEN_SENTENCE];
@@ -29,7 +29,7 @@ DLPACKGEN_SLOW static int dlpackgen_check_site(struct dlpackgen_call_site* site,
   return 0;
 }
 
-/* Checks the functions of a module when it is imported. */
+/* Checks the functions of a module at import. */
 static int dlpackgen_check_functions(const struct dlpackgen_function* const* functions) {
   char room[DLPACKGEN_SENTENCE];
   for (; functions && *functions; functions++) {
@@ -40,7 +40,7 @@ static int dlpackgen_check_functions(const struct dlpackgen_function* const* fun
   return 0;
 }
 
-/* Tells whether that was done for the function at hand. */
+/* Returns whether the function was already checked. */
 DLPACKGEN_FAST int dlpackgen_is_checked(const struct dlpackgen_call* call, const struct dlpackgen_function* function) {
   return DLPACKGEN_LOAD(&call->private_.site->checked) == function;
 }

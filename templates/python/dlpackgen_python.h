@@ -1,16 +1,16 @@
 /**
  * \file dlpackgen_python.h
- * The base of extension modules for Python that work on tensors: arguments of any
- * library that speaks DLPack, checked against a static table and unpacked in one
- * call; results of the caller's own library; objects that others can take.
+ * The base of Python extension modules with tensors. It reads arguments of any library that
+ * implements DLPack, checks them against a static table and unpacks them in one call. It returns
+ * results as tensors of the caller's library, and exports objects that other libraries accept.
  *
- * A module of one file defines DLPACKGEN_PYTHON_IMPLEMENTATION before it includes this one, and has
- * all of it in one piece. A module of several includes this file in each, and compiles
- * dlpackgen_python.c beside them, as C. Built with Py_LIMITED_API 0x030B0000 it serves every Python
- * from 3.11 on. C11 or C++17.
+ * In a module with one source file, define DLPACKGEN_PYTHON_IMPLEMENTATION before you include this
+ * header. In a module with several files, include this header in each, and also compile
+ * dlpackgen_python.c, as C. Built with Py_LIMITED_API 0x030B0000, the module works with Python 3.11
+ * and newer. C11 or C++17.
  *
- * Unless it says otherwise, a function needs the GIL and fails with a Python
- * exception set: -1, or NULL.
+ * Unless documented otherwise, functions need the GIL. After an error, they return -1 or NULL with
+ * a Python exception set.
  */
 #ifndef DLPACKGEN_PYTHON_H_
 #define DLPACKGEN_PYTHON_H_

@@ -1,12 +1,13 @@
-/* Exceptions and their texts, and looking for what may be missing. Part of dlpackgen_python.c. */
+/* Exceptions and their texts, and lookups of optional attributes and modules. Part of
+ * dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_ERRORS_H_
 #define DLPACKGEN_PYTHON_ERRORS_H_
 
 #include <dlpackgen/checker.h>
 #include "state.h"
 
-/* An exception that is set aside while other code of Python runs: none may run with one
- * set, and the result of a call says whether it failed, never an exception that is set. */
+/* An exception that is saved while other Python code runs. No Python code may run while an
+ * exception is set, and the result of a call, not the current exception, indicates a failure. */
 struct dlpackgen_pending {
   PyObject *kind, *value, *trace;
 };
@@ -21,8 +22,8 @@ static void dlpackgen_resume(struct dlpackgen_pending pending) {
   PyErr_Restore(pending.kind, pending.value, pending.trace);
 }
 
-/* Takes the exception of a call that failed. There always is one: where a library has
- * failed without saying why, that is a SystemError. */
+/* Takes the exception of a failed call. If a library failed without setting an exception, this is a
+ * SystemError. */
 static struct dlpackgen_pending dlpackgen_catch(void) {
   if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "a call failed without an exception");
   struct dlpackgen_pending caught = dlpackgen_suspend();
@@ -31,7 +32,7 @@ static struct dlpackgen_pending dlpackgen_catch(void) {
   return caught;
 }
 
-/* Tells how the lookup of an attribute went that gave a value or NULL. */
+/* Returns the result of an attribute lookup that returned a value or NULL. */
 static int dlpackgen_looked_up(const PyObject* value) {
   if (value) return 1;
   if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
@@ -39,8 +40,8 @@ static int dlpackgen_looked_up(const PyObject* value) {
   return 0;
 }
 
-/* Looks up an attribute that may be missing: 1 with a new reference, 0 where it is
- * missing, -1 with an exception. */
+/* Looks up an optional attribute. Returns 1 with a new reference, 0 if it is missing, or -1 with an
+ * exception. */
 static int dlpackgen_find(PyObject* object, const char* name, PyObject** value) {
   *value = PyObject_GetAttrString(object, name);
   return dlpackgen_looked_up(*value);
@@ -51,14 +52,14 @@ static int dlpackgen_find_name(PyObject* object, PyObject* name, PyObject** valu
   return dlpackgen_looked_up(*value);
 }
 
-/* Looks up a module that may not have been imported yet, as above. */
+/* Looks up a module that may not be imported yet, as above. */
 static int dlpackgen_find_module(PyObject* name, PyObject** module) {
   *module = name ? PyImport_GetModule(name) : NULL;
   if (*module) return 1;
-  return PyErr_Occurred() ? -1 : 0; /* by which that function tells why it gave none */
+  return PyErr_Occurred() ? -1 : 0; /* with which that function reports the reason for NULL */
 }
 
-/* Looks up a name in a module that may not have been imported yet, as above. */
+/* Looks up a name in a module that may not be imported yet, as above. */
 static int dlpackgen_find_imported(const char* module, const char* name, PyObject** value) {
   PyObject *key = PyUnicode_FromString(module), *found;
   int result = dlpackgen_find_module(key, &found);

@@ -1,14 +1,14 @@
-/* What came for the parameters of a call, by place or name, and scalars. Part of
- * dlpackgen_python.c. */
+/* Assigns the arguments of a call, positional or keyword, to its parameters, and converts scalars.
+ * Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_GIVEN_H_
 #define DLPACKGEN_PYTHON_GIVEN_H_
 
 #include "stream.h"
 
-/* Arguments by name */
+/* Keyword arguments */
 
-/* The names of a function's arguments, one every so many bytes. Those behind the positional ones,
- * and stream, come by name alone. */
+/* The names of a function's arguments, at a fixed distance in bytes. Those after the positional
+ * ones, and stream, are keyword-only. */
 struct dlpackgen_names {
   const char* function;
   const char* const* first;
@@ -29,7 +29,7 @@ DLPACKGEN_SLOW static int dlpackgen_too_many(const struct dlpackgen_names* names
   return -1;
 }
 
-/* Gives the number of an argument by its name; count for "stream", -1 for none. */
+/* Returns the index of an argument by its name; count for "stream", -1 if there is none. */
 static int dlpackgen_named(const struct dlpackgen_names* names, PyObject* name) {
   for (int i = 0; i < names->count; i++) {
     const char* const one = *(const char* const*)((const char*)names->first + (size_t)i * names->step);
@@ -38,8 +38,8 @@ static int dlpackgen_named(const struct dlpackgen_names* names, PyObject* name) 
   return names->takes_stream && PyUnicode_CompareWithASCIIString(name, "stream") == 0 ? names->count : -1;
 }
 
-/* Gives the name of an object's type that is not the one expected; where both are called the
- * same, with its module, as "numpy.bool": a new reference. */
+/* Returns the name of an unexpected type, as a new reference. If it is equal to the expected name,
+ * it includes the module, as in "numpy.bool". */
 DLPACKGEN_SLOW static PyObject* dlpackgen_other_name(PyObject* object, const char* expected) {
   PyObject *name = PyType_GetName(Py_TYPE(object)), *module = NULL, *full = NULL;
   if (!name || PyUnicode_CompareWithASCIIString(name, expected) != 0) return name;
@@ -59,7 +59,7 @@ static int dlpackgen_wrong_stream(const struct dlpackgen_call* call, PyObject* s
   return -1;
 }
 
-/* Says what is wrong with the argument stream in place of what its conversion has raised. */
+/* Replaces the exception of the conversion of the argument stream. */
 static int dlpackgen_no_number(const struct dlpackgen_call* call, PyObject* stream) {
   const int is_large = PyErr_ExceptionMatches(PyExc_OverflowError);
   if (!is_large && !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
@@ -80,7 +80,7 @@ static int dlpackgen_explicit_stream(struct dlpackgen_call* call, PyObject* stre
   return -1;
 }
 
-/* Puts an argument that came by its name where it belongs. */
+/* Stores a keyword argument at its index. */
 static int dlpackgen_put_named(const struct dlpackgen_names* names, PyObject* name, PyObject* value, PyObject** given) {
   const int i = dlpackgen_named(names, name);
   if (i < 0 || given[i] != NULL) {

@@ -1,5 +1,5 @@
-/* All of dlpackgen_python in one translation unit: compiled by itself, or included
- * by dlpackgen_python.h into the one file of a module. */
+/* The implementation of dlpackgen_python in one translation unit: compiled separately, or included
+ * by dlpackgen_python.h into the only file of a module. */
 #ifndef DLPACKGEN_PYTHON_IMPLEMENTATION
 #include "api.h"
 #endif

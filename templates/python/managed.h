@@ -1,11 +1,10 @@
-/* Managed tensors: the owners of their memory, and how it is given back. Part of
- * dlpackgen_python.c. */
+/* Managed tensors: the owners of their memory, and their deleters. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_MANAGED_H_
 #define DLPACKGEN_PYTHON_MANAGED_H_
 
 #include "depth.h"
 
-/* A tensor with what it holds, in one block; shape and strides follow. */
+/* A tensor with its owner in one block; shape and strides follow. */
 struct dlpackgen_holder {
   DLManagedTensorVersioned tensor; /* the first, so that both have one address */
   PyObject* object;                /* a reference, or NULL */
@@ -15,8 +14,8 @@ struct dlpackgen_holder {
 };
 
 static void dlpackgen_drop(PyObject* object) {
-  /* False from the moment on when Python begins to end: a thread that asks for the
-   * GIL then is hung or killed, and a leak is all that is left. */
+  /* False from the beginning of interpreter shutdown: a thread that then requests the GIL hangs or
+   * is killed, so the tensor is leaked. */
   if (!Py_IsInitialized()) return;
   PyGILState_STATE gil = PyGILState_Ensure();
   struct dlpackgen_pending pending = dlpackgen_suspend();
@@ -25,8 +24,7 @@ static void dlpackgen_drop(PyObject* object) {
   PyGILState_Release(gil);
 }
 
-/* Deletes with the GIL held. A foreign deleter may not know that an exception
- * must be kept. */
+/* Deletes with the GIL held. A foreign deleter may clear the current exception. */
 static void dlpackgen_delete_quietly(DLManagedTensorVersioned* versioned, DLManagedTensor* legacy) {
   struct dlpackgen_pending pending = dlpackgen_suspend();
   if (versioned && versioned->deleter) versioned->deleter(versioned);

@@ -1,4 +1,4 @@
-/* Modules: multi-phase, with a state of their own, in the main interpreter. Part of
+/* Modules: multi-phase initialization, per-module state, main interpreter only. Part of
  * dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_MODULE_H_
 #define DLPACKGEN_PYTHON_MODULE_H_
@@ -35,7 +35,7 @@ static int dlpackgen_clear(PyObject* module) {
 
 static void dlpackgen_free_module(void* module) { dlpackgen_clear((PyObject*)module); }
 
-/* Interpreters other than the main one: 3.12 and newer reject by the slot. */
+/* Subinterpreters are rejected: by a slot in 3.12 and newer, by this check before. */
 static int dlpackgen_reject_subinterpreter(void) {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return 0;
   PyErr_SetString(PyExc_ImportError, "this module works in the main interpreter alone");
@@ -57,8 +57,7 @@ static int dlpackgen_exec(PyObject* module) {
   return own->private_.exec ? own->private_.exec(module) : 0;
 }
 
-/* The slots of newer Pythons, by their numbers: 3.11 knows neither them nor their
- * names. */
+/* The slots of newer Python versions, by number, because 3.11 does not define their names. */
 enum { DLPACKGEN_SLOT_INTERPRETERS = 3 };
 
 DLPACKGEN_PYTHON_API PyObject* dlpackgen_module_init(struct dlpackgen_module* module, const char* name, const char* doc,

@@ -1,4 +1,4 @@
-/* The type of the tensors that a module gives out. Part of dlpackgen_python.c. */
+/* The type of the tensors that a module exports. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_OBJECT_H_
 #define DLPACKGEN_PYTHON_OBJECT_H_
 
@@ -6,13 +6,13 @@
 
 struct dlpackgen_object {
   PyObject_HEAD DLManagedTensorVersioned* tensor;
-  const dlpackgen_backend* table; /* the backend of what is not finished, or NULL */
-  void* stream;                   /* that it is worked on */
+  const dlpackgen_backend* table; /* the backend for unfinished work, or NULL */
+  void* stream;                   /* of the unfinished work */
 };
 
-/* The modules that live, the one that was made last before the others: a program may
- * import this file more than once, and a table's functions are not told which module
- * they work for. All of their types are made alike. Guarded by the GIL. */
+/* The existing modules, newest first. A program may import this file more than once, and the
+ * functions of a table do not receive their module. The types of all modules have the same layout.
+ * Guarded by the GIL. */
 static struct dlpackgen_state* dlpackgen_newest;
 
 static void dlpackgen_list_module(struct dlpackgen_state* state) {
@@ -20,7 +20,7 @@ static void dlpackgen_list_module(struct dlpackgen_state* state) {
   dlpackgen_newest = state;
 }
 
-/* Nothing happens to a module that is not listed. */
+/* Does nothing for a module that is not listed. */
 static void dlpackgen_unlist_module(struct dlpackgen_state* state) {
   struct dlpackgen_state** place = &dlpackgen_newest;
   while (*place && *place != state) place = &(*place)->older;
@@ -35,7 +35,7 @@ static void dlpackgen_object_dealloc(PyObject* self) {
   Py_DECREF(type); /* an object owns its type */
 }
 
-/* Makes an object of a type, and takes the tensor over, also when it fails. */
+/* Creates an object of a type, and takes ownership of the tensor, also on failure. */
 static PyObject* dlpackgen_new_object(PyObject* type, DLManagedTensorVersioned* tensor) {
   DLManagedTensorVersioned* whole = dlpackgen_with_strides(tensor);
   PyObject* made = whole ? PyType_GenericAlloc((PyTypeObject*)type, 0) : NULL;
@@ -48,7 +48,7 @@ DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_object(PyObject* module, DLManag
   return dlpackgen_new_object(dlpackgen_state_of(module)->tensor, tensor);
 }
 
-/* Gives the tensor of an object of ours; NULL with an exception for another one. */
+/* Returns the tensor of an object of this type; NULL with an exception for any other object. */
 static DLManagedTensorVersioned* dlpackgen_tensor_of(PyObject* object) {
   destructor ends = (destructor)(uintptr_t)PyType_GetSlot(Py_TYPE(object), Py_tp_dealloc);
   if (ends == dlpackgen_object_dealloc) return ((struct dlpackgen_object*)object)->tensor;

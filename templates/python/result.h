@@ -1,10 +1,10 @@
-/* New tensors, by the library of an argument. Part of dlpackgen_python.c. */
+/* Allocates tensors through the library of an argument. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_RESULT_H_
 #define DLPACKGEN_PYTHON_RESULT_H_
 
 #include "object.h"
 
-/* The SetError of a foreign allocator; the context is not needed. */
+/* The SetError callback for a foreign allocator; the context is not needed. */
 static void dlpackgen_set_error(void* context, const char* kind, const char* message) {
   PyObject* known = PyExc_RuntimeError;
   (void)context;
@@ -15,14 +15,14 @@ static void dlpackgen_set_error(void* context, const char* kind, const char* mes
   PyErr_SetString(known, message ? message : "a library could not allocate a tensor");
 }
 
-/* What makes tensors of a library: its exchange table and what is known of it, or NULL. Copied,
- * since a route may not last while an allocator runs. */
+/* The exchange table of a library and its properties, or NULL. Copied, because the cached access
+ * method may be removed while an allocator runs. */
 struct dlpackgen_maker {
   const DLPackExchangeAPI* api;
   const struct dlpackgen_adopted* known;
 };
 
-/* What a foreign allocator gives is written to, so it must be what was asked for. */
+/* The result of a foreign allocator is written to, so it must match the request. */
 static int dlpackgen_is_as_asked(const DLManagedTensorVersioned* made, const DLTensor* asked) {
   if (dlpackgen_validate_versioned(made, 0) != DLPACKGEN_OK) return 0;
   const DLTensor* got = &made->dl_tensor;
@@ -31,7 +31,8 @@ static int dlpackgen_is_as_asked(const DLManagedTensorVersioned* made, const DLT
          !(made->flags & DLPACK_FLAG_BITMASK_READ_ONLY);
 }
 
-/* Allocates by a library: 0, 1 with an exception where it does not, or -1 with one. */
+/* Allocates through a library. Returns 0, 1 with an exception if the library does not allocate, or
+ * -1 with an exception. */
 static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTensor* asked,
                                        DLManagedTensorVersioned** made) {
   DLTensor prototype = *asked; /* an allocator may change it, and what it gives is held against what was asked */

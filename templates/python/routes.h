@@ -1,11 +1,10 @@
-/* How the objects of a type are read: found once for a type, then remembered.
- * Part of dlpackgen_python.c. */
+/* Access methods: determined once per type, then cached. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_ROUTES_H_
 #define DLPACKGEN_PYTHON_ROUTES_H_
 
 #include "managed.h"
 
-/* Tells whether an object has an attribute: 1, 0, or -1 with an exception. */
+/* Returns whether an object has an attribute: 1, 0, or -1 with an exception. */
 static int dlpackgen_has(PyObject* object, const char* name) {
   PyObject* value;
   const int found = dlpackgen_find(object, name, &value);
@@ -13,9 +12,9 @@ static int dlpackgen_has(PyObject* object, const char* name) {
   return found;
 }
 
-/* Reads a table's address out of a capsule; NULL from anything else, as if there were
- * none. An int, by which libraries gave it before DLPack 1.3, may be any number: what is
- * at that address cannot be told from a table. */
+/* Reads the address of a table from a capsule; NULL for any other object. Before DLPack 1.3,
+ * libraries provided an int instead, which is not used: it cannot be verified to be the address of
+ * a table. */
 static const DLPackExchangeAPI* dlpackgen_table_in(PyObject* value) {
   const DLPackExchangeAPI* table = NULL;
   void* address = NULL;
@@ -23,8 +22,8 @@ static const DLPackExchangeAPI* dlpackgen_table_in(PyObject* value) {
   return dlpackgen_find_exchange_api((const DLPackExchangeAPIHeader*)address, &table) == DLPACKGEN_OK ? table : NULL;
 }
 
-/* Tells whether a mapping has a key: 1, 0, or -1 with an exception.
- * PyMapping_HasKeyString() takes any failure, such as want of memory, for a no. */
+/* Returns whether a mapping has a key: 1, 0, or -1 with an exception. PyMapping_HasKeyString()
+ * takes any failure, such as want of memory, for a no. */
 static int dlpackgen_defines(PyObject* mapping, const char* key) {
   PyObject* value = PyMapping_GetItemString(mapping, key);
   if (!value && !PyErr_ExceptionMatches(PyExc_KeyError)) return -1;

@@ -1,5 +1,5 @@
-/* What a module knows: constants of Python, and how the types that it met are
- * read. Part of dlpackgen_python.c. */
+/* The state of a module: Python constants, and the cached access methods of types. Part of
+ * dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_STATE_H_
 #define DLPACKGEN_PYTHON_STATE_H_
 
@@ -11,13 +11,13 @@
 #define DLPACKGEN_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)
 #define DLPACKGEN_CLAIM(place) (__atomic_exchange_n(place, 1, __ATOMIC_ACQ_REL) == 0)
 #else
-/* Only with the GIL, then: such compilers build no free-threaded modules here. */
+/* Requires the GIL: such compilers cannot build free-threaded modules. */
 #define DLPACKGEN_LOAD(place) (*(place))
 #define DLPACKGEN_STORE(place, value) (*(place) = (value))
 #define DLPACKGEN_CLAIM(place) (*(place) ? 0 : (*(place) = 1))
 #endif
 
-/* Keeps other threads out of what an object holds, where there is no GIL for that. */
+/* Locks an object if there is no GIL. */
 #if defined(Py_GIL_DISABLED) && defined(Py_BEGIN_CRITICAL_SECTION)
 #define DLPACKGEN_BEGIN_CRITICAL_SECTION(object) Py_BEGIN_CRITICAL_SECTION(object)
 #define DLPACKGEN_END_CRITICAL_SECTION() Py_END_CRITICAL_SECTION()
@@ -26,8 +26,8 @@
 #define DLPACKGEN_END_CRITICAL_SECTION() }
 #endif
 
-/* Questions that some types must be asked about each object, since neither their
- * tables nor their capsules say it. */
+/* Queries that some types need for each object, because neither tables nor capsules contain the
+ * answer. */
 enum {
   dlpackgen_asks_neg = 1,
   dlpackgen_asks_conj = 2,
@@ -37,7 +37,7 @@ enum {
   dlpackgen_asks_dense = 32
 };
 
-/* How objects of a type are read. Never changed once it is published. */
+/* The access method of a type. Immutable once it is published. */
 struct dlpackgen_route {
   PyObject* type;                            /* a strong reference, so that no other type gets its address */
   const struct dlpackgen_adopted* adopted;   /* reads them */

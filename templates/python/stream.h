@@ -1,23 +1,23 @@
-/* Where a call works: one device, and the stream on it. Part of dlpackgen_python.c. */
+/* The device and the stream of a call. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_STREAM_H_
 #define DLPACKGEN_PYTHON_STREAM_H_
 
 #include "backend.h"
 
-/* Gives what tells the stream that an argument's library works on, by which two arguments
- * of one library are known; NULL where nothing does. */
+/* Returns the function that reports the current stream of an argument's library, which also
+ * identifies arguments of the same library; NULL if there is none. */
 static const void* dlpackgen_library_of(const struct dlpackgen_argument* a) {
   return a->private_.streams ? (const void*)a->private_.streams : (const void*)a->private_.api;
 }
 
-/* Remembers where the stream is that was found, and by which argument. */
+/* Records the stream and the argument that determined it. */
 static int dlpackgen_settle_stream(struct dlpackgen_call* call, int i, DLDevice device) {
   call->private_.device = device;
   call->private_.decides = i;
   return call->private_.has_stream = 1;
 }
 
-/* Raises what a backend says of the argument stream. */
+/* Raises the error of a backend about the argument stream. */
 DLPACKGEN_SLOW static int dlpackgen_bad_stream(const struct dlpackgen_call* call,
                                                const dlpackgen_backend_error* error) {
   const int is_number =
@@ -27,8 +27,8 @@ DLPACKGEN_SLOW static int dlpackgen_bad_stream(const struct dlpackgen_call* call
   return -1;
 }
 
-/* Reads a number of a stream by the backend of the device, which also knows whose stream it
- * is: to order a stream after itself is to check it. */
+/* Converts a stream number with the backend of the device. To check the stream's device, the
+ * backend orders the stream after itself. */
 DLPACKGEN_SLOW static int dlpackgen_use_number_by(struct dlpackgen_call* call, int i, DLDevice device,
                                                   const dlpackgen_backend* table) {
   const int64_t number = call->private_.number;

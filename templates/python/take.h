@@ -1,23 +1,23 @@
-/* Reading a tensor out of an object, by each of the routes. Part of dlpackgen_python.c. */
+/* Reads the tensor of an object, with each access method. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_TAKE_H_
 #define DLPACKGEN_PYTHON_TAKE_H_
 
 #include "capsules.h"
 
-/* Gives the truth of an answer, and drops it: 1, 0, or -1 with an exception. */
+/* Returns the truth value of an object, and releases it: 1, 0, or -1 with an exception. */
 static int dlpackgen_truth(PyObject* answer) {
   const int truth = answer ? PyObject_IsTrue(answer) : -1;
   Py_XDECREF(answer);
   return truth;
 }
 
-/* Asks a method without arguments; what it says yes to is rejected. */
+/* Calls a method without arguments, and rejects the object if the result is true. */
 static int dlpackgen_reject_if(PyObject* object, PyObject* method, const char* why) {
   const int truth = dlpackgen_truth(PyObject_CallMethodObjArgs(object, method, NULL));
   return truth > 0 ? dlpackgen_reject("%s", why) : truth;
 }
 
-/* Tells whether a library, torch or Paddle, records what happens to tensors. */
+/* Returns whether torch or Paddle records gradients. */
 static int dlpackgen_grad_is_recorded(const char* library) {
   PyObject* ask;
   const int found = dlpackgen_find_imported(library, "is_grad_enabled", &ask);
@@ -35,7 +35,7 @@ static int dlpackgen_reject_grad(struct dlpackgen_state* state, PyObject* object
                    : truth;
 }
 
-/* The same of Paddle's tensors, which say the opposite. */
+/* The same for Paddle's tensors, whose attribute has the opposite meaning. */
 static int dlpackgen_reject_no_stop(struct dlpackgen_state* state, PyObject* object) {
   const int stops = dlpackgen_truth(PyObject_GetAttr(object, state->stop_gradient));
   const int truth = stops == 0 ? dlpackgen_grad_is_recorded("paddle") : stops < 0 ? -1 : 0;
@@ -45,7 +45,7 @@ static int dlpackgen_reject_no_stop(struct dlpackgen_state* state, PyObject* obj
                    : truth;
 }
 
-/* Tells whether an object has the memory that its table takes for granted. */
+/* Returns whether an object has the memory that its table requires. */
 static int dlpackgen_is_contiguous_anyhow(struct dlpackgen_state* state, PyObject* object) {
   return dlpackgen_truth(PyObject_CallMethodObjArgs(object, state->is_dense, NULL));
 }
