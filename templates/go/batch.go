@@ -27,12 +27,11 @@ import (
 	"unsafe"
 )
 
-// ReleaseAll releases tensors with one crossing into C for all of them, each
-// exactly once as [Managed.Release] does. Those that are released already, and
-// nil, are left out.
+// ReleaseAll releases all tensors with one crossing into C, each exactly once, like
+// [Managed.Release]. Released tensors and nil are skipped.
 //
-// Taking each one from its Managed is one atomic operation; a [Batch], which has
-// one owner for all of its tensors, does without them.
+// Each tensor needs one atomic operation. A [Batch] has one owner for all its tensors, and needs
+// none.
 func ReleaseAll(all ...*Managed) {
 	lists := batches.Get().(*[]uintptr)
 	list, legacy := slices.Grow((*lists)[:0], len(all))[:len(all)], uintptr(0)
@@ -52,8 +51,8 @@ func ReleaseAll(all ...*Managed) {
 	batches.Put(lists)
 }
 
-// batches keeps the lists of ReleaseAll for the next call. They cannot be on a
-// stack: a deleter may call back into Go, and the stack then grow and move.
+// batches keeps the lists of ReleaseAll for later calls. They cannot be on the stack: a deleter may
+// call back into Go, and the stack may then grow and move.
 var batches = sync.Pool{New: func() any { return new([]uintptr) }}
 
 func tagged(address uintptr, legacy bool) uintptr {
@@ -71,12 +70,12 @@ func deleteAll(list []uintptr, legacy uintptr) {
 	}
 }
 
-// Batch owns many tensors, such as the arguments of a call, and releases all of
-// them at once. The zero Batch is empty and ready. It keeps its room for the next
-// tensors, so one that is used again allocates nothing.
+// Batch owns several tensors, such as the arguments of a call, and releases all of them at once.
+// The zero Batch is empty and ready to use. A Batch keeps its capacity, so reusing it allocates
+// nothing.
 //
-// Its methods may be called from many goroutines at once; the tensors that Import
-// gives are valid until Release is called. A Batch must not be copied.
+// Its methods may be called from several goroutines at once. The tensors from Import are valid
+// until Release is called. A Batch must not be copied.
 type Batch struct {
 	mu     sync.Mutex
 	list   []uintptr // addresses, tagged
@@ -84,8 +83,8 @@ type Batch struct {
 	trace  trace
 }
 
-// Import takes a tensor over, also on an error, as the function [Import] does,
-// and gives the view to read until Release.
+// Import takes ownership of a tensor, also on error, like the function [Import]. It returns a view
+// that is valid until Release.
 func (b *Batch) Import(p *DLManagedTensorVersioned) (Tensor, error) {
 	var m Managed
 	if err := m.Init(p); err != nil {
@@ -94,7 +93,8 @@ func (b *Batch) Import(p *DLManagedTensorVersioned) (Tensor, error) {
 	return b.add(&m), nil
 }
 
-// ImportLegacy is [Batch.Import] as the function [ImportLegacy] is Import.
+// ImportLegacy is [Batch.Import] for the struct without version and flags, like the function
+// [ImportLegacy].
 func (b *Batch) ImportLegacy(p *DLManagedTensor) (Tensor, error) {
 	var m Managed
 	if err := m.InitLegacy(p); err != nil {
@@ -117,16 +117,16 @@ func (b *Batch) add(m *Managed) Tensor {
 	return m.tensor
 }
 
-// Len counts the tensors.
+// Len returns the number of tensors.
 func (b *Batch) Len() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.list)
 }
 
-// Release runs the deleters of all tensors, in the order of their import, with
-// one crossing into C. The Batch is empty then. Each tensor is released exactly
-// once, from however many goroutines Release is called.
+// Release calls the deleters of all tensors, in the order of their import, with one crossing into
+// C. Afterwards the Batch is empty. Each tensor is released exactly once, even if several
+// goroutines call Release.
 func (b *Batch) Release() {
 	b.mu.Lock()
 	list, legacy := b.list, b.legacy
@@ -141,7 +141,7 @@ func (b *Batch) Release() {
 	b.mu.Unlock()
 }
 
-// Close is [Batch.Release], for io.Closer; it never fails.
+// Close calls [Batch.Release]. It implements io.Closer and never fails.
 func (b *Batch) Close() error {
 	b.Release()
 	return nil

@@ -6,16 +6,16 @@ import (
 	"unsafe"
 )
 
-// Data gives the elements of a contiguous tensor in memory that the host can read,
-// in row-major order and without copying. The slice is valid until the tensor's
-// owner releases it, and must not be written: see [WritableData].
+// Data returns the elements of a contiguous tensor in memory that the host can read, in row-major
+// order and without copying. The slice is valid until the tensor's owner releases it. It must not
+// be written: see [WritableData].
 //
-// For other orders and strides see [Runs] and [At], for elements narrower than
-// a byte [PackedData]. As a bool, any byte but 0 and 1 would be undefined in Go;
-// where the producer is not trusted with that, ask for [Bool].
+// For other orders and strides see [Runs] and [At], for elements narrower than a byte [PackedData].
+// In Go, a bool with a byte other than 0 and 1 is undefined; if you do not trust the producer, use
+// [Bool].
 //
-// The errors are [ErrReleased] (the zero Tensor), [ErrDataType], [ErrDevice],
-// [ErrNotContiguous], and [ErrData] when the address does not suit T.
+// The errors are [ErrReleased] (the zero Tensor), [ErrDataType], [ErrDevice], [ErrNotContiguous],
+// and [ErrData] if the address is not aligned for T.
 func Data[T Element](t Tensor) ([]T, error) {
 	var none T
 	// The usual in one piece without a call, which would cost half as much again.
@@ -99,8 +99,7 @@ func isUint[T Element]() (is bool) {
 	return is
 }
 
-// WritableData is [Data] for writing: it fails with [ErrReadOnly] when the
-// producer forbids that.
+// WritableData is [Data] for writing. It fails with [ErrReadOnly] if the tensor is read-only.
 func WritableData[T Element](t Tensor) ([]T, error) {
 	if t.IsReadOnly() {
 		return nil, readOnly()

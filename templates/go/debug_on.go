@@ -15,8 +15,8 @@ import (
 // trace is the number of something in alive; 0 in what owns nothing.
 type trace struct{ number uint64 }
 
-// alive has what is not released yet. Slots are found by their address, since
-// their deleters, in C, cannot tell.
+// alive contains everything that is not released yet. Slots are identified by their address,
+// because their deleters in C have no other information.
 var alive struct {
 	mu     sync.Mutex
 	last   uint64

@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// The kinds of failure, for errors.Is. What an exported function returns wraps
-// one of them in an [*Error] that says what was found.
+// The kinds of errors, for errors.Is. Exported functions return one of them wrapped in an [*Error]
+// with the details.
 var (
 	ErrArgument      = errors.New("dlpack: invalid argument")
 	ErrVersion       = errors.New("dlpack: another major version of DLPack")
@@ -23,16 +23,16 @@ var (
 	ErrNoMemory      = errors.New("dlpack: out of C memory")
 )
 
-// Error is a failure with its kind and what was found.
+// Error is an error with its kind and details.
 type Error struct {
 	Err    error // ErrVersion and its like, and ErrTable
 	Detail string
 }
 
-// Error gives the kind, then the detail.
+// Error returns the kind, followed by the details.
 func (e *Error) Error() string { return e.Err.Error() + ": " + e.Detail }
 
-// Unwrap gives the kind.
+// Unwrap returns the kind.
 func (e *Error) Unwrap() error { return e.Err }
 
 func failf(kind error, format string, args ...any) error {

@@ -14,36 +14,34 @@ import (
 // and for the default stream of another device.
 type Stream uintptr
 
-// ExchangeAPI calls the functions of an exchange table, which a producer's type
-// offers for its objects. Each call is one crossing into C. It is a small value,
-// to be copied freely; the table behind it lives as long as the process.
+// ExchangeAPI calls the functions of an exchange table, which a producer's type provides for its
+// objects. Each call crosses into C once. An ExchangeAPI is a small value that may be copied; the
+// table exists until the process ends.
 //
-// An object is the address of a PyObject, or of whatever else the table is for,
-// and must have exactly the type that the table was found on. The functions of
-// Python's tables need the GIL, which belongs to a thread: call them from Go code
-// that Python has called, and in the same goroutine, or lock the goroutine to
-// its thread first. Nothing here waits for a stream: the data may be used in the
-// order of the stream that comes with it.
+// An object is the address of a PyObject, or of another object of the table, and must have exactly
+// the type of the table. The functions of Python tables need the GIL, which belongs to a thread:
+// call them in the goroutine that Python has called, or first lock the goroutine to its thread. The
+// functions do not synchronize streams: use the data in the order of the stream that is returned
+// with it.
 //
-// Where such a function fails, its Python error stays set on this thread: clear
-// it, or return to Python with it. See [ExchangeAPI.Explained] for its text.
+// If such a function fails, its Python exception remains set on this thread: clear it, or return to
+// Python with it. See [ExchangeAPI.Explained] for its text.
 type ExchangeAPI struct {
 	table   *DLPackExchangeAPI
 	explain uintptr // a C function, or 0
 }
 
-// maxTables bounds the walk over older tables: a chain may be a ring.
+// maxTables limits the number of visited tables, because a chain may be circular.
 const maxTables = 64
 
-// FindExchangeAPI finds the table to use, from a pointer to a table as Python's
-// capsule "dlpack_exchange_api" holds it. Of that one, and of those that its
-// prev_api leads to, it takes the first with the major version of this package;
-// nothing but the header is read before that is known.
+// FindExchangeAPI finds the table to use, from the pointer to a table in a Python capsule
+// "dlpack_exchange_api". It selects the first table with the major version of this package among
+// this table and those that prev_api leads to. Before the version is checked, only the header is
+// read.
 //
-// The errors are [ErrArgument] for what cannot be a table, [ErrVersion] when
-// there is none of this major version, and [ErrTable] when the chain does not
-// end or a function is missing that must be there. The function that lends views
-// may be missing: [ExchangeAPI.Borrow] then works with tensors that it owns.
+// The errors are [ErrArgument] for an invalid pointer, [ErrVersion] if there is no table of this
+// major version, and [ErrTable] if the chain does not end or a required function is missing. The
+// function for borrowing is optional: without it, [ExchangeAPI.Borrow] uses owned tensors.
 func FindExchangeAPI(newest *DLPackExchangeAPIHeader) (ExchangeAPI, error) {
 	header := newest
 	for range maxTables {
@@ -83,22 +81,22 @@ func complete(table *DLPackExchangeAPI) (ExchangeAPI, error) {
 	return ExchangeAPI{}, failf(ErrTable, "its %s is NULL", missing)
 }
 
-// Explained gives the same table, for which explain gives the texts of errors
-// that its functions leave pending, as Python's do: they are C functions that
-// cannot say more than -1. explain is a C function too,
+// Explained returns the same table with a function explain, which provides the texts of errors. The
+// table's C functions only return -1, and leave an exception set, as in Python. explain is a C
+// function too,
 //
 //	void explain(void *error_ctx,
 //	             void (*SetError)(void *error_ctx, const char *kind, const char *message))
 //
-// called on the same thread right after the failure. It calls SetError once, and
-// leaves the error pending. nil takes it away.
+// called on the same thread right after the failure. It calls SetError once, and keeps the
+// exception set. Pass nil to remove it.
 func (a ExchangeAPI) Explained(explain unsafe.Pointer) ExchangeAPI {
 	a.explain = uintptr(explain)
 	return a
 }
 
-// Raw gives the table itself; nil for the zero ExchangeAPI. It is the producer's:
-// never write it.
+// Raw returns the table itself; nil for the zero ExchangeAPI. The producer owns the table: do not
+// modify it.
 func (a ExchangeAPI) Raw() *DLPackExchangeAPI { return a.table }
 
 func (a ExchangeAPI) callee() C.struct_dlp_00000000_callee {
@@ -108,8 +106,8 @@ func (a ExchangeAPI) callee() C.struct_dlp_00000000_callee {
 	}
 }
 
-// FromPyObject takes a tensor that the caller owns from an object, into dst, which
-// must own none. It fails like the table, with a [*CallError], or like [Import].
+// FromPyObject exports an object as an owned tensor into dst, which must not own a tensor yet.
+// Errors: a [*CallError] of the table, and those of [Import].
 func (a ExchangeAPI) FromPyObject(dst *Managed, object uintptr) error {
 	if err := a.check(dst, object); err != nil {
 		return err
@@ -117,10 +115,10 @@ func (a ExchangeAPI) FromPyObject(dst *Managed, object uintptr) error {
 	return dst.answered(C.dlp_00000000_managed(a.callee(), C.uintptr_t(object)))
 }
 
-// ToPyObject makes an object of a tensor and gives it with one reference, which is the
-// caller's. It takes the tensor over whether it succeeds or fails: afterwards m
-// is released, and its data is kept by the object alone. That holds for every
-// table, although DLPack leaves open which side deletes a rejected tensor.
+// ToPyObject converts a tensor to an object, and returns a new reference. It always takes ownership
+// of the tensor, also on error: afterwards m is released, and only the object keeps the data alive.
+// This is true for every table, although DLPack does not specify which side deletes a rejected
+// tensor.
 //
 // Errors: [ErrReleased], [ErrNoMemory], a [*CallError].
 func (a ExchangeAPI) ToPyObject(m *Managed) (object uintptr, err error) {
@@ -138,10 +136,9 @@ func (a ExchangeAPI) ToPyObject(m *Managed) (object uintptr, err error) {
 	return uintptr(answer.value), nil
 }
 
-// Alloc makes a new tensor in the producer's own memory, into dst, which must
-// own none. Its elements have any values. It fails like the table, with a
-// [*CallError], like [Import], and with [ErrTable] when the table gives another
-// tensor than it was asked for.
+// Alloc allocates an uninitialized tensor in the producer's memory into dst, which must not own a
+// tensor yet. Errors: a [*CallError] of the table, those of [Import], and [ErrTable] if the result
+// does not match the request.
 func (a ExchangeAPI) Alloc(dst *Managed, dtype DataType, device Device, shape ...int64) error {
 	if err := a.check(dst, 1); err != nil {
 		return err
@@ -167,7 +164,7 @@ func (a ExchangeAPI) Alloc(dst *Managed, dtype DataType, device Device, shape ..
 	return dst.expect(dtype, device, shape)
 }
 
-// CurrentWorkStream asks on which stream of a device the producer works now.
+// CurrentWorkStream returns the producer's current stream of a device.
 func (a ExchangeAPI) CurrentWorkStream(device Device) (Stream, error) {
 	if a.table == nil {
 		return 0, errNoTable()
@@ -227,7 +224,7 @@ func (m *Managed) expect(dtype DataType, device Device, shape []int64) error {
 	return err
 }
 
-// opNames are the functions by their numbers in C.
+// opNames are the names of the functions, by their numbers in C.
 var opNames = [...]string{
 	C.dlp_00000000_OP_ALLOCATE: "managed_tensor_allocator",
 	C.dlp_00000000_OP_MANAGED:  "managed_tensor_from_py_object_no_sync",

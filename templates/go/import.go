@@ -25,13 +25,11 @@ import (
 	"unsafe"
 )
 
-// Managed owns a tensor that a producer handed over. Release it exactly when
-// its data is no longer needed; nothing is released by the garbage collector,
-// since slices from [Data] may outlive the Managed. Built with the tag
-// dlpackdebug, a program reports those that were not released: see [Leaks].
+// Managed owns a tensor from a producer. Release it when its data is no longer needed. The garbage
+// collector does not release it, because slices from [Data] may outlive the Managed. A program that
+// is built with the tag dlpackdebug reports tensors that were not released: see [Leaks].
 //
-// The zero Managed owns nothing, and [Managed.Init] fills it. A Managed must not
-// be copied.
+// The zero Managed owns nothing; [Managed.Init] initializes it. A Managed must not be copied.
 type Managed struct {
 	_       [0]sync.Mutex // go vet then finds copies
 	address uintptr       // of the producer's struct; 0 once given away, by atomic operations
@@ -41,16 +39,14 @@ type Managed struct {
 	trace   trace
 }
 
-// Import takes ownership of a tensor that a producer made: a pointer to C's
-// struct of the same name, such as a "dltensor_versioned" capsule holds. It
-// takes ownership also when it fails: the deleter has then run, and the caller
-// must not touch the pointer again.
+// Import takes ownership of a producer's tensor: a pointer to the C struct of the same name, for
+// example from a "dltensor_versioned" capsule. It also takes ownership on error: the deleter has
+// then run, and the caller must not use the pointer again.
 //
-// A tensor with another major version is rejected with [ErrVersion], and nothing
-// but its deleter is touched, as the rules of DLPack demand. What else cannot
-// be a tensor is rejected with [ErrShape], [ErrDataType] or [ErrData]. The device
-// and the type may be any, known here or not; [Data] is what tests them.
-// [ErrArgument] means that p is nil or not aligned, and nothing was touched.
+// A tensor with another major version is rejected with [ErrVersion], and only its deleter is used,
+// as DLPack requires. Other invalid tensors are rejected with [ErrShape], [ErrDataType] or
+// [ErrData]. Any device and data type is accepted, known or unknown; [Data] checks them.
+// [ErrArgument] means that p is nil or not aligned, and was not accessed.
 func Import(p *DLManagedTensorVersioned) (*Managed, error) {
 	m := new(Managed)
 	if err := m.Init(p); err != nil {
@@ -59,10 +55,10 @@ func Import(p *DLManagedTensorVersioned) (*Managed, error) {
 	return m, nil
 }
 
-// ImportLegacy is [Import] for the struct without version and flags, such as a
-// "dltensor" capsule holds. Its strides may be absent. The struct cannot say
-// whether the tensor may be written, so it is read-only here: JAX, for one, hands
-// out its immutable arrays so. See [Managed.WritableTensor].
+// ImportLegacy is [Import] for the struct without version and flags, for example from a "dltensor"
+// capsule. Its strides may be absent. The struct has no read-only flag, so the tensor counts as
+// read-only: JAX, for example, exports its immutable arrays in this struct. See
+// [Managed.WritableTensor].
 func ImportLegacy(p *DLManagedTensor) (*Managed, error) {
 	m := new(Managed)
 	if err := m.InitLegacy(p); err != nil {
@@ -71,9 +67,9 @@ func ImportLegacy(p *DLManagedTensor) (*Managed, error) {
 	return m, nil
 }
 
-// Init is [Import] into a Managed of the caller's, such as a field of a larger
-// struct: it allocates nothing. On an error m owns nothing. A Managed that owns
-// a tensor already keeps it, and the new one is deleted, with [ErrArgument].
+// Init is [Import] into an existing Managed, such as a field of a larger struct, without an
+// allocation. On error, m owns nothing. If m already owns a tensor, it keeps that tensor, the new
+// one is deleted, and the error is [ErrArgument].
 func (m *Managed) Init(p *DLManagedTensorVersioned) error {
 	if p == nil || uintptr(unsafe.Pointer(p))%unsafe.Alignof(*p) != 0 {
 		return noStruct(unsafe.Pointer(p))
@@ -91,7 +87,7 @@ func (m *Managed) Init(p *DLManagedTensorVersioned) error {
 	return nil
 }
 
-// InitLegacy is [Managed.Init] as [ImportLegacy] is Import.
+// InitLegacy is [Managed.Init] for the struct without version and flags, like [ImportLegacy].
 func (m *Managed) InitLegacy(p *DLManagedTensor) error {
 	if p == nil || uintptr(unsafe.Pointer(p))%unsafe.Alignof(*p) != 0 {
 		return noStruct(unsafe.Pointer(p))
@@ -158,7 +154,7 @@ func (m *Managed) take() uintptr {
 	return address
 }
 
-// Tensor gives the view to read, valid until Release; the zero Tensor after it.
+// Tensor returns a view for reading, valid until Release; the zero Tensor afterwards.
 func (m *Managed) Tensor() Tensor {
 	if !m.owns() {
 		return Tensor{}
@@ -166,9 +162,9 @@ func (m *Managed) Tensor() Tensor {
 	return m.tensor
 }
 
-// WritableTensor is [Managed.Tensor] for a caller that knows what a legacy struct
-// cannot say: that the memory may be written. It changes nothing about a tensor
-// whose producer, or [Managed.SetReadOnly], says that it is read-only.
+// WritableTensor is [Managed.Tensor] for a caller that knows that the memory of a legacy tensor is
+// writable, which the struct cannot declare. A tensor remains read-only if its producer, or
+// [Managed.SetReadOnly], declared it as such.
 func (m *Managed) WritableTensor() Tensor {
 	t := m.Tensor()
 	if m.legacy && !m.frozen {
@@ -177,8 +173,8 @@ func (m *Managed) WritableTensor() Tensor {
 	return t
 }
 
-// Release runs the producer's deleter, exactly once however often and from
-// however many goroutines it is called.
+// Release calls the producer's deleter, exactly once, even if it is called several times or from
+// several goroutines.
 func (m *Managed) Release() {
 	switch address := m.take(); {
 	case address == 0:
@@ -189,15 +185,14 @@ func (m *Managed) Release() {
 	}
 }
 
-// Close is [Managed.Release], for io.Closer; it never fails.
+// Close calls [Managed.Release]. It implements io.Closer and never fails.
 func (m *Managed) Close() error {
 	m.Release()
 	return nil
 }
 
-// Detach gives the producer's struct back instead of releasing it: the caller,
-// or the consumer that the pointer goes to, then owns it. One of the results is
-// nil, both after a Release.
+// Detach returns the producer's struct without releasing it: the caller then owns it, or the
+// consumer to which it passes the pointer. One of the results is nil; after a Release, both are.
 func (m *Managed) Detach() (*DLManagedTensorVersioned, *DLManagedTensor) {
 	dl := m.tensor.dl
 	switch {

@@ -4,15 +4,14 @@ package dlpack
 
 import "fmt"
 
-// String gives the number of a version, such as 1.3.
+// String returns the version, such as 1.3.
 func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
 
-// String names a device, such as CPU:0.
+// String returns the name of a device, such as CPU:0.
 func (d Device) String() string { return fmt.Sprintf("%v:%d", d.Type, d.ID) }
 
-// String gives the usual name of a data type, such as float32, with its lanes if
-// there are several, as in float32x4; or the code and the bits of a type without
-// a name.
+// String returns the usual name of a data type, such as float32, with several lanes as in
+// float32x4; for a type without a name, the code and the bits.
 func (t DataType) String() string {
 	scalar := t
 	scalar.Lanes = 1

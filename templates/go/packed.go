@@ -8,10 +8,9 @@ import (
 	"unsafe"
 )
 
-// Packed is a view of elements narrower than a byte, which Go's slices cannot
-// hold: side by side in little bit-endian order, the first element in the lowest
-// bits of the first byte; or, where the producer set
-// [FlagIsSubbyteTypePadded], each in the lowest bits of a byte of its own.
+// Packed is a view of elements narrower than a byte, which Go's slices cannot represent. The
+// elements are packed with the first element in the lowest bits of the first byte or, if the
+// producer set [FlagIsSubbyteTypePadded], padded, with each element in the lowest bits of a byte.
 type Packed[T Narrow] struct {
 	first    unsafe.Pointer
 	elements []struct{} // takes no memory, and has the bounds of what does
@@ -19,12 +18,11 @@ type Packed[T Narrow] struct {
 	step     uint8      // from one element to the next, in bits
 }
 
-// PackedData is [Data] for elements narrower than a byte. Where an element has
-// several lanes, as PyTorch's pairs of float4_e2m1fn have, each one counts.
+// PackedData is [Data] for elements narrower than a byte. If an element has several lanes, such as
+// PyTorch's pairs of float4_e2m1fn, each lane counts as an element.
 //
-// The view is valid until the tensor's owner releases it. The errors are those
-// of Data, and [ErrDataType] for lanes that are padded, which DLPack leaves
-// undefined.
+// The view is valid until the tensor's owner releases it. The errors are those of Data, and
+// [ErrDataType] for padded lanes, which DLPack does not define.
 func PackedData[T Narrow](t Tensor) (Packed[T], error) {
 	want := DataTypeOf[T]()
 	want.Lanes = t.DataType().Lanes
@@ -50,14 +48,13 @@ func PackedData[T Narrow](t Tensor) (Packed[T], error) {
 	}, nil
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (p Packed[T]) Len() int { return len(p.elements) }
 
-// At reads element i of the row-major order. Like a slice, it panics when i is
-// out of range.
+// At returns element i in row-major order. Like a slice, it panics if i is out of range.
 func (p Packed[T]) At(i int) T { return narrow[T](p.place(i).load(p.width)) }
 
-// All gives the elements with their numbers, in row-major order.
+// All returns the elements with their indices, in row-major order.
 func (p Packed[T]) All() iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i := range p.elements {
@@ -68,7 +65,7 @@ func (p Packed[T]) All() iter.Seq2[int, T] {
 	}
 }
 
-// Unpack copies elements into dst, as many as both have, and tells how many.
+// Unpack copies elements to dst, at most len(dst), and returns their number.
 func (p Packed[T]) Unpack(dst []T) int {
 	n := min(len(dst), p.Len())
 	for i := range dst[:n] {
@@ -77,7 +74,7 @@ func (p Packed[T]) Unpack(dst []T) int {
 	return n
 }
 
-// Bytes gives the memory itself. It must not be written.
+// Bytes returns the memory itself, which must not be written.
 func (p Packed[T]) Bytes() []byte {
 	size, _ := bytesOf(uint64(p.Len()), uint64(p.step))
 	return unsafe.Slice((*byte)(p.first), size)
@@ -91,8 +88,8 @@ func (p Packed[T]) place(i int) place {
 // WritablePacked is [Packed] for writing.
 type WritablePacked[T Narrow] struct{ Packed[T] }
 
-// WritablePackedData is [PackedData] for writing: it fails with [ErrReadOnly]
-// when the producer forbids that.
+// WritablePackedData is [PackedData] for writing. It fails with [ErrReadOnly] if the tensor is
+// read-only.
 func WritablePackedData[T Narrow](t Tensor) (WritablePacked[T], error) {
 	if t.IsReadOnly() {
 		return WritablePacked[T]{}, readOnly()
@@ -101,12 +98,11 @@ func WritablePackedData[T Narrow](t Tensor) (WritablePacked[T], error) {
 	return WritablePacked[T]{p}, err
 }
 
-// Set writes element i of the row-major order, and panics when i is out of
-// range. Elements that share a byte must not be set by several goroutines at
-// once.
+// Set writes element i in row-major order, and panics if i is out of range. Several goroutines must
+// not write elements of the same byte at once.
 func (p WritablePacked[T]) Set(i int, value T) { p.place(i).store(p.width, value.Bits()) }
 
-// Pack sets elements from src, as many as both have, and tells how many.
+// Pack copies elements from src, at most Len, and returns their number.
 func (p WritablePacked[T]) Pack(src []T) int {
 	n := min(len(src), p.Len())
 	for i, value := range src[:n] {
@@ -115,7 +111,7 @@ func (p WritablePacked[T]) Pack(src []T) int {
 	return n
 }
 
-// FromBits makes an element of the lowest bits of a byte.
+// FromBits returns the element in the lowest bits of a byte.
 func FromBits[T Narrow](code uint8) T {
 	return narrow[T](code & (1<<DataTypeOf[T]().Bits - 1))
 }

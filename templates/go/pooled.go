@@ -2,7 +2,7 @@
 
 package dlpack
 
-// unpooled is set where a tool looks for uses of freed memory.
+// unpooled is set if a tool detects uses of freed memory.
 const unpooled = false
 
 // consumers gives the memory that a consumer is to have for a slot.

@@ -2,16 +2,15 @@
 
 package dlpack
 
-// AsReadOnly gives the same view with the flag that forbids writing, for a tensor
-// whose producer could not set it.
+// AsReadOnly returns the same view with the read-only flag, for a tensor whose producer could not
+// set it.
 func (t Tensor) AsReadOnly() Tensor {
 	t.flags |= FlagReadOnly
 	return t
 }
 
-// SetReadOnly makes the tensor read-only, whatever its producer says of it, in
-// the views that Tensor gives from here on. Call it before others have the
-// Managed.
+// SetReadOnly makes the tensor read-only in all views that Tensor returns afterwards, regardless of
+// the producer's flags. Call it before other goroutines use the Managed.
 func (m *Managed) SetReadOnly() {
 	m.tensor = m.tensor.AsReadOnly()
 	m.frozen = true

@@ -7,23 +7,22 @@ import (
 	"unsafe"
 )
 
-// Runs gives the elements of a tensor with any strides, in row-major order and
-// without copying: as slices of elements that lie side by side, each as long as
-// the strides allow. A contiguous tensor is one run; one whose innermost dimension
-// goes backwards, stands still or skips elements gives runs of one element.
+// Runs returns the elements of a tensor with any strides, in row-major order and without copying,
+// as slices of adjacent elements. Each slice is as long as the strides allow. A contiguous tensor
+// is one run. If the innermost stride is not 1, each run has one element.
 //
-// The slices are valid until the tensor's owner releases it, and must not be
-// written: see [WritableRuns]. The sequence can be used many times. Unlike Data,
-// which is the faster way where it is possible, it is allocated.
+// The slices are valid until the tensor's owner releases it, and must not be written: see
+// [WritableRuns]. The sequence can be used several times. It needs an allocation, and is slower
+// than [Data] for contiguous tensors.
 //
-// The errors are those of [Data] but for [ErrNotContiguous].
+// The errors are those of [Data] except [ErrNotContiguous].
 func Runs[T Element](t Tensor) (iter.Seq[[]T], error) {
 	readable, err := as[T](t)
 	return func(yield func([]T) bool) { runs(readable, yield) }, err
 }
 
-// WritableRuns is [Runs] for writing: it fails with [ErrReadOnly] when the
-// producer forbids that. Where a stride is 0, several runs are the same memory.
+// WritableRuns is [Runs] for writing. It fails with [ErrReadOnly] if the tensor is read-only. If a
+// stride is 0, several runs are the same memory.
 func WritableRuns[T Element](t Tensor) (iter.Seq[[]T], error) {
 	if t.IsReadOnly() {
 		return func(func([]T) bool) {}, readOnly()

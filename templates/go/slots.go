@@ -38,8 +38,7 @@ type slot struct {
 	dims    [2 * slotNDim]int64 // shape, then strides
 }
 
-// swept marks a free slot that pins nothing, and that those below it on its list
-// do so neither.
+// swept marks a free slot that pins nothing, like all slots below it on its list.
 const swept = 1
 
 // The slot has the same layout in C; dlpack.h's structs have guards of their own.
@@ -145,11 +144,10 @@ func (e *exporter) collected() {
 	e.arm()
 }
 
-// Drain takes back the tensors that consumers have released, so that their
-// slices are no longer pinned, frees the memory that buffers keep for further
-// ones, and tells how many tensors are not released yet. Exports and garbage
-// collections do the first in passing. It takes time for every tensor that was
-// ever there at the same time.
+// Drain unpins the slices of tensors that consumers have released, frees the memory that is kept
+// for later Buffers, and returns the number of tensors that are not released yet. Exports and
+// garbage collections also unpin slices. The time of a call is proportional to the largest number
+// of tensors that ever existed at the same time.
 func Drain() int {
 	e := &exports
 	e.mu.Lock()
@@ -163,9 +161,9 @@ func Drain() int {
 	return outstanding + buffers.trim()
 }
 
-// DoubleReleases counts how often a consumer has called the deleter of a tensor
-// that was already released: each one is a bug of that consumer, which was
-// caught because the tensor had not been exported anew meanwhile.
+// DoubleReleases returns how often consumers have called the deleter of a tensor that was already
+// released. Each such call is a bug of the consumer. It is detected only if the tensor's slot was
+// not reused by another export.
 func DoubleReleases() uint64 { return uint64(C.dlp_00000000_trapped()) }
 
 // slabOf tells which slab has a number: the first has 1 to firstSlab.

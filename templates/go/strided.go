@@ -7,10 +7,9 @@ import (
 	"unsafe"
 )
 
-// Pointer is the address of the element whose indices are all 0, to be passed to C;
-// nil for memory that the host cannot read, and for a tensor without elements. Vet
-// accepts it, unlike a conversion of [Tensor.Addr]. The memory is valid until the
-// tensor's owner releases it.
+// Pointer returns the address of the element whose indices are all 0, to pass it to C; nil for
+// memory that the host cannot read, and for an empty tensor. go vet accepts it, unlike a conversion
+// of [Tensor.Addr]. The memory is valid until the tensor's owner releases it.
 func (t Tensor) Pointer() unsafe.Pointer {
 	if t.Len() == 0 || !t.Device().Type.HostReadable() {
 		return nil
@@ -18,12 +17,11 @@ func (t Tensor) Pointer() unsafe.Pointer {
 	return t.first()
 }
 
-// Strided gives the elements of a tensor with gaps, such as a padded matrix, in the
-// form that BLAS takes: without copying, as the memory from the first element to
-// the last, with the distance in elements between neighbours along each dimension.
-// The element i, j of a matrix is data[i*strides[0]+j*strides[1]]. What lies between
-// the elements is in data, too. The slice is valid until the tensor's owner releases
-// it, and must not be written: see [WritableStrided].
+// Strided returns the elements of a tensor with gaps, such as a padded matrix, in the form for
+// BLAS, without copying: the memory from the first element to the last, and the strides in
+// elements. The element i, j of a matrix is data[i*strides[0]+j*strides[1]]. The memory in the gaps
+// is part of data. The slice is valid until the tensor's owner releases it, and must not be
+// written: see [WritableStrided].
 //
 // A matrix whose rows are contiguous has strides[1] == 1, and strides[0] is its
 // leading dimension: Stride in gonum, lda in C.
@@ -34,12 +32,12 @@ func (t Tensor) Pointer() unsafe.Pointer {
 //	C.cblas_dgemv(C.CblasRowMajor, C.CblasNoTrans, rows, columns, 1,
 //		(*C.double)(t.Pointer()), C.int(strides[0]), ...)
 //
-// The strides are a copy; those of dimensions with one element, which mean nothing
-// in a tensor, are what they would be without gaps. For packed elements see
-// [PackedData], to copy [Copy].
+// The strides are a copy. Strides of dimensions with one element, which have no meaning in a
+// tensor, are replaced with those of a contiguous tensor. For packed elements see [PackedData], for
+// copies [Copy].
 //
-// The errors are those of [Data], with [ErrNotContiguous] where a stride is negative:
-// the memory then begins before the first element.
+// The errors are those of [Data], with [ErrNotContiguous] for negative strides, because the memory
+// then begins before the first element.
 func Strided[T Element](t Tensor) (data []T, strides []int64, err error) {
 	if t, err = as[T](t); err != nil {
 		return nil, nil, err
@@ -58,8 +56,8 @@ func Strided[T Element](t Tensor) (data []T, strides []int64, err error) {
 	return unsafe.Slice((*T)(t.first()), last+1), strides, nil
 }
 
-// WritableStrided is [Strided] for writing: it fails with [ErrReadOnly] when the
-// producer forbids that. Write the elements alone, and nothing between them.
+// WritableStrided is [Strided] for writing. It fails with [ErrReadOnly] if the tensor is read-only.
+// Write only the elements, and not the gaps.
 func WritableStrided[T Element](t Tensor) (data []T, strides []int64, err error) {
 	if t.IsReadOnly() {
 		return nil, nil, readOnly()
@@ -93,10 +91,10 @@ type owned struct {
 	dims   []int64
 }
 
-// TensorOf gives a view of a slice in the same program, writable and row-major, for
-// the functions here that take a Tensor: [Copy], [At], printing. Without a shape it
-// has one dimension; with one, its extents must multiply to len(data). It keeps the
-// slice alive, and needs no release. For a consumer in another language see [Export].
+// TensorOf returns a writable row-major view of a slice, for functions of this package with a
+// Tensor argument, such as [Copy] and [At], and for printing. Without a shape, it has one
+// dimension; the product of the extents of a shape must be len(data). The view keeps the slice
+// alive, and needs no release. For a consumer in another language see [Export].
 //
 // The error is [ErrShape].
 //
@@ -135,12 +133,11 @@ func (r elementRange) count() uint64 {
 	return r.after + 1
 }
 
-// Copy copies the elements of a tensor to another one of the same shape and type,
-// whatever the strides of both are. They must not overlap. With [TensorOf] one of
-// them is a slice.
+// Copy copies the elements of a tensor to another tensor of the same shape and type, with any
+// strides. The tensors must not overlap. Use [TensorOf] to copy from or to a slice.
 //
-// The errors are those of [Data] but for [ErrNotContiguous], [ErrShape] where the shapes
-// differ, and [ErrReadOnly].
+// The errors are those of [Data] except [ErrNotContiguous], [ErrShape] if the shapes differ, and
+// [ErrReadOnly].
 func Copy[T Element](dst, src Tensor) error {
 	if dst.IsReadOnly() {
 		return readOnly()

@@ -11,64 +11,58 @@ import (
 	"unsafe"
 )
 
-// Producer says what differs in an exchange table from the defaults. Those are C
-// functions that take [Object]s and never enter Go: for views, for managed
-// tensors, for objects made of tensors, for new tensors on the CPU, and for the
-// CPU's streams, of which it has none.
+// Producer customizes an exchange table. The default functions are C functions for [Object]s that
+// never enter Go: they create views, managed tensors, objects from tensors, and new tensors on the
+// CPU, and report that the CPU has no streams.
 //
-// The fields of type func replace a default by Go. They may be called from any
-// thread, and at the same time; with Python's GIL held where Python calls, so
-// they must not wait for what needs it. What they return as an error, or panic
-// with, reaches the consumer as a failure of the table's function. They must
-// not call runtime.Goexit, which ends the process.
+// The fields of type func replace a default with a Go function. They may be called from any thread,
+// and concurrently. Python calls them with the GIL held, so they must not wait for code that needs
+// the GIL. The consumer receives a returned error or a panic as a failure of the table's function.
+// They must not call runtime.Goexit, which ends the process.
 type Producer struct {
-	// Allocate makes a tensor that the consumer owns. shape is a copy.
+	// Allocate returns a tensor that the consumer owns. shape is a copy.
 	Allocate func(dtype DataType, device Device, shape []int64) (*DLManagedTensorVersioned, error)
-	// FromPyObject makes a tensor over the memory of an object, which the consumer owns.
+	// FromPyObject exports the memory of an object as a tensor that the consumer owns.
 	FromPyObject func(object uintptr) (*DLManagedTensorVersioned, error)
-	// ToPyObject makes an object of a tensor, which has been tested as [Import] tests it,
-	// and takes it over. When it fails it must not have released the tensor, which
-	// is then the consumer's again.
+	// ToPyObject converts a tensor, validated as by [Import], to an object, and takes ownership of
+	// it. On error, it must not release the tensor, which the consumer then owns again.
 	ToPyObject func(m *Managed) (object uintptr, err error)
-	// Borrow gives a view of an object, whose shape and strides lie in C memory and
-	// live as long as the object.
+	// Borrow returns a view of an object. Its shape and strides must be in C memory, and valid as
+	// long as the object.
 	Borrow func(object uintptr) (DLTensor, error)
-	// CurrentWorkStream returns the stream on which the producer works. Without it only the CPU
-	// is known to have none, and other devices are an error.
+	// CurrentWorkStream returns the producer's current stream. By default, the CPU has no stream,
+	// and other devices are an error.
 	CurrentWorkStream func(device Device) (Stream, error)
 
-	// Functions are C functions that replace defaults, by their addresses; 0 keeps
-	// the default. Of the header only PrevAPI counts: an older table, for consumers
-	// that do not know this one.
+	// Functions are addresses of C functions that replace defaults; 0 keeps the default. Of the
+	// header, only PrevAPI is used: an older table, for consumers that do not support this one.
 	Functions DLPackExchangeAPI
 
-	// Raise is a C function of the type of SetError, called with a NULL error_ctx
-	// before a function without a SetError of its own fails. Tables for Python need
-	// one that sets Python's error. nil leaves it at the result -1.
+	// Raise is a C function of type SetError, called with a NULL error_ctx before a function
+	// without a SetError parameter fails. Tables for Python need a function that sets the Python
+	// exception. With nil, functions only return -1.
 	Raise unsafe.Pointer
 
-	// Offset is where the consumer's objects hold the address of an Object, in bytes
-	// after their beginning, for instance after a PyObject_HEAD. With 0 they are
-	// Objects themselves.
+	// Offset is the position in the consumer's objects, in bytes, of the address of an Object, for
+	// example after a PyObject_HEAD. With 0, the objects are Objects themselves.
 	Offset int32
 }
 
-// maxProducers is the number of tables besides the plain one.
+// maxProducers is the number of tables besides the default one.
 const maxProducers = C.dlp_00000000_TABLES
 
-// producers are the hooks of the tables, by their numbers in C, from 1 on.
+// producers are the hooks of the tables, by their numbers in C, starting at 1.
 var producers struct {
 	mu   sync.Mutex
 	made int
 	all  [maxProducers + 1]atomic.Pointer[Producer]
 }
 
-// NewExchangeAPI makes an exchange table in C memory, which lives as long as the
-// process, for instance to be put into the capsule on a Python type. The zero
-// Producer gives the same table each time; of others a package has room for 8, as
-// C functions cannot know which table they were called through: make them once,
-// for instance in package variables. Errors: [ErrArgument], and [ErrTable] when
-// there is no more room.
+// NewExchangeAPI returns an exchange table in C memory, which exists until the process ends, for
+// example for the capsule of a Python type. For the zero Producer, it always returns the same
+// table. A package can have 8 other tables, because C functions do not receive the table through
+// which they are called: create tables once, for example in package variables. Errors:
+// [ErrArgument], and [ErrTable] if there are too many tables.
 func NewExchangeAPI(p Producer) (*DLPackExchangeAPI, error) {
 	hooks, err := p.hooks()
 	if err != nil {
@@ -129,17 +123,15 @@ func (p *Producer) plan(hooks uint32) C.struct_dlp_00000000_plan {
 	}
 }
 
-// Object is what the defaults of a [Producer]'s table take for an object: the
-// address of a tensor in C memory with a count of the references to it. Views
-// and managed tensors are made of it in C alone, on any thread. A view has no flags,
-// so of a tensor that is read-only or padded there are managed tensors alone; a
-// legacy tensor is read-only here.
+// Object is an object of the default functions of a [Producer]'s table: the address of a
+// reference-counted tensor in C memory. Views and managed tensors are created in C, on any thread.
+// A view has no flags, so read-only and padded tensors can only be exported as managed tensors;
+// legacy tensors count as read-only.
 type Object uintptr
 
-// NewObject makes an object of a tensor, with one reference, which is the
-// caller's. It takes the tensor over also when it fails: m is released then. The
-// last reference to go releases the tensor; consumers of managed tensors hold
-// references of their own. Errors: [ErrReleased], [ErrNoMemory].
+// NewObject converts a tensor to an object with one reference, which the caller owns. It takes
+// ownership of the tensor, also on error, which releases m. The last reference releases the tensor;
+// consumers of managed tensors hold their own references. Errors: [ErrReleased], [ErrNoMemory].
 func NewObject(m *Managed) (Object, error) {
 	address, legacy, err := m.handOver()
 	if err != nil {
@@ -156,7 +148,7 @@ func NewObject(m *Managed) (Object, error) {
 // Retain adds a reference.
 func (o Object) Retain() { C.dlp_00000000_object_retain(o.c()) }
 
-// Release gives a reference back, and with the last one the tensor.
+// Release removes a reference. The last one releases the tensor.
 func (o Object) Release() { C.dlp_00000000_object_release(o.c()) }
 
 func (o Object) c() *C.dlp_00000000_object {
@@ -164,7 +156,7 @@ func (o Object) c() *C.dlp_00000000_object {
 	return (*C.dlp_00000000_object)(loadPtr(&address))
 }
 
-// ObjectRelease is the address of a C function that does what [Object.Release]
-// does, void release(void *object): for C code in other packages, such as a
-// deallocator of Python, which should not enter Go.
+// ObjectRelease returns the address of a C function void release(void *object), which is equivalent
+// to [Object.Release]. It is for C code in other packages that should not enter Go, such as a
+// Python deallocator.
 func ObjectRelease() unsafe.Pointer { return unsafe.Pointer(C.dlp_00000000_object_release) }

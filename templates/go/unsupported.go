@@ -2,6 +2,6 @@
 
 package dlpack
 
-// The mirrors of this package have the layout of C on 64-bit platforms only.
-// The name below exists nowhere: it is the text of the compile error.
+// The mirrors of this package have the layout of C only on 64-bit platforms. The name below is
+// undefined: it is the text of the compile error.
 var _ = this_package_needs_a_64_bit_platform

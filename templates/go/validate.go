@@ -9,9 +9,8 @@ import (
 	"unsafe"
 )
 
-// MaxNDim is the most dimensions that a tensor may have here, which is NumPy's
-// limit. DLPack sets none; this one keeps a garbage ndim from sending reads
-// through all of memory.
+// MaxNDim is the maximum number of dimensions of a tensor, which is NumPy's limit. DLPack has no
+// limit; this one bounds the reads if ndim is invalid.
 const MaxNDim = 64
 
 // validate tests all that can be known of a foreign tensor without reading
@@ -148,9 +147,9 @@ func elementBits(t DataType, flags Flags) uint64 {
 	return (width + 7) / 8 * 8
 }
 
-// Alignment returns the alignment of an element in bytes: the size of one lane,
-// or of one part of a complex number. It is 1 for lanes of a size that C has no
-// type for, and the same on every target.
+// Alignment returns the alignment of an element in bytes: the size of one lane, or of one part of a
+// complex number. The result is 1 for lanes of a size that no C type has, and the same on every
+// platform.
 func (t DataType) Alignment() int {
 	parts := int(t.Code.parts())
 	for _, size := range alignments {

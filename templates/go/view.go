@@ -13,10 +13,9 @@ import (
 	"unsafe"
 )
 
-// View is the room for a view of an object, which [ExchangeAPI.Borrow] fills. It
-// takes more than a kilobyte, for the shape and the strides, and lies on the
-// heap: keep Views and use them again, and no call allocates. A View must not be
-// copied, and is used by one goroutine at a time.
+// View holds a view of an object, which [ExchangeAPI.Borrow] fills. It needs more than a kilobyte,
+// for the shape and the strides, and is on the heap. If you reuse Views, calls do not allocate. A
+// View must not be copied, and only one goroutine may use it at a time.
 type View struct {
 	_      structs.HostLayout
 	_      [0]sync.Mutex // vet complains about copies
@@ -42,18 +41,16 @@ func _() {
 	_ = x[MaxNDim-C.dlp_00000000_VIEW_NDIM]
 }
 
-// Borrow fills a View of an object. The view is valid until control returns to
-// the producer, for instance to Python, or until the View is released or used
-// again. The shape and the strides are copies, tested as [Import] tests them, so
-// that they stay what they are when another thread changes the object.
+// Borrow fills a View of an object. The view is valid until control returns to the producer, for
+// example to Python, or until the View is released or reused. The shape and the strides are copies,
+// validated as by [Import], so changes by other threads do not affect them.
 //
-// A borrowed tensor has no flags, so nothing declares whether it may be written: it is
-// read-only here. See [View.WritableTensor]. A table without the function that
-// lends views gives tensors instead, with their flags; the View then owns one,
-// until it is released or used again.
+// A borrowed tensor has no flags, and counts as read-only. See [View.WritableTensor]. If the table
+// has no function for borrowing, the View owns a tensor with flags instead, until it is released or
+// reused.
 //
-// On an error the View holds nothing. Errors: a [*CallError] from the table,
-// [ErrArgument], and those of [Import].
+// On error, the View is empty. Errors: a [*CallError] of the table, [ErrArgument], and those of
+// [Import].
 func (a ExchangeAPI) Borrow(dst *View, object uintptr) error {
 	if dst == nil {
 		return failf(ErrArgument, "no View to fill: it is nil")
@@ -61,11 +58,11 @@ func (a ExchangeAPI) Borrow(dst *View, object uintptr) error {
 	return a.BorrowAll(unsafe.Slice(dst, 1), object)
 }
 
-// BorrowAll is [ExchangeAPI.Borrow] of many objects into as many Views, by one
-// crossing into C. On an error none of dst holds anything.
+// BorrowAll is [ExchangeAPI.Borrow] for several objects and as many Views, with one crossing into
+// C. On error, all of dst are empty.
 //
-// A table that runs other code to lend a tensor, as one of Python may, can change the
-// objects before: take a tensor that must outlast it by [ExchangeAPI.FromPyObject].
+// A table that runs other code to borrow a tensor, such as Python code, can change objects that
+// were borrowed before. If a tensor must stay valid, use [ExchangeAPI.FromPyObject].
 func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
 	if a.table == nil {
 		return empty(dst, errNoTable())
@@ -129,7 +126,7 @@ func giveBack(views []View, i, objects int, err error) error {
 	return err
 }
 
-// Tensor gives the view to read; the zero Tensor of a View that holds nothing.
+// Tensor returns the view for reading; the zero Tensor if the View is empty.
 func (v *View) Tensor() Tensor {
 	if v.object == 0 {
 		return Tensor{}
@@ -137,9 +134,9 @@ func (v *View) Tensor() Tensor {
 	return Tensor{&v.tensor, v.flags}
 }
 
-// WritableTensor is [View.Tensor] for a caller that knows what a borrowed tensor
-// cannot say: that the memory may be written. It changes nothing about a tensor
-// that the View owns, which has flags.
+// WritableTensor is [View.Tensor] for a caller that knows that the memory of a borrowed tensor is
+// writable, which the tensor cannot declare. It does not affect a tensor that the View owns, which
+// has flags.
 func (v *View) WritableTensor() Tensor {
 	t := v.Tensor()
 	if v.owner == 0 {
@@ -148,7 +145,7 @@ func (v *View) WritableTensor() Tensor {
 	return t
 }
 
-// Stream is the one on which the producer works now, on the device of the tensor.
+// Stream returns the producer's current stream on the device of the tensor.
 func (v *View) Stream() Stream {
 	if v.object == 0 {
 		return 0
@@ -156,8 +153,8 @@ func (v *View) Stream() Stream {
 	return Stream(v.stream)
 }
 
-// Release ends the view. It calls into C only where the View owns a tensor, but
-// is right for every View; further calls do nothing.
+// Release ends the view. It calls into C only if the View owns a tensor, but may be called for
+// every View; further calls do nothing.
 func (v *View) Release() {
 	v.object = 0
 	if v.owner != 0 {

@@ -10,35 +10,36 @@ import (
 	"unsafe"
 )
 
-// Array is a tensor in memory that the host can read, whose elements are known to be T: what a
-// kernel in Go takes. It is a view, valid during the call. The zero Array is absent: an argument
-// that is None.
+// Array is a tensor with elements of type T in memory that the host can read. Kernels in Go receive
+// their arguments as Arrays. An Array is a view, valid during the call. The zero Array is absent:
+// it stands for an argument that is None.
 type Array[T Element] struct{ Tensor }
 
-// NewArray gives a view of a slice, as [TensorOf] does, to call a kernel in Go from Go.
+// NewArray returns a view of a slice, like [TensorOf], to call a kernel in Go from Go.
 func NewArray[T Element](data []T, shape ...int64) (Array[T], error) {
 	t, err := TensorOf(data, shape...)
 	return Array[T]{t}, err
 }
 
-// ArrayOf gives a tensor whose elements are T. The errors are those of [At] but for [ErrIndex].
+// ArrayOf converts a tensor with elements of type T. The errors are those of [At] except
+// [ErrIndex].
 func ArrayOf[T Element](t Tensor) (Array[T], error) {
 	t, err := as[T](t)
 	return Array[T]{t}, err
 }
 
-// CheckedArray is [ArrayOf] for a tensor of C that is checked already; nil gives an absent Array.
+// CheckedArray is [ArrayOf] for a C tensor that is already checked; nil results in an absent Array.
 // Generated code calls it.
 func CheckedArray[T Element](p *DLTensor, flags Flags) Array[T] { return Array[T]{Tensor{p, flags}} }
 
-// CheckedTensor is [BorrowTensor] for a tensor of C that is checked already, likewise.
+// CheckedTensor is [BorrowTensor] for a C tensor that is already checked. Generated code calls it.
 func CheckedTensor(p *DLTensor, flags Flags) Tensor { return Tensor{p, flags} }
 
-// IsAbsent tells whether there is no tensor: the argument is None.
+// IsAbsent reports whether there is no tensor, because the argument is None.
 func (a Array[T]) IsAbsent() bool { return a.dl == nil }
 
-// Dim is the extent of a dimension; a negative one counts from the last, which is -1. It panics as
-// a slice does when there is no such dimension.
+// Dim returns the extent of a dimension; negative dimensions count from the last one, which is -1.
+// Like a slice, it panics if the dimension is out of range.
 func (a Array[T]) Dim(dimension int) int {
 	if dimension < 0 {
 		dimension += a.NDim()
@@ -46,10 +47,10 @@ func (a Array[T]) Dim(dimension int) int {
 	return int(a.Shape()[dimension])
 }
 
-// Data gives the memory from the first element to the last, without copying. Of a contiguous array
-// these are the elements. With gaps, what lies between them is in it too: the element i, j of a
-// matrix is Data()[i*Stride(0)+j*Stride(1)]. It is nil where a stride is negative, since the memory
-// then begins before the first element, and where the array is absent.
+// Data returns the memory from the first element to the last, without copying. For a contiguous
+// array, these are the elements. Otherwise, the memory in the gaps is included: the element i, j of
+// a matrix is Data()[i*Stride(0)+j*Stride(1)]. The result is nil if a stride is negative, because
+// the memory then begins before the first element, and if the array is absent.
 func (a Array[T]) Data() []T {
 	if a.dl == nil {
 		return nil
@@ -85,11 +86,11 @@ func (a Array[T]) last() (last int64, backward bool) {
 	return last, backward
 }
 
-// Get gives the element with those indices, one for each dimension, whatever the strides are. It
-// panics when there is no such element. [Array.Data] is several times faster.
+// Get returns the element with the given indices, one for each dimension, with any strides. It
+// panics if an index is out of range. [Array.Data] is several times faster.
 func (a Array[T]) Get(indices ...int64) T { return *a.at(indices) }
 
-// Set writes that element.
+// Set writes the element with the given indices.
 func (a Array[T]) Set(value T, indices ...int64) { *a.at(indices) = value }
 
 func (a Array[T]) at(indices []int64) *T {
@@ -102,8 +103,8 @@ func (a Array[T]) at(indices []int64) *T {
 	return (*T)(unsafe.Add(a.first(), offset*int64(unsafe.Sizeof(*new(T)))))
 }
 
-// WithStatus gives an error of a kernel in Go a positive status, for which `errors:` of its
-// description names an exception.
+// WithStatus adds a positive status to an error of a kernel in Go. The key `errors:` of the
+// kernel's description selects the exception for the status.
 func WithStatus(status int32, err error) error { return &statusError{err, status} }
 
 type statusError struct {
@@ -111,10 +112,10 @@ type statusError struct {
 	status int32
 }
 
-// Unwrap lets the error itself be found.
+// Unwrap returns the wrapped error.
 func (e *statusError) Unwrap() error { return e.error }
 
-// StatusOf gives the status of an error; 0 for one without.
+// StatusOf returns the status of an error, or 0 if it has none.
 func StatusOf(err error) int32 {
 	var found *statusError
 	if errors.As(err, &found) {

@@ -10,11 +10,11 @@ import (
 	"unsafe"
 )
 
-// At reads the element with those indices, one for each dimension, whatever the
-// strides are; packed elements too. For many elements [Data], [Runs] and
-// [PackedData] are several times faster.
+// At reads the element with the given indices, one for each dimension, with any strides. It also
+// reads packed elements. For many elements, [Data], [Runs] and [PackedData] are several times
+// faster.
 //
-// The errors are those of [Data] but for [ErrNotContiguous], and [ErrIndex].
+// The errors are those of [Data] except [ErrNotContiguous], and [ErrIndex].
 func At[T Scalar](t Tensor, indices ...int64) (T, error) {
 	var v T
 	want := DataTypeOf[T]()
@@ -28,9 +28,8 @@ func At[T Scalar](t Tensor, indices ...int64) (T, error) {
 	return *(*T)(place.address()), nil
 }
 
-// SetAt writes the element with those indices. It fails with [ErrReadOnly] when
-// the producer forbids that. Elements that are packed into one byte must not be
-// written by several goroutines at once.
+// SetAt writes the element with the given indices. It fails with [ErrReadOnly] if the tensor is
+// read-only. Several goroutines must not write elements of the same byte at once.
 func SetAt[T Scalar](t Tensor, value T, indices ...int64) error {
 	if t.IsReadOnly() {
 		return readOnly()

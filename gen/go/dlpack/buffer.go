@@ -16,21 +16,21 @@ import (
 	"unsafe"
 )
 
-// Alignment is that of the memory of a [Buffer], in bytes. It is what DLPack
-// asks for, and enough for every vector instruction and cache line.
+// Alignment is the alignment of a [Buffer]'s memory, in bytes. DLPack recommends this value. It
+// suffices for every vector instruction and cache line.
 const Alignment = 256
 
-// C has the same.
+// C has the same value.
 var _ = [1]struct{}{}[Alignment-C.dlp_59225070_ALIGNMENT]
 
-// Buffer is a contiguous tensor in memory of C, to be filled in Go and exported as
-// often as is liked. Exporting one costs less than exporting a slice, since there
-// is nothing to pin. It lives until Go has released it and every consumer its
-// tensor; no garbage collection frees it. Built with the tag dlpackdebug, a
-// program reports those that Go did not release: see [Leaks].
+// Buffer is a contiguous tensor in C memory, which Go can fill and export any number of times.
+// Exporting a Buffer costs less than exporting a slice, because nothing has to be pinned. The
+// memory is freed when Go has released the Buffer and every consumer its tensor; the garbage
+// collector does not free it. A program that is built with the tag dlpackdebug reports Buffers that
+// Go did not release: see [Leaks].
 //
-// Its methods may be called from many goroutines at once, if none of them comes
-// after the last Release. A Buffer must not be copied.
+// Its methods may be called from several goroutines at once, but not after the last Release. A
+// Buffer must not be copied.
 type Buffer[T Element] struct {
 	share
 }
@@ -44,12 +44,11 @@ type share struct {
 	tensor DLTensor
 }
 
-// Alloc makes a Buffer of zeros with that shape; without one, it is a scalar. Its
-// memory begins at a multiple of [Alignment].
+// Alloc returns a Buffer of zeros with the given shape; without a shape, it is a scalar. Its memory
+// is aligned to [Alignment].
 //
-// Blocks of up to 1 MiB are kept for further Buffers when they are no longer
-// needed, and freed by [Drain]; larger ones are freed at once. Errors: [ErrShape],
-// [ErrNoMemory].
+// Unused blocks of up to 1 MiB are kept for later Buffers, and freed by [Drain]; larger blocks are
+// freed at once. Errors: [ErrShape], [ErrNoMemory].
 func Alloc[T Element](shape ...int64) (*Buffer[T], error) {
 	b := new(Buffer[T])
 	if err := b.alloc(DataTypeOf[T](), shape); err != nil {
@@ -58,8 +57,8 @@ func Alloc[T Element](shape ...int64) (*Buffer[T], error) {
 	return b, nil
 }
 
-// Slice gives the elements, in row-major order; nil after the last Release. They
-// are valid until then, and as long as a tensor of the Buffer is, but not longer.
+// Slice returns the elements, in row-major order; nil after the last Release. They are valid until
+// then, and as long as a tensor of the Buffer exists.
 func (b *Buffer[T]) Slice() []T {
 	t := b.Tensor()
 	if t.Len() == 0 {
@@ -68,8 +67,8 @@ func (b *Buffer[T]) Slice() []T {
 	return unsafe.Slice((*T)(t.first()), t.Len())
 }
 
-// Tensor gives a view for the other functions of this package; the zero Tensor
-// after the last Release.
+// Tensor returns a view for the other functions of this package; the zero Tensor after the last
+// Release.
 func (b *Buffer[T]) Tensor() Tensor {
 	if b.owners.Load() <= 0 {
 		return Tensor{}
@@ -77,14 +76,13 @@ func (b *Buffer[T]) Tensor() Tensor {
 	return Tensor{&b.tensor, 0}
 }
 
-// Export makes a tensor over the Buffer for one consumer, as the function
-// [Export] does. It keeps the memory alive by itself, also after Go has released
-// the Buffer. It fails with [ErrReleased] after that.
+// Export returns a tensor of the Buffer for one consumer, like the function [Export]. The tensor
+// keeps the memory alive, even after Go has released the Buffer. After the last Release, Export
+// fails with [ErrReleased].
 func (b *Buffer[T]) Export() (*DLManagedTensorVersioned, error) { return b.export() }
 
-// ExportWith is [Buffer.Export] with another shape, strides and what else the
-// options say, as for the function [ExportWith]. Without a shape it has that of
-// the Buffer.
+// ExportWith is [Buffer.Export] with options for shape, strides and flags, like the function
+// [ExportWith]. The default shape is that of the Buffer.
 func (b *Buffer[T]) ExportWith(o ExportOptions) (*DLManagedTensorVersioned, error) {
 	s, err := b.exportWith(&o, false)
 	if err != nil {
@@ -93,8 +91,8 @@ func (b *Buffer[T]) ExportWith(o ExportOptions) (*DLManagedTensorVersioned, erro
 	return &s.managed, nil
 }
 
-// ExportLegacy is [Buffer.ExportWith] as the function [ExportLegacy] is
-// ExportWith.
+// ExportLegacy is [Buffer.ExportWith] for the struct without version and flags, like the function
+// [ExportLegacy].
 func (b *Buffer[T]) ExportLegacy(o ExportOptions) (*DLManagedTensor, error) {
 	s, err := b.exportWith(&o, true)
 	if err != nil {
@@ -103,8 +101,8 @@ func (b *Buffer[T]) ExportLegacy(o ExportOptions) (*DLManagedTensor, error) {
 	return s.legacy(), nil
 }
 
-// Retain adds one to the calls of Release that Go owes, for a further goroutine
-// that uses the Buffer. It fails with [ErrReleased] after the last of them.
+// Retain adds a reference for another goroutine that uses the Buffer, which must then call Release.
+// It fails with [ErrReleased] after the last Release.
 func (b *Buffer[T]) Retain() error {
 	for {
 		owners := b.owners.Load()
@@ -117,11 +115,11 @@ func (b *Buffer[T]) Retain() error {
 	}
 }
 
-// Release gives the memory back, unless there were more calls of Retain, or
-// consumers still have a tensor of it. After the last one it does nothing.
+// Release removes a reference. The memory is freed when no references and no consumers' tensors
+// remain. After the last call, Release does nothing.
 func (b *Buffer[T]) Release() { b.release() }
 
-// Close is [Buffer.Release], for io.Closer; it never fails.
+// Close calls [Buffer.Release]. It implements io.Closer and never fails.
 func (b *Buffer[T]) Close() error {
 	b.release()
 	return nil

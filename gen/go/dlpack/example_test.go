@@ -26,7 +26,7 @@ func padded() (*dlpack.Managed, error) {
 	return dlpack.Import(pointer)
 }
 
-// A tensor goes to a consumer, which reads it and calls its deleter.
+// Exports a tensor to a consumer, which reads it and calls its deleter.
 func Example() {
 	pointer, err := dlpack.Export([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	if err != nil {
@@ -44,12 +44,12 @@ func Example() {
 	// Output: [2 3] [1 2 3 4 5 6] <nil>
 }
 
-// A matrix whose rows have gaps is multiplied by a vector where it lies, by a leading
-// dimension, as BLAS does it. With gonum it is
+// Multiplies a matrix whose rows have gaps by a vector, in place, with a leading dimension as in
+// BLAS. With gonum, the matrix is
 //
 //	blas64.General{Rows: rows, Cols: columns, Stride: int(strides[0]), Data: data}
 //
-// and with a BLAS in C (*C.double)(t.Pointer()), with int(strides[0]) as its lda.
+// and with a BLAS in C, it is (*C.double)(t.Pointer()), with int(strides[0]) as its lda.
 func ExampleStrided() {
 	managed, err := padded()
 	if err != nil {
@@ -115,7 +115,7 @@ func ExampleTensorOf() {
 	// dlpack: invalid shape or strides: shape [2 3] has 6 elements, the slice 3
 }
 
-// A matrix with gaps becomes a slice without any.
+// Copies a matrix with gaps to a slice without gaps.
 func ExampleCopy() {
 	managed, err := padded()
 	if err != nil {

@@ -7,21 +7,20 @@ package dlpack
 
 import "errors"
 
-// The kinds of failure that exchange tables add.
+// Further kinds of errors, of exchange tables.
 var (
 	ErrTable = errors.New("dlpack: no usable exchange table")
 	ErrCall  = errors.New("dlpack: a function of the exchange table failed")
 )
 
-// CallError is what a function of an exchange table failed with. It is an
-// [ErrCall].
+// CallError is the error of a function of an exchange table. It is an [ErrCall].
 type CallError struct {
 	Op      string // the function, by its name in DLPackExchangeAPI
 	Kind    string // such as BufferError; empty where the table does not tell
 	Message string // the table's own words, or what was wrong with its answer
 }
 
-// Error gives the function, the kind and the message.
+// Error returns the function, the kind and the message.
 func (e *CallError) Error() string {
 	text := "dlpack: " + e.Op + ": "
 	if e.Kind != "" {
@@ -30,5 +29,5 @@ func (e *CallError) Error() string {
 	return text + e.Message
 }
 
-// Unwrap gives [ErrCall].
+// Unwrap returns [ErrCall].
 func (e *CallError) Unwrap() error { return ErrCall }

@@ -15,8 +15,8 @@ import (
 	"unsafe"
 )
 
-// ExportOptions say how a consumer shall see a slice. The zero value is one
-// dimension over all of it, writable.
+// ExportOptions describe an exported slice. The zero value is one writable dimension over the whole
+// slice.
 type ExportOptions struct {
 	Shape   []int64 // extents; nil for one dimension, empty for a scalar
 	Strides []int64 // in elements, zero or negative allowed; nil for row-major
@@ -24,29 +24,25 @@ type ExportOptions struct {
 	Flags   Flags   // what a consumer must know
 	Device  Device  // what kind of host memory it is; the zero Device is the CPU
 
-	// OnRelease is called once, when the consumer has called the deleter, on the
-	// thread that called it. Such a deleter must enter Go: from a thread that Go
-	// did not make it waits until the scheduler has room for it, however long all
-	// of GOMAXPROCS are busy, and its caller with it, which may hold a lock such as
-	// Python's. Without OnRelease no deleter ever waits; prefer that where Drain,
-	// or the collector, can do. A panic in it is logged and goes no further.
+	// OnRelease is called once, after the consumer has called the deleter, on the same thread. The
+	// deleter must then enter Go. On a foreign thread, it blocks until one of the GOMAXPROCS is
+	// free, and with it its caller, which may hold a lock such as the GIL. Without OnRelease,
+	// deleters never block, so prefer Drain or the garbage collector if possible. A panic in
+	// OnRelease is logged and not propagated.
 	OnRelease func()
 }
 
-// Export makes a tensor over the memory of a Go slice, without copying, for a
-// consumer in any language. Without a shape it has one dimension; with one, its
-// extents must multiply to len(data).
+// Export returns a tensor that shares the memory of a Go slice, for a consumer in any language.
+// Without a shape, it has one dimension; the product of the extents of a shape must be len(data).
 //
-// The caller owns the result and hands it to one consumer, which calls its deleter
-// once, on any thread, for instance by putting it into a "dltensor_versioned"
-// capsule. Until then the slice is pinned and stays alive, even when Go has no
-// other pointer to it. The deleter never enters Go; the slice is unpinned by a
-// later Export, by the next garbage collection (which comes every two minutes at
-// least), or by [Drain]. A tensor that no consumer took is dropped by [Import]
-// and a Release.
+// The caller owns the result and passes it to one consumer, for example in a "dltensor_versioned"
+// capsule. The consumer calls its deleter once, on any thread. Until then, the slice is pinned and
+// stays alive, even without another pointer to it in Go. The deleter never enters Go: a later
+// Export, the next garbage collection (at least every two minutes), or [Drain] unpins the slice. To
+// drop a tensor without a consumer, call [Import] and Release.
 //
-// Go aligns the memory of slices to 8 bytes at most, less than some consumers
-// prefer: see [Alloc]. Errors: [ErrShape], [ErrNoMemory].
+// Go guarantees an alignment of slices of at most 8 bytes, less than some consumers prefer: see
+// [Alloc]. Errors: [ErrShape], [ErrNoMemory].
 func Export[T Element](data []T, shape ...int64) (*DLManagedTensorVersioned, error) {
 	whole := [1]int64{int64(len(data))}
 	if shape == nil {
@@ -107,10 +103,9 @@ func exportWholeSlowly(first unsafe.Pointer, count int, dtype DataType, shape []
 	return &s.managed, nil
 }
 
-// ExportWith is [Export] with strides, an offset, flags and a hook. The shape,
-// with its strides, must stay inside of data; without strides it must fill data
-// from the offset to the end. A device that the host cannot read is rejected with
-// [ErrDevice].
+// ExportWith is [Export] with strides, an offset, flags and a hook. The byte range of the tensor
+// must be inside data; without strides, the tensor must fill data from the offset to the end. A
+// device that the host cannot read is rejected with [ErrDevice].
 func ExportWith[T Element](data []T, o ExportOptions) (*DLManagedTensorVersioned, error) {
 	m := sliceOf(data)
 	s, err := exportWith(&m, &o, false)
@@ -120,9 +115,8 @@ func ExportWith[T Element](data []T, o ExportOptions) (*DLManagedTensorVersioned
 	return &s.managed, nil
 }
 
-// ExportLegacy is [ExportWith] for consumers that know only the struct without
-// flags, "dltensor" in Python. It rejects [FlagReadOnly] with [ErrReadOnly],
-// which such a consumer would never learn of.
+// ExportLegacy is [ExportWith] for consumers that support only the struct without flags, "dltensor"
+// in Python. It rejects [FlagReadOnly] with [ErrReadOnly], because the struct cannot represent it.
 func ExportLegacy[T Element](data []T, o ExportOptions) (*DLManagedTensor, error) {
 	m := sliceOf(data)
 	s, err := exportWith(&m, &o, true)

@@ -7,20 +7,19 @@ package dlpack
 
 import "unsafe"
 
-// ExportPacked is [Export] for elements narrower than a byte, which lie in data as
-// [Packed] has them: side by side, the first in the lowest bits of the first byte.
-// Without a shape there are as many as have room; the elements of a shape must
-// reach into the last byte.
+// ExportPacked is [Export] for elements narrower than a byte, packed in data as in [Packed]: the
+// first element is in the lowest bits of the first byte. Without a shape, the tensor has all
+// elements that fit in data; with a shape, the last element must be in the last byte.
 func ExportPacked[T Narrow](data []byte, shape ...int64) (*DLManagedTensorVersioned, error) {
 	return ExportPackedWith[T](data, ExportOptions{Shape: shape})
 }
 
-// ExportPackedWith is ExportPacked with the options of [ExportWith]. The offset
-// counts elements, and must lead to the beginning of a byte. With
-// [FlagIsSubbyteTypePadded] each element has a byte of its own.
+// ExportPackedWith is ExportPacked with the options of [ExportWith]. The offset is in elements, and
+// must be at the beginning of a byte. With [FlagIsSubbyteTypePadded], each element occupies one
+// byte.
 //
-// Not every consumer knows packed elements; DLPack describes them since 1.1.
-// Errors: those of [ExportWith].
+// Not every consumer supports packed elements, which DLPack specifies since 1.1. Errors: those of
+// [ExportWith].
 func ExportPackedWith[T Narrow](data []byte, o ExportOptions) (*DLManagedTensorVersioned, error) {
 	m := memory{first: unsafe.Pointer(unsafe.SliceData(data)), dtype: DataTypeOf[T]()}
 	m.bits = elementBits(m.dtype, o.Flags)

@@ -14,19 +14,18 @@ import (
 	"unsafe"
 )
 
-// The limits of what Format shows: NumPy's, and one on the elements that are
-// read, which many dimensions could multiply without end.
+// The limits of Format: those of NumPy, and a limit on the number of elements, which many
+// dimensions could multiply.
 const (
 	summarizeAbove = 1000 // elements
 	edgeItems      = 3    // at either end of a dimension, in a summary
 	lineWidth      = 75
 )
 
-// Format writes a tensor: %v and %s give its type, shape and device, then its
-// elements as NumPy shows them, those in the middle of a large tensor as "...";
-// at most about a thousand elements are read. %+v adds strides, flags and
-// address, %#v is [Tensor.GoString]. All other verbs, and a precision, go to the
-// elements: %.2f, %x. Elements that the host cannot read are not touched.
+// Format implements fmt.Formatter. %v and %s print type, shape and device, followed by the elements
+// in NumPy's form, with "..." in the middle of a large tensor; at most about a thousand elements
+// are read. %+v adds strides, flags and address, %#v is [Tensor.GoString]. All other verbs, and a
+// precision, apply to the elements: %.2f, %x. Elements that the host cannot read are omitted.
 func (t Tensor) Format(s fmt.State, verb rune) {
 	if verb == 'v' && s.Flag('#') {
 		io.WriteString(s, t.GoString())
@@ -51,11 +50,10 @@ func (t Tensor) Format(s fmt.State, verb rune) {
 	io.WriteString(s, gap+text)
 }
 
-// String is what %v gives.
+// String returns the output of %v.
 func (t Tensor) String() string { return fmt.Sprintf("%v", t) }
 
-// GoString tells what a tensor is, in the manner of Go's own literals, without
-// its elements.
+// GoString returns the properties of a tensor in the form of a Go literal, without its elements.
 func (t Tensor) GoString() string {
 	if t.dl == nil {
 		return "Tensor{}"
@@ -205,7 +203,7 @@ func (p *preview) write(text string) {
 	p.out.WriteString(text)
 }
 
-// maxElement is the bytes of the largest type with a name, complex128.
+// maxElement is the size in bytes of the largest named type, complex128.
 const maxElement = 16
 
 func (p *preview) read(bit int64) string {

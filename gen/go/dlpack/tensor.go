@@ -10,16 +10,15 @@ import (
 	"unsafe"
 )
 
-// Tensor is a borrowed view of a tensor with another owner. It is valid
-// until its owner releases it, and may be read by many goroutines at once. The
-// zero Tensor, which is also what a released [Managed] gives, has no
-// dimensions, no elements and no data.
+// Tensor is a borrowed view of a tensor. It is valid until the tensor's owner releases it, and
+// several goroutines may read it at once. The zero Tensor, which a released [Managed] also returns,
+// has no dimensions, no elements and no data.
 type Tensor struct {
 	dl    *DLTensor
 	flags Flags
 }
 
-// noTensor is what the methods of the zero Tensor read.
+// noTensor is the struct of the zero Tensor.
 var noTensor DLTensor
 
 func (t Tensor) raw() *DLTensor {
@@ -29,27 +28,27 @@ func (t Tensor) raw() *DLTensor {
 	return t.dl
 }
 
-// Device is where the data lies.
+// Device returns the device of the data.
 func (t Tensor) Device() Device { return t.raw().Device }
 
-// DataType is the type of one element.
+// DataType returns the type of an element.
 func (t Tensor) DataType() DataType { return t.raw().DType }
 
-// NDim is the number of dimensions; 0 for a scalar.
+// NDim returns the number of dimensions; 0 for a scalar.
 func (t Tensor) NDim() int { return int(t.raw().NDim) }
 
-// Flags are the producer's. A legacy or a borrowed tensor carries none: it has
-// [FlagReadOnly], since nothing declares it writable.
+// Flags returns the producer's flags. Legacy and borrowed tensors have no flags: the result is then
+// [FlagReadOnly], because nothing declares them writable.
 func (t Tensor) Flags() Flags { return t.flags }
 
-// IsReadOnly tells whether writing is forbidden: by the producer, or since a legacy
-// or a borrowed tensor cannot say that it is allowed. See [Managed.WritableTensor]
-// and [View.WritableTensor].
+// IsReadOnly reports whether the tensor is read-only: because the producer declares it, or because
+// it is a legacy or borrowed tensor, which cannot be declared writable. See
+// [Managed.WritableTensor] and [View.WritableTensor].
 func (t Tensor) IsReadOnly() bool { return t.flags&FlagReadOnly != 0 }
 
-// Shape gives the extents. The slice is the producer's own memory: read it,
-// never write it, and copy it to keep it longer than the tensor. That of a scalar
-// is empty and not nil, which [Export] and [TensorOf] would take for one dimension.
+// Shape returns the extents. The slice is the producer's memory: do not write to it, and copy it to
+// keep it longer than the tensor. The shape of a scalar is empty but not nil, because [Export] and
+// [TensorOf] interpret nil as one dimension.
 func (t Tensor) Shape() []int64 {
 	dl := t.raw()
 	if dl.NDim == 0 {
@@ -58,16 +57,15 @@ func (t Tensor) Shape() []int64 {
 	return dims(&dl.Shape, dl.NDim)
 }
 
-// Strides gives the distance, in elements, between neighbours along each
-// dimension; it may be zero or negative. It is nil when the producer gave none,
-// which means row-major and contiguous (allowed before DLPack 1.2). The slice is the
-// producer's own memory, as with [Tensor.Shape].
+// Strides returns the strides in elements, which may be zero or negative. The result is nil if the
+// tensor has no strides, which means row-major and contiguous (allowed before DLPack 1.2). The
+// slice is the producer's memory, as for [Tensor.Shape].
 func (t Tensor) Strides() []int64 {
 	dl := t.raw()
 	return dims(&dl.Strides, dl.NDim)
 }
 
-// Len is the number of elements: the product of the extents, 1 for a scalar.
+// Len returns the number of elements: the product of the extents, 1 for a scalar.
 func (t Tensor) Len() int {
 	if t.dl == nil {
 		return 0
@@ -79,9 +77,9 @@ func (t Tensor) Len() int {
 	return int(n)
 }
 
-// Addr is the address of the element whose indices are all 0. For a device that
-// the host cannot read it is only a number; where [DeviceType.Opaque] holds it
-// is the bare handle, and the byte offset stands in [Tensor.Raw].
+// Addr returns the address of the element whose indices are all 0. For a device that the host
+// cannot read, it is only a number. If [DeviceType.Opaque] is true, it is the handle, and the byte
+// offset is in [Tensor.Raw].
 func (t Tensor) Addr() uintptr {
 	dl := t.raw()
 	if dl.Device.Type.Opaque() {
@@ -90,22 +88,20 @@ func (t Tensor) Addr() uintptr {
 	return dl.Data + uintptr(dl.ByteOffset)
 }
 
-// Raw gives the struct itself, for what this package does not cover; nil for
-// the zero Tensor. It is the producer's: never write it.
+// Raw returns the struct itself, for uses that this package does not cover; nil for the zero
+// Tensor. The producer owns the struct: do not modify it.
 func (t Tensor) Raw() *DLTensor { return t.dl }
 
-// IsContiguous tells whether the elements lie side by side in row-major order, as in
-// C. The strides of dimensions with one element, and of tensors with none, say
-// nothing and are not looked at.
+// IsContiguous reports whether the tensor is C-contiguous: row-major without gaps. The strides of
+// dimensions with one element, and of empty tensors, are not checked.
 func (t Tensor) IsContiguous() bool {
 	dl := t.raw()
 	_, contiguous := compact(loadPtr(&dl.Shape), loadPtr(&dl.Strides), dl.NDim)
 	return contiguous
 }
 
-// IsFContiguous tells whether the elements lie side by side in column-major
-// order, as in Fortran, by the same rule. A tensor of one dimension can have
-// both orders.
+// IsFContiguous reports whether the tensor is column-major without gaps, as in Fortran, by the same
+// rule. A tensor with one dimension can have both orders.
 func (t Tensor) IsFContiguous() bool {
 	shape := t.Shape()
 	next, contiguous := int64(1), true
@@ -118,9 +114,8 @@ func (t Tensor) IsFContiguous() bool {
 	return contiguous || next == 0
 }
 
-// Stride is the distance, in elements, between neighbours along a dimension,
-// also where the producer gave no strides. It panics as a slice does when there
-// is no such dimension.
+// Stride returns the stride of a dimension in elements, even if the tensor has no strides. Like a
+// slice, it panics if the dimension is out of range.
 func (t Tensor) Stride(dimension int) int64 {
 	if strides := t.Strides(); strides != nil {
 		return strides[dimension]
@@ -132,9 +127,9 @@ func (t Tensor) Stride(dimension int) int64 {
 	return stride
 }
 
-// NBytes is the bytes that the elements take side by side, padding of narrow ones
-// included: what a copy takes. For a tensor with gaps, or with strides of 0, its
-// memory has another size. It is at most math.MaxInt.
+// NBytes returns the size of the elements in bytes without gaps, including the padding of narrow
+// elements: the size of a copy. The memory of a tensor with gaps, or with strides of 0, has a
+// different size. The result is at most math.MaxInt.
 func (t Tensor) NBytes() int {
 	size, fits := bytesOf(uint64(t.Len()), elementBits(t.DataType(), t.flags))
 	if !fits {
@@ -143,8 +138,8 @@ func (t Tensor) NBytes() int {
 	return int(size)
 }
 
-// IsPadded tells whether each element narrower than a byte has a byte of its own,
-// instead of being packed.
+// IsPadded reports whether each element narrower than a byte occupies one byte, instead of being
+// packed.
 func (t Tensor) IsPadded() bool { return t.flags&FlagIsSubbyteTypePadded != 0 }
 
 // first points to the element whose indices are all 0, of a tensor that the host

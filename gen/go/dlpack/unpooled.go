@@ -9,7 +9,7 @@ package dlpack
 import "C"
 import "unsafe"
 
-// unpooled is set where a tool looks for uses of freed memory.
+// unpooled is set if a tool detects uses of freed memory.
 const unpooled = true
 
 // consumers gives a copy of the slot that the deleter frees: the tool would not
