@@ -13,12 +13,11 @@ import (
 	dlpack "dlpackgen.invalid/dlpack"
 )
 
-// Object is the address of an object of Python, whose inside only Python knows.
+// Object is the address of a Python object, whose contents are private to Python.
 type Object uintptr
 
-// Call is one call of a function by Python: its arguments, and all that was taken
-// of Python meanwhile, which goes back when the function returns. After that, a
-// Call does nothing but fail.
+// Call is one call of a function from Python: its arguments, and the Python resources that it uses,
+// which are released when the function returns. Afterwards, all methods fail.
 type Call struct {
 	c        *C.struct_dlp_00000000_py_call // nil after the end
 	function *Function
@@ -29,7 +28,7 @@ type Call struct {
 	raised  []Object          // by Python, and turned into errors
 }
 
-// Len is the number of arguments.
+// Len returns the number of arguments.
 func (c *Call) Len() int {
 	if c.c == nil {
 		return 0
@@ -37,8 +36,8 @@ func (c *Call) Len() int {
 	return int(c.c.count)
 }
 
-// Object gives an argument as it is, or 0 where it was left out. The reference is
-// Python's, and good until the function returns.
+// Object returns an argument unconverted, or 0 if it was omitted. The reference is borrowed, and
+// valid until the function returns.
 func (c *Call) Object(i int) Object {
 	if i < 0 || i >= c.Len() {
 		return 0
@@ -46,7 +45,7 @@ func (c *Call) Object(i int) Object {
 	return Object(unsafe.Pointer(unsafe.Slice(c.c.arguments, c.c.count)[i]))
 }
 
-// Int gives an argument that is an integer.
+// Int returns an integer argument.
 func (c *Call) Int(i int) (int64, error) {
 	if err := c.has(i, 1); err != nil {
 		return 0, err
@@ -55,7 +54,7 @@ func (c *Call) Int(i int) (int64, error) {
 	return int64(number.value), c.settled(c.checked(i, bool(number.failed)))
 }
 
-// Float gives an argument that is a number.
+// Float returns a numeric argument.
 func (c *Call) Float(i int) (float64, error) {
 	if err := c.has(i, 1); err != nil {
 		return 0, err
@@ -64,7 +63,7 @@ func (c *Call) Float(i int) (float64, error) {
 	return float64(number.value), c.settled(c.checked(i, bool(number.failed)))
 }
 
-// String gives an argument that is a string.
+// String returns a string argument.
 func (c *Call) String(i int) (string, error) {
 	if err := c.has(i, 1); err != nil {
 		return "", err
@@ -76,10 +75,10 @@ func (c *Call) String(i int) (string, error) {
 	return string(unsafe.Slice((*byte)(unsafe.Pointer(text.bytes)), text.size)), nil
 }
 
-// WithoutGIL runs a function while Python runs other threads. In it, no method of
-// the Call may be used but those of its tensors, whose memory other threads may
-// now write to, or give up by resizing. Where the GIL is gone already, and after
-// the function has returned, it just runs the function.
+// WithoutGIL calls a function with the GIL released. The function must not call methods of the
+// Call, but may use its tensors. Other threads may then write to the memory of the tensors, or free
+// it by resizing. If the GIL is already released, and after the end of the Call, WithoutGIL only
+// calls the function.
 func (c *Call) WithoutGIL(work func()) {
 	if c.c == nil || c.unlocked {
 		work()

@@ -1,11 +1,9 @@
 //go:build ignore
 
-// Package dlpackpy makes extension modules for Python of Go programs, whose
-// functions take the tensors of any library by DLPack and give out tensors of
-// Go, without copying either.
+// Package dlpackpy builds Python extension modules from Go programs. Their functions accept tensors
+// of any library that implements DLPack, and return Go tensors, without copying either.
 //
-// A module is a program built with -buildmode=c-shared, under the name by which
-// Python imports it:
+// A module is a program that is built with -buildmode=c-shared, and named as Python imports it:
 //
 //	package main
 //
@@ -37,60 +35,52 @@
 //
 //	go build -buildmode=c-shared -o twice.so .
 //
-// It is built and linked without Python: the functions of Python's stable ABI
-// are looked up in the process that imports the module, so one file serves
-// Python 3.10 and all later versions.
+// The build does not need Python: the functions of Python's stable ABI are looked up in the process
+// that imports the module, so one file works with Python 3.10 and newer.
 //
 // # The GIL
 //
-// Python's lock belongs to a thread. A function of a module runs with it, on the
-// thread of its caller, and so do all methods of its [Call]: they must be called
-// in the goroutine that the function started in. [Call.WithoutGIL] gives the lock
-// up meanwhile. Its holder must not wait for a goroutine that needs it; one
-// that releases a tensor may, since the deleter of its producer may.
+// The GIL belongs to a thread. A function of a module runs with the GIL, on the thread of its
+// caller. Call methods of its [Call] only in the goroutine in which the function started.
+// [Call.WithoutGIL] releases the GIL temporarily. While you hold it, do not wait for a goroutine
+// that may need it: this includes goroutines that release tensors, because the producer's deleter
+// may need the GIL.
 //
-// Deleters need no care: those of Go's tensors run on any thread, with or without
-// the lock, and [dlpack.Managed.Release] may be called by any goroutine.
+// Deleters of Go tensors run on any thread, with or without the GIL, and [dlpack.Managed.Release]
+// may be called from any goroutine.
 //
-// # What a tensor is
+// # How tensors are read
 //
-// An object is taken by the exchange table of its type, if that type has one of
-// its own, __dlpack_c_exchange_api__, and else by its __dlpack__ method; a table
-// that a type inherits is not used, since it does not know what the derived type
-// changes. Tensors of torch and of Go are borrowed; all others are owned until the
-// function returns, since reading them may run any code. On each way, a tensor is
-// rejected where its memory does not hold its values: with a BufferError where
-// there is no memory, a negative or conjugate bit, or a mask, and with the
-// producer's own exception where that rejects first, as torch does with meta,
-// sparse and wrapped tensors.
-// A tensor that requires a gradient, and one whose producer is too old to say
-// whether it may be written, is read-only; torch rejects a Parameter altogether,
-// by its __dlpack__: pass x.detach(). Torch does not see that Go writes: where
-// backward still needs the old values, call torch.autograd.graph.increment_version.
-// Nor does a table of torch say that a tensor's storage was resized to less than the
-// tensor needs, unless nothing is left of it: such a tensor reaches beyond its memory.
-// Torch's table does not tell how large a storage is: a tensor whose storage was
-// resized to less than it needs, but not to nothing, is read beyond its end, as by
-// torch's own functions.
+// An object is read through the exchange table of its type, __dlpack_c_exchange_api__, or through
+// its __dlpack__ method. An inherited table is not used, because the derived type may behave
+// differently. Tensors of torch and of Go are borrowed. All others are owned until the function
+// returns, because reading them may run any code. A tensor is rejected if its values differ from
+// its memory: with a BufferError if it has no memory, a negative or conjugate bit, or a mask, or
+// with the producer's own exception, which torch raises for meta, sparse and wrapped tensors. A
+// tensor is read-only if it requires a gradient, or if its producer is too old to declare that it
+// is writable. torch rejects a Parameter in its __dlpack__: pass x.detach(). torch does not notice
+// that Go writes to a tensor: if backward still needs the old values, call
+// torch.autograd.graph.increment_version. torch's table does not report the size of a storage: if
+// the storage of a tensor was resized to less than the tensor needs, but not to 0, the tensor is
+// read beyond its end, as by torch's own functions.
 //
-// # Code of Python during a call
+// # Python code during a call
 //
-// To read an argument may run code of Python, such as __dlpack__ or __index__, and
-// that may resize or free the memory of a tensor that was borrowed before. Each
-// method of [Call] compares, once such code has run, all that is borrowed with what
-// it was, and fails with a BufferError where something has changed; so do then all
-// further methods, and the call itself. A caller that passes over an error must not use a
-// tensor that was borrowed before it. What a function runs by other means, as when
-// it releases a [dlpack.Managed], is not noticed until the next method.
+// Reading an argument may run Python code, such as __dlpack__ or __index__. This code may resize or
+// free the memory of a tensor that was borrowed before. After such code has run, each method of
+// [Call] compares all borrowed tensors with their earlier state. If one has changed, the method,
+// all further methods and the call itself fail with a BufferError. After an error, do not use
+// tensors that were borrowed before it. Code that a function runs in other ways, for example by
+// releasing a [dlpack.Managed], is detected only by the next method.
 //
 // # Errors and the end of a call
 //
-// An error becomes an exception: [Exception] by its name, and what Python raised
-// during the call as it was. A panic becomes a RuntimeError. Goexit ends the
-// process. A result that is given beside an error is released.
+// An error is raised as an exception: an [Exception] by its name, and a Python exception from the
+// call unchanged. A panic is raised as a RuntimeError. Goexit ends the process. A result that is
+// returned with an error is released.
 //
 // # Processes
 //
-// A process made by fork has none of Go's threads: a function that is called
-// there raises a RuntimeError. Use the start methods spawn and forkserver.
+// Go's threads do not exist in a child of fork: a function that is called there raises a
+// RuntimeError. Use the start methods spawn and forkserver.
 package dlpackpy

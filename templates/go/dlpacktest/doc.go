@@ -1,14 +1,13 @@
 //go:build ignore
 
-// Package dlpacktest tests the bindings beside it on the machine, compiler and
-// platform at hand, against a producer and a consumer written in C. It needs
-// nothing but the standard library, and no DLPack library.
+// Package dlpacktest tests the bindings in its parent folder on your machine, compiler and
+// platform, with a producer and a consumer in C. It needs only the standard library, and no DLPack
+// library.
 //
-// A module that vendors the bindings loses their test files, but keeps this
-// package. Importing it from a test vendors it too:
+// Vendoring omits the test files of the bindings. To vendor this package, import it in a test:
 //
 //	func TestDLPack(t *testing.T) { dlpacktest.Run(t) }
 //
-// The tests count what the whole program exports, so nothing else may use the
-// bindings while they run.
+// The tests count the exports of the whole program, so no other code may use the bindings while
+// they run.
 package dlpacktest

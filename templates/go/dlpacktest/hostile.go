@@ -10,7 +10,7 @@ import (
 	dlpack "dlpackgen.invalid/dlpack"
 )
 
-// faults are tensors that no consumer may accept, by what is wrong with them.
+// faults are tensors that consumers must reject, by their mistakes.
 var faults = map[string]struct {
 	spoil func(*dlpack.DLTensor)
 	want  error
@@ -30,7 +30,7 @@ var faults = map[string]struct {
 	"BoolOf32Bits":      {func(d *dlpack.DLTensor) { d.DType.Code = dlpack.CodeBool }, dlpack.ErrDataType},
 }
 
-// hostileDims are shapes and strides that no memory holds.
+// hostileDims are shapes and strides beyond any memory.
 var hostileDims = map[string]struct{ shape, strides []int64 }{
 	"NegativeExtent":          {[]int64{2, -3}, []int64{3, 1}},
 	"NegativeExtentAfterZero": {[]int64{0, -3}, []int64{3, 1}},
@@ -98,9 +98,8 @@ func testUnknownNumbers(t *testing.T) {
 	rejected(t, "Data of an unknown type", err, dlpack.ErrDataType)
 }
 
-// Hostile imports that many random tensors, most of them spoiled, and uses those
-// that are accepted. The same seed gives the same tensors. A million takes about
-// a second.
+// Hostile imports the given number of random tensors, most of them invalid, and uses the accepted
+// ones. The same seed results in the same tensors. A million tensors take about a second.
 func Hostile(t *testing.T, executions int, seed uint64) {
 	s := newForeign(t)
 	good := *s.versioned()

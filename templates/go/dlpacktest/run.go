@@ -10,8 +10,8 @@ import (
 	dlpack "dlpackgen.invalid/dlpack"
 )
 
-// Run tests the bindings, each area as a subtest. With -short it takes less
-// than a second, else a few.
+// Run tests the bindings, with a subtest for each area. It takes a few seconds, or less than one
+// with -short.
 func Run(t *testing.T) {
 	for _, area := range []struct {
 		name string

@@ -2,6 +2,6 @@
 
 package dlpacktest
 
-// sanitized tells that tensors are freed memory once they are released, for the
-// sanitizers to find uses after that.
+// sanitized reports whether the memory of released tensors is freed at once, for sanitizers to
+// detect later uses.
 const sanitized = true

@@ -7,7 +7,7 @@ import "C"
 
 import "unsafe"
 
-// KernelError is a failed call: an argument that does not fit the description of the kernel, or a
+// KernelError is a failed call: an argument that violates the description of the kernel, or a
 // status of the C function.
 type KernelError struct {
 	Kernel   string

@@ -16,7 +16,7 @@ import (
 	dlpack "dlpackgen.invalid/dlpack"
 )
 
-// Maybe is an argument that may be left out or be None. The zero Maybe is left out.
+// Maybe is an argument that may be omitted or None. The zero Maybe is omitted.
 type Maybe[T any] struct {
 	value T
 	state uint8
@@ -28,10 +28,10 @@ const (
 	none
 )
 
-// Some is a value.
+// Some returns a value.
 func Some[T any](value T) Maybe[T] { return Maybe[T]{value, given} }
 
-// None is no value, where the default is another.
+// None returns the value None, for arguments with a different default.
 func None[T any]() Maybe[T] { return Maybe[T]{state: none} }
 
 // or returns the value, or the default of what was left out, and whether there is one.
@@ -53,7 +53,7 @@ func (m Maybe[T]) must(s *site, what string, otherwise T) (T, error) {
 	return m.value, nil
 }
 
-// Number is a scalar whose dtype a call decides. The zero Number is left out.
+// Number is a scalar whose dtype depends on the call. The zero Number is omitted.
 type Number struct {
 	integer int64
 	real    float64
@@ -70,19 +70,19 @@ const (
 	truth
 )
 
-// String names the kind as Python does.
+// String returns the Python name of the kind.
 func (k numberKind) String() string { return [...]string{"None", "int", "int", "float", "bool"}[k] }
 
-// Int is an integer, for every dtype that holds it.
+// Int returns an integer, for every dtype that can represent it.
 func Int(value int64) Number { return Number{value, float64(value), signed} }
 
-// Uint is an integer of up to 64 bits, for every dtype that holds it.
+// Uint returns an unsigned integer, for every dtype that can represent it.
 func Uint(value uint64) Number { return Number{int64(value), float64(value), unsigned} }
 
-// Float is a number for the dtypes of floats.
+// Float returns a number for float dtypes.
 func Float(value float64) Number { return Number{0, value, float} }
 
-// Bool is a number for dtype bool.
+// Bool returns a number for dtype bool.
 func Bool(value bool) Number {
 	if value {
 		return Number{1, 1, truth}
@@ -90,16 +90,16 @@ func Bool(value bool) Number {
 	return Number{0, 0, truth}
 }
 
-// Int returns an integer; 0 of a float.
+// Int returns an integer; 0 for a float.
 func (n Number) Int() int64 { return n.integer }
 
-// Uint returns an integer as the bits of one without a sign.
+// Uint returns an integer, converted to unsigned.
 func (n Number) Uint() uint64 { return uint64(n.integer) }
 
 // Float returns the number.
 func (n Number) Float() float64 { return n.real }
 
-// Bool tells whether the number is not 0.
+// Bool reports whether the number is not 0.
 func (n Number) Bool() bool { return n.real != 0 }
 
 // String returns the number in digits.
@@ -117,7 +117,7 @@ func (n Number) String() string {
 	return "none"
 }
 
-// negativeZero is a default that no constant of Go can be.
+// negativeZero is a default that Go constants cannot represent.
 var negativeZero = math.Copysign(0, -1)
 
 // resultOf converts a scalar result.
@@ -206,7 +206,7 @@ func textOf(text string) *C.char {
 	return (*C.char)(unsafe.Pointer(unsafe.StringData(text)))
 }
 
-// noText has an address, which an empty text need not have.
+// noText has an address, unlike an empty text.
 var noText = "none"
 
 // checkText rejects a NUL, which would end the text in C.

@@ -15,7 +15,7 @@ import (
 	dlpack "dlpackgen.invalid/dlpack"
 )
 
-// The statuses of failures that have none of their own. Those of errors are positive.
+// The statuses of failures without a status of their own. Statuses of errors are positive.
 const (
 	noStatus = -1
 	panicked = -2

@@ -1,7 +1,7 @@
 //go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
-// Package tvmffi calls functions of tvm-ffi: kernels that a library exports for it, and functions
-// that TVM and others register by name.
+// Package tvmffi calls tvm-ffi functions: kernels that a library exports, and functions that TVM
+// and other libraries register by name.
 //
 //	library, err := tvmffi.Open("libkernels.so")
 //	if err != nil {
@@ -13,22 +13,22 @@
 //	}
 //	_, err = add.Call(tvmffi.Tensor(a), tvmffi.Tensor(b), tvmffi.Tensor(sum))
 //
-// A call makes one crossing into C. With results that are numbers or None it allocates nothing.
+// A call crosses into C once. If the result is a number or None, it allocates nothing.
 //
-// Libraries of plain kernels need nothing else. libtvm_ffi is needed for the messages of their
-// errors, for [Global], [NewFunc], [NewTensor], [LoadModule], and for results that are objects;
-// [LoadRuntime] loads it. Without it these return [ErrRuntime].
+// Libraries of kernels need nothing else. libtvm_ffi is required for error messages, for [Global],
+// [NewFunc], [NewTensor], [LoadModule], and for results that are objects. [LoadRuntime] loads it.
+// Without it, these functions return [ErrRuntime].
 //
 // # Lifetimes
 //
 // Arguments are borrowed for the call. A result that is an object, such as a tensor, is owned:
-// release it by [Value.Release]. The garbage collector releases nothing, since tensors and slices
-// may outlive the Value. Texts and bytes are copied, and need no release.
+// release it with [Value.Release]. The garbage collector does not release it, because tensors and
+// slices may outlive the Value. Texts and bytes are copied, and need no release.
 //
 // # Threads
 //
-// Goroutines may call one function at once, if the function itself allows that. A call stays on
-// its thread. Another call may run on another one, so that state of tvm-ffi that belongs to a
-// thread, as its current stream, is not kept between calls. [Library.Close] and [Value.Release]
-// must not run while another goroutine uses what they end.
+// Several goroutines may call a function at once, if the function itself supports this. A call
+// stays on its thread, but another call may run on another thread, so per-thread state of tvm-ffi,
+// such as its current stream, is not preserved between calls. Do not call [Library.Close] or
+// [Value.Release] while another goroutine uses the library or the value.
 package tvmffi

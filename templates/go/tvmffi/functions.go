@@ -16,8 +16,8 @@ import (
 	"unsafe"
 )
 
-// Global finds a function by the name that it is registered by, as "ffi.ModuleLoadFromFile".
-// Release it. Errors: [ErrNotFound], [ErrRuntime].
+// Global looks up a registered function by its name, such as "ffi.ModuleLoadFromFile". Release the
+// function. Errors: [ErrNotFound], [ErrRuntime].
 func Global(name string) (*Func, error) {
 	if err := needRuntime(); err != nil {
 		return nil, err
@@ -44,7 +44,8 @@ func funcOf(name string, v Value) *Func {
 	return &Func{name: name, function: function, object: true, owner: (*owner)(v.ptr)}
 }
 
-// Func gives a function, with a reference of its own: release it. Errors: [ErrKind], [ErrClosed].
+// Func returns a function with a new reference. Release the function. Errors: [ErrKind],
+// [ErrClosed].
 func (v Value) Func() (*Func, error) {
 	if _, err := v.object("function", isFunction); err != nil {
 		return nil, err
@@ -56,8 +57,8 @@ func (v Value) Func() (*Func, error) {
 	return funcOf("of a value", kept), nil
 }
 
-// Release drops the reference to a function object; once, however often it is called. Functions of
-// a library have none.
+// Release releases the reference to a function object; further calls do nothing. Functions of a
+// library have no reference.
 func (f *Func) Release() {
 	if !f.object {
 		return
@@ -67,9 +68,9 @@ func (f *Func) Release() {
 	}
 }
 
-// Object gives a function object with a reference of its own, which can be passed, registered and
-// returned: release it. That of a library's function must not outlive the library. Errors:
-// [ErrClosed], [ErrRuntime].
+// Object returns a function object with a new reference, which can be passed, registered and
+// returned. Release the object. The object of a library's function must not outlive the library.
+// Errors: [ErrClosed], [ErrRuntime].
 func (f *Func) Object() (*Func, error) {
 	address, open := f.owner.get()
 	switch {
@@ -87,9 +88,9 @@ func (f *Func) Object() (*Func, error) {
 	return taken(f.name, &reply)
 }
 
-// SetGlobal registers a function object by a name, for the whole process and for good. Errors:
-// [ErrRuntime], [ErrArgument] for a function that is no object, and [*Error] where the name is
-// taken and replace is false.
+// SetGlobal registers a function object under a name, permanently and for the whole process.
+// Errors: [ErrRuntime], [ErrArgument] for a function that is not an object, and [*Error] if the
+// name is in use and replace is false.
 func SetGlobal(name string, f *Func, replace bool) error {
 	if err := needRuntime(); err != nil {
 		return err
@@ -109,15 +110,15 @@ func SetGlobal(name string, f *Func, replace bool) error {
 	return err
 }
 
-// LoadModule loads a module by tvm-ffi's own loader, as libraries need that TVM compiled: their
-// functions call others by name. Its functions are found by [ModuleFunc]. Errors: [ErrRuntime],
-// [ErrNotFound] and [*Error].
+// LoadModule loads a module through tvm-ffi's own loader. Libraries that TVM compiled need this
+// loader, because their functions call others by name. Look up functions with [ModuleFunc]. Errors:
+// [ErrRuntime], [ErrNotFound] and [*Error].
 func LoadModule(path string) (Value, error) {
 	return callGlobal("ffi.ModuleLoadFromFile", String(path))
 }
 
-// ModuleFunc finds a function of a module, also in the modules that it imports. Release it. Errors:
-// [ErrNotFound], [ErrRuntime] and [*Error], also for a value that is no module.
+// ModuleFunc looks up a function of a module, including its imported modules. Release the function.
+// Errors: [ErrNotFound], [ErrRuntime] and [*Error], also for a value that is not a module.
 func ModuleFunc(module Value, name string) (*Func, error) {
 	found, err := callGlobal("ffi.ModuleGetFunction", module, String(name), Bool(true))
 	if err != nil {
@@ -130,8 +131,8 @@ func ModuleFunc(module Value, name string) (*Func, error) {
 	return found.Func()
 }
 
-// Array makes an array of values, for functions that take one. Release it. Errors: [ErrRuntime],
-// and those of [Func.Call].
+// Array returns an array of values. Release the array. Errors: [ErrRuntime], and those of
+// [Func.Call].
 func Array(items ...Value) (Value, error) { return callGlobal("ffi.Array", items...) }
 
 func callGlobal(name string, args ...Value) (Value, error) {
@@ -143,12 +144,12 @@ func callGlobal(name string, args ...Value) (Value, error) {
 	return f.Call(args...)
 }
 
-// NewFunc makes a function object of a Go function, for others to call, on any thread and several
-// at once. Release it; the Go function is kept until its last owner releases it.
+// NewFunc returns a function object for a Go function. It may be called on any thread, and on
+// several at once. Release the object; the Go function is kept until its last owner releases it.
 //
-// Arguments are borrowed until the function returns: [Value.Retain] keeps one. The result passes to
-// the caller, with its reference. An error fails the call: with the Kind and Message of an
-// [*Error], else as a RuntimeError. A panic is a RuntimeError. The function must not call
+// Arguments are borrowed until the function returns; use [Value.Retain] to keep one. The result and
+// its reference are passed to the caller. An error fails the call, with the Kind and Message of an
+// [*Error], or as a RuntimeError. A panic is a RuntimeError. The function must not call
 // runtime.Goexit. Error: [ErrRuntime].
 func NewFunc(f func(args []Value) (Value, error)) (*Func, error) {
 	if f == nil {

@@ -15,15 +15,15 @@ import (
 	"unsafe"
 )
 
-// Library is a loaded library with functions of tvm-ffi.
+// Library is a loaded library with tvm-ffi functions.
 type Library struct {
 	path string
 	owner
 }
 
-// Open loads a library: a path, or a name that the system's loader finds. Libraries linked against
-// libtvm_ffi need [LoadRuntime] before, unless the loader finds it. Errors: [ErrOpen], with the
-// loader's text, and [ErrArgument] for a path with NUL.
+// Open loads a library by its path, or by a name that the system's loader finds. For libraries that
+// are linked with libtvm_ffi, first call [LoadRuntime], unless the loader finds libtvm_ffi. Errors:
+// [ErrOpen], with the loader's text, and [ErrArgument] for a path with NUL.
 func Open(path string) (*Library, error) {
 	handle, err := open(path, false)
 	if err != nil {
@@ -34,9 +34,9 @@ func Open(path string) (*Library, error) {
 	return l, nil
 }
 
-// LoadRuntime loads libtvm_ffi for the whole process: a path, or "" for what the loader finds by
-// its name. It stays loaded. Where it is in the process already, LoadRuntime does nothing. The
-// wheel apache-tvm-ffi has it in tvm_ffi/lib. Errors: those of [Open].
+// LoadRuntime loads libtvm_ffi for the whole process, by its path, or with "" by its name. The
+// library stays loaded. If it is already loaded, LoadRuntime does nothing. The wheel apache-tvm-ffi
+// contains the library in tvm_ffi/lib. Errors: those of [Open].
 func LoadRuntime(path string) error {
 	if C.dlp_00000000_has_runtime() != 0 {
 		return nil
@@ -79,7 +79,7 @@ func open(path string, everywhere bool) (uintptr, error) {
 	return uintptr(opened.handle), nil
 }
 
-// Func finds a function that the library exports, as __tvm_ffi_NAME. It is valid until
+// Func looks up a function that the library exports as __tvm_ffi_NAME. It is valid until
 // [Library.Close], and needs no release. Errors: [ErrNotFound], [ErrClosed].
 func (l *Library) Func(name string) (*Func, error) {
 	handle, open := l.get()
@@ -98,8 +98,8 @@ func (l *Library) Func(name string) (*Func, error) {
 	return &Func{name: name, function: uintptr(symbol), owner: &l.owner}, nil
 }
 
-// Close unloads the library. Its functions return [ErrClosed] from then on. Nothing of it may be
-// in use: no running call, no result, and no function that it registered. It never fails.
+// Close unloads the library. Afterwards, its functions return [ErrClosed]. The library must not be
+// in use: no running calls, no results, and no functions that it registered. Close never fails.
 func (l *Library) Close() error {
 	if handle := l.end(); handle != 0 {
 		C.dlp_00000000_close_library(C.uintptr_t(handle))

@@ -15,8 +15,8 @@ import (
 
 // Value is an argument or a result. The zero Value is None.
 //
-// A Value that a call returned may own an object; copies of it own the same one. A Value that a
-// callback gets is borrowed until the callback returns.
+// A Value that a call returned may own an object, which its copies share. A Value that is passed to
+// a callback is borrowed until the callback returns.
 type Value struct {
 	index int32          // tvm-ffi's kind, or invalid
 	bits  uint64         // the value; of texts the length
@@ -47,7 +47,7 @@ const (
 	isList      = C.DLPACKGEN_TVM_FFI_LIST
 )
 
-// Kinds of what cannot be passed as it is.
+// Kinds that need a conversion.
 const (
 	noFunc     = -1 // the address of none
 	readOnly   = -2 // a tensor
@@ -60,16 +60,16 @@ var reasons = map[int32]string{
 	bareTensor: "the Tensor is empty or was released: pass None() where the function takes none",
 }
 
-// None is no value.
+// None returns the value None.
 func None() Value { return Value{} }
 
-// Int is an integer.
+// Int returns an integer value.
 func Int(v int64) Value { return Value{index: isInt, bits: uint64(v)} }
 
-// Float is a floating-point number.
+// Float returns a floating-point value.
 func Float(v float64) Value { return Value{index: isFloat, bits: math.Float64bits(v)} }
 
-// Bool is true or false.
+// Bool returns a boolean value.
 func Bool(v bool) Value {
 	if v {
 		return Value{index: isBool, bits: 1}
@@ -77,31 +77,31 @@ func Bool(v bool) Value {
 	return Value{index: isBool}
 }
 
-// String is a text in UTF-8, without NUL.
+// String returns a text in UTF-8, without NUL.
 func String(v string) Value {
 	return Value{rawText, uint64(len(v)), unsafe.Pointer(unsafe.StringData(v))}
 }
 
-// Bytes are bytes. They must not change while a call has them.
+// Bytes returns bytes. They must not change during a call.
 func Bytes(v []byte) Value {
 	return Value{rawBytes, uint64(len(v)), unsafe.Pointer(unsafe.SliceData(v))}
 }
 
-// Pointer is an address that only the function understands. Memory of Go behind it must be pinned.
+// Pointer returns an opaque address. Go memory at the address must be pinned.
 func Pointer(v unsafe.Pointer) Value { return Value{isPointer, uint64(uintptr(v)), v} }
 
-// DataType is a data type.
+// DataType returns a data type.
 func DataType(v dlpack.DataType) Value {
 	return Value{index: isDataType, bits: uint64(v.Code) | uint64(v.Bits)<<8 | uint64(v.Lanes)<<16}
 }
 
-// Device is a device.
+// Device returns a device.
 func Device(v dlpack.Device) Value {
 	return Value{index: isDevice, bits: uint64(uint32(v.Type)) | uint64(uint32(v.ID))<<32}
 }
 
-// Tensor is a tensor that the function may write to. It must stay valid until the call returns. A
-// call with a read-only tensor, or an empty one, returns [ErrArgument].
+// Tensor returns a tensor that the function may write to. It must stay valid until the call
+// returns. A call with a read-only tensor, or the zero Tensor, returns [ErrArgument].
 func Tensor(t dlpack.Tensor) Value {
 	v := ReadOnlyTensor(t)
 	if t.IsReadOnly() {
@@ -110,8 +110,8 @@ func Tensor(t dlpack.Tensor) Value {
 	return v
 }
 
-// ReadOnlyTensor is a tensor for a function that only reads it. tvm-ffi has no such flag: that the
-// function does not write is up to the caller.
+// ReadOnlyTensor returns a tensor for a function that only reads it. tvm-ffi has no read-only flag:
+// the caller must ensure that the function does not write.
 func ReadOnlyTensor(t dlpack.Tensor) Value {
 	p := unsafe.Pointer(t.Raw())
 	v := Value{isDLTensor, uint64(uintptr(p)), p}
@@ -142,8 +142,8 @@ func (v *Value) fillStrides() {
 	*v = Value{isDLTensor, uint64(uintptr(unsafe.Pointer(dl))), unsafe.Pointer(dl)}
 }
 
-// Function is a function as an argument. A function of a library is no object: pass the result of
-// [Func.Object].
+// Function returns a function as a value. A function of a library is not an object: pass the result
+// of [Func.Object].
 func Function(f *Func) Value {
 	address, open := f.owner.get()
 	if !open || !f.object {
@@ -152,15 +152,15 @@ func Function(f *Func) Value {
 	return Value{isFunction, uint64(address), unsafe.Pointer(f.owner)}
 }
 
-// names are kinds as Python names them.
+// names are the Python names of kinds.
 var names = map[int32]string{isNone: "None", isInt: "int", isBool: "bool", isFloat: "float", isPointer: "pointer",
 	isDataType: "dtype", isDevice: "device", isDLTensor: "tensor", rawText: "str", rawBytes: "bytes",
 	isFunction: "function", isShape: "shape", isTensor: "tensor", isArray: "array", isList: "list",
 	C.DLPACKGEN_TVM_FFI_MAP: "map", C.DLPACKGEN_TVM_FFI_DICT: "dict", C.DLPACKGEN_TVM_FFI_MODULE: "module",
 	C.DLPACKGEN_TVM_FFI_ERROR: "error", noFunc: "function", readOnly: "tensor", bareTensor: "tensor"}
 
-// Kind names the kind of the value: None, int, bool, float, str, bytes, tensor, function, array ...
-// Other objects are "object" with the number of their type.
+// Kind returns the kind of the value: None, int, bool, float, str, bytes, tensor, function, array
+// ... Other objects are "object" with the number of their type.
 func (v Value) Kind() string {
 	if name, known := names[v.index]; known {
 		return name
@@ -168,7 +168,7 @@ func (v Value) Kind() string {
 	return "object " + strconv.Itoa(int(v.index))
 }
 
-// IsNone tells whether there is no value.
+// IsNone reports whether the value is None.
 func (v Value) IsNone() bool { return v.index == isNone }
 
 func (v Value) expect(want string, fits bool) error {
@@ -178,12 +178,12 @@ func (v Value) expect(want string, fits bool) error {
 	return failf(ErrKind, "expected %s, got %s", want, v.Kind())
 }
 
-// Int gives an integer; a bool is 0 or 1. Error: [ErrKind].
+// Int returns an integer; a bool is 0 or 1. Error: [ErrKind].
 func (v Value) Int() (int64, error) {
 	return int64(v.bits), v.expect("int", v.index == isInt || v.index == isBool)
 }
 
-// Float gives a number, also of an integer. Error: [ErrKind].
+// Float returns a number, also for an integer. Error: [ErrKind].
 func (v Value) Float() (float64, error) {
 	if v.index == isInt || v.index == isBool {
 		return float64(int64(v.bits)), nil
@@ -191,10 +191,10 @@ func (v Value) Float() (float64, error) {
 	return math.Float64frombits(v.bits), v.expect("float", v.index == isFloat)
 }
 
-// Bool gives true or false. Error: [ErrKind].
+// Bool returns a boolean. Error: [ErrKind].
 func (v Value) Bool() (bool, error) { return v.bits != 0, v.expect("bool", v.index == isBool) }
 
-// Text gives a text. Error: [ErrKind].
+// Text returns a text. Error: [ErrKind].
 func (v Value) Text() (string, error) {
 	if err := v.expect("str", v.index == rawText); err != nil {
 		return "", err
@@ -204,7 +204,7 @@ func (v Value) Text() (string, error) {
 
 func (v Value) text() string { return unsafe.String((*byte)(v.ptr), int(v.bits)) }
 
-// Bytes gives bytes, which must not be changed. Error: [ErrKind].
+// Bytes returns bytes, which must not be modified. Error: [ErrKind].
 func (v Value) Bytes() ([]byte, error) {
 	if err := v.expect("bytes", v.index == rawBytes); err != nil {
 		return nil, err
@@ -212,18 +212,18 @@ func (v Value) Bytes() ([]byte, error) {
 	return unsafe.Slice((*byte)(v.ptr), int(v.bits)), nil
 }
 
-// Pointer gives an address. Error: [ErrKind].
+// Pointer returns an address. Error: [ErrKind].
 func (v Value) Pointer() (unsafe.Pointer, error) {
 	return v.ptr, v.expect("pointer", v.index == isPointer)
 }
 
-// DataType gives a data type. Error: [ErrKind].
+// DataType returns a data type. Error: [ErrKind].
 func (v Value) DataType() (dlpack.DataType, error) {
 	return dlpack.DataType{Code: dlpack.DataTypeCode(v.bits), Bits: uint8(v.bits >> 8), Lanes: uint16(v.bits >> 16)},
 		v.expect("dtype", v.index == isDataType)
 }
 
-// Device gives a device. Error: [ErrKind].
+// Device returns a device. Error: [ErrKind].
 func (v Value) Device() (dlpack.Device, error) {
 	return dlpack.Device{Type: dlpack.DeviceType(int32(v.bits)), ID: int32(v.bits >> 32)},
 		v.expect("device", v.index == isDevice)

@@ -18,7 +18,7 @@ import (
 	dlpack "github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// Exception is an error that becomes an exception of Python, or was one.
+// Exception is an error that corresponds to a Python exception.
 type Exception struct {
 	Type    string // the name of a built-in class, such as ValueError
 	Message string
@@ -27,7 +27,7 @@ type Exception struct {
 	object Object // what Python raised, while that call lasts
 }
 
-// Error gives the type and the message.
+// Error returns the type and the message.
 func (e *Exception) Error() string { return e.Type + ": " + e.Message }
 
 // fetch takes the pending exception away from Python.

@@ -21,36 +21,36 @@ import (
 	dlpack "github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// Module is a Python module whose functions are written in Go. It has one more
-// attribute, Tensor: the type of the tensors that its functions give out.
+// Module is a Python module whose functions are written in Go. It also has the attribute Tensor,
+// the type of the tensors that its functions return.
 type Module struct {
 	Name      string // by which Python imports it
 	Doc       string
 	Functions []Function
 }
 
-// Function is a function of a module. It takes positional arguments.
+// Function is a function of a module, with positional arguments.
 type Function struct {
 	Name string
 	Doc  string
-	// Params are the names of the arguments, as inspect.signature and help show
-	// them. Those that may be left out come last and have a default, a literal of
-	// Python such as "scale=1.0", for the eyes alone: [Call.Len] tells which were
-	// given. Without Params a function takes any arguments.
+	// Params are the names of the arguments, as inspect.signature and help show them. Optional
+	// arguments come last and have a default, a Python literal such as "scale=1.0". The default is
+	// only for documentation: [Call.Len] returns the number of passed arguments. Without Params, a
+	// function accepts any arguments.
 	Params []string
-	// Call does the work and gives the result: nil for None, a bool, an int, an
-	// int64, a float64, a string, an [Object], a slice of such ([]any) for a tuple,
-	// or a tensor, which is taken over: *dlpack.DLManagedTensorVersioned as
-	// dlpack.Export makes it, or *dlpack.Managed.
+	// Call implements the function and returns the result: nil for None, a bool, an int, an int64,
+	// a float64, a string, an [Object], a slice of these ([]any) for a tuple, or a tensor, whose
+	// ownership is transferred: a *dlpack.DLManagedTensorVersioned from dlpack.Export, or a
+	// *dlpack.Managed.
 	//
-	// An error becomes an exception: an [*Exception] the one that it names, any
-	// error of package dlpack a BufferError, except for MemoryError, and all
-	// others a RuntimeError, as does a panic.
+	// An error is raised as an exception: an [*Exception] as the exception that it names, an error
+	// of package dlpack as a BufferError or MemoryError, and all others, like a panic, as a
+	// RuntimeError.
 	Call func(*Call) (any, error)
 }
 
-// functions are all of the modules of this program; a number of C's is an index.
-// Readers take no lock.
+// functions are the functions of all modules of this program, indexed by their numbers in C.
+// Readers need no lock.
 var functions struct {
 	adding sync.Mutex
 	all    atomic.Pointer[[]*Function]
@@ -70,9 +70,8 @@ func register(f *Function) C.uintptr_t {
 	return C.uintptr_t(len(all) - 1)
 }
 
-// Init makes the module and gives a new reference to it. It is what the exported
-// function PyInit_NAME returns, and must be called only by Python's
-// import. It gives nil, with an exception, where it fails.
+// Init creates the module and returns a new reference to it, or nil with an exception set. The
+// exported function PyInit_NAME returns its result. It must be called only during Python's import.
 func (m *Module) Init() unsafe.Pointer {
 	if missing := C.dlp_59225070_py_open(); missing != nil {
 		return nil
@@ -130,7 +129,7 @@ func (f *Function) accepts(count int) error {
 		Message: fmt.Sprintf("%s() takes %s arguments (%d given)", f.Name, takes, count)}
 }
 
-// prepare makes the exchange table of the type of tensors, once.
+// prepare creates the exchange table of the type Tensor, once.
 var prepare = sync.OnceValue(func() error {
 	inner, err := dlpack.NewExchangeAPI(dlpack.Producer{})
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	dlpack "github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// Tensor borrows a tensor from an argument until the function returns. It fails
-// with a TypeError where the argument is no tensor, and with a BufferError where
-// its memory cannot be had as a tensor of DLPack.
+// Tensor borrows the tensor of an argument until the function returns. It fails with a TypeError if
+// the argument is not a tensor, and with a BufferError if its memory cannot be exported through
+// DLPack.
 func (c *Call) Tensor(i int) (dlpack.Tensor, error) {
 	tensors, err := c.Tensors(i, 1)
 	if err != nil {
@@ -27,8 +27,7 @@ func (c *Call) Tensor(i int) (dlpack.Tensor, error) {
 	return tensors[0], nil
 }
 
-// Tensors is [Call.Tensor] of several arguments, one after the other, which takes
-// less time than to ask for each.
+// Tensors is [Call.Tensor] for several consecutive arguments. It is faster than separate calls.
 func (c *Call) Tensors(first, count int) ([]dlpack.Tensor, error) {
 	if err := c.has(first, count); err != nil {
 		return nil, err
@@ -40,8 +39,8 @@ func (c *Call) Tensors(first, count int) ([]dlpack.Tensor, error) {
 	return tensors, nil
 }
 
-// Import takes a tensor from an argument for good: it stays after the function
-// has returned, until it is released, by any goroutine. It fails like Tensor.
+// Import returns an owned tensor of an argument, which remains valid after the function has
+// returned, until any goroutine releases it. The errors are those of Tensor.
 func (c *Call) Import(i int) (*dlpack.Managed, error) {
 	if err := c.has(i, 1); err != nil {
 		return nil, err
@@ -67,8 +66,8 @@ func (c *Call) importNow(i int) (*dlpack.Managed, error) {
 	return managed, c.settle(i, 0)
 }
 
-// Data is dlpack.Data of an argument: the elements of a contiguous tensor, to be read
-// until the function returns.
+// Data is dlpack.Data of an argument: the elements of a contiguous tensor for reading, valid until
+// the function returns.
 func Data[T dlpack.Element](c *Call, i int) ([]T, error) {
 	return data(c, i, dlpack.Data[T])
 }
@@ -284,9 +283,8 @@ func (c *Call) mustNotWrite(i int) bool {
 	return c.c.routes[i].flags&C.DLPACK_FLAG_BITMASK_READ_ONLY != 0
 }
 
-// tables are the exchange tables that were tested, by their addresses: tables
-// live as long as the process, and there are few. Those that cannot be used are
-// zero. Readers take no lock.
+// tables are the validated exchange tables, by their addresses. Tables exist until the process
+// ends, and there are few. Unusable tables are zero. Readers need no lock.
 var tables struct {
 	adding sync.Mutex
 	all    atomic.Pointer[[]table]

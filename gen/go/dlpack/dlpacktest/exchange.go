@@ -134,7 +134,8 @@ func testAlloc(t *testing.T) {
 	equal(t, "stream", must[dlpack.Stream](t)(newTable(t).CurrentWorkStream(cpu)), 0)
 }
 
-// panicking is made once: tables are few, and live as long as the process.
+// panicking is created once, because the number of tables is limited, and they exist until the
+// process ends.
 var panicking = sync.OnceValues(func() (*dlpack.DLPackExchangeAPI, error) {
 	return dlpack.NewExchangeAPI(dlpack.Producer{
 		Allocate:          func(dlpack.DataType, dlpack.Device, []int64) (exported, error) { panic("of the allocator") },

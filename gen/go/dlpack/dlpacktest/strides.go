@@ -12,8 +12,8 @@ import (
 	dlpack "github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// layouts are tensors over the numbers 0 to 11. Each one's elements are
-// computed from its strides by [elementsOf] too, one by one.
+// layouts are tensors over the numbers 0 to 11. [elementsOf] also computes the elements of each
+// from its strides, one by one.
 var layouts = map[string]struct {
 	options     dlpack.ExportOptions
 	dense       bool

@@ -23,9 +23,8 @@ func testThreads(t *testing.T) {
 	Soak(t, d)
 }
 
-// Soak exports, imports and releases tensors on many goroutines, and on threads
-// that Go did not make, while the garbage collector runs without a pause. It
-// lasts that long, and a moment more.
+// Soak exports, imports and releases tensors in many goroutines and on foreign threads, while the
+// garbage collector runs continuously. It takes slightly longer than the given time.
 func Soak(t *testing.T, d time.Duration) {
 	noLeak(t)
 	var collector, workers sync.WaitGroup

@@ -15,7 +15,7 @@ import (
 	"unsafe"
 )
 
-// Func is a function of tvm-ffi: of a [Library], or an object, as [Global] and [NewFunc] return.
+// Func is a tvm-ffi function: of a [Library], or an object from [Global] or [NewFunc].
 type Func struct {
 	name     string
 	function uintptr // the safe_call of tvm-ffi
@@ -23,14 +23,14 @@ type Func struct {
 	owner    *owner
 }
 
-// Symbol is the address of the function in C, a TVMFFISafeCallType.
+// Symbol returns the address of the C function, a TVMFFISafeCallType.
 func (f *Func) Symbol() uintptr { return f.function }
 
-// Call calls the function. The arguments are borrowed until it returns. The result is the
-// caller's: see [Value.Release].
+// Call calls the function. The arguments are borrowed until it returns. The caller owns the result:
+// see [Value.Release].
 //
-// Errors: [*Error] for what the function failed with; [ErrClosed] for a function or an argument
-// that was closed or released; [ErrArgument] for an argument that cannot be passed.
+// Errors: an [*Error] of the function; [ErrClosed] for a function or an argument that was closed or
+// released; [ErrArgument] for an argument that cannot be passed.
 func (f *Func) Call(args ...Value) (Value, error) {
 	self, open := f.owner.get()
 	if !open {
@@ -72,8 +72,8 @@ func (f *Func) Call(args ...Value) (Value, error) {
 
 var nothing Value
 
-// lastPlain is the last of the kinds that are passed as they are: a number of all bits, so that it
-// bounds several at once.
+// lastPlain is the last kind that is passed without conversion. All its bits are set, so it bounds
+// several kinds at once.
 const lastPlain = C.DLPACKGEN_TVM_FFI_DLTENSOR
 
 // escape lets the compiler put all that arguments point to into the heap: a stack moves, and C has

@@ -14,7 +14,7 @@ import (
 	"unsafe"
 )
 
-// What this package itself rejects wraps one of these.
+// Errors of this package itself wrap one of these.
 var (
 	ErrArgument = errors.New("tvmffi: invalid argument")
 	ErrKind     = errors.New("tvmffi: value of another kind")
@@ -28,7 +28,7 @@ func failf(kind error, format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{kind}, args...)...)
 }
 
-// Error is what a function of tvm-ffi failed with. A callback of [NewFunc] that returns one fails
+// Error is the error of a tvm-ffi function. A callback of [NewFunc] that returns an Error fails
 // with its Kind and Message.
 type Error struct {
 	Kind      string // as Python names it: ValueError, TypeError, RuntimeError ...
@@ -36,7 +36,7 @@ type Error struct {
 	Backtrace string // the innermost call first; may be empty
 }
 
-// Error gives the kind and the message.
+// Error returns the kind and the message.
 func (e *Error) Error() string { return e.Kind + ": " + e.Message }
 
 // raised converts the error of a reply, and releases it.

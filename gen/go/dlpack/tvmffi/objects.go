@@ -86,8 +86,8 @@ func (v *Value) object(want string, kinds ...int32) (uintptr, error) {
 	return 0, v.expect(want, false)
 }
 
-// Release drops the reference that the Value owns; once, however often it is called, and for all
-// copies of the Value. It does nothing for values that own none.
+// Release releases the reference of the Value and all its copies; further calls do nothing. It does
+// nothing for values without a reference.
 func (v Value) Release() {
 	if v.index < firstObject || v.ptr == nil {
 		return
@@ -97,9 +97,9 @@ func (v Value) Release() {
 	}
 }
 
-// Retain gives a Value with a reference of its own, for instance to keep an argument of a callback.
-// Error: [ErrClosed]. Values that are no objects are returned as they are, and tensors that were
-// passed without an object are [ErrKind]: they end with the callback.
+// Retain returns a Value with a new reference, for example to keep an argument of a callback.
+// Values that are not objects are returned unchanged. Errors: [ErrClosed], and [ErrKind] for
+// tensors that were passed without an object, which are valid only during the callback.
 func (v Value) Retain() (Value, error) {
 	switch {
 	case v.index == isDLTensor:
@@ -115,9 +115,9 @@ func (v Value) Retain() (Value, error) {
 	return objectOf(packed{index: v.index, bits: v.bits}, true)
 }
 
-// Tensor gives a view of a tensor, which is valid until the Value is released, or the callback that
-// got it returns. It may be written: tvm-ffi does not tell what is read-only. Errors: [ErrKind],
-// [ErrClosed], and those of dlpack.BorrowTensor.
+// Tensor returns a view of a tensor, which is valid until the Value is released, or until the
+// callback that received it returns. The view is writable, because tvm-ffi has no read-only flag.
+// Errors: [ErrKind], [ErrClosed], and those of dlpack.BorrowTensor.
 func (v Value) Tensor() (dlpack.Tensor, error) {
 	if v.index == isDLTensor {
 		return dlpack.BorrowTensor((*dlpack.DLTensor)(v.ptr), 0)
@@ -129,8 +129,8 @@ func (v Value) Tensor() (dlpack.Tensor, error) {
 	return dlpack.BorrowTensor(behind[dlpack.DLTensor](address), 0)
 }
 
-// Managed gives a tensor with a reference of its own, which the caller releases. Errors: those of
-// [Value.Tensor], and of dlpack.Import.
+// Managed returns a tensor with a new reference, which the caller must release. Errors: those of
+// [Value.Tensor] and of dlpack.Import.
 func (v Value) Managed() (*dlpack.Managed, error) {
 	address, err := v.object("tensor", isTensor)
 	if err != nil {
@@ -144,9 +144,9 @@ func (v Value) Managed() (*dlpack.Managed, error) {
 	return dlpack.Import(*(**dlpack.DLManagedTensorVersioned)(unsafe.Pointer(&managed)))
 }
 
-// NewTensor makes a tensor of tvm-ffi, for a callback to return or a function to keep. It takes m
-// over, also when it fails. Errors: [ErrRuntime], [ErrArgument] for a tensor without a version, and
-// [*Error] for one that tvm-ffi cannot hold.
+// NewTensor converts m to a tvm-ffi tensor, which a callback may return and a function may keep. It
+// takes ownership of m, also on error. Errors: [ErrRuntime], [ErrArgument] for a tensor without a
+// version, and [*Error] for a tensor that tvm-ffi does not support.
 func NewTensor(m *dlpack.Managed) (Value, error) {
 	if err := needRuntime(); err != nil {
 		m.Release()
@@ -168,7 +168,7 @@ func NewTensor(m *dlpack.Managed) (Value, error) {
 	return finish(&reply)
 }
 
-// Items gives the items of an array or a list, each with a reference of its own: release them.
+// Items returns the items of an array or a list, each with a new reference. Release the items.
 // Errors: [ErrKind], [ErrClosed].
 func (v Value) Items() ([]Value, error) {
 	address, err := v.object("array", isArray, isList)
@@ -190,7 +190,7 @@ func (v Value) Items() ([]Value, error) {
 	return items, nil
 }
 
-// Shape gives the extents of a shape. Errors: [ErrKind], [ErrClosed].
+// Shape returns the extents of a shape. Errors: [ErrKind], [ErrClosed].
 func (v Value) Shape() ([]int64, error) {
 	address, err := v.object("shape", isShape)
 	if err != nil {
@@ -200,9 +200,9 @@ func (v Value) Shape() ([]int64, error) {
 	return append([]int64{}, unsafe.Slice((*int64)(unsafe.Pointer(cell.data)), int(cell.size))...), nil
 }
 
-// SetAllocator lets functions of the process allocate their results by an exchange table, such as
-// that of dlpack.NewExchangeAPI, where their caller has no allocator of its own. Errors:
-// [ErrRuntime], [ErrArgument], [*Error].
+// SetAllocator sets an exchange table, such as one from dlpack.NewExchangeAPI, with which functions
+// in the process allocate their results if the caller has no allocator. Errors: [ErrRuntime],
+// [ErrArgument], [*Error].
 func SetAllocator(api *dlpack.DLPackExchangeAPI) error {
 	if err := needRuntime(); err != nil {
 		return err
