@@ -190,6 +190,29 @@ def test_torch_func_of_a_kernel_with_a_backward():
     raises(RuntimeError, "functorch transforms", torch.func.grad(lambda x: ops.rms_norm(x, w).sum()), doubles(3, 8))
 
 
+def derivatives(f, x):
+    """The derivatives of a function by torch.func, in both modes, and the warnings of the first."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        backward = torch.func.grad(lambda x: f(x).sum())(x)
+    _, forward = torch.func.jvp(f, (x,), (torch.ones_like(x),))
+    return backward.tolist(), forward.tolist(), [str(w.message) for w in seen]
+
+
+def test_torch_func_of_a_kernel_without_a_backward():
+    """PyTorch takes the derivatives as zero: the limit that list callers names."""
+
+    def written(x):
+        y = 2 * x
+        ops.axpy(1.0, x, y)
+        return y
+
+    backward, forward, seen = derivatives(ops.alone, doubles(3))
+    assert backward == forward == [0] * 3, (backward, forward)
+    assert len(seen) == 1 and seen[0].startswith("described::alone: an autograd kernel was not registered"), seen
+    assert derivatives(written, torch.ones(4)) == ([2] * 4, [2] * 4, []), "3 is right"
+
+
 def test_compiled_by_inductor():
     x, w = torch.randn(3, 8), torch.ones(8)
     f = torch.compile(lambda x: ops.rms_norm(x * 2, w) + 1, fullgraph=True)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -23,8 +24,18 @@ var Target = emit.Target{
 	Contracts: true, ContractNeeds: []string{"kernels"},
 	OnRequest: true,
 	Options:   []emit.Option{moduleOption},
-	Limits:    dispatcher.Limits,
+	Limits:    limits,
 	Manifest:  manifest,
+}
+
+// limits adds what PyTorch does with an operator in C++ that has no rule for autograd: torch.func
+// finds no function to call, and goes on without one.
+func limits(k *contract.Kernel) []string {
+	all := dispatcher.Limits(k)
+	if k.Backward == nil {
+		all = append(all, "no backward: torch.func.grad and torch.func.jvp take its derivatives as zero")
+	}
+	return all
 }
 
 // moduleOption names the library that holds the operators.
