@@ -1,5 +1,5 @@
-/* Reads the parts of the frames that XLA passes to a handler. The handlers have a line for each
- * part, with all that the description tells of it. Part of kernels_jax.c. */
+/* Reads the parts of the call frames that XLA passes to a handler. A handler has a line for each
+ * part, with all information from the description. Part of kernels_jax.c. */
 #ifndef DLPACKGEN_JAX_HANDLER_H_
 #define DLPACKGEN_JAX_HANDLER_H_
 
@@ -81,7 +81,7 @@ DLPACKGEN_PART inline int dlpackgen_jax_argument(struct dlpackgen_jax_call* call
   return status;
 }
 
-/* Gives a result, or NULL. */
+/* Returns a result, or NULL. */
 DLPACKGEN_PART inline const void* dlpackgen_jax_result_of(const struct dlpackgen_jax_call* call, int64_t i) {
   const struct dlpackgen_xla_ffi_results* const all = &call->frame->rets;
   return i < all->size && all->types[i] == DLPACKGEN_XLA_FFI_BUFFER_RESULT ? all->rets[i] : NULL;
@@ -116,7 +116,7 @@ DLPACKGEN_PART inline const void* dlpackgen_jax_attribute(const struct dlpackgen
   return all->types[i] == type ? all->attrs[i] : NULL;
 }
 
-/* Gives the value of a scalar of a dtype, or NULL. */
+/* Returns the value of a scalar of a dtype, or NULL. */
 DLPACKGEN_PART inline const void* dlpackgen_jax_scalar(const struct dlpackgen_jax_call* call, int64_t i,
                                                        int32_t dtype) {
   const struct dlpackgen_xla_ffi_scalar* const scalar =
@@ -144,7 +144,7 @@ DLPACKGEN_PART inline int dlpackgen_jax_read_scalar(const struct dlpackgen_jax_c
   return from != NULL;
 }
 
-/* A text ends with NUL, and contains no other. */
+/* A text is terminated by NUL, and contains no other NUL. */
 DLPACKGEN_PART inline int dlpackgen_jax_read_text(const struct dlpackgen_jax_call* call, int64_t i,
                                                   struct dlpackgen_traced_value* to) {
   const struct dlpackgen_xla_ffi_text* const text =
@@ -156,7 +156,7 @@ DLPACKGEN_PART inline int dlpackgen_jax_read_text(const struct dlpackgen_jax_cal
 
 DLPACKGEN_PART inline int dlpackgen_jax_read_list(const struct dlpackgen_jax_call* call, int64_t i, int32_t dtype,
                                                   struct dlpackgen_traced_value* to) {
-  static int64_t none; /* an empty list is not a missing one */
+  static int64_t none; /* an empty list differs from a missing list */
   const struct dlpackgen_xla_ffi_array* const array =
       (const struct dlpackgen_xla_ffi_array*)dlpackgen_jax_attribute(call, i, DLPACKGEN_XLA_FFI_ARRAY_ATTRIBUTE);
   if (!array || (array->size && array->dtype != dtype)) return 0;
@@ -211,9 +211,9 @@ DLPACKGEN_PART inline int dlpackgen_jax_end(struct dlpackgen_jax_call* call, int
   return DLPACKGEN_STATUS_OK;
 }
 
-/* What XLA asks and is told */
+/* Queries of XLA and their answers */
 
-/* Tells the version of the protocol, where the call asks for it alone: 1 then, else 0. */
+/* Returns 1 if the call only queries the version of the protocol, and sets the version; else 0. */
 DLPACKGEN_PART inline int dlpackgen_jax_describe(const struct dlpackgen_xla_ffi_frame* frame, uint32_t traits) {
   for (const struct dlpackgen_xla_ffi_extension* e = frame->extension_start; e; e = e->next) {
     if (e->type != DLPACKGEN_XLA_FFI_EXTENSION_METADATA) continue;
@@ -239,7 +239,7 @@ static int32_t dlpackgen_jax_code(int status) {
   }
 }
 
-/* What a handler returns: NULL for success. XLA copies the text. */
+/* The result of a handler: NULL for success. XLA copies the text. */
 DLPACKGEN_PART inline void* dlpackgen_jax_answer(const struct dlpackgen_xla_ffi_frame* frame, int status,
                                                  const char* text) {
   if (!DLPACKGEN_RARE(status)) return NULL;
@@ -248,7 +248,8 @@ DLPACKGEN_PART inline void* dlpackgen_jax_answer(const struct dlpackgen_xla_ffi_
   return frame->api->create_error(&error);
 }
 
-/* The stream and the number of the device; a host has neither. 0, or an error of XLA's. */
+/* Sets the stream and the number of the device, which a host does not have. Returns 0, or an error
+ * of XLA. */
 DLPACKGEN_PART inline void* dlpackgen_jax_place(struct dlpackgen_jax_call* call, void** stream) {
   const struct dlpackgen_xla_ffi_api* const api = call->frame->api;
   *stream = NULL;

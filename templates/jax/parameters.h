@@ -1,10 +1,10 @@
-/* What XLA's frames have for the parameters of a kernel. Part of kernels_jax.c. */
+/* The parts of XLA's call frames for the parameters of a kernel. Part of kernels_jax.c. */
 #ifndef DLPACKGEN_JAX_PARAMETERS_H_
 #define DLPACKGEN_JAX_PARAMETERS_H_
 
 #include "values.h"
 
-/* What a parameter is to XLA. */
+/* The kind of a parameter in XLA. */
 enum dlpackgen_jax_kind {
   DLPACKGEN_JAX_TENSOR,
   DLPACKGEN_JAX_INTEGER,

@@ -1,4 +1,4 @@
-/* The attributes of a node of ONNX, and how a sentence becomes a status of ONNX Runtime. */
+/* The attributes of an ONNX node, and the conversion of messages to statuses of ONNX Runtime. */
 #ifndef DLPACKGEN_ONNXRUNTIME_ATTRIBUTES_H_
 #define DLPACKGEN_ONNXRUNTIME_ATTRIBUTES_H_
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include "onnxruntime_abi.h"
 
-/* Not every kernel uses every part. */
+/* Not every kernel uses all functions. */
 #if defined(__GNUC__)
 #define DLPACKGEN_ORT __attribute__((unused)) static
 #else
@@ -70,7 +70,7 @@ struct dlpackgen_ort_form {
   int extents_of_input;
 };
 
-/* An operator: what ONNX Runtime reads, and behind it what this library does. */
+/* An operator: the struct for ONNX Runtime, followed by the data of this library. */
 struct dlpackgen_ort_operator {
   struct dlpackgen_onnxruntime_custom_op host;
   const char* domain;
@@ -99,13 +99,13 @@ DLPACKGEN_SLOW static void* dlpackgen_ort_fail(const dlpackgen_ort_api* api, int
   }
 }
 
-/* Drops an error, and tells whether there was none. */
+/* Releases an error, and returns whether there was none. */
 DLPACKGEN_ORT int dlpackgen_ort_worked(const dlpackgen_ort_api* api, void* error) {
   if (error) api->ReleaseStatus(error);
   return !error;
 }
 
-/* Makes room for a text or a list: at least one byte, so that NULL is a failure. */
+/* Allocates memory for a text or a list: at least one byte, so that NULL indicates a failure. */
 DLPACKGEN_ORT int dlpackgen_ort_room(struct dlpackgen_ort_value* value, size_t count, size_t size,
                                      const struct dlpackgen_site* at, struct dlpackgen_message* message) {
   value->block = count < SIZE_MAX / size ? calloc(count + 1, size) : NULL;
@@ -126,7 +126,7 @@ DLPACKGEN_ORT int dlpackgen_ort_text(const dlpackgen_ort_api* api, const void* i
   return dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_SAYS_NUL);
 }
 
-/* Names the type of an attribute that is no list; NULL for others. */
+/* Returns the name of the type of an attribute that is not a list; NULL for others. */
 DLPACKGEN_ORT const char* dlpackgen_ort_scalar_type(const dlpackgen_ort_api* api, const void* info, const char* name) {
   int64_t integer;
   float real;
@@ -201,7 +201,8 @@ DLPACKGEN_ORT int dlpackgen_ort_reals(const dlpackgen_ort_api* api, const void* 
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Reads an attribute as what it should be: a status, or -1 where the node has no such one. */
+/* Reads an attribute with the expected type. Returns a status, or -1 if the node has no such
+ * attribute. */
 DLPACKGEN_ORT int dlpackgen_ort_expected(const dlpackgen_ort_api* api, const void* info,
                                          const struct dlpackgen_ort_attribute* attribute,
                                          struct dlpackgen_ort_value* value, struct dlpackgen_message* message) {
@@ -226,7 +227,7 @@ DLPACKGEN_ORT int dlpackgen_ort_expected(const dlpackgen_ort_api* api, const voi
   }
 }
 
-/* Names the type of an attribute; NULL where the node has none. */
+/* Returns the name of the type of an attribute; NULL if the node does not have it. */
 DLPACKGEN_SLOW static const char* dlpackgen_ort_type(const dlpackgen_ort_api* api, const void* info,
                                                      const struct dlpackgen_ort_attribute* attribute) {
   const char* const name = attribute->site.argument;
@@ -237,7 +238,7 @@ DLPACKGEN_SLOW static const char* dlpackgen_ort_type(const dlpackgen_ort_api* ap
   return attribute->kind == DLPACKGEN_ORT_INTS ? "float" : "list"; /* of an item that is not an int */
 }
 
-/* Reads an attribute of a node, or takes its default. */
+/* Reads an attribute of a node, or uses its default. */
 DLPACKGEN_ORT int dlpackgen_ort_read(const dlpackgen_ort_api* api, const void* info,
                                      const struct dlpackgen_ort_attribute* attribute, struct dlpackgen_ort_value* value,
                                      struct dlpackgen_message* message) {

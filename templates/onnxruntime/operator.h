@@ -1,4 +1,4 @@
-/* What ONNX Runtime calls: the functions that describe an operator and its nodes. */
+/* The functions that ONNX Runtime calls to describe an operator and its nodes. */
 #ifndef DLPACKGEN_ONNXRUNTIME_OPERATOR_H_
 #define DLPACKGEN_ONNXRUNTIME_OPERATOR_H_
 
@@ -48,7 +48,7 @@ static size_t dlpackgen_ort_inputs(const struct dlpackgen_onnxruntime_custom_op*
   return (size_t)dlpackgen_ort_of(op)->input_count;
 }
 
-/* The kernel's check reports a wrong dtype, in its sentence. */
+/* The kernel's check reports a wrong dtype, in its message. */
 static int dlpackgen_ort_input_type(const struct dlpackgen_onnxruntime_custom_op* op, size_t i) {
   (void)op;
   (void)i;

@@ -1,4 +1,4 @@
-/* Inputs and outputs of ONNX Runtime as tensors, and the registration of operators. */
+/* Converts inputs and outputs of ONNX Runtime to tensors, and registers operators. */
 #ifndef DLPACKGEN_ONNXRUNTIME_TENSORS_H_
 #define DLPACKGEN_ONNXRUNTIME_TENSORS_H_
 
@@ -39,7 +39,7 @@ DLPACKGEN_ORT int dlpackgen_ort_dtype(int type, DLDataType* dtype) {
   return 1;
 }
 
-/* Makes a C-contiguous tensor on the CPU of a shape that is there. */
+/* Sets a C-contiguous tensor on the CPU with an existing shape. */
 DLPACKGEN_ORT void dlpackgen_ort_lay_out(struct dlpackgen_ort_tensor* made, DLDataType dtype, int32_t ndim) {
   memset(&made->tensor, 0, sizeof made->tensor);
   made->tensor.device.device_type = kDLCPU;
@@ -115,7 +115,7 @@ DLPACKGEN_ORT void* dlpackgen_ort_scalar(const dlpackgen_ort_api* api, void* con
   return error ? error : api->GetTensorMutableData(value, data);
 }
 
-/* Makes memory for a result that callers do not get. */
+/* Allocates memory for a result that is not returned to callers. */
 DLPACKGEN_ORT int dlpackgen_ort_saved(const struct dlpackgen_site* at, const struct dlpackgen_result* wanted,
                                       struct dlpackgen_ort_tensor* made, struct dlpackgen_message* message) {
   const size_t line = 256; /* the largest alignment that a description demands */

@@ -1,8 +1,8 @@
 """An exchange table for torch.Tensor, compiled against libtorch.
 
-This package holds a module for each version of torch that it was built for. Another
-version is rejected here, before a symbol of torch is looked up: a table that was built
-for other headers would read tensors wrongly.
+This package contains a module for each version of torch that it was built for. Other versions are
+rejected before a symbol of torch is looked up: a table that was built with other headers would read
+tensors incorrectly.
 """
 
 import importlib

@@ -1,7 +1,7 @@
 /**
  * \file adopted.hpp
- * How modules over dlpackgen_python read a torch.Tensor without the stable shim:
- * install() puts it onto the type, where they find it.
+ * With this reader, modules over dlpackgen_python read a torch.Tensor without the stable shim.
+ * install() sets it on the type, where the modules look it up.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_ADOPTED_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_ADOPTED_HPP_
@@ -13,9 +13,8 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// 0 for a tensor that it has read, with shape and strides in numbers, which has room for 64
-// of each; 1 for what the other routes must look at, which know what to say of it. Sets no
-// exception.
+// Returns 0 if the tensor was read, with shape and strides in numbers, which has room for 64 of
+// each; 1 if another access method must read it and report errors. Sets no exception.
 [[gnu::flatten]] inline int read_quickly(void* object, int writable, DLTensor* out, std::int64_t* numbers) noexcept {
   PyObject* const found = static_cast<PyObject*>(object);
   if (!THPVariable_CheckExact(found)) return 1;

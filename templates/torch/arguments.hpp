@@ -1,6 +1,6 @@
 /**
  * \file arguments.hpp
- * The arguments of a kernel while it runs.
+ * The arguments of a kernel during a call.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_ARGUMENTS_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_ARGUMENTS_HPP_

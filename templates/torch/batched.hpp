@@ -1,7 +1,7 @@
 /**
  * \file batched.hpp
- * Calls a described kernel once for a whole batch of torch.vmap, as one more leading dimension of
- * `...`. Beside what described.hpp asks for, a kernel has
+ * Calls a described kernel once for a whole batch of torch.vmap, as an additional leading dimension
+ * of `...`. In addition to the requirements of described.hpp, a kernel has
  *
  *     static constexpr Batching batching = Batching::joined;
  *     static constexpr bool leading[] = {true, false};      // arguments that begin with `...`
@@ -83,7 +83,7 @@ inline void give_batched(torch::jit::Stack& from, std::size_t count, std::int64_
 
 }  // namespace detail
 
-/** What stands before a kernel under the key FuncTorchBatched. */
+/** The function for a kernel under the key FuncTorchBatched. */
 template <class K, class Signature = typename K::signature>
 struct Batched;
 
@@ -109,7 +109,7 @@ struct Batched<K, R(A...)> {
     detail::give_batched(arguments, results, level, *stack);
   }
 
-  /** Rejects a batch, as `batch: none` says. */
+  /** Rejects a batch, for `batch: none`. */
   static void reject(const c10::OperatorHandle&, torch::jit::Stack*) {
     TORCH_CHECK_NOT_IMPLEMENTED(false, K::kernel,
                                 "(): torch.vmap does not call kernels with `batch: none`: call it in a loop, or "
@@ -168,7 +168,7 @@ struct Batched<K, R(A...)> {
   }
 };
 
-/** Registers what vmap calls for a kernel, under the key FuncTorchBatched. */
+/** Registers the function that vmap calls for a kernel, under the key FuncTorchBatched. */
 template <class K>
 void implement_batched(torch::Library& library) {
   static_assert(K::batching != Batching::each);

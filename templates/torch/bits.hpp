@@ -1,8 +1,8 @@
 /**
  * \file bits.hpp
- * What stands before a kernel that writes to arguments, under the keys Negative and
- * Conjugate. PyTorch's own way takes the first result of an operator for what was written
- * to, and looks for it where a kernel without results leaves nothing.
+ * The functions for a kernel that writes to arguments, under the keys Negative and Conjugate.
+ * PyTorch's own fallback assumes that the first result of an operator is the written argument, and
+ * fails for a kernel without results.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_BITS_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_BITS_HPP_
@@ -39,7 +39,7 @@ inline void write_back(const at::Tensor& to, const at::Tensor& values) {
 
 }  // namespace detail
 
-/** Gives a kernel the values of such arguments, and writes back what it has written. */
+/** Resolves such arguments before the kernel runs, and writes its changes back. */
 template <class K, class Signature = typename K::signature>
 struct Bits;
 

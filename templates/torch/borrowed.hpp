@@ -1,7 +1,8 @@
 /**
  * \file borrowed.hpp
- * The arguments of a described kernel as its C function takes them: tensors are borrowed, numbers
- * are compared with their dtypes, texts end with NUL. described.hpp has the rest of a call.
+ * Converts the arguments of a described kernel for its C function: tensors are borrowed, numbers
+ * are compared with their dtypes, texts are terminated by NUL. described.hpp has the rest of a
+ * call.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_BORROWED_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_BORROWED_HPP_

@@ -1,7 +1,7 @@
 /**
  * \file checked.hpp
- * What is checked of a managed tensor of anybody's before it becomes a tensor of
- * torch, and which side deletes it, whichever ABI of torch is used.
+ * Validates a managed tensor of any producer before it is converted to a torch tensor, and manages
+ * its ownership, for both ABIs of torch.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_CHECKED_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_CHECKED_HPP_
@@ -26,8 +26,8 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 /**
- * What becomes of memory that must not be written to, which an at::Tensor cannot
- * say. The unversioned struct has no flags, and counts as such memory.
+ * The handling of read-only memory, which an at::Tensor cannot represent. The unversioned struct
+ * has no flags, and counts as read-only.
  */
 enum class ReadOnly {
   raise,

@@ -1,9 +1,8 @@
 /**
  * \file derivative.hpp
- * What stands between autograd and a kernel. The dispatcher by itself differentiates
- * no operator, and does not learn that one wrote to an argument: without what is
- * here, backward is silently wrong after either. Beside what kernel.hpp asks for, a
- * kernel has
+ * Connects a kernel to autograd. The dispatcher itself neither differentiates operators nor detects
+ * that an operator wrote to an argument. Without these functions, backward would be silently wrong.
+ * In addition to the requirements of kernel.hpp, a kernel has
  *
  *     using backward = scale_backward;   // the kernel of its gradients, or void
  */
@@ -99,9 +98,9 @@ struct Derivative;
 }  // namespace detail
 
 /**
- * What stands before a kernel that writes to arguments, under the key
- * ADInplaceOrView: it raises their versions, so that backward does not use what has
- * changed since it was saved. Before the call, which may fail half-way.
+ * The function for a kernel that writes to arguments, under the key ADInplaceOrView. It increments
+ * their versions, so that backward does not use values that changed after they were saved. It does
+ * so before the call, which may fail midway.
  */
 template <class K, class Signature = typename K::signature>
 struct Versions;
@@ -145,10 +144,10 @@ struct Versions<K, R(A...)> {
 };
 
 /**
- * What stands before a kernel under the key Autograd: it records the call, rejects
- * it, or passes it on. Versions are raised here if they would be next, which saves
- * the way through the dispatcher. Flattened, as the dispatcher is small functions that
- * a compiler calls one by one: that costs a call as much as its arguments do.
+ * The function for a kernel under the key Autograd. It records the call, rejects it, or passes it
+ * on. If the next step would increment versions, this function does it, which saves a dispatch. It
+ * is flattened, because the dispatcher consists of small functions whose calls would cost as much
+ * as the arguments.
  */
 template <class K, class Signature = typename K::signature>
 struct Autograd;

@@ -1,7 +1,7 @@
 /**
  * \file described.hpp
- * What the dispatcher calls for a kernel: its arguments are borrowed, checked by kernels.c and
- * passed to its C function. Messages are those of every other caller.
+ * The functions that the dispatcher calls for a kernel. They borrow the arguments, check them with
+ * kernels.c and call the C function. Messages are the same as in every other caller.
  *
  * A kernel is a type K with
  *
@@ -168,24 +168,24 @@ const at::Tensor& any_tensor(const A&... arguments) {
 
 }  // namespace detail
 
-/** What the dispatcher calls for a kernel. */
+/** The function that the dispatcher calls for a kernel. */
 template <class K, class R, class... A>
 struct Kernel<K, R(A...)> {
   using result = R;
   using results = detail::Results<R>;
 
   /**
-   * Runs the C function on the device of the first tensor outside of the host's memory, which is
-   * made current. Results are allocated C-contiguous. Any thread, with or without the GIL.
+   * Runs the C function on the device of the first tensor outside host memory, which is made
+   * current. Results are C-contiguous. May be called on any thread, with or without the GIL.
    *
-   * \throws the class of the status that kernels.c gives, with its sentence.
+   * \throws the class of the status that kernels.c returns, with its message.
    */
   static R call(A... arguments) { return call_with(std::index_sequence_for<A...>(), arguments...); }
 
   /** The same with the arguments on a stack. */
   static void boxed(torch::jit::Stack* stack) { detail::Boxed<R(A...)>::run(call, stack); }
 
-  /** The same without data. Shapes may be symbols, which are not checked. */
+  /** The same for tensors without data. Symbolic shapes are not checked. */
   static R meta(A... arguments) {
     detail::reject_other_devices<detail::Sites<K>>(arguments...);
     at::Tensor made[K::results + 1];

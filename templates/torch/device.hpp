@@ -1,8 +1,8 @@
 /**
  * \file device.hpp
- * A backend for torch's devices, by the table of dlpackgen_backend.h, such as that for
- * CUDA: whose memory a tensor is in that comes from elsewhere, and how long the backend
- * keeps what it allocated.
+ * Uses a backend for torch's devices, through the table of dlpackgen_backend.h, such as the CUDA
+ * backend: to determine the owner of a foreign tensor's memory, and to delay freeing memory that
+ * the backend allocated.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_DEVICE_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_DEVICE_HPP_
@@ -85,11 +85,12 @@ inline int stream_of_torch(void*, DLDevice device, void** handle) noexcept {
 }  // namespace detail
 
 /**
- * Lets take() and what is made of it use a backend for torch's devices; nullptr for none
- * any more. The driver is asked whose memory a tensor is in, pinned memory too: one that
- * says another device, as after it was freed, or reaches beyond that memory is rejected.
- * Memory that the backend itself has allocated is kept, once torch lets go of it, until
- * the work is done that torch's stream has then. The table must be kept for ever. Any thread.
+ * Sets the backend that take() and its callers use for torch's devices; nullptr removes it. The
+ * driver is queried for the owner of each tensor's memory, including pinned memory. A tensor that
+ * declares another device, as after its memory was freed, or that extends beyond its memory is
+ * rejected. After torch releases memory of the backend, it is freed only when the work that is then
+ * queued on torch's current stream has finished. The table must be valid until the process ends.
+ * May be called on any thread.
  *
  * \throws BufferError for a table of another version, or for devices that are not torch's.
  */
@@ -105,8 +106,8 @@ inline void use_backend(const dlpackgen_backend* table) {
 }
 
 /**
- * The streams of torch for a backend's current_stream(): those that are current in the thread that
- * asks.
+ * Provides torch's streams for a backend's current_stream(): the current streams of the calling
+ * thread.
  */
 inline const dlpackgen_stream_source* stream_source() noexcept {
   static const dlpackgen_stream_source source{detail::stream_of_torch, nullptr, nullptr, 0};

@@ -1,12 +1,13 @@
-"""Functions that are called directly, beside operators that do the same."""
+"""Functions that bypass the dispatcher, and have an equivalent operator."""
 
 import torch
 
 
 def point_to(function, op):
-    """Lets torch.compile and torch.export call an operator instead of a function in C, which they cannot trace, such as
-    that of target python for the same kernel. Direct calls are as they were. A call with keywords that the operator
-    lacks, as out=, breaks the graph; with fullgraph=True it is an error that names the operator. Gives the function."""
+    """Makes torch.compile and torch.export call an operator instead of a C function, which they cannot trace, such as
+    the function of target python for the same kernel. Direct calls do not change. A call with keywords that the
+    operator lacks, such as out=, breaks the graph; with fullgraph=True it raises an error that names the operator.
+    Returns the function."""
     name = getattr(function, "__qualname__", repr(function))
     known = [a.name for a in op.default._schema.arguments]
     message = f"{name}() has keywords that torch.ops.{op} lacks: inside torch.compile, call it without them"

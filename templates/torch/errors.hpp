@@ -1,7 +1,7 @@
 /**
  * \file errors.hpp
- * The boundary between C++, which throws, and the functions of an exchange table,
- * which must not: an exception that leaves one ends the process.
+ * The boundary between C++ code, which throws, and the functions of an exchange table, from which
+ * no exception may escape, because it would end the process.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_ERRORS_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_ERRORS_HPP_

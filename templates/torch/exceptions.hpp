@@ -1,6 +1,6 @@
 /**
  * \file exceptions.hpp
- * What is thrown for tensors that cannot be had, whichever ABI of torch is used.
+ * The exceptions for tensors that cannot be read, for both ABIs of torch.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_EXCEPTIONS_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_EXCEPTIONS_HPP_
@@ -13,13 +13,13 @@ namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
-/** A tensor that cannot be had, with the reason: BufferError in Python. */
+/** A tensor that cannot be read, with the reason: BufferError in Python. */
 class BufferError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/** An object of another kind than expected: TypeError in Python. */
+/** An object of an unexpected type: TypeError in Python. */
 class TypeError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,6 +1,6 @@
 /**
  * \file gil.hpp
- * Whether a thread may touch objects of Python.
+ * Returns whether a thread may access Python objects.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_GIL_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_GIL_HPP_

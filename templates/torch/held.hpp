@@ -1,10 +1,10 @@
 /**
  * \file held.hpp
- * Managed tensors that hold an object of Python, and not the storage of its tensor:
- * no reference count is atomic, which makes them quicker. But a holder of an object
- * does not hold its memory: `t.data = other`, `t.set_()` and `t.resize_()` free what
- * was exported. They are for exports during which that does not happen, such as those of
- * a call, and nothing uses them that does not ask for them by name.
+ * Managed tensors that retain a Python object instead of the storage of its tensor. They are
+ * faster, because no atomic reference count changes. However, the object does not retain its
+ * memory: `t.data = other`, `t.set_()` and `t.resize_()` free the exported memory. Use them only
+ * for exports during which this cannot happen, such as those of a call. They are used only on
+ * explicit request.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_HELD_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_HELD_HPP_
@@ -19,7 +19,7 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// By what the object is, not by isinstance(), which believes any object's __class__.
+// Checks the real type instead of isinstance(), which trusts __class__.
 DLPACKGEN_PYTORCH_SLOW bool derives_from_tensor(PyObject* object) {
   return PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(THPVariableClass)) != 0;
 }
@@ -66,12 +66,13 @@ inline DLManagedTensorVersioned* hold_object(PyObject* object, const DLTensor& v
 }  // namespace detail
 
 /**
- * A managed tensor over the memory of the tensor in an object of Python, for a caller that
- * calls its deleter: on any thread, which takes the GIL unless it has it, and leaks
- * once Python ends. Wants the GIL. Shape and strides (elements) are its own.
+ * Returns a managed tensor with the memory of the tensor in a Python object. The caller must call
+ * its deleter, on any thread. The deleter acquires the GIL if needed, and leaks the tensor after
+ * Python has shut down. This function needs the GIL. The managed tensor has its own shape and
+ * strides (in elements).
  *
- * It is good until the object has other memory, or resizes that (see held.hpp). What
- * ATen itself must export holds memory, as that of own() does.
+ * The tensor is valid until the object's memory is replaced or resized (see held.hpp). Tensors that
+ * ATen itself must export retain the memory, as with own().
  *
  * \throws as own(), TypeError for another object.
  */

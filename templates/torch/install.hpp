@@ -1,9 +1,8 @@
 /**
  * \file install.hpp
- * Puts the exchange table onto torch.Tensor, and takes it off again. Both want the
- * GIL. Consumers such as tvm-ffi look at a type once: what they have seen they keep,
- * so the table lives as long as the process, and neither changes what they do with
- * a type that they know.
+ * Sets the exchange table on torch.Tensor, and removes it. Both functions need the GIL. Consumers
+ * such as tvm-ffi cache the table per type. Therefore, the table exists until the process ends, and
+ * neither function affects types that are already cached.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_INSTALL_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_INSTALL_HPP_
@@ -81,12 +80,12 @@ inline void take_reader_off(py::handle type, PyObject* before) {
 
 }  // namespace detail
 
-/** A capsule with a table, as types offer it; a new reference. */
+/** Returns a capsule with a table, in the form that types provide, as a new reference. */
 inline PyObject* capsule_of(const DLPackExchangeAPI* table) {
   return detail::capsule_of(table, detail::table_capsule).release().ptr();
 }
 
-/** Whether torch.Tensor offers this table. */
+/** Whether torch.Tensor has this table. */
 inline bool is_installed() {
   const pybind11::object found = detail::own_attribute(detail::tensor_type(), detail::table_attribute);
   return detail::is_of(found, detail::table_capsule, exchange_api());
@@ -100,11 +99,11 @@ inline bool native_readers_are_on() noexcept {
 }
 
 /**
- * Lets torch.Tensor offer this table; does nothing when it does already, or with
- * DLPACKGEN_NO_NATIVE_READERS set in the environment. What was
- * accepted before still is, tensors that require grad too, but for those that were
- * handed out with wrong values or with none: negated, conjugated, zero tensors, and
- * what has elements and no memory.
+ * Sets this table on torch.Tensor. Does nothing if it is already set, or if
+ * DLPACKGEN_NO_NATIVE_READERS is set in the environment. All tensors that were exported correctly
+ * are still exported, including tensors that require grad. Tensors that were exported with wrong
+ * values or without memory are rejected: negated, conjugated and zero tensors, and tensors that
+ * have elements but no memory.
  */
 inline void install() {
   namespace py = pybind11;
@@ -119,7 +118,7 @@ inline void install() {
 }
 
 /**
- * Gives torch.Tensor back what it offered before; leaves alone what others have put there since.
+ * Restores the previous table of torch.Tensor, unless other code has changed it since.
  */
 inline void uninstall() {
   const detail::Replaced& replaced = detail::replaced();

@@ -1,8 +1,8 @@
 /*
- * The module _torch_MAJOR_MINOR_PATCH of the package dlpackgen_torch, for one version of
- * torch: __init__.py imports the right one, and rejects others before a symbol of
- * torch is looked up. The headers of torch do not name pre-releases: to build for one,
- * define DLPACKGEN_TORCH_VERSION as its version, such as "2.16.0.dev20261122".
+ * The module _torch_MAJOR_MINOR_PATCH of the package dlpackgen_torch, for one version of torch.
+ * __init__.py imports the matching module, and rejects other versions before a symbol of torch is
+ * looked up. The headers of torch do not identify pre-releases: to build for one, define
+ * DLPACKGEN_TORCH_VERSION as its version, such as "2.16.0.dev20261122".
  */
 #include "install.hpp"
 #include "object.hpp"

@@ -1,8 +1,7 @@
 /**
  * \file object.hpp
- * An at::Tensor out of any object of Python that offers DLPack: by the exchange
- * table of its type, else by the capsule of __dlpack__. Every function here wants
- * the GIL.
+ * Converts any Python object that implements DLPack to an at::Tensor, through the exchange table of
+ * its type or the capsule of __dlpack__. All functions need the GIL.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_OBJECT_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_OBJECT_HPP_
@@ -61,7 +60,7 @@ inline at::Tensor from_derived(PyObject* object, const How& how) {
 }  // namespace detail
 
 /**
- * Takes the tensor out of an unconsumed capsule, of either name.
+ * Consumes a capsule of either name, and returns its tensor.
  *
  * \throws as take(), or python_error for what is no such capsule.
  */
@@ -70,10 +69,9 @@ inline at::Tensor from_capsule(PyObject* capsule, ReadOnly read_only = ReadOnly:
 }
 
 /**
- * A tensor over the memory of an object of any library, by the rules that modules over
- * dlpackgen_python have for their arguments. A torch.Tensor gives an alias of itself,
- * which keeps its conjugate and negative bits; one of a derived type is asked by its
- * __dlpack__, which knows what it changed.
+ * Returns a tensor that shares the memory of an object of any library, by the rules of modules over
+ * dlpackgen_python. For a torch.Tensor, the result is an alias with the same conjugate and negative
+ * bits. An object of a derived type is read through its __dlpack__, which knows its changes.
  *
  * \throws as take(), or python_error for what its library raises.
  */

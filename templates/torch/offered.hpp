@@ -1,8 +1,8 @@
 /**
  * \file offered.hpp
- * What objects of Python offer of DLPack: a table of their type, or the capsule of
- * __dlpack__. Torch is what makes the tensors, as in checked.hpp. Every function here
- * wants the GIL.
+ * Reads Python objects through DLPack: the exchange table of their type, or the capsule of
+ * __dlpack__. The parameter Torch creates the tensors, as in checked.hpp. All functions need the
+ * GIL.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_OFFERED_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_OFFERED_HPP_

@@ -1,8 +1,7 @@
 /**
  * \file owned.hpp
- * Managed tensors out of an at::Tensor. They own its storage, and not the tensor:
- * `t.data = other` and resize_() change that under its holder. Shape and
- * strides are copies.
+ * Converts an at::Tensor to a managed tensor. It owns the storage instead of the tensor, which
+ * `t.data = other` and resize_() could change. Shape and strides are copies.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_OWNED_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_OWNED_HPP_
@@ -61,7 +60,7 @@ struct Drop {
 template <class Kept>
 using Exported = std::unique_ptr<Export<Kept>, Drop>;
 
-// keep may throw, and the room is the pool's again then.
+// keep may throw; the memory then returns to the pool.
 template <class Kept, class Keep>
 Exported<Kept> make_export(Keep keep) {
   void* const room = Pool<Export<Kept>>::take();
@@ -137,9 +136,9 @@ DLPACKGEN_PYTORCH_SLOW DLManagedTensorVersioned* own_other(const at::Tensor& ten
 }  // namespace detail
 
 /**
- * A managed tensor over the memory of a tensor, for a caller of its deleter: on
- * any thread, with or without the GIL. It has its own shape and strides (elements).
- * With Access::read it carries the flag that says so.
+ * Returns a managed tensor that shares the memory of a tensor. The caller must call its deleter, on
+ * any thread, with or without the GIL. It has its own shape and strides (in elements). With
+ * Access::read, it has the read-only flag.
  *
  * \throws BufferError, or c10::Error for what ATen rejects (sparse, nested and wrapped tensors).
  */

@@ -1,7 +1,7 @@
 /**
  * \file pool.hpp
- * Blocks for managed tensors, kept by each thread for its next export: a block may
- * be freed by another thread than the one that took it, and after either has ended.
+ * A pool of blocks for managed tensors. Each thread keeps blocks for its next exports. A block may
+ * be freed by a different thread, and after its thread has ended.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_POOL_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_POOL_HPP_

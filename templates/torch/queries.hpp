@@ -1,9 +1,8 @@
 /**
  * \file queries.hpp
- * What objects of Python are asked before their tensors are taken, and what becomes of
- * the exceptions that they raise. Any of it may run code of Python: nothing that is
- * checked here may be taken for granted by what comes later. Every function here wants
- * the GIL.
+ * Queries Python objects before their tensors are read, and converts the exceptions that they
+ * raise. Any query may run Python code, so later code must not rely on earlier checks. All
+ * functions need the GIL.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_QUERIES_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_QUERIES_HPP_

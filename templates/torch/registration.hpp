@@ -1,8 +1,8 @@
 /**
  * \file registration.hpp
- * Every way to register a kernel with the dispatcher. To a caller they are alike;
- * they differ in what stands between the dispatcher and the kernel. Beside what
- * derivative.hpp asks for, a kernel has
+ * All forms in which a kernel can be registered with the dispatcher. Callers see no difference; the
+ * forms differ in the code between the dispatcher and the kernel. In addition to the requirements
+ * of derivative.hpp, a kernel has
  *
  *     static constexpr Form form = Form::function;
  */
@@ -23,7 +23,7 @@ namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
-/** What a kernel is to the dispatcher. */
+/** The form in which a kernel is registered. */
 enum class Form {
   function,        ///< A function known at compile time (TORCH_FN), which is inlined.
   pointer,         ///< A pointer to a function, known at run time.
@@ -105,7 +105,7 @@ void implement_meta(torch::Library& library) {
   library.impl(K::name, TORCH_FN(Kernel<K>::meta));
 }
 
-/** Registers what stands between autograd and a kernel, under the key Autograd. */
+/** Registers the autograd function of a kernel, under the key Autograd. */
 template <class K>
 void implement_autograd(torch::Library& library) {
   if constexpr (detail::is_boxed<K>) {
@@ -116,7 +116,7 @@ void implement_autograd(torch::Library& library) {
 }
 
 /**
- * Registers what raises the versions of arguments that a kernel writes to, under the key
+ * Registers the function that increments the versions of written arguments, under the key
  * ADInplaceOrView.
  */
 template <class K>
@@ -129,8 +129,8 @@ void implement_versions(torch::Library& library) {
 }
 
 /**
- * Registers what resolves negated and conjugated arguments of a kernel that writes, under the keys
- * of these.
+ * Registers the functions that resolve negated and conjugated arguments of a kernel that writes,
+ * under the keys Negative and Conjugate.
  */
 template <class K>
 void implement_bits(torch::Library& library) {

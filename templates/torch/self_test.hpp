@@ -1,7 +1,7 @@
 /**
  * \file self_test.hpp
- * Reads tensors both ways: by the headers of torch that this was compiled with, and by
- * functions of the torch that is running.
+ * Reads tensors in two ways: through the compiled headers of torch, and through functions of the
+ * loaded torch.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_SELF_TEST_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_SELF_TEST_HPP_
@@ -28,7 +28,7 @@ inline at::Tensor empty_on(std::vector<std::int64_t> sizes, at::ScalarType scala
   return at::empty(sizes, at::TensorOptions(device).dtype(scalar));
 }
 
-// They differ in all that is read.
+// The tensors differ in every property that is read.
 inline std::vector<at::Tensor> plain_tensors() {
   at::Tensor resized = empty_on({9, 2}, at::kShort);
   resized.storage().unsafeGetStorageImpl()->set_nbytes(resized.storage().nbytes() - 4);
@@ -98,8 +98,8 @@ inline bool is_wrapped_alike(const at::Tensor& tensor) {
 }  // namespace detail
 
 /**
- * Whether tensors are read alike by these headers and by the torch that is running. Wants
- * the GIL.
+ * Returns whether the compiled headers and the loaded torch read tensors identically. Needs the
+ * GIL.
  *
  * \throws what torch throws.
  */

@@ -1,7 +1,7 @@
 /*
- * The module dlpackgen_torch_stable: the consumer by the stable ABI of LibTorch, one
- * library for torch 2.14 and newer, which can make objects of Python out of the
- * tensors of that ABI. Older ones have no symbol for that, and do not load it.
+ * The module dlpackgen_torch_stable: the consumer with the stable ABI of LibTorch, as one library
+ * for torch 2.14 and newer. Older versions cannot convert tensors of that ABI to Python objects,
+ * and fail to load the module.
  */
 #include "stable_object.hpp"
 

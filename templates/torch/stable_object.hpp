@@ -1,10 +1,9 @@
 /**
  * \file stable_object.hpp
- * What object.hpp does, by the stable ABI of LibTorch: an object of torch.Tensor over the
- * memory of an object of any library. That ABI knows objects of Python since torch 2.14,
- * and neither gradients nor the bits of a tensor, so torch's own type is asked for these,
- * by what it has itself: no mode of the caller and no derived type answers in its place.
- * Every function here wants the GIL.
+ * The same as object.hpp, with the stable ABI of LibTorch: creates a torch.Tensor that shares the
+ * memory of an object of any library. That ABI supports Python objects since torch 2.14, but
+ * neither gradients nor the bits of a tensor. These are queried through attributes of torch's own
+ * type, which bypass modes of the caller and derived types. All functions need the GIL.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_STABLE_OBJECT_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_STABLE_OBJECT_HPP_
@@ -173,8 +172,8 @@ inline PyObject* object_of(const Tensor& tensor) {
 }  // namespace detail
 
 /**
- * A new reference to a torch.Tensor over the memory of an object of any library, by the
- * rules of pytorch::from_object().
+ * Returns a new reference to a torch.Tensor that shares the memory of an object of any library, by
+ * the rules of pytorch::from_object().
  *
  * \throws as take(), or pybind11::error_already_set for what its library raises.
  */

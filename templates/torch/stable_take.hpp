@@ -1,9 +1,9 @@
 /**
  * \file stable_take.hpp
- * What take.hpp does, by the stable ABI of LibTorch: a torch::stable::Tensor out of a
- * managed tensor of anybody's, without copying. Whatever happens, its deleter is called
- * exactly once. That ABI takes deleters since torch 2.11, and tells handles of streams
- * and the reasons of failures since 2.13.
+ * The same as take.hpp, with the stable ABI of LibTorch: converts a managed tensor of any producer
+ * to a torch::stable::Tensor, without copying. In every case, its deleter is called exactly once.
+ * That ABI supports deleters since torch 2.11, and reports stream handles and the reasons of
+ * failures since 2.13.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_STABLE_TAKE_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_STABLE_TAKE_HPP_
@@ -176,9 +176,9 @@ struct Shim {
 }  // namespace detail
 
 /**
- * Takes a tensor over, as pytorch::take() does, with the same checks: of the CPU and of
- * CUDA alone, since this ABI does not tell CUDA and ROCm apart. No stream is waited
- * for. May be called without the GIL, if the deleter may.
+ * Takes ownership of a tensor like pytorch::take(), with the same checks. Supports only the CPU and
+ * CUDA, because this ABI does not distinguish CUDA and ROCm. No stream is synchronized. May be
+ * called without the GIL, if the deleter may.
  *
  * \throws BufferError or Exception; the deleter has been called then.
  */

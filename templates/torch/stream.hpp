@@ -1,7 +1,7 @@
 /**
  * \file stream.hpp
- * The stream on which ATen works, by the interfaces that every backend of it
- * registers: no header and no library of CUDA is needed.
+ * Returns ATen's current stream, through the interfaces that every backend of ATen registers,
+ * without CUDA headers or libraries.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_STREAM_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_STREAM_HPP_
@@ -19,7 +19,7 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 /**
- * ATen's device for a number of DLPack, which must be here.
+ * ATen's device for a DLPack device, which must exist.
  *
  * \throws BufferError.
  */
@@ -38,7 +38,7 @@ inline at::Device device_of(DLDevice device) {
 }
 
 /**
- * The native handle of ATen's current stream on a device; nullptr on the host.
+ * The native handle of ATen's current stream of a device; nullptr on the host.
  *
  * \throws BufferError, also for a backend that has no such handle, or what that throws.
  */

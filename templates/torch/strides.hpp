@@ -1,7 +1,6 @@
 /**
  * \file strides.hpp
- * What the elements of a strided tensor of ATen reach, whose strides are never
- * negative.
+ * The extent of the elements of a strided ATen tensor, whose strides are never negative.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_STRIDES_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_STRIDES_HPP_

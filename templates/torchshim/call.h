@@ -1,6 +1,6 @@
 /*
- * A call of an operator: its arguments are taken from the dispatcher's stack, checked by kernels.c
- * and passed to the C function; results go onto the stack.
+ * A call of an operator: reads the arguments from the dispatcher's stack, checks them with
+ * kernels.c, calls the C function, and pushes the results onto the stack.
  */
 #ifndef DLPACKGEN_TORCHSHIM_CALL_H_
 #define DLPACKGEN_TORCHSHIM_CALL_H_
@@ -30,7 +30,7 @@ struct dlpackgen_shim_operator {
   int (*run)(const void* call, DLTensor* lent, void* stream, struct dlpackgen_message* message);
 };
 
-/* What a call has and must release. */
+/* The resources of a call, which it must release. */
 struct dlpackgen_shim_frame {
   const struct dlpackgen_shim_operator* op;
   struct dlpackgen_shim_owned* owned;
@@ -53,7 +53,7 @@ static struct dlpackgen_site dlpackgen_shim_site(const struct dlpackgen_shim_ope
 
 /* Checking */
 
-/* Gives the status of an operator's error that is about no argument. */
+/* Returns the status of an operator's error that concerns no argument. */
 DLPACKGEN_SLOW static int dlpackgen_shim_reject(const struct dlpackgen_shim_operator* op, int status, const char* text,
                                                 struct dlpackgen_message* message) {
   dlpackgen_put(message, op->space);
@@ -110,7 +110,7 @@ static int dlpackgen_shim_read_all(const struct dlpackgen_shim_frame* frame, str
 
 /* Results and devices */
 
-/* The first tensor that is not in the host's memory, else any: results are where it is. */
+/* The first tensor outside host memory, or any tensor: results are on its device. */
 static void* dlpackgen_shim_like(const struct dlpackgen_shim_frame* frame) {
   void* like = NULL;
   for (int i = 0; i < frame->op->narguments; i++) {
@@ -123,7 +123,7 @@ static void* dlpackgen_shim_like(const struct dlpackgen_shim_frame* frame) {
   return like;
 }
 
-/* Gives the native handle of the current stream of a device that is current. */
+/* Returns the native handle of the current stream of the current device. */
 static bool dlpackgen_shim_stream(int32_t device, int32_t index, void** stream) {
   const struct dlpackgen_torch_shim_functions* const call = &dlpackgen_shim.call;
   void* current = NULL;
@@ -135,7 +135,7 @@ static bool dlpackgen_shim_stream(int32_t device, int32_t index, void** stream) 
   return found;
 }
 
-/* Makes a device current, and gives its stream. */
+/* Makes a device current, and returns its stream. */
 static int dlpackgen_shim_enter(struct dlpackgen_shim_frame* frame, int32_t device, int32_t index, void** stream,
                                 struct dlpackgen_message* message) {
   const struct dlpackgen_torch_shim_functions* const call = &dlpackgen_shim.call;
@@ -181,8 +181,9 @@ static int dlpackgen_shim_make_all(struct dlpackgen_shim_frame* frame, const voi
 
 /* The call */
 
-/* Raises the versions of what is written, so that backward does not use what has changed since it
- * was saved. Before the call, which may fail half-way. Tensors of inference mode have none. */
+/* Increments the versions of written arguments, so that backward does not use values that changed
+ * after they were saved. Done before the call, which may fail midway. Tensors of inference mode
+ * have no version. */
 static int dlpackgen_shim_raise_versions(const struct dlpackgen_shim_frame* frame, struct dlpackgen_message* message) {
   int status = DLPACKGEN_STATUS_OK;
   for (int i = 0; !status && i < frame->op->narguments; i++) {
@@ -210,7 +211,7 @@ static int dlpackgen_shim_run(struct dlpackgen_shim_frame* frame, void* call, st
   return status ? status : frame->op->run(call, lent, stream, message);
 }
 
-/* Runs an operator, and ends what it has begun. */
+/* Runs an operator, and releases its resources. */
 static int dlpackgen_shim_call_within(const struct dlpackgen_shim_operator* op, void* call,
                                       struct dlpackgen_shim_value* values, struct dlpackgen_shim_owned* owned,
                                       dlpackgen_shim_cell* stack, struct dlpackgen_message* message) {
@@ -226,8 +227,8 @@ static int dlpackgen_shim_call_within(const struct dlpackgen_shim_operator* op, 
   return status;
 }
 
-/* What the dispatcher calls, with memory for what the operator has. Any thread, with or without
- * the GIL. */
+/* The function that the dispatcher calls, with memory for the resources of the call. May be called
+ * on any thread, with or without the GIL. */
 static void dlpackgen_shim_call_boxed(const struct dlpackgen_shim_operator* op, void* call,
                                       struct dlpackgen_shim_value* values, struct dlpackgen_shim_owned* owned,
                                       dlpackgen_shim_cell* stack) {
@@ -249,7 +250,7 @@ static int dlpackgen_shim_failed(const char* what, const char* name, struct dlpa
   return DLPACKGEN_STATUS_RUNTIME_ERROR;
 }
 
-/* Defines an operator; the handles are kept as long as the process. */
+/* Defines an operator; the handles are kept until the process ends. */
 static int dlpackgen_shim_define(const struct dlpackgen_shim_operator* op, struct dlpackgen_message* message) {
   const struct dlpackgen_torch_shim_functions* const call = &dlpackgen_shim.call;
   void* library = NULL;
@@ -264,7 +265,7 @@ static int dlpackgen_shim_define(const struct dlpackgen_shim_operator* op, struc
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Whether this torch can hand over the optional arguments of an operator. */
+/* Whether this version of torch can pass the optional arguments of an operator. */
 static int dlpackgen_shim_check_optional(const struct dlpackgen_shim_operator* op, struct dlpackgen_message* message) {
   if (dlpackgen_shim.call.delete_optional || dlpackgen_shim.cpp.operator_delete) return DLPACKGEN_STATUS_OK;
   for (int i = 0; i < op->narguments; i++) {

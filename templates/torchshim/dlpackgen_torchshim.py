@@ -1,4 +1,4 @@
-"""What operators of PyTorch in plain C need of Python: registration when torch is imported, fake
+"""The Python part of PyTorch operators in plain C: registration when torch is imported, fake
 kernels, gradients, and rules for torch.vmap. kernels_torch.py lists the operators."""
 
 import ctypes

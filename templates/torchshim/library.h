@@ -1,7 +1,7 @@
 /*
- * Functions of libtorch by their symbols, in the torch that the program has loaded already: one
- * binary serves many versions. PyTorch keeps its C shim stable. Exported functions of C++ do what
- * the shim does not.
+ * Looks up the functions of libtorch in the torch that the program has loaded, so one binary works
+ * with many versions. PyTorch's C shim is stable. Exported C++ functions provide features that the
+ * shim lacks.
  */
 #ifndef DLPACKGEN_TORCHSHIM_LIBRARY_H_
 #define DLPACKGEN_TORCHSHIM_LIBRARY_H_
@@ -20,7 +20,7 @@
 typedef uint64_t dlpackgen_shim_cell;
 typedef void (*dlpackgen_shim_boxed)(dlpackgen_shim_cell* stack, uint64_t arguments, uint64_t results);
 
-/* What is known of the torch in this process. Written once, before an operator is registered. */
+/* Properties of the torch in this process. Written once, before an operator is registered. */
 struct dlpackgen_shim {
   struct dlpackgen_torch_shim_functions call;
   struct dlpackgen_torch_cpp_functions cpp;
@@ -32,7 +32,7 @@ static struct dlpackgen_shim dlpackgen_shim;
 
 #define DLPACKGEN_SHIM_COUNT(names) (sizeof(names) / sizeof *(names))
 
-/* Finds all functions: NULL, or the symbol of one that is required and missing. */
+/* Looks up all functions. Returns NULL, or the symbol of a missing required function. */
 static const char* dlpackgen_shim_link(void* library) {
   const char* const missing = dlpackgen_loaded_link(
       library, dlpackgen_torch_shim_names, DLPACKGEN_SHIM_COUNT(dlpackgen_torch_shim_names), &dlpackgen_shim.call);
@@ -52,7 +52,7 @@ static void dlpackgen_shim_learn_dtypes(void* library, const struct dlpackgen_sh
     dlpackgen_loaded_learn(library, all[i].function, all[i].dtype, dlpackgen_shim.dtypes);
 }
 
-/* Gives torch's number of a dtype, or -1. */
+/* Returns torch's number of a dtype, or -1. */
 static int32_t dlpackgen_shim_number_of(DLDataType dtype) {
   for (int32_t i = 0; i < DLPACKGEN_TORCH_DTYPES; i++) {
     const DLDataType known = dlpackgen_shim.dtypes[i];
@@ -73,7 +73,7 @@ static void dlpackgen_shim_learn_devices(bool is_rocm) {
   dlpackgen_shim.gpu = is_rocm ? kDLROCM : kDLCUDA;
 }
 
-/* DLPack's type of a device of torch's; 0 where it has none. */
+/* DLPack's device type of a torch device; 0 if there is none. */
 static DLDeviceType dlpackgen_shim_device_type(int32_t type) {
   if (type == dlpackgen_shim.cpu) return kDLCPU;
   if (type == dlpackgen_shim.cuda) return dlpackgen_shim.gpu;

@@ -1,6 +1,6 @@
 /*
- * Functions of the torch that the program has loaded already, by their names. Part of what reads
- * tensors of torch in Python, and of its operators in plain C.
+ * Looks up functions by name in the torch that the program has loaded. Used by the native reader
+ * for torch and by operators in plain C.
  */
 #ifndef DLPACKGEN_TORCHSHIM_LOADED_H_
 #define DLPACKGEN_TORCHSHIM_LOADED_H_
@@ -17,7 +17,7 @@
 /* A dtype of torch has a number below this one. */
 #define DLPACKGEN_TORCH_DTYPES 128
 
-/* A function, and where its address is stored in a struct of such. */
+/* A function, and the position of its address in a struct of functions. */
 struct dlpackgen_loaded_name {
   const char* name;
   size_t slot;
@@ -35,7 +35,7 @@ static void* dlpackgen_loaded_symbol(void* library, const char* name) {
   return NULL;
 }
 #else
-/* Gives a library that is loaded already; it stays so as long as the process. */
+/* Returns a library that is already loaded; it stays loaded until the process ends. */
 static void* dlpackgen_loaded_open(const char* file) { return dlopen(file, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL); }
 static void* dlpackgen_loaded_symbol(void* library, const char* name) { return dlsym(library, name); }
 #endif
@@ -48,7 +48,7 @@ static bool dlpackgen_loaded_find(void* library, const char* name, void* functio
   return address != NULL;
 }
 
-/* Finds all functions: NULL, or the name of one that is required and missing. */
+/* Looks up all functions. Returns NULL, or the name of a missing required function. */
 static const char* dlpackgen_loaded_link(void* library, const struct dlpackgen_loaded_name* names, size_t count,
                                          void* functions) {
   for (size_t i = 0; i < count; i++) {

@@ -1,8 +1,9 @@
 /*
- * Errors as exceptions of C++, which torch makes exceptions of Python of. The shim raises only
- * c10::Error, a RuntimeError in Python. So an exception of c10's class is made here by the ABI of
- * C++ on Unix (Itanium's), with functions that libc10 and libstdc++ export; where one of them is
- * missing, the shim's own is raised. They pass through frames of C: compile with -fexceptions.
+ * Raises errors as C++ exceptions, which torch converts to Python exceptions. The shim itself
+ * raises only c10::Error, a RuntimeError in Python. Other exceptions of c10's classes are created
+ * through the C++ ABI of Unix (Itanium), with functions that libc10 and libstdc++ export; if one of
+ * them is missing, the shim's own exception is raised. The exceptions pass through C frames:
+ * compile with -fexceptions.
  */
 #ifndef DLPACKGEN_TORCHSHIM_RAISE_H_
 #define DLPACKGEN_TORCHSHIM_RAISE_H_

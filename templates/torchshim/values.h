@@ -1,5 +1,5 @@
 /*
- * The arguments of a call: taken from a stack of the shim, which hands them over, or outlined by
+ * The arguments of a call: popped from a stack of the shim, with their ownership, or described by
  * Python, for a check without data.
  */
 #ifndef DLPACKGEN_TORCHSHIM_VALUES_H_
@@ -55,7 +55,7 @@ struct dlpackgen_shim_value {
   } room; /* of an optional number, which C takes by its address */
 };
 
-/* What a call has taken from its stack. */
+/* The values that a call has popped from its stack. */
 struct dlpackgen_shim_owned {
   void* handle; /* of a tensor, a list or a string; or NULL */
   void* copy;   /* of a tensor */
@@ -77,7 +77,7 @@ static void dlpackgen_shim_delete_optional(dlpackgen_shim_cell* value) {
   }
 }
 
-/* Takes one value over, so that whatever is wrong with it, it is released. */
+/* Takes ownership of one value, which is then released even if it is invalid. */
 static void dlpackgen_shim_own(const struct dlpackgen_shim_argument* argument, dlpackgen_shim_cell cell,
                                struct dlpackgen_shim_value* value, struct dlpackgen_shim_owned* owned) {
   value->present = 1;
@@ -123,7 +123,7 @@ static void dlpackgen_shim_release(enum dlpackgen_shim_kind kind, const struct d
 
 /* Tensors */
 
-/* Whether the elements lie within the storage, which can be made smaller under a tensor. */
+/* Whether the elements are inside the storage, which may have been made smaller. */
 static bool dlpackgen_shim_lies_in_storage(void* handle, const DLTensor* tensor) {
   int64_t bytes = 0, offset = 0, span = 1;
   for (int32_t i = 0; i < tensor->ndim; i++) {
@@ -174,7 +174,7 @@ static int dlpackgen_shim_borrow(const struct dlpackgen_site* at, void* handle, 
                              message);
 }
 
-/* Makes a C-contiguous tensor on a device. */
+/* Allocates a C-contiguous tensor on a device. */
 static int dlpackgen_shim_allocate(DLDataType dtype, int32_t ndim, const int64_t* shape, int32_t device, int32_t index,
                                    void** handle) {
   int64_t strides[DLPACKGEN_MAX_NDIM + 1];
@@ -184,7 +184,7 @@ static int dlpackgen_shim_allocate(DLDataType dtype, int32_t ndim, const int64_t
                                            handle);
 }
 
-/* Makes a copy of a tensor that is not C-contiguous, on any device, and lends that. */
+/* Copies a tensor that is not C-contiguous, on any device, and borrows the copy. */
 static int dlpackgen_shim_copy(const struct dlpackgen_site* at, struct dlpackgen_shim_owned* owned, DLTensor* tensor,
                                struct dlpackgen_message* message) {
   int32_t device = 0, index = 0;
@@ -199,7 +199,7 @@ static int dlpackgen_shim_copy(const struct dlpackgen_site* at, struct dlpackgen
 
 /* Lists and texts */
 
-/* An empty list is no missing one, whose items are NULL. */
+/* An empty list differs from a missing list, whose items are NULL. */
 static const int64_t dlpackgen_shim_no_items = 0;
 
 static int dlpackgen_shim_read_list(const struct dlpackgen_site* at, struct dlpackgen_shim_value* value,

@@ -1,11 +1,11 @@
-/* The arguments of a kernel between its callers and its checks. Python fills them while a host
- * traces, to check shapes and dtypes. */
+/* The arguments of a kernel, which Python passes to the checks while a host traces, to check shapes
+ * and dtypes. */
 #ifndef DLPACKGEN_TRACED_VALUES_H_
 #define DLPACKGEN_TRACED_VALUES_H_
 
 #include <dlpackgen/scalar.h>
 
-/* What came for a parameter. checks.py declares the same. */
+/* The argument for a parameter. checks.py declares the same struct. */
 struct dlpackgen_traced_value {
   void* items;   /* the tensor, the text, or those of a list; NULL for None */
   int64_t count; /* of a list */

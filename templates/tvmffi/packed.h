@@ -1,5 +1,5 @@
-/* Functions as TVM before 0.20 calls them (TVMBackendPackedCFunc), over those of tvm-ffi: tensors,
- * scalars and texts are arguments, and scalars are results. */
+/* Functions for TVM before 0.20 (TVMBackendPackedCFunc), which call those for tvm-ffi. Arguments
+ * are tensors, scalars and texts, results are scalars. */
 #ifndef DLPACKGEN_TVMFFI_PACKED_H_
 #define DLPACKGEN_TVMFFI_PACKED_H_
 
@@ -61,7 +61,7 @@ static int dlpackgen_packed_fail(int status, const char* sentence) {
   return -1;
 }
 
-/* Gives a scalar; 0 where a value is not one. */
+/* Returns a scalar; 0 if a value is not a scalar. */
 static int dlpackgen_packed_give(const struct dlpackgen_tvm_ffi_any* value, union dlpackgen_packed_value* result,
                                  int* code) {
   switch (value->type_index) {

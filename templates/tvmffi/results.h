@@ -1,14 +1,14 @@
-/* What a call gives: memory for its results, values, and errors. */
+/* The results of a call: memory for tensors, values, and errors. */
 #ifndef DLPACKGEN_TVMFFI_RESULTS_H_
 #define DLPACKGEN_TVMFFI_RESULTS_H_
 
 #include <kernels.h>
 #include "values.h"
 
-/* Room for a sentence: the shape and strides of a tensor with all dimensions fit. */
+/* The size of a message: sufficient for the shape and strides of a tensor with the maximum rank. */
 enum { DLPACKGEN_TVMFFI_SENTENCE = 4096 };
 
-/* A status of a call whose error libtvm_ffi has. */
+/* The status of a call whose error is stored in libtvm_ffi. */
 enum { DLPACKGEN_TVMFFI_RAISED = 65 };
 
 /* Arguments */
@@ -30,8 +30,8 @@ DLPACKGEN_TVMFFI_UNUSED DLPACKGEN_SLOW static int dlpackgen_tvmffi_too_many(cons
   return DLPACKGEN_STATUS_TYPE_ERROR;
 }
 
-/* That as many arguments came as the kernel takes, or with memory for every result. Arguments may
- * be left out from `required` on. */
+/* Checks the number of arguments: those of the kernel, or also memory for every result. Arguments
+ * from `required` on may be omitted. */
 static inline int dlpackgen_tvmffi_check_count(const struct dlpackgen_site* sites, const char* function, int required,
                                                int arguments, int results, int32_t count,
                                                struct dlpackgen_message* message) {
@@ -44,7 +44,7 @@ static inline int dlpackgen_tvmffi_check_count(const struct dlpackgen_site* site
 
 /* Copies */
 
-/* Copies what lies along a dimension, and gives where the next bytes go. */
+/* Copies the elements along a dimension, and returns the position after the copied bytes. */
 DLPACKGEN_TVMFFI_UNUSED static char* dlpackgen_tvmffi_copy_along(int32_t dimension, const DLTensor* t, char* to,
                                                                  const char* from, size_t item) {
   if (dimension == t->ndim) {
@@ -56,7 +56,7 @@ DLPACKGEN_TVMFFI_UNUSED static char* dlpackgen_tvmffi_copy_along(int32_t dimensi
   return to;
 }
 
-/* Memory of the host, aligned as DLPack wants it, and where it was allocated. */
+/* Host memory, aligned as DLPack recommends, and its allocation. */
 struct dlpackgen_tvmffi_memory {
   void* block;
   struct dlpackgen_tvmffi_room room;
@@ -64,7 +64,7 @@ struct dlpackgen_tvmffi_memory {
 
 enum { DLPACKGEN_TVMFFI_ALIGNMENT = 256 };
 
-/* Makes a C-contiguous tensor in the host's memory. */
+/* Allocates a C-contiguous tensor in host memory. */
 DLPACKGEN_TVMFFI_UNUSED static DLTensor* dlpackgen_tvmffi_on_host(DLDataType dtype, int32_t ndim, const int64_t* shape,
                                                                   struct dlpackgen_tvmffi_memory* memory) {
   DLTensor made;
@@ -82,8 +82,8 @@ DLPACKGEN_TVMFFI_UNUSED static DLTensor* dlpackgen_tvmffi_on_host(DLDataType dty
   return dlpackgen_tvmffi_add_strides(&made, &memory->room);
 }
 
-/* Makes a C-contiguous copy of a tensor in the host's memory that is not so. What else stays as it
- * is, the check reports. */
+/* Copies a tensor in host memory that is not C-contiguous. Other tensors are not copied; the check
+ * reports them. */
 DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_make_contiguous(const struct dlpackgen_site* at, DLTensor** tensor,
                                                                     struct dlpackgen_tvmffi_memory* memory,
                                                                     struct dlpackgen_message* message) {
@@ -110,8 +110,8 @@ DLPACKGEN_SLOW static int dlpackgen_tvmffi_no_result(const struct dlpackgen_site
   return status;
 }
 
-/* Allocates a result by the library of the caller, which tells tvm-ffi its allocator. The object
- * is the caller's. */
+/* Allocates a result through the caller's library, which registers its allocator with tvm-ffi. The
+ * caller owns the object. */
 DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_allocate(const struct dlpackgen_site* at,
                                                              const struct dlpackgen_result* wanted, DLDevice device,
                                                              struct dlpackgen_tvm_ffi_any* object, DLTensor** tensor,
@@ -135,7 +135,7 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_allocate(const struct dlpack
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Makes memory for a result that callers do not get: on the host, or as others. */
+/* Allocates a result that is not returned to callers: on the host, or like other results. */
 DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_make_saved(const struct dlpackgen_site* at,
                                                                const struct dlpackgen_result* wanted, DLDevice device,
                                                                struct dlpackgen_tvmffi_memory* memory,
@@ -147,7 +147,7 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_make_saved(const struct dlpa
   return dlpackgen_tvmffi_no_result(at, "no memory", DLPACKGEN_STATUS_MEMORY_ERROR, message);
 }
 
-/* Drops objects that the caller does not get. */
+/* Releases objects that are not returned to the caller. */
 DLPACKGEN_TVMFFI_UNUSED static void dlpackgen_tvmffi_drop(const struct dlpackgen_tvm_ffi_any* values, int count) {
   for (int i = 0; i < count; i++) {
     if (values[i].type_index < DLPACKGEN_TVM_FFI_OBJECT) continue;
@@ -177,7 +177,8 @@ DLPACKGEN_TVMFFI_UNUSED static struct dlpackgen_tvm_ffi_any dlpackgen_tvmffi_of_
   return value;
 }
 
-/* An integer beyond int64 is an object. Where libtvm_ffi has none, it is a float. */
+/* An integer above the range of int64 is an object or, if libtvm_ffi does not support it, a
+ * float. */
 DLPACKGEN_TVMFFI_UNUSED static struct dlpackgen_tvm_ffi_any dlpackgen_tvmffi_of_natural(uint64_t number) {
   const dlpackgen_tvm_ffi_make_big_int make = dlpackgen_tvmffi_make_big_int();
   const uint64_t words[2] = {number, 0};
@@ -187,7 +188,7 @@ DLPACKGEN_TVMFFI_UNUSED static struct dlpackgen_tvm_ffi_any dlpackgen_tvmffi_of_
   return dlpackgen_tvmffi_of_float((double)number);
 }
 
-/* Makes an Array of several values. */
+/* Creates an Array of several values. */
 static int dlpackgen_tvmffi_pack(const char* function, struct dlpackgen_tvm_ffi_any* values, int count,
                                  struct dlpackgen_tvm_ffi_any* result, struct dlpackgen_message* message) {
   static const struct dlpackgen_tvm_ffi_byte_array name = {"ffi.Array", 9};
@@ -205,7 +206,7 @@ static int dlpackgen_tvmffi_pack(const char* function, struct dlpackgen_tvm_ffi_
   return failed ? DLPACKGEN_TVMFFI_RAISED : DLPACKGEN_STATUS_OK;
 }
 
-/* Gives a value, or several as an Array. A result that was written in place is None among them. */
+/* Returns a value, or several as an Array, in which results that were written in place are None. */
 DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_give(const char* function, struct dlpackgen_tvm_ffi_any* values,
                                                          int count, struct dlpackgen_tvm_ffi_any* result,
                                                          struct dlpackgen_message* message) {
@@ -221,7 +222,7 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_give(const char* function, s
   return DLPACKGEN_STATUS_OK;
 }
 
-/* The stream of the caller on a device, where it has streams. */
+/* The caller's stream on a device with streams. */
 DLPACKGEN_TVMFFI_UNUSED static void* dlpackgen_tvmffi_stream(DLDevice device) {
   const dlpackgen_tvm_ffi_get_stream get = dlpackgen_tvmffi_get_stream();
   if (device.device_type == kDLCPU || !get) return NULL;
@@ -230,7 +231,7 @@ DLPACKGEN_TVMFFI_UNUSED static void* dlpackgen_tvmffi_stream(DLDevice device) {
 
 /* Errors */
 
-/* What a status is raised as, by the name of Python's exception. */
+/* The name of the Python exception for a status. */
 static const char* dlpackgen_tvmffi_class(int status) {
   switch (status) {
     case DLPACKGEN_STATUS_OVERFLOW: return "OverflowError";
@@ -248,7 +249,7 @@ DLPACKGEN_TVMFFI_UNUSED DLPACKGEN_SLOW static int dlpackgen_tvmffi_fail(int stat
   return -1;
 }
 
-/* Gives a text. */
+/* Returns a text. */
 DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_give_text(const char* text, struct dlpackgen_tvm_ffi_any* result) {
   const dlpackgen_tvm_ffi_make_str make = dlpackgen_tvmffi_make_str();
   const struct dlpackgen_tvm_ffi_byte_array bytes = {text, strlen(text)};
@@ -261,7 +262,7 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_give_text(const char* text, 
 #define DLPACKGEN_TVMFFI_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* Defines a function that gives a text. */
+/* Defines a function that returns a text. */
 #define DLPACKGEN_TVMFFI_TEXT(symbol, text)                                                                 \
   DLPACKGEN_TVMFFI_EXPORT int symbol(void* handle, const struct dlpackgen_tvm_ffi_any* args, int32_t count, \
                                      struct dlpackgen_tvm_ffi_any* result);                                 \

@@ -1,5 +1,5 @@
-/* The functions of libtvm_ffi, looked up when they are needed: nothing is linked, and the library
- * may be loaded after this one. A weak reference would stay NULL then. */
+/* Looks up the functions of libtvm_ffi when they are needed. Nothing is linked, and libtvm_ffi may
+ * be loaded after this library; a weak reference would then stay NULL. */
 #ifndef DLPACKGEN_TVMFFI_SYMBOLS_H_
 #define DLPACKGEN_TVMFFI_SYMBOLS_H_
 
@@ -56,7 +56,7 @@ static void* dlpackgen_tvmffi_found(void** place, const char* name) {
   return found;
 }
 
-/* Defines NAME(), which gives a function of libtvm_ffi, or NULL. */
+/* Defines NAME(), which returns a function of libtvm_ffi, or NULL. */
 #if defined(__GNUC__)
 #define DLPACKGEN_TVMFFI_UNUSED __attribute__((unused))
 #else

@@ -7,7 +7,7 @@
 #include "scalar.h"
 #include "symbols.h"
 
-/* A value with what it refers to: an object that the caller gives away is one all the same. */
+/* A value and its contents. An object whose ownership the caller transfers has the same form. */
 static struct dlpackgen_tvm_ffi_any dlpackgen_tvmffi_value(const struct dlpackgen_tvm_ffi_any* from) {
   struct dlpackgen_tvm_ffi_any value = *from;
   if (value.type_index == DLPACKGEN_TVM_FFI_RVALUE) {
@@ -17,17 +17,17 @@ static struct dlpackgen_tvm_ffi_any dlpackgen_tvmffi_value(const struct dlpackge
   return value;
 }
 
-/* Tells whether a value that came is None. */
+/* Returns whether a value is None. */
 DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_is_none(const struct dlpackgen_tvm_ffi_any* from) {
   return from && from->type_index == DLPACKGEN_TVM_FFI_NONE;
 }
 
-/* What lies behind the head of an object. */
+/* The data after the header of an object. */
 static void* dlpackgen_tvmffi_content(const struct dlpackgen_tvm_ffi_any* value) {
   return (char*)value->v_ptr + sizeof(struct dlpackgen_tvm_ffi_object);
 }
 
-/* The name of a value's type, as Python has it. */
+/* The Python name of a value's type. */
 static const char* dlpackgen_tvmffi_type(const struct dlpackgen_tvm_ffi_any* value) {
   switch (value->type_index) {
     case DLPACKGEN_TVM_FFI_NONE: return "None";
@@ -58,8 +58,8 @@ static const char* dlpackgen_tvmffi_type(const struct dlpackgen_tvm_ffi_any* val
 
 /* Tensors */
 
-/* Room for the strides of a tensor that has none: hosts other than Python leave them out where
- * the tensor is C-contiguous. */
+/* Storage for the strides of a tensor without strides: hosts other than Python omit them for
+ * C-contiguous tensors. */
 struct dlpackgen_tvmffi_room {
   DLTensor tensor;
   int64_t strides[DLPACKGEN_MAX_NDIM];
@@ -83,7 +83,7 @@ DLPACKGEN_SLOW static int dlpackgen_tvmffi_no_tensor(const struct dlpackgen_site
   return dlpackgen_bad_type(at, "a tensor", dlpackgen_tvmffi_type(value), message);
 }
 
-/* Reads any value that is no plain tensor with strides. */
+/* Reads any value except a plain tensor with strides. */
 DLPACKGEN_SLOW static int dlpackgen_tvmffi_read_other(const struct dlpackgen_site* at,
                                                       const struct dlpackgen_tvm_ffi_any* from, int optional,
                                                       struct dlpackgen_tvmffi_room* room, DLTensor** tensor,
@@ -99,7 +99,7 @@ DLPACKGEN_SLOW static int dlpackgen_tvmffi_read_other(const struct dlpackgen_sit
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Gives a tensor with strides, as most calls have it, or NULL. */
+/* Returns a tensor with strides, as in most calls, or NULL. */
 DLPACKGEN_FAST DLTensor* dlpackgen_tvmffi_plain_tensor(const struct dlpackgen_tvm_ffi_any* from) {
   DLTensor* found = (DLTensor*)from->v_ptr;
   if (from->type_index == DLPACKGEN_TVM_FFI_TENSOR) found = (DLTensor*)dlpackgen_tvmffi_content(from);
@@ -107,7 +107,7 @@ DLPACKGEN_FAST DLTensor* dlpackgen_tvmffi_plain_tensor(const struct dlpackgen_tv
   return DLPACKGEN_RARE(!found->strides) ? NULL : found;
 }
 
-/* Reads a tensor, which stays NULL where the value is None and that is allowed. */
+/* Reads a tensor. The result is NULL if the value is None and this is allowed. */
 DLPACKGEN_FAST int dlpackgen_tvmffi_read_tensor(const struct dlpackgen_site* at,
                                                 const struct dlpackgen_tvm_ffi_any* from, int optional,
                                                 struct dlpackgen_tvmffi_room* room, DLTensor** tensor,
@@ -159,7 +159,8 @@ DLPACKGEN_TVMFFI_UNUSED static struct dlpackgen_given_scalar dlpackgen_tvmffi_sc
 
 /* Texts */
 
-/* Reads a text, which ends with NUL and contains no other. A short one lies in the argument. */
+/* Reads a text, which is terminated by NUL and contains no other NUL. A short text is stored in the
+ * argument. */
 DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_read_text(const struct dlpackgen_site* at,
                                                               const struct dlpackgen_tvm_ffi_any* from,
                                                               const char** text, struct dlpackgen_message* message) {
@@ -181,13 +182,13 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_read_text(const struct dlpac
 
 /* Lists */
 
-/* Numbers of 8 bytes: few of them need no memory. */
+/* Numbers of 8 bytes. Short lists need no allocation. */
 struct dlpackgen_tvmffi_list {
   union {
     int64_t integers[16];
     double reals[16];
   } few;
-  void* items; /* NULL where there is no list */
+  void* items; /* NULL if there is no list */
   int64_t count;
 };
 
@@ -219,7 +220,7 @@ static int dlpackgen_tvmffi_read_item(const struct dlpackgen_site* at, const str
   return dlpackgen_bad_type(at, "int", scalar.name, message);
 }
 
-/* Reads a list, a tuple or a shape: an Array or a List has its items one after the other. */
+/* Reads a list, a tuple or a shape. The items of an Array or a List are consecutive. */
 DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_read_list(const struct dlpackgen_site* at,
                                                               const struct dlpackgen_tvm_ffi_any* from, int are_real,
                                                               struct dlpackgen_tvmffi_list* list,

@@ -1,4 +1,4 @@
-/* The loops of gufuncs over a kernel, and their registration. Part of kernels_ufunc.c. */
+/* The loops of gufuncs that call a kernel, and their registration. Part of kernels_ufunc.c. */
 #ifndef DLPACKGEN_UFUNC_LOOP_H_
 #define DLPACKGEN_UFUNC_LOOP_H_
 
@@ -11,16 +11,16 @@
 #define DLPACKGEN_UFUNC_API __attribute__((visibility("default")))
 #endif
 
-/* Which of NumPy's types has 64 bits: arrays of the other one are cast to it. */
+/* The NumPy type with 64 bits; arrays of the other type are cast to it. */
 enum {
   DLPACKGEN_NUMPY_INT64 = sizeof(long) == 8 ? DLPACKGEN_NUMPY_LONG : DLPACKGEN_NUMPY_LONG_LONG,
   DLPACKGEN_NUMPY_UINT64 = sizeof(long) == 8 ? DLPACKGEN_NUMPY_UNSIGNED_LONG : DLPACKGEN_NUMPY_UNSIGNED_LONG_LONG,
 };
 
-/* The bytes of a sentence. */
+/* The size of a message in bytes. */
 enum { DLPACKGEN_UFUNC_SENTENCE = 1024 };
 
-/* A gufunc. NumPy keeps what it points to. */
+/* A gufunc. NumPy keeps pointers to its members. */
 struct dlpackgen_ufunc_kernel {
   const char *name, *signature, *doc;
   const struct dlpackgen_ufunc_operand* operands; /* the inputs, then the outputs */
@@ -31,10 +31,10 @@ struct dlpackgen_ufunc_kernel {
   const char* types;
 };
 
-/* Calls the kernel with one tensor for each operand: a status, and a sentence. */
+/* Calls the kernel with one tensor for each operand. Returns a status, and a message. */
 typedef int dlpackgen_ufunc_call(const struct dlpackgen_ufunc_tensor* operands, struct dlpackgen_message* message);
 
-/* What a loop is given. */
+/* The arguments of a loop. */
 struct dlpackgen_ufunc_loop {
   const struct dlpackgen_ufunc_kernel* kernel;
   dlpackgen_ufunc_call* call;
@@ -77,7 +77,7 @@ static int dlpackgen_ufunc_begin(const struct dlpackgen_ufunc_loop* loop, struct
   return status;
 }
 
-/* Gives the first byte of an operand without a core, and one past the last. */
+/* Returns the byte range of an operand without core dimensions. */
 static void dlpackgen_ufunc_range(const struct dlpackgen_ufunc_loop* loop, int i, uintptr_t* low, uintptr_t* end) {
   const intptr_t reach = loop->steps[i] * (loop->sizes[0] - 1);
   *low = (uintptr_t)loop->given[i] + (uintptr_t)(reach < 0 ? reach : 0);
@@ -106,7 +106,8 @@ static bool dlpackgen_ufunc_find_shared(const struct dlpackgen_ufunc_loop* loop,
   return is_free;
 }
 
-/* Makes memory for the outputs that overlap inputs, as the kernel may write before it has read. */
+/* Allocates memory for outputs that overlap inputs, because the kernel may write before it
+ * reads. */
 static int dlpackgen_ufunc_unshare(const struct dlpackgen_ufunc_loop* loop, struct dlpackgen_ufunc_tensor* all,
                                    struct dlpackgen_message* message) {
   int status = DLPACKGEN_STATUS_OK;
@@ -118,7 +119,7 @@ static int dlpackgen_ufunc_unshare(const struct dlpackgen_ufunc_loop* loop, stru
   return status;
 }
 
-/* Copies outputs to where NumPy wants them. */
+/* Copies outputs to NumPy's memory. */
 static void dlpackgen_ufunc_give(const struct dlpackgen_ufunc_loop* loop, const struct dlpackgen_ufunc_tensor* all) {
   for (int o = loop->kernel->inputs; o < loop->kernel->inputs + loop->kernel->outputs; o++)
     if (all[o].block) dlpackgen_ufunc_copy(&all[o], 0, all[o].given, all[o].tensor.data, true);
@@ -170,7 +171,7 @@ static void dlpackgen_ufunc_run(const struct dlpackgen_ufunc_loop* loop, struct 
 
 /* Registration */
 
-/* Finds the function of NumPy that makes gufuncs; else an exception is set. */
+/* Looks up NumPy's function that creates gufuncs, or sets an exception. */
 static dlpackgen_numpy_from_loops dlpackgen_ufunc_find(void) {
   dlpackgen_numpy_from_loops made = NULL;
   PyObject* module = PyImport_ImportModule("numpy._core._multiarray_umath");
@@ -186,7 +187,7 @@ static dlpackgen_numpy_from_loops dlpackgen_ufunc_find(void) {
   return made;
 }
 
-/* Makes a gufunc, or sets an exception. */
+/* Creates a gufunc, or sets an exception. */
 static PyObject* dlpackgen_ufunc_new(const struct dlpackgen_ufunc_kernel* kernel) {
   const dlpackgen_numpy_from_loops make = dlpackgen_ufunc_find();
   return make ? make(kernel->functions, kernel->data, kernel->types, kernel->loops, kernel->inputs, kernel->outputs,

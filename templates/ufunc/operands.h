@@ -1,4 +1,5 @@
-/* Operands of NumPy as tensors of a kernel: shapes, strides, copies. Part of kernels_ufunc.c. */
+/* Converts NumPy's operands to tensors of a kernel: shapes, strides, copies. Part of
+ * kernels_ufunc.c. */
 #ifndef DLPACKGEN_UFUNC_OPERANDS_H_
 #define DLPACKGEN_UFUNC_OPERANDS_H_
 
@@ -7,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not every kernel uses every part. */
+/* Not every kernel uses all functions. */
 #if defined(__GNUC__)
 #define DLPACKGEN_UFUNC __attribute__((unused)) static
 #else
 #define DLPACKGEN_UFUNC static
 #endif
 
-/* The most dimensions of an operand: those of a tensor, and one of the loop. */
+/* The maximum rank of an operand: that of a tensor, plus the dimension of the loop. */
 #define DLPACKGEN_UFUNC_NDIM (sizeof((struct dlpackgen_result*)0)->shape / sizeof(int64_t) + 1)
 
 enum dlpackgen_ufunc_layout {
@@ -25,7 +26,7 @@ enum dlpackgen_ufunc_layout {
   DLPACKGEN_UFUNC_COLUMN_MAJOR,
 };
 
-/* An operand, as the description has it. */
+/* An operand, from the description. */
 struct dlpackgen_ufunc_operand {
   struct dlpackgen_site site;
   enum dlpackgen_ufunc_layout layout;
@@ -70,7 +71,7 @@ DLPACKGEN_UFUNC bool dlpackgen_ufunc_is_column_major(const DLTensor* tensor) {
   return dlpackgen_is_contiguous(&turned);
 }
 
-/* Tells whether the kernel takes a tensor with these strides. */
+/* Returns whether the kernel accepts a tensor with these strides. */
 DLPACKGEN_UFUNC bool dlpackgen_ufunc_fits(enum dlpackgen_ufunc_layout layout, const DLTensor* tensor) {
   switch (layout) {
     case DLPACKGEN_UFUNC_STRIDED: return true;
@@ -95,7 +96,7 @@ DLPACKGEN_UFUNC void* dlpackgen_ufunc_allocate(const DLTensor* tensor, void** da
   return block;
 }
 
-/* Makes memory for copies of an operand whose strides the kernel does not take. */
+/* Allocates memory for copies of an operand whose strides the kernel does not accept. */
 DLPACKGEN_UFUNC int dlpackgen_ufunc_prepare_copy(const struct dlpackgen_ufunc_operand* operand,
                                                  struct dlpackgen_ufunc_tensor* made,
                                                  struct dlpackgen_message* message) {
@@ -149,7 +150,7 @@ DLPACKGEN_UFUNC void dlpackgen_ufunc_copy(const struct dlpackgen_ufunc_tensor* m
     dlpackgen_ufunc_copy(made, d + 1, given + i * made->core[d], copy + i * made->strides[d] * (int64_t)item, is_back);
 }
 
-/* Adds the dimension of the loop to an operand: 0 where the kernel does not take that. */
+/* Adds the dimension of the loop to an operand; returns 0 if the kernel does not accept this. */
 DLPACKGEN_UFUNC bool dlpackgen_ufunc_lead(const struct dlpackgen_ufunc_operand* operand, int64_t count, intptr_t step,
                                           struct dlpackgen_ufunc_tensor* made) {
   const int64_t item = dlpackgen_ufunc_item(&made->tensor);
@@ -170,7 +171,7 @@ DLPACKGEN_UFUNC void dlpackgen_ufunc_unlead(int32_t ndim, struct dlpackgen_ufunc
   made->tensor.ndim = ndim;
 }
 
-/* Makes memory for a result that callers do not get. */
+/* Allocates memory for a result that is not returned to callers. */
 DLPACKGEN_UFUNC int dlpackgen_ufunc_save(const struct dlpackgen_site* at, const struct dlpackgen_result* wanted,
                                          struct dlpackgen_ufunc_tensor* made, struct dlpackgen_message* message) {
   memset(&made->tensor, 0, sizeof made->tensor);
@@ -186,7 +187,7 @@ DLPACKGEN_UFUNC int dlpackgen_ufunc_save(const struct dlpackgen_site* at, const 
   return dlpackgen_fail(message, at, DLPACKGEN_STATUS_MEMORY_ERROR, "no memory for it");
 }
 
-/* Reads a scalar whose dtype the loop decides. */
+/* Reads a scalar whose dtype depends on the loop. */
 DLPACKGEN_UFUNC struct dlpackgen_number dlpackgen_ufunc_number(const DLTensor* scalar) {
   struct dlpackgen_number made = {0, 0};
   const void* const data = scalar->data;

@@ -2,17 +2,17 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file device.hpp
- * A backend for torch's devices, by the table of dlpackgen_backend.h, such as that for
- * CUDA: whose memory a tensor is in that comes from elsewhere, and how long the backend
- * keeps what it allocated.
+ * Uses a backend for torch's devices, through the table of dlpackgen_backend.h, such as the CUDA
+ * backend: to determine the owner of a foreign tensor's memory, and to delay freeing memory that
+ * the backend allocated.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_DEVICE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_DEVICE_HPP_
 
 /**
  * \file checked.hpp
- * What is checked of a managed tensor of anybody's before it becomes a tensor of
- * torch, and which side deletes it, whichever ABI of torch is used.
+ * Validates a managed tensor of any producer before it is converted to a torch tensor, and manages
+ * its ownership, for both ABIs of torch.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_CHECKED_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_CHECKED_HPP_
@@ -21,20 +21,19 @@
 
 /**
  * \file exceptions.hpp
- * What is thrown for tensors that cannot be had, whichever ABI of torch is used.
+ * The exceptions for tensors that cannot be read, for both ABIs of torch.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
 
 /**
  * \file base.hpp
- * What every header of this folder begins with: those of target cpp, and the
- * namespace dlpackgen::pytorch. They are for C++17 and newer (torch 2.15 wants C++20)
- * and are compiled against libtorch: what is built of them serves that minor
- * version of torch alone.
+ * The common beginning of all headers in this folder: the headers of target cpp, and the namespace
+ * dlpackgen::pytorch. The headers are for C++17 and newer (torch 2.15 requires C++20) and are
+ * compiled against libtorch: a build works only with that minor version of torch.
  *
- * What stands in the namespace is hidden: two modules of one process may be built
- * of different copies, and must not share them.
+ * The namespace has hidden visibility: two modules in one process may be built from different
+ * copies, and must not share them.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
@@ -66,13 +65,13 @@ namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
-/** A tensor that cannot be had, with the reason: BufferError in Python. */
+/** A tensor that cannot be read, with the reason: BufferError in Python. */
 class BufferError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/** An object of another kind than expected: TypeError in Python. */
+/** An object of an unexpected type: TypeError in Python. */
 class TypeError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -98,7 +97,7 @@ inline constexpr const char recording[] =
 
 /**
  * \file gil.hpp
- * Whether a thread may touch objects of Python.
+ * Returns whether a thread may access Python objects.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
@@ -143,8 +142,8 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 /**
- * What becomes of memory that must not be written to, which an at::Tensor cannot
- * say. The unversioned struct has no flags, and counts as such memory.
+ * The handling of read-only memory, which an at::Tensor cannot represent. The unversioned struct
+ * has no flags, and counts as read-only.
  */
 enum class ReadOnly {
   raise,
@@ -403,11 +402,12 @@ inline int stream_of_torch(void*, DLDevice device, void** handle) noexcept {
 }  // namespace detail
 
 /**
- * Lets take() and what is made of it use a backend for torch's devices; nullptr for none
- * any more. The driver is asked whose memory a tensor is in, pinned memory too: one that
- * says another device, as after it was freed, or reaches beyond that memory is rejected.
- * Memory that the backend itself has allocated is kept, once torch lets go of it, until
- * the work is done that torch's stream has then. The table must be kept for ever. Any thread.
+ * Sets the backend that take() and its callers use for torch's devices; nullptr removes it. The
+ * driver is queried for the owner of each tensor's memory, including pinned memory. A tensor that
+ * declares another device, as after its memory was freed, or that extends beyond its memory is
+ * rejected. After torch releases memory of the backend, it is freed only when the work that is then
+ * queued on torch's current stream has finished. The table must be valid until the process ends.
+ * May be called on any thread.
  *
  * \throws BufferError for a table of another version, or for devices that are not torch's.
  */
@@ -423,8 +423,8 @@ inline void use_backend(const dlpackgen_backend* table) {
 }
 
 /**
- * The streams of torch for a backend's current_stream(): those that are current in the thread that
- * asks.
+ * Provides torch's streams for a backend's current_stream(): the current streams of the calling
+ * thread.
  */
 inline const dlpackgen_stream_source* stream_source() noexcept {
   static const dlpackgen_stream_source source{detail::stream_of_torch, nullptr, nullptr, 0};

@@ -2,28 +2,27 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file errors.hpp
- * The boundary between C++, which throws, and the functions of an exchange table,
- * which must not: an exception that leaves one ends the process.
+ * The boundary between C++ code, which throws, and the functions of an exchange table, from which
+ * no exception may escape, because it would end the process.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_ERRORS_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_ERRORS_HPP_
 
 /**
  * \file exceptions.hpp
- * What is thrown for tensors that cannot be had, whichever ABI of torch is used.
+ * The exceptions for tensors that cannot be read, for both ABIs of torch.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
 
 /**
  * \file base.hpp
- * What every header of this folder begins with: those of target cpp, and the
- * namespace dlpackgen::pytorch. They are for C++17 and newer (torch 2.15 wants C++20)
- * and are compiled against libtorch: what is built of them serves that minor
- * version of torch alone.
+ * The common beginning of all headers in this folder: the headers of target cpp, and the namespace
+ * dlpackgen::pytorch. The headers are for C++17 and newer (torch 2.15 requires C++20) and are
+ * compiled against libtorch: a build works only with that minor version of torch.
  *
- * What stands in the namespace is hidden: two modules of one process may be built
- * of different copies, and must not share them.
+ * The namespace has hidden visibility: two modules in one process may be built from different
+ * copies, and must not share them.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
@@ -55,13 +54,13 @@ namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
-/** A tensor that cannot be had, with the reason: BufferError in Python. */
+/** A tensor that cannot be read, with the reason: BufferError in Python. */
 class BufferError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/** An object of another kind than expected: TypeError in Python. */
+/** An object of an unexpected type: TypeError in Python. */
 class TypeError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

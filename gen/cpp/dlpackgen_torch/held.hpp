@@ -2,31 +2,30 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file held.hpp
- * Managed tensors that hold an object of Python, and not the storage of its tensor:
- * no reference count is atomic, which makes them quicker. But a holder of an object
- * does not hold its memory: `t.data = other`, `t.set_()` and `t.resize_()` free what
- * was exported. They are for exports during which that does not happen, such as those of
- * a call, and nothing uses them that does not ask for them by name.
+ * Managed tensors that retain a Python object instead of the storage of its tensor. They are
+ * faster, because no atomic reference count changes. However, the object does not retain its
+ * memory: `t.data = other`, `t.set_()` and `t.resize_()` free the exported memory. Use them only
+ * for exports during which this cannot happen, such as those of a call. They are used only on
+ * explicit request.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_HELD_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_HELD_HPP_
 
 /**
  * \file gil.hpp
- * Whether a thread may touch objects of Python.
+ * Returns whether a thread may access Python objects.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
 
 /**
  * \file base.hpp
- * What every header of this folder begins with: those of target cpp, and the
- * namespace dlpackgen::pytorch. They are for C++17 and newer (torch 2.15 wants C++20)
- * and are compiled against libtorch: what is built of them serves that minor
- * version of torch alone.
+ * The common beginning of all headers in this folder: the headers of target cpp, and the namespace
+ * dlpackgen::pytorch. The headers are for C++17 and newer (torch 2.15 requires C++20) and are
+ * compiled against libtorch: a build works only with that minor version of torch.
  *
- * What stands in the namespace is hidden: two modules of one process may be built
- * of different copies, and must not share them.
+ * The namespace has hidden visibility: two modules in one process may be built from different
+ * copies, and must not share them.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
@@ -85,7 +84,7 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// By what the object is, not by isinstance(), which believes any object's __class__.
+// Checks the real type instead of isinstance(), which trusts __class__.
 DLPACKGEN_PYTORCH_SLOW bool derives_from_tensor(PyObject* object) {
   return PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(THPVariableClass)) != 0;
 }
@@ -132,12 +131,13 @@ inline DLManagedTensorVersioned* hold_object(PyObject* object, const DLTensor& v
 }  // namespace detail
 
 /**
- * A managed tensor over the memory of the tensor in an object of Python, for a caller that
- * calls its deleter: on any thread, which takes the GIL unless it has it, and leaks
- * once Python ends. Wants the GIL. Shape and strides (elements) are its own.
+ * Returns a managed tensor with the memory of the tensor in a Python object. The caller must call
+ * its deleter, on any thread. The deleter acquires the GIL if needed, and leaks the tensor after
+ * Python has shut down. This function needs the GIL. The managed tensor has its own shape and
+ * strides (in elements).
  *
- * It is good until the object has other memory, or resizes that (see held.hpp). What
- * ATen itself must export holds memory, as that of own() does.
+ * The tensor is valid until the object's memory is replaced or resized (see held.hpp). Tensors that
+ * ATen itself must export retain the memory, as with own().
  *
  * \throws as own(), TypeError for another object.
  */

@@ -2,18 +2,17 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file install.hpp
- * Puts the exchange table onto torch.Tensor, and takes it off again. Both want the
- * GIL. Consumers such as tvm-ffi look at a type once: what they have seen they keep,
- * so the table lives as long as the process, and neither changes what they do with
- * a type that they know.
+ * Sets the exchange table on torch.Tensor, and removes it. Both functions need the GIL. Consumers
+ * such as tvm-ffi cache the table per type. Therefore, the table exists until the process ends, and
+ * neither function affects types that are already cached.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_INSTALL_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_INSTALL_HPP_
 
 /**
  * \file adopted.hpp
- * How modules over dlpackgen_python read a torch.Tensor without the stable shim:
- * install() puts it onto the type, where they find it.
+ * With this reader, modules over dlpackgen_python read a torch.Tensor without the stable shim.
+ * install() sets it on the type, where the modules look it up.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_ADOPTED_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_ADOPTED_HPP_
@@ -25,9 +24,8 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// 0 for a tensor that it has read, with shape and strides in numbers, which has room for 64
-// of each; 1 for what the other routes must look at, which know what to say of it. Sets no
-// exception.
+// Returns 0 if the tensor was read, with shape and strides in numbers, which has room for 64 of
+// each; 1 if another access method must read it and report errors. Sets no exception.
 [[gnu::flatten]] inline int read_quickly(void* object, int writable, DLTensor* out, std::int64_t* numbers) noexcept {
   PyObject* const found = static_cast<PyObject*>(object);
   if (!THPVariable_CheckExact(found)) return 1;
@@ -119,12 +117,12 @@ inline void take_reader_off(py::handle type, PyObject* before) {
 
 }  // namespace detail
 
-/** A capsule with a table, as types offer it; a new reference. */
+/** Returns a capsule with a table, in the form that types provide, as a new reference. */
 inline PyObject* capsule_of(const DLPackExchangeAPI* table) {
   return detail::capsule_of(table, detail::table_capsule).release().ptr();
 }
 
-/** Whether torch.Tensor offers this table. */
+/** Whether torch.Tensor has this table. */
 inline bool is_installed() {
   const pybind11::object found = detail::own_attribute(detail::tensor_type(), detail::table_attribute);
   return detail::is_of(found, detail::table_capsule, exchange_api());
@@ -138,11 +136,11 @@ inline bool native_readers_are_on() noexcept {
 }
 
 /**
- * Lets torch.Tensor offer this table; does nothing when it does already, or with
- * DLPACKGEN_NO_NATIVE_READERS set in the environment. What was
- * accepted before still is, tensors that require grad too, but for those that were
- * handed out with wrong values or with none: negated, conjugated, zero tensors, and
- * what has elements and no memory.
+ * Sets this table on torch.Tensor. Does nothing if it is already set, or if
+ * DLPACKGEN_NO_NATIVE_READERS is set in the environment. All tensors that were exported correctly
+ * are still exported, including tensors that require grad. Tensors that were exported with wrong
+ * values or without memory are rejected: negated, conjugated and zero tensors, and tensors that
+ * have elements but no memory.
  */
 inline void install() {
   namespace py = pybind11;
@@ -157,7 +155,7 @@ inline void install() {
 }
 
 /**
- * Gives torch.Tensor back what it offered before; leaves alone what others have put there since.
+ * Restores the previous table of torch.Tensor, unless other code has changed it since.
  */
 inline void uninstall() {
   const detail::Replaced& replaced = detail::replaced();

@@ -2,18 +2,17 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file object.hpp
- * An at::Tensor out of any object of Python that offers DLPack: by the exchange
- * table of its type, else by the capsule of __dlpack__. Every function here wants
- * the GIL.
+ * Converts any Python object that implements DLPack to an at::Tensor, through the exchange table of
+ * its type or the capsule of __dlpack__. All functions need the GIL.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_OBJECT_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_OBJECT_HPP_
 
 /**
  * \file offered.hpp
- * What objects of Python offer of DLPack: a table of their type, or the capsule of
- * __dlpack__. Torch is what makes the tensors, as in checked.hpp. Every function here
- * wants the GIL.
+ * Reads Python objects through DLPack: the exchange table of their type, or the capsule of
+ * __dlpack__. The parameter Torch creates the tensors, as in checked.hpp. All functions need the
+ * GIL.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_OFFERED_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_OFFERED_HPP_
@@ -22,10 +21,9 @@
 
 /**
  * \file queries.hpp
- * What objects of Python are asked before their tensors are taken, and what becomes of
- * the exceptions that they raise. Any of it may run code of Python: nothing that is
- * checked here may be taken for granted by what comes later. Every function here wants
- * the GIL.
+ * Queries Python objects before their tensors are read, and converts the exceptions that they
+ * raise. Any query may run Python code, so later code must not rely on earlier checks. All
+ * functions need the GIL.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_QUERIES_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_QUERIES_HPP_
@@ -551,7 +549,7 @@ inline at::Tensor from_derived(PyObject* object, const How& how) {
 }  // namespace detail
 
 /**
- * Takes the tensor out of an unconsumed capsule, of either name.
+ * Consumes a capsule of either name, and returns its tensor.
  *
  * \throws as take(), or python_error for what is no such capsule.
  */
@@ -560,10 +558,9 @@ inline at::Tensor from_capsule(PyObject* capsule, ReadOnly read_only = ReadOnly:
 }
 
 /**
- * A tensor over the memory of an object of any library, by the rules that modules over
- * dlpackgen_python have for their arguments. A torch.Tensor gives an alias of itself,
- * which keeps its conjugate and negative bits; one of a derived type is asked by its
- * __dlpack__, which knows what it changed.
+ * Returns a tensor that shares the memory of an object of any library, by the rules of modules over
+ * dlpackgen_python. For a torch.Tensor, the result is an alias with the same conjugate and negative
+ * bits. An object of a derived type is read through its __dlpack__, which knows its changes.
  *
  * \throws as take(), or python_error for what its library raises.
  */

@@ -2,30 +2,28 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file owned.hpp
- * Managed tensors out of an at::Tensor. They own its storage, and not the tensor:
- * `t.data = other` and resize_() change that under its holder. Shape and
- * strides are copies.
+ * Converts an at::Tensor to a managed tensor. It owns the storage instead of the tensor, which
+ * `t.data = other` and resize_() could change. Shape and strides are copies.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_OWNED_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_OWNED_HPP_
 
 /**
  * \file pool.hpp
- * Blocks for managed tensors, kept by each thread for its next export: a block may
- * be freed by another thread than the one that took it, and after either has ended.
+ * A pool of blocks for managed tensors. Each thread keeps blocks for its next exports. A block may
+ * be freed by a different thread, and after its thread has ended.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_POOL_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_POOL_HPP_
 
 /**
  * \file base.hpp
- * What every header of this folder begins with: those of target cpp, and the
- * namespace dlpackgen::pytorch. They are for C++17 and newer (torch 2.15 wants C++20)
- * and are compiled against libtorch: what is built of them serves that minor
- * version of torch alone.
+ * The common beginning of all headers in this folder: the headers of target cpp, and the namespace
+ * dlpackgen::pytorch. The headers are for C++17 and newer (torch 2.15 requires C++20) and are
+ * compiled against libtorch: a build works only with that minor version of torch.
  *
- * What stands in the namespace is hidden: two modules of one process may be built
- * of different copies, and must not share them.
+ * The namespace has hidden visibility: two modules in one process may be built from different
+ * copies, and must not share them.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
@@ -173,7 +171,7 @@ struct Drop {
 template <class Kept>
 using Exported = std::unique_ptr<Export<Kept>, Drop>;
 
-// keep may throw, and the room is the pool's again then.
+// keep may throw; the memory then returns to the pool.
 template <class Kept, class Keep>
 Exported<Kept> make_export(Keep keep) {
   void* const room = Pool<Export<Kept>>::take();
@@ -249,9 +247,9 @@ DLPACKGEN_PYTORCH_SLOW DLManagedTensorVersioned* own_other(const at::Tensor& ten
 }  // namespace detail
 
 /**
- * A managed tensor over the memory of a tensor, for a caller of its deleter: on
- * any thread, with or without the GIL. It has its own shape and strides (elements).
- * With Access::read it carries the flag that says so.
+ * Returns a managed tensor that shares the memory of a tensor. The caller must call its deleter, on
+ * any thread, with or without the GIL. It has its own shape and strides (in elements). With
+ * Access::read, it has the read-only flag.
  *
  * \throws BufferError, or c10::Error for what ATen rejects (sparse, nested and wrapped tensors).
  */

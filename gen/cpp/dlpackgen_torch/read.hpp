@@ -2,9 +2,9 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file read.hpp
- * A DLTensor out of an at::Tensor, by its TensorImpl and without another owner of
- * it. What a DLTensor cannot say is rejected: memory that holds negated or conjugated
- * values, and tensors that have elements and no memory, or less than they need.
+ * Reads an at::Tensor into a DLTensor through its TensorImpl, without a new reference. Tensors that
+ * a DLTensor cannot represent are rejected: negated or conjugated values, and tensors that have
+ * elements but no or too little memory.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_READ_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_READ_HPP_
@@ -29,8 +29,8 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 /**
- * What the memory of a tensor is wanted for. To be written to, memory that is
- * shared until then (copy-on-write) is separated first; to be read, it is not.
+ * The purpose of the access to a tensor's memory. For writing, copy-on-write memory is separated
+ * first; for reading, it is not.
  */
 enum class Access { write, read };
 
@@ -223,9 +223,9 @@ DLPACKGEN_PYTORCH_SLOW void read_other(const at::Tensor& tensor, Access access, 
 }  // namespace detail
 
 /**
- * Fills out with a view of the tensor, which is good as long as the tensor is alive
- * and it is not resized: shape (elements) and strides (elements) are its own, so that
- * other threads can change them at any time. May be called without the GIL.
+ * Sets out to a view of the tensor, which is valid as long as the tensor exists and is not resized.
+ * Shape and strides (in elements) belong to the tensor, so other threads can change them at any
+ * time. May be called without the GIL.
  *
  * \throws BufferError, or c10::Error for what ATen rejects (sparse, nested and wrapped tensors).
  */

@@ -2,20 +2,19 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file stable_object.hpp
- * What object.hpp does, by the stable ABI of LibTorch: an object of torch.Tensor over the
- * memory of an object of any library. That ABI knows objects of Python since torch 2.14,
- * and neither gradients nor the bits of a tensor, so torch's own type is asked for these,
- * by what it has itself: no mode of the caller and no derived type answers in its place.
- * Every function here wants the GIL.
+ * The same as object.hpp, with the stable ABI of LibTorch: creates a torch.Tensor that shares the
+ * memory of an object of any library. That ABI supports Python objects since torch 2.14, but
+ * neither gradients nor the bits of a tensor. These are queried through attributes of torch's own
+ * type, which bypass modes of the caller and derived types. All functions need the GIL.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_STABLE_OBJECT_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_STABLE_OBJECT_HPP_
 
 /**
  * \file offered.hpp
- * What objects of Python offer of DLPack: a table of their type, or the capsule of
- * __dlpack__. Torch is what makes the tensors, as in checked.hpp. Every function here
- * wants the GIL.
+ * Reads Python objects through DLPack: the exchange table of their type, or the capsule of
+ * __dlpack__. The parameter Torch creates the tensors, as in checked.hpp. All functions need the
+ * GIL.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_OFFERED_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_OFFERED_HPP_
@@ -24,10 +23,9 @@
 
 /**
  * \file queries.hpp
- * What objects of Python are asked before their tensors are taken, and what becomes of
- * the exceptions that they raise. Any of it may run code of Python: nothing that is
- * checked here may be taken for granted by what comes later. Every function here wants
- * the GIL.
+ * Queries Python objects before their tensors are read, and converts the exceptions that they
+ * raise. Any query may run Python code, so later code must not rely on earlier checks. All
+ * functions need the GIL.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_QUERIES_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_QUERIES_HPP_
@@ -664,8 +662,8 @@ inline PyObject* object_of(const Tensor& tensor) {
 }  // namespace detail
 
 /**
- * A new reference to a torch.Tensor over the memory of an object of any library, by the
- * rules of pytorch::from_object().
+ * Returns a new reference to a torch.Tensor that shares the memory of an object of any library, by
+ * the rules of pytorch::from_object().
  *
  * \throws as take(), or pybind11::error_already_set for what its library raises.
  */

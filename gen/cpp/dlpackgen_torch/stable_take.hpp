@@ -2,10 +2,10 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file stable_take.hpp
- * What take.hpp does, by the stable ABI of LibTorch: a torch::stable::Tensor out of a
- * managed tensor of anybody's, without copying. Whatever happens, its deleter is called
- * exactly once. That ABI takes deleters since torch 2.11, and tells handles of streams
- * and the reasons of failures since 2.13.
+ * The same as take.hpp, with the stable ABI of LibTorch: converts a managed tensor of any producer
+ * to a torch::stable::Tensor, without copying. In every case, its deleter is called exactly once.
+ * That ABI supports deleters since torch 2.11, and reports stream handles and the reasons of
+ * failures since 2.13.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_STABLE_TAKE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_STABLE_TAKE_HPP_
@@ -16,8 +16,8 @@
 
 /**
  * \file checked.hpp
- * What is checked of a managed tensor of anybody's before it becomes a tensor of
- * torch, and which side deletes it, whichever ABI of torch is used.
+ * Validates a managed tensor of any producer before it is converted to a torch tensor, and manages
+ * its ownership, for both ABIs of torch.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_CHECKED_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_CHECKED_HPP_
@@ -26,20 +26,19 @@
 
 /**
  * \file exceptions.hpp
- * What is thrown for tensors that cannot be had, whichever ABI of torch is used.
+ * The exceptions for tensors that cannot be read, for both ABIs of torch.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
 
 /**
  * \file base.hpp
- * What every header of this folder begins with: those of target cpp, and the
- * namespace dlpackgen::pytorch. They are for C++17 and newer (torch 2.15 wants C++20)
- * and are compiled against libtorch: what is built of them serves that minor
- * version of torch alone.
+ * The common beginning of all headers in this folder: the headers of target cpp, and the namespace
+ * dlpackgen::pytorch. The headers are for C++17 and newer (torch 2.15 requires C++20) and are
+ * compiled against libtorch: a build works only with that minor version of torch.
  *
- * What stands in the namespace is hidden: two modules of one process may be built
- * of different copies, and must not share them.
+ * The namespace has hidden visibility: two modules in one process may be built from different
+ * copies, and must not share them.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
@@ -71,13 +70,13 @@ namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
-/** A tensor that cannot be had, with the reason: BufferError in Python. */
+/** A tensor that cannot be read, with the reason: BufferError in Python. */
 class BufferError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/** An object of another kind than expected: TypeError in Python. */
+/** An object of an unexpected type: TypeError in Python. */
 class TypeError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -103,7 +102,7 @@ inline constexpr const char recording[] =
 
 /**
  * \file gil.hpp
- * Whether a thread may touch objects of Python.
+ * Returns whether a thread may access Python objects.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
@@ -148,8 +147,8 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 /**
- * What becomes of memory that must not be written to, which an at::Tensor cannot
- * say. The unversioned struct has no flags, and counts as such memory.
+ * The handling of read-only memory, which an at::Tensor cannot represent. The unversioned struct
+ * has no flags, and counts as read-only.
  */
 enum class ReadOnly {
   raise,
@@ -493,9 +492,9 @@ struct Shim {
 }  // namespace detail
 
 /**
- * Takes a tensor over, as pytorch::take() does, with the same checks: of the CPU and of
- * CUDA alone, since this ABI does not tell CUDA and ROCm apart. No stream is waited
- * for. May be called without the GIL, if the deleter may.
+ * Takes ownership of a tensor like pytorch::take(), with the same checks. Supports only the CPU and
+ * CUDA, because this ABI does not distinguish CUDA and ROCm. No stream is synchronized. May be
+ * called without the GIL, if the deleter may.
  *
  * \throws BufferError or Exception; the deleter has been called then.
  */

@@ -2,8 +2,8 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file stream.hpp
- * The stream on which ATen works, by the interfaces that every backend of it
- * registers: no header and no library of CUDA is needed.
+ * Returns ATen's current stream, through the interfaces that every backend of ATen registers,
+ * without CUDA headers or libraries.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_STREAM_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_STREAM_HPP_
@@ -21,7 +21,7 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 /**
- * ATen's device for a number of DLPack, which must be here.
+ * ATen's device for a DLPack device, which must exist.
  *
  * \throws BufferError.
  */
@@ -40,7 +40,7 @@ inline at::Device device_of(DLDevice device) {
 }
 
 /**
- * The native handle of ATen's current stream on a device; nullptr on the host.
+ * The native handle of ATen's current stream of a device; nullptr on the host.
  *
  * \throws BufferError, also for a backend that has no such handle, or what that throws.
  */

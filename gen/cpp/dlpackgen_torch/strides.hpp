@@ -2,21 +2,19 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file strides.hpp
- * What the elements of a strided tensor of ATen reach, whose strides are never
- * negative.
+ * The extent of the elements of a strided ATen tensor, whose strides are never negative.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_STRIDES_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_STRIDES_HPP_
 
 /**
  * \file base.hpp
- * What every header of this folder begins with: those of target cpp, and the
- * namespace dlpackgen::pytorch. They are for C++17 and newer (torch 2.15 wants C++20)
- * and are compiled against libtorch: what is built of them serves that minor
- * version of torch alone.
+ * The common beginning of all headers in this folder: the headers of target cpp, and the namespace
+ * dlpackgen::pytorch. The headers are for C++17 and newer (torch 2.15 requires C++20) and are
+ * compiled against libtorch: a build works only with that minor version of torch.
  *
- * What stands in the namespace is hidden: two modules of one process may be built
- * of different copies, and must not share them.
+ * The namespace has hidden visibility: two modules in one process may be built from different
+ * copies, and must not share them.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_

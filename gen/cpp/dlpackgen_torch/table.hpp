@@ -2,8 +2,7 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file table.hpp
- * The exchange table of torch.Tensor: what its type offers to consumers, or what a
- * module registers for it.
+ * The exchange table of torch.Tensor, to set on the type for consumers, or to register in a module.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_TABLE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_TABLE_HPP_
@@ -129,13 +128,12 @@ inline constexpr DLPackExchangeAPI exchange_table{DLPackExchangeAPIHeader{abi_ve
 }  // namespace detail
 
 /**
- * The table, which lives as long as the process. With Access::read what it exports
- * is read-only: managed tensors carry the flag, and memory that is shared until it
- * is written to stays shared. A borrowed tensor cannot carry the flag: only code
- * that does not write may borrow by that table.
+ * The table, which exists until the process ends. With Access::read, exports are read-only: managed
+ * tensors have the flag, and copy-on-write memory stays shared. A borrowed tensor has no flags:
+ * only code that does not write may borrow through that table.
  *
- * Functions that take an object want the GIL and a torch.Tensor; after -1 an error
- * of Python is set. The allocator needs no GIL.
+ * Functions with an object need the GIL and a torch.Tensor; after -1, a Python exception is set.
+ * The allocator does not need the GIL.
  */
 template <Access access = Access::write>
 const DLPackExchangeAPI* exchange_api() noexcept {
@@ -143,9 +141,9 @@ const DLPackExchangeAPI* exchange_api() noexcept {
 }
 
 /**
- * The same, but its managed tensors hold the object that they are of, as own_object()
- * has it: quicker, and valid while the tensor keeps its memory. Their deleters
- * take the GIL. install() does not use it.
+ * The same, but its managed tensors retain the object, like own_object(): faster, and valid as long
+ * as the object keeps its memory. Their deleters acquire the GIL. install() does not use this
+ * table.
  */
 inline const DLPackExchangeAPI* exchange_api_object_owned() noexcept {
   return &detail::exchange_table<Access::write, own_object>;

@@ -2,9 +2,8 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file take.hpp
- * An at::Tensor out of a managed tensor of anybody's, without copying. Whatever
- * happens, its deleter is called exactly once: by the tensor's storage, or at once
- * when the tensor is rejected.
+ * Converts a managed tensor of any producer to an at::Tensor, without copying. In every case, its
+ * deleter is called exactly once: by the tensor's storage, or at once if the tensor is rejected.
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_TAKE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_TAKE_HPP_
@@ -99,9 +98,9 @@ struct Aten {
 }  // namespace detail
 
 /**
- * Takes a tensor over. What comes is checked: version, flags, type of elements,
- * shape (elements), strides (elements; negative ones are rejected), alignment and
- * device. No stream is waited for. May be called without the GIL, if the deleter may.
+ * Takes ownership of a tensor. Checks version, flags, dtype, shape, strides (in elements; negative
+ * ones are rejected), alignment and device. No stream is synchronized. May be called without the
+ * GIL, if the deleter may.
  *
  * \throws BufferError, Exception, or c10::Error; the deleter has been called then.
  */
