@@ -92,10 +92,10 @@ func LinesOf(t testing.TB, cmd *exec.Cmd, status int) []string {
 	return split(out.String())
 }
 
-// Limited is a program that may be broken: 20 seconds of CPU time end it, which other processes on
+// Limited is a program that may be broken: 10 seconds of CPU time end it, which other processes on
 // the machine do not use up, and waiting for a minute.
 func Limited(program string, words ...string) *exec.Cmd {
-	return exec.Command("timeout", append([]string{"60", "prlimit", "--cpu=20", program}, words...)...)
+	return exec.Command("timeout", append([]string{"60", "prlimit", "--cpu=10", program}, words...)...)
 }
 
 // Tried gives the lines of a program that may be broken, or nil if it fails, complains,

@@ -13,6 +13,7 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // mutants breaks each rule of a header once; the program is to notice.
@@ -288,9 +289,7 @@ func survivesAlone(t *testing.T, source string, m mutation.Mutant) bool {
 }
 
 func TestMutantsAreNoticed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs with mutants")
-	}
+	tier.OnlyNightly(t)
 	testtool.Require(t, gcc.program, gcc.debian)
 	bySource := map[string][]mutation.Mutant{}
 	for _, m := range mutants {

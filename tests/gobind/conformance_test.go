@@ -15,6 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack/dlpacktest"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // What a user writes to run the conformance tests of vendored bindings.
@@ -138,7 +139,7 @@ func withMutants(t *testing.T) func(t *testing.T, name string) (string, error) {
 }
 
 func TestABrokenBindingFailsConformance(t *testing.T) {
-	skipShort(t)
+	tier.OnlyNightly(t)
 	run := withMutants(t)
 	out, err := run(t, "")
 	require.NoError(t, err, "without a mutant: %s", out)

@@ -30,7 +30,7 @@ func TestUnderEachDetector(t *testing.T) {
 		"checkptr":  {"", "-gcflags=github.com/dlpackgen/dlpackgen/...=-d=checkptr"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name != "race" && name != "asan" {
+			if name != "race" {
 				tier.OnlyNightly(t)
 			}
 			if name == "msan" {

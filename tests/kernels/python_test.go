@@ -13,6 +13,7 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // module builds the module of the generated files in a folder, and gives the folder that it is
@@ -121,9 +122,7 @@ var basicPythonMistakes = map[string]mistake{
 
 // Each mistake fails a test of a script.
 func TestMistakesAreSeenFromPython(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a module with all mistakes, and -short was given")
-	}
+	tier.OnlyNightly(t)
 	python := testtool.RequirePython(t)
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)

@@ -14,6 +14,7 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // wheels gives the virtual environment with SYCL and dpnp, or skips.
@@ -323,6 +324,7 @@ func particularly(t *testing.T, platform, name string) scenario {
 }
 
 func TestEachGuardForSYCLIsMissed(t *testing.T) {
+	tier.OnlyNightly(t)
 	wheels(t)
 	simulates(t)
 	source := t.TempDir()

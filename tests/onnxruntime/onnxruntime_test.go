@@ -15,6 +15,7 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 const source = "onnxruntime/kernels_onnxruntime.c"
@@ -152,6 +153,7 @@ var mistakes = map[string][2]string{
 
 // Each mistake fails a test.
 func TestMistakesAreSeen(t *testing.T) {
+	tier.OnlyNightly(t)
 	b := prepare(t)
 	names, all := mutation.Rows(source, mistakes)
 	written := mutation.Write(t, b.dir, all)

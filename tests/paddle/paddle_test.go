@@ -248,6 +248,7 @@ func (b builder) writeMutant(t *testing.T, number int, m mutant) {
 }
 
 func TestMutantsAreSeen(t *testing.T) {
+	tier.OnlyNightly(t)
 	t.Parallel()
 	b := prepare(t)
 	b.build(t)

@@ -14,6 +14,7 @@ import (
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // mutant makes the library wrong in one place, which the named test sees.
@@ -755,9 +756,7 @@ func TestEveryMistakeHasItsText(t *testing.T) {
 }
 
 func TestTheScriptsFindWhatIsWrong(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the module with all mistakes, and -short was given")
-	}
+	tier.OnlyNightly(t)
 	mistakes(t, mutants)
 }
 

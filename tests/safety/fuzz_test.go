@@ -98,9 +98,7 @@ var holes = map[string]hole{
 }
 
 func TestTheFuzzersFindWhatIsWrong(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds fuzzers with the mistakes, and -short was given")
-	}
+	tier.OnlyNightly(t)
 	for fuzzer, f := range fuzzers {
 		var names []string
 		var all []mutation.Mutant

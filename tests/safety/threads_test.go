@@ -13,6 +13,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // runThreads builds a program of many threads for their sanitizer, over headers
@@ -72,9 +73,7 @@ func TestPublication(t *testing.T) {
 }
 
 func TestPublicationThatIsWrongIsFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program for each mistake, and -short was given")
-	}
+	tier.OnlyNightly(t)
 	for name, test := range map[string]struct{ file, old, changed string }{
 		"loads are plain": {"state.h",
 			"#define DLPACKGEN_LOAD(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)",

@@ -15,6 +15,7 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 const source = "ufunc/kernels_ufunc.c"
@@ -91,6 +92,7 @@ func TestOtherNumPy(t *testing.T) {
 
 // UndefinedBehaviorSanitizer and AddressSanitizer find nothing.
 func TestSanitized(t *testing.T) {
+	tier.OnlyNightly(t)
 	b := prepare(t)
 	b.build(t, "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 	// With libstdc++, whose exceptions AddressSanitizer looks for when it starts.
@@ -156,6 +158,7 @@ var mistakes = map[string][2]string{
 
 // Each mistake fails a test.
 func TestMistakesAreSeen(t *testing.T) {
+	tier.OnlyNightly(t)
 	b := prepare(t)
 	names, all := mutation.Rows(source, mistakes)
 	written := mutation.Write(t, b.dir, all)
