@@ -44,7 +44,7 @@ func TestLimited(t *testing.T) {
 	assert.Error(t, Limited("sh", "-c", "ulimit -t 1; while :; do :; done").Run())
 	out, err := Limited("sh", "-c", "ulimit -t").Output()
 	require.NoError(t, err)
-	assert.Equal(t, "20\n", string(out))
+	assert.Equal(t, "10\n", string(out))
 }
 
 func TestVerdicts(t *testing.T) {

@@ -134,7 +134,7 @@ func (s *suite) goTest() {
 		return
 	}
 	// One package more than there are cores, so that those that wait leave no core idle.
-	// All were vetted before. Without debug information, which nobody reads, the programs are linked faster.
+	// All were vetted before. Programs without debug information are linked faster.
 	argv := []string{"go", "test", "-json", "-vet=off", "-ldflags=-w", "-timeout=0", "-p=" + strconv.Itoa(runtime.NumCPU()+1)}
 	if s.tier == tier.Quick {
 		argv = append(argv, "-short")
@@ -228,8 +228,8 @@ func (s *suite) fuzzOne(t fuzzTarget, programs string, log io.Writer) error {
 	return cmd.Run()
 }
 
-// fuzzBuild is how a package's fuzz targets are built. Only make nightly counts coverage: all that
-// they import is compiled once more for it, which takes longer than the second that make test fuzzes.
+// fuzzBuild is how a package's fuzz targets are built. Only make nightly counts coverage, for which
+// all imported packages are compiled again: that takes longer than the second of fuzzing.
 func (s *suite) fuzzBuild(program, pkg string) []string {
 	argv := []string{"go", "test", "-vet=off", "-c", "-o", program}
 	if s.tier == tier.Nightly {
