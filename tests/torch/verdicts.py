@@ -32,7 +32,7 @@ DIFFERENCES = {
         "of a type that ATen does not have|padded to bytes",
         "vectors of 4|packed|padded|float8_e3m4|float8_e4m3$|float8_e4m3b11fnuz|lanes|opaque|half of a byte",
     ),
-    "Elements in one place": ("taken", "zero strides|overlap"),
+    "Overlapping strides": ("taken", "zero strides|overlap"),
     "Conjugate and negative bits": ("taken", "^torch: (conjugate|negative|negative conjugate)"),
     "65 dimensions": ("taken", "^torch: (65|4000) dimensions"),
     "Warnings of NumPy": ("taken", "^numpy: broadcast_arrays"),
