@@ -13,6 +13,7 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // build compiles a program of testdata against a folder of headers.
@@ -145,9 +146,7 @@ var helperMutants = []struct{ file, old, new string }{
 
 // A crash or an endless loop counts as noticed.
 func TestHelperMutantsAreNoticed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a program with all mutants, and -short was given")
-	}
+	tier.OnlyNightly(t)
 	gcc, all := testtool.RequireCompiler(t, "gcc", "gcc"), []mutation.Mutant(nil)
 	for _, m := range helperMutants {
 		all = append(all, mutation.Mutant{File: "dlpackgen/" + m.file + ".h", Old: m.old, New: m.new})

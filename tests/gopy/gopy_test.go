@@ -19,6 +19,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // library is the folder of the module, built once.
@@ -173,7 +174,8 @@ func TestEndings(t *testing.T) {
 		if with == "jax" { // its own __dlpack__ needs an import, which fails then
 			names = slices.DeleteFunc(names, func(how string) bool { return how == "late" })
 		}
-		if with == "" || !testing.Short() {
+		isRun := with == "" || with == "torch" && !testing.Short() || tier.IsNightly()
+		if isRun {
 			var err error
 			out, err = script(python, library, strings.Fields("ending.py "+strings.Join(names, ",")+" "+with)...)
 			require.NoError(t, err, out)

@@ -14,6 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 const (
@@ -98,9 +99,7 @@ var quick = []string{"-O0", "-w"}
 
 // Only Python has the wrong header.
 func TestMutantsOfPythonAreNoticed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a module for each mutant, and -short was given")
-	}
+	tier.OnlyNightly(t)
 	right := withPython(t)
 	for _, m := range mutants {
 		if strings.HasPrefix(m.file, inGo) || m.file == inCxx {
@@ -118,6 +117,7 @@ func TestMutantsOfPythonAreNoticed(t *testing.T) {
 
 // Only one of C and C++ has the wrong header.
 func TestMutantsOfHeadersAreNoticed(t *testing.T) {
+	tier.OnlyNightly(t)
 	right := generated(t)
 	for _, m := range mutants {
 		if strings.HasPrefix(m.file, inGo) || hurtsPython(m.file) {
@@ -138,9 +138,7 @@ func TestMutantsOfHeadersAreNoticed(t *testing.T) {
 }
 
 func TestMutantsOfGoAreNoticed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the bindings with the mutants, and -short was given")
-	}
+	tier.OnlyNightly(t)
 	program, numbers := withMutantsOfGo(t)
 	run := func(number int) (string, error) {
 		cmd := exec.Command(program, "-test.run=^TestLanguagesAgree$")

@@ -12,6 +12,7 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // mutants are the backend with one place changed, which a scenario or a group of
@@ -112,9 +113,7 @@ func plainly(t *testing.T, dir string, flags ...string) string {
 }
 
 func TestEachGuardIsMissed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles the backend with all mutants")
-	}
+	tier.OnlyNightly(t)
 	var all []mutation.Mutant
 	for _, m := range mutants {
 		all = append(all, mutation.Mutant{File: m.file, Old: m.old, New: m.fresh})

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // scripts are those of this folder that run in one process.
@@ -58,6 +59,7 @@ func TestInstalling(t *testing.T) {
 }
 
 func TestEndings(t *testing.T) {
+	tier.OnlyNightly(t)
 	to, dir := modules(t)
 	ways := found(t, "ending.py", `^(?:el)?if how == "(.*)":`)
 	out, err := script(to, dir, nil, append([]string{"ending.py"}, ways...)...)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // direct runs direct.py with a module in C and some text of direct.py of the target.
@@ -42,12 +43,19 @@ func TestDirectCallsPointToTheOperator(t *testing.T) {
 	out, err := direct(t, string(source))
 	assert.NoError(t, err, "%s", out)
 	assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(out, "ok test_"), "%s", out)
+}
+
+func TestMutantsOfDirectCallsAreSeen(t *testing.T) {
+	tier.OnlyNightly(t)
+	library(t)
+	source, err := os.ReadFile(filepath.Join(scratch, "generated", "dlpackgen_torch", "direct.py"))
+	require.NoError(t, err)
 	for test, m := range map[string][2]string{
 		"test_a_full_graph_points_to_the_operator": {"        return op(*args, **kwargs)\n",
 			"        return function(*args, **kwargs)\n"},
 		"test_other_keywords_break_the_graph": {"            if keyword not in known:\n", "            if False:\n"},
 	} {
-		out, err = direct(t, mutation.Once(t, string(source), m[0], m[1]))
+		out, err := direct(t, mutation.Once(t, string(source), m[0], m[1]))
 		assert.Error(t, err)
 		assert.Contains(t, out, "FAILED "+test)
 	}

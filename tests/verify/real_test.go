@@ -71,11 +71,10 @@ var targets = []target{
 	{"arm64-apple-macos", "lp64", nil},
 }
 
-// targetsOf are all targets for the oldest and the newest release, and for the others two of
-// different data models. Make nightly has all for all.
+// targetsOf are all targets for the newest release, and for the others two of different data
+// models. Make nightly has all for all.
 func targetsOf(version string) []target {
-	releases := dlpack.Releases()
-	if tier.IsNightly() || version == dlpack.Latest() || version == releases[0].Version {
+	if tier.IsNightly() || version == dlpack.Latest() {
 		return targets
 	}
 	return []target{targets[0], targets[2]}
