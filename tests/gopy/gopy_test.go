@@ -174,8 +174,7 @@ func TestEndings(t *testing.T) {
 		if with == "jax" { // its own __dlpack__ needs an import, which fails then
 			names = slices.DeleteFunc(names, func(how string) bool { return how == "late" })
 		}
-		isRun := with == "" || with == "torch" && !testing.Short() || tier.IsNightly()
-		if isRun {
+		if with == "" || with == "torch" && !testing.Short() || tier.IsNightly() {
 			var err error
 			out, err = script(python, library, strings.Fields("ending.py "+strings.Join(names, ",")+" "+with)...)
 			require.NoError(t, err, out)
@@ -184,7 +183,7 @@ func TestEndings(t *testing.T) {
 		for _, how := range names {
 			t.Run(how+" "+with, func(t *testing.T) {
 				if out == "" {
-					t.Skip("loads a large framework, and -short was given")
+					tier.OnlyNightly(t)
 				}
 				if reason := skipped.FindStringSubmatch(out); reason != nil {
 					t.Skip(reason[1])
