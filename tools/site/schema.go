@@ -18,6 +18,7 @@ type node struct {
 	Enum        []any            `json:"enum"`
 	Properties  map[string]*node `json:"properties"`
 	Additional  json.RawMessage  `json:"additionalProperties"`
+	Patterns    map[string]*node `json:"patternProperties"`
 	Items       *node            `json:"items"`
 	Required    []string         `json:"required"`
 	Defs        map[string]*node `json:"$defs"`
@@ -79,12 +80,16 @@ func (r *configReader) key(n *node, key string) {
 // below continues with what a key holds: a mapping, or entries that are mappings.
 func (r *configReader) below(name string, n *node) {
 	n = r.resolve(n)
-	switch entry := r.entry(n); {
-	case len(n.Properties) > 0:
+	if len(n.Properties) > 0 {
 		r.mapping(name, n)
-	case entry != nil && len(entry.Properties) > 0:
+	}
+	if entry := r.entry(n); entry != nil && len(entry.Properties) > 0 {
 		r.mapping(join(name, "NAME"), entry)
-	case n.Items != nil && len(r.resolve(n.Items).Properties) > 0:
+	}
+	for _, entry := range n.Patterns { // the configs' only ones are numbers
+		r.mapping(join(name, "NUMBER"), r.resolve(entry))
+	}
+	if n.Items != nil && len(r.resolve(n.Items).Properties) > 0 {
 		r.mapping(name+"[]", r.resolve(n.Items))
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path"
 	"strings"
@@ -57,18 +59,93 @@ func TestSearchesNameWrittenPagesFirst(t *testing.T) {
 	assert.Equal(t, "---\nsearch: {boost: 0.2}\n---\n\n# B\n", string(p.files["reference/go/b.md"]))
 }
 
+// keysBelow lists the keys that a part of the schema allows, each as its section and itself.
+func keysBelow(defs map[string]any, section string, part any) (keys [][2]string) {
+	n, found := part.(map[string]any)
+	if !found {
+		return nil
+	}
+	if ref, ok := n["$ref"].(string); ok {
+		return keysBelow(defs, section, defs[strings.TrimPrefix(ref, "#/$defs/")])
+	}
+	for _, word := range []string{"anyOf", "oneOf", "allOf"} {
+		choices, _ := n[word].([]any)
+		for _, choice := range choices {
+			keys = append(keys, keysBelow(defs, section, choice)...)
+		}
+	}
+	properties, _ := n["properties"].(map[string]any)
+	for key, value := range properties {
+		keys = append(keys, [2]string{section, key})
+		keys = append(keys, keysBelow(defs, join(section, key), value)...)
+	}
+	patterns, _ := n["patternProperties"].(map[string]any)
+	for _, value := range patterns {
+		keys = append(keys, keysBelow(defs, join(section, "NUMBER"), value)...)
+	}
+	keys = append(keys, keysBelow(defs, join(section, "NAME"), n["additionalProperties"])...)
+	return append(keys, keysBelow(defs, section+"[]", n["items"])...)
+}
+
+// lost lists the keys of the schema that the page has no line for, in the section of their mapping.
+func lost(t *testing.T, schema, page []byte) (names []string) {
+	t.Helper()
+	var root map[string]any
+	require.NoError(t, json.Unmarshal(schema, &root))
+	keys := keysBelow(root["$defs"].(map[string]any), "Top level", root)
+	require.Greater(t, len(keys), 100)
+	sections := map[string]string{}
+	for _, section := range strings.Split(string(page), "\n## ")[1:] {
+		name, table, _ := strings.Cut(section, "\n")
+		sections[name] = table
+	}
+	for _, key := range keys {
+		if !strings.Contains(sections[key[0]], "\n| `"+key[1]+"` |") {
+			names = append(names, join(key[0], key[1]))
+		}
+	}
+	return names
+}
+
+// Every key that the schema allows has a line, and a page that lacks a section or a line is noticed.
 func TestEveryKeyOfTheConfigHasALine(t *testing.T) {
 	schema, err := os.ReadFile("../../docs/schema/config.json")
 	require.NoError(t, err)
 	page, err := configPage(schema)
 	require.NoError(t, err)
-	for _, line := range []string{
-		"| `dlpack` |", "## targets.python", "## kernels.NAME", "| `batch` |", "## backends.NAME",
-	} {
-		assert.Contains(t, string(page), line)
-	}
+	assert.Empty(t, lost(t, schema, page))
+	less := strings.NewReplacer("| `batch` |", "| `batches` |", "## targets.NAME\n", "## targets.ANY\n").
+		Replace(string(page))
+	assert.ElementsMatch(t, []string{"kernels.NAME.batch", "targets.NAME.comment", "targets.NAME.dlpack",
+		"targets.NAME.path", "targets.NAME.templates"}, lost(t, schema, []byte(less)))
 	_, err = configPage([]byte("{"))
 	assert.ErrorContains(t, err, "docs/schema/config.json: ")
+}
+
+// Every device type and every dtype of the spec has a row of its numbers.
+func TestEveryDeviceAndDTypeHasARow(t *testing.T) {
+	release, err := spec.Embedded().Release("latest")
+	require.NoError(t, err)
+	devices, dtypes := string(devicesPage(release)), string(dtypesPage(release))
+	for _, enum := range spec.Of[*spec.Enum](release) {
+		if enum.Name != "DLDeviceType" {
+			continue
+		}
+		require.Greater(t, len(enum.Values), 15)
+		for _, v := range enum.Values {
+			assert.Contains(t, devices, fmt.Sprintf("\n| `%s` | %d | ", v.Name, v.Value))
+		}
+	}
+	for _, table := range release.Streams {
+		for _, v := range table.Values {
+			_, rows, _ := strings.Cut(devices, "\n## Streams of "+table.Name+"\n")
+			assert.Contains(t, rows, fmt.Sprintf("\n| %d | %s |", v.Value, strings.ReplaceAll(v.Meaning, "_", " ")))
+		}
+	}
+	require.Greater(t, len(release.DTypes), 20)
+	for _, d := range release.DTypes {
+		assert.Contains(t, dtypes, fmt.Sprintf("\n| `%s` | `%s` | %d | %d | ", d.Name, d.Code, d.Bits, d.Lanes))
+	}
 }
 
 func TestEveryReleaseHasAPage(t *testing.T) {
