@@ -18,8 +18,8 @@ import hosts
 FOLDER = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(FOLDER / "first"))
 X = np.arange(1, 7, dtype="float32").reshape(2, 3)
-# The others do not work in a child themselves: docs/callers/index.md.
-WORK_IN_CHILDREN = ["python", "torch", "tvmffi", "ufunc", "paddle"]
+# JAX does not work in a child itself, and ONNX Runtime by sessions of the child: docs/callers/index.md.
+WORK_IN_CHILDREN = ["python", "torch", "tvmffi", "onnxruntime", "ufunc", "paddle"]
 
 
 def in_child(work):
@@ -59,6 +59,17 @@ def test_a_child_is_the_first_to_call():
     importlib.import_module("first._kernels")
     for name in WORK_IN_CHILDREN:
         in_child(lambda: check(hosts.ALL[name]("first")))
+
+
+def test_a_child_runs_the_session_of_its_parent():
+    """A session with one thread needs no thread that the child lacks."""
+    session = hosts.session("first", "mix", 3, X.ndim)
+
+    def run():
+        np.testing.assert_array_equal(session.run(None, {"x": X})[0], X * 3)
+
+    run()
+    in_child(run)
 
 
 def test_another_thread_holds_the_lock_of_a_serial_kernel():

@@ -53,25 +53,24 @@ def tvmffi(package):
     return Caller(InPlace())
 
 
-def onnxruntime(package, library=""):
+def session(package, name, number, rank, library=""):
+    """A session of ONNX Runtime, with one thread, whose model calls a kernel with a number."""
     import onnxruntime as ort
     from model import FLOAT, model, node
 
     ort.set_default_logger_severity(4)
-    library = library or library_of(package)
+    options = ort.SessionOptions()
+    options.register_custom_ops_library(library or library_of(package))
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    (scalar,) = {"times", "parties", "milliseconds"} & set(PARAMETERS[name])
+    data = model([node(name, package, ["x"], ["y"], **{scalar: number})], [("x", FLOAT, rank)], [("y", FLOAT, rank)])
+    return ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
+
+def onnxruntime(package, library=""):
     class Sessions:
         def __getattr__(self, name):
-            def call(x, number):
-                options = ort.SessionOptions()
-                options.register_custom_ops_library(library)
-                options.intra_op_num_threads = options.inter_op_num_threads = 1
-                (scalar,) = {"times", "parties", "milliseconds"} & set(PARAMETERS[name])
-                data = model([node(name, package, ["x"], ["y"], **{scalar: number})], [("x", FLOAT, x.ndim)],
-                             [("y", FLOAT, x.ndim)])
-                return ort.InferenceSession(data, options, providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
-
-            return call
+            return lambda x, number: session(package, name, number, x.ndim, library).run(None, {"x": x})[0]
 
     return Caller(Sessions())
 
