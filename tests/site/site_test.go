@@ -208,7 +208,8 @@ func browse(t *testing.T, html string, pages map[string][]byte) {
 			}
 		}
 	}
-	for _, name := range names {
+	require.NoError(t, os.WriteFile(filepath.Join(html, brokenPage), []byte(broken), 0o600))
+	for _, name := range append(names, brokenPage) {
 		argv = append(argv, "file://"+filepath.Join(html, name))
 	}
 	cmd := exec.Command("go", argv...)
@@ -221,23 +222,68 @@ func browse(t *testing.T, html string, pages map[string][]byte) {
 		var v visit
 		require.NoError(t, json.Unmarshal(line, &v))
 		found += v.Found
-		t.Run(strings.TrimPrefix(v.URL, "file://"+html+"/")+" "+v.Look, func(t *testing.T) { judge(t, &v) })
+		name := strings.TrimPrefix(v.URL, "file://"+html+"/")
+		t.Run(name+" "+v.Look, func(t *testing.T) {
+			assert.FileExists(t, v.Picture)
+			t.Log("picture:", v.Picture)
+			if name == brokenPage {
+				assert.Regexp(t, wrongIn(v.Look), strings.Join(v.problems(), "\n"))
+				return
+			}
+			assert.Empty(t, v.problems())
+		})
 	}
 	assert.Greater(t, found, 0, "the search of a page on the disk finds a word")
 }
 
-func judge(t *testing.T, v *visit) {
-	assert.FileExists(t, v.Picture)
-	t.Log("picture:", v.Picture)
-	if v.Look == "no-scripts" {
-		assert.Greater(t, v.Text, 100, "characters of the article")
-		assert.Greater(t, v.Links, 10, "links of the navigation")
-		return
+// problems lists what is wrong with a page as it was seen.
+func (v *visit) problems() (all []string) {
+	report := func(isWrong bool, format string, args ...any) {
+		if isWrong {
+			all = append(all, fmt.Sprintf(format, args...))
+		}
 	}
-	assert.Empty(t, v.Console, "errors in the console")
-	assert.Empty(t, v.Violations, "rules of axe-core")
-	assert.LessOrEqual(t, v.Overflow, 0, "pixels beyond the window")
-	assert.GreaterOrEqual(t, v.Stops, 10, "elements that the Tab key reaches")
+	if v.Look == noScripts {
+		report(v.Text <= 100, "the article has %d characters", v.Text)
+		report(v.Links <= 10, "the navigation has %d links", v.Links)
+		return all
+	}
+	for _, text := range v.Console {
+		report(true, "error in the console: %s", text)
+	}
+	for _, rule := range v.Violations {
+		report(true, "rule of axe-core: %s", rule)
+	}
+	report(v.Overflow > 0, "%d pixels beyond the window", v.Overflow)
+	report(v.Stops < 10, "the Tab key reaches %d elements", v.Stops)
+	return all
+}
+
+const noScripts = "no-scripts"
+
+// brokenPage is opened beside the pages of the site, in the same browser, and has each problem.
+const (
+	brokenPage = "broken.html"
+	broken     = `<!doctype html>
+<html lang="en">
+<head><title>Broken</title><meta name="viewport" content="width=device-width, initial-scale=1"></head>
+<body style="background: #fff">
+<main><article>
+<h1>Broken</h1><p style="color: #bbb">Grey on white</p><div style="width: 3000px">Wide</div>
+</article></main>
+<script>console.error("logged"); throw new Error("thrown")</script>
+</body>
+</html>
+`
+)
+
+// wrongIn matches the problems of the broken page in a look.
+func wrongIn(look string) string {
+	if look == noScripts {
+		return `^the article has \d+ characters\nthe navigation has 0 links$`
+	}
+	return `^error in the console: error: logged\nerror in the console: exception: .*thrown\n` +
+		`rule of axe-core: color-contrast: 1 x .*\n\d{4} pixels beyond the window\nthe Tab key reaches 0 elements$`
 }
 
 func TestBrokenLinksAreFound(t *testing.T) {

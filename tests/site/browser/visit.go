@@ -57,18 +57,26 @@ func (l look) visit(ctx context.Context, url, axe, folder string) (*visit, error
 		chromedp.Evaluate[chromedp.Void](axe),
 		into(&v.Violations, chromedp.Evaluate[[]string](violations, chromedp.EvalAwaitPromise)),
 		v.tabStops(),
+		chromedp.Evaluate[chromedp.Void](`console.log("`+lastMessage+`")`),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("%s (%s): %w", url, l.name, err)
 	}
-	cancel()
-	for m := range console {
-		if m.IsException() || m.Type == "error" {
+	for m, err := range console {
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s (%s): reading the console: %w", url, l.name, err)
+		case strings.Contains(m.String(), lastMessage):
+			return v, nil
+		case m.IsException() || m.Type == "error":
 			v.Console = append(v.Console, m.String())
 		}
 	}
-	return v, nil
+	return nil, fmt.Errorf("%s (%s): the console ended early", url, l.name)
 }
+
+// lastMessage follows all messages of a page: the end of the tab would drop those that nobody read.
+const lastMessage = "dlpackgen: the visit ends"
 
 // scriptless is the look of a page in a browser that runs no scripts.
 const scriptless = "no-scripts"
