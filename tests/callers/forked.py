@@ -18,7 +18,8 @@ import hosts
 FOLDER = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(FOLDER / "first"))
 X = np.arange(1, 7, dtype="float32").reshape(2, 3)
-# JAX does not work in a child itself, and ONNX Runtime by sessions of the child: docs/callers/index.md.
+# JAX does not work in a child itself, and ONNX Runtime only by certain sessions:
+# docs/callers/index.md.
 WORK_IN_CHILDREN = ["python", "torch", "tvmffi", "onnxruntime", "ufunc", "paddle"]
 
 

@@ -107,7 +107,7 @@ func lost(t *testing.T, schema, page []byte) (names []string) {
 	return names
 }
 
-// Every key that the schema allows has a line, and a page that lacks a section or a line is noticed.
+// Every key that the schema allows has a line. A page that lacks a section or a line is noticed.
 func TestEveryKeyOfTheConfigHasALine(t *testing.T) {
 	schema, err := os.ReadFile("../../docs/schema/config.json")
 	require.NoError(t, err)
