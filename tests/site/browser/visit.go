@@ -31,6 +31,7 @@ var looks = []look{
 type visit struct {
 	URL, Look  string
 	Console    []string // errors of scripts and of loading
+	Foreign    []string // addresses that the page loads from elsewhere than its folder
 	Violations []string // of axe's rules
 	Overflow   int      // pixels by which the page is wider than its window
 	Stops      int      // different elements that the Tab key reaches, of the first 40
@@ -54,6 +55,7 @@ func (l look) visit(ctx context.Context, url, axe, folder string) (*visit, error
 		v.photograph(),
 		into(&v.Overflow, chromedp.Evaluate[int](
 			"document.documentElement.scrollWidth - document.documentElement.clientWidth")),
+		into(&v.Foreign, chromedp.Evaluate[[]string](foreign)),
 		chromedp.Evaluate[chromedp.Void](axe),
 		into(&v.Violations, chromedp.Evaluate[[]string](violations, chromedp.EvalAwaitPromise)),
 		v.tabStops(),
@@ -69,7 +71,7 @@ func (l look) visit(ctx context.Context, url, axe, folder string) (*visit, error
 		case strings.Contains(m.String(), lastMessage):
 			return v, nil
 		case m.IsException() || m.Type == "error":
-			v.Console = append(v.Console, m.String())
+			v.Console = append(v.Console, m.String()+" ("+m.URL+")")
 		}
 	}
 	return nil, fmt.Errorf("%s (%s): the console ended early", url, l.name)
@@ -143,8 +145,13 @@ func (v *visit) photograph() chromedp.Action[chromedp.Void] {
 	})
 }
 
-// violations runs axe-core, and names each rule with the first element that breaks it.
-const violations = `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]})
+// foreign lists what scripts and styles load too, whether it could be loaded or not.
+const foreign = `performance.getEntriesByType("resource").map(e => e.name).filter(n => /^(https?|wss?):/.test(n))`
+
+// violations runs axe-core, and names each rule with the first element that breaks it. Without
+// preload: false, axe-core would load the styles once more, which pages on the disk must not.
+const violations = `axe.run(document,
+		{preload: false, runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]})
 	.then(r => r.violations.map(v => v.id + ": " + v.nodes.length + " x " + v.nodes[0].html.slice(0, 200)))`
 
 // reached marks the element that has the focus, and tells whether it had none before.
