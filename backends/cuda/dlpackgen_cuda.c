@@ -7,25 +7,26 @@
  * function at its end. Nothing is linked but libdl, and nothing is opened before
  * the first call that asks for something. */
 
-/* The parts of a backend's C file serve all backends, and none uses every function of them. */
+/* The parts of a backend's C file are common to all backends, and no backend uses all of their
+ * functions. */
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #endif
 
-/* Copying between tensors. Part of the backend's C file. */
+/* Copies between tensors. Part of the backend's C file. */
 
-/* What all backends that allocate memory check and fill alike. Part of the backend's
- * C file. */
+/* Checks and initialization that all backends with allocations share. Part of the backend's C
+ * file. */
 
-/* Sizes of tensors, by the rules that all languages share, as errors of a backend. Part of the
- * backend's C file. */
+/* Computes sizes of tensors, by the common rules of all languages, with errors of a backend. Part
+ * of the backend's C file. */
 
-/* Filling errors. Part of the backend's C file. */
+/* Fills errors. Part of the backend's C file. */
 
-/* CUDA's driver, as the sources beside it call it: its types, its numbers, and
- * where each function is found. Nothing of the driver's own headers is needed. */
+/* The driver of CUDA: its types, its constants, and the symbol of each function. The driver's
+ * own headers are not needed. */
 
 #include "dlpackgen_cuda.h"
 
@@ -262,7 +263,7 @@ static int device_vfail(dlpackgen_backend_error* error, int code, int32_t native
   return code;
 }
 
-/* Fills an error of a code and gives the code. */
+/* Fills an error for a code and returns the code. */
 DEVICE_FORMAT(3, 4)
 static int device_fail(dlpackgen_backend_error* error, int code, const char* format, ...) {
   va_list values;
@@ -1246,8 +1247,8 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* One end of a copy, held against what the driver says of its memory. Part of the backend's
- * file. */
+/* The source or destination of a copy, compared with the driver's information about its memory.
+ * Part of the backend's file. */
 
 /* Compares what a tensor says with where its memory is: a tensor may be wrong about it,
  * after its memory was freed for one. What is pinned or managed may be called the host's. */
@@ -1277,15 +1278,13 @@ static inline int device_too_short(const char* what, const void* start, size_t b
                      start, (unsigned long long)size);
 }
 
-/* Streams: their numbers, whose they are, and one after another. Part of the backend's
- * C file. */
+/* Streams: their numbers, their devices, and their ordering. Part of the backend's C file. */
 
-/* Reading DLPack's numbers of streams by the rules of the backend. Part of the backend's
- * C file. */
+/* Converts DLPack's stream numbers by the rules of the backend. Part of the backend's C file. */
 
-/* How DLPack numbers the streams of CUDA. */
+/* DLPack's stream numbers for CUDA. */
 
-/* The numbers of streams that are no handles; one row at least. */
+/* The stream numbers that are not handles; at least one row. */
 static const struct driver_number {
   int64_t number;
   int rejected;
@@ -1313,10 +1312,9 @@ static int numbers_read(int64_t number, int handles, dlpackgen_stream* stream) {
   return !rejected;
 }
 
-/* Checking devices. Part of the backend's C file. */
+/* Checks devices. Part of the backend's C file. */
 
-/* Streams: what backends that have some check and read alike. Part of the backend's
- * file. */
+/* Checks and conversions that all backends with streams share. Part of the backend's file. */
 
 /* Checks a type of device that has streams of its own. */
 static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
@@ -1363,11 +1361,11 @@ static int device_current(const dlpackgen_stream_source* source, DLDevice device
  * of a device, which every library in the process shares, and the thread is left as it
  * was. Part of the backend's C file. */
 
-/* Finding the driver and starting it, once. Part of the backend's C file. */
+/* Loads the driver and starts it, once. Part of the backend's C file. */
 
-/* Telling results of the driver by their names. Part of the backend's C file. */
+/* Looks up the names of driver results. Part of the backend's C file. */
 
-/* Gives what the description says of a result, or NULL. */
+/* Returns the description's entry for a result, or NULL. */
 static inline const struct driver_error* device_known(driver_result result) {
   for (size_t i = 0; i < sizeof driver_errors / sizeof *driver_errors; i++)
     if (driver_errors[i].value == result) return &driver_errors[i];
@@ -1386,11 +1384,11 @@ static inline void device_add_result(dlpackgen_backend_error* error, const char*
   device_add(error, text ? text : "");
 }
 
-/* Starting the driver once, and what every call asks first. Part of the backend's C
+/* Starts the driver once, and has the check at the beginning of every call. Part of the backend's C
  * file. */
 
-/* Opening a library at run time, doing a thing once, and noticing a fork. Part of
- * the backend's C file. */
+/* Opens a library at run time, runs initialization once, and detects a fork. Part of the backend's
+ * C file. */
 
 #if defined(_WIN32)
 
@@ -1568,7 +1566,7 @@ static inline int device_ready(const char* title, dlpackgen_backend_error* error
   return device_is_ready() ? DLPACKGEN_BACKEND_OK : device_slowly_ready(title, error);
 }
 
-/* How CUDA looks functions up. */
+/* How functions of CUDA are looked up. */
 
 typedef driver_result(DRIVER_CALL *driver_lookup_0)(const char *symbol, void **function, int version, uint64_t flags, unsigned int *found);
 
@@ -1896,7 +1894,7 @@ static int streams_check_id(const char* what, int32_t id, dlpackgen_backend_erro
                      "%s: there is no device %d; this process sees %d, numbered from 0", what, (int)id, streams.count);
 }
 
-/* Checks a device that has streams of its own. */
+/* Checks a device with its own streams. */
 static int streams_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
   const int code = device_check_type(what, device, error);
   return code ? code : streams_check_id(what, device.device_id, error);
@@ -2089,7 +2087,7 @@ static int streams_finish(const dlpackgen_stream* stream, dlpackgen_backend_erro
   return result ? streams_fail(error, result, "stream_synchronize: the stream %p", stream->handle) : code;
 }
 
-/* Whose memory an address is in. Part of the backend's C file. */
+/* Determines the owner of the memory at an address. Part of the backend's C file. */
 
 /* Checks memory of a device, as opposed to that of the host. Plain memory, which has
  * a context, is always there; a graph's and a reserved range have none. A newer driver may
@@ -2148,7 +2146,7 @@ static int streams_pointer_attributes(const void* pointer, dlpackgen_pointer_att
   return code ? code : streams_classify(pointer, &a, info, error);
 }
 
-/* One end of a copy, as the driver sees it. */
+/* The source or destination of a copy, from the driver. */
 struct streams_side {
   const char* start; /* the first element */
   int device;        /* whether it is memory of a device, and not of the host or managed */
@@ -2225,10 +2223,9 @@ static int streams_copy(const DLTensor* to, const DLTensor* from, const dlpackge
   return code;
 }
 
-/* Allocating tensors. Part of the backend's C file. */
+/* Allocates tensors. Part of the backend's C file. */
 
-/* Giving memory back when nothing works on it any more. Part of the backend's C
- * file. */
+/* Frees memory when no work uses it any more. Part of the backend's C file. */
 
 /* Work that a deleter has to wait for: an event on a stream. */
 struct streams_keep {

@@ -8,33 +8,32 @@
 #define USM_HANDLES DLPACKGEN_USM_LEVEL_ZERO
 #define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_MEMORY_MISMATCH
 
-/* The parts of a backend's C file serve all backends, and none uses every function of them. */
+/* The parts of a backend's C file are common to all backends, and no backend uses all of their
+ * functions. */
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #endif
 
-/* Copying on command lists. Part of the backend's C file. */
+/* Copies on command lists. Part of the backend's C file. */
 
-/* Allocating tensors, and giving their memory back when nothing works on it any more.
- * Part of the backend's C file. */
-
-/* Streams, which are immediate command lists, and one after another. Part of the backend's
- * C file. */
-
-/* The ids of devices, and whose memory an address is in. Part of the backend's C
+/* Allocates tensors, and frees their memory when no work uses it any more. Part of the backend's C
  * file. */
 
-/* Finding Level Zero, starting it once, and the identity of its devices. Part of the backend's
- * C file. */
+/* Streams, which are immediate command lists, and their ordering. Part of the backend's C file. */
 
-/* Telling results of the driver by their names. Part of the backend's C file. */
+/* Determines the ids of devices, and the owner of the memory at an address. Part of the backend's C
+ * file. */
 
-/* Filling errors. Part of the backend's C file. */
+/* Loads Level Zero, starts it once, and identifies its devices. Part of the backend's C file. */
 
-/* oneAPI's driver, as the sources beside it call it: its types, its numbers, and
- * where each function is found. Nothing of the driver's own headers is needed. */
+/* Looks up the names of driver results. Part of the backend's C file. */
+
+/* Fills errors. Part of the backend's C file. */
+
+/* The driver of oneAPI: its types, its constants, and the symbol of each function. The driver's
+ * own headers are not needed. */
 
 #include "dlpackgen_oneapi.h"
 
@@ -237,7 +236,7 @@ static int device_vfail(dlpackgen_backend_error* error, int code, int32_t native
   return code;
 }
 
-/* Fills an error of a code and gives the code. */
+/* Fills an error for a code and returns the code. */
 DEVICE_FORMAT(3, 4)
 static int device_fail(dlpackgen_backend_error* error, int code, const char* format, ...) {
   va_list values;
@@ -269,7 +268,7 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
   return first->code;
 }
 
-/* Gives what the description says of a result, or NULL. */
+/* Returns the description's entry for a result, or NULL. */
 static inline const struct driver_error* device_known(driver_result result) {
   for (size_t i = 0; i < sizeof driver_errors / sizeof *driver_errors; i++)
     if (driver_errors[i].value == result) return &driver_errors[i];
@@ -288,11 +287,11 @@ static inline void device_add_result(dlpackgen_backend_error* error, const char*
   device_add(error, text ? text : "");
 }
 
-/* Starting the driver once, and what every call asks first. Part of the backend's C
+/* Starts the driver once, and has the check at the beginning of every call. Part of the backend's C
  * file. */
 
-/* Opening a library at run time, doing a thing once, and noticing a fork. Part of
- * the backend's C file. */
+/* Opens a library at run time, runs initialization once, and detects a fork. Part of the backend's
+ * C file. */
 
 #if defined(_WIN32)
 
@@ -470,8 +469,7 @@ static inline int device_ready(const char* title, dlpackgen_backend_error* error
   return device_is_ready() ? DLPACKGEN_BACKEND_OK : device_slowly_ready(title, error);
 }
 
-/* Level Zero's structs, as far as the backend uses them. Part of the backend's C
- * file. */
+/* The parts of Level Zero's structs that the backend uses. Part of the backend's C file. */
 
 struct levelzero_properties {
   int type; /* DRIVER_struct_device */
@@ -524,13 +522,14 @@ struct levelzero_free_desc {
   uint32_t policy;
 };
 
-/* Whose memory an address is in, by what the driver tells. Part of the backend's file. */
+/* Determines the owner of the memory at an address, by querying the driver. Part of the backend's
+ * file. */
 
-/* What all backends that allocate memory check and fill alike. Part of the backend's
- * C file. */
+/* Checks and initialization that all backends with allocations share. Part of the backend's C
+ * file. */
 
-/* Sizes of tensors, by the rules that all languages share, as errors of a backend. Part of the
- * backend's C file. */
+/* Computes sizes of tensors, by the common rules of all languages, with errors of a backend. Part
+ * of the backend's C file. */
 
 /**
  * \file tensor.h
@@ -2008,10 +2007,9 @@ static inline int usm_quick(const void* pointer, dlpackgen_pointer_attributes* i
   return id >= 0;
 }
 
-/* Streams: their numbers, and whose they are. Part of the backend's file. */
+/* Streams: their numbers, and their devices. Part of the backend's file. */
 
-/* Streams: what backends that have some check and read alike. Part of the backend's
- * file. */
+/* Checks and conversions that all backends with streams share. Part of the backend's file. */
 
 /* Checks a type of device that has streams of its own. */
 static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
@@ -2484,10 +2482,10 @@ static int usm_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** t
   return code;
 }
 
-/* Copying between tensors. Part of the backend's file. */
+/* Copies between tensors. Part of the backend's file. */
 
-/* One end of a copy, held against what the driver says of its memory. Part of the backend's
- * file. */
+/* The source or destination of a copy, compared with the driver's information about its memory.
+ * Part of the backend's file. */
 
 /* Compares what a tensor says with where its memory is: a tensor may be wrong about it,
  * after its memory was freed for one. What is pinned or managed may be called the host's. */
@@ -2517,7 +2515,7 @@ static inline int device_too_short(const char* what, const void* start, size_t b
                      start, (unsigned long long)size);
 }
 
-/* One end of a copy. */
+/* The source or destination of a copy. */
 struct usm_side {
   char* start; /* the first element */
   struct usm_memory memory;
@@ -2580,7 +2578,7 @@ static int usm_copy_all(const DLTensor* to, const DLTensor* from, const dlpackge
   return usm_copy_kinds(to, from, stream, 1, error);
 }
 
-/* Appends a copy after all that the list has, and before what comes next. */
+/* Appends a copy after all existing commands of the list, and before all later ones. */
 static driver_result levelzero_append(const struct levelzero_stream* stream, void* to, const void* from, size_t bytes) {
   driver_result result = stream->in_order ? 0 : levelzero_barrier(stream, NULL, NULL);
   if (result) return result;
@@ -2636,7 +2634,7 @@ static int usm_move(const struct usm_side* to, const struct usm_side* from, size
   return levelzero_finish_copy(levelzero_append(&open, to->start, from->start, bytes), &open, bytes, waits, error);
 }
 
-/* The tables, which are all that other files see. Part of the backend's file. */
+/* The tables, which are the only symbols for other files. Part of the backend's file. */
 
 #define USM_TABLE(info, copies)   \
   {sizeof(dlpackgen_backend),     \

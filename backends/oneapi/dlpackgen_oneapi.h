@@ -7,7 +7,7 @@
 
 #include "dlpackgen_backend.h"
 
-/* Another name for the one symbol that is exported, for programs that hold two copies. */
+/* A different name for the only exported symbol, for programs that contain two copies. */
 #ifndef DLPACKGEN_ONEAPI_ENTRY
 #define DLPACKGEN_ONEAPI_ENTRY dlpackgen_oneapi
 #endif

@@ -8,36 +8,37 @@
 #define USM_HANDLES DLPACKGEN_USM_SYCL
 #define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_CONTEXT_MISMATCH
 
-/* The parts of a backend's C file serve all backends, and none uses every function of them. */
+/* The parts of a backend's C file are common to all backends, and no backend uses all of their
+ * functions. */
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #endif
 
-// Copying on queues. Part of the backend's C++ file.
+// Copies on queues. Part of the backend's C++ file.
 
-// Allocating tensors, and giving their memory back when nothing works on it any more.
-// Part of the backend's C++ file.
-
-// Streams, which are SYCL's queues, and one after another. Part of the backend's C++
-// file.
-
-// SYCL's devices, in its own order, and whose memory an address is in. Part of the backend's
+// Allocates tensors, and frees their memory when no work uses it any more. Part of the backend's
 // C++ file.
 
-/* Whose memory an address is in, by what the driver tells. Part of the backend's file. */
+// Streams, which are SYCL's queues, and their ordering. Part of the backend's C++ file.
 
-/* What all backends that allocate memory check and fill alike. Part of the backend's
- * C file. */
+// SYCL's devices, in SYCL's order, and the owner of the memory at an address. Part of the backend's
+// C++ file.
 
-/* Sizes of tensors, by the rules that all languages share, as errors of a backend. Part of the
- * backend's C file. */
+/* Determines the owner of the memory at an address, by querying the driver. Part of the backend's
+ * file. */
 
-/* Filling errors. Part of the backend's C file. */
+/* Checks and initialization that all backends with allocations share. Part of the backend's C
+ * file. */
 
-/* oneAPI's driver, as the sources beside it call it: its types, its numbers, and
- * where each function is found. Nothing of the driver's own headers is needed. */
+/* Computes sizes of tensors, by the common rules of all languages, with errors of a backend. Part
+ * of the backend's C file. */
+
+/* Fills errors. Part of the backend's C file. */
+
+/* The driver of oneAPI: its types, its constants, and the symbol of each function. The driver's
+ * own headers are not needed. */
 
 #include "dlpackgen_oneapi.h"
 
@@ -240,7 +241,7 @@ static int device_vfail(dlpackgen_backend_error* error, int code, int32_t native
   return code;
 }
 
-/* Fills an error of a code and gives the code. */
+/* Fills an error for a code and returns the code. */
 DEVICE_FORMAT(3, 4)
 static int device_fail(dlpackgen_backend_error* error, int code, const char* format, ...) {
   va_list values;
@@ -1548,10 +1549,9 @@ static int usm_set_device_ids(const dlpackgen_usm_id*, size_t, dlpackgen_backend
   return usm_ready(error);
 }
 
-/* Streams: their numbers, and whose they are. Part of the backend's file. */
+/* Streams: their numbers, and their devices. Part of the backend's file. */
 
-/* Streams: what backends that have some check and read alike. Part of the backend's
- * file. */
+/* Checks and conversions that all backends with streams share. Part of the backend's file. */
 
 /* Checks a type of device that has streams of its own. */
 static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
@@ -1939,10 +1939,10 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
   });
 }
 
-/* Copying between tensors. Part of the backend's file. */
+/* Copies between tensors. Part of the backend's file. */
 
-/* One end of a copy, held against what the driver says of its memory. Part of the backend's
- * file. */
+/* The source or destination of a copy, compared with the driver's information about its memory.
+ * Part of the backend's file. */
 
 /* Compares what a tensor says with where its memory is: a tensor may be wrong about it,
  * after its memory was freed for one. What is pinned or managed may be called the host's. */
@@ -1972,7 +1972,7 @@ static inline int device_too_short(const char* what, const void* start, size_t b
                      start, (unsigned long long)size);
 }
 
-/* One end of a copy. */
+/* The source or destination of a copy. */
 struct usm_side {
   char* start; /* the first element */
   struct usm_memory memory;
@@ -2037,7 +2037,7 @@ static int usm_copy_all(const DLTensor* to, const DLTensor* from, const dlpackge
 
 namespace {
 
-// Copies after all that the queue has, and before what comes next.
+// Copies after all existing work of the queue, and before all later work.
 sycl::event copy_in_order(sycl::queue& queue, void* to, const void* from, size_t bytes) {
   if (queue.is_in_order()) return queue.memcpy(to, from, bytes);
   const sycl::event copied = queue.memcpy(to, from, bytes, mark(queue));
@@ -2087,7 +2087,7 @@ static int usm_move(const struct usm_side* to, const struct usm_side* from, size
   });
 }
 
-/* The tables, which are all that other files see. Part of the backend's file. */
+/* The tables, which are the only symbols for other files. Part of the backend's file. */
 
 #define USM_TABLE(info, copies)   \
   {sizeof(dlpackgen_backend),     \

@@ -9,36 +9,36 @@
 #define _GNU_SOURCE
 #endif
 
-/* The parts of a backend's C file serve all backends, and none uses every function of them. */
+/* The parts of a backend's C file are common to all backends, and no backend uses all of their
+ * functions. */
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #endif
 
-/* What a CPU has in the place of a device's streams, and copies. Part of the backend's
- * C file. */
+/* The stream functions of a CPU, which has no streams, and copies. Part of the backend's C file. */
 
-/* Taking a memfd from a peer that is not trusted. Part of the backend's C file. */
+/* Receives a memfd from an untrusted peer. Part of the backend's C file. */
 
-/* Giving a memfd to a peer. Part of the backend's C file. */
+/* Sends a memfd to a peer. Part of the backend's C file. */
 
-/* Making memory that can be shared. Part of the backend's C file. */
+/* Allocates memory that can be shared. Part of the backend's C file. */
 
-/* What a memfd says of the tensor in it. Part of the backend's C file. */
+/* The header of a memfd, which describes its tensor. Part of the backend's C file. */
 
-/* The tensors of this process, found by address. Part of the backend's C file. */
+/* The tensors of this process, indexed by address. Part of the backend's C file. */
 
-/* What all backends that allocate memory check and fill alike. Part of the backend's
- * C file. */
+/* Checks and initialization that all backends with allocations share. Part of the backend's C
+ * file. */
 
-/* Sizes of tensors, by the rules that all languages share, as errors of a backend. Part of the
- * backend's C file. */
+/* Computes sizes of tensors, by the common rules of all languages, with errors of a backend. Part
+ * of the backend's C file. */
 
-/* Filling errors. Part of the backend's C file. */
+/* Fills errors. Part of the backend's C file. */
 
-/* What the common sources of a backend ask of its driver, which is the kernel
- * here. Part of the backend's C file. */
+/* The functions of a driver that the common sources of a backend need; the driver here is the
+ * operating system. Part of the backend's C file. */
 
 #include "dlpackgen_shm.h"
 
@@ -66,7 +66,7 @@ static int device_vfail(dlpackgen_backend_error* error, int code, int32_t native
   return code;
 }
 
-/* Fills an error of a code and gives the code. */
+/* Fills an error for a code and returns the code. */
 DEVICE_FORMAT(3, 4)
 static int device_fail(dlpackgen_backend_error* error, int code, const char* format, ...) {
   va_list values;
@@ -1055,7 +1055,7 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Where elements begin in a memfd: behind the header, on a page of their own. */
+/* The offset of the elements in a memfd: after the header, on a separate page. */
 enum { SHM_DATA = 4096 };
 
 /* A tensor of ours, in one piece of private memory with its extents. No peer can

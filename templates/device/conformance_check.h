@@ -1,5 +1,5 @@
 
-/* Running checks and what they share. Part of conformance.c. */
+/* Runs checks, and has their common functions. Part of conformance.c. */
 #ifndef DLPACKGEN_CONFORMANCE_CHECK_H_
 #define DLPACKGEN_CONFORMANCE_CHECK_H_
 

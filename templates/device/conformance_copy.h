@@ -1,6 +1,6 @@
 
-/* Copies: that they arrive, change nothing else, and are rejected where they cannot be made.
- * Part of conformance.c. */
+/* Checks copies: their results, that nothing else changes, and rejections. Part of
+ * conformance.c. */
 #ifndef DLPACKGEN_CONFORMANCE_COPY_H_
 #define DLPACKGEN_CONFORMANCE_COPY_H_
 

@@ -1,6 +1,6 @@
 
-/* The order of work: calls that must wait, and calls that must not, while a stream is held
- * by work that has not ended. Part of conformance.c.
+/* Checks the order of work: calls that must wait, and calls that must not, while a stream has held
+ * work. Part of conformance.c.
  *
  * No check compares times. A call that must wait fails the check if it returns before the
  * work was allowed to end, however slow the machine is. A call that must not wait has a tenth

@@ -1,5 +1,5 @@
 
-/* What a call gives to the Go package. Part of its preambles. */
+/* The result of a call for the Go package. Part of its preambles. */
 #ifndef DLPACKGEN_DEVICE_ANSWER_H_
 #define DLPACKGEN_DEVICE_ANSWER_H_
 

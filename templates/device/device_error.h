@@ -1,5 +1,5 @@
 
-/* Filling errors. Part of the backend's C file. */
+/* Fills errors. Part of the backend's C file. */
 #ifndef DLPACKGEN_DEVICE_ERROR_H_
 #define DLPACKGEN_DEVICE_ERROR_H_
 
@@ -27,7 +27,7 @@ static int device_vfail(dlpackgen_backend_error* error, int code, int32_t native
   return code;
 }
 
-/* Fills an error of a code and gives the code. */
+/* Fills an error for a code and returns the code. */
 DEVICE_FORMAT(3, 4)
 static int device_fail(dlpackgen_backend_error* error, int code, const char* format, ...) {
   va_list values;

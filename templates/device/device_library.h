@@ -1,6 +1,6 @@
 
-/* Opening a library at run time, doing a thing once, and noticing a fork. Part of
- * the backend's C file. */
+/* Opens a library at run time, runs initialization once, and detects a fork. Part of the backend's
+ * C file. */
 #ifndef DLPACKGEN_DEVICE_LIBRARY_H_
 #define DLPACKGEN_DEVICE_LIBRARY_H_
 

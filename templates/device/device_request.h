@@ -1,6 +1,6 @@
 
-/* What all backends that allocate memory check and fill alike. Part of the backend's
- * C file. */
+/* Checks and initialization that all backends with allocations share. Part of the backend's C
+ * file. */
 #ifndef DLPACKGEN_DEVICE_REQUEST_H_
 #define DLPACKGEN_DEVICE_REQUEST_H_
 

@@ -1,11 +1,11 @@
 
-/* Telling results of the driver by their names. Part of the backend's C file. */
+/* Looks up the names of driver results. Part of the backend's C file. */
 #ifndef DLPACKGEN_DEVICE_RESULT_H_
 #define DLPACKGEN_DEVICE_RESULT_H_
 
 #include "device_error.h"
 
-/* Gives what the description says of a result, or NULL. */
+/* Returns the description's entry for a result, or NULL. */
 static inline const struct driver_error* device_known(driver_result result) {
   for (size_t i = 0; i < sizeof driver_errors / sizeof *driver_errors; i++)
     if (driver_errors[i].value == result) return &driver_errors[i];

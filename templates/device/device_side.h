@@ -1,6 +1,6 @@
 
-/* One end of a copy, held against what the driver says of its memory. Part of the backend's
- * file. */
+/* The source or destination of a copy, compared with the driver's information about its memory.
+ * Part of the backend's file. */
 #ifndef DLPACKGEN_DEVICE_SIDE_H_
 #define DLPACKGEN_DEVICE_SIDE_H_
 

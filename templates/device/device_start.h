@@ -1,5 +1,5 @@
 
-/* Starting the driver once, and what every call asks first. Part of the backend's C
+/* Starts the driver once, and has the check at the beginning of every call. Part of the backend's C
  * file. */
 #ifndef DLPACKGEN_DEVICE_START_H_
 #define DLPACKGEN_DEVICE_START_H_

@@ -1,6 +1,5 @@
 
-/* Streams: what backends that have some check and read alike. Part of the backend's
- * file. */
+/* Checks and conversions that all backends with streams share. Part of the backend's file. */
 #ifndef DLPACKGEN_DEVICE_STREAM_H_
 #define DLPACKGEN_DEVICE_STREAM_H_
 

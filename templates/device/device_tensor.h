@@ -1,6 +1,6 @@
 
-/* Sizes of tensors, by the rules that all languages share, as errors of a backend. Part of the
- * backend's C file. */
+/* Computes sizes of tensors, by the common rules of all languages, with errors of a backend. Part
+ * of the backend's C file. */
 #ifndef DLPACKGEN_DEVICE_TENSOR_H_
 #define DLPACKGEN_DEVICE_TENSOR_H_
 

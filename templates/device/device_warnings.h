@@ -1,5 +1,6 @@
 
-/* The parts of a backend's C file serve all backends, and none uses every function of them. */
+/* The parts of a backend's C file are common to all backends, and no backend uses all of their
+ * functions. */
 #ifndef DLPACKGEN_DEVICE_WARNINGS_H_
 #define DLPACKGEN_DEVICE_WARNINGS_H_
 

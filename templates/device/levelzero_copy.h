@@ -1,12 +1,12 @@
 
-/* Copying on command lists. Part of the backend's C file. */
+/* Copies on command lists. Part of the backend's C file. */
 #ifndef DLPACKGEN_LEVELZERO_COPY_H_
 #define DLPACKGEN_LEVELZERO_COPY_H_
 
 #include "levelzero_memory.h"
 #include "usm_copy.h"
 
-/* Appends a copy after all that the list has, and before what comes next. */
+/* Appends a copy after all existing commands of the list, and before all later ones. */
 static driver_result levelzero_append(const struct levelzero_stream* stream, void* to, const void* from, size_t bytes) {
   driver_result result = stream->in_order ? 0 : levelzero_barrier(stream, NULL, NULL);
   if (result) return result;

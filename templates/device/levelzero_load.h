@@ -1,6 +1,5 @@
 
-/* Finding Level Zero, starting it once, and the identity of its devices. Part of the backend's
- * C file. */
+/* Loads Level Zero, starts it once, and identifies its devices. Part of the backend's C file. */
 #ifndef DLPACKGEN_LEVELZERO_LOAD_H_
 #define DLPACKGEN_LEVELZERO_LOAD_H_
 

@@ -1,6 +1,5 @@
 
-/* Streams, which are immediate command lists, and one after another. Part of the backend's
- * C file. */
+/* Streams, which are immediate command lists, and their ordering. Part of the backend's C file. */
 #ifndef DLPACKGEN_LEVELZERO_ORDER_H_
 #define DLPACKGEN_LEVELZERO_ORDER_H_
 

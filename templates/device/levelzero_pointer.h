@@ -1,5 +1,5 @@
 
-/* The ids of devices, and whose memory an address is in. Part of the backend's C
+/* Determines the ids of devices, and the owner of the memory at an address. Part of the backend's C
  * file. */
 #ifndef DLPACKGEN_LEVELZERO_POINTER_H_
 #define DLPACKGEN_LEVELZERO_POINTER_H_

@@ -1,6 +1,5 @@
 
-/* Level Zero's structs, as far as the backend uses them. Part of the backend's C
- * file. */
+/* The parts of Level Zero's structs that the backend uses. Part of the backend's C file. */
 #ifndef DLPACKGEN_LEVELZERO_TYPES_H_
 #define DLPACKGEN_LEVELZERO_TYPES_H_
 

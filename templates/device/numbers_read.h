@@ -1,6 +1,5 @@
 
-/* Reading DLPack's numbers of streams by the rules of the backend. Part of the backend's
- * C file. */
+/* Converts DLPack's stream numbers by the rules of the backend. Part of the backend's C file. */
 #ifndef DLPACKGEN_NUMBERS_READ_H_
 #define DLPACKGEN_NUMBERS_READ_H_
 

@@ -1,5 +1,5 @@
 
-/* Checking devices. Part of the backend's C file. */
+/* Checks devices. Part of the backend's C file. */
 #ifndef DLPACKGEN_STREAMS_CONTEXT_H_
 #define DLPACKGEN_STREAMS_CONTEXT_H_
 
@@ -12,7 +12,7 @@ static int streams_check_id(const char* what, int32_t id, dlpackgen_backend_erro
                      "%s: there is no device %d; this process sees %d, numbered from 0", what, (int)id, streams.count);
 }
 
-/* Checks a device that has streams of its own. */
+/* Checks a device with its own streams. */
 static int streams_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
   const int code = device_check_type(what, device, error);
   return code ? code : streams_check_id(what, device.device_id, error);

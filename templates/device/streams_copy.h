@@ -1,5 +1,5 @@
 
-/* Copying between tensors. Part of the backend's C file. */
+/* Copies between tensors. Part of the backend's C file. */
 #ifndef DLPACKGEN_STREAMS_COPY_H_
 #define DLPACKGEN_STREAMS_COPY_H_
 
@@ -8,7 +8,7 @@
 #include "streams_order.h"
 #include "streams_pointer.h"
 
-/* One end of a copy, as the driver sees it. */
+/* The source or destination of a copy, from the driver. */
 struct streams_side {
   const char* start; /* the first element */
   int device;        /* whether it is memory of a device, and not of the host or managed */

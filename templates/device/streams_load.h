@@ -1,5 +1,5 @@
 
-/* Finding the driver and starting it, once. Part of the backend's C file. */
+/* Loads the driver and starts it, once. Part of the backend's C file. */
 #ifndef DLPACKGEN_STREAMS_LOAD_H_
 #define DLPACKGEN_STREAMS_LOAD_H_
 

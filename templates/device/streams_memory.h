@@ -1,5 +1,5 @@
 
-/* Allocating tensors. Part of the backend's C file. */
+/* Allocates tensors. Part of the backend's C file. */
 #ifndef DLPACKGEN_STREAMS_MEMORY_H_
 #define DLPACKGEN_STREAMS_MEMORY_H_
 

@@ -1,6 +1,5 @@
 
-/* Streams: their numbers, whose they are, and one after another. Part of the backend's
- * C file. */
+/* Streams: their numbers, their devices, and their ordering. Part of the backend's C file. */
 #ifndef DLPACKGEN_STREAMS_ORDER_H_
 #define DLPACKGEN_STREAMS_ORDER_H_
 

@@ -1,5 +1,5 @@
 
-/* Whose memory an address is in. Part of the backend's C file. */
+/* Determines the owner of the memory at an address. Part of the backend's C file. */
 #ifndef DLPACKGEN_STREAMS_POINTER_H_
 #define DLPACKGEN_STREAMS_POINTER_H_
 

@@ -1,6 +1,5 @@
 
-/* Giving memory back when nothing works on it any more. Part of the backend's C
- * file. */
+/* Frees memory when no work uses it any more. Part of the backend's C file. */
 #ifndef DLPACKGEN_STREAMS_RELEASE_H_
 #define DLPACKGEN_STREAMS_RELEASE_H_
 

@@ -1,5 +1,5 @@
 
-// Copying on queues. Part of the backend's C++ file.
+// Copies on queues. Part of the backend's C++ file.
 #ifndef DLPACKGEN_SYCL_COPY_HPP_
 #define DLPACKGEN_SYCL_COPY_HPP_
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-// Copies after all that the queue has, and before what comes next.
+// Copies after all existing work of the queue, and before all later work.
 sycl::event copy_in_order(sycl::queue& queue, void* to, const void* from, size_t bytes) {
   if (queue.is_in_order()) return queue.memcpy(to, from, bytes);
   const sycl::event copied = queue.memcpy(to, from, bytes, mark(queue));

@@ -1,5 +1,5 @@
 
-// SYCL's devices, in its own order, and whose memory an address is in. Part of the backend's
+// SYCL's devices, in SYCL's order, and the owner of the memory at an address. Part of the backend's
 // C++ file.
 #ifndef DLPACKGEN_SYCL_DEVICES_HPP_
 #define DLPACKGEN_SYCL_DEVICES_HPP_

@@ -1,6 +1,6 @@
 
-// Allocating tensors, and giving their memory back when nothing works on it any more.
-// Part of the backend's C++ file.
+// Allocates tensors, and frees their memory when no work uses it any more. Part of the backend's
+// C++ file.
 #ifndef DLPACKGEN_SYCL_MEMORY_HPP_
 #define DLPACKGEN_SYCL_MEMORY_HPP_
 

@@ -1,6 +1,5 @@
 
-// Streams, which are SYCL's queues, and one after another. Part of the backend's C++
-// file.
+// Streams, which are SYCL's queues, and their ordering. Part of the backend's C++ file.
 #ifndef DLPACKGEN_SYCL_ORDER_HPP_
 #define DLPACKGEN_SYCL_ORDER_HPP_
 

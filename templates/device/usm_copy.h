@@ -1,12 +1,12 @@
 
-/* Copying between tensors. Part of the backend's file. */
+/* Copies between tensors. Part of the backend's file. */
 #ifndef DLPACKGEN_USM_COPY_H_
 #define DLPACKGEN_USM_COPY_H_
 
 #include "device_side.h"
 #include "usm_stream.h"
 
-/* One end of a copy. */
+/* The source or destination of a copy. */
 struct usm_side {
   char* start; /* the first element */
   struct usm_memory memory;

@@ -1,5 +1,6 @@
 
-/* Whose memory an address is in, by what the driver tells. Part of the backend's file. */
+/* Determines the owner of the memory at an address, by querying the driver. Part of the backend's
+ * file. */
 #ifndef DLPACKGEN_USM_POINTER_H_
 #define DLPACKGEN_USM_POINTER_H_
 

@@ -1,5 +1,5 @@
 
-/* Streams: their numbers, and whose they are. Part of the backend's file. */
+/* Streams: their numbers, and their devices. Part of the backend's file. */
 #ifndef DLPACKGEN_USM_STREAM_H_
 #define DLPACKGEN_USM_STREAM_H_
 

@@ -1,5 +1,5 @@
 
-/* The tables, which are all that other files see. Part of the backend's file. */
+/* The tables, which are the only symbols for other files. Part of the backend's file. */
 #ifndef DLPACKGEN_USM_TABLE_H_
 #define DLPACKGEN_USM_TABLE_H_
 

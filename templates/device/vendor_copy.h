@@ -1,5 +1,5 @@
 
-/* Copying between tensors. Part of the backend's C file. */
+/* Copies between tensors. Part of the backend's C file. */
 #ifndef DLPACKGEN_VENDOR_COPY_H_
 #define DLPACKGEN_VENDOR_COPY_H_
 

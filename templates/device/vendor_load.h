@@ -1,6 +1,6 @@
 
-/* Finding the library, its functions and the vendor's part, and starting the driver,
- * once. Part of the backend's C file. */
+/* Loads the library, its functions and the vendor's part, and starts the driver, once. Part of the
+ * backend's C file. */
 #ifndef DLPACKGEN_VENDOR_LOAD_H_
 #define DLPACKGEN_VENDOR_LOAD_H_
 

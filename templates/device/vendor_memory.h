@@ -1,11 +1,11 @@
 
-/* Allocating tensors, and giving their memory back. Part of the backend's C file. */
+/* Allocates tensors, and frees their memory. Part of the backend's C file. */
 #ifndef DLPACKGEN_VENDOR_MEMORY_H_
 #define DLPACKGEN_VENDOR_MEMORY_H_
 
 #include "vendor_stream.h"
 
-/* Work that a deleter has to wait for: a mark on a stream. */
+/* Work for which a deleter must wait: a mark on a stream. */
 struct vendor_keep {
   dlpackgen_stream stream;
   void* mark;

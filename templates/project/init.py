@@ -1,3 +1,3 @@
-"""Kernels that take the arrays of every library."""
+"""Kernels that accept the arrays of every library."""
 
 from ._kernels import *  # noqa: F403

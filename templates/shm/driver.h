@@ -1,6 +1,6 @@
 
-/* What the common sources of a backend ask of its driver, which is the kernel
- * here. Part of the backend's C file. */
+/* The functions of a driver that the common sources of a backend need; the driver here is the
+ * operating system. Part of the backend's C file. */
 #ifndef DLPACKGEN_DEVICE_DRIVER_H_
 #define DLPACKGEN_DEVICE_DRIVER_H_
 

@@ -1,5 +1,5 @@
 
-/* The tensors of this process, found by address. Part of the backend's C file. */
+/* The tensors of this process, indexed by address. Part of the backend's C file. */
 #ifndef DLPACKGEN_SHM_BLOCK_H_
 #define DLPACKGEN_SHM_BLOCK_H_
 
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Where elements begin in a memfd: behind the header, on a page of their own. */
+/* The offset of the elements in a memfd: after the header, on a separate page. */
 enum { SHM_DATA = 4096 };
 
 /* A tensor of ours, in one piece of private memory with its extents. No peer can

@@ -1,5 +1,5 @@
 
-/* What a memfd says of the tensor in it. Part of the backend's C file. */
+/* The header of a memfd, which describes its tensor. Part of the backend's C file. */
 #ifndef DLPACKGEN_SHM_HEADER_H_
 #define DLPACKGEN_SHM_HEADER_H_
 

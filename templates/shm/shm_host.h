@@ -1,6 +1,5 @@
 
-/* What a CPU has in the place of a device's streams, and copies. Part of the backend's
- * C file. */
+/* The stream functions of a CPU, which has no streams, and copies. Part of the backend's C file. */
 #ifndef DLPACKGEN_SHM_HOST_H_
 #define DLPACKGEN_SHM_HOST_H_
 

@@ -1,5 +1,5 @@
 
-/* Making memory that can be shared. Part of the backend's C file. */
+/* Allocates memory that can be shared. Part of the backend's C file. */
 #ifndef DLPACKGEN_SHM_MEMORY_H_
 #define DLPACKGEN_SHM_MEMORY_H_
 

@@ -1,5 +1,5 @@
 
-/* Taking a memfd from a peer that is not trusted. Part of the backend's C file. */
+/* Receives a memfd from an untrusted peer. Part of the backend's C file. */
 #ifndef DLPACKGEN_SHM_RECEIVE_H_
 #define DLPACKGEN_SHM_RECEIVE_H_
 

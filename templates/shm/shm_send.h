@@ -1,5 +1,5 @@
 
-/* Giving a memfd to a peer. Part of the backend's C file. */
+/* Sends a memfd to a peer. Part of the backend's C file. */
 #ifndef DLPACKGEN_SHM_SEND_H_
 #define DLPACKGEN_SHM_SEND_H_
 

@@ -12,10 +12,10 @@
 #define _DEFAULT_SOURCE
 #endif
 
-/* Copies: that they arrive, change nothing else, and are rejected where they cannot be made.
- * Part of conformance.c. */
+/* Checks copies: their results, that nothing else changes, and rejections. Part of
+ * conformance.c. */
 
-/* Running checks and what they share. Part of conformance.c. */
+/* Runs checks, and has their common functions. Part of conformance.c. */
 
 #include "conformance.h"
 
@@ -318,8 +318,8 @@ static void copies_that_are_rejected(void) {
   tensor->deleter(tensor);
 }
 
-/* The order of work: calls that must wait, and calls that must not, while a stream is held
- * by work that has not ended. Part of conformance.c.
+/* Checks the order of work: calls that must wait, and calls that must not, while a stream has held
+ * work. Part of conformance.c.
  *
  * No check compares times. A call that must wait fails the check if it returns before the
  * work was allowed to end, however slow the machine is. A call that must not wait has a tenth
