@@ -123,9 +123,9 @@ func dtypes(sp *spec.Spec) (names []string) {
 // fillBackend lists the words of a backend's description.
 func fillBackend(properties object) {
 	device := part(properties, "devices", "items", "properties")
-	device["memory"], device["id"] = object{"enum": backend.Memories}, object{"enum": backend.IDs}
+	part(device, "memory")["enum"], part(device, "id")["enum"] = backend.Memories, backend.IDs
 	part(properties, "implementation")["enum"] = backend.Implementations
-	part(properties, "errors", "additionalProperties", "properties")["kind"] = object{"enum": backend.Kinds}
+	part(properties, "errors", "additionalProperties", "properties", "kind")["enum"] = backend.Kinds
 }
 
 // fillLines sets the words behind a type, and the limits of a kernel.
