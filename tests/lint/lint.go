@@ -96,6 +96,7 @@ func Rules() []Rule {
 		{"generated files state the licence of output", outputLicences},
 		{"every system can have every path", portablePaths},
 		{"no backup files", backups},
+		{"no binary files", binaries},
 		{"the texts of mutants stand once", standingRows},
 		{"commands of tutorials and how-tos are run", unrunCommands},
 		{"links of pages lead somewhere", deadLinks},

@@ -294,6 +294,11 @@ var broken = map[string]struct{ bad, good []files }{
 			{"internal/a_test.go": fine + "const a = \"is no name\"\n"}, {"templates/a.h": " * this is no type"},
 			{"cmd/a/testdata/a.txtar": "is no name"}, {"docs/a.md": "is no name"}, {"internal/codes/text/a.md": "There are no files."}},
 	},
+	"no binary files": {
+		bad: []files{{"tests/a/a": "\x7fELF\x00"}, {".gitignore": "/a\n", "b/a": "\x7fELF\x00"}},
+		good: []files{{"a": "", "tests/fuzz/corpus/a": "\x00", ".wheels/a.whl": "\x00"},
+			{".gitignore": "/a\n*.test\n", "a": "\x7fELF\x00", "b/c.test": "\x7fELF\x00"}},
+	},
 	"no backup files": {
 		bad:  []files{{"a/b.h.orig": "x"}, {"a/b.h.rej": ""}, {"b.h~": "x"}, {"b.bak": "x"}, {".b.h.swp": "x"}},
 		good: []files{{"a/original.h": "x", "a/orig": "x", "a.orig/b.h": "x"}},

@@ -42,3 +42,24 @@ func backups(tree []File) []string {
 	}
 	return found
 }
+
+// binaries finds files that are not text: programs that a build left beside their sources. The
+// inputs of fuzzers may have any bytes, and hidden folders of the root are those of tools.
+func binaries(tree []File) []string {
+	var found, ignores []string
+	for _, f := range tree {
+		if f.Path == ".gitignore" {
+			ignores = strings.Fields(string(f.Data))
+		}
+	}
+	for _, f := range tree {
+		isIgnored := slices.ContainsFunc(ignores, func(pattern string) bool {
+			matches, _ := path.Match(pattern, path.Base(f.Path))
+			return matches || pattern == "/"+f.Path
+		})
+		if f.Data == nil && !isIgnored && f.Path[0] != '.' && path.Base(path.Dir(f.Path)) != "corpus" {
+			found = append(found, f.Path+":1: is not text")
+		}
+	}
+	return found
+}
