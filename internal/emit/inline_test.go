@@ -44,3 +44,10 @@ func TestOnlyAGuardIsRemoved(t *testing.T) {
 		assert.Equal(t, text, unguarded(text))
 	}
 }
+
+func TestBlankLinesInARowBecomeOne(t *testing.T) {
+	for text, want := range map[string]string{"": "", "a\n": "a\n", "a\n\nb\n": "a\n\nb\n", "a\n\n\nb\n\n\n\n\nc": "a\n\nb\n\nc",
+		"\n\n\na\n\n\n": "\n\na\n\n"} {
+		assert.Equal(t, want, oneBlankLine(text), "%q", text)
+	}
+}
