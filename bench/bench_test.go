@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -56,6 +58,19 @@ func TestRatioIsTheMiddleOfTheRounds(t *testing.T) {
 	slowing := ratio(took(10, 20, 90), took(20, 40, 180))
 	assert.InDelta(t, 0.5, slowing, 1e-9, "a machine that slows down does so for both")
 	assert.InDelta(t, 2, ratio(took(2, 2, 900), took(1, 1, 1)), 1e-9, "one bad round does not count")
+}
+
+// A build without the digest would be measured with the time in which it computes one.
+func TestTheProgramIsBuiltAsAReleaseIs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds dlpackgen")
+	}
+	t.Chdir("..")
+	tool := filepath.Join(t.TempDir(), "dlpackgen")
+	require.NoError(t, buildProgram(tool))
+	said, err := exec.Command(tool, "version").Output()
+	require.NoError(t, err)
+	assert.Equal(t, "dlpackgen devel bench\n", string(said))
 }
 
 func TestGrowth(t *testing.T) {

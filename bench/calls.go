@@ -112,13 +112,8 @@ func (b *callsBench) inPython(rounds int) (calls, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(filepath.Join(b.dir, "compiled"), 0o755); err != nil {
-		return nil, err
-	}
-	module := slices.Concat(shared, b.includes(), []string{"-std=c11", "-DPy_LIMITED_API=0x030B0000",
-		"-I" + torch.headers, b.made("python/_described.c"), b.made("kernels/kernels.c"), b.sources + "nop.c"})
-	for _, name := range []string{"_described.abi3.so", "compiled/_described.abi3.so"} {
-		if err := b.compile("gcc", name, module); err != nil {
+	for _, folder := range []string{"", "compiled"} {
+		if err := b.module(filepath.Join(b.dir, folder), torch.headers); err != nil {
 			return nil, err
 		}
 	}
@@ -130,6 +125,19 @@ func (b *callsBench) inPython(rounds int) (calls, error) {
 		return nil, err
 	}
 	return b.run(b.sources+"calls.py", rounds)
+}
+
+// module builds the described kernels for Python in a folder.
+func (b *callsBench) module(folder, headers string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	script := projectScript(filepath.Join(folder, "_described.abi3.so"), b.sources+"nop.c",
+		[]string{b.made("python/_described.c"), b.made("kernels/kernels.c")}, append(b.includes(), "-I"+headers))
+	if said, err := exec.Command("sh", "-ec", script).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", folder, err, said)
+	}
+	return nil
 }
 
 // operators builds the described operator, the one by hand, and the compiled table.

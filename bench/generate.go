@@ -17,8 +17,8 @@ import (
 // its size; and bindgen on one header.
 func benchGenerate(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := &generateBench{dir: dir, tool: filepath.Join(dir, "dlpackgen")}
-	if said, err := exec.Command("go", "build", "-o", b.tool, "./cmd/dlpackgen").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build: %w\n%s", err, said)
+	if err := buildProgram(b.tool); err != nil {
+		return nil, err
 	}
 	commands, err := b.commands()
 	if err != nil {

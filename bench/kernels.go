@@ -26,8 +26,8 @@ const described = `  k%04d:
 // generate and vet for many.
 func benchKernels(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := &kernelsBench{dir: dir, tool: filepath.Join(dir, "dlpackgen")}
-	if said, err := exec.Command("go", "build", "-o", b.tool, "./cmd/dlpackgen").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build: %w\n%s", err, said)
+	if err := buildProgram(b.tool); err != nil {
+		return nil, err
 	}
 	module, err := b.module()
 	if err != nil {
@@ -160,8 +160,33 @@ func (b *kernelsBench) module() (*command, error) {
 		return nil, err
 	}
 	made := filepath.Join(home, "generated")
-	return &command{name: "build, axpy and softmax", argv: []string{"gcc", "-std=c11", "-O2", "-shared", "-fPIC", "-s",
-		"-DPy_LIMITED_API=0x030B0000", "-I" + made + "/c", "-I" + made + "/python", "-I" + made + "/kernels",
-		"-I" + headers[0], "-o", b.library(), made + "/python/_kernels.c",
-		made + "/kernels/kernels.c", filepath.Join(home, "kernels_impl.c"), "-lm"}}, nil
+	script := projectScript(b.library(), filepath.Join(home, "kernels_impl.c"),
+		[]string{made + "/python/_kernels.c", made + "/kernels/kernels.c"},
+		[]string{"-I" + made + "/c", "-I" + made + "/python", "-I" + made + "/kernels", "-I" + headers[0]})
+	return &command{name: "build, axpy and softmax", argv: []string{"sh", "-ec", script}}, nil
+}
+
+// Flags of setup.py in the projects that dlpackgen init --project writes: those of every source,
+// and those of what is generated. setuptools' own, such as -O3, stand before them.
+const (
+	projectFlags = "-fvisibility=hidden -fexceptions"
+	projectSmall = "-Os -g0"
+)
+
+// projectScript builds a module as such a project does: the author's source, and for size what is
+// generated.
+func projectScript(library, author string, generated, includes []string) string {
+	compile := "gcc -c -std=c11 -DNDEBUG -O3 -fPIC -DPy_LIMITED_API=0x030B0000 -DDLPACKGEN_WITHOUT_CUDA " +
+		strings.Join(includes, " ") + " " + projectFlags
+	var script, objects string
+	for i, source := range append(generated, author) {
+		flags := ""
+		if source != author {
+			flags = " " + projectSmall
+		}
+		object := fmt.Sprintf("%s.%d.o", library, i)
+		script += fmt.Sprintf("%s%s -o %s %s\n", compile, flags, object, source)
+		objects += " " + object
+	}
+	return script + "gcc -shared -Wl,-s -o " + library + objects + " -lm\n"
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"errors"
+	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,6 +31,19 @@ func TestKernelsAreMeasured(t *testing.T) {
 	require.Len(t, measured, 6)
 	assert.Equal(t, 15.0, measured["kernels-yaml-lines"], "of axpy_softmax, with the line above them")
 	assert.Less(t, measured["kernels-generate-1000-peak"], 130.0, "MiB: the garbage is collected")
+}
+
+// What is measured is built as what authors build.
+func TestModulesHaveTheFlagsOfProjects(t *testing.T) {
+	setup, err := os.ReadFile("../templates/project/setup.py")
+	require.NoError(t, err)
+	quoted := func(flags string) string { return `"` + strings.ReplaceAll(flags, " ", `", "`) + `"` }
+	assert.Contains(t, string(setup), "else ["+quoted(projectFlags)+"]\n")
+	assert.Contains(t, string(setup), "else [*FLAGS, "+quoted(projectSmall)+"]\n")
+	script := projectScript("/t/m.so", "impl.c", []string{"kernels.c"}, []string{"-I/h"})
+	assert.Contains(t, script, " -fexceptions -Os -g0 -o /t/m.so.0.o kernels.c\n")
+	assert.Contains(t, script, " -fexceptions -o /t/m.so.1.o impl.c\n")
+	assert.Contains(t, script, " -o /t/m.so /t/m.so.0.o /t/m.so.1.o -lm\n")
 }
 
 // The module by its rivals has more lines than the description.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"text/tabwriter"
@@ -59,6 +60,18 @@ func (c *command) once() (usage, error) {
 		return usage{}, fmt.Errorf("%v: %w\n%s", c.argv, err, said.Bytes())
 	}
 	return usage{wall, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), peak(cmd.ProcessState)}, nil
+}
+
+// buildProgram builds dlpackgen as tools/release does. Any other build reads and hashes its sources
+// in each run.
+func buildProgram(path string) error {
+	build := exec.Command("go", "build", "-tags=dlpackgen_release",
+		"-ldflags=-s -w -X github.com/dlpackgen/dlpackgen/internal/tool.stamped=bench", "-o", path, "./cmd/dlpackgen")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if said, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, said)
+	}
+	return nil
 }
 
 func (c *command) walls() []time.Duration {

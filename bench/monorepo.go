@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -31,8 +30,8 @@ const oneOfMany = `  acme%[1]d:
 // same files, for a tenth of the configs, and on one core; and one config with ten times as much.
 func benchMonorepo(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := &monorepoBench{dir: dir, tool: filepath.Join(dir, "dlpackgen")}
-	if said, err := exec.Command("go", "build", "-o", b.tool, "./cmd/dlpackgen").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build: %w\n%s", err, said)
+	if err := buildProgram(b.tool); err != nil {
+		return nil, err
 	}
 	single, few, many, alone := b.one(100), b.many(100, 0), b.many(1000, 2), b.many(1000, 1)
 	large := b.one(1000)
