@@ -73,6 +73,21 @@ func TestTheProgramIsBuiltAsAReleaseIs(t *testing.T) {
 	assert.Equal(t, "dlpackgen devel bench\n", string(said))
 }
 
+// Deleted files would slow the next round.
+func TestConfigsOfARoundAreMovedAside(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	prepare := writeConfigs(home, map[string]string{filepath.Join(home, "p", "dlpackgen.yaml"): "  acme: {}\n"})
+	for range 3 {
+		require.NoError(t, prepare())
+		require.NoFileExists(t, filepath.Join(home, "p", "made"))
+		require.NoError(t, os.WriteFile(filepath.Join(home, "p", "made"), nil, 0o600))
+	}
+	text, err := os.ReadFile(filepath.Join(home, "p", "dlpackgen.yaml"))
+	require.NoError(t, err)
+	assert.Equal(t, "version: 1\nbackends:\n  acme: {}\n", string(text))
+	assert.FileExists(t, filepath.Join(home+"-2", "p", "made"))
+}
+
 func TestGrowth(t *testing.T) {
 	of := func(one, ten, hundred int) float64 {
 		return (&generateBench{fresh: map[int]*command{1: took(one), 10: took(ten), 100: took(hundred)}}).growth()

@@ -85,7 +85,7 @@ func (b *generateBench) sized(spec []byte, n int) ([]*command, error) {
 	}
 	return []*command{
 		{name: fmt.Sprintf("generate all, %d x spec", n), argv: argv("generate", gone),
-			prepare: b.aside(gone)},
+			prepare: aside(gone)},
 		{name: fmt.Sprintf("generate again, %d x spec", n), argv: argv("generate", kept)},
 		{name: fmt.Sprintf("check, %d x spec", n), argv: argv("check", kept)},
 	}, nil
@@ -93,7 +93,7 @@ func (b *generateBench) sized(spec []byte, n int) ([]*command, error) {
 
 // aside moves what a round has made out of the way. It is not deleted before the end, since ext4
 // looks for a while through the inodes that were deleted lately when it makes a file.
-func (b *generateBench) aside(made string) func() error {
+func aside(made string) func() error {
 	rounds := 0
 	return func() error {
 		rounds++
