@@ -70,7 +70,9 @@ func TestTheProgramIsBuiltAsAReleaseIs(t *testing.T) {
 	require.NoError(t, buildProgram(tool))
 	said, err := exec.Command(tool, "version").Output()
 	require.NoError(t, err)
-	assert.Equal(t, "dlpackgen devel bench\n", string(said))
+	assert.Equal(t, "dlpackgen devel "+benchDigest+"\n", string(said))
+	said, err = exec.Command(tool, "generate", "--quiet", "--no-config", "--out", t.TempDir()).CombinedOutput()
+	require.NoError(t, err, "%s", said)
 }
 
 // Deleted files would slow the next round.
