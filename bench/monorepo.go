@@ -88,8 +88,8 @@ func (b *monorepoBench) many(n, cores int) *command {
 	return &command{name: name, argv: argv, prepare: writeConfigs(home, configs)}
 }
 
-// writeConfigs makes a folder that holds configs, and nothing else. What it held is moved aside: after
-// files are deleted, ext4 spends two thirds of the time of a run on finding inodes.
+// writeConfigs makes a folder that holds configs, and nothing else. What it held is moved aside:
+// after files are deleted, ext4 spends two thirds of the time of a run on finding inodes.
 func writeConfigs(home string, backends map[string]string) func() error {
 	old := aside(home)
 	return func() error {
