@@ -58,24 +58,65 @@ int check(const struct dlpackgen_function *f, const DLTensor *const *t, const ui
 }
 `
 
-// Nothing is allocated and nothing printed, and no host is needed.
+// The checker allocates and prints nothing, and needs no host. No variable outlives a call, so any
+// threads may call it at once.
 func TestItNeedsNothing(t *testing.T) {
-	source, object := filepath.Join(t.TempDir(), "entry.c"), filepath.Join(t.TempDir(), "entry.o")
-	require.NoError(t, os.WriteFile(source, []byte(entry), 0o600))
 	for _, level := range []string{"-O0", "-O2"} {
-		args := append([]string{"-std=c11", level, "-fno-stack-protector", "-I", generated(t), "-c", "-o", object,
-			source}, strict...)
-		out, err := exec.Command(testtool.Require(t, "gcc", "gcc"), args...).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		out, err = exec.Command(testtool.Require(t, "nm", "binutils"), "--undefined-only", "--format=just-symbols",
-			object).Output()
-		require.NoError(t, err)
-		needs := strings.Fields(string(out))
-		require.Contains(t, needs, "strcmp", "nm shows what is needed")
-		for _, name := range needs {
+		all := symbols(t, entry, level)
+		require.Contains(t, all["U"], "strcmp", "nm shows what is needed")
+		for _, name := range all["U"] {
 			assert.Contains(t, []string{"memset", "memcpy", "strcmp", "_GLOBAL_OFFSET_TABLE_"}, name, level)
 		}
+		assert.Empty(t, writable(all), level)
 	}
+}
+
+// state has each kind of variable that makes a function other than reentrant.
+const state = `int zero;
+int one = 1;
+_Thread_local int of_thread;
+int count(void);
+int count(void) { static int counted; return ++counted; }
+char *text(void);
+char *text(void) { static char buffer[300] = "none"; return buffer; }
+`
+
+func TestStateOfACheckerIsSeen(t *testing.T) {
+	found := strings.Join(writable(symbols(t, entry+state, "-O2")), " ")
+	for _, name := range []string{"zero", "one", "of_thread", "counted", "buffer"} {
+		assert.Contains(t, found, name)
+	}
+}
+
+// writable lists the variables of an object that a program can change.
+func writable(symbols map[string][]string) (names []string) {
+	for kind, all := range symbols {
+		if !strings.Contains("tTUrR", kind) { // code, undefined, read-only data
+			names = append(names, all...)
+		}
+	}
+	return names
+}
+
+// symbols compiles a source and lists the symbols of the object by nm's letters for their kinds.
+// Tables of addresses are read-only data, which they are not if the code is position-independent.
+func symbols(t *testing.T, text, level string) map[string][]string {
+	t.Helper()
+	source, object := filepath.Join(t.TempDir(), "entry.c"), filepath.Join(t.TempDir(), "entry.o")
+	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
+	args := append([]string{"-std=c11", level, "-fno-stack-protector", "-fno-pic", "-fno-pie", "-I", generated(t), "-c",
+		"-o", object, source}, strict...)
+	out, err := exec.Command(testtool.Require(t, "gcc", "gcc"), args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	out, err = exec.Command(testtool.Require(t, "nm", "binutils"), "--format=posix", object).Output()
+	require.NoError(t, err)
+	all := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		require.GreaterOrEqual(t, len(fields), 2, line)
+		all[fields[1]] = append(all[fields[1]], fields[0])
+	}
+	return all
 }
 
 // mistake makes the checker wrong in one place.
