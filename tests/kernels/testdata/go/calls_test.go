@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -417,4 +418,26 @@ func TestCallsAllocateNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
+}
+
+// crossings counts the calls into C.
+func crossings(call func()) int64 {
+	before := runtime.NumCgoCall()
+	call()
+	return runtime.NumCgoCall() - before
+}
+
+// A call crosses into C once. One that fails there crosses again, to free the message. Two calls
+// are not taken for one.
+func TestCallsCrossOnce(t *testing.T) {
+	x, y, z := of[float32](2, 3), of[float32](2, 3), of[float64](2, 3)
+	scale := func(by float64) { _ = kernels.Scale(x, kernels.ScaleOptions{By: kernels.Float(by)}) }
+	equal(t, 1, crossings(func() { scale(1) }))
+	equal(t, 2, crossings(func() { scale(1); scale(1) }))
+	equal(t, 1, crossings(func() { _, _, _, _ = kernels.Copies(x, y, kernels.CopiesOptions{}) }))
+	equal(t, 1, crossings(func() {
+		_, _ = kernels.Scalars("mean", []int64{1, 3, 3}, z, kernels.ScalarsOptions{Weights: []float64{0.5, 0.25}})
+	}))
+	equal(t, 2, crossings(func() { _ = kernels.Scale(of[int32](2, 3), kernels.ScaleOptions{}) }))
+	equal(t, 0, crossings(func() { scale(1e300) })) // Go finds that it does not fit float32
 }
