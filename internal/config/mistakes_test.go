@@ -1,7 +1,9 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -18,6 +20,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
 // enough is how many mistakes each code, key and option has.
@@ -108,14 +111,58 @@ var unreadable = map[string][]string{
 
 func each(texts ...string) []string { return texts }
 
-// Each key of a config has mistakes.
+// Each key of a config has mistakes: rows with a finding that stands in the key's entry, or that
+// names the key.
 func TestEveryKeyOfAConfigHasMistakes(t *testing.T) {
-	all := strings.Join(lines(t, "testdata/mistakes.txt"), "\n")
-	for _, key := range []string{
-		"version", "dlpack", "out", "prefix", "targets", "elsewhere", "devices", "kernels", "templates", "lang", "namespace",
-	} {
-		assert.GreaterOrEqual(t, len(regexp.MustCompile(`\b`+key+`:`).FindAllString(all, -1)), enough, key)
+	seen := map[string]int{}
+	for _, text := range lines(t, "testdata/mistakes.txt") {
+		for key := range mistakenKeys(text, mistaken(t, text)) {
+			seen[key]++
+		}
 	}
+	for _, key := range keysOfConfigs(t) {
+		assert.GreaterOrEqual(t, seen[key], enough, key)
+	}
+}
+
+func TestMistakesCountForTheirKey(t *testing.T) {
+	for text, want := range map[string]string{
+		"version: 2\ntargets: {c: {}}\ndlpack: 1.3":           "version",
+		"version: 1\ntargets: {c: {path: [a]}}\nout: gen":     "targets",
+		"version: 1\ntargets: {c: {}}\nout: /a\nprefix: 'A'":  "out prefix",
+		"version: 1\n# out: /a, prefix: A\ntargets: {gp: {}}": "targets",
+	} {
+		got := slices.Collect(maps.Keys(mistakenKeys(text, mistaken(t, text))))
+		assert.ElementsMatch(t, strings.Fields(want), got, text)
+	}
+}
+
+// keysOfConfigs are those at the top of the schema.
+func keysOfConfigs(t *testing.T) []string {
+	t.Helper()
+	var schema struct{ Properties map[string]any }
+	require.NoError(t, json.Unmarshal(schemaSource, &schema))
+	require.Contains(t, schema.Properties, "targets")
+	return slices.Collect(maps.Keys(schema.Properties))
+}
+
+// mistakenKeys are the keys at the top of a config whose entries have a finding.
+func mistakenKeys(text string, found []diag.Diagnostic) map[string]bool {
+	keys := map[string]bool{}
+	root := yaml.Parse(File, []byte(text), &diag.List{})
+	if root == nil {
+		return keys
+	}
+	for _, d := range found {
+		key := ""
+		for _, e := range root.Entries {
+			if at := e.Key.Pos(); at.Line < d.Pos.Line || at.Line == d.Pos.Line && at.Col <= d.Pos.Col {
+				key = e.Key.Value
+			}
+		}
+		keys[key] = true
+	}
+	return keys
 }
 
 // Each target and each of its options has mistakes.
