@@ -137,7 +137,11 @@ func (r *reader) checkItem(s *source, e *notation.Expr) {
 	list := &r.Args[i]
 	n, fixed := constant(e.Operands[0])
 	if !fixed || n < 0 || list.Count > 0 && n >= list.Count {
-		s.fail(e.Operands[0], "invalid-extent", "count from 0", "%s has no item %s", e.Name, e.Operands[0])
+		hint := "count from 0"
+		if !fixed {
+			hint = "write a number, as in " + e.Name + "[0]"
+		}
+		s.fail(e.Operands[0], "invalid-extent", hint, "%s has no item %s", e.Name, e.Operands[0])
 		return
 	}
 	if s.of != nil && list.Optional {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
-	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
@@ -92,6 +91,9 @@ func (r *reader) bareExtents(l line, p *Param, arg int) {
 			made.Form = Any
 		case e.Form == notation.Ellipsis:
 			made.Form, made.Dim = Ellipsis, bind(&r.Ellipses, e.Name, arg, p)
+			if problem := misnamed(e.Name, "dimensions"); e.Name != "" && problem != "" && r.lost.once("..."+e.Name) {
+				l.at.ErrorfAt(e.At+len("..."), "invalid-name", nameHint(e.Name), "%s", problem)
+			}
 		case e.Size.Op == notation.Literal:
 			made.Form, made.Number = Fixed, e.Size.Number
 		case e.Size.Op == notation.Symbol && r.maySymbol(l, e.Size, arg):
@@ -116,11 +118,15 @@ func (r *reader) maySymbol(l line, e *notation.Expr, arg int) bool {
 			"%s is the name of %s, which is not an int", e.Name, what)
 		return false
 	default:
-		if kernel.CheckName(e.Name) != "" {
+		if problem := misnamed(e.Name, "a symbol"); problem != "" {
 			if !r.lost.once(e.Name) {
 				return false
 			}
-			l.at.ErrorfAt(e.At, "invalid-name", nameHint(e.Name), "%s", misnamed(e.Name, "a symbol"))
+			hint := nameHint(e.Name)
+			if e.Name == "_" {
+				hint = "give the extent a name to compute with it, such as n"
+			}
+			l.at.ErrorfAt(e.At, "invalid-name", hint, "%s", problem)
 			return false
 		}
 	}

@@ -283,7 +283,11 @@ func (r *Reading) compareBackward(kernels map[string]*Reading) {
 	other, known := kernels[r.Backward.Kernel]
 	if !known {
 		near := diag.DidYouMean(r.Backward.Kernel, slices.Sorted(maps.Keys(kernels)))
-		r.backward.Errorf("unknown-kernel", cmp.Or(near, r.described(cmp.Or(r.Backward.Kernel, r.Name+"_backward"))),
+		name := r.Backward.Kernel
+		if cmp.Or(kernel.CheckName(name), kernel.CheckKernel(name)) != "" {
+			name = r.Name + "_backward"
+		}
+		r.backward.Errorf("unknown-kernel", cmp.Or(near, r.described(name)),
 			"there is no kernel %q with args", r.Backward.Kernel)
 		return
 	}

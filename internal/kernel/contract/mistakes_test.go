@@ -2,10 +2,11 @@ package contract_test
 
 import (
 	"encoding/json"
-	"maps"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/codes"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
@@ -28,14 +30,14 @@ func TestMistakesAreReported(t *testing.T) {
 	for _, text := range mistakes(t) {
 		_, found := readings(text)
 		assert.NotEmpty(t, found, text)
-		codes := map[string]bool{}
+		got := map[string]bool{}
 		for _, d := range found {
-			codes[d.Code] = true
+			got[d.Code] = true
 			assert.Equal(t, diag.Error, d.Severity, text)
 			assert.Positive(t, d.Pos.Line*d.Pos.Col, "%s has no position: %s", d.Text, text)
 			assert.NotEmpty(t, d.Hint, "%s has no hint: %s", d.Text, text)
 		}
-		for code := range codes {
+		for code := range got {
 			seen[code]++
 		}
 		out.WriteString("== " + strings.ReplaceAll(text, "\n", "\n   ") + "\n" + diag.Text(found, false))
@@ -47,9 +49,9 @@ func TestMistakesAreReported(t *testing.T) {
 	}
 }
 
-// Each key of a kernel, each word of a line, and each part of an expression or a condition has
-// mistakes. They are counted in what was parsed, where a finding stands: a name in another text, or
-// twice in one row, counts for nothing.
+// Each key of a kernel, each word of a line, and each production of the grammar has mistakes. They
+// are counted in what was parsed, where a finding stands: a name in another text, or twice in one
+// row, counts for nothing.
 func TestEveryKeyAndWordHasMistakes(t *testing.T) {
 	rows, counts := map[string]bool{}, map[string]int{}
 	for _, text := range mistakes(t) {
@@ -60,30 +62,45 @@ func TestEveryKeyAndWordHasMistakes(t *testing.T) {
 			counts[about]++
 		}
 	}
-	wanted := []string{"...", "_", "list", "str", "?", "=", "//", "%", "min", "max", "size", "shape", "in", "and", "or"}
-	for _, key := range keys(t) {
-		wanted = append(wanted, key+":")
-	}
-	for _, one := range append(wanted, notation.Words...) {
+	for _, one := range slices.Concat(productions, keys(t), notation.Words) {
 		assert.GreaterOrEqual(t, counts[one], 5, "mistakes about %s", one)
 	}
+}
+
+// productions are the parts of lines and conditions, as subjects names them.
+var productions = []string{
+	"any", "alternatives", "list", "list count", "str", "?", "...", "...name", "_",
+	"=", "= None", "= bool", "= int", "= large int", "= float", "= text", "= bare",
+	"literal", "symbol", "size", "shape", "item", "negate", "min", "max", "+", "-", "*", "//", "%",
+	"==", "!=", "<", "<=", ">", ">=", "in", "and", "or",
 }
 
 // A mistake counts for what its finding is about, and not for what else the row has.
 func TestMistakesCountForTheirSubject(t *testing.T) {
 	for text, want := range map[string]string{
-		`f: {args: {x: "int8[n]"}, where: ["n > w"], doc: "and in or where: x"}`:          "where:",
-		`f: {args: {x: "int8[n] strided", y: int strided}}`:                               "args: strided",
-		`f: {args: {x: "int8[n] strided inner", y: "int8[n] inner"}}`:                     "args: inner strided",
-		`f: {args: {x: "int8[n] strided copied inout"}, gil: held}`:                       "args: copied strided",
-		`f: {args: {x: "int9[...] strided"}, returns: {y: "int8[max(2, 3)]"}}`:            "args: ...",
-		`f: {args: {x: "int8[_, n]"}, where: ["n // 0 in 1|2 or n % 2 == 0", "n > 0"]}`:   "where: // % in or",
-		`f: {args: {x: "int8[n]"}, where: ["n > 0 and n < n"]}`:                           "where: and",
-		`f: {args: {x: "int8[n]"}, serial: maybe, errors: {0: {raise: TypeError}}}`:       "errors: serial:",
-		`f: {args: {x: "int8[n]", s: str = 3, l: "list[int]? = 3"}, doc: "args: {a: b}"}`: "= ? args: list str",
+		`f: {args: {x: "int8[n]"}, where: ["n > w"], doc: "and in or where: x"}`:           "where: > symbol",
+		`f: {args: {x: "int8[n] strided", y: int strided}}`:                                "args: strided",
+		`f: {args: {x: "int8[n] strided inner", y: "int8[n] inner"}}`:                      "args: inner strided",
+		`f: {args: {x: "int8[n] strided copied inout"}, gil: held}`:                        "args: copied strided",
+		`f: {args: {x: "int9[...] strided"}, returns: {y: "int8[max(2, 3)]"}}`:             "args:",
+		`f: {args: {x: "int8[..., ...]"}}`:                                                 "args: ...",
+		`f: {args: {x: "int8[...a, ...b] strided"}}`:                                       "args: ... ...name",
+		`f: {args: {x: "int8[_, n]"}, where: ["n // 0 in 1|2 or n % 2 == 0", "n > 0"]}`:    "where: // in or literal",
+		`f: {args: {x: "int8[n]"}, where: ["n > 0 and n < n"]}`:                            "where: and <",
+		`f: {args: {x: "int8[n]"}, where: ["n > 0 or n < m and n == 1"]}`:                  "where: or and < symbol",
+		`f: {args: {x: "int8[n]"}, where: ["n + 1 != 2 * m"]}`:                             "where: != * symbol",
+		`f: {args: {x: "int8[n]"}, serial: maybe, errors: {0: {raise: TypeError}}}`:        "errors: serial:",
+		`f: {args: {x: "int8[n]"}, errors: {1: {raise: TypeError, arg: y}}}`:               "errors: errors.arg:",
+		`f: {args: {x: "int8[n]", s: str = 3, l: "list[int]? = 3"}, doc: "args: {a: b}"}`:  "= =int args:",
+		`f: {args: {x: "int8[n]?", y: "any[...a]", z: "list[int, 0]", w: "int8|int9[n]"}}`: "args: alternatives list listcount",
+		`f: {args: {l: "list[int, 2]", b: bool = 1.5, x: "int8[l[2] + 1, l[0]]"}}`:         "= =float args: + item literal",
+		`f: {args: {x: "int8[n]"}, devices: {kDLCPU: {symbol: a-b, graphs: true}}}`:        "devices: devices.symbol:",
 	} {
 		_, found := readings(text)
-		got := slices.Sorted(maps.Keys(subjects(text, found)))
+		var got []string
+		for one := range subjects(text, found) {
+			got = append(got, strings.ReplaceAll(one, " ", ""))
+		}
 		assert.ElementsMatch(t, strings.Fields(want), got, text)
 	}
 }
@@ -99,51 +116,98 @@ func mistakes(t *testing.T) (rows []string) {
 	return rows
 }
 
-// keys are those of a kernel in the schema of configs.
-func keys(t *testing.T) []string {
+// keys are those of a kernel in the schema of configs, and those below them.
+func keys(t *testing.T) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile("../../config/schema.json")
 	require.NoError(t, err)
 	var schema struct {
-		Defs struct {
-			Kernel struct{ Properties map[string]any }
-		} `json:"$defs"`
+		Defs struct{ Kernel property } `json:"$defs"`
 	}
 	require.NoError(t, json.Unmarshal(text, &schema))
 	require.Contains(t, schema.Defs.Kernel.Properties, "args")
-	return slices.Collect(maps.Keys(schema.Defs.Kernel.Properties))
+	for key, p := range schema.Defs.Kernel.Properties {
+		all = append(all, key+":")
+		for below := range p.below() {
+			all = append(all, key+"."+below+":")
+		}
+	}
+	return all
+}
+
+// property is what a schema says about a value.
+type property struct {
+	Properties           map[string]property
+	PatternProperties    map[string]property
+	AdditionalProperties json.RawMessage // a property, or false
+}
+
+// below gives the keys of a mapping, or of the mappings in it.
+func (p property) below() map[string]property {
+	var each property
+	_ = json.Unmarshal(p.AdditionalProperties, &each)
+	for _, e := range p.PatternProperties {
+		each = e
+	}
+	if len(each.Properties) > 0 {
+		return each.Properties
+	}
+	return p.Properties
 }
 
 // subjects lists what the findings about a description are about: keys, with a colon, and parts of
 // lines and conditions.
 func subjects(text string, found []diag.Diagnostic) map[string]bool {
-	about := map[string]bool{}
+	about := marks{}
 	root := yaml.Parse("k.yaml", []byte(text), &diag.List{})
 	if root == nil {
 		return about
 	}
 	for _, d := range found {
-		described := at(root, d)
-		if described == nil {
-			continue
-		}
-		section := at(described.Value, d)
-		if section == nil {
-			continue
-		}
-		about[section.Key.Value+":"] = true
-		switch entry := at(section.Value, d); {
-		case section.Key.Value == "where":
-			for _, item := range section.Value.Items {
-				if stands(item, d) {
-					addCond(about, item.Value)
-				}
-			}
-		case entry != nil && (section.Key.Value == "args" || section.Key.Value == "returns"):
-			addLine(about, entry.Value, d)
+		if described := at(root, d); described != nil {
+			about.section(at(described.Value, d), d)
 		}
 	}
 	return about
+}
+
+// marks are the subjects of findings.
+type marks map[string]bool
+
+// add marks what is so.
+func (m marks) add(subject string, is bool) {
+	if is {
+		m[subject] = true
+	}
+}
+
+// section marks a key of a kernel, and what stands below it.
+func (m marks) section(section *yaml.Entry, d diag.Diagnostic) {
+	if section == nil {
+		return
+	}
+	key := section.Key.Value
+	m[key+":"] = true
+	entry := at(section.Value, d)
+	switch {
+	case key == "where":
+		for _, item := range section.Value.Items {
+			if offset := within(item, d); offset >= 0 {
+				m.condition(item.Value, offset)
+			}
+		}
+	case entry == nil:
+	case key == "args" || key == "returns":
+		if offset := within(entry.Value, d); offset >= 0 {
+			m.line(entry.Value.Value, offset, d)
+		}
+	case key == "errors" || key == "devices":
+		if below := at(entry.Value, d); below != nil {
+			m[key+"."+below.Key.Value+":"] = true
+		}
+	default:
+		m[key+"."+entry.Key.Value+":"] = true
+	}
 }
 
 // at gives the entry of a mapping that a finding stands in, or nil.
@@ -158,97 +222,193 @@ func at(n *yaml.Node, d diag.Diagnostic) (in *yaml.Entry) {
 
 func before(a, b diag.Pos) bool { return a.Line < b.Line || a.Line == b.Line && a.Col <= b.Col }
 
-// stands tells whether a finding stands in a value of one line.
-func stands(n *yaml.Node, d diag.Diagnostic) bool {
-	return n.Line == d.Pos.Line && n.Col <= d.Pos.Col && d.Pos.Col <= n.Col+len(n.Value)+1
-}
-
-// addLine adds the parts of an argument or a result. Of its words only those that the finding
-// points at or names.
-func addLine(about map[string]bool, n *yaml.Node, d diag.Diagnostic) {
-	l, _ := notation.ParseLine(n.Value)
-	has := map[string]bool{"?": l.Optional, "=": l.Default != nil, "list": l.Type.Kind == notation.List}
-	for _, e := range l.Type.Elements {
-		has["str"] = has["str"] || e.Text == "str"
-	}
-	for _, e := range l.Type.Extents {
-		has["..."] = has["..."] || e.Form == notation.Ellipsis
-		has["_"] = has["_"] || e.Form == notation.Unnamed
-		addExpr(about, e.Size)
-	}
+// within gives the offset of a finding in a value of one line, or -1.
+func within(n *yaml.Node, d diag.Diagnostic) int {
 	offset := d.Pos.Col - n.Col
 	if n.Quoted {
-		offset--
+		offset = max(offset-1, 0)
 	}
-	for i, w := range l.Words {
-		end := len(n.Value)
-		if i+1 < len(l.Words) {
-			end = l.Words[i+1].At - 1
-		}
-		has[w.Text] = has[w.Text] || w.At <= offset && offset <= end ||
-			slices.Contains(strings.FieldsFunc(d.Text, isBetween), w.Text)
+	if n.Line != d.Pos.Line || d.Pos.Col < n.Col || offset > len(n.Value) {
+		return -1
 	}
-	for part, is := range has {
-		if is {
-			about[part] = true
+	return offset
+}
+
+// line marks the part of an argument or a result that a finding points at, and the words that it
+// names.
+func (m marks) line(text string, offset int, d diag.Diagnostic) {
+	l, _ := notation.ParseLine(text)
+	named := strings.FieldsFunc(d.Text, func(r rune) bool { return !unicode.IsLetter(r) && r != '_' })
+	for _, w := range l.Words {
+		end := w.At + len(w.Text)
+		if rest := text[end:]; w.Text == "aligned" || w.Text == "aliases" {
+			end += len(rest) - len(strings.TrimLeft(rest, " ")) + 1
 		}
+		m.add(w.Text, w.At <= offset && offset <= end || slices.Contains(named, w.Text))
+	}
+	switch end := typeEnd(text, l); {
+	case l.Default != nil && offset >= l.Default.At:
+		m["="], m[kinds[l.Default.Kind]] = true, true
+	case l.Optional && offset == l.OptionalAt || offset < len(text) && text[offset] == '?':
+		m["?"] = true
+	case offset <= end:
+		m.typ(text, l.Type, offset)
 	}
 }
 
-// isBetween tells what stands between two words of a finding.
-func isBetween(r rune) bool { return !unicode.IsLetter(r) && r != '_' }
+var kinds = map[notation.ValueKind]string{
+	notation.None: "= None", notation.Bool: "= bool", notation.Int: "= int", notation.Natural: "= large int",
+	notation.Float: "= float", notation.Text: "= text", notation.Bare: "= bare",
+}
 
-func addCond(about map[string]bool, text string) {
+// typeEnd gives the offset behind a type.
+func typeEnd(text string, l notation.Line) int {
+	depth := 0
+	for i, c := range text {
+		switch {
+		case c == '[':
+			depth++
+		case c == ']':
+			if depth--; depth == 0 {
+				return i
+			}
+		case depth == 0 && strings.ContainsRune("? =", c) && l.Typed:
+			return i - 1
+		}
+	}
+	return len(text)
+}
+
+// typ marks the part of a type.
+func (m marks) typ(text string, t notation.Type, offset int) {
+	m.add("list", t.Kind == notation.List)
+	m.add("list count", t.Kind == notation.List && strings.Contains(text[:offset], ","))
+	for _, e := range t.Elements {
+		if e.At <= offset && offset <= e.At+len(e.Text) {
+			m.add("alternatives", len(t.Elements) > 1)
+			m.add(e.Text, e.Text == "any" || e.Text == "str")
+			return
+		}
+	}
+	var in *notation.Extent
+	for i := range t.Extents {
+		if t.Extents[i].At <= offset {
+			in = &t.Extents[i]
+		}
+	}
+	switch {
+	case in == nil:
+	case in.Form == notation.Unnamed:
+		m["_"] = true
+	case in.Form == notation.Ellipsis:
+		m.add("...", true)
+		m.add("...name", in.Name != "")
+	default:
+		m.expression(in.Size, offset)
+	}
+}
+
+// condition marks the comparison that a finding points at, and what it is part of.
+func (m marks) condition(text string, offset int) {
 	c, _ := notation.ParseCond(text)
-	var add func(c *notation.Cond)
-	add = func(c *notation.Cond) {
-		if slices.Contains([]string{"in", "and", "or"}, c.Op) {
-			about[c.Op] = true
-		}
-		addExpr(about, c.Left)
-		addExpr(about, c.Right)
+	for len(c.Conds) > 0 {
+		m[c.Op] = true
+		in := c.Conds[0]
 		for _, part := range c.Conds {
-			add(part)
+			if start(part) <= offset {
+				in = part
+			}
 		}
+		c = in
 	}
-	add(c)
+	m.add(c.Op, slices.Contains(comparisons, c.Op))
+	switch {
+	case offset < c.At:
+		m.expression(c.Left, offset)
+	case offset > c.At && c.Right != nil:
+		m.expression(c.Right, offset)
+	}
 }
 
-func addExpr(about map[string]bool, e *notation.Expr) {
-	if e == nil {
-		return
+var comparisons = []string{"==", "!=", "<", "<=", ">", ">=", "in"}
+
+// start gives where the text of a condition begins.
+func start(c *notation.Cond) int {
+	if c.Left == nil {
+		return c.At
 	}
-	switch e.Op {
-	case notation.FloorDiv, notation.Remainder, notation.Min, notation.Max, notation.Size, notation.Shape:
-		about[string(e.Op)] = true
+	e := c.Left
+	for len(e.Operands) > 0 && e.Operands[0].At < e.At {
+		e = e.Operands[0]
+	}
+	return min(e.At, c.At)
+}
+
+// expression marks the operator or the operand that a finding points at, and what it is part of.
+func (m marks) expression(e *notation.Expr, offset int) {
+	_, path := deepest(e, offset)
+	for _, op := range path {
+		m[string(op)] = true
+	}
+}
+
+// deepest gives the last node that begins at an offset or before it, and the operators above it.
+func deepest(e *notation.Expr, offset int) (begin int, path []notation.Op) {
+	begin = -1
+	if e == nil {
+		return begin, nil
+	}
+	if e.At <= offset {
+		begin, path = e.At, []notation.Op{e.Op}
 	}
 	for _, o := range e.Operands {
-		addExpr(about, o)
+		if b, below := deepest(o, offset); b > begin {
+			begin, path = b, append([]notation.Op{e.Op}, below...)
+		}
 	}
+	return begin, path
 }
 
 // readers are the folders of the packages that report what is wrong with a description.
 var readers = []string{".", "../notation", "../../yaml"}
 
-// missing lists the codes of the readers' sources that no mistake got. What is wrong as YAML
-// has tests in package yaml.
-func missing(t *testing.T, seen map[string]int) (codes []string) {
+// missing lists the codes in the readers' sources that no mistake got. What is wrong as YAML has
+// tests in package yaml.
+func missing(t *testing.T, seen map[string]int) (all []string) {
 	t.Helper()
-	quoted := regexp.MustCompile(`(?:Errorf\(|ErrorfAt\([^"]*|s\.fail\([^"]*|reportLine\([^"]*)"([a-z]+(?:-[a-z]+)+)"`)
+	reported := map[string]bool{}
+	for _, e := range codes.All() {
+		reported[e.Code] = !strings.HasPrefix(e.Code, "yaml-")
+	}
 	for _, folder := range readers {
 		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		require.NoError(t, err)
 		require.NotEmpty(t, files, folder)
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			for _, code := range quoted.FindAllStringSubmatch(string(text), -1) {
-				ofYAML := strings.HasPrefix(code[1], "yaml-")
-				if !ofYAML && !strings.HasSuffix(file, "_test.go") && seen[code[1]] == 0 && !slices.Contains(codes, code[1]) {
-					codes = append(codes, code[1])
-				}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
 			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			ast.Inspect(file, func(n ast.Node) bool {
+				if call, is := n.(*ast.CallExpr); is {
+					all = append(all, slices.DeleteFunc(texts(call.Args), func(text string) bool {
+						return !reported[text] || seen[text] > 0
+					})...)
+				}
+				return true
+			})
 		}
 	}
-	return codes
+	return all
+}
+
+// texts lists the literals among the arguments of a call.
+func texts(args []ast.Expr) (all []string) {
+	for _, arg := range args {
+		if literal, is := arg.(*ast.BasicLit); is {
+			all = append(all, strings.Trim(literal.Value, `"`))
+		}
+	}
+	return all
 }

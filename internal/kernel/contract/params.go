@@ -41,7 +41,10 @@ func (r *reader) checkDefault(l line, p *Param) {
 		problem, hint = "None is for arguments that may be None", "write "+l.Type.String()+"?"
 	case v.Kind == notation.None:
 	case v.Kind == notation.Bare:
-		problem, hint = v.Text+" is not a value", `a text stands in quotes, as in = "`+v.Text+`"`
+		problem, hint = v.Text+" is not a value", defaultHint(p)
+		if p.Kind == Str {
+			hint = `a text stands in quotes, as in = "` + v.Text + `"`
+		}
 	default:
 		problem, hint = mismatch(p, v), defaultHint(p)
 		if p.Kind == Int && v.Kind == notation.Natural {
@@ -132,20 +135,20 @@ func CLargest(dtype string) string {
 // result checks what a result cannot be.
 func (r *reader) result(i int) {
 	l, p := r.gives[i], &r.Results[i]
-	problem, hint := "", ""
+	problem, hint, at := "", "", 0
 	switch {
 	case l.whole && r.checkWords(l, p):
 	case p.Optional:
-		problem, hint = "a result is always there", "leave ? out"
+		problem, hint, at = "a result is always there", "leave ? out", l.OptionalAt
 	case p.Default != nil:
-		problem, hint = "a result has no default", "remove = "+p.Default.String()
+		problem, hint, at = "a result has no default", "remove = "+p.Default.String(), p.Default.At
 	case p.Kind == Ints || p.Kind == Floats || p.Kind == Str:
 		problem, hint = "a result is a tensor or a scalar", "give a list as int64[n]"
 	case p.Kind == Tensor && (len(l.Type.Elements) > 1 || l.Type.Elements[0].Text == "any"):
 		problem, hint = "a result has one dtype, or a variable's", "as in T[n]"
 	}
 	if problem != "" {
-		l.at.Errorf("invalid-result", hint, "%s", problem)
+		l.at.ErrorfAt(at, "invalid-result", hint, "%s", problem)
 	}
 }
 

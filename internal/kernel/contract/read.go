@@ -238,19 +238,23 @@ func nameHint(name string) string {
 }
 
 func checkName(n *yaml.Node, name, what string) bool {
-	fine := kernel.CheckName(name) == ""
-	if !fine {
-		n.Errorf("invalid-name", nameHint(name), "%s", misnamed(name, what))
+	problem := misnamed(name, what)
+	if problem != "" {
+		n.Errorf("invalid-name", nameHint(name), "%s", problem)
 	}
-	return fine
+	return problem == ""
 }
 
-// misnamed tells why a text cannot name something.
+// misnamed tells why a text cannot name something, or gives "".
 func misnamed(name, what string) string {
 	if name == "" {
 		return "the name of " + what + " is empty"
 	}
-	return fmt.Sprintf("%q is not a name for %s: it %s", cut(name), what, kernel.CheckName(name))
+	problem := kernel.CheckName(name)
+	if problem != "" {
+		problem = fmt.Sprintf("%q is not a name for %s: it %s", cut(name), what, problem)
+	}
+	return problem
 }
 
 // cut shortens a long name for a message.

@@ -143,7 +143,7 @@ func (r *reader) readBackward(n *yaml.Node) {
 	r.backward = n
 	b, before := &Backward{}, r.diags.Len()
 	if named := m.NeedAs("kernel", "as in kernel: "+r.Name+"_backward"); named != nil {
-		b.Kernel = named.Text("kernel")
+		r.backward, b.Kernel = named, named.Text("kernel")
 	}
 	for _, item := range m.List("saves") {
 		name := r.saved(item)

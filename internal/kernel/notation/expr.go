@@ -116,6 +116,9 @@ func (p *parser) attribute(e *Expr) {
 // comparisons are what compares two expressions.
 var comparisons = []string{"==", "!=", "<", "<=", ">", ">="}
 
+// misspelled are comparisons of other languages, and what they mean.
+var misspelled = map[string]string{"<>": "!=", "!==": "!=", "===": "==", "=>": ">=", "=<": "<="}
+
 // ParseCond reads a condition: "and" binds closer than "or".
 func ParseCond(text string) (*Cond, *Error) { return parse(text, (*parser).or) }
 
@@ -138,7 +141,10 @@ func (p *parser) comparison() *Cond {
 	left := p.sum()
 	t := p.next()
 	c := &Cond{Op: t.text, Left: left, At: t.at}
+	foreign := t.text + p.peek().text
 	switch {
+	case misspelled[foreign] != "" && !p.apart():
+		p.fail(t.at, "write "+misspelled[foreign], "%s compares nothing here", foreign)
 	case t.sign == name && t.text == "in":
 		c.In = p.alternatives()
 	case t.sign == mark && t.text == "=":

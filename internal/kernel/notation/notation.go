@@ -10,8 +10,10 @@ type Line struct {
 	Type     Type
 	Typed    bool // the type was read to its end, whatever follows it
 	Optional bool // may be None
-	Words    []Word
-	Default  *Value // nil: none
+	// OptionalAt is where its "?" stands.
+	OptionalAt int
+	Words      []Word
+	Default    *Value // nil: none
 }
 
 // Kind tells what a type describes.

@@ -55,7 +55,8 @@ func TestWhatALineHolds(t *testing.T) {
 	line, err := ParseLine("float16|T[..., n + 1]? aligned 16 = None")
 	require.Nil(t, err)
 	assert.Equal(t, Line{
-		Typed: true, Optional: true, Words: []Word{{Name: Name{"aligned", 23}, Number: 16}}, Default: &Value{At: 36},
+		Typed: true, Optional: true, OptionalAt: 21,
+		Words: []Word{{Name: Name{"aligned", 23}, Number: 16}}, Default: &Value{At: 36},
 		Type: Type{Kind: Tensor, Elements: []Name{{"float16", 0}, {"T", 8}}, Extents: []Extent{
 			{Form: Ellipsis, At: 10},
 			{At: 15, Size: &Expr{Op: Add, At: 17, Operands: []*Expr{
@@ -154,7 +155,7 @@ func TestWordsThatAreNone(t *testing.T) {
 		{"T[n] strided?", "            ^", "before all words", "T[...]?"},
 		{"T[n] ?", "     ^", "a space", "T[n]?"},
 		{"T [n]", "  ^", "a space", "T[...]"},
-		{"T[n]??", "     ^", "before all words", ""},
+		{"T[n]??", "     ^", "one ? at most", ""},
 	})
 }
 

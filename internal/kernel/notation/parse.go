@@ -122,13 +122,15 @@ func (p *parser) line() Line {
 	if t := p.peek(); t.text == "?" && p.apart() {
 		p.fail(t.at, "write it directly behind the type: "+l.Type.String()+"?", "a space stands before ?")
 	}
-	l.Optional = p.accept("?")
+	l.OptionalAt, l.Optional = p.peek().at, p.accept("?")
 	for p.peek().sign == name {
 		if w := p.word(); slices.Contains(Words, w.Text) {
 			l.Words = append(l.Words, w)
 		}
 	}
-	if t := p.peek(); t.text == "?" {
+	if t := p.peek(); t.text == "?" && l.Optional {
+		p.fail(t.at, "write ? once", "a type has one ? at most")
+	} else if t.text == "?" {
 		p.fail(t.at, "write it directly behind the type: "+spell(l.Type)+"?",
 			"write ? after the type, before all words")
 	}
