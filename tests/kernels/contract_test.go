@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
@@ -165,6 +166,47 @@ func TestRandomCallsAreSmall(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	assert.Regexp(t, "^True", string(out))
+}
+
+// searched counts what is tried and evaluated to find valid sizes of a kernel with 64 symbols: in
+// tensors of rank 16, with a condition that no size meets, and with two sizes in proportion.
+const searched = `
+import sys
+import pytest
+import dlpackgen_contract_calls as calls
+
+tried, evaluated, attempts, evaluate = [], [], calls.attempts, calls.evaluate
+calls.attempts = lambda *given: (tried.append(1) or values for values in attempts(*given))
+calls.evaluate = lambda text, values: evaluated.append(1) or evaluate(text, values)
+symbols = {f"s{i}": f"x{i // 16}" for i in range(64)}
+tensors = [calls.Tensor(x, "", ("float32",), shape=tuple(s for s in symbols if symbols[s] == x)) for x in
+           ("x0", "x1", "x2", "x3")]
+for condition in ("s0 > 0", "s0 + s1 == 2000", "s0 * 3 == s1"):
+    where = (calls.Condition(condition, condition),)
+    kernel = calls.Kernel("m", "many", tuple(tensors), symbols=symbols, where=where)
+    tried.clear()
+    evaluated.clear()
+    try:
+        found = len(calls.solutions(kernel, "numpy"))
+    except pytest.fail.Exception as error:
+        found = str(error)
+    print(len(tried) < 5000, len(evaluated) < 100_000, found, len(tried), len(evaluated))
+print(calls.compiled.cache_info().misses < 70)
+`
+
+// The search for sizes of a valid call takes few attempts, also where only small sizes fit and
+// where none do, and compiles each text once.
+func TestTheSearchForSizesEnds(t *testing.T) {
+	python := testtool.RequirePython(t)
+	if !testtool.Has(python, "pytest", "numpy") {
+		t.Skip("needs pytest and NumPy: make setup")
+	}
+	cmd := exec.Command(python, "-c", searched)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(golden.Root(t), "templates/kernels/python"),
+		"PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Regexp(t, `^True True 50 .*\nTrue True no small sizes satisfy .* 0 \d+\nTrue True 50 .*\nTrue\n$`, string(out))
 }
 
 // made are the files that hold the sources of the module.

@@ -5,6 +5,7 @@ import ast
 import dataclasses
 import functools
 import importlib
+import itertools
 import math
 import random
 import types
@@ -15,6 +16,7 @@ import pytest
 LIBRARIES = ["numpy", "torch", "jax", "paddle"]
 SMALL = [3, 2, 4, 1, 5, 6, 8, 7, 12, 16, 32, 64, 128]
 MOST = 1 << 20  # elements of all tensors of a call, unless no valid call has so few
+DRAWN = 1000  # values that are drawn from all candidates alike
 LIMIT = 1 << 32  # what no call exceeds: memory ends
 
 
@@ -192,8 +194,16 @@ def memory(shape, dtype, order="C", offset=0):
 # Sizes: values of symbols, variables, and of the scalars that shapes and conditions may name.
 
 
+FUNCTIONS = {"min": min, "max": max}
+
+
+@functools.cache
+def compiled(text):
+    return compile(text, "<description>", "eval")
+
+
 def evaluate(text, values):
-    return eval(text, {"__builtins__": {}, "min": min, "max": max}, values)
+    return eval(compiled(text), {"__builtins__": {}} | FUNCTIONS, values)
 
 
 def constants(kernel, kind):
@@ -222,7 +232,8 @@ def candidates(kernel, library, broken):
 
 
 def attempts(kernel, library, broken=False):
-    """Draws values for all names, the first candidates first; the same ones in every run."""
+    """Draws values for all names, the first candidates first; the same ones in every run. After
+    DRAWN values, every second one is of the least candidates, so that many dimensions are small."""
     choices, draw = candidates(kernel, library, broken), random.Random(0)
     for name, all_ in choices.items():
         if not all_:
@@ -230,14 +241,33 @@ def attempts(kernel, library, broken=False):
     groups = {name: (2, 3) for name in kernel.symbols if name.startswith("...")}
     tried, most = set(), math.prod(len(all_) for all_ in choices.values())
     at = dict.fromkeys(choices, 0)
-    for _ in range(20_000):
+    least = {name: least_of(all_) for name, all_ in choices.items()}
+    for number in range(20_000):
         key = tuple(at.values())
         if key not in tried:
             tried.add(key)
             yield groups | {name: choices[name][i] for name, i in at.items()}
         if len(tried) == most:
             return
-        at = {name: draw.randrange(len(all_)) for name, all_ in choices.items()}
+        if number > DRAWN and number % 2:
+            at = {name: draw.choice(all_) for name, all_ in least.items()}
+        else:
+            at = {name: draw.randrange(len(all_)) for name, all_ in choices.items()}
+
+
+def least_of(candidates):
+    """The places of the three least sizes from 1 on. Other values keep their order."""
+    first = [i for i, value in enumerate(candidates) if candidates.index(value) == i]
+    return sorted(first, key=lambda i: (candidates[i] or math.inf) if type(candidates[i]) is int else 0)[:3]
+
+
+def is_possible(condition, choices):
+    """Tells whether some candidates meet a condition by itself; true where too many are to be tried."""
+    names = [name for name in compiled(condition.python).co_names if name not in FUNCTIONS]
+    if not choices.keys() >= set(names) or not 0 < math.prod(len(choices[name]) for name in names) <= 20_000:
+        return True
+    every = itertools.product(*(choices[name] for name in names))
+    return any(holds(None, condition, dict(zip(names, values)), {}) for values in every)
 
 
 def extents(p, values):
@@ -281,9 +311,17 @@ def holds(kernel, condition, values, made):
         return False
 
 
-def is_valid(kernel, values):
+def valid_shapes(kernel, values):
+    """The shapes of a valid call, or None. Conditions that need no shapes are tried first."""
+    plain = [c for c in kernel.where if values.keys() >= set(compiled(c.python).co_names) - FUNCTIONS.keys()]
+    if not all(holds(kernel, c, values, {}) for c in plain):
+        return None
     made = shapes(kernel, values)
-    return made is not None and all(holds(kernel, c, values, made) for c in kernel.where)
+    return made if made is not None and all(holds(kernel, c, values, made) for c in kernel.where) else None
+
+
+def is_valid(kernel, values):
+    return valid_shapes(kernel, values) is not None
 
 
 def elements(made):
@@ -293,11 +331,14 @@ def elements(made):
 @functools.cache
 def solutions(kernel, name):
     """Up to 50 choices of values for which a call is valid and small, else one."""
-    found, large = [], []
-    for values in attempts(kernel, Library(name)):
-        if values in found or not is_valid(kernel, values):
+    found, large, library = [], [], Library(name)
+    choices = candidates(kernel, library, broken=False)
+    possible = all(is_possible(condition, choices) for condition in kernel.where)
+    for values in attempts(kernel, library) if possible else []:
+        made = None if values in found else valid_shapes(kernel, values)
+        if made is None:
             continue
-        count = elements(shapes(kernel, values))
+        count = elements(made)
         if count > MOST:
             large += [values] if count <= LIMIT else []
             continue
