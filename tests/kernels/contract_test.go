@@ -96,6 +96,12 @@ func TestContract(t *testing.T) {
 	out, err := contractSays(t)
 	require.NoError(t, err, out)
 	assert.Regexp(t, ` passed`, out)
+	for _, library := range []string{"numpy", "jax"} {
+		if testtool.Has(testtool.RequirePython(t), library) {
+			assert.Regexp(t, `\[read_only-y-`+library+`\] PASSED`, out)
+			assert.Regexp(t, `\[out_read_only-out-`+library+`\] PASSED`, out)
+		}
+	}
 	for _, reason := range []string{"no small sizes", "no valid call"} {
 		assert.NotContains(t, out, reason, "every demand of this description can be broken")
 	}

@@ -365,7 +365,7 @@ class Call:
         self.kernel, self.library, self.values = kernel, library, values
         self.random = np.random.default_rng(seed)
         self.shapes = shapes(kernel, values)
-        self.masters, self.given, self.out = {}, {}, {}
+        self.masters, self.given, self.out, self.foreign = {}, {}, {}, set()
         for p in kernel.args:
             if p.name in values and values[p.name] is None:
                 self.given[p.name] = None
@@ -413,7 +413,8 @@ class Call:
 
     def contents(self):
         """The bytes of all tensors."""
-        tensors = [p.name for p in self.kernel.tensors if type(self.given.get(p.name)) is type(self.an_array())]
+        ours, names = type(self.an_array()), [p.name for p in self.kernel.tensors]
+        tensors = [name for name in names if name in self.foreign or type(self.given.get(name)) is ours]
         return {name: self.library.numpy(self.given[name]).tobytes() for name in tensors}
 
     def an_array(self):
@@ -429,12 +430,13 @@ class Call:
         return tuple(self.out.get(i) for i in range(len(self.kernel.made)))
 
 
-def start(kernel, name):
-    """The library of a test, where it can call the kernel."""
+def start(kernel, name, rejects=False):
+    """The library of a test, where it can call the kernel. `rejects`: for arrays that it rejects."""
     if "kDLCPU" not in kernel.devices:
         pytest.skip("the kernel takes no tensors on the CPU")
     library = Library(name)
-    library.needs_writable(kernel)
+    if not rejects:
+        library.needs_writable(kernel)
     return library
 
 

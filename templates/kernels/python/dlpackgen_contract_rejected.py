@@ -11,6 +11,7 @@ from dlpackgen_contract_calls import (
     MOST,
     Call,
     Case,
+    Library,
     Tensor,
     attempts,
     call_with,
@@ -89,7 +90,7 @@ def factor_of(p, i):
 
 
 def check_rejected(kernel, library, case):
-    call, raises, text = case.breaks(kernel, start(kernel, library), case)
+    call, raises, text = case.breaks(kernel, start(kernel, library, case.breaks is read_only), case)
     before = call.contents()
     expected = f"{raises.__name__}: {text}"
     try:
@@ -256,16 +257,34 @@ def alignment(kernel, library, case):
     return call, BufferError, say(kernel, p.name, f"expected data aligned to {p.aligned} bytes, got {address:#x}")
 
 
-def needs_numpy(library):
-    if library.name != "numpy":
-        pytest.skip("only arrays of NumPy can be made read-only")
+def unwritable(library, p, master):
+    """A read-only array: a view by NumPy, or an array of JAX."""
+    if library.name == "jax":
+        if not library.supports(master.dtype.name) or p.layout == "column_major" or p.aligned > 64:
+            pytest.skip("arrays of JAX do not have this dtype, layout or alignment")
+        return library.array(master)
+    view = master[...]
+    view.flags.writeable = False
+    return view
+
+
+def not_written(library):
+    why = "arrays of JAX are immutable" if library.name == "jax" else "it is read-only"
+    return f"{why}, and this argument is written to"
+
+
+def needs_read_only(library):
+    if library.name not in ("numpy", "jax"):
+        pytest.skip("only arrays of NumPy and JAX can be read-only")
 
 
 def read_only(kernel, library, case):
-    needs_numpy(library)
-    call = call_with(kernel, library)
-    call.given[case.name].flags.writeable = False
-    return call, BufferError, say(kernel, case.name, "it is read-only, and this argument is written to")
+    """The other arrays are NumPy's: a kernel may write to several."""
+    needs_read_only(library)
+    call, p = call_with(kernel, Library("numpy")), kernel.arg(case.name)
+    call.given[p.name] = unwritable(library, p, call.masters[p.name])
+    call.foreign = {p.name}
+    return call, BufferError, say(kernel, case.name, not_written(library))
 
 
 def requires_grad(kernel, library, case):
@@ -376,10 +395,10 @@ def out_layout(kernel, library, case):
 
 
 def out_read_only(kernel, library, case):
-    needs_numpy(library)
-    call, _ = with_out(kernel, library, case, memory)
-    call.out[case.at].flags.writeable = False
-    return call, BufferError, say(kernel, case.name, "it is read-only, and this argument is written to")
+    needs_read_only(library)
+    call, p = with_out(kernel, Library("numpy"), case, memory)
+    call.out[case.at] = unwritable(library, p, call.out[case.at])
+    return call, BufferError, say(kernel, case.name, not_written(library))
 
 
 class Placed(Call):
