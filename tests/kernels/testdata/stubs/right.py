@@ -26,6 +26,7 @@ def calls(x: Array, w: Array, producer: k.SupportsDLPack, mode: Literal["sum", "
     assert_type(k.numbers(x, 3, s=None), tuple[float, int])
     k.scalars("mean", [1, 2, 3], weights=(0.5, 1), flag=True, tiny=3, limit=1.5, like=x)
     k.scalars("sum", range(1, 4), out=x)
+    k.scalars("sum", b"123", out=x)  # bytes are a Sequence[int]; the call raises TypeError
     k.scalars("sum", array("q", [1, 2, 3]), deque([0.5, 1.5]))
     k.scalars(mode, [1, 2, 3], out=producer, like=x)
     k.on_device(x, stream=7)
