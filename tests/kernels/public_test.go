@@ -12,6 +12,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // publicFolder describes kernels of public projects by their own signatures.
@@ -82,4 +83,38 @@ func TestPublicKernelsInCpp(t *testing.T) {
 	testkit.Generate(t, publicFolder+"/kernels.yaml", dir)
 	said, err := cppCompiles(t, dir, "(void)0;")
 	require.NoError(t, err, said)
+}
+
+// The package of Go compiles.
+func TestPublicKernelsInGo(t *testing.T) {
+	tier.OnlyNightly(t)
+	dir := t.TempDir()
+	testkit.Generate(t, publicFolder+"/kernels.yaml", dir)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"), 0o600))
+	vet := exec.Command("go", "vet", "./go/dlpack/kernels")
+	vet.Dir = dir
+	vet.Env = append(os.Environ(), "CGO_CFLAGS=-O0 -Wall -Werror", "GOFLAGS=-trimpath", "GOWORK=off")
+	out, err := vet.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// The operators for PyTorch compile.
+func TestPublicKernelsInTorch(t *testing.T) {
+	tier.OnlyNightly(t)
+	python := testtool.RequirePython(t)
+	if !testtool.Has(python, "torch") {
+		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
+	}
+	folders, err := exec.Command(python, "-c", "import sysconfig, torch; print(torch.__path__[0] + '/include', "+
+		"sysconfig.get_path('include'))").Output()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	testkit.Generate(t, publicFolder+"/kernels.yaml", dir)
+	args := append(cppIncludes(dir), "-std=c++20", "-O0", "-fsyntax-only")
+	for _, folder := range strings.Fields(string(folders)) {
+		args = append(args, "-isystem", folder)
+	}
+	source := filepath.Join(dir, "cpp/dlpackgen_torch/described_kernels.cpp")
+	out, err := exec.Command(testtool.Require(t, "g++", "g++"), append(args, source)...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }
