@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
@@ -113,11 +114,7 @@ func (u *user) download(t *testing.T, program string) {
 // replace changes the one place of a file of the example that has a text.
 func (u *user) replace(t *testing.T, file, old, text string) {
 	t.Helper()
-	path := filepath.Join(u.dir, "examples/builds/bazel", file)
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(data), old), "%s in %s", old, file)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(data), old, text, 1)), 0o644))
+	mutant.OnceIn(t, filepath.Join(u.dir, "examples/builds/bazel", file), old, text)
 }
 
 // offline names the repositories that Bazel would otherwise download.

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
@@ -154,7 +155,6 @@ func plant(t *testing.T, source string) (string, []string) {
 	t.Helper()
 	var names, swaps []string
 	for i, s := range planted {
-		require.Equal(t, 1, strings.Count(source, s.old), "%q", s.old)
 		isStatement := strings.HasSuffix(s.old, ";")
 		made := s.old
 		for _, b := range s.bugs {
@@ -166,7 +166,7 @@ func plant(t *testing.T, source string) (string, []string) {
 			made = fmt.Sprintf(form, len(names), b.fresh, made)
 		}
 		place := fmt.Sprintf("SITE%d;", i)
-		source = strings.Replace(source, s.old, place, 1)
+		source = mutation.Once(t, source, s.old, place)
 		swaps = append(swaps, place, made)
 	}
 	const chooser = `#include <stdlib.h>

@@ -105,6 +105,7 @@ func Rules() []Rule {
 		{"messages say is not", brokenMessages},
 		{"templates do not compute", computingTemplates},
 		{"code stands once", duplicates},
+		{"tests replace a text by mutant.Once", ownReplacements},
 	}
 }
 

@@ -299,6 +299,14 @@ var broken = map[string]struct{ bad, good []files }{
 		good: []files{{"a": "", "tests/fuzz/corpus/a": "\x00", ".wheels/a.whl": "\x00"},
 			{".gitignore": "/a\n*.test\n", "a": "\x7fELF\x00", "b/c.test": "\x7fELF\x00"}},
 	},
+	"tests replace a text by mutant.Once": {
+		bad: []files{{"tests/a/a_test.go": fine + "func f() { a(1, strings.Count(s, x.old)); strings.Replace(s, x.old, x.new, 1) }\n"},
+			{"internal/a_test.go": fine + "func f() { for { a(bytes.Count(s, \"\\n\"+x)) }; bytes.ReplaceAll(s, \"\\n\"+x, y) }\n"},
+			{"bench/a.go": fine + "func f() { strings.Count(s, x); strings.Replace(s, x, y, 1) }\n"}},
+		good: []files{{"internal/mutant/a.go": fine + "func f() { strings.Count(s, x); strings.Replace(s, x, y, 1) }\n"},
+			{"tests/a_test.go": fine + "func f() { strings.Count(s, x); strings.Replace(s, y, x, 1); strings.Count(x) }\n" +
+				"func g() { strings.Replace(s, x, y, 1) }\n"}},
+	},
 	"no backup files": {
 		bad:  []files{{"a/b.h.orig": "x"}, {"a/b.h.rej": ""}, {"b.h~": "x"}, {"b.bak": "x"}, {".b.h.swp": "x"}},
 		good: []files{{"a/original.h": "x", "a/orig": "x", "a.orig/b.h": "x"}},

@@ -308,10 +308,9 @@ func (b builder) packages(t *testing.T, names []string) string {
 		if filepath.Ext(m.file) != ".py" {
 			continue
 		}
-		require.Equal(t, 1, strings.Count(string(text), m.old), "%s: %s", name, m.old)
 		to := filepath.Join(dir, strconv.Itoa(i+1))
 		require.NoError(t, os.Mkdir(to, 0o700))
-		changed := strings.Replace(string(text), m.old, m.instead, 1)
+		changed := mutation.Once(t, string(text), m.old, m.instead)
 		require.NoError(t, os.WriteFile(filepath.Join(to, py), []byte(changed), 0o600))
 	}
 	return dir
