@@ -11,4 +11,4 @@ tests=$(awk -v uses="$uses" '
 	$0 ~ uses { print test }' $files | sort -u | paste -sd '|' -)
 packages=$(dirname $files | sort -u)
 # shellcheck disable=SC2086 # a list of folders, to be split
-go test $packages -update -run "^($tests)\$"
+go test -timeout=0 $packages -update -run "^($tests)\$"

@@ -145,5 +145,5 @@ for version in "$@"; do
 	starters="$starters $starter"
 done
 link_pure_packages
-DLPACKGEN_PYTHONS=$starters exec go test -count=1 -v -run '^TestOtherPythons$' ./tests/python ./tests/kernels ./tests/gopy \
-	./tests/clients
+DLPACKGEN_PYTHONS=$starters exec go test -count=1 -timeout=0 -v -run '^TestOtherPythons$' \
+	./tests/python ./tests/kernels ./tests/gopy ./tests/clients

@@ -21,5 +21,5 @@ for file in tests/requirements-torch-*.txt; do
 	fi
 	pythons="$pythons $PWD/$dir/bin/python"
 done
-DLPACKGEN_TORCHES=$pythons exec go test -count=1 -v -run TestOlderTorches \
+DLPACKGEN_TORCHES=$pythons exec go test -count=1 -timeout=0 -v -run TestOlderTorches \
 	./tests/clients ./tests/torch ./tests/torchshim

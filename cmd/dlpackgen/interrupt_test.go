@@ -20,6 +20,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func init() {
+	cpuTime = func() time.Duration {
+		var used syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+		return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	}
+}
+
 // unhandled is the exit code of a process that a signal ended before it could be handled.
 const unhandled = -1
 

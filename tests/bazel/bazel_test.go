@@ -234,16 +234,25 @@ func remoteCache(t *testing.T) (url string) {
 	cmd := exec.Command(nginx, "-c", dir+"/nginx.conf", "-e", dir+"/error.log")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who, Pdeathsig: syscall.SIGTERM}
 	require.NoError(t, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait()
+		<-ended
 	})
 	address := fmt.Sprintf("127.0.0.1:%d", port)
-	require.Eventually(t, func() bool {
-		conn, err := net.Dial("tcp", address)
-		return err == nil && conn.Close() == nil
-	}, 10*time.Second, 20*time.Millisecond, "nginx does not listen")
-	return "http://" + address + "/cache"
+	for {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			require.NoError(t, conn.Close())
+			return "http://" + address + "/cache"
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("nginx ended without listening: %v", err)
+		case <-time.After(20 * time.Millisecond): // load may delay it for any time
+		}
+	}
 }
 
 // How Bazel gets the results of actions.

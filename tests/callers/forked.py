@@ -6,13 +6,13 @@ Usage: forked.py FOLDER
 import multiprocessing
 import os
 import pathlib
-import signal
 import sys
 import threading
 import time
 
 import numpy as np
 
+import children
 import hosts
 
 FOLDER = pathlib.Path(sys.argv[1])
@@ -24,12 +24,11 @@ WORK_IN_CHILDREN = ["python", "torch", "tvmffi", "onnxruntime", "ufunc", "paddle
 
 
 def in_child(work):
-    """Runs a function in a child of fork; a child that waits for ever is ended."""
+    """Runs a function in a child of fork; a deadlocked child is ended."""
     child = os.fork()
     if child == 0:
         status = 1
         try:
-            signal.alarm(20)
             work()
             status = 0
         except BaseException as error:
@@ -37,7 +36,7 @@ def in_child(work):
         finally:
             sys.stderr.flush()
             os._exit(status)
-    _, status = os.waitpid(child, 0)
+    status = children.status_of(child)
     assert status == 0, f"the child ended with status {status}"
 
 

@@ -42,7 +42,7 @@ func TestTheseTestsOnOtherProcessors(t *testing.T) {
 			build.Env = append(os.Environ(), "CGO_ENABLED=1", "GOARCH="+processor.arch, "CC="+processor.cc)
 			out, err := build.CombinedOutput()
 			require.NoError(t, err, "%s", out)
-			cmd := exec.Command(processor.emulator, program, "-test.short", "-test.v", "-test.timeout=10m",
+			cmd := exec.Command(processor.emulator, program, "-test.short", "-test.v",
 				"-test.skip=NumPy|Python|TablesAreFew")
 			cmd.Env = append(os.Environ(), inner+"=1")
 			out, err = cmd.CombinedOutput()
@@ -64,8 +64,7 @@ func TestConformanceOnOtherProcessors(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "conformance")
 			m.with("GOARCH="+processor.arch, "CC="+processor.cc).mustRun(t, "test", "-c",
 				"-ldflags=-extldflags=-static", "-o", program, "./dlpack/dlpacktest")
-			out, err := exec.Command(processor.emulator, program, "-test.short", "-test.v",
-				"-test.timeout=2m").CombinedOutput()
+			out, err := exec.Command(processor.emulator, program, "-test.short", "-test.v").CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			assert.Contains(t, string(out), "--- PASS: TestConformance ")
 		})

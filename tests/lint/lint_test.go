@@ -307,6 +307,18 @@ var broken = map[string]struct{ bad, good []files }{
 			{"tests/a_test.go": fine + "func f() { strings.Count(s, x); strings.Replace(s, y, x, 1); strings.Count(x) }\n" +
 				"func g() { strings.Replace(s, x, y, 1) }\n"}},
 	},
+	"load breaks no limit of a test": {
+		bad: []files{{"tests/a/a_test.go": fine + "func f() { <-time.Af" + "ter(2 * time.Minute) }\n"},
+			{"internal/a_test.go": fine + "func f() { assert.Event" + "ually(t, f, time.Minute, time.Second) }\n"},
+			{"tests/a/a.py": "signal.al" + "arm(20)\n"}, {"tests/a/testdata/a.c": "  al" + "arm(10);\n"},
+			{"internal/testkit/a.go": fine + "var a = exec.Command(\"time" + "out\", \"60\")\n"},
+			{"tools/a.sh": "go te" + "st -time" + "out=1h ./tests/a\n"}, {"tools/a.sh": "X=1 exec go te" + "st ./tests/a\n"},
+			{"Makefile": "\tgo te" + "st ./a\n"}, {"tests/a/a.py": "run(time" + "out=120)\n"},
+			{clocks: "tests/a.py two words\n"}, {clocks: "tests/a.py word\n", "tests/a.py": "al" + "arm(1)\n"}},
+		good: []files{{clocks: "tests/a.py two words\n", "tests/a.py": "al" + "arm(1)\n"},
+			{"tools/a.sh": "# go te" + "st\ngo te" + "st -timeout=0 ./tests/a\n"}, {"internal/a.go": fine + "var a = time.Af" + "ter(1)\n"},
+			{"tests/a.md": "al" + "arm(1)"}, {"tests/a/a_test.go": fine + "var a = exec.Command(\"prlimit\", \"--cpu=20\")\n"}},
+	},
 	"no backup files": {
 		bad:  []files{{"a/b.h.orig": "x"}, {"a/b.h.rej": ""}, {"b.h~": "x"}, {"b.bak": "x"}, {".b.h.swp": "x"}},
 		good: []files{{"a/original.h": "x", "a/orig": "x", "a.orig/b.h": "x"}},
