@@ -112,15 +112,30 @@ func holds(d spec.DType, v *notation.Value) bool {
 	}
 	most, known := Largest(d.Name)
 	if !known {
-		most = math.MaxFloat64
+		most = largestOf("float64")
 	}
 	return slices.Contains(valueKinds[Float], v.Kind) && math.Abs(v.Real()) <= most
 }
 
 // Largest gives the largest number of a float dtype that a double exceeds.
 func Largest(dtype string) (float64, bool) {
-	most, known := map[string]float64{"float16": 65504, "bfloat16": 0x1.fep127, "float32": math.MaxFloat32}[dtype]
-	return most, known
+	most := largestOf(dtype)
+	return most, most > 0 && most < math.MaxFloat64
+}
+
+// formats are the bits of the exponent and the mantissa of the float dtypes that scalars have. The
+// sources of callers spell the numbers that follow; a test compares them.
+var formats = map[string]struct{ exponent, mantissa int }{
+	"float16": {5, 10}, "bfloat16": {8, 7}, "float32": {8, 23}, "float64": {11, 52},
+}
+
+// largestOf gives the largest finite value of a float dtype, or 0 for another dtype.
+func largestOf(dtype string) float64 {
+	format, known := formats[dtype]
+	if !known {
+		return 0
+	}
+	return math.Ldexp(2-math.Ldexp(1, -format.mantissa), 1<<(format.exponent-1)-1)
 }
 
 // CLargest spells it as C does; "" for other dtypes.
