@@ -2,9 +2,11 @@ package emit_test
 
 import (
 	"io/fs"
+	"os"
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,13 +18,15 @@ import (
 // sentence is the definition of one in message.h.
 var sentence = regexp.MustCompile(`#define (DLPACKGEN_SAYS_[A-Z_]+) "(.+)"`)
 
-// spelled lists the sources of C and C++ that spell a sentence instead of naming it.
+// spelled lists the sources of C and C++, and of what emits them, that spell a sentence instead of
+// naming it.
 func spelled(home string, files map[string]string) (found []string) {
 	for _, s := range sentence.FindAllStringSubmatch(files[home], -1) {
 		literal := regexp.MustCompile(`"[^"\n]*` + regexp.QuoteMeta(s[2]) + `[^"\n]*"`)
 		for name, text := range files {
 			isC := slices.Contains([]string{".h", ".c", ".hpp", ".cpp", ".tmpl"}, path.Ext(name))
-			if isC && name != home && literal.MatchString(text) {
+			isEmitter := strings.HasPrefix(name, emitters) && !strings.HasSuffix(name, "_test.go")
+			if (isC || isEmitter) && name != home && literal.MatchString(text) {
 				found = append(found, name+": "+s[1])
 			}
 		}
@@ -30,21 +34,31 @@ func spelled(home string, files map[string]string) (found []string) {
 	return found
 }
 
+// emitters is the folder of this package, as keys of files name it.
+const emitters = "internal/emit/"
+
 // A sentence that several callers say stands in message.h alone. Python and Go, which read no macro
 // there, are compared with it by the tests of each caller.
 func TestSentencesStandOnce(t *testing.T) {
 	const home = "c/message.h"
 	files := map[string]string{}
-	require.NoError(t, fs.WalkDir(templates.Files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	read := func(tree fs.FS, prefix string) {
+		require.NoError(t, fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := fs.ReadFile(tree, name)
+			files[prefix+name] = string(text)
 			return err
-		}
-		text, err := fs.ReadFile(templates.Files, name)
-		files[name] = string(text)
-		return err
-	}))
+		}))
+	}
+	read(templates.Files, "")
+	read(os.DirFS("."), emitters)
 	require.GreaterOrEqual(t, len(sentence.FindAllString(files[home], -1)), 3)
 	assert.Empty(t, spelled(home, files))
 	files["c/other.h"] = "\"expected a text without NUL\""
 	assert.Equal(t, []string{"c/other.h: DLPACKGEN_SAYS_NUL"}, spelled(home, files))
+	delete(files, "c/other.h")
+	files[emitters+"a.go"] = `w("f(\"it is missing\");")`
+	assert.Equal(t, []string{emitters + "a.go: DLPACKGEN_SAYS_MISSING"}, spelled(home, files))
 }

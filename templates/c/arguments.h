@@ -249,7 +249,7 @@ DLPACKGEN_SLOW static int dlpackgen_check_devices(const struct dlpackgen_functio
 
 /** Reports a missing required argument. */
 DLPACKGEN_SLOW static int dlpackgen_missing(const struct dlpackgen_site* at, struct dlpackgen_message* message) {
-  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "it is missing");
+  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_SAYS_MISSING);
 }
 
 /** Returns the tensor of the n-th parameter, counted from 1; NULL for 0. */

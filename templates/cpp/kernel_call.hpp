@@ -56,7 +56,7 @@ class KernelCheck {
 
   /** Checks that there is memory for a result. */
   int there(const dlpackgen_site& site, const DLTensor* tensor) noexcept {
-    if (tensor == nullptr) fail(site, DLPACKGEN_STATUS_TYPE_ERROR, "it is missing");
+    if (tensor == nullptr) fail(site, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_SAYS_MISSING);
     return status_;
   }
 

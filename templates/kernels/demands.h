@@ -39,7 +39,7 @@ DLPACKGEN_PART int64_t dlpackgen_elements_of(const DLTensor* tensor) {
 /* Checks that a required argument is present. */
 DLPACKGEN_PART int dlpackgen_check_there(const struct dlpackgen_site* at, int there,
                                          struct dlpackgen_message* message) {
-  if (DLPACKGEN_RARE(!there)) return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "it is missing");
+  if (DLPACKGEN_RARE(!there)) return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_SAYS_MISSING);
   return DLPACKGEN_STATUS_OK;
 }
 

@@ -242,14 +242,14 @@ DLPACKGEN_SLOW static const char* dlpackgen_ort_type(const dlpackgen_ort_api* ap
 DLPACKGEN_ORT int dlpackgen_ort_read(const dlpackgen_ort_api* api, const void* info,
                                      const struct dlpackgen_ort_attribute* attribute, struct dlpackgen_ort_value* value,
                                      struct dlpackgen_message* message) {
-  static const char* const expected[] = {"int", "float", "bool", "str", "a list of int", "a list of float"};
+  static const char* const expected[] = {"int", "float", "bool", "str", DLPACKGEN_SAYS_INTS, DLPACKGEN_SAYS_FLOATS};
   const int status = dlpackgen_ort_expected(api, info, attribute, value, message);
   value->there = 1;
   if (status >= 0) return status;
   const char* const type = dlpackgen_ort_type(api, info, attribute);
   if (type) return dlpackgen_bad_type(&attribute->site, expected[attribute->kind], type, message);
   if (attribute->required)
-    return dlpackgen_fail(message, &attribute->site, DLPACKGEN_STATUS_TYPE_ERROR, "it is missing");
+    return dlpackgen_fail(message, &attribute->site, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_SAYS_MISSING);
   value->there = attribute->there;
   value->integer = attribute->integer;
   value->real = attribute->real;

@@ -38,7 +38,7 @@ static inline int dlpackgen_tvmffi_check_count(const struct dlpackgen_site* site
   if (DLPACKGEN_RARE(count > arguments && count != arguments + results))
     return dlpackgen_tvmffi_too_many(function, arguments, results, count, message);
   if (DLPACKGEN_RARE(count < required))
-    return dlpackgen_fail(message, &sites[count > 0 ? count : 0], DLPACKGEN_STATUS_TYPE_ERROR, "it is missing");
+    return dlpackgen_fail(message, &sites[count > 0 ? count : 0], DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_SAYS_MISSING);
   return DLPACKGEN_STATUS_OK;
 }
 

@@ -228,7 +228,7 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_read_list(const struct dlpac
   const struct dlpackgen_tvm_ffi_any value = dlpackgen_tvmffi_value(from);
   const int is_shape = value.type_index == DLPACKGEN_TVM_FFI_SHAPE;
   if (!is_shape && value.type_index != DLPACKGEN_TVM_FFI_ARRAY && value.type_index != DLPACKGEN_TVM_FFI_LIST)
-    return dlpackgen_bad_type(at, are_real ? "a list of float" : "a list of int", dlpackgen_tvmffi_type(&value),
+    return dlpackgen_bad_type(at, are_real ? DLPACKGEN_SAYS_FLOATS : DLPACKGEN_SAYS_INTS, dlpackgen_tvmffi_type(&value),
                               message);
   const struct dlpackgen_tvm_ffi_seq_cell* const cell =
       (const struct dlpackgen_tvm_ffi_seq_cell*)dlpackgen_tvmffi_content(&value);

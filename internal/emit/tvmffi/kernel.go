@@ -152,7 +152,7 @@ func (w *writer) begin(i int, p contract.Param) {
 	w.local("const struct dlpackgen_tvm_ffi_any* const at_%d_ = %s;", i, w.at(i))
 	if i >= w.v.Required && p.Default == nil {
 		w.reads("if (!at_%d_) {", i)
-		w.reads("  status_ = dlpackgen_fail(message_, &sites_[%d], DLPACKGEN_STATUS_TYPE_ERROR, \"it is missing\");", i)
+		w.reads("  status_ = dlpackgen_fail(message_, &sites_[%d], DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_SAYS_MISSING);", i)
 		w.reads("  goto done_;")
 		w.reads("}")
 	}

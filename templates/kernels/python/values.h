@@ -255,7 +255,7 @@ DLPACKGEN_SLOW static int dlpackgen_is_sequence(PyObject* value) {
 /* Reads a sequence of numbers of 8 bytes. */
 DLPACKGEN_VALUE int dlpackgen_read_numbers(struct dlpackgen_call* call, int i, PyObject* value, int are_real,
                                            struct dlpackgen_numbers* numbers) {
-  const char* const expected = are_real ? "a list of float" : "a list of int";
+  const char* const expected = are_real ? DLPACKGEN_SAYS_FLOATS : DLPACKGEN_SAYS_INTS;
   const int is = PyList_Check(value) || PyTuple_Check(value) ? 1 : dlpackgen_is_sequence(value);
   if (is < 0) return dlpackgen_about(call->function, i);
   if (!is) return dlpackgen_other_kind(call, i, value, expected);
