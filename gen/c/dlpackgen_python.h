@@ -23,9 +23,95 @@
 
 #include <dlpackgen/parameter.h>
 #include <dlpackgen/tensor.h>
+#include "dlpackgen_backend.h"
 
 /**
- * \file adopted.h
+ * \file names.h
+ * The names and numbers that DLPack 1.3 uses in Python: capsules, attributes and stream
+ * numbers. The functions keep no state.
+ */
+
+#include <dlpackgen/parameter.h>
+#include <stddef.h>
+
+/* Python keeps pointers to the names of capsules, without copying them. */
+static const char dlpackgen_legacy_fresh[] = "dltensor";
+static const char dlpackgen_legacy_used[] = "used_dltensor";
+static const char dlpackgen_versioned_fresh[] = "dltensor_versioned";
+static const char dlpackgen_versioned_used[] = "used_dltensor_versioned";
+static const char dlpackgen_table_capsule[] = "dlpack_exchange_api";
+
+/** The attributes of a type with its exchange table: as a capsule, and in older releases as an
+ * int. */
+static const char dlpackgen_table_attribute[] = "__dlpack_c_exchange_api__";
+static const char dlpackgen_older_table_attribute[] = "__c_dlpack_exchange_api__";
+
+/* The types of PyTorch, as its shim calls them; the elements of _x2 are two of DLPack's. */
+#define DLPACKGEN_TORCH_TYPES(row) \
+  row("bool", kDLBool, 8, 1) \
+  row("int8", kDLInt, 8, 1) \
+  row("int16", kDLInt, 16, 1) \
+  row("int32", kDLInt, 32, 1) \
+  row("int64", kDLInt, 64, 1) \
+  row("uint8", kDLUInt, 8, 1) \
+  row("uint16", kDLUInt, 16, 1) \
+  row("uint32", kDLUInt, 32, 1) \
+  row("uint64", kDLUInt, 64, 1) \
+  row("float16", kDLFloat, 16, 1) \
+  row("float32", kDLFloat, 32, 1) \
+  row("float64", kDLFloat, 64, 1) \
+  row("bfloat16", kDLBfloat, 16, 1) \
+  row("complex32", kDLComplex, 32, 1) \
+  row("complex64", kDLComplex, 64, 1) \
+  row("complex128", kDLComplex, 128, 1) \
+  row("float8_e4m3fn", kDLFloat8_e4m3fn, 8, 1) \
+  row("float8_e4m3fnuz", kDLFloat8_e4m3fnuz, 8, 1) \
+  row("float8_e5m2", kDLFloat8_e5m2, 8, 1) \
+  row("float8_e5m2fnuz", kDLFloat8_e5m2fnuz, 8, 1) \
+  row("float8_e8m0fnu", kDLFloat8_e8m0fnu, 8, 1) \
+  row("float4_e2m1fn_x2", kDLFloat4_e2m1fn, 4, 2) \
+
+/** The interpretation of the stream argument of __dlpack__ for a device type. */
+enum dlpackgen_streams {
+  dlpackgen_streams_none = 0, /**< only None is accepted */
+  /** None is the legacy default stream. 0 is rejected because it could mean either default. */
+  dlpackgen_streams_cuda = 1,
+  /** None is the default stream, as is 0. 1 and 2 have no meaning. */
+  dlpackgen_streams_rocm = 2,
+};
+
+/** The stream table of a device type; dlpackgen_streams_none when __dlpack__ takes None alone. */
+static inline enum dlpackgen_streams dlpackgen_streams_of(int32_t device_type) {
+  switch (device_type) {
+    case kDLCUDA: return dlpackgen_streams_cuda;
+    case kDLCUDAHost: return dlpackgen_streams_cuda;
+    case kDLROCM: return dlpackgen_streams_rocm;
+    case kDLROCMHost: return dlpackgen_streams_rocm;
+    case kDLCUDAManaged: return dlpackgen_streams_cuda;
+    default: return dlpackgen_streams_none;
+  }
+}
+
+/** The number by which __dlpack__ knows the default stream, of which NULL is the handle. */
+static inline long long dlpackgen_default_stream(enum dlpackgen_streams streams) {
+  switch (streams) {
+    case dlpackgen_streams_cuda: return 1;
+    case dlpackgen_streams_rocm: return 0;
+    default: return 0;
+  }
+}
+
+/** 1 when the array API forbids the number of a stream, else 0. */
+static inline int dlpackgen_stream_is_rejected(enum dlpackgen_streams streams, long long number) {
+  switch (streams) {
+    case dlpackgen_streams_cuda: return number < -1 || number == 0;
+    case dlpackgen_streams_rocm: return number < -1 || number == 1 || number == 2;
+    default: return 1;
+  }
+}
+
+/**
+ * \file readers.h
  * The interface of native readers, for libraries without an exchange table or with a slow or
  * incorrect one. DLPack's own functions have no storage for flags and for computed strides, so
  * native readers have a different signature.
@@ -133,93 +219,6 @@ struct dlpackgen_adopted {
    */
   PyObject* (*allocate)(DLDevice device, int64_t bytes, void** data);
 };
-
-#include "dlpackgen_backend.h"
-
-/**
- * \file names.h
- * The names and numbers that DLPack 1.3 uses in Python: capsules, attributes and stream
- * numbers. The functions keep no state.
- */
-
-#include <dlpackgen/parameter.h>
-#include <stddef.h>
-
-/* Python keeps pointers to the names of capsules, without copying them. */
-static const char dlpackgen_legacy_fresh[] = "dltensor";
-static const char dlpackgen_legacy_used[] = "used_dltensor";
-static const char dlpackgen_versioned_fresh[] = "dltensor_versioned";
-static const char dlpackgen_versioned_used[] = "used_dltensor_versioned";
-static const char dlpackgen_table_capsule[] = "dlpack_exchange_api";
-
-/** The attributes of a type with its exchange table: as a capsule, and in older releases as an
- * int. */
-static const char dlpackgen_table_attribute[] = "__dlpack_c_exchange_api__";
-static const char dlpackgen_older_table_attribute[] = "__c_dlpack_exchange_api__";
-
-/* The types of PyTorch, as its shim calls them; the elements of _x2 are two of DLPack's. */
-#define DLPACKGEN_TORCH_TYPES(row) \
-  row("bool", kDLBool, 8, 1) \
-  row("int8", kDLInt, 8, 1) \
-  row("int16", kDLInt, 16, 1) \
-  row("int32", kDLInt, 32, 1) \
-  row("int64", kDLInt, 64, 1) \
-  row("uint8", kDLUInt, 8, 1) \
-  row("uint16", kDLUInt, 16, 1) \
-  row("uint32", kDLUInt, 32, 1) \
-  row("uint64", kDLUInt, 64, 1) \
-  row("float16", kDLFloat, 16, 1) \
-  row("float32", kDLFloat, 32, 1) \
-  row("float64", kDLFloat, 64, 1) \
-  row("bfloat16", kDLBfloat, 16, 1) \
-  row("complex32", kDLComplex, 32, 1) \
-  row("complex64", kDLComplex, 64, 1) \
-  row("complex128", kDLComplex, 128, 1) \
-  row("float8_e4m3fn", kDLFloat8_e4m3fn, 8, 1) \
-  row("float8_e4m3fnuz", kDLFloat8_e4m3fnuz, 8, 1) \
-  row("float8_e5m2", kDLFloat8_e5m2, 8, 1) \
-  row("float8_e5m2fnuz", kDLFloat8_e5m2fnuz, 8, 1) \
-  row("float8_e8m0fnu", kDLFloat8_e8m0fnu, 8, 1) \
-  row("float4_e2m1fn_x2", kDLFloat4_e2m1fn, 4, 2) \
-
-/** The interpretation of the stream argument of __dlpack__ for a device type. */
-enum dlpackgen_streams {
-  dlpackgen_streams_none = 0, /**< only None is accepted */
-  /** None is the legacy default stream. 0 is rejected because it could mean either default. */
-  dlpackgen_streams_cuda = 1,
-  /** None is the default stream, as is 0. 1 and 2 have no meaning. */
-  dlpackgen_streams_rocm = 2,
-};
-
-/** The stream table of a device type; dlpackgen_streams_none when __dlpack__ takes None alone. */
-static inline enum dlpackgen_streams dlpackgen_streams_of(int32_t device_type) {
-  switch (device_type) {
-    case kDLCUDA: return dlpackgen_streams_cuda;
-    case kDLCUDAHost: return dlpackgen_streams_cuda;
-    case kDLROCM: return dlpackgen_streams_rocm;
-    case kDLROCMHost: return dlpackgen_streams_rocm;
-    case kDLCUDAManaged: return dlpackgen_streams_cuda;
-    default: return dlpackgen_streams_none;
-  }
-}
-
-/** The number by which __dlpack__ knows the default stream, of which NULL is the handle. */
-static inline long long dlpackgen_default_stream(enum dlpackgen_streams streams) {
-  switch (streams) {
-    case dlpackgen_streams_cuda: return 1;
-    case dlpackgen_streams_rocm: return 0;
-    default: return 0;
-  }
-}
-
-/** 1 when the array API forbids the number of a stream, else 0. */
-static inline int dlpackgen_stream_is_rejected(enum dlpackgen_streams streams, long long number) {
-  switch (streams) {
-    case dlpackgen_streams_cuda: return number < -1 || number == 0;
-    case dlpackgen_streams_rocm: return number < -1 || number == 1 || number == 2;
-    default: return 1;
-  }
-}
 
 #if PY_VERSION_HEX < 0x030B0000
 #error "dlpackgen_python needs the headers of Python 3.11 or newer"

@@ -6,9 +6,9 @@
 
 #include <dlpackgen/parameter.h>
 #include <dlpackgen/tensor.h>
-#include "adopted.h"
 #include "dlpackgen_backend.h"
 #include "names.h"
+#include "readers.h"
 
 #if PY_VERSION_HEX < 0x030B0000
 #error "dlpackgen_python needs the headers of Python 3.11 or newer"

@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_PYTHON_CAPSULES_H_
 #define DLPACKGEN_PYTHON_CAPSULES_H_
 
-#include "routes.h"
+#include "access.h"
 
 /* A tensor from a capsule: one of the two structs, for its new owner. */
 struct dlpackgen_taken {

@@ -11,7 +11,8 @@
 
 #include "state.h"
 
-#include "adopt_tables.h"
+#include "reader_tables.h"
+
 #include "backend.h"
 #include "begin.h"
 #include "capsules.h"
@@ -21,8 +22,9 @@
 #include "module.h"
 #include "object.h"
 #include "result.h"
-#include "routes.h"
 #include "take.h"
+
+#include "access.h"
 
 #ifdef DLPACKGEN_PYTHON_IMPLEMENTATION
 #include "begin_inline.h"

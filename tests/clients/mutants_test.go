@@ -24,16 +24,16 @@ type mutant struct {
 }
 
 const (
-	np    = "adopt_numpy.h"
-	elem  = "adopt_elements.h"
-	buf   = "adopt_buffer.h"
-	torch = "adopt_torch.h"
-	shim  = "adopt_torch_shim.h"
-	words = "adopt_torch_words.h"
-	sub   = "adopt_torch_subclass.h"
-	jax   = "adopt_jax.h"
+	np    = "reader_numpy.h"
+	elem  = "reader_elements.h"
+	buf   = "reader_buffer.h"
+	torch = "reader_torch.h"
+	shim  = "reader_torch_shim.h"
+	words = "reader_torch_fields.h"
+	sub   = "reader_torch_subclass.h"
+	jax   = "reader_jax.h"
 
-	paddle = "adopt_paddle.h"
+	paddle = "reader_paddle.h"
 )
 
 var mutants = []mutant{
@@ -42,12 +42,12 @@ var mutants = []mutant{
 	{"read-only is forgotten", np, "(state & DLPACKGEN_NP_WRITEABLE) == 0 || ", "", "numpy", "read-only"},
 	{"views to be forbidden are written to", np, " || (state & DLPACKGEN_NP_WARN_ON_WRITE) != 0", "", "numpy",
 		"broadcast_arrays"},
-	{"numbers of types have no end", "adopt_numbers.h", "number < 0 || number >= DLPACKGEN_NP_NUMBERS", "number < 0",
+	{"numbers of types have no end", "reader_numbers.h", "number < 0 || number >= DLPACKGEN_NP_NUMBERS", "number < 0",
 		"numpy", "ml_dtypes bfloat16"},
 	{"extensions are not left to NumPy", np, "if (d->number >= DLPACKGEN_NP_EXTENSIONS) return 1;", "", "numpy",
 		"ml_dtypes float8_e5m2"},
 	{"text of any length is", np, "if (d->number == DLPACKGEN_NP_VARIABLE_TEXT)", "if (0)", "numpy", "variable text"},
-	{"long double is read", "adopt_numbers.h", "DLPACKGEN_NP_NONE, /* long double */",
+	{"long double is read", "reader_numbers.h", "DLPACKGEN_NP_NONE, /* long double */",
 		"DLPACKGEN_NP_ELEMENT(kDLFloat, 128, 4),", "numpy", "long double"},
 	{"a mask is dropped", np, "if (!has_mask) return 0;", "return 0;", "numpy", "masked"},
 	{"strides are cut off", elem, "if ((stride & rest) != 0 && ", "if (0 && ", "numpy", "indivisible stride"},
@@ -186,12 +186,12 @@ var mutants = []mutant{
 		"type != *known->tensor ?", "special", "torch_is_told_by_its_type_in_c"},
 	{"torch is what is called so", shim, "if (type != base) Py_CLEAR(module);", "", "special",
 		"torch_is_itself_beside_paddle_as_torch"},
-	{"names tell types", "adopt_types.h",
+	{"names tell types", "reader_types.h",
 		"if (PyType_GetFlags((PyTypeObject *)type) & Py_TPFLAGS_HEAPTYPE) continue;", "", "special",
 		"numpy_is_told_by_its_type_in_c"},
-	{"native readers stay on", "adopt_types.h", "return !off || !*off || strcmp(off, \"0\") == 0;",
+	{"native readers stay on", "reader_types.h", "return !off || !*off || strcmp(off, \"0\") == 0;",
 		"return 1 || !off;", "special", "torch_without_native_readers"},
-	{"0 turns native readers off", "adopt_types.h", " || strcmp(off, \"0\") == 0;", ";", "special",
+	{"0 turns native readers off", "reader_types.h", " || strcmp(off, \"0\") == 0;", ";", "special",
 		"torch_without_native_readers"},
 
 	{"JAX is written to", jax,
@@ -208,10 +208,10 @@ var mutants = []mutant{
 		"*out = tensor->dl_tensor;", "special", "ours_is_lent_without_an_offset"},
 	{"an offset is lent to ours", "object.h", "*out = dlpackgen_without_offset(&own->dl_tensor);",
 		"*out = own->dl_tensor;", "special", "ours_is_lent_without_an_offset"},
-	{"a buffer is let go", "adopt_buffer.h", "if (result == 0) *keep = capsule;",
+	{"a buffer is let go", "reader_buffer.h", "if (result == 0) *keep = capsule;",
 		"Py_XDECREF(capsule);\n\tif (result == 0) *keep = object, Py_INCREF(object);", "special",
 		"jax_keeps_what_was_taken_for_longer"},
-	{"a buffer is never let go", "adopt_buffer.h", "\tPyBuffer_Release(view);\n\tfree(view);\n}", "\tfree(view);\n}",
+	{"a buffer is never let go", "reader_buffer.h", "\tPyBuffer_Release(view);\n\tfree(view);\n}", "\tfree(view);\n}",
 		"special", "jax_is_let_go_of"},
 	{"what a call kept is never let go", "managed.h", "Py_DECREF(holder->object);", "", "special", "jax_is_let_go_of"},
 	{"a buffer is let go during a call", "call.h", "a->private_.adopted->hold ? dlpackgen_fetch_held(call, i) : ", "",
@@ -229,11 +229,11 @@ var mutants = []mutant{
 		"const int is_plain = stops != NULL;", "special", "paddle_gradients_are_rejected_while_they_are_recorded"},
 	{"what is not plain is trusted", "call.h", "a->private_.trusted = a->private_.trusted && a->private_.adopted;", "", "special",
 		"paddle_gradients_are_rejected_while_they_are_recorded"},
-	{"parameters of Paddle have no table", "routes.h", "return route->makes ? dlpackgen_fill_paddle(route) : 0;",
+	{"parameters of Paddle have no table", "access.h", "return route->makes ? dlpackgen_fill_paddle(route) : 0;",
 		"return 0;", "special", "paddle_parameters_are_read_by_the_table_of_tensors"},
 	{"any attribute is of C", paddle, "is = Py_IS_TYPE(*found, kind);", "is = 1;", "special",
 		"paddle_is_asked_by_its_methods_where_those_are_not_its_own"},
-	{"Paddle is trusted whatever was found", "routes.h", "\treturn opened;\n}\n\n/* Tells which types",
+	{"Paddle is trusted whatever was found", "access.h", "\treturn opened;\n}\n\n/* Tells which types",
 		"\treturn opened < 0 ? -1 : 1;\n}\n\n/* Tells which types", "special",
 		"paddle_is_asked_by_its_methods_where_those_are_not_its_own"},
 }
@@ -318,7 +318,7 @@ func (m mutant) imports() string {
 var fieldsMoved = [3]string{np, "  char* data;\n  int ndim;\n", "  char* data;\n  void* news;\n  int ndim;\n"}
 
 // longMoved is a NumPy whose long has a width that is not C's.
-var longMoved = [3]string{"adopt_numbers.h", "DLPACKGEN_NP_INTEGER(kDLInt, long),",
+var longMoved = [3]string{"reader_numbers.h", "DLPACKGEN_NP_INTEGER(kDLInt, long),",
 	"DLPACKGEN_NP_INTEGER(kDLInt, int),"}
 
 // A NumPy with other fields is noticed before they are followed, and its arrays

@@ -51,7 +51,7 @@ func TestWidthsOfNumPysNumbers(t *testing.T) {
 			assert.Subset(t, wrongNumbers(t, parts, compiler, other), []string{"wrong_7", "wrong_8"},
 				"what is wrong is seen")
 
-			fixed := wrongly(t, [3]string{"adopt_numbers.h", "(kDLInt, long),", "(kDLInt, char[" + other + " / 8]),"})
+			fixed := wrongly(t, [3]string{"reader_numbers.h", "(kDLInt, long),", "(kDLInt, char[" + other + " / 8]),"})
 			assert.Contains(t, wrongNumbers(t, fixed, compiler, on.long), "wrong_7",
 				"a width that is not the platform's is seen")
 		})

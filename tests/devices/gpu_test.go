@@ -167,10 +167,10 @@ func TestTheScriptForGPUsFindsFaults(t *testing.T) {
 
 	headers, bin := testkit.Parts(t), copied(t)
 	for _, m := range []struct{ file, old, fresh string }{
-		{"adopt_torch.h", "call->get_strides(handle, &out->strides)", "call->get_sizes(handle, &out->strides)"},
+		{"reader_torch.h", "call->get_strides(handle, &out->strides)", "call->get_sizes(handle, &out->strides)"},
 		{"backend.h", "if (dlpackgen_same_device(info->device, device)) return 0;", "return 0;"},
 		{"object.h", "wish.to_host ? wish.reaches : NULL", "NULL"},
-		{"adopt_elements.h", "out->shape = scratch;", "out->shape = scratch + 1;"},
+		{"reader_elements.h", "out->shape = scratch;", "out->shape = scratch + 1;"},
 	} {
 		mutation.OnceIn(t, filepath.Join(headers, "dlpackgen_python", m.file), m.old, m.fresh)
 	}

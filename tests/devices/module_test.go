@@ -170,7 +170,7 @@ var moduleMutants = []moduleMutant{
 	{"object.h", "if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;", "",
 		"test_results_on_the_device"},
 	{"object.h", "if (((struct dlpackgen_object *)object)->table) return 1;", "", "test_results_as_arguments"},
-	{"routes.h", "if (!registered) route->api = NULL;", "", "test_results_as_arguments"},
+	{"access.h", "if (!registered) route->api = NULL;", "", "test_results_as_arguments"},
 	{"object.h", "from.dtype = dlpackgen_copied_as(object->tensor);", "", "test_results_on_the_device"},
 	{"object.h", "(of->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED);", "0;", "test_results_on_the_device"},
 	{"object.h", "wish.to_host ? wish.reaches : NULL", "wish.reaches", "test_results_on_the_device"},

@@ -77,7 +77,7 @@ func TestSymbolsOfCPlusPlus(t *testing.T) {
 	}
 }
 
-// nativeOf are the functions of C++ in the table of adopt_torch_shim.h.
+// nativeOf are the functions of C++ in the table of reader_torch_shim.h.
 var nativeOf = map[string]string{"is_neg": "at::native::is_neg", "is_conj": "at::native::is_conj",
 	"requires_grad": "c10::TensorImpl::requires_grad"}
 
@@ -85,7 +85,7 @@ var nativeOf = map[string]string{"is_neg": "at::native::is_neg", "is_conj": "at:
 func TestWhatReadsTensorsOfTorch(t *testing.T) {
 	include, _ := installed(t, hosts.Embedded("torch_shim"))
 	known := exported(t, include)
-	text, err := os.ReadFile("../../templates/python/adopt_torch_shim.h")
+	text, err := os.ReadFile("../../templates/python/reader_torch_shim.h")
 	require.NoError(t, err)
 	declared := regexp.MustCompile(`(?s)struct dlpackgen_torch_functions \{.*?\n\};`).FindString(string(text))
 	rows := regexp.MustCompile(`\{"(\w+)", DLPACKGEN_TORCH_SLOT\((\w+)\)`).FindAllStringSubmatch(string(text), -1)

@@ -87,7 +87,7 @@ var holes = map[string]hole{
 		"if (error != DLPACKGEN_OK) made = NULL, dlpackgen_reject_error(view, error);\n\telse if", "if"},
 	"rejected tensors leak": {"exchange", "dlpackgen_python/take.h",
 		"if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);", ""},
-	"a rank that has no room": {"exchange", "dlpackgen_python/adopt_elements.h",
+	"a rank that has no room": {"exchange", "dlpackgen_python/reader_elements.h",
 		"(uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || ", ""},
 	"calls inlined that let in all": {"exchange", "dlpackgen_python/begin_inline.h",
 		"kDLCPU && dlpackgen_fits(call, i, p, a);", "kDLCPU;"},

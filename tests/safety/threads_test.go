@@ -83,14 +83,14 @@ func TestPublicationThatIsWrongIsFound(t *testing.T) {
 			"#define DLPACKGEN_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)",
 			"#define DLPACKGEN_STORE(place, value) (*(place) = (value))"},
 		"stores have no order": {"state.h", "__ATOMIC_RELEASE", "__ATOMIC_RELAXED"},
-		"types come half known": {"routes.h", "\tif (dlpackgen_fill_route(state, made)) {",
+		"types come half known": {"access.h", "\tif (dlpackgen_fill_route(state, made)) {",
 			"\tdlpackgen_publish(state, made);\n\tif (dlpackgen_fill_route(state, made)) {"},
-		"torch is learned twice": {"adopt_torch_shim.h", "if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {",
+		"torch is learned twice": {"reader_torch_shim.h", "if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {",
 			"if (1) {"},
-		"torch comes half known": {"adopt_torch_shim.h",
+		"torch comes half known": {"reader_torch_shim.h",
 			"\t\tdlpackgen_torch = *found;\n\t\tDLPACKGEN_STORE(&dlpackgen_torch_published, 1);",
 			"\t\tDLPACKGEN_STORE(&dlpackgen_torch_published, 1);\n\t\tdlpackgen_torch = *found;"},
-		"tables come half known": {"routes.h",
+		"tables come half known": {"access.h",
 			"\tmade->api = table;\n\tDLPACKGEN_STORE(&state->registered[place], made);",
 			"\tDLPACKGEN_STORE(&state->registered[place], made);\n\tmade->api = table;"},
 	} {
@@ -113,7 +113,7 @@ func TestBetweenTwoSteps(t *testing.T) {
 	for says, test := range map[string]struct{ file, old, changed string }{
 		"a capsule was taken twice": {"state.h",
 			"#if defined(Py_GIL_DISABLED) && defined(Py_BEGIN_CRITICAL_SECTION)", "#if 0"},
-		"what was checked has changed": {"adopt_torch.h", "\tdlpackgen_copy_numbers(out, scratch);\n", ""},
+		"what was checked has changed": {"reader_torch.h", "\tdlpackgen_copy_numbers(out, scratch);\n", ""},
 		"what was guarded has changed": {"begin.h", "if (!dlpackgen_copies(&a->tensor, scratch)) return 0;", ""},
 	} {
 		out, _ := runThreads(t, "between.c", mutant(t, "dlpackgen_python/"+test.file, test.old, test.changed))

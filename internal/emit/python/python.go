@@ -44,7 +44,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 			Known: map[string]string{"implementation.c": sourceName}},
 		{From: "python/implementation.c", To: sourceName, Parts: private,
 			Known: map[string]string{
-				"api.h": interfaceName, "adopted.h": interfaceName, "names.h": interfaceName,
+				"api.h": interfaceName, "readers.h": interfaceName, "names.h": interfaceName,
 			}},
 	}, module...)}, err
 }
@@ -53,7 +53,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 func public(r *spec.Release) []emit.Asset {
 	return []emit.Asset{
 		{From: "python/api.h", To: "api.h"},
-		{From: "python/adopted.h", To: "adopted.h"},
+		{From: "python/readers.h", To: "readers.h"},
 		{From: "python/names.h.tmpl", To: "names.h", View: viewNames(r)},
 	}
 }
@@ -76,10 +76,10 @@ func Parts(m *emit.Model) (emit.Manifest, error) {
 
 // private are the parts behind the interface.
 var private = append(emit.Copies("python", "",
-	"adopt_buffer.h", "adopt_cupy.h", "adopt_elements.h", "adopt_jax.h", "adopt_numbers.h",
-	"adopt_numpy.h", "adopt_paddle.h", "adopt_tables.h", "adopt_torch.h", "adopt_torch_shim.h",
-	"adopt_torch_subclass.h", "adopt_torch_words.h", "adopt_types.h", "backend.h", "begin.h",
-	"begin_inline.h", "call.h", "capsules.h", "check.h", "depth.h", "described.h", "errors.h",
-	"given.h", "managed.h", "module.h", "object.h", "stream.h", "result.h", "routes.h",
-	"state.h", "take.h",
+	"access.h", "backend.h", "begin.h", "begin_inline.h", "call.h", "capsules.h", "check.h",
+	"depth.h", "described.h", "errors.h", "given.h", "managed.h", "module.h", "object.h",
+	"reader_buffer.h", "reader_cupy.h", "reader_elements.h", "reader_jax.h", "reader_numbers.h",
+	"reader_numpy.h", "reader_paddle.h", "reader_tables.h", "reader_torch.h",
+	"reader_torch_fields.h", "reader_torch_shim.h", "reader_torch_subclass.h", "reader_types.h",
+	"result.h", "state.h", "stream.h", "take.h",
 ), emit.Copies("torchshim", "", "loaded.h")...)

@@ -1,7 +1,7 @@
 /* Calls a function that nobody has for each of NumPy's numbers that stands for another
  * element than C's type on this platform, where long has LONG bits. A compiler that
  * knows better leaves the call out. */
-#include <dlpackgen_python/adopt_numbers.h>
+#include <dlpackgen_python/reader_numbers.h>
 
 #define IS(number, kind, width, size)                                                                   \
   {                                                                                                     \

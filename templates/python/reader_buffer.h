@@ -3,7 +3,7 @@
 #define DLPACKGEN_PYTHON_ADOPT_BUFFER_H_
 
 #include <string.h>
-#include "adopt_elements.h"
+#include "reader_elements.h"
 
 /* Skips a mark of the native byte order; returns NULL for the other byte order. */
 static const char* dlpackgen_buffer_native_format(const char* format) {

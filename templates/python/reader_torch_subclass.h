@@ -5,7 +5,7 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_
 #define DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_
 
-#include "adopt_torch_shim.h"
+#include "reader_torch_shim.h"
 
 /* Selects when a tensor that requires grad is rejected: while grad mode is on (changes would then
  * be missing from the gradients), always, or never. A module selects it by defining

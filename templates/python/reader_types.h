@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "adopted.h"
 #include "errors.h"
+#include "readers.h"
 
 /* Compares two Python strings and releases one of them. Returns 1, 0, or -1 with an exception. */
 static int dlpackgen_is_text(PyObject* text, const char* expected) {

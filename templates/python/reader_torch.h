@@ -5,7 +5,7 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_H_
 #define DLPACKGEN_PYTHON_ADOPT_TORCH_H_
 
-#include "adopt_torch_words.h"
+#include "reader_torch_fields.h"
 
 /* Looks up the table that dlpackgen_torch.install() has set on the type. */
 static int dlpackgen_torch_find_reader(PyObject* type, struct dlpackgen_torch_known* found) {

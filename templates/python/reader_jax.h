@@ -4,7 +4,7 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_JAX_H_
 #define DLPACKGEN_PYTHON_ADOPT_JAX_H_
 
-#include "adopt_buffer.h"
+#include "reader_buffer.h"
 
 static int dlpackgen_jax_open(PyObject* type) {
   (void)type;

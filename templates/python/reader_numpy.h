@@ -6,9 +6,9 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_NUMPY_H_
 #define DLPACKGEN_PYTHON_ADOPT_NUMPY_H_
 
-#include "adopt_buffer.h"
-#include "adopt_elements.h"
-#include "adopt_types.h"
+#include "reader_buffer.h"
+#include "reader_elements.h"
+#include "reader_types.h"
 
 /* The first fields of an array. */
 struct dlpackgen_np_array {

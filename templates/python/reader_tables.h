@@ -4,12 +4,12 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_TABLES_H_
 #define DLPACKGEN_PYTHON_ADOPT_TABLES_H_
 
-#include "adopt_cupy.h"
-#include "adopt_jax.h"
-#include "adopt_numpy.h"
-#include "adopt_paddle.h"
-#include "adopt_torch.h"
-#include "adopted.h"
+#include "reader_cupy.h"
+#include "reader_jax.h"
+#include "reader_numpy.h"
+#include "reader_paddle.h"
+#include "reader_torch.h"
+#include "readers.h"
 
 /* Terminated by NULL. */
 static const struct dlpackgen_adopted* const dlpackgen_adopted_tables[] = {

@@ -9,7 +9,7 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_PADDLE_H_
 #define DLPACKGEN_PYTHON_ADOPT_PADDLE_H_
 
-#include "adopt_types.h"
+#include "reader_types.h"
 
 /* The two descriptors of Paddle's type. Complete before it is published, and never freed. */
 struct dlpackgen_paddle {

@@ -19,9 +19,9 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_WORDS_H_
 #define DLPACKGEN_PYTHON_ADOPT_TORCH_WORDS_H_
 
-#include "adopt_torch_shim.h"
-#include "adopt_torch_subclass.h"
 #include "errors.h"
+#include "reader_torch_shim.h"
+#include "reader_torch_subclass.h"
 
 /* Gives a TensorImpl of a tensor with dense memory of the host or of CUDA and without negated
  * or conjugated values, whose words are where they were proven to be; NULL for others. */

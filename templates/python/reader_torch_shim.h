@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-#include "adopt_elements.h"
-#include "adopt_types.h"
 #include "loaded.h"
+#include "reader_elements.h"
+#include "reader_types.h"
 
 /* The newest tested minor version of torch 2. The fields below are not read in newer versions. */
 #ifndef DLPACKGEN_TORCH_NEWEST_TESTED

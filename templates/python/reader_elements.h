@@ -6,8 +6,8 @@
 #define DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
 
 #include <stdarg.h>
-#include "adopt_numbers.h"
 #include "errors.h"
+#include "reader_numbers.h"
 
 /* Sets a BufferError and returns -1. The format is as for PyErr_Format. */
 DLPACKGEN_SLOW static int dlpackgen_reject(const char* format, ...) {

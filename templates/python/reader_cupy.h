@@ -6,7 +6,7 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_CUPY_H_
 #define DLPACKGEN_PYTHON_ADOPT_CUPY_H_
 
-#include "adopt_numpy.h"
+#include "reader_numpy.h"
 
 static int dlpackgen_cupy_open(PyObject* type) {
   (void)type;

@@ -1,5 +1,5 @@
 /**
- * \file adopted.h
+ * \file readers.h
  * The interface of native readers, for libraries without an exchange table or with a slow or
  * incorrect one. DLPack's own functions have no storage for flags and for computed strides, so
  * native readers have a different signature.
