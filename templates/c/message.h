@@ -55,6 +55,7 @@ enum dlpackgen_status {
 #define DLPACKGEN_SAYS_MISSING "it is missing"
 #define DLPACKGEN_SAYS_INTS "a list of int"
 #define DLPACKGEN_SAYS_FLOATS "a list of float"
+#define DLPACKGEN_SAYS_UNBORROWED "it cannot be borrowed"
 #define DLPACKGEN_SAYS_NUL "expected a text without NUL"
 /** The text between a dtype and a number. */
 #define DLPACKGEN_SAYS_UNHELD " does not hold "

@@ -133,7 +133,7 @@ template <Access access>
   } catch (const BufferError& e) {
     fail(DLPACKGEN_STATUS_BUFFER_ERROR, Sentence(site).begin().text() + std::string(e.what()));
   } catch (c10::Error& e) {  // what ATen itself rejects
-    e.add_context(Sentence(site).begin().text() + std::string("it cannot be lent"));
+    e.add_context(Sentence(site).begin().text() + std::string(DLPACKGEN_SAYS_UNBORROWED));
     throw;
   }
 }

@@ -159,13 +159,13 @@ static int dlpackgen_shim_borrow(const struct dlpackgen_site* at, void* handle, 
   if (dlpackgen_shim.call.is_defined(handle, &is_defined) || !is_defined)
     return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_TYPE_ERROR, "expected a tensor, got None", message);
   if (!dlpackgen_shim_read(handle, tensor))
-    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, "it cannot be lent", message);
+    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_SAYS_UNBORROWED, message);
   if (tensor->dtype.lanes == 0)
     return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR,
                                "its elements are of a type that DLPack has no name for", message);
   if (writes ? dlpackgen_shim.call.get_mutable_data(handle, &tensor->data)
              : dlpackgen_shim.call.get_const_data(handle, &data))
-    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, "it cannot be lent", message);
+    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_SAYS_UNBORROWED, message);
   if (!writes) memcpy(&tensor->data, &data, sizeof data);
   if (dlpackgen_shim_lies_in_storage(handle, tensor)) return DLPACKGEN_STATUS_OK;
   return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR,

@@ -156,7 +156,7 @@ def test_types_that_have_no_name():
         raises((NotImplementedError, RuntimeError, ValueError), "", square, bad)
     raises(
         BufferError,
-        "square(): argument 'x' (1st): it cannot be lent",
+        "square(): argument 'x' (1st): it cannot be borrowed",
         square,
         torch.zeros(2, dtype=torch.uint8).view(torch.bits8),
     )
