@@ -30,6 +30,10 @@ SMALL = ["/O1"] if sys.platform == "win32" else [*FLAGS, "-Os", "-g0"]
 # The switch for csrc/*.cu. Without it, calls with arrays of CUDA raise NotImplementedError.
 WITH_CUDA = os.environ.get("PLACEHOLDER_CUDA", "0") == "1"
 
+# The GPUs that csrc/*.cu is compiled for, as nvcc's -arch. For any other GPU, the driver would
+# compile it at run time, which fails if the driver is older than nvcc.
+CUDA_ARCH = os.environ.get("PLACEHOLDER_CUDA_ARCH", "all-major")
+
 
 def cuda():
     """The folder of CUDA: that of CUDA_HOME, of the nvcc that is found, or of NVIDIA's wheels."""
@@ -64,7 +68,7 @@ class Build(build_ext):
             for source in sorted(Path("csrc").glob("*.cu")):
                 made = Path(self.build_temp, source.with_suffix(".cu.o").name)
                 made.parent.mkdir(parents=True, exist_ok=True)
-                flags = ["-O3", "-Xcompiler", "-fPIC,-fvisibility=hidden"]
+                flags = ["-O3", f"-arch={CUDA_ARCH}", "-Xcompiler", "-fPIC,-fvisibility=hidden"]
                 subprocess.run([home / "bin/nvcc", *flags, *include, "-c", source, "-o", made], check=True)
                 extension.extra_objects.append(str(made))
             extension.library_dirs += [str(home / "lib64"), str(home / "lib")]

@@ -1,9 +1,13 @@
 package kernels
 
 import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -132,6 +136,10 @@ func TestAProjectWithCUDA(t *testing.T) {
 	require.Len(t, libraries, 1)
 	assert.NotContains(t, commands(t, project, []string{"nm", "-D", "--defined-only", libraries[0]}), "halve")
 	assert.Contains(t, commands(t, project, []string{"readelf", "-SW", libraries[0]}), ".nv_fatbin")
+	assert.Subset(t, architectures(t, libraries[0]), []uint32{80, 90, 100})
+	t.Setenv("MYLIB_CUDA_ARCH", "sm_90")
+	installed(t, python, project)
+	assert.Equal(t, []uint32{90}, architectures(t, libraries[0]))
 	switched(t, python, project, libraries[0])
 }
 
@@ -146,6 +154,31 @@ func switched(t *testing.T, python, project, library string) {
 		sections := commands(t, project, []string{"readelf", "-SW", library})
 		assert.Equal(t, value == "1", strings.Contains(sections, ".nv_fatbin"), "MYLIB_CUDA=%s", value)
 	}
+}
+
+// architectures are those of the GPUs that a library has machine code for, which no driver needs to
+// compile: 90 is sm_90. The format of the section is that of NVIDIA's fatbinary.h and its nvcc.
+func architectures(t *testing.T, library string) (found []uint32) {
+	t.Helper()
+	const magic, machineCode, archAt = 0xba55ed50, 2, 28
+	file, err := elf.Open(library)
+	require.NoError(t, err)
+	defer file.Close()
+	data, err := file.Section(".nv_fatbin").Data()
+	require.NoError(t, err)
+	in := binary.LittleEndian
+	for len(data) >= 16 && in.Uint32(data) == magic {
+		at := uint64(in.Uint16(data[6:]))
+		end := at + in.Uint64(data[8:])
+		for ; at < end; at += uint64(in.Uint32(data[at+4:])) + in.Uint64(data[at+8:]) {
+			if in.Uint16(data[at:]) == machineCode {
+				found = append(found, in.Uint32(data[at+archAt:]))
+			}
+		}
+		data = bytes.TrimLeft(data[end:], "\x00")
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 // nvcc finds the compiler that comes with NVIDIA's wheels.
