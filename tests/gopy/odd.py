@@ -4,8 +4,8 @@ Python code, exceptions that only their producer knows, and processes that fork.
 import ctypes
 import os
 
-import children
 from check import equal, main, raises
+import children
 from producers import Gives, New, Pythons
 
 import gopy

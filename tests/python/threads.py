@@ -3,8 +3,8 @@
 import threading
 import time
 
-import children
 from check import *
+import children
 
 
 def test_threads():

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"go/ast"
 	"go/doc"
+	"go/doc/comment"
 	"go/format"
 	"go/parser"
 	"go/token"
@@ -24,7 +25,7 @@ func packagePage(tree fs.FS, dir string) ([]byte, error) {
 		return nil, err
 	}
 	w := &goPage{markdown: newPage("Package "+of.Name, "`import \""+of.ImportPath+"\"`"), fset: fset, of: of}
-	w.text(of.Doc)
+	w.text(of.Doc, 2)
 	w.values(of.Consts)
 	w.values(of.Vars)
 	w.functions(of.Funcs)
@@ -73,11 +74,13 @@ type goPage struct {
 	of   *doc.Package
 }
 
-func (w *goPage) text(comment string) {
+// text writes a comment, whose headings have that level. The site's generator gives them their ids.
+func (w *goPage) text(docComment string, level int) {
 	printer := w.of.Printer()
-	printer.HeadingLevel = 3
+	printer.HeadingLevel = level
+	printer.HeadingID = func(*comment.Heading) string { return "" }
 	printer.DocLinkBaseURL = "https://pkg.go.dev"
-	w.Write(printer.Markdown(w.of.Parser().Parse(comment)))
+	w.Write(printer.Markdown(w.of.Parser().Parse(docComment)))
 	w.line("")
 }
 
@@ -91,7 +94,7 @@ func (w *goPage) declaration(names []string, decl ast.Node, comment string) {
 	}
 	w.heading("`" + strings.Join(names[:min(len(names), 3)], ", ") + "`")
 	w.code("go", code.String())
-	w.text(comment)
+	w.text(comment, 3)
 }
 
 func (w *goPage) values(all []*doc.Value) {
