@@ -248,9 +248,7 @@ func (c conformer) catches(mutant int) (out string, caught bool) {
 
 // The conformance program finds every bug that is planted in the vendor's part.
 func TestConformanceFindsPlantedBugs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a program for each of sixty bugs")
-	}
+	tier.OnlyNightly(t)
 	c, names := conformanceOfTheExample(t, true)
 	docs := contents(t, filepath.Join(golden.Root(t), "docs/records/devices.md"))
 	assert.Contains(t, string(docs), fmt.Sprintf("plants %d bugs", len(names)))
