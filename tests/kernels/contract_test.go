@@ -140,7 +140,7 @@ func TestContractOfShortFloats(t *testing.T) {
 			pattern := `(?m)^\S*test_(?:halves|eighths)_contract\.py::\S+[-\[]` + library + `\] (PASSED|SKIPPED.*)`
 			passed := 0
 			for _, test := range regexp.MustCompile(pattern).FindAllStringSubmatch(out, -1) {
-				// Tests of read-only arrays of JAX pass them among NumPy's, which has none of these dtypes.
+				// Read-only arrays of JAX are passed among NumPy's, which has none of these dtypes.
 				assert.NotContains(t, test[1], library+" has no")
 				if test[1] == "PASSED" {
 					passed++
