@@ -173,8 +173,8 @@ const (
 	projectSmall = "-Os -g0"
 )
 
-// projectScript builds a module as such a project does: the author's source, and for size what is
-// generated.
+// projectScript builds a module with these flags: generated sources for size, and the author's for
+// speed.
 func projectScript(library, author string, generated, includes []string) string {
 	compile := "gcc -c -std=c11 -DNDEBUG -O3 -fPIC -DPy_LIMITED_API=0x030B0000 -DDLPACKGEN_WITHOUT_CUDA " +
 		strings.Join(includes, " ") + " " + projectFlags

@@ -39,7 +39,8 @@ func selectionFlags(cmd *cobra.Command) *selection {
 	f.StringVar(&s.spec, "spec", "", "`FILE` with the spec, instead of the one inside the tool")
 	f.StringVar(&s.dlpack, "dlpack", "", "`VERSION` of DLPack for every target, such as 1.3, main or latest")
 	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of the names of C, such as acme_, for a copy that is vendored")
-	f.StringSliceVar(&s.only, "only", nil, "`TARGETS` to select, separated by commas; other targets are neither checked nor changed")
+	f.StringSliceVar(&s.only, "only", nil,
+		"`TARGETS` to select, separated by commas; other targets are neither checked nor changed")
 	f.StringVar(&s.out, "out", "", "`DIR` to use instead of the config's out; without a config, for all targets")
 	completeList(cmd, "only", targets.Names)
 	complete(cmd, "dlpack", versions)
