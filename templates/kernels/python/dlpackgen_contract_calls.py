@@ -195,6 +195,7 @@ def memory(shape, dtype, order="C", offset=0):
 
 
 FUNCTIONS = {"min": min, "max": max}
+GLOBALS = {"__builtins__": {}} | FUNCTIONS
 
 
 @functools.cache
@@ -203,7 +204,7 @@ def compiled(text):
 
 
 def evaluate(text, values):
-    return eval(compiled(text), {"__builtins__": {}} | FUNCTIONS, values)
+    return eval(compiled(text), GLOBALS, values)
 
 
 def constants(kernel, kind):
