@@ -2,7 +2,6 @@ package callers
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,11 +41,9 @@ func TestOddDescriptionsCompile(t *testing.T) {
 		testkit.Run(t, gcc, args...)
 		header := filepath.Join(dir, "cpp/kernels.hpp")
 		testkit.Run(t, gxx, append(warnings, "-std=c++17", "-Wconversion", "-x", "c++", header)...)
-		vet := exec.Command("go", "vet", "./dlpack/kernels")
-		vet.Dir = dir
-		vet.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOWORK=off", "CGO_CFLAGS=-I"+dir+"/c -I"+dir+"/kernels")
-		out, err := vet.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		assert.Empty(t, strings.TrimSpace(string(out)))
+		out, err := testkit.Vet(dir, []string{"GOWORK=off", "CGO_CFLAGS=-I" + dir + "/c -I" + dir + "/kernels"},
+			"./dlpack/kernels")
+		require.NoError(t, err, out)
+		assert.Empty(t, strings.TrimSpace(out))
 	}
 }

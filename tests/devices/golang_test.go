@@ -131,10 +131,7 @@ func compileGo(t *testing.T, call string) (output string, err error) {
 		"\t_, _, _ = view, owned, bare\n\t_ = " + call + "\n}\n"
 	file := filepath.Join(t.TempDir(), "main.go")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	cmd := exec.Command("go", "vet", file)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	return testkit.Vet(".", []string{"CGO_ENABLED=0"}, file)
 }
 
 func TestGoForWindows(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/device"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
 // One function in Go takes what any backend makes: a request, a stream, a pointer, an error, a
@@ -45,10 +46,7 @@ func TestAVendorsPackageSharesTheTypes(t *testing.T) {
 		m := &emit.Model{Release: release13(t), Options: map[string]string{"import": "example.com/m/acme"},
 			Imports: imports}
 		writeFiles(t, filepath.Join(dir, "acme"), acmeTarget(t), m)
-		cmd := exec.Command("go", "vet", "./...")
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
-		out, err := cmd.CombinedOutput()
-		return string(out), err
+		return testkit.Vet(dir, []string{"CGO_ENABLED=0", "GOWORK=off"}, "./...")
 	}
 	out, err := vet(map[string]string{emit.SharedDevice: "example.com/m/device"})
 	require.NoError(t, err, out)

@@ -13,6 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/golang"
 	"github.com/dlpackgen/dlpackgen/internal/gomod"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
 // module is a Go module of its own, outside of this one.
@@ -69,12 +70,12 @@ func (m module) run(args ...string) (string, error) {
 	if args[0] == "test" {
 		args = append([]string{"test", "-vet=off", "-timeout=0"}, args[1:]...)
 	}
+	if args[0] == "vet" {
+		return testkit.Vet(m.dir, m.env, args[1:]...)
+	}
 	cmd := exec.Command("go", args...)
 	cmd.Dir = m.dir
 	cmd.Env = append(os.Environ(), m.env...)
-	if args[0] == "vet" { // it opens files of cgo where the cache has them from, which with -trimpath is another module
-		cmd.Env = append(cmd.Env, "GOFLAGS="+strings.ReplaceAll(m.flags(), "-trimpath", ""))
-	}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -82,16 +83,6 @@ func (m module) run(args ...string) (string, error) {
 // shared gives the module without -trimpath, so that one build serves go vet and the rest, and that
 // of the standard library serves the tests of other packages.
 func (m module) shared() module { return m.with("GOFLAGS=") }
-
-// flags are the module's GOFLAGS.
-func (m module) flags() (flags string) {
-	for _, variable := range m.env {
-		if value, ok := strings.CutPrefix(variable, "GOFLAGS="); ok {
-			flags = value
-		}
-	}
-	return flags
-}
 
 func (m module) mustRun(t *testing.T, args ...string) string {
 	t.Helper()

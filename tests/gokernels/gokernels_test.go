@@ -64,16 +64,22 @@ func unit(t *testing.T, dir string) string {
 	return string(text)
 }
 
-// command is the go command in a module, with the headers of Python.
-func command(t *testing.T, dir string, flags []string, args ...string) *exec.Cmd {
+// environment is that of a build which finds the headers of Python.
+func environment(t *testing.T, flags ...string) []string {
 	t.Helper()
 	headers, err := exec.Command(testtool.RequirePython(t), "-c",
 		"import sysconfig; print(sysconfig.get_paths()['include'])").Output()
 	require.NoError(t, err)
 	all := append([]string{"-O1", "-isystem", strings.TrimSpace(string(headers))}, flags...)
+	return []string{"CGO_CFLAGS=" + strings.Join(all, " "), "GOWORK=off", "GOFLAGS=-trimpath"}
+}
+
+// command is the go command in a module, with the headers of Python.
+func command(t *testing.T, dir string, flags []string, args ...string) *exec.Cmd {
+	t.Helper()
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CGO_CFLAGS="+strings.Join(all, " "), "GOWORK=off", "GOFLAGS=-trimpath")
+	cmd.Env = append(os.Environ(), environment(t, flags...)...)
 	return cmd
 }
 
@@ -205,9 +211,9 @@ func TestSignaturesThatDrift(t *testing.T) {
 		dir := t.TempDir()
 		require.NoError(t, os.CopyFS(dir, os.DirFS(sources)))
 		mutant.OnceIn(t, filepath.Join(dir, "kernels.go"), drift.old, drift.fresh)
-		out, err := command(t, dir, nil, "vet", "./generated/gokernels").CombinedOutput()
+		out, err := testkit.Vet(dir, environment(t), "./generated/gokernels")
 		assert.Error(t, err, name)
-		assert.Contains(t, string(out), drift.want, name)
+		assert.Contains(t, out, drift.want, name)
 	}
 }
 

@@ -112,10 +112,8 @@ const noCounts = "ALLOCATIONS=any"
 // Go calls our library, libtvm_ffi's functions, and those are given Go's.
 func TestCalls(t *testing.T) {
 	m := prepare(t)
-	cmd := exec.Command("go", "vet", "./dlpack/tvmffi", ".")
-	cmd.Dir = m.dir
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	out, err := testkit.Vet(m.dir, []string{"GOWORK=off"}, "./dlpack/tvmffi", ".")
+	require.NoError(t, err, out)
 	said, err := m.calls(m.build(t, "CGO_CFLAGS=-Wall -Werror -O2"))
 	require.NoError(t, err, said)
 }

@@ -59,11 +59,8 @@ func TestGo(t *testing.T) {
 	dir := goModule(t)
 	// One build serves both.
 	strict := []string{"CGO_CFLAGS=-O1 -Wall -Werror", "GOFLAGS="}
-	vet := exec.Command("go", "vet", "./...")
-	vet.Dir = dir
-	vet.Env = append(os.Environ(), strict...)
-	out, err := vet.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	out, err := testkit.Vet(dir, strict, "./...")
+	require.NoError(t, err, out)
 	said, err := goSays(t, goCalls(t, dir, strict), 0)
 	require.NoError(t, err, said)
 }

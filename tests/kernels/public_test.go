@@ -91,11 +91,8 @@ func TestPublicKernelsInGo(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, publicFolder+"/kernels.yaml", dir)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"), 0o600))
-	vet := exec.Command("go", "vet", "./go/dlpack/kernels")
-	vet.Dir = dir
-	vet.Env = append(os.Environ(), "CGO_CFLAGS=-O0 -Wall -Werror", "GOFLAGS=-trimpath", "GOWORK=off")
-	out, err := vet.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	out, err := testkit.Vet(dir, []string{"CGO_CFLAGS=-O0 -Wall -Werror", "GOWORK=off"}, "./go/dlpack/kernels")
+	require.NoError(t, err, out)
 }
 
 // The operators for PyTorch compile.

@@ -106,6 +106,7 @@ func Rules() []Rule {
 		{"templates do not compute", computingTemplates},
 		{"code stands once", duplicates},
 		{"tests replace a text by mutant.Once", ownReplacements},
+		{"tests run go vet by testkit.Vet", ownVets},
 		{"load breaks no limit of a test", clockLimits},
 	}
 }

@@ -307,6 +307,12 @@ var broken = map[string]struct{ bad, good []files }{
 			{"tests/a_test.go": fine + "func f() { strings.Count(s, x); strings.Replace(s, y, x, 1); strings.Count(x) }\n" +
 				"func g() { strings.Replace(s, x, y, 1) }\n"}},
 	},
+	"tests run go vet by testkit.Vet": {
+		bad: []files{{"tests/a/a_test.go": fine + "var a = exec.Command(\"go\", \"vet\", \"./...\")\n"},
+			{"tests/a/a.go": fine + "func f() { g(exec.Command(\"go\", \"vet\")) }\n"}},
+		good: []files{{"tests/a/a_test.go": fine + "var a = exec.Command(\"go\", \"build\")\n"},
+			{"tools/suite/a_test.go": fine + "var a = exec.Command(\"go\", \"vet\")\n"}},
+	},
 	"load breaks no limit of a test": {
 		bad: []files{{"tests/a/a_test.go": fine + "func f() { <-time.Af" + "ter(2 * time.Minute) }\n"},
 			{"internal/a_test.go": fine + "func f() { assert.Event" + "ually(t, f, time.Minute, time.Second) }\n"},

@@ -42,3 +42,21 @@ func textsOf(n ast.Node, functions ...string) map[string]ast.Node {
 	})
 	return texts
 }
+
+// ownVets finds tests that start go vet themselves. testkit.Vet takes -trimpath away.
+func ownVets(tree []File) (found []string) {
+	for _, f := range written(tree, true) {
+		if !f.within("tests") {
+			continue
+		}
+		ast.Inspect(f.Go, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if ok && len(call.Args) > 1 && types.ExprString(call.Fun) == "exec.Command" &&
+				types.ExprString(call.Args[0]) == `"go"` && types.ExprString(call.Args[1]) == `"vet"` {
+				found = append(found, f.at(n)+": testkit.Vet runs go vet")
+			}
+			return true
+		})
+	}
+	return found
+}

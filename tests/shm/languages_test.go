@@ -140,9 +140,7 @@ func TestGo(t *testing.T) {
 		elsewhere = append(elsewhere, []string{"CGO_ENABLED=0", "GOOS=darwin", "GOARCH=arm64"})
 	}
 	for _, env := range elsewhere {
-		cmd := exec.Command("go", "vet", "../../backends/shm") // no file of C may be left over where cgo is on
-		cmd.Env = append(os.Environ(), env...)
-		out, err := cmd.CombinedOutput()
+		out, err := testkit.Vet("../../backends/shm", env) // no file of C may be left over where cgo is on
 		assert.NoError(t, err, "%v %s", env, out)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -158,6 +160,37 @@ func TestStepsSettle(t *testing.T) {
 			assert.Equal(t, test.want, s.tally.results[0].Outcome)
 		})
 	}
+}
+
+// The cache has the same packages from another folder, which is gone.
+func TestVetReadsFilesOfCgoInThisFolder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds cgo's runtime for some seconds, and -short was given")
+	}
+	testtool.Require(t, "gcc", "gcc")
+	t.Setenv("GOFLAGS", "-trimpath")
+	t.Setenv("GOWORK", "off")
+	unique := t.TempDir()
+	module := func(dir string) string {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/m\n\ngo 1.24\n"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "m.go"), []byte("package m // "+unique+
+			"\n\n// int one(void) { return 1; }\nimport \"C\"\n\nvar One = C.one()\n"), 0o600))
+		return dir
+	}
+	elsewhere := module(unique)
+	testkit.RunIn(t, elsewhere, "go", "build")
+	require.NoError(t, os.RemoveAll(elsewhere))
+	t.Chdir(module(t.TempDir()))
+	out, err := exec.Command("go", "vet", "./...").CombinedOutput()
+	require.Error(t, err, "go vet no longer reads the other folder, so vet needs no flag")
+	require.Contains(t, string(out), elsewhere)
+	var printed bytes.Buffer
+	s := &suite{out: &printed}
+	s.vet()
+	require.Len(t, s.tally.results, 1)
+	assert.Equal(t, passed, s.tally.results[0].Outcome, printed.String())
+	said, err := testkit.Vet(".", nil, "./...")
+	assert.NoError(t, err, said)
 }
 
 // Where a log's end alone is kept, it says why the run failed.
