@@ -1,0 +1,239 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// sourcesOfMessages are the templates whose texts calls can report.
+var sourcesOfMessages = []string{"c", "kernels", "python", "traced", "tvmffi", "jax", "onnxruntime", "torchshim", "paddle",
+	"ufunc"}
+
+// noMessages are texts of these sources that no call reports.
+var noMessages = []string{
+	// Documentation of functions.
+	"A tensor. What takes DLPack can use it: numpy.from_dlpack, torch.from_dlpack.", "Gives the tensor in a capsule.",
+	"Gives the type and the number of the tensor's device.",
+	// Parts of names, and code that torch evaluates.
+	"an unknown code", "a device of another kind", "GCC unroll 32", "(5, 7, 1, 2, 3)",
+	"torch._efficientzerotensor((3,), dtype=torch.float32, device='cpu')", "torch.empty((3,), dtype=torch.float32, device='meta')",
+}
+
+var (
+	blockComment = regexp.MustCompile(`(?s)/\*.*?\*/|""".*?"""`)
+	lineComment  = regexp.MustCompile(`(?m)(^|\s)(//|# ).*$|^\s*#(include|error|pragma).*$`)
+	literals     = regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"(?:\s*\\?\n?\s*f?"(?:[^"\\\n]|\\.)*")*`)
+	seam         = regexp.MustCompile(`"\s*\\?\n?\s*f?"`)
+	varying      = regexp.MustCompile(`%(?:ll|z|\.\*)?[a-zA-Z]|\{[^{}]*\}|\\.`)
+)
+
+// textsOf lists the constant parts of a source's string literals that have at least some words.
+func textsOf(source string, words int) (parts []string) {
+	source = lineComment.ReplaceAllString(blockComment.ReplaceAllString(source, ""), "")
+	for _, literal := range literals.FindAllString(source, -1) {
+		literal = strings.Trim(seam.ReplaceAllString(literal, ""), `"`)
+		for _, part := range varying.Split(literal, -1) {
+			part = strings.Trim(part, " ,:;()'")
+			if len(strings.Fields(part)) >= words && !slices.Contains(noMessages, literal) {
+				parts = append(parts, part)
+			}
+		}
+	}
+	return parts
+}
+
+// unlisted lists the texts of a source that the page lacks.
+func unlisted(source, page string) (missing []string) {
+	for _, part := range textsOf(source, 3) {
+		if !strings.Contains(page, part) {
+			missing = append(missing, part)
+		}
+	}
+	return missing
+}
+
+func pageOfMessages(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/messages.md")
+	require.NoError(t, err)
+	return string(page)
+}
+
+// message is a row of the page. Words in capitals stand for parts that vary.
+type message struct{ text, exception string }
+
+var (
+	ofRow    = regexp.MustCompile("(?m)^\\| (?:`([^`\n]+)`|`` ([^\n]+) ``) \\| `(\\w+)` \\| [A-Z].*[.] \\|$")
+	ofStatus = regexp.MustCompile(`(?m)^  STATUS\((\w+), (\w+), (\d+)\)`)
+)
+
+// Each text that a generated function can report, and each sentence that is a macro, is on the page.
+func TestEveryMessageOfCallsIsOnThePage(t *testing.T) {
+	count, page := 0, pageOfMessages(t)
+	for _, folder := range sourcesOfMessages {
+		dir := "../../templates/" + folder
+		require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || path.Dir(name) != "." || name == "abi_check.h.tmpl" {
+				return err
+			}
+			source, err := os.ReadFile(dir + "/" + name)
+			if missing := unlisted(string(source), page); len(missing) > 0 {
+				t.Errorf("templates/%s/%s: texts without a row in docs/messages.md: %q", folder, name, missing)
+			}
+			count += len(textsOf(string(source), 3))
+			return err
+		}))
+	}
+	assert.Greater(t, count, 150)
+	const one = "put(\"it is missing here\"); fail(\"f(): %s was \"\n  \"not read\"); /* \"no text of it\" */ // \"nor of this\"\n"
+	assert.Equal(t, []string{"it is missing here", "was not read"}, textsOf(one, 3))
+	assert.Equal(t, []string{"was not read"}, unlisted(one, "it is missing here"))
+}
+
+var ofMacroText = regexp.MustCompile(`(?m)^#define (DLPACKGEN_SAYS_\w+) "([^"]+)"`)
+
+func TestEveryMacroOfAMessageIsOnThePage(t *testing.T) {
+	source, err := os.ReadFile("../../templates/c/message.h")
+	require.NoError(t, err)
+	page := pageOfMessages(t)
+	found := ofMacroText.FindAllStringSubmatch(string(source), -1)
+	require.Greater(t, len(found), 5)
+	for _, macro := range found {
+		assert.Contains(t, page, strings.TrimSpace(macro[2]), macro[1])
+	}
+}
+
+// variable is a part of a message that varies.
+var variable = regexp.MustCompile(`\b(?:[A-Z]{2,}[A-Z]*|N)\b`)
+
+// constants are words in capitals that do not vary.
+var constants = []string{"NULL", "DLP", "CPU", "NUL", "UTF", "JAX", "XLA", "ONNX", "DLPACKGEN", "NaN"}
+
+// pattern matches what a message becomes.
+func (m message) pattern() *regexp.Regexp {
+	var out strings.Builder
+	rest := m.text
+	for {
+		at := variable.FindStringIndex(rest)
+		if at == nil {
+			break
+		}
+		out.WriteString(regexp.QuoteMeta(rest[:at[0]]))
+		if word := rest[at[0]:at[1]]; slices.Contains(constants, word) {
+			out.WriteString(word)
+		} else {
+			out.WriteString("(?:.+)")
+		}
+		rest = rest[at[1]:]
+	}
+	text := strings.NewReplacer("dimensions", "dimensions?", "items", "items?", "arguments, got", "arguments?, got").
+		Replace(out.String() + regexp.QuoteMeta(rest))
+	return regexp.MustCompile("^" + text + "$")
+}
+
+func allMessages(t *testing.T) (all []message) {
+	t.Helper()
+	page := pageOfMessages(t)
+	for _, row := range ofRow.FindAllStringSubmatch(page, -1) {
+		all = append(all, message{row[1] + row[2], row[3]})
+	}
+	require.Greater(t, len(all), 150)
+	rows := regexp.MustCompile("(?m)^\\| .*Error` \\| [^0-9]").FindAllString(page, -1)
+	require.Len(t, rows, len(all), "each row has a message, an exception and an advice")
+	return all
+}
+
+var beginnings = regexp.MustCompile(`^\w+\(\): (?:argument '[^']*' \(\d+\w\w\): |result '[^']*': )?(?:item \d+: )?`)
+
+// listed returns whether a line has the message and its exception.
+func listed(all []message, exception, text string) bool {
+	texts := []string{text, beginnings.ReplaceAllString(text, "")}
+	return slices.ContainsFunc(all, func(m message) bool {
+		pattern := m.pattern()
+		return m.exception == exception && slices.ContainsFunc(texts, pattern.MatchString)
+	})
+}
+
+var (
+	ofSentence = regexp.MustCompile(`(?m)^[^:\n]+: ([1-9]) (\w+\(\)[: ].*)$`)
+	ofMistake  = regexp.MustCompile(`(?m)^    error: '(\w+): (.*)'$`)
+)
+
+// The golden messages of the checker, and those of the table of mistakes that all hosts report,
+// have a row with their exception.
+func TestGoldenMessagesAreOnThePage(t *testing.T) {
+	all := allMessages(t)
+	statuses, err := os.ReadFile("../../templates/c/message.h")
+	require.NoError(t, err)
+	class := map[string]string{}
+	for _, s := range ofStatus.FindAllStringSubmatch(string(statuses), -1) {
+		class[s[3]] = s[2]
+		assert.Contains(t, pageOfMessages(t), "| `"+s[2]+"` | "+s[3]+" | `DLPACKGEN_STATUS_"+s[1]+"` |")
+	}
+	golden, err := os.ReadFile("../../tests/checker/testdata/sentences.txt")
+	require.NoError(t, err)
+	found := ofSentence.FindAllStringSubmatch(string(golden), -1)
+	require.Greater(t, len(found), 20)
+	for _, s := range found {
+		assert.True(t, listed(all, class[s[1]], s[2]), "%s: %s", class[s[1]], s[2])
+	}
+	table, err := os.ReadFile("../../tests/callers/testdata/mistakes/table.yaml")
+	require.NoError(t, err)
+	mistakes := ofMistake.FindAllStringSubmatch(string(table), -1)
+	require.Greater(t, len(mistakes), 25)
+	for _, m := range mistakes {
+		text := strings.ReplaceAll(m[2], "''", "'")
+		if !slices.Contains(ofTheKernel, text) {
+			assert.True(t, listed(all, m[1], text), "%s: %s", m[1], text)
+		}
+	}
+	assert.False(t, listed(all, "ValueError", "f(): argument 'x' (1st): it is missing"), "of another class")
+	assert.False(t, listed(all, "TypeError", "f(): argument 'x' (1st): it is lost"))
+}
+
+// ofTheKernel are texts that the described kernel of the table has itself.
+var ofTheKernel = []string{"mix(): the mixer is stuck", "mix(): argument 'places' (3rd): a place is out of range"}
+
+// stale lists the lines of the page whose message has no text of the sources, and no golden form.
+func stale(all []message, sources, golden []string) (lines []string) {
+	for _, m := range all {
+		pattern := m.pattern()
+		if !slices.ContainsFunc(sources, func(part string) bool { return strings.Contains(m.text, part) }) &&
+			!slices.ContainsFunc(golden, pattern.MatchString) {
+			lines = append(lines, m.text)
+		}
+	}
+	return lines
+}
+
+func TestMessagesOnThePageAreInTheSources(t *testing.T) {
+	var sources, golden []string
+	for _, folder := range append(sourcesOfMessages, "cpp", "go/kernels", "torch") {
+		files, err := os.ReadDir("../../templates/" + folder)
+		require.NoError(t, err)
+		for _, f := range files {
+			if source, err := os.ReadFile("../../templates/" + folder + "/" + f.Name()); err == nil {
+				sources = append(sources, textsOf(string(source), 2)...)
+			}
+		}
+	}
+	for _, name := range []string{"checker/testdata/sentences.txt", "callers/testdata/mistakes/table.yaml"} {
+		text, err := os.ReadFile("../../tests/" + name)
+		require.NoError(t, err)
+		for _, m := range append(ofSentence.FindAllStringSubmatch(string(text), -1),
+			ofMistake.FindAllStringSubmatch(string(text), -1)...) {
+			text := strings.ReplaceAll(m[2], "''", "'")
+			golden = append(golden, text, beginnings.ReplaceAllString(text, ""))
+		}
+	}
+	assert.Empty(t, stale(allMessages(t), sources, golden), "no source has these texts")
+	assert.Equal(t, []string{"no text of it"}, stale([]message{{text: "no text of it"}}, sources, golden))
+}
