@@ -17,6 +17,8 @@ template <class Function>
 struct WithoutGil {
   Function function;
 };
+
+/** Marks a function that is called without the GIL. */
 template <class Function>
 WithoutGil<std::decay_t<Function>> without_gil(Function&& function) {
   return {static_cast<Function&&>(function)};

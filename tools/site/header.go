@@ -104,6 +104,9 @@ var bodyBegins = regexp.MustCompile(`\)[a-z ]*(?:->[^{]*)?\s*\{`)
 func declaration(text string) string {
 	var code []string
 	depth, function := 0, false
+	if line, rest, _ := strings.Cut(text, "\n"); strings.HasPrefix(line, "#ifdef DLPACKGEN_") && !strings.HasPrefix(rest, "#") {
+		text = rest // the comment is about the first of two forms
+	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		if len(code) == 0 && (line == "" || strings.HasPrefix(line, "#if") || strings.HasPrefix(line, "#include")) {

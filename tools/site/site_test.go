@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -124,30 +127,44 @@ func TestEveryKeyOfTheConfigHasALine(t *testing.T) {
 	assert.ErrorContains(t, err, "docs/schema/config.json: ")
 }
 
-// Every device type and every dtype of the spec has a row of its numbers.
-func TestEveryDeviceAndDTypeHasARow(t *testing.T) {
-	release, err := spec.Embedded().Release("latest")
-	require.NoError(t, err)
-	devices, dtypes := string(devicesPage(release)), string(dtypesPage(release))
+// rowsOf lists how the rows of device types, streams and dtypes of a release begin.
+func rowsOf(release *spec.Release) (devices, dtypes []string) {
 	for _, enum := range spec.Of[*spec.Enum](release) {
-		if enum.Name != "DLDeviceType" {
-			continue
-		}
-		require.Greater(t, len(enum.Values), 15)
 		for _, v := range enum.Values {
-			assert.Contains(t, devices, fmt.Sprintf("\n| `%s` | %d | ", v.Name, v.Value))
+			if enum.Name == "DLDeviceType" {
+				devices = append(devices, fmt.Sprintf("\n| `%s` | %d | ", v.Name, v.Value))
+			}
 		}
 	}
 	for _, table := range release.Streams {
 		for _, v := range table.Values {
-			_, rows, _ := strings.Cut(devices, "\n## Streams of "+table.Name+"\n")
-			assert.Contains(t, rows, fmt.Sprintf("\n| %d | %s |", v.Value, strings.ReplaceAll(v.Meaning, "_", " ")))
+			devices = append(devices, fmt.Sprintf("\n| %d | %s |", v.Value, strings.ReplaceAll(v.Meaning, "_", " ")))
 		}
 	}
-	require.Greater(t, len(release.DTypes), 20)
 	for _, d := range release.DTypes {
-		assert.Contains(t, dtypes, fmt.Sprintf("\n| `%s` | `%s` | %d | %d | ", d.Name, d.Code, d.Bits, d.Lanes))
+		dtypes = append(dtypes, fmt.Sprintf("\n| `%s` | `%s` | %d | %d | ", d.Name, d.Code, d.Bits, d.Lanes))
 	}
+	return devices, dtypes
+}
+
+// absent lists the rows that a page lacks.
+func absent(rows []string, page []byte) []string {
+	return slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return strings.Contains(string(page), row) })
+}
+
+// Every device type, with the numbers of its streams, and every dtype of the spec has a row.
+func TestEveryDeviceAndDTypeHasARow(t *testing.T) {
+	release, err := spec.Embedded().Release("latest")
+	require.NoError(t, err)
+	devices, dtypes := rowsOf(release)
+	require.Greater(t, len(devices), 15)
+	require.Greater(t, len(dtypes), 20)
+	assert.Empty(t, absent(devices, devicesPage(release)))
+	assert.Empty(t, absent(dtypes, dtypesPage(release)))
+	older, err := spec.Embedded().Release("1.0")
+	require.NoError(t, err)
+	assert.Contains(t, absent(devices, devicesPage(older)), "\n| `kDLTrn` | 18 | ", "a page without a device")
+	assert.Contains(t, absent(dtypes, dtypesPage(older)), "\n| `float8_e4m3fn` | `kDLFloat8_e4m3fn` | 8 | 1 | ")
 }
 
 func TestEveryReleaseHasAPage(t *testing.T) {
@@ -237,6 +254,73 @@ func TestHeadersAreRead(t *testing.T) {
 	}
 	assert.NotContains(t, page, "hidden")
 	assert.Nil(t, headerPage("gen/c/dlpackgen/b.h", "/** \\file b.h\n * Nothing. */\n", "c"))
+}
+
+var (
+	ofDetail  = regexp.MustCompile(`(?ms)^namespace detail \{.*?^\}  // namespace detail$`)
+	aFunction = regexp.MustCompile(`(?m)^(?:static |inline |constexpr |template |[A-Z][A-Z_]+ )*` +
+		`[A-Za-z_][\w:<>,*& ]*?[ *&](\w*[a-z0-9])\(`)
+	aType      = regexp.MustCompile(`(?m)^(?:struct|enum class|class|enum|union) (\w*[a-z0-9]) [^;\n]*\{`)
+	noFunction = regexp.MustCompile(`^(?:return|else|typedef|using|struct|class|enum|union|namespace|static_assert)\b`)
+)
+
+// functionsOf lists the functions of a header that are not private: those of no namespace detail,
+// whose names do not end in an underscore.
+func functionsOf(header string) (names []string) {
+	header = ofDetail.ReplaceAllString(header, "")
+	for _, found := range aType.FindAllStringSubmatch(header, -1) {
+		names = append(names, found[1])
+	}
+	for _, found := range aFunction.FindAllStringSubmatch(header, -1) {
+		if !noFunction.MatchString(found[0]) && found[1] != "decltype" {
+			names = append(names, found[1])
+		}
+	}
+	return names
+}
+
+// unwritten lists the functions of a header that its page lacks.
+func unwritten(header, page string) (names []string) {
+	for _, name := range functionsOf(header) {
+		if !strings.Contains(page, "\n## `"+name+"`\n") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// unshown are functions that only generated code calls: parts of the checks, and of asserts.
+var unshown = map[string][]string{
+	"dlpackgen/checker.h": {"dlpackgen_is_empty", "dlpackgen_has_shape", "dlpackgen_lies_between", "dlpackgen_fail_got",
+		"dlpackgen_bad_dtype", "dlpackgen_other_dtype", "dlpackgen_bad_rank", "dlpackgen_bad_extent",
+		"dlpackgen_other_extent", "dlpackgen_other_shape", "dlpackgen_bad_layout", "dlpackgen_overlapping",
+		"dlpackgen_misaligned", "dlpackgen_bad_device", "dlpackgen_other_device", "dlpackgen_invalid",
+		"dlpackgen_read_only", "dlpackgen_without_memory", "dlpackgen_takes_dtype", "dlpackgen_takes_device",
+		"dlpackgen_check_extents"},
+	"dlpackgen/abi_check.h": {"dlpackgen_abi_int64", "dlpackgen_abi_enum"},
+	"dlpackgen/layout.hpp":  {"PointerProbe", "Int64Probe", "EnumProbe", "up"},
+}
+
+// Every public function of the generated headers is on the page of its header.
+func TestEveryFunctionOfAHeaderHasASection(t *testing.T) {
+	p := &pages{files: map[string][]byte{}}
+	require.NoError(t, p.addHeaders(os.DirFS("../..")))
+	count := 0
+	for _, h := range headers {
+		names, err := filepath.Glob("../../" + h.glob)
+		require.NoError(t, err)
+		for _, name := range names {
+			header, err := os.ReadFile(name)
+			require.NoError(t, err)
+			include := strings.TrimPrefix(strings.TrimPrefix(name, "../../gen/c/"), "../../gen/cpp/")
+			page := p.files[h.folder+"/"+pageName(name)]
+			assert.Equal(t, unshown[include], unwritten(string(header), string(page)), include)
+			count += len(functionsOf(string(header)))
+		}
+	}
+	assert.Greater(t, count, 150)
+	assert.Equal(t, []string{"second"}, unwritten("int first(void);\nint* second(int a) {\n  return third(a);\n}\n"+
+		"namespace detail {\nint fourth();\n}  // namespace detail\nint fifth_(void);\n", "\n## `first`\n"))
 }
 
 const aPackage = `// Package p is p.
