@@ -74,7 +74,7 @@ func Read(m *yaml.Map, name *yaml.Node, diags *diag.List) *Backend {
 	before := diags.Len()
 	b := decode(m, name)
 	m.Close()
-	if diags.Len() == before {
+	if diags.Len() == before && m.Node().Kind == yaml.Mapping {
 		b.check(m)
 	}
 	return b
@@ -252,9 +252,11 @@ func decodeStreams(n *yaml.Node) Streams {
 	m.Renamed(map[string]string{"handles": "aliases", "refused": "rejected"})
 	s := Streams{Given: true, None: number(m.Need("none"), "none", 0, math.MaxInt32)}
 	rejected := m.Get("rejected")
-	if rejected == nil {
+	switch {
+	case rejected == nil && m.Misspells("rejected", []string{"none", "table", "rejected", "aliases"}):
+	case rejected == nil:
 		s.Table = form(m.Need("table"), "table", fieldName)
-	} else {
+	default:
 		for _, v := range rejected.List("rejected") {
 			s.Rejected = append(s.Rejected, v.Int("a rejected number", 0, math.MaxInt32))
 		}

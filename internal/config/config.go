@@ -109,6 +109,8 @@ type decoder struct {
 	choice Choice
 	diags  *diag.List
 	torch  map[string]string // PyTorch's keys by the device types that the config declares
+	// missed: targets of the config could not be read, so that others miss what they would make.
+	missed bool
 }
 
 func (d *decoder) config(root *yaml.Node) *Config {
@@ -160,6 +162,7 @@ func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release strin
 		return
 	}
 	tm := section.Map("targets")
+	d.missed = section.Kind != yaml.Mapping
 	made := 0
 	for _, row := range d.table.Rows {
 		if n := tm.Get(row.Name); n != nil {
@@ -174,7 +177,7 @@ func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release strin
 			made++
 		}
 	}
-	tm.Close()
+	d.missed = !tm.Close() || d.missed
 	if made == 0 && !optional && section.Kind == yaml.Mapping && len(section.Entries) == 0 {
 		section.Errorf("no-targets", "list one, such as `c: {}`", "the config lists no target")
 	}
@@ -183,19 +186,29 @@ func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release strin
 // target reads one entry. A bare `c:` is as good as `c: {}`.
 func (d *decoder) target(cfg *Config, row emit.Target, n *yaml.Node, release string, asked *yaml.Node) {
 	t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}, at: n}
-	if !isEmpty(n) {
+	if isEmpty(n) {
+		checkRequired(t, nil)
+	} else {
 		m := n.Map("target " + row.Name)
 		asked = d.settings(m, &t, asked)
+		if n.Kind == yaml.Mapping {
+			checkRequired(t, m)
+		}
 		m.Close()
 	}
-	checkRequired(t)
 	d.place(cfg, t, orElse(asked, n))
 }
 
-// checkRequired reports options that the target cannot do without.
-func checkRequired(t Target) {
+// checkRequired reports options that the target cannot do without. m has its settings; nil without.
+func checkRequired(t Target, m *yaml.Map) {
 	for _, o := range t.Target.Options {
-		if o.Required && t.Options[o.Name] == "" {
+		if !o.Required || t.Options[o.Name] != "" {
+			continue
+		}
+		if m != nil && m.Get(o.Name) == nil {
+			m.Missed(o.Name)
+		}
+		if m == nil || m.Get(o.Name) == nil || m.Get(o.Name).Kind == yaml.Scalar {
 			t.at.Errorf("missing-key", o.Name+": "+o.Doc, "target %s needs option %s", t.Name, o.Name)
 		}
 	}

@@ -50,6 +50,9 @@ func (d *decoder) scope(cfg *Config) contract.Scope {
 func (d *decoder) checkContractsAreUsed(cfg *Config, section *yaml.Node) {
 	all := slices.Concat(cfg.Selected, cfg.Others)
 	makes := func(t Target) bool { return t.Target.Contracts }
+	if d.missed {
+		return
+	}
 	if len(cfg.Contracts) > 0 && !slices.ContainsFunc(all, makes) {
 		section.Errorf("unused-kernels", "add `kernels: {}` to targets, with `c: {}`",
 			"no target of this config makes kernels that have args and returns")

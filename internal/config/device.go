@@ -277,6 +277,9 @@ func (d *decoder) selectedReleases(cfg *Config) []*spec.Release {
 			out = append(out, r)
 		}
 	}
+	if r, err := d.spec.Release(cfg.Release); len(out) == 0 && d.missed && err == nil {
+		out = append(out, r)
+	}
 	return out
 }
 

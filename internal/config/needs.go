@@ -21,7 +21,7 @@ func (d *decoder) checkNeeds(cfg *Config, section *yaml.Node) {
 			if t.at == nil {
 				continue
 			}
-			if !slices.Contains(there, need) {
+			if !slices.Contains(there, need) && !d.missed {
 				t.at.Errorf("needs-target",
 					fmt.Sprintf("add `%s: {}` to targets; or, if another config makes its headers, `elsewhere: "+
 						"[%s]`", need, need),
@@ -67,7 +67,9 @@ func (d *decoder) elsewhere(all []Target, section *yaml.Node) []string {
 		return nil
 	}
 	var there []string
+	d.missed = d.missed || section.Kind != yaml.List
 	for _, n := range section.List("elsewhere") {
+		d.missed = d.missed || n.Kind != yaml.Scalar
 		name := n.OneOf("a target of elsewhere", d.table.Names())
 		if slices.ContainsFunc(all, func(t Target) bool { return t.Name == name }) {
 			n.Errorf("elsewhere", "leave one of them out", "target %s is in targets too", name)

@@ -18,12 +18,12 @@ import (
 func (d *decoder) release(n *yaml.Node) string {
 	asked := n.Source("dlpack")
 	if n.Kind != yaml.Scalar {
-		return ""
+		return d.chosenRelease(latest)
 	}
 	found, err := d.spec.Release(asked)
 	if err != nil {
 		n.Errorf("unknown-release", Known(d.spec), "there is no DLPack %q", asked)
-		return ""
+		return d.chosenRelease(latest)
 	}
 	return d.chosenRelease(found.Version)
 }

@@ -8,16 +8,21 @@ import (
 // DidYouMean gives a hint that names the candidate nearest to a word, or "" when
 // none is near enough to be what was meant.
 func DidYouMean(word string, candidates []string) string {
+	if best := Nearest(word, candidates); best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	return ""
+}
+
+// Nearest gives the candidate that a word may be a misspelling of, or "".
+func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", min(len(word), len(word)/3+2, maxEdits+1)
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestDistance {
 			best, bestDistance = c, d
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("did you mean %q?", best)
+	return best
 }
 
 // maxEdits are those of a slip of the hand; a long word that differs more is another word.

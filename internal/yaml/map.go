@@ -187,6 +187,7 @@ type Map struct {
 	known   []string
 	former  []string // known, and in no hint
 	renamed map[string]string
+	missed  map[string]int // missing keys, and the places of their findings
 }
 
 // Map starts reading a mapping; what names it in findings. A node of another
@@ -231,9 +232,27 @@ func (m *Map) Need(key string) *Node { return m.NeedAs(key, "add the key "+key+"
 func (m *Map) NeedAs(key, hint string) *Node {
 	v := m.Get(key)
 	if v == nil && m.node.Kind == Mapping && !m.hasFormer(key) {
+		m.Missed(key)
 		m.node.Errorf("missing-key", hint, "%s has no %q", m.what, key)
 	}
 	return v
+}
+
+// Missed announces that the next finding is about a missing key. Close replaces it if the key is
+// misspelled, which is one mistake.
+func (m *Map) Missed(key string) {
+	if m.missed == nil {
+		m.missed = map[string]int{}
+	}
+	m.missed[key] = m.node.doc.diags.Len()
+}
+
+// Misspells reports whether the mapping lacks a key, and has another one that seems to be meant and
+// is none of the valid keys.
+func (m *Map) Misspells(key string, valid []string) bool {
+	return m.find(key) == nil && slices.ContainsFunc(m.node.Entries, func(e Entry) bool {
+		return !slices.Contains(valid, e.Key.Value) && diag.Nearest(e.Key.Value, valid) == key
+	})
 }
 
 // hasFormer reports whether the mapping has an old name of the key.
@@ -283,15 +302,30 @@ func (m *Map) keys() string {
 	return "write one of these keys: " + strings.Join(known, ", ")
 }
 
-// Close reports the keys that were never asked for.
-func (m *Map) Close() {
+// Close reports the keys that were never asked for, and returns whether there is none.
+func (m *Map) Close() bool {
+	closed := true
 	for _, e := range m.node.Entries {
 		if !slices.Contains(m.known, e.Key.Value) && !slices.Contains(m.former, e.Key.Value) {
-			hint := cmp.Or(diag.DidYouMean(e.Key.Value, m.known), m.keys())
-			if now := m.renamed[e.Key.Value]; now != "" {
-				hint = renamedTo(now)
-			}
-			e.Key.Errorf("unknown-key", hint, "%s has no key %q", m.what, e.Key.Value)
+			m.unknown(e.Key)
+			closed = false
 		}
 	}
+	return closed
+}
+
+// unknown reports a key. If it misspells a missing one, the finding replaces the one about that.
+func (m *Map) unknown(key *Node) {
+	hint := cmp.Or(diag.DidYouMean(key.Value, m.known), m.keys())
+	if now := m.renamed[key.Value]; now != "" {
+		hint = renamedTo(now)
+	}
+	near := diag.Nearest(key.Value, m.known)
+	at, missed := m.missed[near]
+	if !missed || key.bare != 0 {
+		key.Errorf("unknown-key", hint, "%s has no key %q", m.what, key.Value)
+		return
+	}
+	delete(m.missed, near)
+	key.doc.diags.Replace(at, key.doc.finding(key.Line, key.Col, "unknown-key", hint, "%s has no key %q", m.what, key.Value))
 }

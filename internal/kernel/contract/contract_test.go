@@ -1,8 +1,12 @@
 package contract_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -208,4 +212,15 @@ func FuzzRead(f *testing.F) {
 			assert.True(t, isSummary || d.Pos.Line > 0 && d.Hint != "", "%s: %q", d.Text, src)
 		}
 	})
+}
+
+// The keys that may be misspelled are those that the schema has.
+func TestKeysAreThoseOfTheSchema(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "schema", "config.json"))
+	require.NoError(t, err)
+	var schema struct {
+		Defs map[string]struct{ Properties map[string]any } `json:"$defs"`
+	}
+	require.NoError(t, json.Unmarshal(text, &schema))
+	assert.Equal(t, slices.Sorted(maps.Keys(schema.Defs["kernel"].Properties)), contract.Keys)
 }

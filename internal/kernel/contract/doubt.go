@@ -2,6 +2,7 @@ package contract
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
@@ -9,8 +10,9 @@ import (
 // doubt holds the names that a finding about their absence would be noise for: parts of the
 // description that could not be read may define them, or the name has a finding already.
 type doubt struct {
-	all   bool // a whole section could not be read
-	names map[string]bool
+	all    bool // a whole section could not be read
+	shapes bool // an argument could not be read that may bind any symbol
+	names  map[string]bool
 }
 
 func (d *doubt) has(name string) bool { return d.all || d.names[name] }
@@ -24,6 +26,13 @@ func (d *doubt) add(name string) {
 
 // words are the names in a line that could not be read. An ellipsis without a name has "...".
 var words = regexp.MustCompile(`[A-Za-z_]\w*|\.\.\.`)
+
+// addLine adds every name in a line. A line without an extent may have been meant to have any.
+func (d *doubt) addLine(e yaml.Entry) {
+	d.addText(e.Key)
+	d.addText(e.Value)
+	d.shapes = d.shapes || !strings.Contains(e.Value.Value, "[")
+}
 
 // addText adds every name in a part of the description.
 func (d *doubt) addText(n *yaml.Node) {

@@ -48,7 +48,7 @@ func (r *reader) checkSymbol(s *source, e *notation.Expr) {
 		}
 		return
 	}
-	if s.of != nil && !r.Dims[i].Always && !(s.of.binds(i) && s.of.Optional) && r.lost.once(e.Name) {
+	if s.of != nil && !r.Dims[i].Always && !r.lost.shapes && !(s.of.binds(i) && s.of.Optional) && r.lost.once(e.Name) {
 		s.fail(e, "unbound-symbol", "let an argument bind it that is never None", "%s has no value where %s is None",
 			e.Name, r.Args[r.Dims[i].Arg].Name)
 	}
@@ -65,7 +65,7 @@ func (r *reader) noSymbol(s *source, e *notation.Expr) {
 		s.fail(e, "unknown-name", "name an argument of type int", "%s is not an int argument", e.Name)
 	case s.isResult && r.Result(e.Name) != None:
 		s.fail(e, "unknown-name", "name an argument instead", "%s is a result", e.Name)
-	default:
+	case !r.lost.shapes:
 		s.fail(e, "unbound-symbol", r.unbound(e.Name), "no argument binds %s", e.Name)
 	}
 }

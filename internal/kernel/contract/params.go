@@ -274,7 +274,7 @@ func (r *reader) tensors() (all []string) {
 func (r *reader) bindVars() {
 	for v := range r.Vars {
 		r.Vars[v].Arg = slices.IndexFunc(r.Args, func(p Param) bool { return required(p) && p.Var == v })
-		if r.Vars[v].Arg != None || r.lost.has(r.Vars[v].Name) {
+		if r.Vars[v].Arg != None || r.lost.shapes || r.lost.has(r.Vars[v].Name) {
 			continue
 		}
 		at := r.m.Get("types").Entries[v].Key

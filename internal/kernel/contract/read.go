@@ -83,6 +83,10 @@ func (r *reader) label() string {
 	return "kernel " + cut(r.Name)
 }
 
+// Keys are those of a description. A test compares them with the schema.
+var Keys = []string{"args", "backward", "batch", "devices", "doc", "error", "errors", "form", "gil", "lang", "namespace",
+	"returns", "serial", "symbol", "test", "types", "where"}
+
 // read resolves the parts of a description. One that cannot be read does not hide the mistakes of
 // the others. named: the kernel has a valid name.
 func (r *reader) read(before int, named bool) {
@@ -94,7 +98,9 @@ func (r *reader) read(before int, named bool) {
 	typesBefore := r.diags.Len()
 	r.types(r.m.Get("types"))
 	typed := r.diags.Len() == typesBefore
-	if r.m.Node().Kind == yaml.Mapping && r.m.Get("args") == nil && r.m.Get("returns") == nil {
+	isMisspelled := func(key string) bool { return r.m.Misspells(key, Keys) }
+	r.lost.all = r.lost.all || slices.ContainsFunc([]string{"types", "args", "returns"}, isMisspelled)
+	if r.m.Node().Kind == yaml.Mapping && r.m.Get("args") == nil && r.m.Get("returns") == nil && !r.lost.all {
 		r.name.Errorf("missing-key", "as in `args: {x: \"float32[n]\"}`", "%s has neither args nor returns",
 			r.label())
 		r.lost.all = true
@@ -102,7 +108,7 @@ func (r *reader) read(before int, named bool) {
 	r.args = r.lines("args", kernel.MaxArguments, "put values of one dtype into a tensor, such as float32[n]")
 	r.gives = r.lines("returns", kernel.MaxResults, "put results of one dtype into a tensor, such as float32[n]")
 	r.resolve()
-	r.functions(typed && named)
+	r.functions(typed && named && !r.lost.all && !isMisspelled("symbol"))
 	r.failures()
 	r.rest()
 	r.m.Close()
@@ -152,8 +158,7 @@ func (r *reader) lines(key string, most int, fewer string) []line {
 			all = append(all, l)
 		} else {
 			r.lost.add(key + ":") // no name has a colon
-			r.lost.addText(e.Key)
-			r.lost.addText(e.Value)
+			r.lost.addLine(e)
 		}
 	}
 	return all

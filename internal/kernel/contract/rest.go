@@ -150,11 +150,13 @@ func (r *reader) readBackward(n *yaml.Node) {
 		once(item, slices.Contains(b.Saves, name), "saves")
 		b.Saves = append(b.Saves, name)
 	}
+	isLost := r.lost.all
 	if of := m.NeedAs("of", "list the arguments that have gradients, as in of: [x]"); of != nil {
 		b.Of = r.differentiated(of.List("of"))
+		isLost = isLost || slices.ContainsFunc(of.Items, func(n *yaml.Node) bool { return r.lost.has(n.Value) })
 	}
 	m.Close()
-	if r.Backward = b; r.diags.Len() == before && (slices.Contains(b.Saves, "") || len(b.Of) == 0) {
+	if r.Backward = b; r.diags.Len() == before && !isLost && (slices.Contains(b.Saves, "") || len(b.Of) == 0) {
 		n.Errorf("missing-key", "as in of: [x]", "backward names nothing that has a gradient")
 	}
 	r.checkBackward(n)
@@ -179,7 +181,7 @@ func (r *reader) saved(n *yaml.Node) string {
 func (r *reader) differentiated(items []*yaml.Node) (all []int) {
 	for _, n := range items {
 		if i := r.place(n, "of"); i != None {
-			if r.Args[i].Kind != Tensor || r.Args[i].Writes() {
+			if (r.Args[i].Kind != Tensor || r.Args[i].Writes()) && !r.lost.has(r.Args[i].Name) {
 				n.Errorf("invalid-backward", "remove "+r.Args[i].Name+" from of:",
 					"%s has no gradient: it is not a tensor that is only read", r.Args[i].Name)
 			}
@@ -230,7 +232,7 @@ func entries(n *yaml.Node, what string) []yaml.Entry {
 
 func (r *reader) sizes(e yaml.Entry) Sizes {
 	made := Sizes{Dim: r.Dim(e.Key.Value)}
-	if made.Dim == None && r.lost.once(e.Key.Value) {
+	if made.Dim == None && !r.lost.shapes && r.lost.once(e.Key.Value) {
 		e.Key.Errorf("unknown-name", r.unbound(e.Key.Value), "%q is not a symbol", e.Key.Value)
 	}
 	for _, n := range e.Value.List("the sizes of " + e.Key.Value) {

@@ -96,7 +96,9 @@ func (r *reader) variable(e yaml.Entry) Var {
 		}
 	case e.Value.Kind == yaml.Mapping:
 		for _, entry := range e.Value.Entries {
-			r.choice(&v, entry.Key, entry.Value.Text("the spelling of "+entry.Key.Value))
+			if spelling := entry.Value.Text("the spelling of " + entry.Key.Value); entry.Value.Kind == yaml.Scalar {
+				r.choice(&v, entry.Key, spelling)
+			}
 		}
 	default:
 		hint := "write [" + strings.ReplaceAll(e.Value.Value, "|", ", ") + "]"
@@ -179,6 +181,17 @@ func (r *reader) elements(l line, p *Param) {
 // exact are dtypes for what has no width.
 var exact = map[string]string{"int": "int64 or int32", "float": "float64 or float32", "str": "uint8", "bool": "bool"}
 
+// unknownScalar reports a type. Unless it is like that of a scalar, it may lack its brackets, and
+// with them symbols.
+func (r *reader) unknownScalar(l line, e notation.Name) {
+	if r.lost.all {
+		return
+	}
+	r.lost.add(l.key.Value)
+	r.lost.shapes = r.lost.shapes || diag.Nearest(e.Text, reservedTypes[:6]) == ""
+	l.at.ErrorfAt(e.At, "unknown-dtype", r.unknown(e.Text), "there is no type and no variable %q", e.Text)
+}
+
 func (r *reader) list(l line, p *Param) {
 	e := l.Type.Elements[0]
 	switch e.Text {
@@ -206,8 +219,8 @@ func (r *reader) scalar(l line, p *Param) {
 		}
 	} else if d, known := r.dtype(e.Text); known {
 		p.Types = []spec.DType{d}
-	} else if r.lost.add(p.Name); !r.lost.all {
-		l.at.ErrorfAt(e.At, "unknown-dtype", r.unknown(e.Text), "there is no type and no variable %q", e.Text)
+	} else {
+		r.unknownScalar(l, e)
 	}
 	for _, d := range p.Types {
 		if _, known := CTypes[d.Name]; !known {
