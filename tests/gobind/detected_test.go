@@ -209,7 +209,7 @@ func init() { log.SetOutput(counter{}) }
 
 func TestTheDebugTagReportsLeaksWithTheirStacks(t *testing.T) {
 	skipShort(t)
-	m := program(t, leaksSome).shared()
+	m := program(t, leaksSome).shared(t)
 	m.write(t, map[string]string{"watch.go": watchesReports})
 	m.mustRun(t, "vet", "-tags=dlpackdebug", "./...")
 	assert.Equal(t, "none: 0\n", m.mustRun(t, "run", "."), "in another build nothing is kept")

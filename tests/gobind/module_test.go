@@ -14,6 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/gomod"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // module is a Go module of its own, outside of this one.
@@ -80,9 +81,13 @@ func (m module) run(args ...string) (string, error) {
 	return string(out), err
 }
 
-// shared gives the module without -trimpath, so that one build serves go vet and the rest, and that
-// of the standard library serves the tests of other packages.
-func (m module) shared() module { return m.with("GOFLAGS=") }
+// shared gives the module with the flag of testkit.Vet: one build serves go vet and the rest.
+func (m module) shared(t *testing.T) module {
+	t.Helper()
+	flag, err := testtool.Checkout(m.dir)
+	require.NoError(t, err)
+	return m.with("GOFLAGS=-trimpath -gcflags=example.org/...=" + flag)
+}
 
 func (m module) mustRun(t *testing.T, args ...string) string {
 	t.Helper()

@@ -46,7 +46,7 @@ func TestEveryReleaseServedBuildsAndRuns(t *testing.T) {
 	skipShort(t)
 	for _, version := range []string{"1.2", "1.3", "main"} {
 		t.Run(version, func(t *testing.T) {
-			m := newModule(t, "example.org/bindings").shared()
+			m := newModule(t, "example.org/bindings").shared(t)
 			m.emit(t, "dlpack", version, nil)
 			m.write(t, map[string]string{"main.go": roundTrip})
 			m.mustRun(t, "vet", "./...")

@@ -12,6 +12,7 @@ import (
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -58,7 +59,9 @@ func TestGo(t *testing.T) {
 	}
 	dir := goModule(t)
 	// One build serves both.
-	strict := []string{"CGO_CFLAGS=-O1 -Wall -Werror", "GOFLAGS="}
+	flag, err := testtool.Checkout(dir)
+	require.NoError(t, err)
+	strict := []string{"CGO_CFLAGS=-O1 -Wall -Werror", "GOFLAGS=-trimpath -gcflags=example.com/tried/...=" + flag}
 	out, err := testkit.Vet(dir, strict, "./...")
 	require.NoError(t, err, out)
 	said, err := goSays(t, goCalls(t, dir, strict), 0)

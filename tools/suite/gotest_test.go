@@ -172,13 +172,15 @@ func TestVetReadsFilesOfCgoInThisFolder(t *testing.T) {
 	t.Setenv("GOWORK", "off")
 	unique := t.TempDir()
 	module := func(dir string) string {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/m\n\ngo 1.24\n"), 0o600))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "m.go"), []byte("package m // "+unique+
-			"\n\n// int one(void) { return 1; }\nimport \"C\"\n\nvar One = C.one()\n"), 0o600))
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "gen"), 0o700))
+		for name, text := range map[string]string{"go.mod": "module github.com/dlpackgen/dlpackgen\n\ngo 1.24\n",
+			"gen/m.go": "package m // " + unique + "\n\n// int one(void) { return 1; }\nimport \"C\"\n\nvar One = C.one()\n"} {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		}
 		return dir
 	}
 	elsewhere := module(unique)
-	testkit.RunIn(t, elsewhere, "go", "build")
+	testkit.RunIn(t, elsewhere, "go", "build", "./...")
 	require.NoError(t, os.RemoveAll(elsewhere))
 	t.Chdir(module(t.TempDir()))
 	out, err := exec.Command("go", "vet", "./...").CombinedOutput()

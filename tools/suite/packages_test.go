@@ -57,6 +57,21 @@ func TestEachPackageHasATier(t *testing.T) {
 	assert.ElementsMatch(t, withTests(t), paths, "internal/tier/packages.txt has one row for each package with tests")
 }
 
+// Files that cgo made of another package would be read in the folder where it was built first.
+func TestPackagesWithCgoAreCompiledForThisFolder(t *testing.T) {
+	tier.Record(t)
+	cmd := exec.Command("go", "list", "-f", "{{if .CgoFiles}}{{.ImportPath}}{{end}}", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	var folders []string
+	for _, path := range strings.Fields(string(out)) {
+		folder, _, _ := strings.Cut(short(path), "/")
+		folders = append(folders, folder)
+	}
+	assert.Equal(t, withCgo, slices.Compact(slices.Sorted(slices.Values(folders))))
+}
+
 func TestDigestsChangeWithTheFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x")
 	none := digest([]string{file})
