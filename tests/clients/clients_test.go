@@ -170,7 +170,7 @@ func TestTheBugsOfTheFieldHaveTests(t *testing.T) {
 	root := golden.Root(t)
 	text, err := os.ReadFile(filepath.Join(root, "docs", "safety.md"))
 	require.NoError(t, err)
-	_, table, found := strings.Cut(string(text), "| where it did | the test here |")
+	_, table, found := strings.Cut(string(text), "| where it occurred | the test here |")
 	require.True(t, found)
 	rows := 0
 	for _, row := range strings.Split(table, "\n") {
