@@ -77,7 +77,7 @@ func TestKernels(t *testing.T) {
 		Functions: []Function{{"scale_int8", "kDLCPU", map[string]string{"T": "int8"}}}}, doc.Kernels[0])
 }
 
-// docs/model.md is made of the descriptions of the schema; -update writes it.
+// docs/model.md is generated from the descriptions in the schema; -update writes it.
 func TestReferenceIsTheSchema(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "schema", "model.json"))
 	require.NoError(t, err)
@@ -103,11 +103,11 @@ const intro = `# The model
 
 The model is one release of DLPack as data, with the layouts of its types and the kernels of a
 config. ` + "`dlpackgen model`" + ` prints it as JSON. Templates of
-[your own targets](how-to/own-target.md) read it under the same keys.
-[model.json](schema/model.json) is its JSON Schema, which this page is made from.
+[your own targets](how-to/own-target.md) read it under the same keys. This page is generated from
+its JSON Schema, [model.json](schema/model.json).
 
-Each key is always present. Text that does not apply is empty, an object that does not apply is
-null. New keys may be added in any version of dlpackgen; ` + "`version`" + ` changes with anything else.
+All keys are always present. If a text does not apply, it is empty; if an object does not apply, it
+is null. Any version of dlpackgen may add keys. Any other change increments ` + "`version`" + `.
 `
 
 func reference(t *testing.T, schema []byte) string {
