@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// app is one run of the command.
+// app is the state of one run of the command.
 type app struct {
 	stdout *sink
 	stderr io.Writer
@@ -39,7 +39,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}))
 }
 
-// finish prints what ended a run, and turns it into the exit code.
+// finish prints the failure that ended a run, and converts it to the exit code.
 func (a *app) finish(err error) int {
 	if err == nil {
 		return exitFine
@@ -52,8 +52,8 @@ func (a *app) finish(err error) int {
 	return f.code
 }
 
-// printText writes findings for people. Those that concern no file carry the
-// name of the tool, so that they can be told apart in the log of a build.
+// printText writes findings as text. Findings without a file begin with the name of the tool, which
+// identifies them in the log of a build.
 func (a *app) printText(findings []diag.Diagnostic) {
 	for _, d := range findings {
 		if d.Pos.File == "" {
@@ -63,7 +63,7 @@ func (a *app) printText(findings []diag.Diagnostic) {
 	}
 }
 
-// say writes a line about what was done.
+// say writes a progress message.
 func (a *app) say(format string, args ...any) {
 	fmt.Fprintf(a.stderr, "dlpackgen: %s\n", diag.Line(fmt.Sprintf(format, args...)))
 }
@@ -94,7 +94,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// usage adds the exit codes to cobra's text. A template of cobra would bring text/template into the
+// usage adds the exit codes to cobra's text. A template of cobra would link text/template into the
 // program (see internal/template).
 func usage(ofCobra func(*cobra.Command) error) func(*cobra.Command) error {
 	return func(cmd *cobra.Command) error {
@@ -104,8 +104,8 @@ func usage(ofCobra func(*cobra.Command) error) func(*cobra.Command) error {
 	}
 }
 
-// noVerb prints the version for --version, and otherwise shows the help where it is not
-// the output that was asked for.
+// noVerb prints the version for --version. Otherwise, it prints the help to stderr, because the
+// help was not requested.
 func (a *app) noVerb(cmd *cobra.Command, _ []string) error {
 	if wanted, err := cmd.Flags().GetBool("version"); err != nil || wanted {
 		a.printVersion()
@@ -118,8 +118,8 @@ func (a *app) noVerb(cmd *cobra.Command, _ []string) error {
 	return &failure{code: exitCannot}
 }
 
-// help shows what --help does; cobra's own answers an unknown verb with success. Its format json is
-// for tools/release and tools/site alone.
+// help shows the same text as --help. cobra's own command exits with success for an unknown verb.
+// Only tools/release and tools/site use the format json.
 func (a *app) help() *cobra.Command {
 	cmd := &cobra.Command{Use: "help [VERB]", Short: "Show the help of a verb"}
 	format := choiceFlag(cmd, "format", "text or json", "text", "json")
@@ -140,7 +140,7 @@ func (a *app) help() *cobra.Command {
 	return cmd
 }
 
-// unknownVerb reports a first argument that no verb has taken.
+// unknownVerb reports a first argument that is not a verb.
 func unknownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -177,14 +177,13 @@ func flagError(cmd *cobra.Command, err error) error {
 	return cannot("usage", hint, "%v", err)
 }
 
-// sink remembers the first failed write, so that a full disk behind a pipe is
-// not taken for success.
+// sink records the first failed write, so that a run with a full disk does not succeed.
 type sink struct {
 	w   io.Writer
 	err error
 }
 
-// Write passes on to the writer below.
+// Write writes to the underlying writer.
 func (s *sink) Write(p []byte) (int, error) {
 	n, err := s.w.Write(p)
 	if err != nil && s.err == nil {
@@ -193,11 +192,11 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// wantsColor tells whether a stream is a terminal whose user did not object. The
-// Windows console needs a mode of its own for escapes, so it gets none.
+// wantsColor reports whether a stream is a terminal, and colours are not disabled. The Windows
+// console supports escapes only in a special mode, so it gets no colours.
 func wantsColor(w io.Writer) bool { return os.Getenv("NO_COLOR") == "" && isTerminal(w) }
 
-// isTerminal reports whether a stream takes escapes.
+// isTerminal reports whether a stream supports escapes.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" || runtime.GOOS == "windows" {

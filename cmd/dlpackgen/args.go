@@ -9,8 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// noArgs rejects arguments by name; the first one is most likely a flag that
-// lost its dashes.
+// noArgs rejects arguments, and names the first one, which is probably a flag without its dashes.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return cannot("usage", cmd.CommandPath()+" --help", "%s takes no argument %q", cmd.Name(), args[0])
@@ -18,7 +17,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneOf wants exactly one argument out of a set of words.
+// oneOf accepts exactly one argument, which must be one of a set of words.
 func oneOf(what string, words []string) cobra.PositionalArgs {
 	all := strings.Join(words, ", ")
 	return func(cmd *cobra.Command, args []string) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/workspace"
 )
 
-// batch is every config below some folders, ready to be worked on; the spec is read once.
+// batch contains all configs below some folders. The spec is read once.
 type batch struct {
 	files    []string
 	jobs     []*job
@@ -24,7 +24,7 @@ type batch struct {
 	findings []diag.Diagnostic // of the search, and about the spec
 }
 
-// outcome is what became of one config.
+// outcome is the result for one config.
 type outcome struct {
 	findings []diag.Diagnostic
 	touched  []string // what was done to each file, in words
@@ -34,7 +34,7 @@ type outcome struct {
 	err      error
 }
 
-// patterns accepts no arguments but patterns.
+// patterns rejects arguments that are not patterns.
 func patterns(cmd *cobra.Command, args []string) error {
 	for _, arg := range args {
 		if !workspace.IsPattern(arg) {
@@ -45,8 +45,8 @@ func patterns(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// loadAll reads every config that the patterns name. What is wrong with one is kept for its
-// outcome; an error here concerns all of them.
+// loadAll reads every config that the patterns match. The errors of a config become part of its
+// outcome; a returned error concerns all configs.
 func (s *selection) loadAll(patterns []string) (*batch, error) {
 	for _, flag := range []string{"config", "no-config", "prefix", "only", "out", "depfile", "stamp"} {
 		if f := s.cmd.Flags().Lookup(flag); f != nil && f.Changed {
@@ -72,7 +72,7 @@ func (s *selection) loadAll(patterns []string) (*batch, error) {
 	return b, b.separate()
 }
 
-// separate rejects the configs that would write each other's files.
+// separate rejects configs that generate the same files.
 func (b *batch) separate() error {
 	base, err := tree.Real(".")
 	if err != nil {
@@ -99,7 +99,7 @@ func (b *batch) separate() error {
 	return nil
 }
 
-// project tells which folders a config writes to.
+// project returns the folders that a config writes to.
 func (j *job) project(file string) (workspace.Project, error) {
 	out, err := tree.Real(j.out)
 	if err != nil {
@@ -117,8 +117,8 @@ func (j *job) project(file string) (workspace.Project, error) {
 	return p, nil
 }
 
-// planned names the files of each selected target, which stand below roots. Only templates of users
-// are filled for that: their names come with their texts.
+// planned lists the files of each selected target, below roots. Only users' templates are executed
+// for this, because their file names depend on it.
 func (j *job) planned(roots []string) (files []string, err error) {
 	models, err := j.models(j.out)
 	if err != nil {
@@ -136,8 +136,8 @@ func (j *job) planned(roots []string) (files []string, err error) {
 	return files, nil
 }
 
-// each does the work of every config, side by side, and returns what became of each in the order of
-// their files. One that fails stops no other.
+// each processes all configs concurrently, and returns the outcomes in the order of the config
+// files. A failure does not stop the other configs.
 func (b *batch) each(a *app, do func(*job) outcome) []outcome {
 	all := make([]outcome, len(b.files))
 	line := a.progress("configs", len(b.files))
@@ -156,7 +156,7 @@ func (b *batch) each(a *app, do func(*job) outcome) []outcome {
 	return all
 }
 
-// named gives the findings of a failure that name no file the config's name.
+// named sets the config's name in the findings of a failure that have no file.
 func named(err error, file string) error {
 	var f *failure
 	if !errors.As(err, &f) {
@@ -171,7 +171,7 @@ func named(err error, file string) error {
 	return &failure{code: f.code, findings: findings}
 }
 
-// ended returns how a run on many configs ends: as its worst part does.
+// ended returns the result of a run on many configs: that of the worst config.
 func (b *batch) ended(all []outcome) error {
 	code := exitFine
 	if slices.ContainsFunc(b.findings, func(d diag.Diagnostic) bool { return d.Severity == diag.Error }) {
@@ -198,7 +198,7 @@ func (o outcome) reported() []diag.Diagnostic {
 	return o.findings
 }
 
-// total adds up what was done to the files of all configs.
+// total adds up the changes to the files of all configs.
 func total(all []outcome) map[tree.Action]int {
 	sum := map[tree.Action]int{}
 	for _, o := range all {
@@ -209,7 +209,7 @@ func total(all []outcome) map[tree.Action]int {
 	return sum
 }
 
-// summary puts counts into words.
+// summary describes counts in words.
 func summary(counts map[tree.Action]int, would string) string {
 	var parts []string
 	for _, act := range []tree.Action{tree.Create, tree.Replace, tree.Delete} {

@@ -10,10 +10,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
-// callers is the word of list for the hosts that can call a kernel.
+// callers implements `list callers`: the hosts that can call a kernel.
 const callers = "callers"
 
-// described returns the described kernels of the config, one of which has the name.
+// described returns the kernels that the config describes. One of them must have the given name.
 func described(q query) ([]contract.Kernel, error) {
 	if q.kernel == "" {
 		return nil, cannot("usage", "add --kernel NAME", "list callers takes the name of a kernel")
@@ -33,7 +33,7 @@ func described(q query) ([]contract.Kernel, error) {
 	return cfg.Contracts, nil
 }
 
-// listCallers lists each target that makes a caller of the kernel, with its further limits.
+// listCallers lists each target that generates a caller of the kernel, with its limits.
 func listCallers(_ *app, q query) (list, error) {
 	kernels, err := described(q)
 	if err != nil {
@@ -60,7 +60,7 @@ func listCallers(_ *app, q query) (list, error) {
 	return list{Kernel: q.kernel, Callers: all}, nil
 }
 
-// rejected returns why a target does not make the kernel.
+// rejected returns the reason why a target does not support the kernel.
 func rejected(row emit.Target, r *spec.Release, all []contract.Kernel, name string) (reasons []string) {
 	made, err := row.Manifest(&emit.Model{Release: r, Contracts: all, Import: "example.org/kernels"})
 	for _, wrong := range append(emit.Rejected(err), emit.Rejected(made.LeftOut)...) {

@@ -39,14 +39,14 @@ func (a *app) check() *cobra.Command {
 	return cmd
 }
 
-// comparison is a run of check.
+// comparison holds the flags of a run of check.
 type comparison struct {
 	*selection
 	format *choice
 	diff   bool
 }
 
-// one compares the config of this folder, or that of --config.
+// one compares the files of the config in this folder, or of --config.
 func (c comparison) one(a *app) error {
 	j, err := c.load()
 	if err == nil && c.out == "-" {
@@ -63,7 +63,7 @@ func (c comparison) one(a *app) error {
 	return a.report(c.format, o.findings)
 }
 
-// all compares every config below some folders, and reports on all of them at once.
+// all compares the files of every config below some folders, and prints one report.
 func (c comparison) all(a *app, patterns []string) error {
 	b, err := c.loadAll(patterns)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c comparison) all(a *app, patterns []string) error {
 	return cmp.Or(b.ended(all), a.report(c.format, findings))
 }
 
-// compare tells how the files of a config differ from what it asks for.
+// compare reports how the files of a config differ from the plan.
 func (c comparison) compare(j *job) outcome {
 	req, err := j.rendered()
 	if err != nil {
@@ -95,7 +95,7 @@ func (c comparison) compare(j *job) outcome {
 	return o
 }
 
-// changes shows what generate would change, from the disk to the plan.
+// changes prints the diff from the files on disk to the plan.
 func changes(j *job, report *tree.Report) []byte {
 	var out []byte
 	for _, it := range report.Items {

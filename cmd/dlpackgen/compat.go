@@ -15,7 +15,7 @@ import (
 // compatVersion is the version of the JSON that compat prints.
 const compatVersion = 1
 
-// compatReport is what docs/schema/compat.json describes.
+// compatReport has the form of docs/schema/compat.json.
 type compatReport struct {
 	Version  int             `json:"version"`
 	Old      string          `json:"old"`
@@ -69,8 +69,8 @@ func completeReleases(_ *cobra.Command, args []string, _ string) ([]string, cobr
 	return versions(), cobra.ShellCompDirectiveDefault
 }
 
-// releaseArgument resolves a release of the embedded spec, or the newest one of a
-// file, and gives the name by which the report calls it.
+// releaseArgument resolves a release of the embedded spec, or the newest release of a file, and
+// returns its name in the report.
 func (a *app) releaseArgument(arg string) (*spec.Release, string, error) {
 	if !strings.ContainsAny(arg, `/\`) && !strings.HasSuffix(arg, ".yaml") {
 		release, err := releaseFlag(spec.Embedded(), arg)
@@ -88,8 +88,7 @@ func (a *app) releaseArgument(arg string) (*spec.Release, string, error) {
 	return release, arg, err
 }
 
-// newest is the last release that is out, or the unreleased state of a spec that
-// has nothing else.
+// newest returns the last published release, or the unreleased one if the spec has no other.
 func newest(sp *spec.Spec) string {
 	if latest := sp.Latest(); latest != "" {
 		return latest
@@ -97,7 +96,7 @@ func newest(sp *spec.Spec) string {
 	return sp.Releases()[len(sp.Releases())-1].Version
 }
 
-// showCompat prints a report, and ends the run with 1 when anything breaks.
+// showCompat prints a report. The run ends with 1 if a change breaks anything.
 func (a *app) showCompat(report compatReport, format string) error {
 	if format == "json" {
 		if report.Changes == nil {
@@ -113,7 +112,7 @@ func (a *app) showCompat(report compatReport, format string) error {
 	return nil
 }
 
-// printChanges writes one change a line, its kind and rule first.
+// printChanges writes a line for each change, which begins with the kind and the rule.
 func (a *app) printChanges(report compatReport) {
 	w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
 	for _, c := range report.Changes {
@@ -125,8 +124,8 @@ func (a *app) printChanges(report compatReport) {
 	}
 }
 
-// values ends the line of a change with both values, or with the only one of what
-// was added or removed.
+// values formats the old and the new value of a change, or the one value of an addition or a
+// removal.
 func values(c compat.Change) string {
 	switch {
 	case c.Old != "" && c.New != "":

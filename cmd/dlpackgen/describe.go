@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// verbText is the help of a verb as data. tools/release makes man pages of it, by libraries that
-// the module itself does without, and tools/site the page of commands.
+// verbText is the help of a verb as data. tools/release renders it as man pages, with libraries
+// that the module itself does not import, and tools/site as the page of commands.
 type verbText struct {
 	Use, Short, Long, Example string
 	Flags                     []flagText
@@ -18,7 +18,7 @@ type verbText struct {
 
 type flagText struct{ Name, Shorthand, Type, Default, Usage string }
 
-// verbTextOf gives a verb and the verbs below it, less what help texts leave out.
+// verbTextOf returns a verb and its subcommands, except those that help texts omit.
 func verbTextOf(cmd *cobra.Command) verbText {
 	d := verbText{Use: cmd.Use, Short: cmd.Short, Long: cmd.Long + exitStatus(), Example: cmd.Example}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -33,7 +33,7 @@ func verbTextOf(cmd *cobra.Command) verbText {
 	return d
 }
 
-// printDescription writes the verb and those below it.
+// printDescription writes a verb and its subcommands.
 func (a *app) printDescription(root *cobra.Command) error {
 	return json.NewEncoder(a.stdout).Encode(verbTextOf(root))
 }

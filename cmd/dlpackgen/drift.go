@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// words is how check speaks of a state.
+// words are the messages of check for each state.
 type words struct {
 	severity   diag.Severity
 	text, hint string
@@ -32,12 +32,11 @@ var states = map[tree.State]words{
 	tree.Interrupted:  {diag.Error, "is left over from an interrupted run", regenerate + " completes or undoes it"},
 }
 
-// maxForeign is how many files of others below one path are named one by one. A
-// path may be the root of a project, where they are the project itself.
+// maxForeign is the number of foreign files below one path that are listed separately. A path may
+// be the root of a project, which contains many other files.
 const maxForeign = 3
 
-// findings turns a report into what check says; files that are as planned are
-// not mentioned.
+// findings converts a report to findings. Unchanged files have none.
 func findings(j *job, report *tree.Report) []diag.Diagnostic {
 	var out diag.List
 	if d, differs := otherTool(j, report.Writer); differs {
@@ -61,7 +60,7 @@ func findings(j *job, report *tree.Report) []diag.Diagnostic {
 	return out.Sorted()
 }
 
-// otherTool notes that another build wrote the lock, which explains files that differ.
+// otherTool reports that another build wrote the lock, which may explain differences.
 func otherTool(j *job, writer tree.Tool) (diag.Diagnostic, bool) {
 	this := self()
 	text := fmt.Sprintf("was written by dlpackgen %s, and this is %s", writer.Version, this.Version)
@@ -75,7 +74,7 @@ func otherTool(j *job, writer tree.Tool) (diag.Diagnostic, bool) {
 	}, writer.Version != "" && writer != this
 }
 
-// finding is what check says about one path, if anything.
+// finding returns the finding about one path, if there is one.
 func finding(j *job, it tree.Item) (diag.Diagnostic, bool) {
 	w, ok := states[it.State]
 	if it.Dir {
@@ -90,8 +89,7 @@ func finding(j *job, it tree.Item) (diag.Diagnostic, bool) {
 	}, ok
 }
 
-// manyForeign counts the files of others by the path of a target that they stand
-// below, where they are too many to be named.
+// manyForeign counts the foreign files below each target path that has too many to list.
 func (j *job) manyForeign(report *tree.Report) map[string]int {
 	counts := map[string]int{}
 	for _, it := range report.Of(tree.Untracked) {
@@ -101,8 +99,7 @@ func (j *job) manyForeign(report *tree.Report) map[string]int {
 	return counts
 }
 
-// pathAbove gives the deepest path of a target that a file stands below, or "."
-// for what stands below none of them.
+// pathAbove returns the deepest target path that contains a file, or "." if none does.
 func (j *job) pathAbove(file string) string {
 	deepest := "."
 	for _, t := range slices.Concat(j.config.Selected, j.config.Others) {
@@ -113,7 +110,7 @@ func (j *job) pathAbove(file string) string {
 	return deepest
 }
 
-// warnings gives what a run that writes leaves behind for its user to decide.
+// warnings returns warnings about files that a run does not touch and the user should decide about.
 func warnings(j *job, report *tree.Report) []diag.Diagnostic {
 	var out diag.List
 	for _, it := range report.Items {
@@ -126,12 +123,12 @@ func warnings(j *job, report *tree.Report) []diag.Diagnostic {
 	return out.Sorted()
 }
 
-// name is a path of the tree as seen from the current directory.
+// name returns a path of the tree relative to the current directory.
 func (j *job) name(treePath string) string {
 	return filepath.Join(j.out, filepath.FromSlash(treePath))
 }
 
-// treeFailure carries over what the tree reports, with its exit code.
+// treeFailure converts an error of the tree, with its exit code.
 func treeFailure(err error) error {
 	var e *tree.Error
 	if !errors.As(err, &e) {

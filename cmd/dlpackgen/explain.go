@@ -42,7 +42,7 @@ func (a *app) explain() *cobra.Command {
 	return cmd
 }
 
-// explained returns the entries of some codes, or all entries.
+// explained returns the entries of the given codes, or all entries.
 func explained(args []string) ([]codes.Entry, error) {
 	if len(args) == 0 {
 		return codes.All(), nil

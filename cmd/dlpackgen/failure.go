@@ -36,7 +36,7 @@ func exitHelp() string {
 	return text
 }
 
-// exitStatus is the section of a man page that exitHelp is of a help text.
+// exitStatus is the text of exitHelp as a section of man pages.
 func exitStatus() string {
 	text := "\n\n# EXIT STATUS\n"
 	for _, e := range exitCodes {
@@ -45,7 +45,7 @@ func exitStatus() string {
 	return text
 }
 
-// failure ends a run with an exit code, after its findings are printed.
+// failure is an error that ends a run with an exit code, after its findings are printed.
 type failure struct {
 	code     int
 	findings []diag.Diagnostic
@@ -59,14 +59,14 @@ func (f *failure) Error() string {
 	return f.findings[0].Text
 }
 
-// cannot is a run that could not do its work, for a reason outside of any file.
+// cannot returns the failure of a run that was not possible, for a reason that concerns no file.
 func cannot(code, hint, format string, args ...any) *failure {
 	return &failure{code: exitCannot, findings: []diag.Diagnostic{{
 		Severity: diag.Error, Code: code, Text: fmt.Sprintf(format, args...), Hint: hint,
 	}}}
 }
 
-// invalid is a run whose input has errors; it gives nil when there are none.
+// invalid returns the failure of a run whose input has errors, or nil without errors.
 func invalid(list *diag.List) error {
 	if !list.Failed() {
 		return nil
@@ -74,8 +74,8 @@ func invalid(list *diag.List) error {
 	return &failure{code: exitCannot, findings: list.Sorted()}
 }
 
-// guard turns a panic into a failure: a defect of ours must not print a stack
-// over the findings of a build.
+// guard converts a panic to a failure: a defect of dlpackgen must not print a stack trace among the
+// findings of a build.
 func guard(run func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -12,19 +12,19 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// choice is a flag that takes one of a few words. It begins as its default.
+// choice is a flag whose value is one of a few words.
 type choice struct {
 	value   string
 	allowed []string
 }
 
-// String is the word in force.
+// String returns the current value.
 func (c *choice) String() string { return c.value }
 
-// Type names the value in help texts.
+// Type returns the name of the value in help texts.
 func (c *choice) Type() string { return "WORD" }
 
-// Set takes one of the allowed words; flagError lists them.
+// Set accepts one of the allowed words; flagError lists them.
 func (c *choice) Set(word string) error {
 	if !slices.Contains(c.allowed, word) {
 		return fmt.Errorf("no such word")
@@ -41,14 +41,14 @@ func choiceFlag(cmd *cobra.Command, name, usage string, allowed ...string) *choi
 	return c
 }
 
-// complete offers words for a flag to the shell. They are a function because the
-// spec takes longer to read than most runs need for all the rest.
+// complete registers the words that the shell completes for a flag. They are computed on demand,
+// because reading the spec takes longer than the rest of most runs.
 func complete(cmd *cobra.Command, flag string, words func() []string) {
 	completeBy(cmd, flag, func(string) []string { return words() })
 }
 
-// completeList offers words for a flag that takes several, with commas between
-// them: the shell replaces all that was typed, so what is chosen stays in front.
+// completeList registers the words for a flag that accepts a comma-separated list. The shell
+// replaces the whole argument, so each completion begins with the words typed so far.
 func completeList(cmd *cobra.Command, flag string, words func() []string) {
 	completeBy(cmd, flag, func(typed string) (out []string) {
 		chosen := typed[:strings.LastIndex(typed, ",")+1]
@@ -71,8 +71,8 @@ func completeBy(cmd *cobra.Command, flag string, offer func(typed string) []stri
 	}
 }
 
-// notEmpty rejects flags that were given empty, as by an unset variable of a
-// script: they must not mean what leaving them out does.
+// notEmpty rejects flags with an empty value, for example from an unset variable of a script. An
+// empty value must not have the meaning of an omitted flag.
 func notEmpty(cmd *cobra.Command, flags ...string) error {
 	for _, name := range flags {
 		f := cmd.Flags().Lookup(name)
@@ -89,7 +89,7 @@ func formats(cmd *cobra.Command) *choice {
 		"text", "json", "github", "sarif")
 }
 
-// aboutCode tells SARIF what `explain` tells about a code.
+// aboutCode returns the texts of `explain` for a code, for SARIF.
 func aboutCode(code string) diag.Rule {
 	e, _, ok := codes.Find(code)
 	if !ok {
@@ -98,7 +98,7 @@ func aboutCode(code string) diag.Rule {
 	return diag.Rule{Short: e.Summary, Full: strings.TrimSpace(e.Summary + "\n\n" + e.Why), Help: "Fix: " + e.Fix}
 }
 
-// report prints findings in a format; errors among them end the run with 1.
+// report prints findings in a format. The run ends with 1 if one of them is an error.
 func (a *app) report(format *choice, findings []diag.Diagnostic) error {
 	switch format.value {
 	case "json":
@@ -116,8 +116,8 @@ func (a *app) report(format *choice, findings []diag.Diagnostic) error {
 	return nil
 }
 
-// reported prints the findings of a run that could not do its work in the format
-// that was asked for, so that one reader is enough for all of them.
+// reported prints the findings of a run that was not possible in the requested format, so that
+// consumers need to parse only one format.
 func (a *app) reported(format *choice, err error) error {
 	var f *failure
 	if !errors.As(err, &f) || format.value == "text" || len(f.findings) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// generateFlags is what the flags of generate say, beside the selection.
+// generateFlags are the flags of generate, besides the selection.
 type generateFlags struct {
 	*selection
 	app     *app
@@ -68,7 +68,7 @@ func (a *app) generate() *cobra.Command {
 	return cmd
 }
 
-// make brings the tree up to date, and tells what that took.
+// make brings the tree up to date, and reports the changes.
 func (f *generateFlags) make(j *job) outcome {
 	req, err := j.rendered()
 	if err == nil {
@@ -87,7 +87,7 @@ func (f *generateFlags) make(j *job) outcome {
 	return done(j, report, f.dryRun)
 }
 
-// one works on the config of this folder, or on that of --config.
+// one processes the config of this folder, or the config of --config.
 func (f *generateFlags) one(a *app) error {
 	j, err := f.load()
 	if err != nil {
@@ -104,8 +104,8 @@ func (f *generateFlags) one(a *app) error {
 	return o.err
 }
 
-// all works on every config below some folders. Each is a separate run: one that fails leaves its
-// files as they were, and the others are made.
+// all processes every config below some folders, each as a separate run. A failed run leaves the
+// files of its config unchanged and does not stop the others.
 func (f *generateFlags) all(a *app, patterns []string) error {
 	b, err := f.loadAll(patterns)
 	if err != nil {
@@ -121,11 +121,11 @@ func (f *generateFlags) all(a *app, patterns []string) error {
 	return b.ended(all)
 }
 
-// goRun is where go run puts a program that it removes afterwards.
+// goRun matches the path of a temporary program of go run.
 var goRun = regexp.MustCompile(`[/\\]go-build\d+[/\\]b\d+[/\\]exe[/\\]`)
 
-// lasting gives the path of this program, for a depfile; "" where it is unknown or
-// will be gone.
+// lasting returns the path of this program for a depfile, or "" if the path is unknown or
+// temporary.
 func lasting(program string, err error) string {
 	if err != nil || goRun.MatchString(program) {
 		return ""
@@ -133,12 +133,12 @@ func lasting(program string, err error) string {
 	return program
 }
 
-// quietFlag adds --quiet to a verb that names the files that it touches.
+// quietFlag adds --quiet to a verb that lists files.
 func quietFlag(cmd *cobra.Command) *bool {
 	return cmd.Flags().Bool("quiet", false, "name no files; print only warnings and errors")
 }
 
-// printHeader renders the interface file of a target to stdout, for a project that wants no more.
+// printHeader renders only the interface file of a target, to stdout.
 func (a *app) printHeader(f *generateFlags, j *job) error {
 	if len(f.only) != 1 || f.depfile != "" || f.stamp != "" {
 		return cannot("usage", "--only c --out -",
@@ -157,7 +157,7 @@ func (a *app) printHeader(f *generateFlags, j *job) error {
 	return err
 }
 
-// done tells what a run did to each file of a config, and counts it.
+// done reports what a run did to each file of a config, and counts the actions.
 func done(j *job, report *tree.Report, dryRun bool) outcome {
 	o := outcome{findings: warnings(j, report), counts: map[tree.Action]int{}}
 	for _, it := range report.Items {
@@ -179,7 +179,7 @@ func would(dryRun bool) string {
 	return ""
 }
 
-// show names every file that one run or many touched; silence means that all is kept.
+// show lists every file that the runs changed.
 func (a *app) show(dryRun, quiet bool, all ...outcome) {
 	for _, o := range all {
 		a.printText(o.reported())

@@ -42,7 +42,7 @@ func (a *app) init() *cobra.Command {
 	return cmd
 }
 
-// createProject writes a project to a folder that must not exist yet.
+// createProject writes a project to a new folder.
 func (a *app) createProject(name string) error {
 	if err := project.CheckName(name); err != nil {
 		return cannot("usage", "dlpackgen init --project mylib", "--project: %v", err)
@@ -58,7 +58,7 @@ func (a *app) createProject(name string) error {
 	return nil
 }
 
-// starter is the text of a first config.
+// starter returns the text of a first config.
 func starter(release string, rows []emit.Target) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# What dlpackgen makes here. After a change: dlpackgen generate
@@ -100,7 +100,7 @@ targets:
 	return b.String()
 }
 
-// writeRow lists a target; all but c wait behind a comment mark.
+// writeRow writes the line of a target; all targets but c are commented out.
 func writeRow(b *strings.Builder, t emit.Target) {
 	mark := "# "
 	if t.Name == "c" {

@@ -13,11 +13,11 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// ending are the signals that end a run in order. A second one ends it at once.
+// ending are the signals that end a run cleanly. A second signal ends the run at once.
 var ending = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
-// interrupts lets a signal end a run: at once while nothing is being written, and otherwise when
-// what is being written is whole or taken back.
+// interrupts ends a run after a signal: at once if nothing is being written, otherwise when the
+// changes are complete or undone.
 type interrupts struct {
 	stop    chan struct{} // closed by the first signal
 	writing sync.RWMutex  // read-locked by whatever writes
@@ -48,7 +48,7 @@ func (a *app) interruptible(run func() error) error {
 	}
 }
 
-// interrupted waits for what is being written, and says how the run left the files.
+// interrupted waits for the writers, and reports the state of the files.
 func (a *app) interrupted(s os.Signal) error {
 	close(a.stop)
 	a.writing.Lock() // never unlocked: nothing more is written
@@ -65,7 +65,7 @@ func (a *app) interrupted(s os.Signal) error {
 	return &failure{code: code}
 }
 
-// became says what became of the files.
+// became describes the state of the files after the signal.
 func (i *interrupts) became() string {
 	text := "nothing was changed"
 	switch {
@@ -80,7 +80,8 @@ func (i *interrupts) became() string {
 	return text
 }
 
-// hold does what a signal waits for. After a signal it does not return: the run is over.
+// hold runs a function that a signal must wait for. After a signal, it does not return, because the
+// run is over.
 func (a *app) hold(do func()) {
 	a.writing.RLock()
 	func() {
@@ -94,7 +95,7 @@ func (a *app) hold(do func()) {
 	}
 }
 
-// change does what changes files, and notes what became of them.
+// change runs a function that changes files, and records the result.
 func (a *app) change(dryRun bool, do func() (*tree.Report, error)) (report *tree.Report, err error) {
 	a.hold(func() {
 		report, err = do()
@@ -113,7 +114,7 @@ func (a *app) change(dryRun bool, do func() (*tree.Report, error)) (report *tree
 
 func isChange(it tree.Item) bool { return it.Action != tree.Keep }
 
-// create does what makes a file or a folder, or nothing.
+// create runs a function that creates a file or a folder completely or not at all.
 func (a *app) create(do func() error) (err error) {
 	a.hold(func() {
 		if err = do(); err == nil {
@@ -125,7 +126,7 @@ func (a *app) create(do func() error) (err error) {
 	return err
 }
 
-// stoppable does what a signal cancels and waits for.
+// stoppable runs a function that a signal cancels and waits for.
 func (a *app) stoppable(do func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// layoutFlags is what the flags of layout say.
+// layoutFlags are the flags of layout.
 type layoutFlags struct {
 	version string
 	model   *choice
@@ -57,7 +57,7 @@ func (a *app) layout() *cobra.Command {
 	return cmd
 }
 
-// check rejects a format that the drawing would leave unheard.
+// check rejects a format that has no effect on a drawing.
 func (f *layoutFlags) check() error {
 	if f.svg != "" && f.format.value != "text" {
 		return cannot("usage", "leave one of them out", "--svg draws, so it does not go with --format %s",
@@ -66,7 +66,7 @@ func (f *layoutFlags) check() error {
 	return nil
 }
 
-// completeTypes offers the types of the newest release to the shell.
+// completeTypes returns the types of the newest release for shell completion.
 func completeTypes(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	release, err := spec.Embedded().Release("latest")
 	if err != nil {
@@ -75,7 +75,7 @@ func completeTypes(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 	return laidOut(release), cobra.ShellCompDirectiveNoFileComp
 }
 
-// laidOut names what has a layout in a release.
+// laidOut returns the names of the types that have a layout in a release.
 func laidOut(r *spec.Release) []string {
 	var out []string
 	for _, d := range r.Decls {
@@ -87,7 +87,7 @@ func laidOut(r *spec.Release) []string {
 	return out
 }
 
-// showLayout prints the table, and draws it where asked to.
+// showLayout prints the table, or draws it.
 func (a *app) showLayout(f *layoutFlags, r *spec.Release, names []string) error {
 	if err := checkTypes(r, names); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (a *app) showLayout(f *layoutFlags, r *spec.Release, names []string) error 
 	return nil
 }
 
-// checkTypes reports every argument that names no struct or enum.
+// checkTypes reports every argument that is not the name of a struct or an enum.
 func checkTypes(r *spec.Release, names []string) error {
 	known := laidOut(r)
 	var unknown diag.List
@@ -125,7 +125,7 @@ func checkTypes(r *spec.Release, names []string) error {
 	return invalid(&unknown)
 }
 
-// layouts lays a release out under one model, or under all that --model lists.
+// layouts computes the layouts of a release under the data models of --model.
 func layouts(r *spec.Release, model string) []*layout.Table {
 	var out []*layout.Table
 	for _, m := range layout.Models() {

@@ -15,7 +15,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// library lists the C that a target collects, also that of targets which are not selected.
+// library lists the C files that a target collects, including those of targets that are not
+// selected.
 func (j *job) library(to config.Target, dir string, releases map[string]*spec.Release) (emit.Library, error) {
 	all, err := j.emitted(dir, releases)
 	if err != nil {
@@ -45,7 +46,8 @@ type emittedTarget struct {
 	files []emit.File
 }
 
-// emitted renders all targets that collect nothing, in an order that no selection changes.
+// emitted renders all targets that collect nothing, in an order that does not depend on the
+// selection.
 func (j *job) emitted(dir string, releases map[string]*spec.Release) (all []emittedTarget, err error) {
 	for _, t := range slices.Concat(j.config.Selected, j.config.Others) {
 		if t.Collects {
@@ -65,20 +67,20 @@ func (j *job) emitted(dir string, releases map[string]*spec.Release) (all []emit
 	return all, nil
 }
 
-// hasUnits tells whether a file of the target is compiled into the library.
+// hasUnits reports whether a file of the target is compiled into the library.
 func (t emittedTarget) hasUnits() bool {
 	return slices.ContainsFunc(t.files, func(f emit.File) bool { return f.Unit })
 }
 
-// needed tells whether the library is compiled from files of the target, or from those that include
-// its headers.
+// needed reports whether the library contains files of the target, or files that include its
+// headers.
 func needed(t emittedTarget, all []emittedTarget) bool {
 	return t.hasUnits() || slices.ContainsFunc(all, func(other emittedTarget) bool {
 		return other.hasUnits() && slices.Contains(slices.Concat(other.Needs, other.ContractNeeds), t.Name)
 	})
 }
 
-// units lists the files to compile, and adds all C of the target to the sum.
+// units lists the files to compile, and adds all C files of the target to the checksum.
 func units(t emittedTarget, folder string, sum hash.Hash) (all []string) {
 	for _, f := range t.files {
 		if ext := path.Ext(f.Path); ext != ".c" && ext != ".h" {

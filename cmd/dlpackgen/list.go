@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// query is what a list is made of.
+// query contains the inputs of a list.
 type query struct {
 	cmd     *cobra.Command
 	spec    *spec.Spec
@@ -79,12 +79,12 @@ func (a *app) list() *cobra.Command {
 	return cmd
 }
 
-// heard are the flags that not every list takes.
+// heard are the flags that only some lists accept.
 var heard = map[string][]string{
 	"config": {"targets", callers}, "kernel": {callers}, "dlpack": {"types", "devices", "dtypes", callers},
 }
 
-// unheard rejects a flag that would change nothing.
+// unheard rejects a flag that would have no effect.
 func unheard(cmd *cobra.Command, what string) error {
 	for _, flag := range []string{"config", "kernel", "dlpack"} {
 		if cmd.Flags().Changed(flag) && !slices.Contains(heard[flag], what) {
@@ -102,7 +102,7 @@ func (l list) print(w io.Writer) {
 	}
 }
 
-// table prints the columns of lines.
+// table prints lines in aligned columns.
 func (a *app) table(fill func(io.Writer)) error {
 	var table bytes.Buffer
 	w := tabwriter.NewWriter(&table, 0, 8, 2, ' ', 0)
@@ -116,7 +116,7 @@ func (a *app) table(fill func(io.Writer)) error {
 	return nil
 }
 
-// dlpackFlag adds --dlpack to a verb that looks at one release.
+// dlpackFlag adds --dlpack to a verb for one release.
 func dlpackFlag(cmd *cobra.Command, version *string) {
 	cmd.Flags().StringVar(version, "dlpack", "latest", "`VERSION` of DLPack, such as 1.3, main or latest")
 	complete(cmd, "dlpack", versions)

@@ -10,7 +10,7 @@ import (
 // listVersion is the version of the JSON form; docs/schema/list.json has it.
 const listVersion = 1
 
-// list is what list prints. Only the entries of its word are not nil.
+// list is the output of `list`. Only the field of the requested word is not nil.
 type list struct {
 	Version  int      `json:"version"`
 	DLPack   string   `json:"dlpack,omitempty"` // the release of types, devices and dtypes
@@ -23,7 +23,7 @@ type list struct {
 	Callers  []listed `json:"callers,omitzero"`
 }
 
-// listed is one entry. Its text is columns, the name first.
+// listed is one entry. Its text consists of columns that begin with the name.
 type listed interface{ columns() []string }
 
 type listedVersion struct {
@@ -147,5 +147,5 @@ func (c listedCaller) columns() []string {
 	return []string{c.Target, c.Verdict, strings.Join(c.Reasons, "; ")}
 }
 
-// orEmpty makes a list that JSON does not show as null.
+// orEmpty returns a list that JSON does not encode as null.
 func orEmpty(names []string) []string { return append([]string{}, names...) }

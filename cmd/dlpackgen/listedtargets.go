@@ -11,8 +11,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
-// listTargets lists the targets of this program, and those that only the config has: from
-// templates, and backends. A config that the user did not name may be missing or invalid.
+// listTargets lists the built-in targets, and those that the config adds: templates and backends. A
+// config that the user did not name may be missing or invalid.
 func listTargets(a *app, q query) (list, error) {
 	all := []listed{}
 	for _, row := range targets.All() {
@@ -33,7 +33,7 @@ func listTargets(a *app, q query) (list, error) {
 	return list{Targets: append(all, own...)}, nil
 }
 
-// ownTargets lists those that the table does not have.
+// ownTargets lists the targets that the config adds.
 func ownTargets(q query) (own []listed, err error) {
 	cfg, err := readConfig(q)
 	if err != nil {
@@ -50,7 +50,7 @@ func ownTargets(q query) (own []listed, err error) {
 	return own, nil
 }
 
-// readConfig reads a config for its targets and kernels, and makes none of them.
+// readConfig reads a config only for its targets and kernels.
 func readConfig(q query) (*config.Config, error) {
 	src, err := readInput(q.config)
 	if err != nil {

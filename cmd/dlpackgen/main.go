@@ -1,6 +1,6 @@
-// Command dlpackgen makes everything that a project needs to exchange DLPack
-// tensors from one spec of every DLPack release: the C header, bindings, and the
-// proof that they agree with the ABI.
+// Command dlpackgen generates the code with which a project exchanges DLPack tensors: the C header,
+// bindings, callers of kernels, and checks of the ABI. One spec of all DLPack releases is the
+// source.
 //
 //	dlpackgen init        write a config
 //	dlpackgen generate    make what the config asks for

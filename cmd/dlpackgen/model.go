@@ -40,7 +40,7 @@ func (a *app) model() *cobra.Command {
 	return cmd
 }
 
-// modelOf describes a release, or that of the config where no version is given.
+// modelOf returns the model of a release. Without a version, this is the release of the config.
 func modelOf(version, file string) (modeldoc.Document, error) {
 	sp := spec.Embedded()
 	cfg := &config.Config{Release: "latest"}

@@ -9,11 +9,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
-// What the user asks for by name, outside of the tree that generate keeps: what init and
-// layout --svg write.
+// Files that the user names, outside of the tree of generate: the outputs of init and layout --svg.
 
-// createFile writes a file that must not exist yet, and leaves none behind when
-// that fails.
+// createFile writes a new file, and removes it if that fails.
 func createFile(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
@@ -28,8 +26,8 @@ func createFile(name string, data []byte) error {
 	return nil
 }
 
-// createFolder writes a folder that must not exist yet: beside it first, so that it is there whole
-// or not at all.
+// createFolder writes a new folder: under a temporary name first, so that the folder is complete or
+// does not exist.
 func createFolder(name string, files []emit.File) error {
 	if _, err := os.Lstat(name); err == nil {
 		return cannot("exists", "give another name, or remove it first", "%s is there already", name)
@@ -64,8 +62,8 @@ func fillFolder(dir string, files []emit.File) error {
 	return nil
 }
 
-// writeFile writes into whatever stands at a name, as a shell's > does: a link, a
-// device and the mode of a file stay what they are.
+// writeFile writes to an existing or a new file, like a shell's >: it follows links, opens devices
+// and keeps the mode of a file.
 func writeFile(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
@@ -77,7 +75,7 @@ func writeFile(name string, data []byte) error {
 	return nil
 }
 
-// notCreated names the folder that may not be written to: the file may be a temporary.
+// notCreated returns an error that names the folder, because the file may be a temporary one.
 func notCreated(name string, err error) *failure {
 	folder, absErr := filepath.Abs(filepath.Dir(name))
 	if !errors.Is(err, fs.ErrPermission) || absErr != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/outputs"
 )
 
-// listOutputs is the word of list for the files of a run. It is a verb below list, since it takes
-// the flags of generate.
+// listOutputs implements `list outputs`. It is a separate verb, because it has the flags of
+// generate.
 func (a *app) listOutputs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "outputs [DIR/... ...]",
@@ -64,8 +64,8 @@ func (s *selection) outputs() (*outputs.List, error) {
 	return j.outputs()
 }
 
-// allOutputs lists the plans of all configs below some folders. A list with gaps would mislead a
-// build, so nothing is printed where a config fails.
+// allOutputs lists the plans of all configs below some folders. If a config is invalid, it prints
+// nothing, because a build needs the complete list.
 func (s *selection) allOutputs(a *app, patterns []string, format string) error {
 	if format == "ninja" {
 		return cannot("usage", "list the outputs of each config: --config FILE",

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// How long a run lasts before it shows its progress, and how often the line changes.
+// The time before a run shows its progress, and the time between updates.
 const (
 	quietStart = 500 * time.Millisecond
 	refresh    = 100 * time.Millisecond
 )
 
-// progress is one line on a terminal that counts what a long run has done.
+// progress is a line on a terminal that counts the finished parts of a long run.
 type progress struct {
 	mu    sync.Mutex // a signal ends the line while others count
 	w     io.Writer  // nil: nothing is shown
@@ -24,7 +24,7 @@ type progress struct {
 	shown bool
 }
 
-// progress starts the line of a run over some things, for a terminal.
+// progress starts the line of a run with some number of parts, on a terminal.
 func (a *app) progress(what string, of int) *progress {
 	p := &progress{what: what, of: of, now: time.Now}
 	if isTerminal(a.stderr) {
@@ -37,7 +37,7 @@ func (a *app) progress(what string, of int) *progress {
 	return p
 }
 
-// tick tells how many are done.
+// tick counts one more part.
 func (p *progress) tick(done int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,7 +49,7 @@ func (p *progress) tick(done int) {
 	fmt.Fprintf(p.w, "\r\x1b[Kdlpackgen: %d of %d %s", done, p.of, p.what)
 }
 
-// done removes the line, in whose place the run's findings go.
+// done removes the line, to make room for the run's findings.
 func (p *progress) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/workspace"
 )
 
-// request tells the tree whose files are meant, with none of them rendered.
+// request describes the targets and paths of a run, without rendered files.
 func (j *job) request() tree.Request {
 	req := tree.Request{Out: j.out, Lock: j.lock, Only: j.only, Tool: self(), Inputs: j.inputs}
 	for _, t := range j.config.Selected {
@@ -30,7 +30,7 @@ func (j *job) request() tree.Request {
 	return req
 }
 
-// rendered is the request with every file made.
+// rendered returns the request with all files rendered.
 func (j *job) rendered() (tree.Request, error) {
 	req := j.request()
 	var err error
@@ -42,8 +42,8 @@ func (j *job) rendered() (tree.Request, error) {
 	return req, err
 }
 
-// render makes every file of the selected targets, in memory. dir is the output
-// directory, or "" when the files will not stand in one.
+// render renders every file of the selected targets, in memory. dir is the output directory, or ""
+// if there is none.
 func (j *job) render(dir string) ([]tree.Target, error) {
 	models, err := j.models(dir)
 	if err != nil {
@@ -66,7 +66,7 @@ func (j *job) render(dir string) ([]tree.Target, error) {
 	return out, nil
 }
 
-// models gives what each selected target is made of. A release is resolved once.
+// models returns the model of each selected target. Each release is resolved once.
 func (j *job) models(dir string) ([]*emit.Model, error) {
 	releases := map[string]*spec.Release{}
 	var out []*emit.Model
@@ -83,7 +83,7 @@ func (j *job) models(dir string) ([]*emit.Model, error) {
 	return out, nil
 }
 
-// release is the one that a target is made of. Targets share it, except for backends.
+// release returns the release of a target. All targets but backends share it.
 func (j *job) release(t config.Target, releases map[string]*spec.Release) (*spec.Release, error) {
 	if known := releases[t.Release]; known != nil && t.Backend == nil {
 		return known, nil
@@ -115,7 +115,7 @@ func (j *job) model(t config.Target, dir string, releases map[string]*spec.Relea
 	return m, j.imports(m, t, dir)
 }
 
-// imports finds the Go packages of other targets that those of a target import.
+// imports finds the Go packages of other targets that a target's packages import.
 func (j *job) imports(m *emit.Model, t config.Target, dir string) error {
 	m.Imports = map[string]string{}
 	for _, other := range slices.Concat(j.config.Selected, j.config.Others) {
@@ -131,7 +131,7 @@ func (j *job) imports(m *emit.Model, t config.Target, dir string) error {
 	return nil
 }
 
-// render makes the files of one target.
+// render renders the files of one target.
 func render(out *tree.Target, t config.Target, m *emit.Model) error {
 	files, err := t.Emit(m)
 	if err != nil {
@@ -142,8 +142,8 @@ func render(out *tree.Target, t config.Target, m *emit.Model) error {
 	return nil
 }
 
-// importPath returns the import path that the nearest go.mod gives the folder of a target,
-// where the config gives none and the target has one.
+// importPath returns the import path of a target's folder, derived from the nearest go.mod, if the
+// target has one and the config does not set it.
 func (j *job) importPath(t config.Target, out string) (string, error) {
 	if out == "" || !t.Has(emit.OptionImport) || t.Options[emit.OptionImport] != "" {
 		return "", nil

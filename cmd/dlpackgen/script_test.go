@@ -99,14 +99,14 @@ func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
 // longAgo is a time that no file of a test has by itself.
 var longAgo = time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
 
-// age gives files an old time: age FILE...
+// age sets an old modification time on files: age FILE...
 func age(ts *testscript.TestScript, neg bool, args []string) {
 	for _, file := range args {
 		ts.Check(os.Chtimes(ts.MkAbs(file), longAgo, longAgo))
 	}
 }
 
-// aged tells whether files still have that time: [!] aged FILE...
+// aged checks that files still have that time: [!] aged FILE...
 func aged(ts *testscript.TestScript, neg bool, args []string) {
 	for _, file := range args {
 		info, err := os.Stat(ts.MkAbs(file))

@@ -19,7 +19,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// selection is what the flags that generate, check and clean share say.
+// selection holds the flags that generate, check and clean share.
 type selection struct {
 	cmd      *cobra.Command
 	config   string
@@ -47,7 +47,7 @@ func selectionFlags(cmd *cobra.Command) *selection {
 	return s
 }
 
-// versions gives what --dlpack takes.
+// versions returns the values that --dlpack accepts.
 func versions() []string {
 	out := []string{"latest"}
 	for _, r := range spec.Embedded().Releases() {
@@ -56,7 +56,7 @@ func versions() []string {
 	return out
 }
 
-// job is a selection with its files read.
+// job is a selection together with the files that it names.
 type job struct {
 	spec   *spec.Spec
 	config *config.Config
@@ -67,11 +67,11 @@ type job struct {
 	inputs []string // config and spec, as the user named them
 	read   []string // what else the output depends on: go.mod, templates
 	notes  []diag.Diagnostic
-	// folders has the folders of templates that were read, by their paths in the config.
+	// folders are the template folders that were read, by their paths in the config.
 	folders map[string]*emit.Folder
 }
 
-// load reads the spec and the config; every finding in either ends the run.
+// load reads the spec and the config. An error in either of them ends the run.
 func (s *selection) load() (*job, error) {
 	if err := notEmpty(s.cmd, "config", "spec", "dlpack", "prefix", "only", "out"); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func loadSpec(file string) (*spec.Spec, []diag.Diagnostic, error) {
 	return sp, findings.Sorted(), invalid(findings)
 }
 
-// loadConfig finds the config, or does without one where --out says where files go.
+// loadConfig finds the config. With --out, the config is optional.
 func (s *selection) loadConfig(j *job) error {
 	file, src, err := s.readConfig()
 	if err != nil {
@@ -135,8 +135,8 @@ func (s *selection) loadConfig(j *job) error {
 	return nil
 }
 
-// readConfig gives the config's name and bytes; no name means that there is none
-// and none is needed.
+// readConfig returns the config's name and bytes. The name is empty if there is no config and none
+// is needed.
 func (s *selection) readConfig() (string, []byte, error) {
 	if s.config != "" {
 		if ofProcess(s.config) {
@@ -160,7 +160,7 @@ func (s *selection) readConfig() (string, []byte, error) {
 	return "", nil, nil
 }
 
-// configAbove begins a hint where a folder above has a config.
+// configAbove returns the beginning of a hint if a parent folder has a config.
 func configAbove() string {
 	here, err := filepath.Abs(".")
 	up := ".."
@@ -173,21 +173,22 @@ func configAbove() string {
 	return ""
 }
 
-// ofProcess tells a name of an open file, such as /dev/stdin. A run would write beside it.
+// ofProcess reports whether a name refers to an open file, such as /dev/stdin. A run would write to
+// its folder.
 func ofProcess(file string) bool {
 	full, err := filepath.Abs(file)
 	full = filepath.ToSlash(full)
 	return err == nil && (strings.HasPrefix(full, "/dev/") || strings.HasPrefix(full, "/proc/"))
 }
 
-// missingInput tells a file that is not there from one that cannot be read.
+// missingInput is the error for a file that does not exist, as opposed to one that cannot be read.
 type missingInput struct{ *failure }
 
-// Unwrap lets the failure itself be found.
+// Unwrap returns the failure itself.
 func (m *missingInput) Unwrap() error { return m.failure }
 
-// readInput reads a spec or config, and no more of it than the parser needs in
-// order to say that it is too large.
+// readInput reads a spec or config. It stops one byte after the limit, so that the parser reports a
+// file that is too large.
 func readInput(file string) ([]byte, error) {
 	if file == "" {
 		return nil, cannot("usage", "leave it out, or give the name of a file", "the name of a file is empty")
@@ -210,7 +211,7 @@ func readInput(file string) ([]byte, error) {
 	return nil, failed
 }
 
-// similar gives a hint for a file that is not there.
+// similar returns a hint for a missing file.
 func similar(file string) string {
 	if file == "-" {
 		return "- is a file of that name: stdin is not read"
@@ -226,8 +227,7 @@ func similar(file string) string {
 	return diag.DidYouMean(filepath.Base(file), names)
 }
 
-// openInput opens a regular file: opening a pipe would wait for its writer, which
-// may never come.
+// openInput opens a regular file. Opening a pipe could block forever.
 func openInput(file string) (*os.File, error) {
 	info, err := os.Stat(file)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// templates gives the folder of a target of the config's own. It is read once, however many targets
-// name it.
+// templates returns the template folder of a target that the config defines. The folder is read
+// once, even if several targets name it.
 func (j *job) templates(t config.Target) (*emit.Folder, error) {
 	if t.Templates == "" {
 		return nil, nil
@@ -38,8 +38,8 @@ func (j *job) templates(t config.Target) (*emit.Folder, error) {
 	return j.folders[t.Templates], nil
 }
 
-// readTemplates reads the folder of a target. The folders in it are inputs too: a file that is
-// added changes nothing else.
+// readTemplates reads the template folder of a target. Its subfolders are inputs too, because a new
+// file changes only the folder.
 func (j *job) readTemplates(t config.Target) ([]emit.Source, error) {
 	folder := filepath.Join(j.dir, filepath.FromSlash(t.Templates))
 	root, err := j.openTemplates(t.Templates)
@@ -69,8 +69,8 @@ func (j *job) readTemplates(t config.Target) ([]emit.Source, error) {
 	return all, err
 }
 
-// openTemplates opens a folder below that of the config. No part of its path may be a link: the
-// files would be read, and copied, from elsewhere.
+// openTemplates opens a folder below that of the config. No part of its path may be a link, which
+// would read and copy files from elsewhere.
 func (j *job) openTemplates(folder string) (*os.Root, error) {
 	base, err := os.OpenRoot(j.dir)
 	if err != nil {
@@ -95,8 +95,8 @@ func (j *job) openTemplates(folder string) (*os.Root, error) {
 	return root, nil
 }
 
-// checkTemplateFolders rejects files that would be written into a folder of templates, where the
-// next run would read them. The config's paths are checked before; --out and links are not.
+// checkTemplateFolders rejects outputs in a template folder, because the next run would read them
+// as templates. The paths in the config have been checked before, but not --out and links.
 func (j *job) checkTemplateFolders(made []tree.Target) error {
 	folders, err := j.templateFolders()
 	if err != nil || len(folders) == 0 {
@@ -119,8 +119,8 @@ func (j *job) checkTemplateFolders(made []tree.Target) error {
 	return nil
 }
 
-// checkSides rejects a depfile or a stamp in a folder of templates, where the next run would read
-// it.
+// checkSides rejects a depfile or a stamp in a template folder, because the next run would read it
+// as a template.
 func (j *job) checkSides(files ...string) error {
 	folders, err := j.templateFolders()
 	if err != nil {
@@ -141,7 +141,7 @@ func inTemplates(file, owner, hint string) error {
 	}}}
 }
 
-// templateFolders gives the first target of each folder of templates, by its path without links.
+// templateFolders returns the first target of each template folder, by the path without links.
 func (j *job) templateFolders() (map[string]string, error) {
 	folders, seen := map[string]string{}, map[string]bool{"": true}
 	for _, own := range slices.Concat(j.config.Selected, j.config.Others) {
@@ -158,8 +158,8 @@ func (j *job) templateFolders() (map[string]string, error) {
 	return folders, nil
 }
 
-// ownerAbove returns the target whose folder a path is or lies in, or "". A path that cannot be
-// resolved is reported where it is written.
+// ownerAbove returns the target whose folder contains a path, or "". A path that cannot be resolved
+// is reported when it is written.
 func ownerAbove(folders map[string]string, name string) string {
 	real, err := tree.Real(name)
 	if err != nil || len(folders) == 0 {
@@ -172,7 +172,7 @@ func ownerAbove(folders map[string]string, name string) string {
 	}
 }
 
-// isHidden tells what is no input: files of tools, and what editors leave behind.
+// isHidden reports whether a file is not an input: a hidden file, or a backup file of an editor.
 func isHidden(name string) bool {
 	base := path.Base(name)
 	return strings.HasPrefix(base, ".") || strings.HasSuffix(base, "~")
@@ -203,7 +203,7 @@ func addSource(root *os.Root, folder, name string, e fs.DirEntry, all *[]emit.So
 	return withinFolder(folder, *all)
 }
 
-// withinFolder rejects a folder whose files are too large together.
+// withinFolder rejects a folder whose total size is too large.
 func withinFolder(folder string, all []emit.Source) error {
 	total := 0
 	for _, s := range all {
@@ -215,7 +215,7 @@ func withinFolder(folder string, all []emit.Source) error {
 	return nil
 }
 
-// reason is what the system says is wrong.
+// reason returns the system's error text.
 func reason(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {
@@ -224,8 +224,8 @@ func reason(err error) error {
 	return err
 }
 
-// noTemplate is a folder, or a file in it, that cannot be used. An error of the
-// system is shortened to its reason: the operation is a word of Go, and the path is the position.
+// noTemplate returns the failure for a template folder, or a file in it, that cannot be used. An
+// error of the system is shortened to its reason: the finding's position already contains the path.
 func noTemplate(file, format string, args ...any) error {
 	for i, arg := range args {
 		if err, ok := arg.(error); ok {

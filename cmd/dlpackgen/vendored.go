@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// vendoredWords is how verify speaks of a folder with a lock.
+// vendoredWords are the messages of verify for the files of a vendored folder.
 var vendoredWords = map[tree.State]words{
 	tree.Missing:  {diag.Error, "is in the lock, and not there", "vendor the files and the lock together"},
 	tree.Modified: {diag.Error, "is not the file that the lock lists", "undo the change, or vendor again"},
@@ -21,7 +21,7 @@ var vendoredWords = map[tree.State]words{
 	tree.Interrupted: {diag.Error, "is left over from an interrupted run", "vendor again"},
 }
 
-// vendoredFinding is what verify says about one path, if anything.
+// vendoredFinding returns the finding of verify about one path, if there is one.
 func vendoredFinding(out string, it tree.Item) (diag.Diagnostic, bool) {
 	w, bad := vendoredWords[it.State]
 	if it.Dir && it.State == tree.Untracked {
@@ -37,7 +37,7 @@ func vendoredFinding(out string, it tree.Item) (diag.Diagnostic, bool) {
 		Pos: diag.Pos{File: filepath.Join(out, filepath.FromSlash(it.Path))}}, bad
 }
 
-// vendoredAlone rejects what is about headers: files are compared with their lock alone.
+// vendoredAlone rejects flags about headers, because files are compared only with their lock.
 func vendoredAlone(cmd *cobra.Command, place string, args []string) error {
 	if place == "" {
 		return cannot("usage", "--vendored DIR", "--vendored names no folder")

@@ -70,14 +70,14 @@ func flagsAfterDash(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// comparedHeader is what the comparison of one header gave.
+// comparedHeader is the result of the comparison of one header.
 type comparedHeader struct {
 	result *verify.Result
 	err    error
 }
 
-// compareHeaders compares headers side by side. It reports the differences in their order, and
-// which release they are from; a header that cannot be compared stops no other.
+// compareHeaders compares headers concurrently. It reports the differences, and the release of each
+// header, in the order of the headers. A header that cannot be compared does not stop the others.
 func (a *app) compareHeaders(format *choice, headers []string, req verify.Request) error {
 	all, sp := make([]comparedHeader, len(headers)), spec.Embedded()
 	line := a.progress("headers", len(headers))
@@ -106,7 +106,7 @@ func (a *app) compareHeaders(format *choice, headers []string, req verify.Reques
 	return err
 }
 
-// verifyFailure returns why a header could not be compared.
+// verifyFailure returns the failure for a header that could not be compared.
 func verifyFailure(err error, header string) []diag.Diagnostic {
 	var f *verify.Error
 	if errors.As(err, &f) {

@@ -9,11 +9,11 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// self identifies this build. A lock by a newer version is rejected, so that two people
-// with different tools do not rewrite each other's files. Tests replace it.
+// self identifies this build. A lock of a newer version is rejected, so that two people with
+// different versions do not rewrite each other's files. Tests replace this variable.
 var self = func() tree.Tool { return tree.Tool{Version: tool.Version(), Digest: tool.Digest()} }
 
-// printVersion prints what the first line of a lock says of this build.
+// printVersion prints the version and digest of this build, as in the first line of a lock.
 func (a *app) printVersion() {
 	fmt.Fprintln(a.stdout, "dlpackgen", self().Version, self().Digest)
 }

@@ -47,8 +47,8 @@ func (a *app) vet() *cobra.Command {
 	return cmd
 }
 
-// everyFile replaces each pattern by the configs that it means. A file that several arguments mean
-// is there once.
+// everyFile replaces each pattern with the configs that it matches. A file that several arguments
+// match is listed once.
 func everyFile(args []string) (files []string, findings []diag.Diagnostic) {
 	var all diag.List
 	for _, arg := range args {
@@ -68,8 +68,8 @@ func everyFile(args []string) (files []string, findings []diag.Diagnostic) {
 	return files, all.Sorted()
 }
 
-// vetFiles checks files, or what a run without a config of its own would use. A
-// file that cannot be read is one finding more: the others are checked all the same.
+// vetFiles checks files, or by default the config of this folder and the built-in spec. A file that
+// cannot be read causes a finding, and the others are still checked.
 func vetFiles(files []string) (findings []diag.Diagnostic, unreadable bool) {
 	var all diag.List
 	byDefault := len(files) == 0
@@ -94,7 +94,7 @@ func vetFiles(files []string) (findings []diag.Diagnostic, unreadable bool) {
 	return all.Sorted(), unreadable
 }
 
-// vetSource checks a spec or a config; its own first keys tell which it is.
+// vetSource checks a spec or a config. Its keys determine which of them it is.
 func vetSource(file string, src []byte) []diag.Diagnostic {
 	var findings diag.List
 	root := yaml.Parse(file, src, &findings)
@@ -125,8 +125,8 @@ func vetSource(file string, src []byte) []diag.Diagnostic {
 	return findings.Sorted()
 }
 
-// vetTemplates fills the templates of a config, and forgets the result. A mistake in a folder that
-// targets share is reported once.
+// vetTemplates executes the templates of a config, and discards the result. A mistake in a folder
+// that several targets share is reported once.
 func vetTemplates(file string, cfg *config.Config) (findings []diag.Diagnostic) {
 	j := &job{spec: spec.Embedded(), config: cfg, dir: filepath.Dir(file)}
 	seen := map[diag.Diagnostic]bool{}
@@ -152,7 +152,7 @@ func vetTemplates(file string, cfg *config.Config) (findings []diag.Diagnostic) 
 	return findings
 }
 
-// nearKind gives a hint when one of the keys was meant to tell the kind.
+// nearKind returns a hint if one of the keys is probably a misspelled key of the kind.
 func nearKind(root *yaml.Node) string {
 	for _, e := range root.Entries {
 		if hint := diag.DidYouMean(e.Key.Value, []string{"spec", "version", "backend"}); hint != "" {

@@ -121,7 +121,7 @@ var Kinds = []string{
 	"unavailable", "unsupported",
 }
 
-// Embedded gives a backend that this program carries.
+// Embedded returns a backend that this program carries.
 func Embedded(name string) *Backend {
 	file := "backends/" + name + ".yaml"
 	src, err := source.Backends.ReadFile(file)

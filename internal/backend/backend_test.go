@@ -23,7 +23,7 @@ func cuda(t testing.TB) string {
 	return string(src)
 }
 
-// decoded gives a description and its findings as text. Each has a hint.
+// decoded returns a description and its findings as text. Each has a hint.
 func decoded(t testing.TB, text string) (*Backend, []string) {
 	t.Helper()
 	diags := &diag.List{}

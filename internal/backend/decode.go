@@ -439,7 +439,7 @@ func (b *Backend) checkNeeds(complain func(hint, format string, args ...any)) {
 
 func nameOfConstant(c Constant) string { return c.Name }
 
-// renumbered gives the constants that were another number.
+// renumbered returns the constants that were another number.
 func renumbered(all []Constant) []Constant {
 	return slices.DeleteFunc(slices.Clone(all), func(c Constant) bool { return c.Was == nil })
 }

@@ -16,10 +16,10 @@ type Speller struct {
 	within  string
 }
 
-// Of gives the speller for the file scope of a release's header.
+// Of returns the speller for the file scope of a release's header.
 func Of(r *spec.Release) Speller { return Speller{release: r} }
 
-// In gives the speller for the body of a struct, where C knows that struct by
+// In returns the speller for the body of a struct, where C knows that struct by
 // its tag alone.
 func (s Speller) In(structName string) Speller {
 	s.within = structName

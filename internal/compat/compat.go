@@ -84,7 +84,7 @@ var rules = []Rule{
 	{"python-added", Additive, "Python finds something new"},
 }
 
-// Compare gives the changes from one release to another, worst first, and among
+// Compare returns the changes from one release to another, worst first, and among
 // equals in the order of the declarations.
 func Compare(old, new *spec.Release) []Change {
 	c := &comparison{old: old, new: new, renamed: map[string]string{}}
@@ -105,7 +105,7 @@ func Compare(old, new *spec.Release) []Change {
 	return c.changes
 }
 
-// Breaks tells whether any change needs an action.
+// Breaks reports whether any change needs an action.
 func Breaks(changes []Change) bool {
 	return slices.ContainsFunc(changes, func(c Change) bool { return c.Kind != Additive })
 }
@@ -162,7 +162,7 @@ func (c *comparison) isRenamed(new string) bool {
 	return false
 }
 
-// changeOf gives a function that notes a declaration by a rule.
+// changeOf returns a function that notes a declaration by a rule.
 func changeOf[P spec.Decl](c *comparison, rule string) func(P) {
 	return func(d P) { c.add(rule, d.DeclName(), "", "") }
 }

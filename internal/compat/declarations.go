@@ -59,7 +59,7 @@ func (c *comparison) signature(f *spec.Callback) string {
 	return cdecl.Of(c.new).Type(c.rename(function(f)))
 }
 
-// rename gives an old type with the names that its structs have now.
+// rename returns an old type with the names that its structs have now.
 func (c *comparison) rename(t spec.Type) spec.Type {
 	t.Name = c.newName(t.Name)
 	if t.Elem != nil {
@@ -129,7 +129,7 @@ func (c *comparison) enumerators(old, new *spec.Enum) {
 	}
 }
 
-// eachModel gives the layouts of both releases under every data model and
+// eachModel passes the layouts of both releases under every data model and
 // language, until a difference is found and reported.
 func (c *comparison) eachModel(differ func(model string, old, new *layout.Table) bool) {
 	for _, t := range c.layouts {

@@ -67,7 +67,7 @@ func (c *comparison) structure(old, new *spec.Struct) {
 	c.layout(old, new, heirs)
 }
 
-// heirs gives the field of the new struct that each old field became: the one of
+// heirs returns the field of the new struct that each old field became: the one of
 // its name, or else the one in its place if that has a name of its own.
 func heirs(old, new *spec.Struct) map[string]spec.Field {
 	find := func(s *spec.Struct, name string) int {

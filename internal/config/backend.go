@@ -44,12 +44,12 @@ func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, aske
 	return out
 }
 
-// row gives where a device of the backend stands.
+// row returns where a device of the backend stands.
 func (b ownBackend) row(i int) *yaml.Map {
 	return b.node.Map("").Get("devices").Items[i].Map("")
 }
 
-// devices gives the types of device that the backend brings.
+// devices returns the types of device that the backend brings.
 func (b ownBackend) devices() (out []declaredDevice) {
 	for i, device := range b.Devices {
 		if device.Value == backend.NoValue {

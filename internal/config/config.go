@@ -71,7 +71,7 @@ func LockName(file string) string {
 	return cmp.Or(strings.TrimSuffix(base, path.Ext(base)), base) + ".lock"
 }
 
-// Default gives every target at its default path, for the latest release.
+// Default returns every target at its default path, for the latest release.
 func Default(sp *spec.Spec, table emit.Table, choice Choice) (*Config, *diag.List) {
 	d := &decoder{spec: sp, table: table, choice: choice, diags: &diag.List{}}
 	release := d.chosenRelease(latest)

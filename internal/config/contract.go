@@ -93,7 +93,7 @@ func (d *decoder) checkContractsCanBeMade(cfg *Config, all []Target, section *ya
 	}
 }
 
-// kernelKey gives the node of the name of a kernel, or of its argument or result.
+// kernelKey returns the node of the name of a kernel, or of its argument or result.
 func kernelKey(section *yaml.Node, name, param string) *yaml.Node {
 	described := entry(section, name)
 	for _, part := range []string{"args", "returns"} {

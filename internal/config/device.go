@@ -83,7 +83,7 @@ func streamsOf(b *backend.Backend) string {
 	return b.Streams.Table
 }
 
-// ruleDevices gives the device that a backend has streams on those streams, unless it has
+// ruleDevices assigns the device that a backend has streams on those streams, unless it has
 // others already. Of kDLExtDev DLPack knows nothing, so the backend decides everything.
 func ruleDevices(b *backend.Backend, values []spec.EnumValue) {
 	for _, d := range b.Devices {
@@ -141,7 +141,7 @@ func (d *decoder) devices(cfg *Config, section *yaml.Node, backends []ownBackend
 	return out
 }
 
-// checkDevices gives the devices, each held against those before it and the releases.
+// checkDevices returns the devices, each held against those before it and the releases.
 func (d *decoder) checkDevices(cfg *Config, all []declaredDevice) (out []spec.EnumValue) {
 	releases := d.selectedReleases(cfg)
 	for _, declared := range all {
@@ -283,7 +283,7 @@ func (d *decoder) selectedReleases(cfg *Config) []*spec.Release {
 	return out
 }
 
-// deviceValues gives the types of device of all selected releases and the config's own.
+// deviceValues returns the types of device of all selected releases and the config's own.
 func (d *decoder) deviceValues(cfg *Config) map[string]int64 {
 	known := map[string]int64{}
 	for _, v := range d.typesOfDevice(cfg) {
@@ -292,7 +292,7 @@ func (d *decoder) deviceValues(cfg *Config) map[string]int64 {
 	return known
 }
 
-// deviceOwners gives the types of device whose runtime allocates the memory of others.
+// deviceOwners returns the types of device whose runtime allocates the memory of others.
 func (d *decoder) deviceOwners(cfg *Config) map[string]string {
 	owners := map[string]string{}
 	for _, v := range d.typesOfDevice(cfg) {

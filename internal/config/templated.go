@@ -57,7 +57,7 @@ func checkTemplateFolders(cfg *Config) {
 	}
 }
 
-// above gives a clean path and each folder that it lies in, "." as the last one.
+// above returns a clean path and each folder that it lies in, "." as the last one.
 func above(name string) (all []string) {
 	for ; name != "."; name = path.Dir(name) {
 		all = append(all, name)

@@ -28,7 +28,7 @@ func (d *decoder) release(n *yaml.Node) string {
 	return d.chosenRelease(found.Version)
 }
 
-// chosenRelease gives the release of the command line, if it names one, in the
+// chosenRelease returns the release of the command line, if it names one, in the
 // spelling of the spec; else the one that was asked for.
 func (d *decoder) chosenRelease(asked string) string {
 	if d.choice.Release != "" {

@@ -19,7 +19,7 @@ const (
 	Note
 )
 
-// String gives the word that every rendering uses.
+// String returns the word that every rendering uses.
 func (s Severity) String() string {
 	switch s {
 	case Error:
@@ -39,7 +39,7 @@ type Pos struct {
 	Col  int
 }
 
-// String gives file:line:col, leaving out what is not known.
+// String returns file:line:col, leaving out what is not known.
 func (p Pos) String() string {
 	switch {
 	case p.File == "":
@@ -100,13 +100,13 @@ func (l *List) Errorf(pos Pos, code, format string, args ...any) {
 	l.Add(Diagnostic{Severity: Error, Code: code, Pos: pos, Text: fmt.Sprintf(format, args...)})
 }
 
-// Failed tells whether any finding is an error.
+// Failed reports whether any finding is an error.
 func (l *List) Failed() bool { return l.failed }
 
 // Len counts the findings, kept or not.
 func (l *List) Len() int { return len(l.all) + l.left }
 
-// Sorted gives the findings by file, line and column; findings at one place
+// Sorted returns the findings by file, line and column; findings at one place
 // keep the order in which they were added. A finding at the end counts those that
 // were not kept, and is as severe as the worst of them: an error among them must
 // not be lost.

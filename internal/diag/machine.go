@@ -199,7 +199,7 @@ func sarifTextOf(text string) *sarifText {
 	return &sarifText{Text: text}
 }
 
-// ruleIDs gives the codes in use, sorted, each once.
+// ruleIDs returns the codes in use, sorted, each once.
 func ruleIDs(findings []Diagnostic) []string {
 	var ids []string
 	for _, d := range findings {

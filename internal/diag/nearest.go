@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// DidYouMean gives a hint that names the candidate nearest to a word, or "" when
+// DidYouMean returns a hint that names the candidate nearest to a word, or "" when
 // none is near enough to be what was meant.
 func DidYouMean(word string, candidates []string) string {
 	if best := Nearest(word, candidates); best != "" {

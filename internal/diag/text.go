@@ -81,7 +81,7 @@ func severityColor(s Severity) string {
 	}
 }
 
-// snippet gives the part of a source line that shows byte column col (from 1),
+// snippet returns the part of a source line that shows byte column col (from 1),
 // and how many cells stand before that column.
 func snippet(source string, col int) (line string, caret int) {
 	at := min(max(col-1, 0), len(source))

@@ -131,7 +131,7 @@ func (f *figure) captions(s span, row, depth int) int {
 	return n
 }
 
-// rows gives the number of caption lines in each row.
+// rows returns the number of caption lines in each row.
 func (f *figure) rows() []int {
 	out := make([]int, (f.size+f.unit-1)/f.unit)
 	for _, b := range f.boxes {

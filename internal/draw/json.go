@@ -56,7 +56,7 @@ type holeJSON struct {
 	Size   int `json:"size"`
 }
 
-// JSON gives what Text gives, for programs; schema.json describes it. Every
+// JSON returns what Text gives, for programs; schema.json describes it. Every
 // list is present, if need be empty, and all numbers are bytes.
 func JSON(tables []*layout.Table, names []string) []byte {
 	doc := document{Version: Version, Models: []modelJSON{}}

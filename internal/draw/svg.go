@@ -24,7 +24,7 @@ const (
 	legendSize = 44
 )
 
-// SVG gives the picture of the named structs and enums, or all for no names, as
+// SVG returns the picture of the named structs and enums, or all for no names, as
 // a file of its own: no script, no font and nothing else from outside. Models
 // with the same layout share one section.
 func SVG(tables []*layout.Table, names []string) []byte {
@@ -135,7 +135,7 @@ func (p *picture) heading(group []view, y, width int) {
 		fmt.Sprintf("%s; a row is %d bytes", strings.Join(docs, "; "), group[0].Model.Pointer), 13, float64(width))
 }
 
-// balance gives the number of figures in the first of two columns that makes
+// balance returns the number of figures in the first of two columns that makes
 // the taller column shortest; all of them when a second is not worth it.
 func balance(figs []figure) int {
 	best, split := math.MaxInt, len(figs)

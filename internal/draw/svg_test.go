@@ -76,7 +76,7 @@ func shapeOf(t *testing.T, e xml.StartElement, d *xml.Decoder) shape {
 	return s
 }
 
-// measure gives a text the room that a monospaced font takes for it.
+// measure returns a text the room that a monospaced font takes for it.
 func (s *shape) measure(t *testing.T, size float64, d *xml.Decoder) {
 	t.Helper()
 	token, err := d.Token()

@@ -11,7 +11,7 @@ import (
 // A column shows one model: two numbers, right-aligned, under its name.
 const columnWidth = 13
 
-// Text gives the named structs and enums, or all for no names, as a table with
+// Text returns the named structs and enums, or all for no names, as a table with
 // the models side by side. The tables are of one release and one language.
 // Numbers come first, so that every struct has the same columns and a long
 // declaration breaks nothing.
@@ -80,7 +80,7 @@ func writeHoles(b *strings.Builder, shown []view, find func(view) (layout.Hole, 
 	})
 }
 
-// holeAfter gives the padding between a field and what follows it.
+// holeAfter returns the padding between a field and what follows it.
 func holeAfter(s layout.Struct, field int) (layout.Hole, bool) {
 	end := s.Fields[field].Offset + s.Fields[field].Size
 	for _, h := range s.Holes {

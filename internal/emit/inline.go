@@ -67,7 +67,7 @@ func (in *inliner) expand(text string) string {
 	return out.String()
 }
 
-// line gives what stands instead of a line.
+// line returns what stands instead of a line.
 func (in *inliner) line(line string) string {
 	match := included.FindStringSubmatch(line)
 	if match == nil {

@@ -41,7 +41,7 @@ type Asset struct {
 	Known map[string]string
 }
 
-// Rendered tells whether the spec or the config decides what stands in the asset, beside the
+// Rendered reports whether the spec or the config decides what stands in the asset, beside the
 // words that are substituted: else it is a copy of its source.
 func (a Asset) Rendered() bool { return a.Text != nil || path.Ext(a.From) == ".tmpl" }
 

@@ -34,8 +34,8 @@ var (
 	prefixableFolder = regexp.MustCompile(`([<"])dlpack/`)
 )
 
-// prefixed gives a file the names of a vendored copy: functions, types, macros, guards and folders
-// begin with the prefix.
+// prefixed returns a file the names of a vendored copy: functions, types, macros, guards and
+// folders begin with the prefix.
 func prefixed(f File, prefix string) File {
 	body := f.Data
 	if !slices.Contains([]string{".h", ".hpp", ".c", ".cpp"}, path.Ext(f.Path)) {

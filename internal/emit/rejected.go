@@ -16,13 +16,13 @@ type KernelError struct {
 // Error names the kernel and the reason.
 func (e *KernelError) Error() string { return "kernel " + e.Kernel + " " + e.Text }
 
-// CannotMake gives an error about a kernel and, where param is not "", its argument or result. The
-// text follows the name of the kernel.
+// CannotMake returns an error about a kernel and, where param is not "", its argument or result.
+// The text follows the name of the kernel.
 func CannotMake(kernel, param, format string, args ...any) error {
 	return &KernelError{Kernel: kernel, Param: param, Text: fmt.Sprintf(format, args...)}
 }
 
-// NameTaken gives an error about a kernel with a name that something else has in a language.
+// NameTaken returns an error about a kernel with a name that something else has in a language.
 func NameTaken(kernel, param, format string, args ...any) error {
 	return &KernelError{Kernel: kernel, Param: param, Text: fmt.Sprintf(format, args...) + "; rename one", Clash: true}
 }

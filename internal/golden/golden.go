@@ -30,7 +30,7 @@ func Assert(t testing.TB, name string, got []byte) {
 	}
 }
 
-// Updates tells whether the test runs with -update, for tests that rewrite files elsewhere.
+// Updates reports whether the test runs with -update, for tests that rewrite files elsewhere.
 func Updates() bool { return *update }
 
 // Orphans fails the test for each file under golden/<dir> that is not owned: a

@@ -72,7 +72,7 @@ type Function struct {
 	Optional bool // callers work without it
 }
 
-// Embedded gives a host that this program carries.
+// Embedded returns a host that this program carries.
 func Embedded(name string) *Host {
 	file := "hosts/" + name + ".yaml"
 	src, err := source.Hosts.ReadFile(file)

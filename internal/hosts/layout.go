@@ -29,7 +29,7 @@ var (
 	structType   = regexp.MustCompile(`\bstruct ([a-z][a-z0-9_]*)`)
 )
 
-// measure gives the size and the alignment of a type; self may be pointed to.
+// measure returns the size and the alignment of a type; self may be pointed to.
 func measure(text string, declared map[string]Struct, self string) (size, align int64, ok bool) {
 	if m := arrayType.FindStringSubmatch(text); m != nil {
 		count, _ := strconv.ParseInt(m[2], 10, 64)
@@ -53,7 +53,7 @@ func measure(text string, declared map[string]Struct, self string) (size, align 
 	return e.size, e.align, found
 }
 
-// callable tells whether the types of a function are known.
+// callable reports whether the types of a function are known.
 func callable(returns, params string, declared map[string]Struct, self string) bool {
 	known := func(text string) bool { _, _, ok := measure(text, declared, self); return ok }
 	if returns != "void" && !known(returns) {

@@ -63,7 +63,7 @@ func since(version string) string {
 	return ", since " + version
 }
 
-// owned gives the structs of a type the prefix of the host.
+// owned returns the structs of a type the prefix of the host.
 func owned(text, prefix string) string {
 	return structType.ReplaceAllString(text, "struct "+prefix+"$1")
 }
@@ -97,7 +97,7 @@ func viewStruct(s Struct, prefix string) StructView {
 	return v
 }
 
-// union gives the fields that begin where the first one does.
+// union returns the fields that begin where the first one does.
 func union(fields []Field) []Field {
 	n := 1
 	for n < len(fields) && fields[n].Offset == fields[0].Offset {

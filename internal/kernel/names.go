@@ -137,6 +137,6 @@ func CheckSymbol(name string) string {
 	return cmp.Or(meaning(name, ofFunction), meaning(width.ReplaceAllString(name, "f"), ofFunction))
 }
 
-// LooksLikeMacro tells whether a word is written as macros are: in capitals, with two letters or
+// LooksLikeMacro reports whether a word is written as macros are: in capitals, with two letters or
 // more.
 func LooksLikeMacro(name string) bool { return len(name) > 1 && strings.ToUpper(name) == name }

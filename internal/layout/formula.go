@@ -18,7 +18,7 @@ const (
 	AlignInt64
 )
 
-// In gives the unit in bytes under a model.
+// In returns the unit in bytes under a model.
 func (u Unit) In(m Model) int {
 	switch u {
 	case AlignPointer:

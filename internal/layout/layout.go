@@ -60,7 +60,7 @@ const (
 	CXX
 )
 
-// String gives the name in messages and tables.
+// String returns the name in messages and tables.
 func (l Lang) String() string {
 	if l == CXX {
 		return "C++"
@@ -82,7 +82,7 @@ func Of(r *spec.Release, m Model, lang Lang) *Table {
 	return t
 }
 
-// Struct gives the struct of that name, and whether there is one.
+// Struct returns the struct of that name, and whether there is one.
 func (t *Table) Struct(name string) (Struct, bool) {
 	i := slices.IndexFunc(t.Structs, func(s Struct) bool { return s.Name == name })
 	if i < 0 {
@@ -91,7 +91,7 @@ func (t *Table) Struct(name string) (Struct, bool) {
 	return t.Structs[i], true
 }
 
-// Enum gives the enum of that name, and whether there is one.
+// Enum returns the enum of that name, and whether there is one.
 func (t *Table) Enum(name string) (Enum, bool) {
 	i := slices.IndexFunc(t.Enums, func(e Enum) bool { return e.Name == name })
 	if i < 0 {

@@ -32,12 +32,12 @@ var (
 		Long: 4, SignedEnums: true}
 )
 
-// Models gives the columns of an ABI table, in their order.
+// Models returns the columns of an ABI table, in their order.
 func Models() []Model {
 	return []Model{LP64, LLP64, I386, ILP32, ShortEnums}
 }
 
-// FindModel gives the model of that name among Models, and whether there is one.
+// FindModel returns the model of that name among Models, and whether there is one.
 func FindModel(name string) (Model, bool) {
 	all := Models()
 	i := slices.IndexFunc(all, func(m Model) bool { return m.Name == name })
@@ -47,7 +47,7 @@ func FindModel(name string) (Model, bool) {
 	return all[i], true
 }
 
-// scalar gives the extent and sign of a builtin type; void, and any name that
+// scalar returns the extent and sign of a builtin type; void, and any name that
 // is none, takes no room.
 func (m Model) scalar(name string) (x extent, signed bool) {
 	switch name {
@@ -71,7 +71,7 @@ func (m Model) scalar(name string) (x extent, signed bool) {
 	return nothing, false
 }
 
-// enum gives the extent and sign of an enum without a fixed underlying type:
+// enum returns the extent and sign of an enum without a fixed underlying type:
 // GCC and Clang take an unsigned type unless a value is negative, and a wider
 // one than int only when a value needs it.
 func (m Model) enum(e *spec.Enum) (x extent, signed bool) {
@@ -92,7 +92,7 @@ func (m Model) enum(e *spec.Enum) (x extent, signed bool) {
 	return extent{size, size}, low < 0
 }
 
-// bounds gives the lowest and highest value, and takes 0 as one of the values.
+// bounds returns the lowest and highest value, and takes 0 as one of the values.
 func bounds(e *spec.Enum) (low, high int64) {
 	for _, v := range e.Values {
 		low, high = min(low, v.Value), max(high, v.Value)
@@ -100,7 +100,7 @@ func bounds(e *spec.Enum) (low, high int64) {
 	return low, high
 }
 
-// holds tells whether an integer of that many bytes, fewer than 8, has all
+// holds reports whether an integer of that many bytes, fewer than 8, has all
 // values from low to high; it is signed only when low is negative.
 func holds(size int, low, high int64) bool {
 	bits := uint(size) * 8

@@ -97,7 +97,8 @@ func (s *source) chooseGo(m Mutant, number int) (found choice, ok bool) {
 	return found, ok
 }
 
-// within gives where those statements of a list begin and end that have a part of its source, or 0.
+// within returns where those statements of a list begin and end that have a part of its source, or
+// 0.
 func within(l []statement, begin, end int) (from, to int) {
 	declares := false
 	for _, s := range l {

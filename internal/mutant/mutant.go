@@ -150,7 +150,7 @@ func (m Mutant) require(t testing.TB, text string) {
 // Count tells how often a text of C or C++ stands in a source, however either breaks its lines.
 func Count(source, old string) int { return len(Mutant{Old: old}.places(source)) }
 
-// Standing gives the text of C or C++ that stands once in a source, as it is formatted there.
+// Standing returns the text of C or C++ that stands once in a source, as it is formatted there.
 func Standing(t testing.TB, source, old string) string {
 	t.Helper()
 	at := Mutant{Old: old}.places(source)
@@ -189,7 +189,7 @@ func (m Mutant) places(text string) [][]int {
 // letter is the end of a text whose next word must stand apart.
 var letter = regexp.MustCompile(`\w$`)
 
-// Once gives a text in which another stands instead of one that must stand there once, as it is:
+// Once returns a text in which another stands instead of one that must stand there once, as it is:
 // for Python and Go, in which line breaks and indentation mean something.
 func Once(t testing.TB, text, old, fresh string) string {
 	t.Helper()

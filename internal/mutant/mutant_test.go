@@ -63,7 +63,7 @@ var printed = []string{"5 10 2 20\n", "5 10 1 20\n", "5 10 3 20\n", "5 10 1 20\n
 	"5 11 2 22\n", "5 10 7 20\n", "105 10 102 20\n", "7 10 7 20\n", "510220\n",
 	"5 10 2 30\n", "5 10 20\n"}
 
-// built gives a program of the source, with that mutant alone if it is one, else with all.
+// built returns a program of the source, with that mutant alone if it is one, else with all.
 func built(t *testing.T, alone int, compiler string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -109,7 +109,7 @@ func (s *source) choose(m Mutant, number int) (choice, bool) {
 	return choice{}, false
 }
 
-// statements gives those from an edge on that a change is of, if they can stand there twice.
+// statements returns those from an edge on that a change is of, if they can stand there twice.
 func (s *source) statements(from int, c change) (choice, bool) {
 	at := s.edges[from].at + blank(s.code[s.edges[from].at:])
 	begin, end := max(c.begin, at), max(c.end, at) // before the first statement, something is only put in
@@ -123,7 +123,7 @@ func (s *source) statements(from int, c change) (choice, bool) {
 	return choice{begin: at, end: to, instead: s.text[at:begin] + c.instead + s.text[end:to]}, true
 }
 
-// endsStatement tells whether a text is no beginning of a statement, such as a condition.
+// endsStatement reports whether a text is no beginning of a statement, such as a condition.
 func endsStatement(text string) bool {
 	code := strings.TrimSpace(noise.ReplaceAllString(text, ""))
 	return code == "" || strings.ContainsAny(code[len(code)-1:], ";}")
@@ -144,12 +144,12 @@ var (
 	conditional = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(if|endif)`)
 )
 
-// isStatement tells whether a statement of a function begins at an edge.
+// isStatement reports whether a statement of a function begins at an edge.
 func (s *source) isStatement(e edge) bool {
 	return len(e.open) > 0 && !goesOn.MatchString(s.code[e.at:]) && block.MatchString(s.code[:e.open[len(e.open)-1]])
 }
 
-// isWhole tells whether the statements between two places can stand there twice: they have no
+// isWhole reports whether the statements between two places can stand there twice: they have no
 // cases without their switch, and no part of a condition of the preprocessor.
 func (s *source) isWhole(from edge, to int) bool {
 	for _, label := range s.labels {
@@ -168,13 +168,13 @@ func (s *source) isWhole(from edge, to int) bool {
 	return depth == 0
 }
 
-// declares tells whether what begins at an edge is used until the end of its block.
+// declares reports whether what begins at an edge is used until the end of its block.
 func (s *source) declares(e edge) bool {
 	return declares.MatchString(s.code[e.at:]) && !does.MatchString(s.code[e.at:])
 }
 
-// until gives where the statements end that begin at an edge and reach over a place: at the end of
-// their block if one is a declaration. It gives 0 where the block ends before.
+// until returns where the statements end that begin at an edge and reach over a place: at the end
+// of their block if one is a declaration. It gives 0 where the block ends before.
 func (s *source) until(begin, end int) int {
 	from := s.edges[begin]
 	wantsAll := s.declares(from)

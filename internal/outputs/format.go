@@ -8,8 +8,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/jsontext"
 )
 
-// Text gives a line for each file: its path, its target ("-" for the lock) and its kind, with tabs
-// between them.
+// Text returns a line for each file: its path, its target ("-" for the lock) and its kind, with
+// tabs between them.
 func (l *List) Text() string {
 	var b strings.Builder
 	for _, o := range l.Outputs {
@@ -22,10 +22,10 @@ func (l *List) Text() string {
 	return b.String()
 }
 
-// JSON gives all of the list; docs/schema/outputs.json describes it.
+// JSON returns all of the list; docs/schema/outputs.json describes it.
 func (l *List) JSON() []byte { return jsontext.Of(l) }
 
-// CMake gives a file that sets lists. Starters are left out: they belong to their user.
+// CMake returns a file that sets lists. Starters are left out: they belong to their user.
 func (l *List) CMake() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "set(DLPACKGEN_LIST_VERSION %d)\n", l.Version)
@@ -48,7 +48,7 @@ func (l *List) CMake() string {
 	return b.String()
 }
 
-// Text gives the lines of each config.
+// Text returns the lines of each config.
 func (m Many) Text() string {
 	var b strings.Builder
 	for _, c := range m.Configs {
@@ -57,10 +57,10 @@ func (m Many) Text() string {
 	return b.String()
 }
 
-// JSON gives each config separately; docs/schema/outputs.json describes it.
+// JSON returns each config separately; docs/schema/outputs.json describes it.
 func (m Many) JSON() []byte { return jsontext.Of(m) }
 
-// CMake gives lists of the files of all configs.
+// CMake returns lists of the files of all configs.
 func (m Many) CMake() string {
 	all := &List{Version: m.Version}
 	for _, c := range m.Configs {
@@ -86,7 +86,7 @@ func unique(paths []string) (out []string) {
 
 var cmakeQuoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, `;`, `\;`)
 
-// Ninja gives a dyndep file. It adds the files of a run to the outputs of the build statement of
+// Ninja returns a dyndep file. It adds the files of a run to the outputs of the build statement of
 // which result, the stamp or the lock, is the output. What result is not, the lock included, is
 // implicit.
 func (l *List) Ninja(result string) (string, error) {
@@ -108,5 +108,5 @@ func (l *List) Ninja(result string) (string, error) {
 
 var ninjaPath = strings.NewReplacer("$", "$$", " ", "$ ", ":", "$:")
 
-// LockPath gives the path of the lock, or "" where a run has none.
+// LockPath returns the path of the lock, or "" where a run has none.
 func (l *List) LockPath() string { return strings.Join(l.paths(Lock), "") }

@@ -117,7 +117,7 @@ func (l *List) has(target string, kind Kind) bool {
 	return slices.ContainsFunc(l.Outputs, func(o Output) bool { return o.Target == target && o.Kind == kind })
 }
 
-// paths gives the files of some kinds; of none: all that a run owns.
+// paths returns the files of some kinds; of none: all that a run owns.
 func (l *List) paths(some ...Kind) []string {
 	var out []string
 	for _, o := range l.Outputs {

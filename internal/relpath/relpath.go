@@ -48,7 +48,7 @@ func Problem(name string) (problem, hint string) {
 	return "", ""
 }
 
-// isRepository tells whether some system takes a name for .git. HFS+ of macOS ignores characters
+// isRepository reports whether some system takes a name for .git. HFS+ of macOS ignores characters
 // that have no width.
 func isRepository(part string) bool {
 	visible := strings.Map(func(r rune) rune {
@@ -64,7 +64,7 @@ func isRepository(part string) bool {
 // reserved are names of devices on Windows, with any extension.
 var reserved = regexp.MustCompile(`^(?i:CON|PRN|AUX|NUL|COM[0-9]|LPT[0-9])(?:\.|$)`)
 
-// lost tells whether Windows has no file of that name: a repository is checked out there too.
+// lost reports whether Windows has no file of that name: a repository is checked out there too.
 func lost(part string) bool {
 	return reserved.MatchString(part) || part != "." && (strings.HasSuffix(part, ".") || strings.HasSuffix(part, " "))
 }

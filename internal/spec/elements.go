@@ -70,14 +70,14 @@ func readTorch(m *yaml.Map) TorchType {
 	return t
 }
 
-// elements gives the section as a release has it: without the flag before there was one.
+// elements returns the section as a release has it: without the flag before there was one.
 func (l *linker) elements() Elements {
 	e := l.spec.elements.Elements
 	e.PaddedBy = l.types[e.PaddedBy]
 	return e
 }
 
-// codes gives the rules of all type codes, those of later releases too: an older release
+// codes returns the rules of all type codes, those of later releases too: an older release
 // may meet them, and no number is given out twice.
 func (s *Spec) codes() []CodeRule {
 	var out []CodeRule

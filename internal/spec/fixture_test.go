@@ -27,7 +27,7 @@ func schema(t *testing.T) *jsonschema.Schema {
 	return c.MustCompile("schema.json")
 }
 
-// value gives a node as a JSON Schema validator sees it.
+// value returns a node as a JSON Schema validator sees it.
 func value(n *yaml.Node) any {
 	switch n.Kind {
 	case yaml.List:

@@ -27,7 +27,7 @@ type past[T any] struct {
 	value T
 }
 
-// at gives the entity as a release has it, if that release has it.
+// at returns the entity as a release has it, if that release has it.
 func (e *entry[T]) at(release int) (T, bool) {
 	for _, p := range e.past {
 		if release <= p.until {

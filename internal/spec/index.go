@@ -20,7 +20,7 @@ func (x *index) serves(decls []Decl) bool {
 	return x != nil && len(decls) > 0 && len(x.decls) == len(decls) && &x.decls[0] == &decls[0]
 }
 
-// Find gives the declaration of that kind and name, or the zero value.
+// Find returns the declaration of that kind and name, or the zero value.
 func Find[D Decl](r *Release, name string) (found D) {
 	decls := r.Decls
 	if r.index.serves(decls) {

@@ -100,7 +100,7 @@ const (
 	MemoryManaged = "managed"
 )
 
-// OnHost tells whether it is the host's own memory, where no stream orders anything.
+// OnHost reports whether it is the host's own memory, where no stream orders anything.
 // Managed memory is not, since a device may be at work on it.
 func (d *DeviceRule) OnHost() bool {
 	return d != nil && (d.Memory == MemoryHost || d.Memory == MemoryPinned)
@@ -223,7 +223,7 @@ type StreamValue struct {
 	Meaning string // "no_sync", "legacy_default", "per_thread_default", "default", "rejected"
 }
 
-// Default gives the number of the default stream, whose handle is NULL.
+// Default returns the number of the default stream, whose handle is NULL.
 func (t StreamTable) Default() (number int64) {
 	for _, v := range t.Values {
 		if v.Meaning == "legacy_default" || v.Meaning == "default" {
@@ -233,7 +233,7 @@ func (t StreamTable) Default() (number int64) {
 	return number
 }
 
-// NullStridesBefore gives the minor version before which producers may leave the strides of a
+// NullStridesBefore returns the minor version before which producers may leave the strides of a
 // tensor NULL.
 func (r *Release) NullStridesBefore() int {
 	for _, f := range Find[*Struct](r, "DLTensor").Fields {
@@ -302,7 +302,7 @@ func (d *Alias) DeclName() string { return d.Name }
 // DeclName is the name in C.
 func (d *Callback) DeclName() string { return d.Name }
 
-// Of gives the release's declarations of one kind, in declaration order.
+// Of returns the release's declarations of one kind, in declaration order.
 func Of[D Decl](r *Release) []D {
 	var out []D
 	for _, d := range r.Decls {

@@ -26,7 +26,7 @@ type linker struct {
 	globals map[string]Decl   // what has each name of C's one global name space; nil: an enumerator
 }
 
-// resolve gives a release of a spec that is known to be valid.
+// resolve returns a release of a spec that is known to be valid.
 func (s *Spec) resolve(i int) *Release {
 	r, _ := s.link(i, func(*yaml.Node, string, string, string, ...any) {})
 	return r
@@ -135,7 +135,7 @@ func (l *linker) enum(n *yaml.Node, e *Enum, values []entry[EnumValue]) {
 	}
 }
 
-// wireRange gives the values that an integer type can carry.
+// wireRange returns the values that an integer type can carry.
 func wireRange(wire string) (low, high int64) {
 	bits, err := strconv.Atoi(strings.TrimLeft(wire, "uint"))
 	switch {
@@ -191,7 +191,7 @@ func (l *linker) structure(n *yaml.Node, s *Struct, fields []entry[Field]) {
 	}
 }
 
-// nullBefore gives the minor version from which on a pointer may no longer be NULL, or 0.
+// nullBefore returns the minor version from which on a pointer may no longer be NULL, or 0.
 func (l *linker) nullBefore(e *entry[Field], now Field) int {
 	for _, p := range e.past {
 		if p.until < l.release && p.value.Null == NullAllowed && now.Null != NullAllowed {
@@ -202,13 +202,13 @@ func (l *linker) nullBefore(e *entry[Field], now Field) int {
 	return 0
 }
 
-// pointerLike tells whether a value of the type may be NULL.
+// pointerLike reports whether a value of the type may be NULL.
 func (t Type) pointerLike(l *linker) bool {
 	_, callback := l.globals[l.types[t.Name]].(*Callback)
 	return t.Kind == Pointer || t.Kind == Function || callback
 }
 
-// link gives a type with the names of the release. within is the struct that it
+// link returns a type with the names of the release. within is the struct that it
 // stands in; behind tells that it stands behind a pointer, where C needs no size.
 func (l *linker) link(t Type, within *Struct, behind bool) Type {
 	out := Type{Kind: t.Kind, Name: t.Name, Const: t.Const}
@@ -233,7 +233,7 @@ func (l *linker) linkFunc(f Func, within *Struct) Func {
 	return out
 }
 
-// named gives a type's name in the release, if C would know it here.
+// named returns a type's name in the release, if C would know it here.
 func (l *linker) named(t Type, within *Struct, behind bool) string {
 	name, exists := l.types[t.Name]
 	_, declared := l.globals[name]
@@ -273,7 +273,7 @@ func isType(d Decl) bool {
 	return false
 }
 
-// dtypes gives the element types whose code the release has.
+// dtypes returns the element types whose code the release has.
 func (l *linker) dtypes() []DType {
 	var out []DType
 	seen := map[string]bool{}

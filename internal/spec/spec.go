@@ -56,7 +56,7 @@ func Load(file string, src []byte) (*Spec, *diag.List) {
 	return s, diags
 }
 
-// Embedded gives the spec of DLPack that this program carries.
+// Embedded returns the spec of DLPack that this program carries.
 func Embedded() *Spec {
 	s, diags := Load(source.File, source.YAML)
 	if s == nil {
@@ -104,7 +104,7 @@ func (s *Spec) Release(version string) (*Release, error) {
 	return known.(*Release), nil //nolint:forcetypeassert // as above
 }
 
-// Older tells whether release a came before release b; both must exist.
+// Older reports whether release a came before release b; both must exist.
 func (s *Spec) Older(a, b string) bool { return s.index(a) < s.index(b) }
 
 func (s *Spec) index(version string) int {

@@ -15,7 +15,7 @@ var builtins = func() map[string]bool {
 	return set
 }()
 
-// IsBuiltin tells whether a name is a builtin type.
+// IsBuiltin reports whether a name is a builtin type.
 func IsBuiltin(name string) bool { return builtins[name] }
 
 // maxTypeDepth is more than any ABI nests, and bounds what a hostile spec costs.
@@ -94,7 +94,7 @@ func rejectVoid(n *yaml.Node, t Type, text string) {
 	}
 }
 
-// IsKeyword tells whether a word cannot be a name in C or C++.
+// IsKeyword reports whether a word cannot be a name in C or C++.
 func IsKeyword(word string) bool { return keywords[word] }
 
 // keywords cannot be names in C or C++.

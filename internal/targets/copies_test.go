@@ -63,7 +63,7 @@ func changed(source, copied string, words emit.Words) (lost []string) {
 	return lost
 }
 
-// hasWord tells whether a line has a word of the sources; one may span the ends of lines.
+// hasWord reports whether a line has a word of the sources; one may span the ends of lines.
 func hasWord(line string, words emit.Words) bool {
 	for i := 0; i < len(words); i += 2 {
 		if strings.Contains("\n"+line+"\n", words[i]) {

@@ -21,12 +21,12 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/ufunc"
 )
 
-// Table gives every target, in the order in which they are made and listed.
+// Table returns every target, in the order in which they are made and listed.
 func Table() emit.Table {
 	return emit.Table{Rows: All(), Vendor: device.Vendor, Templated: templated.Target, CheckName: templated.CheckName}
 }
 
-// All gives every target, in the order in which they are made and listed.
+// All returns every target, in the order in which they are made and listed.
 func All() []emit.Target {
 	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, kernels.Target, torch.Target,
 		torchshim.Target, jax.Target, tvmffi.Target, onnxruntime.Target, ufunc.Target, paddle.Target,
@@ -34,5 +34,5 @@ func All() []emit.Target {
 		device.CUDA, device.ROCm, device.OneAPI, shm.Target}
 }
 
-// Names gives the name of every target, in the same order.
+// Names returns the name of every target, in the same order.
 func Names() []string { return Table().Names() }

@@ -97,7 +97,7 @@ func (s *state) number(n *parse.NumberNode) (any, error) {
 	return nil, s.failf(n, "%s overflows int", n.Text)
 }
 
-// fractional tells whether a number is written with a fraction or an exponent.
+// fractional reports whether a number is written with a fraction or an exponent.
 func fractional(text string) bool {
 	if strings.HasPrefix(strings.ToLower(text), "0x") {
 		return strings.ContainsAny(text, "pP")

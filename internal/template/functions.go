@@ -76,7 +76,7 @@ func ordinal(truth bool) int {
 	return 0
 }
 
-// truth tells whether a value is not the zero of its type, and not empty.
+// truth reports whether a value is not the zero of its type, and not empty.
 func truth(v any) bool {
 	r := reflect.ValueOf(v)
 	switch r.Kind() {

@@ -56,7 +56,7 @@ func RunIn(t testing.TB, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// RequireRuntime gives the path of a library that comes with g++, as libasan.so, or skips.
+// RequireRuntime returns the path of a library that comes with g++, as libasan.so, or skips.
 func RequireRuntime(t testing.TB, name string) string {
 	t.Helper()
 	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-print-file-name="+name).Output()

@@ -22,7 +22,7 @@ var growable = []struct {
 	{"check_tensor", "check_tensor", "dlpackgen_pointer_attributes", 40},
 }
 
-// Grown gives a copy of a backend's folder whose structs have more members: callers that
+// Grown returns a copy of a backend's folder whose structs have more members: callers that
 // use the first version's are older.
 func Grown(t testing.TB, source string) string {
 	t.Helper()
@@ -47,7 +47,7 @@ func Sizes(t testing.TB, source string, env []string, args ...string) (string, e
 	return string(out), err
 }
 
-// WantSizes gives what sizes.c prints for a backend with the first calls of growable.
+// WantSizes returns what sizes.c prints for a backend with the first calls of growable.
 func WantSizes(backend string, calls int) string {
 	var want strings.Builder
 	for _, g := range growable[:calls] {

@@ -43,7 +43,7 @@ func Main(m *testing.M, name string) int {
 	return m.Run()
 }
 
-// Built gives the folder of a key, which fill filled the first time.
+// Built returns the folder of a key, which fill filled the first time.
 func Built(t testing.TB, key string, fill func(dir string)) string {
 	t.Helper()
 	dir := filepath.Join(shared.dir, key)
@@ -94,7 +94,7 @@ func Limited(program string, words ...string) *exec.Cmd {
 	return exec.Command("timeout", append([]string{"60", "prlimit", "--cpu=10", program}, words...)...)
 }
 
-// Tried gives the lines of a program that may be broken, or nil if it fails, complains,
+// Tried returns the lines of a program that may be broken, or nil if it fails, complains,
 // or waits for ever.
 func Tried(env []string, program string, words ...string) []string {
 	cmd := Limited(program, words...)
@@ -109,7 +109,7 @@ func Tried(env []string, program string, words ...string) []string {
 
 func split(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
-// Fits tells whether lines are those that are wanted, as regular expressions.
+// Fits reports whether lines are those that are wanted, as regular expressions.
 func Fits(want, lines []string) bool {
 	if len(lines) != len(want) {
 		return false
@@ -122,7 +122,7 @@ func Fits(want, lines []string) bool {
 	return true
 }
 
-// Mutated gives a copy of a folder in which one place of a file, which must stand
+// Mutated returns a copy of a folder in which one place of a file, which must stand
 // there once, is another.
 func Mutated(t testing.TB, source, file, old, fresh string) string {
 	t.Helper()

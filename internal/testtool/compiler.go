@@ -18,7 +18,7 @@ var compilerScript []byte
 //go:embed ccache/stable.sh
 var stableScript []byte
 
-// Compiler gives the path of a compiler, which comes with that Debian package. Where there is
+// Compiler returns the path of a compiler, which comes with that Debian package. Where there is
 // ccache, the compiler is run by it: what was compiled before, in whatever folder, is taken from
 // .cache/ccache.
 func RequireCompiler(t testing.TB, name, debian string) string {

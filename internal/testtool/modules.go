@@ -11,8 +11,8 @@ var found sync.Map
 
 const isThere = "import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, sys.argv[1:])))"
 
-// Has tells whether a Python has modules. It imports none of them, which takes seconds for some: a
-// module that is there and cannot be imported fails the test that needs it.
+// Has reports whether a Python has modules. It imports none of them, which takes seconds for some:
+// a module that is there and cannot be imported fails the test that needs it.
 func Has(python string, modules ...string) bool {
 	look, _ := found.LoadOrStore(python+" "+strings.Join(modules, " "), sync.OnceValue(func() bool {
 		return exec.Command(python, append([]string{"-c", isThere}, modules...)...).Run() == nil

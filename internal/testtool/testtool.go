@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 )
 
-// Program gives the path of a program, which comes with that Debian package.
+// Program returns the path of a program, which comes with that Debian package.
 func Require(t testing.TB, name, debian string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -22,7 +22,7 @@ func Require(t testing.TB, name, debian string) string {
 	return path
 }
 
-// Python gives the Python that has the frameworks: the one that DLPACKGEN_PYTHON
+// Python returns the Python that has the frameworks: the one that DLPACKGEN_PYTHON
 // names, or that of `make setup`.
 func RequirePython(t testing.TB) string {
 	t.Helper()

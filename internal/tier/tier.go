@@ -40,7 +40,7 @@ type Package struct {
 	Uncached string
 }
 
-// Packages gives the rows of packages.txt.
+// Packages returns the rows of packages.txt.
 func Packages() ([]Package, error) { return parse(table) }
 
 func parse(text string) (all []Package, err error) {
@@ -107,7 +107,7 @@ func Record(t testing.TB) {
 	require.NoError(t, record(root, pkg, all))
 }
 
-// locate gives the module's root, and the current folder relative to it.
+// locate returns the module's root, and the current folder relative to it.
 func locate() (root, pkg string, err error) {
 	here, err := os.Getwd()
 	if err != nil {

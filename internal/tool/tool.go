@@ -25,7 +25,7 @@ import (
 // Devel is the version of every build from a checkout.
 const Devel = "devel"
 
-// Version gives the version of the module that this program was built from: v1.2.3, or
+// Version returns the version of the module that this program was built from: v1.2.3, or
 // Devel. The version that go build takes from a checkout's repository does not count,
 // since go run has none for the same sources.
 func Version() string {
@@ -69,7 +69,7 @@ type source struct {
 	data []byte
 }
 
-// sources gives every file of the module that decides what output looks like, by path.
+// sources returns every file of the module that decides what output looks like, by path.
 func sources() []source {
 	out := []source{{spec.File, spec.YAML}}
 	for folder, files := range map[string][]fs.FS{
@@ -84,7 +84,7 @@ func sources() []source {
 	return out
 }
 
-// read gives the files of an embedded tree, less the tests beside the sources.
+// read returns the files of an embedded tree, less the tests beside the sources.
 func read(folder string, tree fs.FS) []source {
 	var out []source
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {

@@ -120,7 +120,7 @@ func (r *reader) claimSides() error {
 	return out.orNil()
 }
 
-// blocks gives a planned file that would lie above or below a side file, or "".
+// blocks returns a planned file that would lie above or below a side file, or "".
 func (w *want) blocks(s side) string {
 	own := relpath.Fold(s.inside)
 	for _, name := range slices.Sorted(maps.Keys(w.files)) {

@@ -32,7 +32,7 @@ func (r *reader) findDefined() error {
 	return nil
 }
 
-// definer gives the file of a folder that defines a function, or "".
+// definer returns the file of a folder that defines a function, or "".
 func (r *reader) definer(dir string, definition *regexp.Regexp) (string, error) {
 	for _, name := range slices.Sorted(maps.Keys(r.extra)) {
 		if path.Dir(name) != dir || r.extra[name] {

@@ -22,7 +22,7 @@ func fail(kind Kind, pos diag.Pos, hint, format string, args ...any) *Error {
 	return &Error{Kind: kind, Findings: []diag.Diagnostic{finding(kind, pos, hint, format, args...)}}
 }
 
-// orNil gives the error, or nil where nothing was found.
+// orNil returns the error, or nil where nothing was found.
 func (e *Error) orNil() error {
 	if len(e.Findings) == 0 {
 		return nil

@@ -31,7 +31,7 @@ var plans = []map[string]string{
 	},
 }
 
-// asked gives the request for a plan; 0 is a plan without files.
+// asked returns the request for a plan; 0 is a plan without files.
 func asked(dir string, number int) Request {
 	parts := map[string]map[string]string{"c": {}, "go": {}}
 	for p, data := range plans[number] {
@@ -127,7 +127,7 @@ type state struct {
 
 func (s state) String() string { return fmt.Sprint(s.files, s.empty) }
 
-// left gives the output directory as a run has left it.
+// left returns the output directory as a run has left it.
 func (b *bed) left(t *testing.T) state {
 	t.Helper()
 	files, empty := walked(t, filepath.Dir(filepath.Dir(b.dir)))
@@ -177,7 +177,7 @@ var failures = []failure{
 	{"kill before", killOn, nil}, {"kill after", killPast, nil},
 }
 
-// at gives the injector for an operation.
+// at returns the injector for an operation.
 func (f failure) at(n int) injector {
 	in := injector{at: n, mode: f.mode}
 	if len(f.errs) > 0 {

@@ -34,7 +34,7 @@ var (
 	errEscapes = escapeError()
 )
 
-// escapeError gives the value that os.Root answers with when a path leads out
+// escapeError returns the value that os.Root answers with when a path leads out
 // of it: package os has no name for it.
 func escapeError() error {
 	err := errors.New("path escapes from the directory")
@@ -62,7 +62,7 @@ type rootDisk struct {
 // maxSubs bounds the directories that are kept open.
 const maxSubs = 100
 
-// in gives the directory of a path, open, and the name in it: otherwise each operation would
+// in returns the directory of a path, open, and the name in it: otherwise each operation would
 // open every directory on the way. What follows links at the name itself must not use it.
 func (d *rootDisk) in(name string) (*os.Root, string) {
 	dir := path.Dir(name)

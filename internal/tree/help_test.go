@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
-// ours gives the text of a generated file.
+// ours returns the text of a generated file.
 func ours(text string) string { return emit.Banner("x.go", "1.3") + text + "\n" }
 
 // thisTool is the build that the tests are, and thisHead how locks name it.
@@ -85,7 +85,7 @@ func disked(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// walked gives the files below dir as disked does, and the directories without an entry.
+// walked returns the files below dir as disked does, and the directories without an entry.
 func walked(t *testing.T, dir string) (files map[string]string, empty []string) {
 	t.Helper()
 	files = map[string]string{}
@@ -162,7 +162,7 @@ func requireFine(t *testing.T, req Request) {
 	require.False(t, report.Drift(), "%+v", report.Items)
 }
 
-// requireKind gives the error as one of that kind.
+// requireKind returns the error as one of that kind.
 func requireKind(t *testing.T, err error, kind Kind) *Error {
 	t.Helper()
 	var out *Error
@@ -172,7 +172,7 @@ func requireKind(t *testing.T, err error, kind Kind) *Error {
 	return out
 }
 
-// itemAt gives the item of a path, and whether there is one.
+// itemAt returns the item of a path, and whether there is one.
 func itemAt(r *Report, path string) (Item, bool) {
 	i := slices.IndexFunc(r.Items, func(it Item) bool { return it.Path == path })
 	if i < 0 {

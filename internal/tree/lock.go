@@ -231,7 +231,7 @@ type Tool struct {
 // isTool guards the first line of the records.
 func (t Tool) isTool() bool { return isWord(t.Version) && t.Digest != "" && isHex(t.Digest) }
 
-// newer tells whether t has the newer version. A build from a checkout is neither older nor newer
+// newer reports whether t has the newer version. A build from a checkout is neither older nor newer
 // than others.
 func (t Tool) newer(than Tool) bool {
 	return semver.IsValid(t.Version) && semver.IsValid(than.Version) && semver.Compare(t.Version, than.Version) > 0

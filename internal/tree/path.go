@@ -17,7 +17,7 @@ const (
 	tempSuffix = ".tmp"
 )
 
-// tempName gives the temporary of a path. It is a function of the path, so that
+// tempName returns the temporary of a path. It is a function of the path, so that
 // the journal's paths are enough to find what a killed run left; and short,
 // whatever the length of the file's own name.
 func tempName(name string) string {
@@ -43,7 +43,7 @@ func badPath(name string) string {
 	return "the path " + problem
 }
 
-// parents gives the directories above a clean path, nearest first, without ".".
+// parents returns the directories above a clean path, nearest first, without ".".
 func parents(name string) []string {
 	var out []string
 	for end := strings.LastIndexByte(name, '/'); end >= 0; end = strings.LastIndexByte(name[:end], '/') {

@@ -200,7 +200,7 @@ func (p *planner) records() {
 	slices.Reverse(p.empty)
 }
 
-// recorder gives the tool that the lock names. Another build that makes the same files
+// recorder returns the tool that the lock names. Another build that makes the same files
 // leaves the lock as it is, unless it is newer: the lock then keeps older ones away.
 func (p *planner) recorder() Tool {
 	if !p.tool.newer(p.writer) && bytes.Equal(formatLock(p.writer, p.next), p.lockText) {

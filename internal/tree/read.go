@@ -146,7 +146,7 @@ func (r *reader) keep(name string, ours bool, data []byte, rec record) error {
 	return nil
 }
 
-// markOf gives the first word of the record that a name belongs to, or "".
+// markOf returns the first word of the record that a name belongs to, or "".
 func markOf(name string) string {
 	switch {
 	case strings.HasSuffix(name, ".lock"):

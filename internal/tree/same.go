@@ -75,7 +75,7 @@ func (id *identity) at(above place, base string, lstat func() (fs.FileInfo, erro
 	return key{above.dir, relpath.Fold(path.Join(above.rest, base))}
 }
 
-// listed gives a name as its directory lists it, or "" for an absent file.
+// listed returns a name as its directory lists it, or "" for an absent file.
 func (id *identity) listed(dir int, base string, lstat func() (fs.FileInfo, error)) string {
 	entries, _ := id.entries(dir)
 	if _, ok := slices.BinarySearchFunc(entries, base, byName); ok {
@@ -93,7 +93,7 @@ func (id *identity) listed(dir int, base string, lstat func() (fs.FileInfo, erro
 	return base // of a directory that cannot be listed
 }
 
-// entry gives the key of a path where its directory lists just that name.
+// entry returns the key of a path where its directory lists just that name.
 func (id *identity) entry(name string) (k key, found bool) {
 	_, entries, _ := id.list(path.Dir(name))
 	_, found = slices.BinarySearchFunc(entries, path.Base(name), byName)
@@ -114,7 +114,7 @@ func (id *identity) entries(dir int) ([]fs.DirEntry, error) {
 	return d.entries, d.err
 }
 
-// list gives the entries of a directory of the output directory, and its number.
+// list returns the entries of a directory of the output directory, and its number.
 func (id *identity) list(name string) (dir int, entries []fs.DirEntry, err error) {
 	at := id.directory(name)
 	if at.rest != "" {
@@ -162,7 +162,7 @@ func (id *identity) userDirectory(full string) place {
 	}
 }
 
-// number gives the index of a directory. A directory has no second hard link, so equal means
+// number returns the index of a directory. A directory has no second hard link, so equal means
 // the same.
 func (id *identity) number(info fs.FileInfo, read func() ([]fs.DirEntry, error)) int {
 	same := func(d *directory) bool { return os.SameFile(d.info, info) }

@@ -224,7 +224,7 @@ func spelling(random *rand.Rand) string {
 	return dirs[random.IntN(len(dirs))] + "/" + []string{"x.h", "X.h", "y.h", "Y.H"}[random.IntN(4)]
 }
 
-// drawn gives a random plan of two targets.
+// drawn returns a random plan of two targets.
 func drawn(random *rand.Rand, dir string) Request {
 	req := request(dir)
 	for _, name := range []string{"c", "go"} {

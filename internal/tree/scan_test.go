@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// states gives the state of every path that a check names, the planned one and
+// states returns the state of every path that a check names, the planned one and
 // the lock left out.
 func states(t *testing.T, req Request) map[string]string {
 	t.Helper()

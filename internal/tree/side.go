@@ -25,7 +25,7 @@ type side struct {
 	anew      bool // written by each run, for its time
 }
 
-// sideFiles gives those that a request names, in the order in which they are written: a stamp
+// sideFiles returns those that a request names, in the order in which they are written: a stamp
 // says that all else went well.
 func (w *want) sideFiles(req Request) (out []side, err error) {
 	for _, s := range []side{{what: "depfile", name: req.Depfile}, {what: "stamp", name: req.Stamp, anew: true}} {
@@ -50,8 +50,8 @@ func (w *want) sideFiles(req Request) (out []side, err error) {
 	return out, nil
 }
 
-// dependencies gives what a depfile names: the inputs, and on request the outputs. The stamp is the
-// last file of a run to be written, so an output is newer only where something else wrote it.
+// dependencies returns what a depfile names: the inputs, and on request the outputs. The stamp is
+// the last file of a run to be written, so an output is newer only where something else wrote it.
 func (w *want) dependencies(req Request) []string {
 	names := slices.Clone(w.inputs)
 	if !req.DepfileOutputs {

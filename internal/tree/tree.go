@@ -89,7 +89,7 @@ const (
 	Interrupted               // what a failed or killed run left behind: a journal or a temporary
 )
 
-// String gives the word for the state in check's findings and codes.
+// String returns the word for the state in check's findings and codes.
 func (s State) String() string {
 	return [...]string{"unchanged", "missing", "outdated", "obsolete", "modified", "orphaned", "untracked", "lock-outdated",
 		"interrupted"}[s]
@@ -106,7 +106,7 @@ const (
 	Delete
 )
 
-// String gives the action as a finished deed.
+// String returns the action as a finished deed.
 func (a Action) String() string {
 	return [...]string{"kept", "created", "replaced", "deleted"}[a]
 }
@@ -136,7 +136,7 @@ type Report struct {
 	Writer Tool // of the lock that was found; zero where there was none
 }
 
-// Drift tells whether the directory differs from the plan: exit 1 of check.
+// Drift reports whether the directory differs from the plan: exit 1 of check.
 // Foreign files are left alone.
 func (r *Report) Drift() bool {
 	for _, it := range r.Items {
@@ -147,7 +147,7 @@ func (r *Report) Drift() bool {
 	return false
 }
 
-// Of gives the items in that state.
+// Of returns the items in that state.
 func (r *Report) Of(s State) []Item {
 	var out []Item
 	for _, it := range r.Items {
@@ -174,7 +174,7 @@ const (
 	KindStopped              // Request.Stop was closed, and nothing is changed
 )
 
-// String gives the code that findings of this kind carry.
+// String returns the code that findings of this kind carry.
 func (k Kind) String() string {
 	return [...]string{"io", "usage", "path-escape", "path-conflict", "invalid-lock", "newer-lock", "busy", "modified",
 		"interrupted"}[k]
@@ -189,7 +189,7 @@ type Error struct {
 	Left     bool              // something is left that the next run completes or undoes
 }
 
-// Error gives the findings without their hints.
+// Error returns the findings without their hints.
 func (e *Error) Error() string {
 	var parts []string
 	for _, d := range e.Findings {
@@ -202,7 +202,7 @@ func (e *Error) Error() string {
 	return strings.Join(parts, "\n")
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // ExitCode is 1 where the files are at fault, and 2 where the run could not be done.

@@ -25,7 +25,7 @@ func vendoredFolder(t *testing.T) (dir string, bare Request) {
 	return dir, Request{Out: dir, Tool: req.Tool}
 }
 
-// verdicts gives what Verify reports, less the files that are as they should be.
+// verdicts returns what Verify reports, less the files that are as they should be.
 func verdicts(t *testing.T, req Request) (all []string) {
 	t.Helper()
 	report, err := Verify(req)

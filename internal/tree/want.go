@@ -119,7 +119,7 @@ func (w *want) at(name string) diag.Pos {
 	return diag.Pos{File: filepath.ToSlash(filepath.Join(w.out, filepath.FromSlash(name)))}
 }
 
-// owns tells whether a lock entry of that target is this run's business.
+// owns reports whether a lock entry of that target is this run's business.
 func (w *want) owns(target string) bool { return !w.narrowed || w.selected[target] }
 
 // reserved tells the names that a run needs for itself, and what lies below

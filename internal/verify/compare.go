@@ -20,7 +20,7 @@ type comparison struct {
 	diags   diag.List
 }
 
-// compare gives every difference between the header and a release, by position.
+// compare returns every difference between the header and a release, by position.
 func compare(f *found, r *spec.Release, p *places) []diag.Diagnostic {
 	c := &comparison{found: f, release: r, table: layout.Of(r, f.expected(), f.lang), places: p}
 	c.guard()
@@ -33,7 +33,7 @@ func compare(f *found, r *spec.Release, p *places) []diag.Diagnostic {
 	return c.diags.Sorted()
 }
 
-// expected gives the data model by which the header ought to be laid out:
+// expected returns the data model by which the header ought to be laid out:
 // packing by a compiler flag reaches the probes too, and is undone here.
 func (f *found) expected() layout.Model {
 	m := f.model
@@ -43,7 +43,7 @@ func (f *found) expected() layout.Model {
 	return m
 }
 
-// packed tells whether structs are packed before the header begins.
+// packed reports whether structs are packed before the header begins.
 func (f *found) packed() bool {
 	align, size := aligned(f.Header, before+"pointer")
 	return align < size

@@ -110,7 +110,7 @@ func checkFlags(flags []string) error {
 	return nil
 }
 
-// run gives the output of the compiler, and its messages when it fails. It runs
+// run returns the output of the compiler, and its messages when it fails. It runs
 // in the current folder, where relative include paths mean what the user meant.
 func (c *compiler) run(ctx context.Context, dir string, args ...string) (stdout []byte, messages string, err error) {
 	cmd := exec.CommandContext(ctx, c.command[0], append(c.command[1:len(c.command):len(c.command)], args...)...)
@@ -153,7 +153,7 @@ func (c *compiler) failed(messages string) *Error {
 	return e
 }
 
-// show gives a path as the user wrote it.
+// show returns a path as the user wrote it.
 func (c *compiler) show(path string) string {
 	if path == c.header {
 		return c.shown

@@ -57,7 +57,7 @@ func underlyingWord(ctype string) string {
 	return "the underlying type " + ctype
 }
 
-// written gives the underlying type in the header's own words.
+// written returns the underlying type in the header's own words.
 func (c *comparison) written(name string) string {
 	for _, d := range c.decls {
 		if d.Name == name && d.Body != nil {
@@ -125,7 +125,7 @@ func (c *comparison) order(e *spec.Enum, got *observe.Enum) {
 	}
 }
 
-// enumerator gives the position of an enumerator, which debug information lacks.
+// enumerator returns the position of an enumerator, which debug information lacks.
 func (c *comparison) enumerator(enum, name string) diag.Pos {
 	for _, d := range c.decls {
 		if d.Name == enum && d.Body != nil {

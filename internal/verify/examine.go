@@ -67,7 +67,7 @@ func write(dir, name, text string) error {
 	return nil
 }
 
-// anyRelease tells whether some release declares a name in one of the ways that
+// anyRelease reports whether some release declares a name in one of the ways that
 // match: DLContext was a struct, then a typedef.
 func anyRelease(releases []*spec.Release, name string, match func(spec.Decl) bool) bool {
 	return slices.ContainsFunc(releases, func(r *spec.Release) bool {
@@ -131,7 +131,7 @@ func (f *found) probeTypes(releases []*spec.Release) []string {
 	return out
 }
 
-// hasTypedef tells whether the header has a typedef of that name.
+// hasTypedef reports whether the header has a typedef of that name.
 func (f *found) hasTypedef(name string) bool {
 	return slices.ContainsFunc(f.decls, func(d source.Decl) bool { return d.Kind == source.Typedef && d.Name == name })
 }
@@ -211,7 +211,7 @@ func (f *found) read(file string) error {
 
 var probeLine = regexp.MustCompile(regexp.QuoteMeta(probeFile) + `:(\d+)`)
 
-// rejected gives the lines of the probe file, from 0, that messages name.
+// rejected returns the lines of the probe file, from 0, that messages name.
 func rejected(messages string) map[int]bool {
 	out := map[int]bool{}
 	for _, m := range probeLine.FindAllStringSubmatch(messages, -1) {

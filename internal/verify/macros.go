@@ -30,7 +30,7 @@ func (c *comparison) number(name, literal string, want int64) {
 	c.report("verify-macro", m.Pos, name, "%s is %s, expected %s (value %d)", name, found, literal, want)
 }
 
-// value gives what the compiler makes of a macro.
+// value returns what the compiler makes of a macro.
 func (c *comparison) value(name string) (int64, bool) {
 	e := c.Enums[value+name+"_"]
 	if e == nil || len(e.Values) != 1 {
@@ -50,7 +50,7 @@ func (c *comparison) linkage(l *spec.Linkage) {
 	}
 }
 
-// decoration gives what a linkage macro must expand to in this compilation.
+// decoration returns what a linkage macro must expand to in this compilation.
 func (c *comparison) decoration(l *spec.Linkage) string {
 	switch _, win := c.text.Macro(windows); {
 	case l.Kind == spec.LinkageExternC && c.lang == layout.CXX:

@@ -42,7 +42,7 @@ func beforeText() string {
 	return models(before) + "#ifdef _WIN32\n#define " + windows + "\n#endif\n"
 }
 
-// probes gives the lines that measure what debug information does not say: the
+// probes returns the lines that measure what debug information does not say: the
 // alignment of types and the values of macros. One that the compiler rejects is
 // left out, and what it would have measured stays unknown.
 func probes(types, macros []string) []string {
@@ -61,7 +61,7 @@ func probeText(lines []string) string {
 	return strings.Join(append(lines, models(after)), "\n")
 }
 
-// aligned gives the offset of v behind a char, which is its alignment, or 0
+// aligned returns the offset of v behind a char, which is its alignment, or 0
 // when it was not measured.
 func aligned(h *observe.Header, probe string) (align, size int) {
 	r := h.Records[probe]
@@ -71,7 +71,7 @@ func aligned(h *observe.Header, probe string) (align, size int) {
 	return int(r.Members[1].Offset), int(r.Members[1].Size)
 }
 
-// dataModel gives the data model that the probes with that prefix show.
+// dataModel returns the data model that the probes with that prefix show.
 func dataModel(h *observe.Header, prefix string) layout.Model {
 	var m layout.Model
 	_, m.Pointer = aligned(h, prefix+"pointer")
@@ -84,10 +84,10 @@ func dataModel(h *observe.Header, prefix string) layout.Model {
 	return m
 }
 
-// whole tells whether every number was measured.
+// whole reports whether every number was measured.
 func whole(m layout.Model) bool { return m.Pointer > 0 && m.Int64Align > 0 && m.Long > 0 }
 
-// modelName gives the name of a known data model, or the numbers. Enums are no
+// modelName returns the name of a known data model, or the numbers. Enums are no
 // part of it: MinGW has the sizes of 64-bit Windows and unsigned enums.
 func modelName(m layout.Model) string {
 	for _, known := range append(layout.Models(), layout.Win32) {

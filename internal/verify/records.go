@@ -74,7 +74,7 @@ func (c *comparison) onlyTag(name string, typedef bool) bool {
 	return true
 }
 
-// typedefOf gives the typedef of that name, or else the one that the type with
+// typedefOf returns the typedef of that name, or else the one that the type with
 // that tag is defined in.
 func (c *comparison) typedefOf(name string) (found source.Decl) {
 	for _, d := range c.decls {
@@ -197,7 +197,7 @@ func (c *comparison) field(owner string, got observe.Member, want layout.Field, 
 	}
 }
 
-// position gives where a name of the release is declared.
+// position returns where a name of the release is declared.
 func (c *comparison) position(name string) (pos diag.Pos) {
 	_, pos = c.whatIs(name)
 	return pos

@@ -80,7 +80,7 @@ func (f *found) setTwin(spell cdecl.Speller, where, place string, t spec.Type) {
 	f.twins[key] = lines
 }
 
-// twinProbes gives the lines of all twins. A macro that hides a type from clients is reported by
+// twinProbes returns the lines of all twins. A macro that hides a type from clients is reported by
 // other probes, and must not hide it from these.
 func (f *found) twinProbes(releases []*spec.Release) []string {
 	lines := map[string]bool{}

@@ -43,7 +43,7 @@ type Error struct {
 	Findings []diag.Diagnostic
 }
 
-// Error gives the text of the first finding.
+// Error returns the text of the first finding.
 func (e *Error) Error() string { return e.Findings[0].Text }
 
 // cannot makes the error of one finding.
@@ -76,7 +76,7 @@ func Run(ctx context.Context, s *spec.Spec, req Request) (*Result, error) {
 	return r, nil
 }
 
-// candidates gives the releases to compare with, oldest first.
+// candidates returns the releases to compare with, oldest first.
 func candidates(s *spec.Spec, version string) ([]*spec.Release, error) {
 	if version == "" {
 		return all(s), nil
@@ -99,7 +99,7 @@ func all(s *spec.Spec) []*spec.Release {
 	return out
 }
 
-// checkHeader gives the absolute path of the header.
+// checkHeader returns the absolute path of the header.
 func checkHeader(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

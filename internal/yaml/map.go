@@ -204,13 +204,13 @@ func (m *Map) Renamed(keys map[string]string) { m.renamed = keys }
 // Node is the mapping itself.
 func (m *Map) Node() *Node { return m.node }
 
-// Get gives the value of a key, or nil.
+// Get returns the value of a key, or nil.
 func (m *Map) Get(key string) *Node {
 	m.known = append(m.known, key)
 	return m.find(key)
 }
 
-// Former gives the value of a key that no hint suggests, or nil: the caller reports it.
+// Former returns the value of a key that no hint suggests, or nil: the caller reports it.
 func (m *Map) Former(key string) *Node {
 	m.former = append(m.former, key)
 	return m.find(key)
@@ -225,7 +225,7 @@ func (m *Map) find(key string) *Node {
 	return nil
 }
 
-// Need gives the value of a key and reports a key that is missing.
+// Need returns the value of a key and reports a key that is missing.
 func (m *Map) Need(key string) *Node { return m.NeedAs(key, "add the key "+key+" with its value") }
 
 // NeedAs is Need with its own hint.

@@ -95,7 +95,7 @@ func Parse(file string, src []byte, diags *diag.List) *Node {
 	return node
 }
 
-// Untyped gives a document as programs read it that know none of this package's rules, such as an
+// Untyped returns a document as programs read it that know none of this package's rules, such as an
 // editor: maps, slices, strings, numbers, truth values and nil.
 func Untyped(src []byte) (value any, err error) {
 	err = yamlv3.Unmarshal(src, &value)

@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// parse gives the root and the findings, each as "line:col code".
+// parse returns the root and the findings, each as "line:col code".
 func parse(src string) (*yaml.Node, []string) {
 	diags := &diag.List{}
 	root := yaml.Parse("f.yaml", []byte(src), diags)

@@ -293,7 +293,7 @@ func (c *checker) symbol(i, d int, e contract.Extent, place, at string) {
 	}
 }
 
-// first tells whether an extent is the first of its argument that has a symbol bare.
+// first reports whether an extent is the first of its argument that has a symbol bare.
 func (c *checker) first(i, d, dim int) bool {
 	return !slices.ContainsFunc(c.k.Args[i].Extents[:d], func(e contract.Extent) bool {
 		return e.Form == contract.Symbol && e.Dim == dim

@@ -112,7 +112,7 @@ func (n *names) of(e *notation.Expr, there []string) []string {
 	return there
 }
 
-// bound tells whether a symbol has a value.
+// bound reports whether a symbol has a value.
 func (c *checker) bound(dim int) string {
 	if c.k.Dims[dim].Flagged {
 		return fmt.Sprintf("bound_%d", dim)

@@ -8,7 +8,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// hasUsual tells whether a kernel has a short way for most calls: C-contiguous tensors with
+// hasUsual reports whether a kernel has a short way for most calls: C-contiguous tensors with
 // elements, in the memory of one device.
 func hasUsual(k *contract.Kernel) bool {
 	flagged := func(d contract.Dim) bool { return d.Flagged }
@@ -45,7 +45,7 @@ func place(k *contract.Kernel) int {
 	return contract.None
 }
 
-// isUsual tells whether a tensor can be checked in one pass.
+// isUsual reports whether a tensor can be checked in one pass.
 func isUsual(p contract.Param) bool {
 	narrow := func(d spec.DType) bool { return d.Bits%8 != 0 || d.Lanes != 1 }
 	solved := func(e contract.Extent) bool { return e.Form == contract.Solved }

@@ -299,7 +299,7 @@ func (v *kernelView) viewDispatch(k *contract.Kernel) {
 	}
 }
 
-// isLeftOut tells whether a build may lack the functions of a device: none of them is the CPU's.
+// isLeftOut reports whether a build may lack the functions of a device: none of them is the CPU's.
 func isLeftOut(k *contract.Kernel, d contract.Device) bool {
 	for _, host := range k.Devices {
 		if host.Name == "kDLCPU" && slices.ContainsFunc(host.Functions, func(f contract.Function) bool {

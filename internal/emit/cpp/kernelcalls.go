@@ -36,7 +36,7 @@ func parametersOf(k *contract.Kernel, makes bool) (all []string) {
 	return all
 }
 
-// hasStreams tells whether a device of the kernel has them.
+// hasStreams reports whether a device of the kernel has them.
 func hasStreams(k *contract.Kernel) bool {
 	return slices.ContainsFunc(k.Devices, func(d contract.Device) bool { return d.Name != "kDLCPU" })
 }

@@ -78,7 +78,7 @@ func (v *release) add(entry number, rule *spec.DeviceRule) {
 	}
 }
 
-// dtypesOf gives the data types of a release, whose codes it has.
+// dtypesOf returns the data types of a release, whose codes it has.
 func dtypesOf(r *spec.Release) []dtype {
 	values := map[string]int64{}
 	for _, code := range spec.Find[*spec.Enum](r, codeEnum).Values {

@@ -26,7 +26,7 @@ var native = map[string][]int{
 	"int": {8, 16, 32, 64}, "uint": {8, 16, 32, 64}, "float": {32, 64}, "bool": {8},
 }
 
-// isNative tells whether C++ has a type for elements of a data type.
+// isNative reports whether C++ has a type for elements of a data type.
 func isNative(r *spec.Release, d spec.DType) bool {
 	code := r.CodeOf(d)
 	if code.Part != "" {

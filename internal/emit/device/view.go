@@ -120,7 +120,7 @@ func types(r *spec.Release, b *backend.Backend) string {
 	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
-// memories gives every kind of memory, that of the device first: its type has the
+// memories returns every kind of memory, that of the device first: its type has the
 // streams.
 func memories(b *backend.Backend) (out []memory) {
 	for _, kind := range backend.Memories {
@@ -142,7 +142,7 @@ func bit(on bool) int {
 	return 0
 }
 
-// streamTable gives the numbering of the backend's streams, or nil.
+// streamTable returns the numbering of the backend's streams, or nil.
 func streamTable(r *spec.Release, b *backend.Backend) *spec.StreamTable {
 	for i := range r.Streams {
 		if r.Streams[i].Name == b.Streams.Table {

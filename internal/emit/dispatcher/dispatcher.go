@@ -22,7 +22,7 @@ var keys = map[string]string{
 	"kDLExtDev": "PrivateUse1",
 }
 
-// Key gives the backend of PyTorch for a device, or "".
+// Key returns the backend of PyTorch for a device, or "".
 func Key(d contract.Device) string { return cmp.Or(d.Torch, keys[d.Name]) }
 
 // namespaces are PyTorch's own, whose operators are not to be added to; attributes are those that
@@ -125,7 +125,7 @@ func NumbersSchema(k *contract.Kernel, given []contract.Param) string {
 	})
 }
 
-// IsScalar tells whether an argument is a Scalar to PyTorch.
+// IsScalar reports whether an argument is a Scalar to PyTorch.
 func IsScalar(p contract.Param) bool { return p.Kind == contract.Number && p.Var != contract.None }
 
 func schemaOf(k *contract.Kernel, given []contract.Param, spell func(contract.Param) []string) string {
@@ -191,7 +191,7 @@ func schemaDefault(p contract.Param) string {
 	return v.String()
 }
 
-// isInteger tells whether a scalar of a dtype, or of a variable, can be an integer.
+// isInteger reports whether a scalar of a dtype, or of a variable, can be an integer.
 func isInteger(p contract.Param) bool {
 	return slices.ContainsFunc(p.Types, func(d spec.DType) bool { return d.Code == "kDLInt" || d.Code == "kDLUInt" })
 }

@@ -138,7 +138,7 @@ func (w Words) Shapes(k *contract.Kernel) (lines, items []string) {
 	return lines, items
 }
 
-// used tells whether a result needs a symbol.
+// used reports whether a result needs a symbol.
 func (w Words) used(k *contract.Kernel, symbol string) bool {
 	return slices.ContainsFunc(k.Results, func(p contract.Param) bool {
 		return slices.ContainsFunc(p.Extents, func(e contract.Extent) bool {
@@ -147,7 +147,7 @@ func (w Words) used(k *contract.Kernel, symbol string) bool {
 	})
 }
 
-// names tells whether an expression has a name as a whole word.
+// names reports whether an expression has a name as a whole word.
 func names(expression, name string) bool {
 	words := strings.FieldsFunc(expression, func(r rune) bool { return strings.ContainsRune("()+-*, .[]'", r) })
 	return slices.Contains(words, name)

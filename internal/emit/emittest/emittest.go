@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// Release gives a release of the spec that is built in.
+// Release returns a release of the spec that is built in.
 func Release(t *testing.T, version string) *spec.Release {
 	t.Helper()
 	release, err := spec.Embedded().Release(version)
@@ -37,7 +37,7 @@ func Described(t *testing.T, src string) (all []contract.Kernel) {
 	return all
 }
 
-// Emitted gives what a target makes of those kernels, by path; err says which it cannot make.
+// Emitted returns what a target makes of those kernels, by path; err says which it cannot make.
 func Emitted(t *testing.T, target emit.Target, src string, options map[string]string) (map[string]string, error) {
 	t.Helper()
 	files, err := target.Emit(&emit.Model{Release: Release(t, "1.3"), Options: options, Contracts: Described(t, src)})
@@ -73,14 +73,14 @@ func Rendered(t *testing.T, target emit.Target, m *emit.Model) map[string]bool {
 	return found
 }
 
-// OfRelease gives the files of a target without options by their paths.
+// OfRelease returns the files of a target without options by their paths.
 func OfRelease(t *testing.T, target emit.Target, r *spec.Release) map[string]string {
 	t.Helper()
 	files, err := target.Emit(&emit.Model{Release: r})
 	return Texts(t, files, err)
 }
 
-// Texts gives what a target has made, by path; err is its error.
+// Texts returns what a target has made, by path; err is its error.
 func Texts(t *testing.T, files []emit.File, err error) map[string]string {
 	t.Helper()
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ func (w *callWriter) tensors() (all []contract.Param) {
 	return all
 }
 
-// makes tells whether callers get a tensor.
+// makes reports whether callers get a tensor.
 func (w *callWriter) makes() bool {
 	for _, p := range w.tensors() {
 		if !p.Saved {

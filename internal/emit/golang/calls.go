@@ -50,12 +50,12 @@ func (w *callWriter) write() {
 	}
 }
 
-// usesSites tells whether Go itself has something to say of an argument.
+// usesSites reports whether Go itself has something to say of an argument.
 func (w *callWriter) usesSites() bool {
 	return strings.Contains(strings.Join(w.first, "\n"), w.v.SitesName)
 }
 
-// streams tells whether a device of the kernel has them.
+// streams reports whether a device of the kernel has them.
 func (w *callWriter) streams() bool {
 	for _, d := range w.k.Devices {
 		if d.Name != "kDLCPU" {
@@ -147,7 +147,7 @@ func (w *callWriter) list(i int, p contract.Param, of, into string) {
 	w.before("%s.count = a%dn;", into, i)
 }
 
-// maybe tells whether Go has a value or none of it.
+// maybe reports whether Go has a value or none of it.
 func maybe(p contract.Param) bool { return p.Optional || p.Default != nil }
 
 func (w *callWriter) site(i int) string { return fmt.Sprintf("&%s[%d]", w.v.SitesName, i) }

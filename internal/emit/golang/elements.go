@@ -42,7 +42,7 @@ type own interface {
 
 func (e element) name() string { return e.types[0] }
 
-// narrow tells whether the elements are packed.
+// narrow reports whether the elements are packed.
 func (e element) narrow() bool { return e.Bits < 8 }
 
 // elements are the data types that have a Go type, in the order of the spec. A

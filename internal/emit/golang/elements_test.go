@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// with gives a release with one more data type, as a vendor would add it.
+// with returns a release with one more data type, as a vendor would add it.
 func with(t *testing.T, version string, d spec.DType) *spec.Release {
 	t.Helper()
 	r := *emittest.Release(t, version)

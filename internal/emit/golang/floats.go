@@ -71,7 +71,7 @@ const (
 	floatMantissa = 23
 )
 
-// fits tells whether the parts fill the bits, and all numbers are float32's.
+// fits reports whether the parts fill the bits, and all numbers are float32's.
 func (f float) fits(bits int) bool {
 	if f.specials == unsigned {
 		return bits == 8 && f == float{8, 0, floatBias, unsigned}

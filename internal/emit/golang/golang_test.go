@@ -28,7 +28,7 @@ func emitted(t *testing.T, m *emit.Model) map[string]string {
 	return emittest.Texts(t, files, err)
 }
 
-// served gives the releases that the target serves, besides the one in gen/go.
+// served returns the releases that the target serves, besides the one in gen/go.
 func served(t *testing.T) (versions []string) {
 	t.Helper()
 	s := spec.Embedded()
@@ -177,7 +177,7 @@ func TestNamesThatGoCannotTellApart(t *testing.T) {
 	}
 }
 
-// editDevices gives the release with every device type changed.
+// editDevices returns the release with every device type changed.
 func editDevices(t *testing.T, edit func(*spec.EnumValue)) *spec.Release {
 	t.Helper()
 	r := *emittest.Release(t, "1.3")
@@ -203,7 +203,7 @@ func TestDocsStayComments(t *testing.T) {
 	}
 }
 
-// withoutComments gives what the compiler sees of a Go file.
+// withoutComments returns what the compiler sees of a Go file.
 func withoutComments(t *testing.T, text string) string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "constants.go", text, 0)

@@ -37,7 +37,7 @@ var prefixes = map[string]string{
 	"DLDataTypeCode": "Code",
 }
 
-// typeName gives the Go name of a type. A struct that holds pointers is a raw
+// typeName returns the Go name of a type. A struct that holds pointers is a raw
 // mirror and keeps its name in C; a plain value has a plain name.
 func (b *binding) typeName(name string) string {
 	if s := spec.Find[*spec.Struct](b.release, name); s != nil && b.hasPointers(s) {
@@ -70,13 +70,13 @@ func (b *binding) isPointer(t spec.Type) bool {
 		t.Kind == spec.Named && spec.Find[*spec.Callback](b.release, t.Name) != nil
 }
 
-// fieldName gives the Go name of a field: device_type of Device is Type.
+// fieldName returns the Go name of a field: device_type of Device is Type.
 func (b *binding) fieldName(s *spec.Struct, name string) string {
 	noun := strings.ToLower(b.typeName(s.Name)) + "_"
 	return camel(strings.TrimPrefix(name, noun))
 }
 
-// enumerator gives the Go name of a constant: kDLFloat8_e4m3 is CodeFloat8E4M3.
+// enumerator returns the Go name of a constant: kDLFloat8_e4m3 is CodeFloat8E4M3.
 func (b *binding) enumerator(e *spec.Enum, name string) string {
 	prefix, ok := prefixes[e.Name]
 	if !ok {
@@ -85,18 +85,18 @@ func (b *binding) enumerator(e *spec.Enum, name string) string {
 	return prefix + camel(strings.TrimPrefix(name, "kDL"))
 }
 
-// flag gives the Go name of a flag: DLPACK_FLAG_BITMASK_READ_ONLY is
+// flag returns the Go name of a flag: DLPACK_FLAG_BITMASK_READ_ONLY is
 // FlagReadOnly.
 func flag(name string) string {
 	return "Flag" + camel(strings.ToLower(strings.TrimPrefix(name, "DLPACK_FLAG_BITMASK_")))
 }
 
-// macro gives the Go name of a number: DLPACK_MAJOR_VERSION is MajorVersion.
+// macro returns the Go name of a number: DLPACK_MAJOR_VERSION is MajorVersion.
 func macro(name string) string {
 	return camel(strings.ToLower(strings.TrimPrefix(name, "DLPACK_")))
 }
 
-// dtype gives the Go name of a data type: uint8 is DTypeUint8.
+// dtype returns the Go name of a data type: uint8 is DTypeUint8.
 func dtype(name string) string {
 	if rest, ok := strings.CutPrefix(name, "bfloat"); ok {
 		return "DTypeBFloat" + rest

@@ -67,7 +67,7 @@ func (b *binding) plainType(t spec.Type) *jen.Statement {
 	}
 }
 
-// goType gives the Go name for an entry of typed.
+// goType returns the Go name for an entry of typed.
 func (b *binding) goType(name string) string {
 	if name == flagsType {
 		return name

@@ -84,7 +84,7 @@ func viewElements(r *spec.Release) elements {
 	return v
 }
 
-// grouped gives the codes by a number, in the order of the spec, without those of the
+// grouped returns the codes by a number, in the order of the spec, without those of the
 // usual one.
 func grouped(all []spec.CodeRule, number func(spec.CodeRule) int, usual int) (out []group) {
 	at := map[int]int{}

@@ -9,7 +9,7 @@ import (
 // width is the column that comments keep within.
 const width = 80
 
-// comment gives a Doxygen comment without a final line end, its first line not
+// comment returns a Doxygen comment without a final line end, its first line not
 // indented: on one line where it fits, else as a block. Sentences are joined;
 // empty ones are left out.
 func comment(indent string, sentences ...string) string {

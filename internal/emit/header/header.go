@@ -92,7 +92,7 @@ const (
 	codeEnum   = "DLDataTypeCode"
 )
 
-// hasHelpers tells whether the release has all that the helpers use, as every
+// hasHelpers reports whether the release has all that the helpers use, as every
 // one from 1.2 on does.
 func hasHelpers(r *spec.Release) bool {
 	return spec.Find[*spec.Enum](r, deviceEnum) != nil && spec.Find[*spec.Enum](r, codeEnum) != nil &&

@@ -88,7 +88,7 @@ func unfit(p contract.Param) (why []string) {
 	return why
 }
 
-// served tells whether ONNX has one of the dtypes of a tensor.
+// served reports whether ONNX has one of the dtypes of a tensor.
 func served(p contract.Param) bool {
 	return slices.ContainsFunc(p.Types, func(d spec.DType) bool { return slices.Contains(types, d.Name) })
 }
@@ -247,7 +247,7 @@ func (w *writer) form(p contract.Param) string {
 	return fmt.Sprintf("{ DLPACKGEN_ONNXRUNTIME_%s, %d, %d, %d, %d }", strings.ToUpper(name), of, rank, input, extents)
 }
 
-// inputOf gives the place of an argument among the inputs.
+// inputOf returns the place of an argument among the inputs.
 func (w *writer) inputOf(arg int) (place int) {
 	for _, p := range w.k.Args[:arg] {
 		if p.Kind == contract.Tensor {

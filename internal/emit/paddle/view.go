@@ -37,7 +37,7 @@ func viewKernel(k *contract.Kernel) kernelView {
 	return v
 }
 
-// takes tells whether there is a tensor among parameters.
+// takes reports whether there is a tensor among parameters.
 func takes(all []contract.Param) bool {
 	for _, p := range all {
 		if p.Kind == contract.Tensor {

@@ -103,8 +103,8 @@ type wrapper struct {
 	outs  int              // where the results begin in the table
 }
 
-// viewSaving gives the function that also returns what the backward of a kernel needs, if there is
-// room for its results. It is for callers that compute gradients.
+// viewSaving returns the function that also returns what the backward of a kernel needs, if there
+// is room for its results. It is for callers that compute gradients.
 func viewSaving(k *contract.Kernel) (kernelView, bool) {
 	if !k.Saves() {
 		return kernelView{}, false
@@ -256,7 +256,7 @@ func (w *wrapper) table() {
 	}
 }
 
-// checksAll tells whether the checks of the kernel see every tensor as it came, so that the base
+// checksAll reports whether the checks of the kernel see every tensor as it came, so that the base
 // need not look at it before.
 func (w *wrapper) checksAll() bool {
 	return w.like == contract.None && !slices.ContainsFunc(w.k.Args, func(p contract.Param) bool { return p.Copied })

@@ -74,7 +74,7 @@ func (w *wrapper) scalar(i int, p contract.Param, at, into string) {
 	w.after("%s = %s ? &value_%d_ : NULL;", into, w.there(p, at), i)
 }
 
-// there tells whether an optional argument has a value: its own, or a default that is not None.
+// there reports whether an optional argument has a value: its own, or a default that is not None.
 func (w *wrapper) there(p contract.Param, at string) string {
 	if literal(p) == "" {
 		return fmt.Sprintf("%s && %s != Py_None", at, at)

@@ -54,7 +54,7 @@ func (r *reporter) parse(all template.Set, source emit.Source) {
 	all.Add(own)
 }
 
-// set gives a target functions that count against its own budget.
+// set returns a target functions that count against its own budget.
 func (p *parsed) set() *set {
 	b := newBudget()
 	return &set{template.Filler{Templates: p.templates, Functions: functions(b), Step: b.step}, b}

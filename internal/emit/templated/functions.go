@@ -277,7 +277,7 @@ func replacePrints(f template.Functions, b *budget) {
 // unknownVerb is a verb that is not documented: %p prints addresses, which differ in each run.
 var unknownVerb = regexp.MustCompile(`%[-+# 0-9.]*(?:[^-+# 0-9.vsqdxXobctU]|$)`)
 
-// mismatched tells whether fmt wrote a complaint, such as %!d(string=x), into a text.
+// mismatched reports whether fmt wrote a complaint, such as %!d(string=x), into a text.
 func mismatched(made, format string, values []any) bool {
 	const complaint = "%!"
 	return strings.Contains(made, complaint) && !strings.Contains(format, "%"+complaint) &&

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// emitted gives the files for descriptions of kernels by their paths, and each part as a file.
+// emitted returns the files for descriptions of kernels by their paths, and each part as a file.
 func emitted(t *testing.T, src string) (map[string]string, error) {
 	t.Helper()
 	return emittest.Emitted(t, emittest.Unfolded(Target), src, nil)

@@ -32,8 +32,8 @@ type operator struct {
 	Device                             int64 // the first of the kernel's
 }
 
-// viewOperators gives the operator of a kernel, and where its backward saves results, a second one
-// that returns these as well.
+// viewOperators returns the operator of a kernel, and where its backward saves results, a second
+// one that returns these as well.
 func viewOperators(k *contract.Kernel) []operator {
 	all := []operator{viewOperator(k, k.Given(), k.Name)}
 	if k.Saves() {

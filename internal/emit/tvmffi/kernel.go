@@ -106,7 +106,7 @@ func try(format string, args ...any) string {
 // tries writes such a call in a block.
 func (w *writer) tries(format string, args ...any) { w.reads("  %s", try(format, args...)) }
 
-// isSimple tells whether modules for Python read a scalar with the tensors: the order of messages
+// isSimple reports whether modules for Python read a scalar with the tensors: the order of messages
 // is the same here.
 func isSimple(p contract.Param) bool {
 	switch p.Kind {

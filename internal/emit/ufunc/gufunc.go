@@ -147,7 +147,7 @@ func (g *gufunc) unfitShape() error {
 	return nil
 }
 
-// known tells whether NumPy finds the extents of an output: each is a number, or one of an input.
+// known reports whether NumPy finds the extents of an output: each is a number, or one of an input.
 func (g *gufunc) known(output operand) bool {
 	return !slices.ContainsFunc(output.dims, func(dim string) bool {
 		_, err := strconv.Atoi(dim)
@@ -255,7 +255,7 @@ func (g *gufunc) combine() (loops [][]spec.DType) {
 	return loops
 }
 
-// sameVar gives the first operand of a variable, or none.
+// sameVar returns the first operand of a variable, or none.
 func sameVar(all []operand, v int) int {
 	if v == contract.None {
 		return contract.None

@@ -112,7 +112,7 @@ func (w writer) local(format string, args ...any) {
 	w.v.Locals = append(w.v.Locals, fmt.Sprintf(format, args...))
 }
 
-// operandOf gives the place of an argument or a result among the operands, or none.
+// operandOf returns the place of an argument or a result among the operands, or none.
 func (w writer) operandOf(place int) int {
 	return slices.IndexFunc(w.all(), func(p operand) bool { return p.place == place })
 }
@@ -147,7 +147,7 @@ func address(p contract.Param) string {
 	return ""
 }
 
-// read gives the value of a scalar. A bool of NumPy may be any byte.
+// read returns the value of a scalar. A bool of NumPy may be any byte.
 func read(p contract.Param, at int) string {
 	if c := ctype(p); c != "bool" {
 		return fmt.Sprintf("*(const %s*)operands_[%d].tensor.data", c, at)

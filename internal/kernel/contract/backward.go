@@ -62,7 +62,7 @@ func (k *Kernel) gradients() (lines []string) {
 	return lines
 }
 
-// free gives a name that no argument or result has.
+// free returns a name that no argument or result has.
 func (k *Kernel) free(name string) string {
 	for slices.Contains(k.Backward.Saves, name) {
 		name += "x"

@@ -6,7 +6,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// Joins tells whether a batch may be one more leading dimension of a kernel that writes to no
+// Joins reports whether a batch may be one more leading dimension of a kernel that writes to no
 // argument: every result has it then, and nothing that the description computes changes by it. An
 // int may be the number of a dimension, which would be another one.
 func (k *Kernel) Joins() bool {
@@ -16,13 +16,14 @@ func (k *Kernel) Joins() bool {
 		!slices.ContainsFunc(k.Args, Param.isIndex) && !slices.ContainsFunc(k.Results, follows) && !k.measures()
 }
 
-// Leads tells whether a tensor begins with `...`, and stays as its line says with a dimension more.
+// Leads reports whether a tensor begins with `...`, and stays as its line says with a dimension
+// more.
 func (k *Kernel) Leads(p Param) bool {
 	_, at := p.Rank()
 	return k.hasEllipsis(p) && at == 0 && p.Layout != ColumnMajor
 }
 
-// isIndex tells whether a scalar or a list is of an integer type by itself.
+// isIndex reports whether a scalar or a list is of an integer type by itself.
 func (p Param) isIndex() bool {
 	if p.Kind == Number && p.Var == None {
 		return p.Types[0].Code == "kDLInt" || p.Types[0].Code == "kDLUInt"
@@ -35,7 +36,7 @@ func (k *Kernel) hasEllipsis(p Param) bool {
 	return p.Kind == Tensor && at != None && k.Ellipses[p.Extents[at].Dim].Name == ""
 }
 
-// measures tells whether an expression reads the size or the shape of an argument with `...`.
+// measures reports whether an expression reads the size or the shape of an argument with `...`.
 func (k *Kernel) measures() bool {
 	for _, p := range slices.Concat(k.Args, k.Results) {
 		for _, e := range p.Extents {

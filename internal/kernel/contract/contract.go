@@ -43,7 +43,7 @@ type Kernel struct {
 	GoFunc               string // the Go function of a kernel with `lang: go`; "" for one in C
 }
 
-// Saves tells whether a kernel has results for its backward alone.
+// Saves reports whether a kernel has results for its backward alone.
 func (k *Kernel) Saves() bool { return k.Backward != nil && len(k.Given()) < len(k.Results) }
 
 // Var is a name of types:, which stands for one dtype in a call.
@@ -122,7 +122,7 @@ type Param struct {
 	Least    int64 // of a list: at least so many, which the description refers to
 }
 
-// Writes tells whether the function writes to a tensor argument.
+// Writes reports whether the function writes to a tensor argument.
 func (p Param) Writes() bool { return p.Access != In }
 
 // Expected is what messages call a value that the parameter takes, where that is no tensor.
@@ -144,7 +144,7 @@ func (p Param) Expected() string {
 	return strings.SplitN(p.Line, " ", 2)[0]
 }
 
-// Rank gives the dimensions of a tensor beside those of an ellipsis, and the place of that among
+// Rank returns the dimensions of a tensor beside those of an ellipsis, and the place of that among
 // the extents, or None.
 func (p Param) Rank() (rank, ellipsis int) {
 	ellipsis = slices.IndexFunc(p.Extents, func(e Extent) bool { return e.Form == Ellipsis })
@@ -255,17 +255,17 @@ type Tolerance struct {
 	Value float64
 }
 
-// Arg gives the place of an argument, or None.
+// Arg returns the place of an argument, or None.
 func (k *Kernel) Arg(name string) int { return named(k.Args, name) }
 
-// Result gives the place of a result, or None.
+// Result returns the place of a result, or None.
 func (k *Kernel) Result(name string) int { return named(k.Results, name) }
 
 func named(all []Param, name string) int {
 	return slices.IndexFunc(all, func(p Param) bool { return p.Name == name })
 }
 
-// Dim gives the place of a symbol, or None.
+// Dim returns the place of a symbol, or None.
 func (k *Kernel) Dim(name string) int {
 	return slices.IndexFunc(k.Dims, func(d Dim) bool { return d.Name == name })
 }
@@ -293,7 +293,7 @@ func (k *Kernel) Texts(name string) (allowed []notation.Value) {
 	return allowed
 }
 
-// Var gives the place of a variable, or None.
+// Var returns the place of a variable, or None.
 func (k *Kernel) Var(name string) int {
 	return slices.IndexFunc(k.Vars, func(v Var) bool { return v.Name == name })
 }

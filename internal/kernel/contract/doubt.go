@@ -48,7 +48,7 @@ func (d *doubt) addText(n *yaml.Node) {
 	}
 }
 
-// once tells whether a name has no finding yet, and notes that it has one now.
+// once reports whether a name has no finding yet, and notes that it has one now.
 func (d *doubt) once(name string) bool {
 	if d.has(name) {
 		return false

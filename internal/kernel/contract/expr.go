@@ -115,7 +115,7 @@ func dimensionHint(name string, rank int) string {
 		name, rank)
 }
 
-// constant gives the value of a number, negative or not.
+// constant returns the value of a number, negative or not.
 func constant(e *notation.Expr) (int64, bool) {
 	if e.Op == notation.Negate {
 		n, fixed := constant(e.Operands[0])

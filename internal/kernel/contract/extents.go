@@ -103,7 +103,7 @@ func (r *reader) bareExtents(l line, p *Param, arg int) {
 	}
 }
 
-// maySymbol tells whether a name can be a symbol, and reports one that is something else.
+// maySymbol reports whether a name can be a symbol, and reports one that is something else.
 func (r *reader) maySymbol(l line, e *notation.Expr, arg int) bool {
 	what, taken := r.taken[e.Name]
 	switch {
@@ -133,7 +133,7 @@ func (r *reader) maySymbol(l line, e *notation.Expr, arg int) bool {
 	return true
 }
 
-// bind gives the place of a name, which an argument binds if none before it does.
+// bind returns the place of a name, which an argument binds if none before it does.
 func bind(all *[]Dim, name string, arg int, p *Param) int {
 	i := slices.IndexFunc(*all, func(d Dim) bool { return d.Name == name })
 	switch {
@@ -165,7 +165,7 @@ func (r *reader) solvedExtents(l line, p *Param, arg int) {
 	}
 }
 
-// requiredSolves tells whether a tensor that is always there gives a symbol.
+// requiredSolves reports whether a tensor that is always there gives a symbol.
 func (r *reader) requiredSolves(name string) bool {
 	return slices.ContainsFunc(r.Args, func(p Param) bool {
 		return !p.Optional && slices.ContainsFunc(p.Extents, func(e Extent) bool {
@@ -175,7 +175,7 @@ func (r *reader) requiredSolves(name string) bool {
 	})
 }
 
-// solvable gives the symbol that an expression can be solved for: n + c, c + n, n - c, c * n or
+// solvable returns the symbol that an expression can be solved for: n + c, c + n, n - c, c * n or
 // n * c.
 func solvable(e *notation.Expr) (*notation.Expr, *Solve) {
 	if e == nil || len(e.Operands) != 2 {
@@ -220,7 +220,7 @@ func (r *reader) checkEllipsis(l line, e Extent, at notation.Extent, isResult bo
 	}
 }
 
-// binds tells whether an argument gives a symbol its value by itself.
+// binds reports whether an argument gives a symbol its value by itself.
 func (p Param) binds(dim int) bool {
 	return slices.ContainsFunc(p.Extents, func(e Extent) bool {
 		return (e.Form == Symbol || e.Form == Solved) && e.Dim == dim

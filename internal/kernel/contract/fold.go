@@ -15,7 +15,7 @@ type form struct {
 
 func (f *form) constant() bool { return len(f.factors) == 0 }
 
-// fold gives an expression as a sum, or nil where it cannot be written as one. It reports what
+// fold returns an expression as a sum, or nil where it cannot be written as one. It reports what
 // fails in every call.
 func (s *source) fold(e *notation.Expr) *form {
 	f := s.combined(e)
@@ -178,7 +178,7 @@ func (r *reader) neverHint(c *notation.Cond) string {
 	return compareHint
 }
 
-// variableOf gives the variable whose dtype a condition compares, or nil.
+// variableOf returns the variable whose dtype a condition compares, or nil.
 func (r *reader) variableOf(c *notation.Cond) *Var {
 	if c.Op != "in" || c.Left.Op != notation.Symbol || r.Var(c.Left.Name) == None {
 		return nil
@@ -186,7 +186,7 @@ func (r *reader) variableOf(c *notation.Cond) *Var {
 	return &r.Vars[r.Var(c.Left.Name)]
 }
 
-// verdict tells whether a condition holds in every call, or in none, as far as that is known.
+// verdict reports whether a condition holds in every call, or in none, as far as that is known.
 func (r *reader) verdict(s *source, c *notation.Cond) (holds, known bool) {
 	switch c.Op {
 	case "and", "or":
@@ -244,7 +244,8 @@ func (r *reader) verdictIn(s *source, c *notation.Cond) (holds, known bool) {
 	}), true
 }
 
-// ifOmitted gives the default of the argument that the source assumes, where an expression is that.
+// ifOmitted returns the default of the argument that the source assumes, where an expression is
+// that.
 func (s *source) ifOmitted(e *notation.Expr, kind notation.ValueKind) *notation.Value {
 	if s.omitted == nil || e.Op != notation.Symbol || e.Name != s.omitted.Name || s.omitted.Default.Kind != kind {
 		return nil

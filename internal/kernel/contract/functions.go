@@ -44,7 +44,7 @@ func (r *reader) functions(fine bool) {
 	}
 }
 
-// deviceOf gives a device without functions.
+// deviceOf returns a device without functions.
 func (r *reader) deviceOf(name string) Device {
 	return Device{Name: name, Value: r.scope.Devices[name], Torch: r.scope.Torch[name],
 		Owner: r.scope.Owners[name]}
@@ -247,7 +247,7 @@ func compareStubs(all []*Reading) {
 // Node is the name of the kernel, where the config has it.
 func (r *Reading) Node() *yaml.Node { return r.name }
 
-// Symbols gives the functions of C that the description names.
+// Symbols returns the functions of C that the description names.
 func (r *Reading) Symbols() (all []string) {
 	for _, s := range r.symbols {
 		all = append(all, s.symbol)

@@ -105,7 +105,7 @@ func TestMistakesCountForTheirSubject(t *testing.T) {
 	}
 }
 
-// mistakes gives the rows of testdata/mistakes.txt.
+// mistakes returns the rows of testdata/mistakes.txt.
 func mistakes(t *testing.T) (rows []string) {
 	t.Helper()
 	src, err := os.ReadFile("testdata/mistakes.txt")
@@ -142,7 +142,7 @@ type property struct {
 	AdditionalProperties json.RawMessage // a property, or false
 }
 
-// below gives the keys of a mapping, or of the mappings in it.
+// below returns the keys of a mapping, or of the mappings in it.
 func (p property) below() map[string]property {
 	var each property
 	_ = json.Unmarshal(p.AdditionalProperties, &each)
@@ -210,7 +210,7 @@ func (m marks) section(section *yaml.Entry, d diag.Diagnostic) {
 	}
 }
 
-// at gives the entry of a mapping that a finding stands in, or nil.
+// at returns the entry of a mapping that a finding stands in, or nil.
 func at(n *yaml.Node, d diag.Diagnostic) (in *yaml.Entry) {
 	for i := range n.Entries {
 		if e := &n.Entries[i]; before(e.Key.Pos(), d.Pos) {
@@ -222,7 +222,7 @@ func at(n *yaml.Node, d diag.Diagnostic) (in *yaml.Entry) {
 
 func before(a, b diag.Pos) bool { return a.Line < b.Line || a.Line == b.Line && a.Col <= b.Col }
 
-// within gives the offset of a finding in a value of one line, or -1.
+// within returns the offset of a finding in a value of one line, or -1.
 func within(n *yaml.Node, d diag.Diagnostic) int {
 	offset := d.Pos.Col - n.Col
 	if n.Quoted {
@@ -261,7 +261,7 @@ var kinds = map[notation.ValueKind]string{
 	notation.Float: "= float", notation.Text: "= text", notation.Bare: "= bare",
 }
 
-// typeEnd gives the offset behind a type.
+// typeEnd returns the offset behind a type.
 func typeEnd(text string, l notation.Line) int {
 	depth := 0
 	for i, c := range text {
@@ -332,7 +332,7 @@ func (m marks) condition(text string, offset int) {
 
 var comparisons = []string{"==", "!=", "<", "<=", ">", ">=", "in"}
 
-// start gives where the text of a condition begins.
+// start returns where the text of a condition begins.
 func start(c *notation.Cond) int {
 	if c.Left == nil {
 		return c.At
@@ -352,7 +352,7 @@ func (m marks) expression(e *notation.Expr, offset int) {
 	}
 }
 
-// deepest gives the last node that begins at an offset or before it, and the operators above it.
+// deepest returns the last node that begins at an offset or before it, and the operators above it.
 func deepest(e *notation.Expr, offset int) (begin int, path []notation.Op) {
 	begin = -1
 	if e == nil {

@@ -57,7 +57,8 @@ var (
 	oldElements = "[float32, float64]"
 )
 
-// translated gives the lines of a description for a schema, or nothing where it is not understood.
+// translated returns the lines of a description for a schema, or nothing where it is not
+// understood.
 func (r *reader) translated(schema string) []string {
 	parts := oldSchema.FindStringSubmatch(schema)
 	if parts == nil {
@@ -108,7 +109,7 @@ func pieces(list string) (all []string) {
 	return all
 }
 
-// likes gives the argument of each result, which `like:` names once for all or in a list.
+// likes returns the argument of each result, which `like:` names once for all or in a list.
 func (r *reader) likes(results int) (all []string) {
 	n := r.m.Get("like")
 	switch {
@@ -133,7 +134,7 @@ func resultName(given string, i int, args []oldArgument) string {
 	return given
 }
 
-// written gives the lines of the keys that replace the older ones.
+// written returns the lines of the keys that replace the older ones.
 func (r *reader) written(types []string, args []oldArgument, returns []string) (lines []string) {
 	section := func(key string, entries []string) {
 		if len(entries) > 0 {

@@ -98,7 +98,7 @@ func mismatch(p *Param, v *notation.Value) string {
 	return ""
 }
 
-// holds tells whether a scalar of a dtype can be a value.
+// holds reports whether a scalar of a dtype can be a value.
 func holds(d spec.DType, v *notation.Value) bool {
 	switch d.Code {
 	case "kDLBool":
@@ -117,7 +117,7 @@ func holds(d spec.DType, v *notation.Value) bool {
 	return slices.Contains(valueKinds[Float], v.Kind) && math.Abs(v.Real()) <= most
 }
 
-// Largest gives the largest number of a float dtype that a double exceeds.
+// Largest returns the largest number of a float dtype that a double exceeds.
 func Largest(dtype string) (float64, bool) {
 	most := largestOf(dtype)
 	return most, most > 0 && most < math.MaxFloat64
@@ -129,7 +129,7 @@ var formats = map[string]struct{ exponent, mantissa int }{
 	"float16": {5, 10}, "bfloat16": {8, 7}, "float32": {8, 23}, "float64": {11, 52},
 }
 
-// largestOf gives the largest finite value of a float dtype, or 0 for another dtype.
+// largestOf returns the largest finite value of a float dtype, or 0 for another dtype.
 func largestOf(dtype string) float64 {
 	format, known := formats[dtype]
 	if !known {
@@ -214,7 +214,7 @@ func (r *reader) checkKeywords() {
 	}
 }
 
-// required tells whether an argument is always a tensor.
+// required reports whether an argument is always a tensor.
 func required(p Param) bool { return p.Kind == Tensor && !p.Optional }
 
 // aliases resolves what written arguments may overlap.

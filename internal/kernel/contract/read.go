@@ -234,7 +234,7 @@ func name(n *yaml.Node, what string) string {
 	return text
 }
 
-// nameHint gives a name that kernel.CheckName accepts, like one that it does not.
+// nameHint returns a name that kernel.CheckName accepts, like one that it does not.
 func nameHint(name string) string {
 	if mine := "my_" + lower(name); kernel.CheckName(mine) == "" {
 		return "choose another name, such as " + mine

@@ -83,7 +83,7 @@ func text(n *yaml.Node) string {
 // plain replaces what a text cannot hold.
 var plain = strings.NewReplacer(`"`, "'", "%", "percent", "??", "?", `\`, "/", "\n", " ")
 
-// textHint gives the text without what it cannot hold.
+// textHint returns the text without what it cannot hold.
 func textHint(read string) string {
 	fixed := plain.Replace(read)
 	if sentence.MatchString(fixed) && !strings.Contains(fixed, "??") {

@@ -51,7 +51,7 @@ func trailingHint(rest string) string {
 	return "remove " + strings.TrimSpace(rest)
 }
 
-// completed gives the text with the mark that is missing, where that is all that it lacks.
+// completed returns the text with the mark that is missing, where that is all that it lacks.
 func completed[T any](p *parser, production func(p *parser) T) string {
 	fixed := p.text[:p.err.At] + p.missing + p.text[p.err.At:]
 	if p.missing == "," {
@@ -173,7 +173,7 @@ func (p *parser) typ() Type {
 	return t
 }
 
-// apart tells whether a space stands before the next token.
+// apart reports whether a space stands before the next token.
 func (p *parser) apart() bool {
 	before := p.tokens[max(p.at-1, 0)]
 	return before.at+len(before.text) < p.peek().at

@@ -18,7 +18,7 @@ import (
 // elf does not know how to relocate their debug information.
 var ErrTarget = errors.New("no way is known to relocate debug information of")
 
-// DWARF gives the debug information of an object file that was compiled but not
+// DWARF returns the debug information of an object file that was compiled but not
 // linked. The error says which format was met and what it lacks.
 func DWARF(data []byte) (*dwarf.Data, error) {
 	for _, f := range formats {

@@ -33,7 +33,7 @@ func readX32(f *elf.File) (*dwarf.Data, error) {
 	return fromSections(sections)
 }
 
-// relocations gives the bytes of the relocation table of section i, if any.
+// relocations returns the bytes of the relocation table of section i, if any.
 func relocations(f *elf.File, i int) []byte {
 	for _, s := range f.Sections {
 		if s.Type == elf.SHT_RELA && int(s.Info) == i {

@@ -18,7 +18,7 @@ type Header struct {
 	Aliases map[string]*Alias
 }
 
-// Names gives every name in order.
+// Names returns every name in order.
 func (h *Header) Names() []string {
 	out := slices.Concat(slices.Collect(maps.Keys(h.Records)), slices.Collect(maps.Keys(h.Enums)),
 		slices.Collect(maps.Keys(h.Aliases)))

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/verify/object"
 )
 
-// compile gives the facts of a source, as a compiler sees it, and its path.
+// compile returns the facts of a source, as a compiler sees it, and its path.
 func compile(t *testing.T, program, debian, lang, text string) (*Header, string) {
 	t.Helper()
 	testtool.Require(t, program, debian)

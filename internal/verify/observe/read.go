@@ -96,7 +96,7 @@ func (s *speller) alias(n *node) *Alias {
 	return &Alias{Name: n.name(), Type: s.spell(target), Size: s.size(target), Signed: s.signed(target), Pos: n.pos()}
 }
 
-// size gives the bytes of a type, or -1.
+// size returns the bytes of a type, or -1.
 func (s *speller) size(n *node) int64 {
 	if n == nil {
 		return -1
@@ -122,7 +122,7 @@ func (s *speller) arraySize(n *node) int64 {
 	return size
 }
 
-// signed tells whether a type is, in the end, a signed integer.
+// signed reports whether a type is, in the end, a signed integer.
 func (s *speller) signed(n *node) bool {
 	for n != nil && (n.Tag == dwarf.TagTypedef || n.Tag == dwarf.TagConstType || n.Tag == dwarf.TagVolatileType) {
 		n = s.of(n)

@@ -35,7 +35,7 @@ func composite(tag dwarf.Tag) bool {
 	return false
 }
 
-// typeName gives the name under which a struct, union or enum is known.
+// typeName returns the name under which a struct, union or enum is known.
 func (s *speller) typeName(n *node) string {
 	if name := s.names[n.Offset]; name != "" {
 		return name
@@ -147,7 +147,7 @@ func join(name, inner string) string {
 	return name + " " + inner
 }
 
-// baseName gives the order of words that people write: GCC says "long unsigned
+// baseName returns the order of words that people write: GCC says "long unsigned
 // int", clang "unsigned long".
 func baseName(name string) string {
 	words := strings.Fields(name)

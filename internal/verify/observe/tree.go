@@ -56,14 +56,14 @@ func readTree(d *dwarf.Data) (*tree, error) {
 	}
 }
 
-// isC tells whether a unit is in one of the versions of C that DWARF numbers.
+// isC reports whether a unit is in one of the versions of C that DWARF numbers.
 func isC(unit *dwarf.Entry) bool {
 	const c89, c, c99, c11, c17 = 0x01, 0x02, 0x0c, 0x1d, 0x2c
 	language, _ := unit.Val(dwarf.AttrLanguage).(int64)
 	return slices.Contains([]int64{c89, c, c99, c11, c17}, language)
 }
 
-// unitFiles gives no files when the line table cannot be read: positions are
+// unitFiles returns no files when the line table cannot be read: positions are
 // then unknown, and nothing else is lost.
 func unitFiles(d *dwarf.Data, unit *dwarf.Entry) []*dwarf.LineFile {
 	lines, err := d.LineReader(unit)
@@ -78,7 +78,7 @@ func (n *node) name() string {
 	return s
 }
 
-// number gives an integer attribute, or absent.
+// number returns an integer attribute, or absent.
 func (n *node) number(a dwarf.Attr, absent int64) int64 {
 	if v, ok := n.Val(a).(int64); ok {
 		return v
@@ -94,7 +94,7 @@ func (n *node) pos() diag.Pos {
 	return diag.Pos{File: filepath.Clean(n.files[file].Name), Line: int(n.number(dwarf.AttrDeclLine, 0))}
 }
 
-// of gives the entry of the type, or nil for void.
+// of returns the entry of the type, or nil for void.
 func (t *tree) of(n *node) *node {
 	off, ok := n.Val(dwarf.AttrType).(dwarf.Offset)
 	if !ok {

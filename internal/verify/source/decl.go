@@ -44,7 +44,7 @@ type Param struct {
 	Params []Param // names of its own parameters, if it is a function pointer
 }
 
-// Decls gives what the text declares at file scope.
+// Decls returns what the text declares at file scope.
 func (t *Text) Decls() []Decl {
 	p := &parser{tokens: strip(t.Tokens)}
 	for p.at < len(p.tokens) {
@@ -84,7 +84,7 @@ func (p *parser) declaration() {
 	}
 }
 
-// linkage tells whether the tokens before a brace are `extern "C"`.
+// linkage reports whether the tokens before a brace are `extern "C"`.
 func linkage(before []Token) bool { return len(before) == 2 && before[0].Text == "extern" }
 
 // scope records what the brace after those tokens ends by itself, without a
@@ -102,7 +102,7 @@ func (p *parser) scope(head []Token) bool {
 	return false
 }
 
-// isFunction tells whether a brace after those tokens is the body of a function.
+// isFunction reports whether a brace after those tokens is the body of a function.
 func isFunction(before []Token) bool {
 	if before[0].Text == "typedef" || body(before) != "" {
 		return false
@@ -111,7 +111,7 @@ func isFunction(before []Token) bool {
 		!slices.ContainsFunc(before, func(t Token) bool { return t.Text == "=" })
 }
 
-// body gives the keyword that makes a brace after those tokens the body of a
+// body returns the keyword that makes a brace after those tokens the body of a
 // type, or "".
 func body(before []Token) string {
 	for i, t := range slices.Backward(before) {
@@ -128,7 +128,7 @@ func body(before []Token) string {
 	return ""
 }
 
-// group gives the number of tokens of the bracketed group that begins there.
+// group returns the number of tokens of the bracketed group that begins there.
 func group(tokens []Token) int {
 	depth := 0
 	for i, t := range tokens {
@@ -144,7 +144,7 @@ func group(tokens []Token) int {
 	return len(tokens)
 }
 
-// within gives what stands inside the bracketed group that begins there.
+// within returns what stands inside the bracketed group that begins there.
 func within(tokens []Token) []Token { return tokens[1:max(1, group(tokens)-1)] }
 
 // strip drops attributes, which may stand anywhere and name nothing.

@@ -64,7 +64,7 @@ func (p *parser) define(tokens []Token) (*Body, []Token) {
 	return b, tokens[open+group(tokens[open:]):]
 }
 
-// readBody gives the body and the token of its tag.
+// readBody returns the body and the token of its tag.
 func readBody(head, inside []Token) (*Body, Token) {
 	b := &Body{Keyword: body(head), Members: map[string]diag.Pos{}, Callbacks: Callbacks(inside)}
 	i := len(head) - 1
@@ -114,7 +114,7 @@ func (p *parser) declarator(kind Kind, tokens []Token, b *Body, lone bool) {
 	}
 }
 
-// until gives the tokens before the first of that text.
+// until returns the tokens before the first of that text.
 func until(tokens []Token, text string) []Token {
 	if i := slices.IndexFunc(tokens, func(t Token) bool { return t.Text == text }); i >= 0 {
 		return tokens[:i]
@@ -122,7 +122,7 @@ func until(tokens []Token, text string) []Token {
 	return tokens
 }
 
-// forward tells whether the tokens only announce a type: `struct Name`.
+// forward reports whether the tokens only announce a type: `struct Name`.
 func forward(tokens []Token) bool {
 	return len(tokens) == 2 && slices.Contains([]string{"struct", "union", "class", "enum"}, tokens[0].Text)
 }

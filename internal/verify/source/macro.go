@@ -34,7 +34,7 @@ func (t *Text) undefine(name string) {
 	t.Macros = slices.DeleteFunc(t.Macros, func(m Macro) bool { return m.Name == name })
 }
 
-// Macro gives the definition that holds at the end of the text.
+// Macro returns the definition that holds at the end of the text.
 func (t *Text) Macro(name string) (Macro, bool) {
 	for _, m := range slices.Backward(t.Macros) {
 		if m.Name == name {
@@ -50,7 +50,7 @@ var (
 	define   = regexp.MustCompile(`^#\s*define\s+(\w+)$`)
 )
 
-// Guard gives the macro that keeps a header from being read twice, or "": the
+// Guard returns the macro that keeps a header from being read twice, or "": the
 // first that is tested for absence, when the next line defines it as nothing.
 func Guard(header string) string {
 	tested := ""

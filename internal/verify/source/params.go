@@ -17,7 +17,7 @@ func Callbacks(tokens []Token) map[string][]Param {
 	return out
 }
 
-// pointerName gives the name inside the first `(*name)`.
+// pointerName returns the name inside the first `(*name)`.
 func pointerName(tokens []Token) (Token, bool) {
 	for i := range tokens {
 		if name, n := pointerAt(tokens[i:]); n > 0 && name.Text != "" {

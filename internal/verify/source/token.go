@@ -19,7 +19,7 @@ type Token struct {
 	Pos  diag.Pos // in the file that it came from
 }
 
-// ident tells whether the token is a name or a keyword.
+// ident reports whether the token is a name or a keyword.
 func (t Token) ident() bool { return identifier.MatchString(t.Text) }
 
 var (
