@@ -23,8 +23,8 @@ type app struct {
 	interrupts
 }
 
-// Main runs the command and gives its exit code. Whatever goes wrong becomes a
-// finding: no input makes it panic.
+// Main runs the command and returns its exit code. Every failure becomes a finding: no input makes
+// the command panic.
 func Main(args []string, stdout, stderr io.Writer) int {
 	a := &app{stdout: &sink{w: stdout}, stderr: stderr, color: wantsColor(stderr)}
 	a.stop = make(chan struct{})

@@ -25,7 +25,7 @@ type query struct {
 	kernel  string
 }
 
-// lists gives what each word of `list` prints.
+// lists are the functions behind the words of `list`.
 var lists = map[string]func(*app, query) (list, error){
 	"versions": listVersions,
 	"targets":  listTargets,

@@ -1,6 +1,6 @@
-// Package backend is a backend for a kind of device as data: the library that
-// drives it, its functions, constants and errors, and what DLPack calls its
-// memory and streams. It renders nothing; internal/emit/device does.
+// Package backend describes backends for devices as data: the driver's library with its functions,
+// constants and errors, and DLPack's device types and stream numbers. internal/emit/device renders
+// the descriptions.
 package backend
 
 import (
@@ -13,7 +13,7 @@ import (
 // Version is the only value of the key `backend`.
 const Version = 1
 
-// Backend is one description, valid in itself.
+// Backend is one valid description.
 type Backend struct {
 	Name  string // of files, C names and the target
 	Title string // of messages
@@ -34,7 +34,7 @@ type Backend struct {
 	Errors    []Error
 }
 
-// Device is a type of device of DLPack that the backend serves.
+// Device is a DLPack device type of the backend.
 type Device struct {
 	Type   string // an enumerator of DLDeviceType
 	Value  int64  // of an enumerator that the description brings; NoValue where DLPack has it
@@ -43,10 +43,10 @@ type Device struct {
 	Torch  string // PyTorch's key for tensors there, one of TorchKeys; "" for none
 }
 
-// NoValue is the value of a device whose type is declared elsewhere.
+// NoValue is the value of a device whose type another section declares.
 const NoValue = -1
 
-// Streams tells how DLPack numbers the streams.
+// Streams describes how DLPack numbers the streams.
 type Streams struct {
 	Given    bool    // the device has streams
 	Table    string  // of the spec; "" where Rejected has the rules
@@ -55,20 +55,20 @@ type Streams struct {
 	Aliases  []StreamAlias
 }
 
-// StreamAlias is a number of DLPack that is no handle itself, and the handle it stands for.
+// StreamAlias is a stream number that is not a handle, and the handle that it stands for.
 type StreamAlias struct{ Number, Handle int64 }
 
-// Library is where the functions are found at run time.
+// Library lists the libraries that are opened at run time.
 type Library struct {
 	Linux, Windows []string
 	Lookups        []Function // give the others by version, the best first
 	LookupFlags    int64
 }
 
-// Handle is a type of the driver, by the name that the sources have for it.
+// Handle is a type of the driver, under the name that the sources use.
 type Handle struct{ Name, C, Native string }
 
-// Constant is a number of the driver, by the name that the sources have for it.
+// Constant is a number of the driver, under the name that the sources use.
 type Constant struct {
 	Name   string
 	Value  int64
@@ -76,10 +76,10 @@ type Constant struct {
 	Was    *Past // nil where it was never another
 }
 
-// Past is what a constant was in drivers before a version.
+// Past is the value of a constant in drivers before a version.
 type Past struct{ Until, Value int64 }
 
-// Function is one of the driver's.
+// Function is a function of the driver.
 type Function struct {
 	Name     string // of the field in the table
 	Symbol   string // what a lookup is asked for
@@ -90,7 +90,7 @@ type Function struct {
 	Optional bool
 }
 
-// Error is a result of the driver's functions that is not success.
+// Error is an error code of the driver's functions.
 type Error struct {
 	Name  string
 	Value int64
@@ -104,14 +104,14 @@ var Memories = []string{"device", "host", "managed"}
 // IDs are the meanings of a device_id.
 var IDs = []string{"ordinal", "zero", "runtime_index"}
 
-// Implementations are the sources under templates/device that a description can choose: those
-// for an API like CUDA's, HIP's or Level Zero's, or Custom.
+// Implementations are the sources under templates/device that a description can select: for an API
+// like CUDA, HIP or Level Zero, or Custom.
 var Implementations = []string{"cuda", "hip", "level_zero", Custom}
 
-// Custom is the implementation of a backend that its vendor completes by hand.
+// Custom is the implementation of a backend that its vendor completes.
 const Custom = "custom"
 
-// TorchKeys are the dispatch keys of PyTorch that vendors may have.
+// TorchKeys are the dispatch keys of PyTorch that vendors may use.
 var TorchKeys = []string{"PrivateUse1"}
 
 // Kinds are the codes of dlpackgen_backend.h that an error of a driver may have.
@@ -121,7 +121,7 @@ var Kinds = []string{
 	"unavailable", "unsupported",
 }
 
-// Embedded returns a backend that this program carries.
+// Embedded returns a built-in backend.
 func Embedded(name string) *Backend {
 	file := "backends/" + name + ".yaml"
 	src, err := source.Backends.ReadFile(file)

@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// What may stand in C, and in names of files.
+// The forms of texts that become C code or file names.
 var (
 	backendName = regexp.MustCompile(`^[a-z][a-z0-9]{0,30}$`)
 	fieldName   = regexp.MustCompile(`^[a-z][a-z0-9_]{0,60}$`)
@@ -29,7 +29,7 @@ var (
 	sentence    = regexp.MustCompile(`^[ !#-$&-.0-\[\]-~/]{1,300}$`) // no quote, backslash or % to upset C
 )
 
-// formHints show a text of each form.
+// formHints show an example of each form.
 var formHints = map[*regexp.Regexp]string{
 	backendName: "write lower-case letters and digits, such as acme",
 	fieldName:   "write lower-case letters, digits and underscores, such as memory_host",
@@ -41,7 +41,7 @@ var formHints = map[*regexp.Regexp]string{
 	sentence:    `write 1 to 300 characters of ASCII, without ", \ and %`,
 }
 
-// Keys and values before 0.1.0, whose errors name the new ones.
+// Keys and values before 0.1.0. Their errors name the new ones.
 var (
 	renamedKeys = map[string]string{"runtime": "implementation", "package": "install_hint",
 		"result": "status_type", "oldest": "min_version"}
@@ -49,8 +49,8 @@ var (
 		"levelzero": "level_zero"}
 )
 
-// Decode reads a description. The list gets every finding; the description is nil
-// when one of them is an error.
+// Decode reads a description, and adds all findings to the list. The description is nil if one of
+// them is an error.
 func Decode(file string, src []byte, diags *diag.List) *Backend {
 	root := yaml.Parse(file, src, diags)
 	if root == nil {
@@ -67,9 +67,8 @@ func Decode(file string, src []byte, diags *diag.List) *Backend {
 	return b
 }
 
-// Read reads a description out of a mapping, of which the caller may have read
-// other keys, and closes it. What it gives means something only where the list
-// got no error.
+// Read reads a description from a mapping, of which the caller may have read other keys, and closes
+// the mapping. The result is valid only if no error was added to the list.
 func Read(m *yaml.Map, name *yaml.Node, diags *diag.List) *Backend {
 	before := diags.Len()
 	b := decode(m, name)
@@ -187,13 +186,13 @@ func checkType(n *yaml.Node, what string, all []string) {
 	}
 }
 
-// files are what a backend of that name would have two of.
+// files are names that a backend must not have, because all backends contain files of these names.
 var files = []string{"doc", "device", "backend", "codes", "elements", "off", "rules", "tensor", "types", "usm"}
 
-// folders are those that Go does not build, or lets no other module import.
+// folders are names of folders that Go does not build, or that other modules cannot import.
 var folders = []string{"internal", "testdata", "vendor"}
 
-// nameOf reads the name of a backend, which is that of a package in Go too.
+// nameOf reads the name of a backend, which is also the name of a Go package.
 func nameOf(n *yaml.Node) string {
 	name := form(n, "name", backendName)
 	hint := "choose another name, such as " + name + "rt"
@@ -317,8 +316,8 @@ func decodeConstant(e yaml.Entry) Constant {
 	return c
 }
 
-// decodeFunction reads a function of the driver; a lookup has no name and no version,
-// and what a vendor calls may do without one.
+// decodeFunction reads a function of the driver. The lookup function has no name and no version,
+// and functions of a custom backend need none.
 func decodeFunction(n *yaml.Node, name string, unversioned bool) Function {
 	m := n.Map(cmp.Or(name, "a lookup"))
 	m.Renamed(map[string]string{"takes": "params", "gives": "returns"})
@@ -351,7 +350,7 @@ func decodeError(e yaml.Entry) Error {
 	return r
 }
 
-// check reports what is in order by itself and not together.
+// check reports values that are valid separately but not together.
 func (b *Backend) check(m *yaml.Map) {
 	complain := func(hint, format string, args ...any) { m.Node().Errorf("invalid-backend", hint, format, args...) }
 	if len(b.Library.Linux)+len(b.Library.Windows) == 0 {
@@ -368,7 +367,7 @@ func (b *Backend) check(m *yaml.Map) {
 	}
 }
 
-// checkStreams reports numbers that are rejected and mean something.
+// checkStreams reports rejected numbers that also have a meaning.
 func (b *Backend) checkStreams(complain func(hint, format string, args ...any)) {
 	none := b.Streams.Given && slices.Contains(b.Streams.Rejected, b.Streams.None)
 	for _, h := range b.Streams.Aliases {
@@ -384,7 +383,7 @@ func (b *Backend) checkStreams(complain func(hint, format string, args ...any)) 
 	}
 }
 
-// checkDevices reports types of device that do not go together.
+// checkDevices reports device types that contradict each other.
 func (b *Backend) checkDevices(complain func(hint, format string, args ...any)) {
 	const deviceHint = "add a device, such as {type: kDLAcme, memory: device, id: ordinal}"
 	if len(b.Devices) == 0 {
@@ -404,7 +403,7 @@ func (b *Backend) checkDevices(complain func(hint, format string, args ...any)) 
 	}
 }
 
-// checkNeeds reports what the sources that serve the backend lack.
+// checkNeeds reports names that the implementation needs and the description lacks.
 func (b *Backend) checkNeeds(complain func(hint, format string, args ...any)) {
 	need := requirements[b.Implementation]
 	if len(b.Library.Lookups) != need.lookups {
@@ -439,7 +438,7 @@ func (b *Backend) checkNeeds(complain func(hint, format string, args ...any)) {
 
 func nameOfConstant(c Constant) string { return c.Name }
 
-// renumbered returns the constants that were another number.
+// renumbered returns the constants that had another value in older drivers.
 func renumbered(all []Constant) []Constant {
 	return slices.DeleteFunc(slices.Clone(all), func(c Constant) bool { return c.Was == nil })
 }

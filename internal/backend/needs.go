@@ -6,7 +6,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// requirement is what the sources of an implementation use by name.
+// requirement lists the names that the sources of an implementation use.
 type requirement struct {
 	handles, constants, functions []string
 	lookups                       int
@@ -15,7 +15,7 @@ type requirement struct {
 	optional                      bool     // sections that hold none of those may be left out, and versions
 }
 
-// get returns the section of that name, and reports one that is missing.
+// get returns the section of that name, and reports a missing one.
 func (r requirement) get(m *yaml.Map, key string) *yaml.Node {
 	if r.optional {
 		return m.Get(key)
@@ -23,7 +23,7 @@ func (r requirement) get(m *yaml.Map, key string) *yaml.Node {
 	return m.Need(key)
 }
 
-// streams returns the section of streams, as get does.
+// streams is get for the section of streams.
 func (r requirement) streams(m *yaml.Map) *yaml.Node {
 	if r.unnumbered {
 		return m.Get("streams")
@@ -75,7 +75,7 @@ var requirements = map[string]requirement{
 	},
 }
 
-// missing returns the names that no row has.
+// missing returns the names without a row.
 func missing[T any](names []string, rows []T, nameOf func(T) string) []string {
 	there := map[string]bool{}
 	for _, row := range rows {
@@ -90,7 +90,7 @@ func missing[T any](names []string, rows []T, nameOf func(T) string) []string {
 	return out
 }
 
-// again returns what an earlier row has too.
+// again returns the names that an earlier row also has.
 func again[T any](rows []T, of func(T) string) []string {
 	there := map[string]bool{}
 	var out []string

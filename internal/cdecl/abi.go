@@ -7,8 +7,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// ABI is what a program asserts of a release, every number of it an expression that holds on every
-// target.
+// ABI contains the facts about a release that a program asserts. Every number is an expression that
+// is valid on every platform.
 type ABI struct {
 	Macros, Flags []Constant
 	Enums         []Enum
@@ -19,10 +19,10 @@ type ABI struct {
 // Constant is a name and its value.
 type Constant struct{ Name, Value string }
 
-// Named is a name and the type that it stands for.
+// Named is a name and its type.
 type Named struct{ Name, Type string }
 
-// Enum has its underlying type in C++ where that is fixed.
+// Enum is an enumeration, with its underlying type in C++ if that is fixed.
 type Enum struct {
 	Name   string
 	Width  int
@@ -30,17 +30,17 @@ type Enum struct {
 	Values []Constant
 }
 
-// Struct has a type as C spells it at file scope.
+// Struct is a struct, with its type as C spells it at file scope.
 type Struct struct {
 	Name, Type  string
 	Align, Size string
 	Fields      []Field
 }
 
-// Field is one of a struct.
+// Field is a field of a struct.
 type Field struct{ Name, Type, Size, Offset string }
 
-// ABIOf spells a release in a language, in the units of the program.
+// ABIOf returns the facts about a release as expressions in a language, with the given units.
 func ABIOf(r *spec.Release, lang layout.Lang, units Units) *ABI {
 	a, speller := &ABI{}, Of(r)
 	for _, d := range r.Decls {

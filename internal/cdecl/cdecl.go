@@ -1,6 +1,5 @@
-// Package cdecl spells the types of a release as C declares them, in the one
-// form that the emitted headers, the golden tables and verify share. It knows no
-// sizes and lays out no text.
+// Package cdecl formats the types of a release as C declarations. The generated headers, the golden
+// tables and verify use the same form. The package computes no sizes.
 package cdecl
 
 import (
@@ -10,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// Speller spells the types of one release, at one place of a header.
+// Speller formats the types of one release, for one scope of a header.
 type Speller struct {
 	release *spec.Release
 	within  string
@@ -26,8 +25,8 @@ func (s Speller) In(structName string) Speller {
 	return s
 }
 
-// Name spells a declared type: "DLTensor", or "struct DLManagedTensorVersioned"
-// where C has only the tag (DLPack 1.0 and 1.1).
+// Name formats a declared type: "DLTensor", or "struct DLManagedTensorVersioned" where C has only
+// the tag (DLPack 1.0 and 1.1).
 func (s Speller) Name(name string) string {
 	decl := spec.Find[*spec.Struct](s.release, name)
 	if decl != nil && (name == s.within || !decl.Typedef) {
@@ -36,14 +35,14 @@ func (s Speller) Name(name string) string {
 	return name
 }
 
-// Type spells a type without a name: "int64_t *", "void (*)(struct DLManagedTensor *)".
+// Type formats a type without a name: "int64_t *", "void (*)(struct DLManagedTensor *)".
 func (s Speller) Type(t spec.Type) string { return s.declare(t, "", false) }
 
-// Declare spells the declaration of a field, variable or parameter, without a
-// semicolon: "void (*deleter)(struct DLManagedTensor *self)".
+// Declare formats the declaration of a field, variable or parameter, without a semicolon: "void
+// (*deleter)(struct DLManagedTensor *self)".
 func (s Speller) Declare(t spec.Type, name string) string { return s.declare(t, name, true) }
 
-// Alias spells what an alias stands for: a builtin or a declared type.
+// Alias formats the target of an alias: a builtin or a declared type.
 func (s Speller) Alias(d *spec.Alias) string {
 	if spec.IsBuiltin(d.Target) {
 		return Builtin(d.Target)
@@ -51,12 +50,12 @@ func (s Speller) Alias(d *spec.Alias) string {
 	return s.Name(d.Target)
 }
 
-// Typedef spells a callback's whole typedef.
+// Typedef formats the complete typedef of a callback.
 func (s Speller) Typedef(c *spec.Callback) string {
 	return "typedef " + s.Declare(spec.Type{Kind: spec.Function, Func: &c.Func}, c.Name) + ";"
 }
 
-// declare builds a declaration from the name outwards, as C is read.
+// declare builds a declaration from the name outwards, in the order in which C is read.
 func (s Speller) declare(t spec.Type, declarator string, named bool) string {
 	switch t.Kind {
 	case spec.Pointer:
@@ -99,7 +98,7 @@ func (s Speller) params(f *spec.Func, named bool) string {
 	return strings.Join(out, ", ")
 }
 
-// Builtin spells a builtin type: "int64" is int64_t, "int" is int.
+// Builtin formats a builtin type: "int64" is int64_t, "int" is int.
 func Builtin(name string) string {
 	switch name {
 	case "void", "char", "int":
@@ -108,5 +107,5 @@ func Builtin(name string) string {
 	return name + "_t"
 }
 
-// Flag spells the body of a flag's macro, in the form that upstream uses since 1.0.
+// Flag formats the body of a flag's macro, in the form that upstream uses since 1.0.
 func Flag(f *spec.Flag) string { return fmt.Sprintf("(1UL << %dUL)", f.Bit) }

@@ -7,14 +7,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/layout"
 )
 
-// Units says what a language calls the things that formulas are made of.
+// Units are the names of the parts of formulas in a language.
 type Units struct {
 	Pointer string                 // the size of a pointer
 	Align   map[layout.Unit]string // each alignment
 	Up      string                 // the function or macro that rounds up
 }
 
-// Formula spells a size or an offset as a sum, leaving out what is 0.
+// Formula formats a size or an offset as a sum, without terms that are 0.
 func (s Speller) Formula(f layout.Formula, in Units) string {
 	var terms []string
 	if f.Rounded != nil {

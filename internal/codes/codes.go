@@ -1,6 +1,6 @@
-// Package codes explains every code that a finding or a change can carry: its meaning, the reason
-// for it, how to fix it, and an example. `dlpackgen explain`, SARIF and the documentation site read
-// this one source. It reports nothing itself.
+// Package codes explains every code of findings and changes: its meaning, its reason, the fix, and
+// an example. `dlpackgen explain`, SARIF and the documentation site use these texts. The package
+// reports nothing itself.
 package codes
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/order"
 )
 
-// Entry explains one code. Texts are Markdown whose only marks are `code` spans.
+// Entry explains one code. Texts are Markdown, with `code` spans only.
 type Entry struct {
 	Code    string   `json:"code"`
 	Group   string   `json:"group"`         // title of the group
@@ -25,14 +25,14 @@ type Entry struct {
 	Example *Example `json:"example,omitempty"`
 }
 
-// Example is an input that leads to the code, and what the command then prints.
+// Example is an input that causes the code, and the output of the command.
 type Example struct {
 	Language string `json:"language"` // yaml: a file for `dlpackgen vet`; console: lines for sh
 	Input    string `json:"input"`
 	Output   string `json:"output"`
 }
 
-// Group is a list of entries about one part of the tool.
+// Group is a list of entries about one part of dlpackgen.
 type Group struct {
 	Title   string
 	Text    string // paragraphs; may be empty

@@ -1,6 +1,6 @@
-// Package compat tells what one release of a spec takes from programs that were
-// built for another, and what it adds. It compares resolved releases and their
-// layouts; it reads no header and decides no exit code.
+// Package compat compares two releases of a spec: it lists the changes that break programs built
+// for the older release, and the additions. It compares resolved releases and their layouts. It
+// reads no header and decides no exit code.
 package compat
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// Kind ranks a change by the side that must act on it.
+// Kind classifies a change by its effect on programs.
 type Kind string
 
-// The kinds, from worst to mildest.
+// The kinds, from the most to the least severe.
 const (
 	Breaking       Kind = "breaking"        // programs already built go wrong
 	SourceBreaking Kind = "source-breaking" // programs already written do not compile, or mean something else
@@ -31,14 +31,14 @@ type Change struct {
 	Text string `json:"text"`
 }
 
-// Rule names a way in which releases can differ.
+// Rule is a kind of difference between releases.
 type Rule struct {
 	Name string
 	Kind Kind
 	Doc  string
 }
 
-// Rules lists every rule, worst first.
+// Rules lists all rules, the most severe first.
 func Rules() []Rule { return slices.Clone(rules) }
 
 var rules = []Rule{
@@ -84,8 +84,8 @@ var rules = []Rule{
 	{"python-added", Additive, "Python finds something new"},
 }
 
-// Compare returns the changes from one release to another, worst first, and among
-// equals in the order of the declarations.
+// Compare returns the changes from one release to another: the most severe first, and equally
+// severe ones in the order of the declarations.
 func Compare(old, new *spec.Release) []Change {
 	c := &comparison{old: old, new: new, renamed: map[string]string{}}
 	for _, m := range layout.Models() {
@@ -119,15 +119,14 @@ type comparison struct {
 	changes  []Change
 }
 
-// add notes a change by a rule. Rules are a fixed table, so each name is known.
+// add records a change under a rule. Every name must be in the table of rules.
 func (c *comparison) add(rule, name, old, new string) {
 	i := slices.IndexFunc(rules, func(r Rule) bool { return r.Name == rule })
 	c.changes = append(c.changes,
 		Change{Kind: rules[i].Kind, Rule: rule, Name: name, Old: old, New: new, Text: rules[i].Doc})
 }
 
-// pair walks the declarations of one kind: those that are gone, those that both
-// have, and those that are new.
+// pair visits the declarations of one kind: removed ones, those in both releases, and new ones.
 func pair[T any, P interface {
 	*T
 	spec.Decl
@@ -162,7 +161,7 @@ func (c *comparison) isRenamed(new string) bool {
 	return false
 }
 
-// changeOf returns a function that notes a declaration by a rule.
+// changeOf returns a function that records a declaration under a rule.
 func changeOf[P spec.Decl](c *comparison, rule string) func(P) {
 	return func(d P) { c.add(rule, d.DeclName(), "", "") }
 }

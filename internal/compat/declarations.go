@@ -53,13 +53,13 @@ func (c *comparison) callbacks() {
 
 func function(f *spec.Callback) spec.Type { return spec.Type{Kind: spec.Function, Func: &f.Func} }
 
-// signature spells an old callback with the names that its types have now, so
-// that a renamed struct is reported once and not at each use.
+// signature formats an old callback with the new names of its types, so that a renamed struct is
+// reported only once.
 func (c *comparison) signature(f *spec.Callback) string {
 	return cdecl.Of(c.new).Type(c.rename(function(f)))
 }
 
-// rename returns an old type with the names that its structs have now.
+// rename returns an old type with the new names of its structs.
 func (c *comparison) rename(t spec.Type) spec.Type {
 	t.Name = c.newName(t.Name)
 	if t.Elem != nil {
@@ -85,7 +85,7 @@ func (c *comparison) enums() {
 		c.eachModel(func(model string, before, after *layout.Table) bool {
 			a, _ := before.Enum(old.Name)
 			b, _ := after.Enum(new.Name)
-			// Signedness follows the C++ type, which has a rule of its own.
+			// Signedness follows from the C++ type, which has a separate rule.
 			if a.Size != b.Size {
 				c.add("enum-width", new.Name, fmt.Sprintf("%d bytes in %s", a.Size, model),
 					fmt.Sprintf("%d bytes", b.Size))

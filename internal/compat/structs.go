@@ -14,7 +14,7 @@ func (c *comparison) structs() {
 	pair(c, changeOf[*spec.Struct](c, "struct-removed"), c.structure, changeOf[*spec.Struct](c, "struct-added"))
 }
 
-// renames finds, for each struct that is gone, a new one with the same fields.
+// renames finds, for each removed struct, a new struct with the same fields.
 func (c *comparison) renames() {
 	for _, old := range spec.Of[*spec.Struct](c.old) {
 		if spec.Find[*spec.Struct](c.new, old.Name) != nil {
@@ -43,7 +43,7 @@ func sameFields(a, b *spec.Struct) bool {
 	})
 }
 
-// structure compares a struct that both releases have.
+// structure compares a struct of both releases.
 func (c *comparison) structure(old, new *spec.Struct) {
 	if old.Typedef && !new.Typedef {
 		c.add("typedef-removed", new.Name, "", "")
@@ -67,8 +67,8 @@ func (c *comparison) structure(old, new *spec.Struct) {
 	c.layout(old, new, heirs)
 }
 
-// heirs returns the field of the new struct that each old field became: the one of
-// its name, or else the one in its place if that has a name of its own.
+// heirs returns the new field for each old field: the field of the same name, or else the field at
+// the same position if its name is new.
 func heirs(old, new *spec.Struct) map[string]spec.Field {
 	find := func(s *spec.Struct, name string) int {
 		return slices.IndexFunc(s.Fields, func(f spec.Field) bool { return f.Name == name })
@@ -93,7 +93,7 @@ func isHeir(heirs map[string]spec.Field, name string) bool {
 	return false
 }
 
-// field compares the names, types and rules of a field; its place is layout's.
+// field compares the names, types and rules of a field. layout compares its offset.
 func (c *comparison) field(within string, old, new spec.Field) {
 	name := within + "." + new.Name
 	if old.Name != new.Name {
@@ -111,7 +111,7 @@ func (c *comparison) field(within string, old, new spec.Field) {
 	}
 }
 
-// null spells a rule for NULL as a phrase.
+// null formats a rule for NULL as a phrase.
 func null(f spec.Field) string {
 	switch f.Null {
 	case spec.NullNever:
@@ -126,8 +126,8 @@ func null(f spec.Field) string {
 	return "unsaid"
 }
 
-// layout reports the first data model under which a struct, or a field of it,
-// has another place, size or alignment.
+// layout reports the first data model in which a struct or one of its fields has a different
+// offset, size or alignment.
 func (c *comparison) layout(old, new *spec.Struct, heirs map[string]spec.Field) {
 	c.eachModel(func(model string, before, after *layout.Table) bool {
 		a, _ := before.Struct(old.Name)

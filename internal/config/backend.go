@@ -11,14 +11,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// ownBackend is a backend of the config's own, and where it stands.
+// ownBackend is a backend that the config describes, with its position.
 type ownBackend struct {
 	*backend.Backend
 	node *yaml.Node
 }
 
-// backends reads the section of that name. Each backend is a target, with the
-// settings of one beside its description.
+// backends reads the section `backends`. Each backend is a target, with a target's settings in
+// addition to its description.
 func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, asked *yaml.Node) (out []ownBackend) {
 	if section == nil || isEmpty(section) || !section.Is(yaml.Mapping, "backends") {
 		return nil
@@ -44,12 +44,12 @@ func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, aske
 	return out
 }
 
-// row returns where a device of the backend stands.
+// row returns the position of a device of the backend.
 func (b ownBackend) row(i int) *yaml.Map {
 	return b.node.Map("").Get("devices").Items[i].Map("")
 }
 
-// devices returns the types of device that the backend brings.
+// devices returns the device types that the backend declares.
 func (b ownBackend) devices() (out []declaredDevice) {
 	for i, device := range b.Devices {
 		if device.Value == backend.NoValue {
@@ -75,8 +75,7 @@ var memoryDocs = map[string]string{
 	"managed": "memory of the host and the device.",
 }
 
-// checkBackends reports types of device and numberings of streams that no release
-// which is made has.
+// checkBackends reports device types and stream tables that the selected releases do not have.
 func (d *decoder) checkBackends(cfg *Config, all []ownBackend) {
 	known := d.deviceValues(cfg)
 	releases := d.selectedReleases(cfg)
@@ -103,7 +102,7 @@ func unknownDeviceHint(name string, known map[string]int64) string {
 	return "give it a value, or take kDLExtDev"
 }
 
-// noTable reports a stream table that the release does not have.
+// noTable reports a stream table that the release lacks.
 func (d *decoder) noTable(r *spec.Release, b ownBackend) bool {
 	if b.Streams.Table == "" {
 		return false

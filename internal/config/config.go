@@ -1,6 +1,5 @@
-// Package config decodes dlpackgen.yaml into the targets of a run: which ones,
-// where, for which release, with which options. It reads no file itself and
-// knows nothing of what stands on the disk; the caller passes the table of targets.
+// Package config decodes dlpackgen.yaml into the targets of a run, with their paths, releases and
+// options. It does not access the disk. The caller passes the table of targets.
 package config
 
 import (
@@ -28,7 +27,7 @@ const Version = 1
 // latest is the release of a target that names none.
 const latest = "latest"
 
-// Config is what a run makes.
+// Config is a decoded config.
 type Config struct {
 	Prefix    string   // of the names of C, in a copy that is vendored; "" for none
 	Out       string   // slashes; relative to the config's own folder
@@ -41,31 +40,31 @@ type Config struct {
 	section   []spec.EnumValue   // those of Devices that no backend brings
 }
 
-// Target is a row of the table with what the config says about it.
+// Target is a row of the table with its settings in the config.
 type Target struct {
 	emit.Target
 	Path    string // slashes; relative to out
 	Release string // as spec.ReleaseInfo.Version spells it
 	Options map[string]string
-	// Templates is the folder of a target of the config's own: slashes, relative to the config's
-	// folder.
+	// Templates is the template folder of a target that the config defines: slashes, relative to
+	// the config's folder.
 	Templates   string
 	Backend     *backend.Backend // of a target that is a backend of the config's own; nil for others
 	at          *yaml.Node       // where the config lists it; nil without one
 	templatesAt *yaml.Node       // the value of that key; nil without one
 }
 
-// Choice is what the command line says about every config.
+// Choice holds the flags of the command line that apply to every config.
 type Choice struct {
 	Release string   // replaces every release that the config names; "" keeps them
 	Prefix  string   // replaces that of the config; "" keeps it
 	Only    []string // the targets to select; none selects all
-	// AnyKernels accepts kernels that a listed target cannot make.
+	// AnyKernels accepts kernels that a listed target does not support.
 	AnyKernels bool
 }
 
-// LockName is the name of the lock that belongs to a config. A name that is all
-// extension, such as .yaml, is kept whole.
+// LockName returns the name of a config's lock. A name that consists of an extension, such as
+// .yaml, is kept.
 func LockName(file string) string {
 	base := path.Base(strings.ReplaceAll(file, `\`, "/"))
 	return cmp.Or(strings.TrimSuffix(base, path.Ext(base)), base) + ".lock"
@@ -86,8 +85,8 @@ func Default(sp *spec.Spec, table emit.Table, choice Choice) (*Config, *diag.Lis
 	return cfg, d.diags
 }
 
-// Decode reads a config. The list holds every finding of the file; the config is
-// nil when one of them is an error.
+// Decode reads a config. The list contains all findings; the config is nil if one of them is an
+// error.
 func Decode(file string, src []byte, sp *spec.Spec, table emit.Table, choice Choice) (*Config, *diag.List) {
 	d := &decoder{file: file, spec: sp, table: table, choice: choice, diags: &diag.List{}}
 	root := yaml.Parse(file, src, d.diags)
@@ -142,8 +141,7 @@ func (d *decoder) config(root *yaml.Node) *Config {
 	return cfg
 }
 
-// version rejects what a newer tool may have written before anything else of it
-// is misread.
+// version rejects a config for a newer dlpackgen before the rest is misread.
 func (d *decoder) version(m *yaml.Map) {
 	if n := m.Need("version"); n != nil && n.Value != fmt.Sprint(Version) {
 		n.Errorf("config-version", fmt.Sprintf("write `version: %d`", Version),
@@ -151,8 +149,8 @@ func (d *decoder) version(m *yaml.Map) {
 	}
 }
 
-// targets reads the section of that name, in the order of the table; beside backends,
-// it may be left out or empty.
+// targets reads the section `targets`, in the order of the table. If the config has backends, the
+// section may be absent or empty.
 func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release string, asked *yaml.Node) {
 	section := m.Get("targets")
 	if section == nil && !optional {
@@ -183,7 +181,7 @@ func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release strin
 	}
 }
 
-// target reads one entry. A bare `c:` is as good as `c: {}`.
+// target reads one entry. `c:` is equivalent to `c: {}`.
 func (d *decoder) target(cfg *Config, row emit.Target, n *yaml.Node, release string, asked *yaml.Node) {
 	t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}, at: n}
 	if isEmpty(n) {
@@ -199,7 +197,8 @@ func (d *decoder) target(cfg *Config, row emit.Target, n *yaml.Node, release str
 	d.place(cfg, t, orElse(asked, n))
 }
 
-// checkRequired reports options that the target cannot do without. m has its settings; nil without.
+// checkRequired reports missing options that the target requires. m has its settings, and is nil
+// without settings.
 func checkRequired(t Target, m *yaml.Map) {
 	for _, o := range t.Target.Options {
 		if !o.Required || t.Options[o.Name] != "" {
@@ -214,8 +213,8 @@ func checkRequired(t Target, m *yaml.Map) {
 	}
 }
 
-// settings reads what every target has, and its options; it gives where the release
-// was asked for.
+// settings reads the common settings of targets, and the options. It returns the position of the
+// release.
 func (d *decoder) settings(m *yaml.Map, t *Target, asked *yaml.Node) *yaml.Node {
 	if p := m.Get("path"); p != nil {
 		t.Path = localPath(p, "path", "paths are relative to `out`: change `out` instead")
@@ -238,7 +237,7 @@ func orElse(n, other *yaml.Node) *yaml.Node {
 	return n
 }
 
-// isEmpty tells a key without a value.
+// isEmpty reports whether a key has no value.
 func isEmpty(n *yaml.Node) bool {
 	return n.Kind == yaml.Scalar && n.Value == "" && !n.Quoted
 }
@@ -256,9 +255,8 @@ func option(n *yaml.Node, o emit.Option) string {
 	return value
 }
 
-// place files a target under selected or others, and rejects a selected one
-// whose release is older than it can serve. at is where the release was asked
-// for, or nil.
+// place adds a target to the selected ones or to the others, and rejects a selected target whose
+// release is too old for it. at is the position of the release, or nil.
 func (d *decoder) place(cfg *Config, t Target, at *yaml.Node) {
 	if len(d.choice.Only) > 0 && !slices.Contains(d.choice.Only, t.Name) {
 		cfg.Others = append(cfg.Others, t)
@@ -278,8 +276,8 @@ func (d *decoder) place(cfg *Config, t Target, at *yaml.Node) {
 	at.Errorf("release-too-old", hint, "%s", text)
 }
 
-// older compares a release with what a target needs by number, since a spec of
-// one's own need not have the release that the target names.
+// older compares a release with the oldest release of a target by their numbers, because a user's
+// spec may lack that oldest release.
 func (d *decoder) older(version, oldest string) bool {
 	r, err := d.spec.Release(version)
 	var major, minor int
@@ -289,7 +287,7 @@ func (d *decoder) older(version, oldest string) bool {
 	return r.Major < major || r.Major == major && r.Minor < minor
 }
 
-// checkOnly reports the names after --only that select nothing.
+// checkOnly reports the names of --only that select nothing.
 func (d *decoder) checkOnly(cfg *Config) {
 	all := slices.Concat(cfg.Selected, cfg.Others)
 	known := d.table.Names()

@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// kernels reads the section of that name.
+// kernels reads the section `kernels`.
 func (d *decoder) kernels(cfg *Config, section *yaml.Node) (out []contract.Kernel) {
 	if section == nil || isEmpty(section) || !section.Is(yaml.Mapping, "kernels") {
 		return nil
@@ -32,7 +32,7 @@ func (d *decoder) kernels(cfg *Config, section *yaml.Node) (out []contract.Kerne
 	return out
 }
 
-// scope is what the descriptions of kernels may refer to.
+// scope returns the names that descriptions of kernels may use.
 func (d *decoder) scope(cfg *Config) contract.Scope {
 	scope := contract.Scope{Devices: d.deviceValues(cfg), Torch: d.torch, Owners: d.deviceOwners(cfg)}
 	for _, r := range d.selectedReleases(cfg) {
@@ -45,8 +45,7 @@ func (d *decoder) scope(cfg *Config) contract.Scope {
 	return scope
 }
 
-// checkContractsAreUsed reports described kernels that no target of the config makes, and a target
-// that would make nothing of them.
+// checkContractsAreUsed reports described kernels without a target, and targets without kernels.
 func (d *decoder) checkContractsAreUsed(cfg *Config, section *yaml.Node) {
 	all := slices.Concat(cfg.Selected, cfg.Others)
 	makes := func(t Target) bool { return t.Target.Contracts }
@@ -68,8 +67,8 @@ func (d *decoder) checkContractsAreUsed(cfg *Config, section *yaml.Node) {
 	}
 }
 
-// checkContractsCanBeMade reports kernels that a target cannot make, though the description is in
-// order: its host cannot express them, or two names are one in its language.
+// checkContractsCanBeMade reports valid kernels that a target does not support: its host cannot
+// express them, or two names are equal in its language.
 func (d *decoder) checkContractsCanBeMade(cfg *Config, all []Target, section *yaml.Node) {
 	if len(cfg.Contracts) == 0 || d.diags.Failed() || d.choice.AnyKernels {
 		return
@@ -79,7 +78,7 @@ func (d *decoder) checkContractsCanBeMade(cfg *Config, all []Target, section *ya
 		if err != nil || !t.Target.Contracts || t.at == nil {
 			continue
 		}
-		// The import path of a folder decides no name, and is known to the command alone.
+		// The import path of a folder determines no name, and only the command knows it.
 		_, err = t.Manifest(&emit.Model{Release: cfg.Extend(r), Options: t.Options, Contracts: cfg.Contracts,
 			Import: "example.org/kernels"})
 		for _, about := range emit.Rejected(err) {
@@ -93,7 +92,7 @@ func (d *decoder) checkContractsCanBeMade(cfg *Config, all []Target, section *ya
 	}
 }
 
-// kernelKey returns the node of the name of a kernel, or of its argument or result.
+// kernelKey returns the node of a kernel's name, or of the name of its argument or result.
 func kernelKey(section *yaml.Node, name, param string) *yaml.Node {
 	described := entry(section, name)
 	for _, part := range []string{"args", "returns"} {
@@ -106,7 +105,7 @@ func kernelKey(section *yaml.Node, name, param string) *yaml.Node {
 	return described.Key
 }
 
-// entry finds a key of a mapping; both of its nodes are nil where the key is missing.
+// entry finds a key of a mapping. Both nodes are nil if the key is missing.
 func entry(in *yaml.Node, key string) (found yaml.Entry) {
 	for _, e := range in.Entries {
 		if e.Key.Value == key {
@@ -116,8 +115,8 @@ func entry(in *yaml.Node, key string) (found yaml.Entry) {
 	return found
 }
 
-// checkContractNeeds reports targets whose files for described kernels include headers that
-// no target makes.
+// checkContractNeeds reports targets whose files for described kernels include headers that no
+// target generates.
 func (d *decoder) checkContractNeeds(cfg *Config, all []Target) {
 	for _, t := range all {
 		for _, need := range t.ContractNeeds {

@@ -13,15 +13,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// deviceEnum is the enumeration that a vendor's devices join.
+// deviceEnum is the enumeration to which vendors' devices are added.
 const deviceEnum = "DLDeviceType"
 
-// deviceName is the form of every name in DLDeviceType; bindings drop the kDL.
+// deviceName is the form of every name in DLDeviceType. Bindings drop the kDL.
 var deviceName = regexp.MustCompile(`^kDL[A-Z][A-Za-z0-9_]{0,100}$`)
 
-// Extend returns a release with the vendor's devices at the end of DLDeviceType, and with
-// what backends declare of the streams and the memory of their devices. The release that
-// came in is left as it is.
+// Extend returns a copy of a release with the vendor's devices at the end of DLDeviceType, and with
+// the stream tables and memory rules that backends declare.
 func (c *Config) Extend(r *spec.Release) *spec.Release {
 	i := slices.IndexFunc(r.Decls, func(d spec.Decl) bool { return d.DeclName() == deviceEnum })
 	if len(c.Devices) == 0 && len(c.Backends) == 0 || i < 0 {
@@ -42,8 +41,8 @@ func (c *Config) Extend(r *spec.Release) *spec.Release {
 	return &extended
 }
 
-// ReleaseOf returns the release that a target is made of: of a backend, with its own devices and
-// those of the section alone. With the devices of all backends, the files of many would be too
+// ReleaseOf returns the release for a target. For a backend, it contains only the backend's devices
+// and those of the section `devices`: with the devices of all backends, the files would be too
 // large.
 func (c *Config) ReleaseOf(t Target, r *spec.Release) *spec.Release {
 	if t.Backend == nil {
@@ -62,7 +61,7 @@ func named(name string) func(spec.EnumValue) bool {
 	return func(v spec.EnumValue) bool { return v.Name == name }
 }
 
-// ownStreams returns the numbering of streams that a backend declares itself, under its name.
+// ownStreams returns the stream table that a backend declares, under the backend's name.
 func ownStreams(b *backend.Backend) []spec.StreamTable {
 	if !b.Streams.Given || b.Streams.Table != "" {
 		return nil
@@ -83,8 +82,8 @@ func streamsOf(b *backend.Backend) string {
 	return b.Streams.Table
 }
 
-// ruleDevices assigns the device that a backend has streams on those streams, unless it has
-// others already. Of kDLExtDev DLPack knows nothing, so the backend decides everything.
+// ruleDevices assigns a backend's stream table to its device, unless the device has one. DLPack
+// specifies nothing about kDLExtDev, so the backend decides everything about it.
 func ruleDevices(b *backend.Backend, values []spec.EnumValue) {
 	for _, d := range b.Devices {
 		i := slices.IndexFunc(values, func(v spec.EnumValue) bool { return v.Name == d.Type })
@@ -99,10 +98,10 @@ func ruleDevices(b *backend.Backend, values []spec.EnumValue) {
 	}
 }
 
-// externalDevice is the type whose meaning DLPack leaves to two parties.
+// externalDevice is the type whose meaning the producer and the consumer agree on.
 const externalDevice = "kDLExtDev"
 
-// deviceRule is what a backend declares of memory of one of its types.
+// deviceRule returns the memory rules that a backend declares for one of its types.
 func deviceRule(b *backend.Backend, d backend.Device) spec.DeviceRule {
 	rule := spec.DeviceRule{HostReadable: d.Memory != backend.Memories[0], IDZero: d.ID == "zero"}
 	if d.Memory == backend.Memories[0] {
@@ -111,14 +110,14 @@ func deviceRule(b *backend.Backend, d backend.Device) spec.DeviceRule {
 	return rule
 }
 
-// declaredDevice is a device of the config's own, and where it stands.
+// declaredDevice is a device that the config declares, with its position.
 type declaredDevice struct {
 	spec.EnumValue
 	at deviceNodes
 }
 
-// devices reads a vendor's own devices, those that backends bring among them, and
-// rejects those that contradict each other or a selected release.
+// devices reads a vendor's devices, including those of backends, and rejects devices that
+// contradict each other or a selected release.
 func (d *decoder) devices(cfg *Config, section *yaml.Node, backends []ownBackend) []spec.EnumValue {
 	before := d.diags.Len()
 	d.torch = map[string]string{}
@@ -141,7 +140,7 @@ func (d *decoder) devices(cfg *Config, section *yaml.Node, backends []ownBackend
 	return out
 }
 
-// checkDevices returns the devices, each held against those before it and the releases.
+// checkDevices returns the devices. It compares each with the preceding ones and with the releases.
 func (d *decoder) checkDevices(cfg *Config, all []declaredDevice) (out []spec.EnumValue) {
 	releases := d.selectedReleases(cfg)
 	for _, declared := range all {
@@ -165,7 +164,7 @@ func (d *decoder) checkDevices(cfg *Config, all []declaredDevice) (out []spec.En
 	return out
 }
 
-// clashes reports devices whose names differ in C and not in a selected target.
+// clashes reports devices whose names differ in C but are equal in a selected target.
 func (d *decoder) clashes(cfg *Config, all []declaredDevice, devices []spec.EnumValue) {
 	extended := &Config{Devices: devices}
 	for _, t := range cfg.Selected {
@@ -185,7 +184,7 @@ func (d *decoder) clashes(cfg *Config, all []declaredDevice, devices []spec.Enum
 	}
 }
 
-// deviceNodes are where the findings about a device point at.
+// deviceNodes are the positions of findings about a device.
 type deviceNodes struct {
 	name, value *yaml.Node
 	streams     *yaml.Node // nil where a backend says it, which is checked with that
@@ -213,7 +212,7 @@ func (d *decoder) device(e yaml.Entry) (spec.EnumValue, deviceNodes) {
 	return v, at
 }
 
-// conflict reports what a release has against a device: one finding is enough.
+// conflict reports the first conflict of a device with a release.
 func (d *decoder) conflict(r *spec.Release, v spec.EnumValue, at deviceNodes) bool {
 	const hint = "DLPack never reuses a number or a name"
 	if !at.valid {
@@ -239,7 +238,7 @@ func (d *decoder) conflict(r *spec.Release, v spec.EnumValue, at deviceNodes) bo
 	return d.noStreams(r, v, at)
 }
 
-// noStreams reports a stream table that the release does not have.
+// noStreams reports a stream table that the release lacks.
 func (d *decoder) noStreams(r *spec.Release, v spec.EnumValue, at deviceNodes) bool {
 	var known []string
 	for _, s := range r.Streams {
@@ -253,8 +252,8 @@ func (d *decoder) noStreams(r *spec.Release, v spec.EnumValue, at deviceNodes) b
 	return true
 }
 
-// declared tells what a name is in a release, or "" when it is free: C has one
-// name space for all of them.
+// declared returns the kind of declaration that a release has under a name, or "" if the name is
+// free. C has one name space for all of them.
 func declared(r *spec.Release, name string) string {
 	for _, d := range r.Decls {
 		if d.DeclName() == name {
@@ -283,7 +282,7 @@ func (d *decoder) selectedReleases(cfg *Config) []*spec.Release {
 	return out
 }
 
-// deviceValues returns the types of device of all selected releases and the config's own.
+// deviceValues returns the device types of all selected releases and of the config.
 func (d *decoder) deviceValues(cfg *Config) map[string]int64 {
 	known := map[string]int64{}
 	for _, v := range d.typesOfDevice(cfg) {
@@ -292,7 +291,7 @@ func (d *decoder) deviceValues(cfg *Config) map[string]int64 {
 	return known
 }
 
-// deviceOwners returns the types of device whose runtime allocates the memory of others.
+// deviceOwners returns the device types whose runtime allocates the memory of other types.
 func (d *decoder) deviceOwners(cfg *Config) map[string]string {
 	owners := map[string]string{}
 	for _, v := range d.typesOfDevice(cfg) {
@@ -303,7 +302,8 @@ func (d *decoder) deviceOwners(cfg *Config) map[string]string {
 	return owners
 }
 
-// typesOfDevice lists those of all selected releases and the config's own, some repeatedly.
+// typesOfDevice lists the device types of all selected releases and of the config, possibly with
+// duplicates.
 func (d *decoder) typesOfDevice(cfg *Config) (all []spec.EnumValue) {
 	for _, r := range d.selectedReleases(cfg) {
 		if enum := spec.Find[*spec.Enum](cfg.Extend(r), deviceEnum); enum != nil {

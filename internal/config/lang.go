@@ -7,8 +7,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// checkLanguages reports kernels in Go whose functions of C no target makes, and the target that
-// makes them where there are none.
+// checkLanguages reports kernels in Go without the target that generates their C functions, and
+// that target without kernels in Go.
 func (d *decoder) checkLanguages(cfg *Config, all []Target, section *yaml.Node) {
 	inGo := contract.InGo(cfg.Contracts)
 	maker := slices.IndexFunc(all, func(t Target) bool { return t.Collects })

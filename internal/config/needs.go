@@ -8,8 +8,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// checkNeeds reports the targets whose files include missing headers, which neither another
-// target of the config makes nor, as it says by `elsewhere`, another config.
+// checkNeeds reports targets that include headers which neither another target of the config nor
+// another config (`elsewhere`) generates.
 func (d *decoder) checkNeeds(cfg *Config, section *yaml.Node) {
 	all := slices.Concat(cfg.Selected, cfg.Others)
 	there := d.elsewhere(all, section)
@@ -33,8 +33,8 @@ func (d *decoder) checkNeeds(cfg *Config, section *yaml.Node) {
 	}
 }
 
-// checkNeededRelease reports headers of an older release than what includes them: what the
-// newer release brought is not in there.
+// checkNeededRelease reports headers of an older release than the files that include them, because
+// they lack the newer declarations.
 func (d *decoder) checkNeededRelease(t Target, need string, all []Target) {
 	number := func(version string) int {
 		return slices.IndexFunc(d.spec.Releases(), func(r spec.ReleaseInfo) bool { return r.Version == version })
@@ -50,8 +50,8 @@ func (d *decoder) checkNeededRelease(t Target, need string, all []Target) {
 	}
 }
 
-// checkNeededFolder reports headers that an option puts into one file, where a target
-// includes them by their names.
+// checkNeededFolder reports headers that an option combines into one file although a target
+// includes them by name.
 func (d *decoder) checkNeededFolder(t Target, need string, all []Target) {
 	for _, other := range all {
 		if other.Name == need && other.Single != "" && other.Options[other.Single] == "true" {
@@ -61,7 +61,7 @@ func (d *decoder) checkNeededFolder(t Target, need string, all []Target) {
 	}
 }
 
-// elsewhere reads the targets that other configs make.
+// elsewhere reads the targets that other configs generate.
 func (d *decoder) elsewhere(all []Target, section *yaml.Node) []string {
 	if section == nil || isEmpty(section) {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// checkPrefix reads the key of that name, unless the command line has one, and rejects it for
-// targets whose names are fixed. n is nil where the config has no such key.
+// checkPrefix reads the key `prefix`, unless the command line sets it, and rejects it for targets
+// whose names are fixed. n is nil if the config lacks the key.
 func (d *decoder) checkPrefix(cfg *Config, n *yaml.Node) {
 	if n != nil {
 		cfg.Prefix = n.Text("prefix")
@@ -40,7 +40,7 @@ func (d *decoder) checkPrefix(cfg *Config, n *yaml.Node) {
 	}
 }
 
-// checkUnprefixed reports the options that are set and do not go with a prefix.
+// checkUnprefixed reports options that are set and do not support a prefix.
 func checkUnprefixed(t Target) {
 	for _, o := range t.Target.Options {
 		if !o.Unprefixed || t.Options[o.Name] != "true" {

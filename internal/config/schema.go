@@ -22,8 +22,8 @@ var schemaSource []byte
 type object = map[string]any
 
 // Schema returns the JSON Schema of configs, for editors. It accepts every config that Decode
-// accepts. It rejects unknown keys and values of the wrong type, but knows no relations between
-// entries, such as a symbol of an extent that no argument binds.
+// accepts. It rejects unknown keys and values of the wrong type, but does not check relations
+// between entries, such as an extent's symbol that no argument binds.
 func Schema(sp *spec.Spec, table emit.Table) []byte {
 	var s object
 	if err := json.Unmarshal(schemaSource, &s); err != nil {
@@ -45,7 +45,7 @@ func Schema(sp *spec.Spec, table emit.Table) []byte {
 	return append(text, '\n')
 }
 
-// part returns a nested object, which the embedded schema has.
+// part returns a nested object of the embedded schema.
 func part(s object, keys ...string) object {
 	for _, key := range keys {
 		s, _ = s[key].(object)
@@ -70,7 +70,7 @@ func targetSchema(t emit.Target) object {
 		"additionalProperties": false, "properties": settings}
 }
 
-// templatedSchema describes the entry of a target that is made from templates of the user's.
+// templatedSchema describes the entry of a target that is rendered from users' templates.
 func templatedSchema(table emit.Table) object {
 	s := targetSchema(table.Templated("name"))
 	settings, _ := s["properties"].(object)
@@ -81,7 +81,7 @@ func templatedSchema(table emit.Table) object {
 	return s
 }
 
-// fillNames lists what the spec and the table of targets name.
+// fillNames adds the names of the spec and of the table of targets.
 func fillNames(defs object, sp *spec.Spec, table emit.Table) {
 	part(defs, "release")["enum"] = releases(sp)
 	part(defs, "target")["enum"] = table.Names()
@@ -90,8 +90,8 @@ func fillNames(defs object, sp *spec.Spec, table emit.Table) {
 	part(defs, "dtype")["enum"] = dtypes(sp)
 }
 
-// releases lists the spellings of each release: as text, and as the number that YAML makes of an
-// unquoted one.
+// releases lists the spellings of each release: as text, and as the number that an unquoted one is
+// in YAML.
 func releases(sp *spec.Spec) []any {
 	all := []any{latest}
 	for _, r := range sp.Releases() {

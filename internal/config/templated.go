@@ -8,16 +8,16 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// keyTemplates makes a target one of the config's own.
+// keyTemplates is the key that marks a target as defined by the config.
 const keyTemplates = "templates"
 
-// isTemplated tells a target of the config's own from one of the table.
+// isTemplated reports whether the config, not the table, defines a target.
 func (d *decoder) isTemplated(e yaml.Entry) bool {
 	return e.Value.Kind == yaml.Mapping && !slices.Contains(d.table.Names(), e.Key.Value) &&
 		slices.ContainsFunc(e.Value.Entries, func(k yaml.Entry) bool { return k.Key.Value == keyTemplates })
 }
 
-// templated reads a target that is made from a folder of templates.
+// templated reads a target that is rendered from a folder of templates.
 func (d *decoder) templated(cfg *Config, e yaml.Entry, release string, asked *yaml.Node) {
 	name := e.Key.Value
 	if problem := d.table.CheckName(name); problem != "" {
@@ -34,8 +34,8 @@ func (d *decoder) templated(cfg *Config, e yaml.Entry, release string, asked *ya
 	d.place(cfg, t, orElse(asked, e.Value))
 }
 
-// checkTemplateFolders rejects targets that write into a folder of templates: the next run would
-// take their files for templates. Letters of either case are equal, as on some disks.
+// checkTemplateFolders rejects targets that write into a folder of templates, because the next run
+// would read the output as templates. Case is ignored, as on some file systems.
 func checkTemplateFolders(cfg *Config) {
 	all := slices.Concat(cfg.Selected, cfg.Others)
 	owners := map[string][]Target{} // by folder; many targets may name one
@@ -57,7 +57,7 @@ func checkTemplateFolders(cfg *Config) {
 	}
 }
 
-// above returns a clean path and each folder that it lies in, "." as the last one.
+// above returns a clean path and its parent folders, ending with ".".
 func above(name string) (all []string) {
 	for ; name != "."; name = path.Dir(name) {
 		all = append(all, name)

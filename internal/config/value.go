@@ -13,8 +13,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// release resolves a `dlpack:` by the text that the file holds: read as a
-// number, 1.10 would be 1.1. It gives "" for what does not exist.
+// release resolves the text of a key `dlpack:`, not its number, because 1.10 would be 1.1. It
+// returns "" if the release does not exist.
 func (d *decoder) release(n *yaml.Node) string {
 	asked := n.Source("dlpack")
 	if n.Kind != yaml.Scalar {
@@ -28,8 +28,8 @@ func (d *decoder) release(n *yaml.Node) string {
 	return d.chosenRelease(found.Version)
 }
 
-// chosenRelease returns the release of the command line, if it names one, in the
-// spelling of the spec; else the one that was asked for.
+// chosenRelease returns the release of the command line if it selects one, in the spelling of the
+// spec, and otherwise the release of the config.
 func (d *decoder) chosenRelease(asked string) string {
 	if d.choice.Release != "" {
 		asked = d.choice.Release
@@ -42,8 +42,7 @@ func (d *decoder) chosenRelease(asked string) string {
 	return found.Version
 }
 
-// noRelease reports a release of the command line once, however many targets
-// would have used it.
+// noRelease reports an unknown release of the command line once, for all targets.
 func (d *decoder) noRelease(asked string) {
 	finding := diag.Diagnostic{
 		Severity: diag.Error, Code: "unknown-release",
@@ -54,7 +53,7 @@ func (d *decoder) noRelease(asked string) {
 	}
 }
 
-// Known is a hint that lists the releases of a spec.
+// Known returns a hint that lists the releases of a spec.
 func Known(sp *spec.Spec) string {
 	var names []string
 	for _, r := range sp.Releases() {
@@ -63,13 +62,13 @@ func Known(sp *spec.Spec) string {
 	return fmt.Sprintf("there are %s, and %s", strings.Join(names, ", "), latest)
 }
 
-// isPath tells a node whose value localPath reads without a finding.
+// isPath reports whether localPath reads a node's value without a finding.
 func isPath(n *yaml.Node) bool {
 	problem, _ := relpath.Problem(n.Value)
 	return n.Kind == yaml.Scalar && problem == ""
 }
 
-// localPath reads a path below where it starts. The hint is for a path that leads elsewhere.
+// localPath reads a relative path without "..". The hint is for other paths.
 func localPath(n *yaml.Node, what, hint string) string {
 	p := n.Text(what)
 	if n.Kind != yaml.Scalar {

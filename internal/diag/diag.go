@@ -1,6 +1,5 @@
-// Package diag is the one way to report a finding: what is wrong, where, and
-// what to do about it. It renders findings; it never decides an exit code and
-// never stops a run.
+// Package diag defines findings: the problem, its position, and a hint. It renders findings, but
+// decides no exit code and stops no run.
 package diag
 
 import (
@@ -12,14 +11,14 @@ import (
 // Severity ranks a finding. Only Error makes a run fail.
 type Severity int
 
-// The severities, from worst to mildest.
+// The severities, from the highest to the lowest.
 const (
 	Error Severity = iota
 	Warning
 	Note
 )
 
-// String returns the word that every rendering uses.
+// String returns the word that all formats use.
 func (s Severity) String() string {
 	switch s {
 	case Error:
@@ -39,7 +38,7 @@ type Pos struct {
 	Col  int
 }
 
-// String returns file:line:col, leaving out what is not known.
+// String returns file:line:col, without unknown parts.
 func (p Pos) String() string {
 	switch {
 	case p.File == "":
@@ -61,8 +60,8 @@ type Diagnostic struct {
 	Source   string // the line at Pos, without its end; may be empty
 }
 
-// MaxFindings is how many findings a List keeps. No reader needs more, and a file
-// made of nothing but mistakes must not cost gigabytes.
+// MaxFindings is the number of findings that a List keeps. No reader needs more, and a file full of
+// mistakes must not use gigabytes.
 const MaxFindings = 1000
 
 // List collects the findings of a run, so that one run reports all of them, or
@@ -88,7 +87,7 @@ func (l *List) Add(d ...Diagnostic) {
 	}
 }
 
-// Replace puts a finding of the same severity in the place of one, counted from 0, that was kept.
+// Replace replaces a kept finding, numbered from 0, with another one of the same severity.
 func (l *List) Replace(i int, d Diagnostic) {
 	if i < len(l.all) {
 		l.all[i] = d
@@ -100,10 +99,10 @@ func (l *List) Errorf(pos Pos, code, format string, args ...any) {
 	l.Add(Diagnostic{Severity: Error, Code: code, Pos: pos, Text: fmt.Sprintf(format, args...)})
 }
 
-// Failed reports whether any finding is an error.
+// Failed reports whether a finding is an error.
 func (l *List) Failed() bool { return l.failed }
 
-// Len counts the findings, kept or not.
+// Len returns the number of findings, kept or not.
 func (l *List) Len() int { return len(l.all) + l.left }
 
 // Sorted returns the findings by file, line and column; findings at one place

@@ -44,8 +44,8 @@ func JSON(findings []Diagnostic) []byte {
 	return jsontext.Of(report)
 }
 
-// maxSource is the length beyond which a source line is left out: many findings
-// may share one line of megabytes.
+// maxSource is the length beyond which a source line is omitted, because many findings may share
+// one line of megabytes.
 const maxSource = 1000
 
 func shown(d Diagnostic) string {
@@ -108,7 +108,7 @@ func gitHubProperties(d Diagnostic) string {
 	return strings.Join(append(props, "title="+gitHubProperty.Replace(d.Code)), ",")
 }
 
-// The part of SARIF 2.1.0 that findings need.
+// The subset of SARIF 2.1.0 for findings.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -161,8 +161,8 @@ type (
 	}
 )
 
-// Rule describes a code for SARIF: in one sentence, at length, and what to do. Empty texts are left
-// out.
+// Rule describes a code for SARIF: a summary, a full description, and help. Empty texts are
+// omitted.
 type Rule struct {
 	Short, Full, Help string
 }
@@ -230,8 +230,7 @@ func sarifLocations(d Diagnostic) []sarifLocation {
 	return []sarifLocation{loc}
 }
 
-// codePoint turns the byte column of a finding into a column in code points,
-// the only place where the two meet.
+// codePoint converts the byte column of a finding to a column in code points, for SARIF.
 func codePoint(d Diagnostic) int {
 	before := d.Source[:min(max(d.Pos.Col-1, 0), len(d.Source))]
 	if d.Source == "" {
@@ -240,8 +239,8 @@ func codePoint(d Diagnostic) int {
 	return utf8.RuneCountInString(before) + 1
 }
 
-// fileURI spells a file name as SARIF wants it: relative names stay relative,
-// and a Windows drive becomes the first part of a path.
+// fileURI converts a file name to a URI for SARIF: relative names stay relative, and a Windows
+// drive becomes the first part of a path.
 func fileURI(name string) string {
 	name = strings.ReplaceAll(name, `\`, "/")
 	if len(name) > 1 && name[1] == ':' {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// DidYouMean returns a hint that names the candidate nearest to a word, or "" when
-// none is near enough to be what was meant.
+// DidYouMean returns a hint that names the candidate nearest to a word, or "" if none is similar
+// enough.
 func DidYouMean(word string, candidates []string) string {
 	if best := Nearest(word, candidates); best != "" {
 		return fmt.Sprintf("did you mean %q?", best)
@@ -25,10 +25,10 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// maxEdits are those of a slip of the hand; a long word that differs more is another word.
+// maxEdits is the number of edits of a plausible typing mistake.
 const maxEdits = 4
 
-// maxWord keeps a hostile word from costing quadratic time.
+// maxWord limits the quadratic time for a hostile word.
 const maxWord = 100
 
 // distance counts the insertions, deletions, replacements and swaps of

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The escapes of the only colours: the severity, the caret and the hint.
+// The colours of the severity, the caret and the hint.
 const (
 	red    = "\x1b[1;31m"
 	yellow = "\x1b[1;33m"
@@ -36,7 +36,7 @@ func Text(findings []Diagnostic, color bool) string {
 	return b.String()
 }
 
-// painter wraps a word in a colour, or leaves it alone.
+// painter colours a word, or returns it unchanged.
 func painter(color bool) func(escape, word string) string {
 	return func(escape, word string) string {
 		if !color {
@@ -81,8 +81,8 @@ func severityColor(s Severity) string {
 	}
 }
 
-// snippet returns the part of a source line that shows byte column col (from 1),
-// and how many cells stand before that column.
+// snippet returns the part of a source line around byte column col (from 1), and the number of
+// cells before that column.
 func snippet(source string, col int) (line string, caret int) {
 	at := min(max(col-1, 0), len(source))
 	from := max(0, at-snippetWidth/2)
@@ -104,7 +104,7 @@ func snippet(source string, col int) (line string, caret int) {
 	return strings.TrimRight(line, " "), utf8.RuneCountInString(before)
 }
 
-// Line is a line for people, as Text has it: control characters are shown escaped.
+// Line returns a line of text with control characters escaped, as in Text.
 func Line(s string) string { return visible(s) }
 
 // visible shows what a terminal would act upon: a tab is one blank, so that
