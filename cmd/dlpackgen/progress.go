@@ -37,7 +37,7 @@ func (a *app) progress(what string, of int) *progress {
 	return p
 }
 
-// tick counts one more part.
+// tick shows how many parts are finished.
 func (p *progress) tick(done int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package draw shows layouts: as a table of text, as JSON for programs, and as
-// an SVG picture to scale. It computes no size; package layout has done that.
+// Package draw renders layouts as a text table, as JSON, and as an SVG drawing to scale. Package
+// layout computes the sizes.
 package draw
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/layout"
 )
 
-// view is a table and what of it is shown. The rest stays within reach, since a
-// struct that is shown may hold one that is not.
+// view is a table and the selection to show. It keeps the whole table, because a shown struct may
+// contain one that is not shown.
 type view struct {
 	*layout.Table
 	structs []layout.Struct

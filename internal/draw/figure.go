@@ -8,8 +8,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// figure is one struct or enum cut into rows of equal bytes, as wide as a
-// pointer, so that what is aligned stands in a column.
+// figure is one struct or enum, divided into rows of the width of a pointer, so that aligned fields
+// begin in the same column.
 type figure struct {
 	name    string
 	note    string // size and alignment in words
@@ -20,7 +20,7 @@ type figure struct {
 	omitted bool // too large to draw: only the heading stands
 }
 
-// box is what nothing can be drawn inside: a scalar field or a hole.
+// box is a part without inner parts: a scalar field or a hole.
 type box struct {
 	span
 	class string // of the style sheet
@@ -40,15 +40,14 @@ type span struct{ from, to int }
 
 func (s span) contains(o span) bool { return s.from <= o.from && o.to <= s.to }
 
-// maxDepth and maxBytes keep the picture of an absurd spec finite. DLPack
-// itself nests three deep and has fewer than 300 bytes in all its structs.
+// maxDepth and maxBytes limit the drawing of an absurd spec. DLPack itself nests three deep and has
+// fewer than 300 bytes in all its structs.
 const (
 	maxDepth = 4
 	maxBytes = 1 << 14
 )
 
-// figures draws enums, then structs. Once maxBytes are drawn, what does not fit
-// any more is only named.
+// figures draws enums, then structs. After maxBytes, the remaining ones are only named.
 func figures(v view) []figure {
 	var out []figure
 	for _, e := range v.enums {
@@ -105,7 +104,7 @@ func (f *figure) nest(t *layout.Table, s layout.Struct, base, depth int) {
 	}
 }
 
-// class is the style of a field: what a binding must do with it differs.
+// class returns the style of a field, which depends on how bindings handle the field.
 func class(t *layout.Table, ft spec.Type) string {
 	ft = t.Underlying(ft)
 	switch {
@@ -119,8 +118,8 @@ func class(t *layout.Table, ft spec.Type) string {
 	return "int"
 }
 
-// captions counts the frames around a span whose caption stands in that row,
-// which is the row where they begin. Outer frames come first.
+// captions counts the frames around a span that begin in a row, because their captions are in that
+// row. Outer frames come first.
 func (f *figure) captions(s span, row, depth int) int {
 	n := 0
 	for _, fr := range f.frames {
@@ -142,7 +141,7 @@ func (f *figure) rows() []int {
 	return out
 }
 
-// pieces cuts a span where rows end, but keeps whole rows together.
+// pieces divides a span at the ends of rows, but keeps whole rows together.
 func (s span) pieces(unit int) []span {
 	var out []span
 	for from := s.from; from < s.to; {

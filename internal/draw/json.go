@@ -7,8 +7,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/layout"
 )
 
-// Version is the version of the JSON that this package writes: raised when a
-// key goes away or changes its meaning, not when one is added.
+// Version is the version of the JSON output. Removing a key or changing its meaning increments it;
+// adding a key does not.
 const Version = 1
 
 type document struct {
@@ -25,7 +25,7 @@ type modelJSON struct {
 	Structs []structJSON `json:"structs"`
 }
 
-// typeJSON is what every type has; its keys come first.
+// typeJSON contains the keys of every type, which come first.
 type typeJSON struct {
 	Name  string `json:"name"`
 	Size  int    `json:"size"`
@@ -56,8 +56,8 @@ type holeJSON struct {
 	Size   int `json:"size"`
 }
 
-// JSON returns what Text gives, for programs; schema.json describes it. Every
-// list is present, if need be empty, and all numbers are bytes.
+// JSON returns the contents of Text as JSON; schema.json describes it. Every list is present, even
+// if empty, and all numbers are in bytes.
 func JSON(tables []*layout.Table, names []string) []byte {
 	doc := document{Version: Version, Models: []modelJSON{}}
 	for _, v := range views(tables, names) {

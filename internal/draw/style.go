@@ -1,7 +1,7 @@
 package draw
 
-// style is the style sheet of the picture. Fonts are those of the reader's
-// system; the colours keep a contrast of at least 4.5 to 1 in both schemes.
+// style is the style sheet of the picture. The fonts are the reader's system fonts. The colours
+// have a contrast of at least 4.5 to 1 in both colour schemes.
 const style = `<style>
 text { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace; fill: #1f2328; }
 .title, .name, .caption { font-weight: 600; }

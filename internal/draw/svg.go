@@ -24,9 +24,8 @@ const (
 	legendSize = 44
 )
 
-// SVG returns the picture of the named structs and enums, or all for no names, as
-// a file of its own: no script, no font and nothing else from outside. Models
-// with the same layout share one section.
+// SVG returns a drawing of the named structs and enums, or of all without names. The file is
+// self-contained, without scripts and fonts. Models with the same layout share one section.
 func SVG(tables []*layout.Table, names []string) []byte {
 	p := &picture{}
 	y := margin
@@ -37,7 +36,7 @@ func SVG(tables []*layout.Table, names []string) []byte {
 	return p.document(y)
 }
 
-// grouped joins the tables whose picture would be the same.
+// grouped joins the tables with the same drawing.
 func grouped(shown []view) [][]view {
 	var out [][]view
 next:
@@ -65,7 +64,7 @@ type picture struct {
 
 func (p *picture) add(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-// text adds one line, made smaller and then shorter until it fits the width.
+// text adds one line. It reduces the size and then truncates the text until it fits the width.
 func (p *picture) text(class string, x, y float64, s string, size, width float64) {
 	s, size = fit(s, size, width)
 	p.add(`<text class="%s" x="%s" y="%s" font-size="%s">%s</text>`, class, num(x), num(y), num(size), escape(s))
@@ -87,20 +86,20 @@ func fit(s string, size, width float64) (string, float64) {
 	return s, size
 }
 
-// num prints a coordinate with the digits that matter, the same everywhere.
+// num formats a coordinate with the relevant digits, equally on all platforms.
 func num(v float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", v), "0"), ".")
 }
 
-// escapes are those of XML. Package encoding/xml would link its decoder into the program.
+// escapes are the escapes of XML. Package encoding/xml would link its decoder into the program.
 var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
 
 func escape(s string) string {
 	return escapes.Replace(s)
 }
 
-// section draws a group of models under one heading, in one or two columns, and
-// gives the y below it.
+// section draws a group of models under one heading, in one or two columns, and returns the y below
+// it.
 func (p *picture) section(group []view, y int) int {
 	figs := figures(group[0])
 	split := balance(figs)
@@ -135,8 +134,8 @@ func (p *picture) heading(group []view, y, width int) {
 		fmt.Sprintf("%s; a row is %d bytes", strings.Join(docs, "; "), group[0].Model.Pointer), 13, float64(width))
 }
 
-// balance returns the number of figures in the first of two columns that makes
-// the taller column shortest; all of them when a second is not worth it.
+// balance returns the number of figures in the first of two columns that minimizes the height. It
+// returns all of them if a second column is not worth it.
 func balance(figs []figure) int {
 	best, split := math.MaxInt, len(figs)
 	for i := 1; i <= len(figs); i++ {
@@ -166,8 +165,8 @@ func (f *figure) height() int {
 	return sum
 }
 
-// document wraps what was drawn. The background is opaque and follows the
-// reader's colour scheme, so the picture reads well on any page.
+// document wraps the drawing in an SVG element. The background is opaque and follows the reader's
+// colour scheme, so the picture reads well on any page.
 func (p *picture) document(height int) []byte {
 	width := p.width + 2*margin
 	var b strings.Builder

@@ -2,7 +2,7 @@ package draw
 
 import "fmt"
 
-// grid places bytes: it knows where each row of a figure begins.
+// grid maps bytes to coordinates, with the position of each row of a figure.
 type grid struct {
 	figure   *figure
 	x        float64
@@ -22,8 +22,8 @@ func newGrid(f *figure, x, y float64) *grid {
 // rect is a rectangle in pixels.
 type rect struct{ x, y, w, h float64 }
 
-// area places bytes that lie in one row or fill whole rows. Outer captions that
-// stand in the first row push its top down.
+// area returns the rectangle of bytes in one row or in whole rows. Outer captions in the first row
+// move its top down.
 func (g *grid) area(s span, captions int) rect {
 	unit := g.figure.unit
 	first, last := s.from/unit, (s.to-1)/unit
@@ -36,7 +36,7 @@ func (g *grid) area(s span, captions int) rect {
 	return rect{g.x + float64(s.from%unit)*perByte, top, width, g.tops[last+1] - top}
 }
 
-// figure draws one figure and gives the y below it.
+// figure draws one figure and returns the y below it.
 func (p *picture) figure(f figure, x, y int) int {
 	left := float64(x)
 	p.text("name", left, float64(y+14), f.name, 16, 0.6*rowWidth)
@@ -69,8 +69,8 @@ func (p *picture) ruler(g *grid) {
 	}
 }
 
-// widen lets a frame stand out at the edges of the rows, the outermost most, so
-// that it shows where it ends.
+// widen extends a frame beyond the edges of the rows, outer frames further than inner ones, so that
+// their ends are visible.
 func (r rect) widen(g *grid, depth int) rect {
 	out := float64(2*maxDepth - 2*depth)
 	if r.x == g.x {
@@ -130,12 +130,12 @@ func (p *picture) label(r rect, b box) {
 	}
 }
 
-// plate keeps the hatching of a hole away from its label.
+// plate draws the background of a label over the hatching of a hole.
 func (p *picture) plate(x, y, width float64) {
 	p.add(`<rect class="plate" x="%s" y="%s" width="%s" height="18" rx="3"/>`, num(x-width/2), num(y-9), num(width))
 }
 
-// legend names the styles under the figures and gives the y of the lower edge.
+// legend draws the legend under the figures and returns the y of its lower edge.
 func (p *picture) legend(y int) int {
 	x := float64(margin + ruler)
 	for _, l := range []struct{ class, text string }{

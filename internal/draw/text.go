@@ -8,13 +8,12 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/layout"
 )
 
-// A column shows one model: two numbers, right-aligned, under its name.
+// The column of a model: two right-aligned numbers under its name.
 const columnWidth = 13
 
-// Text returns the named structs and enums, or all for no names, as a table with
-// the models side by side. The tables are of one release and one language.
-// Numbers come first, so that every struct has the same columns and a long
-// declaration breaks nothing.
+// Text returns the named structs and enums, or all without names, as a table with the models side
+// by side. The tables must be of one release and one language. Numbers come first, so that a long
+// declaration does not move the columns.
 func Text(tables []*layout.Table, names []string) string {
 	shown := views(tables, names)
 	if len(shown) == 0 {
@@ -62,7 +61,7 @@ func writeStruct(b *strings.Builder, shown []view, index int) {
 	writeRow(b, shown, "alignment", func(v view) string { return numbers("", at(v).Align) })
 }
 
-// writeHoles writes a row for padding that at least one model has.
+// writeHoles writes a row for padding in at least one model.
 func writeHoles(b *strings.Builder, shown []view, find func(view) (layout.Hole, bool)) {
 	some := false
 	for _, v := range shown {
@@ -80,7 +79,7 @@ func writeHoles(b *strings.Builder, shown []view, find func(view) (layout.Hole, 
 	})
 }
 
-// holeAfter returns the padding between a field and what follows it.
+// holeAfter returns the padding after a field.
 func holeAfter(s layout.Struct, field int) (layout.Hole, bool) {
 	end := s.Fields[field].Offset + s.Fields[field].Size
 	for _, h := range s.Holes {
@@ -95,7 +94,7 @@ func numbers(left, right any) string { return fmt.Sprintf("%7v%6v", left, right)
 
 func words(left, right any) string { return fmt.Sprintf("%4v%9v", left, right) }
 
-// writeRow writes a cell for each model, then what the row is about.
+// writeRow writes a cell for each model, followed by the row's description.
 func writeRow(b *strings.Builder, shown []view, label string, cell func(view) string) {
 	var row strings.Builder
 	for _, v := range shown {

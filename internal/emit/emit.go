@@ -1,6 +1,6 @@
-// Package emit holds what every target shares: the model that it is made from, the
-// manifest that names its files, and the one engine that renders manifests. It knows no
-// target and never touches the disk.
+// Package emit contains the common part of all targets: the model from which they are rendered, the
+// manifest that lists their files, and the engine that renders manifests. It knows no target and
+// does not access the disk.
 package emit
 
 import (
@@ -23,19 +23,18 @@ import (
 type File struct {
 	Path string // slashes, relative to the target's own path
 	Data []byte
-	// Once marks the beginning of a file that its user goes on with: it is written
-	// where nothing stands, has the line of StarterLine and no banner, and is never
-	// looked at again.
+	// Once marks a starter file: it is created once, begins with StarterLine instead of a banner,
+	// and is not checked again.
 	Once bool
-	// Defines are the C functions of such a file: it is not written where another file of the
-	// user's in its folder has one of them.
+	// Defines are the C functions of a starter file. The file is not created if another file in its
+	// folder defines one of them.
 	Defines []string
 	// Main marks the one file that a user of the target includes, which can be printed alone.
 	Main bool
 	Unit bool // see Asset.Unit
 }
 
-// Model is what a target makes its files of: one release and the target's options.
+// Model is the input of a target: one release and the target's options.
 type Model struct {
 	Release   *spec.Release
 	Options   map[string]string // by option name; a missing one is its default
@@ -47,40 +46,42 @@ type Model struct {
 	Templates *Folder           // of a target of the user's own, which the command has read; nil for others
 }
 
-// Folder is what a target of the user's own is made from. Targets that name one folder share it.
+// Folder contains the templates of a user's own target. Targets that name one folder share it.
 type Folder struct {
 	Sources []Source
 	once    sync.Once
 	parsed  any
 }
 
-// Parsed returns what parse makes of the sources. It is called once, for the first target.
+// Parsed returns the result of parse for the sources. parse is called once, for the first target.
 func (f *Folder) Parsed(parse func([]Source) any) any {
 	f.once.Do(func() { f.parsed = parse(f.Sources) })
 	return f.parsed
 }
 
-// Source is a file that a target of the user's own is made from.
+// Source is a template or another file of a user's own target.
 type Source struct {
 	Path string // slashes, relative to the folder of the target
 	File string // as findings name it
 	Data []byte
 }
 
-// Invalid is an input of the user's that a target cannot work with. Findings has at least one.
+// Invalid is the error for a user's input that a target cannot process. It has at least one
+// finding.
 type Invalid struct{ Findings []diag.Diagnostic }
 
 // Error is the text of the first finding.
 func (e *Invalid) Error() string { return e.Findings[0].Text }
 
-// Library is what one library of a config's kernels is compiled from, beside their author's code.
+// Library lists the generated sources of the library with a config's kernels.
 type Library struct {
 	Units   []string // the files of C to compile, relative to the folder of the target that collects them
 	Folders []string // those with their headers, likewise
 	Digest  string   // of all of C that the targets make
 }
 
-// ImportPath returns the import path of a Go package: the option's, else the folder's, else "".
+// ImportPath returns the import path of a Go package: from the option, or else from the folder, or
+// "".
 func (m *Model) ImportPath() string { return cmp.Or(m.Options[OptionImport], m.Import) }
 
 // Option is a setting of a target in dlpackgen.yaml.
@@ -89,9 +90,9 @@ type Option struct {
 	Doc     string
 	Default string
 	Bool    bool // true or false
-	// Unprefixed: true does not go with a prefix of names.
+	// Unprefixed: the value true is not supported with a prefix.
 	Unprefixed bool
-	// Required: a config that lists the target sets it, as Example shows.
+	// Required: a config that lists the target must set the option. Example is a value.
 	Required bool
 	Example  string
 	// Check gives what is wrong with a value, or "".
@@ -113,16 +114,17 @@ type Target struct {
 	ContractNeeds []string // beside Needs, where the config has such kernels
 	Prefixable    bool     // its names can have a prefix: Model.Prefix
 	Collects      bool     // it compiles the C of the config's other targets: Model.Library
-	// Limits lists what callers of a described kernel cannot do there, though they can call it.
+	// Limits lists the features of a described kernel that the target does not support, although
+	// the kernel can be called.
 	Limits func(*contract.Kernel) []string
-	// Clashes finds the names of a release that the target could not tell apart;
-	// nil where names stay as they are in C. A vendor's own devices may bring some.
+	// Clashes finds names of a release that are equal in the target's language, for example of a
+	// vendor's devices. It is nil if names are the same as in C.
 	Clashes func(*spec.Release) []Clash
-	// Manifest names every file of the target; the same model gives the same manifest.
+	// Manifest lists the files of the target. It depends only on the model.
 	Manifest func(*Model) (Manifest, error)
 }
 
-// Emit renders every file of the target; the same model gives the same bytes.
+// Emit renders every file of the target. The result depends only on the model.
 func (t Target) Emit(m *Model) ([]File, error) {
 	manifest, err := t.Manifest(m)
 	if err != nil {
@@ -138,23 +140,23 @@ func (t Target) Emit(m *Model) ([]File, error) {
 	return files, nil
 }
 
-// Has reports whether the target has an option.
+// Has reports whether the target has the option.
 func (t Target) Has(option string) bool {
 	return slices.ContainsFunc(t.Options, func(o Option) bool { return o.Name == option })
 }
 
-// Table is every target that there can be: those of this program, and what makes one of a
-// backend that a config describes.
+// Table contains the built-in targets, and the functions that create targets for backends and
+// templates of a config.
 type Table struct {
 	Rows   []Target
 	Vendor func(*backend.Backend) Target
-	// Templated makes a target of the user's own by its name; see Model.Templates. CheckName
-	// returns what is wrong with such a name.
+	// Templated creates a user's own target of a given name; see Model.Templates. CheckName returns
+	// what is wrong with such a name.
 	Templated func(name string) Target
 	CheckName func(name string) string
 }
 
-// Names returns the names of the rows, in their order.
+// Names returns the names of the rows, in order.
 func (t Table) Names() []string {
 	var names []string
 	for _, row := range t.Rows {
@@ -175,38 +177,38 @@ func (t Target) About() string {
 	return text
 }
 
-// Clash is a pair of names that a target would make one of.
+// Clash is a pair of names that are equal in a target's language.
 type Clash struct {
 	Names [2]string // as the release declares them, in the order of the target
 	Text  string
 }
 
-// bannerMark is the sentence that marks a file as ours, and that Go tools know.
+// bannerMark is the sentence that marks a generated file. Go tools recognize it too.
 const bannerMark = "Code generated by dlpackgen; DO NOT EDIT."
 
-// LicenseTag states the licence of output, which is not the tool's own: see LICENSE-OUTPUT.
+// LicenseTag states the licence of the output, which differs from the tool's: see LICENSE-OUTPUT.
 const LicenseTag = "SPDX-License-Identifier: 0BSD"
 
-// Banner returns the two lines that a file begins with, as comments of the language
-// that its name tells.
+// Banner returns the two lines of the banner, as comments of the language that the file name
+// indicates.
 func Banner(name, version string) string {
 	prefix, suffix := comment(path.Ext(name))
 	return fmt.Sprintf("%s%s%s\n%sDLPack %s; %s%s\n", prefix, bannerMark, suffix, prefix, version, LicenseTag, suffix)
 }
 
-// BannerOf returns the two lines of a banner for comments of one line that begin and end so; about
-// says what the file was made from.
+// BannerOf returns the two lines of a banner, with the given beginning and end of line comments.
+// about describes the sources of the file.
 func BannerOf(begin, end, about string) string {
 	return begin + bannerMark + end + "\n" + begin + about + end + "\n"
 }
 
-// StarterLine returns the line that a starter file begins with (File.Once): its licence.
+// StarterLine returns the first line of a starter file (File.Once), which states its licence.
 func StarterLine(name string) string {
 	prefix, suffix := comment(path.Ext(name))
 	return prefix + LicenseTag + suffix + "\n"
 }
 
-// comment returns what stands before and behind a comment of one line.
+// comment returns the beginning and the end of a line comment.
 func comment(extension string) (prefix, suffix string) {
 	switch extension {
 	case ".c", ".h":
@@ -220,11 +222,11 @@ func comment(extension string) (prefix, suffix string) {
 	return "// ", ""
 }
 
-// Namespace names the namespace in C++ of a release, so that two of them can live in
-// one program: v1_3.
+// Namespace returns the C++ namespace of a release, such as v1_3, with which one program can use
+// two releases.
 func Namespace(r *spec.Release) string { return "v" + strings.ReplaceAll(r.Version, ".", "_") }
 
-// HasBanner reports whether the first line of a file, below its preamble, carries our banner.
+// HasBanner reports whether the first line of a file, after its preamble, is the banner.
 func HasBanner(data []byte) bool {
 	line, _, _ := bytes.Cut(data[Preamble(data):], []byte("\n"))
 	return bytes.Contains(line, []byte(bannerMark))
@@ -238,6 +240,6 @@ var preamble = regexp.MustCompile(`^(?:\x{FEFF})?(?:#!(?:[^\[\n][^\n]*)?(?:\n|$)
 	`(?:@charset "[^"\n]*";[ \t\r]*(?:\n|$))?(?:<\?xml [^\n]*\?>[ \t\r]*(?:\n|$))?` +
 	`(?:<!(?i:doctype)[^\n>]*>[ \t\r]*(?:\n|$))?`)
 
-// Preamble returns the length of what systems look for at the beginning of a file, and the banner
-// must not push down.
+// Preamble returns the length of the lines that must precede the banner, because systems look for
+// them at the beginning of a file.
 func Preamble(data []byte) int { return len(preamble.Find(data)) }

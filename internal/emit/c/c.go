@@ -1,5 +1,5 @@
-// Package c is the target "c": dlpack.h of a release, the checks of its ABI, the
-// helpers in C and the checker of arguments.
+// Package c implements target "c": dlpack.h of a release, the checks of its ABI, the C helpers and
+// the checker of arguments.
 package c
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/header"
 )
 
-// Target is the row of the table of targets. Releases older than 1.2, and specs
-// without the section elements, get dlpack.h and abi_check.h alone.
+// Target is the row of the table of targets. For releases before 1.2, and for specs without the
+// section `elements`, it generates only dlpack.h and abi_check.h.
 var Target = emit.Target{
 	Name:   "c",
 	Doc:    "dlpack.h, its ABI checks and, from 1.2 on, helpers; C and C++",

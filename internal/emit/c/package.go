@@ -8,18 +8,18 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// optionPackage is the option for files by which build systems find the headers.
+// optionPackage is the option for files with which build systems find the headers.
 const optionPackage = "package"
 
-// packaged is what the templates of packages show.
+// packaged is the data of the package templates.
 type packaged struct {
 	Version string // the release
 	Number  string // the version that its header has
 	Major   int
 }
 
-// packages lists the files by which CMake and pkg-config find the headers, in the folders that both
-// programs search below a prefix.
+// packages lists the files for CMake and pkg-config, in the folders that both programs search below
+// a prefix.
 func packages(m *emit.Model) []emit.Asset {
 	if m.Options[optionPackage] != "true" {
 		return nil

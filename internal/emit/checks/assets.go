@@ -1,6 +1,6 @@
-// Package checks has the prototypes of the C functions that a config describes, and the checks of
-// their descriptions as straight lines of C, as assets: for target kernels, and for callers whose
-// folder holds them. It resolves nothing: internal/kernel/contract does.
+// Package checks generates the prototypes of described C functions, and the checks of their
+// arguments as straight-line C. It provides them as assets, for target kernels and for callers that
+// contain them. internal/kernel/contract resolves the descriptions.
 package checks
 
 import (
@@ -21,7 +21,7 @@ func Assets(described []contract.Kernel) (header, source emit.Asset) {
 		emit.Asset{From: "kernels/kernels.c.tmpl", To: "kernels.c", View: view, Parts: parts, Unit: true}
 }
 
-// all is what both templates show.
+// all is the data of both templates.
 type all struct {
 	Kernels []kernelView
 	Errors  []string

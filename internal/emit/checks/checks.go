@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// checker writes the body of a check, part by part.
+// checker writes the body of a check function.
 type checker struct {
 	k      *contract.Kernel
 	short  bool // has a short way for most calls
@@ -21,8 +21,8 @@ type checker struct {
 	depth  int      // of braces
 }
 
-// check writes all parts, in the order in which mistakes are reported: argument by argument, then
-// what needs several of them.
+// check writes all parts in the order in which mismatches are reported: first argument by argument,
+// then the checks of several arguments.
 func (c *checker) check() {
 	c.declare()
 	if c.returnsTensors() {
@@ -48,7 +48,7 @@ func (c *checker) check() {
 	}
 }
 
-// begin opens a step; what follows are its lines.
+// begin starts a step, to which the following lines belong.
 func (c *checker) begin(comment, condition string) {
 	c.steps = append(c.steps, step{Comment: comment, If: condition})
 	c.enter(&c.steps[len(c.steps)-1])
@@ -61,8 +61,8 @@ func (c *checker) enter(s *step) {
 	}
 }
 
-// beginRules opens a step that the short way makes needless. Such steps in a row are a function of
-// their own, which keeps them out of the code that most calls run.
+// beginRules starts a step that the fast path makes unnecessary. Consecutive steps of this kind
+// form a separate function, outside the code that most calls run.
 func (c *checker) beginRules(comment, condition string) {
 	if !c.short {
 		c.begin(comment, condition)
@@ -77,7 +77,7 @@ func (c *checker) beginRules(comment, condition string) {
 	c.enter(&(*last)[len(*last)-1])
 }
 
-// line adds a line, indented by the braces before it.
+// line adds a line, indented by the number of open braces.
 func (c *checker) line(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if strings.HasPrefix(text, "}") {
@@ -89,13 +89,14 @@ func (c *checker) line(format string, args ...any) {
 	}
 }
 
-// demand is a line that ends the check where it fails.
+// demand returns a line that ends the check if a condition fails.
 func (c *checker) demand(format string, args ...any) {
 	c.line("status = "+format+";", args...)
 	c.line("if (DLPACKGEN_RARE(status)) return status;")
 }
 
-// declare makes room for what the check finds, and takes over the symbols that are arguments.
+// declare declares variables for the results of the check, and assigns the symbols that are
+// arguments.
 func (c *checker) declare() {
 	for i, d := range c.k.Dims {
 		if d.Flagged {
@@ -128,7 +129,7 @@ func (c *checker) declare() {
 	}
 }
 
-// argument writes what is demanded of one argument by itself, and of what those before it bind.
+// argument writes the checks of one argument that depend only on this argument and on earlier ones.
 func (c *checker) argument(i int, p contract.Param) {
 	at := "call->args." + p.Name
 	switch p.Kind {
@@ -194,7 +195,7 @@ func (c *checker) tensor(i int, p contract.Param, at string) {
 	}
 }
 
-// devices lists the types of device of a tensor.
+// devices lists the device types of a tensor.
 func (c *checker) devices(p contract.Param) (list string, count int) {
 	if p.CPU {
 		return "kDLCPU", 1
@@ -213,8 +214,8 @@ func btoi(b bool) int {
 	return 0
 }
 
-// dtype writes the check of the dtype. The argument that binds a variable also tells which of its
-// dtypes it is; one before it, which may be None, is compared there.
+// dtype writes the check of the dtype. The argument that binds a variable also determines which of
+// its dtypes is used. An earlier argument, which may be None, is compared there.
 func (c *checker) dtype(i int, p contract.Param, at string) {
 	if p.Var == contract.None {
 		if len(p.Types) > 0 {
@@ -249,7 +250,7 @@ func (c *checker) dtype(i int, p contract.Param, at string) {
 	}
 }
 
-// dimension is the expression of the place of an extent.
+// dimension returns the expression for the index of an extent.
 func dimension(p contract.Param, d int, at string) string {
 	_, ellipsis := p.Rank()
 	if ellipsis == contract.None || d < ellipsis {
@@ -258,7 +259,7 @@ func dimension(p contract.Param, d int, at string) string {
 	return fmt.Sprintf("%s->ndim - %d", at, len(p.Extents)-d)
 }
 
-// extent writes the check of an extent that needs no other argument than those before it.
+// extent writes the check of an extent that depends only on this argument and on earlier ones.
 func (c *checker) extent(i int, p contract.Param, d int, at string) {
 	e := p.Extents[d]
 	place := dimension(p, d, at)
@@ -276,7 +277,7 @@ func (c *checker) extent(i int, p contract.Param, d int, at string) {
 	}
 }
 
-// symbol binds a symbol, or compares with what it is bound to.
+// symbol binds a symbol, or compares an extent with the symbol's value.
 func (c *checker) symbol(i, d int, e contract.Extent, place, at string) {
 	dim := c.k.Dims[e.Dim]
 	value := "call->dims." + contract.Member(dim.Name)
@@ -293,14 +294,14 @@ func (c *checker) symbol(i, d int, e contract.Extent, place, at string) {
 	}
 }
 
-// first reports whether an extent is the first of its argument that has a symbol bare.
+// first reports whether an extent is the first one of its argument that consists of a symbol.
 func (c *checker) first(i, d, dim int) bool {
 	return !slices.ContainsFunc(c.k.Args[i].Extents[:d], func(e contract.Extent) bool {
 		return e.Form == contract.Symbol && e.Dim == dim
 	})
 }
 
-// solved binds a symbol by an expression of it.
+// solved binds a symbol that appears in an expression.
 func (c *checker) solved(i int, e contract.Extent, place, at string) {
 	dim := c.k.Dims[e.Dim]
 	number, solve := dim.Solve.Number, "dlpackgen_solve_sum"
@@ -318,7 +319,7 @@ func (c *checker) solved(i int, e contract.Extent, place, at string) {
 	}
 }
 
-// layouts are those of the checker, by contract's.
+// layouts maps the layouts of package contract to those of the C checker.
 var layouts = map[contract.Layout]string{
 	contract.Contiguous: "DLPACKGEN_LAYOUT_C_CONTIGUOUS", contract.Inner: "DLPACKGEN_LAYOUT_INNER_CONTIGUOUS",
 	contract.AnyOrder: "DLPACKGEN_LAYOUT_CONTIGUOUS_ANY_ORDER",
@@ -332,7 +333,7 @@ func (c *checker) layout(i int, p contract.Param, at string) {
 	}
 }
 
-// oneDevice compares the devices of all tensors but those that stay on the CPU.
+// oneDevice compares the devices of all tensors except those with the word `cpu`.
 func (c *checker) oneDevice() {
 	var which, tensors []string
 	for i, p := range c.k.Args {
@@ -374,7 +375,7 @@ func (c *checker) computed(i int, p contract.Param) {
 	}
 }
 
-// apart writes that what is written overlaps nothing else.
+// apart writes the checks that written tensors do not overlap others.
 func (c *checker) apart() {
 	for _, pair := range c.k.Apart() {
 		i, j := pair[0], pair[1]

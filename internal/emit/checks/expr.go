@@ -10,13 +10,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// operators are the functions of C for operators that may fail.
+// operators are the C functions for operators that may fail.
 var operators = map[notation.Op]string{
 	notation.Add: "dlpackgen_add", notation.Subtract: "dlpackgen_subtract", notation.Multiply: "dlpackgen_multiply",
 	notation.FloorDiv: "dlpackgen_floor_divide", notation.Remainder: "dlpackgen_modulo",
 }
 
-// expr spells an expression in C; `bad` then tells whether it has a value.
+// expr formats an expression in C. The C variable `bad` is set if it has no value.
 func (c *checker) expr(e *notation.Expr) string {
 	switch e.Op {
 	case notation.Literal:
@@ -54,7 +54,7 @@ func (c *checker) least(e *notation.Expr) string {
 	return text
 }
 
-// where writes a condition. What fails names the values of its symbols.
+// where writes a condition. The message of a failure contains the values of its symbols.
 func (c *checker) where(cond *notation.Cond) {
 	status := "VALUE_ERROR"
 	n := names{c: c}
@@ -75,7 +75,7 @@ func (c *checker) where(cond *notation.Cond) {
 	c.line("}")
 }
 
-// names are those of a condition, once each.
+// names are the names in a condition, without duplicates.
 type names struct {
 	c     *checker
 	seen  []string
@@ -91,7 +91,8 @@ func (n *names) add(name, format string, args ...any) {
 	n.put = append(n.put, strings.TrimPrefix(fmt.Sprintf(format, args...), "if (1) "))
 }
 
-// of adds the names in an expression, and gives what must be there for it to have a value.
+// of adds the names in an expression, and returns the condition under which the expression has a
+// value.
 func (n *names) of(e *notation.Expr, there []string) []string {
 	k := n.c.k
 	switch e.Op {
@@ -137,7 +138,7 @@ func (n *names) tensor(e *notation.Expr, there []string) []string {
 
 var connectives = map[string]string{"and": " && ", "or": " || "}
 
-// cond spells a condition in C.
+// cond formats a condition in C.
 func (c *checker) cond(cond *notation.Cond, n *names) string {
 	if len(cond.Conds) > 0 {
 		var parts []string
@@ -153,7 +154,7 @@ func (c *checker) cond(cond *notation.Cond, n *names) string {
 	return absent(there) + fmt.Sprintf("%s %s %s", c.expr(cond.Left), cond.Op, c.expr(cond.Right))
 }
 
-// absent begins a comparison that holds where an argument is None.
+// absent begins a comparison that is true if an argument is None.
 func absent(there []string) string {
 	text := ""
 	for _, at := range there {
@@ -162,7 +163,7 @@ func absent(there []string) string {
 	return text
 }
 
-// in spells alternatives: of a dtype, a text or an integer.
+// in formats the alternatives of a dtype, a text or an integer.
 func (c *checker) in(cond *notation.Cond, n *names) string {
 	name := cond.Left.Name
 	if i := c.k.Var(name); cond.Left.Op == notation.Symbol && i != contract.None {
@@ -196,7 +197,7 @@ func alternatives(cond *notation.Cond, spell func(notation.Value) string) string
 	return strings.Join(all, " || ")
 }
 
-// inTypes compares the number of a dtype; a dtype that the variable cannot be is no alternative.
+// inTypes compares the number of a dtype. Dtypes that the variable cannot have are omitted.
 func (c *checker) inTypes(cond *notation.Cond, variable int) string {
 	var all []string
 	for i, d := range c.k.Vars[variable].Types {

@@ -5,7 +5,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// stubView is the beginning of an author's file.
+// stubView is the data of a starter file.
 type stubView struct {
 	Name      string
 	Functions []stub
@@ -18,8 +18,8 @@ type stub struct {
 	Unused []string // its parameters
 }
 
-// sources are the files that an author writes for a kernel: CUDA's functions are a source of their
-// own, since another compiler reads them.
+// sources are the files that an author writes for a kernel. CUDA functions are in a separate file,
+// because another compiler compiles it.
 var sources = []struct {
 	from, to string
 	has      func(contract.Device) bool
@@ -30,8 +30,8 @@ var sources = []struct {
 
 func isOfCUDA(d contract.Device) bool { return d.Platform() == "cuda" }
 
-// Stubs lists the beginnings of the files that the author writes, for each kernel and for each
-// function that gives the texts of statuses. Of kernels that share a function the first has it.
+// Stubs lists the starter files of the author: for each kernel, and for each function that returns
+// the texts of statuses. If kernels share a function, it is in the file of the first.
 func Stubs(described []contract.Kernel) (all []emit.Asset) {
 	defined := map[string]bool{}
 	inC := contract.InC(described)
@@ -51,7 +51,7 @@ func Stubs(described []contract.Kernel) (all []emit.Asset) {
 	return all
 }
 
-// viewStubs is about the functions of some devices that no source has yet.
+// viewStubs returns the stubs for the functions of some devices that no other source has.
 func viewStubs(k *contract.Kernel, has func(contract.Device) bool, defined map[string]bool) stubView {
 	v := stubView{Name: k.Name}
 	unused := unusedOf(k)

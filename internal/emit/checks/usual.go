@@ -8,8 +8,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// hasUsual reports whether a kernel has a short way for most calls: C-contiguous tensors with
-// elements, in the memory of one device.
+// hasUsual reports whether a kernel has a fast path for most calls: C-contiguous, non-empty tensors
+// on one device.
 func hasUsual(k *contract.Kernel) bool {
 	flagged := func(d contract.Dim) bool { return d.Flagged }
 	if slices.ContainsFunc(k.Dims, flagged) || slices.ContainsFunc(k.Ellipses, flagged) {
@@ -32,8 +32,8 @@ func hasUsual(k *contract.Kernel) bool {
 
 func isCPU(d contract.Device) bool { return d.Name == "kDLCPU" }
 
-// place is the argument on whose device most calls run: None where that is the CPU, or where no
-// tensor that is always there tells.
+// place returns the argument whose device most calls use. It returns None if that is the CPU, or if
+// no required tensor determines it.
 func place(k *contract.Kernel) int {
 	if len(k.Devices) == 1 && isCPU(k.Devices[0]) {
 		return contract.None
@@ -53,7 +53,7 @@ func isUsual(p contract.Param) bool {
 		!slices.ContainsFunc(p.Types, narrow) && !slices.ContainsFunc(p.Extents, solved)
 }
 
-// usual writes the short way: what does not fit is left to the checks that can say why.
+// usual writes the fast path. Calls that do not match it go to the checks that produce messages.
 func (c *checker) usual() {
 	if !c.short {
 		return
@@ -99,8 +99,8 @@ func (c *checker) usual() {
 	}
 }
 
-// found leaves symbols and dtypes in the call. Until then they are locals: no compiler knows that a
-// tensor and the call are apart.
+// found stores symbols and dtypes in the call. Until then they are local variables, because a
+// compiler must assume that a tensor and the call may alias.
 func (c *checker) found() {
 	for _, d := range c.k.Dims {
 		if c.k.Args[d.Arg].Kind == contract.Tensor {
@@ -114,7 +114,7 @@ func (c *checker) found() {
 	}
 }
 
-// kept leaves what it finds to the check of memory for results.
+// kept stores the results of the fast path for the check of memory for results.
 func (c *checker) kept() {
 	if !c.returnsTensors() {
 		return
@@ -131,7 +131,7 @@ func (c *checker) returnsTensors() bool {
 	return slices.ContainsFunc(c.k.Results, func(p contract.Param) bool { return p.Kind == contract.Tensor })
 }
 
-// usualPlace finds the device of the call, where that is not always the CPU.
+// usualPlace determines the device of the call, if it is not always the CPU.
 func (c *checker) usualPlace() {
 	i := place(c.k)
 	if i == contract.None {
@@ -202,7 +202,7 @@ func (c *checker) usualExtent(i, d int, p contract.Param, e contract.Extent, at 
 	}
 }
 
-// usualDim is the value of a symbol.
+// usualDim returns the expression for the value of a symbol.
 func (c *checker) usualDim(i int) string {
 	d := c.k.Dims[i]
 	if c.k.Args[d.Arg].Kind == contract.Tensor {
@@ -211,7 +211,7 @@ func (c *checker) usualDim(i int) string {
 	return "call->dims." + contract.Member(d.Name)
 }
 
-// usualApart compares the byte ranges of what is written.
+// usualApart compares the byte ranges of written tensors.
 func (c *checker) usualApart() {
 	for _, pair := range c.k.Apart() {
 		a, b := c.k.Args[pair[0]], c.k.Args[pair[1]]

@@ -11,7 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// kernelView is a kernel as C spells it.
+// kernelView is the data of a kernel for the C templates.
 type kernelView struct {
 	Name, Title    string
 	Function, Text string // expressions: the name in sentences, and the text of a status
@@ -42,12 +42,12 @@ type kernelView struct {
 	Serial         bool
 }
 
-// prototype is a function that the author writes.
+// prototype is the prototype of a function that the author writes.
 type prototype struct{ Symbol, Text string }
 
 type argument struct{ Name, Field string }
 
-// tensor is an argument with its place among all; it prints as its name.
+// tensor is an argument with its index among all arguments. Its String is its name.
 type tensor struct {
 	Kernel, Name string
 	Number       int
@@ -67,10 +67,10 @@ type site struct {
 
 type device struct {
 	Case string
-	// Without is the macro of a build that leaves the functions of the device out; "" where the CPU
-	// has them too.
+	// Without is the macro of a build without the functions of the device; "" if the CPU also uses
+	// them.
 	Without string
-	// Function and Says are the name of the kernel, and what a call says then.
+	// Function and Says are the name of the kernel, and the message of a call in that build.
 	Function, Says string
 	Switch         string // which of Calls; "" for a single one
 	Calls          []string
@@ -89,8 +89,8 @@ type step struct {
 	Rules       int  // of that number
 }
 
-// resultForm is the number of dimensions of a result, whether there may be more, and the numbers of
-// the results before it.
+// resultForm describes a result: its number of dimensions, whether there may be more, and its
+// index.
 type resultForm struct {
 	Name       string
 	Rank, More int
@@ -156,7 +156,7 @@ func (v *kernelView) viewNames(k *contract.Kernel) {
 	v.Made, v.GivenResults = strings.Join(made, ", "), strings.Join(v.Results, ", ")
 }
 
-// wrap breaks a line of C behind commas, so that most keep to 120 columns.
+// wrap breaks a line of C after commas, at 120 columns if possible.
 func wrap(line string) string {
 	const width = 120
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))] + "    "
@@ -186,7 +186,8 @@ func dtypes(all []spec.DType) string {
 
 var scalarTypes = map[contract.Kind]string{contract.Int: "int64_t", contract.Float: "double", contract.Bool: "bool"}
 
-// ctype spells the type of a scalar; number is that of one whose dtype the call decides.
+// ctype returns the C type of a scalar. number is the type of a scalar whose dtype is determined in
+// the call.
 func ctype(p contract.Param, number string) string {
 	switch {
 	case p.Kind != contract.Number:
@@ -210,7 +211,7 @@ func field(p contract.Param) string {
 	return parameter(p, anyNumber)
 }
 
-// parameter declares an argument of a function; a list is two.
+// parameter declares an argument of a function. A list has two parameters.
 func parameter(p contract.Param, number string) string {
 	star := ""
 	if p.Optional {
@@ -235,7 +236,7 @@ func parameter(p contract.Param, number string) string {
 	return ctype(p, number) + " " + p.Name
 }
 
-// result declares a result of a function. One whose dtype the call decides is a void *.
+// result declares a result of a function. It is a void * if its dtype is determined in the call.
 func result(p contract.Param, number string) string {
 	if p.Kind == contract.Tensor {
 		return "DLTensor* " + p.Name
@@ -271,7 +272,7 @@ func assign(p contract.Param) []string {
 	return []string{fmt.Sprintf("call_.args.%s = %s;", p.Name, p.Name)}
 }
 
-// viewDispatch tells which function runs on which device for which dtypes.
+// viewDispatch returns the function for each device and each choice of dtypes.
 func (v *kernelView) viewDispatch(k *contract.Kernel) {
 	for _, d := range k.Devices {
 		made := device{Case: fmt.Sprint(d.Value), Switch: choice(k, d)}
@@ -299,7 +300,7 @@ func (v *kernelView) viewDispatch(k *contract.Kernel) {
 	}
 }
 
-// isLeftOut reports whether a build may lack the functions of a device: none of them is the CPU's.
+// isLeftOut reports whether a build may omit the functions of a device: the CPU uses none of them.
 func isLeftOut(k *contract.Kernel, d contract.Device) bool {
 	for _, host := range k.Devices {
 		if host.Name == "kDLCPU" && slices.ContainsFunc(host.Functions, func(f contract.Function) bool {
@@ -311,12 +312,12 @@ func isLeftOut(k *contract.Kernel, d contract.Device) bool {
 	return true
 }
 
-// without is the macro by which a build leaves the functions of a platform out.
+// without returns the macro that omits the functions of a platform.
 func without(d contract.Device) string {
 	return "DLPACKGEN_WITHOUT_" + strings.ToUpper(d.Platform())
 }
 
-// choice is the expression that numbers the functions of a device.
+// choice returns the expression for the index of a device's function.
 func choice(k *contract.Kernel, d contract.Device) string {
 	if len(d.Functions) == 1 {
 		return ""
@@ -333,7 +334,7 @@ func choice(k *contract.Kernel, d contract.Device) string {
 	return strings.TrimPrefix(strings.Join(terms, " + "), "1 * ")
 }
 
-// spelled is the C type of a scalar in a function.
+// spelled returns the C type of a scalar parameter.
 func spelled(p contract.Param, f contract.Function, k *contract.Kernel) string {
 	if p.Kind == contract.Number && p.Var != contract.None {
 		return contract.CTypes[k.Vars[p.Var].Types[f.Types[p.Var]].Name]
@@ -376,7 +377,7 @@ func call(k *contract.Kernel, f contract.Function) string {
 	return f.Symbol + "(" + strings.Join(append(all, "stream"), ", ") + ")"
 }
 
-// passed is an argument in a call; number is the type of one whose dtype the call decides.
+// passed returns an argument of a call. number is its type if its dtype is determined in the call.
 func passed(p contract.Param, number string) string {
 	at := "call_->args." + p.Name
 	switch {
@@ -392,7 +393,8 @@ func passed(p contract.Param, number string) string {
 	return fmt.Sprintf("(%s)%s.integer", number, at)
 }
 
-// statusText is the expression of a status's text: by the author's function, where there is one.
+// statusText returns the expression for the text of a status: a call of the author's function, if
+// there is one.
 func statusText(k *contract.Kernel) string {
 	if k.Error == "" {
 		return "DLPACKGEN_CODES_NULL"
@@ -400,7 +402,7 @@ func statusText(k *contract.Kernel) string {
 	return k.Error + "(failure_)"
 }
 
-// statuses are those of <dlpackgen/message.h>, by the names of Python's exceptions.
+// statuses are the statuses of <dlpackgen/message.h>, by the names of Python's exceptions.
 var statuses = map[string]string{
 	"TypeError": "TYPE_ERROR", "ValueError": "VALUE_ERROR", "BufferError": "BUFFER_ERROR",
 	"RuntimeError": "RUNTIME_ERROR",

@@ -1,6 +1,5 @@
-// Package cpp is the target "cpp": owning and borrowing tensors in C++17, header
-// only. It puts words and numbers into the templates of templates/cpp, and copies
-// the headers that the spec does not decide.
+// Package cpp implements target "cpp": header-only C++17 for owned and borrowed tensors. It fills
+// the templates of templates/cpp, and copies the headers that do not depend on the spec.
 package cpp
 
 import (
@@ -14,8 +13,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// Target is the row of the table of targets. Every header works with both managed
-// tensors and the exchange table, hence the oldest release.
+// Target is the row of the table of targets. The headers use both managed tensors and the exchange
+// table, which determines the oldest release.
 var Target = emit.Target{
 	Name:   "cpp",
 	Doc:    "C++17, header only: owning and borrowed tensors, builders, views, exchange tables",
@@ -32,10 +31,10 @@ var Target = emit.Target{
 	Contracts: true, ContractNeeds: []string{"kernels"},
 }
 
-// folder is what programs write before the names of the files.
+// folder is the folder of the headers in #include lines.
 const folder = "dlpackgen"
 
-// optionSingle is the option for one header in the place of a folder of them.
+// optionSingle is the option for a single header instead of a folder.
 const optionSingle = "single"
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
@@ -48,8 +47,8 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 		Assets: append(made(m.Release), called...)}, errors.Join(err, checkNeeds(m.Release))
 }
 
-// folderOf lists a header for each thing that a user includes. Parts that several of them have keep
-// their guards.
+// folderOf lists the headers that users include. Parts of several headers keep their include
+// guards.
 func folderOf(r *spec.Release) []emit.Asset {
 	base, release := emit.Copies("cpp", "", "base.hpp"), releaseHeader(r, "")
 	with := func(name string, parts ...emit.Asset) emit.Asset {
@@ -63,7 +62,7 @@ func folderOf(r *spec.Release) []emit.Asset {
 		emit.Asset{From: "cpp/builder.hpp", To: folder + "/builder.hpp", Parts: emit.Copies("cpp", "", container)})
 }
 
-// single lists the one header. It keeps the guards of its parts, so that a program may
+// single lists the single header. Its parts keep their include guards, so that a program may
 // include both forms.
 func single(r *spec.Release) []emit.Asset {
 	parts := append(emit.Copies("cpp", "", slices.Concat(withParts, []string{"base.hpp", container}, headers)...),
@@ -71,7 +70,7 @@ func single(r *spec.Release) []emit.Asset {
 	return []emit.Asset{{From: "cpp/single.hpp", To: "dlpackgen.hpp", Main: true, Guards: true, Parts: parts}}
 }
 
-// The headers that the spec decides.
+// The headers that depend on the spec.
 func layoutHeader(r *spec.Release, folder string) emit.Asset {
 	return emit.Asset{From: "cpp/layout.hpp.tmpl", To: path.Join(folder, "layout.hpp"), View: viewLayout(r)}
 }
@@ -84,20 +83,20 @@ func storageHeader(r *spec.Release, folder string) emit.Asset {
 	return emit.Asset{From: "cpp/storage.hpp.tmpl", To: path.Join(folder, "storage.hpp"), View: viewStorage(r)}
 }
 
-// container is a part of builder.hpp alone.
+// container is a part only of builder.hpp.
 const container = "container.hpp"
 
-// withParts are the copied headers that have parts.
+// withParts are the copied headers with parts.
 var withParts = []string{"builder.hpp", "dtype.hpp", "error.hpp", "python_error.hpp", "signature.hpp"}
 
-// headers are the other ones that the spec does not decide.
+// headers are the other copied headers.
 var headers = []string{
 	"all.hpp", "argument.hpp", "array_view.hpp", "bound.hpp", "complex.hpp", "core.hpp", "eigen.hpp", "exceptions.hpp",
 	"exchange.hpp", "managed.hpp", "mdspan.hpp", "message.hpp", "nanobind.hpp", "packed.hpp", "producer.hpp",
 	"pybind11.hpp", "python.hpp", "span.hpp", "stdfloat.hpp", "tensor_view.hpp", "validate.hpp",
 }
 
-// names are those that every template puts in.
+// names are the words that every template uses.
 type names struct {
 	Version   string
 	Namespace string // v1_3
@@ -108,8 +107,7 @@ func namesOf(r *spec.Release) names {
 	return names{r.Version, emit.Namespace(r), strings.ToUpper(emit.Namespace(r))}
 }
 
-// checkNeeds reports what a spec of one's own lacks of the entities that the
-// headers know by name.
+// checkNeeds reports entities that the headers use by name and a user's spec lacks.
 func checkNeeds(r *spec.Release) error {
 	return emit.Needs(r, "the headers build on", emit.Lacking(r)...)
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// parametersOf lists the arguments without a default, memory for the results, then what may be
-// left out.
+// parametersOf lists the required arguments, memory for the results, then the optional arguments.
 func parametersOf(k *contract.Kernel, makes bool) (all []string) {
 	for _, p := range k.Args {
 		if p.Default == nil {
@@ -36,17 +35,17 @@ func parametersOf(k *contract.Kernel, makes bool) (all []string) {
 	return all
 }
 
-// hasStreams reports whether a device of the kernel has them.
+// hasStreams reports whether a device of the kernel has streams.
 func hasStreams(k *contract.Kernel) bool {
 	return slices.ContainsFunc(k.Devices, func(d contract.Device) bool { return d.Name != "kDLCPU" })
 }
 
-// cxxScalars are the types of scalars, by C's.
+// cxxScalars are the C++ types of scalars, by their C types.
 var cxxScalars = map[string]string{"int8_t": "std::int8_t", "int16_t": "std::int16_t", "int32_t": "std::int32_t",
 	"int64_t": "std::int64_t", "uint8_t": "std::uint8_t", "uint16_t": "std::uint16_t", "uint32_t": "std::uint32_t",
 	"uint64_t": "std::uint64_t", "float": "float", "double": "double", "bool": "bool"}
 
-// scalarType is the type of a scalar; Number where the call decides its dtype.
+// scalarType returns the type of a scalar: Number if its dtype is determined in the call.
 func scalarType(p contract.Param) string {
 	switch p.Kind {
 	case contract.Int:
@@ -87,7 +86,7 @@ func parameterType(p contract.Param) string {
 	return scalarType(p)
 }
 
-// defaultOf spells a default.
+// defaultOf formats a default.
 func defaultOf(p contract.Param) string {
 	switch v := p.Default; v.Kind {
 	case notation.None:
@@ -108,7 +107,7 @@ func defaultOf(p contract.Param) string {
 	}
 }
 
-// realLiteral spells a float of a type.
+// realLiteral formats a float of a type.
 func realLiteral(value float64, of string) string {
 	text := strconv.FormatFloat(value, 'g', -1, 64)
 	if !strings.ContainsAny(text, ".e") {
@@ -120,7 +119,7 @@ func realLiteral(value float64, of string) string {
 	return text
 }
 
-// integerLiteral spells an integer of a type; the least one of all has no literal.
+// integerLiteral formats an integer of a type. The smallest int64 has no literal.
 func integerLiteral(value int64, of string) string {
 	switch {
 	case of == "float" || of == "double":
@@ -133,7 +132,7 @@ func integerLiteral(value int64, of string) string {
 	return strconv.FormatInt(value, 10)
 }
 
-// resultWriter writes what a function does with the results.
+// resultWriter writes the code of a function for its results.
 type resultWriter struct {
 	k       *contract.Kernel
 	makes   bool
@@ -172,7 +171,7 @@ func (w *resultWriter) write() {
 		slices.Concat([]string{"&call_"}, w.run, []string{stream, "&check_.message"}), ");", "          "))
 }
 
-// given checks the memory of the caller.
+// given writes the checks of memory that the caller provides.
 func (w *resultWriter) given() {
 	var tensors, flags, sites, there []string
 	for i, p := range w.k.Results {
@@ -200,7 +199,7 @@ func (w *resultWriter) given() {
 	w.line("      ::dlpackgen_check_results_%s(&call_, given_, flags_, given_sites_, &check_.message);", w.k.Name)
 }
 
-// allocated makes a tensor, which the caller gets unless it is saved.
+// allocated writes the allocation of a result, which the caller receives unless it is saved.
 func (w *resultWriter) allocated(p contract.Param) {
 	made := p.Name + "_made_"
 	w.line("detail::Made %s;", made)
@@ -231,7 +230,7 @@ func (w *resultWriter) scalar(p contract.Param) {
 	w.returns("Number", p.Name, fmt.Sprintf("%s.at(call_.types.%s)", made, contract.Member(v.Name)), "")
 }
 
-// returns adds a value; initial makes the member of a struct none.
+// returns adds a returned value. initial is the initial value of the struct member.
 func (w *resultWriter) returns(of, name, value, initial string) {
 	w.types, w.values = append(w.types, of), append(w.values, value)
 	w.members = append(w.members, of+" "+parameterName(name)+initial)

@@ -31,13 +31,13 @@ func callers(m *emit.Model) ([]emit.Asset, error) {
 	return []emit.Asset{made}, nil
 }
 
-// kernelsView is what templates/cpp/kernels.hpp.tmpl shows.
+// kernelsView is the data of templates/cpp/kernels.hpp.tmpl.
 type kernelsView struct {
 	names
 	Kernels []caller
 }
 
-// caller is a kernel as C++ spells it.
+// caller is the data of a kernel for the template.
 type caller struct {
 	Name    string
 	Structs []structOf
@@ -46,7 +46,7 @@ type caller struct {
 	Forms   []form
 }
 
-// structOf is what a function with several results returns.
+// structOf is the struct that a function with several results returns.
 type structOf struct {
 	Name, Of string
 	Members  []string
@@ -124,7 +124,7 @@ func indented(lines []string) (all []string) {
 
 func isTensor(p contract.Param) bool { return p.Kind == contract.Tensor }
 
-// parameterName avoids the types that a parameter of their name would hide.
+// parameterName returns a parameter name that hides no type.
 func parameterName(name string) string {
 	if slices.Contains(helpers, name) {
 		return name + "_"
@@ -132,7 +132,7 @@ func parameterName(name string) string {
 	return name
 }
 
-// fill puts an argument into the struct of a call.
+// fill writes the assignment of an argument to the struct of a call.
 func fill(k *contract.Kernel, i int, p contract.Param) []string {
 	into, name := "call_.args."+p.Name, parameterName(p.Name)
 	put := func(value string) string { return into + " = " + value + ";" }
@@ -153,7 +153,7 @@ func fill(k *contract.Kernel, i int, p contract.Param) []string {
 	return append(fits(i, p, name), put(name))
 }
 
-// fillTensor also copies a tensor, where the line says so.
+// fillTensor does so for a tensor, which it also copies if the description says so.
 func fillTensor(i int, p contract.Param, into, name string) []string {
 	flags := fmt.Sprintf("call_.flags.%s = %s.flags();", p.Name, name)
 	if !p.Copied {
@@ -163,7 +163,7 @@ func fillTensor(i int, p contract.Param, into, name string) []string {
 		fmt.Sprintf("%s = %s_copy_.get();", into, p.Name), flags}
 }
 
-// fits checks a float that has fewer bits in a dtype than in C.
+// fits writes the range check of a float whose dtype is narrower than its C type.
 func fits(i int, p contract.Param, name string) []string {
 	if p.Kind != contract.Number || p.Types[0].Name != "float16" && p.Types[0].Name != "bfloat16" {
 		return nil
@@ -179,7 +179,7 @@ func dtypeList(types []spec.DType) string {
 	return strings.Join(all, ", ")
 }
 
-// add writes one of both functions: makes tells whether it allocates the results.
+// add writes one of the two functions: the one that allocates the results, or the other one.
 func (c *caller) add(k *contract.Kernel, makes bool) {
 	f := form{Name: k.Name}
 	if makes {
@@ -203,7 +203,7 @@ func (c *caller) add(k *contract.Kernel, makes bool) {
 	c.Forms = append(c.Forms, f)
 }
 
-// listed spells a list in lines of 120 columns, with room for what stands around it.
+// listed formats a list in lines of 120 columns, with space for the surrounding text.
 func listed(before string, items []string, after, indent string) string {
 	var done strings.Builder
 	line := before

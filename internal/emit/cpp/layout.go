@@ -6,13 +6,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// abi is what templates/cpp/layout.hpp.tmpl shows.
+// abi is the data of templates/cpp/layout.hpp.tmpl.
 type abi struct {
 	names
 	*cdecl.ABI
 }
 
-// units are constants and functions of layout.hpp.
+// units are the constants and functions of layout.hpp.
 var units = cdecl.Units{
 	Pointer: "pointer",
 	Up:      "up",

@@ -8,16 +8,16 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// The enums whose values the headers tell about.
+// The enums whose values the headers describe.
 const (
 	deviceEnum = "DLDeviceType"
 	codeEnum   = "DLDataTypeCode"
 )
 
-// flagPrefix is what the namespace flags stands for.
+// flagPrefix is the prefix that the namespace `flags` replaces.
 const flagPrefix = "DLPACK_FLAG_BITMASK_"
 
-// release is what templates/cpp/release.hpp.tmpl shows.
+// release is the data of templates/cpp/release.hpp.tmpl.
 type release struct {
 	names
 	Major, Minor int64
@@ -62,7 +62,7 @@ func viewRelease(r *spec.Release) release {
 	return v
 }
 
-// add lists a device type where its rule puts it.
+// add adds a device type to the lists that its rule selects.
 func (v *release) add(entry number, rule *spec.DeviceRule) {
 	if rule == nil {
 		return
@@ -78,7 +78,7 @@ func (v *release) add(entry number, rule *spec.DeviceRule) {
 	}
 }
 
-// dtypesOf returns the data types of a release, whose codes it has.
+// dtypesOf returns the data types of a release.
 func dtypesOf(r *spec.Release) []dtype {
 	values := map[string]int64{}
 	for _, code := range spec.Find[*spec.Enum](r, codeEnum).Values {
@@ -93,10 +93,10 @@ func dtypesOf(r *spec.Release) []dtype {
 	return out
 }
 
-// keywords of C++ that a data type may be called.
+// keywords are C++ keywords that may be names of data types.
 var keywords = []string{"bool", "char", "double", "float", "int", "long", "short", "signed", "unsigned", "void"}
 
-// identifier is a name as C++ can declare it: bool_.
+// identifier returns a valid C++ identifier for a name, such as bool_.
 func identifier(name string) string {
 	if slices.Contains(keywords, name) {
 		return name + "_"

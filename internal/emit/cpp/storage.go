@@ -6,13 +6,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// storage is what templates/cpp/storage.hpp.tmpl shows.
+// storage is the data of templates/cpp/storage.hpp.tmpl.
 type storage struct {
 	names
 	Stored []stored
 }
 
-// stored is a type that holds the bits of an element.
+// stored is a type for the bits of an element.
 type stored struct {
 	dtype
 	Width int    // of the integer that holds the bits
@@ -20,13 +20,13 @@ type stored struct {
 	Part  string // the type of both halves of a complex number, else ""
 }
 
-// native are the widths that C++ has types for, by the kind of number; complex numbers have
-// those of its library.
+// native are the widths of C++ types, by the kind of number. For complex numbers, these are the
+// types of the standard library.
 var native = map[string][]int{
 	"int": {8, 16, 32, 64}, "uint": {8, 16, 32, 64}, "float": {32, 64}, "bool": {8},
 }
 
-// isNative reports whether C++ has a type for elements of a data type.
+// isNative reports whether C++ has a type for the elements of a data type.
 func isNative(r *spec.Release, d spec.DType) bool {
 	code := r.CodeOf(d)
 	if code.Part != "" {
@@ -35,7 +35,7 @@ func isNative(r *spec.Release, d spec.DType) bool {
 	return slices.Contains(native[code.Native], d.Bits)
 }
 
-// partOf is the data type of both halves of an element, or "".
+// partOf returns the data type of both halves of an element, or "".
 func partOf(r *spec.Release, d spec.DType) string {
 	part := r.CodeOf(d).Part
 	i := slices.IndexFunc(r.DTypes, func(half spec.DType) bool { return half.Code == part && 2*half.Bits == d.Bits })

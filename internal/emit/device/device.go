@@ -1,7 +1,6 @@
-// Package device makes the targets of the backends for devices: "cuda", and those
-// that a config describes. It renders what a backend's description decides, and
-// copies the sources of templates/device that work with it; it knows no driver
-// itself.
+// Package device implements the targets for backends: "cuda", "rocm", "oneapi", and those that a
+// config describes. It renders the files that depend on a backend's description, and copies the
+// other sources of templates/device. It contains nothing about a specific driver.
 package device
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// The rows of the table of targets for the devices that dlpackgen knows itself.
+// The rows of the table of targets for the built-in backends.
 var (
 	CUDA = own("cuda",
 		"NVIDIA's devices: allocate, classify, order and copy through the driver found at run time; C, Go")
@@ -25,7 +24,7 @@ var (
 		"oneAPI's devices, through Level Zero in C, found at run time, or through SYCL in C++; C, Go")
 )
 
-// Shared is the row of the Go types that the packages of all backends share.
+// Shared is the row of target "device": the Go types that the packages of all backends share.
 var Shared = emit.Target{
 	Name: emit.SharedDevice, Doc: "types that the Go packages of all backends share; Go", Path: "backends/device",
 	Oldest:  "1.2",
@@ -38,12 +37,12 @@ var Shared = emit.Target{
 	},
 }
 
-// own is the target of a backend that this program carries.
+// own returns the target of a built-in backend.
 func own(name, doc string) emit.Target {
 	return row(name, doc, func() *backend.Backend { return backend.Embedded(name) })
 }
 
-// Vendor is the target of a backend that a config describes.
+// Vendor returns the target of a backend that a config describes.
 func Vendor(b *backend.Backend) emit.Target {
 	return row(b.Name, b.Doc, func() *backend.Backend { return b })
 }
@@ -56,7 +55,7 @@ func row(name, doc string, describe func() *backend.Backend) emit.Target {
 	}
 }
 
-// manifest names the files of a backend.
+// manifest lists the files of a backend.
 func manifest(m *emit.Model, b *backend.Backend) (emit.Manifest, error) {
 	all := []emit.Asset{emit.GoGuard("", b.Name)}
 	goWords := words(b, emit.GoPrefix(cmp.Or(m.ImportPath(), b.Name))+b.Name)
@@ -70,7 +69,7 @@ func manifest(m *emit.Model, b *backend.Backend) (emit.Manifest, error) {
 	return emit.Manifest{Assets: all}, check(m.Release, b)
 }
 
-// What stands in the sources for the backend.
+// The placeholders for the backend in the sources.
 const (
 	templatePackage = "device"
 	templateEntry   = "dlpackgen_device_entry"
@@ -79,7 +78,7 @@ const (
 	templateWord    = "dlpackgen_device_word"
 )
 
-// words put the backend into its Go package. entry is the package's C symbol.
+// words replace the placeholders in the Go package. entry is the package's C symbol.
 func words(b *backend.Backend, entry string) emit.Words {
 	return emit.Words{
 		templateWord, b.Name,
@@ -92,7 +91,7 @@ func words(b *backend.Backend, entry string) emit.Words {
 	}
 }
 
-// check reports what a spec of one's own lacks of what the sources know by name.
+// check reports entities that the sources use by name and a user's spec lacks.
 func check(r *spec.Release, b *backend.Backend) error {
 	lacking := emit.Lacking(r)
 	for _, d := range b.Devices {

@@ -9,8 +9,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// sources lists the files of a backend: those that all have, and its implementation's. What only
-// the backend's C includes is a part of that.
+// sources lists the files of a backend: the common files and those of its implementation. Files
+// that only the backend's C source includes are parts of that source.
 func sources(r *spec.Release, b *backend.Backend) []emit.Asset {
 	name, v := b.Name, viewOf(r, b)
 	return slices.Concat(
@@ -19,7 +19,7 @@ func sources(r *spec.Release, b *backend.Backend) []emit.Asset {
 		[]emit.Asset{
 			{From: "device/entry.h.tmpl", To: "dlpackgen_" + name + ".h", View: v},
 			{From: "device/device.go", To: name + ".go"},
-			// A program, which is no part of a package in Go.
+			// A program, which does not belong to the Go package.
 			{From: "device/conformance.c", To: "conformance/conformance.c",
 				Parts: emit.Copies("device", "", conformance...)},
 			{From: "device/conformance_device.h.tmpl", To: "conformance/conformance.h", View: v},
@@ -38,8 +38,8 @@ func inside(r *spec.Release, v view) (all []emit.Asset) {
 	return all
 }
 
-// implementations list the files of each implementation, for the name of a backend and the parts
-// that all can include.
+// implementations list the files of each implementation, given the name of a backend and the parts
+// that all sources can include.
 var implementations = map[string]func(name string, shared []emit.Asset) []emit.Asset{
 	"cuda": func(name string, shared []emit.Asset) []emit.Asset {
 		return onStreams(name, "contexts_current.h", shared)
@@ -51,12 +51,13 @@ var implementations = map[string]func(name string, shared []emit.Asset) []emit.A
 	backend.Custom: ofVendor,
 }
 
-// with returns those parts, and sources that show what they show.
+// with returns those parts together with sources that have the same data.
 func with(shared []emit.Asset, names ...string) []emit.Asset {
 	return slices.Concat(shared, emit.Showing(shared[0].View, emit.Copies("device", "", names...)))
 }
 
-// onStreams lists those of a driver like CUDA's; current is how a call finds its device.
+// onStreams lists the parts for a driver like CUDA's. current is the part that finds the device of
+// a call.
 func onStreams(name, current string, shared []emit.Asset) []emit.Asset {
 	parts := append(with(shared, slices.Concat(streams, numbered)...),
 		emit.Asset{From: "device/" + current, To: "streams_current.h"})
@@ -72,8 +73,7 @@ func onLevelZero(name string, shared []emit.Asset) []emit.Asset {
 		emit.Asset{From: "device/usm.h", To: "dlpackgen_usm.h"})
 }
 
-// ofVendor lists those of a backend whose driver a vendor calls, with the files that are
-// the vendor's once they are created.
+// ofVendor lists the files of a custom backend, including the starter files.
 func ofVendor(name string, shared []emit.Asset) []emit.Asset {
 	const implementation = "vendor_impl.h"
 	known := map[string]string{implementation: implementation}
@@ -90,7 +90,7 @@ func ofVendor(name string, shared []emit.Asset) []emit.Asset {
 }
 
 var (
-	// interfaces are what programs in C, C++ and Go use of every backend.
+	// interfaces are the interfaces of every backend for C, C++ and Go.
 	interfaces = []string{
 		"device_answer.h", "dlpackgen_backend.h", "dlpackgen_backend.hpp", "doc.go", "off.go",
 	}
@@ -99,7 +99,7 @@ var (
 		"device_start.h", "device_stream.h", "device_tensor.h", "device_warnings.h",
 	}
 	conformance = []string{"conformance_check.h", "conformance_copy.h", "conformance_order.h"}
-	// numbered are for those whose streams have numbers beside handles.
+	// numbered are the parts for backends whose streams have numbers in addition to handles.
 	numbered = []string{"numbers_read.h", "numbers_rules.h.tmpl"}
 	streams  = []string{
 		"streams_context.h", "streams_copy.h", "streams_load.h", "streams_memory.h", "streams_order.h",

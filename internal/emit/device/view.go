@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// view is what the templates of templates/device show.
+// view is the data of the templates in templates/device.
 type view struct {
 	Name, Upper, Title, Doc          string
 	InstallHint, StatusType, Call    string
@@ -29,10 +29,10 @@ type view struct {
 	Numbers                          []number
 }
 
-// memory is a kind of memory with the type of device that has it, or -1.
+// memory is a kind of memory with its device type, or -1.
 type memory struct{ Memory, Type string }
 
-// place is a type of device, and whether its id is always 0.
+// place is a device type, and whether its id is always 0.
 type place struct {
 	Type string
 	Zero int
@@ -48,7 +48,7 @@ type lookup struct {
 	Number int
 }
 
-// number is one of DLPack's for a stream that is no handle.
+// number is a DLPack stream number that is not a handle.
 type number struct {
 	Number   int64
 	Rejected int
@@ -101,7 +101,7 @@ func viewOf(r *spec.Release, b *backend.Backend) view {
 	return v
 }
 
-// types lists the numbers of the types of device, for a message.
+// types lists the numbers of the device types, for a message.
 func types(r *spec.Release, b *backend.Backend) string {
 	values := map[string]int64{}
 	if enum := spec.Find[*spec.Enum](r, "DLDeviceType"); enum != nil {
@@ -120,7 +120,7 @@ func types(r *spec.Release, b *backend.Backend) string {
 	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
-// memories returns every kind of memory, that of the device first: its type has the
+// memories returns all kinds of memory. The device's own memory is first: its device type has the
 // streams.
 func memories(b *backend.Backend) (out []memory) {
 	for _, kind := range backend.Memories {
@@ -152,10 +152,10 @@ func streamTable(r *spec.Release, b *backend.Backend) *spec.StreamTable {
 	return nil
 }
 
-// numbers joins what the spec, or the description itself, says of numbers with what
-// the driver calls them; -1, which stands for no stream, is the sources' own. Where
-// nothing is said there is a row all the same, of a number that is rejected anyway: C
-// has no empty tables. The second result is the handle of None.
+// numbers combines the stream numbers of the spec, or of the description, with the driver's
+// handles. The sources themselves handle -1, which stands for no stream. Without numbers, the
+// result has one row with a number that is rejected anyway, because C has no empty arrays. The
+// second result is the handle of None.
 func numbers(t *spec.StreamTable, b *backend.Backend) (out []number, none int64) {
 	handles := map[int64]int64{}
 	for _, h := range b.Streams.Aliases {

@@ -2,14 +2,14 @@ package dispatcher
 
 import "github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 
-// How torch.vmap calls a kernel.
+// The ways in which torch.vmap calls a kernel.
 const (
 	BatchEach   = "each"   // once for each element of the batch, as PyTorch does by itself
 	BatchJoined = "joined" // once, with the batch as a leading dimension
 	BatchNone   = "none"   // never
 )
 
-// Batching tells how torch.vmap calls a kernel.
+// Batching returns how torch.vmap calls a kernel.
 func Batching(k *contract.Kernel) string {
 	switch {
 	case k.NoBatch:
@@ -20,7 +20,8 @@ func Batching(k *contract.Kernel) string {
 	return BatchEach
 }
 
-// Limits lists which transformations PyTorch has not for a kernel, or makes element by element.
+// Limits lists the transformations that PyTorch does not support for a kernel, or applies element
+// by element.
 func Limits(k *contract.Kernel) (all []string) {
 	if k.Backward != nil {
 		all = append(all, "no torch.func.grad", "no torch.func.jvp")

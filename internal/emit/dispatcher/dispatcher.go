@@ -1,6 +1,6 @@
-// Package dispatcher is what operators of PyTorch are made of, however they are registered: the
-// schema of a described kernel, its dispatch keys, what torch.vmap does with it, and the shapes of
-// its results as expressions over symbols. Targets torch and torchshim render them.
+// Package dispatcher contains the common part of targets torch and torchshim: PyTorch's schema of a
+// described kernel, its dispatch keys, its rules for torch.vmap, and the shapes of its results as
+// expressions over symbols.
 package dispatcher
 
 import (
@@ -16,17 +16,17 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// keys are the backends of PyTorch by DLPack's types of devices.
+// keys are PyTorch's backends, by DLPack device type.
 var keys = map[string]string{
 	"kDLCPU": "CPU", "kDLCUDA": "CUDA", "kDLROCM": "CUDA", "kDLOneAPI": "XPU", "kDLMetal": "MPS", "kDLMAIA": "MAIA",
 	"kDLExtDev": "PrivateUse1",
 }
 
-// Key returns the backend of PyTorch for a device, or "".
+// Key returns PyTorch's backend for a device, or "".
 func Key(d contract.Device) string { return cmp.Or(d.Torch, keys[d.Name]) }
 
-// namespaces are PyTorch's own, whose operators are not to be added to; attributes are those that
-// namespaces of torch.ops have.
+// namespaces are PyTorch's own namespaces, to which no operators may be added. attributes are the
+// attributes of namespaces in torch.ops.
 var (
 	namespaces = []string{
 		"aten", "c10", "classes", "higher_order", "import_module", "load_library", "loaded_libraries", "prim", "prims",
@@ -35,7 +35,7 @@ var (
 	attributes = []string{"name"}
 )
 
-// Unregistered names what PyTorch's dispatcher has no words for.
+// Unregistered reports the parts of a kernel that PyTorch's dispatcher cannot express.
 func Unregistered(k *contract.Kernel) (errs []error) {
 	fail := func(param, format string, args ...any) {
 		errs = append(errs, emit.CannotMake(k.Name, param, format, args...))
@@ -77,7 +77,7 @@ func Unregistered(k *contract.Kernel) (errs []error) {
 	return errs
 }
 
-// unsaved names what autograd's record cannot hold.
+// unsaved reports the values that autograd cannot save.
 func unsaved(k *contract.Kernel) (errs []error) {
 	for _, name := range k.Backward.Saves {
 		i := k.Arg(name)
@@ -92,7 +92,7 @@ func unsaved(k *contract.Kernel) (errs []error) {
 	return errs
 }
 
-// SavingName begins as no kernel does.
+// SavingName begins with a prefix that no kernel has.
 func SavingName(k *contract.Kernel) string { return "_" + k.Name + "_saving" }
 
 // WrittenAlias marks an argument that the kernel writes to.
@@ -103,7 +103,7 @@ func WrittenAlias(p contract.Param) string {
 	return ""
 }
 
-// Schema spells PyTorch's schema of a kernel.
+// Schema returns PyTorch's schema of a kernel.
 func Schema(k *contract.Kernel, given []contract.Param) string {
 	return schemaOf(k, given, func(p contract.Param) []string {
 		text := schemaType(p) + " " + p.Name
@@ -114,8 +114,8 @@ func Schema(k *contract.Kernel, given []contract.Param) string {
 	})
 }
 
-// NumbersSchema spells the schema in which a scalar of a variable is three arguments, since the C
-// shim of PyTorch has no Scalar: its integer, its float, and which of them it is.
+// NumbersSchema returns a schema with three arguments for each scalar of a variable: its integer
+// value, its float value, and which of them is used. PyTorch's C shim has no Scalar.
 func NumbersSchema(k *contract.Kernel, given []contract.Param) string {
 	return schemaOf(k, given, func(p contract.Param) []string {
 		if IsScalar(p) {
@@ -125,7 +125,7 @@ func NumbersSchema(k *contract.Kernel, given []contract.Param) string {
 	})
 }
 
-// IsScalar reports whether an argument is a Scalar to PyTorch.
+// IsScalar reports whether an argument is a Scalar in PyTorch.
 func IsScalar(p contract.Param) bool { return p.Kind == contract.Number && p.Var != contract.None }
 
 func schemaOf(k *contract.Kernel, given []contract.Param, spell func(contract.Param) []string) string {
@@ -167,7 +167,7 @@ func schemaType(p contract.Param) string {
 	return text
 }
 
-// NumberKind is what PyTorch has for a scalar of a dtype.
+// NumberKind returns PyTorch's type for a scalar of a dtype.
 func NumberKind(p contract.Param) contract.Kind {
 	switch contract.CTypes[p.Types[0].Name] {
 	case "float", "double":

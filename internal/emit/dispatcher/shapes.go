@@ -9,8 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// Words are how a language spells the extents of results, which may be symbols of a graph. Each
-// is a format.
+// Words are the formats of a language for the extents of results, which may be symbols of a graph.
 type Words struct {
 	Local       string // the variable of a symbol
 	Literal     string
@@ -27,7 +26,7 @@ type Words struct {
 	Leading     string // the dimensions of an ellipsis: an argument, their place, and its other dimensions
 }
 
-// Symbol spells the value of a symbol by an argument that is always there; others are not needed.
+// Symbol formats the value of a symbol through a required argument.
 func (w Words) Symbol(k *contract.Kernel, dim int) (value string, found bool) {
 	name := k.Dims[dim].Name
 	if i := k.Arg(name); i != contract.None && !k.Args[i].Optional {
@@ -46,10 +45,10 @@ func (w Words) Symbol(k *contract.Kernel, dim int) (value string, found bool) {
 	return "", false
 }
 
-// Name spells the variable of a symbol.
+// Name returns the variable of a symbol.
 func (w Words) Name(symbol string) string { return fmt.Sprintf(w.Local, symbol) }
 
-// size is the extent of a tensor at a place, which is counted from the end behind an ellipsis.
+// size returns the extent of a tensor at an index, which counts from the end after an ellipsis.
 func (w Words) size(p contract.Param, at int) string {
 	rank, ellipsis := p.Rank()
 	if ellipsis != contract.None && at > ellipsis {
@@ -58,7 +57,7 @@ func (w Words) size(p contract.Param, at int) string {
 	return fmt.Sprintf(w.Extent, p.Name, rank, at)
 }
 
-// solved turns an extent into its symbol, where that stands in an expression alone.
+// solved returns the value of a symbol that is part of an expression.
 func (w Words) solved(d contract.Dim, e contract.Extent, size string) string {
 	if e.Form != contract.Solved || d.Solve == nil {
 		return size
@@ -67,8 +66,8 @@ func (w Words) solved(d contract.Dim, e contract.Extent, size string) string {
 	return fmt.Sprintf("%s %s %d", size, inverse[d.Solve.Op], d.Solve.Number)
 }
 
-// EllipsisOf is an argument that is always there and has the dimensions of an ellipsis, and the
-// place of that among its extents.
+// EllipsisOf returns a required argument with the dimensions of an ellipsis, and the ellipsis's
+// index among its extents.
 func EllipsisOf(k *contract.Kernel, dim int) (contract.Param, int) {
 	for _, p := range k.Args {
 		if _, at := p.Rank(); p.Kind == contract.Tensor && !p.Optional && at != contract.None &&
@@ -79,10 +78,10 @@ func EllipsisOf(k *contract.Kernel, dim int) (contract.Param, int) {
 	panic("unreachable: a result's extents are bound by an argument without `?`")
 }
 
-// signs are the operators of C++ and Python for those of the notation.
+// signs are the operators of C++ and Python, by those of the notation.
 var signs = map[notation.Op]string{notation.Add: "+", notation.Subtract: "-", notation.Multiply: "*"}
 
-// Expr spells an expression over numbers that may be symbols.
+// Expr formats an expression over numbers that may be symbols.
 func (w Words) Expr(e *notation.Expr) string {
 	switch e.Op {
 	case notation.Literal:
@@ -120,8 +119,8 @@ func (w Words) extreme(format string, e *notation.Expr) string {
 // quote makes Python's usual quotes of those in the words above, which stand in formats.
 func quote(text string) string { return strings.ReplaceAll(text, "'", `"`) }
 
-// Shapes are lines of Python for the symbols, and an item for each result: its shape and its dtype.
-// Arguments are in a dict, given.
+// Shapes returns lines of Python for the symbols, and an item for each result with its shape and
+// dtype. The arguments are in a dict, `given`.
 func (w Words) Shapes(k *contract.Kernel) (lines, items []string) {
 	for i, d := range k.Dims {
 		if value, found := w.Symbol(k, i); found && w.used(k, d.Name) {

@@ -1,5 +1,4 @@
-// Package emittest is what the tests of all targets share: releases, and files by
-// path. It compares nothing itself.
+// Package emittest contains helpers for the tests of all targets: releases, and files by path.
 package emittest
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// Release returns a release of the spec that is built in.
+// Release returns a release of the built-in spec.
 func Release(t *testing.T, version string) *spec.Release {
 	t.Helper()
 	release, err := spec.Embedded().Release(version)
@@ -22,7 +21,7 @@ func Release(t *testing.T, version string) *spec.Release {
 	return release
 }
 
-// Described reads kernels as they stand below `kernels:`.
+// Described reads kernels in the form of the section `kernels:`.
 func Described(t *testing.T, src string) (all []contract.Kernel) {
 	t.Helper()
 	diags := &diag.List{}
@@ -37,7 +36,8 @@ func Described(t *testing.T, src string) (all []contract.Kernel) {
 	return all
 }
 
-// Emitted returns what a target makes of those kernels, by path; err says which it cannot make.
+// Emitted returns the files of a target for those kernels, by path. err names the unsupported
+// kernels.
 func Emitted(t *testing.T, target emit.Target, src string, options map[string]string) (map[string]string, error) {
 	t.Helper()
 	files, err := target.Emit(&emit.Model{Release: Release(t, "1.3"), Options: options, Contracts: Described(t, src)})
@@ -48,7 +48,7 @@ func Emitted(t *testing.T, target emit.Target, src string, options map[string]st
 	return all, err
 }
 
-// Unfolded is a target that makes each part as a file.
+// Unfolded returns a target that emits each part as a file.
 func Unfolded(target emit.Target) emit.Target {
 	whole := target.Manifest
 	target.Manifest = func(m *emit.Model) (emit.Manifest, error) {
@@ -58,8 +58,8 @@ func Unfolded(target emit.Target) emit.Target {
 	return target
 }
 
-// Rendered returns the paths of what the spec or the config decides: snapshots hold those. One
-// test compares the copies with their sources.
+// Rendered returns the paths of the rendered files, which golden files contain. Another test
+// compares the copied files with their sources.
 func Rendered(t *testing.T, target emit.Target, m *emit.Model) map[string]bool {
 	t.Helper()
 	manifest, err := target.Manifest(m)
@@ -73,14 +73,14 @@ func Rendered(t *testing.T, target emit.Target, m *emit.Model) map[string]bool {
 	return found
 }
 
-// OfRelease returns the files of a target without options by their paths.
+// OfRelease returns the files of a target without options, by path.
 func OfRelease(t *testing.T, target emit.Target, r *spec.Release) map[string]string {
 	t.Helper()
 	files, err := target.Emit(&emit.Model{Release: r})
 	return Texts(t, files, err)
 }
 
-// Texts returns what a target has made, by path; err is its error.
+// Texts returns the files of a target by path. err is the target's error.
 func Texts(t *testing.T, files []emit.File, err error) map[string]string {
 	t.Helper()
 	require.NoError(t, err)
