@@ -1,10 +1,10 @@
 #!/bin/sh
 # Installs what the tests need and this machine lacks: Debian packages (tests/packages.txt) when
 # root, Python packages (tests/requirements.txt, tests/requirements-frameworks.txt) into .venv, the
-# linter of the suite into .cache/bin, the crates of a test, and tests/requirements-oneapi.txt,
-# -tvm.txt, -legacytvm.txt, -zig.txt, -docs.txt and -ci.txt into .cache/oneapi, .cache/tvm and so
-# on. A part that cannot be had is reported and left out; the tests that need it then skip and say
-# so.
+# linter of the suite into .cache/bin, the crates of a test, drivers that need no GPU, and
+# tests/requirements-oneapi.txt, -tvm.txt, -legacytvm.txt, -zig.txt, -docs.txt and -ci.txt into
+# .cache/oneapi, .cache/tvm and so on. A part that cannot be had is reported and left out; the tests
+# that need it then skip and say so.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -157,6 +157,16 @@ fetch_crates() {
 	fi
 }
 
+# Unpacks drivers and libraries of other releases of Debian into .cache/NAME, by the script of a
+# test, until a file is there: the name, the script and the file. The tests need no GPU for them.
+fetch_driver() {
+	if [ -e ".cache/$1/$3" ] || [ "$(uname -m)" != x86_64 ] || ! command -v apt-get >/dev/null; then
+		return
+	fi
+	say "unpacking $1 into .cache/$1"
+	"$2" "$PWD/.cache/$1" >/dev/null 2>&1 || say "$1 could not be fetched: the tests that need it skip"
+}
+
 if command -v dpkg-query >/dev/null; then
 	install_packages
 else
@@ -167,6 +177,10 @@ install_frameworks
 fetch_modules
 install_linter
 fetch_crates
+fetch_driver pocl tests/devices/fetch-pocl.sh vendors/pocl.icd
+fetch_driver hip tests/devices/fetch-hip.sh whole
+fetch_driver libcuda tests/devices/fetch-libcuda.sh root/usr/lib/x86_64-linux-gnu/nvidia/current/libcuda.so.1
+fetch_driver levelzero tests/oneapi/fetch-level-zero.sh done
 # The libraries of MKL and TBB are others than those of the frameworks.
 install_apart oneapi "SYCL and dpnp" 8000000
 install_apart tvm TVM 2000000
