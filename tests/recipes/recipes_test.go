@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -209,7 +210,8 @@ func TestGoGenerate(t *testing.T) {
 	p.env = append(p.env, "GOFLAGS=-mod=mod -trimpath", "GOWORK=off", "GOPROXY=off")
 	p.run(t, "sh", "-ec", strings.ReplaceAll(howTo(t, "go-generate.md", "sh tool"), "@latest", ""))
 	p.run(t, "go", "generate", "./...")
-	p.run(t, "env", "GOFLAGS=-mod=mod", "go", "vet", "./...") // which reads cgo's files where they were made
+	said, err := testkit.Vet(p.dir, p.env, "./...")
+	require.NoError(t, err, said)
 	p.run(t, "go", "tool", "dlpackgen", "check", "--config", "tensors/dlpackgen.yaml")
 	assert.Contains(t, p.run(t, "go", "list", "-f", "{{.Name}} {{.CgoFiles}}", "./tensors"), "tensors [")
 }
