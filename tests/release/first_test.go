@@ -96,9 +96,9 @@ func fresh(t *testing.T, python string) []string {
 		"GOPROXY=file://"+proxy(t)+",file://"+filepath.Join(cache, "cache", "download"), "GOSUMDB=off",
 		"GOFLAGS=-modcacherw")
 	if os.Getenv("FRESH") != "" {
-		env = append(env, "GOCACHE="+filepath.Join(home, "cache"))
+		return append(env, "GOCACHE="+filepath.Join(home, "cache"))
 	}
-	return env
+	return append(env, "GOFLAGS=-modcacherw -trimpath") // with the builds of the release
 }
 
 // packages are those that the commands install beside dlpackgen, and what they need.

@@ -36,11 +36,10 @@ func run(root, out, proxy string, only []string, quick bool) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	r, err := prepare(root, tmp)
+	r, err := prepare(root, tmp, quick)
 	if err != nil {
 		return err
 	}
-	r.quick = quick
 	files, err := r.files(chosen)
 	if err != nil {
 		return err

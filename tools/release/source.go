@@ -35,8 +35,8 @@ type release struct {
 
 // prepare publishes the checked-out commit as a module to a proxy of files, and builds the tool of
 // this machine from it. So binaries have the version of their module, as by go install.
-func prepare(root, tmp string) (*release, error) {
-	r := &release{tmp: tmp}
+func prepare(root, tmp string, quick bool) (*release, error) {
+	r := &release{tmp: tmp, quick: quick}
 	if err := r.identify(root); err != nil {
 		return nil, err
 	}
