@@ -95,6 +95,55 @@ func TestTheTableOfHostsHasWhatIsRun(t *testing.T) {
 	assert.Contains(t, ran(t, "xtc-tvm-python-bindings")[0], "0.19.0.")
 }
 
+// recorded gives the versions that the newest record of a run on a GPU names, by library.
+func recorded(record string) map[string]string {
+	versions := map[string]string{}
+	named := regexp.MustCompile(`\b(torch|CuPy|JAX|tvm-ffi|NumPy)\s(\d+\.\d+\.\d+(?:\.post\d+)?)`)
+	for _, m := range named.FindAllStringSubmatch(record, -1) {
+		if versions[m[1]] == "" {
+			versions[m[1]] = m[2]
+		}
+	}
+	return versions
+}
+
+// unnamed lists the versions of a record that the table of callers and that of Python's libraries
+// lack.
+func unnamed(record, callers, python string) (missing []string) {
+	versions := recorded(record)
+	targets := map[string]string{"torch": "torch", "torchshim": "torch", "jax": "JAX", "tvmffi": "tvm-ffi"}
+	for target, library := range targets {
+		if !strings.Contains(callers, " | `"+target+"` | "+versions[library]+" |\n") {
+			missing = append(missing, target)
+		}
+	}
+	for library, name := range map[string]string{"PyTorch": "torch", "CuPy": "CuPy", "JAX": "JAX", "NumPy": "NumPy"} {
+		row := regexp.MustCompile(`(?m)^\| ` + library + `\b[^\n]*\b` + regexp.QuoteMeta(versions[name]) + `\b[^\n]*$`)
+		if line := row.FindString(python); !strings.Contains(line, "GPU") {
+			missing = append(missing, library)
+		}
+	}
+	slices.Sort(missing)
+	return missing
+}
+
+// The tables have the versions that ran on a GPU.
+func TestTheTablesHaveWhatRanOnAGPU(t *testing.T) {
+	var texts []string
+	for _, name := range []string{"records/gpu.md", "callers/index.md", "python.md"} {
+		text, err := os.ReadFile("../../docs/" + name)
+		require.NoError(t, err)
+		texts = append(texts, string(text))
+	}
+	require.Len(t, recorded(texts[0]), 5)
+	_, onGPU, found := strings.Cut(texts[1], "run on a GPU")
+	require.True(t, found)
+	assert.Empty(t, unnamed(texts[0], onGPU, texts[2]))
+	newer := strings.ReplaceAll(texts[0], "JAX 0.11.2", "JAX 0.11.3")
+	require.NotEqual(t, texts[0], newer)
+	assert.Equal(t, []string{"JAX", "jax"}, unnamed(newer, onGPU, texts[2]))
+}
+
 func TestStrayVersionsAreFound(t *testing.T) {
 	versions := []string{"1.2.0", "1.10.3"}
 	assert.Empty(t, strays("1.2.0 to 1.10.3, but not 1.1.9", versions, "1.1.9"))
