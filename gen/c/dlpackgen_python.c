@@ -976,7 +976,7 @@ static int dlpackgen_cupy_element(PyObject* object, struct dlpackgen_element* el
 static int dlpackgen_cupy_describe(PyObject* object, PyObject* pointer, DLTensor* out, int64_t* scratch,
                                    uint64_t* flags) {
   struct dlpackgen_memory memory = {NULL, 0, NULL, NULL, 0};
-  struct dlpackgen_element element;
+  struct dlpackgen_element element = DLPACKGEN_NP_NONE;
   Py_ssize_t shape[DLPACKGEN_MAX_NDIM], strides[DLPACKGEN_MAX_NDIM];
   PyObject* address = PyObject_GetAttrString(pointer, "ptr");
   memory.data = address ? (char*)PyLong_AsVoidPtr(address) : NULL;

@@ -1,9 +1,12 @@
 package callers
 
 import (
+	"debug/pe"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +15,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // systems are compilers for other systems. clang reports functions that nothing calls, too.
@@ -101,4 +105,77 @@ func TestTheGoCallersBuildForWindows(t *testing.T) {
 		"CC="+testtool.Require(t, "x86_64-w64-mingw32-gcc", "mingw-w64"))
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
+}
+
+// objects compiles the library's sources for a system with every warning as an error, and returns
+// the objects.
+func objects(t *testing.T, dir, cc string, flags ...string) (files []string) {
+	t.Helper()
+	all := append([]string{"-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fexceptions", "-DPy_LIMITED_API=0x030B0000",
+		"-include", "testdata/systems/python_config.h", "-isystem", folderOf(t, "include")}, flags...)
+	for _, folder := range []string{"c", "python", "kernels"} {
+		all = append(all, "-I", filepath.Join(dir, folder))
+	}
+	for _, source := range append(slices.Clone(sources), "testdata/author.c") {
+		file := source
+		if source != "testdata/author.c" {
+			file = filepath.Join(dir, source)
+		}
+		object := filepath.Join(t.TempDir(), filepath.Base(source)+".o")
+		testkit.Run(t, cc, append(slices.Clone(all), "-c", file, "-o", object)...)
+		files = append(files, object)
+	}
+	return files
+}
+
+// The library with all callers is linked for macOS, and needs macOS's own library and Python only.
+// It is not run.
+func TestTheLibraryIsLinkedForMacOS(t *testing.T) {
+	tier.OnlyNightly(t)
+	dir := t.TempDir()
+	testkit.Generate(t, "testdata/dlpackgen.yaml", dir)
+	for _, arch := range []string{"arm64", "amd64"} {
+		cc, file := testtool.RequireMacCompiler(t, arch), filepath.Join(dir, arch+".so")
+		testkit.Run(t, cc, append(objects(t, dir, cc, "-fvisibility=hidden"), "-shared", "-Wl,-undefined,dynamic_lookup",
+			"-o", file)...)
+		libraries, anywhere := testtool.MacImports(t, file)
+		assert.Equal(t, []string{"/usr/lib/libSystem.B.dylib"}, libraries)
+		assert.Greater(t, len(anywhere), 50)
+		for _, symbol := range anywhere {
+			assert.Regexp(t, "^__?Py", symbol)
+		}
+	}
+}
+
+// namesOfPython are the undefined symbols of objects that Python's library has.
+var namesOfPython = regexp.MustCompile(`(?m) U (?:__imp_)?(_?Py\w+)$`)
+
+// The library with all callers is linked for Windows, and needs Windows' own libraries and Python's
+// only. It is not run. A library that has the names of Python's stands for it.
+func TestTheLibraryIsLinkedForWindows(t *testing.T) {
+	tier.OnlyNightly(t)
+	const prefix = "x86_64-w64-mingw32-"
+	cc, dir := testtool.Require(t, prefix+"gcc", "mingw-w64"), t.TempDir()
+	testkit.Generate(t, "testdata/dlpackgen.yaml", dir)
+	files := objects(t, dir, cc, "-DPy_ENABLE_SHARED", "-DHAVE_DECLSPEC_DLL")
+	out, err := exec.Command(prefix+"nm", append([]string{"-u"}, files...)...).Output()
+	require.NoError(t, err)
+	names := "LIBRARY python3.dll\nEXPORTS\n"
+	for _, name := range namesOfPython.FindAllStringSubmatch(string(out), -1) {
+		names += name[1] + "\n"
+	}
+	exports, python := filepath.Join(dir, "python3.def"), filepath.Join(dir, "libpython3.a")
+	require.NoError(t, os.WriteFile(exports, []byte(names), 0o600))
+	testkit.Run(t, prefix+"dlltool", "-d", exports, "-l", python)
+	testkit.Run(t, cc, append(files, "-shared", "-static-libgcc", python, "-o",
+		filepath.Join(dir, "_kernels.pyd"))...)
+	library, err := pe.Open(filepath.Join(dir, "_kernels.pyd"))
+	require.NoError(t, err)
+	defer library.Close()
+	symbols, err := library.ImportedSymbols()
+	require.NoError(t, err)
+	require.Greater(t, len(symbols), 50)
+	for _, symbol := range symbols {
+		assert.Regexp(t, `^_?Py\w+:python3\.dll$|:(?i:kernel32|msvcrt)\.dll$`, symbol)
+	}
 }

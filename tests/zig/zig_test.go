@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -26,11 +26,8 @@ func newExample(t *testing.T) example {
 	if testing.Short() {
 		t.Skip("compiles the example for some seconds, and -short was given")
 	}
-	apart := filepath.Join(golden.Root(t), ".cache", "zig")
-	e := example{zig: filepath.Join(apart, "bin", "python-zig"), cache: filepath.Join(apart, "cache")}
-	if _, err := exec.LookPath(e.zig); err != nil {
-		t.Skip("needs the wheel of tests/requirements-zig.txt: make setup")
-	}
+	var e example
+	e.zig, e.cache = testtool.RequireZig(t)
 	e.Example = testkit.NewExample(t, "../../examples/zig", ".zig-cache", "src/dlpack", "src/legacy", "include",
 		"dlpackgen.lock")
 	return e
