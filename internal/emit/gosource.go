@@ -10,22 +10,21 @@ import (
 	"strings"
 )
 
-// MinimumGo is the build term of the oldest Go that emitted sources compile with. They
-// need runtime.AddCleanup. As a constraint it also raises the language version of each
-// file, whatever the go.mod of the user's module says.
+// MinimumGo is the build constraint for the oldest Go that compiles the emitted sources. They need
+// runtime.AddCleanup. The constraint also sets the language version of each file, independently of
+// the user's go.mod.
 const MinimumGo = "go1.24"
 
-// A build constraint in a source begins with the term that keeps it out of builds of
-// this repository and its imports out of go mod tidy.
+// The build constraint of a source begins with a term that excludes it from builds of this
+// repository, and its imports from go mod tidy.
 const (
 	directive    = "//go:build "
 	templateTerm = "ignore"
 )
 
-// constrained replaces the term of templates in the build constraint that a source begins
-// with, by the oldest Go that the sources need. Only Go sources must have one; an older Go
-// rejects C sources beside nothing that uses cgo before it reports what GoGuard says, so
-// those of its packages have one too.
+// constrained replaces that term with the oldest Go that the sources need. Go sources must have a
+// constraint. C sources of Go packages need one too: an older Go excludes all Go files, and would
+// reject C files without cgo before it reports the error of GoGuard.
 func constrained(name, source string) (string, error) {
 	line, rest, _ := strings.Cut(source, "\n")
 	switch {
@@ -43,25 +42,25 @@ func constrained(name, source string) (string, error) {
 	return source, nil
 }
 
-// GoGuard is the file of a Go package that an older Go compiles instead of the others, so
-// that it reports the reason once.
+// GoGuard is the file of a Go package that an older Go compiles instead of the others, so that it
+// reports the reason once.
 func GoGuard(folder, pkg string) Asset {
 	missing := "this_package_needs_" + strings.NewReplacer("go", "go_", ".", "_").Replace(MinimumGo)
 	return Asset{From: "go/go_version.go.tmpl", To: path.Join(folder, "go_version.go"),
 		View: map[string]string{"Minimum": MinimumGo, "Package": pkg, "Missing": missing}}
 }
 
-// GoPrefix keeps the C names of two copies of a Go package apart in one program: the linker
-// knows no packages.
+// GoPrefix is the prefix of C names that distinguishes two copies of a Go package in one program,
+// because the linker has no packages.
 func GoPrefix(importPath string) string {
 	sum := sha256.Sum256([]byte(importPath))
 	return "dlp_" + hex.EncodeToString(sum[:4]) + "_"
 }
 
-// OptionImport is the option that has the import path of a Go package.
+// OptionImport is the option for the import path of a Go package.
 const OptionImport = "import"
 
-// ImportOption is that option, with what more it does for a target.
+// ImportOption returns that option, with additional documentation for a target.
 func ImportOption(more string) Option {
 	return Option{
 		Name: OptionImport,
@@ -71,10 +70,10 @@ func ImportOption(more string) Option {
 	}
 }
 
-// importPath is what the go command accepts as one, without the rarer signs.
+// importPath matches import paths that the go command accepts, without rare characters.
 var importPath = regexp.MustCompile(`^[A-Za-z0-9_~.-]+(/[A-Za-z0-9_~.-]+)*$`)
 
-// CheckImport tells what is wrong with an import path, or gives "".
+// CheckImport returns what is wrong with an import path, or "".
 func CheckImport(value string) string {
 	if value != "" && !importPath.MatchString(value) {
 		return fmt.Sprintf("%q is not an import path", value)

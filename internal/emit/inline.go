@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// included is a line that includes a file, with what names it.
+// included matches a line that includes a file, with the file's name.
 var included = regexp.MustCompile(`^[ \t]*#[ \t]*include[ \t]+["<]([^">\n]+)[">][^\n]*\n`)
 
-// inliner makes one text of a source and its parts.
+// inliner joins a source and its parts into one text.
 type inliner struct {
 	parts  []Asset
 	words  Words
@@ -21,8 +21,8 @@ type inliner struct {
 	err    error
 }
 
-// inline puts each part where the source, or a part before it, first includes it. What the
-// manifest does not name, as a header of the system, stays where it is.
+// inline inserts each part where the source, or an earlier part, first includes it. Includes of
+// other files, such as system headers, are unchanged.
 func (a Asset) inline(text string, words Words) (string, error) {
 	if len(a.Parts) == 0 && len(a.Known) == 0 {
 		return text, nil
@@ -37,8 +37,8 @@ func (a Asset) inline(text string, words Words) (string, error) {
 	return oneBlankLine(text), in.err
 }
 
-// oneBlankLine replaces blank lines in a row, which parts leave where they end, by one. A regular
-// expression takes eight times as long.
+// oneBlankLine replaces consecutive blank lines, which remain at the ends of parts, with one. A
+// regular expression takes eight times as long.
 func oneBlankLine(text string) string {
 	var out strings.Builder
 	out.Grow(len(text))
@@ -53,8 +53,8 @@ func oneBlankLine(text string) string {
 	}
 }
 
-// expand looks for lines that include a file. Few lines hold the word, and an expression for each
-// of them would take a third of the time of a run with 1,000 kernels.
+// expand searches for lines that include a file. It tests for the word first: matching the
+// expression on every line would take a third of the time of a run with 1,000 kernels.
 func (in *inliner) expand(text string) string {
 	var out strings.Builder
 	out.Grow(len(text))
@@ -67,7 +67,7 @@ func (in *inliner) expand(text string) string {
 	return out.String()
 }
 
-// line returns what stands instead of a line.
+// line returns the replacement of a line.
 func (in *inliner) line(line string) string {
 	match := included.FindStringSubmatch(line)
 	if match == nil {
@@ -109,10 +109,10 @@ func (in *inliner) part(a Asset) string {
 	return "\n" + in.expand(strings.NewReplacer(a.Words...).Replace(text)) + "\n"
 }
 
-// guard is what keeps a header from being read twice.
+// guard matches an include guard.
 var guard = regexp.MustCompile(`(?m)^#ifndef (\w+)\n#define (\w+)\n`)
 
-// unguarded removes the guard of a header: a part stands once in its output.
+// unguarded removes the include guard of a header, because a part occurs once in its output.
 func unguarded(text string) string {
 	at := guard.FindStringSubmatchIndex(text)
 	end := strings.LastIndex(text, "\n#endif")

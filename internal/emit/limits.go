@@ -14,8 +14,8 @@ func WithoutGradients(k *contract.Kernel) []string {
 	return []string{"no gradient"}
 }
 
-// OnTheCPU are the limits of a caller that copies and allocates in the host's memory alone: newForm
-// is what callers name its form that allocates the results, or "".
+// OnTheCPU returns the limits of a caller that copies and allocates only in host memory. newForm is
+// the name of its form that allocates the results, or "".
 func OnTheCPU(k *contract.Kernel, newForm string) (all []string) {
 	if !slices.ContainsFunc(k.Devices, func(d contract.Device) bool { return d.Name != "kDLCPU" }) {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// PythonArguments spells the arguments of a kernel as a definition in Python has them.
+// PythonArguments formats the parameters of a kernel for a Python definition.
 func PythonArguments(k *contract.Kernel) (all []string) {
 	for _, p := range k.Args {
 		text := p.Name
@@ -23,8 +23,9 @@ func PythonArguments(k *contract.Kernel) (all []string) {
 	return all
 }
 
-// PythonRaises is the section of a docstring about the statuses of the C function: what each
-// raises. all names the one class that a host raises for every status; "" where each has its own.
+// PythonRaises returns the section of a docstring with the exception for each status of the C
+// function. all is the class that a host raises for every status, or "" if each status has its own
+// class.
 func PythonRaises(k *contract.Kernel, all string) (lines []string) {
 	if len(k.Errors) > 0 {
 		lines = append(lines, "", "Raises:")
@@ -39,7 +40,7 @@ func PythonRaises(k *contract.Kernel, all string) (lines []string) {
 	return lines
 }
 
-// CDefault spells the default of an argument in C, or "" for none and None.
+// CDefault formats the default of an argument in C. It returns "" without a default and for None.
 func CDefault(v *notation.Value) string {
 	if v == nil {
 		return ""
@@ -65,7 +66,7 @@ func CDefault(v *notation.Value) string {
 	return ""
 }
 
-// CInt64 spells an int64_t in C, whose least one has no literal.
+// CInt64 formats an int64_t in C. The smallest int64_t has no literal.
 func CInt64(n int64) string {
 	if n == math.MinInt64 {
 		return "INT64_MIN"
@@ -73,8 +74,8 @@ func CInt64(n int64) string {
 	return fmt.Sprintf("INT64_C(%d)", n)
 }
 
-// CNumber spells the default of a scalar of a dtype in C twice: as an int64_t, which has the bits
-// of a uint64_t, and as a double. The one that the dtype does not need is 0.
+// CNumber formats the default of a scalar of a dtype in C twice: as an int64_t, with the bits of a
+// uint64_t, and as a double. The one that the dtype does not use is 0.
 func CNumber(v *notation.Value) (integer, real string) {
 	integer, real = "0", "0"
 	if v == nil {
@@ -97,7 +98,7 @@ func realOf(v *notation.Value) string {
 	return notation.Value{Kind: notation.Float, Float: v.Real()}.String()
 }
 
-// CLiteral spells a text as a literal of C and C++.
+// CLiteral formats a text as a string literal of C and C++.
 func CLiteral(text string) string {
 	var out strings.Builder
 	for i := range len(text) {
@@ -117,7 +118,7 @@ func CLiteral(text string) string {
 	return `"` + out.String() + `"`
 }
 
-// CComment keeps a text from ending the comment of C and C++ that it stands in.
+// CComment changes a text so that it does not end the surrounding comment of C and C++.
 func CComment(text string) string {
 	return strings.NewReplacer("*/", "* /", "/*", "/ *", `\`, `\\`).Replace(text)
 }

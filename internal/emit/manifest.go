@@ -7,12 +7,12 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/hosts"
 )
 
-// Manifest names everything that a target emits, and what is substituted in it. The
-// engine renders it; a target does nothing to a text itself.
+// Manifest lists the files that a target emits, and the words to substitute in them. The engine
+// renders it; targets do not edit text themselves.
 type Manifest struct {
 	Assets []Asset
 	Words  Words // in every asset
-	// LeftOut joins the errors about kernels that the target leaves out, because it makes others.
+	// LeftOut joins the errors about kernels that the target omits because it supports others.
 	LeftOut error
 }
 
@@ -22,7 +22,7 @@ type Asset struct {
 	To   string // the output: slashes, relative to the target's own path
 	View any    // what the template shows
 	Text []byte // the source itself, where no file below templates/ has it
-	// Verbatim: the text is the user's and has its banner, so nothing in it is replaced.
+	// Verbatim: the text is the user's and contains the banner, so no words are replaced.
 	Verbatim bool
 	Words    Words // in this asset alone
 	Gofmt    bool  // gofmt decides how the filled template looks
@@ -31,22 +31,22 @@ type Asset struct {
 	Defines []string
 	Main    bool // the target's interface file: see File.Main
 	Unit    bool // it is compiled into the one library of all callers
-	// Parts are put in where the source includes them by their To, each once and without
-	// its guard.
+	// Parts are inserted where the source includes them by their To, once each and without include
+	// guard.
 	Parts  []Asset
 	Spare  bool // of a part: nothing need include it
 	Guards bool // parts keep their guards: others may include them as files
-	// Known are the parts that another output holds, by what includes them: the first such
-	// line includes that output.
+	// Known are the parts that another output contains, by their names in #include lines: the first
+	// such line is replaced with an include of that output.
 	Known map[string]string
 }
 
-// Rendered reports whether the spec or the config decides what stands in the asset, beside the
-// words that are substituted: else it is a copy of its source.
+// Rendered reports whether the content of the asset depends on the spec or the config, apart from
+// substituted words. Otherwise, it is a copy of its source.
 func (a Asset) Rendered() bool { return a.Text != nil || path.Ext(a.From) == ".tmpl" }
 
-// Unfolded returns the manifest with each part as a file of its own beside what includes it: in
-// those, tests change one part.
+// Unfolded returns the manifest with each part as a separate file, in which tests can change one
+// part.
 func (m Manifest) Unfolded() Manifest {
 	var all []Asset
 	made := map[string]bool{}
@@ -63,7 +63,7 @@ func (m Manifest) Unfolded() Manifest {
 	return Manifest{Assets: all, Words: m.Words}
 }
 
-// allParts are the parts, and the parts of those.
+// allParts returns the parts, and their parts.
 func (a Asset) allParts() (all []Asset) {
 	for _, part := range a.Parts {
 		all = append(append(all, part), part.allParts()...)
@@ -71,8 +71,8 @@ func (a Asset) allParts() (all []Asset) {
 	return all
 }
 
-// pathOf is where a file is found that the asset includes by the name of the part: beside the
-// asset, or by the include path where the name has a folder.
+// pathOf returns the path of a part's file: in the folder of the asset, or in the include path if
+// the part's name has a folder.
 func (a Asset) pathOf(part Asset) string {
 	if strings.Contains(part.To, "/") {
 		return part.To
@@ -80,10 +80,10 @@ func (a Asset) pathOf(part Asset) string {
 	return path.Join(path.Dir(a.To), part.To)
 }
 
-// Words are pairs: a word of the sources, and what replaces it.
+// Words are pairs of a word in the sources and its replacement.
 type Words []string
 
-// Copies lists sources of one folder that keep their names, less the end .tmpl.
+// Copies lists sources of one folder that keep their names, without the extension .tmpl.
 func Copies(from, to string, names ...string) []Asset {
 	var all []Asset
 	for _, name := range names {
@@ -92,7 +92,7 @@ func Copies(from, to string, names ...string) []Asset {
 	return all
 }
 
-// Showing returns the assets with a view, which their templates share.
+// Showing returns the assets with data for their templates.
 func Showing(view any, assets []Asset) []Asset {
 	for i := range assets {
 		assets[i].View = view
@@ -100,23 +100,24 @@ func Showing(view any, assets []Asset) []Asset {
 	return assets
 }
 
-// DeviceInterface is the header that backends for devices are used by, for a target whose
-// output works with any of them and needs none to compile.
+// DeviceInterface is the header with the interface of backends, for a target whose output works
+// with any backend and compiles without one.
 func DeviceInterface(folder string) Asset {
 	return Asset{From: "device/dlpackgen_backend.h", To: path.Join(folder, "dlpackgen_backend.h"),
 		Words: Words{`"dlpack.h"`, "<dlpack/dlpack.h>"}}
 }
 
-// HostABI is the part of a caller's source that declares what it uses of its host: NAME_abi.h.
+// HostABI is the part of a caller's source with the declarations of its host: NAME_abi.h.
 func HostABI(host string) Asset {
 	return Asset{From: "hosts/host.h.tmpl", To: host + "_abi.h", View: hosts.Embedded(host).View()}
 }
 
-// SharedDevice is the target that makes the Go package of the types that backends share.
+// SharedDevice is the target that generates the Go package of the types that backends share.
 const SharedDevice = "device"
 
-// DeviceTypes is the file of the Go types of a backend: those of the shared package, or, where
-// the config does not make that one or gives it no import path, types of its own.
+// DeviceTypes returns the file with the Go types of a backend. They are aliases of the shared
+// package, or separate types if the config does not generate that package or its import path is
+// unknown.
 func DeviceTypes(m *Model, pkg string) Asset {
 	words := Words{"package device\n", "package " + pkg + "\n"}
 	if shared := m.Imports[SharedDevice]; shared != "" {
@@ -126,13 +127,13 @@ func DeviceTypes(m *Model, pkg string) Asset {
 	return Asset{From: "device/types.go", To: "types.go", Words: words}
 }
 
-// What stands in the sources of C++ for the release: a namespace, and in macros.
+// The placeholders for the release in C++ sources: as a namespace, and in macros.
 const (
 	templateNamespace = "v0_0"
 	templateGuard     = "V0_0"
 )
 
-// NamespaceWords put the release into sources of C++.
+// NamespaceWords replace these placeholders.
 func NamespaceWords(namespace string) Words {
 	return Words{templateNamespace, namespace, templateGuard, strings.ToUpper(namespace)}
 }

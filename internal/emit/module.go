@@ -6,17 +6,17 @@ import (
 	"regexp"
 )
 
-// optionModule is the option that names the Python module of the config's kernels.
+// optionModule is the option for the Python module of the config's kernels.
 const optionModule = "module"
 
 const defaultModule = "_kernels"
 
-// ModuleOption is that option, with what it says about a target.
+// ModuleOption returns that option, with documentation for a target.
 func ModuleOption(doc string) Option {
 	return Option{Name: optionModule, Default: defaultModule, Doc: doc, Check: checkModule}
 }
 
-// Module returns the module of the option.
+// Module returns the value of the option.
 func (m *Model) Module() string { return cmp.Or(m.Options[optionModule], defaultModule) }
 
 var moduleName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*\.)*[A-Za-z_][A-Za-z0-9_]*$`)
@@ -28,6 +28,6 @@ func checkModule(value string) string {
 	return ""
 }
 
-// MaxParameters is DLPACKGEN_MAX_PARAMETERS of parameter.h: the arguments and results that a
-// function of a module has room for.
+// MaxParameters is DLPACKGEN_MAX_PARAMETERS of parameter.h: the maximum number of arguments and
+// results of a module's function.
 const MaxParameters = 32

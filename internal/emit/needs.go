@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// neededFields are the structs and fields that every run time uses by name.
+// neededFields are the structs and fields that every runtime uses by name.
 var neededFields = map[string]string{
 	"DLPackVersion":            "major minor",
 	"DLDevice":                 "device_type device_id",
@@ -26,8 +26,8 @@ var neededFlags = []string{
 	"DLPACK_FLAG_BITMASK_READ_ONLY", "DLPACK_FLAG_BITMASK_IS_COPIED", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED",
 }
 
-// Lacking names what a spec of one's own lacks of the entities that run times
-// know by name: "the enum DLDeviceType", "the field DLTensor.ndim".
+// Lacking lists the entities that runtimes use by name and a user's spec lacks: "the enum
+// DLDeviceType", "the field DLTensor.ndim".
 func Lacking(r *spec.Release) []string {
 	missing := LackingValues(r, "DLDeviceType", "kDLCPU")
 	missing = append(missing, LackingValues(r, "DLDataTypeCode", "kDLInt", "kDLUInt", "kDLFloat", "kDLComplex",
@@ -48,8 +48,8 @@ func Lacking(r *spec.Release) []string {
 	return append(missing, lackingFields(r)...)
 }
 
-// Needs reports, one error each, what a spec of one's own lacks of what a target works
-// with. subject is the subject of the sentence with its verb: "the headers build on".
+// Needs returns an error for each entity that a target needs and a user's spec lacks. subject is
+// the beginning of the sentence with its verb: "the headers build on".
 func Needs(r *spec.Release, subject string, lacking ...string) error {
 	var errs []error
 	for _, what := range lacking {
@@ -58,7 +58,7 @@ func Needs(r *spec.Release, subject string, lacking ...string) error {
 	return errors.Join(errs...)
 }
 
-// LackingValues names the enum, or those of its enumerators, that a release lacks.
+// LackingValues lists the enum, or its enumerators, that a release lacks.
 func LackingValues(r *spec.Release, enum string, values ...string) []string {
 	e := spec.Find[*spec.Enum](r, enum)
 	if e == nil {
@@ -73,8 +73,7 @@ func LackingValues(r *spec.Release, enum string, values ...string) []string {
 	return missing
 }
 
-// lackingFields names the structs, and of those that are there the fields, that
-// a release lacks.
+// lackingFields lists the structs that a release lacks, and the missing fields of the others.
 func lackingFields(r *spec.Release) []string {
 	var missing []string
 	for name, fields := range neededFields {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// prefixForm is what names of C can begin with in both cases of letters.
+// prefixForm matches prefixes of C names, which must be valid in lower and in upper case.
 var prefixForm = regexp.MustCompile(`^[a-z][a-z0-9_]*_$`)
 
 // CheckPrefix returns what is wrong with a prefix of names, or "".
@@ -27,14 +27,14 @@ func CheckPrefix(prefix string) string {
 }
 
 var (
-	// prefixable matches where a name or folder of ours begins. DLPack's own names have no such
-	// beginning, and keep their spelling: they are those of one ABI in each copy.
+	// prefixable matches the beginning of dlpackgen's names and folders. DLPack's own names do not
+	// match and stay unchanged: they belong to one ABI in every copy.
 	prefixable = regexp.MustCompile(`\b(?:dlpackgen|DLPACKGEN)[_/]`)
 	// prefixableFolder matches the folder of dlpack.h, in an include.
 	prefixableFolder = regexp.MustCompile(`([<"])dlpack/`)
 )
 
-// prefixed returns a file the names of a vendored copy: functions, types, macros, guards and
+// prefixed returns a file with the names of a vendored copy: functions, types, macros, guards and
 // folders begin with the prefix.
 func prefixed(f File, prefix string) File {
 	body := f.Data

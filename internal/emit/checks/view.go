@@ -89,8 +89,8 @@ type step struct {
 	Rules       int  // of that number
 }
 
-// resultForm describes a result: its number of dimensions, whether there may be more, and its
-// index.
+// resultForm describes a result: its number of dimensions, whether there may be more, and the
+// indices of the earlier results.
 type resultForm struct {
 	Name       string
 	Rank, More int

@@ -15,11 +15,11 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// platforms is the build constraint of all files: where C has the layout of the
-// mirrors. Go's other platforms have pointers of 4 bytes in C.
+// platforms is the build constraint of all files: the platforms whose C has the layout of the
+// mirrors. On Go's other platforms, C pointers have 4 bytes.
 const platforms = "!(386 || arm || mips || mipsle || wasm)"
 
-// binding is one run: a release with what its Go files need of it.
+// binding is a release with the data that its Go files need.
 type binding struct {
 	release *spec.Release
 	table   *layout.Table // every 64-bit platform has the layout of LP64
@@ -42,8 +42,8 @@ func newBinding(m *emit.Model) (*binding, error) {
 	return b, errors.Join(b.checkNeeds(), b.checkNames())
 }
 
-// checkNames reports all pairs of names that Go could not tell apart, which a
-// spec of one's own or a vendor's devices may bring.
+// checkNames reports all pairs of names that are equal in Go, for example of a user's spec or a
+// vendor's devices.
 func (b *binding) checkNames() error {
 	var errs []error
 	for _, clash := range clashes(b.release) {
@@ -52,7 +52,7 @@ func (b *binding) checkNames() error {
 	return errors.Join(errs...)
 }
 
-// rendered makes the files that the spec decides.
+// rendered renders the files that depend on the spec.
 func (b *binding) rendered() ([]emit.Asset, error) {
 	parts := []struct {
 		path string

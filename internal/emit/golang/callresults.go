@@ -10,7 +10,7 @@ import (
 
 func dtypeOf(d spec.DType) string { return "dlpack." + dtype(d.Name) }
 
-// tensors lists the results that are tensors.
+// tensors returns the results that are tensors.
 func (w *callWriter) tensors() (all []contract.Param) {
 	for _, p := range w.k.Results {
 		if p.Kind == contract.Tensor {
@@ -20,7 +20,7 @@ func (w *callWriter) tensors() (all []contract.Param) {
 	return all
 }
 
-// makes reports whether callers get a tensor.
+// makes reports whether callers receive a tensor.
 func (w *callWriter) makes() bool {
 	for _, p := range w.tensors() {
 		if !p.Saved {
@@ -38,7 +38,7 @@ func (w *callWriter) after(format string, args ...any) {
 	w.v.After = append(w.v.After, fmt.Sprintf(format, args...))
 }
 
-// results writes the memory of the results in C, and what becomes of it.
+// results writes the C variables for the results, and the code that returns them.
 func (w *callWriter) results() {
 	if w.makes() {
 		w.params = append(w.params, "bool make_")
@@ -72,7 +72,7 @@ func (w *callWriter) results() {
 	}
 }
 
-// given writes what the caller gives for the tensors, and allocates the rest.
+// given writes the assignment of the caller's tensors, and the allocation of the other results.
 func (w *callWriter) given() {
 	n := len(w.tensors())
 	w.before("static const struct dlpackgen_site sites_[] = {")
@@ -126,7 +126,7 @@ func (w *callWriter) scalarResult(i int, p contract.Param) {
 	w.variableResult(at, w.k.Vars[p.Var])
 }
 
-// variableResult writes one whose dtype the call decides.
+// variableResult writes a scalar result whose dtype is determined in the call.
 func (w *callWriter) variableResult(at string, v contract.Var) {
 	w.v.Answer = append(w.v.Answer, "struct "+w.prefix+"kernel_number "+at)
 	var members, known []string
@@ -157,7 +157,7 @@ func whole(ctype, value string) string {
 	return "(int64_t)" + value
 }
 
-// numberKind is that of templates/go/kernels/values.go.
+// numberKind returns the kind of a number, as in templates/go/kernels/values.go.
 func numberKind(ctype string) int {
 	switch {
 	case ctype == "bool":
@@ -178,7 +178,7 @@ func (w *callWriter) head() {
 	w.v.Head = fmt.Sprintf("struct %sanswer_%s %scall_%s(\n    %s)", w.prefix, w.k.Name, w.prefix, w.k.Name, params)
 }
 
-// forms writes the function that takes its results, and the one that makes them.
+// forms writes the function with results as parameters, and the function that allocates them.
 func (w *callWriter) forms() {
 	w.v.Forms = append(w.v.Forms, w.form(false))
 	if w.makes() {
@@ -219,7 +219,7 @@ func (w *callWriter) form(makes bool) form {
 		Lines: w.body(makes, values, zeros)}
 }
 
-// goResult is the type of a scalar result, its value, and what stands beside an error.
+// goResult returns the type of a scalar result, its value, and the value to return with an error.
 func goResult(p contract.Param, at string) (of, value, zero string) {
 	switch {
 	case p.Kind == contract.Number && p.Var != contract.None:

@@ -28,7 +28,7 @@ func newCallWriter(k *contract.Kernel, prefix string) *callWriter {
 	return w
 }
 
-// write fills the view: the arguments, the results, then both functions.
+// write fills the view with the arguments, the results, and both functions.
 func (w *callWriter) write() {
 	for i, p := range w.k.Args {
 		w.v.Sites = append(w.v.Sites, fmt.Sprintf("%q, %q, %q", w.k.Name, p.Name, ordinal(i+1)))
@@ -50,12 +50,12 @@ func (w *callWriter) write() {
 	}
 }
 
-// usesSites reports whether Go itself has something to say of an argument.
+// usesSites reports whether Go itself reports errors about an argument.
 func (w *callWriter) usesSites() bool {
 	return strings.Contains(strings.Join(w.first, "\n"), w.v.SitesName)
 }
 
-// streams reports whether a device of the kernel has them.
+// streams reports whether a device of the kernel has streams.
 func (w *callWriter) streams() bool {
 	for _, d := range w.k.Devices {
 		if d.Name != "kDLCPU" {
@@ -81,14 +81,14 @@ func (w *callWriter) line(format string, args ...any) {
 	w.first = append(w.first, fmt.Sprintf(format, args...))
 }
 
-// may is a line of Go that can end the function.
+// may returns a line of Go that can end the function.
 func (w *callWriter) may(format string, args ...any) {
 	w.line(format+"; err != nil {", args...)
 	w.line("RETURN")
 	w.line("}")
 }
 
-// declare adds an argument to the function, or to the options, and returns how Go names it.
+// declare adds an argument to the function, or to the options, and returns its name in Go.
 func (w *callWriter) declare(p contract.Param, typeName string) string {
 	if p.Default != nil {
 		w.v.Fields = append(w.v.Fields, camel(p.Name)+" "+typeName+" // "+p.Line)
@@ -98,7 +98,7 @@ func (w *callWriter) declare(p contract.Param, typeName string) string {
 	return identifier(p.Name)
 }
 
-// argument writes how one gets from Go into the call.
+// argument writes the assignment of a Go argument to the call.
 func (w *callWriter) argument(i int, p contract.Param) {
 	into := "call_.args." + p.Name
 	switch p.Kind {
@@ -132,7 +132,7 @@ var (
 		"double": "float64", "bool": "bool"}
 )
 
-// tensor passes the address of a tensor and its flags.
+// tensor writes the address and the flags of a tensor.
 func (w *callWriter) tensor(name, at string) {
 	w.params = append(w.params, "const uint64_t* "+name, "uint64_t "+name+"f")
 	w.pass = append(w.pass, "pointerOf(unsafe.Pointer("+at+".Raw()))", "C.uint64_t("+at+".Flags())")
@@ -147,12 +147,13 @@ func (w *callWriter) list(i int, p contract.Param, of, into string) {
 	w.before("%s.count = a%dn;", into, i)
 }
 
-// maybe reports whether Go has a value or none of it.
+// maybe reports whether an argument may have no value in Go.
 func maybe(p contract.Param) bool { return p.Optional || p.Default != nil }
 
 func (w *callWriter) site(i int) string { return fmt.Sprintf("&%s[%d]", w.v.SitesName, i) }
 
-// resolve writes the value of what may be left out, and whether there is one; it returns both.
+// resolve writes the value of an optional argument, and whether it has one, and returns both
+// expressions.
 func (w *callWriter) resolve(i int, p contract.Param, at, typeName string) (value, there string) {
 	if !maybe(p) {
 		return at, "true"
@@ -189,7 +190,7 @@ func (w *callWriter) scalar(i int, p contract.Param, typeName, ctype, into strin
 	w.before("%s = a%dg ? &a%d : NULL;", into, i, i)
 }
 
-// ctypes are the names of C's types in cgo.
+// ctypes are the names of C types in cgo.
 var ctypes = map[string]string{"int8_t": "int8_t", "int16_t": "int16_t", "int32_t": "int32_t", "int64_t": "int64_t",
 	"uint8_t": "uint8_t", "uint16_t": "uint16_t", "uint32_t": "uint32_t", "uint64_t": "uint64_t", "float": "float",
 	"double": "double", "bool": "bool"}
@@ -217,7 +218,7 @@ func (w *callWriter) text(i int, p contract.Param, into string) {
 	w.room = append(w.room, fmt.Sprintf("large%d_", i))
 }
 
-// variable writes a scalar whose dtype that of a tensor decides.
+// variable writes a scalar that has the dtype of a tensor.
 func (w *callWriter) variable(i int, p contract.Param, into string) {
 	at := w.declare(p, "Number")
 	v := w.k.Vars[p.Var]
@@ -242,7 +243,7 @@ func (w *callWriter) variable(i int, p contract.Param, into string) {
 	w.before("%s.real = a%dr;", into, i)
 }
 
-// literal is a default in Go, and whether there is one that is not None.
+// literal returns a default in Go, and whether there is a default other than None.
 func literal(p contract.Param, typeName string) (text string, there bool) {
 	zero := map[string]string{"string": `""`, "bool": "false"}[typeName]
 	if zero == "" {
@@ -278,7 +279,7 @@ func literal(p contract.Param, typeName string) (text string, there bool) {
 	return text, true
 }
 
-// floatLiteral spells a float that has no other type yet.
+// floatLiteral formats an untyped float constant.
 func floatLiteral(v float64, typeName string) string {
 	switch {
 	case v != 0 || !math.Signbit(v):

@@ -100,5 +100,5 @@ func (b *binding) enumString(f *jen.File, e *spec.Enum) {
 	)
 }
 
-// plainName is an enumerator's name as people read it.
+// plainName returns an enumerator's name for messages.
 func plainName(name string) string { return strings.TrimPrefix(name, "kDL") }

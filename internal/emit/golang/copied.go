@@ -7,7 +7,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/header"
 )
 
-// What stands in the sources for what only a run knows.
+// The placeholders in the sources.
 const (
 	templatePackage = "dlpack"
 	templatePrefix  = "dlp_00000000_"
@@ -19,7 +19,7 @@ const (
 var below = map[string][]string{"dlpackpy": python, "dlpacktest": conformance,
 	hostFolder: hostCalls}
 
-// headers are those that the C of each package includes: target c's.
+// headers are the headers of target c that the C code of each package includes.
 var headers = map[string][]string{
 	"":           {header.DLPack, header.Rules},
 	"dlpackpy":   {header.DLPack, header.Codes, header.Rules},
@@ -27,15 +27,16 @@ var headers = map[string][]string{
 	hostFolder:   {header.DLPack},
 }
 
-// hostFolder is the package that calls functions of tvm-ffi, and host what it declares of it.
+// hostFolder is the package that calls functions of tvm-ffi. host is the description of its
+// declarations.
 const (
 	hostFolder = "tvmffi"
 	host       = "tvm_ffi"
 )
 
-// copied lists the files that the spec does not decide: the run time with the packages
-// below it, and the headers. Go finds those packages, and the examples,
-// which import the bindings too, only where the import path of the bindings is known.
+// copied lists the files that do not depend on the spec: the runtime with its subpackages, and the
+// headers. The subpackages and the examples import the bindings, so they need the import path of
+// the bindings.
 func (b *binding) copied() []emit.Asset {
 	all := b.folder("", b.pkg, runtime)
 	if b.path == "" {
@@ -56,8 +57,8 @@ func (b *binding) hostABI() []emit.Asset {
 	return []emit.Asset{abi, calls}
 }
 
-// folder lists the files of one package. cgo looks for headers in the package's own folder
-// only, so each has its own.
+// folder lists the files of one package. cgo searches headers only in the package's folder, so each
+// package has a copy.
 func (b *binding) folder(folder, pkg string, sources []string) []emit.Asset {
 	all := append(header.Beside(b.release, folder, headers[folder]...), emit.GoGuard(folder, pkg))
 	for _, name := range sources {
@@ -66,8 +67,8 @@ func (b *binding) folder(folder, pkg string, sources []string) []emit.Asset {
 	return all
 }
 
-// source is one file of the run time: with its package, its prefix and the import path of
-// the bindings.
+// source is one file of the runtime, with its package, its prefix and the import path of the
+// bindings.
 func (b *binding) source(folder, name string) emit.Asset {
 	return emit.Asset{From: path.Join("go", folder, name), To: path.Join(folder, name), Words: emit.Words{
 		templatePrefix, b.prefix,

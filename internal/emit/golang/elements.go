@@ -8,8 +8,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// native are the Go types of elements by the kind of number and the bits. Where there are
-// several, the first is what an element is shown as.
+// native are the Go types of elements by the kind of number and the bits. If there are several,
+// elements are read as the first one.
 var native = map[string]map[int][]string{
 	"int":     {8: {"int8"}, 16: {"int16"}, 32: {"int32"}, 64: {"int64", "int"}},
 	"uint":    {8: {"uint8"}, 16: {"uint16"}, 32: {"uint32"}, 64: {"uint64", "uint", "uintptr"}},
@@ -17,8 +17,8 @@ var native = map[string]map[int][]string{
 	"complex": {64: {"complex64"}, 128: {"complex128"}},
 }
 
-// nativeTypes are the Go types of a data type's elements; none where the package needs its
-// own.
+// nativeTypes returns the Go types of a data type's elements. It returns none if the package needs
+// its own type.
 func (b *binding) nativeTypes(d spec.DType) []string {
 	code := b.release.CodeOf(d)
 	if code.Part != "" && b.release.Rule(code.Part).Native == "float" {
@@ -27,14 +27,14 @@ func (b *binding) nativeTypes(d spec.DType) []string {
 	return native[code.Native][d.Bits]
 }
 
-// element is a data type with the Go types that its elements can be.
+// element is a data type with the Go types of its elements.
 type element struct {
 	spec.DType
 	types []string // the first is what an element is read as
 	own   own      // nil where those are Go's
 }
 
-// own is a type of the package for elements that Go has none for.
+// own is a type of the package for elements without a Go type.
 type own interface {
 	// render writes the type and its methods.
 	render(f *jen.File, e element)
@@ -42,11 +42,11 @@ type own interface {
 
 func (e element) name() string { return e.types[0] }
 
-// narrow reports whether the elements are packed.
+// narrow reports whether elements are packed.
 func (e element) narrow() bool { return e.Bits < 8 }
 
-// elements are the data types that have a Go type, in the order of the spec. A
-// vendor's may have none; its tensors are exchanged and not read.
+// elements returns the data types with a Go type, in the order of the spec. A vendor's data type
+// may have none: its tensors can be exchanged but not read.
 func (b *binding) elements() []element {
 	floats := map[string]bool{} // the names of the short floats before
 	var out []element
@@ -72,7 +72,7 @@ func (b *binding) elements() []element {
 
 const boolKind = "bool"
 
-// ownType is nil when the package cannot have a type for it.
+// ownType returns the package's type for a data type, or nil if there is none.
 func (b *binding) ownType(d spec.DType, floats map[string]bool) own {
 	code := b.release.CodeOf(d)
 	switch {
@@ -92,7 +92,7 @@ func (b *binding) ownType(d spec.DType, floats map[string]bool) own {
 	return nil
 }
 
-// half is the Go type of both halves of a data type's elements, or "".
+// half returns the Go type of both halves of a data type's elements, or "".
 func (b *binding) half(d spec.DType) string {
 	part := b.release.CodeOf(d).Part
 	for _, half := range b.release.DTypes {
@@ -103,8 +103,7 @@ func (b *binding) half(d spec.DType) string {
 	return ""
 }
 
-// elementTypes renders the types of elements, what they have in common, and
-// which data type is whose.
+// elementTypes renders the types of elements, their constraints, and the mapping to data types.
 func (b *binding) elementTypes(f *jen.File) {
 	all := b.elements()
 	b.constraints(f, all)
@@ -156,7 +155,7 @@ func (b *binding) constraints(f *jen.File, all []element) {
 		jen.Comment("Float32 gives the number, which is exact."), jen.Id("Float32").Params().Float32())
 }
 
-// perLine is how many types of a union stand on a line.
+// perLine is the number of types on a line of a union.
 const perLine = 6
 
 // union renders an interface of types, if it has members, and methods.
@@ -178,12 +177,12 @@ func union(f *jen.File, name string, members []jen.Code, methods ...jen.Code) {
 	})
 }
 
-// shared are the kinds that types of the package are made of as well, so that
-// the kind alone does not tell the data type.
+// shared are the kinds that also underlie types of the package, so that the kind alone does not
+// determine the data type.
 var shared = map[string]bool{"uint8": true, "uint16": true}
 
-// dataTypeOf renders the way from a Go type to its data type. For most types the
-// kind decides, by a table that [Data] reads without a call.
+// dataTypeOf renders the mapping from a Go type to its data type. For most types, the kind
+// determines the data type, through a table that [Data] reads without a call.
 func (b *binding) dataTypeOf(f *jen.File, all []element) {
 	kind := jen.Qual("reflect", "TypeOf").Call(jen.Id("none")).Dot("Kind").Call()
 	comment(f.Group,
@@ -223,8 +222,8 @@ func (b *binding) dataTypeOf(f *jen.File, all []element) {
 // kinds is a power of two above all values of reflect.Kind.
 const kinds = 32
 
-// loads renders the way from a data type to a Go value, for callers that learn the
-// type at run time.
+// loads renders the mapping from a data type to a Go value, for callers that determine the type at
+// run time.
 func (b *binding) loads(f *jen.File, all []element) {
 	comment(f.Group, "value makes an element of the bytes in which it lies; nil for a data type that has no Go type.")
 	f.Func().Params(jen.Id("t").Id(b.typeName(dtypeStruct))).Id("value").Params(jen.Id("bytes").Index().Byte()).

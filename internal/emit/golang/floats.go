@@ -17,8 +17,8 @@ type float struct {
 	specials                 specials
 }
 
-// specials is a constant of the run time, which documents it: what the codes
-// mean that stand for no number.
+// specials is a constant of the runtime: the meaning of the codes that are not numbers. The runtime
+// documents it.
 type specials string
 
 const (
@@ -37,8 +37,7 @@ var suffixes = map[string]specials{"": infinities, "fn": oneNaN, "fnuz": unsigne
 // perhaps the bias, suffix.
 var floatName = regexp.MustCompile(`^float\d+_e([1-8])m(\d)(?:b(\d{1,2}))?([a-z]*)$`)
 
-// floatOf reads the encoding out of a name; not ok for one that the run time
-// cannot convert.
+// floatOf derives the encoding from a name. ok is false if the runtime cannot convert the format.
 func floatOf(d spec.DType) (float, bool) {
 	switch {
 	case d.Code == "kDLFloat" && d.Bits == 16:
@@ -59,7 +58,7 @@ func floatOf(d spec.DType) (float, bool) {
 	case special == unsignedZero:
 		f.bias++
 	case special == oneNaN && d.Bits < 8:
-		// OCP's microscaling formats spend no code on NaN where there are few.
+		// OCP's narrowest microscaling formats have no code for NaN.
 		f.specials = numbersOnly
 	}
 	return f, known && f.fits(d.Bits)
@@ -71,7 +70,7 @@ const (
 	floatMantissa = 23
 )
 
-// fits reports whether the parts fill the bits, and all numbers are float32's.
+// fits reports whether the parts fill the bits, and float32 can represent all numbers.
 func (f float) fits(bits int) bool {
 	if f.specials == unsigned {
 		return bits == 8 && f == float{8, 0, floatBias, unsigned}
@@ -79,7 +78,7 @@ func (f float) fits(bits int) bool {
 	return 1+f.exponent+f.mantissa == bits && f.mantissa > 0 && (f.exponent < 8 || f.bias == floatBias)
 }
 
-// number reads digits that a pattern has found.
+// number converts digits that a pattern has matched.
 func number(digits string) int {
 	n, _ := strconv.Atoi(digits)
 	return n
@@ -106,7 +105,7 @@ func (f float) smallest() float64 {
 	return math.Ldexp(1, 1-f.bias-f.mantissa)
 }
 
-// These say in words what becomes of values that an encoding lacks.
+// The documentation of the conversion of values that an encoding lacks.
 var (
 	specialCodes = map[specials]string{
 		infinities:   "As in IEEE 754 there are infinities and NaNs.",
@@ -157,8 +156,8 @@ func (f float) render(out *jen.File, e element) {
 	formatMethod(out, name, jen.Id("formatFloat").Call(jen.Id("s"), jen.Id("verb"), jen.Id("x")))
 }
 
-// toFloat32 renders the way to a float32, which is no more than a shift where
-// the exponents are those of float32.
+// toFloat32 renders the conversion to a float32. It is only a shift if the exponents are those of
+// float32.
 func (f float) toFloat32(encoding string, code jen.Code) jen.Code {
 	if f.specials == infinities && f.exponent == 8 {
 		return jen.Qual("math", "Float32frombits").Call(jen.Add(code).Op("<<").Lit(floatMantissa - f.mantissa))
@@ -207,5 +206,5 @@ func (f float) fromCode(e element, code jen.Code) jen.Code {
 	return jen.Id(e.name()).Call(code)
 }
 
-// decimal writes a number as people do: 448, or 1.5e-45.
+// decimal formats a number for readers: 448, or 1.5e-45.
 func decimal(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -1,6 +1,5 @@
-// Package golang renders target go: the Go bindings of a release. What the spec
-// decides is built with jennifer from the release; the run time is copied from
-// templates/go.
+// Package golang implements targets "go" and "gokernels". The files that depend on the spec are
+// rendered with jennifer; the runtime is copied from templates/go.
 package golang
 
 import (
@@ -13,8 +12,8 @@ import (
 
 const optionPackage = "package"
 
-// Target is the row of target go. The run time works with the versioned struct
-// and the rules of 1.2, hence the oldest release.
+// Target is the row of target go. The runtime uses the versioned struct and the rules of 1.2, which
+// determines the oldest release.
 var Target = emit.Target{
 	Name:   "go",
 	Doc:    "Go bindings by cgo: mirrors of the structs, import and export of tensors",

@@ -10,8 +10,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// guards renders compile-time tests of the Go side: the mirrors have the layout,
-// and the constants the values, that the spec gives.
+// guards renders compile-time tests of the Go side: the mirrors must have the spec's layout, and
+// the constants the spec's values.
 func (b *binding) guards(f *jen.File) {
 	guard(f, "The mirrors and constants of this package are those of the spec.", func(g *jen.Group) {
 		for _, s := range b.table.Structs {
@@ -24,8 +24,8 @@ func (b *binding) guards(f *jen.File) {
 	})
 }
 
-// goLayout guards one mirror: its size and alignment, then the place and width
-// of each field.
+// goLayout renders the guards of one mirror: its size and alignment, and the offset and width of
+// each field.
 func (b *binding) goLayout(g *jen.Group, s layout.Struct) {
 	decl := spec.Find[*spec.Struct](b.release, s.Name)
 	value := b.typeName(s.Name) + "{}"
@@ -38,17 +38,16 @@ func (b *binding) goLayout(g *jen.Group, s layout.Struct) {
 	}
 }
 
-// wireSize is the width of an enum's Go type, which is the field's and may be
-// less than C gives to the enum.
+// wireSize returns the width of an enum's Go type, which is that of the field and may be less than
+// the enum's width in C.
 func (b *binding) wireSize(enum string) int {
 	wire := spec.Find[*spec.Enum](b.release, enum).Wire
 	return map[string]int{"int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8,
 		"uint64": 8}[wire]
 }
 
-// guardsC renders compile-time tests of the C side, by probes that the C
-// compiler evaluates: the Go types that cgo makes of the structs would hide a
-// wrong alignment.
+// guardsC renders compile-time tests of the C side, with probes that the C compiler evaluates. The
+// Go types that cgo derives from the structs would hide a wrong alignment.
 func (b *binding) guardsC(f *jen.File) {
 	f.CgoPreamble(b.probes())
 	probe := func(kind string, names ...string) jen.Code {
@@ -70,7 +69,7 @@ func (b *binding) guardsC(f *jen.File) {
 	})
 }
 
-// values guards the number behind each macro, flag and enumerator.
+// values renders the guards of each macro, flag and enumerator.
 func (b *binding) values(g *jen.Group, spell func(goName, cName string) jen.Code) {
 	for _, m := range spec.Of[*spec.Macro](b.release) {
 		want(g, spell(macro(m.Name), m.Name), int(m.Value))
@@ -85,12 +84,12 @@ func (b *binding) values(g *jen.Group, spell func(goName, cName string) jen.Code
 	}
 }
 
-// probe names an enumerator in the preamble of the guards.
+// probe returns the name of an enumerator in the preamble of the guards.
 func (b *binding) probe(kind string, names ...string) string {
 	return b.prefix + kind + "_" + strings.Join(names, "_")
 }
 
-// probes is the preamble: one enumerator for each number about the layout.
+// probes returns the preamble, with one enumerator for each number of the layout.
 func (b *binding) probes() string {
 	var out strings.Builder
 	out.WriteString("#include <stddef.h>\n#include \"dlpack.h\"\n\nenum {\n")
@@ -113,7 +112,7 @@ func (b *binding) probes() string {
 	return out.String()
 }
 
-// guard renders a function that is never called, for the compiler alone.
+// guard renders a function that is only compiled and never called.
 func guard(f *jen.File, what string, fill func(*jen.Group)) {
 	comment(f.Group,
 		what+
@@ -126,7 +125,7 @@ func guard(f *jen.File, what string, fill func(*jen.Group)) {
 	})
 }
 
-// want compiles when the constant is that number, and at no other value.
+// want renders code that compiles only if the constant has that value.
 func want(g *jen.Group, constant jen.Code, number int) {
 	g.Id("_").Op("=").Id("x").Index(jen.Add(constant).Op("-").Lit(number))
 }

@@ -15,8 +15,8 @@ import (
 // kernelsFolder is the package of the described kernels, below the bindings.
 const kernelsFolder = "kernels"
 
-// callers lists the package of the described kernels, if there are any. It is one folder of flat
-// files, so that cgo and go mod vendor find all of it: call.c holds the checks and their headers.
+// callers lists the files of the package of described kernels, if there are any. They are in one
+// folder, so that cgo and go mod vendor find them: call.c contains the checks and their headers.
 func (b *binding) callers(described []contract.Kernel) ([]emit.Asset, error) {
 	described = contract.InC(described) // Go calls those in Go itself
 	if len(described) == 0 {
@@ -43,11 +43,11 @@ func (b *binding) callHeader(view callers) emit.Asset {
 		Words: emit.Words{templatePrefix, b.prefix}}
 }
 
-// static is where the functions of the kernels are used: in call.c, some of them not at all.
+// static declares the functions of the kernels as static, and possibly unused, in call.c.
 const static = "#define DLPACKGEN_KERNELS_API static __attribute__((unused))"
 
-// callSource is the C of the package. Its functions of the kernels are static: a program may have
-// those of target kernels too.
+// callSource returns the C source of the package. Its kernel functions are static, because a
+// program may also contain those of target kernels.
 func (b *binding) callSource(described []contract.Kernel, view callers) emit.Asset {
 	prototypes, source := checks.Assets(described)
 	parts := append([]emit.Asset{prototypes, source}, source.Parts...)
@@ -69,10 +69,10 @@ func (b *binding) calls(view callers) emit.Asset {
 		Gofmt: true, Words: emit.Words{templatePrefix, b.prefix, templateImport, b.path}}
 }
 
-// callers is what the templates of the package show.
+// callers is the data of the package's templates.
 type callers struct{ Kernels []caller }
 
-// caller is a kernel as Go and its C spell it.
+// caller is the data of a kernel for Go and C.
 type caller struct {
 	Name, Go  string
 	SitesName string
@@ -119,7 +119,7 @@ func viewCallers(described []contract.Kernel, prefix string) (callers, error) {
 	return all, errors.Join(errs...)
 }
 
-// exported lists the names that a kernel has in the package.
+// exported lists the names of a kernel in the package.
 func (w *callWriter) exported() []string {
 	names := []string{w.v.Go}
 	if len(w.v.Fields) > 0 {
@@ -131,7 +131,7 @@ func (w *callWriter) exported() []string {
 	return names
 }
 
-// checkFields reports options that Go could not tell apart.
+// checkFields reports options whose names are equal in Go.
 func (w *callWriter) checkFields() error {
 	taken := map[string]string{}
 	if w.streams() {
@@ -150,12 +150,12 @@ func (w *callWriter) checkFields() error {
 	return nil
 }
 
-// reserved are names that an argument in Go would hide.
+// reserved are names that an argument must not hide.
 var reserved = strings.Fields("C answer bool byte checkText dlpack err error failed false fitsFloat float32 " +
 	"float64 int int16 int32 int64 int8 itemsOf leftOut len negativeZero nil noNumber noText o pointerOf r resultOf " +
 	"results site string textOf true uint16 uint32 uint64 uint8 unsafe")
 
-// identifier is the name of an argument in Go.
+// identifier returns the name of an argument in Go.
 func identifier(name string) string {
 	if token.IsKeyword(name) || token.IsExported(name) {
 		return name + "_"

@@ -14,8 +14,8 @@ import (
 // optionFunctions is the option that names the package with the functions of the kernels.
 const optionFunctions = "functions"
 
-// Library is the row of target gokernels: a package main that makes one library of the kernels in
-// Go and all callers.
+// Library is the row of target gokernels: a package main that builds one library from the kernels
+// in Go and all callers.
 var Library = emit.Target{
 	Name:   "gokernels",
 	Doc:    "the library of kernels with `lang: go`: a Go program for -buildmode=c-shared, with all callers in C",
@@ -56,10 +56,10 @@ func library(m *emit.Model) (emit.Manifest, error) {
 		templateFunctions, cmp.Or(v.Functions, "dlpackgen.invalid/functions")}}, errors.Join(errs...)
 }
 
-// templateFunctions is the import path of the author's package in the sources.
+// templateFunctions is the placeholder for the import path of the author's package.
 const templateFunctions = "dlpackgen.invalid/functions"
 
-// libraryView is what the templates show.
+// libraryView is the data of the templates.
 type libraryView struct {
 	emit.Library
 	Functions string

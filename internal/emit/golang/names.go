@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// words are the parts of C names that Go spells in a way of their own.
+// words are parts of C names with a special spelling in Go.
 var words = map[string]string{
 	"api":      "API",
 	"dl":       "DL",
@@ -22,23 +22,23 @@ var words = map[string]string{
 	"UInt":     "Uint",
 }
 
-// typed are the fields that hold an enumerator, or flags, in a plain integer.
+// typed are the integer fields that contain an enumerator or flags.
 var typed = map[string]string{
 	"DLDataType.code":                "DLDataTypeCode",
 	"DLManagedTensorVersioned.flags": flagsType,
 }
 
-// flagsType is the Go type of all flags together; C has none.
+// flagsType is the Go type of all flags, which has no C counterpart.
 const flagsType = "Flags"
 
-// prefixes are what the enumerators of an enum carry in C and in Go.
+// prefixes are the prefixes of an enum's enumerators in C and in Go.
 var prefixes = map[string]string{
 	"DLDeviceType":   "Device",
 	"DLDataTypeCode": "Code",
 }
 
-// typeName returns the Go name of a type. A struct that holds pointers is a raw
-// mirror and keeps its name in C; a plain value has a plain name.
+// typeName returns the Go name of a type. A struct with pointers is a raw mirror and keeps its C
+// name. Other structs have Go names.
 func (b *binding) typeName(name string) string {
 	if s := spec.Find[*spec.Struct](b.release, name); s != nil && b.hasPointers(s) {
 		return name
@@ -125,7 +125,7 @@ func camel(name string) string {
 	return out.String()
 }
 
-// clashes finds the names of a release that Go could not tell apart.
+// clashes finds the names of a release that are equal in Go.
 func clashes(r *spec.Release) []emit.Clash {
 	b := &binding{release: r, table: layout.Of(r, layout.LP64, layout.C)}
 	var found []emit.Clash
@@ -151,7 +151,7 @@ func clashes(r *spec.Release) []emit.Clash {
 	return found
 }
 
-// unique collects the pairs of names of C that became one name of Go.
+// unique collects the pairs of C names with the same Go name.
 type unique struct {
 	taken map[string]string // names of C by those of Go
 	found *[]emit.Clash

@@ -7,8 +7,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// checkNeeds reports what a spec of one's own lacks of the entities that the run
-// time knows by name.
+// checkNeeds reports entities that the runtime uses by name and a user's spec lacks.
 func (b *binding) checkNeeds() error {
 	missing := emit.Lacking(b.release)
 	for _, name := range []string{"uint8", "uint16"} {

@@ -6,7 +6,7 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// The own types that are no floats.
+// The package's types that are not floats.
 type (
 	truth     struct{}              // a byte that may be any
 	narrowInt struct{ signed bool } // an integer below a byte
@@ -75,8 +75,8 @@ func method(of, name string) *jen.Statement {
 	return jen.Func().Params(jen.Id("x").Id(of)).Id(name)
 }
 
-// packedStruct is below a type of elements that are packed. A struct does not
-// satisfy Element, so that no slice of them is taken for a tensor's memory.
+// packedStruct is the underlying type of packed elements. A struct does not satisfy Element, so a
+// slice of packed elements cannot be used as a tensor's memory.
 func packedStruct() jen.Code { return jen.Struct(jen.Id("bits").Uint8()) }
 
 func bitsMethod(f *jen.File, of string) {
@@ -84,7 +84,7 @@ func bitsMethod(f *jen.File, of string) {
 	f.Add(method(of, "Bits")).Params().Uint8().Block(jen.Return(jen.Id("x").Dot("bits")))
 }
 
-// formatAs renders a Format by that of another value.
+// formatAs renders a method Format that formats another value.
 func formatAs(f *jen.File, of, getter, as string) {
 	comment(f.Group, "Format takes every verb of "+as+".")
 	f.Add(format(of)).Block(jen.Qual("fmt", "Fprintf").Call(jen.Id("s"),

@@ -9,14 +9,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// The entities whose meaning, and not only whose layout, the run time knows.
+// The entities whose meaning the runtime uses, not only their layout.
 const (
 	deviceEnum  = "DLDeviceType"
 	dtypeStruct = "DLDataType"
 	dtypeEnum   = "DLDataTypeCode"
 )
 
-// deviceRules renders what the run time asks about a device, and about strides.
+// deviceRules renders the methods of the runtime about devices and strides.
 func (b *binding) deviceRules(f *jen.File) {
 	comment(f.Group, "nullStridesBefore is the minor version before which producers may leave strides NULL.")
 	f.Const().Id("nullStridesBefore").Op("=").Lit(b.release.NullStridesBefore())
@@ -30,8 +30,8 @@ func (b *binding) deviceRules(f *jen.File) {
 		func(r *spec.DeviceRule) bool { return !r.Opaque })
 }
 
-// deviceRule renders a method that gives the answer for those devices that the
-// test picks, and the opposite for all others, unknown ones too.
+// deviceRule renders a method that returns the given result for the selected devices, and the
+// opposite for all others, including unknown ones.
 func (b *binding) deviceRule(f *jen.File, method string, answer bool, doc string, picks func(*spec.DeviceRule) bool) {
 	enum := spec.Find[*spec.Enum](b.release, deviceEnum)
 	var cases []jen.Code
@@ -49,7 +49,7 @@ func (b *binding) deviceRule(f *jen.File, method string, answer bool, doc string
 	})
 }
 
-// dtypes renders the data types that have a name, and their names.
+// dtypes renders the named data types and their names.
 func (b *binding) dtypes(f *jen.File) {
 	comment(f.Group, "The data types with a name. Treat them as constants.")
 	f.Var().DefsFunc(func(g *jen.Group) {
@@ -79,8 +79,8 @@ func (b *binding) dtypeFields(d spec.DType) jen.Code {
 	)
 }
 
-// elementRules renders what type codes say of their elements. A code of a later release
-// stands as a number.
+// elementRules renders the properties of the elements of type codes. A code of a later release is a
+// number.
 func (b *binding) elementRules(f *jen.File) {
 	comment(f.Group, "packedBelow is the bits of the narrowest lane that is not packed.")
 	f.Const().Id("packedBelow").Op("=").Lit(b.release.Elements.PackedBelow)
@@ -96,7 +96,7 @@ func (b *binding) elementRules(f *jen.File) {
 	})
 }
 
-// codeRule renders a method of type codes that gives a number, for most the usual one.
+// codeRule renders a method of type codes that returns a number, with a default for most codes.
 func (b *binding) codeRule(f *jen.File, method string, number func(spec.CodeRule) int, usual int) {
 	byNumber := map[int][]jen.Code{}
 	for _, c := range b.release.Codes {
@@ -114,7 +114,7 @@ func (b *binding) codeRule(f *jen.File, method string, number func(spec.CodeRule
 	)
 }
 
-// codeName is the constant of a code, or the number of one that the release lacks.
+// codeName returns the constant of a code, or its number if the release lacks it.
 func (b *binding) codeName(c spec.CodeRule) jen.Code {
 	enum := spec.Find[*spec.Enum](b.release, dtypeEnum)
 	if slices.ContainsFunc(enum.Values, func(v spec.EnumValue) bool { return v.Name == c.Name }) {

@@ -1,6 +1,6 @@
 package golang
 
-// runtime are the sources of the bindings themselves.
+// runtime are the sources of the package itself.
 var runtime = []string{
 	"array.go", "at.go", "batch.go", "blocks.go", "borrow.go", "buffer.c", "buffer.go", "buffer.h", "data.go",
 	"debug_off.go", "debug_on.go", "doc.go", "errors.go", "exchange.c", "exchange.go",
@@ -11,20 +11,20 @@ var runtime = []string{
 	"tensor.go", "unpooled.go", "unsupported.go", "validate.go", "view.go",
 }
 
-// python are those of package dlpackpy.
+// python are the sources of package dlpackpy.
 var python = []string{
 	"call.go", "convert.c", "doc.go", "errors.go", "give.c", "module.c", "module.go", "python.c",
 	"python.h", "take.c", "tensors.go",
 }
 
-// conformance are those of package dlpacktest.
+// conformance are the sources of package dlpacktest.
 var conformance = []string{
 	"doc.go", "exchange.go", "flags.go", "hostile.go", "layouts.go", "lifetimes.go",
 	"ownership.go", "plain.go", "roundtrips.go", "run.go", "run_test.go", "sanitized.go",
 	"foreign.c", "foreign.go", "foreign.h", "strides.go", "threads.go",
 }
 
-// hostCalls are those of package tvmffi, less what comes of tvm-ffi's ABI.
+// hostCalls are the sources of package tvmffi, except those generated from tvm-ffi's ABI.
 var hostCalls = []string{
 	"call.go", "call.h", "doc.go", "errors.go", "functions.go", "library.go", "objects.go", "owner.go", "values.go",
 }

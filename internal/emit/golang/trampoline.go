@@ -11,14 +11,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// trampolineView is a kernel as the templates of its trampoline show it.
+// trampolineView is the data of a kernel for the templates of trampolines.
 type trampolineView struct {
 	Name, Go string
 	Fields   []string // of the call in C
 	Choices  []choiceView
 }
 
-// choiceView is a choice of dtypes.
+// choiceView is the data of a choice of dtypes.
 type choiceView struct {
 	Number   int
 	Function string   // of Go, with its types
@@ -28,7 +28,7 @@ type choiceView struct {
 	Passes   []string // what Go passes
 }
 
-// trampoline writes how a kernel's functions of C call its function of Go.
+// trampoline writes the C functions of a kernel, which call its Go function.
 type trampoline struct {
 	b    *binding
 	k    *contract.Kernel
@@ -51,7 +51,7 @@ func (w *trampoline) view() trampolineView {
 	return v
 }
 
-// place names an argument or a result in C: its own name may be a word of Go.
+// place returns the C name of an argument or a result, whose own name may be a keyword in Go.
 func place(what rune, i int) string { return fmt.Sprintf("%c%d", what, i) }
 
 // fields declares an argument or a result in the struct of a call.
@@ -75,7 +75,7 @@ func ctypeOf(p contract.Param) string {
 	return scalarTypes[p.Kind]
 }
 
-// choice writes one function of C, and the call of Go behind it.
+// choice writes one C function, and its call of the Go function.
 func (w *trampoline) choice(i int, f contract.Function) choiceView {
 	v := choiceView{Number: i, Function: "functions." + w.k.GoFunc + w.types(f), Head: checks.Head(w.k, f)}
 	for i, p := range w.k.Args {
@@ -93,7 +93,7 @@ func (w *trampoline) choice(i int, f contract.Function) choiceView {
 	return v
 }
 
-// types are the dtypes of a choice, in brackets.
+// types returns the dtypes of a choice, in brackets.
 func (w *trampoline) types(f contract.Function) string {
 	var all []string
 	for i, v := range w.k.Vars {
@@ -105,7 +105,7 @@ func (w *trampoline) types(f contract.Function) string {
 	return "[" + strings.Join(all, ", ") + "]"
 }
 
-// variable is the Go type of a dtype that a variable stands for.
+// variable returns the Go type of a variable's dtype.
 func (w *trampoline) variable(name string, d spec.DType) string {
 	made := w.element(d)
 	if made == "" {
@@ -122,7 +122,7 @@ func (w *trampoline) reject(param, format string, args ...any) {
 	}
 }
 
-// element is the Go type of a dtype's elements in memory; "" where there is none.
+// element returns the Go type of a dtype's elements in memory, or "".
 func (w *trampoline) element(d spec.DType) string {
 	for _, e := range w.b.elements() {
 		if e.DType.Name != d.Name || e.narrow() {
@@ -136,7 +136,7 @@ func (w *trampoline) element(d spec.DType) string {
 	return ""
 }
 
-// dtype is the dtype of a parameter for a choice; none where the call decides it otherwise.
+// dtype returns the dtype of a parameter for a choice, or none if it is determined in the call.
 func (w *trampoline) dtype(p contract.Param, f contract.Function) spec.DType {
 	if p.Var != contract.None {
 		return w.k.Vars[p.Var].Types[f.Types[p.Var]]
@@ -147,7 +147,7 @@ func (w *trampoline) dtype(p contract.Param, f contract.Function) spec.DType {
 	return spec.DType{}
 }
 
-// goType is the type of a parameter of the author's function.
+// goType returns the type of a parameter of the author's function.
 func (w *trampoline) goType(p contract.Param, f contract.Function, result bool) string {
 	star := ""
 	if p.Optional || result {
@@ -171,7 +171,8 @@ func (w *trampoline) goType(p contract.Param, f contract.Function, result bool) 
 	return star + goScalars[p.Kind]
 }
 
-// number is the Go type of a scalar of a dtype. A variable's is the one that its tensors have.
+// number returns the Go type of a scalar of a dtype. For a variable, this is the type of its
+// tensors' elements.
 func (w *trampoline) number(p contract.Param, f contract.Function) string {
 	if p.Var != contract.None {
 		return w.element(w.dtype(p, f))
@@ -179,7 +180,7 @@ func (w *trampoline) number(p contract.Param, f contract.Function) string {
 	return goTypes[contract.CTypes[p.Types[0].Name]]
 }
 
-// stores are the lines of C that put an argument into the call.
+// stores returns the lines of C that assign an argument to the call.
 func stores(at, name string, p contract.Param, d spec.DType) []string {
 	switch {
 	case p.Kind == contract.Ints || p.Kind == contract.Floats:
@@ -192,7 +193,7 @@ func stores(at, name string, p contract.Param, d spec.DType) []string {
 	return []string{fmt.Sprintf("call_.%s = %s;", at, name)}
 }
 
-// pass is the expression of an argument in the call of Go.
+// pass returns the expression of an argument in the call of the Go function.
 func (w *trampoline) pass(at string, p contract.Param, f contract.Function) string {
 	switch p.Kind {
 	case contract.Tensor:
@@ -221,7 +222,7 @@ func (w *trampoline) pass(at string, p contract.Param, f contract.Function) stri
 	return typeName + "(" + at + ")"
 }
 
-// converted is the expression of a scalar whose dtype the call decides.
+// converted returns the expression of a scalar whose dtype is determined in the call.
 func (w *trampoline) converted(at, typeName string, d spec.DType) string {
 	switch ctype := contract.CTypes[d.Name]; {
 	case strings.HasPrefix(typeName, "dlpack.") && ctype == "float":
@@ -239,7 +240,7 @@ func (w *trampoline) tensor(at, flags string, p contract.Param, f contract.Funct
 	return "dlpack.CheckedTensor((*dlpack.DLTensor)(" + at + "), " + flags + ")"
 }
 
-// passResult is the expression of a result.
+// passResult returns the expression of a result.
 func (w *trampoline) passResult(at string, p contract.Param, f contract.Function) string {
 	if p.Kind == contract.Tensor {
 		return w.tensor(at, "0", p, f)

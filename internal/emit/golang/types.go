@@ -36,7 +36,7 @@ func (b *binding) structDoc(s *spec.Struct) string {
 	return sentence(b.typeName(s.Name), s.Doc) + " " + mirrors + "."
 }
 
-// sentence makes a Go doc comment of a noun phrase of the spec.
+// sentence converts a noun phrase of the spec to a Go doc comment.
 func sentence(name, doc string) string {
 	if len(doc) > 1 && unicode.IsLower(rune(doc[1])) || strings.HasPrefix(doc, "A ") {
 		doc = strings.ToLower(doc[:1]) + doc[1:]
@@ -44,7 +44,7 @@ func sentence(name, doc string) string {
 	return name + " is " + doc
 }
 
-// fieldType is a type of the same width that holds no Go pointer.
+// fieldType returns a type of the same width that is not a Go pointer.
 func (b *binding) fieldType(s *spec.Struct, f spec.Field) *jen.Statement {
 	if name, ok := typed[s.Name+"."+f.Name]; ok {
 		return jen.Id(b.goType(name))
@@ -75,9 +75,8 @@ func (b *binding) goType(name string) string {
 	return b.typeName(name)
 }
 
-// comment writes a doc, if there is one, in lines of readable length. A doc that
-// begins with a sign of C's comments would be taken by jennifer as it is, hence
-// the slashes.
+// comment writes a doc, if there is one, in lines of readable length. It adds the slashes itself,
+// because jennifer does not change a text that begins with // or /*.
 func comment(g *jen.Group, text string) {
 	for _, line := range emit.Wrap(text, 77) {
 		g.Comment("// " + line)

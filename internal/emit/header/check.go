@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// check is what templates/c/abi_check.h.tmpl shows.
+// check is the data of templates/c/abi_check.h.tmpl.
 type check struct {
 	Version string
 	*cdecl.ABI
@@ -37,8 +37,7 @@ func fieldArguments(s cdecl.Struct) []string {
 	return columns(rows)
 }
 
-// columns joins the cells of each row by commas, so that they stand below each
-// other.
+// columns joins the cells of each row with commas, in aligned columns.
 func columns(rows [][]string) []string {
 	widths := map[int]int{}
 	for _, row := range rows {
@@ -57,7 +56,7 @@ func columns(rows [][]string) []string {
 	return lines
 }
 
-// units are macros of abi_check.h.
+// units are the macros of abi_check.h.
 var units = cdecl.Units{
 	Pointer: "DLPACKGEN_ABI_PTR",
 	Up:      "DLPACKGEN_ABI_UP",

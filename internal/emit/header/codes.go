@@ -6,7 +6,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// codes is what templates/c/codes.h.tmpl shows: names of enumerators.
+// codes is the data of templates/c/codes.h.tmpl: names of enumerators.
 type codes struct {
 	Version      string
 	Devices      []string
@@ -19,7 +19,7 @@ type codes struct {
 	NullBefore   int // the minor version before which strides may be NULL
 }
 
-// owned is a device type, and that whose runtime allocates its memory.
+// owned is a device type, with the device type whose runtime allocates its memory.
 type owned struct{ Name, Of string }
 
 func viewCodes(r *spec.Release) codes {
@@ -54,7 +54,7 @@ func (v *codes) add(name string, rule *spec.DeviceRule) {
 	}
 }
 
-// elements is what templates/c/elements.h.tmpl shows.
+// elements is the data of templates/c/elements.h.tmpl.
 type elements struct {
 	PackedBelow int
 	PaddedFlag  string
@@ -63,7 +63,7 @@ type elements struct {
 	Alignments  []alignment
 }
 
-// group is the type codes that have a number in common.
+// group is the type codes with a common number.
 type group struct {
 	Number int
 	Codes  []spec.CodeRule
@@ -84,8 +84,8 @@ func viewElements(r *spec.Release) elements {
 	return v
 }
 
-// grouped returns the codes by a number, in the order of the spec, without those of the
-// usual one.
+// grouped groups the codes by a number, in the order of the spec, without the codes of the default
+// number.
 func grouped(all []spec.CodeRule, number func(spec.CodeRule) int, usual int) (out []group) {
 	at := map[int]int{}
 	for _, code := range all {

@@ -6,12 +6,11 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
-// width is the column that comments keep within.
+// width is the maximum column of comments.
 const width = 80
 
-// comment returns a Doxygen comment without a final line end, its first line not
-// indented: on one line where it fits, else as a block. Sentences are joined;
-// empty ones are left out.
+// comment returns a Doxygen comment without a final line end, whose first line is not indented: on
+// one line if it fits, else as a block. Sentences are joined; empty ones are omitted.
 func comment(indent string, sentences ...string) string {
 	words := strings.Fields(harmless(strings.Join(sentences, " ")))
 	if line := "/** " + strings.Join(append(words, "*/"), " "); len(indent)+len(line) <= width {
@@ -26,8 +25,7 @@ func comment(indent string, sentences ...string) string {
 	return b.String()
 }
 
-// harmless keeps a text from ending the comment that it stands in, and from
-// beginning another one.
+// harmless changes a text so that it neither ends the surrounding comment nor begins another one.
 func harmless(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "*/", "* /"), "/*", "/ *")
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// header is what templates/c/dlpack.h.tmpl shows.
+// header is the data of templates/c/dlpack.h.tmpl.
 type header struct {
 	Version string
 	Macros  []declaration // what stands before the includes
@@ -63,8 +63,8 @@ type callback struct {
 	Params []string // with their commas
 }
 
-// viewHeader splits the declarations where upstream includes the standard
-// headers: before the first type.
+// viewHeader divides the declarations at the position where upstream includes the standard headers:
+// before the first type.
 func viewHeader(r *spec.Release) header {
 	h := header{Version: r.Version}
 	for _, d := range r.Decls {
@@ -144,7 +144,7 @@ func record(r *spec.Release, d *spec.Struct) *structure {
 	return s
 }
 
-// pythonRule says how the struct travels in Python; "" when it does not.
+// pythonRule describes how Python passes the struct, or returns "" if it does not.
 func pythonRule(r *spec.Release, structName string) string {
 	switch structName {
 	case "DLManagedTensor":
@@ -169,7 +169,8 @@ func exchangeRule(p spec.Python) string {
 	return fmt.Sprintf("Python finds it on the type as %s, %s.", p.ExchangeAttr, form)
 }
 
-// nullRules and ownerRules say in the header what bindings take from the model.
+// nullRules and ownerRules are the header's comments for the rules that bindings read from the
+// model.
 var nullRules = map[spec.Null]string{
 	spec.NullNever:   "Never NULL.",
 	spec.NullAllowed: "May be NULL.",

@@ -1,6 +1,5 @@
-// Package header has the headers of a release in C, as assets: for target c, and for every
-// target whose folder holds some of them. It puts words and numbers into the templates of
-// templates/c; it knows no layout rule of its own.
+// Package header provides the C headers of a release as assets, for target c and for every target
+// that contains some of them. It fills the templates of templates/c, and contains no layout rules.
 package header
 
 import (
@@ -12,8 +11,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// The headers, as they are included. Those that work on the versioned tensor and the exchange
-// table, which releases older than 1.2 do not have in full, come last.
+// The headers, by the names in #include lines. The last ones need the versioned tensor and the
+// exchange table, which releases before 1.2 lack at least in part.
 const (
 	DLPack = "dlpack/dlpack.h"
 	Checks = "dlpackgen/abi_check.h"
@@ -22,10 +21,10 @@ const (
 	Tensor = "dlpackgen/tensor.h"
 )
 
-// Helpers are Tensor and what it includes.
+// Helpers are Tensor and the headers that it includes.
 var Helpers = []string{DLPack, Codes, Rules, Tensor}
 
-// All lists the headers of a release.
+// All returns the headers of a release.
 func All(r *spec.Release) []emit.Asset {
 	all := []emit.Asset{
 		{From: "c/abi_check.h.tmpl", To: Checks, View: viewCheck(r)},
@@ -39,8 +38,8 @@ func All(r *spec.Release) []emit.Asset {
 		emit.Asset{From: "c/tensor.h", To: Tensor})
 }
 
-// Checker lists the headers of the checker of arguments: what a function demands, the statuses and
-// sentences, and the checks.
+// Checker returns the headers of the argument checker: the requirements of a function, the statuses
+// and messages, and the checks.
 func Checker(r *spec.Release) []emit.Asset {
 	if !hasHelpers(r) {
 		return nil
@@ -51,17 +50,16 @@ func Checker(r *spec.Release) []emit.Asset {
 		emit.Asset{From: "c/checker.h", To: folder + "/checker.h", Parts: checks})
 }
 
-// folder is what programs write before the names of the headers.
+// folder is the folder of the headers in #include lines.
 const folder = "dlpackgen"
 
-// parts is the one part of a header that the spec decides.
+// parts is the only part of a header that depends on the spec.
 func parts(source string, view any) []emit.Asset {
 	return emit.Showing(view, emit.Copies("c", folder, source))
 }
 
-// Beside lists those of the headers that a flat folder holds (go mod vendor copies no folder
-// without Go files), in which they find each other without an include path: dlpackgen/codes.h is
-// dlpackgen_codes.h there.
+// Beside returns headers for a flat folder, where they include each other without an include path:
+// dlpackgen/codes.h is named dlpackgen_codes.h. go mod vendor copies no folders without Go files.
 func Beside(r *spec.Release, folder string, names ...string) []emit.Asset {
 	var words emit.Words
 	for _, name := range names {
@@ -77,7 +75,7 @@ func Beside(r *spec.Release, folder string, names ...string) []emit.Asset {
 	return some
 }
 
-// Inside lists the helpers as parts of a source in such a folder, where dlpack.h is a file.
+// Inside returns the helpers as parts of a source in such a folder, in which dlpack.h is a file.
 func Inside(r *spec.Release) []emit.Asset {
 	return slices.DeleteFunc(Beside(r, "", Helpers...), func(a emit.Asset) bool { return a.To == flat(DLPack) })
 }
@@ -86,14 +84,14 @@ func flat(name string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(name, "dlpack/"), "/", "_")
 }
 
-// The enums whose values the helpers name.
+// The enums whose values the helpers use.
 const (
 	deviceEnum = "DLDeviceType"
 	codeEnum   = "DLDataTypeCode"
 )
 
-// hasHelpers reports whether the release has all that the helpers use, as every
-// one from 1.2 on does.
+// hasHelpers reports whether the release has everything that the helpers use. All releases from 1.2
+// on do.
 func hasHelpers(r *spec.Release) bool {
 	return spec.Find[*spec.Enum](r, deviceEnum) != nil && spec.Find[*spec.Enum](r, codeEnum) != nil &&
 		spec.Find[*spec.Struct](r, "DLPackExchangeAPI") != nil && spec.Find[*spec.Struct](r,

@@ -6,7 +6,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// names is what templates/c/names.h.tmpl shows.
+// names is the data of templates/c/names.h.tmpl.
 type names struct {
 	Version string
 	DTypes  []dtype

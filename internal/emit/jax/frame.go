@@ -9,14 +9,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// reader writes the lines of C that read a frame: one for each part, in the order of XLA.
+// reader writes the lines of C that read a call frame, part by part in XLA's order.
 type reader struct {
 	k       *contract.Kernel
 	lines   []string
 	tensors int // that are read so far
 }
 
-// reads are these lines.
+// reads returns these lines.
 func reads(k *contract.Kernel) []string {
 	r := &reader{k: k}
 	places := attributes(k)
@@ -46,7 +46,7 @@ func (r *reader) try(format string, args ...any) {
 		"if (DLPACKGEN_RARE(status_)) return status_;")
 }
 
-// given adds lines about an argument that may be None.
+// given adds lines for an argument that may be None.
 func (r *reader) given(i int, p contract.Param, lines func()) {
 	if !p.Optional {
 		lines()
@@ -83,7 +83,7 @@ func (r *reader) argument(i int, p contract.Param, place int) {
 	}
 }
 
-// rank is the number of dimensions of a tensor, or -1 where it has "...".
+// rank returns the number of dimensions of a tensor, or -1 if it has "...".
 func rank(p contract.Param) int {
 	if n, ellipsis := p.Rank(); ellipsis == contract.None {
 		return n
@@ -91,8 +91,8 @@ func rank(p contract.Param) int {
 	return -1
 }
 
-// inRange compares an integer of fewer than 64 bits, which kernels_jax.py has compared for its own
-// version of the library.
+// inRange checks the range of an integer with fewer than 64 bits. kernels_jax.py has checked it
+// too, but may belong to another version of the library.
 func (r *reader) inRange(i int, p contract.Param) {
 	if p.Kind != contract.Number || p.Var != contract.None || traced.Form(p) != "integer" || p.Types[0].Bits >= 64 {
 		return

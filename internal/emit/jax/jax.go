@@ -1,6 +1,6 @@
-// Package jax is the target "jax": the described kernels as handlers of XLA's FFI, in C, and the
-// functions of JAX that call them, in Python. The handlers stand in the same library as the module
-// of target python. It checks nothing itself: kernels.c does.
+// Package jax implements target "jax": described kernels as handlers of XLA's FFI, in C, and the
+// JAX functions that call them, in Python. The handlers are in the library of target python's
+// module. kernels.c contains the checks.
 package jax
 
 import (
@@ -29,14 +29,14 @@ var Target = emit.Target{
 	Manifest:  manifest,
 }
 
-// moduleOption names the module of target python, in whose library the handlers are.
+// moduleOption is the option for the module of target python, whose library contains the handlers.
 var moduleOption = emit.ModuleOption(
 	"the module of target python, whose library has the handlers: mylib._kernels")
 
-// hostName is the host of spec/hosts that calls the handlers.
+// hostName is the host in spec/hosts that calls the handlers.
 const hostName = "xla_ffi"
 
-// What the two outputs are made of.
+// The sources of the two outputs.
 var (
 	partsC      = []string{"handler.h", "parameters.h"}
 	partsPython = []string{"transforms.py"}
@@ -63,14 +63,14 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	}}, errors.Join(errs...)
 }
 
-// view is what both templates show.
+// view is the data of both templates.
 type view struct {
 	Module  string
 	DTypes  []dtype
 	Kernels []kernelView
 }
 
-// dtype is one that DLPack and XLA have.
+// dtype is a dtype of both DLPack and XLA.
 type dtype struct {
 	traced.DType
 	Number string // of XLA
@@ -87,16 +87,16 @@ func dtypes(r *spec.Release, host *hosts.Host) (all []dtype) {
 	return all
 }
 
-// short is XLA's name of a dtype: float8_e5m2 is f8e5m2.
+// short returns XLA's name of a dtype: float8_e5m2 is f8e5m2.
 func short(name string) string {
 	return strings.NewReplacer("bfloat", "bf", "bcomplex", "bc", "complex", "c", "uint", "u", "int", "s", "float", "f",
 		"bool", "pred", "_", "").Replace(name)
 }
 
-// platforms are XLA's, by DLPack's types of devices.
+// platforms are XLA's platforms, by DLPack device type.
 var platforms = map[string]string{"kDLCPU": "cpu", "kDLCUDA": "CUDA", "kDLROCM": "ROCM"}
 
-// inexpressible names what XLA has no words for.
+// inexpressible reports the parts of a kernel that XLA cannot express.
 func inexpressible(k *contract.Kernel, known []dtype) (errs []error) {
 	fail := func(param, format string, args ...any) {
 		errs = append(errs, emit.CannotMake(k.Name, param, format, args...))

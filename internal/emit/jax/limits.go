@@ -6,7 +6,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// limits lists what JAX does in another way for a kernel, or not at all.
+// limits lists the features of a kernel that JAX does not support, or supports differently.
 func limits(k *contract.Kernel) (all []string) {
 	if slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Layout != contract.Contiguous }) {
 		all = append(all, "no strides: XLA passes C-contiguous arrays")

@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// viewPython spells the function of JAX, and what kernels_jax.py knows of the kernel.
+// viewPython fills the data of the JAX function and of kernels_jax.py.
 func (v *kernelView) viewPython(k *contract.Kernel) {
 	v.Target = k.Name
 	if k.Namespace != "" {
@@ -30,7 +30,7 @@ func (v *kernelView) handlers() string {
 	return strings.Join(all, ", ")
 }
 
-// batching tells how jax.vmap calls a kernel.
+// batching returns how jax.vmap calls a kernel.
 func batching(k *contract.Kernel) string {
 	stays := func(p contract.Param) bool { return !k.Leads(p) }
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// kernelView is a kernel as C and Python spell it.
+// kernelView is the data of a kernel for C and Python.
 type kernelView struct {
 	Name       string
 	Count      int // of the parameters
@@ -28,7 +28,7 @@ type kernelView struct {
 	Described []string // lines of Python: the arguments of _kernel()
 }
 
-// handler is one for a platform.
+// handler is the handler for a platform.
 type handler struct{ Kernel, Symbol, Device, Traits, Platform string }
 
 func viewKernel(k *contract.Kernel) kernelView {
@@ -65,10 +65,11 @@ func (v *kernelView) viewResults(k *contract.Kernel) {
 	}
 }
 
-// maskName is the attribute that tells which arguments are there. No argument is called so.
+// maskName is the attribute with a bit for each argument that is present. No argument has this
+// name.
 const maskName = "?"
 
-// attributes numbers the attributes of a kernel as XLA sorts them.
+// attributes numbers the attributes of a kernel in XLA's order.
 func attributes(k *contract.Kernel) map[string]int {
 	var names []string
 	for _, p := range k.Args {

@@ -1,5 +1,4 @@
-// Package kernels is the target "kernels": kernels.h and kernels.c for the kernels that a config
-// describes.
+// Package kernels implements target "kernels": kernels.h and kernels.c for the kernels of a config.
 package kernels
 
 import (
@@ -23,7 +22,7 @@ var Target = emit.Target{
 	Manifest: manifest,
 }
 
-// optionStubs is the option for beginnings of the author's C.
+// optionStubs is the option for stubs in C.
 const optionStubs = "stubs"
 
 func manifest(m *emit.Model) (emit.Manifest, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// kernelView is a kernel as the template shows it.
+// kernelView is the data of a kernel for the template.
 type kernelView struct {
 	Name, Function, Domain                  string
 	Sites                                   []string // of the arguments, then of the results that are tensors
@@ -29,11 +29,11 @@ var types = []string{"float32", "uint8", "int8", "uint16", "int16", "int32", "in
 	"uint32", "uint64", "complex64", "complex128", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
 	"float8_e5m2fnuz"}
 
-// kinds are the attributes by the kind of an argument.
+// kinds are the types of attributes, by the kind of an argument.
 var kinds = map[contract.Kind]string{contract.Int: "INT", contract.Float: "FLOAT", contract.Bool: "BOOL",
 	contract.Str: "STR", contract.Ints: "INTS", contract.Floats: "FLOATS"}
 
-// inexpressible names what ONNX has no words for.
+// inexpressible reports the parts of a kernel that ONNX cannot express.
 func inexpressible(k *contract.Kernel) (errs []error) {
 	fail := func(param, format string, args ...any) {
 		errs = append(errs, emit.CannotMake(k.Name, param, format, args...))
@@ -67,7 +67,7 @@ func inexpressible(k *contract.Kernel) (errs []error) {
 	return errs
 }
 
-// unfit tells why an argument can be no input and no attribute.
+// unfit returns why an argument can be neither an input nor an attribute.
 func unfit(p contract.Param) (why []string) {
 	switch {
 	case p.Kind == contract.Number:
@@ -88,7 +88,7 @@ func unfit(p contract.Param) (why []string) {
 	return why
 }
 
-// served reports whether ONNX has one of the dtypes of a tensor.
+// served reports whether ONNX has at least one of the dtypes of a tensor.
 func served(p contract.Param) bool {
 	return slices.ContainsFunc(p.Types, func(d spec.DType) bool { return slices.Contains(types, d.Name) })
 }
@@ -155,7 +155,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// attribute writes a scalar: its place in the table, and how it gets into the call.
+// attribute writes a scalar: its entry in the table, and its assignment to the call.
 func (w *writer) attribute(p contract.Param) {
 	at := fmt.Sprintf("node_->values[%d]", len(w.v.Attributes))
 	integer, real := emit.CNumber(p.Default)
@@ -185,7 +185,7 @@ func (w *writer) attribute(p contract.Param) {
 	}
 }
 
-// results writes what is allocated: outputs, and memory for what callers do not get.
+// results writes the allocations: outputs, and memory for results that callers do not receive.
 func (w *writer) results() {
 	var made []string
 	site := len(w.k.Args)
@@ -222,7 +222,7 @@ func (w *writer) results() {
 	}
 }
 
-// form is what is known of an output before a call: its type, or the input that decides it.
+// form returns the type of an output, or the input that determines it.
 func (w *writer) form(p contract.Param) string {
 	name, of := "undefined", -1
 	switch {
@@ -247,7 +247,7 @@ func (w *writer) form(p contract.Param) string {
 	return fmt.Sprintf("{ DLPACKGEN_ONNXRUNTIME_%s, %d, %d, %d, %d }", strings.ToUpper(name), of, rank, input, extents)
 }
 
-// inputOf returns the place of an argument among the inputs.
+// inputOf returns the index of an argument among the inputs.
 func (w *writer) inputOf(arg int) (place int) {
 	for _, p := range w.k.Args[:arg] {
 		if p.Kind == contract.Tensor {

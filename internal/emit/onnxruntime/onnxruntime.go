@@ -1,5 +1,5 @@
-// Package onnxruntime is the target "onnxruntime": the kernels that a config describes as custom
-// operators of ONNX Runtime, in plain C that is compiled without its header.
+// Package onnxruntime implements target "onnxruntime": described kernels as custom operators of
+// ONNX Runtime, in plain C that compiles without its header.
 package onnxruntime
 
 import (
@@ -23,7 +23,7 @@ var Target = emit.Target{
 	Manifest:  manifest,
 }
 
-// limits lists what ONNX Runtime does not do for a kernel.
+// limits lists the features of a kernel that ONNX Runtime does not support.
 func limits(k *contract.Kernel) []string {
 	all := emit.WithoutGradients(k)
 	isReal := func(p contract.Param) bool { return p.Kind == contract.Float || p.Kind == contract.Floats }
@@ -47,7 +47,7 @@ func limits(k *contract.Kernel) []string {
 // host is the description in spec/hosts.
 const host = "onnxruntime"
 
-// view is what the template shows.
+// view is the data of the template.
 type view struct {
 	Domains []string
 	Kernels []kernelView

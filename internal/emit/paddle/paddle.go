@@ -1,6 +1,6 @@
-// Package paddle is the target "paddle": the described kernels as functions of PaddlePaddle, in
-// Python, over the module of target python. C exports the checks to Python, for graphs. It checks
-// nothing itself: kernels.c does.
+// Package paddle implements target "paddle": described kernels as functions of PaddlePaddle, in
+// Python, which call the module of target python. For graphs, C code exports the checks of
+// kernels.c to Python.
 package paddle
 
 import (
@@ -27,7 +27,7 @@ var Target = emit.Target{
 	Manifest:  manifest,
 }
 
-// view is what both templates show.
+// view is the data of both templates.
 type view struct {
 	Module  string
 	Package string // of the module, with a dot behind it
@@ -56,19 +56,19 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	}}, nil
 }
 
-// parts are those of dlpackgen_paddle.py.
+// parts are the parts of dlpackgen_paddle.py.
 var parts = []string{"tensors.py", "shapes.py", "graphs.py", "gradients.py", "functions.py"}
 
-// packageOf is what stands before the last name of a module.
+// packageOf returns the package of a module.
 func packageOf(module string) string { return module[:strings.LastIndex(module, ".")+1] }
 
-// dtypes are those that Paddle has tensors of.
+// dtypes are the dtypes of Paddle's tensors.
 var dtypes = []string{"bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64",
 	"float8_e4m3fn", "float8_e5m2", "complex64", "complex128"}
 
 func hasDType(name string) bool { return slices.Contains(dtypes, name) }
 
-// inexpressible names what Paddle has no words for.
+// inexpressible reports the parts of a kernel that Paddle cannot express.
 func inexpressible(k *contract.Kernel) (errs []error) {
 	fail := func(param, format string, args ...any) {
 		errs = append(errs, emit.CannotMake(k.Name, param, format, args...))
@@ -85,7 +85,7 @@ func inexpressible(k *contract.Kernel) (errs []error) {
 	return errs
 }
 
-// limits lists what Paddle does not do for a kernel.
+// limits lists the features of a kernel that Paddle does not support.
 func limits(k *contract.Kernel) (all []string) {
 	if reason := outsideGraphs(k); reason != "" {
 		all = append(all, "no static graph: "+reason)
@@ -98,7 +98,7 @@ func limits(k *contract.Kernel) (all []string) {
 	return append(all, emit.OnTheCPU(k, "")...)
 }
 
-// outsideGraphs tells why a kernel cannot stand in a static graph, or is "".
+// outsideGraphs returns why a static graph cannot contain a kernel, or "".
 func outsideGraphs(k *contract.Kernel) string {
 	for _, p := range k.Args {
 		switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// kernelView is a kernel as Python spells it.
+// kernelView is the data of a kernel for Python.
 type kernelView struct {
 	Name, Signature, Doc string
 	Described            []string // the arguments of _kernel()
@@ -37,7 +37,7 @@ func viewKernel(k *contract.Kernel) kernelView {
 	return v
 }
 
-// takes reports whether there is a tensor among parameters.
+// takes reports whether a parameter is a tensor.
 func takes(all []contract.Param) bool {
 	for _, p := range all {
 		if p.Kind == contract.Tensor {
@@ -47,7 +47,7 @@ func takes(all []contract.Param) bool {
 	return false
 }
 
-// signature has the keywords of the module that Paddle's users need.
+// signature returns the signature with the module's keywords that Paddle's users need.
 func signature(k *contract.Kernel) string {
 	text := strings.Join(emit.PythonArguments(k), ", ")
 	if !takes(k.Given()) {
@@ -59,7 +59,7 @@ func signature(k *contract.Kernel) string {
 	return text + "*, out=None"
 }
 
-// symbols are the words of kernels_paddle.py for extents that may be unknown.
+// symbols are the formats of kernels_paddle.py for extents that may be unknown.
 var symbols = dispatcher.Words{
 	Local: "%s_dim_", Literal: "%s", Argument: "given['%s']", Size: "_size(given['%s'])",
 	Shape: "given['%s'].shape[%s]", Item: "given['%s'][%s]", Negate: "(-%s)",

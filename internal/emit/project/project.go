@@ -1,5 +1,5 @@
-// Package project is a first Python package of kernels, which its author goes on with. It is no
-// target: nothing keeps its files up to date.
+// Package project contains the starter files of a Python package of kernels. It is not a target: no
+// run updates these files.
 package project
 
 import (
@@ -17,8 +17,7 @@ import (
 
 var importable = regexp.MustCompile(`^[a-z]([a-z0-9_]*[a-z0-9])?$`)
 
-// reserved are keywords of Python that the pattern above lets through, and modules that the project
-// itself imports.
+// reserved are Python keywords that match the pattern above, and modules that the project imports.
 var reserved = []string{
 	"numpy", "pytest", "setuptools", "sysconfig", "pathlib", "test",
 	"and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
@@ -26,7 +25,7 @@ var reserved = []string{
 	"return", "try", "while", "with", "yield",
 }
 
-// CheckName returns an error for a name that no package of Python can have.
+// CheckName returns an error for a name that a Python package cannot have.
 func CheckName(name string) error {
 	if problem, _ := relpath.Problem(name); problem != "" {
 		return fmt.Errorf("%q cannot be the name of a folder: it %s", name, problem)
@@ -38,8 +37,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Manifest names the files of a project of that name. Its workflow runs the version of the tool
-// that wrote it, since another one may generate other files.
+// Manifest lists the files of a project of that name. Its workflow runs the dlpackgen version that
+// wrote it, because another version may generate different files.
 func Manifest(name, version string) emit.Manifest {
 	at := func(from, to string) emit.Asset { return emit.Asset{From: "project/" + from, To: to, Once: true} }
 	return emit.Manifest{Words: emit.Words{"placeholder", name, "PLACEHOLDER", strings.ToUpper(name)}, Assets: []emit.Asset{
@@ -50,8 +49,8 @@ func Manifest(name, version string) emit.Manifest {
 	}}
 }
 
-// workflow has the version as Python's packages have it. No package has the version of a build from
-// a checkout or of a commit, so its user names a release.
+// workflow uses the version in the form of Python packages. There is no package for a build from a
+// checkout or a commit, so the user must name a release.
 func workflow(a emit.Asset, version string) emit.Asset {
 	a.Words = emit.Words{"dlpackgen==0.0.0", "dlpackgen==" + strings.TrimPrefix(version, "v")}
 	if !semver.IsValid(version) || module.IsPseudoVersion(version) {
@@ -62,7 +61,7 @@ func workflow(a emit.Asset, version string) emit.Asset {
 	return a
 }
 
-// Files returns them, in memory.
+// Files returns the files of a project, in memory.
 func Files(name, version string) ([]emit.File, error) {
 	return emit.Render("", Manifest(name, version))
 }
