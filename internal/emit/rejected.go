@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// KernelError is a reason why a target cannot make a kernel that has args or returns.
+// KernelError is the reason why a target does not support a kernel.
 type KernelError struct {
 	Kernel string // its name in the config
 	Param  string // the argument or result, or ""
@@ -22,12 +22,12 @@ func CannotMake(kernel, param, format string, args ...any) error {
 	return &KernelError{Kernel: kernel, Param: param, Text: fmt.Sprintf(format, args...)}
 }
 
-// NameTaken returns an error about a kernel with a name that something else has in a language.
+// NameTaken returns an error about a kernel whose name is already used in a language.
 func NameTaken(kernel, param, format string, args ...any) error {
 	return &KernelError{Kernel: kernel, Param: param, Text: fmt.Sprintf(format, args...) + "; rename one", Clash: true}
 }
 
-// Rejected lists the errors about kernels among those that err joins.
+// Rejected returns the errors about kernels among those that err joins.
 func Rejected(err error) (all []*KernelError) {
 	var one *KernelError
 	if many, joined := err.(interface{ Unwrap() []error }); joined {

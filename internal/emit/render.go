@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/templates"
 )
 
-// Render makes every file of a manifest, in its order.
+// Render renders the files of a manifest, in its order.
 func Render(version string, m Manifest) ([]File, error) {
 	files := make([]File, 0, len(m.Assets))
 	for _, a := range m.Assets {
@@ -26,7 +26,7 @@ func Render(version string, m Manifest) ([]File, error) {
 	return files, nil
 }
 
-// render makes one file: the source below the banner.
+// render renders one file: the banner, then the source.
 func (a Asset) render(version string, words Words) (File, error) {
 	if a.Verbatim {
 		return File{Path: a.To, Data: a.Text}, nil
@@ -48,8 +48,8 @@ func (a Asset) render(version string, words Words) (File, error) {
 		Unit: a.Unit}, err
 }
 
-// source returns the text of the source with its words replaced: a template, which is then filled,
-// a file, or Text. A view stays as it is, since it may hold a word by chance.
+// source returns the text of a template, a file, or Text, with its words replaced. A template is
+// then executed. Words in its data are not replaced, because they may occur by chance.
 func (a Asset) source(words Words) (string, error) {
 	text := a.Text
 	if text == nil {
@@ -66,7 +66,7 @@ func (a Asset) source(words Words) (string, error) {
 	return a.fill(replaced)
 }
 
-// fill shows the view in a template.
+// fill executes a template with its data.
 func (a Asset) fill(source string) (string, error) {
 	parsed, err := parse(a.From, source)
 	if err != nil {
@@ -81,7 +81,7 @@ func (a Asset) fill(source string) (string, error) {
 	return string(text), err
 }
 
-// parsed has the templates of this process by their text: several targets share some.
+// parsed caches the templates of this process by their text, because several targets share some.
 var parsed sync.Map
 
 func parse(name, source string) (template.Set, error) {

@@ -2,8 +2,8 @@ package emit
 
 import "strings"
 
-// Wrap breaks a text between words into lines of at most that many bytes; a
-// longer word stands alone.
+// Wrap breaks a text between words into lines of at most the given number of bytes. A longer word
+// has a line of its own.
 func Wrap(text string, width int) []string {
 	var lines []string
 	for _, word := range strings.Fields(text) {

@@ -8,10 +8,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// stubSignature is one form of a function in the stub.
+// stubSignature is one overload of a function in the stub.
 type stubSignature struct{ Typed, Returned string }
 
-// document writes the signature and the text that Python shows, and the types of the stub.
+// document writes the signature and the docstring, and the types of the stub.
 func (w *wrapper) document() {
 	signature := append([]string{"$module"}, emit.PythonArguments(w.k)...)
 	if keywords := w.keywords(""); len(keywords) > 0 {
@@ -32,8 +32,8 @@ func (w *wrapper) document() {
 	}
 }
 
-// escaped spells a text of Python in ASCII, as inspect.signature() reads it: only texts in quotes
-// have other characters.
+// escaped formats Python code in ASCII, as inspect.signature() requires. Only string literals
+// contain other characters.
 func escaped(text string) string {
 	var out strings.Builder
 	for _, r := range text {
@@ -49,8 +49,8 @@ func escaped(text string) string {
 	return out.String()
 }
 
-// typed is a form of the function in the stub: with any out=, or with one of that type, which the
-// function returns.
+// typed returns an overload of the stub: with any out=, or with an out= of the given type, which
+// the function returns.
 func (w *wrapper) typed(out string) stubSignature {
 	var all []string
 	for _, p := range w.k.Args {
@@ -69,7 +69,7 @@ func (w *wrapper) typed(out string) stubSignature {
 	return stubSignature{strings.Join(all, ", "), w.returned(out)}
 }
 
-// docString spells a text as the body of a function in a stub.
+// docString formats a text as the body of a function in a stub.
 func docString(text string) string {
 	lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(text, `\`, `\\`), "\n"), "\n")
 	for i, line := range lines[1:] {
@@ -102,7 +102,7 @@ func (w *wrapper) keywords(out string) (all []keyword) {
 	return all
 }
 
-// array is the type of what results are like, unless out= is the result.
+// array returns the type of the results, unless out= is the result.
 func (w *wrapper) array(out string) string {
 	if out == "_Out" {
 		return "SupportsDLPack"
@@ -110,7 +110,8 @@ func (w *wrapper) array(out string) string {
 	return "_Array"
 }
 
-// described describes the kernel: its arguments and results with their dtypes and shapes.
+// described returns the documentation of the kernel: its arguments and results with their dtypes
+// and shapes.
 func (w *wrapper) described() string {
 	var out strings.Builder
 	if w.k.Doc != "" {
@@ -138,7 +139,8 @@ func (w *wrapper) described() string {
 	return strings.ReplaceAll(out.String(), `"`, "'")
 }
 
-// annotation is the type of an argument in the stub. That which results are like has a variable.
+// annotation returns the type of an argument in the stub. The argument that determines the type of
+// results has a type variable.
 func (w *wrapper) annotation(p contract.Param, out string) string {
 	text := "SupportsDLPack"
 	switch p.Kind {
@@ -167,7 +169,7 @@ func (w *wrapper) annotation(p contract.Param, out string) string {
 	return text
 }
 
-// textType is str, or the texts that the conditions allow.
+// textType returns str, or the literals that the conditions allow.
 func (w *wrapper) textType(p contract.Param) string {
 	var all []string
 	for _, text := range w.k.Texts(p.Name) {
@@ -179,7 +181,8 @@ func (w *wrapper) textType(p contract.Param) string {
 	return "Literal[" + strings.Join(all, ", ") + "]"
 }
 
-// maker names the argument whose library makes the results, where one always does.
+// maker returns the argument whose library allocates the results, if it is always the same
+// argument.
 func (w *wrapper) maker() string {
 	if all := w.candidates(); len(all) > 0 && !w.k.Args[all[0]].Optional {
 		return w.k.Args[all[0]].Name
@@ -187,7 +190,7 @@ func (w *wrapper) maker() string {
 	return ""
 }
 
-// numberType is the type of a scalar of a dtype.
+// numberType returns the type of a scalar of a dtype.
 func numberType(p contract.Param) string {
 	for _, d := range p.Types {
 		if c := contract.CTypes[d.Name]; c == "float" || c == "double" {
@@ -200,7 +203,7 @@ func numberType(p contract.Param) string {
 	return "int"
 }
 
-// returned is the type of what the function returns.
+// returned returns the return type of the function.
 func (w *wrapper) returned(out string) string {
 	tensor := "Any"
 	if out == "_Out" {

@@ -11,11 +11,11 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// moduleOption names the module that is made of the kernels of the config.
+// moduleOption is the option for the name of the module with the config's kernels.
 var moduleOption = emit.ModuleOption(
 	"the module that is made of the kernels of the config, with its package: mylib._kernels")
 
-// moduleView is what the templates of a module show.
+// moduleView is the data of the templates of a module.
 type moduleView struct {
 	Module, Last string
 	Kernels      []kernelView
@@ -23,7 +23,7 @@ type moduleView struct {
 	Functions    []kernelView // also those that return saved results, for other targets
 }
 
-// kernelView is a kernel as the module spells it.
+// kernelView is the data of a kernel for the module.
 type kernelView struct {
 	Kernel                string   // whose functions of kernels.h it calls
 	Name, Function        string   // of the function of Python, and of the kernel in messages
@@ -46,7 +46,7 @@ type kernelView struct {
 	DocString             string
 }
 
-// moduleAssets lists the module of the kernels, if there are any.
+// moduleAssets lists the files of the module of kernels, if there are any.
 func moduleAssets(m *emit.Model) ([]emit.Asset, error) {
 	if len(m.Contracts) == 0 {
 		return nil, nil
@@ -103,8 +103,8 @@ type wrapper struct {
 	outs  int              // where the results begin in the table
 }
 
-// viewSaving returns the function that also returns what the backward of a kernel needs, if there
-// is room for its results. It is for callers that compute gradients.
+// viewSaving returns the function that also returns the values that a kernel's backward needs,
+// unless it would have too many results. Callers that compute gradients use it.
 func viewSaving(k *contract.Kernel) (kernelView, bool) {
 	if !k.Saves() {
 		return kernelView{}, false
@@ -140,7 +140,7 @@ func viewNamed(k *contract.Kernel, name string) (kernelView, error) {
 	return v, nil
 }
 
-// tensors are the results that callers get as tensors.
+// tensors returns the results that callers receive as tensors.
 func (w *wrapper) tensors() (all []contract.Param) {
 	for _, p := range w.given {
 		if p.Kind == contract.Tensor {
@@ -150,8 +150,8 @@ func (w *wrapper) tensors() (all []contract.Param) {
 	return all
 }
 
-// candidates are the arguments that results can be like: those that are always there first, and
-// those that stay on the CPU last.
+// candidates returns the arguments whose library can allocate the results: required ones first, and
+// those with the word `cpu` last.
 func (w *wrapper) candidates() (all []int) {
 	for rank := range 3 {
 		for i, p := range w.k.Args {
@@ -163,7 +163,7 @@ func (w *wrapper) candidates() (all []int) {
 	return all
 }
 
-// names lists the arguments by name, and those that callers add.
+// names lists the names of the arguments, and the keywords that callers add.
 func (w *wrapper) names() {
 	var all []string
 	for _, p := range w.k.Args {
@@ -189,7 +189,7 @@ func (w *wrapper) names() {
 	w.v.Names = strings.Join(all, ", ")
 }
 
-// devices lists the types of device in the table.
+// devices lists the device types in the table.
 func (w *wrapper) devices() string {
 	if len(w.k.Devices) > 4 {
 		return "DLPACKGEN_ANY_DEVICE"
@@ -204,8 +204,8 @@ func (w *wrapper) devices() string {
 	return strings.Join(all, ", ")
 }
 
-// types lists the dtypes of a tensor: only where the base knows them does it read in one pass, and
-// reject another one before a copy is made. It has room for 16, and 0 is all of them.
+// types lists the dtypes of a tensor for the base. Only with this list can the base read tensors in
+// one pass, and reject other dtypes before it copies. It has space for 16 dtypes; 0 stands for all.
 func (w *wrapper) types(p contract.Param) string {
 	if len(p.Types) == 0 || len(p.Types) > 16 {
 		return "0"
@@ -217,7 +217,8 @@ func (w *wrapper) types(p contract.Param) string {
 	return strings.Join(all, ", ")
 }
 
-// anyTensor is a parameter that takes tensors of every shape: the generated checks look at it.
+// anyTensor is a parameter that accepts tensors of every shape, because the generated checks check
+// the shape.
 const anyTensor = "{.name = %s, .kind = DLPACKGEN_KIND_TENSOR, .optional = %d, .writable = %d, .leading_dims = " +
 	"1, .devices = {%s}, .dtypes = {%s}}"
 
@@ -256,8 +257,8 @@ func (w *wrapper) table() {
 	}
 }
 
-// checksAll reports whether the checks of the kernel see every tensor as it came, so that the base
-// need not look at it before.
+// checksAll reports whether the kernel's checks receive every tensor unchanged, so that the base
+// need not check it first.
 func (w *wrapper) checksAll() bool {
 	return w.like == contract.None && !slices.ContainsFunc(w.k.Args, func(p contract.Param) bool { return p.Copied })
 }
@@ -270,7 +271,7 @@ func (w *wrapper) after(format string, args ...any) {
 	w.v.After = append(w.v.After, fmt.Sprintf(format, args...))
 }
 
-// kind is what the base reads an argument as; "" where the module does.
+// kind returns the kind as which the base reads an argument, or "" if the module reads it.
 func kind(p contract.Param) string {
 	return map[contract.Kind]string{contract.Tensor: "TENSOR", contract.Int: "INT",
 		contract.Float: "FLOAT", contract.Bool: "BOOL"}[p.Kind]

@@ -8,10 +8,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// deviceEnum is the enum whose values get names.
+// deviceEnum is the enum whose values have names.
 const deviceEnum = "DLDeviceType"
 
-// names is what templates/python/names.h.tmpl shows.
+// names is the data of templates/python/names.h.tmpl.
 type names struct {
 	Version                             string
 	Legacy, Versioned                   spec.CapsuleNames
@@ -56,7 +56,7 @@ func viewNames(r *spec.Release) names {
 	return v
 }
 
-// torchType is a type of PyTorch by its name in the shim, and DLPack's.
+// torchType is a PyTorch type by its name in the shim, and the DLPack type.
 type torchType struct {
 	Name, Code  string
 	Bits, Lanes int
@@ -76,7 +76,7 @@ func torchTypes(r *spec.Release) (out []torchType) {
 	return out
 }
 
-// viewStreams reads from a table which numbers must not be sent.
+// viewStreams returns the stream numbers that must not be passed, from a table.
 func viewStreams(t spec.StreamTable, number int) streams {
 	s := streams{Name: t.Name, Number: number, Doc: t.Doc, Default: t.Default()}
 	for _, v := range t.Values {
@@ -88,13 +88,13 @@ func viewStreams(t spec.StreamTable, number int) streams {
 	return s
 }
 
-// needed are the entities of the spec that the copied files use by name.
+// needed are the entities that the copied files use by name.
 var needed = []string{
 	deviceEnum, "DLDataTypeCode", "DLTensor", "DLManagedTensor", "DLManagedTensorVersioned", "DLPackExchangeAPI",
 	"DLPACK_FLAG_BITMASK_READ_ONLY", "DLPACK_FLAG_BITMASK_IS_COPIED", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED",
 }
 
-// check reports what a spec of one's own lacks.
+// check reports needed entities that a user's spec lacks.
 func check(r *spec.Release) error {
 	var lacking []string
 	for _, name := range needed {

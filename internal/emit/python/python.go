@@ -1,7 +1,6 @@
-// Package python is the target "python": what extension modules in C take
-// tensors of any library by, and hand them out. It renders the names that the
-// spec decides and copies the rest from templates/python; it knows no rule of
-// the protocol itself.
+// Package python implements target "python": the base with which C extension modules import and
+// export tensors of any library, and the module of described kernels. It renders the names that
+// depend on the spec, and copies the rest from templates/python.
 package python
 
 import (
@@ -10,8 +9,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// Target is the row of the table of targets. The capsule that it finds exchange
-// tables by came with 1.3; modules work with producers of every release.
+// Target is the row of the table of targets. The capsule for exchange tables was introduced in 1.3.
+// Modules work with producers of every release.
 var Target = emit.Target{
 	Name:      "python",
 	Doc:       "the base of extension modules for Python: tensors of any library as arguments and results; C, C++",
@@ -26,8 +25,7 @@ var Target = emit.Target{
 	Manifest: manifest,
 }
 
-// The outputs: an interface, what is behind it, and the header that both share with the
-// backends for devices.
+// The outputs: the interface, the implementation, and the header that both share with the backends.
 const (
 	interfaceName = "dlpackgen_python.h"
 	sourceName    = "dlpackgen_python.c"
@@ -58,8 +56,8 @@ func public(r *spec.Release) []emit.Asset {
 	}
 }
 
-// Parts is the manifest with each part as a file of its own, which the two outputs only
-// include: in those, tests change one part.
+// Parts returns the manifest with each part as a separate file, which the two outputs include.
+// Tests can change one part.
 func Parts(m *emit.Model) (emit.Manifest, error) {
 	const folder = "dlpackgen_python"
 	all := append(public(m.Release),
@@ -74,7 +72,7 @@ func Parts(m *emit.Model) (emit.Manifest, error) {
 		emit.Asset{To: sourceName, Text: []byte(`#include "` + folder + "/implementation.c\"\n")})}, check(m.Release)
 }
 
-// private are the parts behind the interface.
+// private are the parts of the implementation.
 var private = append(emit.Copies("python", "",
 	"access.h", "backend.h", "begin.h", "begin_inline.h", "call.h", "capsules.h", "check.h",
 	"depth.h", "described.h", "errors.h", "given.h", "managed.h", "module.h", "object.h",

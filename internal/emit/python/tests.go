@@ -11,13 +11,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// testsOption asks for tests of the kernels, which their author runs.
+// testsOption is the option for generated tests of the kernels.
 var testsOption = emit.Option{
 	Name: "tests", Default: "false", Bool: true,
 	Doc: "true: tests/test_NAME_contract.py for each kernel that the config describes",
 }
 
-// testAssets lists the tests of the kernels: a description for each, and what all of them use.
+// testAssets lists the tests of the kernels: a description for each kernel, and the common code.
 func testAssets(m *emit.Model, module string) []emit.Asset {
 	if m.Options[testsOption.Name] != "true" {
 		return nil
@@ -33,13 +33,13 @@ func testAssets(m *emit.Model, module string) []emit.Asset {
 	return all
 }
 
-// testView is the test of one kernel.
+// testView is the data of the test of one kernel.
 type testView struct {
 	Module, Name, Description string
 	Gradients                 []string // the kernel with its backward, or none
 }
 
-// gradients names the kernel that computes the gradients of a kernel, if there is one.
+// gradients returns the kernel that computes the gradients of a kernel, if there is one.
 func gradients(k *contract.Kernel) []string {
 	if k.Backward == nil {
 		return nil
@@ -47,7 +47,7 @@ func gradients(k *contract.Kernel) []string {
 	return []string{k.Backward.Kernel}
 }
 
-// describe spells a kernel as a value of dlpackgen_contract.Kernel.
+// describe formats a kernel as a value of dlpackgen_contract.Kernel.
 func describe(k *contract.Kernel, module string) string {
 	d := describer{k}
 	all := []pythonValue{
@@ -80,7 +80,7 @@ func describe(k *contract.Kernel, module string) string {
 	return "KERNEL = " + group("contract.Kernel(", given(all), ")").text(0, len("KERNEL = "))
 }
 
-// describer spells the parts of one kernel.
+// describer formats the parts of one kernel.
 type describer struct{ k *contract.Kernel }
 
 func (d describer) params(name string, params []contract.Param) pythonValue {
@@ -95,7 +95,7 @@ func (d describer) params(name string, params []contract.Param) pythonValue {
 	return group(name+"=(", all, ")")
 }
 
-// layoutNames are the layouts by their words.
+// layoutNames are the names of the layouts.
 var layoutNames = map[contract.Layout]string{
 	contract.Strided: "strided", contract.Inner: "inner", contract.AnyOrder: "any_order",
 	contract.ColumnMajor: "column_major",
@@ -122,7 +122,7 @@ func (d describer) tensor(p contract.Param) pythonValue {
 	return group("contract.Tensor(", given(append(all, d.solved(p))), ")")
 }
 
-// elements names the variable of a parameter, or lists its dtypes.
+// elements returns the variable of a parameter, or its dtypes.
 func (d describer) elements(p contract.Param) pythonValue {
 	if p.Var != contract.None {
 		return plain("variable=" + quoted(d.k.Vars[p.Var].Name))
@@ -147,7 +147,7 @@ func (d describer) shape(p contract.Param) pythonValue {
 	return pythonValue{head: "shape=(", items: all, end: ")", sequence: true, keep: true}
 }
 
-// solved lists the extents that give a symbol by an expression.
+// solved lists the extents that determine a symbol through an expression.
 func (d describer) solved(p contract.Param) pythonValue {
 	var all []pythonValue
 	for i, e := range p.Extents {
@@ -180,7 +180,7 @@ func (d describer) scalar(p contract.Param) pythonValue {
 	return group("contract.Scalar(", all, ")")
 }
 
-// condition spells a condition with the names whose values its message shows.
+// condition formats a condition, with the names whose values its message contains.
 func (d describer) condition(c *notation.Cond) pythonValue {
 	names, raises := []string{}, "ValueError"
 	python := d.python(c, &names, &raises)
@@ -195,7 +195,7 @@ func (d describer) condition(c *notation.Cond) pythonValue {
 	return group("contract.Condition(", all, ")")
 }
 
-// python spells a condition as an expression of Python.
+// python formats a condition as a Python expression.
 func (d describer) python(c *notation.Cond, names *[]string, raises *string) string {
 	if len(c.Conds) > 0 {
 		var parts []string
@@ -224,7 +224,7 @@ func (d describer) python(c *notation.Cond, names *[]string, raises *string) str
 	return text
 }
 
-// literalOf spells a value of Python; a bare word is the name of a dtype.
+// literalOf formats a value in Python. A word without quotes is the name of a dtype.
 func literalOf(v notation.Value) string {
 	if v.Kind == notation.Bare {
 		return quoted(v.Text)
@@ -232,7 +232,7 @@ func literalOf(v notation.Value) string {
 	return v.String()
 }
 
-// names adds the terms of an expression that have a value, and those of them that may be absent.
+// names adds the terms of an expression that have values, and those that may be absent.
 func (d describer) names(e *notation.Expr, names, there *[]string) {
 	switch e.Op {
 	case notation.Symbol, notation.Size, notation.Shape, notation.Item:
@@ -251,7 +251,7 @@ func (d describer) names(e *notation.Expr, names, there *[]string) {
 	}
 }
 
-// backward names the operator of PyTorch, and the arguments that have a gradient.
+// backward formats PyTorch's operator, and the arguments with a gradient.
 func (d describer) backward() []pythonValue {
 	if d.k.Backward == nil {
 		return nil
@@ -263,7 +263,7 @@ func (d describer) backward() []pythonValue {
 	return []pythonValue{plain("namespace=" + quoted(d.k.Namespace)), group("gradients=(", of, ")")}
 }
 
-// test spells what the description says of its tests.
+// test formats the key `test` of a description.
 func (d describer) test() (all []pythonValue) {
 	t := d.k.Test
 	if t == nil {

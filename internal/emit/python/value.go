@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// pythonValue is a literal or a call of Python, on one line where it fits.
+// pythonValue is a literal or a call in Python, on one line if it fits.
 type pythonValue struct {
 	head     string // up to the bracket that opens, or all of it
 	items    []pythonValue
@@ -25,7 +25,7 @@ func group(head string, items []pythonValue, end string) pythonValue {
 		sequence: end == ")" && (strings.HasSuffix(head, "=(") || strings.HasSuffix(head, ": ("))}
 }
 
-// given leaves out the groups without items.
+// given omits the groups without items.
 func given(all []pythonValue) (kept []pythonValue) {
 	for _, v := range all {
 		if v.end == "" || len(v.items) > 0 || v.keep {
@@ -38,7 +38,7 @@ func given(all []pythonValue) (kept []pythonValue) {
 // widest is the longest line.
 const widest = 120
 
-// text spells the value behind so many columns; its further lines are indented.
+// text formats the value after the given number of columns; further lines are indented.
 func (v pythonValue) text(indent, column int) string {
 	if line := v.line(); v.end == "" || column+len(line) < widest {
 		return line
@@ -51,7 +51,7 @@ func (v pythonValue) text(indent, column int) string {
 	return out.String() + strings.Repeat(" ", indent) + v.end
 }
 
-// line spells the value on one line.
+// line formats the value on one line.
 func (v pythonValue) line() string {
 	var all []string
 	for _, item := range v.items {
@@ -64,7 +64,7 @@ func (v pythonValue) line() string {
 	return text + v.end
 }
 
-// quoted spells a text.
+// quoted formats a text.
 func quoted(text string) string {
 	if strings.ContainsFunc(text, unicode.IsControl) {
 		return strconv.QuoteToASCII(text)
@@ -75,7 +75,7 @@ func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// dtypes spells the names of dtypes.
+// dtypes formats the names of dtypes.
 func dtypes(types []spec.DType) (all []pythonValue) {
 	for _, d := range types {
 		all = append(all, plain(quoted(d.Name)))
@@ -83,7 +83,7 @@ func dtypes(types []spec.DType) (all []pythonValue) {
 	return all
 }
 
-// dotted are ellipses by the names that extents have for them.
+// dotted returns the ellipses, by their names in extents.
 func dotted(all []contract.Dim) (named []contract.Dim) {
 	for _, e := range all {
 		e.Name = "..." + e.Name

@@ -8,10 +8,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// literal is a default in C, or "" for none and None.
+// literal returns a default in C. It returns "" without a default and for None.
 func literal(p contract.Param) string { return emit.CDefault(p.Default) }
 
-// read writes how an argument gets from Python into the call.
+// read writes the conversion of a Python argument, and its assignment to the call.
 func (w *wrapper) read(i int, p contract.Param) {
 	at := fmt.Sprintf("given_[%d]", i)
 	into := "kernel_.args." + p.Name
@@ -55,7 +55,7 @@ func (w *wrapper) tensor(i int, p contract.Param, into string) {
 	w.after("kernel_.flags.%s = %s.flags;", p.Name, from)
 }
 
-// scalar writes one that the base has read.
+// scalar writes the assignment of a scalar that the base has read.
 func (w *wrapper) scalar(i int, p contract.Param, at, into string) {
 	value := fmt.Sprintf("call_.arguments[%d].integer", i)
 	ctype := "int64_t"
@@ -74,7 +74,8 @@ func (w *wrapper) scalar(i int, p contract.Param, at, into string) {
 	w.after("%s = %s ? &value_%d_ : NULL;", into, w.there(p, at), i)
 }
 
-// there reports whether an optional argument has a value: its own, or a default that is not None.
+// there returns the condition under which an optional argument has a value: its own, or a default
+// other than None.
 func (w *wrapper) there(p contract.Param, at string) string {
 	if literal(p) == "" {
 		return fmt.Sprintf("%s && %s != Py_None", at, at)
@@ -82,7 +83,7 @@ func (w *wrapper) there(p contract.Param, at string) string {
 	return fmt.Sprintf("%s != Py_None", at)
 }
 
-// came opens a block for an argument that is there.
+// came opens a block for an argument that is present.
 func (w *wrapper) came(p contract.Param, at string) {
 	condition := at
 	if p.Optional {
@@ -120,8 +121,9 @@ func (w *wrapper) number(i int, p contract.Param, at, into string) {
 	w.after("%s = %s ? &value_%d_ : NULL;", into, w.there(p, at), i)
 }
 
-// variable reads a scalar whose dtype that of a tensor decides. It is made a number before a tensor
-// is read, and a number of that dtype once the dtype is known, which runs no code of others.
+// variable writes the conversion of a scalar that has the dtype of a tensor. The scalar is
+// converted to a number before any tensor is read, and to the dtype when that is known. The second
+// conversion runs no foreign code.
 func (w *wrapper) variable(i int, p contract.Param, at, integer, real string) {
 	v := w.k.Vars[p.Var]
 	plain := fmt.Sprintf("plain_%d_", i)
@@ -147,7 +149,7 @@ func (w *wrapper) variable(i int, p contract.Param, at, integer, real string) {
 	w.after("kernel_.args.%s.real = %s;", p.Name, real)
 }
 
-// readNumber is the call that reads a scalar of a dtype.
+// readNumber returns the call that reads a scalar of a dtype.
 func readNumber(i int, name, code string, bits int, at, integer, real string) string {
 	switch {
 	case code == "kDLInt" || code == "kDLUInt":
@@ -190,8 +192,8 @@ func (w *wrapper) list(i int, p contract.Param, at, into string) {
 	w.after("%s.count = list_%d_.count;", into, i)
 }
 
-// allocate writes the memory of the results: what out= gives, or what the library of an argument
-// makes.
+// allocate writes the memory of the results: that of out=, or memory that an argument's library
+// allocates.
 func (w *wrapper) allocate() {
 	if n := len(w.tensors()); n > 0 {
 		w.checkOuts(n)
@@ -223,7 +225,7 @@ func (w *wrapper) alloc(format string, args ...any) {
 	w.v.Allocate = append(w.v.Allocate, fmt.Sprintf(format, args...))
 }
 
-// scalarResult declares room for a scalar.
+// scalarResult declares the variable of a scalar result.
 func scalarResult(p contract.Param, i int) string {
 	switch p.Kind {
 	case contract.Int:
@@ -239,7 +241,7 @@ func scalarResult(p contract.Param, i int) string {
 	return fmt.Sprintf("%s scalar_%d_ = 0;", contract.CTypes[p.Types[0].Name], i)
 }
 
-// checkOuts compares what out= gives with what is needed.
+// checkOuts writes the checks of out=.
 func (w *wrapper) checkOuts(n int) {
 	var tensors, flags []string
 	for i := range n {
@@ -270,7 +272,7 @@ func (w *wrapper) checkOuts(n int) {
 	w.alloc("}")
 }
 
-// chooseLike finds the argument whose library makes results.
+// chooseLike writes the selection of the argument whose library allocates the results.
 func (w *wrapper) chooseLike() {
 	all := w.candidates()
 	hasTensors := false
@@ -292,8 +294,8 @@ func (w *wrapper) chooseLike() {
 	}
 }
 
-// give writes what the function returns. All objects are made before a tuple of them is, which
-// code of others that runs meanwhile could find half full.
+// give writes the return value. All objects are created before the tuple, because foreign code that
+// runs meanwhile could otherwise find an incomplete tuple.
 func (w *wrapper) give() {
 	given := 0
 	out := w.outs
@@ -326,12 +328,12 @@ func (w *wrapper) give() {
 	}
 }
 
-// scalarObject makes an object of a scalar.
+// scalarObject writes the creation of an object from a scalar.
 func scalarObject(k *contract.Kernel, p contract.Param, i int) string {
 	return k.ScalarOf(p, fmt.Sprintf("scalar_%d_", i), numberObject)
 }
 
-// numberObject makes an object of a scalar of a type of C.
+// numberObject returns the expression that creates an object from a scalar of a C type.
 func numberObject(ctype, at string) string {
 	switch ctype {
 	case "float", "double":

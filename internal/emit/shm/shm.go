@@ -1,5 +1,5 @@
-// Package shm is the target "shm": tensors of the host that processes share, behind
-// the interface of the backends for devices.
+// Package shm implements target "shm": host tensors that processes share, with the interface of
+// backends.
 package shm
 
 import (
@@ -22,7 +22,7 @@ var Target = emit.Target{
 	Manifest: manifest,
 }
 
-// templateEntry stands in templates/shm/shm.go for the C symbol of the package.
+// templateEntry is the placeholder in templates/shm/shm.go for the C symbol of the package.
 const templateEntry = "dlpackgen_shm_entry"
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
@@ -37,14 +37,14 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	}, emit.Needs(m.Release, "target shm builds on", emit.Lacking(m.Release)...)
 }
 
-// interfaces are what programs in C, C++ and Go use of every backend.
+// interfaces are the interfaces of every backend for C, C++ and Go.
 var interfaces = []string{"device_answer.h", "dlpackgen_backend.h", "dlpackgen_backend.hpp"}
 
 var sources = []string{
 	"doc.go", "dlpackgen_shm.h", "off.go", "shm.go", "send_flags.go", "python/dlpackgen_shm_module.c",
 }
 
-// parts are what only dlpackgen_shm.c includes.
+// parts are the files that only dlpackgen_shm.c includes.
 func parts(r *spec.Release) []emit.Asset {
 	return slices.Concat(header.Inside(r),
 		emit.Copies("device", "", "device_error.h", "device_request.h", "device_tensor.h", "device_warnings.h"),

@@ -12,13 +12,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/template"
 )
 
-// set is the templates of a folder, filled for one target: any template may include any other.
+// set is the templates of a folder for one target. Any template may include any other.
 type set struct {
 	filler template.Filler
 	budget *budget
 }
 
-// parsed is every template of a folder under its path, for all targets that name the folder.
+// parsed is all templates of a folder by path, for all targets that name the folder.
 type parsed struct {
 	templates template.Set
 	findings  []diag.Diagnostic
@@ -36,8 +36,8 @@ func parseFolder(sources []emit.Source) any {
 	return &parsed{templates: all, findings: r.findings.Sorted()}
 }
 
-// parse adds a file and what it defines. A definition of a file's name would replace that file, or
-// be replaced by it, as their order has it.
+// parse adds a file and its definitions. A definition with a file's name is an error: depending on
+// the order, one would replace the other.
 func (r *reporter) parse(all template.Set, source emit.Source) {
 	own, err := template.Parse(source.Path, string(source.Data), functions(newBudget()))
 	if err != nil {
@@ -54,13 +54,13 @@ func (r *reporter) parse(all template.Set, source emit.Source) {
 	all.Add(own)
 }
 
-// set returns a target functions that count against its own budget.
+// set returns the templates with functions that charge a target's budget.
 func (p *parsed) set() *set {
 	b := newBudget()
 	return &set{template.Filler{Templates: p.templates, Functions: functions(b), Step: b.step}, b}
 }
 
-// fill makes the text of one file.
+// fill executes the template of one file.
 func (r *renderer) fill(s *set, source emit.Source) []byte {
 	var out bytes.Buffer
 	if err := s.filler.Fill(&limited{buffer: &out, budget: s.budget}, source.Path, r.data); err != nil {
@@ -69,13 +69,13 @@ func (r *renderer) fill(s *set, source emit.Source) []byte {
 	return out.Bytes()
 }
 
-// limited stops a target whose files are too large together.
+// limited is a writer that stops a target whose files are too large in total.
 type limited struct {
 	buffer *bytes.Buffer
 	budget *budget
 }
 
-// Write appends to the output, up to the limit.
+// Write appends to the output until the limit.
 func (l *limited) Write(p []byte) (int, error) {
 	if err := l.budget.writes(len(p)); err != nil {
 		return 0, err
@@ -83,10 +83,11 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.buffer.Write(p)
 }
 
-// place is how a template's error says where: the template's name, a line, and in a run a column.
+// place matches the position in a template's error: the template's name, a line, and during
+// execution a column.
 var place = regexp.MustCompile(`^template: (.*?):(\d+):(?:(\d+):)? (?:executing "[^"]*" at )?`)
 
-// failAt reports an error of a template at its place, which may be in an included template.
+// failAt reports an error of a template at its position, which may be in an included template.
 func (r *reporter) failAt(source emit.Source, err error) {
 	text := err.Error()
 	d := diag.Diagnostic{Severity: diag.Error, Code: "template", Pos: diag.Pos{File: source.File, Line: 1, Col: 1}}

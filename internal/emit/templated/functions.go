@@ -14,14 +14,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/template"
 )
 
-// The limits of a target: a run must not take minutes for a folder of 500 files, each of which is
-// within a limit.
+// The limits of a target as a whole: a folder of 500 files must not take minutes, even if each file
+// is within its limit.
 const (
 	maxSteps = 2_000_000 // nodes and operands of templates that are executed
 	maxText  = MaxOutput // bytes that functions read and make: variables can double a text in each step
 )
 
-// budget is what the files of a target may still do, all of them together.
+// budget is the remaining budget of all files of a target.
 type budget struct {
 	steps, text, output int
 	spent               bool // one of the three is exceeded
@@ -31,7 +31,7 @@ func newBudget() *budget {
 	return &budget{steps: maxSteps, text: maxText, output: MaxOutput}
 }
 
-// take counts something against what is left of it.
+// take subtracts a cost from a part of the budget.
 func (b *budget) take(left *int, n int, problem string, limit int) error {
 	if *left -= n; *left < 0 {
 		b.spent = true
@@ -40,7 +40,7 @@ func (b *budget) take(left *int, n int, problem string, limit int) error {
 	return nil
 }
 
-// spentError is a template that did too much.
+// spentError is the error of a template that exceeds a limit.
 type spentError struct{ text string }
 
 // Error is the reason.
@@ -55,12 +55,12 @@ func (b *budget) writes(n int) error {
 	return b.take(&b.output, n, "the files of the target have more than %d bytes", MaxOutput)
 }
 
-// charge counts bytes that functions read or make.
+// charge counts bytes that functions read or produce.
 func (b *budget) charge(n int) error {
 	return b.take(&b.text, n, "functions of the templates read and made more than %d bytes", maxText)
 }
 
-// callCost is what a function is charged beside its texts.
+// callCost is the cost of a call besides its texts.
 const callCost = 8
 
 // reads counts the texts that a function reads.
@@ -72,7 +72,7 @@ func (b *budget) reads(texts ...string) error {
 	return b.charge(n)
 }
 
-// prints counts values that are printed, with all that they contain.
+// prints counts printed values with their contents.
 func (b *budget) prints(values ...any) error {
 	for _, v := range values {
 		var err error
@@ -102,7 +102,7 @@ func (b *budget) printsMap(values map[string]any) error {
 	return b.charge(callCost)
 }
 
-// makes runs a function over texts, and counts them and the result.
+// makes calls a function over texts, and counts the texts and the result.
 func (b *budget) makes(of func() string, texts ...string) (string, error) {
 	if err := b.reads(texts...); err != nil {
 		return "", err
@@ -111,7 +111,7 @@ func (b *budget) makes(of func() string, texts ...string) (string, error) {
 	return made, b.charge(len(made))
 }
 
-// functions are what templates can call beside and, or, not, len and slice.
+// functions are the functions of templates besides and, or, not, len and slice.
 // docs/how-to/own-target.md lists them.
 func functions(b *budget) template.Functions {
 	f := template.Comparisons(b.compare)
@@ -121,8 +121,8 @@ func functions(b *budget) template.Functions {
 	}
 	f["index"] = b.index
 	f["dict"] = func(pairs ...any) (map[string]any, error) {
-		// All that the values contain, each time that they contain it: what is made of itself twice
-		// doubles, and is printed at that length.
+		// The contents of values are counted as often as they are printed: a list that contains
+		// another list twice prints it twice.
 		if err := b.prints(pairs...); err != nil {
 			return nil, err
 		}
@@ -156,7 +156,7 @@ func addTexts(f template.Functions, b *budget) {
 	}
 	f["hasPrefix"] = func(prefix, text string) (bool, error) { return strings.HasPrefix(text, prefix), b.reads(prefix) }
 	f["replace"] = func(old, new, text string) (string, error) {
-		// The result is charged before it is made: it can be much longer than the texts.
+		// The result is charged before it is built, because it can be much longer than the texts.
 		if err := errors.Join(b.reads(old, text), b.charge(strings.Count(text, old)*len(new))); err != nil {
 			return "", err
 		}
@@ -206,7 +206,7 @@ func (b *budget) compare(x, y any) (int, error) {
 	return template.Compare(x, y)
 }
 
-// index follows names and positions into a value, as that of text/template does.
+// index follows names and positions into a value, like index of text/template.
 func (b *budget) index(v any, keys ...any) (any, error) {
 	if err := b.readsEach(keys); err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ func (b *budget) index(v any, keys ...any) (any, error) {
 	return v, nil
 }
 
-// readsEach counts the values that are texts; others are not looked into.
+// readsEach counts the values that are texts, not those inside of others.
 func (b *budget) readsEach(values []any) error {
 	n := callCost
 	for _, v := range values {
@@ -240,11 +240,11 @@ func (b *budget) readsEach(values []any) error {
 	return b.charge(n)
 }
 
-// wide is what makes a result of printf longer than its texts: a width, or an operand that is used
-// again.
+// wide matches parts of a format that make printf's result longer than its texts: a width, or an
+// explicit operand.
 var wide = regexp.MustCompile(`%[^a-zA-Z%]*([*\[]|[0-9]{3})`)
 
-// replacePrints counts what the functions that print read and make.
+// replacePrints replaces the functions that print with ones that count.
 func replacePrints(f template.Functions, b *budget) {
 	printed := func(of func() string, values []any) (string, error) {
 		if err := b.prints(values...); err != nil {
@@ -274,10 +274,10 @@ func replacePrints(f template.Functions, b *budget) {
 	}
 }
 
-// unknownVerb is a verb that is not documented: %p prints addresses, which differ in each run.
+// unknownVerb matches undocumented verbs: %p prints addresses, which differ in each run.
 var unknownVerb = regexp.MustCompile(`%[-+# 0-9.]*(?:[^-+# 0-9.vsqdxXobctU]|$)`)
 
-// mismatched reports whether fmt wrote a complaint, such as %!d(string=x), into a text.
+// mismatched reports whether fmt wrote an error, such as %!d(string=x), into a text.
 func mismatched(made, format string, values []any) bool {
 	const complaint = "%!"
 	return strings.Contains(made, complaint) && !strings.Contains(format, "%"+complaint) &&
@@ -286,8 +286,8 @@ func mismatched(made, format string, values []any) bool {
 
 const maxIndent = 100
 
-// words splits a name at its capitals, digits kept with what is before them, and at underscores:
-// kDLCUDAHost is k, DL, CUDA, Host.
+// words splits a name at capitals and underscores; digits belong to the preceding word: kDLCUDAHost
+// is k, DL, CUDA, Host.
 func words(name string) (out []string) {
 	runes := []rune(name)
 	start := 0
@@ -339,7 +339,8 @@ func join(separator string, list []any) string {
 	return strings.Join(parts, separator)
 }
 
-// prefixed puts something before each line; an empty line gets it without blanks at its end.
+// prefixed inserts a prefix before each line. In empty lines, trailing blanks of the prefix are
+// removed.
 func prefixed(begin, text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -348,7 +349,7 @@ func prefixed(begin, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// wrap breaks a text into lines of at most so many columns, where words allow.
+// wrap breaks a text into lines of at most the given number of columns, unless a word is longer.
 func wrap(columns int, text string) string {
 	var lines []string
 	line := ""
@@ -364,7 +365,7 @@ func wrap(columns int, text string) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// dict makes the data of an included template from names and values.
+// dict builds the data of an included template from names and values.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, errors.New("dict takes names and values in turn")
@@ -390,7 +391,7 @@ func integer(v any) (int64, error) {
 	return 0, fmt.Errorf("expected an integer, got %s", shown(v))
 }
 
-// shown is a value in a message, which must not be as long as what a template makes.
+// shown returns a value for a message, shortened if it is long.
 func shown(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -403,7 +404,8 @@ func shown(v any) string {
 	return fmt.Sprint(v)
 }
 
-// arithmetic makes a function of an operation of math/big, which tells when a result is too large.
+// arithmetic returns a function for an operation of math/big, which detects results that are too
+// large.
 func arithmetic(of func(result, x, y *big.Int) *big.Int) func(x, y any) (int64, error) {
 	return func(x, y any) (int64, error) {
 		a, err := integer(x)

@@ -1,6 +1,7 @@
-// Package templated makes a target of a user: files filled from a folder of text templates over the
-// documented model (internal/modeldoc). Templates are data: they run no program and read no file or
-// environment, and their size, output and steps are limited. The command reads the folder.
+// Package templated implements users' own targets: files rendered from a folder of text templates
+// over the documented model (internal/modeldoc). Templates are data: they cannot run programs or
+// read files and the environment, and their size, output and steps are limited. The command reads
+// the folder.
 package templated
 
 import (
@@ -33,7 +34,7 @@ const (
 	optionComment = "comment"
 )
 
-// nameForm is what a target of a user may be called: its name stands in the lock.
+// nameForm matches valid names of users' targets, which are written to the lock.
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,30}$`)
 
 // CheckName returns what is wrong with a name of a target, or "".
@@ -44,7 +45,7 @@ func CheckName(name string) string {
 	return "must match " + nameForm.String()
 }
 
-// Target is the target of a config that is made from a folder.
+// Target returns the target for a folder of templates.
 func Target(name string) emit.Target {
 	return emit.Target{
 		Name: name, Doc: "Files from your own templates", Path: name, Oldest: "0.1", Contracts: true,
@@ -54,7 +55,7 @@ func Target(name string) emit.Target {
 	}
 }
 
-// lineComments are what begins a comment that ends with its line.
+// lineComments are the beginnings of line comments.
 var lineComments = []string{"//", "#", "--", ";", ";;", "%", "!", "'", `"`, "::", "REM", "dnl", `\`}
 
 func checkComment(value string) string {
@@ -64,7 +65,7 @@ func checkComment(value string) string {
 	return ""
 }
 
-// manifest renders every template; the engine adds nothing to the result but the banner.
+// manifest renders every template. The engine only adds the banner to the result.
 func manifest(m *emit.Model) (emit.Manifest, error) {
 	templates := cmp.Or(m.Templates, &emit.Folder{})  // of a config that is checked before the folder is read
 	folder := templates.Parsed(parseFolder).(*parsed) //nolint:forcetypeassert // parseFolder returns nothing else
@@ -87,7 +88,7 @@ type renderer struct {
 	data  any
 }
 
-// reporter collects what is wrong with the files of a folder.
+// reporter collects findings about the files of a folder.
 type reporter struct {
 	sources  []emit.Source
 	findings *diag.List
@@ -113,7 +114,7 @@ func (r *reporter) checkSources() {
 	}
 }
 
-// assets fills each template that makes a file, and copies what is no template.
+// assets executes each template that generates a file, and copies files that are not templates.
 func (r *renderer) assets(set *set) emit.Manifest {
 	var made emit.Manifest
 	r.data = document(r.model)
@@ -144,7 +145,7 @@ func (r *renderer) assets(set *set) emit.Manifest {
 	return made
 }
 
-// sameAs names the output of a source beside another output of the same name.
+// sameAs describes the output of a source that has the same name as another output.
 func sameAs(source, to string) string {
 	if other := strings.TrimSuffix(source, suffix); other != to {
 		return other + ": one file " + relpath.Where(other, to)
@@ -152,7 +153,7 @@ func sameAs(source, to string) string {
 	return "it too"
 }
 
-// banner is the head of a file, in a comment of its language.
+// banner returns the banner of a file, as a comment of its language.
 func (r *renderer) banner(s emit.Source, to string) (string, bool) {
 	about := fmt.Sprintf("DLPack %s; from %s", r.model.Release.Version, s.Path)
 	begin, end := r.comment(to)
@@ -169,8 +170,8 @@ func (r *renderer) banner(s emit.Source, to string) (string, bool) {
 	return "", false
 }
 
-// comment returns what begins and ends a comment in a file: by its extension or its name, and only
-// for others by the option. The begin is "" where nothing tells.
+// comment returns the beginning and the end of a comment in a file: from its extension or name, or
+// otherwise from the option. The beginning is "" if it is unknown.
 func (r *renderer) comment(to string) (begin, end string) {
 	for _, name := range []string{path.Ext(to), path.Base(to)} {
 		if style, ok := comments[name]; ok {
@@ -180,7 +181,8 @@ func (r *renderer) comment(to string) (begin, end string) {
 	return r.model.Options[optionComment], ""
 }
 
-// below is a blank line for Go, where the banner would belong to the documentation of the package.
+// below returns a blank line for Go, because the banner would otherwise be part of the package's
+// documentation.
 func below(to string) string {
 	if path.Ext(to) == ".go" {
 		return "\n"
@@ -188,7 +190,7 @@ func below(to string) string {
 	return ""
 }
 
-// headed puts the banner below the preamble of a text, with the line ends of the text.
+// headed inserts the banner after the preamble of a text, with the text's line ends.
 func headed(banner string, text []byte) []byte {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		banner = strings.ReplaceAll(banner, "\n", "\r\n")
@@ -201,16 +203,17 @@ func headed(banner string, text []byte) []byte {
 	return slices.Concat(first, []byte(banner), rest)
 }
 
-// isTemplate tells templates from files that are copied.
+// isTemplate reports whether a file is a template. Other files are copied.
 func isTemplate(name string) bool { return strings.HasSuffix(name, suffix) }
 
-// MakesFile tells a template that is filled from one that others include, and from what is copied.
+// MakesFile reports whether a source is a template that generates a file, not one that is only
+// included, and not a copied file.
 func MakesFile(name string) bool { return isTemplate(name) && !isPart(name) }
 
-// isPart tells templates that others include, and that make no file.
+// isPart reports whether a template is only included by others.
 func isPart(name string) bool { return isTemplate(name) && strings.HasPrefix(path.Base(name), "_") }
 
-// document is the model as templates see it: maps and lists under the keys of the JSON form.
+// document returns the model as templates read it: maps and lists with the keys of the JSON form.
 func document(m *emit.Model) any {
 	decoder := json.NewDecoder(bytes.NewReader(modeldoc.Of(m.Release, m.Contracts).JSON()))
 	decoder.UseNumber()
@@ -221,7 +224,7 @@ func document(m *emit.Model) any {
 	return whole(v)
 }
 
-// whole makes integers of numbers, which JSON has no type for.
+// whole converts numbers to integers, because JSON has no type for integers.
 func whole(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -241,7 +244,7 @@ func whole(v any) any {
 	return v
 }
 
-// comments has the form of comments by extension or by name.
+// comments are the comment forms by extension or name.
 var comments = func() map[string][2]string {
 	all := map[string][2]string{}
 	for style, names := range map[[2]string]string{

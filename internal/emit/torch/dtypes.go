@@ -8,14 +8,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// dtypesView is what templates/torch/dtype.hpp.tmpl shows.
+// dtypesView is the data of templates/torch/dtype.hpp.tmpl.
 type dtypesView struct {
 	Namespace, Guard string
 	Types            []element
 	Streams          []stream
 }
 
-// element is a type of PyTorch's, and the DLPack type of its elements.
+// element is a PyTorch type, with the DLPack type of its elements.
 type element struct {
 	Type, Code  string
 	Bits, Lanes int
@@ -27,7 +27,7 @@ type stream struct {
 	Default int64
 }
 
-// streams lists the device types whose own memory is ordered by streams that the spec numbers.
+// streams lists the device types with their own memory and with numbered streams.
 func streams(r *spec.Release) (out []stream) {
 	for _, e := range spec.Find[*spec.Enum](r, "DLDeviceType").Values {
 		if e.Device == nil || e.Device.Memory != "" || e.Device.Streams == "" {
@@ -39,7 +39,7 @@ func streams(r *spec.Release) (out []stream) {
 	return out
 }
 
-// dtypes lists the types that the spec names, and the streams.
+// dtypes returns the types that the spec names, and the streams.
 func dtypes(r *spec.Release) emit.Asset {
 	v := dtypesView{Namespace: emit.Namespace(r), Guard: strings.ToUpper(emit.Namespace(r)), Streams: streams(r)}
 	for _, d := range r.DTypes {

@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// viewGradient spells the record of a call, and what its backward gets.
+// viewGradient fills the data of a call's autograd record, and the arguments of its backward.
 func viewGradient(k *contract.Kernel) gradient {
 	g := gradient{Saving: k.Name + "_"}
 	if len(k.Given()) < len(k.Results) {
@@ -50,7 +50,7 @@ func viewGradient(k *contract.Kernel) gradient {
 	return g
 }
 
-// save keeps an argument or a result for the backward, and hands it over.
+// save adds an argument or a result to the saved values, and passes it to the backward.
 func (g *gradient) save(k *contract.Kernel, name string, tensors *int) {
 	i := k.Arg(name)
 	if i != contract.None && k.Args[i].Kind != contract.Tensor {
@@ -71,7 +71,8 @@ func (g *gradient) save(k *contract.Kernel, name string, tensors *int) {
 	g.Back = append(g.Back, back)
 }
 
-// savedForm tells how autograd's record holds a scalar or a list, and gives it back.
+// savedForm returns how autograd's record stores a scalar or a list, and the expression that
+// restores it.
 func savedForm(p contract.Param) (to, from string) {
 	switch p.Kind {
 	case contract.Str:

@@ -11,20 +11,20 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// kernelParts are what only described_operators.hpp includes.
+// kernelParts are the files that only described_operators.hpp includes.
 var kernelParts = []string{
 	"arguments.hpp", "base.hpp", "batched.hpp", "bits.hpp", "borrowed.hpp", "derivative.hpp", "described.hpp",
 	"kernel.hpp", "registration.hpp",
 }
 
-// kernelView is what the templates of kernels show.
+// kernelView is the data of the templates of kernels.
 type kernelView struct {
 	Version, Guard string
 	Inline         string // the word before the namespace of the release
 	Namespaces     []operators
 }
 
-// operators are the kernels of one namespace.
+// operators are the operators of one namespace.
 type operators struct {
 	Name    string
 	Inner   string // the namespace in C++, which ends as no kernel's does
@@ -32,7 +32,7 @@ type operators struct {
 	Blocks  []block
 }
 
-// block registers what stands under one dispatch key.
+// block is the registrations for one dispatch key.
 type block struct {
 	Key     string
 	Call    string // the function that does it
@@ -40,7 +40,7 @@ type block struct {
 	Kernels []operator
 }
 
-// operator is a kernel as C++ spells it.
+// operator is the data of a kernel for C++.
 type operator struct {
 	Name, Namespace, Doc, Form string
 	Type                       string // ends with an underscore, as no kernel does
@@ -66,7 +66,7 @@ type operator struct {
 	Leading, Contiguous []bool
 }
 
-// gradient is what stands between autograd and a kernel with a backward.
+// gradient is the data of the autograd function of a kernel with a backward.
 type gradient struct {
 	Saving  string   // the type of the kernel that returns what is saved, too
 	Forward []string // lines
@@ -77,7 +77,7 @@ type gradient struct {
 	GivenList, Passing, OfList string
 }
 
-// kernelAssets lists the registration of the kernels, if there are any.
+// kernelAssets lists the files that register the kernels, if there are any.
 func kernelAssets(m *emit.Model) ([]emit.Asset, error) {
 	if len(m.Contracts) == 0 {
 		return nil, nil
@@ -101,8 +101,8 @@ func kernelAssets(m *emit.Model) ([]emit.Asset, error) {
 	}, errors.Join(errs...)
 }
 
-// place files a kernel under its namespace and its dispatch keys; one whose backward saves results
-// has a second operator, which returns these as well.
+// place adds a kernel to its namespace and its dispatch keys. If its backward saves results, a
+// second operator returns these as well.
 func place(all []operators, k *contract.Kernel) []operators {
 	i := slices.IndexFunc(all, func(n operators) bool { return n.Name == k.Namespace })
 	if i < 0 {
@@ -138,7 +138,7 @@ func (n *operators) place(k *contract.Kernel, op operator) {
 	}
 }
 
-// add files an operator under a dispatch key.
+// add adds an operator to a dispatch key.
 func (n *operators) add(op operator, key, call, more string) {
 	i := slices.IndexFunc(n.Blocks, func(b block) bool { return b.Key == key })
 	if i < 0 {
@@ -179,7 +179,7 @@ func viewKernel(k *contract.Kernel, given []contract.Param, name string) operato
 	return op
 }
 
-// returned is the type of so many tensors.
+// returned returns the type of a number of tensors.
 func returned(count int) string {
 	switch count {
 	case 0:
@@ -190,11 +190,11 @@ func returned(count int) string {
 	return "std::tuple<" + strings.TrimSuffix(strings.Repeat("at::Tensor, ", count), ", ") + ">"
 }
 
-// cxxKinds are the types of parameters in C++, by kind, less tensors.
+// cxxKinds are the C++ types of parameters by kind, except tensors.
 var cxxKinds = map[contract.Kind]string{contract.Int: "int64_t", contract.Float: "double", contract.Bool: "bool",
 	contract.Str: "c10::string_view", contract.Ints: "at::IntArrayRef", contract.Floats: "at::ArrayRef<double>"}
 
-// cxx is the type of a parameter, as the dispatcher gives it.
+// cxx returns the type of a parameter, as the dispatcher passes it.
 func cxx(p contract.Param) string {
 	switch {
 	case p.Kind == contract.Tensor && p.Optional:
@@ -218,7 +218,7 @@ func cxx(p contract.Param) string {
 	return text
 }
 
-// passed is the type of an argument of fill().
+// passed returns the type of an argument of fill().
 func passed(p contract.Param) string {
 	switch p.Kind {
 	case contract.Tensor:
@@ -246,7 +246,7 @@ func passed(p contract.Param) string {
 	return text
 }
 
-// fill puts an argument into the struct of a call.
+// fill writes the assignment of an argument to the struct of a call.
 func fill(i int, p contract.Param) []string {
 	at := "made_.args." + p.Name
 	switch {
@@ -267,13 +267,13 @@ func fill(i int, p contract.Param) []string {
 	return []string{fmt.Sprintf("%s = %s;", at, p.Name)}
 }
 
-// dtype spells the dtype of a scalar.
+// dtype formats the dtype of a scalar.
 func dtype(p contract.Param) string {
 	d := p.Types[0]
 	return fmt.Sprintf("DLDataType{%s, %d, %d}", d.Code, d.Bits, d.Lanes)
 }
 
-// number compares a scalar of a variable with the dtype that the call has.
+// number writes the comparison of a variable's scalar with the dtype of the call.
 func number(k *contract.Kernel, i int, p contract.Param) []string {
 	if p.Kind != contract.Number || p.Var == contract.None {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// symints are the words of C++ for numbers that may be symbols.
+// symints are the formats of C++ for numbers that may be symbols.
 var symints = dispatcher.Words{
 	Local: "%s_dim_", Literal: "c10::SymInt(%s)", Argument: "c10::SymInt(%s)",
 	Size: "%s.sym_numel()", Shape: "%s.sym_size(%s)", Item: "c10::SymInt(%s.at(%s))", Negate: "(c10::SymInt(0) - %s)",
@@ -16,7 +16,7 @@ var symints = dispatcher.Words{
 	Quotient: "/", Extent: "detail::extent(%s, %d, %d)",
 }
 
-// shapes are the lines that make results of shapes that may be symbols.
+// shapes returns the lines that create results whose shapes may be symbols.
 func shapes(k *contract.Kernel) (lines []string) {
 	for i, d := range k.Dims {
 		if value, found := symints.Symbol(k, i); found {
@@ -34,7 +34,7 @@ func shapes(k *contract.Kernel) (lines []string) {
 	return lines
 }
 
-// options are the dtype and the device of a result.
+// options returns the dtype and the device of a result.
 func options(k *contract.Kernel, p contract.Param) string {
 	if p.Var != contract.None {
 		return "like_.options().dtype(" + k.Args[k.Vars[p.Var].Arg].Name + ".scalar_type())"

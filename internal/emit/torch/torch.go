@@ -1,6 +1,6 @@
-// Package torch is the target "torch": the exchange table, the consumer and the
-// kernels of PyTorch, which are compiled against libtorch. It copies the sources
-// of templates/torch and knows no rule of the protocol itself.
+// Package torch implements target "torch": the exchange table, the consumer and the operators for
+// PyTorch, which are compiled against libtorch. It copies and renders the sources of
+// templates/torch.
 package torch
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
 )
 
-// Target is the row of the table of targets. The capsule that consumers find the
-// table by came with 1.3.
+// Target is the row of the table of targets. The capsule of the exchange table was introduced in
+// 1.3.
 var Target = emit.Target{
 	Name:      "torch",
 	Doc:       "PyTorch, by its C++: an exchange table for torch.Tensor, at::Tensor from any library",
@@ -24,7 +24,7 @@ var Target = emit.Target{
 	Manifest: manifest,
 }
 
-// folder is what programs write before the names of the files.
+// folder is the folder of the files in #include lines.
 const folder = "dlpackgen_torch/"
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
@@ -36,14 +36,14 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	}, errors.Join(emit.Needs(m.Release, "the sources for torch build on", emit.Lacking(m.Release)...), err)
 }
 
-// sources are those that have no parts and that neither the spec nor a config decides.
+// sources are the copied files without parts.
 var sources = []string{
 	"__init__.py", "direct.py", "module.cpp", "read.hpp", "self_test.hpp", "stable_module.cpp",
 	"stream.hpp", "table.hpp",
 }
 
-// headers are those that have parts. Several headers have some parts in common, so all parts keep
-// their guards; a part that an included header has is taken from there.
+// headers are the files with parts. Several headers share parts, so all parts keep their guards. A
+// part that an included header contains is not repeated.
 func headers() []emit.Asset {
 	consumer := []string{"offered.hpp", "queries.hpp"}
 	return []emit.Asset{
@@ -60,14 +60,14 @@ func headers() []emit.Asset {
 	}
 }
 
-// headerOver is a header with parts that includes another one, which has the checks.
+// headerOver returns a header with parts that includes another header, which contains the checks.
 func headerOver(holder, name string, parts ...string) emit.Asset {
 	made := header(name, parts...)
 	made.Known = map[string]string{holder: holder, "checked.hpp": holder, "exceptions.hpp": holder}
 	return made
 }
 
-// header is a header with parts.
+// header returns a header with parts.
 func header(name string, parts ...string) emit.Asset {
 	return emit.Asset{From: "torch/" + name, To: folder + name, Guards: true, Parts: emit.Copies("torch", "", parts...)}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// operator is one of PyTorch's, as C and Python spell it.
+// operator is the data of a PyTorch operator for C and Python.
 type operator struct {
 	Index                  int
 	Type                   string // in identifiers
@@ -32,8 +32,8 @@ type operator struct {
 	Device                             int64 // the first of the kernel's
 }
 
-// viewOperators returns the operator of a kernel, and where its backward saves results, a second
-// one that returns these as well.
+// viewOperators returns the operator of a kernel and, if its backward saves results, a second one
+// that returns these as well.
 func viewOperators(k *contract.Kernel) []operator {
 	all := []operator{viewOperator(k, k.Given(), k.Name)}
 	if k.Saves() {
@@ -77,11 +77,11 @@ func viewOperator(k *contract.Kernel, given []contract.Param, name string) opera
 	return op
 }
 
-// kinds are those of values.h.
+// kinds are the kinds of values.h.
 var kinds = map[contract.Kind]string{contract.Tensor: "TENSOR", contract.Int: "INT", contract.Float: "FLOAT",
 	contract.Bool: "BOOL", contract.Str: "STR", contract.Ints: "INTS", contract.Floats: "FLOATS"}
 
-// kind is what an argument is on the stack.
+// kind returns the kind of an argument on the stack.
 func kind(p contract.Param) string {
 	switch {
 	case dispatcher.IsScalar(p):
@@ -106,7 +106,7 @@ func argument(p contract.Param) string {
 	return text + "}"
 }
 
-// fill puts an argument into the struct of a call.
+// fill writes the assignment of an argument to the struct of a call.
 func fill(i int, p contract.Param) []string {
 	to, from := "call_->args."+p.Name, fmt.Sprintf("values_[%d]", i)
 	switch p.Kind {
@@ -130,7 +130,7 @@ func fill(i int, p contract.Param) []string {
 	return scalar(to, from, ctypes[p.Kind], p)
 }
 
-// scalar assigns a number, by its address where it may be None.
+// scalar writes the assignment of a number, or of its address if it may be None.
 func scalar(to, from, ctype string, p contract.Param) []string {
 	value := fmt.Sprintf("(%s)%s.integer", ctype, from)
 	switch ctype {
@@ -147,7 +147,7 @@ func scalar(to, from, ctype string, p contract.Param) []string {
 		fmt.Sprintf("%s = %s.present ? &%s : NULL;", to, from, room)}
 }
 
-// fits compares a scalar with the range of its dtype.
+// fits writes the comparison of a scalar with the range of its dtype.
 func fits(i int, p contract.Param) []string {
 	how := map[contract.Kind]string{contract.Float: "real", contract.Int: "integer"}[dispatcher.NumberKind(p)]
 	if how == "" {
@@ -160,7 +160,7 @@ func fits(i int, p contract.Param) []string {
 		"if (status_) return status_;"}
 }
 
-// number compares a scalar of a variable with the dtype that the call has.
+// number writes the comparison of a variable's scalar with the dtype of the call.
 func number(k *contract.Kernel, i int, p contract.Param) []string {
 	if !dispatcher.IsScalar(p) {
 		return nil
@@ -171,7 +171,7 @@ func number(k *contract.Kernel, i int, p contract.Param) []string {
 			"message_);", binder, i)}
 }
 
-// quoted lists texts in Python.
+// quoted formats a list of texts in Python.
 func quoted(all []string) string {
 	if len(all) == 0 {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// symbols are the words of Python for numbers that may be symbols.
+// symbols are the formats of Python for numbers that may be symbols.
 var symbols = dispatcher.Words{
 	Local: "%s_dim_", Literal: "%s", Argument: "given['%s']", Size: "given['%s'].numel()",
 	Shape: "given['%s'].shape[%s]", Item: "given['%s'][%s]", Negate: "(-%s)",
@@ -17,7 +17,7 @@ var symbols = dispatcher.Words{
 	Extent: "shim.extent(given['%s'], %d, %d)", Leading: "*shim.leading(given['%s'], %d, %d)",
 }
 
-// pythonArgument describes an argument to dlpackgen_torchshim.py.
+// pythonArgument describes an argument for dlpackgen_torchshim.py.
 func pythonArgument(k *contract.Kernel, p contract.Param) string {
 	text := fmt.Sprintf("%q, %q", p.Name, strings.ToLower(kind(p)))
 	contiguous := p.Kind == contract.Tensor && (p.Layout == contract.Contiguous || p.Layout == contract.AnyOrder)
@@ -36,7 +36,7 @@ func pythonArgument(k *contract.Kernel, p contract.Param) string {
 	return "shim.Argument(" + text + "),"
 }
 
-// fields are those of an operator in Python that have no line in every operator.
+// fields returns the optional fields of an operator in Python.
 func fields(k *contract.Kernel, op *operator) (all []string) {
 	add := func(name, value string) { all = append(all, name+"="+value+",") }
 	if op.BoxedName != op.Name {

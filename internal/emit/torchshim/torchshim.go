@@ -1,6 +1,6 @@
-// Package torchshim is the target "torchshim": described kernels as operators of PyTorch in plain
-// C, which finds PyTorch's C shim when it runs. It needs no header of PyTorch, so that one library
-// serves many versions.
+// Package torchshim implements target "torchshim": described kernels as PyTorch operators in plain
+// C, which looks up PyTorch's C shim at run time. It needs no header of PyTorch, so one library
+// works with many versions.
 package torchshim
 
 import (
@@ -28,8 +28,8 @@ var Target = emit.Target{
 	Manifest:  manifest,
 }
 
-// limits adds what PyTorch does with an operator in C++ that has no rule for autograd: torch.func
-// finds no function to call, and goes on without one.
+// limits adds the limits of an operator in C++ without an autograd rule: torch.func finds no
+// function to call, and continues without gradients.
 func limits(k *contract.Kernel) []string {
 	all := dispatcher.Limits(k)
 	if k.Backward == nil {
@@ -38,11 +38,11 @@ func limits(k *contract.Kernel) []string {
 	return all
 }
 
-// moduleOption names the library that holds the operators.
+// moduleOption is the option for the library that contains the operators.
 var moduleOption = emit.ModuleOption(
 	"the module of Python whose library has the operators, with its package: mylib._kernels")
 
-// view is what the templates show.
+// view is the data of the templates.
 type view struct {
 	Module, Import string
 	Most           int
@@ -50,7 +50,7 @@ type view struct {
 	DTypes         []dtype
 }
 
-// dtype is a type of elements by its name in PyTorch, with the function of the shim that gives its
+// dtype is an element type by its name in PyTorch, with the shim's function that returns its
 // number.
 type dtype struct {
 	Name, Function, Code string
@@ -84,7 +84,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	}}, nil
 }
 
-// importOf imports what stands beside the module.
+// importOf returns an import of a module in the same package.
 func importOf(module string) string {
 	if at := strings.LastIndex(module, "."); at >= 0 {
 		return "from " + module[:at] + " import dlpackgen_torchshim as shim"
@@ -92,7 +92,7 @@ func importOf(module string) string {
 	return "import dlpackgen_torchshim as shim"
 }
 
-// dtypes lists the types of PyTorch that the spec names.
+// dtypes returns the PyTorch types that the spec names.
 func dtypes(r *spec.Release) (all []dtype) {
 	for _, d := range r.DTypes {
 		if d.Torch.Type == "" {

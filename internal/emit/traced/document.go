@@ -8,8 +8,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// Document describes the kernel in the docstring. Written arguments may be results, too. raises
-// names the class that the host raises for every status; "" where each has its own.
+// Document returns the docstring of a kernel. Written arguments may also be results. raises is the
+// class that the host raises for every status, or "" if each status has its own.
 func Document(k *contract.Kernel, returnsWritten bool, raises string) string {
 	lines := []string{}
 	if k.Doc != "" {
@@ -34,10 +34,10 @@ func Document(k *contract.Kernel, returnsWritten bool, raises string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\n", "\n    "), "\n    \n", "\n\n")
 }
 
-// Quoted spells a name.
+// Quoted formats a name as a Python string.
 func Quoted(text string) string { return `"` + text + `"` }
 
-// Tuple spells names.
+// Tuple formats names as a Python tuple.
 func Tuple(names []string) string {
 	var all []string
 	for _, name := range names {
@@ -46,7 +46,7 @@ func Tuple(names []string) string {
 	return List(all)
 }
 
-// List spells a tuple of what is spelled.
+// List formats formatted items as a Python tuple.
 func List(all []string) string {
 	if len(all) == 1 {
 		return "(" + all[0] + ",)"

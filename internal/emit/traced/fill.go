@@ -6,7 +6,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// Form is what a parameter is to a host, as scalars.py names it.
+// Form returns the kind of a parameter for the host, by its name in scalars.py.
 func Form(p contract.Param) string {
 	switch p.Kind {
 	case contract.Tensor:
@@ -36,7 +36,7 @@ func Form(p contract.Param) string {
 	return "integer"
 }
 
-// fill puts an argument into the struct of a call.
+// fill writes the assignment of an argument to the struct of a call.
 func fill(i int, p contract.Param) []string {
 	to, from := "kernel_->args."+p.Name, fmt.Sprintf("values_[%d]", i)
 	switch p.Kind {
@@ -80,7 +80,7 @@ func ctype(p contract.Param) string {
 	return contract.CTypes[p.Types[0].Name]
 }
 
-// scalar is a value in the type that C takes.
+// scalar returns a value in its C type.
 func scalar(p contract.Param, from string) string {
 	switch Form(p) {
 	case "truth":

@@ -1,6 +1,6 @@
-// Package traced is what targets share whose hosts trace: their functions are called with shapes
-// and dtypes, before there is data. The checks of kernels.c are exported to Python, and what Python
-// knows of a kernel is spelled. Targets jax and paddle render it.
+// Package traced contains the common part of targets jax and paddle, whose hosts trace: functions
+// are called with shapes and dtypes before there is data. It exports the checks of kernels.c to
+// Python, and formats the Python descriptions of kernels.
 package traced
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// Python are the sources that both targets have in their file of Python.
+// Python are the sources that the Python files of both targets contain.
 func Python() []emit.Asset { return emit.Copies("traced", "", "scalars.py", "checks.py") }
 
 // checked is a kernel in checks.h.
@@ -24,7 +24,7 @@ type checked struct {
 	Results []string // lines
 }
 
-// C are the parts that export the checks of kernels, as dlpackgen_PREFIX_check_NAME.
+// C returns the parts that export the checks of kernels, as dlpackgen_PREFIX_check_NAME.
 func C(prefix string, kernels []*contract.Kernel) []emit.Asset {
 	var all []checked
 	for _, k := range kernels {
@@ -47,7 +47,7 @@ func C(prefix string, kernels []*contract.Kernel) []emit.Asset {
 		{From: "traced/checks.h.tmpl", To: "checks.h", View: view}}
 }
 
-// Results are the names of all results.
+// Results returns the names of all results.
 func Results(k *contract.Kernel) (names []string) {
 	for _, p := range k.Results {
 		names = append(names, p.Name)
@@ -55,14 +55,14 @@ func Results(k *contract.Kernel) (names []string) {
 	return names
 }
 
-// DType is one of DLPack's, as Python passes it to the checks.
+// DType is a DLPack dtype, as Python passes it to the checks.
 type DType struct {
 	Name, Code string
 	Value      int64 // of the code
 	Bits       int
 }
 
-// DTypes are those of a release that a host has.
+// DTypes returns the dtypes of a release that a host supports.
 func DTypes(r *spec.Release, has func(name string) bool) (all []DType) {
 	codes := spec.Find[*spec.Enum](r, "DLDataTypeCode").Values
 	for _, d := range r.DTypes {
@@ -74,7 +74,7 @@ func DTypes(r *spec.Release, has func(name string) bool) (all []DType) {
 	return all
 }
 
-// Described are the arguments of _kernel() in Python that each target has.
+// Described returns the arguments of _kernel() in Python that both targets use.
 func Described(prefix string, k *contract.Kernel) []string {
 	all := []string{"check=" + Quoted("dlpackgen_"+prefix+"_check_"+k.Name) + ",",
 		fmt.Sprintf("device=%d,", k.Devices[0].Value), "parameters=("}
@@ -84,7 +84,7 @@ func Described(prefix string, k *contract.Kernel) []string {
 	return append(all, "),", "results="+Tuple(Results(k))+",", "given="+given(k)+",")
 }
 
-// Backward spells the gradient of a kernel, or is empty.
+// Backward formats the gradient of a kernel, or returns "".
 func Backward(k *contract.Kernel) []string {
 	if k.Backward == nil {
 		return nil
@@ -97,7 +97,7 @@ func Backward(k *contract.Kernel) []string {
 		Tuple(k.Backward.Saves), Tuple(of))}
 }
 
-// parameter is a call of _Parameter, less what has its default there.
+// parameter returns a call of _Parameter, without arguments that have their defaults.
 func parameter(k *contract.Kernel, p contract.Param) string {
 	all := []string{Quoted(p.Name), Quoted(Form(p))}
 	flag := func(name string, is bool) {
@@ -133,7 +133,7 @@ func dtypeNames(v contract.Var) string {
 	return Tuple(all)
 }
 
-// given numbers the results that callers get.
+// given returns the indices of the results that callers receive.
 func given(k *contract.Kernel) string {
 	var all []string
 	for i, p := range k.Results {

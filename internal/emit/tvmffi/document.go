@@ -19,10 +19,10 @@ func checkPrefix(value string) string {
 	return ""
 }
 
-// literal is a default in C, or "" for none and None.
+// literal returns a default in C. It returns "" without a default and for None.
 func literal(p contract.Param) string { return emit.CDefault(p.Default) }
 
-// lines describe the kernel: how it is called, its arguments and its results.
+// lines returns the documentation of the kernel: its call, its arguments and its results.
 func lines(k *contract.Kernel) []string {
 	all := []string{k.Name + "(" + strings.Join(emit.PythonArguments(k), ", ") + ")"}
 	if k.Doc != "" {
@@ -55,7 +55,7 @@ func document(k *contract.Kernel) (literals []string) {
 	return literals
 }
 
-// schema is a type as tvm-ffi names it.
+// schema is a type in tvm-ffi's metadata.
 type schema struct {
 	Type string   `json:"type"`
 	Args []schema `json:"args,omitempty"`
@@ -86,7 +86,7 @@ func schemaOf(p contract.Param) schema {
 	return made
 }
 
-// metadata is the type of the form that allocates, in JSON inside of JSON.
+// metadata returns the type of the form that allocates the results, as JSON inside of JSON.
 func metadata(k *contract.Kernel) string {
 	var params, given []schema
 	for _, p := range k.Args {

@@ -8,7 +8,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// kernelView is a kernel as the template of C shows it.
+// kernelView is the data of a kernel for the C template.
 type kernelView struct {
 	Name, Function    string
 	Sites             []string // of the arguments, then of the results that are tensors
@@ -24,7 +24,7 @@ type kernelView struct {
 	Legacy            []legacyView // one, or none
 }
 
-// legacyView is the function of a kernel for TVM before 0.20.
+// legacyView is the data of a kernel's function for TVM before 0.20.
 type legacyView struct{ Name, Symbol string }
 
 // writer writes the function of one kernel.
@@ -58,7 +58,7 @@ func viewKernel(k *contract.Kernel, prefix string) kernelView {
 	return v
 }
 
-// memory lists the results that callers may give memory for.
+// memory returns the results for which callers may provide memory.
 func memory(k *contract.Kernel) (all []contract.Param) {
 	for _, p := range k.Given() {
 		if p.Kind == contract.Tensor {
@@ -98,16 +98,16 @@ func (w *writer) reads(format string, args ...any) {
 	w.v.Read = append(w.v.Read, fmt.Sprintf(format, args...))
 }
 
-// try writes a call that gives a status.
+// try writes a call that returns a status.
 func try(format string, args ...any) string {
 	return "if ((status_ = " + fmt.Sprintf(format, args...) + ")) goto done_;"
 }
 
-// tries writes such a call in a block.
+// tries writes a call that returns a status in a block.
 func (w *writer) tries(format string, args ...any) { w.reads("  %s", try(format, args...)) }
 
-// isSimple reports whether modules for Python read a scalar with the tensors: the order of messages
-// is the same here.
+// isSimple reports whether Python modules read a scalar together with the tensors. The order of
+// messages must be the same here.
 func isSimple(p contract.Param) bool {
 	switch p.Kind {
 	case contract.Int, contract.Float, contract.Bool:
@@ -116,8 +116,9 @@ func isSimple(p contract.Param) bool {
 	return false
 }
 
-// required counts the arguments that are looked for by their number alone: the first ones, up to
-// one that is read before the next is looked for, since the first mistake is reported.
+// required counts the first arguments whose presence is checked only by the number of arguments. It
+// ends at an argument that is read before the next one is checked, because the first mismatch is
+// reported.
 func required(k *contract.Kernel) int {
 	for i, p := range k.Args {
 		if p.Default != nil {
@@ -130,7 +131,7 @@ func required(k *contract.Kernel) int {
 	return len(k.Args)
 }
 
-// at is where an argument is, or NULL.
+// at returns the address of an argument, or NULL.
 func (w *writer) at(i int) string {
 	if i < w.v.Required {
 		return fmt.Sprintf("&args_[%d]", i)
@@ -138,7 +139,7 @@ func (w *writer) at(i int) string {
 	return fmt.Sprintf("count_ > %d ? &args_[%d] : NULL", i, i)
 }
 
-// when begins a block, under a condition or none.
+// when begins a block, with or without a condition.
 func when(condition string) string {
 	if condition == "" {
 		return "{"
@@ -146,8 +147,8 @@ func when(condition string) string {
 	return "if (" + condition + ") {"
 }
 
-// begin writes what comes before any tensor is read: what is missing, and scalars of a dtype, texts
-// and lists.
+// begin writes the steps before any tensor is read: the check for missing arguments, and the
+// reading of scalars of a dtype, texts and lists.
 func (w *writer) begin(i int, p contract.Param) {
 	w.local("const struct dlpackgen_tvm_ffi_any* const at_%d_ = %s;", i, w.at(i))
 	if i >= w.v.Required && p.Default == nil {
@@ -172,7 +173,7 @@ func (w *writer) begin(i int, p contract.Param) {
 	}
 }
 
-// read writes how tensors and plain scalars get into the call.
+// read writes the assignment of tensors and plain scalars to the call.
 func (w *writer) read(i int, p contract.Param) {
 	switch p.Kind {
 	case contract.Tensor:
@@ -182,7 +183,7 @@ func (w *writer) read(i int, p contract.Param) {
 	}
 }
 
-// came is the condition for an argument that is there.
+// came returns the condition under which an argument is present.
 func came(i int, p contract.Param) string {
 	if p.Optional {
 		return fmt.Sprintf("at_%d_ && !dlpackgen_tvmffi_is_none(at_%d_)", i, i)
@@ -190,7 +191,7 @@ func came(i int, p contract.Param) string {
 	return fmt.Sprintf("at_%d_", i)
 }
 
-// there is the condition for an optional argument that has a value, its own or a default.
+// there returns the condition under which an optional argument has a value: its own or a default.
 func there(i int, p contract.Param) string {
 	if literal(p) == "" {
 		return came(i, p)
@@ -198,7 +199,7 @@ func there(i int, p contract.Param) string {
 	return fmt.Sprintf("!dlpackgen_tvmffi_is_none(at_%d_)", i)
 }
 
-// unless is a condition for an argument that a call may leave out or that may be None, else "".
+// unless returns a condition for an argument that may be omitted or None, or else "".
 func (w *writer) unless(i int, condition string) string {
 	if i < w.v.Required && !w.k.Args[i].Optional {
 		return ""
@@ -222,7 +223,7 @@ func (w *writer) tensor(i int, p contract.Param) {
 	}
 }
 
-// devices lists the types of device of a tensor; "" for more than messages name.
+// devices returns the device types of a tensor, or "" if there are more than messages list.
 func (w *writer) devices(p contract.Param) string {
 	if p.CPU {
 		return "kDLCPU"
@@ -237,10 +238,10 @@ func (w *writer) devices(p contract.Param) string {
 	return strings.Join(all, ", ")
 }
 
-// maxDevices are those of a parameter of the base.
+// maxDevices is the maximum number of devices of a parameter in the base.
 const maxDevices = 4
 
-// scalar writes one that is of no dtype.
+// scalar writes the assignment of a scalar without a dtype.
 func (w *writer) scalar(i int, p contract.Param) {
 	ctype, read := "int64_t", "integer(&sites_[%d], &scalar_, &value_%d_, message_)"
 	switch p.Kind {
@@ -257,7 +258,8 @@ func (w *writer) scalar(i int, p contract.Param) {
 	w.assign(i, p, fmt.Sprintf("value_%d_", i))
 }
 
-// assign puts a value into the call; the variable value_i_ holds one that may be None.
+// assign writes the assignment of a value to the call. The variable value_i_ contains a value that
+// may be None.
 func (w *writer) assign(i int, p contract.Param, value string) {
 	into := "kernel_.args." + p.Name
 	if !p.Optional {
@@ -267,7 +269,8 @@ func (w *writer) assign(i int, p contract.Param, value string) {
 	w.reads("%s = %s ? &value_%d_ : NULL;", into, there(i, p), i)
 }
 
-// number writes a scalar of a dtype. One that is decided by a tensor is read behind that.
+// number writes the assignment of a scalar of a dtype. If a tensor determines the dtype, the scalar
+// is read after the tensor.
 func (w *writer) number(i int, p contract.Param) {
 	whole, fraction := emit.CNumber(p.Default)
 	w.local("int64_t integer_%d_ = %s;", i, whole)
@@ -292,7 +295,7 @@ func (w *writer) number(i int, p contract.Param) {
 	w.assign(i, p, value)
 }
 
-// readNumber is the call that reads a scalar of a dtype.
+// readNumber returns the call that reads a scalar of a dtype.
 func readNumber(i int, name, code string, bits int) string {
 	switch {
 	case code == "kDLInt" || code == "kDLUInt":
@@ -334,7 +337,8 @@ func (w *writer) list(i int, p contract.Param) {
 	w.reads("kernel_.args.%s.count = list_%d_.count;", p.Name, i)
 }
 
-// finish writes what needs the tensors: copies, and scalars of a dtype that a tensor decides.
+// finish writes the steps that need the tensors: copies, and scalars whose dtype a tensor
+// determines.
 func (w *writer) finish(i int, p contract.Param) {
 	switch {
 	case p.Kind == contract.Tensor:

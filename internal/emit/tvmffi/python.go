@@ -7,7 +7,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// pythonView is a kernel as the template of Python shows it.
+// pythonView is the data of a kernel for the Python template.
 type pythonView struct {
 	Name, Parameters, Doc string
 	Lines                 []string
@@ -40,7 +40,7 @@ func viewPython(k *contract.Kernel) pythonView {
 	return v
 }
 
-// tensors tells for each result whether it is one.
+// tensors reports for each result whether it is a tensor.
 func tensors(k *contract.Kernel) (all []string) {
 	for _, p := range k.Given() {
 		all = append(all, map[bool]string{true: "True", false: "False"}[p.Kind == contract.Tensor])
@@ -55,7 +55,7 @@ func tuple(items []string) string {
 	return "(" + strings.Join(items, ", ") + ")"
 }
 
-// docString spells the description as the body of a method.
+// docString formats the documentation as the body of a method.
 func docString(k *contract.Kernel) string {
 	text := strings.Join(lines(k)[1:], "\n")
 	text = strings.NewReplacer(`\`, `\\`, `"`, "'").Replace(strings.TrimSpace(text))

@@ -11,8 +11,8 @@ func (w *writer) allocates(format string, args ...any) {
 	w.v.Allocate = append(w.v.Allocate, fmt.Sprintf(format, args...))
 }
 
-// results writes the memory of the results: what follows the arguments, or what the caller's
-// library allocates.
+// results writes the memory of the results: that of the further arguments, or memory that the
+// caller's library allocates.
 func (w *writer) results() {
 	var checked, made []string
 	place, site, value := len(w.k.Args), len(w.k.Args), 0
@@ -46,7 +46,7 @@ func (w *writer) results() {
 	}
 }
 
-// outs reads memory for a result.
+// outs writes the reading of memory for a result.
 func (w *writer) outs(i, place, site int) {
 	w.local("struct dlpackgen_tvmffi_room out_%d_;", i)
 	w.reads("if (in_place_) {")
@@ -55,7 +55,7 @@ func (w *writer) outs(i, place, site int) {
 	w.reads("}")
 }
 
-// saved makes memory for a result that callers do not get.
+// saved writes the allocation of a result that callers do not receive.
 func (w *writer) saved(i int, p contract.Param, site, value int) {
 	w.local("struct dlpackgen_tvmffi_memory saved_%d_;", i)
 	w.local("saved_%d_.block = NULL;", i)
@@ -64,7 +64,7 @@ func (w *writer) saved(i int, p contract.Param, site, value int) {
 		"&given_[%d], &result_%d_, message_)", site, p.Name, i, value, i))
 }
 
-// check writes both forms: memory is checked before anything is allocated.
+// check writes both forms. Memory is checked before anything is allocated.
 func (w *writer) check(checked, made []string) {
 	lines := []string{"if (in_place_) {",
 		"  const DLTensor* const outs_[] = { " + strings.Join(checked, ", ") + " };",
@@ -76,7 +76,7 @@ func (w *writer) check(checked, made []string) {
 	w.v.Allocate = append(append(lines, "}"), w.v.Allocate...)
 }
 
-// scalarResult declares room for a scalar.
+// scalarResult declares the variable of a scalar result.
 func scalarResult(p contract.Param, i int) string {
 	switch {
 	case p.Kind == contract.Int:
@@ -91,8 +91,8 @@ func scalarResult(p contract.Param, i int) string {
 	return fmt.Sprintf("%s result_%d_ = 0", contract.CTypes[p.Types[0].Name], i)
 }
 
-// give writes what the function gives: the results in their order, without those that the caller
-// had memory for.
+// give writes the return value: the results in order, except those for which the caller provided
+// memory.
 func (w *writer) give() {
 	gives := func(format string, args ...any) { w.v.Give = append(w.v.Give, fmt.Sprintf(format, args...)) }
 	value := 0
@@ -115,12 +115,12 @@ func (w *writer) give() {
 	}
 }
 
-// scalarValue makes a value of a scalar.
+// scalarValue writes the conversion of a scalar to a value.
 func (w *writer) scalarValue(i int, p contract.Param) string {
 	return w.k.ScalarOf(p, fmt.Sprintf("result_%d_", i), of)
 }
 
-// of makes a value of a scalar of a type of C.
+// of writes the conversion of a scalar of a C type to a value.
 func of(ctype, at string) string {
 	switch ctype {
 	case "float", "double":

@@ -1,6 +1,5 @@
-// Package tvmffi is the target "tvmffi": the kernels that a config describes as functions of
-// tvm-ffi, in plain C that is compiled without its headers, and a module of Python that gives them
-// keywords and defaults.
+// Package tvmffi implements target "tvmffi": described kernels as tvm-ffi functions, in plain C
+// that compiles without tvm-ffi's headers, and a Python module that adds keywords and defaults.
 package tvmffi
 
 import (
@@ -25,7 +24,7 @@ var Target = emit.Target{
 	Manifest: manifest,
 }
 
-// limits lists what tvm-ffi does not do for a kernel.
+// limits lists the features of a kernel that tvm-ffi does not support.
 func limits(k *contract.Kernel) []string {
 	all := emit.WithoutGradients(k)
 	if len(k.Args) > 0 {
@@ -46,7 +45,7 @@ const optionLegacy = "legacy"
 // host is the description in spec/hosts.
 const host = "tvm_ffi"
 
-// view is what the templates show.
+// view is the data of the templates.
 type view struct {
 	Includes []string
 	Kernels  []kernelView

@@ -11,7 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// dtypes are NumPy's, in the order in which its ufuncs look for a loop.
+// dtypes are NumPy's dtypes, in the order in which ufuncs search a loop.
 var dtypes = []spec.DType{
 	{Name: "bool", Code: "kDLBool", Bits: 8}, {Name: "int8", Code: "kDLInt", Bits: 8},
 	{Name: "uint8", Code: "kDLUInt", Bits: 8}, {Name: "int16", Code: "kDLInt", Bits: 16},
@@ -22,20 +22,20 @@ var dtypes = []spec.DType{
 	{Name: "complex64", Code: "kDLComplex", Bits: 64}, {Name: "complex128", Code: "kDLComplex", Bits: 128},
 }
 
-// The most operands of every NumPy, and the most loops of one gufunc here.
+// The maximum number of operands in every NumPy, and of loops of one gufunc here.
 const (
 	maxOperands = 32
 	maxLoops    = 256
 )
 
-// operand is an argument or a result that is an operand of the gufunc.
+// operand is an operand of the gufunc: an argument or a result.
 type operand struct {
 	contract.Param
 	place int      // among the arguments, then the results
 	dims  []string // of its core
 }
 
-// gufunc is a kernel as NumPy has it.
+// gufunc is a kernel as a generalized ufunc.
 type gufunc struct {
 	k               *contract.Kernel
 	inputs, outputs []operand
@@ -45,7 +45,7 @@ type gufunc struct {
 // all are the operands in NumPy's order.
 func (g *gufunc) all() []operand { return slices.Concat(g.inputs, g.outputs) }
 
-// newGufunc tells what a gufunc of the kernel is, or why there is none.
+// newGufunc returns the gufunc of a kernel, or the reason why there is none.
 func newGufunc(k *contract.Kernel) (*gufunc, error) {
 	g := &gufunc{k: k}
 	for i, p := range k.Args {
@@ -75,7 +75,7 @@ func newGufunc(k *contract.Kernel) (*gufunc, error) {
 	return g, nil
 }
 
-// unfit tells what of the whole kernel is no gufunc's.
+// unfit returns why a kernel as a whole cannot be a gufunc.
 func (g *gufunc) unfit() error {
 	n := len(g.inputs) + len(g.outputs)
 	switch {
@@ -93,7 +93,7 @@ func (g *gufunc) unfit() error {
 	return nil
 }
 
-// unfitParam tells what argument or result can be no operand.
+// unfitParam returns which argument or result cannot be an operand.
 func (g *gufunc) unfitParam() error {
 	for _, p := range g.inputs {
 		switch {
@@ -124,7 +124,7 @@ func (g *gufunc) unfitParam() error {
 	return nil
 }
 
-// unfitShape tells what shape no signature of NumPy has.
+// unfitShape returns which shape NumPy's signatures cannot express.
 func (g *gufunc) unfitShape() error {
 	leads := slices.ContainsFunc(g.inputs, func(p operand) bool { return g.k.Leads(p.Param) })
 	for _, p := range g.all() {
@@ -147,7 +147,8 @@ func (g *gufunc) unfitShape() error {
 	return nil
 }
 
-// known reports whether NumPy finds the extents of an output: each is a number, or one of an input.
+// known reports whether NumPy can determine the extents of an output: each is a number, or an
+// extent of an input.
 func (g *gufunc) known(output operand) bool {
 	return !slices.ContainsFunc(output.dims, func(dim string) bool {
 		_, err := strconv.Atoi(dim)
@@ -156,8 +157,8 @@ func (g *gufunc) known(output operand) bool {
 	})
 }
 
-// name names the dimensions of the cores. One that is no symbol has a name of its own: our check
-// compares it.
+// name returns the name of a core dimension. One that is not a symbol has a unique name, because
+// the generated check compares it.
 func (g *gufunc) name() {
 	fresh := 0
 	next := func() string {
@@ -186,7 +187,7 @@ func (g *gufunc) name() {
 	}
 }
 
-// signature spells the signature of NumPy.
+// signature returns the gufunc signature.
 func (g *gufunc) signature() string {
 	core := func(list []operand) string {
 		var all []string
@@ -198,10 +199,10 @@ func (g *gufunc) signature() string {
 	return core(g.inputs) + "->" + core(g.outputs)
 }
 
-// scalars are the dtypes of scalars without one.
+// scalars are the dtypes of scalars whose kind has no dtype.
 var scalars = map[contract.Kind]string{contract.Int: "int64", contract.Float: "float64", contract.Bool: "bool"}
 
-// served lists the dtypes of NumPy that a parameter may have.
+// served returns the NumPy dtypes that a parameter may have.
 func served(p contract.Param) (all []spec.DType) {
 	for _, d := range dtypes {
 		switch name, ok := scalars[p.Kind]; {
@@ -214,7 +215,7 @@ func served(p contract.Param) (all []spec.DType) {
 	return all
 }
 
-// lacking names the dtypes of the kernel that NumPy does not have.
+// lacking returns the dtypes of the kernel that NumPy lacks.
 func lacking(k *contract.Kernel) (all []string) {
 	for _, p := range slices.Concat(k.Args, k.Results) {
 		for _, t := range p.Types {
@@ -234,8 +235,8 @@ func list(all []string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 }
 
-// combine lists the dtypes of the operands for each loop, the smaller ones first. It ends early
-// where there are too many.
+// combine lists the dtypes of the operands for each loop, smaller ones first. It stops if there are
+// too many.
 func (g *gufunc) combine() (loops [][]spec.DType) {
 	loops = [][]spec.DType{nil}
 	all := g.all()

@@ -1,5 +1,5 @@
-// Package ufunc is the target "ufunc": the described kernels as generalized ufuncs of NumPy. Their
-// loops are in C, in the library of the module of target python; Python makes the ufuncs of them.
+// Package ufunc implements target "ufunc": described kernels as generalized ufuncs of NumPy. The
+// loops are in C, in the library of target python's module. Python code creates the ufuncs.
 package ufunc
 
 import (
@@ -25,14 +25,15 @@ var Target = emit.Target{
 	Manifest:  manifest,
 }
 
-// view is what both templates show.
+// view is the data of both templates.
 type view struct {
 	Module  string
 	Kernels []kernelView
 	LeftOut []string // why other kernels are not gufuncs
 }
 
-// manifest leaves out kernels that are no gufuncs, as most gradients, but not all kernels.
+// manifest omits kernels that cannot be gufuncs, such as most gradients, but at least one kernel
+// must remain.
 func manifest(m *emit.Model) (emit.Manifest, error) {
 	v := view{Module: m.Module()}
 	var errs []error
@@ -56,7 +57,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	return made, nil
 }
 
-// limits lists what a gufunc does not do for a kernel.
+// limits lists the features of a kernel that a gufunc does not support.
 func limits(k *contract.Kernel) []string {
 	all := emit.WithoutGradients(k)
 	if slices.ContainsFunc(k.Devices, func(d contract.Device) bool { return d.Name != "kDLCPU" }) {

@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// kernelView is a gufunc as the templates show it.
+// kernelView is the data of a gufunc for the templates.
 type kernelView struct {
 	Name, Function, Signature       string
 	Doc                             []string // literals
@@ -76,8 +76,8 @@ func document(k *contract.Kernel) (lines []string) {
 var layouts = map[contract.Layout]string{contract.Contiguous: "CONTIGUOUS", contract.Strided: "STRIDED",
 	contract.Inner: "INNER", contract.AnyOrder: "ANY_ORDER", contract.ColumnMajor: "COLUMN_MAJOR"}
 
-// operands writes the tables of the operands. NumPy numbers the dimensions of cores as they first
-// stand in the signature, numbers among them.
+// operands writes the tables of the operands. NumPy numbers core dimensions, including fixed ones,
+// by their first occurrence in the signature.
 func (w writer) operands() {
 	var sizes []string
 	for i, p := range w.all() {
@@ -112,12 +112,12 @@ func (w writer) local(format string, args ...any) {
 	w.v.Locals = append(w.v.Locals, fmt.Sprintf(format, args...))
 }
 
-// operandOf returns the place of an argument or a result among the operands, or none.
+// operandOf returns the index of an argument or a result among the operands, or none.
 func (w writer) operandOf(place int) int {
 	return slices.IndexFunc(w.all(), func(p operand) bool { return p.place == place })
 }
 
-// argument writes how an operand, or a default, gets into the call.
+// argument writes the assignment of an operand, or of a default, to the call.
 func (w writer) argument(i int, p contract.Param) {
 	into, at := "kernel_.args."+p.Name, w.operandOf(i)
 	switch {
@@ -155,10 +155,10 @@ func read(p contract.Param, at int) string {
 	return fmt.Sprintf("*(const uint8_t*)operands_[%d].tensor.data != 0", at)
 }
 
-// ctype spells the type of a scalar.
+// ctype returns the C type of a scalar.
 func ctype(p contract.Param) string { return contract.CTypes[served(p)[0].Name] }
 
-// ofDefault writes the default of an argument that is no operand.
+// ofDefault writes the default of an argument that is not an operand.
 func (w writer) ofDefault(i int, p contract.Param, into string) {
 	value := emit.CDefault(p.Default)
 	isVariable := p.Kind == contract.Number && p.Var != contract.None
@@ -180,7 +180,7 @@ func (w writer) ofDefault(i int, p contract.Param, into string) {
 	}
 }
 
-// scalarOf spells the type of a scalar with a default, of any dtype.
+// scalarOf returns the C type of a scalar with a default, of any dtype.
 func scalarOf(p contract.Param) string {
 	if p.Kind == contract.Number {
 		return contract.CTypes[p.Types[0].Name]
@@ -188,7 +188,7 @@ func scalarOf(p contract.Param) string {
 	return ctype(p)
 }
 
-// results writes memory for those that callers do not get, and passes all of them.
+// results writes memory for the results that callers do not receive, and passes all results.
 func (w writer) results() {
 	allocate := func(format string, args ...any) {
 		w.v.Allocate = append(w.v.Allocate, fmt.Sprintf(format, args...))
