@@ -47,7 +47,7 @@ func TestAChangedInputRunsTestsAgain(t *testing.T) {
 	dir := copied(t)
 	run := func(pkg, toolchain, number string) string {
 		cmd := exec.Command("go", "test", "-mod=mod", "-vet=off", pkg)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=", "GOPROXY=off", Toolchain+"="+toolchain, Run+"="+number)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-trimpath", "GOPROXY=off", Toolchain+"="+toolchain, Run+"="+number)
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		return string(out)
