@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,15 +37,40 @@ func rows(t *testing.T) []tier.Package {
 	return all
 }
 
+// packaged is what the go command tells of a package.
+type packaged struct {
+	ImportPath                          string
+	CgoFiles, TestGoFiles, XTestGoFiles []string
+}
+
+// listed gives the module's packages. The go command takes half a second for them.
+var listed = func() func(t *testing.T) []packaged {
+	list := sync.OnceValues(func() (all []packaged, err error) {
+		cmd := exec.Command("go", "list", "-json=ImportPath,CgoFiles,TestGoFiles,XTestGoFiles", "./...")
+		cmd.Dir = "../.."
+		out, err := cmd.Output()
+		for from := json.NewDecoder(bytes.NewReader(out)); err == nil && from.More(); {
+			var p packaged
+			err = from.Decode(&p)
+			all = append(all, p)
+		}
+		return all, err
+	})
+	return func(t *testing.T) []packaged {
+		t.Helper()
+		all, err := list()
+		require.NoError(t, err)
+		return all
+	}
+}()
+
 // withTests lists the module's packages that have tests.
 func withTests(t *testing.T) (paths []string) {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}", "./...")
-	cmd.Dir = "../.."
-	out, err := cmd.Output()
-	require.NoError(t, err)
-	for _, path := range strings.Fields(string(out)) {
-		paths = append(paths, short(path))
+	for _, p := range listed(t) {
+		if len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 {
+			paths = append(paths, short(p.ImportPath))
+		}
 	}
 	return paths
 }
@@ -60,14 +88,12 @@ func TestEachPackageHasATier(t *testing.T) {
 // Files that cgo made of another package would be read in the folder where it was built first.
 func TestPackagesWithCgoAreCompiledForThisFolder(t *testing.T) {
 	tier.Record(t)
-	cmd := exec.Command("go", "list", "-f", "{{if .CgoFiles}}{{.ImportPath}}{{end}}", "./...")
-	cmd.Dir = "../.."
-	out, err := cmd.Output()
-	require.NoError(t, err)
 	var folders []string
-	for _, path := range strings.Fields(string(out)) {
-		folder, _, _ := strings.Cut(short(path), "/")
-		folders = append(folders, folder)
+	for _, p := range listed(t) {
+		if len(p.CgoFiles) > 0 {
+			folder, _, _ := strings.Cut(short(p.ImportPath), "/")
+			folders = append(folders, folder)
+		}
 	}
 	assert.Equal(t, withCgo, slices.Compact(slices.Sorted(slices.Values(folders))))
 }
