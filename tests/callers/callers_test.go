@@ -30,7 +30,7 @@ var sources = []string{"python/_kernels.c", "kernels/kernels.c", "torchshim/kern
 	"tvmffi/kernels_tvmffi.c", "onnxruntime/kernels_onnxruntime.c", "ufunc/kernels_ufunc.c",
 	"paddle/kernels_paddle.c"}
 
-// flags are those of docs/callers/index.md, except that one library alone has -Os, which takes long.
+// flags are those of docs/callers/index.md, except that one library alone has -Os, which is slow.
 // On x86, gnu2 spares the library a need of the loader.
 var flags = []string{"-std=c11", "-O0", "-fPIC", "-fvisibility=hidden", "-mtls-dialect=gnu2", "-Wall", "-Wextra",
 	"-Werror", "-DPy_LIMITED_API=0x030B0000"}
