@@ -4,6 +4,6 @@ package internal
 
 import "embed"
 
-// Sources is empty in the binaries of a release, where the linker puts the digest of these files
-// instead (tools/release). Else a Python wheel would be a tenth larger.
+// Sources is empty in release binaries. They contain the digest of these files instead, which the
+// linker sets (tools/release). Otherwise, a Python wheel would be a tenth larger.
 var Sources embed.FS

@@ -1,5 +1,5 @@
-// Package golden compares what a test made with a file under the repository's
-// golden/, and rewrites it when the test runs with -update. It is for tests only.
+// Package golden compares a test's output with a file under the repository's golden/, and updates
+// the file if the test runs with -update. Only tests use it.
 package golden
 
 import (
@@ -17,12 +17,12 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// A test binary knows the flag only when it imports this package, so update them with
-// the packages that do, as `make golden` does.
+// A test binary has the flag only if it imports this package, so pass -update only to those
+// packages, as `make golden` does.
 var update = flag.Bool("update", false, "write golden files instead of comparing with them")
 
-// Assert fails the test, with a diff, unless golden/<name> holds exactly got.
-// The name has slashes. With -update the file is written instead.
+// Assert fails the test, with a diff, unless golden/<name> contains exactly got. The name has
+// slashes. With -update, Assert writes the file instead.
 func Assert(t testing.TB, name string, got []byte) {
 	t.Helper()
 	if err := compare(filepath.Join(Root(t), "golden"), name, got, *update); err != nil {
@@ -33,9 +33,9 @@ func Assert(t testing.TB, name string, got []byte) {
 // Updates reports whether the test runs with -update, for tests that rewrite files elsewhere.
 func Updates() bool { return *update }
 
-// Orphans fails the test for each file under golden/<dir> that is not owned: a
-// golden that no test makes would never be compared again. The owned names are
-// those given to Assert. With -update the orphans are removed instead.
+// Orphans fails the test for each file under golden/<dir> that is not owned, because no test
+// compares such a file. The owned names are those passed to Assert. With -update, Orphans removes
+// the files instead.
 func Orphans(t testing.TB, dir string, owned []string) {
 	t.Helper()
 	root := filepath.Join(Root(t), "golden")
@@ -55,7 +55,7 @@ func Orphans(t testing.TB, dir string, owned []string) {
 	}
 }
 
-// Root is the repository's root: the nearest folder upwards with a go.mod.
+// Root returns the repository's root: the nearest parent folder with a go.mod.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

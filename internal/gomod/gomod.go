@@ -1,4 +1,4 @@
-// Package gomod finds the import path of a folder: what the nearest go.mod says.
+// Package gomod determines the import path of a folder from the nearest go.mod.
 package gomod
 
 import (
@@ -15,8 +15,8 @@ import (
 	"syscall"
 )
 
-// ImportPath returns the import path of a folder, which need not exist yet, and the go.mod
-// that gives it; "" and "" where there is none.
+// ImportPath returns the import path of a folder, which need not exist yet, and the go.mod that
+// determines it. Both are "" without a go.mod.
 func ImportPath(dir string) (importPath, file string, err error) {
 	for root := dir; root != ""; root = parent(root) {
 		name := filepath.Join(root, "go.mod")
@@ -33,7 +33,7 @@ func ImportPath(dir string) (importPath, file string, err error) {
 	return "", "", nil
 }
 
-// readRegular reads a file, and rejects what may have no end, such as a pipe.
+// readRegular reads a regular file. It rejects other files, such as pipes, which may have no end.
 func readRegular(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -45,7 +45,7 @@ func readRegular(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// parent is the folder above, or "" at the top.
+// parent returns the parent folder, or "" at the root.
 func parent(dir string) string {
 	if up := filepath.Dir(dir); up != dir {
 		return up
@@ -53,7 +53,7 @@ func parent(dir string) string {
 	return ""
 }
 
-// modulePath reads the module directive of a go.mod; "" when there is none.
+// modulePath returns the path in the module directive of a go.mod, or "".
 func modulePath(mod []byte) string {
 	lines := bufio.NewScanner(bytes.NewReader(mod))
 	for lines.Scan() {

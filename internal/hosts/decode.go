@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// What may stand in C.
+// The forms of texts that become C code.
 var (
 	hostName    = regexp.MustCompile(`^[a-z][a-z0-9_]{0,30}$`)
 	ownName     = regexp.MustCompile(`^[a-z][a-z0-9_]{0,60}$`)
@@ -22,7 +22,7 @@ var (
 	titleText   = regexp.MustCompile(`^[A-Za-z0-9 .-]{1,40}$`)
 )
 
-// Decode reads a description. The list gets every finding; the host is nil when one of them is
+// Decode reads a description, and adds all findings to the list. The host is nil if one of them is
 // an error.
 func Decode(file string, src []byte, diags *diag.List) *Host {
 	root := yaml.Parse(file, src, diags)
@@ -65,7 +65,7 @@ func form(n *yaml.Node, what string, want *regexp.Regexp) string {
 	return text
 }
 
-// member reads the name of a field, which C must not take for a word of its own.
+// member reads the name of a field, which must not be a keyword of C.
 func member(n *yaml.Node, what string, want *regexp.Regexp) string {
 	name := form(n, what, want)
 	if spec.IsKeyword(name) {
@@ -117,7 +117,7 @@ func decodeConstant(e yaml.Entry) Constant {
 	return c
 }
 
-// maxSize bounds what is written out as reserved bytes.
+// maxSize limits the number of reserved bytes in a struct.
 const maxSize = 1 << 16
 
 func decodeStruct(e yaml.Entry, declared map[string]Struct) Struct {

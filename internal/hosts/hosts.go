@@ -1,6 +1,6 @@
-// Package hosts is what callers use of a foreign host's ABI as data: the structs, constants and
-// functions of its headers, with the version that they were read from. A caller compiles without
-// those headers. The package renders no file; templates/hosts does, from a View.
+// Package hosts describes the parts of a host's ABI that callers use, as data: structs, constants
+// and functions of its headers, with their version. With a description, a caller compiles without
+// those headers. templates/hosts renders it from a View.
 package hosts
 
 import (
@@ -13,7 +13,7 @@ import (
 // Version is the only value of the key `host`.
 const Version = 1
 
-// Host is one description, valid in itself. Its numbers are those of 64-bit systems.
+// Host is one valid description. Its numbers are those of 64-bit systems.
 type Host struct {
 	Name   string // of C names
 	Title  string // of comments and messages
@@ -22,11 +22,11 @@ type Host struct {
 	Constants []Constant
 	Structs   []Struct
 	Functions []Function
-	// Lookup renders a struct of all functions, and the table of symbols to fill it by.
+	// Lookup renders a struct of all functions, and the table of symbols with which it is filled.
 	Lookup bool
 }
 
-// Source is where the declarations were read.
+// Source is the origin of the declarations.
 type Source struct {
 	Package string // of PyPI, or a Go module
 	Version string
@@ -60,7 +60,7 @@ type Field struct {
 	size int64 // of the type
 }
 
-// Function is one that is looked up at run time, by its symbol.
+// Function is a function that is looked up at run time by its symbol.
 type Function struct {
 	Name     string
 	Symbol   string
@@ -72,7 +72,7 @@ type Function struct {
 	Optional bool // callers work without it
 }
 
-// Embedded returns a host that this program carries.
+// Embedded returns a built-in description.
 func Embedded(name string) *Host {
 	file := "hosts/" + name + ".yaml"
 	src, err := source.Hosts.ReadFile(file)

@@ -14,7 +14,7 @@ type extent struct{ size, align int64 }
 // pointer is any pointer there.
 var pointer = extent{8, 8}
 
-// plain are the types of fields that no description declares.
+// plain are the field types that need no declaration.
 var plain = map[string]extent{
 	"char": {1, 1}, "int8_t": {1, 1}, "uint8_t": {1, 1}, "bool": {1, 1}, "int16_t": {2, 2}, "uint16_t": {2, 2},
 	"int": {4, 4}, "int32_t": {4, 4}, "uint32_t": {4, 4}, "float": {4, 4}, "double": {8, 8},
@@ -29,7 +29,7 @@ var (
 	structType   = regexp.MustCompile(`\bstruct ([a-z][a-z0-9_]*)`)
 )
 
-// measure returns the size and the alignment of a type; self may be pointed to.
+// measure returns the size and the alignment of a type. The type may be a pointer to self.
 func measure(text string, declared map[string]Struct, self string) (size, align int64, ok bool) {
 	if m := arrayType.FindStringSubmatch(text); m != nil {
 		count, _ := strconv.ParseInt(m[2], 10, 64)
@@ -53,7 +53,7 @@ func measure(text string, declared map[string]Struct, self string) (size, align 
 	return e.size, e.align, found
 }
 
-// callable reports whether the types of a function are known.
+// callable reports whether all types of a function are known.
 func callable(returns, params string, declared map[string]Struct, self string) bool {
 	known := func(text string) bool { _, _, ok := measure(text, declared, self); return ok }
 	if returns != "void" && !known(returns) {
@@ -67,7 +67,7 @@ func callable(returns, params string, declared map[string]Struct, self string) b
 	return true
 }
 
-// splitParams splits at the commas that are not inside of a callback's own parameters.
+// splitParams splits at commas outside of a callback's parameters.
 func splitParams(text string) (all []string) {
 	depth, start := 0, 0
 	for i, r := range text {
@@ -83,7 +83,7 @@ func splitParams(text string) (all []string) {
 	return append(all, strings.TrimSpace(text[start:]))
 }
 
-// layout follows the fields of a struct and finds those that cannot be where they are.
+// layout checks the offsets of a struct's fields.
 type layout struct {
 	declared  map[string]Struct
 	self      string
@@ -92,7 +92,7 @@ type layout struct {
 	names     []string
 }
 
-// add takes the next field, and gives it with its size.
+// add adds the next field, and returns it with its size.
 func (l *layout) add(n *yaml.Node, f Field) Field {
 	size, align, ok := measure(f.Type, l.declared, l.self)
 	switch {
@@ -117,7 +117,7 @@ func (l *layout) add(n *yaml.Node, f Field) Field {
 	return f
 }
 
-// close compares the fields with the struct. What its last bytes hold need not be described.
+// close compares the fields with the struct's size. The last bytes need not be described.
 func (l *layout) close(n *yaml.Node, s Struct) {
 	switch {
 	case len(l.names) == 0:

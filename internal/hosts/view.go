@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// View is a host as templates/hosts/host.h.tmpl shows it.
+// View is the data of templates/hosts/host.h.tmpl.
 type View struct {
 	Title, Package, Version, Guard, Prefix string
 	Constants                              []string // enumerators
@@ -14,7 +14,7 @@ type View struct {
 	Lookup                                 bool
 }
 
-// StructView is a struct under its own name, with what the compiler asserts.
+// StructView is a struct with the facts that the compiler asserts.
 type StructView struct {
 	Comment string
 	C       string
@@ -23,7 +23,7 @@ type StructView struct {
 	Asserts []AssertView
 }
 
-// AssertView is the place of a field.
+// AssertView is the offset of a field.
 type AssertView struct {
 	Field  string
 	Offset int64
@@ -36,7 +36,7 @@ type FunctionView struct {
 	Optional            bool
 }
 
-// View spells the declarations in C, with names that begin with dlpackgen_ and the host's name.
+// View returns the declarations in C, with names that begin with dlpackgen_ and the host's name.
 func (h *Host) View() View {
 	prefix := "dlpackgen_" + h.Name + "_"
 	v := View{Title: h.Title, Package: h.Source.Package, Version: h.Source.Version,
@@ -63,12 +63,12 @@ func since(version string) string {
 	return ", since " + version
 }
 
-// owned returns the structs of a type the prefix of the host.
+// owned adds the host's prefix to the struct names in a type.
 func owned(text, prefix string) string {
 	return structType.ReplaceAllString(text, "struct "+prefix+"$1")
 }
 
-// declare spells a declaration of a name in C.
+// declare formats the declaration of a name in C.
 func declare(text, name, prefix string) string {
 	text = owned(text, prefix)
 	if m := arrayType.FindStringSubmatch(text); m != nil {
@@ -97,7 +97,7 @@ func viewStruct(s Struct, prefix string) StructView {
 	return v
 }
 
-// union returns the fields that begin where the first one does.
+// union returns the fields at the same offset as the first one.
 func union(fields []Field) []Field {
 	n := 1
 	for n < len(fields) && fields[n].Offset == fields[0].Offset {
@@ -106,7 +106,8 @@ func union(fields []Field) []Field {
 	return fields[:n]
 }
 
-// reserved fills what the description leaves out, padding too: no compiler then decides it.
+// reserved returns fields for bytes that the description omits, including padding, so that the
+// layout does not depend on the compiler.
 func reserved(from, to int64) []string {
 	if from == to {
 		return nil

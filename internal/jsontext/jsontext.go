@@ -1,5 +1,5 @@
-// Package jsontext renders the JSON documents that the command prints, all in one form: indented,
-// with < and & as they are, and a line break at the end. It knows no document.
+// Package jsontext renders the JSON documents that the command prints in one form: indented,
+// without escapes of < and &, and with a line break at the end.
 package jsontext
 
 import (
@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 )
 
-// Of renders a document of texts, numbers, lists and mappings with text keys; nothing else is one.
+// Of renders a document, which consists of texts, numbers, lists and mappings with text keys.
 func Of(document any) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -1,4 +1,4 @@
-// Package kernel has the limits of the kernels of a config, and the rules for their names.
+// Package kernel contains the limits of a config's kernels, and the rules for their names.
 package kernel
 
 // The limits of one description. Callables keep their arguments on the stack.

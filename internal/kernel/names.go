@@ -13,8 +13,8 @@ import (
 
 var word = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*`)
 
-// reserved are the words with another meaning, each row for the uses that it breaks. It is the one
-// table for the names of kernels, arguments, results and functions of C.
+// reserved are words with another meaning. Each row lists the uses in which they are invalid. It is
+// the only table for the names of kernels, arguments, results and C functions.
 var reserved = []struct {
 	words []string
 	uses  use
@@ -29,7 +29,7 @@ var reserved = []struct {
 	{strings.Fields(library), ofFunction, "is a function of the C library or of POSIX"},
 }
 
-// use is a set of what a word can name.
+// use is a set of the things that a word can name.
 type use int
 
 const (
@@ -41,14 +41,15 @@ const (
 )
 
 // library lists the functions that the headers of C11 and POSIX declare, with those of the GNU
-// library, which a compiler of C++ sees by default, and those that the GNU library exports. A
-// library that Python loads and that defines one of these would call the GNU library's. Tests
-// compare the list with the headers and with the library.
+// library, which a compiler of C++ sees by default, and those that the GNU library exports. If a
+// library that Python loads defines one of these functions, its calls reach the GNU library's
+// function instead. Tests compare the list with the headers and with the library.
 //
 //go:embed library.txt
 var library string
 
-// keywords are those beside spec.IsKeyword, and the names in the signature of every function.
+// keywords are keywords besides those of spec.IsKeyword, and the names in the signature of every
+// function.
 const keywords = `False None True as assert async await def del elif except finally from global import in is lambda
 	nonlocal pass raise with yield
 	co_await co_return co_yield concept consteval constinit decltype delete requires char8_t char16_t char32_t
@@ -57,21 +58,22 @@ const keywords = `False None True as assert async await def del elif except fina
 	errno stdin stdout stderr stream DLTensor
 	int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t`
 
-// objectMacros are in small letters, of a compiler or of windows.h, and break each use of the word.
+// objectMacros are lower-case macros of a compiler or of windows.h. They break every use of the
+// word.
 const objectMacros = `complex far hyper i386 interface linux near noreturn small unix`
 
-// functionMacros break what is called or declared with the word, and no variable.
+// functionMacros break functions of that name, but not variables.
 const functionMacros = `check free max min
 	alignas alignof assert fpclassify isfinite isgreater isgreaterequal isinf isless islessequal islessgreater
 	isnan isnormal isunordered offsetof setjmp signbit sigsetjmp va_arg va_copy va_end va_start`
 
-// pythonNames are at the top of the stub of the module, or builtins that a module with a function
-// for each kernel uses.
+// pythonNames are names in the module's stub, or builtins that a module with a function for each
+// kernel uses.
 const pythonNames = `Any Literal Protocol Sequence SupportsDLPack Tensor TypeVar overload
 	abs all any bytes dict enumerate frozenset getattr hasattr hash isinstance iter len list map next object range
 	reversed sorted str sum tuple type zip`
 
-// everywhere are names outside of any namespace that the generated code, or every program, has.
+// everywhere are global names of the generated code or of every program.
 const everywhere = `at c10 caffe2 dlpackgen main std torch`
 
 const cTypes = `blkcnt_t blksize_t clock_t clockid_t cnd_t constraint_handler_t dev_t div_t double_t fenv_t fexcept_t
@@ -80,7 +82,7 @@ const cTypes = `blkcnt_t blksize_t clock_t clockid_t cnd_t constraint_handler_t 
 	socklen_t ssize_t suseconds_t thrd_t time_t timer_t tss_t u_char u_int u_long u_short uid_t uint uintmax_t
 	uintptr_t ulong ushort va_list wctrans_t wctype_t wint_t`
 
-// meaning tells why a word cannot be used so, or gives "".
+// meaning returns why a word cannot be used in this way, or "".
 func meaning(name string, of use) string {
 	for _, row := range reserved {
 		if row.uses&of != 0 && slices.Contains(row.words, name) {
@@ -93,7 +95,7 @@ func meaning(name string, of use) string {
 // MaxName is the length of the longest name.
 const MaxName = 100
 
-// CheckName tells why a word cannot name anything of a kernel, or gives "".
+// CheckName returns why a word cannot be a name in a kernel, or "".
 func CheckName(name string) string {
 	switch {
 	case len(name) > MaxName:
@@ -110,7 +112,7 @@ func CheckName(name string) string {
 	return meaning(name, ofOther)
 }
 
-// CheckKernel tells why a word that CheckName accepts cannot name a kernel, or gives "".
+// CheckKernel returns why a word that CheckName accepts cannot name a kernel, or "".
 func CheckKernel(name string) string { return cmp.Or(meaning(name, ofKernel), macro(name)) }
 
 // CheckArgument is CheckKernel for arguments and results.
@@ -123,10 +125,10 @@ func macro(name string) string {
 	return ""
 }
 
-// width is how GNU's functions of _Float32, _Float64x and others end, behind those of float.
+// width matches the suffixes of GNU's functions for _Float32, _Float64x and other types.
 var width = regexp.MustCompile(`f(16|32|64|128)x?$`)
 
-// CheckSymbol tells why a word that CheckName accepts cannot name a function of C, or gives "".
+// CheckSymbol returns why a word that CheckName accepts cannot name a C function, or "".
 func CheckSymbol(name string) string {
 	switch {
 	case LooksLikeMacro(name):
@@ -137,6 +139,5 @@ func CheckSymbol(name string) string {
 	return cmp.Or(meaning(name, ofFunction), meaning(width.ReplaceAllString(name, "f"), ofFunction))
 }
 
-// LooksLikeMacro reports whether a word is written as macros are: in capitals, with two letters or
-// more.
+// LooksLikeMacro reports whether a word looks like a macro: in capitals, with two letters or more.
 func LooksLikeMacro(name string) bool { return len(name) > 1 && strings.ToUpper(name) == name }

@@ -4,7 +4,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// extent is the room of a type, in bytes. An alignment is never 0.
+// extent is the size and alignment of a type, in bytes. An alignment is never 0.
 type extent struct {
 	size  int
 	align int
@@ -12,12 +12,12 @@ type extent struct {
 
 var nothing = extent{0, 1}
 
-// limit keeps the sizes of an absurd spec (structs that double at every level)
-// inside an int of 32 bits, also where one of them is added to another.
+// limit keeps sizes of an absurd spec (structs that double at every level), and sums of two of
+// them, within 32 bits.
 const limit = 1 << 29
 
-// calc remembers what it has sized, so that deep nesting costs no more than
-// the number of declarations.
+// calc caches the sizes of declarations, so the cost of deep nesting is proportional to their
+// number.
 type calc struct {
 	model Model
 	lang  Lang
@@ -78,8 +78,8 @@ func (c *calc) extent(t spec.Type) extent {
 
 func (c *calc) pointer() extent { return extent{c.model.Pointer, c.model.Pointer} }
 
-// named sizes a declaration once. A name that is asked for while it is being
-// sized is inside itself: it takes no room, which ends the recursion.
+// named computes the size of a declaration once. A type that contains itself has size 0 inside
+// itself, which ends the recursion.
 func (c *calc) named(name string) extent {
 	if x, ok := c.known[name]; ok {
 		return x
@@ -106,7 +106,7 @@ func (c *calc) declared(name string) extent {
 	return nothing
 }
 
-// target is the type that an alias names: a builtin one or a declaration.
+// target returns the type that an alias names: a builtin one or a declaration.
 func target(a *spec.Alias) spec.Type {
 	if x, _ := LP64.scalar(a.Target); x != nothing {
 		return spec.Type{Kind: spec.Builtin, Name: a.Target}

@@ -4,9 +4,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// Unit is an alignment that holds under every data model at once. Units are
-// ordered: each is a multiple of those before it, since no model aligns a
-// 64-bit integer to less than a pointer.
+// Unit is an alignment under all data models at once. Units are ordered: each is a multiple of
+// those before it, since no model aligns a 64-bit integer to less than a pointer.
 type Unit int
 
 // The units. AlignPointer and AlignInt64 are 4 or 8, by the model.
@@ -30,13 +29,12 @@ func (u Unit) In(m Model) int {
 	}
 }
 
-// worst is the largest value that the unit takes under any model.
+// worst returns the largest value of the unit under any model.
 func (u Unit) worst() int { return 1 << min(u, AlignPointer) }
 
-// Formula is a size or an offset in bytes that holds under every data model
-// but short enums: Const + Pointers * sizeof(void *) + the size of each struct
-// in Structs + Rounded. DLTensor.byte_offset is at 16 + 3 * sizeof(void *),
-// rounded up to AlignInt64.
+// Formula is a size or an offset in bytes under every data model except short enums: Const +
+// Pointers * sizeof(void *) + the size of each struct in Structs + Rounded. DLTensor.byte_offset is
+// at 16 + 3 * sizeof(void *), rounded up to AlignInt64.
 type Formula struct {
 	Const    int
 	Pointers int
@@ -89,8 +87,7 @@ func Formulas(r *spec.Release) []*FormulaStruct {
 	return out
 }
 
-// derivation remembers the structs that it has laid out, so that each stands
-// in the formulas of others by name.
+// derivation caches the structs that it has laid out, so that formulas can refer to them by name.
 type derivation struct {
 	release *spec.Release
 	known   map[string]*FormulaStruct
@@ -140,9 +137,8 @@ func (d *derivation) named(name string) (Formula, Unit) {
 	return Formula{Pointers: 1}, AlignPointer
 }
 
-// asField is the room of the struct inside another one: a sum where that is
-// all it takes, else by name, which keeps formulas short however deep structs
-// nest.
+// asField returns the size of the struct inside another one: as a sum if it is one, else by name,
+// which keeps formulas of nested structs short.
 func (s *FormulaStruct) asField() Formula {
 	if s.Size.Rounded == nil && s.Size.Structs == nil {
 		return s.Size
@@ -157,21 +153,20 @@ func (d *derivation) alias(a *spec.Alias) (Formula, Unit) {
 	return d.named(a.Target)
 }
 
-// fixed is the room of a builtin type; 0 for any other name.
+// fixed returns the size of a builtin type, or 0 for any other name.
 func fixed(name string) (Formula, Unit) {
 	x, _ := LP64.scalar(name)
 	return integer(x.size)
 }
 
-// integer is the room of an integer. Only those of eight bytes are aligned
-// otherwise by one model than by another.
+// integer returns the size of an integer. Only the alignment of 8-byte integers differs between
+// models.
 func integer(size int) (Formula, Unit) {
 	units := map[int]Unit{2: Align2, 4: Align4, 8: AlignInt64}
 	return Formula{Const: size}, units[size]
 }
 
-// plus adds two formulas, of which the second is not rounded: it is the size of
-// a field.
+// plus adds two formulas. The second one is the size of a field and is not rounded.
 func (f Formula) plus(size Formula) Formula {
 	f.Const += size.Const
 	f.Pointers += size.Pointers
@@ -179,8 +174,7 @@ func (f Formula) plus(size Formula) Formula {
 	return f
 }
 
-// roundUp keeps a formula as it is where it is a multiple of the unit under
-// every model.
+// roundUp returns a formula unchanged if it is a multiple of the unit under every model.
 func (f Formula) roundUp(u Unit) Formula {
 	if f.multipleOf(u) {
 		return f

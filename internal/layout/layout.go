@@ -1,6 +1,5 @@
-// Package layout is the arithmetic of the C ABI: where a compiler puts each
-// field of a release's structs under a data model. It is the only place that
-// knows a size; it reads no file and asks no compiler.
+// Package layout computes the layout of a release's structs under each data model, by the rules of
+// the C ABI. No other package computes sizes. The package reads no file and runs no compiler.
 package layout
 
 import (
@@ -42,7 +41,7 @@ type Hole struct {
 	Size   int
 }
 
-// Enum is the width and sign that a compiler gives to an enum.
+// Enum is the width and signedness of an enum.
 type Enum struct {
 	Name   string
 	Size   int
@@ -50,8 +49,8 @@ type Enum struct {
 	Signed bool
 }
 
-// Lang is the language whose rules apply: only enums differ, since C++ may fix
-// their underlying type and C before C23 may not.
+// Lang is the language whose rules apply. Only enums differ: C++ may fix their underlying type, and
+// C before C23 may not.
 type Lang int
 
 // The languages.
@@ -68,8 +67,8 @@ func (l Lang) String() string {
 	return "C"
 }
 
-// Of lays out every struct and enum of a release. It never fails: what the spec
-// rejects (an unknown type, a struct inside itself) takes no room.
+// Of computes the layout of every struct and enum of a release. It never fails: types that the spec
+// rejects (an unknown type, a struct inside itself) have size 0.
 func Of(r *spec.Release, m Model, lang Lang) *Table {
 	c := newCalc(r, m, lang)
 	t := &Table{Release: r, Model: m, Lang: lang}
@@ -100,7 +99,7 @@ func (t *Table) Enum(name string) (Enum, bool) {
 	return t.Enums[i], true
 }
 
-// Underlying follows aliases to the type that they stand for in the end.
+// Underlying resolves aliases.
 func (t *Table) Underlying(ft spec.Type) spec.Type {
 	for range t.Release.Decls {
 		a := spec.Find[*spec.Alias](t.Release, ft.Name)

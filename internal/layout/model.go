@@ -6,8 +6,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// Model is a C data model: the few numbers on which the layout of DLPack
-// depends. All are bytes.
+// Model is a C data model: the numbers that determine the layout of DLPack, in bytes.
 type Model struct {
 	Name        string
 	Doc         string
@@ -18,8 +17,8 @@ type Model struct {
 	SignedEnums bool // an enum without a fixed type is always int, as MSVC has it
 }
 
-// The data models. Win32 is not in Models: only the sign of its enums sets it
-// apart from ILP32.
+// The data models. Win32 is not in Models, because it differs from ILP32 only in the signedness of
+// enums.
 var (
 	LP64  = Model{Name: "lp64", Doc: "64-bit Linux, macOS and the BSDs", Pointer: 8, Int64Align: 8, Long: 8}
 	LLP64 = Model{Name: "llp64", Doc: "64-bit Windows", Pointer: 8, Int64Align: 8, Long: 4, SignedEnums: true}
@@ -32,7 +31,7 @@ var (
 		Long: 4, SignedEnums: true}
 )
 
-// Models returns the columns of an ABI table, in their order.
+// Models returns the columns of an ABI table, in order.
 func Models() []Model {
 	return []Model{LP64, LLP64, I386, ILP32, ShortEnums}
 }
@@ -47,8 +46,7 @@ func FindModel(name string) (Model, bool) {
 	return all[i], true
 }
 
-// scalar returns the extent and sign of a builtin type; void, and any name that
-// is none, takes no room.
+// scalar returns the size and signedness of a builtin type. void and other names have size 0.
 func (m Model) scalar(name string) (x extent, signed bool) {
 	switch name {
 	case "char", "int8":
@@ -71,9 +69,9 @@ func (m Model) scalar(name string) (x extent, signed bool) {
 	return nothing, false
 }
 
-// enum returns the extent and sign of an enum without a fixed underlying type:
-// GCC and Clang take an unsigned type unless a value is negative, and a wider
-// one than int only when a value needs it.
+// enum returns the size and signedness of an enum without a fixed underlying type. GCC and Clang
+// use an unsigned type unless a value is negative, and a type wider than int only if a value needs
+// it.
 func (m Model) enum(e *spec.Enum) (x extent, signed bool) {
 	if m.SignedEnums {
 		return extent{4, 4}, true
@@ -92,7 +90,7 @@ func (m Model) enum(e *spec.Enum) (x extent, signed bool) {
 	return extent{size, size}, low < 0
 }
 
-// bounds returns the lowest and highest value, and takes 0 as one of the values.
+// bounds returns the lowest and highest value, where 0 counts as a value.
 func bounds(e *spec.Enum) (low, high int64) {
 	for _, v := range e.Values {
 		low, high = min(low, v.Value), max(high, v.Value)
@@ -100,8 +98,8 @@ func bounds(e *spec.Enum) (low, high int64) {
 	return low, high
 }
 
-// holds reports whether an integer of that many bytes, fewer than 8, has all
-// values from low to high; it is signed only when low is negative.
+// holds reports whether an integer of the given number of bytes, less than 8, can represent all
+// values from low to high. It is signed only if low is negative.
 func holds(size int, low, high int64) bool {
 	bits := uint(size) * 8
 	if low < 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// builder has the layouts of one release under each data model.
+// builder builds the document from the layouts of one release under each data model.
 type builder struct {
 	release *spec.Release
 	tables  []*layout.Table

@@ -18,7 +18,7 @@ type Kernel struct {
 	Functions []Function    `json:"functions"`
 }
 
-// Variable is a name that stands for one dtype in a call.
+// Variable is a name for one dtype per call.
 type Variable struct {
 	Name   string   `json:"name"`
 	DTypes []string `json:"dtypes"`
@@ -37,7 +37,7 @@ type KernelParam struct {
 	Count    int64    `json:"count"`
 }
 
-// Function is a function of C, for a device and a choice of dtypes.
+// Function is a C function for a device and a choice of dtypes.
 type Function struct {
 	Symbol string            `json:"symbol"`
 	Device string            `json:"device"`
@@ -69,7 +69,8 @@ func kernelOf(k *contract.Kernel) Kernel {
 	return made
 }
 
-// chosen are the dtypes that a function is for, by variable; one that serves all of them has none.
+// chosen returns the dtypes of a function by variable. A variable that the function supports in
+// general has no entry.
 func chosen(k *contract.Kernel, f contract.Function) map[string]string {
 	out := map[string]string{}
 	for i, t := range f.Types {

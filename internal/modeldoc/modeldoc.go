@@ -1,6 +1,6 @@
-// Package modeldoc is the documented model: one release of DLPack, with the layouts of its types
-// and the kernels of a config, as a document with stable keys. `dlpackgen model` prints it, and
-// templates of users read it. docs/schema/model.json describes each key. It renders no code.
+// Package modeldoc builds the documented model: one release of DLPack, with the layouts of its
+// types and the kernels of a config, as a document with stable keys. `dlpackgen model` prints the
+// document, and users' templates read it. docs/schema/model.json describes each key.
 package modeldoc
 
 import (
@@ -13,7 +13,7 @@ import (
 // Version is the version of the document. A new key does not change it; a changed meaning does.
 const Version = 1
 
-// Document is the model. Each key is always there, so that a template can test it.
+// Document is the model. All keys are always present, so that templates can test them.
 type Document struct {
 	Version   int        `json:"version"`
 	DLPack    DLPack     `json:"dlpack"`
@@ -48,7 +48,7 @@ type Model struct {
 	Int64Align int    `json:"int64_align"`
 }
 
-// Macro is a number with a name.
+// Macro is a named number.
 type Macro struct {
 	Name    string `json:"name"`
 	Doc     string `json:"doc"`
@@ -129,7 +129,7 @@ type Field struct {
 	Size       map[string]int `json:"size"`
 }
 
-// Type is a type of C.
+// Type is a C type.
 type Type struct {
 	Kind    string  `json:"kind"` // builtin, named, pointer or function
 	Name    string  `json:"name"`
@@ -146,7 +146,7 @@ type Param struct {
 	Type Type   `json:"type"`
 }
 
-// Alias is a second name of a type.
+// Alias is an alias of a type.
 type Alias struct {
 	Name   string `json:"name"`
 	Doc    string `json:"doc"`
@@ -170,14 +170,14 @@ type DType struct {
 	Lanes int    `json:"lanes"`
 }
 
-// Elements is how elements lie in memory.
+// Elements is the storage of elements in memory.
 type Elements struct {
 	PackedBelow int    `json:"packed_below"`
 	PaddedBy    string `json:"padded_by"`
 	Alignments  []int  `json:"alignments"`
 }
 
-// Streams is the meaning of the numbers of streams.
+// Streams is the meaning of stream numbers.
 type Streams struct {
 	Name   string   `json:"name"`
 	Doc    string   `json:"doc"`
@@ -191,7 +191,7 @@ type Stream struct {
 	Meaning string `json:"meaning"`
 }
 
-// Python has the names of the protocol in Python.
+// Python contains the names of the Python protocol.
 type Python struct {
 	Capsule           Capsule `json:"capsule"`
 	Versioned         Capsule `json:"versioned"`
@@ -199,13 +199,13 @@ type Python struct {
 	ExchangeCapsule   string  `json:"exchange_capsule"`
 }
 
-// Capsule has the names of a capsule before and after it is consumed.
+// Capsule contains the names of a capsule before and after it is consumed.
 type Capsule struct {
 	Fresh string `json:"fresh"`
 	Used  string `json:"used"`
 }
 
-// Of describes a release and the kernels of a config.
+// Of returns the document of a release and the kernels of a config.
 func Of(r *spec.Release, kernels []contract.Kernel) Document {
 	b := newBuilder(r)
 	d := Document{

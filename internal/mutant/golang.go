@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// GoFile is the file of a package of Go that tells its sources which mutant the process has.
+// GoFile is the file of a Go package that provides the number of the process's mutant.
 const GoFile = "dlpackgen_mutant.go"
 
-// goChooser limits the time of a process with a mutant as chooser does, on Linux.
+// goChooser limits the time of a process with a mutant on Linux, like chooser.
 const goChooser = `
 import (
 	"os"
@@ -38,7 +38,7 @@ func dlpackgen_mutant(number int) bool { return dlpackgen_chosen == number }
 
 func isGo(path string) bool { return filepath.Ext(path) == ".go" }
 
-// parseGo finds the lists of statements of a source in Go.
+// parseGo finds the statement lists of a Go source.
 func parseGo(t testing.TB, text string) *source {
 	t.Helper()
 	set := positions.NewFileSet()
@@ -59,7 +59,7 @@ func parseGo(t testing.TB, text string) *source {
 	return s
 }
 
-// statement is one of Go, and tells whether those behind it may need what it declares.
+// statement is a Go statement, with the information whether later ones may use its declarations.
 type statement struct {
 	begin, end int
 	declares   bool
@@ -81,7 +81,7 @@ func list(set *positions.FileSet, of []ast.Stmt) (made []statement) {
 	return made
 }
 
-// chooseGo finds the statements that a mutant changes, in the innermost list that has them.
+// chooseGo finds the statements that a mutant changes, in the innermost list that contains them.
 func (s *source) chooseGo(m Mutant, number int) (found choice, ok bool) {
 	at := m.places(s.text)[0]
 	old := s.text[at[0]:at[1]]
@@ -97,8 +97,8 @@ func (s *source) chooseGo(m Mutant, number int) (found choice, ok bool) {
 	return found, ok
 }
 
-// within returns where those statements of a list begin and end that have a part of its source, or
-// 0.
+// within returns the beginning and end of the statements of a list that overlap a part of the
+// source, or 0.
 func within(l []statement, begin, end int) (from, to int) {
 	declares := false
 	for _, s := range l {

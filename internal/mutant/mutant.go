@@ -1,6 +1,6 @@
-// Package mutant builds sources of C, C++ and Go with all their mutants at once: a process has the
-// one that its environment names, or none. It is for tests only, and neither runs nor judges
-// mutants.
+// Package mutant builds C, C++ and Go sources with all their mutants at once. An environment
+// variable selects the active mutant of a process. Only tests use the package. It neither runs
+// mutants nor evaluates the results.
 package mutant
 
 import (
@@ -16,23 +16,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Variable is what a process finds the number of its mutant in.
+// Variable is the environment variable with the number of the active mutant.
 const Variable = "DLPACKGEN_MUTANT"
 
-// Header is the file that sources with mutants must include first, which a compiler's flags can do.
+// Header is the file that sources with mutants must include first, for example through a compiler
+// flag.
 const Header = "dlpackgen_mutant.h"
 
-// Mutant is one mistake: a text that stands once in a file, and what stands there instead. The
-// file may break its lines elsewhere than the text.
+// Mutant is one change: a text that occurs once in a file, and its replacement. Line breaks in the
+// file may differ from those of the text.
 type Mutant struct{ File, Old, New string }
 
-// Env names the mutant of a process; 0 means that it has no mutant.
+// Env returns the environment variable that selects a mutant; 0 selects none.
 func Env(number int) string { return Variable + "=" + strconv.Itoa(number) }
 
-// chooser is what sources with mutants include. A constructor reads the environment, so that no
-// thread writes what another reads. C includes no header here: a source may define first what it
-// wants of it. A process with a mutant, which may never end, has two minutes of CPU time, unless it
-// has a limit already.
+// chooser is the header that sources with mutants include. A constructor reads the environment, so
+// that threads do not race. In C, it includes no system header, because the source may define
+// feature macros first. A process with a mutant may never end. It is limited to two minutes of CPU
+// time, unless it already has a limit.
 const chooser = `#ifndef DLPACKGEN_MUTANT_H_
 #define DLPACKGEN_MUTANT_H_
 #ifdef __cplusplus
@@ -76,13 +77,13 @@ static inline int dlpackgen_mutant(int number) { return dlpackgen_chosen == numb
 #endif
 `
 
-// Written are sources that were written with mutants.
+// Written describes sources that were written with mutants.
 type Written struct {
 	Flags []string // of the compiler
 	Apart []int    // the mutants that change no statements: each needs a separate build, by Alone
 }
 
-// Write puts mutants into the sources of a folder. Their numbers are 1 for the first, and so on.
+// Write inserts mutants into the sources of a folder. Their numbers begin with 1.
 func Write(t testing.TB, dir string, all []Mutant) Written {
 	t.Helper()
 	var written Written
@@ -122,7 +123,7 @@ func open(t testing.TB, path string) *source {
 	return parse(plain(read(t, path)))
 }
 
-// Alone makes one mistake in the sources of a folder.
+// Alone applies one mutant to the sources of a folder.
 func (m Mutant) Alone(t testing.TB, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, m.File)
@@ -136,7 +137,7 @@ func (m Mutant) Alone(t testing.TB, dir string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// Require fails unless the text that a mutant changes stands once in a folder's file.
+// Require fails the test unless the text of a mutant occurs exactly once in a folder's file.
 func (m Mutant) Require(t testing.TB, dir string) {
 	t.Helper()
 	m.require(t, open(t, filepath.Join(dir, m.File)).text)
@@ -147,10 +148,10 @@ func (m Mutant) require(t testing.TB, text string) {
 	require.Len(t, m.places(text), 1, "%s must have once: %q", m.File, m.Old)
 }
 
-// Count tells how often a text of C or C++ stands in a source, however either breaks its lines.
+// Count returns how often a C or C++ text occurs in a source, ignoring line breaks.
 func Count(source, old string) int { return len(Mutant{Old: old}.places(source)) }
 
-// Standing returns the text of C or C++ that stands once in a source, as it is formatted there.
+// Standing returns a C or C++ text that occurs once in a source, in the source's formatting.
 func Standing(t testing.TB, source, old string) string {
 	t.Helper()
 	at := Mutant{Old: old}.places(source)
@@ -158,11 +159,11 @@ func Standing(t testing.TB, source, old string) string {
 	return source[at[0][0]:at[0][1]]
 }
 
-// word is what a formatter keeps in one piece.
+// word matches text that a formatter does not break.
 var word = regexp.MustCompile(`\w+|\S`)
 
-// places finds where the text that a mutant changes stands; where a formatter breaks lines as it
-// likes, with any white space between its words.
+// places finds the occurrences of a mutant's text. In formatted languages, any white space may
+// separate its words.
 func (m Mutant) places(text string) [][]int {
 	if isGo(m.File) {
 		return regexp.MustCompile(regexp.QuoteMeta(m.Old)).FindAllStringIndex(text, -1)
@@ -186,19 +187,19 @@ func (m Mutant) places(text string) [][]int {
 	return regexp.MustCompile(pattern.String()).FindAllStringIndex(text, -1)
 }
 
-// letter is the end of a text whose next word must stand apart.
+// letter matches the end of a text after which the next word must be separated.
 var letter = regexp.MustCompile(`\w$`)
 
-// Once returns a text in which another stands instead of one that must stand there once, as it is:
-// for Python and Go, in which line breaks and indentation mean something.
+// Once replaces a text that must occur exactly once, including its white space. It is for Python
+// and Go, in which line breaks and indentation are significant.
 func Once(t testing.TB, text, old, fresh string) string {
 	t.Helper()
 	require.Equal(t, 1, strings.Count(text, old), "must stand once: %q", old)
 	return strings.Replace(text, old, fresh, 1)
 }
 
-// OnceIn does that in a file; in one of C or C++, whose format a program decides, with any white
-// space between the words.
+// OnceIn replaces a text in a file. In C and C++, which are formatted automatically, any white
+// space may separate the words.
 func OnceIn(t testing.TB, path, old, fresh string) {
 	t.Helper()
 	text := read(t, path)
@@ -218,15 +219,14 @@ func read(t testing.TB, path string) string {
 
 var indented = regexp.MustCompile(`\n[ \t]+`)
 
-// plain is a text without indentation.
+// plain removes the indentation of a text.
 func plain(text string) string {
 	return strings.TrimLeft(indented.ReplaceAllString(text, "\n"), " \t")
 }
 
-// Programs builds a program that has all mutants of a folder's sources, and gives what starts it
-// with the mutant of an index: the program, and the variable that it needs. A mutant that needs a
-// separate build is built when it is asked for. build compiles the sources of a folder, with more
-// flags.
+// Programs builds a program with all mutants of a folder's sources. The returned function gives the
+// program and the environment variable for the mutant of an index. A mutant that needs a separate
+// build is built on demand. build compiles the sources of a folder with additional flags.
 func Programs(t testing.TB, folder string, all []Mutant,
 	build func(dir string, flags ...string) string) func(t testing.TB, i int) (program, env string) {
 	t.Helper()
@@ -246,8 +246,8 @@ func Programs(t testing.TB, folder string, all []Mutant,
 	}
 }
 
-// Rows lists the mutants of one source with their names, in the order of the names. A row is a text
-// of the source and its replacement.
+// Rows returns the mutants of one source with their names, sorted by name. A row is a text of the
+// source and its replacement.
 func Rows(file string, rows map[string][2]string) (names []string, all []Mutant) {
 	names = slices.Sorted(maps.Keys(rows))
 	for _, name := range names {

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// choice is a run of whole statements, and what a mutant has there instead.
+// choice is a sequence of whole statements, and a mutant's replacement.
 type choice struct {
 	begin, end, number int
 	instead            string
 }
 
-// source is a file of C or C++, or of Go, which has lists of statements instead of edges.
+// source is a C, C++ or Go file. Go files have lists of statements instead of edges.
 type source struct {
 	text   string
 	said   string // the same with spaces for comments
@@ -26,18 +26,18 @@ type source struct {
 	lists     [][]statement
 }
 
-// edge is a place where a statement may begin or end, and the places of the brackets open there.
+// edge is a position where a statement may begin or end, with the positions of the open brackets.
 type edge struct {
 	at   int
 	open []int
 }
 
 var (
-	// noise is what has brackets and semicolons that mean nothing.
+	// noise matches comments and literals, whose brackets and semicolons are not code.
 	noise = regexp.MustCompile(`(?m)//.*$|/\*(?s:.*?)\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)'|^[ ` +
 		`\t]*#(?:.*\\\n)*.*$`)
 	comment = regexp.MustCompile(`(?m)//.*$|/\*(?s:.*?)\*/`)
-	// token is what the brackets of a source are read from.
+	// token matches the tokens from which the brackets of a source are read.
 	token = regexp.MustCompile(`[][(){};]|\b(?:case|default)\b`)
 )
 
@@ -65,14 +65,14 @@ func parse(text string) *source {
 // blank counts the bytes without code at the beginning of a part of a source.
 func blank(code string) int { return len(code) - len(strings.TrimLeft(code, " \n")) }
 
-// change is the part of a source that a mutant replaces, without what is the same at both ends.
+// change is the part of a source that a mutant replaces, without equal text at both ends.
 type change struct {
 	begin, end int
 	code       int // where the first code of the part is
 	instead    string
 }
 
-// difference finds what a mutant changes.
+// difference returns the change of a mutant.
 func (s *source) difference(m Mutant) change {
 	at := m.places(s.text)[0]
 	c := change{begin: at[0], end: at[1], instead: plain(m.New)}
@@ -87,8 +87,8 @@ func (s *source) difference(m Mutant) change {
 	return c
 }
 
-// choose finds the statements that a mutant changes, unless it changes something else, or what a
-// compiler decides.
+// choose finds the statements that a mutant changes. It finds none if the mutant changes something
+// else, or code that the compiler evaluates.
 func (s *source) choose(m Mutant, number int) (choice, bool) {
 	if s.goPackage != "" {
 		return s.chooseGo(m, number)
@@ -109,7 +109,8 @@ func (s *source) choose(m Mutant, number int) (choice, bool) {
 	return choice{}, false
 }
 
-// statements returns those from an edge on that a change is of, if they can stand there twice.
+// statements returns the statements from an edge on that contain a change, if they can be
+// duplicated there.
 func (s *source) statements(from int, c change) (choice, bool) {
 	at := s.edges[from].at + blank(s.code[s.edges[from].at:])
 	begin, end := max(c.begin, at), max(c.end, at) // before the first statement, something is only put in
@@ -123,34 +124,36 @@ func (s *source) statements(from int, c change) (choice, bool) {
 	return choice{begin: at, end: to, instead: s.text[at:begin] + c.instead + s.text[end:to]}, true
 }
 
-// endsStatement reports whether a text is no beginning of a statement, such as a condition.
+// endsStatement reports whether a text is complete, and not the beginning of a statement, such as a
+// condition.
 func endsStatement(text string) bool {
 	code := strings.TrimSpace(noise.ReplaceAllString(text, ""))
 	return code == "" || strings.ContainsAny(code[len(code)-1:], ";}")
 }
 
 var (
-	// block is what stands before the bracket of a function's body or of a part of it.
+	// block matches the text before the bracket of a function's body or of a block in it.
 	block = regexp.MustCompile(`(\)|\]|\b(noexcept|const|else|try|do)|->[^;{}()=]*)\s*$`)
-	// goesOn is what no statement begins with.
+	// goesOn matches text with which no statement begins.
 	goesOn = regexp.MustCompile(`^\s*([^\w\s:+*({}-]|(else|catch|case|default)\b)`)
-	// declares and does tell statements that others of their block need from others.
+	// declares and does distinguish declarations, which other statements of their block need, from
+	// other statements.
 	declares = regexp.MustCompile(`^\s*(?:(?:const|constexpr|static|thread_local|using|auto|typename|struct|union|enum|unsigned|signed|long|short|typedef)\b` +
 		`|[A-Za-z_][\w:]*(?:<[^;=]*>)?(?:\s+const)?[\s*&]+(?:const\s+)?[A-Za-z_]\w*\s*[=;,({\[])`)
 	does = regexp.MustCompile(`^\s*(return|throw|delete|goto|if|for|while|switch|try|do)\b`)
-	// compiled is what stands before a condition that holds or does not when it is compiled.
+	// compiled matches the text before a condition that the compiler evaluates.
 	compiled = regexp.MustCompile(`\bif constexpr \([^;{}]*$`)
-	// conditional is what opens or closes a part of a source for the preprocessor.
+	// conditional matches preprocessor lines that begin or end a conditional part.
 	conditional = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(if|endif)`)
 )
 
-// isStatement reports whether a statement of a function begins at an edge.
+// isStatement reports whether a statement in a function begins at an edge.
 func (s *source) isStatement(e edge) bool {
 	return len(e.open) > 0 && !goesOn.MatchString(s.code[e.at:]) && block.MatchString(s.code[:e.open[len(e.open)-1]])
 }
 
-// isWhole reports whether the statements between two places can stand there twice: they have no
-// cases without their switch, and no part of a condition of the preprocessor.
+// isWhole reports whether the statements between two positions can be duplicated: they contain no
+// cases without their switch, and no part of a preprocessor conditional.
 func (s *source) isWhole(from edge, to int) bool {
 	for _, label := range s.labels {
 		if label.at >= from.at && label.at < to && slices.Equal(label.open, from.open) {
@@ -168,13 +171,14 @@ func (s *source) isWhole(from edge, to int) bool {
 	return depth == 0
 }
 
-// declares reports whether what begins at an edge is used until the end of its block.
+// declares reports whether the statement at an edge is a declaration, which is used until the end
+// of its block.
 func (s *source) declares(e edge) bool {
 	return declares.MatchString(s.code[e.at:]) && !does.MatchString(s.code[e.at:])
 }
 
-// until returns where the statements end that begin at an edge and reach over a place: at the end
-// of their block if one is a declaration. It gives 0 where the block ends before.
+// until returns the end of the statements that begin at an edge and contain a position. If one is a
+// declaration, this is the end of their block. It returns 0 if the block ends before the position.
 func (s *source) until(begin, end int) int {
 	from := s.edges[begin]
 	wantsAll := s.declares(from)
@@ -194,7 +198,7 @@ func (s *source) until(begin, end int) int {
 	return 0
 }
 
-// nested makes the choices of a text either apart or within each other.
+// nested merges choices, so that any two of them are disjoint or nested.
 func nested(choices []choice, text string) []choice {
 	slices.SortFunc(choices, func(a, b choice) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(b.end, a.end), cmp.Compare(a.number, b.number))
@@ -210,7 +214,7 @@ func nested(choices []choice, text string) []choice {
 	return choices
 }
 
-// switched writes a source with choices, which are sorted, from a place to another.
+// switched writes a part of a source with choices, which are sorted.
 func (s *source) switched(choices []choice, from, to int) string {
 	var made strings.Builder
 	for i := 0; i < len(choices); {

@@ -1,4 +1,4 @@
-// Package order sorts values by a text. It compares nothing else.
+// Package order sorts values by a string.
 package order
 
 import (
@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// place is a value's text, and where the value was.
+// place is a value's text and its previous index.
 type place struct {
 	text string
 	was  int
 }
 
-// By sorts a list by the text of each value; equal ones stay in their order. The compiler makes a
-// copy of slices.SortFunc for each type, which takes 15 KB of a program; here all types share one.
+// By sorts a list by the text of each value. The sort is stable. The compiler generates a copy of
+// slices.SortFunc for each type, which takes 15 KB of a program; here all types share one copy.
 func By[T any](list []T, text func(T) string) {
 	places := make([]place, len(list))
 	for i, v := range list {

@@ -8,8 +8,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/jsontext"
 )
 
-// Text returns a line for each file: its path, its target ("-" for the lock) and its kind, with
-// tabs between them.
+// Text returns a line for each file: its path, its target ("-" for the lock) and its kind,
+// separated by tabs.
 func (l *List) Text() string {
 	var b strings.Builder
 	for _, o := range l.Outputs {
@@ -22,10 +22,10 @@ func (l *List) Text() string {
 	return b.String()
 }
 
-// JSON returns all of the list; docs/schema/outputs.json describes it.
+// JSON returns the complete list; docs/schema/outputs.json describes it.
 func (l *List) JSON() []byte { return jsontext.Of(l) }
 
-// CMake returns a file that sets lists. Starters are left out: they belong to their user.
+// CMake returns a file that sets lists. Starter files are omitted, because they belong to the user.
 func (l *List) CMake() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "set(DLPACKGEN_LIST_VERSION %d)\n", l.Version)
@@ -72,7 +72,7 @@ func (m Many) CMake() string {
 	return all.CMake()
 }
 
-// unique keeps the first of equal paths: several configs read one go.mod.
+// unique removes duplicate paths, because several configs may read one go.mod.
 func unique(paths []string) (out []string) {
 	seen := map[string]bool{}
 	for _, p := range paths {
@@ -86,9 +86,8 @@ func unique(paths []string) (out []string) {
 
 var cmakeQuoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, `;`, `\;`)
 
-// Ninja returns a dyndep file. It adds the files of a run to the outputs of the build statement of
-// which result, the stamp or the lock, is the output. What result is not, the lock included, is
-// implicit.
+// Ninja returns a dyndep file. It adds the files of a run as implicit outputs to the build
+// statement whose output is result: the stamp or the lock.
 func (l *List) Ninja(result string) (string, error) {
 	names := slices.DeleteFunc(l.paths(), func(p string) bool { return p == result })
 	for i, name := range append([]string{result}, names...) {
@@ -108,5 +107,5 @@ func (l *List) Ninja(result string) (string, error) {
 
 var ninjaPath = strings.NewReplacer("$", "$$", " ", "$ ", ":", "$:")
 
-// LockPath returns the path of the lock, or "" where a run has none.
+// LockPath returns the path of the lock, or "" if a run has none.
 func (l *List) LockPath() string { return strings.Join(l.paths(Lock), "") }

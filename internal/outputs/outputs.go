@@ -1,5 +1,5 @@
-// Package outputs lists the files of a plan for build systems, as text, JSON, a file that CMake
-// includes and a dyndep file of Ninja. It neither plans nor writes.
+// Package outputs lists the files of a plan for build systems: as text, JSON, a file that CMake
+// includes, and a dyndep file of Ninja. It neither plans nor writes files.
 package outputs
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// Version is the version of the JSON and of the variables of CMake: raised when one goes away or
-// changes its meaning, not when one is added.
+// Version is the version of the JSON form and of the CMake variables. Removing one or changing its
+// meaning increments it; adding one does not.
 const Version = 1
 
-// Kind says what a build does with a file.
+// Kind is the use of a file in a build.
 type Kind string
 
-// The kinds. Starters belong to their user as soon as they stand, so no build owns them.
+// The kinds. Starter files belong to the user once they exist, so no build owns them.
 const (
 	Header  Kind = "header"  // of C or C++
 	Unit    Kind = "unit"    // C to compile into the library of the config's kernels
@@ -47,13 +47,13 @@ type Target struct {
 	Path   string `json:"path"` // slashes, as seen from the current directory
 }
 
-// List is everything that a build needs to know of a run before the run.
+// List is the information that a build needs before a run.
 type List struct {
 	Version int `json:"version"`
 	Files
 }
 
-// Files is the plan of one config.
+// Files are the files of one config.
 type Files struct {
 	Out     string   `json:"out"`     // slashes, as seen from the current directory
 	Inputs  []string `json:"inputs"`  // config, spec, each go.mod that was read, templates and their folders
@@ -63,19 +63,19 @@ type Files struct {
 	Outputs  []Output `json:"outputs"`
 }
 
-// Many is the plans of several configs, each of which is a separate run.
+// Many is the lists of several configs, each of which is a separate run.
 type Many struct {
 	Version int      `json:"version"`
 	Configs []Config `json:"configs"`
 }
 
-// Config is one of them.
+// Config is the list of one of several configs.
 type Config struct {
 	Config string `json:"config"` // the file: slashes, as seen from the current directory
 	Files
 }
 
-// Of lists what a request plans.
+// Of returns the list for a request.
 func Of(req tree.Request) (*List, error) {
 	planned, err := tree.Plan(req)
 	if err != nil {
@@ -117,7 +117,7 @@ func (l *List) has(target string, kind Kind) bool {
 	return slices.ContainsFunc(l.Outputs, func(o Output) bool { return o.Target == target && o.Kind == kind })
 }
 
-// paths returns the files of some kinds; of none: all that a run owns.
+// paths returns the files of the given kinds. Without kinds, it returns all files that a run owns.
 func (l *List) paths(some ...Kind) []string {
 	var out []string
 	for _, o := range l.Outputs {

@@ -1,5 +1,5 @@
-// Package relpath holds the rule for paths in configs, locks and plans: they have slashes, and
-// stay below where they start, on every system.
+// Package relpath contains the rule for paths in configs, locks and plans: they use slashes, are
+// relative, and do not leave their base folder on any system.
 package relpath
 
 import (
@@ -15,13 +15,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxLen is Linux's limit of a path. Windows takes longer ones, which are not in use.
+// maxLen is Linux's limit of a path. Windows supports longer paths, which are not used in practice.
 const maxLen = 4096
 
 var drive = regexp.MustCompile(`^[A-Za-z]:`)
 
-// Problem says what is wrong with a path, to follow its name in a sentence, and how to mend
-// that, which may be ""; both are "" for a good path.
+// Problem returns what is wrong with a path, as a text that follows its name in a sentence, and a
+// hint, which may be "". Both are "" for a valid path.
 func Problem(name string) (problem, hint string) {
 	switch {
 	case name == "":
@@ -48,8 +48,8 @@ func Problem(name string) (problem, hint string) {
 	return "", ""
 }
 
-// isRepository reports whether some system takes a name for .git. HFS+ of macOS ignores characters
-// that have no width.
+// isRepository reports whether a name is equivalent to .git on some system. HFS+ of macOS ignores
+// zero-width characters.
 func isRepository(part string) bool {
 	visible := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
@@ -64,13 +64,14 @@ func isRepository(part string) bool {
 // reserved are names of devices on Windows, with any extension.
 var reserved = regexp.MustCompile(`^(?i:CON|PRN|AUX|NUL|COM[0-9]|LPT[0-9])(?:\.|$)`)
 
-// lost reports whether Windows has no file of that name: a repository is checked out there too.
+// lost reports whether a name is not possible on Windows, where the repository may be checked out
+// too.
 func lost(part string) bool {
 	return reserved.MatchString(part) || part != "." && (strings.HasSuffix(part, ".") || strings.HasSuffix(part, " "))
 }
 
-// TooLong says by how much a path of any kind is longer than a system takes, or nothing. Beyond
-// the limit, what costs time for each part of a path would cost minutes.
+// TooLong returns by how much a path exceeds the limit of systems, or "". Beyond the limit,
+// operations on each part of a path would take minutes.
 func TooLong(name string) string {
 	if len(name) <= maxLen {
 		return ""
@@ -78,7 +79,7 @@ func TooLong(name string) string {
 	return fmt.Sprintf("has %d bytes, more than the %d of the longest path", len(name), maxLen)
 }
 
-// Show quotes a path for a message, and cuts off what is too long to read.
+// Show quotes a path for a message, and truncates a long one.
 func Show(name string) string {
 	const enough = 80
 	if len(name) > enough {
@@ -87,11 +88,11 @@ func Show(name string) string {
 	return fmt.Sprintf("%q", name)
 }
 
-// Fold returns one spelling for names that differ only in case, or only in whether a letter and its
-// accent are one character: on many disks they are one name. macOS ignores both.
+// Fold returns the same result for names that differ only in case or Unicode normalization, because
+// they are one name on many file systems. macOS ignores both.
 func Fold(name string) string { return norm.NFC.String(strings.ToLower(strings.ToUpper(name))) }
 
-// Where says on which systems two names of one Fold are one name.
+// Where returns the systems on which two names with the same Fold are one name.
 func Where(a, b string) string {
 	if norm.NFC.String(a) == norm.NFC.String(b) {
 		return "where a letter and its accent may be one character or two, as on macOS"

@@ -38,7 +38,7 @@ type (
 
 type decoder struct{ spec *Spec }
 
-// decode reads the shape of a spec; what the values mean is validate's.
+// decode reads the structure of a spec; validate checks the meaning of the values.
 func decode(root *yaml.Node) *Spec {
 	d := &decoder{spec: &Spec{}}
 	m := root.Map("a spec")
@@ -83,14 +83,14 @@ func (d *decoder) releases(n *yaml.Node) {
 	}
 }
 
-// isDate takes a day or, where the day is not known, a month.
+// isDate accepts a day or, if the day is unknown, a month.
 func isDate(s string) bool {
 	_, day := time.Parse("2006-01-02", s)
 	_, month := time.Parse("2006-01", s)
 	return day == nil || month == nil
 }
 
-// checkVersion reports a version of another form, or out of order.
+// checkVersion reports an invalid version, or one that is out of order.
 func (d *decoder) checkVersion(n *yaml.Node, r ReleaseInfo) {
 	last := len(d.spec.releases) - 1
 	switch {
@@ -119,13 +119,13 @@ func older(a, b string) bool {
 	return false
 }
 
-// atoi reads the digits that versionForm has matched.
+// atoi converts the digits that versionForm has matched.
 func atoi(digits string) int {
 	n, _ := strconv.Atoi(digits)
 	return n
 }
 
-// kinds are the keys that begin a declaration.
+// kinds are the first keys of declarations.
 var kinds = []string{"linkage", "macro", "flag", "enum", "struct", "alias", "callback"}
 
 func (d *decoder) declaration(n *yaml.Node) {
@@ -210,7 +210,7 @@ func macro(d declaration) declaration {
 	return d
 }
 
-// keep is the link of a declaration that refers to no other.
+// keep is the link function of a declaration without references to others.
 func keep[P any](*linker, *yaml.Node, P) {}
 
 // readEntries reads a list of entities with their histories.
@@ -225,7 +225,7 @@ func readEntries[T any](d *decoder, m *yaml.Map, key, what string, read func(*ya
 	return out
 }
 
-// needList reads a list that must be there and hold something.
+// needList reads a required list, which must not be empty.
 func needList(m *yaml.Map, key string) []*yaml.Node {
 	n := m.Need(key)
 	if n == nil {
@@ -234,7 +234,7 @@ func needList(m *yaml.Map, key string) []*yaml.Node {
 	return needItems(n, key)
 }
 
-// needItems reads the items of a list that must hold something.
+// needItems reads the items of a list, which must not be empty.
 func needItems(n *yaml.Node, what string) []*yaml.Node {
 	items := n.List(what)
 	if n.Kind == yaml.List && len(items) == 0 {

@@ -7,13 +7,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// elementsDef is the section elements, and where it names the flag.
+// elementsDef is the section `elements`, with the position of the flag's name.
 type elementsDef struct {
 	Elements
 	flag *yaml.Node
 }
 
-// alignments are those that C has types for.
+// alignments are the alignments for which C has types.
 var alignments = []int{2, 4, 8, 16}
 
 func (d *decoder) elements(n *yaml.Node) {
@@ -70,15 +70,15 @@ func readTorch(m *yaml.Map) TorchType {
 	return t
 }
 
-// elements returns the section as a release has it: without the flag before there was one.
+// elements returns the section for a release, without the flag if the release lacks it.
 func (l *linker) elements() Elements {
 	e := l.spec.elements.Elements
 	e.PaddedBy = l.types[e.PaddedBy]
 	return e
 }
 
-// codes returns the rules of all type codes, those of later releases too: an older release
-// may meet them, and no number is given out twice.
+// codes returns the rules of all type codes, including those of later releases, which an older
+// release may receive. Numbers are never reused.
 func (s *Spec) codes() []CodeRule {
 	var out []CodeRule
 	for _, d := range s.decls {
@@ -91,7 +91,7 @@ func (s *Spec) codes() []CodeRule {
 	return out
 }
 
-// Rule is the rule of a type code by its name; without content where there is none.
+// Rule returns the rule of a type code by its name, or an empty rule.
 func (r *Release) Rule(name string) CodeRule {
 	for _, e := range Of[*Enum](r) {
 		for _, v := range e.Values {
@@ -103,11 +103,11 @@ func (r *Release) Rule(name string) CodeRule {
 	return CodeRule{}
 }
 
-// CodeOf is the rule of a data type's code.
+// CodeOf returns the rule of a data type's code.
 func (r *Release) CodeOf(d DType) CodeRule { return r.Rule(d.Code) }
 
-// refer replaces the names that enumerators refer to by those of the release. What the
-// release does not have yet keeps its newest name.
+// refer replaces the names that enumerators refer to with those of the release. Entities that the
+// release lacks keep their newest names.
 func (l *linker) refer(decls []Decl) {
 	for _, d := range decls {
 		e, ok := d.(*Enum)
@@ -139,8 +139,8 @@ func owner(v EnumValue) string {
 	return v.Device.Of
 }
 
-// references reports enumerators that name others which no release has, a data type of
-// another width than its code, and an unknown flag.
+// references reports enumerators that refer to unknown ones, data types of a different width than
+// their code, and an unknown flag.
 func (s *Spec) references(codes map[string]string) {
 	names := sortedKeys(codes)
 	for _, d := range s.decls {
@@ -165,7 +165,7 @@ func (s *Spec) hasFlag(name string) bool {
 	})
 }
 
-// widths reports data types of another width than their code has.
+// widths reports data types of a different width than their code.
 func (s *Spec) widths() {
 	for _, t := range s.dtypes {
 		for _, code := range s.codes() {

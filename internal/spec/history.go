@@ -7,10 +7,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// span is the releases that have an entity, by index, both ends included.
+// span is the range of releases with an entity, by index, including both ends.
 type span struct{ since, until int }
 
-// forever is the end of a span that has none.
+// forever is the end of an open span.
 const forever = math.MaxInt
 
 // entry is an entity with its history.
@@ -21,13 +21,13 @@ type entry[T any] struct {
 	past []past[T] // oldest first
 }
 
-// past is how an entity looked up to and including a release.
+// past is the form of an entity up to and including a release.
 type past[T any] struct {
 	until int
 	value T
 }
 
-// at returns the entity as a release has it, if that release has it.
+// at returns the entity in its form of a release, if the release has it.
 func (e *entry[T]) at(release int) (T, bool) {
 	for _, p := range e.past {
 		if release <= p.until {
@@ -37,9 +37,9 @@ func (e *entry[T]) at(release int) (T, bool) {
 	return e.now, release >= e.since && release <= e.until
 }
 
-// readEntry reads an entity and its history. read sets what a mapping says of a
-// value, and is called again for each past form, over a copy of the present one;
-// the present one must have the keys of need.
+// readEntry reads an entity and its history. read sets the fields of a value from a mapping. It is
+// called again for each past form, with a copy of the present one. The present form must have the
+// keys of need.
 func readEntry[T any](d *decoder, m *yaml.Map, read func(m *yaml.Map, v *T), need ...string) entry[T] {
 	e := entry[T]{node: m.Node(), span: d.span(m)}
 	for _, key := range need {
@@ -78,7 +78,7 @@ func (d *decoder) span(m *yaml.Map) span {
 	return s
 }
 
-// release reads the version of a release that the spec lists.
+// release reads the version of a listed release.
 func (d *decoder) release(n *yaml.Node) int {
 	if n == nil {
 		return 0

@@ -1,8 +1,8 @@
 package spec
 
-// index finds declarations by name, for emitters ask thousands of times. It
-// serves the very slice that it was made of: putting another one into a
-// release gets the slow way instead of stale answers.
+// index finds declarations by name, because emitters do so thousands of times. It is valid only for
+// the slice from which it was built. If the slice of a release is replaced, declarations are
+// searched linearly.
 type index struct {
 	decls  []Decl
 	byName map[string]Decl

@@ -8,16 +8,16 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// Each reader sets what a mapping says and leaves the rest, so that a past form
-// needs to name only what differed.
+// Each reader sets the values in a mapping and keeps the others, so that a past form contains only
+// the differences.
 
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 
 // reserved names belong to the compiler, such as __LINE__.
 var reserved = regexp.MustCompile(`^_[_A-Z]`)
 
-// readName reads the name of an entity: under the key of its kind in its present
-// form, and under "name" in a past one.
+// readName reads the name of an entity: under the key of its kind in the present form, and under
+// "name" in a past form.
 func readName(m *yaml.Map, kind string, name *string) {
 	n := m.Get(kind)
 	if n == nil && *name != "" {
@@ -29,7 +29,7 @@ func readName(m *yaml.Map, kind string, name *string) {
 	*name = identifierOf(n)
 }
 
-// identifierOf reads a name that C and C++ can use.
+// identifierOf reads a valid C and C++ identifier.
 func identifierOf(n *yaml.Node) string {
 	name := n.Text("the name")
 	switch {
@@ -134,8 +134,8 @@ func readEnumValue(m *yaml.Map, v *EnumValue) {
 	}
 }
 
-// ReadDeviceRule reads what a device type means out of a mapping that may hold
-// more: a vendor's config has the same keys beside its own.
+// ReadDeviceRule reads the properties of a device type from a mapping, which may contain other
+// keys: a vendor's config has the same keys.
 func ReadDeviceRule(m *yaml.Map) *DeviceRule {
 	return &DeviceRule{
 		HostReadable: m.Bool("host_readable"), Opaque: m.Bool("opaque"),

@@ -4,8 +4,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// Release is one release of DLPack, resolved: every history in the spec has
-// been applied, so names, types and rules are those of this release alone.
+// Release is one resolved release of DLPack: every history in the spec has been applied, so names,
+// types and rules are those of this release.
 type Release struct {
 	Version    string // "0.1" ... "1.3", or "main"
 	Major      int    // of the newest release that is not newer, for "main"
@@ -36,7 +36,7 @@ type Linkage struct {
 	Exports string // the macro that selects dllexport; only for LinkageDLL
 }
 
-// LinkageKind tells what a linkage macro expands to.
+// LinkageKind is the expansion of a linkage macro.
 type LinkageKind string
 
 // The linkage kinds.
@@ -45,7 +45,7 @@ const (
 	LinkageDLL     LinkageKind = "dll"
 )
 
-// Macro is a number with the exact literal that the header spells.
+// Macro is a number with the exact literal in the header.
 type Macro struct {
 	Name    string
 	Doc     string
@@ -60,7 +60,7 @@ type Flag struct {
 	Bit  uint
 }
 
-// Value is the mask.
+// Value returns the mask.
 func (f *Flag) Value() uint64 { return 1 << f.Bit }
 
 // Enum is an enumeration. In C it has no fixed underlying type; in C++ it has
@@ -83,7 +83,7 @@ type EnumValue struct {
 	Element *ElementRule // only on type codes
 }
 
-// DeviceRule is the meaning of a device type that bindings need.
+// DeviceRule contains the properties of a device type that bindings need.
 type DeviceRule struct {
 	HostReadable bool   // the host may dereference DLTensor.data
 	Opaque       bool   // data is a handle: no pointer arithmetic
@@ -93,20 +93,20 @@ type DeviceRule struct {
 	Of           string // the device type whose runtime allocates pinned and managed memory
 }
 
-// Whose memory a device type stands for.
+// The kinds of memory of a device type.
 const (
 	MemoryHost    = "host"
 	MemoryPinned  = "pinned"
 	MemoryManaged = "managed"
 )
 
-// OnHost reports whether it is the host's own memory, where no stream orders anything.
-// Managed memory is not, since a device may be at work on it.
+// OnHost reports whether the memory is host memory, which needs no stream order. Managed memory
+// does, because a device may be using it.
 func (d *DeviceRule) OnHost() bool {
 	return d != nil && (d.Memory == MemoryHost || d.Memory == MemoryPinned)
 }
 
-// ElementRule is what a type code says of its elements.
+// ElementRule contains the properties of the elements of a type code.
 type ElementRule struct {
 	Bits   int    // the only width; 0 where data types choose
 	Part   string // the type code of both halves of an element, or ""
@@ -120,7 +120,7 @@ type CodeRule struct {
 	ElementRule
 }
 
-// Parts counts the numbers that an element consists of.
+// Parts returns the number of numbers in an element.
 func (c CodeRule) Parts() int {
 	if c.Part == "" {
 		return 1
@@ -128,7 +128,7 @@ func (c CodeRule) Parts() int {
 	return 2
 }
 
-// Elements is how elements lie in memory, whatever their type code.
+// Elements is the storage of elements in memory, independent of their type code.
 type Elements struct {
 	PackedBelow int    // lanes of fewer bits are packed, all others rounded up to whole bytes
 	PaddedBy    string // the flag of tensors that have the narrower ones rounded up as well
@@ -155,7 +155,7 @@ type Field struct {
 	NullBefore int
 }
 
-// Null tells when a pointer may be NULL.
+// Null is the rule for when a pointer may be NULL.
 type Null string
 
 // The rules for NULL.
@@ -166,7 +166,7 @@ const (
 	NullScalar  Null = "scalar" // when ndim is 0
 )
 
-// Alias is a second name of a type.
+// Alias is an alias of a type.
 type Alias struct {
 	Name   string
 	Doc    string
@@ -202,14 +202,14 @@ type DType struct {
 	Torch TorchType
 }
 
-// TorchType is the type of PyTorch for elements; its name is "" where there is none.
+// TorchType is PyTorch's type for elements. Its name is "" if there is none.
 type TorchType struct {
 	Type  string // in c10::ScalarType
 	Lanes int    // elements in one of PyTorch's
 }
 
-// StreamTable gives the meaning of the integers that a kind of device takes as
-// the stream argument of __dlpack__.
+// StreamTable is the meaning of the integers in the stream argument of __dlpack__, for a kind of
+// device.
 type StreamTable struct {
 	Name   string
 	Doc    string
@@ -244,7 +244,7 @@ func (r *Release) NullStridesBefore() int {
 	return 0
 }
 
-// Python is what the protocol names in Python.
+// Python contains the names of the Python protocol.
 type Python struct {
 	Capsule         CapsuleNames
 	Versioned       CapsuleNames // empty before 1.0
@@ -259,7 +259,7 @@ type CapsuleNames struct {
 	Used  string
 }
 
-// Kind tells which fields of a Type are set.
+// Kind determines which fields of a Type are set.
 type Kind int
 
 // The kinds of type.
@@ -270,7 +270,7 @@ const (
 	Function             // Func: a pointer to a function without a name of its own
 )
 
-// Type is a type as the ABI sees it.
+// Type is a type in the ABI.
 type Type struct {
 	Kind  Kind
 	Name  string

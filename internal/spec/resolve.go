@@ -10,12 +10,12 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// report takes a finding about a place in the spec.
+// report adds a finding at a position in the spec.
 type report func(n *yaml.Node, code, hint, format string, args ...any)
 
-// linker resolves one release: it applies each history, replaces the names of
-// the spec by those of the release, and checks that the declarations make sense
-// together, in the order in which C reads them.
+// linker resolves one release. It applies each history, replaces the names of the spec with those
+// of the release, and checks that the declarations are consistent, in the order in which C reads
+// them.
 type linker struct {
 	spec    *Spec
 	release int
@@ -26,14 +26,13 @@ type linker struct {
 	globals map[string]Decl   // what has each name of C's one global name space; nil: an enumerator
 }
 
-// resolve returns a release of a spec that is known to be valid.
+// resolve returns a release of a valid spec.
 func (s *Spec) resolve(i int) *Release {
 	r, _ := s.link(i, func(*yaml.Node, string, string, string, ...any) {})
 	return r
 }
 
-// link resolves a release and gives, beside it, what the release calls each
-// enumerator of the spec.
+// link resolves a release. It also returns the release's name of each enumerator in the spec.
 func (s *Spec) link(i int, rep report) (*Release, map[string]string) {
 	l := &linker{spec: s, release: i, report: rep, types: map[string]string{}, codes: map[string]string{},
 		macros: map[string]bool{}, globals: map[string]Decl{}}
@@ -58,8 +57,8 @@ func (s *Spec) link(i int, rep report) (*Release, map[string]string) {
 	return r, l.codes
 }
 
-// number is the version of a release; main has that of the release before it,
-// because upstream adds declarations before it raises the number.
+// number returns the version of a release. main has the version of the preceding release, because
+// upstream adds declarations before it increments the version.
 func (s *Spec) number(i int) (major, minor int) {
 	for ; i >= 0; i-- {
 		if m := versionForm.FindStringSubmatch(s.releases[i].Version); m != nil {
@@ -71,7 +70,7 @@ func (s *Spec) number(i int) (major, minor int) {
 
 func (l *linker) version() string { return l.spec.releases[l.release].Version }
 
-// announce learns the names that this release will declare.
+// announce collects the names that this release declares.
 func (l *linker) announce() {
 	for _, d := range l.spec.decls {
 		if name, ok := d.at(l.release); ok {
@@ -81,7 +80,7 @@ func (l *linker) announce() {
 	}
 }
 
-// claim takes a name, of which C has one space for types and enumerators.
+// claim reserves a name. C has one name space for types and enumerators.
 func (l *linker) claim(n *yaml.Node, name string, d Decl) {
 	if _, taken := l.globals[name]; taken {
 		l.report(n, "duplicate-name", "", "the name %s is repeated in DLPack %s", name, l.version())
@@ -135,7 +134,7 @@ func (l *linker) enum(n *yaml.Node, e *Enum, values []entry[EnumValue]) {
 	}
 }
 
-// wireRange returns the values that an integer type can carry.
+// wireRange returns the range of an integer type.
 func wireRange(wire string) (low, high int64) {
 	bits, err := strconv.Atoi(strings.TrimLeft(wire, "uint"))
 	switch {
@@ -191,7 +190,7 @@ func (l *linker) structure(n *yaml.Node, s *Struct, fields []entry[Field]) {
 	}
 }
 
-// nullBefore returns the minor version from which on a pointer may no longer be NULL, or 0.
+// nullBefore returns the minor version from which a pointer must not be NULL, or 0.
 func (l *linker) nullBefore(e *entry[Field], now Field) int {
 	for _, p := range e.past {
 		if p.until < l.release && p.value.Null == NullAllowed && now.Null != NullAllowed {
@@ -208,8 +207,8 @@ func (t Type) pointerLike(l *linker) bool {
 	return t.Kind == Pointer || t.Kind == Function || callback
 }
 
-// link returns a type with the names of the release. within is the struct that it
-// stands in; behind tells that it stands behind a pointer, where C needs no size.
+// link returns a type with the names of the release. within is the struct that contains it. behind
+// is set for the target of a pointer, whose size C does not need.
 func (l *linker) link(t Type, within *Struct, behind bool) Type {
 	out := Type{Kind: t.Kind, Name: t.Name, Const: t.Const}
 	switch t.Kind {
@@ -233,7 +232,7 @@ func (l *linker) linkFunc(f Func, within *Struct) Func {
 	return out
 }
 
-// named returns a type's name in the release, if C would know it here.
+// named returns a type's name in the release, if it is declared at this point in C.
 func (l *linker) named(t Type, within *Struct, behind bool) string {
 	name, exists := l.types[t.Name]
 	_, declared := l.globals[name]
@@ -254,7 +253,7 @@ func (l *linker) named(t Type, within *Struct, behind bool) string {
 	return name
 }
 
-// typeNames are the names by which the spec may refer to a type in this release.
+// typeNames returns the names of types that the spec may use in this release.
 func (l *linker) typeNames() []string {
 	names := []string{"void", "char", "int"}
 	names = append(names, integers...)

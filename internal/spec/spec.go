@@ -1,6 +1,5 @@
-// Package spec is DLPack as data: it decodes and validates a spec of every
-// release, and resolves one release at a time. It knows no sizes, which are
-// internal/layout's, and no language, which are the emitters'.
+// Package spec describes DLPack as data: it decodes and validates a spec of all releases, and
+// resolves single releases. internal/layout computes sizes, and the emitters generate code.
 package spec
 
 import (
@@ -37,8 +36,8 @@ type ReleaseInfo struct {
 	Unreleased bool
 }
 
-// Load decodes and validates a spec. It gives every finding of the run; the
-// spec is nil when one of them is an error.
+// Load decodes and validates a spec. It returns all findings; the spec is nil if one of them is an
+// error.
 func Load(file string, src []byte) (*Spec, *diag.List) {
 	diags := &diag.List{}
 	root := yaml.Parse(file, src, diags)
@@ -56,7 +55,7 @@ func Load(file string, src []byte) (*Spec, *diag.List) {
 	return s, diags
 }
 
-// Embedded returns the spec of DLPack that this program carries.
+// Embedded returns the built-in spec of DLPack.
 func Embedded() *Spec {
 	s, diags := Load(source.File, source.YAML)
 	if s == nil {
@@ -65,7 +64,7 @@ func Embedded() *Spec {
 	return s
 }
 
-// digest hashes a text file in a way that a checkout with CRLF does not change.
+// digest hashes a text file independently of CRLF line ends.
 func digest(src []byte) string {
 	sum := sha256.Sum256(bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n")))
 	return hex.EncodeToString(sum[:])
@@ -74,7 +73,7 @@ func digest(src []byte) string {
 // Releases lists the releases, oldest first and the unreleased main last.
 func (s *Spec) Releases() []ReleaseInfo { return s.releases }
 
-// Latest is the newest release that is out.
+// Latest returns the newest published release.
 func (s *Spec) Latest() string {
 	latest := ""
 	for _, r := range s.releases {
@@ -85,8 +84,8 @@ func (s *Spec) Latest() string {
 	return latest
 }
 
-// Release resolves a release by its version: "1.3", "v1.3", "main", or "latest"
-// for the newest one that is out.
+// Release resolves a release by its version: "1.3", "v1.3", "main", or "latest" for the newest
+// published one.
 func (s *Spec) Release(version string) (*Release, error) {
 	name := strings.TrimPrefix(version, "v")
 	if name == "latest" {

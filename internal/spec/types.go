@@ -18,7 +18,7 @@ var builtins = func() map[string]bool {
 // IsBuiltin reports whether a name is a builtin type.
 func IsBuiltin(name string) bool { return builtins[name] }
 
-// maxTypeDepth is more than any ABI nests, and bounds what a hostile spec costs.
+// maxTypeDepth is more than the nesting of any ABI, and limits the cost of a hostile spec.
 const maxTypeDepth = 16
 
 // readType reads the type of a field.
@@ -94,10 +94,10 @@ func rejectVoid(n *yaml.Node, t Type, text string) {
 	}
 }
 
-// IsKeyword reports whether a word cannot be a name in C or C++.
+// IsKeyword reports whether a word is a keyword of C or C++.
 func IsKeyword(word string) bool { return keywords[word] }
 
-// keywords cannot be names in C or C++.
+// keywords are the keywords of C and C++.
 var keywords = func() map[string]bool {
 	set := map[string]bool{}
 	for _, w := range []string{

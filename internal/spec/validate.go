@@ -10,8 +10,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// validate resolves every release for its findings. What is wrong in several
-// releases is reported for the oldest of them.
+// validate resolves every release for its findings. A problem in several releases is reported for
+// the oldest of them.
 func (s *Spec) validate() {
 	seen := map[string]bool{}
 	once := func(n *yaml.Node, code, hint, format string, args ...any) {
@@ -43,8 +43,8 @@ func (s *Spec) dangling(codes map[string]string) {
 
 func sortedKeys(codes map[string]string) []string { return slices.Sorted(maps.Keys(codes)) }
 
-// undocumented warns of entities without a sentence, which become names without
-// an explanation in every language.
+// undocumented warns about entities without documentation, because their names are then
+// undocumented in every language.
 func (s *Spec) undocumented() {
 	for _, d := range s.decls {
 		for _, n := range append([]*yaml.Node{d.node}, d.parts...) {
@@ -60,7 +60,7 @@ func hasDoc(n *yaml.Node) bool {
 		func(e yaml.Entry) bool { return e.Key.Value == "doc" && e.Value.Value != "" })
 }
 
-// describe names an entity by its first key, such as "struct DLTensor".
+// describe returns the description of an entity by its first key, such as "struct DLTensor".
 func describe(n *yaml.Node) string {
 	first := n.Entries[0]
 	return strings.TrimPrefix(first.Key.Value+" "+first.Value.Value, "name ")

@@ -1,5 +1,4 @@
-// Package targets is the one table of what dlpackgen can make. It renders
-// nothing: each row's own package under internal/emit does.
+// Package targets contains the table of all targets. The packages under internal/emit render them.
 package targets
 
 import (
@@ -21,12 +20,12 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/ufunc"
 )
 
-// Table returns every target, in the order in which they are made and listed.
+// Table returns every target, in the order in which they are rendered and listed.
 func Table() emit.Table {
 	return emit.Table{Rows: All(), Vendor: device.Vendor, Templated: templated.Target, CheckName: templated.CheckName}
 }
 
-// All returns every target, in the order in which they are made and listed.
+// All returns every target, in the order in which they are rendered and listed.
 func All() []emit.Target {
 	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, kernels.Target, torch.Target,
 		torchshim.Target, jax.Target, tvmffi.Target, onnxruntime.Target, ufunc.Target, paddle.Target,

@@ -52,7 +52,7 @@ func (s *state) command(dot any, c *parse.CommandNode, piped ...any) (any, error
 	return s.operand(dot, first)
 }
 
-// operand evaluates a word of a command.
+// operand evaluates an operand of a command.
 func (s *state) operand(dot any, n parse.Node) (any, error) {
 	if err := s.step(n, 1); err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func (s *state) shortcut(dot any, at parse.Node, name string, words []parse.Node
 	return v, nil
 }
 
-// arguments are values as a function takes them.
+// arguments converts values to the parameter types of a function.
 func arguments(f reflect.Type, values []any) ([]reflect.Value, error) {
 	fixed := f.NumIn()
 	if f.IsVariadic() {

@@ -12,11 +12,12 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/order"
 )
 
-// Functions are what a template can call, by name. Each returns a value, or a value and an error.
+// Functions are the functions of a template, by name. Each returns a value, or a value and an
+// error.
 type Functions map[string]any
 
-// builtins are those that every template has. The parser needs the names of all; and and or are
-// evaluated without a call, since they do not always evaluate every argument.
+// builtins are the functions of every template. The parser needs all names. `and` and `or` are
+// evaluated without a call, because they may not evaluate every argument.
 var builtins = func() Functions {
 	f := Comparisons(Compare)
 	f["and"], f["or"] = true, true // named, and not called
@@ -26,7 +27,7 @@ var builtins = func() Functions {
 	return f
 }()
 
-// Comparisons are eq, ne, lt, le, gt and ge by a function that orders two values, or fails.
+// Comparisons returns eq, ne, lt, le, gt and ge, given a function that orders two values or fails.
 func Comparisons(compare func(x, y any) (int, error)) Functions {
 	f := Functions{}
 	for name, holds := range map[string]func(order int) bool{
@@ -99,7 +100,7 @@ func length(v any) (int, error) {
 	return 0, fmt.Errorf("expected a text, a list or a map, got %T", v)
 }
 
-// part is the text or the list between two positions; the second one is optional.
+// part returns the text or the list between two positions; the second one is optional.
 func part(v any, bounds ...int) (any, error) {
 	r := reflect.ValueOf(v)
 	if r.Kind() != reflect.String && r.Kind() != reflect.Slice {
@@ -117,8 +118,8 @@ func part(v any, bounds ...int) (any, error) {
 
 func isInteger(v any) bool { return reflect.ValueOf(v).CanInt() }
 
-// items are what a loop visits: positions and values of a list, keys and values of a map in the
-// order of the keys, or the numbers below a number; nil if it is none of these.
+// items returns the pairs that a loop visits: positions and values of a list, keys and values of a
+// map in the order of the keys, or the numbers below a number. It returns nil for other values.
 func items(v any) iter.Seq2[any, any] {
 	switch r := reflect.ValueOf(v); {
 	case !r.IsValid():

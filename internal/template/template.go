@@ -1,8 +1,8 @@
-// Package template fills templates in the syntax of Go's text/template, with its parser. Values are
-// data: a field is a member of a struct or a map, never a method.
+// Package template executes templates in the syntax of Go's text/template, with its parser. Values
+// are data: a field is a member of a struct or a map, never a method.
 //
-// text/template looks methods up by their names. A program that links it therefore keeps each
-// exported method of each type that it uses, which made ours an eleventh larger.
+// text/template looks up methods by name. A program that links it therefore keeps all exported
+// methods of all types that it uses, which made dlpackgen an eleventh larger.
 package template
 
 import (
@@ -12,11 +12,11 @@ import (
 	"text/template/parse"
 )
 
-// Set is parsed templates by their names. Each can include each other one.
+// Set is a set of parsed templates by name. Each template can include the others.
 type Set map[string]*parse.Tree
 
-// Parse reads a template and the definitions in it. Functions other than those of this package must
-// be named.
+// Parse parses a template and its definitions. The names of functions outside of this package must
+// be given.
 func Parse(name, text string, functions Functions) (Set, error) {
 	return parse.Parse(name, text, "", "", builtins, functions)
 }
@@ -31,20 +31,20 @@ func (s Set) Add(others Set) {
 	}
 }
 
-// MaxDepth is how deep templates can include each other.
+// MaxDepth is the maximum depth of includes.
 const MaxDepth = 200
 
 // ErrDepth is the error of templates that include each other endlessly.
 var ErrDepth = fmt.Errorf("templates include each other more than %d deep", MaxDepth)
 
-// Filler fills templates.
+// Filler executes templates.
 type Filler struct {
 	Templates Set
 	Functions Functions             // beside those of this package, and in place of them
 	Step      func(nodes int) error // is called before work is done, if it is not nil
 }
 
-// Fill writes a template with its data. An error of the template has the form of text/template:
+// Fill executes a template with its data. An error of the template has the form of text/template:
 // "template: NAME:LINE:COLUMN: executing ...". Errors of out are returned as they are.
 func (f *Filler) Fill(out io.Writer, name string, data any) error {
 	tree := f.Templates[name]
@@ -80,7 +80,7 @@ func (s *state) run(data any) error {
 	return s.list(data, s.tree.Root)
 }
 
-// fail says where an error is.
+// fail adds the position to an error.
 func (s *state) fail(at parse.Node, err error) error {
 	place, context := s.tree.ErrorContext(at)
 	return fmt.Errorf("template: %s: executing %q at <%s>: %w", place, s.tree.Name, context, err)
@@ -152,7 +152,7 @@ func (s *state) action(dot any, n *parse.ActionNode) error {
 	return err
 }
 
-// printed is the value that fmt prints for another.
+// printed returns the value that fmt prints for a value.
 func printed(v any) any {
 	if v == nil {
 		return "<no value>"
@@ -160,7 +160,7 @@ func printed(v any) any {
 	return v
 }
 
-// scope ends that of the variables that are declared after its call.
+// scope returns a function that ends the scope of the variables declared after the call.
 func (s *state) scope() (end func()) {
 	n := len(s.variables)
 	return func() { s.variables = s.variables[:n] }
@@ -227,7 +227,7 @@ func (s *state) bind(p *parse.PipeNode, v *parse.VariableNode, value any) {
 	}
 }
 
-// variable is the innermost of a name; the parser knows that there is one.
+// variable returns the innermost variable of a name. The parser has checked that there is one.
 func (s *state) variable(name string) *variable {
 	i := len(s.variables) - 1
 	for s.variables[i].name != name {

@@ -11,10 +11,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
-// Example is a copy of an example of this repository, and the command that makes its bindings.
+// Example is a copy of an example of this repository, with the command that generates its bindings.
 type Example struct{ Dir, dlpackgen string }
 
-// NewExample copies an example without the files and folders that were made in it by hand.
+// NewExample copies an example without files and folders that were created in it manually.
 func NewExample(t testing.TB, folder string, made ...string) Example {
 	t.Helper()
 	e := Example{Dir: t.TempDir(), dlpackgen: filepath.Join(t.TempDir(), "dlpackgen")}
@@ -28,7 +28,7 @@ func NewExample(t testing.TB, folder string, made ...string) Example {
 
 func (e Example) path(name string) string { return filepath.Join(e.Dir, filepath.FromSlash(name)) }
 
-// Generate makes the bindings.
+// Generate generates the bindings.
 func (e Example) Generate(t testing.TB) {
 	t.Helper()
 	cmd := exec.Command(e.dlpackgen, "generate", "--quiet")
@@ -37,7 +37,7 @@ func (e Example) Generate(t testing.TB) {
 	require.NoError(t, err, "%s", out)
 }
 
-// Change replaces a text that stands once in a file, and gives what puts the file back.
+// Change replaces a text that occurs once in a file, and returns a function that restores the file.
 func (e Example) Change(t testing.TB, file, old, fresh string) (undo func()) {
 	t.Helper()
 	text, err := os.ReadFile(e.path(file))

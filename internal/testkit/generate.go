@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
-// Generate writes what a config asks for, with its described kernels, below a folder.
+// Generate writes the files of a config, with its described kernels, below a folder.
 func Generate(t testing.TB, file, dir string) {
 	t.Helper()
 	src, err := os.ReadFile(file)

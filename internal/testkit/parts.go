@@ -26,14 +26,14 @@ func Parts(t testing.TB) string {
 	return dir
 }
 
-// Unfolded returns the folder of a target of the latest release in which each part is a file of its
-// own: a mutant names one part.
+// Unfolded returns a folder with a target of the latest release in which each part is a separate
+// file, to which mutants can refer.
 func Unfolded(t testing.TB, target emit.Target) string {
 	t.Helper()
 	return Built(t, "unfolded"+target.Name, func(dir string) { WriteUnfoldedTarget(t, target, dir) })
 }
 
-// WriteUnfoldedTarget writes it to a folder, which may have the folded files.
+// WriteUnfoldedTarget writes these files to a folder, which may contain the folded files.
 func WriteUnfoldedTarget(t testing.TB, target emit.Target, dir string) {
 	t.Helper()
 	release, err := spec.Embedded().Release("latest")
@@ -43,7 +43,7 @@ func WriteUnfoldedTarget(t testing.TB, target emit.Target, dir string) {
 	WriteUnfolded(t, release.Version, manifest, dir)
 }
 
-// WriteUnfolded writes a manifest like that below a folder.
+// WriteUnfolded writes a manifest with separate parts below a folder.
 func WriteUnfolded(t testing.TB, version string, manifest emit.Manifest, dir string) {
 	t.Helper()
 	files, err := emit.Render(version, manifest.Unfolded())
@@ -60,7 +60,7 @@ func write(t testing.TB, dir string, files []emit.File) {
 	}
 }
 
-// WriteParts does so to a copy that is there.
+// WriteParts writes the parts to an existing copy.
 func WriteParts(t testing.TB, dir string) {
 	t.Helper()
 	release, err := spec.Embedded().Release("latest")
@@ -76,14 +76,14 @@ func WriteParts(t testing.TB, dir string) {
 	write(t, dir, files)
 }
 
-// partStart is the comment that a part of C++ begins with.
+// partStart matches the first comment of a part in C++.
 var partStart = regexp.MustCompile(`(?m)^/\*\*\n \* \\file (\S+)\n`)
 
-// partGuard is what keeps a part from being read twice.
+// partGuard matches the include guard of a part.
 var partGuard = regexp.MustCompile(`(?m)^#ifndef (\w+)\n#define (\w+)\n`)
 
-// Split writes each part of a generated header of C++ as a file beside it, which it includes then:
-// a mutant names one part.
+// Split writes each part of a generated C++ header to a separate file, which the header then
+// includes. Mutants can refer to one part.
 func Split(t testing.TB, header string) {
 	t.Helper()
 	data, err := os.ReadFile(header)

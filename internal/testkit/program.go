@@ -13,8 +13,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 )
 
-// Program builds dlpackgen once. With the path of a source below templates, it is another build of
-// it: that source ends with one more comment.
+// Program builds dlpackgen once. With the path of a source below templates, it builds a different
+// dlpackgen, in which that source has an additional comment at its end.
 func Program(t testing.TB, changed string) string {
 	t.Helper()
 	key := "dlpackgen " + strings.ReplaceAll(changed, "/", "_")
@@ -30,7 +30,7 @@ func Program(t testing.TB, changed string) string {
 	}), "dlpackgen")
 }
 
-// overlay writes what lets go build see another text of a template.
+// overlay writes an overlay for go build that replaces a template.
 func overlay(t testing.TB, dir, changed string) (file string) {
 	t.Helper()
 	source := filepath.Join(golden.Root(t), "templates", filepath.FromSlash(changed))

@@ -17,20 +17,20 @@ import (
 // language and the standard.
 type Compiler struct{ Name, Debian, Language, Standard string }
 
-// Compilers are those that plain C must suit.
+// Compilers are the compilers that must accept plain C.
 var Compilers = []Compiler{
 	{"gcc", "gcc", "c", "c11"}, {"g++", "g++", "c++", "c++17"},
 	{"clang-16", "clang-16", "c", "c11"}, {"clang++-16", "clang-16", "c++", "c++17"},
 }
 
-// Build makes the program, or skips.
+// Build builds the program, or skips the test.
 func (c Compiler) Build(t testing.TB, program string, args ...string) {
 	t.Helper()
 	all := append([]string{"-x", c.Language, "-std=" + c.Standard, "-o", program}, args...)
 	Run(t, testtool.Require(t, c.Name, c.Debian), all...)
 }
 
-// Says runs a program that has mutants with the one of that number, 0 for none.
+// Says runs a program with mutants. The number selects the active mutant; 0 selects none.
 func Says(program string, number int) (string, error) {
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), mutant.Env(number))
@@ -38,7 +38,7 @@ func Says(program string, number int) (string, error) {
 	return string(out), err
 }
 
-// Sentences are what such a program must print, in testdata/sentences.txt.
+// Sentences returns the expected output of such a program, from testdata/sentences.txt.
 func Sentences(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/sentences.txt")
@@ -46,7 +46,7 @@ func Sentences(t testing.TB) string {
 	return string(text)
 }
 
-// RunIn runs a program in a folder, which must succeed, and gives what it printed.
+// RunIn runs a program in a folder, which must succeed, and returns its output.
 func RunIn(t testing.TB, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -56,7 +56,7 @@ func RunIn(t testing.TB, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// RequireRuntime returns the path of a library that comes with g++, as libasan.so, or skips.
+// RequireRuntime returns the path of a library of g++, such as libasan.so, or skips the test.
 func RequireRuntime(t testing.TB, name string) string {
 	t.Helper()
 	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-print-file-name="+name).Output()
@@ -67,8 +67,8 @@ func RequireRuntime(t testing.TB, name string) string {
 	return ""
 }
 
-// Leaks returns the reports of LeakSanitizer on code of dlpackgen. Leaks of Python and PyTorch at
-// their end are not among them.
+// Leaks returns the reports of LeakSanitizer about code of dlpackgen, without leaks of Python and
+// PyTorch at exit.
 func Leaks(log string) (all []string) {
 	for _, report := range strings.Split(log, "\n\n") {
 		if strings.Contains(report, " leak of ") && strings.Contains(report, "dlpackgen::") {

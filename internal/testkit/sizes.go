@@ -10,8 +10,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// growable are the calls of a backend that take a struct that can grow, and the size that
-// its first version has.
+// growable are a backend's functions with an extensible struct, and the size of the struct's first
+// version.
 var growable = []struct {
 	step, call, name string
 	first            int
@@ -22,8 +22,8 @@ var growable = []struct {
 	{"check_tensor", "check_tensor", "dlpackgen_pointer_attributes", 40},
 }
 
-// Grown returns a copy of a backend's folder whose structs have more members: callers that
-// use the first version's are older.
+// Grown returns a copy of a backend's folder whose structs have additional members, for tests with
+// older callers.
 func Grown(t testing.TB, source string) string {
 	t.Helper()
 	for _, g := range growable[:3] {
@@ -33,21 +33,22 @@ func Grown(t testing.TB, source string) string {
 	return source
 }
 
-// Sizes builds sizes.c over a backend under AddressSanitizer, and gives what it prints and
-// whether it went well.
+// Sizes builds sizes.c with a backend under AddressSanitizer, and returns its output and whether it
+// succeeded.
 func Sizes(t testing.TB, source string, env []string, args ...string) (string, error) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "sizes")
 	Run(t, testtool.Require(t, "gcc", "gcc"), append([]string{"-std=gnu11", "-g", "-O1", "-fsanitize=address", "-I", source,
 		"-o", program, "../../internal/testkit/testdata/sizes.c"}, args...)...)
 	cmd := exec.Command(program)
-	// What a driver keeps for ever is no concern here.
+	// Memory that a driver never frees is not tested here.
 	cmd.Env = append(env, "ASAN_OPTIONS=detect_leaks=0")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
-// WantSizes returns what sizes.c prints for a backend with the first calls of growable.
+// WantSizes returns the expected output of sizes.c for a backend with the first functions of
+// growable.
 func WantSizes(backend string, calls int) string {
 	var want strings.Builder
 	for _, g := range growable[:calls] {

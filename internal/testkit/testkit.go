@@ -1,6 +1,5 @@
-// Package testkit is what the tests of several packages share: programs that are built once, the
-// steps that these are given and the lines that they print, sources with one place changed, and
-// copies of examples. It is for tests only.
+// Package testkit contains helpers for the tests of several packages: programs that are built once,
+// their steps and output lines, sources with one change, and copies of examples. Only tests use it.
 package testkit
 
 import (
@@ -18,21 +17,21 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
-// Strict are gcc's and clang's flags for what a user compiles.
+// Strict are the flags of gcc and clang for code that users compile.
 var Strict = []string{"-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic",
 	"-Werror"}
 
-// Sanitized are the flags of AddressSanitizer, which finds leaks as well.
+// Sanitized are the flags of AddressSanitizer, which also finds leaks.
 var Sanitized = []string{"-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 
-// shared is what the tests of one binary build once: the key names it.
+// shared is the cache of the folders that the tests of one binary build once, by key.
 var shared struct {
 	sync.Mutex
 	dir  string
 	once map[string]*sync.Once
 }
 
-// Main runs tests with a folder for what Built makes, and gives the code to exit with.
+// Main runs tests with a folder for the results of Built, and returns the exit code.
 func Main(m *testing.M, name string) int {
 	dir, err := os.MkdirTemp("", name+"-")
 	if err != nil {
@@ -43,7 +42,7 @@ func Main(m *testing.M, name string) int {
 	return m.Run()
 }
 
-// Built returns the folder of a key, which fill filled the first time.
+// Built returns the folder of a key, which fill fills on the first call.
 func Built(t testing.TB, key string, fill func(dir string)) string {
 	t.Helper()
 	dir := filepath.Join(shared.dir, key)
@@ -68,15 +67,15 @@ func Run(t testing.TB, name string, args ...string) {
 	require.NoError(t, err, "%s %s\n%s", name, strings.Join(args, " "), out)
 }
 
-// Lines runs a command that must succeed without a word of complaint, and gives the
-// lines that it printed.
+// Lines runs a command that must succeed without output on stderr, and returns the lines that it
+// printed.
 func Lines(t testing.TB, cmd *exec.Cmd) []string {
 	t.Helper()
 	return LinesOf(t, cmd, 0)
 }
 
-// LinesOf is Lines for a command that exits with a status, such as 77 where something
-// could not be tested.
+// LinesOf is Lines for a command with a given exit status, such as 77 if something could not be
+// tested.
 func LinesOf(t testing.TB, cmd *exec.Cmd, status int) []string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -87,15 +86,15 @@ func LinesOf(t testing.TB, cmd *exec.Cmd, status int) []string {
 	return split(out.String())
 }
 
-// Limited is a program that may be broken: 10 seconds of CPU time end it, which other processes on
-// the machine do not use up, and waiting for a minute. Where it is sound, load must not end it: use
-// exec.Command.
+// Limited returns a command for a program that may not end. It is limited to 10 seconds of CPU
+// time, which does not depend on other processes, and to one minute of waiting. For correct
+// programs, which load must not end, use exec.Command.
 func Limited(program string, words ...string) *exec.Cmd {
 	return exec.Command("timeout", append([]string{"60", "prlimit", "--cpu=10", program}, words...)...)
 }
 
-// Tried returns the lines of a program that may be broken, or nil if it fails, complains,
-// or waits for ever.
+// Tried returns the lines of a program that may be broken, or nil if it fails, prints to stderr, or
+// never ends.
 func Tried(env []string, program string, words ...string) []string {
 	cmd := Limited(program, words...)
 	var errs bytes.Buffer
@@ -109,7 +108,7 @@ func Tried(env []string, program string, words ...string) []string {
 
 func split(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
-// Fits reports whether lines are those that are wanted, as regular expressions.
+// Fits reports whether lines match the expected regular expressions.
 func Fits(want, lines []string) bool {
 	if len(lines) != len(want) {
 		return false
@@ -122,8 +121,8 @@ func Fits(want, lines []string) bool {
 	return true
 }
 
-// Mutated returns a copy of a folder in which one place of a file, which must stand
-// there once, is another.
+// Mutated returns a copy of a folder in which one text of a file, which must occur exactly once, is
+// replaced.
 func Mutated(t testing.TB, source, file, old, fresh string) string {
 	t.Helper()
 	dir := t.TempDir()

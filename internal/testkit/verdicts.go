@@ -2,8 +2,8 @@ package testkit
 
 import "strings"
 
-// Verdicts reads what tests/mutants.py and tests/collected.py print: under each verdict the lines
-// of the process that it is about.
+// Verdicts parses the output of tests/mutants.py and tests/collected.py: each verdict, followed by
+// the lines of its process.
 func Verdicts(out string) map[string]string {
 	said, verdict := map[string]string{}, ""
 	for line := range strings.Lines(out) {

@@ -18,9 +18,9 @@ var compilerScript []byte
 //go:embed ccache/stable.sh
 var stableScript []byte
 
-// Compiler returns the path of a compiler, which comes with that Debian package. Where there is
-// ccache, the compiler is run by it: what was compiled before, in whatever folder, is taken from
-// .cache/ccache.
+// RequireCompiler returns the path of a compiler, or skips the test and names the Debian package.
+// If ccache is installed, the compiler is run through it: results are taken from .cache/ccache,
+// independently of the folder.
 func RequireCompiler(t testing.TB, name, debian string) string {
 	t.Helper()
 	path := Require(t, name, debian)
@@ -38,7 +38,7 @@ func RequireCompiler(t testing.TB, name, debian string) string {
 	return filepath.Join(dir, name)
 }
 
-// put writes a program that is not there yet. Another process may do the same at that time.
+// put writes a missing program. Another process may do the same at the same time.
 func put(t testing.TB, path string, text []byte) {
 	t.Helper()
 	if old, err := os.ReadFile(path); err == nil && string(old) == string(text) {

@@ -13,7 +13,8 @@ import (
 // An EmbeddablePython can be linked into a program.
 type EmbeddablePython struct{ Include, Lib, Name, Home string }
 
-// Embeddable finds the shared library of the Python with the frameworks, or skips.
+// RequireEmbeddable returns the Python with the frameworks, with its shared library, or skips the
+// test.
 func RequireEmbeddable(t testing.TB) EmbeddablePython {
 	t.Helper()
 	const ask = `import json, sys, sysconfig as s
@@ -30,7 +31,7 @@ print(json.dumps([s.get_paths()["include"], s.get_config_var("LIBDIR"), "python"
 	return p
 }
 
-// Flags are what a compiler needs to build against it and to link it.
+// Flags returns the compiler and linker flags for it.
 func (p EmbeddablePython) Flags() []string {
 	return []string{"-isystem", p.Include, "-L", p.Lib, "-Wl,-rpath," + p.Lib, "-l" + p.Name}
 }

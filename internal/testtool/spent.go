@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Spent is the CPU time of this process, which a busy machine changes less than time by the clock.
+// Spent returns the CPU time of this process, which depends less on the load of the machine than
+// elapsed time.
 func Spent(t testing.TB) time.Duration {
 	t.Helper()
 	var used syscall.Rusage

@@ -1,5 +1,5 @@
-// Package testtool finds the programs of others that tests use, and skips a test
-// whose program is missing with the way to get it. It installs nothing.
+// Package testtool finds the external programs that tests use. It skips a test whose program is
+// missing, and names the package to install.
 package testtool
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 )
 
-// Program returns the path of a program, which comes with that Debian package.
+// Require returns the path of a program, or skips the test and names the Debian package.
 func Require(t testing.TB, name, debian string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -22,8 +22,8 @@ func Require(t testing.TB, name, debian string) string {
 	return path
 }
 
-// Python returns the Python that has the frameworks: the one that DLPACKGEN_PYTHON
-// names, or that of `make setup`.
+// RequirePython returns the Python with the frameworks: the one that DLPACKGEN_PYTHON names, or
+// that of `make setup`.
 func RequirePython(t testing.TB) string {
 	t.Helper()
 	python := cmp.Or(os.Getenv("DLPACKGEN_PYTHON"), filepath.Join(golden.Root(t), ".venv", "bin", "python"))

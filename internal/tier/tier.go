@@ -1,5 +1,5 @@
-// Package tier decides when each test runs: in make quick, in make test, or in make nightly. It is
-// for tests only, and for tools/suite, which runs them.
+// Package tier determines when each test runs: in make quick, in make test, or in make nightly.
+// Only tests and tools/suite, which runs them, use it.
 package tier
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Variable holds the tier of a run; empty means Test.
+// Variable is the environment variable with the tier of a run; empty means Test.
 const Variable = "DLPACKGEN_TIER"
 
 // The tiers. Each includes the tiers before it.
@@ -89,15 +89,17 @@ func OnlyNightly(t testing.TB) {
 // IsNightly reports whether this is a run of make nightly.
 func IsNightly() bool { return os.Getenv(Variable) == Nightly }
 
-// Toolchain holds a digest of the installed compilers and Pythons, which tools/suite computes.
+// Toolchain is the environment variable with a digest of the installed compilers and Pythons, which
+// tools/suite computes.
 const Toolchain = "DLPACKGEN_TOOLCHAIN"
 
-// Run holds a value that differs in each run of tools/suite.
+// Run is the environment variable with a value that differs in each run of tools/suite.
 const Run = "DLPACKGEN_RUN"
 
-// Record lets the go command see what the package's row of packages.txt says of child processes:
-// each input file's size and time, and the toolchain. Go's cache then holds while these do. Of a
-// package whose inputs cannot be listed, no result is cached in runs of tools/suite.
+// Record registers the inputs of child processes, which the package's row in packages.txt lists,
+// with the go command: the size and time of each file, and the toolchain. Go's cached results are
+// then valid until an input changes. If the inputs of a package cannot be listed, runs of
+// tools/suite do not use cached results for it.
 func Record(t testing.TB) {
 	t.Helper()
 	root, pkg, err := locate()
@@ -140,7 +142,7 @@ func record(root, pkg string, all []Package) error {
 	return nil
 }
 
-// recordTree looks at each file of a folder. Go's cache compares what it sees at that time.
+// recordTree reads the status of each file of a folder, which Go's cache then compares.
 func recordTree(path string) error {
 	return filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() && entry.Name() == "__pycache__" {

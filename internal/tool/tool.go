@@ -1,5 +1,5 @@
-// Package tool identifies this build of dlpackgen: by the version of its module, and by
-// a digest of everything in the module that decides what output looks like.
+// Package tool identifies this build of dlpackgen: by the version of its module, and by a digest of
+// everything in the module that determines the output.
 package tool
 
 import (
@@ -49,9 +49,9 @@ func versionOf(info *debug.BuildInfo) string {
 	return version
 }
 
-// Digest identifies the spec, the templates and the sources of the emitters: the same
-// digest makes the same output, given the same dependencies. It is the same for go run,
-// go build and go install, for a checkout with CRLF, and for the binaries of a release.
+// Digest identifies the spec, the templates and the sources of the emitters. Builds with the same
+// digest and the same dependencies generate the same output. The digest is the same for go run, go
+// build and go install, for a checkout with CRLF, and for release binaries.
 var Digest = sync.OnceValue(func() string {
 	if stamped != "" {
 		return stamped
@@ -59,8 +59,8 @@ var Digest = sync.OnceValue(func() string {
 	return digestOf(sources())
 })
 
-// stamped is the digest of a binary without the sources that it is computed from: tools/release
-// computes it, and passes it to the linker.
+// stamped is the digest of a binary that does not contain the sources. tools/release computes it,
+// and passes it to the linker.
 var stamped string
 
 // source is a file of the module, with its path from the root.
@@ -69,7 +69,7 @@ type source struct {
 	data []byte
 }
 
-// sources returns every file of the module that decides what output looks like, by path.
+// sources returns the files of the module that determine the output, by path.
 func sources() []source {
 	out := []source{{spec.File, spec.YAML}}
 	for folder, files := range map[string][]fs.FS{
@@ -84,7 +84,7 @@ func sources() []source {
 	return out
 }
 
-// read returns the files of an embedded tree, less the tests beside the sources.
+// read returns the files of an embedded tree, without tests.
 func read(folder string, tree fs.FS) []source {
 	var out []source
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -101,7 +101,7 @@ func read(folder string, tree fs.FS) []source {
 	return out
 }
 
-// digestLength is enough to tell builds apart; nothing is trusted for its digest.
+// digestLength is enough to distinguish builds. The digest has no security purpose.
 const digestLength = 16
 
 func digestOf(sources []source) string {

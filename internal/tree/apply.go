@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// applier carries out a plan, and knows how far it got.
+// applier executes a plan, and records its progress.
 type applier struct {
 	disk disk
 	want *want
@@ -21,10 +21,10 @@ type applier struct {
 	moved  bool            // a file has changed, or may have: from here only forward
 }
 
-// apply carries out a plan under the guard. The order is what makes a kill
-// harmless: the journal knows every file before the first one changes; the disk
-// is full, if it is, while temporaries are written and can be taken back; the
-// lock follows the files; and the journal goes only when the lock is true.
+// apply executes a plan under the guard. The order of steps makes a kill harmless: the journal
+// lists every file before the first one changes; a full disk causes an error while temporaries are
+// written, which can be undone; the lock is written after the files; and the journal is removed
+// only when the lock is correct.
 func apply(w *want, d disk, p *plan) error {
 	a := &applier{disk: d, want: w, plan: p, ready: map[string]bool{}}
 	before := []func() error{a.sweep, a.heal, a.log, a.stage, w.stopped}
@@ -37,7 +37,7 @@ func apply(w *want, d disk, p *plan) error {
 	return nil
 }
 
-// sweep removes what a killed run left beside the files.
+// sweep removes the temporaries of a killed run.
 func (a *applier) sweep() error {
 	for _, temp := range a.plan.temps {
 		if err := a.disk.Remove(temp); err != nil && !isAbsent(err) {
@@ -47,7 +47,8 @@ func (a *applier) sweep() error {
 	return nil
 }
 
-// heal brings to the lock what only a killed run's journal knows, before another replaces it.
+// heal copies the entries of a killed run's journal to the lock, before another journal replaces
+// it.
 func (a *applier) heal() error {
 	if a.plan.journal == nil {
 		return nil
@@ -67,7 +68,7 @@ func (a *applier) log() error {
 	return a.failed(a.want.journal, put(a.disk, a.want.journal, a.plan.journal))
 }
 
-// stage writes every new file beside its place, and makes the directories for that.
+// stage writes the temporaries of all new files, and creates their directories.
 func (a *applier) stage() error {
 	for _, w := range a.plan.writes {
 		for _, dir := range slices.Backward(parents(w.path)) {
@@ -160,8 +161,8 @@ func (a *applier) unlog() error {
 	return a.failed(a.want.journal, a.disk.Remove(a.want.journal))
 }
 
-// undo takes back, as far as the disk lets it, what a failed run has made and
-// what is not in use yet. The journal stays once a file may have changed.
+// undo removes, as far as possible, the files and directories that a failed run has created and
+// that are not in use yet. The journal is kept once a file may have changed.
 func (a *applier) undo(err error) error {
 	swept := true
 	for _, name := range a.staged {
@@ -180,7 +181,7 @@ func (a *applier) undo(err error) error {
 	return leaving(err, !swept)
 }
 
-// leaving notes whether something is left for the next run.
+// leaving records whether something is left for the next run.
 func leaving(err error, left bool) error {
 	var failed *Error
 	if errors.As(err, &failed) {
@@ -191,10 +192,10 @@ func leaving(err error, left bool) error {
 
 func isGone(err error) bool { return err == nil || isAbsent(err) }
 
-// whole is how a run leaves the files that it could not finish.
+// whole describes the state of the files after a run that could not finish.
 const whole = "every file is whole, old or new; run the same command again when this is solved"
 
-// failed places an error; it gives nil for nil.
+// failed adds the position to an error. It returns nil for nil.
 func (a *applier) failed(name string, err error) error {
 	if err == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/relpath"
 )
 
-// claim is a path that this run leaves alone: it is neither planned, nor judged, nor
-// deleted under any spelling.
+// claim is a path that this run does not touch: it is neither planned, nor checked, nor deleted
+// under any spelling.
 type claim struct {
 	why  string // ends the sentence "the file ..."
 	hint string // for a target that plans it
@@ -22,7 +22,7 @@ const (
 	oneElsewhere = "give one of the targets another path"
 )
 
-// claim notes the owner of each file, and reports every conflict.
+// claim records the owner of each file, and reports conflicts.
 func (r *reader) claim() error {
 	r.claimOthers()
 	r.claimInputs()
@@ -33,8 +33,8 @@ func (r *reader) claim() error {
 	return out.orNil()
 }
 
-// claimOthers notes the records, what they say of other configs, and of targets that are not
-// selected.
+// claimOthers claims the locks and journals, and the files that they list for other configs and for
+// targets that are not selected.
 func (r *reader) claimOthers() {
 	for name, rec := range r.siblings {
 		for p := range rec.changes {
@@ -53,7 +53,7 @@ func (r *reader) claimOthers() {
 	}
 }
 
-// claimInputs notes the user's files of this run, by their own names and by what these link to.
+// claimInputs claims the inputs of this run, by their names and by the targets of links.
 func (r *reader) claimInputs() {
 	for _, name := range r.want.inputs {
 		for _, full := range []string{name, real(name)} {
@@ -66,7 +66,7 @@ func (e *Error) add(pos diag.Pos, hint, format string, args ...any) {
 	e.Findings = append(e.Findings, finding(e.Kind, pos, hint, format, args...))
 }
 
-// checkPlanned rejects a planned file of another owner, or also a directory.
+// checkPlanned rejects a planned file that has another owner, or that must also be a directory.
 func (r *reader) checkPlanned(out *Error, name string) {
 	k, pos, target := r.identity.key(name), r.want.at(name), r.want.files[name].target
 	if c, taken := r.theirs[k]; taken {
@@ -80,8 +80,8 @@ func (r *reader) checkPlanned(out *Error, name string) {
 	r.planned[k] = name
 }
 
-// checkSide rejects a depfile or stamp that would replace another file of this run, or one that
-// a record lists, or that stands where a directory will.
+// checkSide rejects a depfile or stamp that would replace another file of this run or a recorded
+// file, or that is at the path of a future directory.
 func (r *reader) checkSide(out *Error, s side) {
 	hint := "give the " + s.what + " another name"
 	for _, k := range r.sideKeys(s) {
@@ -106,7 +106,7 @@ func (r *reader) sideKeys(s side) []key {
 	return []key{r.identity.userKey(s.path()), r.identity.userKey(real(s.path()))}
 }
 
-// claimSides rejects side files that would be in the way of others, and notes them.
+// claimSides rejects side files that conflict with others, and claims them.
 func (r *reader) claimSides() error {
 	out := &Error{Kind: KindConflict}
 	for _, s := range r.want.sides {
@@ -120,7 +120,7 @@ func (r *reader) claimSides() error {
 	return out.orNil()
 }
 
-// blocks returns a planned file that would lie above or below a side file, or "".
+// blocks returns a planned file whose path is above or below a side file, or "".
 func (w *want) blocks(s side) string {
 	own := relpath.Fold(s.inside)
 	for _, name := range slices.Sorted(maps.Keys(w.files)) {
@@ -132,7 +132,7 @@ func (w *want) blocks(s side) string {
 	return ""
 }
 
-// below reports whether a path of the system is another one, or will be below it.
+// below reports whether a system path is equal to another one, or below it.
 func below(name, other string) bool {
 	const sep = string(filepath.Separator)
 	return strings.HasPrefix(relpath.Fold(real(name))+sep, relpath.Fold(real(other))+sep)

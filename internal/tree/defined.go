@@ -13,8 +13,8 @@ import (
 // maxSource limits the sources that are searched for definitions.
 const maxSource = 4 << 20
 
-// findDefined finds the starter files that are not written although nothing stands there: a source
-// of the user's in the same folder has one of their functions, as after a kernel was renamed.
+// findDefined finds the missing starter files that are not created, because another source in the
+// folder defines one of their functions, for example after a kernel was renamed.
 func (r *reader) findDefined() error {
 	for _, p := range slices.Sorted(maps.Keys(r.want.files)) {
 		defines := r.want.files[p].defines
@@ -56,8 +56,8 @@ func (r *reader) definer(dir string, definition *regexp.Regexp) (string, error) 
 	return "", nil
 }
 
-// definition finds one of several functions of C on a line that is not indented, as `int f(` or
-// `AXPY(f, float)`: calls are indented.
+// definition finds one of several C functions on a line that is not indented, such as `int f(` or
+// `AXPY(f, float)`. Calls are indented.
 func definition(names []string) *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[A-Za-z_][^;{}\n]*\b(` + strings.Join(names, "|") + `)\b|^(` +
 		strings.Join(names, "|") + `)\b`)

@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// finding makes an error's finding; its code is the kind's word.
+// finding returns the finding of an error, whose code is the word of the kind.
 func finding(kind Kind, pos diag.Pos, hint, format string, args ...any) diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Error, Code: kind.String(), Pos: pos, Text: fmt.Sprintf(format, args...),
 		Hint: hint}
@@ -22,7 +22,7 @@ func fail(kind Kind, pos diag.Pos, hint, format string, args ...any) *Error {
 	return &Error{Kind: kind, Findings: []diag.Diagnostic{finding(kind, pos, hint, format, args...)}}
 }
 
-// orNil returns the error, or nil where nothing was found.
+// orNil returns the error, or nil without findings.
 func (e *Error) orNil() error {
 	if len(e.Findings) == 0 {
 		return nil
@@ -30,7 +30,7 @@ func (e *Error) orNil() error {
 	return e
 }
 
-// failed turns an error of the disk into one of the run.
+// failed converts an I/O error to an error of the run.
 func failed(pos diag.Pos, err error) *Error {
 	out := fail(KindIO, pos, "", "%s", reason(err))
 	if errors.Is(err, errEscapes) {
@@ -46,7 +46,7 @@ func failed(pos diag.Pos, err error) *Error {
 	return out
 }
 
-// remedies say what to do about errors of the system.
+// remedies are hints for system errors.
 var remedies = map[error]string{
 	fs.ErrPermission:     "give this user access to it",
 	syscall.ENOTDIR:      "a file stands where a folder is needed: move it away, or give another path",
@@ -56,13 +56,13 @@ var remedies = map[error]string{
 	syscall.EMFILE:       "raise the limit of open files: ulimit -n",
 }
 
-// isDenied tells a folder or a file system that does not let this user in.
+// isDenied reports whether an error is caused by missing permissions or a read-only file system.
 func isDenied(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// notWritten places an error of writing. Where the folder does not permit it, the file's name may
-// be that of a record or of no file that the user knows, so the folder is named.
+// notWritten returns the error of a failed write. If the folder does not permit writing, the error
+// names the folder, because the file may be a temporary or a record that the user does not know.
 func (w *want) notWritten(pos diag.Pos, err error) *Error {
 	out := failed(pos, err)
 	if !isDenied(err) {
@@ -80,7 +80,7 @@ func (w *want) notWritten(pos diag.Pos, err error) *Error {
 	return out
 }
 
-// thisFolder also says where the current directory is.
+// thisFolder also names the current directory.
 func thisFolder(name string) string {
 	if full, err := filepath.Abs(name); err == nil && name == "." {
 		return "this folder, " + filepath.ToSlash(full)
@@ -88,8 +88,8 @@ func thisFolder(name string) string {
 	return "this folder"
 }
 
-// reason leaves out the path that an error of the system names: it is relative
-// to the output directory, or a temporary's, and the finding's position is neither.
+// reason returns a system error without its path, which is relative to the output directory or that
+// of a temporary. The finding's position contains the right path.
 func reason(err error) string {
 	var path *fs.PathError
 	var link *os.LinkError

@@ -11,11 +11,11 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/order"
 )
 
-// disk is every file operation of this package, on one open directory and with
-// slashes; tests make each of them fail. No operation leaves the directory.
+// disk contains the file operations of this package, in one open directory and with slashes. Tests
+// make each operation fail. No operation leaves the directory.
 type disk interface {
-	// Guard takes the directory for this run, for Close to let go; errBusy says
-	// that another run holds it. Shared guards exclude only the others.
+	// Guard locks the directory for this run, until Close. errBusy means that another run holds the
+	// lock. Shared guards exclude only exclusive ones.
 	Guard(shared bool) error
 	Lstat(name string) (fs.FileInfo, error)
 	Stat(name string) (fs.FileInfo, error)
@@ -34,8 +34,8 @@ var (
 	errEscapes = escapeError()
 )
 
-// escapeError returns the value that os.Root answers with when a path leads out
-// of it: package os has no name for it.
+// escapeError returns the error value of os.Root for a path that leads out of it. Package os does
+// not export it.
 func escapeError() error {
 	err := errors.New("path escapes from the directory")
 	if root, openErr := os.OpenRoot("."); openErr == nil {
@@ -48,10 +48,10 @@ func escapeError() error {
 	return err
 }
 
-// newPerm stands for the mode of a file that replaces none. No file has it.
+// newPerm is the mode of a new file. No existing file has it.
 const newPerm = fs.ModeIrregular
 
-// rootDisk is the disk itself.
+// rootDisk implements disk with the file system.
 type rootDisk struct {
 	root *os.Root
 	dir  *os.File // the directory, open; holds the guard
@@ -59,11 +59,11 @@ type rootDisk struct {
 	subs map[string]*os.Root // directories below it, open
 }
 
-// maxSubs bounds the directories that are kept open.
+// maxSubs limits the number of directories that are kept open.
 const maxSubs = 100
 
-// in returns the directory of a path, open, and the name in it: otherwise each operation would
-// open every directory on the way. What follows links at the name itself must not use it.
+// in returns the open directory of a path, and the name in it. Otherwise, each operation would open
+// every directory of the path. Operations that follow links at the name itself must not use it.
 func (d *rootDisk) in(name string) (*os.Root, string) {
 	dir := path.Dir(name)
 	if dir == "." {
@@ -169,8 +169,8 @@ func (d *rootDisk) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// Create makes a file with exactly perm where there is one: it is then the mode
-// of the file that is replaced, which the mask must not narrow.
+// Create creates a file with exactly perm, unless perm is newPerm: perm is the mode of the replaced
+// file, to which the umask must not apply.
 func (d *rootDisk) Create(name string, perm fs.FileMode) (io.WriteCloser, error) {
 	dir, base := d.in(name)
 	f, err := dir.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -184,8 +184,8 @@ func (d *rootDisk) Create(name string, perm fs.FileMode) (io.WriteCloser, error)
 	return f, nil
 }
 
-// noDisk is an output directory that does not exist yet: there is nothing in it
-// to open, and nothing is written to it.
+// noDisk is an output directory that does not exist yet. It contains nothing, and nothing is
+// written to it.
 type noDisk struct{ disk }
 
 func (noDisk) Lstat(string) (fs.FileInfo, error)     { return nil, fs.ErrNotExist }
@@ -193,8 +193,7 @@ func (noDisk) Stat(string) (fs.FileInfo, error)      { return nil, fs.ErrNotExis
 func (noDisk) ReadDir(string) ([]fs.DirEntry, error) { return nil, fs.ErrNotExist }
 func (noDisk) Close() error                          { return nil }
 
-// readAll reads a file of at most limit bytes; a longer one comes cut off at
-// one byte more.
+// readAll reads a file of at most limit bytes. Of a longer file, it returns limit + 1 bytes.
 func readAll(d disk, name string, limit int64) (data []byte, err error) {
 	f, err := d.Open(name)
 	if err != nil {
@@ -204,8 +203,8 @@ func readAll(d disk, name string, limit int64) (data []byte, err error) {
 	return io.ReadAll(io.LimitReader(f, limit+1))
 }
 
-// writeTemp writes the temporary of a file. Only a killed run leaves one behind,
-// so one that is there already is swept away.
+// writeTemp writes the temporary of a file. An existing temporary belongs to a killed run and is
+// removed.
 func writeTemp(d disk, name string, data []byte, perm fs.FileMode) error {
 	temp := tempName(name)
 	f, err := d.Create(temp, perm)
@@ -221,8 +220,8 @@ func writeTemp(d disk, name string, data []byte, perm fs.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// put replaces a file of our own in one step: a reader sees the old or the new one. The mode
-// stays that of the old one.
+// put replaces one of our files atomically: a reader sees the old or the new one. The mode of the
+// old file is kept.
 func put(d disk, name string, data []byte) error {
 	perm := newPerm
 	if info, err := d.Lstat(name); err == nil && info.Mode().IsRegular() {
@@ -233,7 +232,7 @@ func put(d disk, name string, data []byte) error {
 		err = d.Rename(tempName(name), name)
 	}
 	if err != nil {
-		// The error that matters is the first one; the next run sweeps.
+		// The first error is reported; the next run removes the temporary.
 		_ = d.Remove(tempName(name))
 	}
 	return err

@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// guard locks the directory itself, so that no lock file is left in it. The
-// system lets go when the directory is closed, also by a kill.
+// guard locks the directory itself, so that no lock file remains in it. The system releases the
+// lock when the directory is closed, also after a kill.
 type guard struct{}
 
-// take makes one attempt. Network file systems that cannot lock a directory
-// (they want it opened for writing) leave the runs unguarded: every file stays
-// whole even then, since each is renamed into place.
+// take makes one attempt. On network file systems that cannot lock a directory, because they
+// require it to be open for writing, runs are not guarded. Every file is complete even then,
+// because files are renamed into place.
 func (*guard) take(dir *os.File, shared bool) error {
 	how := syscall.LOCK_EX
 	if shared {
@@ -35,5 +35,5 @@ func (*guard) take(dir *os.File, shared bool) error {
 	}
 }
 
-// drop has nothing to do: closing the directory lets go.
+// drop has nothing to do: closing the directory releases the lock.
 func (*guard) drop() {}

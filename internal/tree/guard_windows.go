@@ -8,26 +8,25 @@ import (
 	"unsafe"
 )
 
-// The functions that package syscall lacks. golang.org/x/sys/windows has them, with a thousand
-// others that would be part of the program.
+// The functions that package syscall lacks. golang.org/x/sys/windows has them, but would add a
+// thousand others to the program.
 var (
 	kernel32     = syscall.NewLazyDLL("kernel32.dll")
 	createMutex  = kernel32.NewProc("CreateMutexW")
 	releaseMutex = kernel32.NewProc("ReleaseMutex")
 )
 
-// waitTimeout is the result of a wait for what another has.
+// waitTimeout is the result of a wait for a mutex that another process owns.
 const waitTimeout = 0x102
 
-// guard is a mutex named after the directory's identity on its volume: Windows
-// cannot lock a directory, and a lock file would stay behind. The system lets
-// go when the process ends.
+// guard is a mutex named after the directory's identity on its volume: Windows cannot lock a
+// directory, and a lock file would remain. The system releases the mutex when the process ends.
 type guard struct {
 	mutex syscall.Handle
 }
 
-// take makes one attempt. Windows mutexes know no sharing, so that checks take
-// turns as well; they belong to a thread, which a run never leaves.
+// take makes one attempt. Windows mutexes cannot be shared, so checks take turns too. A mutex
+// belongs to a thread; a run stays on one thread.
 func (g *guard) take(dir *os.File, _ bool) error {
 	name, err := guardName(dir)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// Locks and journals are read as hostile input: they come from a repository,
-// with merge conflicts and worse.
+// Locks and journals are untrusted input: they come from a repository, and may contain merge
+// conflicts.
 const (
 	lockMark    = "dlpackgen-lock"
 	journalMark = "dlpackgen-journal"
@@ -27,10 +27,10 @@ const (
 	maxFindings = 10       // of one file; the rest is the same mistake again
 )
 
-// none stands for the hash of a file that does not exist.
+// none is the hash of a file that does not exist.
 const none = "-"
 
-// entry is one line of a lock: a file, and what made it.
+// entry is one line of a lock: a file, its target and its release.
 type entry struct {
 	target  string
 	release string
@@ -39,14 +39,13 @@ type entry struct {
 	path    string // slashes, from the output directory
 }
 
-// change is one line of a journal: the entry to be, and what stood there before.
+// change is one line of a journal: the new entry, and the hash of the old file.
 type change struct {
 	entry        // sum is none where the file goes away
 	old   string // none where there was no file
 }
 
-// sum is the hash of a file as locks record it: a checkout with CRLF has the
-// same one.
+// sum returns the hash of a file for locks, which is the same for a checkout with CRLF.
 func sum(data []byte) string {
 	h := sha256.Sum256(toLF(data))
 	return hex.EncodeToString(h[:])
@@ -64,7 +63,7 @@ func header(mark string, tool Tool) string {
 	return fmt.Sprintf("%s %d %s %s\n", mark, lockFormat, tool.Version, tool.Digest)
 }
 
-// formatLock writes a lock; one without entries is not a lock at all.
+// formatLock returns the text of a lock, or nothing without entries.
 func formatLock(tool Tool, entries map[string]entry) []byte {
 	if len(entries) == 0 {
 		return nil
@@ -78,8 +77,8 @@ func formatLock(tool Tool, entries map[string]entry) []byte {
 	return b.Bytes()
 }
 
-// formatJournal writes a journal: the columns of a lock, with the old hash
-// before the new one.
+// formatJournal returns the text of a journal: the columns of a lock, with the old hash before the
+// new one.
 func formatJournal(tool Tool, changes []change) []byte {
 	var b bytes.Buffer
 	b.WriteString(header(journalMark, tool))
@@ -89,14 +88,14 @@ func formatJournal(tool Tool, changes []change) []byte {
 	return b.Bytes()
 }
 
-// record is a lock or a journal, read.
+// record is a parsed lock or journal.
 type record struct {
 	tool    Tool // that wrote it
 	changes map[string]change
 }
 
-// parse reads a lock or a journal, whichever mark says. file is its name for
-// findings. A record of a newer format is KindNewer: it cannot be read at all.
+// parse parses a lock or a journal, depending on mark. file is its name for findings. A record of a
+// newer format is an error of KindNewer, because it cannot be parsed.
 func parse(mark, file string, data []byte) (record, error) {
 	p := &parser{mark: mark, file: file, out: record{changes: map[string]change{}}}
 	if len(data) > maxRecord {
@@ -124,7 +123,7 @@ type parser struct {
 	findings   []diag.Diagnostic
 }
 
-// header reads "MARK FORMAT VERSION DIGEST". No release wrote an older format.
+// header parses "MARK FORMAT VERSION DIGEST". No release wrote an older format.
 func (p *parser) header(line string) error {
 	pos := diag.Pos{File: p.file, Line: 1, Col: 1}
 	bad := fail(KindInvalid, pos, badLockHint, "expected \"%s %d\" and a tool's version and digest, found %q",
@@ -146,7 +145,7 @@ func (p *parser) header(line string) error {
 	return nil
 }
 
-// lines reads every line after the header.
+// lines parses the lines after the header.
 func (p *parser) lines(text string) {
 	for n := 2; text != "" && len(p.findings) < maxFindings; n++ {
 		line, rest, whole := strings.Cut(text, "\n")
@@ -168,7 +167,7 @@ func (p *parser) lines(text string) {
 	}
 }
 
-// The columns of a line, as a finding shows them.
+// The columns of a line, for findings.
 var (
 	lockForm    = []string{"target", "release", "spec-sha256", "sha256", "path"}
 	journalForm = []string{"target", "release", "spec-sha256", "old-sha256", "new-sha256", "path"}
@@ -181,7 +180,7 @@ func (p *parser) form() []string {
 	return lockForm
 }
 
-// line reads one line; a bad one comes back with what is wrong.
+// line parses one line. For an invalid line, it returns what is wrong.
 func (p *parser) line(line string) (c change, kind Kind, bad string) {
 	form := p.form()
 	f := strings.SplitN(line, " ", len(form))
@@ -209,12 +208,12 @@ func (p *parser) isHash(s string) bool {
 
 func isSum(s string) bool { return len(s) == 2*sha256.Size && isHex(s) }
 
-// isWord tells a target's or release's name, which must not break a line.
+// isWord reports whether a name of a target or release is valid in a line.
 func isWord(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }
 
-// clip shortens what a hostile file makes long.
+// clip shortens a long text from an untrusted file.
 func clip(s string) string {
 	if len(s) <= 80 {
 		return s
@@ -228,16 +227,16 @@ type Tool struct {
 	Digest  string // of what decides output, in hex digits
 }
 
-// isTool guards the first line of the records.
+// isTool matches valid versions and digests for the first line of records.
 func (t Tool) isTool() bool { return isWord(t.Version) && t.Digest != "" && isHex(t.Digest) }
 
-// newer reports whether t has the newer version. A build from a checkout is neither older nor newer
+// newer reports whether t has a newer version. A build from a checkout is neither older nor newer
 // than others.
 func (t Tool) newer(than Tool) bool {
 	return semver.IsValid(t.Version) && semver.IsValid(than.Version) && semver.Compare(t.Version, than.Version) > 0
 }
 
-// installHint says how to get the tool that wrote a lock.
+// installHint returns a hint to install the version that wrote a lock.
 func installHint(version string) string {
 	return "go install github.com/dlpackgen/dlpackgen/cmd/dlpackgen@" + version
 }

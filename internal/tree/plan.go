@@ -11,8 +11,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/order"
 )
 
-// plan is what a run is to do. It is a function of the want and the snapshot,
-// and says everything that apply needs: nothing is decided after it.
+// plan contains the changes of a run. It depends only on the want and the snapshot, and contains
+// everything that apply needs: no decision is made later.
 type plan struct {
 	items   []Item
 	edited  bool // edited files that are not forced: Generate must stop
@@ -27,14 +27,14 @@ type plan struct {
 	temps   []string // to sweep
 }
 
-// write is a file to be put in place.
+// write is a file to write.
 type write struct {
 	path string
 	data []byte
 	perm fs.FileMode
 }
 
-// idle tells that the directory is as the plan wants it.
+// idle reports whether the directory is up to date.
 func (p *plan) idle() bool { return bytes.Equal(p.lock, p.stood) && !p.unlog && len(p.temps) == 0 }
 
 // planner builds a plan.
@@ -48,7 +48,7 @@ type planner struct {
 	folders map[string]bool  // that we write to
 }
 
-// makePlan decides what happens to each path.
+// makePlan determines the action for each path.
 func makePlan(w *want, s *snapshot) *plan {
 	p := &planner{want: w, snapshot: s, next: map[string]entry{}, gone: map[string]bool{}, folders: map[string]bool{}}
 	for name, e := range s.entries {
@@ -82,17 +82,17 @@ func makePlan(w *want, s *snapshot) *plan {
 
 func (p *planner) item(it Item) { p.items = append(p.items, it) }
 
-// lost notes the directories that may be empty without a file.
+// lost records the directories that may be empty without a file.
 func (p *planner) lost(name string) {
 	for _, dir := range parents(name) {
 		p.gone[dir] = true
 	}
 }
 
-// judgePlanned finds the row of the table for a planned path.
+// judgePlanned determines the state of a planned path.
 func (p *planner) judgePlanned(want planned, f found) {
 	it := Item{Path: want.path, Target: want.target, Old: toLF(f.data), New: want.data}
-	// Written where nothing stands, and then its user's.
+	// A starter file is written if the path is free, and then belongs to the user.
 	stands := want.once && f.sum != none && !f.dir || p.defined[want.path]
 	if !want.once {
 		p.next[want.path] = want.entry
@@ -120,8 +120,8 @@ func (p *planner) judgePlanned(want planned, f found) {
 	}
 }
 
-// write plans a file, and its line of the journal. What is written once is never ours, in a
-// journal neither: its line says that no file was there or will be.
+// write plans a file, and its line of the journal. A starter file is never ours, not even in a
+// journal: its line states that there was no file and will be none.
 func (p *planner) write(want planned, f found) {
 	p.writes = append(p.writes, write{want.path, want.data, f.perm})
 	e := want.entry
@@ -131,9 +131,9 @@ func (p *planner) write(want planned, f found) {
 	p.changes = append(p.changes, change{entry: e, old: cmp.Or(f.sum, none)})
 }
 
-// judgeListed takes a path of the lock that is no longer planned. An edited one is let go by
-// force, and with our banner on it deleted; Clean keeps it in the lock, so that it stays known
-// as edited.
+// judgeListed determines the state of a path in the lock that is no longer planned. With force, an
+// edited file is removed from the lock, and deleted if it has our banner. Clean keeps it in the
+// lock, so that it is still reported as edited.
 func (p *planner) judgeListed(last entry, f found) {
 	it := Item{Path: last.path, Target: last.target, State: Modified, Old: toLF(f.data)}
 	known := f.sum != "" && f.sum == last.sum
@@ -161,9 +161,9 @@ func (p *planner) judgeListed(last entry, f found) {
 	}
 }
 
-// judgeExtra takes a file that neither the plan nor the lock names. Our banner makes it a
-// leftover only in a folder that we write to: elsewhere below the path of a target it is
-// a user's copy of another output, such as a vendored header or module.
+// judgeExtra determines the state of a file that neither the plan nor the lock lists. With our
+// banner, it is an orphan only in a folder that we write to. Elsewhere below the path of a target,
+// it is a user's copy of another output, such as a vendored header or module.
 func (p *planner) judgeExtra(name string, banner bool) {
 	it := Item{Path: name, State: Untracked}
 	if banner && p.folders[path.Dir(name)] {
@@ -172,7 +172,7 @@ func (p *planner) judgeExtra(name string, banner bool) {
 	p.item(it)
 }
 
-// records plans the lock, the journal, and the end of what killed runs left.
+// records plans the lock, the journal, and the removal of the remains of killed runs.
 func (p *planner) records() {
 	p.plan.lock = formatLock(p.recorder(), p.next)
 	p.stood, p.healed = p.lockText, p.lockText
@@ -200,8 +200,8 @@ func (p *planner) records() {
 	slices.Reverse(p.empty)
 }
 
-// recorder returns the tool that the lock names. Another build that makes the same files
-// leaves the lock as it is, unless it is newer: the lock then keeps older ones away.
+// recorder returns the build to write to the lock. A different build that generates the same files
+// does not change the lock, unless it is newer: the lock then rejects older versions.
 func (p *planner) recorder() Tool {
 	if !p.tool.newer(p.writer) && bytes.Equal(formatLock(p.writer, p.next), p.lockText) {
 		return p.writer

@@ -9,15 +9,15 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/order"
 )
 
-// Planned is a file that a run keeps up to date, or begins for its user.
+// Planned is a file that a run keeps up to date, or a starter file.
 type Planned struct {
 	Path   string // slashes, relative to Request.Out
 	Target string // "" for the lock
 	File   emit.File
 }
 
-// Plan lists the files of a request by path, with the lock as the last one. It reads and writes
-// nothing: a conflict that only the disk shows, such as a link, is left to Check and Generate.
+// Plan lists the files of a request by path, with the lock as the last one. It does not access the
+// disk: Check and Generate detect conflicts such as links.
 func Plan(req Request) ([]Planned, error) {
 	if _, err := newWant(req); err != nil {
 		return nil, err

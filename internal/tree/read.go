@@ -21,7 +21,7 @@ const (
 	headLen = 1 << 10
 )
 
-// found is what stands at a path.
+// found is the content of a path on disk.
 type found struct {
 	sum    string // none: nothing is there; "": no regular file, or one too large to be ours
 	data   []byte // nil unless there is a sum of a file
@@ -30,8 +30,7 @@ type found struct {
 	banner bool
 }
 
-// snapshot is all that a run knows of the output directory; the plan is a
-// function of it.
+// snapshot contains all information of a run about the output directory. The plan depends on it.
 type snapshot struct {
 	lockText    []byte // after CRLF to LF; nil where there is none
 	writer      Tool   // of the lock
@@ -48,7 +47,7 @@ type snapshot struct {
 	temps       []string         // of this directory's runs, which are not needed under the guard
 }
 
-// reader fills a snapshot.
+// reader builds a snapshot.
 type reader struct {
 	*snapshot
 	want     *want
@@ -67,7 +66,7 @@ func readSnapshot(w *want, d disk) (*snapshot, error) {
 	return r.snapshot, nil
 }
 
-// newReader reads the output directory, and returns what it was read with too.
+// newReader reads the output directory, and returns the reader.
 func newReader(w *want, d disk) (*reader, error) {
 	r := &reader{want: w, disk: d, identity: newIdentity(d, w.out), siblings: map[string]record{}, snapshot: &snapshot{
 		entries: map[string]entry{}, planned: map[key]string{}, lines: map[key]string{}, theirs: map[key]claim{},
@@ -126,7 +125,7 @@ func (r *reader) readRecord(e fs.DirEntry, ours bool) error {
 	return r.keep(name, ours, data, rec)
 }
 
-// keep puts a record where it belongs.
+// keep stores a record.
 func (r *reader) keep(name string, ours bool, data []byte, rec record) error {
 	r.records = append(r.records, name)
 	switch {
@@ -146,7 +145,7 @@ func (r *reader) keep(name string, ours bool, data []byte, rec record) error {
 	return nil
 }
 
-// markOf returns the first word of the record that a name belongs to, or "".
+// markOf returns the first word of a record with that file name, or "".
 func markOf(name string) string {
 	switch {
 	case strings.HasSuffix(name, ".lock"):
@@ -157,7 +156,7 @@ func markOf(name string) string {
 	return ""
 }
 
-// hasMark looks into a file that may be a record of ours.
+// hasMark reports whether a file is one of our records.
 func (r *reader) hasMark(name string, e fs.DirEntry) (bool, error) {
 	mark := markOf(e.Name())
 	if mark == "" || !e.Type().IsRegular() {
@@ -173,8 +172,8 @@ func (r *reader) hasMark(name string, e fs.DirEntry) (bool, error) {
 	return strings.HasPrefix(string(head), mark+" "), nil
 }
 
-// heal makes the lock's entries true for the files that a killed run was changing. From there
-// on only the lock says what is ours.
+// heal corrects the lock's entries for the files that a killed run was changing. Afterwards, only
+// the lock determines which files are ours.
 func (r *reader) heal() error {
 	for _, p := range slices.Sorted(maps.Keys(r.journal.changes)) {
 		if err := r.read(p); err != nil {
@@ -199,8 +198,8 @@ func (r *reader) heal() error {
 	return nil
 }
 
-// readPlanned looks at what stands where files are to be, and rejects what cannot become a
-// directory while nothing is touched yet.
+// readPlanned reads the paths of planned files. It rejects paths that cannot become a directory
+// before anything is changed.
 func (r *reader) readPlanned() error {
 	for _, p := range slices.Sorted(maps.Keys(r.want.files)) {
 		if err := r.read(p); err != nil {
@@ -216,8 +215,8 @@ func (r *reader) readPlanned() error {
 	return nil
 }
 
-// readLines looks at the paths of the lock that are this run's business. A path that is planned
-// under another spelling is that one.
+// readLines reads the paths of the lock that belong to this run. A path that is planned under
+// another spelling is treated as that one.
 func (r *reader) readLines() error {
 	for _, p := range slices.Sorted(maps.Keys(r.entries)) {
 		k := r.identity.key(p)
@@ -257,11 +256,11 @@ func (r *reader) read(name string) error {
 	return nil
 }
 
-// orClean is the way out where a release has turned a file into a directory, or
-// a directory into a file.
+// orClean is the hint for a release that replaced a file with a directory, or a directory with a
+// file.
 const orClean = "if an older dlpackgen made it, run `dlpackgen clean` first"
 
-// checkParents rejects a file that stands where a new file needs a directory.
+// checkParents rejects a file at a path where a new file needs a directory.
 func (r *reader) checkParents(name string) error {
 	for _, dir := range parents(name) {
 		if r.identity.directory(dir).rest == "" {
@@ -285,8 +284,8 @@ func (r *reader) checkParents(name string) error {
 	return nil
 }
 
-// look reads what stands at a path. Symbolic links are not followed, and what
-// is not a regular file is never opened: a pipe would block.
+// look reads the content of a path. It does not follow symbolic links, and never opens files that
+// are not regular, because a pipe would block.
 func look(d disk, name string, plan planned) (found, error) {
 	info, err := d.Lstat(name)
 	if isAbsent(err) {
@@ -296,7 +295,7 @@ func look(d disk, name string, plan planned) (found, error) {
 		return found{}, err
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		// A link that leads outside ends the run; a dangling one does not.
+		// A link that leads outside is an error; a dangling one is not.
 		if _, err := d.Stat(name); errors.Is(err, errEscapes) {
 			return found{}, err
 		}
@@ -319,13 +318,14 @@ func look(d disk, name string, plan planned) (found, error) {
 	return f, nil
 }
 
-// isAbsent also takes a path below a file for absent, on systems that tell.
+// isAbsent reports whether an error means that a path does not exist, also because a parent is a
+// file.
 func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// findTemps finds what killed runs on this directory left. Runs on a directory above or below
-// have temporaries of other names, and may be at work now.
+// findTemps finds the temporaries of killed runs in this directory. Runs in a directory above or
+// below have temporaries with other names, and may still be running.
 func (r *reader) findTemps() error {
 	paths := []string{r.want.lock, r.want.journal}
 	for _, names := range [][]string{slices.Collect(maps.Keys(r.want.files)), slices.Collect(maps.Keys(r.entries)),
@@ -343,8 +343,8 @@ func (r *reader) findTemps() error {
 	return nil
 }
 
-// scanRoots finds the other files in the selected targets' paths, less the paths of targets
-// that are not selected.
+// scanRoots finds the other files in the selected targets' paths, except in paths of targets that
+// are not selected.
 func (r *reader) scanRoots() error {
 	seen := map[int]bool{-1: true}
 	for _, fence := range r.want.fences {
@@ -360,8 +360,8 @@ func (r *reader) scanRoots() error {
 	return nil
 }
 
-// scan walks a directory once. It keeps out of directories whose name begins with a dot (version
-// control, caches) and of other output directories, which have a lock of their own.
+// scan walks a directory once. It skips directories whose names begin with a dot (version control,
+// caches) and other output directories, which have their own lock.
 func (r *reader) scan(name string, seen map[int]bool) error {
 	dir, entries, err := r.identity.list(name)
 	if seen[dir] || isAbsent(err) {
@@ -386,8 +386,8 @@ func (r *reader) scan(name string, seen map[int]bool) error {
 	return nil
 }
 
-// isOutput tells a directory below ours that is the output of another config: it has a lock,
-// or the journal of a first run.
+// isOutput reports whether a directory below ours is the output directory of another config: it has
+// a lock, or the journal of a first run.
 func (r *reader) isOutput(dir string, entries []fs.DirEntry) (bool, error) {
 	if dir == "." {
 		return false, nil
@@ -428,7 +428,8 @@ func (r *reader) scanEntry(name string, e fs.DirEntry, seen map[int]bool) error 
 	return nil
 }
 
-// head reads the beginning of a file without a record. One that may not be read is the user's.
+// head reads the beginning of a file without a record. A file without read permission is treated as
+// the user's.
 func (r *reader) head(name string, e fs.DirEntry) ([]byte, error) {
 	if !e.Type().IsRegular() {
 		return nil, nil
@@ -440,8 +441,7 @@ func (r *reader) head(name string, e fs.DirEntry) ([]byte, error) {
 	return head, err
 }
 
-// isStarter tells a file that dlpackgen began and its user goes on with: one that is written once,
-// or that init wrote.
+// isStarter reports whether a file is a starter file, or a file that init wrote.
 func isStarter(name string, head []byte) bool {
 	return strings.HasPrefix(string(toLF(head)), emit.StarterLine(name))
 }

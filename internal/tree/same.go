@@ -14,15 +14,15 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/relpath"
 )
 
-// key identifies the file that a path names. Two spellings are one file on disks that fold case
-// or normalize Unicode, and where a directory on the way is a symbolic link: only the disk can
-// tell. Everything in this package that asks which paths are one file compares keys.
+// key identifies the file that a path names. Two spellings name the same file on file systems that
+// ignore case or normalize Unicode, and if a directory in the path is a symbolic link. Only the
+// file system can determine this. All comparisons of paths in this package compare keys.
 type key struct {
 	dir  int    // index in identity.dirs of the deepest directory that exists
 	rest string // "/" and the name as that directory lists it; or the folded path of an absent file
 }
 
-// identity gives keys, and reads each directory once.
+// identity computes keys, and reads each directory once.
 type identity struct {
 	disk  disk
 	out   string
@@ -31,7 +31,7 @@ type identity struct {
 	err   error // the first one for which what is there may be taken for absent
 }
 
-// directory is one that exists.
+// directory is an existing directory.
 type directory struct {
 	info    fs.FileInfo
 	read    func() ([]fs.DirEntry, error)
@@ -39,7 +39,8 @@ type directory struct {
 	err     error
 }
 
-// place is the path of a directory: one that exists, and what does not below it.
+// place is the path of a directory: an existing directory, and a relative path below it that does
+// not exist.
 type place struct {
 	dir    int
 	rest   string
@@ -56,7 +57,7 @@ func (id *identity) key(name string) key {
 		func() (fs.FileInfo, error) { return id.disk.Lstat(name) })
 }
 
-// userKey identifies a path of the system, which may lead into the output directory.
+// userKey returns the key of a system path, which may lead into the output directory.
 func (id *identity) userKey(name string) key {
 	full, err := filepath.Abs(name)
 	if err != nil {
@@ -75,7 +76,7 @@ func (id *identity) at(above place, base string, lstat func() (fs.FileInfo, erro
 	return key{above.dir, relpath.Fold(path.Join(above.rest, base))}
 }
 
-// listed returns a name as its directory lists it, or "" for an absent file.
+// listed returns a name in its directory's spelling, or "" for a missing file.
 func (id *identity) listed(dir int, base string, lstat func() (fs.FileInfo, error)) string {
 	entries, _ := id.entries(dir)
 	if _, ok := slices.BinarySearchFunc(entries, base, byName); ok {
@@ -93,7 +94,7 @@ func (id *identity) listed(dir int, base string, lstat func() (fs.FileInfo, erro
 	return base // of a directory that cannot be listed
 }
 
-// entry returns the key of a path where its directory lists just that name.
+// entry returns the key of a path if its directory lists exactly that name.
 func (id *identity) entry(name string) (k key, found bool) {
 	_, entries, _ := id.list(path.Dir(name))
 	_, found = slices.BinarySearchFunc(entries, path.Base(name), byName)
@@ -114,7 +115,7 @@ func (id *identity) entries(dir int) ([]fs.DirEntry, error) {
 	return d.entries, d.err
 }
 
-// list returns the entries of a directory of the output directory, and its number.
+// list returns the entries of a directory in the output directory, and its index.
 func (id *identity) list(name string) (dir int, entries []fs.DirEntry, err error) {
 	at := id.directory(name)
 	if at.rest != "" {
@@ -149,7 +150,7 @@ func (id *identity) directory(name string) place {
 	return at
 }
 
-// userDirectory is directory for a path of the system.
+// userDirectory is directory for a system path.
 func (id *identity) userDirectory(full string) place {
 	for rest := ""; ; full, rest = filepath.Dir(full), path.Join(filepath.Base(full), rest) {
 		info, err := os.Stat(full)
@@ -162,8 +163,8 @@ func (id *identity) userDirectory(full string) place {
 	}
 }
 
-// number returns the index of a directory. A directory has no second hard link, so equal means
-// the same.
+// number returns the index of a directory. Directories have no hard links, so equal identities mean
+// the same directory.
 func (id *identity) number(info fs.FileInfo, read func() ([]fs.DirEntry, error)) int {
 	same := func(d *directory) bool { return os.SameFile(d.info, info) }
 	if i := slices.IndexFunc(id.dirs, same); i >= 0 {
@@ -173,8 +174,7 @@ func (id *identity) number(info fs.FileInfo, read func() ([]fs.DirEntry, error))
 	return len(id.dirs) - 1
 }
 
-// Real resolves the symbolic links of a path of the system, of which the last parts need not
-// exist.
+// Real resolves the symbolic links of a system path, whose last parts need not exist.
 func Real(name string) (string, error) {
 	full, err := filepath.Abs(name)
 	if err != nil {
@@ -197,7 +197,7 @@ func Real(name string) (string, error) {
 	}
 }
 
-// real is Real where a path that cannot be resolved stays as it is.
+// real is Real, except that it returns a path that cannot be resolved unchanged.
 func real(name string) string {
 	if full, err := Real(name); err == nil {
 		return full

@@ -14,8 +14,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// side is a file that a run writes for a build system, in a folder of the user's
-// choice: the depfile or the stamp.
+// side is a file that a run writes for a build system, in a folder that the user selects: the
+// depfile or the stamp.
 type side struct {
 	what      string // "depfile" or "stamp"
 	dir, name string
@@ -25,8 +25,8 @@ type side struct {
 	anew      bool // written by each run, for its time
 }
 
-// sideFiles returns those that a request names, in the order in which they are written: a stamp
-// says that all else went well.
+// sideFiles returns the side files of a request, in the order in which they are written. The stamp
+// is last, because it means that everything else succeeded.
 func (w *want) sideFiles(req Request) (out []side, err error) {
 	for _, s := range []side{{what: "depfile", name: req.Depfile}, {what: "stamp", name: req.Stamp, anew: true}} {
 		if s.name == "" {
@@ -50,8 +50,8 @@ func (w *want) sideFiles(req Request) (out []side, err error) {
 	return out, nil
 }
 
-// dependencies returns what a depfile names: the inputs, and on request the outputs. The stamp is
-// the last file of a run to be written, so an output is newer only where something else wrote it.
+// dependencies returns the files in a depfile: the inputs, and on request the outputs. The stamp is
+// written last, so an output is newer only if something else wrote it.
 func (w *want) dependencies(req Request) []string {
 	names := slices.Clone(w.inputs)
 	if !req.DepfileOutputs {
@@ -67,8 +67,8 @@ func (w *want) dependencies(req Request) []string {
 
 func (s side) path() string { return filepath.Join(s.dir, s.name) }
 
-// planSides rejects, before anything is written, side files that cannot be: in no directory, or
-// in the place of a directory, a pipe or a device.
+// planSides rejects invalid side files before anything is written: in a missing directory, or at
+// the path of a directory, a pipe or a device.
 func (w world) planSides(want *want) error {
 	for _, s := range want.sides {
 		d, err := w.open(s.dir)
@@ -92,7 +92,7 @@ func (w world) planSides(want *want) error {
 	return nil
 }
 
-// makes reports whether a run makes the directory of a path.
+// makes reports whether a run creates the directory of a path.
 func (w *want) makes(inside string) bool {
 	for name := range w.files {
 		if slices.Contains(append(parents(name), "."), path.Dir(inside)) && inside != "" {
@@ -102,8 +102,8 @@ func (w *want) makes(inside string) bool {
 	return inside != "" && path.Dir(inside) == "."
 }
 
-// writeSides keeps a depfile that is right already. Ninja takes it away after each run,
-// so it is written also where no output has changed.
+// writeSides writes the side files. It does not rewrite a correct depfile. Ninja deletes the
+// depfile after each run, so it is written even if no output changed.
 func (w world) writeSides(want *want) error {
 	for _, s := range want.sides {
 		if err := w.writeSide(s); err != nil {
@@ -129,9 +129,9 @@ func (w world) writeSide(s side) error {
 	return put(d, s.name, s.data)
 }
 
-// depfileText tells make and ninja what a run depends on: one target, the stamp or else
-// the lock, and the config, the spec, each go.mod that was read and the program as its
-// inputs, all as seen from the current directory.
+// depfileText returns the text of a depfile for make and ninja. Its target is the stamp or else the
+// lock. Its dependencies are the config, the spec, each go.mod that was read and the program. All
+// paths are relative to the current directory.
 func depfileText(pos diag.Pos, target string, inputs []string) ([]byte, error) {
 	var names []string
 	for _, name := range append([]string{target}, inputs...) {
@@ -147,5 +147,5 @@ func depfileText(pos diag.Pos, target string, inputs []string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// dep spells a path as both make and ninja read it.
+// dep escapes a path for make and ninja.
 var dep = strings.NewReplacer(" ", `\ `, "#", `\#`, "$", "$$")

@@ -1,16 +1,15 @@
-// Package tree brings the files of a run to disk, and is the only writer: it
-// compares what is planned with what stands in the output directory, and then
-// says (Check), makes (Generate) or removes (Clean) the difference. It does not
-// know what is in a file, and prints nothing.
+// Package tree writes the files of a run, and is the only package that writes outputs. It compares
+// the plan with the output directory, and then reports (Check), applies (Generate) or removes
+// (Clean) the difference. It does not interpret the contents of files, and prints nothing.
 //
-// A run that fails or is killed between any two file operations leaves every
-// file whole, old or new; the next run, of any selection, heals the rest. That
-// holds for a process, not for a power cut: nothing is flushed to the disk.
+// After a run that fails or is killed between any two file operations, every file is complete, old
+// or new. The next run, with any selection, repairs the rest. This does not apply to a power
+// failure, because nothing is flushed to the disk.
 //
-// The functions may be called from several goroutines and processes at once:
-// runs on one output directory take turns.
+// The functions may be called from several goroutines and processes concurrently: runs in one
+// output directory take turns.
 //
-// The phases are values, from want to snapshot to plan. Each file keeps one promise:
+// The results of the phases are values: want, snapshot, plan. Each file implements one guarantee:
 //
 //   - want.go: a bad request fails before the disk is read
 //   - read.go: the snapshot has all that the plan needs, and reading changes nothing
@@ -34,7 +33,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
-// DefaultLock is the lock's name where the config has the default name.
+// DefaultLock is the lock's name for a config with the default name.
 const DefaultLock = "dlpackgen.lock"
 
 // Target is one selected target with its files rendered.
@@ -46,13 +45,13 @@ type Target struct {
 	Files      []emit.File
 }
 
-// Owned is a target of the config that is not selected this time.
+// Owned is a target of the config that is not selected in this run.
 type Owned struct {
 	Name string
 	Path string // as in Target
 }
 
-// Request is what a run is asked for.
+// Request is the input of a run.
 type Request struct {
 	Out     string // the output directory, in the system's own form; need not exist
 	Lock    string // the lock's file name in Out; "" is DefaultLock
@@ -65,18 +64,18 @@ type Request struct {
 	Force   bool   // Generate: files edited by hand are replaced
 	Depfile string // Generate: a file for make or ninja, relative to the current directory; "" writes none
 	Stamp   string // Generate: a file that each run that succeeds writes anew, as a target for make; likewise
-	// DepfileOutputs lists the outputs in Depfile too, so that a lost one makes the Stamp, which
-	// it needs, out of date.
+	// DepfileOutputs also lists the outputs in Depfile, so that a missing output makes the Stamp,
+	// which is required, out of date.
 	DepfileOutputs bool
 	Inputs         []string        // config and spec as the user named them: they go to Depfile, and are never judged
 	Stop           <-chan struct{} // closed: a run that has not changed a file ends; nil never is
 	Binary         string          // this program, which goes to Depfile too; "" where it has no lasting place
 }
 
-// State is what stands at a path, against the plan.
+// State is the state of a path, compared with the plan.
 type State int
 
-// The states, as the rows of the table in the contract of the command line.
+// The states, as in the table of docs/cli.md.
 const (
 	Unchanged    State = iota // as planned
 	Missing                   // planned, and absent
@@ -95,7 +94,7 @@ func (s State) String() string {
 		"interrupted"}[s]
 }
 
-// Action is what Generate or Clean does with a path, or would do.
+// Action is the action of Generate or Clean for a path.
 type Action int
 
 // The actions.
@@ -106,20 +105,20 @@ const (
 	Delete
 )
 
-// String returns the action as a finished deed.
+// String returns the action as a past participle.
 func (a Action) String() string {
 	return [...]string{"kept", "created", "replaced", "deleted"}[a]
 }
 
-// Item is the finding about one path, and what Generate or Clean does about it;
-// from Check, what Generate would do.
+// Item is the result for one path: its state, and the action of Generate or Clean. For Check, this
+// is the action that Generate would take.
 type Item struct {
 	Path   string // slashes, relative to Request.Out
 	Target string // plans or owned it; "" for none
 	State  State
 	Action Action
 	Dir    bool // an Edited planned path is a directory, which Force does not replace
-	// Foreign: nothing shows that a Modified file was ever generated, neither a lock nor a banner.
+	// Foreign: neither a lock nor a banner indicates that a Modified file was generated.
 	Foreign bool
 	Why     string // Verify: what was expected and found, where the state does not tell
 	Note    bool   // Verify: no lock lists it, and none should
@@ -130,14 +129,14 @@ type Item struct {
 	Old, New []byte
 }
 
-// Report is all that a run found, by path.
+// Report contains the results of a run, by path.
 type Report struct {
 	Items  []Item
 	Writer Tool // of the lock that was found; zero where there was none
 }
 
-// Drift reports whether the directory differs from the plan: exit 1 of check.
-// Foreign files are left alone.
+// Drift reports whether the directory differs from the plan, for which check exits with 1. Foreign
+// files do not count.
 func (r *Report) Drift() bool {
 	for _, it := range r.Items {
 		if it.State != Unchanged && it.State != Untracked {
@@ -158,7 +157,7 @@ func (r *Report) Of(s State) []Item {
 	return out
 }
 
-// Kind says why a run could not do its work.
+// Kind is the reason of an Error.
 type Kind int
 
 // The kinds of Error. All but KindModified mean that the run could not be done.
@@ -180,8 +179,8 @@ func (k Kind) String() string {
 		"interrupted"}[k]
 }
 
-// Error is why a run stopped. Unless it is an I/O error in the middle of
-// writing, nothing was written.
+// Error is the reason why a run stopped. Nothing was written, except after an I/O error during
+// writing.
 type Error struct {
 	Kind     Kind
 	Findings []diag.Diagnostic // at least one; files are named as seen from the current directory
@@ -205,7 +204,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ExitCode is 1 where the files are at fault, and 2 where the run could not be done.
+// ExitCode returns 1 if files were edited, and 2 if the run was not possible.
 func (e *Error) ExitCode() int {
 	if e.Kind == KindModified {
 		return 1
@@ -213,21 +212,19 @@ func (e *Error) ExitCode() int {
 	return 2
 }
 
-// Check says how the output directory differs from the plan. It writes
-// nothing, and waits while a Generate on the directory is at work. The error,
-// if any, is an *Error, never of KindModified: edited files are findings like others.
+// Check reports how the output directory differs from the plan. It writes nothing, and waits while
+// a Generate in the directory is running. The error, if any, is an *Error, but never of
+// KindModified, because edited files are part of the report.
 func Check(req Request) (*Report, error) { return system().check(req) }
 
-// Generate brings the output directory to the plan; with dryRun it only says
-// what it would do. Files that are as planned are not touched. Where files were
-// edited by hand, and Force is not set or a directory stands there, nothing at
-// all is written, and the error is of KindModified (nil in a dry run); the report
-// comes with it.
+// Generate brings the output directory up to date. With dryRun, it only reports the actions. Files
+// that are up to date are not touched. If files were edited by hand and Force is not set, or a
+// directory is in the way, nothing is written. The error is then of KindModified (nil in a dry
+// run), and the report is returned too.
 func Generate(req Request, dryRun bool) (*Report, error) { return system().generate(req, dryRun) }
 
-// Clean removes what the lock proves to be of the selected targets, unmodified
-// and under our banner, and the directories that this empties; with dryRun it
-// only says what it would do. Target.Files and Force are not looked at. Edited
-// files are kept, stay in the lock, and give an error of KindModified (nil in a
-// dry run) after the others are removed.
+// Clean removes the unmodified files of the selected targets that the lock lists and that have our
+// banner, and directories that become empty. With dryRun, it only reports the actions. It ignores
+// Target.Files and Force. Edited files are kept and stay in the lock. They cause an error of
+// KindModified (nil in a dry run) after the others are removed.
 func Clean(req Request, dryRun bool) (*Report, error) { return system().clean(req, dryRun) }

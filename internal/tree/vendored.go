@@ -14,9 +14,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/order"
 )
 
-// Verify compares a folder with its lock alone: neither the config nor the tool that made the files
-// is needed, and the lock may be by a newer tool. The report has an item for each file of the lock
-// (Unchanged, Missing or Modified), and for each other file or folder (Orphaned or Untracked).
+// Verify compares a folder only with its lock. It needs neither the config nor the build that
+// generated the files, and accepts a lock of a newer version. The report has an item for each file
+// of the lock (Unchanged, Missing or Modified), and for each other file or folder (Orphaned or
+// Untracked).
 func Verify(req Request) (*Report, error) { return system().verify(req) }
 
 func (w world) verify(req Request) (*Report, error) {
@@ -40,7 +41,7 @@ func (w world) verify(req Request) (*Report, error) {
 	})
 }
 
-// vendorAgain replaces the hint about a lock that cannot be read: nothing is generated here.
+// vendorAgain replaces the hint for an invalid lock, because nothing is generated here.
 func vendorAgain(err error) error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -53,10 +54,10 @@ func vendorAgain(err error) error {
 	return err
 }
 
-// separately is why another lock is a note.
+// separately is the text of the note about another lock.
 const separately = "it belongs to another config; verify its lock too"
 
-// verifier judges a folder by its lock.
+// verifier compares a folder with its lock.
 type verifier struct {
 	*reader
 	report  *Report
@@ -88,7 +89,7 @@ func (v *verifier) verify() (*Report, error) {
 	return v.report, err
 }
 
-// checkOrder rejects a lock whose lines were moved: dlpackgen sorts them.
+// checkOrder rejects a lock whose lines are not sorted.
 func (v *verifier) checkOrder() error {
 	last := ""
 	for i, line := range strings.Split(strings.TrimSuffix(string(v.lockText), "\n"), "\n") {
@@ -106,7 +107,7 @@ func (v *verifier) checkOrder() error {
 	return nil
 }
 
-// listed judges a file of the lock.
+// listed determines the state of a file in the lock.
 func (v *verifier) listed(e entry, f found) Item {
 	it := Item{Path: e.path, Target: e.target}
 	switch {
@@ -118,7 +119,7 @@ func (v *verifier) listed(e entry, f found) Item {
 	return it
 }
 
-// difference says what the lock lists and what stands there.
+// difference describes the file in the lock and the content of its path.
 func (v *verifier) difference(e entry, f found) string {
 	instead := ""
 	info, err := v.disk.Lstat(e.path)
@@ -137,7 +138,7 @@ func (v *verifier) difference(e entry, f found) string {
 	return "expected a regular file, found " + instead
 }
 
-// know notes the files that a lock in this folder lists, its config, and the folders on the way.
+// know records the files that a lock in this folder lists, its config, and their parent folders.
 func (v *verifier) know() {
 	names := slices.Collect(maps.Keys(v.entries))
 	for _, rec := range v.siblings {
@@ -156,7 +157,7 @@ func (v *verifier) know() {
 	}
 }
 
-// walk reports what a folder has and no lock lists.
+// walk reports the files of a folder that no lock lists.
 func (v *verifier) walk(dir string) error {
 	_, entries, err := v.identity.list(dir)
 	if err != nil {
@@ -175,8 +176,8 @@ func (v *verifier) walk(dir string) error {
 	return nil
 }
 
-// isKnown passes over files of the lock, the config of a lock and what version control keeps, and
-// walks the folders of the lock.
+// isKnown reports whether to skip an entry: files of a lock, a lock's config, and files of version
+// control. It walks the folders of the lock.
 func (v *verifier) isKnown(name string, e fs.DirEntry) (bool, error) {
 	switch {
 	case e.Name() == ".git", e.IsDir() && strings.HasPrefix(e.Name(), "."):
@@ -189,7 +190,7 @@ func (v *verifier) isKnown(name string, e fs.DirEntry) (bool, error) {
 	return true, v.walk(name)
 }
 
-// unlisted reports what no lock lists.
+// unlisted reports an entry that no lock lists.
 func (v *verifier) unlisted(name string, e fs.DirEntry) error {
 	it := Item{Path: name, State: Untracked, Dir: e.IsDir()}
 	var err error
@@ -208,7 +209,7 @@ func (v *verifier) unlisted(name string, e fs.DirEntry) error {
 	return err
 }
 
-// judgeFolder makes a note of the output of another config, which has a lock.
+// judgeFolder reports another config's output, which has its own lock, as a note.
 func (v *verifier) judgeFolder(it *Item) error {
 	_, entries, err := v.identity.list(it.Path)
 	if err != nil && !isAbsent(err) && !errors.Is(err, fs.ErrPermission) {
@@ -221,7 +222,8 @@ func (v *verifier) judgeFolder(it *Item) error {
 	return err
 }
 
-// judgeFile tells generated files and starter files, which no lock lists, from others.
+// judgeFile determines whether a file that no lock lists is a generated file, a starter file, or
+// another file.
 func (v *verifier) judgeFile(it *Item, e fs.DirEntry) error {
 	head, err := v.head(it.Path, e)
 	if err != nil && !isAbsent(err) {

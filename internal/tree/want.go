@@ -13,8 +13,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/relpath"
 )
 
-// want is a request made ready: valid, and every planned file by its path from
-// the output directory. It knows nothing of the disk.
+// want is a validated request, with every planned file by its path relative to the output
+// directory. It does not depend on the disk.
 type want struct {
 	out           string
 	lock, journal string
@@ -31,23 +31,24 @@ type want struct {
 	stop          <-chan struct{}
 }
 
-// planned is a file to be.
+// planned is a planned file.
 type planned struct {
 	entry
 	data []byte
 	once bool // the user's as soon as it is there: the lock never lists it
-	// defines are the functions of a file that is written once: not at all where another has them.
+	// defines are the functions of a starter file, which is not created if another file defines one
+	// of them.
 	defines []string
 }
 
-// newWant checks a request; all that is wrong with its paths comes at once.
+// newWant validates a request, and reports all problems of its paths at once.
 func newWant(req Request) (*want, error) {
 	w := &want{
 		out: req.Out, stop: req.Stop, lock: cmp.Or(req.Lock, DefaultLock), tool: req.Tool, force: req.Force,
 		inputs: slices.Clone(req.Inputs),
 		files:  map[string]planned{}, selected: map[string]bool{}, narrowed: req.Only || len(req.Others) > 0,
 	}
-	// .NAME.journal beside NAME.lock: configs which share a directory heal each their own.
+	// .NAME.journal beside NAME.lock: configs that share a directory have separate journals.
 	w.journal = "." + strings.TrimSuffix(w.lock, ".lock") + ".journal"
 	if req.Binary != "" && req.Depfile+req.Stamp != "" {
 		w.inputs = append(w.inputs, req.Binary)
@@ -72,7 +73,7 @@ func newWant(req Request) (*want, error) {
 	return w, err
 }
 
-// checkWords guards the lines of the lock against values that would break them.
+// checkWords rejects values that would break the lines of the lock.
 func (w *want) checkWords(req Request) error {
 	bad := func(format string, args ...any) *Error { return fail(KindRequest, diag.Pos{}, "", format, args...) }
 	if req.Out == "" {
@@ -104,7 +105,7 @@ func (w *want) checkWords(req Request) error {
 	return nil
 }
 
-// stopped ends a run that changes no file.
+// stopped returns the error of a cancelled run that has changed no file.
 func (w *want) stopped() error {
 	select {
 	case <-w.stop:
@@ -114,16 +115,16 @@ func (w *want) stopped() error {
 	}
 }
 
-// at places a path of the output directory for a finding.
+// at returns the position of a path in the output directory, for a finding.
 func (w *want) at(name string) diag.Pos {
 	return diag.Pos{File: filepath.ToSlash(filepath.Join(w.out, filepath.FromSlash(name)))}
 }
 
-// owns reports whether a lock entry of that target is this run's business.
+// owns reports whether a lock entry of that target belongs to this run.
 func (w *want) owns(target string) bool { return !w.narrowed || w.selected[target] }
 
-// reserved tells the names that a run needs for itself, and what lies below
-// them: a directory in the place of the lock would end every later run.
+// reserved reports whether a path is a name that a run needs for itself, or below one. For example,
+// a directory at the path of the lock would make every later run fail.
 func (w *want) reserved(name string) bool {
 	lock, journal := relpath.Fold(w.lock), relpath.Fold(w.journal)
 	return slices.ContainsFunc(append(parents(name), name), func(p string) bool {
@@ -132,7 +133,7 @@ func (w *want) reserved(name string) bool {
 	})
 }
 
-// collector gathers the planned files and what is wrong with them.
+// collector collects the planned files and their findings.
 type collector struct {
 	*want
 	Error
@@ -168,8 +169,8 @@ func (c *collector) target(t Target) {
 	}
 }
 
-// file plans one file, unless its name is taken. Names that relpath.Fold makes one are one name on
-// many disks, so they are one everywhere.
+// file plans one file, unless its name is already used. Names with the same relpath.Fold are one
+// name on many file systems, so they conflict on all.
 func (c *collector) file(p planned) {
 	other, taken := c.folded[relpath.Fold(p.path)]
 	switch {
@@ -183,7 +184,7 @@ func (c *collector) file(p planned) {
 	}
 }
 
-// twice reports two planned files of one name.
+// twice reports two planned files with the same name.
 func (c *collector) twice(p, other planned) {
 	text, hint := fmt.Sprintf("targets %s and %s both plan this file", other.target, p.target), oneElsewhere
 	if p.target == other.target {
@@ -195,7 +196,7 @@ func (c *collector) twice(p, other planned) {
 	c.bad(KindConflict, c.at(p.path).File, hint, "%s", text)
 }
 
-// blockedByFiles finds files that would have to be directories as well.
+// blockedByFiles finds planned files whose paths must also be directories.
 func (c *collector) blockedByFiles() {
 	for _, name := range slices.Sorted(maps.Keys(c.files)) {
 		for _, dir := range parents(name) {

@@ -10,8 +10,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/verify/source"
 )
 
-// callback compares the types of a signature as the compiler sees them, and the
-// names of the parameters as they are written: debug information has no names.
+// callback compares the types of a signature through the compiler, and the names of the parameters
+// in the source text, because debug information does not contain them.
 func (c *comparison) callback(d *spec.Callback) {
 	got := c.Aliases[d.Name]
 	if got == nil {
@@ -33,8 +33,8 @@ func (c *comparison) callback(d *spec.Callback) {
 	}
 }
 
-// deleters compares the parameter names of function pointers that are fields.
-// Their types were compared with the field's.
+// deleters compares the parameter names of function pointers that are fields. Their types were
+// compared with the fields.
 func (c *comparison) deleters(s *spec.Struct) {
 	for _, d := range c.decls {
 		if d.Name != s.Name || d.Body == nil {
@@ -58,8 +58,8 @@ func (c *comparison) memberPos(record, field string) diag.Pos {
 	return diag.Pos{}
 }
 
-// params compares names only where the number of parameters agrees; where it
-// does not, the signature was reported.
+// params compares names only if the number of parameters is equal. Otherwise, the signature was
+// reported.
 func (c *comparison) params(name string, pos diag.Pos, got []source.Param, want *spec.Func) {
 	if len(got) != len(want.Params) {
 		return
@@ -94,8 +94,8 @@ func (c *comparison) alias(d *spec.Alias) {
 	}
 }
 
-// builtins compares the fixed-width typedefs themselves: where a header brings
-// its own, int64_t need not have 64 bits.
+// builtins compares the fixed-width typedefs themselves: a header may define int64_t with another
+// width.
 func (c *comparison) builtins() {
 	for _, width := range []int64{8, 16, 32, 64} {
 		for _, signed := range []bool{true, false} {

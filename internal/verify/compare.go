@@ -11,7 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/verify/source"
 )
 
-// comparison holds one release against what was found.
+// comparison compares one release with the observed header.
 type comparison struct {
 	*found
 	release *spec.Release
@@ -33,8 +33,8 @@ func compare(f *found, r *spec.Release, p *places) []diag.Diagnostic {
 	return c.diags.Sorted()
 }
 
-// expected returns the data model by which the header ought to be laid out:
-// packing by a compiler flag reaches the probes too, and is undone here.
+// expected returns the data model that determines the header's expected layout. It reverts the
+// effect of a packing flag of the compiler, which applies to the probes too.
 func (f *found) expected() layout.Model {
 	m := f.model
 	if f.packed() {
@@ -84,7 +84,7 @@ func (c *comparison) declaration(d spec.Decl) {
 	}
 }
 
-// report adds a difference. The word is what the column points at.
+// report adds a difference. The column points at the word.
 func (c *comparison) report(code string, pos diag.Pos, word, format string, args ...any) {
 	c.add(diag.Error, code, pos, word, fmt.Sprintf(format, args...))
 }
@@ -112,7 +112,7 @@ func (c *comparison) missing(name, want string) {
 	c.report("verify-kind", pos, name, "%s is %s, expected %s", name, got, want)
 }
 
-// whatIs describes a declared name, or gives "".
+// whatIs describes a declared name, or returns "".
 func (c *comparison) whatIs(name string) (string, diag.Pos) {
 	if r := c.Records[name]; r != nil {
 		return recordWord(r), r.Pos
@@ -143,8 +143,8 @@ var kindWord = map[source.Kind]string{
 	source.Namespace: "a namespace",
 }
 
-// plain drops the keywords that C wants before a tag: what a type is called is
-// compared, not where C had its typedef name already.
+// plain removes the keywords that C requires before a tag, because the comparison must not depend
+// on whether the typedef was already declared.
 func plain(ctype string) string {
 	return strings.NewReplacer("struct ", "", "enum ", "").Replace(ctype)
 }

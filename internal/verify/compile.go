@@ -45,11 +45,11 @@ func newCompiler(req Request) (*compiler, error) {
 	return &compiler{command: command, lang: lang, header: header, shown: req.Header}, nil
 }
 
-// splits tells the flags that keep debug information out of the object: it is
-// made for verify alone, and must be in there.
+// splits matches flags that write debug information outside of the object. verify needs it in the
+// object.
 func splits(flag string) bool { return strings.HasPrefix(flag, "-gsplit-dwarf") }
 
-// findCompiler splits a CC such as "ccache gcc" unless all of it is a program.
+// findCompiler splits a CC such as "ccache gcc", unless the whole text is the path of a program.
 func findCompiler(cc, lang string) ([]string, error) {
 	if strings.TrimSpace(cc) == "" {
 		cc = map[bool]string{true: "c++", false: "cc"}[lang == "c++"]
@@ -72,7 +72,7 @@ func findCompiler(cc, lang string) ([]string, error) {
 
 var msvc = map[string]bool{"cl": true, "clang-cl": true}
 
-// reason drops the name of the program, which the message has already.
+// reason removes the name of the program, which the message already contains.
 func reason(err error) string {
 	var e *exec.Error
 	if errors.As(err, &e) {
@@ -81,7 +81,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// cxxName matches g++, clang++-16, x86_64-w64-mingw32-g++.exe and their like.
+// cxxName matches names such as g++, clang++-16 and x86_64-w64-mingw32-g++.exe.
 var cxxName = regexp.MustCompile(`\+\+(-[0-9.]+)?(\.exe)?$`)
 
 func language(lang, program string) (layout.Lang, error) {
@@ -94,8 +94,7 @@ func language(lang, program string) (layout.Lang, error) {
 	return 0, cannot("usage", "unknown language "+strconv.Quote(lang), "--lang takes c or c++")
 }
 
-// checkFlags rejects what would write files beside the user's own, and what
-// would drop the positions.
+// checkFlags rejects flags that would write other files, or remove the positions.
 func checkFlags(flags []string) error {
 	for _, f := range flags {
 		if f == "-P" {
@@ -110,8 +109,8 @@ func checkFlags(flags []string) error {
 	return nil
 }
 
-// run returns the output of the compiler, and its messages when it fails. It runs
-// in the current folder, where relative include paths mean what the user meant.
+// run returns the output of the compiler, and its messages if it fails. It runs in the current
+// folder, to which the user's include paths are relative.
 func (c *compiler) run(ctx context.Context, dir string, args ...string) (stdout []byte, messages string, err error) {
 	cmd := exec.CommandContext(ctx, c.command[0], append(c.command[1:len(c.command):len(c.command)], args...)...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "TMPDIR="+dir, "TMP="+dir)
@@ -122,8 +121,8 @@ func (c *compiler) run(ctx context.Context, dir string, args ...string) (stdout 
 	return out.Bytes(), errs.String(), err
 }
 
-// common are the arguments of both runs. Warnings are off: they are the
-// header's own business, and -Werror must not make them ours.
+// common are the arguments of both runs. Warnings are off, because verify does not report them, and
+// -Werror must not turn them into errors.
 func (c *compiler) common(dir string) []string {
 	lang := "c"
 	if c.lang == layout.CXX {
@@ -132,10 +131,10 @@ func (c *compiler) common(dir string) []string {
 	return []string{"-w", "-fno-lto", "-x", lang, "-include", filepath.Join(dir, beforeFile), "-include", c.header}
 }
 
-// message matches what GCC and clang print for an error.
+// message matches errors of GCC and clang.
 var message = regexp.MustCompile(`(?m)^(.+?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$`)
 
-// failed makes the error of a header that does not compile.
+// failed returns the error for a header that does not compile.
 func (c *compiler) failed(messages string) *Error {
 	e := cannot("verify-compile", c.shown+" does not compile as "+c.lang.String()+" with "+c.command[0],
 		"pass include paths and the language standard after --, such as -- -I include -std=c11")
@@ -153,7 +152,7 @@ func (c *compiler) failed(messages string) *Error {
 	return e
 }
 
-// show returns a path as the user wrote it.
+// show returns a path in the user's spelling.
 func (c *compiler) show(path string) string {
 	if path == c.header {
 		return c.shown

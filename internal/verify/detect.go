@@ -5,8 +5,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// best compares with every release and takes the one with the fewest errors,
-// then warnings; of several, the oldest, since all later ones contain it.
+// best compares with every release and selects the one with the fewest errors, then warnings. Of
+// several, it selects the oldest, because all later ones contain it.
 func best(f *found, releases []*spec.Release) *Result {
 	p := &places{compiler: f.compiler, lines: map[string][]string{}}
 	r := &Result{}

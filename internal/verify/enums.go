@@ -28,8 +28,8 @@ func (c *comparison) enum(e *spec.Enum) {
 	c.enumerators(e, got)
 }
 
-// underlying compares the type that is written after the colon, and the width
-// and sign that the compiler made of it.
+// underlying compares the type after the colon, and the width and signedness in the compiler's
+// output.
 func (c *comparison) underlying(e *spec.Enum, got *observe.Enum) {
 	want, _ := c.table.Enum(e.Name)
 	if got.Size != int64(want.Size) {
@@ -57,7 +57,7 @@ func underlyingWord(ctype string) string {
 	return "the underlying type " + ctype
 }
 
-// written returns the underlying type in the header's own words.
+// written returns the underlying type as written in the header.
 func (c *comparison) written(name string) string {
 	for _, d := range c.decls {
 		if d.Name == name && d.Body != nil {
@@ -67,8 +67,8 @@ func (c *comparison) written(name string) string {
 	return ""
 }
 
-// enumerators pairs by name, then those that are left by value: a renamed one
-// is one difference, not two.
+// enumerators pairs enumerators by name, and the remaining ones by value, so that a renamed one is
+// one difference, not two.
 func (c *comparison) enumerators(e *spec.Enum, got *observe.Enum) {
 	taken := map[string]bool{}
 	var lost []spec.EnumValue
@@ -105,8 +105,8 @@ func (c *comparison) enumerators(e *spec.Enum, got *observe.Enum) {
 	c.order(e, got)
 }
 
-// order compares the enumerators that both have: a reordered enum has the same
-// values, and is a sign of a merge gone wrong.
+// order compares the order of the common enumerators. A reordered enum has the same values, but
+// indicates a wrong merge.
 func (c *comparison) order(e *spec.Enum, got *observe.Enum) {
 	var wanted, found []string
 	for _, w := range e.Values {

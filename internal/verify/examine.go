@@ -17,7 +17,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/verify/source"
 )
 
-// found is what the compiler says about the header.
+// found is the information from the compiler about the header.
 type found struct {
 	*observe.Header
 	compiler *compiler
@@ -32,7 +32,7 @@ type found struct {
 	rejected map[string]bool // lines of the probes
 }
 
-// examine compiles the probes: once through the preprocessor, once to an object.
+// examine compiles the probes twice: with the preprocessor only, and to an object.
 func examine(ctx context.Context, c *compiler, dir string, releases []*spec.Release) (*found, error) {
 	if err := write(dir, beforeFile, beforeText()); err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func write(dir, name, text string) error {
 	return nil
 }
 
-// anyRelease reports whether some release declares a name in one of the ways that
-// match: DLContext was a struct, then a typedef.
+// anyRelease reports whether a release declares a name in a matching way: DLContext was a struct,
+// then a typedef.
 func anyRelease(releases []*spec.Release, name string, match func(spec.Decl) bool) bool {
 	return slices.ContainsFunc(releases, func(r *spec.Release) bool {
 		return slices.ContainsFunc(r.Decls, func(d spec.Decl) bool { return d.DeclName() == name && match(d) })
@@ -90,8 +90,8 @@ func isNumber(d spec.Decl) bool {
 	return false
 }
 
-// ownFiles takes the header, and whatever it includes that declares a name of
-// the spec: so a header that only includes the real one can be verified too.
+// ownFiles returns the header, and the included files that declare a name of the spec. A header
+// that only includes the real one can therefore be verified too.
 func (f *found) ownFiles(releases []*spec.Release) map[string]bool {
 	own := map[string]bool{f.compiler.header: true}
 	for _, d := range f.decls {
@@ -105,15 +105,15 @@ func (f *found) ownFiles(releases []*spec.Release) map[string]bool {
 func guards(files map[string]bool) map[string]bool {
 	out := map[string]bool{}
 	for file := range files {
-		// A file that the compiler read a moment ago: should it be gone, its
-		// guard is reported as an extra macro.
+		// The compiler has just read this file. If it no longer exists, its guard is reported as an
+		// extra macro.
 		text, _ := os.ReadFile(file)
 		out[source.Guard(string(text))] = true
 	}
 	return out
 }
 
-// probeTypes spells the structs of the spec that the header defines.
+// probeTypes returns the structs of the spec that the header defines, as C types.
 func (f *found) probeTypes(releases []*spec.Release) []string {
 	var out []string
 	for _, d := range f.decls {
@@ -136,7 +136,7 @@ func (f *found) hasTypedef(name string) bool {
 	return slices.ContainsFunc(f.decls, func(d source.Decl) bool { return d.Kind == source.Typedef && d.Name == name })
 }
 
-// probeMacros names the numbers of the spec that the header defines.
+// probeMacros returns the numeric macros of the spec that the header defines.
 func (f *found) probeMacros(releases []*spec.Release) []string {
 	var out []string
 	for _, m := range f.text.Macros {
@@ -147,8 +147,8 @@ func (f *found) probeMacros(releases []*spec.Release) []string {
 	return out
 }
 
-// measure compiles the probes and reads the object. Lines that the compiler
-// rejects are left out of another try: a macro need not be a number.
+// measure compiles the probes and reads the object. It retries without lines that the compiler
+// rejects, because a macro need not be a number.
 func (f *found) measure(ctx context.Context, dir string, lines []string) error {
 	file := filepath.Join(dir, objectFile)
 	args := append(f.compiler.common(dir), f.debugFlags()...)
@@ -169,9 +169,8 @@ func (f *found) measure(ctx context.Context, dir string, lines []string) error {
 	}
 }
 
-// debugFlags asks for every type. C++ compilers leave a class with virtual
-// functions to the object that defines them, unless told otherwise, each in its
-// own words.
+// debugFlags request debug information for every type. By default, C++ compilers omit a class with
+// virtual functions if another object defines them. The flag differs between compilers.
 func (f *found) debugFlags() []string {
 	flags := []string{"-g", "-gdwarf-4", "-fno-eliminate-unused-debug-types", "-fno-debug-types-section"}
 	if f.lang == layout.C {
@@ -221,7 +220,7 @@ func rejected(messages string) map[int]bool {
 	return out
 }
 
-// without drops lines, and remembers them.
+// without removes lines, and records them.
 func (f *found) without(lines []string, drop map[int]bool) []string {
 	var out []string
 	for i, l := range lines {

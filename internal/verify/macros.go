@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/verify/source"
 )
 
-// number compares the body of a macro, character by character, and its value.
+// number compares the body of a macro, character by character, and the value.
 func (c *comparison) number(name, literal string, want int64) {
 	m, ok := c.text.Macro(name)
 	if !ok {
@@ -30,7 +30,7 @@ func (c *comparison) number(name, literal string, want int64) {
 	c.report("verify-macro", m.Pos, name, "%s is %s, expected %s (value %d)", name, found, literal, want)
 }
 
-// value returns what the compiler makes of a macro.
+// value returns the value of a macro in the compiler.
 func (c *comparison) value(name string) (int64, bool) {
 	e := c.Enums[value+name+"_"]
 	if e == nil || len(e.Values) != 1 {
@@ -50,7 +50,7 @@ func (c *comparison) linkage(l *spec.Linkage) {
 	}
 }
 
-// decoration returns what a linkage macro must expand to in this compilation.
+// decoration returns the expected expansion of a linkage macro in this compilation.
 func (c *comparison) decoration(l *spec.Linkage) string {
 	switch _, win := c.text.Macro(windows); {
 	case l.Kind == spec.LinkageExternC && c.lang == layout.CXX:
@@ -71,8 +71,8 @@ func quoted(body string) string {
 	return body
 }
 
-// includeGuard is the guard of DLPack's header since its first release: of two
-// copies in one program, the second must find it defined.
+// includeGuard is the guard of DLPack's header since the first release. All copies must define it,
+// because only the first copy in a translation unit counts.
 const includeGuard = "DLPACK_DLPACK_H_"
 
 func (c *comparison) guard() {
@@ -92,7 +92,7 @@ func (c *comparison) guard() {
 		includeGuard)
 }
 
-// extras reports what the header's own files declare beyond the release.
+// extras reports declarations in the header's files that the release lacks.
 func (c *comparison) extras() {
 	known := maps.Clone(c.guards)
 	for _, d := range c.release.Decls {
@@ -110,8 +110,8 @@ func (c *comparison) extras() {
 	}
 }
 
-// extraDecl leaves a wrong tag or typedef name of a known type to the comparison
-// of names.
+// extraDecl does not report a wrong tag or typedef name of a known type, which the comparison of
+// names reports.
 func (c *comparison) extraDecl(d source.Decl, known map[string]bool) {
 	if d.Body != nil && d.Kind == source.Typedef && known[d.Body.Tag] && !c.hasTypedef(d.Body.Tag) {
 		known[d.Name] = true

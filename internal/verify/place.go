@@ -8,15 +8,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// places turns the positions of compilers, which know lines only, into those of
-// diagnostics.
+// places converts the positions of compilers, which have only lines, to positions of diagnostics.
 type places struct {
 	compiler *compiler
 	lines    map[string][]string // of files read so far
 }
 
-// at completes a position by the column of the word in its line, or of the
-// first character when the word is not there.
+// at adds a column to a position: that of the word in its line, or of the first character if the
+// line does not contain the word.
 func (p *places) at(pos diag.Pos, word string) (diag.Pos, string) {
 	line := p.line(pos)
 	file := p.compiler.show(pos.File)

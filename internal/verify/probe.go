@@ -8,8 +8,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/verify/observe"
 )
 
-// The files of a probe. What stands in the first is compiled before the header,
-// so that a #pragma pack which the header leaves open cannot touch it.
+// The files of a probe. The first one is compiled before the header, so that an open #pragma pack
+// of the header does not affect it.
 const (
 	beforeFile = "dlpackgen_before.h"
 	probeFile  = "dlpackgen_probe.c"
@@ -26,7 +26,7 @@ const (
 	windows    = "DLPACKGEN_WINDOWS"
 )
 
-// models declares the structs that show the data model.
+// models returns declarations of structs from which the data model is determined.
 func models(prefix string) string {
 	var b strings.Builder
 	for _, s := range []struct{ name, decl string }{
@@ -42,9 +42,9 @@ func beforeText() string {
 	return models(before) + "#ifdef _WIN32\n#define " + windows + "\n#endif\n"
 }
 
-// probes returns the lines that measure what debug information does not say: the
-// alignment of types and the values of macros. One that the compiler rejects is
-// left out, and what it would have measured stays unknown.
+// probes returns the lines that measure what debug information does not contain: the alignment of
+// types and the values of macros. A line that the compiler rejects is omitted, and its value is
+// then unknown.
 func probes(types, macros []string) []string {
 	var out []string
 	for _, t := range types {
@@ -61,8 +61,8 @@ func probeText(lines []string) string {
 	return strings.Join(append(lines, models(after)), "\n")
 }
 
-// aligned returns the offset of v behind a char, which is its alignment, or 0
-// when it was not measured.
+// aligned returns the offset of v after a char, which is its alignment, or 0 if it was not
+// measured.
 func aligned(h *observe.Header, probe string) (align, size int) {
 	r := h.Records[probe]
 	if r == nil || len(r.Members) != 2 {
@@ -71,7 +71,7 @@ func aligned(h *observe.Header, probe string) (align, size int) {
 	return int(r.Members[1].Offset), int(r.Members[1].Size)
 }
 
-// dataModel returns the data model that the probes with that prefix show.
+// dataModel returns the data model according to the probes with that prefix.
 func dataModel(h *observe.Header, prefix string) layout.Model {
 	var m layout.Model
 	_, m.Pointer = aligned(h, prefix+"pointer")
@@ -87,8 +87,8 @@ func dataModel(h *observe.Header, prefix string) layout.Model {
 // whole reports whether every number was measured.
 func whole(m layout.Model) bool { return m.Pointer > 0 && m.Int64Align > 0 && m.Long > 0 }
 
-// modelName returns the name of a known data model, or the numbers. Enums are no
-// part of it: MinGW has the sizes of 64-bit Windows and unsigned enums.
+// modelName returns the name of a known data model, or its numbers. It ignores enums, because MinGW
+// has the sizes of 64-bit Windows but unsigned enums.
 func modelName(m layout.Model) string {
 	for _, known := range append(layout.Models(), layout.Win32) {
 		if known.Pointer == m.Pointer && known.Int64Align == m.Int64Align && known.Long == m.Long &&

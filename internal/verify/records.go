@@ -40,7 +40,7 @@ func (c *comparison) record(s *spec.Struct) {
 	c.deleters(s)
 }
 
-// names compares the tag and the typedef name that a type is declared with.
+// names compares the tag and the typedef name of a type.
 func (c *comparison) names(name string, tag, typedef bool) {
 	for _, d := range c.decls {
 		if d.Name != name || d.Body == nil {
@@ -58,7 +58,7 @@ func (c *comparison) names(name string, tag, typedef bool) {
 	c.typedefName(name, c.typedefOf(name), typedef)
 }
 
-// onlyTag reports a type that has the tag, and is known by a typedef name of its own.
+// onlyTag reports a type that has the tag but a different typedef name.
 func (c *comparison) onlyTag(name string, typedef bool) bool {
 	tag := slices.IndexFunc(c.decls, func(d source.Decl) bool {
 		return d.Name == name && (d.Kind == source.Record || d.Kind == source.Enum)
@@ -133,8 +133,8 @@ func (c *comparison) extent(got *observe.Record, want layout.Struct) {
 	}
 }
 
-// fields pairs members by name, then those that are left by offset: a renamed
-// field is one difference, not two.
+// fields pairs members by name, and the remaining ones by offset, so that a renamed field is one
+// difference, not two.
 func (c *comparison) fields(s *spec.Struct, got *observe.Record, want layout.Struct) {
 	spell := cdecl.Of(c.release).In(s.Name)
 	taken := map[string]bool{}
@@ -197,7 +197,7 @@ func (c *comparison) field(owner string, got observe.Member, want layout.Field, 
 	}
 }
 
-// position returns where a name of the release is declared.
+// position returns the position at which a name of the release is declared.
 func (c *comparison) position(name string) (pos diag.Pos) {
 	_, pos = c.whatIs(name)
 	return pos

@@ -15,7 +15,7 @@ import (
 // twice. So the probes declare twins: a variable with the type of a release, and again with the
 // type in the header. The types differ if the compiler rejects the line.
 
-// twin is a field or a callback with the type that a release gives it.
+// twin is a field or a callback with its type in a release.
 type twin struct{ where, ctype string }
 
 // twinLines are the probes of a twin.
@@ -30,7 +30,7 @@ func (f *found) rejectedTwin(lines twinLines, line string) bool {
 	return f.rejected[line] && !f.rejected[lines.control]
 }
 
-// setTwins collects the twins of every release for what the header declares.
+// setTwins collects the twins of every release for the header's declarations.
 func (f *found) setTwins(releases []*spec.Release) {
 	f.twins = map[twin]twinLines{}
 	for _, r := range releases {
@@ -57,7 +57,7 @@ func (f *found) setFieldTwins(spell cdecl.Speller, s *spec.Struct) {
 	}
 }
 
-// setTwin adds a twin, whose place in the header an expression in C gives.
+// setTwin adds a twin. A C expression refers to it in the header.
 func (f *found) setTwin(spell cdecl.Speller, where, place string, t spec.Type) {
 	ctype := spell.Type(t)
 	key := twin{where, ctype}
@@ -80,8 +80,8 @@ func (f *found) setTwin(spell cdecl.Speller, where, place string, t spec.Type) {
 	f.twins[key] = lines
 }
 
-// twinProbes returns the lines of all twins. A macro that hides a type from clients is reported by
-// other probes, and must not hide it from these.
+// twinProbes returns the lines of all twins. Other probes report a macro that hides a type from
+// clients; it must not hide the type from these lines.
 func (f *found) twinProbes(releases []*spec.Release) []string {
 	lines := map[string]bool{}
 	for _, r := range releases {
@@ -100,8 +100,8 @@ func (f *found) twinProbes(releases []*spec.Release) []string {
 	return slices.Sorted(maps.Keys(lines)) // each #undef comes first
 }
 
-// compareTwin reports what debug information does not say of a type that is spelled as the
-// release has it.
+// compareTwin reports a difference that debug information omits, for a type that is spelled as in
+// the release.
 func (c *comparison) compareTwin(where string, pos diag.Pos, word string, spell cdecl.Speller, t spec.Type) {
 	ctype := spell.Type(t)
 	lines := c.twins[twin{where, ctype}]

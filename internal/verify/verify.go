@@ -1,8 +1,7 @@
-// Package verify compares a real header with the spec: it compiles probes
-// against it, reads the debug information and the preprocessed text, and
-// reports each difference. It runs nothing but the compiler, and writes only to
-// a temporary folder of its own. The order of declarations, and how the value of
-// an enumerator is spelled, are no differences.
+// Package verify compares a real header with the spec: it compiles probes against it, reads the
+// debug information and the preprocessed text, and reports each difference. It runs only the
+// compiler, and writes only to a temporary folder. The order of declarations and the spelling of
+// enumerators' values may differ.
 package verify
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// Request says what to verify.
+// Request is the input of a comparison.
 type Request struct {
 	Header  string   // path of the header
 	CC      string   // compiler, which may bring flags of its own ("zig cc"); default cc, or c++ for C++
@@ -24,21 +23,20 @@ type Request struct {
 	Flags   []string // for the compiler, before those of the probe
 }
 
-// Result is what a comparison found.
+// Result is the result of a comparison.
 type Result struct {
 	Compiler string   // as it was run, without flags
 	Lang     string   // "C" or "C++"
 	Model    string   // the data model of the target, such as "lp64"
 	Release  string   // the release that the header was compared with
 	Fits     []string // every compared release without an error, oldest first
-	// Diags holds the differences from Release, each with both values. Errors
-	// are differences that a client can see, warnings are parameter names, and
-	// notes are no differences.
+	// Diags contains the differences from Release, each with both values. Errors are differences
+	// that affect clients, warnings are parameter names, and notes are not differences.
 	Diags []diag.Diagnostic
 }
 
-// An Error tells why nothing could be compared: its findings are those of the
-// compiler where there are any.
+// Error is the reason why nothing could be compared. Its findings are those of the compiler, if
+// there are any.
 type Error struct {
 	Findings []diag.Diagnostic
 }
@@ -46,13 +44,13 @@ type Error struct {
 // Error returns the text of the first finding.
 func (e *Error) Error() string { return e.Findings[0].Text }
 
-// cannot makes the error of one finding.
+// cannot returns an error with one finding.
 func cannot(code, text, hint string) *Error {
 	return &Error{Findings: []diag.Diagnostic{{Severity: diag.Error, Code: code, Text: text, Hint: hint}}}
 }
 
-// Run compares a header with one release of the spec, or with all of them to
-// find the one that fits. The error is an *Error, unless ctx ended.
+// Run compares a header with one release of the spec, or with all of them to find the best match.
+// The error is an *Error, unless ctx ended.
 func Run(ctx context.Context, s *spec.Spec, req Request) (*Result, error) {
 	releases, err := candidates(s, req.Release)
 	if err != nil {

@@ -15,14 +15,14 @@ type Project struct {
 	Config string   // the file, as findings name it
 	Out    string   // the output directory, without symbolic links
 	Roots  []string // the folders of its targets, likewise
-	// Files lists what the config makes, by paths like Out. It is called for projects alone whose
-	// folders lie in those of others.
+	// Files lists the files of the config, by paths like Out. It is called only for projects whose
+	// folders are in folders of others.
 	Files func() ([]string, error)
 }
 
-// Conflicts returns, for each project, why it cannot be made beside the others: two configs keep
-// their lock in one folder, or make one file. Each conflict is reported for both. Findings name
-// files as seen from base, a path like Out.
+// Conflicts returns, for each project, its conflicts with the others: two configs have the same
+// output directory, which contains the lock, or generate the same file. Each conflict is reported
+// for both projects. Paths in findings are relative to base, a path like Out.
 func Conflicts(base string, projects []Project) [][]diag.Diagnostic {
 	c := &conflicts{base: base, projects: projects, found: make([]diag.List, len(projects))}
 	c.sharedFolders()
@@ -40,8 +40,8 @@ type conflicts struct {
 	found    []diag.List
 }
 
-// sharedFolders reports configs with one output directory: each would take the other's files for
-// its own that are no longer generated.
+// sharedFolders reports configs with the same output directory, because each would delete the
+// other's files as obsolete.
 func (c *conflicts) sharedFolders() {
 	first := map[string]int{}
 	for i, p := range c.projects {
@@ -53,7 +53,7 @@ func (c *conflicts) sharedFolders() {
 	}
 }
 
-// sharedFiles reports files that two configs make.
+// sharedFiles reports files that two configs generate.
 func (c *conflicts) sharedFiles() {
 	first := map[string]int{}
 	for _, i := range c.overlapping() {
@@ -92,8 +92,8 @@ type folder struct {
 	owner int
 }
 
-// overlapping lists the projects of which a folder is, or lies in, a folder of another project. Few
-// are, and only of those the files are compared.
+// overlapping returns the projects with a folder that is equal to, or in, a folder of another
+// project. They are few, and only their files are compared.
 func (c *conflicts) overlapping() []int {
 	var folders []folder
 	for i, p := range c.projects {
@@ -117,7 +117,7 @@ func (c *conflicts) overlapping() []int {
 	return slices.Compact(all)
 }
 
-// within returns what the paths of all files in a folder begin with.
+// within returns the prefix of the paths of all files in a folder.
 func within(folder string) string {
 	const sep = string(filepath.Separator)
 	return strings.TrimSuffix(folder, sep) + sep

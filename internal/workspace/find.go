@@ -1,5 +1,5 @@
-// Package workspace finds the configs of a repository, tells which of them would write each
-// other's files, and works on all of them side by side. It reads no config and writes nothing.
+// Package workspace finds the configs of a repository and the conflicts between them, and processes
+// them concurrently. It reads no config and writes nothing.
 package workspace
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// Below is how a pattern ends that means every config below a folder, as for the go command.
+// Below is the suffix of a pattern that matches every config below a folder, as in the go command.
 const Below = "..."
 
 // IsPattern reports whether an argument of the command line is a pattern: ./..., or DIR/....
@@ -22,8 +22,8 @@ func IsPattern(arg string) bool {
 	return arg == Below || filepath.Base(arg) == Below
 }
 
-// Find lists the files of that name below the folders of the patterns, each once, sorted. A folder
-// that cannot be read is a finding; the others are searched all the same.
+// Find returns the files of that name below the folders of the patterns, sorted and without
+// duplicates. A folder that cannot be read causes a finding; the others are still searched.
 func Find(name string, patterns []string) (files []string, findings []diag.Diagnostic) {
 	var found diag.List
 	for _, pattern := range patterns {
@@ -48,8 +48,8 @@ type finder struct {
 	found *diag.List
 }
 
-// folder searches a folder and those below it. A link to a folder is not followed: what it leads to
-// is found where it is, or has another owner.
+// folder searches a folder and its subfolders. Links to folders are not followed: their targets are
+// found at their own paths, or are outside of the search.
 func (f *finder) folder(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -83,11 +83,11 @@ func (f *finder) unreadable(dir string, err error) {
 		Hint: hint})
 }
 
-// notEntered are the folders that hold what others made: hidden ones and those that the go command
-// passes over, and the packages of npm. Each is a pattern of path.Match.
+// notEntered are the names of skipped folders: hidden ones, those that the go command skips, and
+// npm packages. Each is a pattern of path.Match.
 var notEntered = []string{".*", "_*", "node_modules", "testdata", "vendor"}
 
-// skipped reports whether a folder of that name is passed over.
+// skipped reports whether a folder of that name is skipped.
 func skipped(name string) bool {
 	return slices.ContainsFunc(notEntered, func(pattern string) bool {
 		matched, err := path.Match(pattern, name)
@@ -95,5 +95,5 @@ func skipped(name string) bool {
 	})
 }
 
-// notSearched lists for readers what the search passes over.
+// notSearched describes the skipped folders for messages.
 func notSearched() string { return strings.Join(notEntered, ", ") + ", and links" }

@@ -6,8 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// Each does something for each number below n, as many at a time as there are cores. It returns
-// when all are done. tick is called after each, from one goroutine at a time, with how many are.
+// Each calls a function for each number below n, concurrently on all cores. It returns when all
+// calls have returned. tick is called after each call, from one goroutine at a time, with the
+// number of finished calls.
 func Each(n int, do func(i int), tick func(done int)) {
 	var next atomic.Int64
 	var all sync.WaitGroup

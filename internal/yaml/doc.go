@@ -5,8 +5,7 @@ import (
 	"unicode"
 )
 
-// Doc reads the optional description of what a mapping is about: a sentence or more, on one line
-// whatever the file's line breaks.
+// Doc reads the optional key `doc` of a mapping: one sentence or more, joined to one line.
 func (m *Map) Doc() string {
 	n := m.Get("doc")
 	if n == nil {
@@ -17,7 +16,8 @@ func (m *Map) Doc() string {
 	return doc
 }
 
-// CheckDoc reports what a text must not contain that becomes a comment in each language.
+// CheckDoc reports characters that a text must not contain because it becomes a comment in every
+// language.
 func (n *Node) CheckDoc(what, text string) {
 	if strings.Contains(text, "*/") || strings.Contains(text, "/*") || strings.Contains(text, `\`) {
 		n.Errorf("invalid-doc", "write it without /*, */ and backslashes",
@@ -26,7 +26,7 @@ func (n *Node) CheckDoc(what, text string) {
 	if strings.Contains(text, "??") {
 		n.Errorf("invalid-doc", "write a single ?", "%s must not contain ??, which C takes for another sign", what)
 	}
-	// Such as U+202E, which makes code read in another order than it has.
+	// Such as U+202E, which changes the displayed order of code.
 	if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
 		n.Errorf("invalid-doc", "remove them", "%s must not contain characters that do not show, such as %+q", what,
 			[]rune(text[i:])[0])

@@ -11,12 +11,12 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// Pos is where the node stands.
+// Pos returns the position of the node.
 func (n *Node) Pos() diag.Pos { return diag.Pos{File: n.doc.file, Line: n.Line, Col: n.Col} }
 
-// Errorf reports an error at the node, with a hint that may be empty. A text without quotes that is
-// wrong in quotes, too, is one mistake: this error replaces the one about the quotes. One without a
-// value has that one alone.
+// Errorf reports an error at the node, with a hint that may be empty. If the node already has an
+// error about missing quotes, this error replaces it, because the text would be wrong in quotes
+// too. An empty value keeps only the earlier error.
 func (n *Node) Errorf(code, hint, format string, args ...any) {
 	switch {
 	case n.bare == 0:
@@ -26,8 +26,8 @@ func (n *Node) Errorf(code, hint, format string, args ...any) {
 	}
 }
 
-// ErrorfAt reports an error at an offset of a value's text, where it stands in the
-// file as it is; else at the node.
+// ErrorfAt reports an error at an offset in a value's text, if the file contains the text
+// unchanged, and otherwise at the node.
 func (n *Node) ErrorfAt(offset int, code, hint, format string, args ...any) {
 	line, col := n.doc.line(n.Line), n.Col
 	if n.Quoted {
@@ -48,14 +48,14 @@ func (n *Node) Warnf(code, hint, format string, args ...any) {
 	})
 }
 
-// forms are how each kind is written, for hints.
+// forms describe how each kind is written, for hints.
 var forms = map[Kind]string{
 	Scalar:  "write one value, without brackets or braces",
 	List:    "write a list, such as [a, b]",
 	Mapping: "write keys with their values, such as {key: value}",
 }
 
-// Is reports a node of another kind than wanted, and tells whether it fits.
+// Is reports whether a node has the given kind, and adds a finding if not.
 func (n *Node) Is(kind Kind, what string) bool {
 	if n.Kind != kind {
 		n.Errorf("type-mismatch", forms[kind], "%s must be %s, not %s", what, kind, n.Kind)
@@ -71,7 +71,7 @@ func (n *Node) Bool(what string) bool {
 	return n.Value == "true"
 }
 
-// boolHint spells the truth value that was meant.
+// boolHint returns a hint with the probable boolean.
 func (n *Node) boolHint() string {
 	switch value := strings.ToLower(n.Value); {
 	case n.Kind != Scalar:
@@ -85,10 +85,10 @@ func (n *Node) boolHint() string {
 	return "write true or false"
 }
 
-// Int reads a decimal integer within bounds.
+// Int reads a decimal integer in a range.
 func (n *Node) Int(what string, low, high int64) int64 {
 	v, err := strconv.ParseInt(n.Value, 10, 64)
-	// YAML reads 010 as octal: only what Go prints back is taken.
+	// YAML reads 010 as octal. Only the form that Go prints is accepted.
 	if n.Kind != Scalar || n.Quoted || err != nil || strconv.FormatInt(v, 10) != n.Value {
 		n.Errorf("type-mismatch", "write decimal digits, without quotes", "%s must be a decimal integer, not %s", what,
 			n.show())
@@ -101,7 +101,7 @@ func (n *Node) Int(what string, low, high int64) int64 {
 	return v
 }
 
-// bound is the hint for a number outside of a range.
+// bound returns the hint for a number outside of a range.
 func bound(v, low, high int64) string {
 	if v < low {
 		return fmt.Sprintf("write %d or more", low)
@@ -109,8 +109,8 @@ func bound(v, low, high int64) string {
 	return fmt.Sprintf("write %d or less", high)
 }
 
-// Text reads a string. One that YAML takes for a number, a truth value or nothing
-// must be in quotes, since other readers of the file see another value there.
+// Text reads a string. A string that YAML parsers may read as a number, a boolean or null must be
+// in quotes.
 func (n *Node) Text(what string) string {
 	if n.Kind == Scalar && !n.Quoted && plainForm.MatchString(n.Value) {
 		hint := fmt.Sprintf("write %q", n.Value)
@@ -125,15 +125,15 @@ func (n *Node) Text(what string) string {
 	return n.Source(what)
 }
 
-// plainForm matches what YAML's core schema, or 1.1 as PyYAML has it, does not read as a string:
-// nothing, truth values, numbers (also of base 60), dates, and the keys << and =.
+// plainForm matches texts that YAML's core schema, or YAML 1.1 in PyYAML, does not read as strings:
+// null, booleans, numbers (also of base 60), dates, and the keys << and =.
 var plainForm = regexp.MustCompile(`^(|~|null|Null|NULL|<<|=|` +
 	`true|True|TRUE|false|False|FALSE|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|` +
 	`[-+]?[0-9][0-9_]*(:[0-5]?[0-9])*(\.[0-9_]*)?([eE][-+]?[0-9]+)?|[-+]?\.[0-9][0-9_]*([eE][-+]?[0-9]+)?|` +
 	`[-+]?0[box][0-9A-Fa-f_]+|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)|` +
 	`[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?)$`)
 
-// Source reads a value as it is written, whatever YAML takes it for.
+// Source reads the text of a value, independently of its YAML type.
 func (n *Node) Source(what string) string {
 	if n.Kind != Scalar {
 		n.Is(Scalar, what)
@@ -142,11 +142,11 @@ func (n *Node) Source(what string) string {
 	return n.Value
 }
 
-// OneOf reads a string out of a fixed set.
+// OneOf reads one of a set of strings.
 func (n *Node) OneOf(what string, set []string) string { return n.OneOfRenamed(what, set, nil) }
 
-// OneOfRenamed is OneOf with values of earlier versions, each with the value that replaced it:
-// an old value is an error whose hint names the new one.
+// OneOfRenamed is OneOf with a mapping from values of earlier versions to their replacements. An
+// old value is an error whose hint names the new one.
 func (n *Node) OneOfRenamed(what string, set []string, renamed map[string]string) string {
 	if slices.Contains(set, n.Value) {
 		return n.Text(what)
@@ -179,8 +179,8 @@ func (n *Node) show() string {
 	return strconv.Quote(n.Value)
 }
 
-// Map reads a mapping key by key. Keys that were not read are unknown, which
-// Close reports with the nearest known one.
+// Map reads a mapping key by key. Keys that were not read are unknown. Close reports them, with the
+// nearest known key.
 type Map struct {
 	node    *Node
 	what    string
@@ -190,18 +190,18 @@ type Map struct {
 	missed  map[string]int // missing keys, and the places of their findings
 }
 
-// Map starts reading a mapping; what names it in findings. A node of another
-// kind is reported and reads as an empty mapping, with no key then missed.
+// Map starts reading a mapping. what is its name in findings. A node of another kind is reported
+// and treated as an empty mapping without missing keys.
 func (n *Node) Map(what string) *Map {
 	n.Is(Mapping, what)
 	return &Map{node: n, what: what}
 }
 
-// Renamed declares keys of earlier versions, each with the key that replaced it: an old key is
-// an error whose hint names the new one, which is then not missed.
+// Renamed declares keys of earlier versions with their replacements. An old key is an error whose
+// hint names the new one, which is then not reported as missing.
 func (m *Map) Renamed(keys map[string]string) { m.renamed = keys }
 
-// Node is the mapping itself.
+// Node returns the mapping itself.
 func (m *Map) Node() *Node { return m.node }
 
 // Get returns the value of a key, or nil.
@@ -210,7 +210,8 @@ func (m *Map) Get(key string) *Node {
 	return m.find(key)
 }
 
-// Former returns the value of a key that no hint suggests, or nil: the caller reports it.
+// Former returns the value of a key that hints must not suggest, or nil. The caller reports the
+// key.
 func (m *Map) Former(key string) *Node {
 	m.former = append(m.former, key)
 	return m.find(key)
@@ -225,10 +226,10 @@ func (m *Map) find(key string) *Node {
 	return nil
 }
 
-// Need returns the value of a key and reports a key that is missing.
+// Need returns the value of a key, and reports a missing key.
 func (m *Map) Need(key string) *Node { return m.NeedAs(key, "add the key "+key+" with its value") }
 
-// NeedAs is Need with its own hint.
+// NeedAs is Need with a given hint.
 func (m *Map) NeedAs(key, hint string) *Node {
 	v := m.Get(key)
 	if v == nil && m.node.Kind == Mapping && !m.hasFormer(key) {
@@ -268,7 +269,7 @@ func (m *Map) Text(key string) string {
 	return ""
 }
 
-// NeedText reads a string that must be there.
+// NeedText reads a required string.
 func (m *Map) NeedText(key string) string {
 	if v := m.Need(key); v != nil {
 		return v.Text(key)
@@ -292,7 +293,7 @@ func (m *Map) List(key string) []*Node {
 	return nil
 }
 
-// keys is a hint that lists the known keys.
+// keys returns a hint that lists the known keys.
 func (m *Map) keys() string {
 	known := slices.Clone(m.known)
 	slices.Sort(known)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Comment returns the comment behind an unquoted value of one line, with its "#"; "" for none. A
-// value "= #red" without quotes loses its end to a comment.
+// Comment returns the comment after an unquoted value on one line, with its "#", or "". In an
+// unquoted value such as "= #red", the end is a comment.
 func (n *Node) Comment() string {
 	line := n.doc.line(n.Line)
 	if n.Kind != Scalar || n.Quoted || n.Col > len(line) || !strings.HasPrefix(line[n.Col-1:], n.Value) {
@@ -19,15 +19,15 @@ func (n *Node) Comment() string {
 	return rest
 }
 
-// bracket is one that a value without quotes cannot hold inside { } and [ ].
+// bracket matches characters that an unquoted value must not contain inside { } and [ ].
 var bracket = regexp.MustCompile(`\w[\[{]`)
 
-// quotes hide what stands between them.
+// quotes matches quoted text.
 var quotes = regexp.MustCompile(`"[^"]*"|'[^']*'`)
 
-// inFlow finds the value that yaml.v3 stopped at inside { } or [ ]. For such errors alone it counts
-// lines from 0, and names that in which the outer bracket opens; at the end of the file it does
-// not.
+// inFlow finds the value inside { } or [ ] at which yaml.v3 stopped. For these errors, yaml.v3
+// counts lines from 0, and names the line of the outer opening bracket, except at the end of the
+// file.
 func (doc *document) inFlow(text string) (at, col int, hint string) {
 	m := errorLine.FindStringSubmatch(text)
 	if m == nil || !strings.Contains(text, "did not find expected ',' or") {
@@ -43,7 +43,7 @@ func (doc *document) inFlow(text string) (at, col int, hint string) {
 	return 0, 0, ""
 }
 
-// syntaxHint advises on an error of yaml.v3 whose place in the line is unknown.
+// syntaxHint returns a hint for an error of yaml.v3 without a column.
 func syntaxHint(text string) string {
 	switch {
 	case strings.Contains(text, "did not find expected ',' or"):
@@ -54,13 +54,13 @@ func syntaxHint(text string) string {
 	return "check the indentation, the quotes and the brackets up to this line"
 }
 
-// maxKey is how many bytes YAML allows from the beginning of a key to its colon.
+// maxKey is YAML's limit for the bytes from the beginning of a key to its colon.
 const maxKey = 1024
 
-// plainKey is a key that may be longer than that; package regexp repeats at most 1000 times.
+// plainKey matches a key that may be longer than that. Package regexp repeats at most 1000 times.
 var plainKey = regexp.MustCompile(`([^\s:,{}\[\]]{1000}[^\s:,{}\[\]]{24,}):(?: |$)`)
 
-// longKey reports the first key beyond maxKey, after which yaml.v3 misses a mapping.
+// longKey reports the first key longer than maxKey, at which yaml.v3 fails with a misleading error.
 func (doc *document) longKey() bool {
 	for i, line := range doc.lines {
 		if at := plainKey.FindStringSubmatchIndex(line); at != nil && at[3]-at[2] > maxKey {
@@ -72,7 +72,7 @@ func (doc *document) longKey() bool {
 	return false
 }
 
-// flowTrap finds what ends a value early.
+// flowTrap finds the character that ends a value early.
 func flowTrap(line string) (col int, hint string) {
 	line = quotes.ReplaceAllStringFunc(line, func(q string) string { return strings.Repeat(" ", len(q)) })
 	if found := bracket.FindStringIndex(line); found != nil {

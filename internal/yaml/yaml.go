@@ -1,6 +1,6 @@
-// Package yaml reads one YAML document into nodes that know where they stand,
-// and rejects what yaml.v3 lets through or chokes on. It knows nothing of specs
-// and configs, and is the only package that imports yaml.v3.
+// Package yaml parses one YAML document into nodes with positions. It rejects input that yaml.v3
+// should reject or cannot process. It is the only package that imports yaml.v3, and does not depend
+// on specs and configs.
 package yaml
 
 import (
@@ -18,14 +18,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// MaxBytes is the size beyond which a file is rejected unread.
+// MaxBytes is the maximum size of a file.
 const MaxBytes = 4 << 20
 
-// maxMarks bounds the marks that separate nodes. yaml.v3 spends about 250 bytes
-// on each node, so this keeps a hostile file below 100 MiB.
+// maxMarks limits the number of marks that separate nodes. yaml.v3 spends about 250 bytes on each
+// node, so this keeps a hostile file below 100 MiB.
 const maxMarks = 300_000
 
-// Kind tells what a node holds.
+// Kind is the kind of a node.
 type Kind int
 
 // The kinds of node.
@@ -35,10 +35,10 @@ const (
 	Mapping
 )
 
-// String names the kind as findings do.
+// String returns the name of the kind in findings.
 func (k Kind) String() string { return [...]string{"a value", "a list", "a mapping"}[k] }
 
-// Node is a value with its place in the file.
+// Node is a value with its position in the file.
 type Node struct {
 	Kind    Kind
 	Value   string // of a scalar: its text, without quotes
@@ -57,21 +57,21 @@ type Entry struct {
 	Value *Node
 }
 
-// document is what every node of a file shares.
+// document is the data that all nodes of a file share.
 type document struct {
 	file  string
 	lines []string
 	diags *diag.List
 	last  cursor // where byteCol stopped
 
-	// elsewhere: a value stands in another place than where it is used, so that
-	// findings about it would name the wrong one.
+	// elsewhere: the file defines a value at another position than its use, so findings about it
+	// would have the wrong position.
 	elsewhere bool
 }
 
-// Parse reads a document and reports its findings to diags. It gives nil when
-// there is nothing to read on with; a node that it gives holds what the file
-// says, so that later stages add their findings to the same run.
+// Parse parses a document and adds its findings to diags. It returns nil if the document cannot be
+// used. Otherwise, the node has the contents of the file, so that later stages can add findings in
+// the same run.
 func Parse(file string, src []byte, diags *diag.List) *Node {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	doc := &document{file: file, diags: diags}
@@ -95,16 +95,15 @@ func Parse(file string, src []byte, diags *diag.List) *Node {
 	return node
 }
 
-// Untyped returns a document as programs read it that know none of this package's rules, such as an
-// editor: maps, slices, strings, numbers, truth values and nil.
+// Untyped returns a document as other programs, such as an editor, read it: maps, slices, strings,
+// numbers, booleans and nil.
 func Untyped(src []byte) (value any, err error) {
 	err = yamlv3.Unmarshal(src, &value)
 	return value, err
 }
 
-// scan finds, before yaml.v3 sees them, the characters for which it would give
-// no position, and the number of values for which it would take far too much
-// memory.
+// scan finds input that must not be passed to yaml.v3: characters for whose errors it reports no
+// position, and a number of values for which it would use too much memory.
 func (doc *document) scan() bool {
 	fine, marks := true, 0
 	for i, line := range doc.lines {
@@ -120,7 +119,7 @@ func (doc *document) scan() bool {
 	return fine
 }
 
-// countMarks counts what may begin a value on a line.
+// countMarks counts the marks on a line that may begin a value.
 func countMarks(line string) int {
 	marks := 0
 	for _, mark := range []string{",", "[", "{", "- ", ": ", "? "} {
@@ -129,7 +128,7 @@ func countMarks(line string) int {
 	return marks
 }
 
-// scanLine reports the first character of a line that no spec or config needs.
+// scanLine reports the first invalid character of a line.
 func (doc *document) scanLine(n int, line string) bool {
 	for i, r := range line {
 		switch {
@@ -151,10 +150,11 @@ func (doc *document) scanLine(n int, line string) bool {
 	return true
 }
 
-// isBreak reports a line break of Unicode. yaml.v3 counts a line after each, and editors do not.
+// isBreak reports whether a character is a Unicode line break. yaml.v3 counts these as line ends,
+// but editors do not.
 func isBreak(r rune) bool { return r == '\u0085' || r == '\u2028' || r == '\u2029' }
 
-// decode runs yaml.v3 and turns what it reports, or panics with, into findings.
+// decode runs yaml.v3, and converts its errors and panics to findings.
 func (doc *document) decode(src []byte) (root *yamlv3.Node) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -185,7 +185,7 @@ func (doc *document) decode(src []byte) (root *yamlv3.Node) {
 
 var errorLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntax reports an error of yaml.v3, which gives a line at most.
+// syntax reports an error of yaml.v3, which has at most a line.
 func (doc *document) syntax(err error) {
 	text := err.Error()
 	line := 1
@@ -211,7 +211,7 @@ func atoi(s string) int {
 	return n
 }
 
-// fail reports an error at a place of the file.
+// fail reports an error at a position in the file.
 func (doc *document) fail(line, col int, code, hint, format string, args ...any) {
 	doc.diags.Add(doc.finding(line, col, code, hint, format, args...))
 }
@@ -223,7 +223,7 @@ func (doc *document) finding(line, col int, code, hint, format string, args ...a
 	}
 }
 
-// line returns the text of a line, or "" for a number that the file does not have.
+// line returns the text of a line, or "" if there is no line of that number.
 func (doc *document) line(n int) string {
 	if n < 1 || n > len(doc.lines) {
 		return ""
@@ -231,8 +231,7 @@ func (doc *document) line(n int) string {
 	return doc.lines[n-1]
 }
 
-// convert copies a tree of yaml.v3 into nodes, and reports the features that
-// make a file mean something else than it looks like.
+// convert copies a tree of yaml.v3 to nodes, and reports features that make a file misleading.
 func (doc *document) convert(y *yamlv3.Node) *Node {
 	n := &Node{Value: y.Value, Line: y.Line, Col: doc.byteCol(y.Line, y.Column), doc: doc}
 	doc.reject(y, n)
@@ -274,7 +273,7 @@ func (doc *document) entries(y *yamlv3.Node) []Entry {
 	return out
 }
 
-// reject reports anchors, aliases and tags: a value must stand where it is used.
+// reject reports anchors, aliases and tags, because a value must be at the position of its use.
 func (doc *document) reject(y *yamlv3.Node, n *Node) {
 	switch {
 	case y.Kind == yamlv3.AliasNode:
@@ -287,12 +286,11 @@ func (doc *document) reject(y *yamlv3.Node, n *Node) {
 	}
 }
 
-// cursor is a place in a line, in characters and in bytes, both from 0.
+// cursor is a position in a line, in characters and in bytes, both from 0.
 type cursor struct{ line, chars, bytes int }
 
-// byteCol turns a column in characters, as yaml.v3 counts, into one in bytes.
-// Nodes come in the order of the file, so it goes on from the last one: a line
-// of many nodes is walked once.
+// byteCol converts a column in characters, as in yaml.v3, to one in bytes. Nodes are visited in the
+// order of the file, so it continues from the last one, and a line with many nodes is scanned once.
 func (doc *document) byteCol(line, col int) int {
 	if line < 1 || line > len(doc.lines) {
 		return max(col, 1)

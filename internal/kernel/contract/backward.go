@@ -7,7 +7,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// described is a hint that holds the description of the kernel of the gradients.
+// described returns a hint with the description of the backward kernel.
 func (k *Kernel) described(name string) string {
 	lines := []string{"describe it like this:", name + ":"}
 	section := func(key string, entries []string) {
@@ -27,7 +27,7 @@ func (k *Kernel) described(name string) string {
 	return strings.Join(lines, "\n")
 }
 
-// spelledTypes are the lines of the variables.
+// spelledTypes returns the lines of the variables.
 func (k *Kernel) spelledTypes() (lines []string) {
 	for _, v := range k.Vars {
 		var names []string
@@ -39,7 +39,7 @@ func (k *Kernel) spelledTypes() (lines []string) {
 	return lines
 }
 
-// gradientArgs are the lines of what the kernel of the gradients takes.
+// gradientArgs returns the lines of the backward kernel's arguments.
 func (k *Kernel) gradientArgs() (lines []string) {
 	for _, p := range k.Given() {
 		lines = append(lines, k.free("grad_"+p.Name)+": "+typeOf(p))
@@ -54,7 +54,7 @@ func (k *Kernel) gradientArgs() (lines []string) {
 	return lines
 }
 
-// gradients are the lines of its results.
+// gradients returns the lines of its results.
 func (k *Kernel) gradients() (lines []string) {
 	for _, i := range k.Backward.Of {
 		lines = append(lines, k.free("grad_"+k.Args[i].Name)+": "+typeOf(k.Args[i]))
@@ -62,7 +62,7 @@ func (k *Kernel) gradients() (lines []string) {
 	return lines
 }
 
-// free returns a name that no argument or result has.
+// free returns a name that is not used by an argument or a result.
 func (k *Kernel) free(name string) string {
 	for slices.Contains(k.Backward.Saves, name) {
 		name += "x"
@@ -70,7 +70,7 @@ func (k *Kernel) free(name string) string {
 	return name
 }
 
-// typeOf is the line of a parameter without words and a default.
+// typeOf returns the line of a parameter without words and default.
 func typeOf(p Param) string {
 	line, err := notation.ParseLine(p.Line)
 	if err != nil {

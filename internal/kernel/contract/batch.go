@@ -6,9 +6,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// Joins reports whether a batch may be one more leading dimension of a kernel that writes to no
-// argument: every result has it then, and nothing that the description computes changes by it. An
-// int may be the number of a dimension, which would be another one.
+// Joins reports whether a batch may be an additional leading dimension of a kernel that writes to
+// no argument. Every result must then have this dimension, and no computed value may change.
+// Kernels with int arguments do not qualify, because an int may be the index of a dimension.
 func (k *Kernel) Joins() bool {
 	misplaced := func(p Param) bool { return k.hasEllipsis(p) && !k.Leads(p) }
 	follows := func(p Param) bool { return !k.Leads(p) }
@@ -16,14 +16,14 @@ func (k *Kernel) Joins() bool {
 		!slices.ContainsFunc(k.Args, Param.isIndex) && !slices.ContainsFunc(k.Results, follows) && !k.measures()
 }
 
-// Leads reports whether a tensor begins with `...`, and stays as its line says with a dimension
-// more.
+// Leads reports whether a tensor begins with `...`, and still matches its line with an additional
+// leading dimension.
 func (k *Kernel) Leads(p Param) bool {
 	_, at := p.Rank()
 	return k.hasEllipsis(p) && at == 0 && p.Layout != ColumnMajor
 }
 
-// isIndex reports whether a scalar or a list is of an integer type by itself.
+// isIndex reports whether a scalar or a list has a fixed integer type.
 func (p Param) isIndex() bool {
 	if p.Kind == Number && p.Var == None {
 		return p.Types[0].Code == "kDLInt" || p.Types[0].Code == "kDLUInt"

@@ -1,5 +1,5 @@
 // Package contract resolves the description of a kernel (args:, returns:, types:, where: ...) into
-// one value, which says what a caller checks, in which order, and what it calls.
+// one value: the checks of a caller, their order, and the functions to call.
 package contract
 
 import (
@@ -12,15 +12,15 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// The limits of one description, beside those of package kernel.
+// The limits of one description, in addition to those of package kernel.
 const (
 	MaxVars      = 4
 	MaxFunctions = 256 // C functions of one kernel, over all dtypes and devices
 	MaxNDim      = 64
 )
 
-// Kernel is one name to callers, and a C function for each choice of dtypes and devices.
-// The C function takes Args, then Results, then a stream:
+// Kernel is a described kernel. Callers use one name; there is a C function for each choice of
+// dtypes and devices. The C function takes Args, then Results, then a stream:
 //
 //	int symbol(ARGUMENTS, RESULTS, void *stream);
 type Kernel struct {
@@ -43,10 +43,10 @@ type Kernel struct {
 	GoFunc               string // the Go function of a kernel with `lang: go`; "" for one in C
 }
 
-// Saves reports whether a kernel has results for its backward alone.
+// Saves reports whether a kernel has results that are only for its backward.
 func (k *Kernel) Saves() bool { return k.Backward != nil && len(k.Given()) < len(k.Results) }
 
-// Var is a name of types:, which stands for one dtype in a call.
+// Var is a variable of types:, which has one dtype per call.
 type Var struct {
 	Name  string
 	Types []spec.DType
@@ -54,7 +54,7 @@ type Var struct {
 	Arg   int      // the first required tensor that has it
 }
 
-// Kind is what a parameter is in a call.
+// Kind is the kind of a parameter.
 type Kind int
 
 // The kinds of parameters.
@@ -69,13 +69,13 @@ const (
 	Floats      // const double * and a count
 )
 
-// String is the kind in words, as findings have it.
+// String returns the kind in words, for findings.
 func (k Kind) String() string {
 	return [...]string{Tensor: "a tensor", Int: "an integer", Float: "a float", Bool: "a bool", Str: "a text",
 		Number: "a scalar", Ints: "a list of integers", Floats: "a list of floats"}[k]
 }
 
-// Layout is how the elements of a tensor must lie.
+// Layout is the required layout of a tensor.
 type Layout int
 
 // The layouts.
@@ -87,7 +87,7 @@ const (
 	ColumnMajor
 )
 
-// Access is what the function does with an argument.
+// Access is the access of the function to an argument.
 type Access int
 
 // The kinds of access.
@@ -125,7 +125,8 @@ type Param struct {
 // Writes reports whether the function writes to a tensor argument.
 func (p Param) Writes() bool { return p.Access != In }
 
-// Expected is what messages call a value that the parameter takes, where that is no tensor.
+// Expected returns the description of a parameter's values in messages, for parameters that are not
+// tensors.
 func (p Param) Expected() string {
 	switch p.Kind {
 	case Int:
@@ -144,8 +145,8 @@ func (p Param) Expected() string {
 	return strings.SplitN(p.Line, " ", 2)[0]
 }
 
-// Rank returns the dimensions of a tensor beside those of an ellipsis, and the place of that among
-// the extents, or None.
+// Rank returns the number of dimensions of a tensor except those of an ellipsis, and the ellipsis's
+// index among the extents, or None.
 func (p Param) Rank() (rank, ellipsis int) {
 	ellipsis = slices.IndexFunc(p.Extents, func(e Extent) bool { return e.Form == Ellipsis })
 	if ellipsis == None {
@@ -154,7 +155,7 @@ func (p Param) Rank() (rank, ellipsis int) {
 	return len(p.Extents) - 1, ellipsis
 }
 
-// Form tells what is done with an extent.
+// Form is the kind of an extent.
 type Form int
 
 // The forms of extents.
@@ -178,22 +179,24 @@ type Extent struct {
 // Dim is a symbol, or an ellipsis.
 type Dim struct {
 	Name string
-	// Arg is the first argument that binds it: an int argument of its name, else a tensor.
+	// Arg is the first argument that determines its value: an int argument of the same name, or
+	// else a tensor.
 	Arg int
-	// Flagged: that argument may be absent, so that the call finds out which one binds it.
+	// Flagged: that argument may be absent, so the call must find the argument that determines the
+	// value.
 	Flagged bool
-	// Always: an argument that is never absent binds it.
+	// Always: a required argument determines the value.
 	Always bool
 	Solve  *Solve // where it never stands bare
 }
 
-// Solve is how an extent gives its symbol: the extent is symbol Op Number.
+// Solve is an extent that determines its symbol: the extent is symbol Op Number.
 type Solve struct {
 	Op     notation.Op
 	Number int64
 }
 
-// Device is a type of device, with the C functions for it.
+// Device is a device type with its C functions.
 type Device struct {
 	Name      string
 	Value     int64
@@ -203,19 +206,18 @@ type Device struct {
 	Functions []Function
 }
 
-// Platform is the name of the runtime that a device is of, as a user knows it: "cuda" also for
-// pinned memory.
+// Platform returns the name of a device's runtime for users: "cuda" also for pinned memory.
 func (d Device) Platform() string {
 	return strings.ToLower(strings.TrimPrefix(cmp.Or(d.Owner, d.Name), "kDL"))
 }
 
-// Function is a C function and what it is for.
+// Function is a C function, with its dtypes and device.
 type Function struct {
 	Symbol string
 	Types  []int // for each variable, an index of its Types; None: for all of them
 }
 
-// Raise is what callers raise for a status of the C function.
+// Raise is the exception for a status of the C function.
 type Raise struct {
 	Code  int64
 	Class string // as Python names it
@@ -223,54 +225,55 @@ type Raise struct {
 	Text  string
 }
 
-// Classes are the exceptions that a status can become.
+// Classes are the supported exceptions for a status.
 var Classes = []string{
 	"TypeError", "ValueError", "BufferError", "RuntimeError", "IndexError", "MemoryError", "NotImplementedError",
 }
 
-// Backward is the kernel that computes gradients: it takes one for each result that callers get,
-// then Saves, and gives one for each of Of.
+// Backward is the kernel that computes gradients. Its arguments are a gradient for each result that
+// callers receive, then Saves. Its results are a gradient for each of Of.
 type Backward struct {
 	Kernel string
 	Saves  []string // arguments and results
 	Of     []int    // arguments
 }
 
-// Test is what the tests of a kernel are made from.
+// Test is the key `test` of a kernel.
 type Test struct {
 	Reference string // module:function of Python
 	Sizes     []Sizes
 	Tolerance []Tolerance
 }
 
-// Sizes are what a symbol is tried with.
+// Sizes are the values of a symbol in tests.
 type Sizes struct {
 	Dim    int
 	Values []int64
 }
 
-// Tolerance is how far results of a dtype may be off.
+// Tolerance is the permitted error of results of a dtype.
 type Tolerance struct {
 	Type  spec.DType
 	Value float64
 }
 
-// Arg returns the place of an argument, or None.
+// Arg returns the index of an argument, or None.
 func (k *Kernel) Arg(name string) int { return named(k.Args, name) }
 
-// Result returns the place of a result, or None.
+// Result returns the index of a result, or None.
 func (k *Kernel) Result(name string) int { return named(k.Results, name) }
 
 func named(all []Param, name string) int {
 	return slices.IndexFunc(all, func(p Param) bool { return p.Name == name })
 }
 
-// Dim returns the place of a symbol, or None.
+// Dim returns the index of a symbol, or None.
 func (k *Kernel) Dim(name string) int {
 	return slices.IndexFunc(k.Dims, func(d Dim) bool { return d.Name == name })
 }
 
-// Texts are those that conditions allow an argument of type str; none where they allow any.
+// Texts returns the values that conditions allow for an argument of type str, or none if they allow
+// all.
 func (k *Kernel) Texts(name string) (allowed []notation.Value) {
 	limited := false
 	var limit func(c *notation.Cond)
@@ -293,12 +296,13 @@ func (k *Kernel) Texts(name string) (allowed []notation.Value) {
 	return allowed
 }
 
-// Var returns the place of a variable, or None.
+// Var returns the index of a variable, or None.
 func (k *Kernel) Var(name string) int {
 	return slices.IndexFunc(k.Vars, func(v Var) bool { return v.Name == name })
 }
 
-// Member is a name as a member of a struct in C: one that a macro may have gets another.
+// Member returns the name of a struct member in C for a name. A name that may be a macro is
+// changed.
 func Member(name string) string {
 	if kernel.LooksLikeMacro(name) {
 		return name + "_"
@@ -306,10 +310,10 @@ func Member(name string) string {
 	return name
 }
 
-// InGo lists the kernels with `lang: go`.
+// InGo returns the kernels with `lang: go`.
 func InGo(all []Kernel) []Kernel { return written(all, true) }
 
-// InC lists the kernels whose author writes C.
+// InC returns the kernels whose author writes C.
 func InC(all []Kernel) []Kernel { return written(all, false) }
 
 func written(all []Kernel, inGo bool) (some []Kernel) {
@@ -321,7 +325,7 @@ func written(all []Kernel, inGo bool) (some []Kernel) {
 	return some
 }
 
-// Written lists the tensors among the arguments that the function writes to.
+// Written returns the tensor arguments that the function writes to.
 func (k *Kernel) Written() (all []Param) {
 	for _, p := range k.Args {
 		if p.Kind == Tensor && p.Writes() {
@@ -331,12 +335,13 @@ func (k *Kernel) Written() (all []Param) {
 	return all
 }
 
-// Given lists the results that callers get.
+// Given returns the results that callers receive.
 func (k *Kernel) Given() []Param {
 	return slices.DeleteFunc(slices.Clone(k.Results), func(p Param) bool { return p.Saved })
 }
 
-// Apart lists the pairs of tensor arguments that must not overlap: the first one is written.
+// Apart returns the pairs of tensor arguments that must not overlap. The first of each pair is
+// written.
 func (k *Kernel) Apart() (all [][2]int) {
 	for i, p := range k.Args {
 		for j, other := range k.Args {

@@ -7,8 +7,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// doubt holds the names that a finding about their absence would be noise for: parts of the
-// description that could not be read may define them, or the name has a finding already.
+// doubt contains names whose absence must not be reported: parts of the description that could not
+// be read may define them, or the name already has a finding.
 type doubt struct {
 	all    bool // a whole section could not be read
 	shapes bool // an argument could not be read that may bind any symbol
@@ -24,7 +24,7 @@ func (d *doubt) add(name string) {
 	d.names[name] = true
 }
 
-// words are the names in a line that could not be read. An ellipsis without a name has "...".
+// words matches the names in a line that could not be read. An ellipsis without a name is "...".
 var words = regexp.MustCompile(`[A-Za-z_]\w*|\.\.\.`)
 
 // addLine adds every name in a line. A line without an extent may have been meant to have any.
@@ -48,7 +48,7 @@ func (d *doubt) addText(n *yaml.Node) {
 	}
 }
 
-// once reports whether a name has no finding yet, and notes that it has one now.
+// once reports whether a name has no finding yet, and records that it has one now.
 func (d *doubt) once(name string) bool {
 	if d.has(name) {
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// source is where an expression stands.
+// source is the position of an expression.
 type source struct {
 	at       *yaml.Node // nil: checked already
 	of       *Param     // nil: in a condition, which holds where an argument is absent
@@ -54,7 +54,7 @@ func (r *reader) checkSymbol(s *source, e *notation.Expr) {
 	}
 }
 
-// noSymbol reports a name that stands for no integer.
+// noSymbol reports a name that is not an integer.
 func (r *reader) noSymbol(s *source, e *notation.Expr) {
 	switch {
 	case r.Arg(e.Name) != None && r.Args[r.Arg(e.Name)].Kind == Tensor:
@@ -95,7 +95,7 @@ func (r *reader) checkTensor(s *source, e *notation.Expr) {
 	}
 }
 
-// tensorHint advises on x.size and x.shape[i] where x is no tensor.
+// tensorHint returns a hint for x.size and x.shape[i] if x is not a tensor.
 func (r *reader) tensorHint(name string) string {
 	if i := r.Arg(name); i != None && r.Args[i].Kind == Int {
 		return "write " + name
@@ -103,7 +103,7 @@ func (r *reader) tensorHint(name string) string {
 	return cmp.Or(oneOf(name, r.tensors()), "add a tensor to the arguments, as in "+name+": float32[n]")
 }
 
-// dimensionHint lists the dimensions of a tensor that an expression can refer to.
+// dimensionHint returns a hint with the dimensions of a tensor that an expression can use.
 func dimensionHint(name string, rank int) string {
 	switch rank {
 	case 0:
@@ -124,7 +124,7 @@ func constant(e *notation.Expr) (int64, bool) {
 	return e.Number, e.Op == notation.Literal
 }
 
-// checkItem checks sizes[i], and notes how long the list must be.
+// checkItem checks sizes[i], and records the minimum length of the list.
 func (r *reader) checkItem(s *source, e *notation.Expr) {
 	i := r.Arg(e.Name)
 	if i == None || r.Args[i].Kind != Ints {
@@ -182,7 +182,7 @@ func (r *reader) conditions() (all []condition) {
 	return all
 }
 
-// where checks the names of conditions.
+// where checks the names in conditions.
 func (r *reader) where(all []condition) {
 	met := map[string][]notation.Value{}
 	for _, c := range all {
@@ -195,8 +195,8 @@ func (r *reader) where(all []condition) {
 	}
 }
 
-// checkCond checks a condition, and tells whether it is false in every call. needed: it must hold,
-// so that this is a mistake.
+// checkCond checks a condition, and reports whether it is false in every call. needed: the
+// condition must be true, so this is a mistake.
 func (r *reader) checkCond(at *yaml.Node, c *notation.Cond, needed bool) bool {
 	s := &source{at: at}
 	if len(c.Conds) > 0 {
@@ -236,7 +236,7 @@ func (r *reader) checkConds(s *source, c *notation.Cond, needed bool) bool {
 	return never == len(c.Conds)
 }
 
-// comparesWords reports == where only "in" can compare.
+// comparesWords reports == where only "in" is supported.
 func (r *reader) comparesWords(s *source, c *notation.Cond) bool {
 	for _, e := range []*notation.Expr{c.Left, c.Right} {
 		if e.Op == notation.Symbol && r.Var(e.Name) != None {
@@ -247,7 +247,7 @@ func (r *reader) comparesWords(s *source, c *notation.Cond) bool {
 	return false
 }
 
-// checkIn checks that the alternatives are what the left side can be.
+// checkIn checks that the left side can have the values of the alternatives.
 func (r *reader) checkIn(s *source, c *notation.Cond) {
 	want, what := notation.Int, "whole numbers"
 	variable, text := None, None

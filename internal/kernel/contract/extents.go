@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// extents resolves the shapes: first what binds each symbol, then what is computed of them.
+// extents resolves the shapes: first the extents that determine symbols, then the computed extents.
 func (r *reader) extents() {
 	bare := r.bareSymbols()
 	r.bindIntegers(bare)
@@ -31,7 +31,7 @@ func (r *reader) extents() {
 	}
 }
 
-// bareSymbols are the names that expressions use.
+// bareSymbols returns the names that expressions use.
 func (r *reader) bareSymbols() map[string]bool {
 	used := map[string]bool{}
 	for _, l := range slices.Concat(r.args, r.gives) {
@@ -69,7 +69,7 @@ func walkCond(c *notation.Cond, visit func(*notation.Expr)) {
 	walk(c.Right, visit)
 }
 
-// bindIntegers makes a symbol of each int argument that an expression names.
+// bindIntegers adds a symbol for each int argument that an expression uses.
 func (r *reader) bindIntegers(used map[string]bool) {
 	for i, p := range r.Args {
 		if p.Kind == Int && used[p.Name] {
@@ -78,7 +78,7 @@ func (r *reader) bindIntegers(used map[string]bool) {
 	}
 }
 
-// bareExtents takes over the extents of a parameter, and binds the symbols that stand bare.
+// bareExtents reads the extents of a parameter, and binds the symbols that are whole extents.
 func (r *reader) bareExtents(l line, p *Param, arg int) {
 	if p.Kind == Tensor && len(l.Type.Extents) > MaxNDim {
 		l.at.Errorf("too-many", "write ... for several dimensions", "%d dimensions, more than %d",
@@ -103,7 +103,8 @@ func (r *reader) bareExtents(l line, p *Param, arg int) {
 	}
 }
 
-// maySymbol reports whether a name can be a symbol, and reports one that is something else.
+// maySymbol reports whether a name can be a symbol, and adds a finding if it already has another
+// meaning.
 func (r *reader) maySymbol(l line, e *notation.Expr, arg int) bool {
 	what, taken := r.taken[e.Name]
 	switch {
@@ -133,7 +134,7 @@ func (r *reader) maySymbol(l line, e *notation.Expr, arg int) bool {
 	return true
 }
 
-// bind returns the place of a name, which an argument binds if none before it does.
+// bind returns the index of a symbol, which the argument binds unless an earlier one does.
 func bind(all *[]Dim, name string, arg int, p *Param) int {
 	i := slices.IndexFunc(*all, func(d Dim) bool { return d.Name == name })
 	switch {
@@ -148,7 +149,7 @@ func bind(all *[]Dim, name string, arg int, p *Param) int {
 	return i
 }
 
-// solvedExtents binds the symbols that stand in n + c, n - c or c * n alone.
+// solvedExtents binds the symbols that occur only in n + c, n - c or c * n.
 func (r *reader) solvedExtents(l line, p *Param, arg int) {
 	for i := range p.Extents {
 		e := &p.Extents[i]
@@ -165,7 +166,7 @@ func (r *reader) solvedExtents(l line, p *Param, arg int) {
 	}
 }
 
-// requiredSolves reports whether a tensor that is always there gives a symbol.
+// requiredSolves reports whether a required tensor determines a symbol.
 func (r *reader) requiredSolves(name string) bool {
 	return slices.ContainsFunc(r.Args, func(p Param) bool {
 		return !p.Optional && slices.ContainsFunc(p.Extents, func(e Extent) bool {
@@ -192,7 +193,8 @@ func solvable(e *notation.Expr) (*notation.Expr, *Solve) {
 	return a, &Solve{e.Op, b.Number}
 }
 
-// checkExtents checks the names of what is computed, and that a result has all that it needs.
+// checkExtents checks the names in computed extents, and that the extents of results are known in
+// every call.
 func (r *reader) checkExtents(l line, p *Param) {
 	isResult := r.Arg(p.Name) == None
 	for i, e := range p.Extents {
@@ -220,14 +222,14 @@ func (r *reader) checkEllipsis(l line, e Extent, at notation.Extent, isResult bo
 	}
 }
 
-// binds reports whether an argument gives a symbol its value by itself.
+// binds reports whether an argument alone determines the value of a symbol.
 func (p Param) binds(dim int) bool {
 	return slices.ContainsFunc(p.Extents, func(e Extent) bool {
 		return (e.Form == Symbol || e.Form == Solved) && e.Dim == dim
 	})
 }
 
-// unbound hints at the symbol that was meant.
+// unbound returns a hint with the symbol that was probably meant.
 func (r *reader) unbound(name string) string {
 	var all []string
 	for _, d := range r.Dims {

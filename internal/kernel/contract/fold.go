@@ -15,8 +15,8 @@ type form struct {
 
 func (f *form) constant() bool { return len(f.factors) == 0 }
 
-// fold returns an expression as a sum, or nil where it cannot be written as one. It reports what
-// fails in every call.
+// fold returns an expression as a sum, or nil if it is not one. It reports expressions that fail in
+// every call.
 func (s *source) fold(e *notation.Expr) *form {
 	f := s.combined(e)
 	if f != nil && f.constant() && !f.number.IsInt64() {
@@ -95,7 +95,7 @@ func floorDiv(a, b *big.Int) *big.Int {
 	return whole
 }
 
-// extreme is the least or the greatest number.
+// extreme returns the smallest or the greatest number.
 func extreme(op notation.Op, parts []*form) *big.Int {
 	found := parts[0].number
 	for _, f := range parts[1:] {
@@ -106,7 +106,7 @@ func extreme(op notation.Op, parts []*form) *big.Int {
 	return found
 }
 
-// scaled multiplies. It changes f, which has no other use.
+// scaled multiplies f by a number, in place.
 func (f *form) scaled(by *big.Int) *form {
 	f.number = new(big.Int).Mul(f.number, by)
 	for name, factor := range f.factors {
@@ -119,7 +119,7 @@ func (f *form) scaled(by *big.Int) *form {
 	return f
 }
 
-// plus adds. It changes f, which has no other use.
+// plus adds to f, in place.
 func (f *form) plus(other *form) *form {
 	if other == nil {
 		return nil
@@ -162,7 +162,7 @@ func (r *reader) checkExtent(s *source, e *notation.Expr) {
 	}
 }
 
-// compareHint is for a condition that is false whatever the caller passes.
+// compareHint is the hint for a condition that is false in every call.
 const compareHint = "compare it with another value, or remove the condition"
 
 // never reports a condition that is false in every call.
@@ -170,7 +170,7 @@ func (s *source) never(c *notation.Cond, hint string) {
 	s.at.ErrorfAt(c.At, "invalid-condition", hint, "%s is false for every value", cut(c.String()))
 }
 
-// neverHint advises on a comparison that is false in every call.
+// neverHint returns a hint for a comparison that is false in every call.
 func (r *reader) neverHint(c *notation.Cond) string {
 	if v := r.variableOf(c); v != nil {
 		return "write a dtype of " + v.Name + ", such as " + v.Types[0].Name
@@ -186,7 +186,7 @@ func (r *reader) variableOf(c *notation.Cond) *Var {
 	return &r.Vars[r.Var(c.Left.Name)]
 }
 
-// verdict reports whether a condition holds in every call, or in none, as far as that is known.
+// verdict reports whether a condition is true in every call, or in none, if that is known.
 func (r *reader) verdict(s *source, c *notation.Cond) (holds, known bool) {
 	switch c.Op {
 	case "and", "or":
@@ -207,7 +207,7 @@ func (r *reader) verdict(s *source, c *notation.Cond) (holds, known bool) {
 		">=": sign >= 0}[c.Op], true
 }
 
-// joint is the verdict on several conditions: one that is false decides "and", one that holds "or".
+// joint returns the verdict on several conditions: a false one decides "and", a true one "or".
 func (r *reader) joint(s *source, c *notation.Cond) (holds, known bool) {
 	known = true
 	for _, part := range c.Conds {
@@ -244,8 +244,7 @@ func (r *reader) verdictIn(s *source, c *notation.Cond) (holds, known bool) {
 	}), true
 }
 
-// ifOmitted returns the default of the argument that the source assumes, where an expression is
-// that.
+// ifOmitted returns the default of an expression that is the omitted argument of the source.
 func (s *source) ifOmitted(e *notation.Expr, kind notation.ValueKind) *notation.Value {
 	if s.omitted == nil || e.Op != notation.Symbol || e.Name != s.omitted.Name || s.omitted.Default.Kind != kind {
 		return nil
@@ -267,8 +266,8 @@ func (r *reader) checkDefaults(c *notation.Cond) {
 	}
 }
 
-// narrow keeps of each name's values those that a condition allows too, and reports a condition
-// that allows none that those before it do.
+// narrow intersects the allowed values of each name with those of a condition. It reports a
+// condition whose intersection is empty.
 func (s *source) narrow(c *notation.Cond, met map[string][]notation.Value) {
 	if c.Op == "and" {
 		for _, part := range c.Conds {
@@ -291,7 +290,7 @@ func (s *source) narrow(c *notation.Cond, met map[string][]notation.Value) {
 	}
 }
 
-// common keeps of some values those that are among others, too.
+// common returns the values that are in both lists.
 func common(some, others []notation.Value) []notation.Value {
 	return slices.DeleteFunc(slices.Clone(some), func(v notation.Value) bool {
 		return !slices.ContainsFunc(others, func(other notation.Value) bool { return other.String() == v.String() })

@@ -13,10 +13,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// The device of a kernel that names none.
+// The device of a kernel without the key `devices`.
 const defaultDevice = "kDLCPU"
 
-// functions reads the symbols of C and the devices. fine: the variables are known.
+// functions reads the C symbols and the devices. fine: the variables are known.
 func (r *reader) functions(fine bool) {
 	if r.language() {
 		r.goFunction(fine)
@@ -50,7 +50,7 @@ func (r *reader) deviceOf(name string) Device {
 		Owner: r.scope.Owners[name]}
 }
 
-// pattern reads a symbol, in which {T} stands for the spelling of a dtype.
+// pattern reads a symbol, in which {T} is replaced by the spelling of a dtype.
 func pattern(n *yaml.Node) string {
 	if n.Kind == yaml.Mapping {
 		n.Errorf("type-mismatch", "write it in quotes", "a symbol must be a value: { begins a mapping")
@@ -83,7 +83,7 @@ func (r *reader) deviceEntry(e yaml.Entry, symbol string, at *yaml.Node, fine bo
 	r.device(d, symbol, at, fine && known)
 }
 
-// deviceHint finds the device that was meant, also where kDL is missing.
+// deviceHint returns a hint with the device that was probably meant, even without its kDL.
 func (r *reader) deviceHint(name string) string {
 	names := slices.Sorted(maps.Keys(r.scope.Devices))
 	for _, known := range names {
@@ -97,7 +97,7 @@ func (r *reader) deviceHint(name string) string {
 // fewerFunctions is the hint for too many choices of dtypes.
 const fewerFunctions = "remove dtypes from types:, or describe several kernels"
 
-// device adds a device with a function for each choice of dtypes that its symbol tells apart.
+// device adds a device with a function for each choice of dtypes that its symbol distinguishes.
 func (r *reader) device(d Device, symbol string, at *yaml.Node, fine bool) {
 	if !fine {
 		return
@@ -124,7 +124,7 @@ func (r *reader) device(d Device, symbol string, at *yaml.Node, fine bool) {
 
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// placeholders tells which variables a symbol spells, and how many functions it then stands for.
+// placeholders returns the variables in a symbol, and the number of functions that it stands for.
 func (r *reader) placeholders(at *yaml.Node, symbol string) (used []bool, choices int) {
 	used, choices = make([]bool, len(r.Vars)), 1
 	for _, found := range placeholder.FindAllStringSubmatch(symbol, -1) {
@@ -140,7 +140,7 @@ func (r *reader) placeholders(at *yaml.Node, symbol string) (used []bool, choice
 	return used, choices
 }
 
-// checkSpelled reports a scalar of a variable whose type no function is made for.
+// checkSpelled reports a scalar of a variable that is not part of the symbol.
 func (r *reader) checkSpelled(at *yaml.Node, used []bool) bool {
 	for _, p := range slices.Concat(r.Args, r.Results) {
 		if p.Kind == Number && p.Var != None && !used[p.Var] {
@@ -153,7 +153,7 @@ func (r *reader) checkSpelled(at *yaml.Node, used []bool) bool {
 	return true
 }
 
-// function is the i-th choice of dtypes.
+// function returns the function for the i-th choice of dtypes.
 func (r *reader) function(symbol string, used []bool, i int) Function {
 	f := Function{Symbol: symbol}
 	for v, name := range r.Vars {
@@ -168,7 +168,7 @@ func (r *reader) function(symbol string, used []bool, i int) Function {
 	return f
 }
 
-// checkFunction reports a symbol that no function can have. from is the pattern that it is of.
+// checkFunction reports an invalid symbol. from is its pattern.
 func (r *reader) checkFunction(at *yaml.Node, symbol, from string) bool {
 	problem, hint := kernel.CheckName(symbol), "as in symbol: mylib_"+r.Name
 	if problem == "" {
@@ -180,7 +180,7 @@ func (r *reader) checkFunction(at *yaml.Node, symbol, from string) bool {
 	return problem == ""
 }
 
-// prefixed is a symbol with the namespace in front.
+// prefixed returns a symbol with the namespace as a prefix.
 func (r *reader) prefixed(symbol string) string {
 	prefix := r.Namespace
 	if prefix == defaultNamespace { // whose names are reserved
@@ -193,7 +193,7 @@ func (r *reader) prefixed(symbol string) string {
 	return made
 }
 
-// checkUse reports what nothing could make use of.
+// checkUse reports parts of a description without any use.
 func (r *reader) checkUse() {
 	for i, p := range r.Results {
 		if p.Saved && (r.Backward == nil || !slices.Contains(r.Backward.Saves, p.Name)) {
@@ -203,8 +203,8 @@ func (r *reader) checkUse() {
 	}
 }
 
-// Compare reports what is wrong between kernels: symbols that several have, and backwards that do
-// not fit.
+// Compare reports conflicts between kernels: duplicate symbols, and backward kernels that do not
+// match.
 func Compare(all []*Reading) {
 	symbols := map[string]*Reading{}
 	kernels := map[string]*Reading{}
@@ -224,8 +224,8 @@ func Compare(all []*Reading) {
 	compareStubs(all)
 }
 
-// compareStubs reports names whose starter files would be one, on disks that fold case too: a
-// kernel has NAME_impl.c, a function of error: NAME.c.
+// compareStubs reports names with the same starter file, ignoring case: a kernel has NAME_impl.c, a
+// function of error: NAME.c.
 func compareStubs(all []*Reading) {
 	kernels := map[string]*Reading{}
 	for _, r := range all {
@@ -244,10 +244,10 @@ func compareStubs(all []*Reading) {
 	}
 }
 
-// Node is the name of the kernel, where the config has it.
+// Node returns the node of the kernel's name in the config.
 func (r *Reading) Node() *yaml.Node { return r.name }
 
-// Symbols returns the functions of C that the description names.
+// Symbols returns the C functions that the description names.
 func (r *Reading) Symbols() (all []string) {
 	for _, s := range r.symbols {
 		all = append(all, s.symbol)
@@ -255,7 +255,8 @@ func (r *Reading) Symbols() (all []string) {
 	return all
 }
 
-// compareSymbols reports the first symbol that another kernel, or another choice of dtypes, has.
+// compareSymbols reports the first symbol that another kernel, or another choice of dtypes, also
+// has.
 func (r *Reading) compareSymbols(known map[string]*Reading) {
 	own := map[string][]int{}
 	for _, d := range r.Devices {
@@ -297,7 +298,7 @@ func (r *Reading) compareBackward(kernels map[string]*Reading) {
 	}
 }
 
-// passed lists what the backward takes behind the gradients.
+// passed returns the arguments of the backward after the gradients.
 func (k *Kernel) passed() (all []Param) {
 	for _, name := range k.Backward.Saves {
 		if i := k.Arg(name); i != None {
@@ -309,7 +310,7 @@ func (k *Kernel) passed() (all []Param) {
 	return all
 }
 
-// unfit tells why another kernel is no backward of this one, or gives "".
+// unfit returns why another kernel cannot be the backward of this one, or "".
 func (k *Kernel) unfit(other *Kernel) string {
 	wanted := slices.Concat(k.Given(), k.passed())
 	switch {

@@ -7,20 +7,20 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// Languages are those that an author writes a kernel in. The first is the default.
+// Languages are the languages of kernels. The first is the default.
 var Languages = []string{"c", "go"}
 
-// GoError is the function of C that gives the text of a Go function's error.
+// GoError is the C function that returns the text of a Go function's error.
 const GoError = "dlpackgen_error_of_go"
 
-// language reads lang:, and tells whether it is go.
+// language reads lang:, and reports whether it is go.
 func (r *reader) language() bool {
 	n := r.m.Get("lang")
 	return n != nil && n.OneOf("lang", Languages) == "go"
 }
 
-// goFunction reads what a kernel in Go has instead of symbols and devices. Its functions of C are
-// generated: one for each choice of dtypes, which calls the one Go function.
+// goFunction reads the key that a kernel in Go has instead of symbols and devices. Its C functions
+// are generated: one for each choice of dtypes, all of which call the one Go function.
 func (r *reader) goFunction(fine bool) {
 	r.GoFunc, r.Error = goName(r.Name), GoError
 	at := r.name
@@ -41,7 +41,7 @@ func (r *reader) goFunction(fine bool) {
 	}
 }
 
-// generated adds the CPU with the functions of C that are generated for a kernel in Go.
+// generated adds the CPU with the generated C functions of a kernel in Go.
 func (r *reader) generated(at *yaml.Node, symbol string) {
 	used, choices := r.placeholders(at, symbol)
 	if choices > MaxFunctions {
@@ -56,7 +56,7 @@ func (r *reader) generated(at *yaml.Node, symbol string) {
 	r.Devices = append(r.Devices, d)
 }
 
-// goName is the function of a kernel in Go by default: RmsNorm of rms_norm.
+// goName returns the default function of a kernel in Go: RmsNorm for rms_norm.
 func goName(name string) string {
 	made := ""
 	for _, word := range strings.Split(name, "_") {
@@ -89,7 +89,7 @@ func (r *reader) checkGoDevices(section *yaml.Node) {
 	}
 }
 
-// checkGoStatus reports a status that no error of Go has.
+// checkGoStatus reports a status that Go errors never have.
 func (r *reader) checkGoStatus(at *yaml.Node, code int64) {
 	if r.GoFunc != "" && code < 0 {
 		at.Errorf("out-of-range", "give the error of Go a positive status",

@@ -9,8 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// replaced are the keys of kernels by PyTorch's schema, which came before descriptions, and what to
-// write instead.
+// replaced are the older keys of kernels, with PyTorch's schema, and their replacements.
 var replaced = [][2]string{
 	{"like", "write the result as a line of returns, with the dtype and the extents of that argument"},
 	{"layout", "leave it out, or write the word `strided` behind the type of each argument with any strides"},
@@ -57,8 +56,8 @@ var (
 	oldElements = "[float32, float64]"
 )
 
-// translated returns the lines of a description for a schema, or nothing where it is not
-// understood.
+// translated returns the lines of a description for a schema, or nothing if the schema is not
+// supported.
 func (r *reader) translated(schema string) []string {
 	parts := oldSchema.FindStringSubmatch(schema)
 	if parts == nil {
@@ -86,7 +85,7 @@ func (r *reader) translated(schema string) []string {
 	return r.written(types, args, returns)
 }
 
-// oldArguments reads the arguments of a schema, and tells whether it knows all of their types.
+// oldArguments reads the arguments of a schema, and reports whether all types are supported.
 func oldArguments(list string) (args []oldArgument, known bool) {
 	for _, text := range pieces(list) {
 		found := oldParam.FindStringSubmatch(text)
@@ -109,7 +108,8 @@ func pieces(list string) (all []string) {
 	return all
 }
 
-// likes returns the argument of each result, which `like:` names once for all or in a list.
+// likes returns the argument for each result, which `like:` names once for all results or in a
+// list.
 func (r *reader) likes(results int) (all []string) {
 	n := r.m.Get("like")
 	switch {
@@ -167,7 +167,8 @@ func (r *reader) written(types []string, args []oldArgument, returns []string) (
 	return lines
 }
 
-// oldName spells the name of an argument: out is a keyword of callers beside results.
+// oldName returns the name of an argument. With results, `out` is a keyword of callers and is
+// changed.
 func oldName(name string, results bool) string {
 	switch {
 	case name == "out" && results:
@@ -178,7 +179,8 @@ func oldName(name string, results bool) string {
 	return name
 }
 
-// oldLine spells an argument. What was only read was made contiguous, unless the layout was any.
+// oldLine returns the line of an argument. Arguments that were only read used to be made
+// contiguous, unless the layout was `any`.
 func (r *reader) oldLine(a oldArgument) string {
 	if a.kind != "Tensor" {
 		return a.kind
@@ -202,7 +204,8 @@ func (r *reader) oldLine(a oldArgument) string {
 	return line
 }
 
-// oldBackward has the backward get what it got: the gradients, then every argument.
+// oldBackward returns the key `backward` with the old arguments: the gradients, then every
+// argument.
 func oldBackward(kernel string, args []oldArgument) string {
 	var saves, of []string
 	for _, a := range args {

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// argument checks what only an argument can be.
+// argument checks the rules for arguments.
 func (r *reader) argument(i int) {
 	l, p := r.args[i], &r.Args[i]
 	if p.Zeroed || p.Saved {
@@ -56,13 +56,13 @@ func (r *reader) checkDefault(l line, p *Param) {
 	}
 }
 
-// valueKinds are the values that kinds of arguments take.
+// valueKinds are the kinds of values that each kind of argument accepts.
 var valueKinds = map[Kind][]notation.ValueKind{
 	Int: {notation.Int}, Float: {notation.Int, notation.Natural, notation.Float}, Bool: {notation.Bool},
 	Str: {notation.Text}, Number: {notation.Int, notation.Natural, notation.Float, notation.Bool},
 }
 
-// defaultHint shows a default that suits a type.
+// defaultHint returns a hint with a valid default for a type.
 func defaultHint(p *Param) string {
 	switch p.Kind {
 	case Tensor, Ints, Floats:
@@ -79,7 +79,7 @@ func defaultHint(p *Param) string {
 	return "write a value that each dtype of " + p.Name + " can represent, as in = 1"
 }
 
-// mismatch tells why a value does not suit a type, or gives "".
+// mismatch returns why a value is not valid for a type, or "".
 func mismatch(p *Param, v *notation.Value) string {
 	if p.Kind == Tensor || p.Kind == Ints || p.Kind == Floats {
 		return "a tensor or a list has no default but None"
@@ -98,7 +98,7 @@ func mismatch(p *Param, v *notation.Value) string {
 	return ""
 }
 
-// holds reports whether a scalar of a dtype can be a value.
+// holds reports whether a scalar of a dtype can have a value.
 func holds(d spec.DType, v *notation.Value) bool {
 	switch d.Code {
 	case "kDLBool":
@@ -117,14 +117,14 @@ func holds(d spec.DType, v *notation.Value) bool {
 	return slices.Contains(valueKinds[Float], v.Kind) && math.Abs(v.Real()) <= most
 }
 
-// Largest returns the largest number of a float dtype that a double exceeds.
+// Largest returns the largest number of a float dtype whose range is smaller than that of double.
 func Largest(dtype string) (float64, bool) {
 	most := largestOf(dtype)
 	return most, most > 0 && most < math.MaxFloat64
 }
 
-// formats are the bits of the exponent and the mantissa of the float dtypes that scalars have. The
-// sources of callers spell the numbers that follow; a test compares them.
+// formats are the exponent and mantissa bits of the float dtypes of scalars. The sources of callers
+// contain the numbers that follow from them; a test compares both.
 var formats = map[string]struct{ exponent, mantissa int }{
 	"float16": {5, 10}, "bfloat16": {8, 7}, "float32": {8, 23}, "float64": {11, 52},
 }
@@ -138,7 +138,7 @@ func largestOf(dtype string) float64 {
 	return math.Ldexp(2-math.Ldexp(1, -format.mantissa), 1<<(format.exponent-1)-1)
 }
 
-// CLargest spells it as C does; "" for other dtypes.
+// CLargest formats that number in C, or returns "" for other dtypes.
 func CLargest(dtype string) string {
 	most, known := Largest(dtype)
 	if !known {
@@ -147,7 +147,7 @@ func CLargest(dtype string) string {
 	return strconv.FormatFloat(most, 'x', -1, 64)
 }
 
-// result checks what a result cannot be.
+// result checks the rules for results.
 func (r *reader) result(i int) {
 	l, p := r.gives[i], &r.Results[i]
 	problem, hint, at := "", "", 0
@@ -167,7 +167,7 @@ func (r *reader) result(i int) {
 	}
 }
 
-// checkWords reports a word that results do not have, and tells whether there is one.
+// checkWords reports a word that results do not support, and returns whether there is one.
 func (r *reader) checkWords(l line, p *Param) bool {
 	for _, w := range l.Words {
 		if p.Kind == Tensor && w.Text != "zeroed" && w.Text != "saved" {
@@ -179,8 +179,8 @@ func (r *reader) checkWords(l line, p *Param) bool {
 	return false
 }
 
-// checkNames reports two of one name among arguments, results and variables, and those that mean
-// something to a caller.
+// checkNames reports duplicate names among arguments, results and variables, and names with a
+// meaning in callers.
 func (r *reader) checkNames() {
 	for _, v := range r.Vars {
 		r.taken[v.Name] = "the variable " + v.Name
@@ -202,7 +202,7 @@ func (r *reader) checkNames() {
 	r.aliases()
 }
 
-// checkKeywords reports arguments that hide what callers add.
+// checkKeywords reports arguments that hide keywords of callers.
 func (r *reader) checkKeywords() {
 	if i := r.Arg("out"); i != None && len(r.Given()) > 0 {
 		r.args[i].key.Errorf("invalid-name", "choose another name, such as made",
@@ -217,7 +217,7 @@ func (r *reader) checkKeywords() {
 // required reports whether an argument is always a tensor.
 func required(p Param) bool { return p.Kind == Tensor && !p.Optional }
 
-// aliases resolves what written arguments may overlap.
+// aliases resolves the arguments that written arguments may overlap.
 func (r *reader) aliases() {
 	for i, l := range r.args {
 		for _, w := range l.Words {
@@ -241,7 +241,7 @@ func (r *reader) aliases() {
 	}
 }
 
-// oneOf is the hint for a name that is not among some: the nearest of them, or all; "" without
+// oneOf returns the hint for an unknown name: the nearest candidate, or all of them, or "" without
 // candidates.
 func oneOf(name string, names []string) string {
 	if hint := diag.DidYouMean(name, names); hint != "" || len(names) == 0 {
@@ -250,7 +250,7 @@ func oneOf(name string, names []string) string {
 	return "name one of these: " + strings.Join(names, ", ")
 }
 
-// names lists the arguments, but one.
+// names returns the names of all arguments but one.
 func (r *reader) names(but int) (all []string) {
 	for i, p := range r.Args {
 		if i != but {
@@ -260,7 +260,7 @@ func (r *reader) names(but int) (all []string) {
 	return all
 }
 
-// tensors lists the arguments that are tensors.
+// tensors returns the names of the tensor arguments.
 func (r *reader) tensors() (all []string) {
 	for _, p := range r.Args {
 		if p.Kind == Tensor {
@@ -270,7 +270,7 @@ func (r *reader) tensors() (all []string) {
 	return all
 }
 
-// bindVars finds the tensors that tell what variables stand for.
+// bindVars finds the tensors that determine the dtypes of variables.
 func (r *reader) bindVars() {
 	for v := range r.Vars {
 		r.Vars[v].Arg = slices.IndexFunc(r.Args, func(p Param) bool { return required(p) && p.Var == v })

@@ -13,7 +13,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// Scope is what descriptions may refer to: the dtypes and devices of the releases that are made.
+// Scope contains the names that descriptions may use: the dtypes and devices of the selected
+// releases.
 type Scope struct {
 	DTypes  []spec.DType
 	Devices map[string]int64
@@ -22,7 +23,7 @@ type Scope struct {
 	Owners map[string]string
 }
 
-// Reading is a description with the places that findings about it point at.
+// Reading is a description with the positions of its parts, for findings.
 type Reading struct {
 	Kernel
 	Valid    bool // nothing in it is wrong by itself
@@ -32,13 +33,13 @@ type Reading struct {
 	err      *yaml.Node
 }
 
-// symbolAt is where a symbol of C stands.
+// symbolAt is the position of a C symbol.
 type symbolAt struct {
 	symbol string
 	node   *yaml.Node
 }
 
-// Read resolves a description. What is wrong with it stands in the list.
+// Read resolves a description. The list receives its findings.
 func Read(e yaml.Entry, scope Scope, diags *diag.List) *Reading {
 	before := diags.Len()
 	r := &reader{Reading: &Reading{name: e.Key}, scope: scope, diags: diags, taken: map[string]string{}}
@@ -64,10 +65,10 @@ type reader struct {
 	lost  doubt             // of arguments, results, symbols and variables
 }
 
-// defaultNamespace is that of a kernel that names none.
+// defaultNamespace is the namespace of a kernel without that key.
 const defaultNamespace = "dlpackgen"
 
-// line is a parameter as it is written.
+// line is a parsed line of a parameter.
 type line struct {
 	notation.Line
 	key, at *yaml.Node
@@ -75,7 +76,7 @@ type line struct {
 	whole   bool // all of it was read
 }
 
-// label is what findings call the kernel.
+// label returns the name of the kernel in findings.
 func (r *reader) label() string {
 	if r.Name == "" {
 		return "the kernel without a name"
@@ -87,7 +88,7 @@ func (r *reader) label() string {
 var Keys = []string{"args", "backward", "batch", "devices", "doc", "error", "errors", "form", "gil", "lang", "namespace",
 	"returns", "serial", "symbol", "test", "types", "where"}
 
-// read resolves the parts of a description. One that cannot be read does not hide the mistakes of
+// read resolves the parts of a description. A part that cannot be read does not hide mistakes in
 // the others. named: the kernel has a valid name.
 func (r *reader) read(before int, named bool) {
 	r.Namespace = defaultNamespace
@@ -118,7 +119,7 @@ func (r *reader) read(before int, named bool) {
 	}
 }
 
-// resolve makes parameters of the lines whose types were read.
+// resolve converts the lines whose types were read to parameters.
 func (r *reader) resolve() {
 	for i, l := range r.args {
 		r.Args = append(r.Args, r.param(l))
@@ -133,7 +134,7 @@ func (r *reader) resolve() {
 	r.extents()
 }
 
-// lines reads a section of parameters. fewer is the hint where there are too many.
+// lines reads a section of parameters. fewer is the hint if there are too many.
 func (r *reader) lines(key string, most int, fewer string) []line {
 	section := r.m.Get(key)
 	if section == nil || isEmpty(section) {
@@ -179,14 +180,14 @@ func readLine(e yaml.Entry) line {
 	return l
 }
 
-// lineHints show a correct line where the parser has no closer advice.
+// lineHints show a correct line if the parser has no specific hint.
 var lineHints = map[string]string{
 	"invalid-line":      "as in float32[m, n] strided, T[..., n]? = None, or int = 1",
 	"invalid-condition": `as in n >= 1 and m % n == 0, T in float32|float64, or mode in "a"|"b"`,
 }
 
-// reportLine reports what breaks the grammar. What YAML has cut off explains it better than what is
-// left.
+// reportLine reports a syntax error. If YAML treated the end of the line as a comment, the finding
+// explains that instead.
 func reportLine(n *yaml.Node, err *notation.Error, code string) {
 	hint := cmp.Or(err.Hint, lineHints[code])
 	if comment := n.Comment(); comment != "" {
@@ -195,7 +196,7 @@ func reportLine(n *yaml.Node, err *notation.Error, code string) {
 	n.ErrorfAt(err.At, code, hint, "%s", err.Text)
 }
 
-// booleans are what readers of YAML 1.1, as PyYAML, take for true, false or null.
+// booleans are the words that YAML 1.1 parsers, such as PyYAML, read as true, false or null.
 var booleans = []string{"y", "yes", "on", "n", "no", "off", "true", "false", "null", "~", ""}
 
 // Keys of one letter stay strings in PyYAML.
@@ -213,7 +214,7 @@ func checkKey(n *yaml.Node, what string) bool {
 	return checkName(n, n.Value, what)
 }
 
-// checkKernel reports a name that a function of Python or C++ cannot have.
+// checkKernel reports a name that is not valid for a Python or C++ function.
 func checkKernel(n *yaml.Node) bool {
 	if !checkKey(n, "a kernel") {
 		return false
@@ -234,7 +235,7 @@ func name(n *yaml.Node, what string) string {
 	return text
 }
 
-// nameHint returns a name that kernel.CheckName accepts, like one that it does not.
+// nameHint returns a valid name that is similar to an invalid one.
 func nameHint(name string) string {
 	if mine := "my_" + lower(name); kernel.CheckName(mine) == "" {
 		return "choose another name, such as " + mine
@@ -250,7 +251,7 @@ func checkName(n *yaml.Node, name, what string) bool {
 	return problem == ""
 }
 
-// misnamed tells why a text cannot name something, or gives "".
+// misnamed returns why a text is not a valid name, or "".
 func misnamed(name, what string) string {
 	if name == "" {
 		return "the name of " + what + " is empty"
@@ -270,5 +271,5 @@ func cut(name string) string {
 	return strings.ToValidUTF8(name[:32], "") + "..."
 }
 
-// isEmpty tells a key without a value.
+// isEmpty reports whether a key has no value.
 func isEmpty(n *yaml.Node) bool { return n.Kind == yaml.Scalar && n.Value == "" && !n.Quoted }

@@ -65,7 +65,7 @@ func (r *reader) place(n *yaml.Node, what string) int {
 	return i
 }
 
-// sentence is what a literal of C holds as it is.
+// sentence matches texts that need no escapes in a C literal.
 var sentence = regexp.MustCompile(`^[ !#-$&-\[\]-~]{1,200}$`)
 
 // text reads a sentence for a message.
@@ -80,10 +80,10 @@ func text(n *yaml.Node) string {
 	return read
 }
 
-// plain replaces what a text cannot hold.
+// plain replaces characters that a text must not contain.
 var plain = strings.NewReplacer(`"`, "'", "%", "percent", "??", "?", `\`, "/", "\n", " ")
 
-// textHint returns the text without what it cannot hold.
+// textHint returns a hint with the text without invalid characters.
 func textHint(read string) string {
 	fixed := plain.Replace(read)
 	if sentence.MatchString(fixed) && !strings.Contains(fixed, "??") {
@@ -92,7 +92,7 @@ func textHint(read string) string {
 	return `write 1 to 200 letters, digits and signs of ASCII, as in "an index is out of range"`
 }
 
-// rest reads what concerns some callers alone.
+// rest reads the keys that only some callers use.
 func (r *reader) rest() {
 	r.Serial = r.m.Bool("serial")
 	r.Form = kernel.Forms[0]
@@ -162,7 +162,7 @@ func (r *reader) readBackward(n *yaml.Node) {
 	r.checkBackward(n)
 }
 
-// once reports an entry of a list that stands there before.
+// once reports a duplicate entry of a list.
 func once(n *yaml.Node, again bool, list string) {
 	if again {
 		n.Errorf("duplicate-name", "keep one of them", "%s again under %s:", n.Value, list)
@@ -204,7 +204,7 @@ func (r *reader) checkBackward(n *yaml.Node) {
 	}
 }
 
-// function is a function of Python, with its module.
+// function matches a Python function with its module.
 var function = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$`)
 
 func (r *reader) test(n *yaml.Node) {
@@ -241,7 +241,8 @@ func (r *reader) sizes(e yaml.Entry) Sizes {
 	return made
 }
 
-// yamlFloat is a number that every reader of YAML takes for one: those of YAML 1.1 want a point.
+// yamlFloat matches a number that every YAML parser reads as one: YAML 1.1 requires a decimal
+// point.
 var yamlFloat = regexp.MustCompile(`^([0-9]+\.[0-9]*([eE][-+][0-9]+)?|[0-9]+)$`)
 
 func (r *reader) tolerance(e yaml.Entry) Tolerance {
@@ -263,7 +264,7 @@ func (r *reader) tolerance(e yaml.Entry) Tolerance {
 	return made
 }
 
-// pointed spells a number with the point that YAML 1.1 wants.
+// pointed returns a number with the decimal point that YAML 1.1 requires.
 func pointed(v notation.Value) string {
 	text := strconv.FormatFloat(v.Real(), 'e', -1, 64)
 	if !strings.Contains(text, ".") {

@@ -2,8 +2,9 @@ package contract
 
 import "fmt"
 
-// ScalarOf is the expression in C of a scalar result as a value of the host. of spells the value of
-// one C type. A variable's type is known only in the call, so each of its types has a branch.
+// ScalarOf returns the C expression that converts a scalar result to a value of the host. of
+// formats the conversion from one C type. The dtype of a variable is known only in the call, so
+// each of its dtypes has a branch.
 func (k *Kernel) ScalarOf(p Param, at string, of func(ctype, at string) string) string {
 	switch {
 	case p.Kind == Int:

@@ -12,7 +12,7 @@ import (
 
 func lower(text string) string { return strings.ToLower(text) }
 
-// reservedTypes are the elements that types: cannot redefine.
+// reservedTypes are the element names that types: cannot redefine.
 var reservedTypes = []string{"any", "int", "float", "bool", "str", "list", "pointer", "stream"}
 
 // dtype finds a dtype by its name.
@@ -24,7 +24,7 @@ func (r *reader) dtype(name string) (spec.DType, bool) {
 	return r.scope.DTypes[i], true
 }
 
-// unknown hints at the type that was meant.
+// unknown returns a hint with the type that was probably meant.
 func (r *reader) unknown(name string) string {
 	switch spelled := foreign[lower(name)]; {
 	case name == "":
@@ -51,7 +51,7 @@ func (r *reader) unknown(name string) string {
 	return "give it dtypes by types: {" + name + ": [float32, float64]}"
 }
 
-// foreign are the types of C, Rust and other libraries, with the dtype of each.
+// foreign are type names of C, Rust and other libraries, with their dtypes.
 var foreign = map[string]string{
 	"double": "float64", "single": "float32", "half": "float16", "fp64": "float64", "fp32": "float32",
 	"fp16": "float16", "bf16": "bfloat16", "f64": "float64", "f32": "float32", "f16": "float16",
@@ -134,7 +134,7 @@ func (r *reader) choice(v *Var, n *yaml.Node, spelling string) {
 
 const wordSigns = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-// scalars are the elements that are no dtype, outside of brackets.
+// scalars are the types outside of brackets that are not dtypes.
 var scalars = map[string]Kind{"int": Int, "float": Float, "bool": Bool, "str": Str}
 
 // param resolves the type of a line and its words.
@@ -153,7 +153,7 @@ func (r *reader) param(l line) Param {
 	return p
 }
 
-// elements resolves what stands before the brackets of a tensor.
+// elements resolves the element types of a tensor.
 func (r *reader) elements(l line, p *Param) {
 	all := l.Type.Elements
 	for _, e := range all {
@@ -178,7 +178,7 @@ func (r *reader) elements(l line, p *Param) {
 	}
 }
 
-// exact are dtypes for what has no width.
+// exact are suggested dtypes for type names without a width.
 var exact = map[string]string{"int": "int64 or int32", "float": "float64 or float32", "str": "uint8", "bool": "bool"}
 
 // unknownScalar reports a type. Unless it is like that of a scalar, it may lack its brackets, and
@@ -231,18 +231,18 @@ func (r *reader) scalar(l line, p *Param) {
 	}
 }
 
-// CTypes are the types of C for scalars of dtypes. Floats of 16 bits are passed as float: C has no
-// name for them that every compiler knows.
+// CTypes are the C types for scalars of dtypes. 16-bit floats are passed as float, because C has no
+// name for them that every compiler supports.
 var CTypes = map[string]string{
 	"bool": "bool", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t",
 	"uint8": "uint8_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
 	"float16": "float", "bfloat16": "float", "float32": "float", "float64": "double",
 }
 
-// layouts are the words that say how elements lie.
+// layouts are the words for layouts.
 var layouts = map[string]Layout{"strided": Strided, "inner": Inner, "any_order": AnyOrder, "column_major": ColumnMajor}
 
-// words resolves what follows a type.
+// words resolves the words after a type.
 func (r *reader) words(l line, p *Param) {
 	seen := map[string]string{} // by what they say
 	for _, w := range l.Words {
@@ -269,7 +269,7 @@ func (r *reader) words(l line, p *Param) {
 	}
 }
 
-// clash tells why two words cannot stand behind one type.
+// clash returns why two words exclude each other.
 func clash(before, word string) string {
 	if before == word {
 		return "word " + word + " is repeated"

@@ -9,7 +9,7 @@ import (
 // ParseExpr reads an expression over integers.
 func ParseExpr(text string) (*Expr, *Error) { return parse(text, (*parser).sum) }
 
-// enter bounds how deep expressions nest.
+// enter limits the nesting depth of expressions.
 func (p *parser) enter() func() {
 	if p.depth++; p.depth > depth {
 		p.fail(p.peek().at, "remove brackets that change nothing", "expressions nest at most %d deep", depth)
@@ -24,7 +24,7 @@ func (p *parser) sum() *Expr {
 
 func (p *parser) product() *Expr { return p.chain((*parser).unary, Multiply, FloorDiv, Remainder) }
 
-// chain reads operands with operators of one rank between them, from left to right.
+// chain reads operands and operators of one precedence, from left to right.
 func (p *parser) chain(operand func(*parser) *Expr, ops ...Op) *Expr {
 	left := operand(p)
 	for {
@@ -46,7 +46,7 @@ func (p *parser) unary() *Expr {
 	return &Expr{Op: Negate, Operands: []*Expr{p.unary()}, At: t.at}
 }
 
-// reserved are the words that stand for no number.
+// reserved are words that are not numbers.
 var reserved = []string{"and", "or", "in", "None", "True", "False", "list"}
 
 func (p *parser) operand() *Expr {
@@ -82,7 +82,7 @@ func (p *parser) least(t token) *Expr {
 	return e
 }
 
-// reference reads what may follow a name.
+// reference reads the parts that may follow a name.
 func (p *parser) reference(t token) *Expr {
 	e := &Expr{Op: Symbol, Name: t.text, At: t.at}
 	switch {
@@ -113,7 +113,7 @@ func (p *parser) attribute(e *Expr) {
 	}
 }
 
-// comparisons are what compares two expressions.
+// comparisons are the comparison operators.
 var comparisons = []string{"==", "!=", "<", "<=", ">", ">="}
 
 // misspelled are comparisons of other languages, and what they mean.
@@ -163,7 +163,7 @@ func (p *parser) comparison() *Cond {
 	return c
 }
 
-// inHint shows how to compare the left side with the text that comes next.
+// inHint returns a hint with the comparison of the left side with the next text.
 func (p *parser) inHint(left *Expr, op string) string {
 	if op == "==" {
 		return "write " + left.String() + " in " + strings.ReplaceAll(p.peek().text, "'", `"`)
@@ -171,7 +171,7 @@ func (p *parser) inHint(left *Expr, op string) string {
 	return "list the texts that are allowed, as in " + left.String() + ` in "a"|"b"`
 }
 
-// alternatives reads the values behind "in".
+// alternatives reads the values after "in".
 func (p *parser) alternatives() []Value {
 	if t := p.peek(); t.sign == mark && (t.text == "(" || t.text == "[") {
 		p.fail(t.at, "write 64|128", "alternatives stand without brackets, with | between them")

@@ -25,7 +25,7 @@ type token struct {
 	at   int
 }
 
-// form matches one token at the beginning of a text. Numbers come first: "1e-6" is one.
+// form matches one token at the beginning of a text. Numbers come first: "1e-6" is one token.
 var form = regexp.MustCompile(`^(?:` +
 	`(?P<real>(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)` +
 	`|(?P<integer>\d+)` +
@@ -36,7 +36,7 @@ var form = regexp.MustCompile(`^(?:` +
 
 var signs = map[string]sign{"real": real, "integer": integer, "name": name, "quoted": quoted, "mark": mark}
 
-// lex splits a line. With an error, it gives the tokens before it.
+// lex splits a line into tokens. With an error, it returns the tokens before the error.
 func lex(text string) ([]token, *Error) {
 	var tokens []token
 	for at := 0; ; {
@@ -57,7 +57,7 @@ func lex(text string) ([]token, *Error) {
 	}
 }
 
-// replacement is the hint for a sign of other languages.
+// replacement returns the hint for an operator of another language.
 func replacement(r rune) string {
 	switch r {
 	case '&':
@@ -68,7 +68,7 @@ func replacement(r rune) string {
 	return "remove it"
 }
 
-// stray reports what begins no token.
+// stray returns the error for a character that begins no token.
 func stray(text string, at int) *Error {
 	switch r := []rune(text[at:])[0]; r {
 	case '/':

@@ -1,6 +1,6 @@
 // Package notation parses the lines that describe the arguments, results and conditions of a
-// kernel, such as "T[..., n] strided = None". It knows their grammar alone: what the names in them
-// stand for, and whether they fit together, is for internal/kernel to say.
+// kernel, such as "T[..., n] strided = None". It implements only the grammar:
+// internal/kernel/contract resolves the names and checks the relations between lines.
 package notation
 
 import "fmt"
@@ -10,13 +10,13 @@ type Line struct {
 	Type     Type
 	Typed    bool // the type was read to its end, whatever follows it
 	Optional bool // may be None
-	// OptionalAt is where its "?" stands.
+	// OptionalAt is the position of "?".
 	OptionalAt int
 	Words      []Word
 	Default    *Value // nil: none
 }
 
-// Kind tells what a type describes.
+// Kind is the kind of a type.
 type Kind int
 
 // The kinds of types.
@@ -26,7 +26,7 @@ const (
 	List               // list[ELEMENT] or list[ELEMENT, COUNT]
 )
 
-// Type is what an argument or a result is.
+// Type is the type of an argument or a result.
 type Type struct {
 	Kind     Kind
 	Elements []Name   // the alternatives, in their order; a scalar and a list have one
@@ -40,7 +40,7 @@ type Name struct {
 	At   int // byte offset in the line
 }
 
-// ExtentForm tells what stands for an extent.
+// ExtentForm is the form of an extent.
 type ExtentForm int
 
 // The forms of extents.
@@ -58,17 +58,17 @@ type Extent struct {
 	At   int
 }
 
-// Word says more about a tensor, as "strided" or "aligned 64".
+// Word is a property of a tensor, such as "strided" or "aligned 64".
 type Word struct {
 	Name
 	Number int64  // of "aligned N"
 	Of     string // the argument of "aliases x"
 }
 
-// Op is what an expression does with its operands.
+// Op is the operator of an expression.
 type Op string
 
-// The operators that are no sign of their own.
+// The operators without a sign.
 const (
 	Literal Op = "literal" // Number
 	Symbol  Op = "symbol"  // Name
@@ -104,7 +104,7 @@ type Cond struct {
 	At          int
 }
 
-// ValueKind tells what a default or an alternative of "in" is.
+// ValueKind is the kind of a default or of an alternative of "in".
 type ValueKind int
 
 // The kinds of values.
@@ -129,11 +129,11 @@ type Value struct {
 	At      int
 }
 
-// Error is what does not follow the grammar.
+// Error is a syntax error.
 type Error struct {
 	At         int // byte offset in the line
 	Text, Hint string
 }
 
-// Error tells the column, counted from 1, and what is wrong there.
+// Error returns the column, from 1, and the problem.
 func (e *Error) Error() string { return fmt.Sprintf("column %d: %s", e.At+1, e.Text) }

@@ -11,7 +11,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// depth is how deep expressions nest, so that none makes the parser run out of stack.
+// depth is the maximum nesting depth of expressions, so that the parser does not overflow the
+// stack.
 const depth = 64
 
 // parser reads tokens from left to right. Its first error moves it to the end, where every
@@ -43,7 +44,7 @@ func parse[T any](text string, production func(p *parser) T) (T, *Error) {
 	return made, p.err
 }
 
-// trailingHint advises on what follows a whole text.
+// trailingHint returns a hint for tokens after a complete text.
 func trailingHint(rest string) string {
 	if strings.HasPrefix(rest, "||") {
 		return "write or between two conditions"
@@ -51,7 +52,7 @@ func trailingHint(rest string) string {
 	return "remove " + strings.TrimSpace(rest)
 }
 
-// completed returns the text with the mark that is missing, where that is all that it lacks.
+// completed returns the text with the missing token, if that is its only error.
 func completed[T any](p *parser, production func(p *parser) T) string {
 	fixed := p.text[:p.err.At] + p.missing + p.text[p.err.At:]
 	if p.missing == "," {
@@ -83,7 +84,7 @@ func (p *parser) next() token {
 	return t
 }
 
-// accept takes the next token if it is this mark or word.
+// accept consumes the next token if it is this sign or word.
 func (p *parser) accept(text string) bool {
 	t := p.peek()
 	if is := (t.sign == mark || t.sign == name) && t.text == text; is {
@@ -104,7 +105,7 @@ func (p *parser) expect(text, where, hint string) {
 	p.fail(t.at, hint, "expected %q %s, got %s", text, where, show(t))
 }
 
-// show spells a token for a message.
+// show formats a token for a message.
 func show(t token) string {
 	if t.sign == end {
 		return "the end of the line"
@@ -112,8 +113,7 @@ func show(t token) string {
 	return strconv.Quote(t.text)
 }
 
-// ParseLine reads an argument or a result.
-// With an error, it gives what was read before it.
+// ParseLine parses an argument or a result. With an error, it returns the parts before the error.
 func ParseLine(text string) (Line, *Error) { return parse(text, (*parser).line) }
 
 func (p *parser) line() Line {
@@ -141,7 +141,7 @@ func (p *parser) line() Line {
 	return l
 }
 
-// spell names a type in a hint.
+// spell formats a type in a hint.
 func spell(t Type) string {
 	var names []string
 	for _, e := range t.Elements {
@@ -173,7 +173,7 @@ func (p *parser) typ() Type {
 	return t
 }
 
-// apart reports whether a space stands before the next token.
+// apart reports whether there is a space before the next token.
 func (p *parser) apart() bool {
 	before := p.tokens[max(p.at-1, 0)]
 	return before.at+len(before.text) < p.peek().at
@@ -195,7 +195,7 @@ func (p *parser) element() Name {
 	return Name{t.text, t.at}
 }
 
-// list reads what follows the word.
+// list reads the part after the word `list`.
 func (p *parser) list(word Name) Type {
 	p.joined(Type{Kind: Scalar, Elements: []Name{word}})
 	if t := p.peek(); !p.accept("[") {
@@ -225,7 +225,7 @@ func (p *parser) number(t token, hint string) int64 {
 	return n
 }
 
-// extents reads what follows the bracket.
+// extents reads the part after the opening bracket.
 func (p *parser) extents(open token) []Extent {
 	all := []Extent{}
 	if p.accept("]") {
@@ -247,7 +247,7 @@ func (p *parser) extents(open token) []Extent {
 	return all
 }
 
-// betweenHint advises on what follows an extent and is no comma.
+// betweenHint returns a hint for a token after an extent that is not a comma.
 func betweenHint(before Extent) string {
 	if before.Form == Sized {
 		return "write a comma there, as in T[m, n]"
@@ -270,13 +270,13 @@ func (p *parser) extent() Extent {
 	return Extent{Form: Sized, Size: p.sum(), At: t.at}
 }
 
-// Words are those that follow a type.
+// Words are the words that may follow a type.
 var Words = []string{
 	"strided", "inner", "any_order", "column_major", "aligned", "inout", "out", "cpu", "copied", "zeroed", "saved",
 	"aliases",
 }
 
-// alignments is the hint behind `aligned`.
+// alignments is the hint after `aligned`.
 const alignments = "write 16, 32, 64 ..."
 
 func (p *parser) word() Word {
@@ -381,8 +381,9 @@ func (p *parser) float(t token, negative bool) float64 {
 	return x
 }
 
-// unquote reads a text: \' \" \\ \n \t, and nothing that C or Python could not hold, or that does
-// not show, such as U+202E, which makes code read in another order than it has.
+// unquote reads a text with the escapes \' \" \\ \n \t. It rejects characters that C or Python
+// literals cannot contain, and invisible ones, such as U+202E, which changes the displayed order of
+// code.
 func (p *parser) unquote(t token) string {
 	var out strings.Builder
 	body := t.text[1 : len(t.text)-1]
@@ -409,10 +410,11 @@ func (p *parser) unquote(t token) string {
 	return out.String()
 }
 
-// hidden tells what a text cannot hold as it is.
+// hidden reports whether a text must contain a character only as an escape, because it is
+// invisible.
 func hidden(r rune) bool { return !unicode.IsPrint(r) && r != '\n' && r != '\t' }
 
-// nearest hints at the word that was meant.
+// nearest returns a hint with the word that was probably meant.
 func nearest(text string) string {
 	if text == "" {
 		return ""

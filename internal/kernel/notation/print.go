@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// String spells a line in one way, which ParseLine reads as the same line.
+// String formats a line in normalized form, which ParseLine reads as the same line.
 func (l Line) String() string {
 	text := l.Type.String()
 	if l.Optional {
@@ -21,7 +21,7 @@ func (l Line) String() string {
 	return text
 }
 
-// String spells a type.
+// String formats a type.
 func (t Type) String() string {
 	var names, extents []string
 	for _, e := range t.Elements {
@@ -42,7 +42,7 @@ func (t Type) String() string {
 	return text
 }
 
-// String spells an extent.
+// String formats an extent.
 func (e Extent) String() string {
 	switch e.Form {
 	case Unnamed:
@@ -53,7 +53,7 @@ func (e Extent) String() string {
 	return e.Size.String()
 }
 
-// String spells a word with its operand.
+// String formats a word with its operand.
 func (w Word) String() string {
 	switch {
 	case w.Number > 0:
@@ -64,7 +64,7 @@ func (w Word) String() string {
 	return w.Text
 }
 
-// String spells an expression with the brackets that it needs.
+// String formats an expression with the necessary brackets.
 func (e *Expr) String() string {
 	var parts []string
 	for _, o := range e.Operands {
@@ -90,7 +90,7 @@ func (e *Expr) String() string {
 	return left + " " + string(e.Op) + " " + bracketed(parts[1], e.Operands[1].rank() <= e.rank())
 }
 
-// rank tells how close an expression binds.
+// rank returns the precedence of an expression.
 func (e *Expr) rank() int {
 	switch e.Op {
 	case Add, Subtract:
@@ -108,7 +108,7 @@ func bracketed(text string, needed bool) string {
 	return text
 }
 
-// String spells a condition, whose grammar has no brackets.
+// String formats a condition, whose grammar has no brackets.
 func (c *Cond) String() string {
 	var parts []string
 	switch {
@@ -126,10 +126,10 @@ func (c *Cond) String() string {
 	return strings.Join(parts, " "+c.Op+" ")
 }
 
-// Real is a number as a float; 0 for a value that is not a number.
+// Real returns a number as a float, or 0 for a value that is not a number.
 func (v Value) Real() float64 { return float64(v.Int) + float64(v.Natural) + v.Float }
 
-// String spells a value as in Python.
+// String formats a value as in Python.
 func (v Value) String() string {
 	switch v.Kind {
 	case Bool:

@@ -1,6 +1,6 @@
-// Package object finds the debug information in an object file of any format
-// that C compilers write: ELF, COFF, Mach-O and WebAssembly. It interprets
-// neither code nor the debug information itself.
+// Package object finds the debug information in an object file of any format that C compilers
+// write: ELF, COFF, Mach-O and WebAssembly. It does not interpret code or the debug information
+// itself.
 package object
 
 import (
@@ -14,12 +14,11 @@ import (
 	"strings"
 )
 
-// ErrTarget says that objects of this target are well-formed, and that package
-// elf does not know how to relocate their debug information.
+// ErrTarget is the error for valid objects whose debug information package elf cannot relocate.
 var ErrTarget = errors.New("no way is known to relocate debug information of")
 
-// DWARF returns the debug information of an object file that was compiled but not
-// linked. The error says which format was met and what it lacks.
+// DWARF returns the debug information of an object file that was compiled but not linked. The error
+// names the format and what is missing.
 func DWARF(data []byte) (*dwarf.Data, error) {
 	for _, f := range formats {
 		if bytes.HasPrefix(data, []byte(f.magic)) {
@@ -33,8 +32,8 @@ func DWARF(data []byte) (*dwarf.Data, error) {
 	return readPE(data)
 }
 
-// formats lists what begins with a magic number. COFF objects have none, so
-// they are what is left.
+// formats lists the formats with a magic number. COFF objects have none, so all other files are
+// treated as COFF.
 var formats = []struct {
 	name, magic string
 	read        func([]byte) (*dwarf.Data, error)
@@ -75,8 +74,8 @@ func readMachO(data []byte) (*dwarf.Data, error) {
 	return f.DWARF()
 }
 
-// readPE relies on the addends standing in place: COFF relocations carry none,
-// and against the start of a section nothing is to be added.
+// readPE needs no relocation: COFF stores addends in place, and relocations against the start of a
+// section add nothing.
 func readPE(data []byte) (*dwarf.Data, error) {
 	f, err := pe.NewFile(bytes.NewReader(data))
 	if err != nil {

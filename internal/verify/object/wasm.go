@@ -11,8 +11,8 @@ const wasmMagic = "\x00asm"
 
 var errTruncated = errors.New("it is truncated")
 
-// readWasm takes the debug sections from the custom sections. LLVM leaves the
-// relocated values in place, so the relocation sections are not needed.
+// readWasm reads the debug sections from the custom sections. LLVM leaves the relocated values in
+// place, so the relocation sections are not needed.
 func readWasm(data []byte) (*dwarf.Data, error) {
 	if len(data) < 8 {
 		return nil, errTruncated
@@ -37,7 +37,7 @@ func readWasm(data []byte) (*dwarf.Data, error) {
 	return fromSections(sections)
 }
 
-// block cuts what a LEB128 length announces.
+// block returns the bytes after a LEB128 length.
 func block(b []byte) (content, rest []byte, err error) {
 	n, width := binary.Uvarint(b)
 	if width <= 0 || n > uint64(len(b)-width) {

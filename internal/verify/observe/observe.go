@@ -1,6 +1,5 @@
-// Package observe turns what a compiler says about a header (its debug
-// information and its preprocessed text) into plain facts: structs, enums,
-// typedefs and macros. It judges nothing.
+// Package observe converts a compiler's information about a header (its debug information and
+// preprocessed text) into plain data: structs, enums, typedefs and macros. It compares nothing.
 package observe
 
 import (
@@ -10,15 +9,15 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// Header is what a translation unit declares. Maps are by the name that C++ and
-// typedefs use: the typedef name where there is one, else the tag.
+// Header contains the declarations of a translation unit. The keys of maps are the names that C++
+// and typedefs use: the typedef name if there is one, else the tag.
 type Header struct {
 	Records map[string]*Record
 	Enums   map[string]*Enum
 	Aliases map[string]*Alias
 }
 
-// Names returns every name in order.
+// Names returns all names in order.
 func (h *Header) Names() []string {
 	out := slices.Concat(slices.Collect(maps.Keys(h.Records)), slices.Collect(maps.Keys(h.Enums)),
 		slices.Collect(maps.Keys(h.Aliases)))

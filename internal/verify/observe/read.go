@@ -122,7 +122,7 @@ func (s *speller) arraySize(n *node) int64 {
 	return size
 }
 
-// signed reports whether a type is, in the end, a signed integer.
+// signed reports whether a type, without typedefs, is a signed integer.
 func (s *speller) signed(n *node) bool {
 	for n != nil && (n.Tag == dwarf.TagTypedef || n.Tag == dwarf.TagConstType || n.Tag == dwarf.TagVolatileType) {
 		n = s.of(n)

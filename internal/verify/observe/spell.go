@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// speller spells types in C. A struct or enum is spelled by its typedef name
-// alone, without a keyword, when it has one.
+// speller formats types in C. A struct or enum with a typedef name is formatted as that name,
+// without a keyword.
 type speller struct {
 	*tree
 	names map[dwarf.Offset]string // preferred names of structs, unions and enums
@@ -45,7 +45,7 @@ func (s *speller) typeName(n *node) string {
 
 func (s *speller) spell(n *node) string { return s.declare(n, "") }
 
-// declare spells the declaration of inner, which may be "", with type n.
+// declare formats the declaration of inner, which may be "", with type n.
 func (s *speller) declare(n *node, inner string) string {
 	if n == nil {
 		return join("void", inner)
@@ -74,7 +74,7 @@ func (s *speller) declare(n *node, inner string) string {
 	return join(s.plain(n), inner)
 }
 
-// plain spells a type that is a name.
+// plain formats a type that is a name.
 func (s *speller) plain(n *node) string {
 	name := s.typeName(n)
 	switch {
@@ -94,8 +94,8 @@ func (s *speller) indirect(elem *node, mark, inner string) string {
 	return s.declare(elem, inner)
 }
 
-// qualified puts the qualifier of a pointer behind its star, and any other in
-// front of the type, const first: compilers nest the two as they please.
+// qualified writes the qualifiers of a pointer after its star, and other qualifiers before the
+// type, const first. Compilers nest const and volatile in any order.
 func (s *speller) qualified(elem *node, word, inner string) string {
 	if elem != nil && elem.Tag == dwarf.TagPointerType {
 		return s.declare(elem, strings.TrimSpace(" "+word+" "+inner))
@@ -123,7 +123,7 @@ func (s *speller) parameters(n *node) string {
 	return "(" + strings.Join(out, ", ") + ")"
 }
 
-// extent spells the dimensions of an array; an open one is [].
+// extent formats the dimensions of an array; an unknown one is [].
 func extent(n *node) string {
 	var out strings.Builder
 	for _, c := range n.children {
@@ -147,8 +147,8 @@ func join(name, inner string) string {
 	return name + " " + inner
 }
 
-// baseName returns the order of words that people write: GCC says "long unsigned
-// int", clang "unsigned long".
+// baseName returns the usual order of the words of a type: GCC writes "long unsigned int", clang
+// "unsigned long".
 func baseName(name string) string {
 	words := strings.Fields(name)
 	var unsigned bool

@@ -8,7 +8,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// node is one entry of the debug information with what it holds.
+// node is one entry of the debug information with its children.
 type node struct {
 	*dwarf.Entry
 	children []*node
@@ -19,7 +19,7 @@ type node struct {
 type tree struct {
 	roots []*node // compilation units
 	at    map[dwarf.Offset]*node
-	// pointer is the size of a pointer in bytes: clang leaves it out of the types.
+	// pointer is the size of a pointer in bytes, which clang omits from pointer types.
 	pointer int64
 	isC     bool // () takes any arguments, unlike in C++
 }
@@ -56,15 +56,14 @@ func readTree(d *dwarf.Data) (*tree, error) {
 	}
 }
 
-// isC reports whether a unit is in one of the versions of C that DWARF numbers.
+// isC reports whether the language of a unit is a version of C.
 func isC(unit *dwarf.Entry) bool {
 	const c89, c, c99, c11, c17 = 0x01, 0x02, 0x0c, 0x1d, 0x2c
 	language, _ := unit.Val(dwarf.AttrLanguage).(int64)
 	return slices.Contains([]int64{c89, c, c99, c11, c17}, language)
 }
 
-// unitFiles returns no files when the line table cannot be read: positions are
-// then unknown, and nothing else is lost.
+// unitFiles returns no files if the line table cannot be read. Only positions are unknown then.
 func unitFiles(d *dwarf.Data, unit *dwarf.Entry) []*dwarf.LineFile {
 	lines, err := d.LineReader(unit)
 	if err != nil || lines == nil {
@@ -103,8 +102,7 @@ func (t *tree) of(n *node) *node {
 	return t.at[off]
 }
 
-// each calls f with every entry at file scope; those in namespaces have other
-// names to a client.
+// each calls f with every entry at file scope. Entries in namespaces have other names for clients.
 func (t *tree) each(f func(*node)) {
 	for _, unit := range t.roots {
 		for _, n := range unit.children {

@@ -6,7 +6,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// Kind tells what a declaration declares.
+// Kind is the kind of a declaration.
 type Kind int
 
 // The kinds of declaration.
@@ -19,8 +19,8 @@ const (
 	Namespace
 )
 
-// Decl is one name that a declaration at file scope introduces. A typedef with
-// a body and a tag gives two.
+// Decl is one name that a declaration at file scope introduces. A typedef with a body and a tag
+// introduces two.
 type Decl struct {
 	Kind       Kind
 	Name       string
@@ -44,7 +44,7 @@ type Param struct {
 	Params []Param // names of its own parameters, if it is a function pointer
 }
 
-// Decls returns what the text declares at file scope.
+// Decls returns the declarations of the text at file scope.
 func (t *Text) Decls() []Decl {
 	p := &parser{tokens: strip(t.Tokens)}
 	for p.at < len(p.tokens) {
@@ -59,9 +59,8 @@ type parser struct {
 	decls  []Decl
 }
 
-// declaration reads up to the next semicolon or the end of a function's body.
-// The braces of linkage specifications are stepped over, so that what they hold
-// counts as file scope; what a namespace holds does not.
+// declaration reads up to the next semicolon or the end of a function's body. It skips the braces
+// of linkage specifications, whose contents are at file scope. The contents of namespaces are not.
 func (p *parser) declaration() {
 	start := p.at
 	for ; p.at < len(p.tokens); p.at++ {
@@ -144,10 +143,10 @@ func group(tokens []Token) int {
 	return len(tokens)
 }
 
-// within returns what stands inside the bracketed group that begins there.
+// within returns the tokens inside the bracketed group that begins there.
 func within(tokens []Token) []Token { return tokens[1:max(1, group(tokens)-1)] }
 
-// strip drops attributes, which may stand anywhere and name nothing.
+// strip removes attributes, which may occur anywhere and declare nothing.
 func strip(tokens []Token) []Token {
 	var out []Token
 	for i := 0; i < len(tokens); i++ {

@@ -29,8 +29,7 @@ func (p *parser) declare(tokens []Token) {
 	}
 }
 
-// nameless records an enum that has neither a tag nor a typedef name: its
-// enumerators are names all the same.
+// nameless records an enum without tag and typedef name, because its enumerators are names too.
 func (p *parser) nameless(b *Body, at Token) {
 	if b.Tag == "" && b.Keyword == "enum" {
 		p.decls = append(p.decls, Decl{Kind: Enum, Pos: at.Pos, Body: b})
@@ -47,7 +46,7 @@ func (p *parser) using(tokens []Token) {
 		Parameters: Callbacks(tokens[3:])[""]})
 }
 
-// define records the tag of a body, if there is one, and gives what follows it.
+// define records the tag of a body, if there is one, and returns the tokens after it.
 func (p *parser) define(tokens []Token) (*Body, []Token) {
 	open := slices.IndexFunc(tokens, func(t Token) bool { return t.Text == "{" })
 	if open < 0 || body(tokens[:open]) == "" {
@@ -90,8 +89,8 @@ func readBody(head, inside []Token) (*Body, Token) {
 	return b, name
 }
 
-// declarator records one name. Without a type before it (a second declarator,
-// or one after a body) a lone name is the name that is declared.
+// declarator records one name. Without a type before it (a second declarator, or one after a body),
+// a single name is the declared name.
 func (p *parser) declarator(kind Kind, tokens []Token, b *Body, lone bool) {
 	if name, ok := pointerName(tokens); ok {
 		p.decls = append(p.decls,
@@ -114,7 +113,7 @@ func (p *parser) declarator(kind Kind, tokens []Token, b *Body, lone bool) {
 	}
 }
 
-// until returns the tokens before the first of that text.
+// until returns the tokens before the first token with that text.
 func until(tokens []Token, text string) []Token {
 	if i := slices.IndexFunc(tokens, func(t Token) bool { return t.Text == text }); i >= 0 {
 		return tokens[:i]
@@ -122,12 +121,12 @@ func until(tokens []Token, text string) []Token {
 	return tokens
 }
 
-// forward reports whether the tokens only announce a type: `struct Name`.
+// forward reports whether the tokens are only a forward declaration: `struct Name`.
 func forward(tokens []Token) bool {
 	return len(tokens) == 2 && slices.Contains([]string{"struct", "union", "class", "enum"}, tokens[0].Text)
 }
 
-// Join spells tokens with single spaces.
+// Join joins tokens with single spaces.
 func Join(tokens []Token) string {
 	var out string
 	for i, t := range tokens {

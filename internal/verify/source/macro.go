@@ -34,7 +34,7 @@ func (t *Text) undefine(name string) {
 	t.Macros = slices.DeleteFunc(t.Macros, func(m Macro) bool { return m.Name == name })
 }
 
-// Macro returns the definition that holds at the end of the text.
+// Macro returns the definition at the end of the text.
 func (t *Text) Macro(name string) (Macro, bool) {
 	for _, m := range slices.Backward(t.Macros) {
 		if m.Name == name {
@@ -50,8 +50,8 @@ var (
 	define   = regexp.MustCompile(`^#\s*define\s+(\w+)$`)
 )
 
-// Guard returns the macro that keeps a header from being read twice, or "": the
-// first that is tested for absence, when the next line defines it as nothing.
+// Guard returns the include guard of a header, or "": the first macro that is tested for absence,
+// if the next line defines it as empty.
 func Guard(header string) string {
 	tested := ""
 	for line := range strings.Lines(comments.ReplaceAllString(header, "")) {

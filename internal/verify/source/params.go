@@ -2,8 +2,8 @@ package source
 
 import "slices"
 
-// Callbacks finds the function pointers among tokens, at any depth but that of
-// parameters, and gives the parameters of each by its name.
+// Callbacks finds the function pointers among tokens, at any depth except in parameters, and
+// returns the parameters of each by its name.
 func Callbacks(tokens []Token) map[string][]Param {
 	out := map[string][]Param{}
 	for i := 0; i < len(tokens); i++ {
@@ -27,9 +27,8 @@ func pointerName(tokens []Token) (Token, bool) {
 	return Token{}, false
 }
 
-// pointerAt reads `(*name)`, with qualifiers and calling conventions before the
-// name, and gives its length. An abstract `(*)` has no name; 0 means that it is
-// neither.
+// pointerAt reads `(*name)`, with qualifiers and calling conventions before the name, and returns
+// its length. An abstract `(*)` has no name. For other tokens, the length is 0.
 func pointerAt(tokens []Token) (name Token, n int) {
 	if len(tokens) < 3 || tokens[0].Text != "(" {
 		return name, 0
@@ -83,7 +82,7 @@ func allQualifiers(tokens []Token) bool {
 	return !slices.ContainsFunc(tokens, func(t Token) bool { return !qualifier[t.Text] })
 }
 
-// split cuts at a separator outside of brackets; empty parts are left out.
+// split splits at a separator outside of brackets, and omits empty parts.
 func split(tokens []Token, separator string) [][]Token {
 	var out [][]Token
 	start := 0

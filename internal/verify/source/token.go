@@ -1,7 +1,6 @@
-// Package source reads preprocessed C and C++ (the output of -E -dD) just far
-// enough to tell what debug information leaves out: macros, parameter names,
-// tags beside typedefs, and where each of them stands. It is no parser: types,
-// sizes and values come from the compiler.
+// Package source reads from preprocessed C and C++ (the output of -E -dD) what debug information
+// omits: macros, parameter names, tags of typedefs, and their positions. It is not a complete
+// parser: types, sizes and values come from the compiler.
 package source
 
 import (
@@ -28,13 +27,13 @@ var (
 	lineMarker = regexp.MustCompile(`^#(?:line)? *(\d+) "((?:\\.|[^"\\])*)"`)
 )
 
-// Text is preprocessed text, taken apart.
+// Text is preprocessed text as tokens and macros.
 type Text struct {
 	Tokens []Token
 	Macros []Macro // in the order of their definitions; the last one of a name holds
 }
 
-// Read takes preprocessed text apart. Positions are those of the line markers.
+// Read splits preprocessed text into tokens and macros. Positions are those of the line markers.
 func Read(preprocessed string) *Text {
 	t := &Text{}
 	at := diag.Pos{}
@@ -52,8 +51,7 @@ func Read(preprocessed string) *Text {
 	return t
 }
 
-// directive reads a line marker, a definition or its end, and gives the
-// position of the next line.
+// directive reads a line marker, a #define or an #undef, and returns the position of the next line.
 func (t *Text) directive(line string, at diag.Pos) diag.Pos {
 	if m := lineMarker.FindStringSubmatch(line); m != nil {
 		n, _ := strconv.Atoi(m[1])
