@@ -41,7 +41,7 @@ func TestKernelsThatTargetsCannotMake(t *testing.T) {
 			[]string{"4:3: error: target torch: kernel f takes no tensor: PyTorch finds the backend of an operator by its " +
 				"tensors [unsupported-kernel]", other,
 				"4:33: error: target torch: kernel f returns the scalar m, which PyTorch cannot compute for a graph: " +
-					"write float64[] for a tensor of rank 0 [unsupported-kernel]", other}},
+					"write int64[] for a tensor of rank 0 [unsupported-kernel]", other}},
 		{"torchshim", "  f: {args: {x: \"int8[n]\", y: \"int8[n]? inout\"}}",
 			[]string{"4:28: error: target torchshim: kernel f writes to y, which may be None: PyTorch has no such argument " +
 				"[unsupported-kernel]", other}},

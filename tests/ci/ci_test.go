@@ -87,6 +87,9 @@ func TestFilesForHostsFollowTheirSchemas(t *testing.T) {
 		require.NoError(t, os.WriteFile(bad, []byte("jobs: {x: 1}\nruns: 1\nstages: 1\n"), 0o600))
 		run(t, root, 1, check, "--builtin-schema", schema, bad)
 	}
+	dir := t.TempDir() // the workflow that init writes
+	run(t, dir, 0, program(t), "init", "--project", "mylib")
+	run(t, dir, 0, check, "--builtin-schema", "vendor.github-workflows", "mylib/.github/workflows/test.yml")
 }
 
 // The hooks of the manifest pass. A lost file and an invalid config make them fail.

@@ -80,6 +80,89 @@ func TestAProject(t *testing.T) {
 	tested(t, python, project, "4 passed", "tests")
 }
 
+// stepsOf lists the commands of a workflow, as it spells them.
+func stepsOf(workflow string) (commands []string) {
+	for line := range strings.Lines(workflow) {
+		if command, found := strings.CutPrefix(strings.TrimSpace(line), "- run: "); found {
+			commands = append(commands, command)
+		}
+	}
+	return commands
+}
+
+// pipx stands in for pipx, which downloads what it runs. The last line does what build does: the
+// wheel is built from the sdist.
+const pipx = `#!/bin/sh
+set -eu
+test "$1" = run
+case "$2" in
+dlpackgen | dlpackgen==*) shift 2; exec PROGRAM "$@" ;;
+build) python -c "BUILD" && exec pip wheel --no-deps -w dist dist/*.tar.gz ;;
+*) echo "pipx: $*" >&2; exit 1 ;;
+esac
+`
+
+// machineOf makes the machine of a workflow: an environment of Python whose packages are those that
+// are installed here, and pipx.
+func machineOf(t *testing.T, python, program string) (path string) {
+	t.Helper()
+	dir := t.TempDir()
+	commands(t, dir, []string{python, "-m", "venv", "--without-pip", "env"})
+	bin := filepath.Join(dir, "env", "bin")
+	here := strings.TrimSpace(commands(t, dir, []string{python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"}))
+	there := strings.TrimSpace(commands(t, dir, []string{filepath.Join(bin, "python"), "-c",
+		"import sysconfig; print(sysconfig.get_path('purelib'))"}))
+	require.NoError(t, os.WriteFile(filepath.Join(there, "here.pth"), []byte(here+"\n"), 0o600))
+	for name, text := range map[string]string{
+		"pipx":   strings.NewReplacer("PROGRAM", program, "BUILD", buildSdist).Replace(pipx),
+		"pip":    "#!/bin/sh\nexec python -m pip \"$@\"\n",
+		"pytest": "#!/bin/sh\nexec python -m pytest -k 'not (torch or jax or paddle)' \"$@\"\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700))
+	}
+	return bin + string(os.PathListSeparator) + os.Getenv("PATH")
+}
+
+// The commands of the workflow that init writes do what they should, as they are spelled. Those
+// that fail are seen. pip takes what is installed here instead of downloading it.
+func TestTheWorkflowOfAProject(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a package twice, and -short was given")
+	}
+	python := testtool.RequirePython(t)
+	if !testtool.Has(python, "pytest", "setuptools", "hypothesis") {
+		t.Skip("needs pytest, hypothesis and setuptools: make setup")
+	}
+	program, project := projectOf(t, "mylib")
+	commands(t, project, []string{program, "generate"})
+	t.Setenv("PATH", machineOf(t, python, program))
+	t.Setenv("PIP_NO_INDEX", "1")
+	t.Setenv("PIP_NO_BUILD_ISOLATION", "0") // as pip reads it, this is --no-build-isolation
+	t.Setenv("PYTHONPATH", "")
+	steps := stepsOf(read(t, filepath.Join(project, ".github/workflows/test.yml")))
+	require.Equal(t, []string{"pipx run dlpackgen check", "pip install '.[test]'", "pytest", "pipx run build"}, steps)
+	var printed []string
+	for _, step := range steps {
+		printed = append(printed, commands(t, project, []string{"sh", "-ec", step}))
+	}
+	assert.Contains(t, printed[1], "Successfully installed mylib-0.1.0")
+	assert.Contains(t, printed[2], " passed")
+	for _, pattern := range []string{"mylib-0.1.0.tar.gz", "mylib-0.1.0-cp311-abi3-*.whl"} {
+		found, err := filepath.Glob(filepath.Join(project, "dist", pattern))
+		require.NoError(t, err)
+		assert.Len(t, found, 1, pattern)
+	}
+	for name, step := range map[string]string{"csrc/kernels.h": steps[0], "tests/test_scale.py": steps[2], "setup.py": steps[3]} {
+		file := filepath.Join(project, name)
+		was := read(t, file)
+		require.NoError(t, os.WriteFile(file, []byte("wrong(\n"), 0o600))
+		cmd := exec.Command("sh", "-ec", step)
+		cmd.Dir = project
+		assert.Error(t, cmd.Run(), "%s with a wrong %s", step, name)
+		require.NoError(t, os.WriteFile(file, []byte(was), 0o600))
+	}
+}
+
 const halve = `  halve:
     args: {x: "float32[...] inout"}
     devices: {kDLCPU: {symbol: halve}, kDLCUDA: {symbol: halve_cuda}, kDLCUDAManaged: {symbol: halve_cuda}}

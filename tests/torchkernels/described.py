@@ -75,6 +75,20 @@ def test_gradients():
     assert torch.autograd.gradcheck(lambda x: ops.scale(x, by, 2.5, [], "none"), (one,))
 
 
+def test_second_derivatives():
+    x = doubles(4, grad=True)
+    assert torch.autograd.gradgradcheck(ops.cube, (x,))
+    (first,) = torch.autograd.grad(ops.cube(x).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x, create_graph=False)
+    assert torch.allclose(first, 3 * x * x) and torch.allclose(second, 6 * x)
+    one, by = doubles(4, grad=True), doubles(4)
+    raises(
+        NotImplementedError,
+        "the kernel names no backward",
+        lambda: torch.autograd.grad(ops.rms_norm(one, by).sum(), one, create_graph=True),
+    )
+
+
 def test_gradients_that_nothing_computes_are_rejected():
     x, by = doubles(4), doubles(4, grad=True)
     text = "argument 'by' (2nd): it requires a gradient, which the backward does not compute"

@@ -24,7 +24,8 @@ func Batching(k *contract.Kernel) string {
 // by element.
 func Limits(k *contract.Kernel) (all []string) {
 	if k.Backward != nil {
-		all = append(all, "no torch.func.grad", "no torch.func.jvp")
+		all = append(all, "no torch.func.grad", "no torch.func.jvp",
+			"second derivatives need a backward of "+k.Backward.Kernel)
 	}
 	switch {
 	case k.NoBatch:

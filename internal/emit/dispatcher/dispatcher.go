@@ -62,8 +62,8 @@ func Unregistered(k *contract.Kernel) (errs []error) {
 	}
 	for _, p := range k.Results {
 		if p.Kind != contract.Tensor {
-			fail(p.Name, "returns the scalar %s, which PyTorch cannot compute for a graph: write float64[] for a tensor "+
-				"of rank 0", p.Name)
+			fail(p.Name, "returns the scalar %s, which PyTorch cannot compute for a graph: write %s for a tensor "+
+				"of rank 0", p.Name, p.AsTensor())
 		}
 	}
 	if k.Backward != nil {

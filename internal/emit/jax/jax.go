@@ -103,7 +103,7 @@ func inexpressible(k *contract.Kernel, known []dtype) (errs []error) {
 	}
 	for _, p := range k.Results {
 		if p.Kind != contract.Tensor {
-			fail(p.Name, "returns the scalar %s, which XLA cannot: write float64[] for a tensor of rank 0", p.Name)
+			fail(p.Name, "returns the scalar %s, which XLA cannot: write %s for a tensor of rank 0", p.Name, p.AsTensor())
 		}
 	}
 	for _, p := range slices.Concat(k.Args, k.Results) {

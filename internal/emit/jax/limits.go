@@ -8,7 +8,12 @@ import (
 
 // limits lists the features of a kernel that JAX does not support, or supports differently.
 func limits(k *contract.Kernel) (all []string) {
-	if slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Layout != contract.Contiguous }) {
+	isColumnMajor := func(p contract.Param) bool { return p.Layout == contract.ColumnMajor }
+	isStrided := func(p contract.Param) bool { return p.Layout != contract.Contiguous && !isColumnMajor(p) }
+	if slices.ContainsFunc(k.Args, isColumnMajor) {
+		all = append(all, "XLA transposes column_major arguments for the call")
+	}
+	if slices.ContainsFunc(k.Args, isStrided) {
 		all = append(all, "no strides: XLA passes C-contiguous arrays")
 	}
 	if slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Kind != contract.Tensor }) {

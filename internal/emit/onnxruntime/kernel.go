@@ -58,7 +58,7 @@ func inexpressible(k *contract.Kernel) (errs []error) {
 	}
 	for _, p := range k.Given() {
 		if p.Kind == contract.Number {
-			fail(p.Name, "returns the scalar %s of a dtype: write %s[] for a tensor of rank 0", p.Name, p.Expected())
+			fail(p.Name, "returns the scalar %s of a dtype: write %s for a tensor of rank 0", p.Name, p.AsTensor())
 		}
 		if p.Kind == contract.Tensor && len(p.Types) > 0 && !served(p) {
 			fail(p.Name, "returns %s, whose dtype ONNX Runtime does not have", p.Name)

@@ -145,6 +145,12 @@ func (p Param) Expected() string {
 	return strings.SplitN(p.Line, " ", 2)[0]
 }
 
+// AsTensor returns the type of a tensor of rank 0 for the values of a scalar.
+func (p Param) AsTensor() string {
+	dtypes := map[Kind]string{Int: "int64", Float: "float64"}
+	return cmp.Or(dtypes[p.Kind], p.Expected()) + "[]"
+}
+
 // Rank returns the number of dimensions of a tensor except those of an ellipsis, and the ellipsis's
 // index among the extents, or None.
 func (p Param) Rank() (rank, ellipsis int) {

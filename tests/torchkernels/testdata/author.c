@@ -138,3 +138,22 @@ int alone(const DLTensor* x, DLTensor* y, void* stream) {
   for (int64_t i = 0; i < size(x); i++) put(y, i, get(x, i));
   return stream != NULL;
 }
+
+int cube(const DLTensor* x, DLTensor* y, void* stream) {
+  for (int64_t i = 0; i < size(x); i++) put(y, i, get(x, i) * get(x, i) * get(x, i));
+  return stream != NULL;
+}
+
+int cube_backward(const DLTensor* grad, const DLTensor* x, DLTensor* grad_x, void* stream) {
+  for (int64_t i = 0; i < size(x); i++) put(grad_x, i, 3 * get(x, i) * get(x, i) * get(grad, i));
+  return stream != NULL;
+}
+
+int cube_second(const DLTensor* second, const DLTensor* grad, const DLTensor* x, DLTensor* grad_grad, DLTensor* grad_x,
+                void* stream) {
+  for (int64_t i = 0; i < size(x); i++) {
+    put(grad_grad, i, 3 * get(x, i) * get(x, i) * get(second, i));
+    put(grad_x, i, 6 * get(x, i) * get(grad, i) * get(second, i));
+  }
+  return stream != NULL;
+}
