@@ -19,6 +19,9 @@ import (
 // Each example leads to the code that it explains, and its output is what the command prints. With
 // -update, the outputs are rewritten.
 func TestExamplesOfCodesLeadToThem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the command for each code, and -short was given")
+	}
 	testtool.Require(t, "gcc", "gcc")
 	start := startFolder(t)
 	outputs := map[string]string{}

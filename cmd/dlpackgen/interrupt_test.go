@@ -84,6 +84,9 @@ var outcomes = regexp.MustCompile(`(?m)^dlpackgen: interrupted: (nothing was cha
 
 // A signal at any time leaves the files of each config whole: none of them, or all.
 func TestASignalLeavesEachConfigWholeOrUntouched(t *testing.T) {
+	if testing.Short() {
+		t.Skip("ends many runs, and -short was given")
+	}
 	fresh := func() (dir string) {
 		dir = t.TempDir()
 		for i := range 4 {

@@ -16,6 +16,9 @@ import (
 // exported method of each type. The program is then an eleventh larger, and the wheels miss their
 // goal.
 func TestMethodsThatNothingCallsAreNotLinked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links the command, and -short was given")
+	}
 	program := filepath.Join(t.TempDir(), "dlpackgen")
 	build := exec.Command("go", "build", "-o", program, "./cmd/dlpackgen")
 	build.Dir = golden.Root(t)

@@ -95,7 +95,7 @@ func seeds(t *testing.T) [][]byte {
 func TestConfigMutants(t *testing.T) {
 	count := 500
 	if testing.Short() {
-		count = 200
+		count = 100
 	} else if tier.IsNightly() {
 		count = 5000
 	}

@@ -162,6 +162,20 @@ func TestStepsSettle(t *testing.T) {
 	}
 }
 
+// The second step fails while the first one runs, and is reported after it.
+func TestStepsBesideEachOtherAreBothReported(t *testing.T) {
+	var printed bytes.Buffer
+	s := &suite{out: &printed}
+	begun := make(chan struct{})
+	s.beside(func(s *suite) { <-begun; s.command("first", "echo", "one") }, func(s *suite) {
+		close(begun)
+		s.command("second", "sh", "-c", "echo two; false")
+	})
+	assert.Equal(t, "== echo one\none\n== sh -c echo two; false\ntwo\n", printed.String())
+	assert.Equal(t, 1, s.tally.count(passed))
+	assert.Equal(t, 1, s.tally.count(failed))
+}
+
 // The cache has the same packages from another folder, which is gone.
 func TestVetReadsFilesOfCgoInThisFolder(t *testing.T) {
 	if testing.Short() {

@@ -32,21 +32,44 @@ type suite struct {
 	tally    tally
 }
 
+// run compiles for go vet before go test needs the same packages. In make quick, nearly all of them
+// are compiled already, and the checks run beside the tests.
 func (s *suite) run() {
-	s.gofmt()
-	s.vet()
-	if s.tier != tier.Quick { // a module of its own, which ./... leaves out
-		s.command("go vet of tools/release", "go", "-C", "tools/release", "vet", ".")
+	if s.tier == tier.Quick {
+		s.beside((*suite).goTest, (*suite).check)
+		return
 	}
-	s.command("generated files are up to date", "go", "run", "./cmd/dlpackgen", "check")
-	s.command("the spec and our config are sound", "go", "run", "./cmd/dlpackgen", "vet")
-	if s.tier != tier.Quick {
-		s.staticcheck()
-	}
+	s.check()
+	s.command("go vet of tools/release", "go", "-C", "tools/release", "vet", ".") // ./... leaves that module out
+	s.staticcheck()
 	s.goTest()
-	if s.tier != tier.Quick && s.fuzzTime > 0 {
+	if s.fuzzTime > 0 {
 		s.fuzz()
 	}
+}
+
+// check is what a change must pass before its tests matter.
+func (s *suite) check() {
+	s.gofmt()
+	s.vet()
+	s.command("generated files are up to date", "go", "run", "./cmd/dlpackgen", "check")
+	s.command("the spec and our config are sound", "go", "run", "./cmd/dlpackgen", "vet")
+}
+
+// beside runs a step, which prints as it goes, and at the same time another one, whose output
+// follows.
+func (s *suite) beside(step, other func(*suite)) {
+	var printed bytes.Buffer
+	second := &suite{out: &printed, tier: s.tier, fuzzTime: s.fuzzTime}
+	ended := make(chan struct{})
+	go func() {
+		other(second)
+		close(ended)
+	}()
+	step(s)
+	<-ended
+	_, _ = printed.WriteTo(s.out)
+	s.tally.add(second.tally.results...)
 }
 
 func (s *suite) say(format string, args ...any) { fmt.Fprintf(s.out, "== "+format+"\n", args...) }
@@ -159,10 +182,10 @@ func (s *suite) goTest() {
 		s.tally.add(result{Name: err.Error(), Outcome: failed})
 		return
 	}
-	// One package more than there are cores, so that those that wait leave no core idle.
+	// Two packages more than there are cores, so that those that wait leave no core idle.
 	// All were vetted before. Programs without debug information are linked faster.
 	argv := append([]string{"go", "test", "-json", "-vet=off", "-ldflags=-w", "-timeout=0",
-		"-p=" + strconv.Itoa(runtime.NumCPU()+1)}, flags()...)
+		"-p=" + strconv.Itoa(runtime.NumCPU()+2)}, flags()...)
 	if s.tier == tier.Quick {
 		argv = append(argv, "-short")
 	}
