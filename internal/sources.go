@@ -8,5 +8,5 @@ import "embed"
 
 // Sources contains the packages of the targets and the config, in folders named as below internal.
 //
-//go:embed backend/*.go cdecl/*.go config/*.go config/*.json diag/*.go emit/*.go emit/*/*.go hosts/*.go jsontext/*.go kernel/*.go kernel/*.txt kernel/*/*.go layout/*.go modeldoc/*.go order/*.go relpath/*.go spec/*.go targets/*.go template/*.go yaml/*.go
+//go:embed backend/*.go cdecl/*.go cformat/*.go config/*.go config/*.json diag/*.go emit/*.go emit/*/*.go hosts/*.go jsontext/*.go kernel/*.go kernel/*.txt kernel/*/*.go layout/*.go modeldoc/*.go order/*.go relpath/*.go spec/*.go targets/*.go template/*.go yaml/*.go
 var Sources embed.FS

@@ -71,66 +71,68 @@ enum {
   DRIVER_location_device = 1,
   DRIVER_access_read_write = 3,
   DRIVER_OLDEST = 11000,
-  DRIVER_LOOKUP_FLAGS = 1
+  DRIVER_LOOKUP_FLAGS = 1,
 };
 
 typedef unsigned int driver_result;
-typedef struct CUctx_st *driver_context;
-typedef struct CUstream_st *driver_stream;
-typedef struct CUevent_st *driver_event;
-typedef struct CUmemPoolHandle_st *driver_pool;
+typedef struct CUctx_st* driver_context;
+typedef struct CUstream_st* driver_stream;
+typedef struct CUevent_st* driver_event;
+typedef struct CUmemPoolHandle_st* driver_pool;
 typedef struct CUmemAccessDesc_st driver_access;
 typedef int driver_device;
 typedef unsigned long long driver_address;
 typedef uint64_t driver_capture_id;
 
 struct driver {
-  driver_result(DRIVER_CALL *driver_version)(int *version);
-  driver_result(DRIVER_CALL *init)(unsigned int flags);
-  driver_result(DRIVER_CALL *error_name)(driver_result result, const char **text);
-  driver_result(DRIVER_CALL *error_text)(driver_result result, const char **text);
-  driver_result(DRIVER_CALL *device_count)(int *count);
-  driver_result(DRIVER_CALL *device_attribute)(int *value, unsigned int attribute, driver_device device);
-  driver_result(DRIVER_CALL *primary_retain)(driver_context *context, driver_device device);
-  driver_result(DRIVER_CALL *primary_state)(driver_device device, unsigned int *flags, int *active);
-  driver_result(DRIVER_CALL *context_current)(driver_context *context);
-  driver_result(DRIVER_CALL *context_push)(driver_context context);
-  driver_result(DRIVER_CALL *context_pop)(driver_context *context);
-  driver_result(DRIVER_CALL *context_device)(driver_device *device);
-  driver_result(DRIVER_CALL *pointer_attributes)(unsigned int count, unsigned int *attributes, void **values, driver_address address);
-  driver_result(DRIVER_CALL *memory_alloc)(driver_address *address, size_t size);
-  driver_result(DRIVER_CALL *memory_free)(driver_address address);
-  driver_result(DRIVER_CALL *pool_alloc)(driver_address *address, size_t size, driver_stream stream);
-  driver_result(DRIVER_CALL *pool_free)(driver_address address, driver_stream stream);
-  driver_result(DRIVER_CALL *pool_default)(driver_pool *pool, driver_device device);
-  driver_result(DRIVER_CALL *pool_access)(driver_pool pool, const driver_access *access, size_t count);
-  driver_result(DRIVER_CALL *peer_access)(int *can, driver_device device, driver_device peer);
-  driver_result(DRIVER_CALL *managed_alloc)(driver_address *address, size_t size, unsigned int flags);
-  driver_result(DRIVER_CALL *host_alloc)(void **address, size_t size, unsigned int flags);
-  driver_result(DRIVER_CALL *host_free)(void *address);
-  driver_result(DRIVER_CALL *copy)(driver_address to, driver_address from, size_t size, driver_stream stream);
-  driver_result(DRIVER_CALL *copy_peer)(driver_address to, driver_context to_context, driver_address from, driver_context from_context, size_t size, driver_stream stream);
-  driver_result(DRIVER_CALL *stream_create)(driver_stream *stream, unsigned int flags);
-  driver_result(DRIVER_CALL *stream_destroy)(driver_stream stream);
-  driver_result(DRIVER_CALL *stream_finish)(driver_stream stream);
-  driver_result(DRIVER_CALL *stream_wait)(driver_stream stream, driver_event event, unsigned int flags);
-  driver_result(DRIVER_CALL *stream_capture)(driver_stream stream, unsigned int *status);
-  driver_result(DRIVER_CALL *stream_capture_id)(driver_stream stream, unsigned int *status, driver_capture_id *id);
-  driver_result(DRIVER_CALL *capture_mode)(unsigned int *mode);
-  driver_result(DRIVER_CALL *stream_context)(driver_stream stream, driver_context *context);
-  driver_result(DRIVER_CALL *event_create)(driver_event *event, unsigned int flags);
-  driver_result(DRIVER_CALL *event_record)(driver_event event, driver_stream stream);
-  driver_result(DRIVER_CALL *event_destroy)(driver_event event);
-  driver_result(DRIVER_CALL *context_id)(driver_context context, unsigned long long *id);
+  driver_result(DRIVER_CALL* driver_version)(int* version);
+  driver_result(DRIVER_CALL* init)(unsigned int flags);
+  driver_result(DRIVER_CALL* error_name)(driver_result result, const char** text);
+  driver_result(DRIVER_CALL* error_text)(driver_result result, const char** text);
+  driver_result(DRIVER_CALL* device_count)(int* count);
+  driver_result(DRIVER_CALL* device_attribute)(int* value, unsigned int attribute, driver_device device);
+  driver_result(DRIVER_CALL* primary_retain)(driver_context* context, driver_device device);
+  driver_result(DRIVER_CALL* primary_state)(driver_device device, unsigned int* flags, int* active);
+  driver_result(DRIVER_CALL* context_current)(driver_context* context);
+  driver_result(DRIVER_CALL* context_push)(driver_context context);
+  driver_result(DRIVER_CALL* context_pop)(driver_context* context);
+  driver_result(DRIVER_CALL* context_device)(driver_device* device);
+  driver_result(DRIVER_CALL* pointer_attributes)(unsigned int count, unsigned int* attributes, void** values,
+                                                 driver_address address);
+  driver_result(DRIVER_CALL* memory_alloc)(driver_address* address, size_t size);
+  driver_result(DRIVER_CALL* memory_free)(driver_address address);
+  driver_result(DRIVER_CALL* pool_alloc)(driver_address* address, size_t size, driver_stream stream);
+  driver_result(DRIVER_CALL* pool_free)(driver_address address, driver_stream stream);
+  driver_result(DRIVER_CALL* pool_default)(driver_pool* pool, driver_device device);
+  driver_result(DRIVER_CALL* pool_access)(driver_pool pool, const driver_access* access, size_t count);
+  driver_result(DRIVER_CALL* peer_access)(int* can, driver_device device, driver_device peer);
+  driver_result(DRIVER_CALL* managed_alloc)(driver_address* address, size_t size, unsigned int flags);
+  driver_result(DRIVER_CALL* host_alloc)(void** address, size_t size, unsigned int flags);
+  driver_result(DRIVER_CALL* host_free)(void* address);
+  driver_result(DRIVER_CALL* copy)(driver_address to, driver_address from, size_t size, driver_stream stream);
+  driver_result(DRIVER_CALL* copy_peer)(driver_address to, driver_context to_context, driver_address from,
+                                        driver_context from_context, size_t size, driver_stream stream);
+  driver_result(DRIVER_CALL* stream_create)(driver_stream* stream, unsigned int flags);
+  driver_result(DRIVER_CALL* stream_destroy)(driver_stream stream);
+  driver_result(DRIVER_CALL* stream_finish)(driver_stream stream);
+  driver_result(DRIVER_CALL* stream_wait)(driver_stream stream, driver_event event, unsigned int flags);
+  driver_result(DRIVER_CALL* stream_capture)(driver_stream stream, unsigned int* status);
+  driver_result(DRIVER_CALL* stream_capture_id)(driver_stream stream, unsigned int* status, driver_capture_id* id);
+  driver_result(DRIVER_CALL* capture_mode)(unsigned int* mode);
+  driver_result(DRIVER_CALL* stream_context)(driver_stream stream, driver_context* context);
+  driver_result(DRIVER_CALL* event_create)(driver_event* event, unsigned int flags);
+  driver_result(DRIVER_CALL* event_record)(driver_event event, driver_stream stream);
+  driver_result(DRIVER_CALL* event_destroy)(driver_event event);
+  driver_result(DRIVER_CALL* context_id)(driver_context context, unsigned long long* id);
 };
 
-static const char *const driver_libraries[] = {
+static const char* const driver_libraries[] = {
 #if defined(_WIN32)
-  "nvcuda.dll",
+    "nvcuda.dll",
 #else
-  "libcuda.so.1",
+    "libcuda.so.1",
 #endif
-  NULL
+    NULL,
 };
 
 static const struct driver_function {
@@ -139,43 +141,44 @@ static const struct driver_function {
   int optional;
   size_t offset; /* in struct driver */
 } driver_functions[] = {
-  {"cuDriverGetVersion", "cuDriverGetVersion", 2020, 0, offsetof(struct driver, driver_version)},
-  {"cuInit", "cuInit", 2000, 0, offsetof(struct driver, init)},
-  {"cuGetErrorName", "cuGetErrorName", 6000, 0, offsetof(struct driver, error_name)},
-  {"cuGetErrorString", "cuGetErrorString", 6000, 0, offsetof(struct driver, error_text)},
-  {"cuDeviceGetCount", "cuDeviceGetCount", 2000, 0, offsetof(struct driver, device_count)},
-  {"cuDeviceGetAttribute", "cuDeviceGetAttribute", 2000, 0, offsetof(struct driver, device_attribute)},
-  {"cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRetain", 7000, 0, offsetof(struct driver, primary_retain)},
-  {"cuDevicePrimaryCtxGetState", "cuDevicePrimaryCtxGetState", 7000, 0, offsetof(struct driver, primary_state)},
-  {"cuCtxGetCurrent", "cuCtxGetCurrent", 4000, 0, offsetof(struct driver, context_current)},
-  {"cuCtxPushCurrent", "cuCtxPushCurrent_v2", 4000, 0, offsetof(struct driver, context_push)},
-  {"cuCtxPopCurrent", "cuCtxPopCurrent_v2", 4000, 0, offsetof(struct driver, context_pop)},
-  {"cuCtxGetDevice", "cuCtxGetDevice", 2000, 0, offsetof(struct driver, context_device)},
-  {"cuPointerGetAttributes", "cuPointerGetAttributes", 7000, 0, offsetof(struct driver, pointer_attributes)},
-  {"cuMemAlloc", "cuMemAlloc_v2", 3020, 0, offsetof(struct driver, memory_alloc)},
-  {"cuMemFree", "cuMemFree_v2", 3020, 0, offsetof(struct driver, memory_free)},
-  {"cuMemAllocAsync", "cuMemAllocAsync", 11020, 1, offsetof(struct driver, pool_alloc)},
-  {"cuMemFreeAsync", "cuMemFreeAsync", 11020, 1, offsetof(struct driver, pool_free)},
-  {"cuDeviceGetDefaultMemPool", "cuDeviceGetDefaultMemPool", 11020, 1, offsetof(struct driver, pool_default)},
-  {"cuMemPoolSetAccess", "cuMemPoolSetAccess", 11020, 1, offsetof(struct driver, pool_access)},
-  {"cuDeviceCanAccessPeer", "cuDeviceCanAccessPeer", 4000, 0, offsetof(struct driver, peer_access)},
-  {"cuMemAllocManaged", "cuMemAllocManaged", 6000, 0, offsetof(struct driver, managed_alloc)},
-  {"cuMemHostAlloc", "cuMemHostAlloc", 2020, 0, offsetof(struct driver, host_alloc)},
-  {"cuMemFreeHost", "cuMemFreeHost", 2000, 0, offsetof(struct driver, host_free)},
-  {"cuMemcpyAsync", "cuMemcpyAsync", 4000, 0, offsetof(struct driver, copy)},
-  {"cuMemcpyPeerAsync", "cuMemcpyPeerAsync", 4000, 0, offsetof(struct driver, copy_peer)},
-  {"cuStreamCreate", "cuStreamCreate", 2000, 0, offsetof(struct driver, stream_create)},
-  {"cuStreamDestroy", "cuStreamDestroy_v2", 4000, 0, offsetof(struct driver, stream_destroy)},
-  {"cuStreamSynchronize", "cuStreamSynchronize", 2000, 0, offsetof(struct driver, stream_finish)},
-  {"cuStreamWaitEvent", "cuStreamWaitEvent", 3020, 0, offsetof(struct driver, stream_wait)},
-  {"cuStreamIsCapturing", "cuStreamIsCapturing", 10000, 0, offsetof(struct driver, stream_capture)},
-  {"cuStreamGetCaptureInfo", "cuStreamGetCaptureInfo", 10010, 0, offsetof(struct driver, stream_capture_id)},
-  {"cuThreadExchangeStreamCaptureMode", "cuThreadExchangeStreamCaptureMode", 10010, 0, offsetof(struct driver, capture_mode)},
-  {"cuStreamGetCtx", "cuStreamGetCtx", 9020, 0, offsetof(struct driver, stream_context)},
-  {"cuEventCreate", "cuEventCreate", 2000, 0, offsetof(struct driver, event_create)},
-  {"cuEventRecord", "cuEventRecord", 2000, 0, offsetof(struct driver, event_record)},
-  {"cuEventDestroy", "cuEventDestroy_v2", 4000, 0, offsetof(struct driver, event_destroy)},
-  {"cuCtxGetId", "cuCtxGetId", 12000, 1, offsetof(struct driver, context_id)},
+    {"cuDriverGetVersion", "cuDriverGetVersion", 2020, 0, offsetof(struct driver, driver_version)},
+    {"cuInit", "cuInit", 2000, 0, offsetof(struct driver, init)},
+    {"cuGetErrorName", "cuGetErrorName", 6000, 0, offsetof(struct driver, error_name)},
+    {"cuGetErrorString", "cuGetErrorString", 6000, 0, offsetof(struct driver, error_text)},
+    {"cuDeviceGetCount", "cuDeviceGetCount", 2000, 0, offsetof(struct driver, device_count)},
+    {"cuDeviceGetAttribute", "cuDeviceGetAttribute", 2000, 0, offsetof(struct driver, device_attribute)},
+    {"cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRetain", 7000, 0, offsetof(struct driver, primary_retain)},
+    {"cuDevicePrimaryCtxGetState", "cuDevicePrimaryCtxGetState", 7000, 0, offsetof(struct driver, primary_state)},
+    {"cuCtxGetCurrent", "cuCtxGetCurrent", 4000, 0, offsetof(struct driver, context_current)},
+    {"cuCtxPushCurrent", "cuCtxPushCurrent_v2", 4000, 0, offsetof(struct driver, context_push)},
+    {"cuCtxPopCurrent", "cuCtxPopCurrent_v2", 4000, 0, offsetof(struct driver, context_pop)},
+    {"cuCtxGetDevice", "cuCtxGetDevice", 2000, 0, offsetof(struct driver, context_device)},
+    {"cuPointerGetAttributes", "cuPointerGetAttributes", 7000, 0, offsetof(struct driver, pointer_attributes)},
+    {"cuMemAlloc", "cuMemAlloc_v2", 3020, 0, offsetof(struct driver, memory_alloc)},
+    {"cuMemFree", "cuMemFree_v2", 3020, 0, offsetof(struct driver, memory_free)},
+    {"cuMemAllocAsync", "cuMemAllocAsync", 11020, 1, offsetof(struct driver, pool_alloc)},
+    {"cuMemFreeAsync", "cuMemFreeAsync", 11020, 1, offsetof(struct driver, pool_free)},
+    {"cuDeviceGetDefaultMemPool", "cuDeviceGetDefaultMemPool", 11020, 1, offsetof(struct driver, pool_default)},
+    {"cuMemPoolSetAccess", "cuMemPoolSetAccess", 11020, 1, offsetof(struct driver, pool_access)},
+    {"cuDeviceCanAccessPeer", "cuDeviceCanAccessPeer", 4000, 0, offsetof(struct driver, peer_access)},
+    {"cuMemAllocManaged", "cuMemAllocManaged", 6000, 0, offsetof(struct driver, managed_alloc)},
+    {"cuMemHostAlloc", "cuMemHostAlloc", 2020, 0, offsetof(struct driver, host_alloc)},
+    {"cuMemFreeHost", "cuMemFreeHost", 2000, 0, offsetof(struct driver, host_free)},
+    {"cuMemcpyAsync", "cuMemcpyAsync", 4000, 0, offsetof(struct driver, copy)},
+    {"cuMemcpyPeerAsync", "cuMemcpyPeerAsync", 4000, 0, offsetof(struct driver, copy_peer)},
+    {"cuStreamCreate", "cuStreamCreate", 2000, 0, offsetof(struct driver, stream_create)},
+    {"cuStreamDestroy", "cuStreamDestroy_v2", 4000, 0, offsetof(struct driver, stream_destroy)},
+    {"cuStreamSynchronize", "cuStreamSynchronize", 2000, 0, offsetof(struct driver, stream_finish)},
+    {"cuStreamWaitEvent", "cuStreamWaitEvent", 3020, 0, offsetof(struct driver, stream_wait)},
+    {"cuStreamIsCapturing", "cuStreamIsCapturing", 10000, 0, offsetof(struct driver, stream_capture)},
+    {"cuStreamGetCaptureInfo", "cuStreamGetCaptureInfo", 10010, 0, offsetof(struct driver, stream_capture_id)},
+    {"cuThreadExchangeStreamCaptureMode", "cuThreadExchangeStreamCaptureMode", 10010, 0,
+     offsetof(struct driver, capture_mode)},
+    {"cuStreamGetCtx", "cuStreamGetCtx", 9020, 0, offsetof(struct driver, stream_context)},
+    {"cuEventCreate", "cuEventCreate", 2000, 0, offsetof(struct driver, event_create)},
+    {"cuEventRecord", "cuEventRecord", 2000, 0, offsetof(struct driver, event_record)},
+    {"cuEventDestroy", "cuEventDestroy_v2", 4000, 0, offsetof(struct driver, event_destroy)},
+    {"cuCtxGetId", "cuCtxGetId", 12000, 1, offsetof(struct driver, context_id)},
 };
 
 static const struct driver_error {
@@ -183,62 +186,50 @@ static const struct driver_error {
   int code;
   const char *name, *text;
 } driver_errors[] = {
-  {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_INVALID_VALUE",
-   "the driver rejected an argument"},
-  {2, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY",
-   "the device does not have enough memory left"},
-  {3, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_NOT_INITIALIZED",
-   "the driver is not initialized, as in a child of fork"},
-  {4, DLPACKGEN_BACKEND_SHUTTING_DOWN, "CUDA_ERROR_DEINITIALIZED",
-   "the driver is shutting down with the process"},
-  {34, DLPACKGEN_BACKEND_DRIVER_STUB, "CUDA_ERROR_STUB_LIBRARY",
-   "this is the stub of a toolkit, which serves linkers alone: take it out of the library path and install the driver"},
-  {46, DLPACKGEN_BACKEND_UNAVAILABLE, "CUDA_ERROR_DEVICE_UNAVAILABLE",
-   "the device is busy, or in exclusive mode for another process"},
-  {100, DLPACKGEN_BACKEND_NO_DEVICE, "CUDA_ERROR_NO_DEVICE",
-   "the driver sees no device: none is installed, or CUDA_VISIBLE_DEVICES hides it"},
-  {101, DLPACKGEN_BACKEND_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE",
-   "there is no such device"},
-  {201, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_INVALID_CONTEXT",
-   "the context is gone or none is current"},
-  {400, DLPACKGEN_BACKEND_INVALID_STREAM, "CUDA_ERROR_INVALID_HANDLE",
-   "the handle is of no stream or event, or of another context"},
-  {500, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "CUDA_ERROR_NOT_FOUND",
-   "the driver lacks a function"},
-  {600, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_NOT_READY",
-   "the work is not done yet"},
-  {700, DLPACKGEN_BACKEND_DEVICE_LOST, "CUDA_ERROR_ILLEGAL_ADDRESS",
-   "a kernel reached memory that is not its own; nothing but a new process brings the device back"},
-  {709, DLPACKGEN_BACKEND_SHUTTING_DOWN, "CUDA_ERROR_CONTEXT_IS_DESTROYED",
-   "the context is destroyed"},
-  {719, DLPACKGEN_BACKEND_DEVICE_LOST, "CUDA_ERROR_LAUNCH_FAILED",
-   "a kernel failed; nothing but a new process brings the device back"},
-  {801, DLPACKGEN_BACKEND_UNSUPPORTED, "CUDA_ERROR_NOT_SUPPORTED",
-   "the device or the driver cannot do that"},
-  {803, DLPACKGEN_BACKEND_UNAVAILABLE, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
-   "the library of the driver is of another version than the kernel's module: restart, or install both anew"},
-  {804, DLPACKGEN_BACKEND_UNAVAILABLE, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE",
-   "the compatibility library does not serve this device: take it out of the library path"},
-  {900, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
-   "a capture does not permit that"},
-  {901, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
-   "the capture was broken by an earlier call"},
-  {902, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_MERGE",
-   "two captures cannot become one"},
-  {903, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED",
-   "the capture was begun on another stream"},
-  {904, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
-   "a stream was not joined back into the capture"},
-  {905, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
-   "a capture cannot wait for work outside of it"},
-  {906, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
-   "the legacy default stream waits for the stream that is captured"},
-  {907, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_CAPTURED_EVENT",
-   "the event is part of a capture"},
-  {908, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
-   "the capture belongs to another thread"},
-  {999, DLPACKGEN_BACKEND_UNAVAILABLE, "CUDA_ERROR_UNKNOWN",
-   "the driver failed for a reason of its own; its kernel module may not be loaded"},
+    {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_INVALID_VALUE", "the driver rejected an argument"},
+    {2, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "the device does not have enough memory left"},
+    {3, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_NOT_INITIALIZED",
+     "the driver is not initialized, as in a child of fork"},
+    {4, DLPACKGEN_BACKEND_SHUTTING_DOWN, "CUDA_ERROR_DEINITIALIZED", "the driver is shutting down with the process"},
+    {34, DLPACKGEN_BACKEND_DRIVER_STUB, "CUDA_ERROR_STUB_LIBRARY",
+     "this is the stub of a toolkit, which serves linkers alone: take it out of the library path and install the driver"},
+    {46, DLPACKGEN_BACKEND_UNAVAILABLE, "CUDA_ERROR_DEVICE_UNAVAILABLE",
+     "the device is busy, or in exclusive mode for another process"},
+    {100, DLPACKGEN_BACKEND_NO_DEVICE, "CUDA_ERROR_NO_DEVICE",
+     "the driver sees no device: none is installed, or CUDA_VISIBLE_DEVICES hides it"},
+    {101, DLPACKGEN_BACKEND_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "there is no such device"},
+    {201, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_INVALID_CONTEXT", "the context is gone or none is current"},
+    {400, DLPACKGEN_BACKEND_INVALID_STREAM, "CUDA_ERROR_INVALID_HANDLE",
+     "the handle is of no stream or event, or of another context"},
+    {500, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "CUDA_ERROR_NOT_FOUND", "the driver lacks a function"},
+    {600, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_NOT_READY", "the work is not done yet"},
+    {700, DLPACKGEN_BACKEND_DEVICE_LOST, "CUDA_ERROR_ILLEGAL_ADDRESS",
+     "a kernel reached memory that is not its own; nothing but a new process brings the device back"},
+    {709, DLPACKGEN_BACKEND_SHUTTING_DOWN, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "the context is destroyed"},
+    {719, DLPACKGEN_BACKEND_DEVICE_LOST, "CUDA_ERROR_LAUNCH_FAILED",
+     "a kernel failed; nothing but a new process brings the device back"},
+    {801, DLPACKGEN_BACKEND_UNSUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "the device or the driver cannot do that"},
+    {803, DLPACKGEN_BACKEND_UNAVAILABLE, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
+     "the library of the driver is of another version than the kernel's module: restart, or install both anew"},
+    {804, DLPACKGEN_BACKEND_UNAVAILABLE, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE",
+     "the compatibility library does not serve this device: take it out of the library path"},
+    {900, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "a capture does not permit that"},
+    {901, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+     "the capture was broken by an earlier call"},
+    {902, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_MERGE", "two captures cannot become one"},
+    {903, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED",
+     "the capture was begun on another stream"},
+    {904, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
+     "a stream was not joined back into the capture"},
+    {905, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
+     "a capture cannot wait for work outside of it"},
+    {906, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+     "the legacy default stream waits for the stream that is captured"},
+    {907, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_CAPTURED_EVENT", "the event is part of a capture"},
+    {908, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
+     "the capture belongs to another thread"},
+    {999, DLPACKGEN_BACKEND_UNAVAILABLE, "CUDA_ERROR_UNKNOWN",
+     "the driver failed for a reason of its own; its kernel module may not be loaded"},
 };
 
 #include <stdarg.h>
@@ -334,6 +325,7 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
  */
 
 #include "dlpack.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -345,7 +337,7 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
 
 /** Returns the enumerator of a device type, "kDLCPU"; NULL if DLPack 1.3 does not define
  * it. */
-static inline const char *dlpackgen_device_type_name(int32_t device_type) {
+static inline const char* dlpackgen_device_type_name(int32_t device_type) {
   switch (device_type) {
     case kDLCPU: return "kDLCPU";
     case kDLCUDA: return "kDLCUDA";
@@ -369,7 +361,7 @@ static inline const char *dlpackgen_device_type_name(int32_t device_type) {
 
 /** Returns the enumerator of a type code, "kDLFloat"; NULL if DLPack 1.3 does not define
  * it. */
-static inline const char *dlpackgen_type_code_name(uint8_t code) {
+static inline const char* dlpackgen_type_code_name(uint8_t code) {
   switch (code) {
     case kDLInt: return "kDLInt";
     case kDLUInt: return "kDLUInt";
@@ -399,10 +391,8 @@ static inline int dlpackgen_device_is_host_readable(int32_t device_type) {
     case kDLCPU:
     case kDLCUDAHost:
     case kDLROCMHost:
-    case kDLCUDAManaged:
-      return 1;
-    default:
-      return 0;
+    case kDLCUDAManaged: return 1;
+    default: return 0;
   }
 }
 
@@ -418,10 +408,8 @@ static inline int dlpackgen_device_is_opaque(int32_t device_type) {
     case kDLOneAPI:
     case kDLHexagon:
     case kDLMAIA:
-    case kDLTrn:
-      return 0;
-    default:
-      return 1;
+    case kDLTrn: return 0;
+    default: return 1;
   }
 }
 
@@ -430,10 +418,8 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
   switch (device_type) {
     case kDLCPU:
     case kDLCUDAHost:
-    case kDLROCMHost:
-      return 1;
-    default:
-      return 0;
+    case kDLROCMHost: return 1;
+    default: return 0;
   }
 }
 
@@ -441,10 +427,8 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
  * 0. */
 static inline int dlpackgen_device_is_managed(int32_t device_type) {
   switch (device_type) {
-    case kDLCUDAManaged:
-      return 1;
-    default:
-      return 0;
+    case kDLCUDAManaged: return 1;
+    default: return 0;
   }
 }
 
@@ -460,9 +444,7 @@ static inline int32_t dlpackgen_device_owner(int32_t device_type) {
 }
 
 /** Returns 1 if producers of this minor version may set strides to NULL, else 0. */
-static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
-  return minor < 2;
-}
+static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor < 2; }
 
 /**
  * \file rules.h
@@ -500,23 +482,19 @@ static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
 /** Returns the only width, in bits, that a type code allows; 0 if it allows several. */
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
   switch (code) {
-    case 6: /* kDLBool */
-    case 7: /* kDLFloat8_e3m4 */
-    case 8: /* kDLFloat8_e4m3 */
-    case 9: /* kDLFloat8_e4m3b11fnuz */
+    case 6:  /* kDLBool */
+    case 7:  /* kDLFloat8_e3m4 */
+    case 8:  /* kDLFloat8_e4m3 */
+    case 9:  /* kDLFloat8_e4m3b11fnuz */
     case 10: /* kDLFloat8_e4m3fn */
     case 11: /* kDLFloat8_e4m3fnuz */
     case 12: /* kDLFloat8_e5m2 */
     case 13: /* kDLFloat8_e5m2fnuz */
-    case 14: /* kDLFloat8_e8m0fnu */
-      return 8;
+    case 14: /* kDLFloat8_e8m0fnu */ return 8;
     case 15: /* kDLFloat6_e2m3fn */
-    case 16: /* kDLFloat6_e3m2fn */
-      return 6;
-    case 17: /* kDLFloat4_e2m1fn */
-      return 4;
-    default:
-      return 0;
+    case 16: /* kDLFloat6_e3m2fn */ return 6;
+    case 17: /* kDLFloat4_e2m1fn */ return 4;
+    default: return 0;
   }
 }
 
@@ -524,10 +502,8 @@ DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_parts(uint8_t code) {
   switch (code) {
     case 5: /* kDLComplex */
-    case 18: /* kDLBcomplex */
-      return 2;
-    default:
-      return 1;
+    case 18: /* kDLBcomplex */ return 2;
+    default: return 1;
   }
 }
 
@@ -1290,9 +1266,9 @@ static const struct driver_number {
   int rejected;
   uintptr_t handle;
 } driver_numbers[] = {
-  {0, 1, 0},
-  {1, 0, 1},
-  {2, 0, 2},
+    {0, 1, 0},
+    {1, 0, 1},
+    {2, 0, 2},
 };
 
 #define DRIVER_DEFAULT_STREAM ((uintptr_t)1)
@@ -1568,14 +1544,15 @@ static inline int device_ready(const char* title, dlpackgen_backend_error* error
 
 /* How functions of CUDA are looked up. */
 
-typedef driver_result(DRIVER_CALL *driver_lookup_0)(const char *symbol, void **function, int version, uint64_t flags, unsigned int *found);
+typedef driver_result(DRIVER_CALL* driver_lookup_0)(const char* symbol, void** function, int version, uint64_t flags,
+                                                    unsigned int* found);
 
-typedef driver_result(DRIVER_CALL *driver_lookup_1)(const char *symbol, void **function, int version, uint64_t flags);
+typedef driver_result(DRIVER_CALL* driver_lookup_1)(const char* symbol, void** function, int version, uint64_t flags);
 
-static const char *const driver_lookups[] = {
-  "cuGetProcAddress_v2",
-  "cuGetProcAddress",
-  NULL
+static const char* const driver_lookups[] = {
+    "cuGetProcAddress_v2",
+    "cuGetProcAddress",
+    NULL,
 };
 
 #include <stdlib.h>

@@ -13,8 +13,11 @@
 #endif
 
 #ifdef __cplusplus
-extern "C"
+extern "C" {
 #endif
-const dlpackgen_backend *DLPACKGEN_CUDA_ENTRY(void);
+const dlpackgen_backend* DLPACKGEN_CUDA_ENTRY(void);
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
 
 #endif /* DLPACKGEN_CUDA_H_ */

@@ -80,16 +80,16 @@ enum {
   DRIVER_struct_allocation = 23,
   DRIVER_struct_free = 65546,
   DRIVER_OLDEST = 65550,
-  DRIVER_LOOKUP_FLAGS = 0
+  DRIVER_LOOKUP_FLAGS = 0,
 };
 
 typedef unsigned int driver_result;
-typedef struct _ze_driver_handle_t *driver_driver;
-typedef struct _ze_device_handle_t *driver_device;
-typedef struct _ze_context_handle_t *driver_context;
-typedef struct _ze_command_list_handle_t *driver_list;
-typedef struct _ze_event_pool_handle_t *driver_pool;
-typedef struct _ze_event_handle_t *driver_event;
+typedef struct _ze_driver_handle_t* driver_driver;
+typedef struct _ze_device_handle_t* driver_device;
+typedef struct _ze_context_handle_t* driver_context;
+typedef struct _ze_command_list_handle_t* driver_list;
+typedef struct _ze_event_pool_handle_t* driver_pool;
+typedef struct _ze_event_handle_t* driver_event;
 typedef struct _ze_device_properties_t driver_properties;
 typedef struct _ze_command_queue_desc_t driver_list_desc;
 typedef struct _ze_event_pool_desc_t driver_pool_desc;
@@ -99,43 +99,48 @@ typedef struct _ze_memory_allocation_properties_t driver_allocation;
 typedef struct _ze_memory_free_ext_desc_t driver_free_desc;
 
 struct driver {
-  driver_result(DRIVER_CALL *init)(unsigned int flags);
-  driver_result(DRIVER_CALL *driver_get)(uint32_t *count, driver_driver *drivers);
-  driver_result(DRIVER_CALL *driver_version)(driver_driver driver, unsigned int *version);
-  driver_context (DRIVER_CALL *default_context)(driver_driver driver);
-  driver_result(DRIVER_CALL *device_get)(driver_driver driver, uint32_t *count, driver_device *devices);
-  driver_result(DRIVER_CALL *device_children)(driver_device device, uint32_t *count, driver_device *children);
-  driver_result(DRIVER_CALL *device_properties)(driver_device device, driver_properties *properties);
-  driver_result(DRIVER_CALL *device_peer)(driver_device device, driver_device peer, uint8_t *can);
-  driver_result(DRIVER_CALL *memory_alloc)(driver_context context, const driver_memory_desc *desc, size_t size, size_t alignment, driver_device device, void **memory);
-  driver_result(DRIVER_CALL *memory_free)(driver_context context, const driver_free_desc *desc, void *memory);
-  driver_result(DRIVER_CALL *memory_properties)(driver_context context, const void *memory, driver_allocation *properties, driver_device *device);
-  driver_result(DRIVER_CALL *memory_range)(driver_context context, const void *memory, void **base, size_t *size);
-  driver_result(DRIVER_CALL *list_create)(driver_context context, driver_device device, const driver_list_desc *desc, driver_list *list);
-  driver_result(DRIVER_CALL *list_destroy)(driver_list list);
-  driver_result(DRIVER_CALL *list_finish)(driver_list list, uint64_t timeout);
-  driver_result(DRIVER_CALL *list_device)(driver_list list, driver_device *device);
-  driver_result(DRIVER_CALL *list_context)(driver_list list, driver_context *context);
-  driver_result(DRIVER_CALL *list_immediate)(driver_list list, uint8_t *immediate);
-  driver_result(DRIVER_CALL *list_flags)(driver_list list, unsigned int *flags);
-  driver_result(DRIVER_CALL *copy)(driver_list list, void *to, const void *from, size_t size, driver_event signal, uint32_t count, driver_event *waits);
-  driver_result(DRIVER_CALL *barrier)(driver_list list, driver_event signal, uint32_t count, driver_event *waits);
-  driver_result(DRIVER_CALL *pool_create)(driver_context context, const driver_pool_desc *desc, uint32_t count, driver_device *devices, driver_pool *pool);
-  driver_result(DRIVER_CALL *pool_destroy)(driver_pool pool);
-  driver_result(DRIVER_CALL *event_create)(driver_pool pool, const driver_event_desc *desc, driver_event *event);
-  driver_result(DRIVER_CALL *event_destroy)(driver_event event);
-  driver_result(DRIVER_CALL *event_status)(driver_event event);
-  driver_result(DRIVER_CALL *event_finish)(driver_event event, uint64_t timeout);
-  driver_result(DRIVER_CALL *event_reset)(driver_event event);
+  driver_result(DRIVER_CALL* init)(unsigned int flags);
+  driver_result(DRIVER_CALL* driver_get)(uint32_t* count, driver_driver* drivers);
+  driver_result(DRIVER_CALL* driver_version)(driver_driver driver, unsigned int* version);
+  driver_context(DRIVER_CALL* default_context)(driver_driver driver);
+  driver_result(DRIVER_CALL* device_get)(driver_driver driver, uint32_t* count, driver_device* devices);
+  driver_result(DRIVER_CALL* device_children)(driver_device device, uint32_t* count, driver_device* children);
+  driver_result(DRIVER_CALL* device_properties)(driver_device device, driver_properties* properties);
+  driver_result(DRIVER_CALL* device_peer)(driver_device device, driver_device peer, uint8_t* can);
+  driver_result(DRIVER_CALL* memory_alloc)(driver_context context, const driver_memory_desc* desc, size_t size,
+                                           size_t alignment, driver_device device, void** memory);
+  driver_result(DRIVER_CALL* memory_free)(driver_context context, const driver_free_desc* desc, void* memory);
+  driver_result(DRIVER_CALL* memory_properties)(driver_context context, const void* memory,
+                                                driver_allocation* properties, driver_device* device);
+  driver_result(DRIVER_CALL* memory_range)(driver_context context, const void* memory, void** base, size_t* size);
+  driver_result(DRIVER_CALL* list_create)(driver_context context, driver_device device, const driver_list_desc* desc,
+                                          driver_list* list);
+  driver_result(DRIVER_CALL* list_destroy)(driver_list list);
+  driver_result(DRIVER_CALL* list_finish)(driver_list list, uint64_t timeout);
+  driver_result(DRIVER_CALL* list_device)(driver_list list, driver_device* device);
+  driver_result(DRIVER_CALL* list_context)(driver_list list, driver_context* context);
+  driver_result(DRIVER_CALL* list_immediate)(driver_list list, uint8_t* immediate);
+  driver_result(DRIVER_CALL* list_flags)(driver_list list, unsigned int* flags);
+  driver_result(DRIVER_CALL* copy)(driver_list list, void* to, const void* from, size_t size, driver_event signal,
+                                   uint32_t count, driver_event* waits);
+  driver_result(DRIVER_CALL* barrier)(driver_list list, driver_event signal, uint32_t count, driver_event* waits);
+  driver_result(DRIVER_CALL* pool_create)(driver_context context, const driver_pool_desc* desc, uint32_t count,
+                                          driver_device* devices, driver_pool* pool);
+  driver_result(DRIVER_CALL* pool_destroy)(driver_pool pool);
+  driver_result(DRIVER_CALL* event_create)(driver_pool pool, const driver_event_desc* desc, driver_event* event);
+  driver_result(DRIVER_CALL* event_destroy)(driver_event event);
+  driver_result(DRIVER_CALL* event_status)(driver_event event);
+  driver_result(DRIVER_CALL* event_finish)(driver_event event, uint64_t timeout);
+  driver_result(DRIVER_CALL* event_reset)(driver_event event);
 };
 
-static const char *const driver_libraries[] = {
+static const char* const driver_libraries[] = {
 #if defined(_WIN32)
-  "ze_loader.dll",
+    "ze_loader.dll",
 #else
-  "libze_loader.so.1",
+    "libze_loader.so.1",
 #endif
-  NULL
+    NULL,
 };
 
 static const struct driver_function {
@@ -144,34 +149,34 @@ static const struct driver_function {
   int optional;
   size_t offset; /* in struct driver */
 } driver_functions[] = {
-  {"zeInit", "zeInit", 65536, 0, offsetof(struct driver, init)},
-  {"zeDriverGet", "zeDriverGet", 65536, 0, offsetof(struct driver, driver_get)},
-  {"zeDriverGetApiVersion", "zeDriverGetApiVersion", 65536, 0, offsetof(struct driver, driver_version)},
-  {"zeDriverGetDefaultContext", "zeDriverGetDefaultContext", 65550, 0, offsetof(struct driver, default_context)},
-  {"zeDeviceGet", "zeDeviceGet", 65536, 0, offsetof(struct driver, device_get)},
-  {"zeDeviceGetSubDevices", "zeDeviceGetSubDevices", 65536, 0, offsetof(struct driver, device_children)},
-  {"zeDeviceGetProperties", "zeDeviceGetProperties", 65536, 0, offsetof(struct driver, device_properties)},
-  {"zeDeviceCanAccessPeer", "zeDeviceCanAccessPeer", 65536, 0, offsetof(struct driver, device_peer)},
-  {"zeMemAllocDevice", "zeMemAllocDevice", 65536, 0, offsetof(struct driver, memory_alloc)},
-  {"zeMemFreeExt", "zeMemFreeExt", 65539, 0, offsetof(struct driver, memory_free)},
-  {"zeMemGetAllocProperties", "zeMemGetAllocProperties", 65536, 0, offsetof(struct driver, memory_properties)},
-  {"zeMemGetAddressRange", "zeMemGetAddressRange", 65536, 0, offsetof(struct driver, memory_range)},
-  {"zeCommandListCreateImmediate", "zeCommandListCreateImmediate", 65536, 0, offsetof(struct driver, list_create)},
-  {"zeCommandListDestroy", "zeCommandListDestroy", 65536, 0, offsetof(struct driver, list_destroy)},
-  {"zeCommandListHostSynchronize", "zeCommandListHostSynchronize", 65542, 0, offsetof(struct driver, list_finish)},
-  {"zeCommandListGetDeviceHandle", "zeCommandListGetDeviceHandle", 65545, 0, offsetof(struct driver, list_device)},
-  {"zeCommandListGetContextHandle", "zeCommandListGetContextHandle", 65545, 0, offsetof(struct driver, list_context)},
-  {"zeCommandListIsImmediate", "zeCommandListIsImmediate", 65545, 0, offsetof(struct driver, list_immediate)},
-  {"zeCommandListImmediateGetFlags", "zeCommandListImmediateGetFlags", 65545, 0, offsetof(struct driver, list_flags)},
-  {"zeCommandListAppendMemoryCopy", "zeCommandListAppendMemoryCopy", 65536, 0, offsetof(struct driver, copy)},
-  {"zeCommandListAppendBarrier", "zeCommandListAppendBarrier", 65536, 0, offsetof(struct driver, barrier)},
-  {"zeEventPoolCreate", "zeEventPoolCreate", 65536, 0, offsetof(struct driver, pool_create)},
-  {"zeEventPoolDestroy", "zeEventPoolDestroy", 65536, 0, offsetof(struct driver, pool_destroy)},
-  {"zeEventCreate", "zeEventCreate", 65536, 0, offsetof(struct driver, event_create)},
-  {"zeEventDestroy", "zeEventDestroy", 65536, 0, offsetof(struct driver, event_destroy)},
-  {"zeEventQueryStatus", "zeEventQueryStatus", 65536, 0, offsetof(struct driver, event_status)},
-  {"zeEventHostSynchronize", "zeEventHostSynchronize", 65536, 0, offsetof(struct driver, event_finish)},
-  {"zeEventHostReset", "zeEventHostReset", 65536, 0, offsetof(struct driver, event_reset)},
+    {"zeInit", "zeInit", 65536, 0, offsetof(struct driver, init)},
+    {"zeDriverGet", "zeDriverGet", 65536, 0, offsetof(struct driver, driver_get)},
+    {"zeDriverGetApiVersion", "zeDriverGetApiVersion", 65536, 0, offsetof(struct driver, driver_version)},
+    {"zeDriverGetDefaultContext", "zeDriverGetDefaultContext", 65550, 0, offsetof(struct driver, default_context)},
+    {"zeDeviceGet", "zeDeviceGet", 65536, 0, offsetof(struct driver, device_get)},
+    {"zeDeviceGetSubDevices", "zeDeviceGetSubDevices", 65536, 0, offsetof(struct driver, device_children)},
+    {"zeDeviceGetProperties", "zeDeviceGetProperties", 65536, 0, offsetof(struct driver, device_properties)},
+    {"zeDeviceCanAccessPeer", "zeDeviceCanAccessPeer", 65536, 0, offsetof(struct driver, device_peer)},
+    {"zeMemAllocDevice", "zeMemAllocDevice", 65536, 0, offsetof(struct driver, memory_alloc)},
+    {"zeMemFreeExt", "zeMemFreeExt", 65539, 0, offsetof(struct driver, memory_free)},
+    {"zeMemGetAllocProperties", "zeMemGetAllocProperties", 65536, 0, offsetof(struct driver, memory_properties)},
+    {"zeMemGetAddressRange", "zeMemGetAddressRange", 65536, 0, offsetof(struct driver, memory_range)},
+    {"zeCommandListCreateImmediate", "zeCommandListCreateImmediate", 65536, 0, offsetof(struct driver, list_create)},
+    {"zeCommandListDestroy", "zeCommandListDestroy", 65536, 0, offsetof(struct driver, list_destroy)},
+    {"zeCommandListHostSynchronize", "zeCommandListHostSynchronize", 65542, 0, offsetof(struct driver, list_finish)},
+    {"zeCommandListGetDeviceHandle", "zeCommandListGetDeviceHandle", 65545, 0, offsetof(struct driver, list_device)},
+    {"zeCommandListGetContextHandle", "zeCommandListGetContextHandle", 65545, 0, offsetof(struct driver, list_context)},
+    {"zeCommandListIsImmediate", "zeCommandListIsImmediate", 65545, 0, offsetof(struct driver, list_immediate)},
+    {"zeCommandListImmediateGetFlags", "zeCommandListImmediateGetFlags", 65545, 0, offsetof(struct driver, list_flags)},
+    {"zeCommandListAppendMemoryCopy", "zeCommandListAppendMemoryCopy", 65536, 0, offsetof(struct driver, copy)},
+    {"zeCommandListAppendBarrier", "zeCommandListAppendBarrier", 65536, 0, offsetof(struct driver, barrier)},
+    {"zeEventPoolCreate", "zeEventPoolCreate", 65536, 0, offsetof(struct driver, pool_create)},
+    {"zeEventPoolDestroy", "zeEventPoolDestroy", 65536, 0, offsetof(struct driver, pool_destroy)},
+    {"zeEventCreate", "zeEventCreate", 65536, 0, offsetof(struct driver, event_create)},
+    {"zeEventDestroy", "zeEventDestroy", 65536, 0, offsetof(struct driver, event_destroy)},
+    {"zeEventQueryStatus", "zeEventQueryStatus", 65536, 0, offsetof(struct driver, event_status)},
+    {"zeEventHostSynchronize", "zeEventHostSynchronize", 65536, 0, offsetof(struct driver, event_finish)},
+    {"zeEventHostReset", "zeEventHostReset", 65536, 0, offsetof(struct driver, event_reset)},
 };
 
 static const struct driver_error {
@@ -179,44 +184,40 @@ static const struct driver_error {
   int code;
   const char *name, *text;
 } driver_errors[] = {
-  {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_NOT_READY",
-   "the work is not done yet"},
-  {1879048193, DLPACKGEN_BACKEND_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_LOST",
-   "the device hung, was reset or taken away; nothing but a new process brings it back"},
-  {1879048194, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY",
-   "the host does not have enough memory left"},
-  {1879048195, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY",
-   "the device does not have enough memory left"},
-  {1879048198, DLPACKGEN_BACKEND_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET",
-   "the device must be reset"},
-  {1879113728, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS",
-   "this user may not open the device; it may take the group render"},
-  {1879113729, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_NOT_AVAILABLE",
-   "another process has the device exclusively"},
-  {1879179264, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE",
-   "something that the driver depends on is not installed"},
-  {2013265921, DLPACKGEN_BACKEND_NO_DEVICE, "ZE_RESULT_ERROR_UNINITIALIZED",
-   "the loader found no driver of a device, or the driver no device; install the driver of the GPU"},
-  {2013265922, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "ZE_RESULT_ERROR_UNSUPPORTED_VERSION",
-   "loader and driver are of versions that do not go together"},
-  {2013265923, DLPACKGEN_BACKEND_UNSUPPORTED, "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
-   "the device or the driver cannot do that"},
-  {2013265924, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_INVALID_ARGUMENT",
-   "the driver rejected an argument"},
-  {2013265925, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_NULL_HANDLE",
-   "a handle is NULL"},
-  {2013265929, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_UNSUPPORTED_SIZE",
-   "the device does not allocate as much at once"},
-  {2013265931, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT",
-   "an event is in a state that does not permit that"},
-  {2013265957, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED",
-   "a capture does not permit that"},
-  {2013265958, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED",
-   "the capture was broken by an earlier call"},
-  {2013265959, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT",
-   "two captures cannot become one"},
-  {2147483646, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_UNKNOWN",
-   "the driver failed for a reason of its own"},
+    {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_NOT_READY", "the work is not done yet"},
+    {1879048193, DLPACKGEN_BACKEND_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_LOST",
+     "the device hung, was reset or taken away; nothing but a new process brings it back"},
+    {1879048194, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY",
+     "the host does not have enough memory left"},
+    {1879048195, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY",
+     "the device does not have enough memory left"},
+    {1879048198, DLPACKGEN_BACKEND_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET", "the device must be reset"},
+    {1879113728, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS",
+     "this user may not open the device; it may take the group render"},
+    {1879113729, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_NOT_AVAILABLE",
+     "another process has the device exclusively"},
+    {1879179264, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE",
+     "something that the driver depends on is not installed"},
+    {2013265921, DLPACKGEN_BACKEND_NO_DEVICE, "ZE_RESULT_ERROR_UNINITIALIZED",
+     "the loader found no driver of a device, or the driver no device; install the driver of the GPU"},
+    {2013265922, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "ZE_RESULT_ERROR_UNSUPPORTED_VERSION",
+     "loader and driver are of versions that do not go together"},
+    {2013265923, DLPACKGEN_BACKEND_UNSUPPORTED, "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
+     "the device or the driver cannot do that"},
+    {2013265924, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_INVALID_ARGUMENT", "the driver rejected an argument"},
+    {2013265925, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_NULL_HANDLE", "a handle is NULL"},
+    {2013265929, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_UNSUPPORTED_SIZE",
+     "the device does not allocate as much at once"},
+    {2013265931, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT",
+     "an event is in a state that does not permit that"},
+    {2013265957, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED",
+     "a capture does not permit that"},
+    {2013265958, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED",
+     "the capture was broken by an earlier call"},
+    {2013265959, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT",
+     "two captures cannot become one"},
+    {2147483646, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_UNKNOWN",
+     "the driver failed for a reason of its own"},
 };
 
 #include <stdarg.h>
@@ -312,6 +313,7 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
  */
 
 #include "dlpack.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -323,7 +325,7 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
 
 /** Returns the enumerator of a device type, "kDLCPU"; NULL if DLPack 1.3 does not define
  * it. */
-static inline const char *dlpackgen_device_type_name(int32_t device_type) {
+static inline const char* dlpackgen_device_type_name(int32_t device_type) {
   switch (device_type) {
     case kDLCPU: return "kDLCPU";
     case kDLCUDA: return "kDLCUDA";
@@ -347,7 +349,7 @@ static inline const char *dlpackgen_device_type_name(int32_t device_type) {
 
 /** Returns the enumerator of a type code, "kDLFloat"; NULL if DLPack 1.3 does not define
  * it. */
-static inline const char *dlpackgen_type_code_name(uint8_t code) {
+static inline const char* dlpackgen_type_code_name(uint8_t code) {
   switch (code) {
     case kDLInt: return "kDLInt";
     case kDLUInt: return "kDLUInt";
@@ -377,10 +379,8 @@ static inline int dlpackgen_device_is_host_readable(int32_t device_type) {
     case kDLCPU:
     case kDLCUDAHost:
     case kDLROCMHost:
-    case kDLCUDAManaged:
-      return 1;
-    default:
-      return 0;
+    case kDLCUDAManaged: return 1;
+    default: return 0;
   }
 }
 
@@ -396,10 +396,8 @@ static inline int dlpackgen_device_is_opaque(int32_t device_type) {
     case kDLOneAPI:
     case kDLHexagon:
     case kDLMAIA:
-    case kDLTrn:
-      return 0;
-    default:
-      return 1;
+    case kDLTrn: return 0;
+    default: return 1;
   }
 }
 
@@ -408,10 +406,8 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
   switch (device_type) {
     case kDLCPU:
     case kDLCUDAHost:
-    case kDLROCMHost:
-      return 1;
-    default:
-      return 0;
+    case kDLROCMHost: return 1;
+    default: return 0;
   }
 }
 
@@ -419,10 +415,8 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
  * 0. */
 static inline int dlpackgen_device_is_managed(int32_t device_type) {
   switch (device_type) {
-    case kDLCUDAManaged:
-      return 1;
-    default:
-      return 0;
+    case kDLCUDAManaged: return 1;
+    default: return 0;
   }
 }
 
@@ -438,9 +432,7 @@ static inline int32_t dlpackgen_device_owner(int32_t device_type) {
 }
 
 /** Returns 1 if producers of this minor version may set strides to NULL, else 0. */
-static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
-  return minor < 2;
-}
+static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor < 2; }
 
 /**
  * \file rules.h
@@ -478,23 +470,19 @@ static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
 /** Returns the only width, in bits, that a type code allows; 0 if it allows several. */
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
   switch (code) {
-    case 6: /* kDLBool */
-    case 7: /* kDLFloat8_e3m4 */
-    case 8: /* kDLFloat8_e4m3 */
-    case 9: /* kDLFloat8_e4m3b11fnuz */
+    case 6:  /* kDLBool */
+    case 7:  /* kDLFloat8_e3m4 */
+    case 8:  /* kDLFloat8_e4m3 */
+    case 9:  /* kDLFloat8_e4m3b11fnuz */
     case 10: /* kDLFloat8_e4m3fn */
     case 11: /* kDLFloat8_e4m3fnuz */
     case 12: /* kDLFloat8_e5m2 */
     case 13: /* kDLFloat8_e5m2fnuz */
-    case 14: /* kDLFloat8_e8m0fnu */
-      return 8;
+    case 14: /* kDLFloat8_e8m0fnu */ return 8;
     case 15: /* kDLFloat6_e2m3fn */
-    case 16: /* kDLFloat6_e3m2fn */
-      return 6;
-    case 17: /* kDLFloat4_e2m1fn */
-      return 4;
-    default:
-      return 0;
+    case 16: /* kDLFloat6_e3m2fn */ return 6;
+    case 17: /* kDLFloat4_e2m1fn */ return 4;
+    default: return 0;
   }
 }
 
@@ -502,10 +490,8 @@ DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_parts(uint8_t code) {
   switch (code) {
     case 5: /* kDLComplex */
-    case 18: /* kDLBcomplex */
-      return 2;
-    default:
-      return 1;
+    case 18: /* kDLBcomplex */ return 2;
+    default: return 1;
   }
 }
 
@@ -2118,4 +2104,3 @@ const dlpackgen_usm_table* DLPACKGEN_USM_ENTRY(void) {
   };
   return &table;
 }
-

@@ -40,7 +40,7 @@
 #define BACKEND_ENTRY DLPACKGEN_ROCM_ENTRY
 
 #if defined(_WIN32) && !defined(_WIN64)
-#define DRIVER_CALL 
+#define DRIVER_CALL
 #else
 #define DRIVER_CALL
 #endif
@@ -70,68 +70,70 @@ enum {
   DRIVER_location_device = 1,
   DRIVER_access_read_write = 3,
   DRIVER_OLDEST = 50000000,
-  DRIVER_LOOKUP_FLAGS = 0
+  DRIVER_LOOKUP_FLAGS = 0,
 };
 #define DRIVER_memory_host_in(version) ((version) < 60000000 ? 0 : DRIVER_memory_host)
 #define DRIVER_memory_device_in(version) ((version) < 60000000 ? 1 : DRIVER_memory_device)
 #define DRIVER_memory_array_in(version) ((version) < 60000000 ? 2 : DRIVER_memory_array)
 
 typedef unsigned int driver_result;
-typedef struct ihipStream_t *driver_stream;
-typedef struct ihipEvent_t *driver_event;
-typedef struct ihipMemPoolHandle_t *driver_pool;
+typedef struct ihipStream_t* driver_stream;
+typedef struct ihipEvent_t* driver_event;
+typedef struct ihipMemPoolHandle_t* driver_pool;
 typedef struct hipMemAccessDesc driver_access;
 typedef int driver_device;
-typedef void *driver_address;
+typedef void* driver_address;
 typedef unsigned long long driver_capture_id;
 
 struct driver {
-  driver_result(DRIVER_CALL *driver_version)(int *version);
-  const char *(DRIVER_CALL *error_name)(driver_result result);
-  const char *(DRIVER_CALL *error_text)(driver_result result);
-  driver_result(DRIVER_CALL *device_count)(int *count);
-  driver_result(DRIVER_CALL *device_attribute)(int *value, unsigned int attribute, int device);
-  driver_result(DRIVER_CALL *device_current)(int *device);
-  driver_result(DRIVER_CALL *device_use)(int device);
-  driver_result(DRIVER_CALL *primary_state)(driver_device device, unsigned int *flags, int *active);
-  driver_result(DRIVER_CALL *pointer_attributes)(unsigned int count, unsigned int *attributes, void **values, driver_address address);
-  driver_result(DRIVER_CALL *address_range)(driver_address *base, size_t *size, driver_address address);
-  driver_result(DRIVER_CALL *memory_alloc)(void **address, size_t size);
-  driver_result(DRIVER_CALL *memory_free)(void *address);
-  driver_result(DRIVER_CALL *pool_alloc)(void **address, size_t size, driver_stream stream);
-  driver_result(DRIVER_CALL *pool_free)(void *address, driver_stream stream);
-  driver_result(DRIVER_CALL *pool_default)(driver_pool *pool, int device);
-  driver_result(DRIVER_CALL *pool_access)(driver_pool pool, const driver_access *access, size_t count);
-  driver_result(DRIVER_CALL *peer_access)(int *can, int device, int peer);
-  driver_result(DRIVER_CALL *managed_alloc)(void **address, size_t size, unsigned int flags);
-  driver_result(DRIVER_CALL *host_alloc)(void **address, size_t size, unsigned int flags);
-  driver_result(DRIVER_CALL *host_free)(void *address);
-  driver_result(DRIVER_CALL *copy)(void *to, const void *from, size_t size, unsigned int kind, driver_stream stream);
-  driver_result(DRIVER_CALL *copy_peer)(void *to, int to_device, const void *from, int from_device, size_t size, driver_stream stream);
-  driver_result(DRIVER_CALL *stream_create)(driver_stream *stream, unsigned int flags);
-  driver_result(DRIVER_CALL *stream_destroy)(driver_stream stream);
-  driver_result(DRIVER_CALL *stream_finish)(driver_stream stream);
-  driver_result(DRIVER_CALL *stream_wait)(driver_stream stream, driver_event event, unsigned int flags);
-  driver_result(DRIVER_CALL *stream_capture)(driver_stream stream, unsigned int *status);
-  driver_result(DRIVER_CALL *stream_capture_id)(driver_stream stream, unsigned int *status, driver_capture_id *id);
-  driver_result(DRIVER_CALL *capture_mode)(unsigned int *mode);
-  int (DRIVER_CALL *stream_device)(driver_stream stream);
-  driver_result(DRIVER_CALL *event_create)(driver_event *event, unsigned int flags);
-  driver_result(DRIVER_CALL *event_record)(driver_event event, driver_stream stream);
-  driver_result(DRIVER_CALL *event_destroy)(driver_event event);
+  driver_result(DRIVER_CALL* driver_version)(int* version);
+  const char*(DRIVER_CALL* error_name)(driver_result result);
+  const char*(DRIVER_CALL* error_text)(driver_result result);
+  driver_result(DRIVER_CALL* device_count)(int* count);
+  driver_result(DRIVER_CALL* device_attribute)(int* value, unsigned int attribute, int device);
+  driver_result(DRIVER_CALL* device_current)(int* device);
+  driver_result(DRIVER_CALL* device_use)(int device);
+  driver_result(DRIVER_CALL* primary_state)(driver_device device, unsigned int* flags, int* active);
+  driver_result(DRIVER_CALL* pointer_attributes)(unsigned int count, unsigned int* attributes, void** values,
+                                                 driver_address address);
+  driver_result(DRIVER_CALL* address_range)(driver_address* base, size_t* size, driver_address address);
+  driver_result(DRIVER_CALL* memory_alloc)(void** address, size_t size);
+  driver_result(DRIVER_CALL* memory_free)(void* address);
+  driver_result(DRIVER_CALL* pool_alloc)(void** address, size_t size, driver_stream stream);
+  driver_result(DRIVER_CALL* pool_free)(void* address, driver_stream stream);
+  driver_result(DRIVER_CALL* pool_default)(driver_pool* pool, int device);
+  driver_result(DRIVER_CALL* pool_access)(driver_pool pool, const driver_access* access, size_t count);
+  driver_result(DRIVER_CALL* peer_access)(int* can, int device, int peer);
+  driver_result(DRIVER_CALL* managed_alloc)(void** address, size_t size, unsigned int flags);
+  driver_result(DRIVER_CALL* host_alloc)(void** address, size_t size, unsigned int flags);
+  driver_result(DRIVER_CALL* host_free)(void* address);
+  driver_result(DRIVER_CALL* copy)(void* to, const void* from, size_t size, unsigned int kind, driver_stream stream);
+  driver_result(DRIVER_CALL* copy_peer)(void* to, int to_device, const void* from, int from_device, size_t size,
+                                        driver_stream stream);
+  driver_result(DRIVER_CALL* stream_create)(driver_stream* stream, unsigned int flags);
+  driver_result(DRIVER_CALL* stream_destroy)(driver_stream stream);
+  driver_result(DRIVER_CALL* stream_finish)(driver_stream stream);
+  driver_result(DRIVER_CALL* stream_wait)(driver_stream stream, driver_event event, unsigned int flags);
+  driver_result(DRIVER_CALL* stream_capture)(driver_stream stream, unsigned int* status);
+  driver_result(DRIVER_CALL* stream_capture_id)(driver_stream stream, unsigned int* status, driver_capture_id* id);
+  driver_result(DRIVER_CALL* capture_mode)(unsigned int* mode);
+  int(DRIVER_CALL* stream_device)(driver_stream stream);
+  driver_result(DRIVER_CALL* event_create)(driver_event* event, unsigned int flags);
+  driver_result(DRIVER_CALL* event_record)(driver_event event, driver_stream stream);
+  driver_result(DRIVER_CALL* event_destroy)(driver_event event);
 };
 
-static const char *const driver_libraries[] = {
+static const char* const driver_libraries[] = {
 #if defined(_WIN32)
-  "amdhip64_7.dll",
-  "amdhip64_6.dll",
-  "amdhip64.dll",
+    "amdhip64_7.dll",
+    "amdhip64_6.dll",
+    "amdhip64.dll",
 #else
-  "libamdhip64.so.7",
-  "libamdhip64.so.6",
-  "libamdhip64.so.5",
+    "libamdhip64.so.7",
+    "libamdhip64.so.6",
+    "libamdhip64.so.5",
 #endif
-  NULL
+    NULL,
 };
 
 static const struct driver_function {
@@ -140,39 +142,41 @@ static const struct driver_function {
   int optional;
   size_t offset; /* in struct driver */
 } driver_functions[] = {
-  {"hipDriverGetVersion", "hipDriverGetVersion", 40200000, 0, offsetof(struct driver, driver_version)},
-  {"hipGetErrorName", "hipGetErrorName", 40200000, 0, offsetof(struct driver, error_name)},
-  {"hipGetErrorString", "hipGetErrorString", 40200000, 0, offsetof(struct driver, error_text)},
-  {"hipGetDeviceCount", "hipGetDeviceCount", 40200000, 0, offsetof(struct driver, device_count)},
-  {"hipDeviceGetAttribute", "hipDeviceGetAttribute", 40200000, 0, offsetof(struct driver, device_attribute)},
-  {"hipGetDevice", "hipGetDevice", 40200000, 0, offsetof(struct driver, device_current)},
-  {"hipSetDevice", "hipSetDevice", 40200000, 0, offsetof(struct driver, device_use)},
-  {"hipDevicePrimaryCtxGetState", "hipDevicePrimaryCtxGetState", 40200000, 0, offsetof(struct driver, primary_state)},
-  {"hipDrvPointerGetAttributes", "hipDrvPointerGetAttributes", 50000000, 0, offsetof(struct driver, pointer_attributes)},
-  {"hipMemGetAddressRange", "hipMemGetAddressRange", 40200000, 0, offsetof(struct driver, address_range)},
-  {"hipMalloc", "hipMalloc", 40200000, 0, offsetof(struct driver, memory_alloc)},
-  {"hipFree", "hipFree", 40200000, 0, offsetof(struct driver, memory_free)},
-  {"hipMallocAsync", "hipMallocAsync", 50100000, 1, offsetof(struct driver, pool_alloc)},
-  {"hipFreeAsync", "hipFreeAsync", 50100000, 1, offsetof(struct driver, pool_free)},
-  {"hipDeviceGetDefaultMemPool", "hipDeviceGetDefaultMemPool", 50100000, 1, offsetof(struct driver, pool_default)},
-  {"hipMemPoolSetAccess", "hipMemPoolSetAccess", 50100000, 1, offsetof(struct driver, pool_access)},
-  {"hipDeviceCanAccessPeer", "hipDeviceCanAccessPeer", 40200000, 0, offsetof(struct driver, peer_access)},
-  {"hipMallocManaged", "hipMallocManaged", 40200000, 0, offsetof(struct driver, managed_alloc)},
-  {"hipHostMalloc", "hipHostMalloc", 40200000, 0, offsetof(struct driver, host_alloc)},
-  {"hipHostFree", "hipHostFree", 40200000, 0, offsetof(struct driver, host_free)},
-  {"hipMemcpyAsync", "hipMemcpyAsync", 40200000, 0, offsetof(struct driver, copy)},
-  {"hipMemcpyPeerAsync", "hipMemcpyPeerAsync", 40200000, 0, offsetof(struct driver, copy_peer)},
-  {"hipStreamCreateWithFlags", "hipStreamCreateWithFlags", 40200000, 0, offsetof(struct driver, stream_create)},
-  {"hipStreamDestroy", "hipStreamDestroy", 40200000, 0, offsetof(struct driver, stream_destroy)},
-  {"hipStreamSynchronize", "hipStreamSynchronize", 40200000, 0, offsetof(struct driver, stream_finish)},
-  {"hipStreamWaitEvent", "hipStreamWaitEvent", 40200000, 0, offsetof(struct driver, stream_wait)},
-  {"hipStreamIsCapturing", "hipStreamIsCapturing", 40300000, 0, offsetof(struct driver, stream_capture)},
-  {"hipStreamGetCaptureInfo", "hipStreamGetCaptureInfo", 40500000, 0, offsetof(struct driver, stream_capture_id)},
-  {"hipThreadExchangeStreamCaptureMode", "hipThreadExchangeStreamCaptureMode", 50000000, 0, offsetof(struct driver, capture_mode)},
-  {"hipGetStreamDeviceId", "hipGetStreamDeviceId", 40200000, 0, offsetof(struct driver, stream_device)},
-  {"hipEventCreateWithFlags", "hipEventCreateWithFlags", 40200000, 0, offsetof(struct driver, event_create)},
-  {"hipEventRecord", "hipEventRecord", 40200000, 0, offsetof(struct driver, event_record)},
-  {"hipEventDestroy", "hipEventDestroy", 40200000, 0, offsetof(struct driver, event_destroy)},
+    {"hipDriverGetVersion", "hipDriverGetVersion", 40200000, 0, offsetof(struct driver, driver_version)},
+    {"hipGetErrorName", "hipGetErrorName", 40200000, 0, offsetof(struct driver, error_name)},
+    {"hipGetErrorString", "hipGetErrorString", 40200000, 0, offsetof(struct driver, error_text)},
+    {"hipGetDeviceCount", "hipGetDeviceCount", 40200000, 0, offsetof(struct driver, device_count)},
+    {"hipDeviceGetAttribute", "hipDeviceGetAttribute", 40200000, 0, offsetof(struct driver, device_attribute)},
+    {"hipGetDevice", "hipGetDevice", 40200000, 0, offsetof(struct driver, device_current)},
+    {"hipSetDevice", "hipSetDevice", 40200000, 0, offsetof(struct driver, device_use)},
+    {"hipDevicePrimaryCtxGetState", "hipDevicePrimaryCtxGetState", 40200000, 0, offsetof(struct driver, primary_state)},
+    {"hipDrvPointerGetAttributes", "hipDrvPointerGetAttributes", 50000000, 0,
+     offsetof(struct driver, pointer_attributes)},
+    {"hipMemGetAddressRange", "hipMemGetAddressRange", 40200000, 0, offsetof(struct driver, address_range)},
+    {"hipMalloc", "hipMalloc", 40200000, 0, offsetof(struct driver, memory_alloc)},
+    {"hipFree", "hipFree", 40200000, 0, offsetof(struct driver, memory_free)},
+    {"hipMallocAsync", "hipMallocAsync", 50100000, 1, offsetof(struct driver, pool_alloc)},
+    {"hipFreeAsync", "hipFreeAsync", 50100000, 1, offsetof(struct driver, pool_free)},
+    {"hipDeviceGetDefaultMemPool", "hipDeviceGetDefaultMemPool", 50100000, 1, offsetof(struct driver, pool_default)},
+    {"hipMemPoolSetAccess", "hipMemPoolSetAccess", 50100000, 1, offsetof(struct driver, pool_access)},
+    {"hipDeviceCanAccessPeer", "hipDeviceCanAccessPeer", 40200000, 0, offsetof(struct driver, peer_access)},
+    {"hipMallocManaged", "hipMallocManaged", 40200000, 0, offsetof(struct driver, managed_alloc)},
+    {"hipHostMalloc", "hipHostMalloc", 40200000, 0, offsetof(struct driver, host_alloc)},
+    {"hipHostFree", "hipHostFree", 40200000, 0, offsetof(struct driver, host_free)},
+    {"hipMemcpyAsync", "hipMemcpyAsync", 40200000, 0, offsetof(struct driver, copy)},
+    {"hipMemcpyPeerAsync", "hipMemcpyPeerAsync", 40200000, 0, offsetof(struct driver, copy_peer)},
+    {"hipStreamCreateWithFlags", "hipStreamCreateWithFlags", 40200000, 0, offsetof(struct driver, stream_create)},
+    {"hipStreamDestroy", "hipStreamDestroy", 40200000, 0, offsetof(struct driver, stream_destroy)},
+    {"hipStreamSynchronize", "hipStreamSynchronize", 40200000, 0, offsetof(struct driver, stream_finish)},
+    {"hipStreamWaitEvent", "hipStreamWaitEvent", 40200000, 0, offsetof(struct driver, stream_wait)},
+    {"hipStreamIsCapturing", "hipStreamIsCapturing", 40300000, 0, offsetof(struct driver, stream_capture)},
+    {"hipStreamGetCaptureInfo", "hipStreamGetCaptureInfo", 40500000, 0, offsetof(struct driver, stream_capture_id)},
+    {"hipThreadExchangeStreamCaptureMode", "hipThreadExchangeStreamCaptureMode", 50000000, 0,
+     offsetof(struct driver, capture_mode)},
+    {"hipGetStreamDeviceId", "hipGetStreamDeviceId", 40200000, 0, offsetof(struct driver, stream_device)},
+    {"hipEventCreateWithFlags", "hipEventCreateWithFlags", 40200000, 0, offsetof(struct driver, event_create)},
+    {"hipEventRecord", "hipEventRecord", 40200000, 0, offsetof(struct driver, event_record)},
+    {"hipEventDestroy", "hipEventDestroy", 40200000, 0, offsetof(struct driver, event_destroy)},
 };
 
 static const struct driver_error {
@@ -180,60 +184,44 @@ static const struct driver_error {
   int code;
   const char *name, *text;
 } driver_errors[] = {
-  {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorInvalidValue",
-   "the driver rejected an argument"},
-  {2, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "hipErrorOutOfMemory",
-   "the device does not have enough memory left"},
-  {3, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorNotInitialized",
-   "the driver is not initialized, as in a child of fork"},
-  {4, DLPACKGEN_BACKEND_SHUTTING_DOWN, "hipErrorDeinitialized",
-   "the driver is shutting down with the process"},
-  {35, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "hipErrorInsufficientDriver",
-   "the kernel's module is older than the runtime: update it"},
-  {100, DLPACKGEN_BACKEND_NO_DEVICE, "hipErrorNoDevice",
-   "the driver sees no device: none is installed, HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES hides it, or this user may not open /dev/kfd"},
-  {101, DLPACKGEN_BACKEND_INVALID_DEVICE, "hipErrorInvalidDevice",
-   "there is no such device"},
-  {201, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorInvalidContext",
-   "the context is gone or none is current"},
-  {400, DLPACKGEN_BACKEND_INVALID_STREAM, "hipErrorInvalidHandle",
-   "the handle is of no stream or event, or of another context"},
-  {500, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "hipErrorNotFound",
-   "the driver lacks a function"},
-  {600, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorNotReady",
-   "the work is not done yet"},
-  {700, DLPACKGEN_BACKEND_DEVICE_LOST, "hipErrorIllegalAddress",
-   "a kernel reached memory that is not its own; nothing but a new process brings the device back"},
-  {709, DLPACKGEN_BACKEND_SHUTTING_DOWN, "hipErrorContextIsDestroyed",
-   "the context is destroyed"},
-  {719, DLPACKGEN_BACKEND_DEVICE_LOST, "hipErrorLaunchFailure",
-   "a kernel failed; nothing but a new process brings the device back"},
-  {801, DLPACKGEN_BACKEND_UNSUPPORTED, "hipErrorNotSupported",
-   "the device or the driver cannot do that"},
-  {900, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnsupported",
-   "a capture does not permit that"},
-  {901, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureInvalidated",
-   "the capture was broken by an earlier call"},
-  {902, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureMerge",
-   "two captures cannot become one"},
-  {903, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnmatched",
-   "the capture was begun on another stream"},
-  {904, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnjoined",
-   "a stream was not joined back into the capture"},
-  {905, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureIsolation",
-   "a capture cannot wait for work outside of it"},
-  {906, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureImplicit",
-   "the legacy default stream waits for the stream that is captured"},
-  {907, DLPACKGEN_BACKEND_CAPTURING, "hipErrorCapturedEvent",
-   "the event is part of a capture"},
-  {908, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureWrongThread",
-   "the capture belongs to another thread"},
-  {999, DLPACKGEN_BACKEND_UNAVAILABLE, "hipErrorUnknown",
-   "the driver failed for a reason of its own; its kernel module may not be loaded"},
-  {1052, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorRuntimeMemory",
-   "a call for memory failed in the HSA runtime below"},
-  {1053, DLPACKGEN_BACKEND_UNAVAILABLE, "hipErrorRuntimeOther",
-   "a call failed in the HSA runtime below"},
+    {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorInvalidValue", "the driver rejected an argument"},
+    {2, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "hipErrorOutOfMemory", "the device does not have enough memory left"},
+    {3, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorNotInitialized",
+     "the driver is not initialized, as in a child of fork"},
+    {4, DLPACKGEN_BACKEND_SHUTTING_DOWN, "hipErrorDeinitialized", "the driver is shutting down with the process"},
+    {35, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "hipErrorInsufficientDriver",
+     "the kernel's module is older than the runtime: update it"},
+    {100, DLPACKGEN_BACKEND_NO_DEVICE, "hipErrorNoDevice",
+     "the driver sees no device: none is installed, HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES hides it, or this user may not open /dev/kfd"},
+    {101, DLPACKGEN_BACKEND_INVALID_DEVICE, "hipErrorInvalidDevice", "there is no such device"},
+    {201, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorInvalidContext", "the context is gone or none is current"},
+    {400, DLPACKGEN_BACKEND_INVALID_STREAM, "hipErrorInvalidHandle",
+     "the handle is of no stream or event, or of another context"},
+    {500, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "hipErrorNotFound", "the driver lacks a function"},
+    {600, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorNotReady", "the work is not done yet"},
+    {700, DLPACKGEN_BACKEND_DEVICE_LOST, "hipErrorIllegalAddress",
+     "a kernel reached memory that is not its own; nothing but a new process brings the device back"},
+    {709, DLPACKGEN_BACKEND_SHUTTING_DOWN, "hipErrorContextIsDestroyed", "the context is destroyed"},
+    {719, DLPACKGEN_BACKEND_DEVICE_LOST, "hipErrorLaunchFailure",
+     "a kernel failed; nothing but a new process brings the device back"},
+    {801, DLPACKGEN_BACKEND_UNSUPPORTED, "hipErrorNotSupported", "the device or the driver cannot do that"},
+    {900, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnsupported", "a capture does not permit that"},
+    {901, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureInvalidated", "the capture was broken by an earlier call"},
+    {902, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureMerge", "two captures cannot become one"},
+    {903, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnmatched", "the capture was begun on another stream"},
+    {904, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnjoined",
+     "a stream was not joined back into the capture"},
+    {905, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureIsolation",
+     "a capture cannot wait for work outside of it"},
+    {906, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureImplicit",
+     "the legacy default stream waits for the stream that is captured"},
+    {907, DLPACKGEN_BACKEND_CAPTURING, "hipErrorCapturedEvent", "the event is part of a capture"},
+    {908, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureWrongThread", "the capture belongs to another thread"},
+    {999, DLPACKGEN_BACKEND_UNAVAILABLE, "hipErrorUnknown",
+     "the driver failed for a reason of its own; its kernel module may not be loaded"},
+    {1052, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorRuntimeMemory",
+     "a call for memory failed in the HSA runtime below"},
+    {1053, DLPACKGEN_BACKEND_UNAVAILABLE, "hipErrorRuntimeOther", "a call failed in the HSA runtime below"},
 };
 
 #include <stdarg.h>
@@ -329,6 +317,7 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
  */
 
 #include "dlpack.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -340,7 +329,7 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
 
 /** Returns the enumerator of a device type, "kDLCPU"; NULL if DLPack 1.3 does not define
  * it. */
-static inline const char *dlpackgen_device_type_name(int32_t device_type) {
+static inline const char* dlpackgen_device_type_name(int32_t device_type) {
   switch (device_type) {
     case kDLCPU: return "kDLCPU";
     case kDLCUDA: return "kDLCUDA";
@@ -364,7 +353,7 @@ static inline const char *dlpackgen_device_type_name(int32_t device_type) {
 
 /** Returns the enumerator of a type code, "kDLFloat"; NULL if DLPack 1.3 does not define
  * it. */
-static inline const char *dlpackgen_type_code_name(uint8_t code) {
+static inline const char* dlpackgen_type_code_name(uint8_t code) {
   switch (code) {
     case kDLInt: return "kDLInt";
     case kDLUInt: return "kDLUInt";
@@ -394,10 +383,8 @@ static inline int dlpackgen_device_is_host_readable(int32_t device_type) {
     case kDLCPU:
     case kDLCUDAHost:
     case kDLROCMHost:
-    case kDLCUDAManaged:
-      return 1;
-    default:
-      return 0;
+    case kDLCUDAManaged: return 1;
+    default: return 0;
   }
 }
 
@@ -413,10 +400,8 @@ static inline int dlpackgen_device_is_opaque(int32_t device_type) {
     case kDLOneAPI:
     case kDLHexagon:
     case kDLMAIA:
-    case kDLTrn:
-      return 0;
-    default:
-      return 1;
+    case kDLTrn: return 0;
+    default: return 1;
   }
 }
 
@@ -425,10 +410,8 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
   switch (device_type) {
     case kDLCPU:
     case kDLCUDAHost:
-    case kDLROCMHost:
-      return 1;
-    default:
-      return 0;
+    case kDLROCMHost: return 1;
+    default: return 0;
   }
 }
 
@@ -436,10 +419,8 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
  * 0. */
 static inline int dlpackgen_device_is_managed(int32_t device_type) {
   switch (device_type) {
-    case kDLCUDAManaged:
-      return 1;
-    default:
-      return 0;
+    case kDLCUDAManaged: return 1;
+    default: return 0;
   }
 }
 
@@ -455,9 +436,7 @@ static inline int32_t dlpackgen_device_owner(int32_t device_type) {
 }
 
 /** Returns 1 if producers of this minor version may set strides to NULL, else 0. */
-static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
-  return minor < 2;
-}
+static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor < 2; }
 
 /**
  * \file rules.h
@@ -495,23 +474,19 @@ static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
 /** Returns the only width, in bits, that a type code allows; 0 if it allows several. */
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
   switch (code) {
-    case 6: /* kDLBool */
-    case 7: /* kDLFloat8_e3m4 */
-    case 8: /* kDLFloat8_e4m3 */
-    case 9: /* kDLFloat8_e4m3b11fnuz */
+    case 6:  /* kDLBool */
+    case 7:  /* kDLFloat8_e3m4 */
+    case 8:  /* kDLFloat8_e4m3 */
+    case 9:  /* kDLFloat8_e4m3b11fnuz */
     case 10: /* kDLFloat8_e4m3fn */
     case 11: /* kDLFloat8_e4m3fnuz */
     case 12: /* kDLFloat8_e5m2 */
     case 13: /* kDLFloat8_e5m2fnuz */
-    case 14: /* kDLFloat8_e8m0fnu */
-      return 8;
+    case 14: /* kDLFloat8_e8m0fnu */ return 8;
     case 15: /* kDLFloat6_e2m3fn */
-    case 16: /* kDLFloat6_e3m2fn */
-      return 6;
-    case 17: /* kDLFloat4_e2m1fn */
-      return 4;
-    default:
-      return 0;
+    case 16: /* kDLFloat6_e3m2fn */ return 6;
+    case 17: /* kDLFloat4_e2m1fn */ return 4;
+    default: return 0;
   }
 }
 
@@ -519,10 +494,8 @@ DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_parts(uint8_t code) {
   switch (code) {
     case 5: /* kDLComplex */
-    case 18: /* kDLBcomplex */
-      return 2;
-    default:
-      return 1;
+    case 18: /* kDLBcomplex */ return 2;
+    default: return 1;
   }
 }
 
@@ -1285,9 +1258,9 @@ static const struct driver_number {
   int rejected;
   uintptr_t handle;
 } driver_numbers[] = {
-  {0, 0, 0},
-  {1, 1, 0},
-  {2, 1, 0},
+    {0, 0, 0},
+    {1, 1, 0},
+    {2, 1, 0},
 };
 
 #define DRIVER_DEFAULT_STREAM ((uintptr_t)0)
@@ -1563,8 +1536,8 @@ static inline int device_ready(const char* title, dlpackgen_backend_error* error
 
 /* How functions of ROCm are looked up. */
 
-static const char *const driver_lookups[] = {
-  NULL
+static const char* const driver_lookups[] = {
+    NULL,
 };
 
 #include <stdlib.h>

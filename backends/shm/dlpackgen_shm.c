@@ -137,6 +137,7 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
  */
 
 #include "dlpack.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -148,7 +149,7 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
 
 /** Returns the enumerator of a device type, "kDLCPU"; NULL if DLPack 1.3 does not define
  * it. */
-static inline const char *dlpackgen_device_type_name(int32_t device_type) {
+static inline const char* dlpackgen_device_type_name(int32_t device_type) {
   switch (device_type) {
     case kDLCPU: return "kDLCPU";
     case kDLCUDA: return "kDLCUDA";
@@ -172,7 +173,7 @@ static inline const char *dlpackgen_device_type_name(int32_t device_type) {
 
 /** Returns the enumerator of a type code, "kDLFloat"; NULL if DLPack 1.3 does not define
  * it. */
-static inline const char *dlpackgen_type_code_name(uint8_t code) {
+static inline const char* dlpackgen_type_code_name(uint8_t code) {
   switch (code) {
     case kDLInt: return "kDLInt";
     case kDLUInt: return "kDLUInt";
@@ -202,10 +203,8 @@ static inline int dlpackgen_device_is_host_readable(int32_t device_type) {
     case kDLCPU:
     case kDLCUDAHost:
     case kDLROCMHost:
-    case kDLCUDAManaged:
-      return 1;
-    default:
-      return 0;
+    case kDLCUDAManaged: return 1;
+    default: return 0;
   }
 }
 
@@ -221,10 +220,8 @@ static inline int dlpackgen_device_is_opaque(int32_t device_type) {
     case kDLOneAPI:
     case kDLHexagon:
     case kDLMAIA:
-    case kDLTrn:
-      return 0;
-    default:
-      return 1;
+    case kDLTrn: return 0;
+    default: return 1;
   }
 }
 
@@ -233,10 +230,8 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
   switch (device_type) {
     case kDLCPU:
     case kDLCUDAHost:
-    case kDLROCMHost:
-      return 1;
-    default:
-      return 0;
+    case kDLROCMHost: return 1;
+    default: return 0;
   }
 }
 
@@ -244,10 +239,8 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
  * 0. */
 static inline int dlpackgen_device_is_managed(int32_t device_type) {
   switch (device_type) {
-    case kDLCUDAManaged:
-      return 1;
-    default:
-      return 0;
+    case kDLCUDAManaged: return 1;
+    default: return 0;
   }
 }
 
@@ -263,9 +256,7 @@ static inline int32_t dlpackgen_device_owner(int32_t device_type) {
 }
 
 /** Returns 1 if producers of this minor version may set strides to NULL, else 0. */
-static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
-  return minor < 2;
-}
+static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor < 2; }
 
 /**
  * \file rules.h
@@ -303,23 +294,19 @@ static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
 /** Returns the only width, in bits, that a type code allows; 0 if it allows several. */
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
   switch (code) {
-    case 6: /* kDLBool */
-    case 7: /* kDLFloat8_e3m4 */
-    case 8: /* kDLFloat8_e4m3 */
-    case 9: /* kDLFloat8_e4m3b11fnuz */
+    case 6:  /* kDLBool */
+    case 7:  /* kDLFloat8_e3m4 */
+    case 8:  /* kDLFloat8_e4m3 */
+    case 9:  /* kDLFloat8_e4m3b11fnuz */
     case 10: /* kDLFloat8_e4m3fn */
     case 11: /* kDLFloat8_e4m3fnuz */
     case 12: /* kDLFloat8_e5m2 */
     case 13: /* kDLFloat8_e5m2fnuz */
-    case 14: /* kDLFloat8_e8m0fnu */
-      return 8;
+    case 14: /* kDLFloat8_e8m0fnu */ return 8;
     case 15: /* kDLFloat6_e2m3fn */
-    case 16: /* kDLFloat6_e3m2fn */
-      return 6;
-    case 17: /* kDLFloat4_e2m1fn */
-      return 4;
-    default:
-      return 0;
+    case 16: /* kDLFloat6_e3m2fn */ return 6;
+    case 17: /* kDLFloat4_e2m1fn */ return 4;
+    default: return 0;
   }
 }
 
@@ -327,10 +314,8 @@ DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_parts(uint8_t code) {
   switch (code) {
     case 5: /* kDLComplex */
-    case 18: /* kDLBcomplex */
-      return 2;
-    default:
-      return 1;
+    case 18: /* kDLBcomplex */ return 2;
+    default: return 1;
   }
 }
 

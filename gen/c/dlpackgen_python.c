@@ -1371,6 +1371,39 @@ static void dlpackgen_loaded_learn(void* library, const char* function, DLDataTy
   if (number >= 0 && number < DLPACKGEN_TORCH_DTYPES) dtypes[number] = dtype;
 }
 
+/* The functions that give the number of a dtype. What is not listed, such as a
+ * quantized type, is rejected. The elements of _x2 are two of DLPack's. */
+
+#include <dlpack/dlpack.h>
+
+static const struct {
+  const char* name;
+  DLDataType dtype;
+} dlpackgen_torch_dtypes[] = {
+    {"aoti_torch_dtype_bool", {kDLBool, 8, 1}},
+    {"aoti_torch_dtype_int8", {kDLInt, 8, 1}},
+    {"aoti_torch_dtype_int16", {kDLInt, 16, 1}},
+    {"aoti_torch_dtype_int32", {kDLInt, 32, 1}},
+    {"aoti_torch_dtype_int64", {kDLInt, 64, 1}},
+    {"aoti_torch_dtype_uint8", {kDLUInt, 8, 1}},
+    {"aoti_torch_dtype_uint16", {kDLUInt, 16, 1}},
+    {"aoti_torch_dtype_uint32", {kDLUInt, 32, 1}},
+    {"aoti_torch_dtype_uint64", {kDLUInt, 64, 1}},
+    {"aoti_torch_dtype_float16", {kDLFloat, 16, 1}},
+    {"aoti_torch_dtype_float32", {kDLFloat, 32, 1}},
+    {"aoti_torch_dtype_float64", {kDLFloat, 64, 1}},
+    {"aoti_torch_dtype_bfloat16", {kDLBfloat, 16, 1}},
+    {"aoti_torch_dtype_complex32", {kDLComplex, 32, 1}},
+    {"aoti_torch_dtype_complex64", {kDLComplex, 64, 1}},
+    {"aoti_torch_dtype_complex128", {kDLComplex, 128, 1}},
+    {"aoti_torch_dtype_float8_e4m3fn", {kDLFloat8_e4m3fn, 8, 1}},
+    {"aoti_torch_dtype_float8_e4m3fnuz", {kDLFloat8_e4m3fnuz, 8, 1}},
+    {"aoti_torch_dtype_float8_e5m2", {kDLFloat8_e5m2, 8, 1}},
+    {"aoti_torch_dtype_float8_e5m2fnuz", {kDLFloat8_e5m2fnuz, 8, 1}},
+    {"aoti_torch_dtype_float8_e8m0fnu", {kDLFloat8_e8m0fnu, 8, 1}},
+    {"aoti_torch_dtype_float4_e2m1fn_x2", {kDLFloat4_e2m1fn, 4, 2}},
+};
+
 /* The newest tested minor version of torch 2. The fields below are not read in newer versions. */
 #ifndef DLPACKGEN_TORCH_NEWEST_TESTED
 #define DLPACKGEN_TORCH_NEWEST_TESTED 15
@@ -1465,17 +1498,6 @@ static const struct dlpackgen_loaded_name dlpackgen_torch_symbols[] = {
     {"_ZNK3c1010TensorImpl13requires_gradEv", DLPACKGEN_TORCH_SLOT(requires_grad), false},
     {"torch_get_const_data_ptr", DLPACKGEN_TORCH_SLOT(get_const_data), true},
     {"aoti_torch_abi_version", DLPACKGEN_TORCH_SLOT(abi_version), true},
-};
-
-/* The functions that give the number of a dtype. What is not listed, such as a
- * quantized type, is rejected. */
-static const struct {
-  const char* name;
-  DLDataType dtype;
-} dlpackgen_torch_dtypes[] = {
-#define DLPACKGEN_TORCH_TYPE(name, code, bits, lanes) {"aoti_torch_dtype_" name, {code, bits, lanes}},
-    DLPACKGEN_TORCH_TYPES(DLPACKGEN_TORCH_TYPE)
-#undef DLPACKGEN_TORCH_TYPE
 };
 
 /* Finds all functions, or none. */

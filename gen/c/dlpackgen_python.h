@@ -46,31 +46,6 @@ static const char dlpackgen_table_capsule[] = "dlpack_exchange_api";
 static const char dlpackgen_table_attribute[] = "__dlpack_c_exchange_api__";
 static const char dlpackgen_older_table_attribute[] = "__c_dlpack_exchange_api__";
 
-/* The types of PyTorch, as its shim calls them; the elements of _x2 are two of DLPack's. */
-#define DLPACKGEN_TORCH_TYPES(row) \
-  row("bool", kDLBool, 8, 1) \
-  row("int8", kDLInt, 8, 1) \
-  row("int16", kDLInt, 16, 1) \
-  row("int32", kDLInt, 32, 1) \
-  row("int64", kDLInt, 64, 1) \
-  row("uint8", kDLUInt, 8, 1) \
-  row("uint16", kDLUInt, 16, 1) \
-  row("uint32", kDLUInt, 32, 1) \
-  row("uint64", kDLUInt, 64, 1) \
-  row("float16", kDLFloat, 16, 1) \
-  row("float32", kDLFloat, 32, 1) \
-  row("float64", kDLFloat, 64, 1) \
-  row("bfloat16", kDLBfloat, 16, 1) \
-  row("complex32", kDLComplex, 32, 1) \
-  row("complex64", kDLComplex, 64, 1) \
-  row("complex128", kDLComplex, 128, 1) \
-  row("float8_e4m3fn", kDLFloat8_e4m3fn, 8, 1) \
-  row("float8_e4m3fnuz", kDLFloat8_e4m3fnuz, 8, 1) \
-  row("float8_e5m2", kDLFloat8_e5m2, 8, 1) \
-  row("float8_e5m2fnuz", kDLFloat8_e5m2fnuz, 8, 1) \
-  row("float8_e8m0fnu", kDLFloat8_e8m0fnu, 8, 1) \
-  row("float4_e2m1fn_x2", kDLFloat4_e2m1fn, 4, 2) \
-
 /** The interpretation of the stream argument of __dlpack__ for a device type. */
 enum dlpackgen_streams {
   dlpackgen_streams_none = 0, /**< only None is accepted */

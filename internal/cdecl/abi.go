@@ -3,6 +3,7 @@ package cdecl
 import (
 	"fmt"
 
+	"github.com/dlpackgen/dlpackgen/internal/cformat"
 	"github.com/dlpackgen/dlpackgen/internal/layout"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -66,7 +67,8 @@ func (a *ABI) add(s Speller, d spec.Decl) {
 	case *spec.Alias:
 		a.Types = append(a.Types, Named{d.Name, s.Alias(d)})
 	case *spec.Callback:
-		a.Types = append(a.Types, Named{d.Name, s.Type(spec.Type{Kind: spec.Function, Func: &d.Func})})
+		t := s.Type(spec.Type{Kind: spec.Function, Func: &d.Func})
+		a.Types = append(a.Types, Named{d.Name, cformat.Pointers(t)})
 	}
 }
 
@@ -84,8 +86,8 @@ func enumOf(d *spec.Enum) Enum {
 func (s Speller) structOf(f *layout.FormulaStruct, units Units) Struct {
 	out := Struct{Name: f.Name, Type: s.Name(f.Name), Align: units.Align[f.Align], Size: s.Formula(f.Size, units)}
 	for _, field := range f.Fields {
-		out.Fields = append(out.Fields, Field{field.Name, s.Type(field.Type), s.Formula(field.Size, units),
-			s.Formula(field.Offset, units)})
+		out.Fields = append(out.Fields, Field{field.Name, cformat.Pointers(s.Type(field.Type)),
+			s.Formula(field.Size, units), s.Formula(field.Offset, units)})
 	}
 	return out
 }

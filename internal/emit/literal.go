@@ -118,6 +118,20 @@ func CLiteral(text string) string {
 	return `"` + out.String() + `"`
 }
 
+// CLiterals spells a text as literals that follow each other, cut behind spaces so that each keeps
+// to a line.
+func CLiterals(text string) (all []string) {
+	const width = 92
+	piece := ""
+	for word := range strings.SplitAfterSeq(text, " ") {
+		if piece != "" && len(CLiteral(piece+word)) > width {
+			all, piece = append(all, CLiteral(piece)), ""
+		}
+		piece += word
+	}
+	return append(all, CLiteral(piece))
+}
+
 // CComment changes a text so that it does not end the surrounding comment of C and C++.
 func CComment(text string) string {
 	return strings.NewReplacer("*/", "* /", "/*", "/ *", `\`, `\\`).Replace(text)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dlpackgen/dlpackgen/internal/cformat"
 	"github.com/dlpackgen/dlpackgen/internal/template"
 	"github.com/dlpackgen/dlpackgen/templates"
 )
@@ -38,6 +39,9 @@ func (a Asset) render(version string, words Words) (File, error) {
 	}
 	if source, err = a.inline(source, words); err != nil {
 		return File{}, err
+	}
+	if slices.Contains(inC, path.Ext(a.To)) {
+		source = strings.TrimRight(source, "\n") + "\n"
 	}
 	source, err = constrained(a.To, source)
 	head := Banner(a.To, version)
@@ -74,12 +78,21 @@ func (a Asset) fill(source string) (string, error) {
 	}
 	var out bytes.Buffer
 	filler := template.Filler{Templates: parsed}
-	if err := filler.Fill(&out, path.Base(a.From), a.View); err != nil || !a.Gofmt {
-		return out.String(), err
+	if err := filler.Fill(&out, path.Base(a.From), a.View); err != nil {
+		return "", err
 	}
-	text, err := format.Source(out.Bytes())
-	return string(text), err
+	if a.Gofmt {
+		text, err := format.Source(out.Bytes())
+		return string(text), err
+	}
+	if slices.Contains(inC, path.Ext(strings.TrimSuffix(a.From, ".tmpl"))) {
+		return cformat.Fold(out.String()), nil
+	}
+	return out.String(), nil
 }
+
+// inC are the ends of the names of sources in C and C++.
+var inC = []string{".c", ".h", ".cpp", ".hpp", ".cu"}
 
 // parsed caches the templates of this process by their text, because several targets share some.
 var parsed sync.Map

@@ -104,7 +104,7 @@ functions: {find: {symbol: AcmeFind, returns: "struct list *", params: "const st
 	assert.Equal(t, []string{"DLPACKGEN_ACME_MOST = -7, /* ACME_MOST */"}, v.Constants)
 	assert.Equal(t, []string{
 		"  unsigned char reserved_0_[8];",
-		"  int (*call)(struct dlpackgen_acme_list *, const char *); /* since 2 */",
+		"  int (*call)(struct dlpackgen_acme_list*, const char*); /* since 2 */",
 		"  union {", "    int64_t number;", "    double real;", "  };",
 		"  char text[4];",
 		"  unsigned char reserved_28_[28];",
@@ -112,7 +112,7 @@ functions: {find: {symbol: AcmeFind, returns: "struct list *", params: "const st
 	assert.Equal(t, "  struct dlpackgen_acme_list second;", v.Structs[1].Lines[1])
 	assert.False(t, v.Lookup)
 	assert.Equal(t, v.Functions, []FunctionView{{Comment: "AcmeFind, since 1.5", Name: "find", Symbol: "AcmeFind",
-		Type: "typedef struct dlpackgen_acme_list * (*dlpackgen_acme_find)(const struct dlpackgen_acme_pair *);"}})
+		Type: "typedef struct dlpackgen_acme_list* (*dlpackgen_acme_find)(const struct dlpackgen_acme_pair*);"}})
 }
 
 // A symbol of C++ has no name that headers declare, unless `native` gives one.

@@ -3,6 +3,8 @@ package hosts
 import (
 	"fmt"
 	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/cformat"
 )
 
 // View is the data of templates/hosts/host.h.tmpl.
@@ -45,6 +47,7 @@ func (h *Host) View() View {
 		name := strings.ToUpper(prefix + c.Name)
 		v.Constants = append(v.Constants, fmt.Sprintf("%s = %d, /* %s */", name, c.Value, c.Native))
 	}
+	v.Constants = cformat.AlignComments(v.Constants)
 	for _, s := range h.Structs {
 		v.Structs = append(v.Structs, viewStruct(s, prefix))
 	}
@@ -70,7 +73,7 @@ func owned(text, prefix string) string {
 
 // declare formats the declaration of a name in C.
 func declare(text, name, prefix string) string {
-	text = owned(text, prefix)
+	text = cformat.Pointers(owned(text, prefix))
 	if m := arrayType.FindStringSubmatch(text); m != nil {
 		return m[1] + " " + name + "[" + m[2] + "]"
 	}
@@ -93,7 +96,7 @@ func viewStruct(s Struct, prefix string) StructView {
 			end = max(end, f.Offset+f.size)
 		}
 	}
-	v.Lines = append(v.Lines, reserved(end, s.Size)...)
+	v.Lines = cformat.AlignComments(append(v.Lines, reserved(end, s.Size)...))
 	return v
 }
 

@@ -46,7 +46,7 @@ var ofAddedTypes = map[string]map[string][]string{
 			"#define DLPACKGEN_DTYPE_FLOAT5_E2M2FN DLPACKGEN_DTYPE(kDLFloat5_e2m2fn, 5, 1)\n", `return "pcomplex32";`,
 		},
 		"dlpackgen/codes.h": {`case kDLFloat5_e2m2fn: return "kDLFloat5_e2m2fn";`},
-		"dlpackgen/rules.h": {"    case 40: /* kDLFloat5_e2m2fn */\n      return 5;",
+		"dlpackgen/rules.h": {"    case 40: /* kDLFloat5_e2m2fn */ return 5;",
 			"    case 42: /* kDLPcomplex */\n", "case 16: return 2;"},
 	},
 	"cpp": {
@@ -65,8 +65,8 @@ var ofAddedTypes = map[string]map[string][]string{
 		"elements.go": {"type Float5E2M2FN struct"},
 	},
 	"python": {
-		"dlpackgen_python.h": {
-			`row("float5_e2m2fn", kDLFloat5_e2m2fn, 5, 1)`,
+		"dlpackgen_python.c": {
+			`{"aoti_torch_dtype_float5_e2m2fn", {kDLFloat5_e2m2fn, 5, 1}},`,
 		},
 	},
 	"torch": {"dlpackgen_torch/dtype.hpp": {

@@ -13,6 +13,7 @@
 #include <string.h>
 #include "loaded.h"
 #include "reader_elements.h"
+#include "reader_torch_dtypes.h"
 #include "reader_types.h"
 
 /* The newest tested minor version of torch 2. The fields below are not read in newer versions. */
@@ -109,17 +110,6 @@ static const struct dlpackgen_loaded_name dlpackgen_torch_symbols[] = {
     {"_ZNK3c1010TensorImpl13requires_gradEv", DLPACKGEN_TORCH_SLOT(requires_grad), false},
     {"torch_get_const_data_ptr", DLPACKGEN_TORCH_SLOT(get_const_data), true},
     {"aoti_torch_abi_version", DLPACKGEN_TORCH_SLOT(abi_version), true},
-};
-
-/* The functions that give the number of a dtype. What is not listed, such as a
- * quantized type, is rejected. */
-static const struct {
-  const char* name;
-  DLDataType dtype;
-} dlpackgen_torch_dtypes[] = {
-#define DLPACKGEN_TORCH_TYPE(name, code, bits, lanes) {"aoti_torch_dtype_" name, {code, bits, lanes}},
-    DLPACKGEN_TORCH_TYPES(DLPACKGEN_TORCH_TYPE)
-#undef DLPACKGEN_TORCH_TYPE
 };
 
 /* Finds all functions, or none. */

@@ -28,21 +28,21 @@ var changes = []change{
 	{"a narrower field", "uint64_t byte_offset", "uint32_t byte_offset", "DLTensor.byte_offset is not of width 8"},
 	{"swapped fields of one type", "uint32_t major;", "uint32_t minor_;\n  uint32_t major;",
 		"DLPackVersion.major is not at 0"},
-	{"a field at the end", "uint64_t byte_offset;", "uint64_t byte_offset; void *more;", "DLTensor is not of size"},
+	{"a field at the end", "uint64_t byte_offset;", "uint64_t byte_offset; void* more;", "DLTensor is not of size"},
 	{"a dropped field", "uint64_t flags;", "", "flags"},
-	{"a renamed field", "int64_t *strides;", "int64_t *stride;", "strides"},
+	{"a renamed field", "int64_t* strides;", "int64_t* stride;", "strides"},
 	{"a dropped slot", "DLPackCurrentWorkStream current_work_stream;", "", "current_work_stream"},
 }
 
 // Changes that keep every width: C11 and C++11 see them by comparing types.
 var typeChanges = []change{
 	{"a field's sign", "int32_t ndim", "uint32_t ndim", "DLTensor.ndim is not int32_t"},
-	{"what a pointer points to", "int64_t *shape", "int32_t *shape", "DLTensor.shape is not int64_t *"},
-	{"a pointer to constants", "int64_t *strides", "const int64_t *strides", "DLTensor.strides is not int64_t *"},
-	{"a parameter", "void (*deleter)(struct DLManagedTensor *self)", "void (*deleter)(void *self)",
+	{"what a pointer points to", "int64_t* shape", "int32_t* shape", "DLTensor.shape is not int64_t*"},
+	{"a pointer to constants", "int64_t* strides", "const int64_t* strides", "DLTensor.strides is not int64_t*"},
+	{"a parameter", "void (*deleter)(struct DLManagedTensor* self)", "void (*deleter)(void* self)",
 		"DLManagedTensor.deleter is not"},
-	{"a callback's parameter", "DLDeviceType device_type,\n  int32_t device_id",
-		"DLDeviceType device_type,\n  int64_t device_id",
+	{"a callback's parameter", "DLDeviceType device_type, int32_t device_id",
+		"DLDeviceType device_type, int64_t device_id",
 		"DLPackCurrentWorkStream is not"},
 	{"a callback's result", "typedef int (*DLPackDLTensorFromPyObjectNoSync)",
 		"typedef void (*DLPackDLTensorFromPyObjectNoSync)",

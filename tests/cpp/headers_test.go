@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
@@ -205,7 +207,30 @@ func sources(t *testing.T, root string) (files []string) {
 	return files
 }
 
-// clang-format decides the style of C and C++, in .clang-format of the root.
+// rendered lists the C and C++ that is generated: what this project commits, and the library of all
+// callers. Here the exceptions would stand, of which there are none.
+func rendered(t *testing.T, root string) (files []string) {
+	t.Helper()
+	made := t.TempDir()
+	for _, tests := range []string{"callers", "torchkernels"} {
+		config := filepath.Join(root, "tests", tests, "testdata", "dlpackgen.yaml")
+		testkit.Generate(t, config, filepath.Join(made, tests))
+	}
+	for _, folder := range []string{
+		filepath.Join(root, "gen"), filepath.Join(root, "backends"), filepath.Join(root, "golden", "out"), made,
+	} {
+		require.NoError(t, filepath.WalkDir(folder, func(name string, entry os.DirEntry, err error) error {
+			if slices.Contains([]string{".c", ".h", ".cpp", ".hpp", ".cu"}, filepath.Ext(name)) && !entry.IsDir() {
+				files = append(files, name)
+			}
+			return err
+		}))
+	}
+	return files
+}
+
+// clang-format decides the style of C and C++, in .clang-format of the root. What is rendered has
+// its form too, although the generator does not run it.
 func TestSourcesAreFormatted(t *testing.T) {
 	root := golden.Root(t)
 	format := filepath.Join(root, ".venv", "bin", "clang-format")
@@ -214,16 +239,18 @@ func TestSourcesAreFormatted(t *testing.T) {
 	}
 	files := sources(t, root)
 	require.Greater(t, len(files), 250)
-	for _, pattern := range []string{"gen/cpp/*/*.[ch]pp", "backends/*/*.hpp"} {
-		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
-		require.NoError(t, err)
-		require.NotEmpty(t, found, pattern)
-		files = append(files, found...)
-	}
+	generated := rendered(t, root)
+	require.Greater(t, len(generated), 200)
 	style := "--style=file:" + filepath.Join(root, ".clang-format")
-	out, err := exec.Command(format, append([]string{style, "--dry-run", "-Werror"}, files...)...).CombinedOutput()
+	out, err := exec.Command(format, append(append([]string{style, "--dry-run", "-Werror"}, files...),
+		generated...)...).CombinedOutput()
 	assert.NoError(t, err, "%s", out)
 	ugly := filepath.Join(t.TempDir(), "ugly.hpp")
 	require.NoError(t, os.WriteFile(ugly, []byte("int  f( );\n"), 0o600))
 	assert.Error(t, exec.Command(format, style, "--dry-run", "-Werror", ugly).Run(), "it sees what is not")
+	header, err := os.ReadFile(filepath.Join(root, "gen", "c", "dlpack", "dlpack.h"))
+	require.NoError(t, err)
+	changed := mutant.Once(t, string(header), "void* data;", "void *data;")
+	require.NoError(t, os.WriteFile(ugly, []byte(changed), 0o600))
+	assert.Error(t, exec.Command(format, style, "--dry-run", "-Werror", ugly).Run(), "it sees what is rendered otherwise")
 }

@@ -78,8 +78,8 @@ func TestDisagreementWithHIPIsFound(t *testing.T) {
 		changed = strings.Replace(changed, line, fmt.Sprintf("  DRIVER_%s = %d,", k.Name, k.Value+50), 1)
 	}
 	for _, f := range b.Functions {
-		changed = strings.Replace(changed, "(DRIVER_CALL *"+f.Name+")(",
-			"(DRIVER_CALL *"+f.Name+")(struct stranger *s, ", 1)
+		changed = strings.Replace(changed, "(DRIVER_CALL* "+f.Name+")(",
+			"(DRIVER_CALL* "+f.Name+")(struct stranger *s, ", 1)
 	}
 	text := strings.Replace(hipAgreement(6), "#include \"device_driver.h\"\n",
 		strings.ReplaceAll(changed, "s, void)", "s)")+"\n", 1)

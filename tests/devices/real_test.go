@@ -112,11 +112,11 @@ func TestDisagreementIsFound(t *testing.T) {
 			fmt.Sprintf("  DRIVER_%s = %d,", k.Name, k.Value+1))
 	}
 	for _, h := range b.Handles {
-		line := regexp.MustCompile(`typedef [^;]* ?\*?driver_` + h.Name + `;`).FindString(string(src))
+		line := regexp.MustCompile(`typedef [^;]*?\*? ?driver_` + h.Name + `;`).FindString(string(src))
 		handles = append(handles, line, "typedef short driver_"+h.Name+";")
 	}
 	for _, f := range b.Functions {
-		at := "(DRIVER_CALL *" + f.Name + ")("
+		at := "(DRIVER_CALL* " + f.Name + ")("
 		functions = append(functions, at, at+"struct stranger *s, ")
 	}
 	for _, e := range b.Errors {

@@ -155,9 +155,9 @@ func TestAnotherHeaderIsRejected(t *testing.T) {
 	tests := map[string]struct{ old, replacement string }{
 		"a wider field":           {"int32_t ndim;", "int64_t ndim;"},
 		"a narrower field":        {"int32_t device_id;", "int16_t device_id;"},
-		"one more field":          {"uint64_t byte_offset;", "uint64_t byte_offset; void *more;"},
+		"one more field":          {"uint64_t byte_offset;", "uint64_t byte_offset; void* more;"},
 		"a field in padding":      {"DLDataType dtype;", "DLDataType dtype; char more;"},
-		"another order":           {"int64_t *shape;", "int64_t *strides_; int64_t *shape;"},
+		"another order":           {"int64_t* shape;", "int64_t* strides_; int64_t* shape;"},
 		"a packed struct":         {"} DLDevice;", "} __attribute__((packed)) DLDevice;"},
 		"a stricter alignment":    {"} DLDevice;", "} __attribute__((aligned(8))) DLDevice;"},
 		"an open pragma pack":     {"#include <stdint.h>", "#include <stdint.h>\n#pragma pack(push, 1)"},
@@ -166,7 +166,7 @@ func TestAnotherHeaderIsRejected(t *testing.T) {
 		"a renamed enumerator":    {"kDLCUDA = 2,", "kDLGPU = 2,"},
 		"another version":         {"#define DLPACK_MAJOR_VERSION 1", "#define DLPACK_MAJOR_VERSION 2"},
 		"another bit":             {"(1UL << 0UL)", "(1UL << 3UL)"},
-		"a field with a new name": {"int64_t *strides;", "int64_t *steps;"},
+		"a field with a new name": {"int64_t* strides;", "int64_t* steps;"},
 	}
 	m := guarding(t)
 	header := readFile(t, m, "dlpack/dlpack.h")

@@ -22,9 +22,9 @@ static const struct conformance_hooks conformance_hooks = {0};
 static const struct conformance_type {
   int type, zero;
 } conformance_types[] = {
-  {kDLCUDA, 0},
-  {kDLCUDAHost, 1},
-  {kDLCUDAManaged, 1},
+    {kDLCUDA, 0},
+    {kDLCUDAHost, 1},
+    {kDLCUDAManaged, 1},
 };
 
 #endif /* DLPACKGEN_CONFORMANCE_H_ */

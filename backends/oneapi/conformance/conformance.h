@@ -22,7 +22,7 @@ static const struct conformance_hooks conformance_hooks = {0};
 static const struct conformance_type {
   int type, zero;
 } conformance_types[] = {
-  {kDLOneAPI, 0},
+    {kDLOneAPI, 0},
 };
 
 #endif /* DLPACKGEN_CONFORMANCE_H_ */

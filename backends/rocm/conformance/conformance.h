@@ -22,8 +22,8 @@ static const struct conformance_hooks conformance_hooks = {0};
 static const struct conformance_type {
   int type, zero;
 } conformance_types[] = {
-  {kDLROCM, 0},
-  {kDLROCMHost, 1},
+    {kDLROCM, 0},
+    {kDLROCMHost, 1},
 };
 
 #endif /* DLPACKGEN_CONFORMANCE_H_ */

@@ -49,7 +49,7 @@
 #define DLPACKGEN_DTYPE_FLOAT4_E2M1FN DLPACKGEN_DTYPE(kDLFloat4_e2m1fn, 4, 1)
 
 /** Returns the name of a dtype, "float32"; NULL for a dtype without a name. */
-static inline const char *dlpackgen_dtype_name(uint32_t dtype) {
+static inline const char* dlpackgen_dtype_name(uint32_t dtype) {
   switch (dtype) {
     case DLPACKGEN_DTYPE_BOOL: return "bool";
     case DLPACKGEN_DTYPE_INT4: return "int4";
@@ -85,7 +85,7 @@ static inline const char *dlpackgen_dtype_name(uint32_t dtype) {
 }
 
 /** Returns the name of a device type, "cuda"; NULL if DLPack 1.3 does not define it. */
-static inline const char *dlpackgen_device_name(int32_t device_type) {
+static inline const char* dlpackgen_device_name(int32_t device_type) {
   switch (device_type) {
     case kDLCPU: return "cpu";
     case kDLCUDA: return "cuda";

@@ -58,17 +58,26 @@ namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace layout {
 
-// clang-format off: one assert a line, however long.
-
 // What every number is made of.
-struct PointerProbe { char before; void* value; };
-struct Int64Probe { char before; std::uint64_t value; };
+struct PointerProbe {
+  char before;
+  void* value;
+};
+struct Int64Probe {
+  char before;
+  std::uint64_t value;
+};
 enum EnumProbe { probe = 1 };
-template <class T> struct Probe { char before; T value; };
+template <class T>
+struct Probe {
+  char before;
+  T value;
+};
 inline constexpr std::size_t pointer = sizeof(void*);
 inline constexpr std::size_t int64 = offsetof(Int64Probe, value);
 constexpr std::size_t up(std::size_t bytes, std::size_t align) { return (bytes + align - 1) / align * align; }
-template <class T> inline constexpr bool plain = std::is_standard_layout<T>::value && std::is_trivial<T>::value;
+template <class T>
+inline constexpr bool plain = std::is_standard_layout<T>::value && std::is_trivial<T>::value;
 
 // Packing the whole file would pack the probes as well, and hide itself.
 static_assert(pointer == 8 || pointer == 4, "pointers have neither 8 nor 4 bytes");
@@ -83,7 +92,8 @@ static_assert(DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED == 4, "DLPACK_FLAG_BITM
 
 // DLDeviceType: width, then values.
 static_assert(sizeof(DLDeviceType) == 4, "DLDeviceType is not of width 4");
-static_assert(std::is_same<std::underlying_type_t<DLDeviceType>, int32_t>::value, "DLDeviceType is not made of int32_t");
+static_assert(std::is_same<std::underlying_type_t<DLDeviceType>, int32_t>::value,
+              "DLDeviceType is not made of int32_t");
 static_assert(kDLCPU == 1, "kDLCPU is not 1");
 static_assert(kDLCUDA == 2, "kDLCUDA is not 2");
 static_assert(kDLCUDAHost == 3, "kDLCUDAHost is not 3");
@@ -137,7 +147,8 @@ static_assert(offsetof(DLPackVersion, minor) == 4, "DLPackVersion.minor is not a
 static_assert(offsetof(Probe<DLDevice>, value) == 4, "DLDevice is not aligned to 4");
 static_assert(sizeof(DLDevice) == 8, "DLDevice is not of size 8");
 static_assert(plain<DLDevice>, "DLDevice is not of standard layout and trivial");
-static_assert(std::is_same<decltype(DLDevice::device_type), DLDeviceType>::value, "DLDevice.device_type is not DLDeviceType");
+static_assert(std::is_same<decltype(DLDevice::device_type), DLDeviceType>::value,
+              "DLDevice.device_type is not DLDeviceType");
 static_assert(sizeof(DLDevice::device_type) == 4, "DLDevice.device_type is not of width 4");
 static_assert(offsetof(DLDevice, device_type) == 0, "DLDevice.device_type is not at 0");
 static_assert(std::is_same<decltype(DLDevice::device_id), int32_t>::value, "DLDevice.device_id is not int32_t");
@@ -160,9 +171,10 @@ static_assert(offsetof(DLDataType, lanes) == 2, "DLDataType.lanes is not at 2");
 
 // DLTensor: alignment, size and kind; then type, width and offset of each field.
 static_assert(offsetof(Probe<DLTensor>, value) == int64, "DLTensor is not aligned to int64");
-static_assert(sizeof(DLTensor) == up(3 * pointer + 16, int64) + 8, "DLTensor is not of size up(3 * pointer + 16, int64) + 8");
+static_assert(sizeof(DLTensor) == up(3 * pointer + 16, int64) + 8,
+              "DLTensor is not of size up(3 * pointer + 16, int64) + 8");
 static_assert(plain<DLTensor>, "DLTensor is not of standard layout and trivial");
-static_assert(std::is_same<decltype(DLTensor::data), void *>::value, "DLTensor.data is not void *");
+static_assert(std::is_same<decltype(DLTensor::data), void*>::value, "DLTensor.data is not void*");
 static_assert(sizeof(DLTensor::data) == pointer, "DLTensor.data is not of width pointer");
 static_assert(offsetof(DLTensor, data) == 0, "DLTensor.data is not at 0");
 static_assert(std::is_same<decltype(DLTensor::device), DLDevice>::value, "DLTensor.device is not DLDevice");
@@ -174,92 +186,141 @@ static_assert(offsetof(DLTensor, ndim) == pointer + 8, "DLTensor.ndim is not at 
 static_assert(std::is_same<decltype(DLTensor::dtype), DLDataType>::value, "DLTensor.dtype is not DLDataType");
 static_assert(sizeof(DLTensor::dtype) == 4, "DLTensor.dtype is not of width 4");
 static_assert(offsetof(DLTensor, dtype) == pointer + 12, "DLTensor.dtype is not at pointer + 12");
-static_assert(std::is_same<decltype(DLTensor::shape), int64_t *>::value, "DLTensor.shape is not int64_t *");
+static_assert(std::is_same<decltype(DLTensor::shape), int64_t*>::value, "DLTensor.shape is not int64_t*");
 static_assert(sizeof(DLTensor::shape) == pointer, "DLTensor.shape is not of width pointer");
 static_assert(offsetof(DLTensor, shape) == pointer + 16, "DLTensor.shape is not at pointer + 16");
-static_assert(std::is_same<decltype(DLTensor::strides), int64_t *>::value, "DLTensor.strides is not int64_t *");
+static_assert(std::is_same<decltype(DLTensor::strides), int64_t*>::value, "DLTensor.strides is not int64_t*");
 static_assert(sizeof(DLTensor::strides) == pointer, "DLTensor.strides is not of width pointer");
 static_assert(offsetof(DLTensor, strides) == 2 * pointer + 16, "DLTensor.strides is not at 2 * pointer + 16");
 static_assert(std::is_same<decltype(DLTensor::byte_offset), uint64_t>::value, "DLTensor.byte_offset is not uint64_t");
 static_assert(sizeof(DLTensor::byte_offset) == 8, "DLTensor.byte_offset is not of width 8");
-static_assert(offsetof(DLTensor, byte_offset) == up(3 * pointer + 16, int64), "DLTensor.byte_offset is not at up(3 * pointer + 16, int64)");
+static_assert(offsetof(DLTensor, byte_offset) == up(3 * pointer + 16, int64),
+              "DLTensor.byte_offset is not at up(3 * pointer + 16, int64)");
 
 // DLManagedTensor: alignment, size and kind; then type, width and offset of each field.
 static_assert(offsetof(Probe<DLManagedTensor>, value) == int64, "DLManagedTensor is not aligned to int64");
-static_assert(sizeof(DLManagedTensor) == sizeof(DLTensor) + 2 * pointer, "DLManagedTensor is not of size sizeof(DLTensor) + 2 * pointer");
+static_assert(sizeof(DLManagedTensor) == sizeof(DLTensor) + 2 * pointer,
+              "DLManagedTensor is not of size sizeof(DLTensor) + 2 * pointer");
 static_assert(plain<DLManagedTensor>, "DLManagedTensor is not of standard layout and trivial");
-static_assert(std::is_same<decltype(DLManagedTensor::dl_tensor), DLTensor>::value, "DLManagedTensor.dl_tensor is not DLTensor");
-static_assert(sizeof(DLManagedTensor::dl_tensor) == sizeof(DLTensor), "DLManagedTensor.dl_tensor is not of width sizeof(DLTensor)");
+static_assert(std::is_same<decltype(DLManagedTensor::dl_tensor), DLTensor>::value,
+              "DLManagedTensor.dl_tensor is not DLTensor");
+static_assert(sizeof(DLManagedTensor::dl_tensor) == sizeof(DLTensor),
+              "DLManagedTensor.dl_tensor is not of width sizeof(DLTensor)");
 static_assert(offsetof(DLManagedTensor, dl_tensor) == 0, "DLManagedTensor.dl_tensor is not at 0");
-static_assert(std::is_same<decltype(DLManagedTensor::manager_ctx), void *>::value, "DLManagedTensor.manager_ctx is not void *");
+static_assert(std::is_same<decltype(DLManagedTensor::manager_ctx), void*>::value,
+              "DLManagedTensor.manager_ctx is not void*");
 static_assert(sizeof(DLManagedTensor::manager_ctx) == pointer, "DLManagedTensor.manager_ctx is not of width pointer");
-static_assert(offsetof(DLManagedTensor, manager_ctx) == sizeof(DLTensor), "DLManagedTensor.manager_ctx is not at sizeof(DLTensor)");
-static_assert(std::is_same<decltype(DLManagedTensor::deleter), void (*)(DLManagedTensor *)>::value, "DLManagedTensor.deleter is not void (*)(DLManagedTensor *)");
+static_assert(offsetof(DLManagedTensor, manager_ctx) == sizeof(DLTensor),
+              "DLManagedTensor.manager_ctx is not at sizeof(DLTensor)");
+static_assert(std::is_same<decltype(DLManagedTensor::deleter), void (*)(DLManagedTensor*)>::value,
+              "DLManagedTensor.deleter is not void (*)(DLManagedTensor*)");
 static_assert(sizeof(DLManagedTensor::deleter) == pointer, "DLManagedTensor.deleter is not of width pointer");
-static_assert(offsetof(DLManagedTensor, deleter) == sizeof(DLTensor) + pointer, "DLManagedTensor.deleter is not at sizeof(DLTensor) + pointer");
+static_assert(offsetof(DLManagedTensor, deleter) == sizeof(DLTensor) + pointer,
+              "DLManagedTensor.deleter is not at sizeof(DLTensor) + pointer");
 
 // DLManagedTensorVersioned: alignment, size and kind; then type, width and offset of each field.
-static_assert(offsetof(Probe<DLManagedTensorVersioned>, value) == int64, "DLManagedTensorVersioned is not aligned to int64");
-static_assert(sizeof(DLManagedTensorVersioned) == sizeof(DLTensor) + 2 * pointer + 16, "DLManagedTensorVersioned is not of size sizeof(DLTensor) + 2 * pointer + 16");
+static_assert(offsetof(Probe<DLManagedTensorVersioned>, value) == int64,
+              "DLManagedTensorVersioned is not aligned to int64");
+static_assert(sizeof(DLManagedTensorVersioned) == sizeof(DLTensor) + 2 * pointer + 16,
+              "DLManagedTensorVersioned is not of size sizeof(DLTensor) + 2 * pointer + 16");
 static_assert(plain<DLManagedTensorVersioned>, "DLManagedTensorVersioned is not of standard layout and trivial");
-static_assert(std::is_same<decltype(DLManagedTensorVersioned::version), DLPackVersion>::value, "DLManagedTensorVersioned.version is not DLPackVersion");
+static_assert(std::is_same<decltype(DLManagedTensorVersioned::version), DLPackVersion>::value,
+              "DLManagedTensorVersioned.version is not DLPackVersion");
 static_assert(sizeof(DLManagedTensorVersioned::version) == 8, "DLManagedTensorVersioned.version is not of width 8");
 static_assert(offsetof(DLManagedTensorVersioned, version) == 0, "DLManagedTensorVersioned.version is not at 0");
-static_assert(std::is_same<decltype(DLManagedTensorVersioned::manager_ctx), void *>::value, "DLManagedTensorVersioned.manager_ctx is not void *");
-static_assert(sizeof(DLManagedTensorVersioned::manager_ctx) == pointer, "DLManagedTensorVersioned.manager_ctx is not of width pointer");
+static_assert(std::is_same<decltype(DLManagedTensorVersioned::manager_ctx), void*>::value,
+              "DLManagedTensorVersioned.manager_ctx is not void*");
+static_assert(sizeof(DLManagedTensorVersioned::manager_ctx) == pointer,
+              "DLManagedTensorVersioned.manager_ctx is not of width pointer");
 static_assert(offsetof(DLManagedTensorVersioned, manager_ctx) == 8, "DLManagedTensorVersioned.manager_ctx is not at 8");
-static_assert(std::is_same<decltype(DLManagedTensorVersioned::deleter), void (*)(DLManagedTensorVersioned *)>::value, "DLManagedTensorVersioned.deleter is not void (*)(DLManagedTensorVersioned *)");
-static_assert(sizeof(DLManagedTensorVersioned::deleter) == pointer, "DLManagedTensorVersioned.deleter is not of width pointer");
-static_assert(offsetof(DLManagedTensorVersioned, deleter) == pointer + 8, "DLManagedTensorVersioned.deleter is not at pointer + 8");
-static_assert(std::is_same<decltype(DLManagedTensorVersioned::flags), uint64_t>::value, "DLManagedTensorVersioned.flags is not uint64_t");
+static_assert(std::is_same<decltype(DLManagedTensorVersioned::deleter), void (*)(DLManagedTensorVersioned*)>::value,
+              "DLManagedTensorVersioned.deleter is not void (*)(DLManagedTensorVersioned*)");
+static_assert(sizeof(DLManagedTensorVersioned::deleter) == pointer,
+              "DLManagedTensorVersioned.deleter is not of width pointer");
+static_assert(offsetof(DLManagedTensorVersioned, deleter) == pointer + 8,
+              "DLManagedTensorVersioned.deleter is not at pointer + 8");
+static_assert(std::is_same<decltype(DLManagedTensorVersioned::flags), uint64_t>::value,
+              "DLManagedTensorVersioned.flags is not uint64_t");
 static_assert(sizeof(DLManagedTensorVersioned::flags) == 8, "DLManagedTensorVersioned.flags is not of width 8");
-static_assert(offsetof(DLManagedTensorVersioned, flags) == 2 * pointer + 8, "DLManagedTensorVersioned.flags is not at 2 * pointer + 8");
-static_assert(std::is_same<decltype(DLManagedTensorVersioned::dl_tensor), DLTensor>::value, "DLManagedTensorVersioned.dl_tensor is not DLTensor");
-static_assert(sizeof(DLManagedTensorVersioned::dl_tensor) == sizeof(DLTensor), "DLManagedTensorVersioned.dl_tensor is not of width sizeof(DLTensor)");
-static_assert(offsetof(DLManagedTensorVersioned, dl_tensor) == 2 * pointer + 16, "DLManagedTensorVersioned.dl_tensor is not at 2 * pointer + 16");
+static_assert(offsetof(DLManagedTensorVersioned, flags) == 2 * pointer + 8,
+              "DLManagedTensorVersioned.flags is not at 2 * pointer + 8");
+static_assert(std::is_same<decltype(DLManagedTensorVersioned::dl_tensor), DLTensor>::value,
+              "DLManagedTensorVersioned.dl_tensor is not DLTensor");
+static_assert(sizeof(DLManagedTensorVersioned::dl_tensor) == sizeof(DLTensor),
+              "DLManagedTensorVersioned.dl_tensor is not of width sizeof(DLTensor)");
+static_assert(offsetof(DLManagedTensorVersioned, dl_tensor) == 2 * pointer + 16,
+              "DLManagedTensorVersioned.dl_tensor is not at 2 * pointer + 16");
 
 // DLPackExchangeAPIHeader: alignment, size and kind; then type, width and offset of each field.
-static_assert(offsetof(Probe<DLPackExchangeAPIHeader>, value) == pointer, "DLPackExchangeAPIHeader is not aligned to pointer");
+static_assert(offsetof(Probe<DLPackExchangeAPIHeader>, value) == pointer,
+              "DLPackExchangeAPIHeader is not aligned to pointer");
 static_assert(sizeof(DLPackExchangeAPIHeader) == pointer + 8, "DLPackExchangeAPIHeader is not of size pointer + 8");
 static_assert(plain<DLPackExchangeAPIHeader>, "DLPackExchangeAPIHeader is not of standard layout and trivial");
-static_assert(std::is_same<decltype(DLPackExchangeAPIHeader::version), DLPackVersion>::value, "DLPackExchangeAPIHeader.version is not DLPackVersion");
+static_assert(std::is_same<decltype(DLPackExchangeAPIHeader::version), DLPackVersion>::value,
+              "DLPackExchangeAPIHeader.version is not DLPackVersion");
 static_assert(sizeof(DLPackExchangeAPIHeader::version) == 8, "DLPackExchangeAPIHeader.version is not of width 8");
 static_assert(offsetof(DLPackExchangeAPIHeader, version) == 0, "DLPackExchangeAPIHeader.version is not at 0");
-static_assert(std::is_same<decltype(DLPackExchangeAPIHeader::prev_api), DLPackExchangeAPIHeader *>::value, "DLPackExchangeAPIHeader.prev_api is not DLPackExchangeAPIHeader *");
-static_assert(sizeof(DLPackExchangeAPIHeader::prev_api) == pointer, "DLPackExchangeAPIHeader.prev_api is not of width pointer");
+static_assert(std::is_same<decltype(DLPackExchangeAPIHeader::prev_api), DLPackExchangeAPIHeader*>::value,
+              "DLPackExchangeAPIHeader.prev_api is not DLPackExchangeAPIHeader*");
+static_assert(sizeof(DLPackExchangeAPIHeader::prev_api) == pointer,
+              "DLPackExchangeAPIHeader.prev_api is not of width pointer");
 static_assert(offsetof(DLPackExchangeAPIHeader, prev_api) == 8, "DLPackExchangeAPIHeader.prev_api is not at 8");
 
 // DLPackExchangeAPI: alignment, size and kind; then type, width and offset of each field.
 static_assert(offsetof(Probe<DLPackExchangeAPI>, value) == pointer, "DLPackExchangeAPI is not aligned to pointer");
 static_assert(sizeof(DLPackExchangeAPI) == 6 * pointer + 8, "DLPackExchangeAPI is not of size 6 * pointer + 8");
 static_assert(plain<DLPackExchangeAPI>, "DLPackExchangeAPI is not of standard layout and trivial");
-static_assert(std::is_same<decltype(DLPackExchangeAPI::header), DLPackExchangeAPIHeader>::value, "DLPackExchangeAPI.header is not DLPackExchangeAPIHeader");
+static_assert(std::is_same<decltype(DLPackExchangeAPI::header), DLPackExchangeAPIHeader>::value,
+              "DLPackExchangeAPI.header is not DLPackExchangeAPIHeader");
 static_assert(sizeof(DLPackExchangeAPI::header) == pointer + 8, "DLPackExchangeAPI.header is not of width pointer + 8");
 static_assert(offsetof(DLPackExchangeAPI, header) == 0, "DLPackExchangeAPI.header is not at 0");
-static_assert(std::is_same<decltype(DLPackExchangeAPI::managed_tensor_allocator), DLPackManagedTensorAllocator>::value, "DLPackExchangeAPI.managed_tensor_allocator is not DLPackManagedTensorAllocator");
-static_assert(sizeof(DLPackExchangeAPI::managed_tensor_allocator) == pointer, "DLPackExchangeAPI.managed_tensor_allocator is not of width pointer");
-static_assert(offsetof(DLPackExchangeAPI, managed_tensor_allocator) == pointer + 8, "DLPackExchangeAPI.managed_tensor_allocator is not at pointer + 8");
-static_assert(std::is_same<decltype(DLPackExchangeAPI::managed_tensor_from_py_object_no_sync), DLPackManagedTensorFromPyObjectNoSync>::value, "DLPackExchangeAPI.managed_tensor_from_py_object_no_sync is not DLPackManagedTensorFromPyObjectNoSync");
-static_assert(sizeof(DLPackExchangeAPI::managed_tensor_from_py_object_no_sync) == pointer, "DLPackExchangeAPI.managed_tensor_from_py_object_no_sync is not of width pointer");
-static_assert(offsetof(DLPackExchangeAPI, managed_tensor_from_py_object_no_sync) == 2 * pointer + 8, "DLPackExchangeAPI.managed_tensor_from_py_object_no_sync is not at 2 * pointer + 8");
-static_assert(std::is_same<decltype(DLPackExchangeAPI::managed_tensor_to_py_object_no_sync), DLPackManagedTensorToPyObjectNoSync>::value, "DLPackExchangeAPI.managed_tensor_to_py_object_no_sync is not DLPackManagedTensorToPyObjectNoSync");
-static_assert(sizeof(DLPackExchangeAPI::managed_tensor_to_py_object_no_sync) == pointer, "DLPackExchangeAPI.managed_tensor_to_py_object_no_sync is not of width pointer");
-static_assert(offsetof(DLPackExchangeAPI, managed_tensor_to_py_object_no_sync) == 3 * pointer + 8, "DLPackExchangeAPI.managed_tensor_to_py_object_no_sync is not at 3 * pointer + 8");
-static_assert(std::is_same<decltype(DLPackExchangeAPI::dltensor_from_py_object_no_sync), DLPackDLTensorFromPyObjectNoSync>::value, "DLPackExchangeAPI.dltensor_from_py_object_no_sync is not DLPackDLTensorFromPyObjectNoSync");
-static_assert(sizeof(DLPackExchangeAPI::dltensor_from_py_object_no_sync) == pointer, "DLPackExchangeAPI.dltensor_from_py_object_no_sync is not of width pointer");
-static_assert(offsetof(DLPackExchangeAPI, dltensor_from_py_object_no_sync) == 4 * pointer + 8, "DLPackExchangeAPI.dltensor_from_py_object_no_sync is not at 4 * pointer + 8");
-static_assert(std::is_same<decltype(DLPackExchangeAPI::current_work_stream), DLPackCurrentWorkStream>::value, "DLPackExchangeAPI.current_work_stream is not DLPackCurrentWorkStream");
-static_assert(sizeof(DLPackExchangeAPI::current_work_stream) == pointer, "DLPackExchangeAPI.current_work_stream is not of width pointer");
-static_assert(offsetof(DLPackExchangeAPI, current_work_stream) == 5 * pointer + 8, "DLPackExchangeAPI.current_work_stream is not at 5 * pointer + 8");
+static_assert(std::is_same<decltype(DLPackExchangeAPI::managed_tensor_allocator), DLPackManagedTensorAllocator>::value,
+              "DLPackExchangeAPI.managed_tensor_allocator is not DLPackManagedTensorAllocator");
+static_assert(sizeof(DLPackExchangeAPI::managed_tensor_allocator) == pointer,
+              "DLPackExchangeAPI.managed_tensor_allocator is not of width pointer");
+static_assert(offsetof(DLPackExchangeAPI, managed_tensor_allocator) == pointer + 8,
+              "DLPackExchangeAPI.managed_tensor_allocator is not at pointer + 8");
+static_assert(std::is_same<decltype(DLPackExchangeAPI::managed_tensor_from_py_object_no_sync),
+                           DLPackManagedTensorFromPyObjectNoSync>::value,
+              "DLPackExchangeAPI.managed_tensor_from_py_object_no_sync is not DLPackManagedTensorFromPyObjectNoSync");
+static_assert(sizeof(DLPackExchangeAPI::managed_tensor_from_py_object_no_sync) == pointer,
+              "DLPackExchangeAPI.managed_tensor_from_py_object_no_sync is not of width pointer");
+static_assert(offsetof(DLPackExchangeAPI, managed_tensor_from_py_object_no_sync) == 2 * pointer + 8,
+              "DLPackExchangeAPI.managed_tensor_from_py_object_no_sync is not at 2 * pointer + 8");
+static_assert(std::is_same<decltype(DLPackExchangeAPI::managed_tensor_to_py_object_no_sync),
+                           DLPackManagedTensorToPyObjectNoSync>::value,
+              "DLPackExchangeAPI.managed_tensor_to_py_object_no_sync is not DLPackManagedTensorToPyObjectNoSync");
+static_assert(sizeof(DLPackExchangeAPI::managed_tensor_to_py_object_no_sync) == pointer,
+              "DLPackExchangeAPI.managed_tensor_to_py_object_no_sync is not of width pointer");
+static_assert(offsetof(DLPackExchangeAPI, managed_tensor_to_py_object_no_sync) == 3 * pointer + 8,
+              "DLPackExchangeAPI.managed_tensor_to_py_object_no_sync is not at 3 * pointer + 8");
+static_assert(
+    std::is_same<decltype(DLPackExchangeAPI::dltensor_from_py_object_no_sync), DLPackDLTensorFromPyObjectNoSync>::value,
+    "DLPackExchangeAPI.dltensor_from_py_object_no_sync is not DLPackDLTensorFromPyObjectNoSync");
+static_assert(sizeof(DLPackExchangeAPI::dltensor_from_py_object_no_sync) == pointer,
+              "DLPackExchangeAPI.dltensor_from_py_object_no_sync is not of width pointer");
+static_assert(offsetof(DLPackExchangeAPI, dltensor_from_py_object_no_sync) == 4 * pointer + 8,
+              "DLPackExchangeAPI.dltensor_from_py_object_no_sync is not at 4 * pointer + 8");
+static_assert(std::is_same<decltype(DLPackExchangeAPI::current_work_stream), DLPackCurrentWorkStream>::value,
+              "DLPackExchangeAPI.current_work_stream is not DLPackCurrentWorkStream");
+static_assert(sizeof(DLPackExchangeAPI::current_work_stream) == pointer,
+              "DLPackExchangeAPI.current_work_stream is not of width pointer");
+static_assert(offsetof(DLPackExchangeAPI, current_work_stream) == 5 * pointer + 8,
+              "DLPackExchangeAPI.current_work_stream is not at 5 * pointer + 8");
 
 // What other names stand for.
-static_assert(std::is_same<DLPackManagedTensorAllocator, int (*)(DLTensor *, DLManagedTensorVersioned **, void *, void (*)(void *, const char *, const char *))>::value, "DLPackManagedTensorAllocator is not int (*)(DLTensor *, DLManagedTensorVersioned **, void *, void (*)(void *, const char *, const char *))");
-static_assert(std::is_same<DLPackManagedTensorFromPyObjectNoSync, int (*)(void *, DLManagedTensorVersioned **)>::value, "DLPackManagedTensorFromPyObjectNoSync is not int (*)(void *, DLManagedTensorVersioned **)");
-static_assert(std::is_same<DLPackDLTensorFromPyObjectNoSync, int (*)(void *, DLTensor *)>::value, "DLPackDLTensorFromPyObjectNoSync is not int (*)(void *, DLTensor *)");
-static_assert(std::is_same<DLPackCurrentWorkStream, int (*)(DLDeviceType, int32_t, void **)>::value, "DLPackCurrentWorkStream is not int (*)(DLDeviceType, int32_t, void **)");
-static_assert(std::is_same<DLPackManagedTensorToPyObjectNoSync, int (*)(DLManagedTensorVersioned *, void **)>::value, "DLPackManagedTensorToPyObjectNoSync is not int (*)(DLManagedTensorVersioned *, void **)");
-
-// clang-format on
+static_assert(
+    std::is_same<DLPackManagedTensorAllocator, int (*)(DLTensor*, DLManagedTensorVersioned**, void*,
+                                                       void (*)(void*, const char*, const char*))>::value,
+    "DLPackManagedTensorAllocator is not int (*)(DLTensor*, DLManagedTensorVersioned**, void*, void (*)(void*, const char*, const char*))");
+static_assert(std::is_same<DLPackManagedTensorFromPyObjectNoSync, int (*)(void*, DLManagedTensorVersioned**)>::value,
+              "DLPackManagedTensorFromPyObjectNoSync is not int (*)(void*, DLManagedTensorVersioned**)");
+static_assert(std::is_same<DLPackDLTensorFromPyObjectNoSync, int (*)(void*, DLTensor*)>::value,
+              "DLPackDLTensorFromPyObjectNoSync is not int (*)(void*, DLTensor*)");
+static_assert(std::is_same<DLPackCurrentWorkStream, int (*)(DLDeviceType, int32_t, void**)>::value,
+              "DLPackCurrentWorkStream is not int (*)(DLDeviceType, int32_t, void**)");
+static_assert(std::is_same<DLPackManagedTensorToPyObjectNoSync, int (*)(DLManagedTensorVersioned*, void**)>::value,
+              "DLPackManagedTensorToPyObjectNoSync is not int (*)(DLManagedTensorVersioned*, void**)");
 
 }  // namespace layout
 }  // namespace v1_3

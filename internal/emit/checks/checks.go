@@ -83,7 +83,7 @@ func (c *checker) line(format string, args ...any) {
 	if strings.HasPrefix(text, "}") {
 		c.depth--
 	}
-	c.open.Lines = append(c.open.Lines, wrap(strings.Repeat("  ", c.depth)+text))
+	c.open.Lines = append(c.open.Lines, strings.Repeat("  ", c.depth)+text)
 	if strings.HasSuffix(text, "{") {
 		c.depth++
 	}
@@ -108,7 +108,7 @@ func (c *checker) declare() {
 		spans = append(spans, "..."+e.Name)
 	}
 	if len(spans) > 0 {
-		const none = "struct dlpackgen_span spans[%d] = { { DLPACKGEN_CODES_NULL, 0, 0 } }; /* %s */"
+		const none = "struct dlpackgen_span spans[%d] = {{DLPACKGEN_CODES_NULL, 0, 0}}; /* %s */"
 		c.locals = append(c.locals, fmt.Sprintf(none, len(spans), strings.Join(spans, ", ")))
 	} else {
 		c.locals = append(c.locals, "struct dlpackgen_span* const spans = DLPACKGEN_CODES_NULL;")
@@ -185,7 +185,7 @@ func (c *checker) tensor(i int, p contract.Param, at string) {
 	}
 	list, count := c.devices(p)
 	c.line("{")
-	c.line("static const int32_t devices[] = { %s };", list)
+	c.line("static const int32_t devices[] = {%s};", list)
 	c.demand("dlpackgen_check_device(&sites[%d], %s->device, devices, %d, message)", i, at, count)
 	c.line("}")
 	c.demand("dlpackgen_check_memory(&sites[%d], %s, message)", i, at)
@@ -220,7 +220,7 @@ func (c *checker) dtype(i int, p contract.Param, at string) {
 	if p.Var == contract.None {
 		if len(p.Types) > 0 {
 			c.line("{")
-			c.line("static const uint32_t dtypes[] = { %s };", dtypes(p.Types))
+			c.line("static const uint32_t dtypes[] = {%s};", dtypes(p.Types))
 			c.demand("dlpackgen_check_dtype(&sites[%d], %s, dtypes, %d, message)", i, at, len(p.Types))
 			c.line("}")
 		}
@@ -348,8 +348,8 @@ func (c *checker) oneDevice() {
 		return
 	}
 	c.line("{")
-	c.line("static const int which[] = { %s };", strings.Join(which, ", "))
-	c.line("const DLTensor *const tensors[] = { %s };", strings.Join(tensors, ", "))
+	c.line("static const int which[] = {%s};", strings.Join(which, ", "))
+	c.line("const DLTensor* const tensors[] = {%s};", strings.Join(tensors, ", "))
 	c.demand("dlpackgen_check_one_device(sites, which, tensors, %d, &call->device, message)", len(which))
 	c.line("}")
 }

@@ -58,7 +58,7 @@ func viewStubs(k *contract.Kernel, has func(contract.Device) bool, defined map[s
 	for _, d := range k.Devices {
 		for _, f := range d.Functions {
 			if has(d) && !defined[f.Symbol] {
-				v.Functions = append(v.Functions, stub{wrap(head(k, f)), unused})
+				v.Functions = append(v.Functions, stub{head(k, f), unused})
 				v.symbols = append(v.symbols, f.Symbol)
 				defined[f.Symbol] = true
 			}

@@ -139,7 +139,7 @@ func (c *checker) usualPlace() {
 	}
 	list, count := c.devices(c.k.Args[i])
 	c.line("{")
-	c.line("static const int32_t devices[] = { %s };", list)
+	c.line("static const int32_t devices[] = {%s};", list)
 	c.line("if (!dlpackgen_finds_place(call->args.%s, devices, %d, &place)) break;", c.k.Args[i].Name, count)
 	c.line("}")
 }
@@ -167,7 +167,7 @@ func (c *checker) usualTensor(i int, p contract.Param) {
 func (c *checker) usualType(i int, p contract.Param, at string) {
 	if p.Var == contract.None {
 		c.line("{")
-		c.line("static const uint32_t dtypes[] = { %s };", dtypes(p.Types))
+		c.line("static const uint32_t dtypes[] = {%s};", dtypes(p.Types))
 		c.line("if (dlpackgen_place_of(dtypes, %d, dlpackgen_dtype_of(%s)) < 0) break;", len(p.Types), at)
 		c.line("}")
 		return

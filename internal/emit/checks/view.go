@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/cformat"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -130,7 +131,7 @@ func viewKernel(k *contract.Kernel) kernelView {
 	}
 	c := checker{k: k, short: hasUsual(k)}
 	c.check()
-	v.Steps, v.Rules, v.Locals = c.steps, c.rules, c.locals
+	v.Steps, v.Rules, v.Locals = c.steps, c.rules, cformat.AlignComments(c.locals)
 	return v
 }
 
@@ -154,22 +155,6 @@ func (v *kernelView) viewNames(k *contract.Kernel) {
 		made = append(made, "&call->results."+name)
 	}
 	v.Made, v.GivenResults = strings.Join(made, ", "), strings.Join(v.Results, ", ")
-}
-
-// wrap breaks a line of C after commas, at 120 columns if possible.
-func wrap(line string) string {
-	const width = 120
-	indent := line[:len(line)-len(strings.TrimLeft(line, " "))] + "    "
-	var out strings.Builder
-	for len(line) > width {
-		at := strings.LastIndex(line[:width], ", ")
-		if at <= len(indent) || strings.Contains(line, `"`) {
-			break
-		}
-		out.WriteString(line[:at+1] + "\n")
-		line = indent + line[at+2:]
-	}
-	return out.String() + line
 }
 
 // table names the dtypes of a variable.
@@ -255,9 +240,9 @@ func (v *kernelView) viewSignatures(k *contract.Kernel) {
 		v.RunArguments += ", " + p.Name
 	}
 	last := []string{"void* stream", "struct dlpackgen_message* message_"}
-	v.RunHead = wrap(fmt.Sprintf("int dlpackgen_run_kernel_%s(%s)", k.Name, strings.Join(append(run, last...), ", ")))
-	v.CallHead = wrap(fmt.Sprintf("int dlpackgen_call_kernel_%s(%s)", k.Name,
-		strings.Join(append(call, last...), ", ")))
+	v.RunHead = fmt.Sprintf("int dlpackgen_run_kernel_%s(%s)", k.Name, strings.Join(append(run, last...), ", "))
+	v.CallHead = fmt.Sprintf("int dlpackgen_call_kernel_%s(%s)", k.Name,
+		strings.Join(append(call, last...), ", "))
 }
 
 // assign copies an argument into the struct of a call.
@@ -282,7 +267,7 @@ func (v *kernelView) viewDispatch(k *contract.Kernel) {
 		}
 		for _, f := range d.Functions {
 			made.Calls = append(made.Calls, call(k, f))
-			p := prototype{f.Symbol, wrap(head(k, f) + ";")}
+			p := prototype{f.Symbol, head(k, f) + ";"}
 			if !slices.Contains(v.Functions, p) {
 				v.Functions = append(v.Functions, p)
 			}
@@ -348,7 +333,7 @@ func head(k *contract.Kernel, f contract.Function) string {
 }
 
 // Head declares a function that the author writes, in C.
-func Head(k *contract.Kernel, f contract.Function) string { return wrap(head(k, f)) }
+func Head(k *contract.Kernel, f contract.Function) string { return head(k, f) }
 
 func parameters(k *contract.Kernel, f contract.Function) string {
 	var all []string

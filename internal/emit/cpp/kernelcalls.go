@@ -165,10 +165,8 @@ func (w *resultWriter) write() {
 	if hasStreams(w.k) {
 		stream = "stream"
 	}
-	w.line("if (!status_)")
-	w.line("  status_ =")
-	w.lines = append(w.lines, listed("      ::dlpackgen_run_kernel_"+w.k.Name+"(",
-		slices.Concat([]string{"&call_"}, w.run, []string{stream, "&check_.message"}), ");", "          "))
+	w.line("if (!status_) status_ = ::dlpackgen_run_kernel_%s(%s);", w.k.Name,
+		strings.Join(slices.Concat([]string{"&call_"}, w.run, []string{stream, "&check_.message"}), ", "))
 }
 
 // given writes the checks of memory that the caller provides.
@@ -194,17 +192,15 @@ func (w *resultWriter) given() {
 	w.line("const std::uint64_t flags_[] = {%s};", strings.Join(flags, ", "))
 	w.line("static constexpr dlpackgen_site given_sites_[] = {%s};", strings.Join(sites, ", "))
 	w.lines = append(w.lines, there...)
-	w.line("if (!status_)")
-	w.line("  status_ =")
-	w.line("      ::dlpackgen_check_results_%s(&call_, given_, flags_, given_sites_, &check_.message);", w.k.Name)
+	w.line("if (!status_) status_ = ::dlpackgen_check_results_%s(&call_, given_, flags_, given_sites_, "+
+		"&check_.message);", w.k.Name)
 }
 
 // allocated writes the allocation of a result, which the caller receives unless it is saved.
 func (w *resultWriter) allocated(p contract.Param) {
 	made := p.Name + "_made_"
 	w.line("detail::Made %s;", made)
-	w.line("if (!status_)")
-	w.line("  status_ = %s.allocate(check_, %s, %s, call_.results.%s, call_.device);", made, emit.CLiteral(w.k.Name),
+	w.line("if (!status_) status_ = %s.allocate(check_, %s, %s, call_.results.%s, call_.device);", made, emit.CLiteral(w.k.Name),
 		emit.CLiteral(p.Name), p.Name)
 	w.run = append(w.run, made+".get()")
 	if !p.Saved {

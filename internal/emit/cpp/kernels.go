@@ -99,11 +99,11 @@ func (c caller) declared() (all []string) {
 func viewCaller(k *contract.Kernel) caller {
 	c := caller{Name: k.Name}
 	for i, p := range slices.Concat(k.Args, k.Results) {
-		c.Sites = append(c.Sites, fmt.Sprintf("{%s, %s, %d},", emit.CLiteral(k.Name), emit.CLiteral(p.Name), i))
+		c.Sites = append(c.Sites, fmt.Sprintf("{%s, %s, %d}, ", emit.CLiteral(k.Name), emit.CLiteral(p.Name), i))
 	}
 	if len(c.Sites) > 0 {
-		c.Sites = slices.Concat([]string{"[[maybe_unused]] static constexpr dlpackgen_site sites_[] = {"},
-			indented(c.Sites), []string{"};"})
+		c.Sites = []string{"[[maybe_unused]] static constexpr dlpackgen_site sites_[] = {" +
+			strings.Join(c.Sites, "") + "};"}
 	}
 	for i, p := range k.Args {
 		c.Fill = append(c.Fill, fill(k, i, p)...)
@@ -113,13 +113,6 @@ func viewCaller(k *contract.Kernel) caller {
 		c.add(k, true)
 	}
 	return c
-}
-
-func indented(lines []string) (all []string) {
-	for _, line := range lines {
-		all = append(all, "  "+line)
-	}
-	return all
 }
 
 func isTensor(p contract.Param) bool { return p.Kind == contract.Tensor }
@@ -199,33 +192,8 @@ func (c *caller) add(k *contract.Kernel, makes bool) {
 		f.Return, returned = s.Name+"{"+strings.Join(w.values, ", ")+"}", "KernelResult<"+s.Name+">"
 	}
 	f.Doc = document(k, makes)
-	f.Head = listed("inline "+returned+" "+f.Name+"(", parametersOf(k, makes), ")", "    ")
+	f.Head = "inline " + returned + " " + f.Name + "(" + strings.Join(parametersOf(k, makes), ", ") + ")"
 	c.Forms = append(c.Forms, f)
-}
-
-// listed formats a list in lines of 120 columns, with space for the surrounding text.
-func listed(before string, items []string, after, indent string) string {
-	var done strings.Builder
-	line := before
-	for i, item := range items {
-		if i < len(items)-1 {
-			item += ","
-		} else {
-			item += after
-		}
-		if i > 0 && len(line)+1+len(item) > 116 {
-			done.WriteString(line + "\n")
-			line = indent + item
-			continue
-		} else if i > 0 {
-			line += " "
-		}
-		line += item
-	}
-	if len(items) == 0 {
-		line += after
-	}
-	return done.String() + line
 }
 
 // document writes the comment of a function.

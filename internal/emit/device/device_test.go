@@ -158,11 +158,11 @@ func TestSpecsWithoutTheUsualNames(t *testing.T) {
 
 func TestNumbersOfStreamsComeFromTheSpec(t *testing.T) {
 	text := rendered(t, emittest.Release(t, "1.3"), backend.Embedded("cuda"))["numbers_rules.h"]
-	assert.Contains(t, text, "  {0, 1, 0},\n  {1, 0, 1},\n  {2, 0, 2},\n};")
+	assert.Contains(t, text, "    {0, 1, 0},\n    {1, 0, 1},\n    {2, 0, 2},\n};")
 	assert.Contains(t, text, "DRIVER_DEFAULT_STREAM ((uintptr_t)1)")
 	rocm := *backend.Embedded("cuda")
 	rocm.Streams = backend.Streams{Table: "rocm"}
 	text = rendered(t, emittest.Release(t, "1.3"), &rocm)["numbers_rules.h"]
-	assert.Contains(t, text, "  {0, 0, 0},\n  {1, 1, 0},\n  {2, 1, 0},\n};")
+	assert.Contains(t, text, "    {0, 0, 0},\n    {1, 1, 0},\n    {2, 1, 0},\n};")
 	assert.Contains(t, text, "DRIVER_DEFAULT_STREAM ((uintptr_t)0)")
 }

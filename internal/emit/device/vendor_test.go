@@ -57,11 +57,11 @@ func TestAVendorsBackEnd(t *testing.T) {
 	texts = rendered(t, emittest.Release(t, "1.3"), acme())
 	assert.Contains(t, texts["device_driver.h"],
 		"  BACKEND_device = kDLExtDev,\n  BACKEND_host = -1,\n  BACKEND_managed = kDLCUDAManaged,\n")
-	assert.Contains(t, texts["device_driver.h"], "  const char *(DRIVER_CALL *name)(int device);\n")
+	assert.Contains(t, texts["device_driver.h"], "  const char*(DRIVER_CALL* name)(int device);\n")
 	assert.Contains(t, texts["device_driver.h"],
-		"  {-1, DLPACKGEN_BACKEND_NO_DEVICE, \"ACME_NONE\",\n   \"there is none\"},\n")
-	assert.Contains(t, texts["vendor_rules.h"], "  {kDLExtDev, 0},\n  {kDLCUDAManaged, 1},\n};")
-	assert.Contains(t, texts["numbers_rules.h"], "  {0, 1, 0},\n  {1, 0, 8},\n};")
+		"    {-1, DLPACKGEN_BACKEND_NO_DEVICE, \"ACME_NONE\", \"there is none\"},\n")
+	assert.Contains(t, texts["vendor_rules.h"], "    {kDLExtDev, 0},\n    {kDLCUDAManaged, 1},\n};")
+	assert.Contains(t, texts["numbers_rules.h"], "    {0, 1, 0},\n    {1, 0, 8},\n};")
 	assert.Contains(t, texts["numbers_rules.h"], "DRIVER_DEFAULT_STREAM ((uintptr_t)8)")
 	assert.Contains(t, texts["vendor_rules.h"], "VENDOR_STREAMS = 1 ")
 }
@@ -72,11 +72,11 @@ func TestAVendorsStreams(t *testing.T) {
 	b.Streams = backend.Streams{}
 	texts := rendered(t, emittest.Release(t, "1.3"), b)
 	assert.Contains(t, texts["vendor_rules.h"], "VENDOR_STREAMS = 0 ")
-	assert.Contains(t, texts["numbers_rules.h"], "driver_numbers[] = {\n  {-2, 1, 0},\n};")
+	assert.Contains(t, texts["numbers_rules.h"], "driver_numbers[] = {\n    {-2, 1, 0},\n};")
 	b.Streams = backend.Streams{Given: true, Table: "cuda", None: 1,
 		Aliases: []backend.StreamAlias{{Number: 1, Handle: 1}}}
 	text := rendered(t, emittest.Release(t, "1.3"), b)["numbers_rules.h"]
-	assert.Contains(t, text, "  {0, 1, 0},\n  {1, 0, 1},\n  {2, 0, 0},\n};")
+	assert.Contains(t, text, "    {0, 1, 0},\n    {1, 0, 1},\n    {2, 0, 0},\n};")
 }
 
 // Each source stands in the folder of those that it serves, and in no other.

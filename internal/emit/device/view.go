@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
+	"github.com/dlpackgen/dlpackgen/internal/cformat"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -65,9 +66,7 @@ func viewOf(r *spec.Release, b *backend.Backend) view {
 		Windows: b.Library.Windows,
 	}
 	for _, h := range b.Handles {
-		if !strings.HasSuffix(h.C, "*") {
-			h.C += " "
-		}
+		h.C = cformat.Pointers(h.C)
 		v.Handles = append(v.Handles, h)
 	}
 	for _, c := range b.Constants {
@@ -84,13 +83,12 @@ func viewOf(r *spec.Release, b *backend.Backend) view {
 		}
 	}
 	for _, f := range b.Functions {
-		f.Returns = cmp.Or(f.Returns, "driver_result")
-		if !strings.HasSuffix(f.Returns, "*") && f.Returns != "driver_result" {
-			f.Returns += " "
-		}
+		f.Returns = cformat.Pointers(cmp.Or(f.Returns, "driver_result"))
+		f.Params = cformat.Pointers(f.Params)
 		v.Functions = append(v.Functions, function{f, bit(f.Optional)})
 	}
 	for i, f := range b.Library.Lookups {
+		f.Params = cformat.Pointers(f.Params)
 		v.Lookups = append(v.Lookups, lookup{f, i})
 	}
 	for _, e := range b.Errors {

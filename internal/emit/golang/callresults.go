@@ -75,16 +75,16 @@ func (w *callWriter) results() {
 // given writes the assignment of the caller's tensors, and the allocation of the other results.
 func (w *callWriter) given() {
 	n := len(w.tensors())
-	w.before("static const struct dlpackgen_site sites_[] = {")
+	sites := ""
 	for i, p := range w.k.Results {
 		if p.Kind == contract.Tensor {
-			w.before("  { %q, %q, %d },", w.k.Name, p.Name, len(w.k.Args)+i)
+			sites += fmt.Sprintf("{%q, %q, %d}, ", w.k.Name, p.Name, len(w.k.Args)+i)
 		}
 	}
-	w.before("};")
-	w.before("DLManagedTensorVersioned* made_[%d] = { NULL };", n)
-	w.before("DLTensor* given_[%d] = { NULL };", n)
-	w.before("uint64_t flags_[%d] = { 0 };", n)
+	w.before("static const struct dlpackgen_site sites_[] = {%s};", sites)
+	w.before("DLManagedTensorVersioned* made_[%d] = {NULL};", n)
+	w.before("DLTensor* given_[%d] = {NULL};", n)
+	w.before("uint64_t flags_[%d] = {0};", n)
 	for i, p := range w.tensors() {
 		if p.Saved {
 			continue
@@ -96,10 +96,8 @@ func (w *callWriter) given() {
 		w.check("if (!status_ && !make_) status_ = dlpackgen_check_there(&sites_[%d], given_[%d] != NULL, "+
 			"&message_);", i, i)
 	}
-	w.check("if (!status_)")
-	w.check("  status_ = dlpackgen_check_results_%s(&call_, (const DLTensor* const*)given_, flags_, sites_, "+
-		"&message_);",
-		w.k.Name)
+	w.check("if (!status_) status_ = dlpackgen_check_results_%s(&call_, (const DLTensor* const*)given_, flags_, "+
+		"sites_, &message_);", w.k.Name)
 	for i, p := range w.tensors() {
 		w.check("if (!status_ && !given_[%d]) {", i)
 		w.check("  status_ = dlpackgen_new_result(%q, %q, &call_.results.%s, call_.device, &made_[%d], &message_);",
@@ -137,12 +135,16 @@ func (w *callWriter) variableResult(at string, v contract.Var) {
 			members = append(members, member)
 		}
 	}
-	w.before("union { %s } %s_ = { 0 };", strings.Join(members, " "), at)
+	w.before("union {")
+	for _, member := range members {
+		w.before("  %s", member)
+	}
+	w.before("} %s_ = {0};", at)
 	w.after("switch (call_.types.%s) {", contract.Member(v.Name))
 	for n, d := range v.Types {
 		ctype := contract.CTypes[d.Name]
 		value := fmt.Sprintf("%s_.as_%s", at, ctype)
-		w.after("  case %d: answer_.%s = (struct %skernel_number){ %s, (double)%s, %d }; break;", n, at, w.prefix,
+		w.after("  case %d: answer_.%s = (struct %skernel_number){%s, (double)%s, %d}; break;", n, at, w.prefix,
 			whole(ctype, value), value, numberKind(ctype))
 	}
 	w.after("  default: break;")
@@ -173,9 +175,9 @@ func numberKind(ctype string) int {
 func (w *callWriter) head() {
 	params := "void"
 	if len(w.params) > 0 {
-		params = strings.Join(w.params, ",\n    ")
+		params = strings.Join(w.params, ", ")
 	}
-	w.v.Head = fmt.Sprintf("struct %sanswer_%s %scall_%s(\n    %s)", w.prefix, w.k.Name, w.prefix, w.k.Name, params)
+	w.v.Head = fmt.Sprintf("struct %sanswer_%s %scall_%s(%s)", w.prefix, w.k.Name, w.prefix, w.k.Name, params)
 }
 
 // forms writes the function with results as parameters, and the function that allocates them.

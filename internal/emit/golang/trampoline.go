@@ -58,9 +58,9 @@ func place(what rune, i int) string { return fmt.Sprintf("%c%d", what, i) }
 func (w *trampoline) fields(at string, p contract.Param, result bool) []string {
 	switch {
 	case p.Kind == contract.Ints || p.Kind == contract.Floats:
-		return []string{"const void *" + at, "int64_t " + at + "n"}
+		return []string{"const void* " + at, "int64_t " + at + "n"}
 	case p.Kind == contract.Tensor || p.Kind == contract.Str || p.Optional || result:
-		return []string{"const void *" + at}
+		return []string{"const void* " + at}
 	case p.Kind == contract.Number && p.Var != contract.None:
 		return []string{"int64_t " + at, "double " + at + "f"}
 	}

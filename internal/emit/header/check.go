@@ -1,7 +1,6 @@
 package header
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/cdecl"
@@ -29,31 +28,11 @@ func viewCheck(r *spec.Release) check {
 	return v
 }
 
-func fieldArguments(s cdecl.Struct) []string {
-	var rows [][]string
+func fieldArguments(s cdecl.Struct) (rows []string) {
 	for _, f := range s.Fields {
-		rows = append(rows, []string{s.Type, f.Name, f.Type, f.Size, f.Offset})
+		rows = append(rows, strings.Join([]string{s.Type, f.Name, f.Type, f.Size, f.Offset}, ", "))
 	}
-	return columns(rows)
-}
-
-// columns joins the cells of each row with commas, in aligned columns.
-func columns(rows [][]string) []string {
-	widths := map[int]int{}
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], len(cell))
-		}
-	}
-	var lines []string
-	for _, row := range rows {
-		var b strings.Builder
-		for i, cell := range row[:len(row)-1] {
-			fmt.Fprintf(&b, "%-*s", widths[i]+len(", "), cell+",")
-		}
-		lines = append(lines, b.String()+row[len(row)-1])
-	}
-	return lines
+	return rows
 }
 
 // units are the macros of abi_check.h.

@@ -3,6 +3,7 @@ package header
 import (
 	"fmt"
 
+	"github.com/dlpackgen/dlpackgen/internal/cformat"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -66,7 +67,7 @@ type elements struct {
 // group is the type codes with a common number.
 type group struct {
 	Number int
-	Codes  []spec.CodeRule
+	Labels []string // of a switch
 }
 
 type alignment struct{ Bits, Bytes int }
@@ -97,7 +98,11 @@ func grouped(all []spec.CodeRule, number func(spec.CodeRule) int, usual int) (ou
 			at[n] = len(out)
 			out = append(out, group{Number: n})
 		}
-		out[at[n]].Codes = append(out[at[n]].Codes, code)
+		out[at[n]].Labels = append(out[at[n]].Labels, fmt.Sprintf("    case %d: /* %s */", code.Value, code.Name))
+	}
+	for _, g := range out {
+		last := len(g.Labels) - 1 // on the line of the statement
+		copy(g.Labels, cformat.AlignComments(g.Labels[:last]))
 	}
 	return out
 }

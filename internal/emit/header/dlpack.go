@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dlpackgen/dlpackgen/internal/cdecl"
+	"github.com/dlpackgen/dlpackgen/internal/cformat"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -23,7 +24,7 @@ type declaration struct {
 	Enum     *enum
 	Struct   *structure
 	Alias    *alias
-	Callback *callback
+	Callback string
 }
 
 type name struct{ Name string }
@@ -58,11 +59,6 @@ type field struct {
 	Declaration string
 }
 
-type callback struct {
-	Open   string   // "typedef int (*DLPackCurrentWorkStream)("
-	Params []string // with their commas
-}
-
 // viewHeader divides the declarations at the position where upstream includes the standard headers:
 // before the first type.
 func viewHeader(r *spec.Release) header {
@@ -91,7 +87,7 @@ func declare(r *spec.Release, d spec.Decl) (entry declaration, isType bool) {
 	case *spec.Alias:
 		return declaration{Comment: comment("", d.Doc), Alias: &alias{d.Name, cdecl.Of(r).Alias(d)}}, true
 	case *spec.Callback:
-		return declaration{Comment: comment("", d.Doc), Callback: function(r, d)}, true
+		return declaration{Comment: comment("", d.Doc), Callback: cformat.Pointers(cdecl.Of(r).Typedef(d))}, true
 	case *spec.Struct:
 		return declaration{Comment: comment("", d.Doc, pythonRule(r, d.Name)), Struct: record(r, d)}, true
 	}
@@ -139,7 +135,7 @@ func record(r *spec.Release, d *spec.Struct) *structure {
 	speller := cdecl.Of(r).In(d.Name)
 	for _, f := range d.Fields {
 		text := comment("  ", f.Doc, nullRules[f.Null], ownerRules[f.Owner])
-		s.Fields = append(s.Fields, field{text, speller.Declare(f.Type, f.Name) + ";"})
+		s.Fields = append(s.Fields, field{text, cformat.Pointers(speller.Declare(f.Type, f.Name)) + ";"})
 	}
 	return s
 }
@@ -182,17 +178,4 @@ var ownerRules = map[string]string{
 	"producer": "The producer owns what it points to.",
 	"managed":  "The deleter of the managed tensor frees it.",
 	"static":   "Lives as long as the process.",
-}
-
-func function(r *spec.Release, d *spec.Callback) *callback {
-	speller := cdecl.Of(r)
-	c := &callback{Open: fmt.Sprintf("typedef %s(", speller.Declare(d.Func.Returns, "(*"+d.Name+")"))}
-	for i, p := range d.Func.Params {
-		comma := ","
-		if i == len(d.Func.Params)-1 {
-			comma = ""
-		}
-		c.Params = append(c.Params, speller.Declare(p.Type, p.Name)+comma)
-	}
-	return c
 }

@@ -120,13 +120,13 @@ func viewKernel(k *contract.Kernel) kernelView {
 	v.InputCount, v.OutputCount, v.AttributeCount = len(w.inputs), len(w.outputs), len(v.Attributes)
 	v.Inputs, v.Outputs = strings.Join(w.inputs, ", "), w.outputs
 	if len(v.Attributes) == 0 {
-		v.Attributes = []string{`{ {"", "", 0}, 0, 0, 0, 0, 0, NULL }`}
+		v.Attributes = []string{`{{"", "", 0}, 0, 0, 0, 0, 0, NULL}`}
 	}
 	return v
 }
 
 func (w *writer) site(name string, place int) {
-	w.v.Sites = append(w.v.Sites, fmt.Sprintf("{ %s, %s, %d }", w.v.Function, emit.CLiteral(name), place))
+	w.v.Sites = append(w.v.Sites, fmt.Sprintf("{%s, %s, %d}", w.v.Function, emit.CLiteral(name), place))
 }
 
 func (w *writer) local(format string, args ...any) {
@@ -142,9 +142,8 @@ func (w *writer) input(i int, p contract.Param) {
 	w.reads("kernel_.args.%s = NULL;", p.Name)
 	w.reads("kernel_.flags.%s = 0;", p.Name)
 	w.reads("if (!error_)")
-	w.reads("  error_ = dlpackgen_ort_input(api_, context_, %d, %d, &sites_[%d], &input_%d_, &kernel_.args.%s, &status_,",
+	w.reads("  error_ = dlpackgen_ort_input(api_, context_, %d, %d, &sites_[%d], &input_%d_, &kernel_.args.%s, &status_, &message_);",
 		len(w.inputs), btoi(p.Optional), i, i, p.Name)
-	w.reads("                               &message_);")
 	w.inputs = append(w.inputs, strconv.Itoa(btoi(p.Optional)))
 }
 
@@ -164,7 +163,7 @@ func (w *writer) attribute(p contract.Param) {
 		text = emit.CDefault(p.Default)
 	}
 	there := p.Default != nil && p.Default.Kind != notation.None
-	w.v.Attributes = append(w.v.Attributes, fmt.Sprintf("{ %s, DLPACKGEN_ORT_%s, %d, %d, %s, %s, %s }",
+	w.v.Attributes = append(w.v.Attributes, fmt.Sprintf("{%s, DLPACKGEN_ORT_%s, %d, %d, %s, %s, %s}",
 		w.v.Sites[len(w.v.Sites)-1], kinds[p.Kind], btoi(p.Default == nil && !p.Optional), btoi(there), integer, real,
 		text))
 	into := "kernel_.args." + p.Name
@@ -216,7 +215,7 @@ func (w *writer) results() {
 		site++
 	}
 	if len(made) > 0 {
-		w.local("const DLTensor* const results_[] = { %s };", strings.Join(made, ", "))
+		w.local("const DLTensor* const results_[] = {%s};", strings.Join(made, ", "))
 		allocate("status_ = dlpackgen_check_results_%s(&kernel_, results_, NULL, sites_ + %d, &message_);", w.k.Name,
 			len(w.k.Args))
 	}
@@ -244,7 +243,7 @@ func (w *writer) form(p contract.Param) string {
 		input = w.inputOf(binder)
 		extents, _ = w.k.Args[binder].Rank()
 	}
-	return fmt.Sprintf("{ DLPACKGEN_ONNXRUNTIME_%s, %d, %d, %d, %d }", strings.ToUpper(name), of, rank, input, extents)
+	return fmt.Sprintf("{DLPACKGEN_ONNXRUNTIME_%s, %d, %d, %d, %d}", strings.ToUpper(name), of, rank, input, extents)
 }
 
 // inputOf returns the index of an argument among the inputs.

@@ -63,7 +63,7 @@ func TestKernelsAreRendered(t *testing.T) {
 		assert.Contains(t, all["kernels_paddle.py"], line+"\n")
 	}
 	assert.Contains(t, all["dlpackgen_paddle.py"], "import lib._kernels as _module\n")
-	assert.Contains(t, all["kernels_paddle.c"], "int dlpackgen_paddle_check_plain(\n")
+	assert.Contains(t, all["kernels_paddle.c"], "int dlpackgen_paddle_check_plain(")
 }
 
 func TestWhatPaddleHasNoWordsFor(t *testing.T) {

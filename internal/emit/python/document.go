@@ -20,10 +20,10 @@ func (w *wrapper) document() {
 			signature = append(signature, k.name+"=None")
 		}
 	}
-	w.v.Doc = []string{emit.CLiteral(fmt.Sprintf("%s(%s)\n--\n\n", w.v.Name, escaped(strings.Join(signature, ", "))))}
+	w.v.Doc = emit.CLiterals(fmt.Sprintf("%s(%s)\n--\n\n", w.v.Name, escaped(strings.Join(signature, ", "))))
 	text := w.described()
 	for line := range strings.Lines(text) {
-		w.v.Doc = append(w.v.Doc, emit.CLiteral(line))
+		w.v.Doc = append(w.v.Doc, emit.CLiterals(line)...)
 	}
 	w.v.DocString = docString(text)
 	w.v.Signatures = []stubSignature{w.typed("")}

@@ -40,7 +40,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 		emit.DeviceInterface(""),
 		{From: "python/dlpackgen_python.h", To: interfaceName, Main: true, Parts: public(m.Release),
 			Known: map[string]string{"implementation.c": sourceName}},
-		{From: "python/implementation.c", To: sourceName, Parts: private,
+		{From: "python/implementation.c", To: sourceName, Parts: private(m.Release),
 			Known: map[string]string{
 				"api.h": interfaceName, "readers.h": interfaceName, "names.h": interfaceName,
 			}},
@@ -61,7 +61,7 @@ func public(r *spec.Release) []emit.Asset {
 func Parts(m *emit.Model) (emit.Manifest, error) {
 	const folder = "dlpackgen_python"
 	all := append(public(m.Release),
-		append(emit.Copies("python", "", "implementation.c"), private...)...)
+		append(emit.Copies("python", "", "implementation.c"), private(m.Release)...)...)
 	for i := range all {
 		all[i].To = folder + "/" + all[i].To
 	}
@@ -73,11 +73,17 @@ func Parts(m *emit.Model) (emit.Manifest, error) {
 }
 
 // private are the parts of the implementation.
-var private = append(emit.Copies("python", "",
+func private(r *spec.Release) []emit.Asset {
+	return append(append(emit.Copies("python", "", privateParts...),
+		emit.Asset{From: "python/reader_torch_dtypes.h.tmpl", To: "reader_torch_dtypes.h", View: viewNames(r)}),
+		emit.Copies("torchshim", "", "loaded.h")...)
+}
+
+var privateParts = []string{
 	"access.h", "backend.h", "begin.h", "begin_inline.h", "call.h", "capsules.h", "check.h",
 	"depth.h", "described.h", "errors.h", "given.h", "managed.h", "module.h", "object.h",
 	"reader_buffer.h", "reader_cupy.h", "reader_elements.h", "reader_jax.h", "reader_numbers.h",
 	"reader_numpy.h", "reader_paddle.h", "reader_tables.h", "reader_torch.h",
 	"reader_torch_fields.h", "reader_torch_shim.h", "reader_torch_subclass.h", "reader_types.h",
 	"result.h", "state.h", "stream.h", "take.h",
-), emit.Copies("torchshim", "", "loaded.h")...)
+}

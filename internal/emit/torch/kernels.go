@@ -22,6 +22,7 @@ type kernelView struct {
 	Version, Guard string
 	Inline         string // the word before the namespace of the release
 	Namespaces     []operators
+	HasGradients   bool
 }
 
 // operators are the operators of one namespace.
@@ -93,6 +94,7 @@ func kernelAssets(m *emit.Model) ([]emit.Asset, error) {
 			continue
 		}
 		view.Namespaces = place(view.Namespaces, k)
+		view.HasGradients = view.HasGradients || k.Backward != nil
 	}
 	return []emit.Asset{
 		{From: "torch/kernels/described_kernels.cpp.tmpl", To: folder + "described_kernels.cpp", View: view},

@@ -50,7 +50,7 @@ func lines(k *contract.Kernel) []string {
 
 func document(k *contract.Kernel) (literals []string) {
 	for _, line := range lines(k) {
-		literals = append(literals, emit.CLiteral(line+"\n"))
+		literals = append(literals, emit.CLiterals(line+"\n")...)
 	}
 	return literals
 }

@@ -70,7 +70,7 @@ func memory(k *contract.Kernel) (all []contract.Param) {
 
 func (w *writer) sites() {
 	site := func(name string, place int) {
-		w.v.Sites = append(w.v.Sites, fmt.Sprintf("{ %s, %s, %d }", w.v.Function, emit.CLiteral(name), place))
+		w.v.Sites = append(w.v.Sites, fmt.Sprintf("{%s, %s, %d}", w.v.Function, emit.CLiteral(name), place))
 	}
 	for i, p := range w.k.Args {
 		site(p.Name, i)
@@ -216,7 +216,7 @@ func (w *writer) tensor(i int, p contract.Param) {
 	w.reads("}")
 	if devices := w.devices(p); devices != "" {
 		w.reads("%s", when(w.unless(i, fmt.Sprintf("tensor_%d_", i))))
-		w.reads("  static const int32_t devices_[] = { %s };", devices)
+		w.reads("  static const int32_t devices_[] = {%s};", devices)
 		w.tries("dlpackgen_check_device(&sites_[%d], tensor_%d_->device, devices_, %d, message_)", i, i,
 			1+strings.Count(devices, ","))
 		w.reads("}")

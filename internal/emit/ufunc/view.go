@@ -40,7 +40,7 @@ func (g *gufunc) view() kernelView {
 	for _, loop := range g.loops {
 		var codes, numbers []string
 		for _, d := range loop {
-			codes = append(codes, fmt.Sprintf("{ %s, %d, 1 }", d.Code, d.Bits))
+			codes = append(codes, fmt.Sprintf("{%s, %d, 1}", d.Code, d.Bits))
 			numbers = append(numbers, "DLPACKGEN_NUMPY_"+strings.ToUpper(d.Name))
 		}
 		v.DTypes, v.Types = append(v.DTypes, strings.Join(codes, ", ")), append(v.Types, strings.Join(numbers, ", "))
@@ -53,7 +53,7 @@ func (g *gufunc) view() kernelView {
 }
 
 func document(k *contract.Kernel) (lines []string) {
-	add := func(text string) { lines = append(lines, emit.CLiteral(text+"\n")) }
+	add := func(text string) { lines = append(lines, emit.CLiterals(text+"\n")...) }
 	if k.Doc != "" {
 		add(k.Doc)
 		add("")
@@ -92,16 +92,16 @@ func (w writer) operands() {
 		table := "NULL"
 		if len(places) > 0 {
 			table = fmt.Sprintf("dlpackgen_ufunc_dims_%d_of_%s", i, w.k.Name)
-			w.v.Dims = append(w.v.Dims, fmt.Sprintf("static const int %s[] = { %s };", table, strings.Join(places, ", ")))
+			w.v.Dims = append(w.v.Dims, fmt.Sprintf("static const int %s[] = {%s};", table, strings.Join(places, ", ")))
 		}
-		w.v.Operands = append(w.v.Operands, fmt.Sprintf("{ %s, DLPACKGEN_UFUNC_%s, %t, %t, %d, %d, %s }",
+		w.v.Operands = append(w.v.Operands, fmt.Sprintf("{%s, DLPACKGEN_UFUNC_%s, %t, %t, %d, %d, %s}",
 			w.site(p.Name, p.place), layouts[p.Layout], w.k.Leads(p.Param), i >= len(w.inputs), p.Align, len(p.dims),
 			table))
 	}
 }
 
 func (w writer) site(name string, place int) string {
-	return fmt.Sprintf("{ %s, %s, %d }", w.v.Function, emit.CLiteral(name), place)
+	return fmt.Sprintf("{%s, %s, %d}", w.v.Function, emit.CLiteral(name), place)
 }
 
 func (w writer) fill(format string, args ...any) {
@@ -170,7 +170,7 @@ func (w writer) ofDefault(i int, p contract.Param, into string) {
 		w.fill("%s = NULL;", into)
 	case isVariable:
 		whole, fraction := emit.CNumber(p.Default)
-		w.local("const struct dlpackgen_number number_%d_ = { %s, %s };", i, whole, fraction)
+		w.local("const struct dlpackgen_number number_%d_ = {%s, %s};", i, whole, fraction)
 		w.fill("%s = %snumber_%d_;", into, address(p), i)
 	case p.Kind != contract.Str && p.Optional:
 		w.local("const %s value_%d_ = %s;", scalarOf(p), i, value)
@@ -215,7 +215,7 @@ func (w writer) results() {
 		w.v.Sites = append(w.v.Sites, w.site(p.Name, len(w.k.Args)+i))
 	}
 	if len(made) > 0 {
-		w.local("const DLTensor* const results_[] = { %s };", strings.Join(made, ", "))
+		w.local("const DLTensor* const results_[] = {%s};", strings.Join(made, ", "))
 		allocate("status_ = dlpackgen_check_results_%s(&kernel_, results_, NULL, sites_, message_);", w.k.Name)
 	}
 }

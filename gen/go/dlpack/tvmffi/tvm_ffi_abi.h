@@ -6,6 +6,7 @@
 #define DLPACKGEN_TVM_FFI_ABI_H_
 
 #include "dlpack.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,33 +20,33 @@
 DLPACKGEN_HOST_ASSERT(sizeof(void*) == 8, "tvm-ffi is described for 64-bit systems");
 
 enum {
-  DLPACKGEN_TVM_FFI_NONE = 0, /* kTVMFFINone */
-  DLPACKGEN_TVM_FFI_INT = 1, /* kTVMFFIInt */
-  DLPACKGEN_TVM_FFI_BOOL = 2, /* kTVMFFIBool */
-  DLPACKGEN_TVM_FFI_FLOAT = 3, /* kTVMFFIFloat */
-  DLPACKGEN_TVM_FFI_OPAQUE_POINTER = 4, /* kTVMFFIOpaquePtr */
-  DLPACKGEN_TVM_FFI_DATA_TYPE = 5, /* kTVMFFIDataType */
-  DLPACKGEN_TVM_FFI_DEVICE = 6, /* kTVMFFIDevice */
-  DLPACKGEN_TVM_FFI_DLTENSOR = 7, /* kTVMFFIDLTensorPtr */
-  DLPACKGEN_TVM_FFI_RAW_STR = 8, /* kTVMFFIRawStr */
-  DLPACKGEN_TVM_FFI_BYTE_ARRAY = 9, /* kTVMFFIByteArrayPtr */
-  DLPACKGEN_TVM_FFI_RVALUE = 10, /* kTVMFFIObjectRValueRef */
-  DLPACKGEN_TVM_FFI_SMALL_STR = 11, /* kTVMFFISmallStr */
-  DLPACKGEN_TVM_FFI_SMALL_BYTES = 12, /* kTVMFFISmallBytes */
-  DLPACKGEN_TVM_FFI_OBJECT = 64, /* kTVMFFIObject */
-  DLPACKGEN_TVM_FFI_STR = 65, /* kTVMFFIStr */
-  DLPACKGEN_TVM_FFI_BYTES = 66, /* kTVMFFIBytes */
-  DLPACKGEN_TVM_FFI_ERROR = 67, /* kTVMFFIError */
-  DLPACKGEN_TVM_FFI_FUNCTION = 68, /* kTVMFFIFunction */
-  DLPACKGEN_TVM_FFI_SHAPE = 69, /* kTVMFFIShape */
-  DLPACKGEN_TVM_FFI_TENSOR = 70, /* kTVMFFITensor */
-  DLPACKGEN_TVM_FFI_ARRAY = 71, /* kTVMFFIArray */
-  DLPACKGEN_TVM_FFI_MAP = 72, /* kTVMFFIMap */
-  DLPACKGEN_TVM_FFI_MODULE = 73, /* kTVMFFIModule */
+  DLPACKGEN_TVM_FFI_NONE = 0,              /* kTVMFFINone */
+  DLPACKGEN_TVM_FFI_INT = 1,               /* kTVMFFIInt */
+  DLPACKGEN_TVM_FFI_BOOL = 2,              /* kTVMFFIBool */
+  DLPACKGEN_TVM_FFI_FLOAT = 3,             /* kTVMFFIFloat */
+  DLPACKGEN_TVM_FFI_OPAQUE_POINTER = 4,    /* kTVMFFIOpaquePtr */
+  DLPACKGEN_TVM_FFI_DATA_TYPE = 5,         /* kTVMFFIDataType */
+  DLPACKGEN_TVM_FFI_DEVICE = 6,            /* kTVMFFIDevice */
+  DLPACKGEN_TVM_FFI_DLTENSOR = 7,          /* kTVMFFIDLTensorPtr */
+  DLPACKGEN_TVM_FFI_RAW_STR = 8,           /* kTVMFFIRawStr */
+  DLPACKGEN_TVM_FFI_BYTE_ARRAY = 9,        /* kTVMFFIByteArrayPtr */
+  DLPACKGEN_TVM_FFI_RVALUE = 10,           /* kTVMFFIObjectRValueRef */
+  DLPACKGEN_TVM_FFI_SMALL_STR = 11,        /* kTVMFFISmallStr */
+  DLPACKGEN_TVM_FFI_SMALL_BYTES = 12,      /* kTVMFFISmallBytes */
+  DLPACKGEN_TVM_FFI_OBJECT = 64,           /* kTVMFFIObject */
+  DLPACKGEN_TVM_FFI_STR = 65,              /* kTVMFFIStr */
+  DLPACKGEN_TVM_FFI_BYTES = 66,            /* kTVMFFIBytes */
+  DLPACKGEN_TVM_FFI_ERROR = 67,            /* kTVMFFIError */
+  DLPACKGEN_TVM_FFI_FUNCTION = 68,         /* kTVMFFIFunction */
+  DLPACKGEN_TVM_FFI_SHAPE = 69,            /* kTVMFFIShape */
+  DLPACKGEN_TVM_FFI_TENSOR = 70,           /* kTVMFFITensor */
+  DLPACKGEN_TVM_FFI_ARRAY = 71,            /* kTVMFFIArray */
+  DLPACKGEN_TVM_FFI_MAP = 72,              /* kTVMFFIMap */
+  DLPACKGEN_TVM_FFI_MODULE = 73,           /* kTVMFFIModule */
   DLPACKGEN_TVM_FFI_OPAQUE_PY_OBJECT = 74, /* kTVMFFIOpaquePyObject */
-  DLPACKGEN_TVM_FFI_LIST = 75, /* kTVMFFIList */
-  DLPACKGEN_TVM_FFI_DICT = 76, /* kTVMFFIDict */
-  DLPACKGEN_TVM_FFI_BIG_INT = 78, /* kTVMFFIBigInt */
+  DLPACKGEN_TVM_FFI_LIST = 75,             /* kTVMFFIList */
+  DLPACKGEN_TVM_FFI_DICT = 76,             /* kTVMFFIDict */
+  DLPACKGEN_TVM_FFI_BIG_INT = 78,          /* kTVMFFIBigInt */
 };
 
 /* TVMFFIObject */
@@ -53,10 +54,11 @@ struct dlpackgen_tvm_ffi_object {
   uint64_t combined_ref_count;
   int32_t type_index;
   unsigned char reserved_12_[4];
-  void (*deleter)(void *, int);
+  void (*deleter)(void*, int);
 };
 
-DLPACKGEN_HOST_ASSERT(offsetof(struct dlpackgen_tvm_ffi_object, combined_ref_count) == 0, "combined_ref_count of TVMFFIObject");
+DLPACKGEN_HOST_ASSERT(offsetof(struct dlpackgen_tvm_ffi_object, combined_ref_count) == 0,
+                      "combined_ref_count of TVMFFIObject");
 DLPACKGEN_HOST_ASSERT(offsetof(struct dlpackgen_tvm_ffi_object, type_index) == 8, "type_index of TVMFFIObject");
 DLPACKGEN_HOST_ASSERT(offsetof(struct dlpackgen_tvm_ffi_object, deleter) == 16, "deleter of TVMFFIObject");
 DLPACKGEN_HOST_ASSERT(sizeof(struct dlpackgen_tvm_ffi_object) == 24, "the size of TVMFFIObject");
@@ -71,9 +73,9 @@ struct dlpackgen_tvm_ffi_any {
   union {
     int64_t v_int64;
     double v_float64;
-    void * v_ptr;
-    const char * v_c_str;
-    struct dlpackgen_tvm_ffi_object * v_obj;
+    void* v_ptr;
+    const char* v_c_str;
+    struct dlpackgen_tvm_ffi_object* v_obj;
     DLDataType v_dtype;
     DLDevice v_device;
     char v_bytes[8];
@@ -95,7 +97,7 @@ DLPACKGEN_HOST_ASSERT(sizeof(struct dlpackgen_tvm_ffi_any) == 16, "the size of T
 
 /* TVMFFIByteArray */
 struct dlpackgen_tvm_ffi_byte_array {
-  const char * data;
+  const char* data;
   size_t size;
 };
 
@@ -105,7 +107,7 @@ DLPACKGEN_HOST_ASSERT(sizeof(struct dlpackgen_tvm_ffi_byte_array) == 16, "the si
 
 /* TVMFFIShapeCell */
 struct dlpackgen_tvm_ffi_shape_cell {
-  const int64_t * data;
+  const int64_t* data;
   size_t size;
 };
 
@@ -115,10 +117,10 @@ DLPACKGEN_HOST_ASSERT(sizeof(struct dlpackgen_tvm_ffi_shape_cell) == 16, "the si
 
 /* TVMFFISeqCell */
 struct dlpackgen_tvm_ffi_seq_cell {
-  void * data;
+  void* data;
   int64_t size;
   int64_t capacity;
-  void (*data_deleter)(void *);
+  void (*data_deleter)(void*);
 };
 
 DLPACKGEN_HOST_ASSERT(offsetof(struct dlpackgen_tvm_ffi_seq_cell, data) == 0, "data of TVMFFISeqCell");
@@ -142,63 +144,68 @@ DLPACKGEN_HOST_ASSERT(sizeof(struct dlpackgen_tvm_ffi_error_cell) == 72, "the si
 
 /* TVMFFIFunctionCell */
 struct dlpackgen_tvm_ffi_function_cell {
-  int (*safe_call)(void *, const struct dlpackgen_tvm_ffi_any *, int32_t, struct dlpackgen_tvm_ffi_any *);
+  int (*safe_call)(void*, const struct dlpackgen_tvm_ffi_any*, int32_t, struct dlpackgen_tvm_ffi_any*);
   unsigned char reserved_8_[8];
 };
 
-DLPACKGEN_HOST_ASSERT(offsetof(struct dlpackgen_tvm_ffi_function_cell, safe_call) == 0, "safe_call of TVMFFIFunctionCell");
+DLPACKGEN_HOST_ASSERT(offsetof(struct dlpackgen_tvm_ffi_function_cell, safe_call) == 0,
+                      "safe_call of TVMFFIFunctionCell");
 DLPACKGEN_HOST_ASSERT(sizeof(struct dlpackgen_tvm_ffi_function_cell) == 16, "the size of TVMFFIFunctionCell");
 
 /* TVMFFIErrorSetRaisedFromCStr */
-typedef void (*dlpackgen_tvm_ffi_set_error)(const char *, const char *);
+typedef void (*dlpackgen_tvm_ffi_set_error)(const char*, const char*);
 
 /* TVMFFIStringFromByteArray */
-typedef int (*dlpackgen_tvm_ffi_make_str)(const struct dlpackgen_tvm_ffi_byte_array *, struct dlpackgen_tvm_ffi_any *);
+typedef int (*dlpackgen_tvm_ffi_make_str)(const struct dlpackgen_tvm_ffi_byte_array*, struct dlpackgen_tvm_ffi_any*);
 
 /* TVMFFIBigIntFromByteArray */
-typedef int (*dlpackgen_tvm_ffi_make_big_int)(const struct dlpackgen_tvm_ffi_byte_array *, struct dlpackgen_tvm_ffi_any *);
+typedef int (*dlpackgen_tvm_ffi_make_big_int)(const struct dlpackgen_tvm_ffi_byte_array*,
+                                              struct dlpackgen_tvm_ffi_any*);
 
 /* TVMFFIFunctionGetGlobal */
-typedef int (*dlpackgen_tvm_ffi_get_global)(const struct dlpackgen_tvm_ffi_byte_array *, void **);
+typedef int (*dlpackgen_tvm_ffi_get_global)(const struct dlpackgen_tvm_ffi_byte_array*, void**);
 
 /* TVMFFIFunctionCall */
-typedef int (*dlpackgen_tvm_ffi_call)(void *, struct dlpackgen_tvm_ffi_any *, int32_t, struct dlpackgen_tvm_ffi_any *);
+typedef int (*dlpackgen_tvm_ffi_call)(void*, struct dlpackgen_tvm_ffi_any*, int32_t, struct dlpackgen_tvm_ffi_any*);
 
 /* TVMFFIObjectDecRef */
-typedef int (*dlpackgen_tvm_ffi_release)(void *);
+typedef int (*dlpackgen_tvm_ffi_release)(void*);
 
 /* TVMFFIEnvGetStream */
-typedef void * (*dlpackgen_tvm_ffi_get_stream)(int32_t, int32_t);
+typedef void* (*dlpackgen_tvm_ffi_get_stream)(int32_t, int32_t);
 
 /* TVMFFIEnvGetDLPackManagedTensorAllocator */
-typedef void * (*dlpackgen_tvm_ffi_get_allocator)(void);
+typedef void* (*dlpackgen_tvm_ffi_get_allocator)(void);
 
 /* TVMFFIEnvTensorAlloc */
-typedef int (*dlpackgen_tvm_ffi_make_tensor)(DLTensor *, void **);
+typedef int (*dlpackgen_tvm_ffi_make_tensor)(DLTensor*, void**);
 
 /* TVMFFIErrorMoveFromRaised */
-typedef void (*dlpackgen_tvm_ffi_move_error)(void **);
+typedef void (*dlpackgen_tvm_ffi_move_error)(void**);
 
 /* TVMFFIObjectIncRef */
-typedef int (*dlpackgen_tvm_ffi_retain)(void *);
+typedef int (*dlpackgen_tvm_ffi_retain)(void*);
 
 /* TVMFFIBytesFromByteArray */
-typedef int (*dlpackgen_tvm_ffi_make_bytes)(const struct dlpackgen_tvm_ffi_byte_array *, struct dlpackgen_tvm_ffi_any *);
+typedef int (*dlpackgen_tvm_ffi_make_bytes)(const struct dlpackgen_tvm_ffi_byte_array*, struct dlpackgen_tvm_ffi_any*);
 
 /* TVMFFIFunctionCreate */
-typedef int (*dlpackgen_tvm_ffi_make_function)(void *, int (*)(void *, const struct dlpackgen_tvm_ffi_any *, int32_t, struct dlpackgen_tvm_ffi_any *), void (*)(void *), void **);
+typedef int (*dlpackgen_tvm_ffi_make_function)(void*,
+                                               int (*)(void*, const struct dlpackgen_tvm_ffi_any*, int32_t,
+                                                       struct dlpackgen_tvm_ffi_any*),
+                                               void (*)(void*), void**);
 
 /* TVMFFIFunctionSetGlobal */
-typedef int (*dlpackgen_tvm_ffi_set_global)(const struct dlpackgen_tvm_ffi_byte_array *, void *, int);
+typedef int (*dlpackgen_tvm_ffi_set_global)(const struct dlpackgen_tvm_ffi_byte_array*, void*, int);
 
 /* TVMFFIEnvSetDLPackManagedTensorAllocator */
-typedef int (*dlpackgen_tvm_ffi_set_allocator)(void *, int, void **);
+typedef int (*dlpackgen_tvm_ffi_set_allocator)(void*, int, void**);
 
 /* TVMFFITensorFromDLPackVersioned */
-typedef int (*dlpackgen_tvm_ffi_from_dlpack)(DLManagedTensorVersioned *, int32_t, int32_t, void **);
+typedef int (*dlpackgen_tvm_ffi_from_dlpack)(DLManagedTensorVersioned*, int32_t, int32_t, void**);
 
 /* TVMFFITensorToDLPackVersioned */
-typedef int (*dlpackgen_tvm_ffi_to_dlpack)(void *, DLManagedTensorVersioned **);
+typedef int (*dlpackgen_tvm_ffi_to_dlpack)(void*, DLManagedTensorVersioned**);
 
 #undef DLPACKGEN_HOST_ASSERT
 

@@ -33,21 +33,27 @@
 
 /* Static assertions, members of types and comparisons of types, in C and C++. */
 #if defined(__cplusplus) && (__cplusplus >= 201103L || defined(_MSVC_LANG))
-template <class A, class B> struct dlpackgen_abi_same { enum { value = 0 }; };
-template <class A> struct dlpackgen_abi_same<A, A> { enum { value = 1 }; };
+template <class A, class B>
+struct dlpackgen_abi_same {
+  enum { value = 0 };
+};
+template <class A>
+struct dlpackgen_abi_same<A, A> {
+  enum { value = 1 };
+};
 #define DLPACKGEN_ABI_ASSERT(condition, message) static_assert(condition, message)
-#define DLPACKGEN_ABI_MEMBER(type, field) static_cast<type *>(nullptr)->field
+#define DLPACKGEN_ABI_MEMBER(type, field) static_cast<type*>(nullptr)->field
 #define DLPACKGEN_ABI_TYPE_IS(type, wanted) (dlpackgen_abi_same<type, wanted>::value == 1)
 #define DLPACKGEN_ABI_VALUE_IS(value, wanted) DLPACKGEN_ABI_TYPE_IS(decltype(value), wanted)
 #elif !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 #define DLPACKGEN_ABI_ASSERT(condition, message) _Static_assert(condition, message)
-#define DLPACKGEN_ABI_MEMBER(type, field) ((type *)0)->field
-#define DLPACKGEN_ABI_TYPE_IS(type, wanted) DLPACKGEN_ABI_VALUE_IS(*(type *)0, wanted)
+#define DLPACKGEN_ABI_MEMBER(type, field) ((type*)0)->field
+#define DLPACKGEN_ABI_TYPE_IS(type, wanted) DLPACKGEN_ABI_VALUE_IS(*(type*)0, wanted)
 #define DLPACKGEN_ABI_VALUE_IS(value, wanted) (_Generic(value, wanted: 1, default: 0) == 1)
 #else
 #define DLPACKGEN_ABI_ASSERT(condition, message) \
   extern char DLPACKGEN_ABI_AT_LINE(dlpackgen_abi_wrong_)[(condition) ? 1 : -1]
-#define DLPACKGEN_ABI_MEMBER(type, field) ((type *)0)->field
+#define DLPACKGEN_ABI_MEMBER(type, field) ((type*)0)->field
 #define DLPACKGEN_ABI_TYPE_IS(type, wanted) 1
 #define DLPACKGEN_ABI_VALUE_IS(value, wanted) 1
 #endif
@@ -56,39 +62,53 @@ template <class A> struct dlpackgen_abi_same<A, A> { enum { value = 1 }; };
 #define DLPACKGEN_ABI_PASTE(prefix, line) prefix##line
 
 /* The base of all formulas. */
-struct dlpackgen_abi_pointer { char before; void *value; };
-struct dlpackgen_abi_int64 { char before; uint64_t value; };
+struct dlpackgen_abi_pointer {
+  char before;
+  void* value;
+};
+struct dlpackgen_abi_int64 {
+  char before;
+  uint64_t value;
+};
 enum dlpackgen_abi_enum { dlpackgen_abi_enumerator = 1 };
-#define DLPACKGEN_ABI_PTR sizeof(void *)
+#define DLPACKGEN_ABI_PTR sizeof(void*)
 #define DLPACKGEN_ABI_I64 offsetof(struct dlpackgen_abi_int64, value)
 #define DLPACKGEN_ABI_UP(bytes, align) (((bytes) + (align) - 1) / (align) * (align))
 
 /* If the whole file were packed, the test structs would be packed too, which would hide the
  * packing. */
 DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_PTR == 8 || DLPACKGEN_ABI_PTR == 4, "pointers have neither 8 nor 4 bytes");
-DLPACKGEN_ABI_ASSERT(offsetof(struct dlpackgen_abi_pointer, value) == DLPACKGEN_ABI_PTR, "structs are packed: is a #pragma pack open?");
-DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_I64 == 8 || (DLPACKGEN_ABI_I64 == 4 && DLPACKGEN_ABI_PTR == 4), "64-bit integers are packed: is a #pragma pack open?");
+DLPACKGEN_ABI_ASSERT(offsetof(struct dlpackgen_abi_pointer, value) == DLPACKGEN_ABI_PTR,
+                     "structs are packed: is a #pragma pack open?");
+DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_I64 == 8 || (DLPACKGEN_ABI_I64 == 4 && DLPACKGEN_ABI_PTR == 4),
+                     "64-bit integers are packed: is a #pragma pack open?");
 DLPACKGEN_ABI_ASSERT(sizeof(enum dlpackgen_abi_enum) == 4, "enums are short: build with -fno-short-enums");
 
 #define DLPACKGEN_ABI_NUMBER(name, number) DLPACKGEN_ABI_ASSERT(name == number, #name " is not " #number)
-#define DLPACKGEN_ABI_FLAG(name, number) \
+#define DLPACKGEN_ABI_FLAG(name, number)                          \
   DLPACKGEN_ABI_ASSERT(name == number, #name " is not " #number); \
   DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_VALUE_IS(name, unsigned long), #name " is not an unsigned long")
 #define DLPACKGEN_ABI_ENUM(type, width) DLPACKGEN_ABI_ASSERT(sizeof(type) == width, #type " is not of width " #width)
-#define DLPACKGEN_ABI_SIGN(type, wanted) \
-  DLPACKGEN_ABI_ASSERT((static_cast<type>(-1) < static_cast<type>(1)) == \
-                       (static_cast<wanted>(-1) < static_cast<wanted>(1)), \
-                       #type " does not have the sign of " #wanted)
-#define DLPACKGEN_ABI_STRUCT(type, align, size) \
-  struct DLPACKGEN_ABI_AT_LINE(dlpackgen_abi_probe_) { char before; type value; }; \
-  DLPACKGEN_ABI_ASSERT(offsetof(struct DLPACKGEN_ABI_AT_LINE(dlpackgen_abi_probe_), value) == align, #type " is not aligned to " #align); \
+#define DLPACKGEN_ABI_SIGN(type, wanted)                                                                    \
+  DLPACKGEN_ABI_ASSERT(                                                                                     \
+      (static_cast<type>(-1) < static_cast<type>(1)) == (static_cast<wanted>(-1) < static_cast<wanted>(1)), \
+      #type " does not have the sign of " #wanted)
+#define DLPACKGEN_ABI_STRUCT(type, align, size)                                                      \
+  struct DLPACKGEN_ABI_AT_LINE(dlpackgen_abi_probe_) {                                               \
+    char before;                                                                                     \
+    type value;                                                                                      \
+  };                                                                                                 \
+  DLPACKGEN_ABI_ASSERT(offsetof(struct DLPACKGEN_ABI_AT_LINE(dlpackgen_abi_probe_), value) == align, \
+                       #type " is not aligned to " #align);                                          \
   DLPACKGEN_ABI_ASSERT(sizeof(type) == size, #type " is not of size " #size)
-#define DLPACKGEN_ABI_FIELD(type, field, wanted, width, offset) \
+#define DLPACKGEN_ABI_FIELD(type, field, wanted, width, offset)                           \
   DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_VALUE_IS(DLPACKGEN_ABI_MEMBER(type, field), wanted), \
-                       #type "." #field " is not " #wanted); \
-  DLPACKGEN_ABI_ASSERT(sizeof(DLPACKGEN_ABI_MEMBER(type, field)) == width, #type "." #field " is not of width " #width); \
+                       #type "." #field " is not " #wanted);                              \
+  DLPACKGEN_ABI_ASSERT(sizeof(DLPACKGEN_ABI_MEMBER(type, field)) == width,                \
+                       #type "." #field " is not of width " #width);                      \
   DLPACKGEN_ABI_ASSERT(offsetof(type, field) == offset, #type "." #field " is not at " #offset)
-#define DLPACKGEN_ABI_TYPE(type, wanted) DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_TYPE_IS(type, wanted), #type " is not " #wanted)
+#define DLPACKGEN_ABI_TYPE(type, wanted) \
+  DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_TYPE_IS(type, wanted), #type " is not " #wanted)
 
 /* Macros and flags: value. */
 DLPACKGEN_ABI_NUMBER(DLPACK_VERSION, 8);
@@ -109,22 +129,23 @@ DLPACKGEN_ABI_NUMBER(kFloat, 2);
 /* DLContext: alignment, size; then type, width and offset of each field. */
 DLPACKGEN_ABI_STRUCT(DLContext, 4, 8);
 DLPACKGEN_ABI_FIELD(DLContext, device_type, DLDeviceType, 4, 0);
-DLPACKGEN_ABI_FIELD(DLContext, device_id,   int,          4, 4);
+DLPACKGEN_ABI_FIELD(DLContext, device_id, int, 4, 4);
 
 /* DLDataType: alignment, size; then type, width and offset of each field. */
 DLPACKGEN_ABI_STRUCT(DLDataType, 2, 4);
-DLPACKGEN_ABI_FIELD(DLDataType, code,  uint8_t,  1, 0);
-DLPACKGEN_ABI_FIELD(DLDataType, bits,  uint8_t,  1, 1);
+DLPACKGEN_ABI_FIELD(DLDataType, code, uint8_t, 1, 0);
+DLPACKGEN_ABI_FIELD(DLDataType, bits, uint8_t, 1, 1);
 DLPACKGEN_ABI_FIELD(DLDataType, lanes, uint16_t, 2, 2);
 
 /* DLTensor: alignment, size; then type, width and offset of each field. */
 DLPACKGEN_ABI_STRUCT(DLTensor, DLPACKGEN_ABI_I64, DLPACKGEN_ABI_UP(3 * DLPACKGEN_ABI_PTR + 16, DLPACKGEN_ABI_I64) + 8);
-DLPACKGEN_ABI_FIELD(DLTensor, data,        void *,     DLPACKGEN_ABI_PTR, 0);
-DLPACKGEN_ABI_FIELD(DLTensor, ctx,         DLContext,  8,                 DLPACKGEN_ABI_PTR);
-DLPACKGEN_ABI_FIELD(DLTensor, ndim,        int,        4,                 DLPACKGEN_ABI_PTR + 8);
-DLPACKGEN_ABI_FIELD(DLTensor, dtype,       DLDataType, 4,                 DLPACKGEN_ABI_PTR + 12);
-DLPACKGEN_ABI_FIELD(DLTensor, shape,       int64_t *,  DLPACKGEN_ABI_PTR, DLPACKGEN_ABI_PTR + 16);
-DLPACKGEN_ABI_FIELD(DLTensor, strides,     int64_t *,  DLPACKGEN_ABI_PTR, 2 * DLPACKGEN_ABI_PTR + 16);
-DLPACKGEN_ABI_FIELD(DLTensor, byte_offset, uint64_t,   8,                 DLPACKGEN_ABI_UP(3 * DLPACKGEN_ABI_PTR + 16, DLPACKGEN_ABI_I64));
+DLPACKGEN_ABI_FIELD(DLTensor, data, void*, DLPACKGEN_ABI_PTR, 0);
+DLPACKGEN_ABI_FIELD(DLTensor, ctx, DLContext, 8, DLPACKGEN_ABI_PTR);
+DLPACKGEN_ABI_FIELD(DLTensor, ndim, int, 4, DLPACKGEN_ABI_PTR + 8);
+DLPACKGEN_ABI_FIELD(DLTensor, dtype, DLDataType, 4, DLPACKGEN_ABI_PTR + 12);
+DLPACKGEN_ABI_FIELD(DLTensor, shape, int64_t*, DLPACKGEN_ABI_PTR, DLPACKGEN_ABI_PTR + 16);
+DLPACKGEN_ABI_FIELD(DLTensor, strides, int64_t*, DLPACKGEN_ABI_PTR, 2 * DLPACKGEN_ABI_PTR + 16);
+DLPACKGEN_ABI_FIELD(DLTensor, byte_offset, uint64_t, 8,
+                    DLPACKGEN_ABI_UP(3 * DLPACKGEN_ABI_PTR + 16, DLPACKGEN_ABI_I64));
 
 #endif /* DLPACKGEN_ABI_CHECK_H_ */

@@ -39,8 +39,8 @@
 #define DLPACK_DLL
 #endif
 
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -145,7 +145,7 @@ typedef struct {
    * alignment beyond that of the element. NULL when the tensor has no elements.
    * The producer owns what it points to.
    */
-  void *data;
+  void* data;
   /** Where data is. */
   DLDevice device;
   /** Number of dimensions. 0 is a scalar. */
@@ -156,14 +156,14 @@ typedef struct {
    * ndim extents, in elements. May be NULL only when ndim is 0. The deleter of
    * the managed tensor frees it.
    */
-  int64_t *shape;
+  int64_t* shape;
   /**
    * ndim strides, in elements, not bytes. Where NULL is allowed it means
    * compact and row-major; consumers should take NULL from any producer of the
    * unversioned struct. May be NULL. The deleter of the managed tensor frees
    * it.
    */
-  int64_t *strides;
+  int64_t* strides;
   /** Bytes from data to the first element. */
   uint64_t byte_offset;
 } DLTensor;
@@ -181,16 +181,16 @@ typedef struct DLManagedTensor {
    * The producer's own state, for its deleter alone. May be NULL. The producer
    * owns what it points to.
    */
-  void *manager_ctx;
+  void* manager_ctx;
   /**
    * Gives the tensor back and frees this struct. The consumer calls it exactly
    * once, from any thread. May be NULL.
    */
-  void (*deleter)(struct DLManagedTensor *self);
+  void (*deleter)(struct DLManagedTensor* self);
 } DLManagedTensor;
 
 #ifdef __cplusplus
-}  /* extern "C" */
+} /* extern "C" */
 #endif
 
 #endif /* DLPACK_DLPACK_H_ */

@@ -9,6 +9,7 @@
 #define DLPACKGEN_CODES_H_
 
 #include <dlpack/dlpack.h>
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,7 @@
 
 /** Returns the enumerator of a device type, "kDLCPU"; NULL if DLPack 1.2 does not define
  * it. */
-static inline const char *dlpackgen_device_type_name(int32_t device_type) {
+static inline const char* dlpackgen_device_type_name(int32_t device_type) {
   switch (device_type) {
     case kDLCPU: return "kDLCPU";
     case kDLCUDA: return "kDLCUDA";
@@ -44,7 +45,7 @@ static inline const char *dlpackgen_device_type_name(int32_t device_type) {
 
 /** Returns the enumerator of a type code, "kDLFloat"; NULL if DLPack 1.2 does not define
  * it. */
-static inline const char *dlpackgen_type_code_name(uint8_t code) {
+static inline const char* dlpackgen_type_code_name(uint8_t code) {
   switch (code) {
     case kDLInt: return "kDLInt";
     case kDLUInt: return "kDLUInt";
@@ -74,10 +75,8 @@ static inline int dlpackgen_device_is_host_readable(int32_t device_type) {
     case kDLCPU:
     case kDLCUDAHost:
     case kDLROCMHost:
-    case kDLCUDAManaged:
-      return 1;
-    default:
-      return 0;
+    case kDLCUDAManaged: return 1;
+    default: return 0;
   }
 }
 
@@ -93,10 +92,8 @@ static inline int dlpackgen_device_is_opaque(int32_t device_type) {
     case kDLOneAPI:
     case kDLHexagon:
     case kDLMAIA:
-    case kDLTrn:
-      return 0;
-    default:
-      return 1;
+    case kDLTrn: return 0;
+    default: return 1;
   }
 }
 
@@ -105,10 +102,8 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
   switch (device_type) {
     case kDLCPU:
     case kDLCUDAHost:
-    case kDLROCMHost:
-      return 1;
-    default:
-      return 0;
+    case kDLROCMHost: return 1;
+    default: return 0;
   }
 }
 
@@ -116,10 +111,8 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
  * 0. */
 static inline int dlpackgen_device_is_managed(int32_t device_type) {
   switch (device_type) {
-    case kDLCUDAManaged:
-      return 1;
-    default:
-      return 0;
+    case kDLCUDAManaged: return 1;
+    default: return 0;
   }
 }
 
@@ -135,8 +128,6 @@ static inline int32_t dlpackgen_device_owner(int32_t device_type) {
 }
 
 /** Returns 1 if producers of this minor version may set strides to NULL, else 0. */
-static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
-  return minor < 2;
-}
+static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor < 2; }
 
 #endif /* DLPACKGEN_CODES_H_ */

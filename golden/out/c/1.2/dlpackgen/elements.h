@@ -24,23 +24,19 @@
 /** Returns the only width, in bits, that a type code allows; 0 if it allows several. */
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
   switch (code) {
-    case 6: /* kDLBool */
-    case 7: /* kDLFloat8_e3m4 */
-    case 8: /* kDLFloat8_e4m3 */
-    case 9: /* kDLFloat8_e4m3b11fnuz */
+    case 6:  /* kDLBool */
+    case 7:  /* kDLFloat8_e3m4 */
+    case 8:  /* kDLFloat8_e4m3 */
+    case 9:  /* kDLFloat8_e4m3b11fnuz */
     case 10: /* kDLFloat8_e4m3fn */
     case 11: /* kDLFloat8_e4m3fnuz */
     case 12: /* kDLFloat8_e5m2 */
     case 13: /* kDLFloat8_e5m2fnuz */
-    case 14: /* kDLFloat8_e8m0fnu */
-      return 8;
+    case 14: /* kDLFloat8_e8m0fnu */ return 8;
     case 15: /* kDLFloat6_e2m3fn */
-    case 16: /* kDLFloat6_e3m2fn */
-      return 6;
-    case 17: /* kDLFloat4_e2m1fn */
-      return 4;
-    default:
-      return 0;
+    case 16: /* kDLFloat6_e3m2fn */ return 6;
+    case 17: /* kDLFloat4_e2m1fn */ return 4;
+    default: return 0;
   }
 }
 
@@ -48,10 +44,8 @@ DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_parts(uint8_t code) {
   switch (code) {
     case 5: /* kDLComplex */
-    case 18: /* kDLBcomplex */
-      return 2;
-    default:
-      return 1;
+    case 18: /* kDLBcomplex */ return 2;
+    default: return 1;
   }
 }
 

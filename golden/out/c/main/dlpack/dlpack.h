@@ -43,8 +43,8 @@
 #define DLPACK_DLL
 #endif
 
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -200,7 +200,7 @@ typedef struct {
    * alignment beyond that of the element. NULL when the tensor has no elements.
    * The producer owns what it points to.
    */
-  void *data;
+  void* data;
   /** Where data is. */
   DLDevice device;
   /** Number of dimensions. 0 is a scalar. */
@@ -211,14 +211,14 @@ typedef struct {
    * ndim extents, in elements. May be NULL only when ndim is 0. The deleter of
    * the managed tensor frees it.
    */
-  int64_t *shape;
+  int64_t* shape;
   /**
    * ndim strides, in elements, not bytes. Where NULL is allowed it means
    * compact and row-major; consumers should take NULL from any producer of the
    * unversioned struct. May be NULL only when ndim is 0. The deleter of the
    * managed tensor frees it.
    */
-  int64_t *strides;
+  int64_t* strides;
   /** Bytes from data to the first element. */
   uint64_t byte_offset;
 } DLTensor;
@@ -236,12 +236,12 @@ typedef struct DLManagedTensor {
    * The producer's own state, for its deleter alone. May be NULL. The producer
    * owns what it points to.
    */
-  void *manager_ctx;
+  void* manager_ctx;
   /**
    * Gives the tensor back and frees this struct. The consumer calls it exactly
    * once, from any thread. May be NULL.
    */
-  void (*deleter)(struct DLManagedTensor *self);
+  void (*deleter)(struct DLManagedTensor* self);
 } DLManagedTensor;
 
 /** The consumer must not write to the data. */
@@ -269,12 +269,12 @@ typedef struct DLManagedTensorVersioned {
    * The producer's own state, for its deleter alone. May be NULL. The producer
    * owns what it points to.
    */
-  void *manager_ctx;
+  void* manager_ctx;
   /**
    * Gives the tensor back and frees this struct. The consumer calls it exactly
    * once, from any thread, also when it rejects the tensor. May be NULL.
    */
-  void (*deleter)(struct DLManagedTensorVersioned *self);
+  void (*deleter)(struct DLManagedTensorVersioned* self);
   /** A set of DLPACK_FLAG_BITMASK bits; 0 by default. */
   uint64_t flags;
   /** The tensor. */
@@ -285,50 +285,33 @@ typedef struct DLManagedTensorVersioned {
  * Allocates a tensor like prototype, of which dtype, ndim, shape and device are
  * read. Returns 0, or -1 after it has called SetError once.
  */
-typedef int (*DLPackManagedTensorAllocator)(
-  DLTensor *prototype,
-  DLManagedTensorVersioned **out,
-  void *error_ctx,
-  void (*SetError)(void *error_ctx, const char *kind, const char *message)
-);
+typedef int (*DLPackManagedTensorAllocator)(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx,
+                                            void (*SetError)(void* error_ctx, const char* kind, const char* message));
 
 /**
  * Exports a Python object as a tensor that the caller owns, without
  * synchronising any stream. Returns 0, or -1 with a Python error set. Needs the
  * GIL.
  */
-typedef int (*DLPackManagedTensorFromPyObjectNoSync)(
-  void *py_object,
-  DLManagedTensorVersioned **out
-);
+typedef int (*DLPackManagedTensorFromPyObjectNoSync)(void* py_object, DLManagedTensorVersioned** out);
 
 /**
  * Fills a view of a Python object that stays valid until control returns to the
  * producer. Returns 0, or -1 with a Python error set. Needs the GIL.
  */
-typedef int (*DLPackDLTensorFromPyObjectNoSync)(
-  void *py_object,
-  DLTensor *out
-);
+typedef int (*DLPackDLTensorFromPyObjectNoSync)(void* py_object, DLTensor* out);
 
 /**
  * Gives the native handle of the stream on which the producer works now, NULL
  * on a CPU. Returns 0, or -1 with a Python error set.
  */
-typedef int (*DLPackCurrentWorkStream)(
-  DLDeviceType device_type,
-  int32_t device_id,
-  void **out_current_stream
-);
+typedef int (*DLPackCurrentWorkStream)(DLDeviceType device_type, int32_t device_id, void** out_current_stream);
 
 /**
  * Makes a Python object of a tensor and takes the tensor over. Returns 0, or -1
  * with a Python error set. Needs the GIL.
  */
-typedef int (*DLPackManagedTensorToPyObjectNoSync)(
-  DLManagedTensorVersioned *tensor,
-  void **out_py_object
-);
+typedef int (*DLPackManagedTensorToPyObjectNoSync)(DLManagedTensorVersioned* tensor, void** out_py_object);
 
 /** The part of an exchange table that every version shares. */
 typedef struct DLPackExchangeAPIHeader {
@@ -338,7 +321,7 @@ typedef struct DLPackExchangeAPIHeader {
    * The table of an older version, for consumers that do not know this one. May
    * be NULL. Lives as long as the process.
    */
-  struct DLPackExchangeAPIHeader *prev_api;
+  struct DLPackExchangeAPIHeader* prev_api;
 } DLPackExchangeAPIHeader;
 
 /**
@@ -366,7 +349,7 @@ typedef struct DLPackExchangeAPI {
 } DLPackExchangeAPI;
 
 #ifdef __cplusplus
-}  /* extern "C" */
+} /* extern "C" */
 #endif
 
 #endif /* DLPACK_DLPACK_H_ */

@@ -9,6 +9,7 @@
 #define DLPACKGEN_CODES_H_
 
 #include <dlpack/dlpack.h>
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,7 @@
 
 /** Returns the enumerator of a device type, "kDLCPU"; NULL if DLPack main does not define
  * it. */
-static inline const char *dlpackgen_device_type_name(int32_t device_type) {
+static inline const char* dlpackgen_device_type_name(int32_t device_type) {
   switch (device_type) {
     case kDLCPU: return "kDLCPU";
     case kDLCUDA: return "kDLCUDA";
@@ -47,7 +48,7 @@ static inline const char *dlpackgen_device_type_name(int32_t device_type) {
 
 /** Returns the enumerator of a type code, "kDLFloat"; NULL if DLPack main does not define
  * it. */
-static inline const char *dlpackgen_type_code_name(uint8_t code) {
+static inline const char* dlpackgen_type_code_name(uint8_t code) {
   switch (code) {
     case kDLInt: return "kDLInt";
     case kDLUInt: return "kDLUInt";
@@ -78,10 +79,8 @@ static inline int dlpackgen_device_is_host_readable(int32_t device_type) {
     case kDLCPU:
     case kDLCUDAHost:
     case kDLROCMHost:
-    case kDLCUDAManaged:
-      return 1;
-    default:
-      return 0;
+    case kDLCUDAManaged: return 1;
+    default: return 0;
   }
 }
 
@@ -100,10 +99,8 @@ static inline int dlpackgen_device_is_opaque(int32_t device_type) {
     case kDLTrn:
     case kDLTPU:
     case kDLTPUHost:
-    case kDLAscend:
-      return 0;
-    default:
-      return 1;
+    case kDLAscend: return 0;
+    default: return 1;
   }
 }
 
@@ -113,10 +110,8 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
     case kDLCPU:
     case kDLCUDAHost:
     case kDLROCMHost:
-    case kDLTPUHost:
-      return 1;
-    default:
-      return 0;
+    case kDLTPUHost: return 1;
+    default: return 0;
   }
 }
 
@@ -124,10 +119,8 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
  * 0. */
 static inline int dlpackgen_device_is_managed(int32_t device_type) {
   switch (device_type) {
-    case kDLCUDAManaged:
-      return 1;
-    default:
-      return 0;
+    case kDLCUDAManaged: return 1;
+    default: return 0;
   }
 }
 
@@ -144,8 +137,6 @@ static inline int32_t dlpackgen_device_owner(int32_t device_type) {
 }
 
 /** Returns 1 if producers of this minor version may set strides to NULL, else 0. */
-static inline int dlpackgen_strides_may_be_null(uint32_t minor) {
-  return minor < 2;
-}
+static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor < 2; }
 
 #endif /* DLPACKGEN_CODES_H_ */
