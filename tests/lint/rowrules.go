@@ -53,9 +53,9 @@ func sourcesOf(tree []File) map[string][]File {
 }
 
 // made are files that tests make, by the source that has their text.
-var made = map[string]string{"dlpackgen_acme.c": "vendor.c", "names.h": "dlpackgen_python.h", "reader_torch_dtypes.h": "dlpackgen_python.c",
-	"elements.h":        "rules.h",
-	"streams_current.h": "contexts_current.h", "device_driver.h": "dlpackgen_cuda.c"}
+var made = map[string]string{"dlpackgen_acme.c": "vendor.c", "names.h": "dlpackgen_python.h", "elements.h": "rules.h",
+	"reader_torch_dtypes.h": "dlpackgen_python.c", "streams_current.h": "contexts_current.h",
+	"device_driver.h": "dlpackgen_cuda.c"}
 
 // prefix is what bindings of Go have in the place of a text's %s.
 const prefix = "dlp_00000000_"
