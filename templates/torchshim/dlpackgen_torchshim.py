@@ -80,8 +80,7 @@ class Operator:
         return f"{self.kernel}(): {self.argument(i)}: "
 
     def argument(self, i):
-        ending = "th" if (i + 1) // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get((i + 1) % 10, "th")
-        return f"argument '{self.arguments[i].name}' ({i + 1}{ending})"
+        return f"argument '{self.arguments[i].name}' ({_ordinal(i + 1)})"
 
     def pick(self, results):
         """What a caller gets of all results."""
@@ -236,5 +235,6 @@ class _Watched:
         self.library.impl(self.op.name, watched, "Autograd", **options)
 
 
+#include "ordinals.py"
 #include "fakes.py"
 #include "derivatives.py"

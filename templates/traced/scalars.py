@@ -20,14 +20,15 @@ _WHOLE = _DTYPES["int8"][0], _DTYPES["uint8"][0]
 _LARGEST = {"float16": 65504.0, "bfloat16": float.fromhex("0x1.fep127"), "float32": float.fromhex("0x1.fffffep127")}
 
 
+#include "ordinals.py"
+
+
 def _fail(kernel, i, kind, text):
     """Raises a sentence about an argument. A pair names an item of a list, too."""
     i, item = i if isinstance(i, tuple) else (i, None)
     if item is not None:
         text = f"item {item}: {text}"
-    number = i + 1
-    ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    raise kind(f"{kernel.name}(): argument '{kernel.parameters[i].name}' ({number}{ending}): {text}")
+    raise kind(f"{kernel.name}(): argument '{kernel.parameters[i].name}' ({_ordinal(i + 1)}): {text}")
 
 
 def _fail_kind(kernel, i, value, expected):

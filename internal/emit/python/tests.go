@@ -24,6 +24,7 @@ func testAssets(m *emit.Model, module string) []emit.Asset {
 	}
 	all := emit.Copies("kernels/python", "tests", "dlpackgen_contract.py", "dlpackgen_contract_calls.py",
 		"dlpackgen_contract_rejected.py")
+	all[1].Parts = emit.Copies("traced", "", "ordinals.py")
 	for i := range m.Contracts {
 		k := &m.Contracts[i]
 		all = append(all, emit.Asset{From: "kernels/python/contract_test.py.tmpl",

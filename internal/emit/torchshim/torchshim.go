@@ -80,7 +80,8 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 		{From: "torchshim/kernels_torch.c.tmpl", To: "kernels_torch.c", View: v, Parts: parts, Unit: true},
 		{From: "torchshim/kernels_torch.py.tmpl", To: "kernels_torch.py", View: v},
 		{From: "torchshim/dlpackgen_torchshim.py", To: "dlpackgen_torchshim.py",
-			Parts: emit.Copies("torchshim", "", "fakes.py", "derivatives.py")},
+			Parts: append(emit.Copies("torchshim", "", "fakes.py", "derivatives.py"),
+				emit.Copies("traced", "", "ordinals.py")...)},
 	}}, nil
 }
 

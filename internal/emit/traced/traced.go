@@ -15,7 +15,9 @@ import (
 )
 
 // Python are the sources that the Python files of both targets contain.
-func Python() []emit.Asset { return emit.Copies("traced", "", "scalars.py", "checks.py") }
+func Python() []emit.Asset {
+	return emit.Copies("traced", "", "ordinals.py", "scalars.py", "checks.py")
+}
 
 // checked is a kernel in checks.h.
 type checked struct {

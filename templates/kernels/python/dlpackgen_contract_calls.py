@@ -100,16 +100,14 @@ class Kernel:
     def argument(self, name):
         """As messages name an argument, or memory for a result."""
         names = [p.name for p in self.args] + self.outs
-        return f"argument '{name}' ({ordinal(names.index(name) + 1)})"
+        return f"argument '{name}' ({_ordinal(names.index(name) + 1)})"
 
     @property
     def outs(self):
         return ["out"] if len(self.made) == 1 else [f"out[{i}]" for i in range(len(self.made))]
 
 
-def ordinal(number):
-    endings = {1: "st", 2: "nd", 3: "rd"}
-    return f"{number}{'th' if number // 10 % 10 == 1 else endings.get(number % 10, 'th')}"
+#include "ordinals.py"
 
 
 def either(names):
