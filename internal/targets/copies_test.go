@@ -14,11 +14,26 @@ import (
 )
 
 // What the spec does not decide is copied line by line: only lines with a word that is
-// substituted, and the build constraint, differ. Snapshots hold the rest.
+// substituted, and the build constraint, differ. Files with parts have a test below; snapshots hold
+// what is rendered.
 func TestCopiesAreTheirSources(t *testing.T) {
+	copies := 0
+	copied(t, func(row, file string, a emit.Asset, manifest emit.Manifest) {
+		if a.Parts == nil && a.Known == nil {
+			source, err := templates.Files.ReadFile(a.From)
+			require.NoError(t, err)
+			copies++
+			assert.Empty(t, changed(string(source), file, slices.Concat(a.Words, manifest.Words)), "%s: %s", row, a.To)
+		}
+	})
+	assert.Greater(t, copies, 150)
+}
+
+// copied calls a function with each copied file of each target, its asset and its manifest.
+func copied(t *testing.T, visit func(row, file string, a emit.Asset, manifest emit.Manifest)) {
+	t.Helper()
 	release, err := spec.Embedded().Release("1.3")
 	require.NoError(t, err)
-	copies := 0
 	for _, row := range All() {
 		m := &emit.Model{Release: release, Import: "example.org/x/" + row.Name}
 		manifest, err := row.Manifest(m)
@@ -26,17 +41,11 @@ func TestCopiesAreTheirSources(t *testing.T) {
 		files, err := row.Emit(m)
 		require.NoError(t, err)
 		for i, a := range manifest.Assets {
-			if !a.Rendered() && a.Parts == nil && a.Known == nil {
-				source, err := templates.Files.ReadFile(a.From)
-				require.NoError(t, err)
-				copies++
-				assert.Empty(t,
-					changed(string(source), string(files[i].Data), slices.Concat(a.Words, manifest.Words)), "%s: %s",
-					row.Name, a.To)
+			if !a.Rendered() {
+				visit(row.Name, string(files[i].Data), a, manifest)
 			}
 		}
 	}
-	assert.Greater(t, copies, 150)
 }
 
 // changed returns the lines of a source that its copy has not, and no word excuses.

@@ -1,0 +1,190 @@
+package targets
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/templates"
+)
+
+// A copied file with parts consists of the lines of its source and of its parts, in their order.
+// Only lines with a word that is substituted differ. Parts that are rendered are compared with what
+// they are as files of their own.
+func TestCopiesWithPartsAreTheirSources(t *testing.T) {
+	copies := 0
+	copied(t, func(row, file string, a emit.Asset, manifest emit.Manifest) {
+		if a.Parts != nil || a.Known != nil {
+			copies++
+			j := joint{read: readers(t, manifest, a), words: manifest.Words, asset: a}
+			assert.Empty(t, j.compare(file), "%s: %s", row, a.To)
+		}
+	})
+	assert.Greater(t, copies, 30)
+}
+
+// readers returns the function that returns the text of an asset or of one of its parts.
+func readers(t *testing.T, manifest emit.Manifest, a emit.Asset) func(emit.Asset) string {
+	t.Helper()
+	return func(part emit.Asset) string {
+		if !part.Rendered() {
+			source, err := templates.Files.ReadFile(part.From)
+			require.NoError(t, err)
+			return string(source)
+		}
+		part.Words = slices.Concat(part.Words, a.Words)
+		alone, err := emit.Render("1.3", emit.Manifest{Assets: []emit.Asset{part}, Words: manifest.Words})
+		require.NoError(t, err)
+		return withoutBanner(string(alone[0].Data))
+	}
+}
+
+// withoutBanner returns a file without the two lines of the banner.
+func withoutBanner(file string) string {
+	_, body, _ := strings.Cut(file, "\n")
+	_, body, _ = strings.Cut(body, "\n")
+	return body
+}
+
+// joint compares an output with its source and its parts.
+type joint struct {
+	read  func(emit.Asset) string
+	words emit.Words // of the manifest
+	asset emit.Asset
+	rest  []string // the lines of the output that are not compared yet, without blank ones
+	done  []string // the parts that were included
+	lost  []string // the first finding
+}
+
+// compare returns the first line of the source or a part that the output does not have in its
+// place, or the first line of the output that is in none of them.
+func (j *joint) compare(output string) []string {
+	j.rest = filled(withoutBanner(output))
+	source := filled(j.read(j.asset))
+	if strings.HasPrefix(source[0], "//go:build ignore") && strings.HasPrefix(j.rest[0], "//go:build ") {
+		source, j.rest = source[1:], j.rest[1:]
+	}
+	j.follow(source, slices.Concat(j.asset.Words, j.words))
+	if len(j.rest) > 0 && j.lost == nil {
+		return []string{"in no source: " + j.rest[0]}
+	}
+	return j.lost
+}
+
+// filled returns the lines of a text that are not blank: those at the ends of parts are joined.
+func filled(text string) (all []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSuffix(line, "\n"); line != "" {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+var includes = regexp.MustCompile(`^\s*#\s*include\s+["<](.+)[">]`)
+
+// follow compares the lines of one source, and those of each part where it is included first. The
+// name of a part may be a substituted word.
+func (j *joint) follow(source []string, words emit.Words) {
+	replacer := strings.NewReplacer(words...)
+	for _, line := range source {
+		if found := includes.FindStringSubmatch(replacer.Replace(line)); found != nil && j.included(found[1], words) {
+			continue
+		}
+		j.next(line, words)
+	}
+}
+
+// next compares the next line of the output. After the first finding, it compares nothing.
+func (j *joint) next(line string, words emit.Words) {
+	switch {
+	case j.lost != nil:
+	case len(j.rest) == 0 || line != j.rest[0] && !hasWord(line, words):
+		j.lost = []string{line}
+	default:
+		j.rest = j.rest[1:]
+	}
+}
+
+// included compares what stands for an include of a part. It returns false for other files.
+func (j *joint) included(name string, words emit.Words) bool {
+	if output, ok := j.asset.Known[name]; ok {
+		if !slices.Contains(j.done, output) {
+			j.done = append(j.done, output)
+			j.next(`#include "`+output+`"`, nil)
+		}
+		return true
+	}
+	part, ok := partOf(j.asset.Parts, name)
+	if ok && !slices.Contains(j.done, name) {
+		j.done = append(j.done, name)
+		lines := filled(j.read(part))
+		if !j.asset.Guards {
+			lines = unguarded(lines)
+		}
+		j.follow(lines, slices.Concat(part.Words, words))
+	}
+	return ok
+}
+
+func partOf(parts []emit.Asset, name string) (emit.Asset, bool) {
+	for _, part := range parts {
+		if part.To == name {
+			return part, true
+		}
+		if below, ok := partOf(part.Parts, name); ok {
+			return below, true
+		}
+	}
+	return emit.Asset{}, false
+}
+
+// unguarded removes the three lines of an include guard.
+func unguarded(lines []string) []string {
+	for i := range lines[:max(len(lines)-2, 0)] {
+		name, isGuard := strings.CutPrefix(lines[i], "#ifndef ")
+		if isGuard && lines[i+1] == "#define "+name && strings.HasPrefix(lines[len(lines)-1], "#endif") {
+			return slices.Concat(lines[:i], lines[i+2:len(lines)-1])
+		}
+	}
+	return lines
+}
+
+func TestAnotherCopyWithPartsIsSeen(t *testing.T) {
+	texts := map[string]string{
+		"a.c": "#include <stdio.h>\n#include \"p.h\"\nint a;\nint word;\n#include \"q.h\"\n#include \"k.h\"\nint b;\n",
+		"p.h": "#ifndef P_H\n#define P_H\n#include \"q.h\"\nint p;\n\nint p2;\n#endif /* P_H */\n",
+		"q.h": "#ifndef Q_H\n#define Q_H\nint q;\n#endif\n",
+	}
+	a := emit.Asset{From: "a.c", Words: emit.Words{"word", "w"}, Known: map[string]string{"k.h": "all.h"},
+		Parts: []emit.Asset{{From: "p.h", To: "p.h"}, {From: "q.h", To: "q.h"}}}
+	const good = "#include <stdio.h>\n\nint q;\n\nint p;\n\nint p2;\n\nint a;\nint w;\n#include \"all.h\"\nint b;\n"
+	compare := func(body string) []string {
+		j := joint{read: func(part emit.Asset) string { return texts[part.From] }, asset: a}
+		return j.compare(emit.Banner("a.c", "1.3") + body)
+	}
+	assert.Empty(t, compare(good))
+	bad := map[string]string{
+		"a line of a part is lost":          strings.Replace(good, "int p2;\n", "", 1),
+		"a line of a part differs":          strings.Replace(good, "int q;", "int q = 1;", 1),
+		"a line of the source differs":      strings.Replace(good, "int a;", "int a = 1;", 1),
+		"two lines are exchanged":           strings.Replace(good, "int p;\n\nint p2;", "int p2;\n\nint p;", 1),
+		"a part stands after its first use": strings.Replace(good, "int q;\n\nint p;", "int p;\n\nint q;", 1),
+		"a part stands twice":               strings.Replace(good, "int w;\n", "int w;\nint q;\n", 1),
+		"a guard stays":                     strings.Replace(good, "int q;\n", "#ifndef Q_H\n#define Q_H\nint q;\n", 1),
+		"an include of a part stays":        strings.Replace(good, "int q;\n", "#include \"p.h\"\nint q;\n", 1),
+		"the include of an output is lost":  strings.Replace(good, "#include \"all.h\"\n", "", 1),
+		"a line is in no source":            good + "int c;\n",
+		"the last line is lost":             strings.Replace(good, "int b;\n", "", 1),
+	}
+	for _, name := range slices.Sorted(maps.Keys(bad)) {
+		assert.NotEqual(t, good, bad[name])
+		assert.NotEmpty(t, compare(bad[name]), name)
+	}
+}
