@@ -40,6 +40,19 @@ func PythonRaises(k *contract.Kernel, all string) (lines []string) {
 	return lines
 }
 
+// PythonDocstring formats a text as the docstring of a function. Its further lines have the
+// indentation of the body. Double quotes become single ones, so that none ends the docstring.
+func PythonDocstring(text, indent string) string {
+	text = strings.NewReplacer(`\`, `\\`, `"`, "'").Replace(text)
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if i > 0 && line != "" {
+			lines[i] = indent + line
+		}
+	}
+	return `"""` + strings.Join(lines, "\n") + `"""`
+}
+
 // CDefault formats the default of an argument in C. It returns "" without a default and for None.
 func CDefault(v *notation.Value) string {
 	if v == nil {

@@ -16,3 +16,16 @@ func TestLiteralsOfC(t *testing.T) {
 		assert.Equal(t, want, CLiteral(text))
 	}
 }
+
+func TestDocstringsEndWhereTheTextEnds(t *testing.T) {
+	for text, want := range map[string]string{
+		"":              `""""""`,
+		"one":           `"""one"""`,
+		"a\n\n\nb\n  c": "\"\"\"a\n\n\n    b\n      c\"\"\"",
+		`says "a"`:      `"""says 'a'"""`,
+		`"""`:           `"""'''"""`,
+		`ends in \`:     `"""ends in \\"""`,
+	} {
+		assert.Equal(t, want, PythonDocstring(text, "    "))
+	}
+}

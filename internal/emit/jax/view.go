@@ -24,7 +24,7 @@ type kernelView struct {
 
 	Target    string   // XLA's name, a literal of Python
 	Signature string   // of the function in Python
-	Doc       string   // its text
+	Doc       string   // the docstring, with its quotes
 	Described []string // lines of Python: the arguments of _kernel()
 }
 

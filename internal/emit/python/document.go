@@ -25,7 +25,7 @@ func (w *wrapper) document() {
 	for line := range strings.Lines(text) {
 		w.v.Doc = append(w.v.Doc, emit.CLiterals(line)...)
 	}
-	w.v.DocString = docString(text)
+	w.v.DocString = emit.PythonDocstring(strings.TrimSuffix(text, "\n"), "    ")
 	w.v.Signatures = []stubSignature{w.typed("")}
 	if len(w.tensors()) == 1 {
 		w.v.Signatures, w.v.Overloaded = []stubSignature{w.typed("None"), w.typed("_Out")}, true
@@ -67,17 +67,6 @@ func (w *wrapper) typed(out string) stubSignature {
 		}
 	}
 	return stubSignature{strings.Join(all, ", "), w.returned(out)}
-}
-
-// docString formats a text as the body of a function in a stub.
-func docString(text string) string {
-	lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(text, `\`, `\\`), "\n"), "\n")
-	for i, line := range lines[1:] {
-		if line != "" {
-			lines[i+1] = "    " + line
-		}
-	}
-	return `"""` + strings.Join(lines, "\n") + `"""`
 }
 
 // keyword is an argument that callers add.

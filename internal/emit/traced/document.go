@@ -8,8 +8,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// Document returns the docstring of a kernel. Written arguments may also be results. raises is the
-// class that the host raises for every status, or "" if each status has its own.
+// Document returns the docstring of a kernel, with its quotes. Written arguments may also be
+// results. raises is the class that the host raises for every status, or "" if each status has its
+// own.
 func Document(k *contract.Kernel, returnsWritten bool, raises string) string {
 	lines := []string{}
 	if k.Doc != "" {
@@ -30,8 +31,7 @@ func Document(k *contract.Kernel, returnsWritten bool, raises string) string {
 		lines = append(lines, fmt.Sprintf("where %s", c))
 	}
 	lines = append(lines, emit.PythonRaises(k, raises)...)
-	text := strings.NewReplacer(`\`, `\\`, `"`, "'").Replace(strings.Join(lines, "\n"))
-	return strings.ReplaceAll(strings.ReplaceAll(text, "\n", "\n    "), "\n    \n", "\n\n")
+	return emit.PythonDocstring(strings.Join(lines, "\n"), "    ")
 }
 
 // Quoted formats a name as a Python string.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
@@ -55,9 +56,7 @@ func tuple(items []string) string {
 	return "(" + strings.Join(items, ", ") + ")"
 }
 
-// docString formats the documentation as the body of a method.
+// docString formats the documentation as the docstring of a method.
 func docString(k *contract.Kernel) string {
-	text := strings.Join(lines(k)[1:], "\n")
-	text = strings.NewReplacer(`\`, `\\`, `"`, "'").Replace(strings.TrimSpace(text))
-	return `"""` + strings.ReplaceAll(strings.ReplaceAll(text, "\n", "\n        "), "\n        \n", "\n\n") + `"""`
+	return emit.PythonDocstring(strings.TrimSpace(strings.Join(lines(k)[1:], "\n")), "        ")
 }
