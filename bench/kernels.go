@@ -39,7 +39,8 @@ func benchKernels(out io.Writer, dir string, rounds int) ([]goal, error) {
 	}
 	few, many := b.many(100), b.many(1000)
 	vet := &command{name: "vet, 1000 kernels", argv: []string{b.tool, "vet", b.config(1000)}}
-	all := []*command{few, many, vet}
+	vetFew := &command{name: "vet, 100 kernels", argv: []string{b.tool, "vet", b.config(100)}}
+	all := []*command{few, many, vetFew, vet}
 	if err := measure(rounds, all); err != nil {
 		return nil, err
 	}
@@ -51,6 +52,8 @@ func benchKernels(out io.Writer, dir string, rounds int) ([]goal, error) {
 		{name: "kernels-generate-1000-peak", measured: mib(middle(many.peaks())), limit: 100, unit: "MiB"},
 		{name: "kernels-generate-1000-over-100", measured: cpuRatio(many, few), limit: 11},
 		{name: "kernels-vet-1000-cpu", measured: middle(cpus(vet)), limit: 1, unit: "s"},
+		{name: "kernels-vet-1000-peak", measured: mib(middle(vet.peaks())), limit: 100, unit: "MiB"},
+		{name: "kernels-vet-1000-over-100", measured: cpuRatio(vet, vetFew), limit: 11},
 	}...), nil
 }
 

@@ -28,7 +28,7 @@ func TestKernelsAreMeasured(t *testing.T) {
 		measured[g.name] = g.measured
 		assert.Positive(t, g.measured, g.name)
 	}
-	require.Len(t, measured, 6)
+	require.Len(t, measured, 8)
 	assert.Equal(t, 15.0, measured["kernels-yaml-lines"], "of axpy_softmax, with the line above them")
 	assert.Less(t, measured["kernels-generate-1000-peak"], 130.0, "MiB: the garbage is collected")
 }

@@ -99,6 +99,7 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 		{"name: cuda\n", "name: types\n", `error: name "types" is that of a file of every backend [invalid-name]`},
 		{"status_type: unsigned int", "status_type: void", `error: status_type "void" must match`},
 		{"status_type: unsigned int", "status_type: char *", `error: status_type "char *" must match`},
+		{"table: cuda ", "table: cuda\n  rejected: [1] ", "error: streams has both table and rejected [invalid-backend]"},
 		{"table: cuda ", "rejected: [-3] ", "error: a rejected number must be from 0 to 2147483647, not -3"},
 		{"since: 2020, params: \"int *version\"", "params: \"int *version\"",
 			`error: driver_version has no "since" [missing-key]`},

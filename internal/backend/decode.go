@@ -250,8 +250,11 @@ func decodeStreams(n *yaml.Node) Streams {
 	m := n.Map("streams")
 	m.Renamed(map[string]string{"handles": "aliases", "refused": "rejected"})
 	s := Streams{Given: true, None: number(m.Need("none"), "none", 0, math.MaxInt32)}
-	rejected := m.Get("rejected")
+	rejected, table := m.Get("rejected"), m.Get("table")
 	switch {
+	case rejected != nil && table != nil:
+		table.Errorf("invalid-backend", "keep one of them: a table of DLPack has its own rejected numbers",
+			"streams has both table and rejected")
 	case rejected == nil && m.Misspells("rejected", []string{"none", "table", "rejected", "aliases"}):
 	case rejected == nil:
 		s.Table = form(m.Need("table"), "table", fieldName)
