@@ -2,6 +2,8 @@
 
 #include "object.h"
 
+#include "dlpackgen_rules.h"
+
 #include <stdlib.h>
 
 typedef dlp_00000000_object object;
@@ -15,13 +17,12 @@ void dlp_00000000_delete_any(void* tensor, int legacy) {
 
 /* Consumers of a table may rely on strides, old producers need not give them. */
 static void copy_dims(object* o, const DLTensor* t) {
-  int64_t next = 1, *strides = o->dims + t->ndim;
-  for (int32_t i = t->ndim - 1; i >= 0; i--) {
+  int64_t* strides = o->dims + t->ndim;
+  for (int32_t i = 0; i < t->ndim; i++) {
     o->dims[i] = t->shape[i];
-    strides[i] = t->strides ? t->strides[i] : next;
-    /* Unsigned: an unchecked tensor may overflow. */
-    next = (int64_t)((uint64_t)next * (uint64_t)(t->shape[i] > 1 ? t->shape[i] : 1));
+    strides[i] = t->strides ? t->strides[i] : 1; /* 1 also for an unchecked shape that has no strides */
   }
+  if (!t->strides) (void)dlpackgen_compact_strides(t->ndim, o->dims, strides);
   o->tensor.shape = t->ndim ? o->dims : NULL;
   o->tensor.strides = t->ndim ? strides : NULL;
 }

@@ -66,14 +66,11 @@ struct dlpackgen_tvmffi_room {
 };
 
 DLPACKGEN_SLOW static DLTensor* dlpackgen_tvmffi_add_strides(const DLTensor* from, struct dlpackgen_tvmffi_room* room) {
-  uint64_t stride = 1;
   if (from->ndim < 0 || from->ndim > DLPACKGEN_MAX_NDIM || !from->shape) return (DLTensor*)(uintptr_t)from;
   room->tensor = *from;
   room->tensor.strides = room->strides;
-  for (int32_t d = from->ndim; d-- > 0;) {
-    room->strides[d] = (int64_t)stride;
-    stride *= (uint64_t)from->shape[d];
-  }
+  memset(room->strides, 0, sizeof room->strides); /* any strides, where the product of extents is too large */
+  (void)dlpackgen_compact_strides(from->ndim, from->shape, room->strides);
   return &room->tensor;
 }
 

@@ -100,6 +100,9 @@ func TestTensorOfKeepsItsSlice(t *testing.T) {
 		require.ErrorIs(t, err, dlpack.ErrShape, "%v", shape)
 	}
 	for _, empty := range [][]int16{nil, {}} {
+		tensor, err = dlpack.TensorOf(empty, 2, 0, 5)
+		require.NoError(t, err)
+		assert.Equal(t, []int64{5, 5, 1}, tensor.Strides(), "as those of NumPy and PyTorch")
 		tensor, err = dlpack.TensorOf(empty, 3, 0)
 		require.NoError(t, err)
 		assert.Zero(t, tensor.Len())

@@ -31,6 +31,7 @@ type Measured struct {
 	RowMajor, Overlap int64 // 1 or 0
 	Count, Bytes      int64 // Bytes is -1 for more than 63 bits
 	Low, High         int64 // the byte range, from the first element
+	Strides           int64 // a hash of the strides; of those that are left out, of a compact tensor's
 }
 
 // Language is a library that measures tensors.

@@ -19,7 +19,7 @@ import (
 
 const (
 	inC   = "gen/c/dlpackgen/rules.h"
-	inCxx = "gen/cpp/dlpackgen/validate.hpp"
+	inCxx = "gen/cpp/dlpackgen/"
 	inGo  = "gen/go/dlpack/"
 	inPy  = "gen/c/dlpackgen_python.c"
 	inAll = "gen/c/dlpackgen/checker.h"
@@ -34,15 +34,17 @@ var mutants = []struct{ quantity, file, old, new string }{
 	{"high", inC, "dlpackgen_bytes_of_(above + 1, ", "dlpackgen_bytes_of_(above, "},
 	{"layout", inC, " || tensor->shape[i] == 1;", ";"},
 	{"alignment", inC, "dtype.bits / parts", "dtype.bits"},
+	{"strides", inC, "if (shape[i] > 1 && !dlpackgen_multiply_(stride,", "if (shape[i] != 1 && !dlpackgen_multiply_(stride,"},
 	{"overlap", inC, "if (step <= covered) return 1;", "if (step < covered) return 1;"},
-	{"validity", inCxx, "limits.null_strides = detail::allows(accept, Accept::null_strides);",
+	{"validity", inCxx + "validate.hpp", "limits.null_strides = detail::allows(accept, Accept::null_strides);",
 		"limits.null_strides = 1;"},
-	{"count", inCxx, "dlpackgen_size_(ndim, shape,", "dlpackgen_size_(0, shape,"},
-	{"bytes", inCxx, "dlpackgen_nbytes_(&tensor, set,", "dlpackgen_nbytes_(&tensor, 0,"},
-	{"range", inCxx, "dlpackgen_byte_range_(&tensor, set,", "dlpackgen_byte_range_(&tensor, 0,"},
-	{"layout", inCxx, "return dlpackgen_is_contiguous(&tensor) != 0;", "return true;"},
-	{"alignment", inCxx, "static_cast<std::uint64_t>(dlpackgen_alignment(dtype))", "1"},
-	{"overlap", inCxx, "return dlpackgen_may_overlap(&tensor) != 0;", "return false;"},
+	{"count", inCxx + "validate.hpp", "dlpackgen_size_(ndim, shape,", "dlpackgen_size_(0, shape,"},
+	{"bytes", inCxx + "validate.hpp", "dlpackgen_nbytes_(&tensor, set,", "dlpackgen_nbytes_(&tensor, 0,"},
+	{"range", inCxx + "validate.hpp", "dlpackgen_byte_range_(&tensor, set,", "dlpackgen_byte_range_(&tensor, 0,"},
+	{"layout", inCxx + "validate.hpp", "return dlpackgen_is_contiguous(&tensor) != 0;", "return true;"},
+	{"alignment", inCxx + "validate.hpp", "static_cast<std::uint64_t>(dlpackgen_alignment(dtype))", "1"},
+	{"overlap", inCxx + "validate.hpp", "return dlpackgen_may_overlap(&tensor) != 0;", "return false;"},
+	{"strides", inCxx + "tensor_view.hpp", "shape(i) > 1 ? shape(i) : 1", "shape(i)"},
 	{"validity", inGo + "validate.go", "case fixed != 0 && t.Bits != fixed:", "case false:"},
 	{"count", inGo + "tensor.go", "n := int64(1)\n", "n := int64(2)\n"},
 	{"bytes", inGo + "validate.go", "return (width + 7) / 8 * 8", "return width"},
@@ -50,6 +52,7 @@ var mutants = []struct{ quantity, file, old, new string }{
 	{"high", inGo + "validate.go", "bytesOf(r.after+1, width)", "bytesOf(r.after, width)"},
 	{"layout", inGo + "data.go", "extent != 1 && strides != nil", "strides != nil"},
 	{"alignment", inGo + "validate.go", "parts := int(t.Code.parts())", "parts := 1"},
+	{"strides", inGo + "tensor.go", "stride *= max(extent, 1)", "stride *= extent"},
 	{"validity", inPy, "dlpackgen_validate(view, flags, DLPACKGEN_ACCEPT_NULL_STRIDES);",
 		"dlpackgen_validate(view, flags, 0);"},
 	{"validity in a call", inPy, "if (error == DLPACKGEN_OK) error = dlpackgen_validate(tensor, a->flags, 0);", ""},
@@ -101,7 +104,7 @@ func TestMutantsOfPythonAreNoticed(t *testing.T) {
 	tier.OnlyNightly(t)
 	right := withPython(t)
 	for _, m := range mutants {
-		if strings.HasPrefix(m.file, inGo) || m.file == inCxx {
+		if strings.HasPrefix(m.file, inGo) || strings.HasPrefix(m.file, inCxx) {
 			continue
 		}
 		t.Run(filepath.Base(m.file)+" "+m.quantity, func(t *testing.T) {

@@ -97,6 +97,11 @@ func byGo(f gobind.Foreign, like Measured) (found Measured) {
 	if like.Bytes < 0 && view.NBytes() == math.MaxInt {
 		found.Bytes = -1
 	}
+	if like.Strides != 0 { // 0: those that C does not name
+		for i := range view.NDim() {
+			found.Strides = found.Strides*31 + view.Stride(i)
+		}
+	}
 	return found
 }
 

@@ -79,7 +79,7 @@ func stridesOf(t Tensor) []int64 {
 			strides[i] = given[i]
 		}
 		if extent != 1 {
-			next = strides[i] * extent
+			next = strides[i] * max(extent, 1)
 		}
 	}
 	return strides

@@ -2,6 +2,14 @@
 
 #include <dlpackgen/tensor.h>
 
+static int64_t strides_of(const DLTensor* t) {
+  int64_t compact[DLPACKGEN_MAX_NDIM], hash = 0;
+  const int64_t* strides = t->strides ? t->strides : compact;
+  if (!t->strides && dlpackgen_compact_strides(t->ndim, t->shape, compact) != DLPACKGEN_OK) return 0;
+  for (int32_t i = 0; i < t->ndim; i++) hash = hashed(hash, strides[i]);
+  return hash;
+}
+
 void measure(const DLManagedTensorVersioned* m, measured* found) {
   const DLTensor* t = &m->dl_tensor;
   *found = (measured){0};
@@ -14,4 +22,5 @@ void measure(const DLManagedTensorVersioned* m, measured* found) {
   dlpackgen_size(t->ndim, t->shape, &found->count);
   if (dlpackgen_nbytes(t, m->flags, &found->bytes) != DLPACKGEN_OK) found->bytes = -1;
   dlpackgen_byte_range(t, m->flags, &found->low, &found->high);
+  found->strides = strides_of(t);
 }

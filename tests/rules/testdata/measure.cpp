@@ -20,4 +20,9 @@ void measure(const DLManagedTensorVersioned* m, measured* found) {
   found->bytes = bytes ? *bytes : -1;
   found->low = reach->low;
   found->high = reach->high;
+  const auto view = dlpackgen::TensorView::from_raw_unchecked(t, m->flags);
+  std::int64_t strides[64] = {0};
+  if (t.strides == nullptr && dlpackgen::compact_strides(t.ndim, t.shape, strides).code != dlpackgen::ErrorCode::ok)
+    return;
+  for (std::int32_t i = 0; i < t.ndim; i++) found->strides = hashed(found->strides, view.stride(i));
 }

@@ -86,9 +86,13 @@ static int64_t code_of(const DLTensor* t, const char* text) {
 }
 
 static void put_numbers(const DLTensor* t, uint64_t flags, measured* found) {
+  int64_t compact[DLPACKGEN_MAX_NDIM];
   dlpackgen_size(t->ndim, t->shape, &found->count);
   if (dlpackgen_nbytes(t, flags, &found->bytes) != DLPACKGEN_OK) found->bytes = -1;
   dlpackgen_byte_range(t, flags, &found->low, &found->high);
+  found->strides = 0;
+  if (!given->dl_tensor.strides && dlpackgen_compact_strides(t->ndim, t->shape, compact) != DLPACKGEN_OK) return;
+  for (int32_t i = 0; i < t->ndim; i++) found->strides = hashed(found->strides, t->strides[i]);
 }
 
 /* A tensor like m in memory of the CPU, where no alignment keeps it from being used. */
@@ -159,7 +163,8 @@ static int fits(const DLManagedTensorVersioned* m) {
 }
 
 static int same_numbers(const measured* a, const measured* b) {
-  return a->count == b->count && a->bytes == b->bytes && a->low == b->low && a->high == b->high;
+  return a->count == b->count && a->bytes == b->bytes && a->low == b->low && a->high == b->high &&
+         a->strides == b->strides;
 }
 
 static void measure_taken(const DLManagedTensorVersioned* m, measured* found) {
