@@ -101,7 +101,7 @@ const (
 )
 
 var goMistakesInC = map[string]mistake{
-	"results have no strides": {"tensor->strides[d] = stride;", ""},
+	"results have no strides": {"(void)dlpackgen_compact_strides(wanted->ndim, tensor->shape, tensor->strides);", ""},
 	"results have no shape":   {"tensor->shape[d] = wanted->shape[d];", ""},
 	"results are not aligned": {"tensor.data = (void*)(((uintptr_t)made + head + DLPACKGEN_ALIGNED - 1) / DLPACKGEN_ALIGNED * DLPACKGEN_ALIGNED);",
 		"tensor.data = (void*)(((uintptr_t)made + head + DLPACKGEN_ALIGNED - 1) / DLPACKGEN_ALIGNED * DLPACKGEN_ALIGNED + 8);"},

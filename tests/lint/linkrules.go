@@ -11,7 +11,7 @@ import (
 var (
 	pageLink  = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	codeBlock = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
-	heading   = regexp.MustCompile(`(?m)^#{1,6} +(.*)$`)
+	heading   = regexp.MustCompile(`(?:\A|\n\n)#{1,6} +(.*)`) // MkDocs needs the empty line, GitHub does not
 	unslugged = regexp.MustCompile(`[^\w\- ]`)
 )
 

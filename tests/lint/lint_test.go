@@ -236,8 +236,8 @@ var broken = map[string]struct{ bad, good []files }{
 	},
 	"links of pages lead somewhere": {
 		bad: []files{{"a.md": "[x](b.md)"}, {"a.md": "[x](b.md#y)", "b.md": "# X\n"}, {"a.md": "# X\n[x](#y)"},
-			{"docs/a.md": "[x](b.md)", "b.md": ""}},
-		good: []files{{"docs/a.md": "[x](../b.md#x-y-2), [y](../c), [z](https://b.org/d.md)", "b.md": "## X: `y` 2\n",
+			{"docs/a.md": "[x](b.md)", "b.md": ""}, {"a.md": "[x](#y)\n\n| a |\n|---|\n## Y\n"}},
+		good: []files{{"a.md": "[x](#y)\n\n## Y\n"}, {"docs/a.md": "[x](../b.md#x-y-2), [y](../c), [z](https://b.org/d.md)", "b.md": "## X: `y` 2\n",
 			"c/d.go": fine}, {"a.md": "```\n[x](b.md)\n```\n"}},
 	},
 	"copies of the version are up to date": {

@@ -114,9 +114,9 @@ func (t Tensor) IsFContiguous() bool {
 	return contiguous || next == 0
 }
 
-// Stride returns the stride of a dimension in elements, even if the tensor has no strides. An extent
-// of 0 then counts as 1, as in NumPy and PyTorch. Like a slice, Stride panics if the dimension is out
-// of range.
+// Stride returns the stride of a dimension in elements, even if the tensor has no strides. An
+// extent of 0 then counts as 1, as in NumPy and PyTorch. Like a slice, Stride panics if the
+// dimension is out of range.
 func (t Tensor) Stride(dimension int) int64 {
 	if strides := t.Strides(); strides != nil {
 		return strides[dimension]
