@@ -92,6 +92,38 @@ func TestFilesForHostsFollowTheirSchemas(t *testing.T) {
 	run(t, dir, 0, check, "--builtin-schema", "vendor.github-workflows", "mylib/.github/workflows/test.yml")
 }
 
+// mistakesOfPowerShell prints the places of a script that the grammar of PowerShell rejects.
+const mistakesOfPowerShell = `
+import sys, tree_sitter, tree_sitter_powershell
+script = open(sys.argv[1], "rb").read()
+parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_powershell.language()))
+waiting = [parser.parse(script).root_node]
+while waiting:
+    node = waiting.pop()
+    waiting += node.children
+    if node.is_error or node.is_missing:
+        print(node.start_point[0] + 1, node.type)
+`
+
+// No package registry of these tests has PowerShell itself. Its grammar accepts the script of
+// completions, and rejects one without a brace.
+func TestTheCompletionsOfPowerShellParse(t *testing.T) {
+	python := tool(t, "python")
+	if !testtool.Has(python, "tree_sitter_powershell") {
+		t.Skip("needs tree-sitter-powershell in .cache/ci: make setup")
+	}
+	dir := t.TempDir()
+	script := run(t, dir, 0, program(t), "completion", "powershell")
+	require.Contains(t, script, "Register-ArgumentCompleter")
+	script = strings.TrimRight(script, "\n") + "\n"
+	for text, want := range map[string]string{script: `^$`, strings.TrimSuffix(script, "}\n"): `\d+ `} {
+		file := filepath.Join(dir, "dlpackgen.ps1")
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		assert.Regexp(t, want, run(t, dir, 0, python, "-c", mistakesOfPowerShell, file))
+	}
+	assert.Contains(t, run(t, dir, 0, program(t), "__complete", "gen"), "generate\t", "what the script calls")
+}
+
 // The hooks of the manifest pass. A lost file and an invalid config make them fail.
 func TestPreCommitRunsTheHooks(t *testing.T) {
 	hook, env := tool(t, "pre-commit"), []string{path(t), "PRE_COMMIT_HOME=" + t.TempDir(), "GIT_CONFIG_GLOBAL=/dev/null",
