@@ -173,6 +173,10 @@ func flagError(cmd *cobra.Command, err error) error {
 			return cannot("usage", diag.DidYouMean(value.GetValue(), c.allowed), "--%s must be one of %s, not %q",
 				value.GetFlag().Name, strings.Join(c.allowed, ", "), value.GetValue())
 		}
+		if value.GetFlag().Value.Type() == "bool" {
+			return cannot("usage", "--"+value.GetFlag().Name, "--%s must be true or false, not %q", value.GetFlag().Name,
+				value.GetValue())
+		}
 	}
 	return cannot("usage", hint, "%v", err)
 }

@@ -204,6 +204,10 @@ func readInput(file string) ([]byte, error) {
 	}
 	failed := cannot("unreadable", "", "%v", reason(err))
 	failed.findings[0].Pos.File = file
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		failed.findings[0].Hint = "give a file in it, or " + strings.TrimRight(filepath.ToSlash(file), "/") + "/..." +
+			" for each dlpackgen.yaml below it"
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		failed.findings[0].Hint = similar(file)
 		return nil, &missingInput{failed}

@@ -35,9 +35,20 @@ func (r *reader) failures() {
 }
 
 func (r *reader) raise(e yaml.Entry) (Raise, bool) {
-	made := Raise{Arg: None, Code: e.Key.Int("a status", math.MinInt32, math.MaxInt32)}
+	made := Raise{Arg: None}
+	if e.Value.Kind == yaml.Scalar && slices.Contains(Classes, e.Key.Value) {
+		e.Key.Errorf("type-mismatch", fmt.Sprintf("write %s: {raise: %s}", cmp.Or(e.Value.Value, "1"), e.Key.Value),
+			"a status must be a decimal integer, not %q", e.Key.Value)
+		return made, false
+	}
+	made.Code = e.Key.Int("a status", math.MinInt32, math.MaxInt32)
 	if made.Code == 0 {
 		e.Key.Errorf("out-of-range", "write another number, such as 1", "0 is success")
+	}
+	if e.Value.Kind == yaml.Scalar && slices.Contains(Classes, e.Value.Value) {
+		e.Value.Errorf("type-mismatch", "write {raise: "+e.Value.Value+"}", "status %s must be a mapping, not a value",
+			e.Key.Value)
+		return made, false
 	}
 	m := e.Value.Map("status " + e.Key.Value)
 	if e.Value.Kind != yaml.Mapping {

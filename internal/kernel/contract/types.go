@@ -37,6 +37,10 @@ func (r *reader) unknown(name string) string {
 		return name + " is a value, not a type: write bool"
 	case spelled != "":
 		return "write " + spelled
+	case slices.Contains(tensorTypes, lower(name)):
+		return "write the dtype, such as float32[n], or any[n] for any dtype"
+	case lower(name) == "optional":
+		return "write ? behind the type, as in float32[n]?"
 	}
 	var all []string
 	for _, d := range r.scope.DTypes {
@@ -50,6 +54,9 @@ func (r *reader) unknown(name string) string {
 	}
 	return "give it dtypes by types: {" + name + ": [float32, float64]}"
 }
+
+// tensorTypes are the types of tensors in other languages.
+var tensorTypes = []string{"tensor", "array", "ndarray", "arraylike", "tensorview"}
 
 // foreign are type names of C, Rust and other libraries, with their dtypes.
 var foreign = map[string]string{
@@ -173,6 +180,9 @@ func (r *reader) elements(l line, p *Param) {
 			l.at.ErrorfAt(e.At, "unknown-dtype", "write "+exact[e.Text], "%s has no width, which a tensor needs",
 				e.Text)
 		case !r.lost.all:
+			if lower(e.Text) == "optional" { // whose extents are a type
+				r.lost.addText(l.at)
+			}
 			l.at.ErrorfAt(e.At, "unknown-dtype", r.unknown(e.Text), "there is no dtype and no variable %q", e.Text)
 		}
 	}

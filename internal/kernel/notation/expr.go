@@ -61,7 +61,11 @@ func (p *parser) operand() *Expr {
 		p.expect(")", "behind this expression", "as in (m + n) // 2")
 		return e
 	case t.sign != name || slices.Contains(reserved, t.text):
-		p.fail(t.at, "write a symbol, such as n, or a number there", "expected a number or a name, got %s", show(t))
+		hint := "write a symbol, such as n, or a number there"
+		if t.text == "*" && inExtents(p.text, t.at) {
+			hint = anyExtent
+		}
+		p.fail(t.at, hint, "expected a number or a name, got %s", show(t))
 	case t.text == "min" || t.text == "max":
 		return p.least(t)
 	}

@@ -68,6 +68,12 @@ func replacement(r rune) string {
 	return "remove it"
 }
 
+// anyExtent is the hint for what other notations write.
+const anyExtent = "write _ for any extent, or ... for any number of dimensions"
+
+// inExtents reports whether a place is behind a bracket.
+func inExtents(text string, at int) bool { return strings.Contains(text[:at], "[") }
+
 // stray returns the error for a character that begins no token.
 func stray(text string, at int) *Error {
 	switch r := []rune(text[at:])[0]; r {
@@ -81,6 +87,10 @@ func stray(text string, at int) *Error {
 	case '\'', '"':
 		return &Error{at, "this text is not closed", "end it with the same quotation mark"}
 	default:
-		return &Error{at, fmt.Sprintf("%q begins nothing that is known here", r), replacement(r)}
+		hint := replacement(r)
+		if r == ':' && inExtents(text, at) {
+			hint = anyExtent
+		}
+		return &Error{at, fmt.Sprintf("%q begins nothing that is known here", r), hint}
 	}
 }

@@ -46,11 +46,19 @@ func parse[T any](text string, production func(p *parser) T) (T, *Error) {
 
 // trailingHint returns a hint for tokens after a complete text.
 func trailingHint(rest string) string {
-	if strings.HasPrefix(rest, "||") {
+	switch kind := strings.TrimSpace(rest); {
+	case strings.HasPrefix(rest, "||"):
 		return "write or between two conditions"
+	case strings.HasPrefix(rest, "("), strings.HasPrefix(rest, "<"):
+		return "write the extents in [ ], such as float32[m, n]"
+	case strings.HasPrefix(rest, "|") && slices.Contains(nothing, strings.TrimSpace(kind[1:])):
+		return "write ? behind the type"
 	}
 	return "remove " + strings.TrimSpace(rest)
 }
+
+// nothing is what other languages call a missing value.
+var nothing = []string{"None", "null", "nil"}
 
 // completed returns the text with the missing token, if that is its only error.
 func completed[T any](p *parser, production func(p *parser) T) string {
