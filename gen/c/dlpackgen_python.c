@@ -53,31 +53,31 @@ struct dlpackgen_route {
   const struct dlpackgen_adopted* adopted;   /* reads them */
   const struct dlpackgen_adopted* rejecting; /* may reject them */
   const DLPackExchangeAPI* api;
-  const DLPackExchangeAPI* makes;                         /* new tensors, as its bases have them; or NULL */
-  int (*guard)(PyObject* object, const DLTensor* tensor); /* asks what the table does not; or NULL */
-  int (*plain)(PyObject* object); /* tells, without running code, that nothing needs to be asked; or NULL */
+  const DLPackExchangeAPI* makes;                         /* allocates tensors, also through its bases; or NULL */
+  int (*guard)(PyObject* object, const DLTensor* tensor); /* checks what the table does not; or NULL */
+  int (*plain)(PyObject* object); /* reports, without running code, that no queries are needed; or NULL */
   uint8_t asks;
-  uint8_t yields;  /* reading runs code of Python */
-  uint8_t trusted; /* its table runs no code of Python, and what it lends may be written to */
+  uint8_t yields;  /* reading runs Python code */
+  uint8_t trusted; /* its table runs no Python code, and borrowed memory is writable */
 };
 
-/* A backend for the devices of a type, and where their streams come from. */
+/* A backend for the devices of a type, and the source of their streams. */
 struct dlpackgen_backend_entry {
   const dlpackgen_backend* table;
   const dlpackgen_stream_source* source;
 };
 
-/* In dlpackgen_call.owns: that libraries are to go on after the work of the call. */
+/* In dlpackgen_call.owns: libraries must wait for the work of the call. */
 #define DLPACKGEN_OWES_ORDER (UINT64_C(1) << DLPACKGEN_MAX_PARAMETERS)
 
-/* A type has two places and drives out what is in the first when both are taken. */
+/* A type has two slots. If both are occupied, it evicts the first. */
 enum { DLPACKGEN_CACHE_BITS = 6, DLPACKGEN_CACHE = 1 << DLPACKGEN_CACHE_BITS };
 
 struct dlpackgen_state {
-  struct dlpackgen_state* older; /* of the modules that live */
+  struct dlpackgen_state* older; /* of the existing modules */
   struct dlpackgen_route* cache[DLPACKGEN_CACHE];
-  struct dlpackgen_route* registered[DLPACKGEN_MAX_REGISTERED];    /* never driven out */
-  struct dlpackgen_backend_entry backends[DLPACKGEN_MAX_BACKENDS]; /* up to one without a table */
+  struct dlpackgen_route* registered[DLPACKGEN_MAX_REGISTERED];    /* never evicted */
+  struct dlpackgen_backend_entry backends[DLPACKGEN_MAX_BACKENDS]; /* ends at an entry without a table */
   PyObject* tensor;                                                /* the module's own type */
   /* Names, and the arguments of __dlpack__. */
   PyObject *dlpack, *dlpack_device, *is_neg, *is_conj, *requires_grad, *stop_gradient, *is_dense;
@@ -85,7 +85,7 @@ struct dlpackgen_state {
   PyObject *max_version, *stream, *nothing, *version, *keywords;
 };
 
-/* NULL where the object is no module of this library. */
+/* NULL if the object is not a module of this library. */
 DLPACKGEN_FAST struct dlpackgen_state* dlpackgen_state_of(PyObject* module) {
   return (struct dlpackgen_state*)PyModule_GetState(module);
 }
@@ -94,7 +94,7 @@ DLPACKGEN_FAST size_t dlpackgen_hash(const void* type) {
   return (size_t)(((uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - DLPACKGEN_CACHE_BITS));
 }
 
-/* Every object that the state holds, for the garbage collector. */
+/* All objects of the state, for the garbage collector. */
 static PyObject** dlpackgen_constant(struct dlpackgen_state* state, int i) {
   PyObject** all[] = {
       &state->tensor,        &state->dlpack,        &state->dlpack_device, &state->is_neg,          &state->is_conj,
@@ -139,7 +139,7 @@ static int dlpackgen_make_constants(struct dlpackgen_state* state) {
 static void dlpackgen_free_route(struct dlpackgen_route* route) {
   PyObject* type = route->type;
   free(route);
-  Py_DECREF(type); /* may run code that comes back here */
+  Py_DECREF(type); /* may run code that calls this function again */
 }
 
 /* The native readers, in the order in which a new type is compared with them. Part of
@@ -238,32 +238,32 @@ static int dlpackgen_find_imported(const char* module, const char* name, PyObjec
   return result;
 }
 
-/* The same where one result says it all: a new reference, or NULL, with an exception
- * only where the lookup failed. */
+/* The same with one result: a new reference, or NULL, with an exception only if the lookup
+ * failed. */
 static PyObject* dlpackgen_imported(const char* module, const char* name) {
   PyObject* value;
   (void)dlpackgen_find_imported(module, name, &value);
   return value;
 }
 
-/* Converts an int, or what has __index__: 0, or -1 with an exception. */
+/* Converts an int, or an object with __index__. Returns 0, or -1 with an exception. */
 static int dlpackgen_number(PyObject* object, long long* number) {
   *number = PyLong_AsLongLong(object);
   return *number == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
-/* Forgets an exception that another one takes the place of. */
+/* Releases a saved exception that another one replaces. */
 static void dlpackgen_drop_pending(struct dlpackgen_pending* pending) {
   Py_CLEAR(pending->kind);
   Py_CLEAR(pending->value);
   Py_CLEAR(pending->trace);
 }
 
-/* Room for a sentence of the checker, which is cut beyond that: the shape and strides of a
- * tensor with all dimensions fit. */
+/* The maximum size of a message of the checker; longer ones are truncated. The shape and strides of
+ * a tensor with the maximum rank fit. */
 enum { DLPACKGEN_SENTENCE = 4096 };
 
-/* The class that a status of the checker is raised by. */
+/* The exception class for a status of the checker. */
 static PyObject* dlpackgen_class_of(int status) {
   switch (status) {
 #define DLPACKGEN_STATUS(name, exception, number) \
@@ -274,12 +274,12 @@ static PyObject* dlpackgen_class_of(int status) {
   }
 }
 
-/* Gives the text of a message, in which bytes that are no UTF-8 are replaced: a new reference. */
+/* Returns the text of a message as a new reference. Invalid UTF-8 is replaced. */
 static PyObject* dlpackgen_message_text(const struct dlpackgen_message* message) {
   return PyUnicode_DecodeUTF8(message->text, (Py_ssize_t)strlen(message->text), "replace");
 }
 
-/* Raises what the checker says. Gives -1. */
+/* Raises the checker's error. Returns -1. */
 DLPACKGEN_SLOW static int dlpackgen_raise(int status, const struct dlpackgen_message* message) {
   PyObject* text = dlpackgen_message_text(message);
   if (text) PyErr_SetObject(dlpackgen_class_of(status), text);
@@ -287,7 +287,7 @@ DLPACKGEN_SLOW static int dlpackgen_raise(int status, const struct dlpackgen_mes
   return -1;
 }
 
-/* Sets an exception of a text, which it takes, about an argument. */
+/* Sets an exception about an argument, with a text whose reference it takes over. */
 static void dlpackgen_say(const struct dlpackgen_function* function, int argument, PyObject* kind, PyObject* text) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message where = dlpackgen_message_in(room, sizeof room);
@@ -308,9 +308,9 @@ DLPACKGEN_PYTHON_API int dlpackgen_argument_error(const struct dlpackgen_call* c
   return -1;
 }
 
-/* The built-in class by which an exception is raised again with the argument that it is
- * about: NULL for exhausted resources and for what is no Exception, such as
- * KeyboardInterrupt, which are about none. */
+/* The built-in class with which an exception is raised again, together with the name of its
+ * argument. NULL for exhausted resources, and for exceptions outside of Exception, such as
+ * KeyboardInterrupt, which do not concern an argument. */
 static PyObject* dlpackgen_kind_of(PyObject* exception) {
   PyObject* kinds[] = {
       PyExc_BufferError, PyExc_TypeError,      PyExc_OverflowError,
@@ -323,7 +323,8 @@ static PyObject* dlpackgen_kind_of(PyObject* exception) {
   return PyErr_GivenExceptionMatches(exception, PyExc_Exception) ? PyExc_RuntimeError : NULL;
 }
 
-/* Forgets the exception of a call that may fail: 0, or -1 where it must not be forgotten. */
+/* Clears the exception of a call that may fail. Returns 0, or -1 if the exception must be
+ * propagated. */
 static int dlpackgen_pass_over(void) {
   struct dlpackgen_pending failure = dlpackgen_catch();
   if (!dlpackgen_kind_of(failure.value)) {
@@ -334,18 +335,18 @@ static int dlpackgen_pass_over(void) {
   return 0;
 }
 
-/* Gives the text of an exception, or the name of its class where str() fails: a new
- * reference, or NULL with an exception. */
+/* Returns the text of an exception, or the name of its class if str() fails: a new reference, or
+ * NULL with an exception. */
 static PyObject* dlpackgen_exception_text(PyObject* exception) {
   PyObject* text = PyObject_Str(exception);
   if (text) return text;
   return dlpackgen_pass_over() ? NULL : PyType_GetName(Py_TYPE(exception));
 }
 
-/* Makes an exception the cause of the one that has just been raised with its text, unless
- * another one, such as a MemoryError, was raised instead. One that C has raised and that
- * is of the same class says nothing more: its own cause and context take its place, so
- * that no message is printed twice. Takes it. */
+/* Sets an exception as the cause of the current one, which was raised with its text, unless another
+ * exception, such as a MemoryError, was raised instead. If C code raised it with the same class, it
+ * adds no information: its own cause and context are used instead, so that no message is printed
+ * twice. Takes over the reference. */
 static void dlpackgen_chain(PyObject* kind, struct dlpackgen_pending* former) {
   struct dlpackgen_pending made = dlpackgen_catch();
   const int adds = former->trace || !Py_IS_TYPE(former->value, (PyTypeObject*)kind);
@@ -360,7 +361,7 @@ static void dlpackgen_chain(PyObject* kind, struct dlpackgen_pending* former) {
   dlpackgen_resume(made);
 }
 
-/* Says which argument the exception that is set is about: the same kind again. */
+/* Raises the current exception again, with the same class and the name of the argument. */
 DLPACKGEN_SLOW static int dlpackgen_about(const struct dlpackgen_function* function, int argument) {
   struct dlpackgen_pending former = dlpackgen_catch();
   PyObject* kind = dlpackgen_kind_of(former.value);
@@ -373,23 +374,22 @@ DLPACKGEN_SLOW static int dlpackgen_about(const struct dlpackgen_function* funct
   return -1;
 }
 
-/* Makes sure that what failed has set an exception, as not all tables do. */
+/* Ensures that a failed call has set an exception, because not all tables do. */
 static int dlpackgen_failed(PyObject* kind, const char* otherwise) {
   if (!PyErr_Occurred()) PyErr_SetString(kind, otherwise);
   return -1;
 }
 
-/* Gives "cuda:0". */
+/* Returns text such as "cuda:0". */
 static const char* dlpackgen_device_text(DLDevice device, char room[32]) {
   struct dlpackgen_message text = dlpackgen_message_in(room, 32);
   dlpackgen_put_device(&text, device);
   return room;
 }
 
-/* Turns what a producer raised when it was asked for a tensor into the BufferError by
- * which the array API says so (`__dlpack__`, "Raises"), with the producer's own as its
- * cause. A class that is given in place of an object is a TypeError, and stays so. Gives
- * -1. */
+/* Converts an exception of a producer's __dlpack__ to the BufferError that the array API specifies
+ * (`__dlpack__`, "Raises"), with the original as its cause. The TypeError for a class instead of an
+ * object is not converted. Returns -1. */
 DLPACKGEN_SLOW static int dlpackgen_not_exported(PyObject* object) {
   struct dlpackgen_pending former = dlpackgen_catch();
   PyObject* kind = PyType_Check(object) ? NULL : dlpackgen_kind_of(former.value);
@@ -501,8 +501,8 @@ DLPACKGEN_FAST void dlpackgen_copy_numbers(DLTensor* tensor, int64_t* scratch) {
   tensor->strides = scratch + DLPACKGEN_MAX_NDIM;
 }
 
-/* Copies the shape and strides of what was lent, before they are checked: 0 where
- * it is left to the full checks. */
+/* Copies the shape and strides of a borrowed tensor before they are checked. Returns 0 if the full
+ * checks must be used. */
 DLPACKGEN_FAST int dlpackgen_copies(DLTensor* tensor, int64_t* scratch) {
   if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || !tensor->shape || !tensor->strides) return 0;
   dlpackgen_copy_numbers(tensor, scratch);
@@ -517,7 +517,7 @@ struct dlpackgen_memory {
   int read_only;
 };
 
-/* Some element lies at each of the indices. */
+/* The tensor has an element at every index. */
 static inline int dlpackgen_has_elements(const struct dlpackgen_memory* memory) {
   for (int i = 0; i < memory->ndim; i++)
     if (memory->shape[i] == 0) return 0;
@@ -531,9 +531,9 @@ DLPACKGEN_SLOW static int dlpackgen_reject_stride(const struct dlpackgen_memory*
       memory->strides[i], i, size);
 }
 
-/* Copies the shape, which other threads may change and whose numbers may be narrower, and turns
- * strides into elements. Those of extents below 2, and of a tensor without elements, lead nowhere,
- * so they may be anything. */
+/* Copies the shape, which other threads may change and whose numbers may be narrower, and converts
+ * strides to elements. Strides of extents below 2, and of a tensor without elements, are never
+ * used, so they may have any value. */
 DLPACKGEN_FAST int dlpackgen_copy_shape(const struct dlpackgen_memory* memory, int shift, int64_t* scratch) {
   int64_t* const strides = scratch + DLPACKGEN_MAX_NDIM;
   const Py_ssize_t rest = ((Py_ssize_t)1 << shift) - 1;
@@ -625,8 +625,8 @@ static void dlpackgen_buffer_let_go(PyObject* capsule) {
   free(view);
 }
 
-/* The same, and retains the view in a capsule. A memoryview would take twice the time, and request
- * the buffer once more. */
+/* The same, and retains the view in a capsule. A memoryview would take twice the time, and would
+ * request the buffer again. */
 static int dlpackgen_buffer_hold(PyObject* object, DLTensor* out, int64_t* scratch, uint64_t* flags, PyObject** keep) {
   Py_buffer* view = (Py_buffer*)malloc(sizeof *view);
   PyObject* capsule = NULL;
@@ -744,8 +744,8 @@ static PyObject* dlpackgen_np_data(const struct dlpackgen_np_array* a) {
   return Py_BuildValue("(NO)", PyLong_FromVoidPtr(a->data), writable ? Py_False : Py_True);
 }
 
-/* Whether what would be followed as a pointer is one. The dtype is an object that
- * Python can compare with, and NumPy keeps strides in one block with the shape. */
+/* Whether the fields that are used as pointers are pointers. The dtype is an object that Python can
+ * compare, and NumPy keeps strides in one block with the shape. */
 static int dlpackgen_np_pointers_agree(PyObject* object) {
   const struct dlpackgen_np_array* a = dlpackgen_np_fields(object);
   PyObject* dtype = PyObject_GetAttrString(object, "dtype");
@@ -768,7 +768,7 @@ static int dlpackgen_np_numbers_agree(PyObject* object) {
          dlpackgen_np_says(object, "dtype", "isnative", native) > 0;
 }
 
-/* Whether the fields of an array say what NumPy says, and its dtype has our size. */
+/* Whether the fields of an array match NumPy's attributes, and its dtype has the expected size. */
 static int dlpackgen_np_agrees(PyObject* object) {
   const struct dlpackgen_element* element;
   if (dlpackgen_np_pointers_agree(object) <= 0 || !dlpackgen_np_numbers_agree(object)) return 0;
@@ -776,7 +776,7 @@ static int dlpackgen_np_agrees(PyObject* object) {
   return element && dlpackgen_np_says(object, "dtype", "itemsize", 1L << element->shift) > 0;
 }
 
-/* Tries an array of 2 x 3 with a gap after each element and row. */
+/* Verifies an array of 2 x 3 with a gap after each element and row. */
 static int dlpackgen_np_try(PyObject* type, const char* dtype, PyObject* memory) {
   PyObject* array = PyObject_CallFunction(type, "(ii)sOi(ii)", 2, 3, dtype, memory, 16, 112, 32);
   const int agrees = array && dlpackgen_np_agrees(array);
@@ -795,7 +795,7 @@ static int dlpackgen_np_try_all(PyObject* type, PyObject* memory) {
   return agree;
 }
 
-/* Whether the objects of a type are large enough to have the fields. */
+/* Whether the objects of a type are large enough to contain the fields. */
 static int dlpackgen_np_holds(PyObject* type, size_t size) {
   PyObject* basic = PyObject_GetAttrString(type, "__basicsize__");
   const Py_ssize_t actual = basic ? PyLong_AsSsize_t(basic) : -1;
@@ -819,7 +819,8 @@ static int dlpackgen_np_recognize(PyObject* type) {
   return base == type ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
 }
 
-/* Set once NumPy has confirmed the fields, and never cleared, since others may be reading. */
+/* Set once the fields have been verified, and never cleared, because other threads may be reading
+ * it. */
 static int dlpackgen_np_proven;
 
 static int dlpackgen_np_open(PyObject* type) {
@@ -830,14 +831,14 @@ static int dlpackgen_np_open(PyObject* type) {
   if (proven) DLPACKGEN_STORE(&dlpackgen_np_proven, 1);
   Py_XDECREF(writable);
   Py_XDECREF(read_only);
-  if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) return -1; /* asked again when there is memory */
-  PyErr_Clear(); /* a NumPy that does not answer has confirmed nothing */
+  if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) return -1; /* tried again with memory */
+  PyErr_Clear(); /* without NumPy's attributes, nothing is verified */
   return 1;
 }
 
 #define DLPACKGEN_NP_SWAPPED "has the other byte order: pass a.astype(a.dtype.newbyteorder('='))"
 
-/* Says why a dtype cannot be described. */
+/* Reports why a dtype is not supported. */
 DLPACKGEN_SLOW static int dlpackgen_np_reject(PyObject* object, const char* why) {
   PyObject* dtype = PyObject_GetAttrString(object, "dtype");
   if (dtype) {
@@ -860,11 +861,11 @@ static int dlpackgen_np_reject_kind(PyObject* object, char kind) {
   }
 }
 
-/* An array whose elements have no type in C: 1, or -1 with the reason. */
+/* Handles an array whose elements have no C type. Returns 1, or -1 with the reason. */
 DLPACKGEN_SLOW static int dlpackgen_np_no_element(PyObject* object) {
   const struct dlpackgen_np_dtype* d = dlpackgen_np_dtype_of(object);
   if (d->number == DLPACKGEN_NP_VARIABLE_TEXT) return dlpackgen_np_reject_kind(object, 'T');
-  /* Only NumPy knows how a type of another package is exported, if at all. */
+  /* Only NumPy can export a dtype of another package, if at all. */
   if (d->number >= DLPACKGEN_NP_EXTENSIONS) return 1;
   return dlpackgen_np_reject_kind(object, d->kind);
 }
@@ -890,8 +891,8 @@ static int dlpackgen_np_borrow(PyObject* object, int writable, DLTensor* out, in
   return dlpackgen_buffer_borrow(object, writable, out, scratch, flags);
 }
 
-/* A matrix, a recarray or a memmap exports itself as an array does; only a masked
- * array leaves out what makes it one. */
+/* A matrix, a recarray or a memmap is exported like an array. Only the export of a masked array
+ * loses information: the mask. */
 static int dlpackgen_np_reject_subclass(PyObject* object) {
   const int has_mask = PyObject_HasAttrString((PyObject*)Py_TYPE(object), "mask") &&
                        PyObject_HasAttrString((PyObject*)Py_TYPE(object), "filled");
@@ -948,8 +949,8 @@ static int dlpackgen_cupy_device(PyObject* object, DLDevice* device) {
   return PyErr_Occurred() ? -1 : 0;
 }
 
-/* Finds how the elements are called; its dtype is NumPy's: 0, -1 with an exception, or 1
- * for a type of another package, which only CuPy may know how to export. */
+/* Determines the element type from the dtype, which is a NumPy dtype. Returns 0, -1 with an
+ * exception, or 1 for a dtype of another package, which only CuPy may be able to export. */
 static int dlpackgen_cupy_element(PyObject* object, struct dlpackgen_element* element) {
   PyObject* dtype = PyObject_GetAttrString(object, "dtype");
   PyObject* number = dtype ? PyObject_GetAttrString(dtype, "num") : NULL;
@@ -972,7 +973,7 @@ static int dlpackgen_cupy_element(PyObject* object, struct dlpackgen_element* el
   return result;
 }
 
-/* Describes an array by its attributes and those of data, a pointer of CuPy's. */
+/* Describes an array through its attributes and those of `data`, a CuPy pointer object. */
 static int dlpackgen_cupy_describe(PyObject* object, PyObject* pointer, DLTensor* out, int64_t* scratch,
                                    uint64_t* flags) {
   struct dlpackgen_memory memory = {NULL, 0, NULL, NULL, 0};
@@ -995,8 +996,8 @@ static int dlpackgen_cupy_describe(PyObject* object, PyObject* pointer, DLTensor
   return dlpackgen_cupy_device(object, &out->device);
 }
 
-/* CuPy has no arrays that must not be written to. The shape of one may be changed in
- * place; its attribute data may not, so that a reference to the array keeps its memory. */
+/* CuPy has no read-only arrays. The shape of an array may be changed in place, but not its
+ * attribute data, so a reference to the array keeps the memory alive. */
 static int dlpackgen_cupy_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
   PyObject* pointer = PyObject_GetAttrString(object, "data");
   const int result = pointer ? dlpackgen_cupy_describe(object, pointer, out, scratch, flags) : -1;
@@ -1005,7 +1006,8 @@ static int dlpackgen_cupy_borrow(PyObject* object, int writable, DLTensor* out, 
   return result;
 }
 
-/* A derived type exports itself as CuPy's own does, so what that gets wrong is rejected. */
+/* A derived type is exported by CuPy's own method, so arrays that this method exports incorrectly
+ * are rejected. */
 static int dlpackgen_cupy_reject(PyObject* object) {
   int64_t scratch[DLPACKGEN_SCRATCH];
   DLTensor out;
@@ -1013,8 +1015,8 @@ static int dlpackgen_cupy_reject(PyObject* object) {
   return dlpackgen_cupy_borrow(object, 0, &out, scratch, &flags) < 0 ? -1 : 0;
 }
 
-/* The stream that CuPy has made current on a device in this thread. Managed memory has
- * no ordinal here: its stream is that of the current device. */
+/* CuPy's current stream on a device in this thread. Managed memory has no ordinal here: its stream
+ * is that of the current device. */
 static int dlpackgen_cupy_stream(DLDevice device, void** stream) {
   const int ordinal = dlpackgen_device_is_managed((int32_t)device.device_type) ? -1 : device.device_id;
   PyObject* ask = dlpackgen_imported("cupy.cuda", "get_current_stream");
@@ -1036,7 +1038,7 @@ static PyObject* dlpackgen_cupy_ask(const char* name, long long number) {
   return answer;
 }
 
-/* Calls the allocator that the program has chosen for CuPy, on the current device. */
+/* Calls CuPy's current allocator, which the program may have set, on the current device. */
 static PyObject* dlpackgen_cupy_allocate_here(int is_managed, int64_t bytes, void** data) {
   PyObject* memory = dlpackgen_cupy_ask(is_managed ? "malloc_managed" : "alloc", bytes);
   PyObject* address = memory ? PyObject_GetAttrString(memory, "ptr") : NULL;
@@ -1046,7 +1048,7 @@ static PyObject* dlpackgen_cupy_allocate_here(int is_managed, int64_t bytes, voi
   return memory;
 }
 
-/* The device is made current meanwhile, as a `with` statement does it. */
+/* The device is current during the allocation, as in a `with` statement. */
 static PyObject* dlpackgen_cupy_allocate(DLDevice device, int64_t bytes, void** data) {
   const int is_managed = dlpackgen_device_is_managed((int32_t)device.device_type);
   if (is_managed) return dlpackgen_cupy_allocate_here(1, bytes, data);
@@ -1191,8 +1193,8 @@ static int dlpackgen_paddle_is_plain(PyObject* object) {
   return is_plain;
 }
 
-/* Looks up what a type defines in C: 1 with a new reference to the descriptor, 0 where something
- * else has that name, -1 with an exception. */
+/* Looks up a descriptor that a type defines in C. Returns 1 with a new reference, 0 if the name has
+ * another meaning, or -1 with an exception. */
 static int dlpackgen_find_descriptor(PyObject* type, PyTypeObject* kind, const char* name, PyObject** found) {
   int is = dlpackgen_find(type, name, found);
   if (is > 0) is = Py_IS_TYPE(*found, kind);
@@ -1200,8 +1202,8 @@ static int dlpackgen_find_descriptor(PyObject* type, PyTypeObject* kind, const c
   return is;
 }
 
-/* Gives the C function behind a method by binding it to a tensor without memory; NULL where it is
- * of another kind, also with an exception. */
+/* Returns the C function of a method by binding it to a tensor without memory; NULL, possibly with
+ * an exception, if the method is of another kind. */
 static PyCFunctionWithKeywords dlpackgen_function_behind(PyObject* type, PyObject* method, PyObject* no_arguments) {
   const newfunc make = (newfunc)(uintptr_t)PyType_GetSlot((PyTypeObject*)type, Py_tp_new);
   PyObject* empty = make ? make((PyTypeObject*)type, no_arguments, NULL) : NULL;
@@ -1214,7 +1216,8 @@ static PyCFunctionWithKeywords dlpackgen_function_behind(PyObject* type, PyObjec
   return function;
 }
 
-/* Finds both: 1, 0 where Paddle's type does not define them so, or -1 with an exception. */
+/* Looks up both. Returns 1, 0 if Paddle's type does not define them in this way, or -1 with an
+ * exception. */
 static int dlpackgen_paddle_find(PyObject* type, struct dlpackgen_paddle* found) {
   PyObject* is_dense = NULL;
   int is = dlpackgen_find_descriptor(type, &PyMethodDescr_Type, "is_dense", &is_dense);
@@ -1229,7 +1232,7 @@ static int dlpackgen_paddle_find(PyObject* type, struct dlpackgen_paddle* found)
   return 1;
 }
 
-/* Publishes what was found for the first time: 1, or -1 with an exception. */
+/* Publishes the descriptors once. Returns 1, or -1 with an exception. */
 static int dlpackgen_paddle_publish(const struct dlpackgen_paddle* found) {
   if (DLPACKGEN_LOAD(&dlpackgen_paddle_known)) return 1;
   struct dlpackgen_paddle* kept = (struct dlpackgen_paddle*)malloc(sizeof *kept);
@@ -1245,7 +1248,7 @@ static int dlpackgen_paddle_publish(const struct dlpackgen_paddle* found) {
   return 1;
 }
 
-/* Tells whether dlpackgen_paddle_is_plain() may be asked of the tensors of Paddle's type: 1, 0, or
+/* Returns whether dlpackgen_paddle_is_plain() may be called for tensors of Paddle's type: 1, 0, or
  * -1 with an exception. */
 static int dlpackgen_paddle_open(PyObject* type) {
   struct dlpackgen_paddle found = {NULL, NULL, NULL, NULL, NULL};
@@ -1257,8 +1260,8 @@ static int dlpackgen_paddle_open(PyObject* type) {
   return opened;
 }
 
-/* Gives Paddle's own type for that type itself and for that of its parameters, whose attributes are
- * those of tensors: a new reference, or NULL, with an exception only where a lookup failed. */
+/* Returns Paddle's own tensor type for that type and for the type of parameters, which have the
+ * same attributes: a new reference, or NULL, with an exception only if a lookup failed. */
 static PyObject* dlpackgen_paddle_type(PyObject* type) {
   PyObject *tensor = dlpackgen_imported("paddle", "Tensor"), *parameter = NULL;
   if (!tensor || tensor == type) return tensor;
@@ -1412,7 +1415,7 @@ static const struct {
 /* Functions of libtorch. A handle is the address of an at::Tensor, whose only member points to the
  * TensorImpl. Functions that return int32_t return 0 on success. */
 struct dlpackgen_torch_functions {
-  int32_t (*get_data)(void* handle, void** data); /* separates memory that is shared until written to */
+  int32_t (*get_data)(void* handle, void** data); /* separates copy-on-write memory */
   int32_t (*get_dim)(void* handle, int64_t* dim);
   int32_t (*get_sizes)(void* handle, int64_t** sizes);
   int32_t (*get_strides)(void* handle, int64_t** strides);
@@ -1431,42 +1434,43 @@ struct dlpackgen_torch_functions {
   bool (*requires_grad)(const void* impl);
   /* The rest may be NULL. */
   int32_t (*get_const_data)(void* handle, const void** data);
-  uint64_t (*abi_version)(void); /* from 2.10 on: the version of torch, a byte each from the highest */
+  uint64_t (*abi_version)(void); /* from 2.10 on: torch's version, one byte per number, from the highest */
 };
 
-/* Counted from 0, the word of the TensorImpl, or of the storage, that no word is found in. */
+/* A word of the TensorImpl, or of the storage, counted from 0, that is never the result of the
+ * search. */
 struct dlpackgen_torch_words {
   uint32_t keys, storage, offset; /* of the TensorImpl */
   uint32_t bytes;                 /* of the storage */
   uint64_t usual;                 /* the keys that tensors for inference lack */
-  uint64_t plain;                 /* the other keys of dense tensors on the CPU; 0 where nothing is proven */
-  uint64_t gpu;                   /* those of dense tensors on CUDA; as plain where torch does not tell them */
+  uint64_t plain;                 /* the other keys of dense tensors on the CPU; 0 if not verified */
+  uint64_t gpu;                   /* those of dense tensors on CUDA; equal to plain if torch does not report them */
 };
 
-/* What there is to know of the torch in this process. */
+/* The functions and properties of the torch in this process. */
 struct dlpackgen_torch_known {
   struct dlpackgen_torch_functions call;
   struct dlpackgen_torch_words words;
-  DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]; /* lanes is 0 for what DLPack cannot name */
+  DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]; /* lanes is 0 for dtypes that DLPack lacks */
   int32_t cpu, cuda, strided;
-  DLDeviceType gpu;    /* what cuda is called here: ROCm's torch has the same name for its devices */
-  ptrdiff_t handle;    /* where in the object the at::Tensor lies */
-  bool is_maybe_owned; /* before it stands whether the object owns it, as before 2.10 */
-  PyObject *const *tensor, *const *parameter; /* where torch itself keeps its two types */
+  DLDeviceType gpu;    /* the device type of `cuda`: torch for ROCm uses the same name for its devices */
+  ptrdiff_t handle;    /* the offset of the at::Tensor in the object */
+  bool is_maybe_owned; /* preceded by a flag whether the object owns it, as before 2.10 */
+  PyObject *const *tensor, *const *parameter; /* the addresses at which torch itself stores its two types */
   /* What dlpackgen_torch has installed, or NULL: compiled against this torch, so quicker
    * than the shim. 0 where it has read the tensor, with shape and strides in the scratch
    * memory of borrow(), 1 for what the shim must look at. */
   int (*read)(void* object, int writable, DLTensor* out, int64_t* scratch);
 };
 
-/* Written once, before any route to it is published, so that no reader needs a lock. */
+/* Written once, before any access method that uses it is published, so readers need no lock. */
 static struct dlpackgen_torch_known dlpackgen_torch;
 static int dlpackgen_torch_claimed, dlpackgen_torch_published;
 
 DLPACKGEN_FAST bool dlpackgen_torch_is_known(void) { return DLPACKGEN_LOAD(&dlpackgen_torch_published) != 0; }
 
-/* Publishes what was found. Of threads that have found it at once, as they may without the
- * GIL, the first one does; the others wait for as long as a copy takes. */
+/* Publishes the functions. If several threads look them up concurrently, which is possible without
+ * the GIL, the first one publishes them. The others wait until the copy is complete. */
 static void dlpackgen_torch_publish(const struct dlpackgen_torch_known* found) {
   if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {
     dlpackgen_torch = *found;
@@ -1511,12 +1515,12 @@ static void dlpackgen_torch_learn_dtypes(void* library, DLDataType* dtypes) {
     dlpackgen_loaded_learn(library, dlpackgen_torch_dtypes[i].name, dlpackgen_torch_dtypes[i].dtype, dtypes);
 }
 
-/* Gives the type of torch that is defined in C and that all of its tensors derive from, if
- * a type does: a borrowed reference, or NULL, with an exception only where a lookup failed. */
+/* Returns torch's C type from which all tensors derive, if a type derives from it: a borrowed
+ * reference, or NULL, with an exception only if a lookup failed. */
 static PyObject* dlpackgen_torch_base(PyObject* type) { return dlpackgen_c_base(type, "torch._C", "TensorBase"); }
 
-/* Gives torch's own module in C, which a program may have replaced: a new reference, or
- * NULL, with an exception only where a lookup failed. */
+/* Returns torch's own C module, which a program may have replaced: a new reference, or NULL, with
+ * an exception only if a lookup failed. */
 static PyObject* dlpackgen_torch_module(PyObject* base) {
   PyObject* name = PyUnicode_FromString("torch._C");
   PyObject* module = name ? PyImport_GetModule(name) : NULL;
@@ -1528,8 +1532,8 @@ static PyObject* dlpackgen_torch_module(PyObject* base) {
   return module;
 }
 
-/* Gives the library of that module, which is loaded: NULL, with an exception only where
- * memory is out. */
+/* Returns the loaded library of that module, or NULL, with an exception only if memory is
+ * exhausted. */
 static void* dlpackgen_torch_find(PyObject* base) {
   PyObject* module = dlpackgen_torch_module(base);
   PyObject* file = module ? PyObject_GetAttrString(module, "__file__") : NULL;
@@ -1543,8 +1547,8 @@ static void* dlpackgen_torch_find(PyObject* base) {
   return library;
 }
 
-/* Finds the two types of Python that torch itself reads as plain tensors, by which a type
- * is told that has taken the name of one of them. */
+/* Looks up the two Python types that torch itself treats as plain tensors. A type that only has the
+ * name of one of them can then be recognized. */
 static bool dlpackgen_torch_find_types(void* library, struct dlpackgen_torch_known* found) {
   void* tensor = library ? dlpackgen_loaded_symbol(library, "THPVariableClass") : NULL;
   void* parameter = library ? dlpackgen_loaded_symbol(library, "ParameterClass") : NULL;
@@ -1574,13 +1578,14 @@ static bool dlpackgen_torch_is_rocm(void) {
   return is_rocm;
 }
 
-/* Whether a torch is no newer than those whose words were tested. */
+/* Whether a torch is not newer than the newest version whose fields were tested. */
 static bool dlpackgen_torch_is_tested(const struct dlpackgen_torch_functions* call) {
   const uint64_t version = call->abi_version ? call->abi_version() : 0;
   return version < (UINT64_C(2) << 56 | (uint64_t)(DLPACKGEN_TORCH_NEWEST_TESTED + 1) << 48);
 }
 
-/* Where the at::Tensor lies, by the size of the class that has it; to be proven. */
+/* The presumed offset of the at::Tensor, from the size of the class that contains it; to be
+ * verified. */
 static bool dlpackgen_torch_guess_handle(PyObject* base, struct dlpackgen_torch_known* found) {
   PyObject* size = PyObject_GetAttrString(base, "__basicsize__");
   const long basic = size ? PyLong_AsLong(size) : -1;
@@ -1591,10 +1596,10 @@ static bool dlpackgen_torch_guess_handle(PyObject* base, struct dlpackgen_torch_
   return basic == head + 3 * word || basic == head + 4 * word;
 }
 
-/* Gives the at::Tensor in an object of torch's, or NULL where the other routes must be taken. */
+/* Returns the at::Tensor in a torch object, or NULL if another access method must be used. */
 DLPACKGEN_FAST void* dlpackgen_torch_handle_in(const struct dlpackgen_torch_known* known, PyObject* object) {
   char* handle = (char*)object + known->handle;
-  /* A tensor that only C++ owns is behind one more pointer. */
+  /* A tensor that only C++ owns is reached through one more pointer. */
   if (known->is_maybe_owned && handle[-(ptrdiff_t)sizeof(void*)] != 0) return NULL;
   return *(void**)(void*)handle ? handle : NULL;
 }
@@ -1659,8 +1664,8 @@ DLPACKGEN_SLOW static int dlpackgen_torch_check_strided(PyObject* object) {
   return is_strided ? 0 : dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: pass to_dense()");
 }
 
-/* Gives torch.Tensor for a type that derives from it: a borrowed reference, or NULL, with
- * an exception only where a lookup failed. */
+/* Returns torch.Tensor for a type that derives from it: a borrowed reference, or NULL, with an
+ * exception only if a lookup failed. */
 static PyObject* dlpackgen_torch_tensor(PyObject* type) {
   PyObject *base = dlpackgen_torch_base(type), *next;
   if (!base || dlpackgen_torch_is_known()) return base ? *dlpackgen_torch.tensor : NULL;
@@ -1668,8 +1673,8 @@ static PyObject* dlpackgen_torch_tensor(PyObject* type) {
   return type;
 }
 
-/* Whether a type runs code of its own in place of torch's, so that its objects may
- * have no memory, or other values than it: 1, 0, or -1 with an exception. */
+/* Whether a type runs its own code instead of torch's, so its objects may have no memory, or values
+ * that differ from it: 1, 0, or -1 with an exception. */
 static int dlpackgen_torch_has_dispatch(PyObject* type) {
   PyObject* tensor = dlpackgen_torch_tensor(type);
   PyObject* own = tensor ? PyObject_GetAttrString(type, "__torch_dispatch__") : NULL;
@@ -1696,7 +1701,7 @@ static int dlpackgen_torch_reject_bits(PyObject* object) {
   return bit > 0 ? dlpackgen_reject(DLPACKGEN_TORCH_CONJUGATED) : bit;
 }
 
-/* Where torch's own module is not to be had, grad mode counts as on. */
+/* If torch's own module is not available, grad mode counts as on. */
 static int dlpackgen_torch_grad_is_on(PyObject* object) {
   PyObject *base, *module;
   int is_on = 1;
@@ -1724,7 +1729,7 @@ DLPACKGEN_SLOW static int dlpackgen_torch_reject_short(uint64_t needs, uint64_t 
                           (unsigned long long)bytes);
 }
 
-/* Gives a number that a method answers, or with an exception 0. */
+/* Returns the number that a method returns, or 0 with an exception. */
 static uint64_t dlpackgen_torch_count(PyObject* object, const char* method) {
   PyObject* answer = object && !PyErr_Occurred() ? PyObject_CallMethod(object, method, NULL) : NULL;
   const uint64_t count = answer ? PyLong_AsUnsignedLongLong(answer) : 0;
@@ -1732,8 +1737,8 @@ static uint64_t dlpackgen_torch_count(PyObject* object, const char* method) {
   return PyErr_Occurred() ? 0 : count;
 }
 
-/* Gives how many elements there are from the first to the last one, none where there is
- * none, or with an exception 0. */
+/* Returns the number of elements from the first to the last one in memory, which is 0 for an empty
+ * tensor, or 0 with an exception. */
 static uint64_t dlpackgen_torch_span(PyObject* object) {
   PyObject* sizes = PyObject_CallMethod(object, "size", NULL);
   PyObject* strides = sizes ? PyObject_CallMethod(object, "stride", NULL) : NULL;
@@ -1750,8 +1755,8 @@ static uint64_t dlpackgen_torch_span(PyObject* object) {
   return span;
 }
 
-/* Rejects a tensor whose storage was resized to less than it needs. One that has no
- * storage to speak of is left to its exporter. */
+/* Rejects a tensor whose storage was resized to less than it needs. A tensor without a storage is
+ * left to its exporter. */
 static int dlpackgen_torch_reject_storage(PyObject* object) {
   PyObject* storage = PyObject_CallMethod(object, "untyped_storage", NULL);
   uint64_t bytes = 0, needs = 0;
@@ -1768,8 +1773,8 @@ static int dlpackgen_torch_reject_storage(PyObject* object) {
   return needs <= bytes ? 0 : dlpackgen_torch_reject_short(needs, bytes);
 }
 
-/* Rejects what torch's exchange table and __dlpack__ hand out with other values than
- * the tensor has, or without any. */
+/* Rejects tensors that torch's exchange table and __dlpack__ export with wrong values or without
+ * memory. */
 DLPACKGEN_SLOW static int dlpackgen_torch_reject(PyObject* object) {
   const int dispatches = dlpackgen_torch_has_dispatch((PyObject*)Py_TYPE(object));
   int is_meta;
@@ -1782,27 +1787,27 @@ DLPACKGEN_SLOW static int dlpackgen_torch_reject(PyObject* object) {
   return dlpackgen_torch_reject_grad(object);
 }
 
-/* Gives a TensorImpl of a tensor with dense memory of the host or of CUDA and without negated
- * or conjugated values, whose words are where they were proven to be; NULL for others. */
+/* Returns the TensorImpl of a dense tensor on the CPU or on CUDA without negated or conjugated
+ * values, whose fields have the verified offsets; NULL for others. */
 DLPACKGEN_FAST const uint64_t* dlpackgen_torch_plain(const void* handle) {
   const struct dlpackgen_torch_words* words = &dlpackgen_torch.words;
   const uint64_t* impl = *(const uint64_t* const*)handle;
   const uint64_t kind = impl[words->keys] & ~words->usual;
-  /* Where nothing is proven that word is the first, a pointer, which is not 0. */
+  /* If nothing is verified, this is the first word, a pointer, which is not 0. */
   return kind == words->plain || kind == words->gpu ? impl : NULL;
 }
 
-/* Tells on which of the two a plain tensor is. */
+/* Returns on which of the two devices a plain tensor is. */
 DLPACKGEN_FAST bool dlpackgen_torch_is_on_gpu(const uint64_t* plain) {
   const struct dlpackgen_torch_words* words = &dlpackgen_torch.words;
   return (plain[words->keys] & ~words->usual) != words->plain;
 }
 
-/* The proof */
+/* Verification */
 
 enum { DLPACKGEN_TORCH_PLAIN = 5, DLPACKGEN_TORCH_OTHERS = 6 };
 
-/* What there is to be seen of the tensors that are made. */
+/* The observed values of the created tensors. */
 struct dlpackgen_torch_seen {
   const uint64_t* plain[DLPACKGEN_TORCH_PLAIN]; /* TensorImpls */
   const uint64_t* inference;                    /* that of a plain one for inference */
@@ -1810,14 +1815,14 @@ struct dlpackgen_torch_seen {
   uint64_t storage[DLPACKGEN_TORCH_PLAIN]; /* addresses */
   uint64_t offset[DLPACKGEN_TORCH_PLAIN];  /* elements */
   uint64_t bytes[DLPACKGEN_TORCH_PLAIN];
-  uint32_t sizes, end; /* the words where a TensorImpl's sizes begin, and behind its strides */
+  uint32_t sizes, end; /* the words at which a TensorImpl's sizes begin and its strides end */
 };
 
-/* Behind the strides come the offset, the number of elements, flags and the keys. A
- * storage begins with two or three words, four of its data and the size. */
+/* After the strides follow the offset, the number of elements, flags and the keys. A storage begins
+ * with two or three words, four words of its data, and the size. */
 enum { DLPACKGEN_TORCH_TAIL = 4, DLPACKGEN_TORCH_STORAGE = 8, DLPACKGEN_TORCH_INLINE = 5 };
 
-/* Gives the word in which each object has its value, or 0 where there are none or several. */
+/* Returns the word that contains each object's value, or 0 if there is no such word or several. */
 static uint32_t dlpackgen_torch_only(const uint64_t* const* objects, const uint64_t* values, uint32_t begin,
                                      uint32_t end) {
   uint32_t found = 0;
@@ -1831,7 +1836,7 @@ static uint32_t dlpackgen_torch_only(const uint64_t* const* objects, const uint6
   return found;
 }
 
-/* Whether a word is one and the same in all plain tensors and tells all others from them. */
+/* Whether a word is equal in all plain tensors, and different in all others. */
 static bool dlpackgen_torch_tells(const struct dlpackgen_torch_seen* seen, uint32_t word) {
   const uint64_t plain = seen->plain[0][word], usual = plain ^ seen->inference[word];
   for (int i = 1; i < DLPACKGEN_TORCH_PLAIN; i++)
@@ -1851,8 +1856,8 @@ static uint32_t dlpackgen_torch_find_keys(const struct dlpackgen_torch_seen* see
   return found;
 }
 
-/* Finds all words, or leaves all as they are. The address of a storage is only followed
- * where every TensorImpl has it. */
+/* Finds all words, or changes nothing. The address of a storage is only dereferenced if every
+ * TensorImpl contains it. */
 static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen* seen, struct dlpackgen_torch_words* words) {
   const uint64_t* storages[DLPACKGEN_TORCH_PLAIN];
   const uint32_t end = seen->end, keys = dlpackgen_torch_find_keys(seen);
@@ -1871,11 +1876,13 @@ static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen* seen, 
   words->gpu = words->plain = seen->plain[0][keys] & ~words->usual;
 }
 
-/* The tensors for it. What fails gives NULL or -1, with an exception or without one. */
+/* The tensors for the verification. Functions that fail return NULL or -1, with or without an
+ * exception. */
 
 #define DLPACKGEN_TORCH_EMPTY(shape, dtype) "torch.empty(" shape ", dtype=torch." dtype ", device='cpu'"
 
-/* They differ in all but that they are plain. The storage of the last one is resized. */
+/* They are all plain, and differ in every other property. The storage of the last one is
+ * resized. */
 static const char* const dlpackgen_torch_plain_ones[DLPACKGEN_TORCH_PLAIN] = {
     DLPACKGEN_TORCH_EMPTY("(5, 7, 1, 2, 3)", "float64") ")",
     DLPACKGEN_TORCH_EMPTY("(300,)", "complex64") ")[200:277]",
@@ -1884,7 +1891,7 @@ static const char* const dlpackgen_torch_plain_ones[DLPACKGEN_TORCH_PLAIN] = {
     DLPACKGEN_TORCH_EMPTY("(9, 2)", "int16") ")[4:]",
 };
 
-/* Whose keys differ from those of plain ones, each in a way of its own. */
+/* Tensors whose keys differ from those of plain ones, each in a different way. */
 static const char* const dlpackgen_torch_other_ones[DLPACKGEN_TORCH_OTHERS] = {
     "torch._neg_view(" DLPACKGEN_TORCH_EMPTY("(3,)", "float32") "))",
     DLPACKGEN_TORCH_EMPTY("(3,)", "complex64") ").conj()",
@@ -1908,15 +1915,15 @@ static int dlpackgen_torch_number(PyObject* scope, const char* expression, uint6
   return PyErr_Occurred() ? -1 : 0;
 }
 
-/* What a step of the proof works on. */
+/* The state of the verification. */
 struct dlpackgen_torch_proof {
   struct dlpackgen_torch_known* found;
-  PyObject* scope; /* has torch, and keeps the tensors */
+  PyObject* scope; /* contains torch, and retains the tensors */
   struct dlpackgen_torch_seen seen;
 };
 
-/* Gives the TensorImpl of what is exactly a torch.Tensor, where the object has the address
- * that torch says of it; NULL with or without an exception. */
+/* Returns the TensorImpl of an exact torch.Tensor, if the object contains the address that torch
+ * reports; NULL with or without an exception. */
 static const uint64_t* dlpackgen_torch_impl_of(const struct dlpackgen_torch_proof* proof, PyObject* tensor) {
   uint64_t address = 0;
   void* handle;
@@ -1926,7 +1933,8 @@ static const uint64_t* dlpackgen_torch_impl_of(const struct dlpackgen_torch_proo
   return handle && *(uint64_t*)handle == address ? *(const uint64_t**)handle : NULL;
 }
 
-/* Makes a tensor, which the scope keeps, as x and by its expression. */
+/* Creates a tensor from an expression. The scope retains it under the name x and under the
+ * expression. */
 static int dlpackgen_torch_see(struct dlpackgen_torch_proof* proof, const char* expression, const uint64_t** impl) {
   PyObject *scope = proof->scope, *tensor = dlpackgen_torch_eval(scope, expression);
   const int kept =
@@ -1936,7 +1944,7 @@ static int dlpackgen_torch_see(struct dlpackgen_torch_proof* proof, const char* 
   return *impl ? 0 : -1;
 }
 
-/* Finds sizes and strides inside of a TensorImpl that has as many as have room there. */
+/* Finds sizes and strides inside of a TensorImpl with the maximum rank that is stored inline. */
 static int dlpackgen_torch_see_sizes(const struct dlpackgen_torch_functions* call, const uint64_t* impl,
                                      struct dlpackgen_torch_seen* seen) {
   void* handle = &impl;
@@ -1952,7 +1960,7 @@ static int dlpackgen_torch_see_sizes(const struct dlpackgen_torch_functions* cal
 
 /* The steps */
 
-/* Proves where the object has its at::Tensor. */
+/* Verifies the offset of the at::Tensor in the object. */
 static int dlpackgen_torch_see_handle(struct dlpackgen_torch_proof* proof) {
   const uint64_t* impl;
   return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(2,)", "float32") ")", &impl);
@@ -1978,7 +1986,7 @@ static int dlpackgen_torch_see_inference(struct dlpackgen_torch_proof* proof) {
   return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(4,)", "float32") ")", &proof->seen.inference);
 }
 
-/* Learns the keys of tensors on CUDA, which need not be there: torch tells in Python by which bits
+/* Determines the keys of CUDA tensors without creating one: torch reports in Python by which bits
  * they differ from those on the CPU. */
 static int dlpackgen_torch_learn_gpu(struct dlpackgen_torch_proof* proof) {
   struct dlpackgen_torch_words* words = &proof->found->words;
@@ -1990,7 +1998,7 @@ static int dlpackgen_torch_learn_gpu(struct dlpackgen_torch_proof* proof) {
   return 0;
 }
 
-/* What is entered around each step: without modes that Python code answers in. */
+/* The contexts around each step, which disable modes with Python code. */
 static const char* const dlpackgen_torch_no_modes[] = {
     "torch._C.DisableTorchFunction()",
     "torch._C._DisableTorchDispatch()",
@@ -2000,7 +2008,8 @@ static const char* const dlpackgen_torch_no_modes[] = {
 
 typedef int (*dlpackgen_torch_step)(struct dlpackgen_torch_proof* proof);
 
-/* Takes a step in modes, the last of which says whether tensors are made for inference. */
+/* Runs a step in contexts, the last of which determines whether tensors are created in inference
+ * mode. */
 static int dlpackgen_torch_within(struct dlpackgen_torch_proof* proof, const char* const* modes, const char* last,
                                   dlpackgen_torch_step step) {
   PyObject *mode = dlpackgen_torch_eval(proof->scope, *modes ? *modes : last), *left;
@@ -2021,7 +2030,8 @@ static int dlpackgen_torch_outside(struct dlpackgen_torch_proof* proof, const ch
   return dlpackgen_torch_within(proof, dlpackgen_torch_no_modes, last, step);
 }
 
-/* Forgets that a proof failed: 0, or -1 with an exception where the call must fail. */
+/* Clears the exception of a failed verification. Returns 0, or -1 with an exception if the call
+ * must fail. */
 static int dlpackgen_torch_unproven(void) {
   if (!PyErr_Occurred()) return 0;
   if (PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
@@ -2029,8 +2039,8 @@ static int dlpackgen_torch_unproven(void) {
   return 0;
 }
 
-/* Looks at tensors of the module torch: 1, 0 where the handle is not proven, or -1 with an
- * exception where the call must fail. */
+/* Verifies the fields with tensors of the module torch. Returns 1, 0 if the handle's offset is not
+ * verified, or -1 with an exception if the call must fail. */
 static int dlpackgen_torch_prove_in(PyObject* torch, struct dlpackgen_torch_known* found) {
   static const char ordinary[] = "torch.inference_mode(False)", inference[] = "torch.inference_mode(True)";
   struct dlpackgen_torch_proof proof;
@@ -2049,8 +2059,8 @@ static int dlpackgen_torch_prove_in(PyObject* torch, struct dlpackgen_torch_know
   return dlpackgen_torch_unproven() ? -1 : proven;
 }
 
-/* Proves where the words of torch's objects lie by the package torch whose module in C is
- * the real one; as above. */
+/* Verifies the offsets of the fields with the package torch that belongs to the real C module; as
+ * above. */
 static int dlpackgen_torch_prove(PyObject* base, struct dlpackgen_torch_known* found) {
   PyObject* real = dlpackgen_torch_module(base);
   PyObject* name = real ? PyUnicode_FromString("torch") : NULL;
@@ -2135,7 +2145,7 @@ static int dlpackgen_torch_read_gpu(void* handle, DLTensor* out) {
   return 0;
 }
 
-/* 1 for a device that other routes know, which meta is not. */
+/* 1 for a device that other access methods support. They do not support meta. */
 DLPACKGEN_FAST int dlpackgen_torch_read_device(PyObject* object, void* handle, DLTensor* out) {
   int32_t type = -1;
   if (dlpackgen_torch.call.get_device_type(handle, &type) != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
@@ -2155,9 +2165,9 @@ DLPACKGEN_FAST int dlpackgen_torch_read_dtype(PyObject* object, void* handle, DL
   return dlpackgen_torch_reject_attribute(object, "dtype", "has no DLPack equivalent");
 }
 
-/* Wrappers of vmap, grad and jvp fail here, and so does a nested tensor. Shape and strides
- * are copied before anything is held against them: torch works without the GIL, so that
- * another thread may resize the tensor at any moment. */
+/* Wrappers of vmap, grad and jvp fail here, and so does a nested tensor. Shape and strides are
+ * copied before they are checked: torch runs without the GIL, so another thread may resize the
+ * tensor at any time. */
 DLPACKGEN_FAST int dlpackgen_torch_read_shape(void* handle, DLTensor* out, int64_t* scratch) {
   const struct dlpackgen_torch_functions* call = &dlpackgen_torch.call;
   int64_t dim = 0;
@@ -2170,8 +2180,8 @@ DLPACKGEN_FAST int dlpackgen_torch_read_shape(void* handle, DLTensor* out, int64
   return 0;
 }
 
-/* Functionalized and zero tensors have elements and no memory, and so has one whose
- * storage was resized to 0. */
+/* Functionalized and zero tensors, and tensors whose storage was resized to 0, have elements but no
+ * memory. */
 DLPACKGEN_SLOW static int dlpackgen_torch_check_memory(const DLTensor* out) {
   for (int32_t i = 0; i < out->ndim; i++)
     if (out->shape[i] == 0) return 0;
@@ -2180,8 +2190,7 @@ DLPACKGEN_SLOW static int dlpackgen_torch_check_memory(const DLTensor* out) {
       "(functionalized, fake or all zeros)");
 }
 
-/* Reading must not separate memory that is shared until one of its tensors is
- * written to, and writing must. */
+/* Reading must not separate copy-on-write memory, but writing must. */
 DLPACKGEN_FAST int dlpackgen_torch_read_data(void* handle, int writable, DLTensor* out) {
   const struct dlpackgen_torch_functions* call = &dlpackgen_torch.call;
   const void* data = NULL;
@@ -2197,9 +2206,9 @@ DLPACKGEN_FAST int dlpackgen_torch_read_data(void* handle, int writable, DLTenso
   return out->data ? 0 : dlpackgen_torch_check_memory(out);
 }
 
-/* Counts how many bytes of its storage a tensor with elements needs: 0 for one without. No
- * tensor of torch has negative numbers; those of one that is being resized may look so.
- * What wraps around is left to the validator. */
+/* Computes the number of bytes that a tensor needs in its storage; 0 for an empty one. torch
+ * tensors have no negative numbers, except while another thread resizes them. The validator rejects
+ * values that overflow. */
 DLPACKGEN_FAST uint64_t dlpackgen_torch_needs(const DLTensor* view, uint64_t offset) {
   uint64_t end = offset + 1;
   int64_t signs = 0;
@@ -2212,8 +2221,8 @@ DLPACKGEN_FAST uint64_t dlpackgen_torch_needs(const DLTensor* view, uint64_t off
   return end * (((uint64_t)view->dtype.bits * view->dtype.lanes + 7) / 8);
 }
 
-/* Rejects a tensor whose storage was resized to less than it needs: torch lets it keep
- * its shape. plain is what dlpackgen_torch_plain() gave. */
+/* Rejects a tensor whose storage was resized to less than it needs, because torch does not change
+ * its shape. plain is the result of dlpackgen_torch_plain(). */
 DLPACKGEN_FAST int dlpackgen_torch_check_storage(void* handle, const uint64_t* plain, const DLTensor* view) {
   int64_t bytes = 0, offset = 0;
   uint64_t needs;
@@ -2230,8 +2239,8 @@ DLPACKGEN_FAST int dlpackgen_torch_check_storage(void* handle, const uint64_t* p
   return bytes >= 0 && needs <= (uint64_t)bytes ? 0 : dlpackgen_torch_reject_short(needs, (uint64_t)bytes);
 }
 
-/* What the keys of most tensors tell at once: layout, device, and that no bit is set. 1
- * leaves an object to the other routes. */
+/* Checks the keys of most tensors, which determine layout, device, and that no bit is set. Returns
+ * 1 if another access method must be used. */
 DLPACKGEN_FAST int dlpackgen_torch_read_kind(PyObject* object, void* handle, const uint64_t* plain, DLTensor* out) {
   int result = 0;
   if (!plain && dlpackgen_torch_check_layout(object, handle) < 0) return -1;
@@ -2267,16 +2276,16 @@ static int dlpackgen_torch_borrow(PyObject* object, int writable, DLTensor* out,
 #define DLPACKGEN_TORCH_NO_ALIAS \
   "its detach() returned no alias of it, as under a TorchFunctionMode that overrides detach(): call this outside of it"
 
-/* Rejects what the shim cannot look into: detach() of a tensor and of a parameter is a
- * plain torch.Tensor, which Parameter derives from. */
+/* Rejects objects that the shim cannot read: detach() of a tensor and of a parameter is a plain
+ * torch.Tensor, the base class of Parameter. */
 static int dlpackgen_torch_check_kind(PyObject* object, PyObject* alias) {
   PyTypeObject* const type = Py_TYPE(object);
   if (Py_TYPE(alias) == type || (void*)Py_TYPE(alias) == PyType_GetSlot(type, Py_tp_base)) return 0;
   return dlpackgen_reject(DLPACKGEN_TORCH_NO_ALIAS);
 }
 
-/* Rejects the view of an alias that is not what the object itself is by now: an alias
- * has its storage, so memory that was separated is the object's, too. */
+/* Rejects an alias that no longer matches the object. The alias shares the object's storage, so
+ * separated memory also belongs to the object. */
 static int dlpackgen_torch_check_alias(PyObject* object, const DLTensor* alias, uint64_t* flags) {
   int64_t numbers[DLPACKGEN_SCRATCH];
   DLTensor own;
@@ -2290,9 +2299,9 @@ static int dlpackgen_torch_check_alias(PyObject* object, const DLTensor* alias, 
   return same ? 0 : dlpackgen_reject(DLPACKGEN_TORCH_NO_ALIAS);
 }
 
-/* What is kept may be written to later, by any consumer, so memory
- * that is shared until then is separated now. An alias of its own holds the memory:
- * `t.data = other` takes it away from the object, as module.half() does it. */
+/* A retained tensor may be written to later, by any consumer, so copy-on-write memory is separated
+ * now. A separate alias retains the memory, because `t.data = other`, as in module.half(), removes
+ * it from the object. */
 static int dlpackgen_torch_hold(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
                                 PyObject** keep) {
   int result = dlpackgen_torch_borrow(object, 0, out, scratch, flags);
@@ -2307,8 +2316,8 @@ static int dlpackgen_torch_hold(PyObject* object, int writable, DLTensor* out, i
   return result;
 }
 
-/* What PyTorch's own exchange table does not look at. It fails by itself for what has
- * no strides. The tensor has shape and strides that the call goes on with. */
+/* Checks properties that PyTorch's own exchange table does not check. The table itself rejects
+ * tensors without strides. The tensor has the copies of shape and strides that the call uses. */
 static int dlpackgen_torch_guard(PyObject* object, const DLTensor* tensor) {
   void* handle = dlpackgen_torch_handle(object);
   const uint64_t* plain = handle ? dlpackgen_torch_plain(handle) : NULL;
@@ -2318,7 +2327,7 @@ static int dlpackgen_torch_guard(PyObject* object, const DLTensor* tensor) {
   return dlpackgen_torch_check_storage(handle, plain, tensor);
 }
 
-/* Also torch.nn.Parameter, which torch reads as it does a torch.Tensor. */
+/* Also torch.nn.Parameter, which torch reads like a torch.Tensor. */
 static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
     "torch",
     "Tensor",
@@ -2367,7 +2376,7 @@ static const struct dlpackgen_adopted* const dlpackgen_adopted_tables[] = {
 #elif defined(_MSC_VER)
 #define DLPACKGEN_OF_THREAD static __declspec(thread)
 #else
-#define DLPACKGEN_OF_THREAD static /* guarded by the GIL, without which no such compiler builds modules */
+#define DLPACKGEN_OF_THREAD static /* guarded by the GIL, because such compilers cannot build modules without it */
 #endif
 
 enum {
@@ -2405,7 +2414,7 @@ struct dlpackgen_holder {
   PyObject* object;                /* a reference, or NULL */
   DLManagedTensorVersioned* versioned;
   DLManagedTensor* legacy;
-  struct dlpackgen_holder* next; /* that waits for its end, or NULL */
+  struct dlpackgen_holder* next; /* that waits to be freed, or NULL */
 };
 
 static void dlpackgen_drop(PyObject* object) {
@@ -2427,8 +2436,8 @@ static void dlpackgen_delete_quietly(DLManagedTensorVersioned* versioned, DLMana
   dlpackgen_resume(pending);
 }
 
-/* Deletes with or without the GIL. A thread that Python does not know has no exception
- * to keep, and none is left where Python has ended. */
+/* Deletes with or without the GIL. A thread without a Python thread state has no exception to keep,
+ * and neither does any thread after Python has shut down. */
 static void dlpackgen_delete_anywhere(DLManagedTensorVersioned* versioned, DLManagedTensor* legacy) {
   if (!Py_IsInitialized() || !PyGILState_GetThisThreadState()) {
     if (versioned && versioned->deleter) versioned->deleter(versioned);
@@ -2446,8 +2455,8 @@ static void dlpackgen_end_holder(struct dlpackgen_holder* holder) {
   free(holder);
 }
 
-/* The ends of holders that run on this thread, each inside the one before, and those that
- * wait for them: a view of a view of a view ends by as many nested calls. */
+/* The number of nested deleters of holders on this thread, and the holders that wait for them.
+ * Freeing a view of a view of a view would otherwise need as many nested calls. */
 struct dlpackgen_ends {
   int nested;
   struct dlpackgen_holder* waiting;
@@ -2475,7 +2484,7 @@ static void dlpackgen_holder_deleter(DLManagedTensorVersioned* self) {
   dlpackgen_let_go((struct dlpackgen_holder*)self);
 }
 
-/* Deletes with the GIL held, which is not asked for again where only an object is kept. */
+/* Deletes with the GIL held, which is not acquired again if only an object is released. */
 static void dlpackgen_delete_here(DLManagedTensorVersioned* versioned, DLManagedTensor* legacy) {
   struct dlpackgen_holder* const holder = (struct dlpackgen_holder*)versioned;
   const int is_holder = versioned && versioned->deleter == dlpackgen_holder_deleter;
@@ -2495,8 +2504,8 @@ DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned* tensor) {
   else dlpackgen_delete_anywhere(tensor, NULL);
 }
 
-/* Copies shape and strides to 2 * ndim numbers, which may
- * hold the strides already, and lets the tensor point there. */
+/* Copies shape and strides to 2 * ndim numbers, which may already contain the strides, and makes
+ * the tensor point there. */
 static dlpackgen_error_code dlpackgen_copy_metadata(DLTensor* tensor, int64_t* numbers) {
   int64_t strides[DLPACKGEN_MAX_NDIM];
   const size_t size = (size_t)tensor->ndim * sizeof *numbers;
@@ -2505,8 +2514,8 @@ static dlpackgen_error_code dlpackgen_copy_metadata(DLTensor* tensor, int64_t* n
   memmove(numbers, tensor->shape, size);
   if (!tensor->strides) {
     memset(strides, 0, size);
-    /* Extents whose product is too large are those of an empty tensor, whose strides
-     * mean nothing, or for the validator to reject. */
+    /* If the product of extents is too large, the tensor is empty, and its strides have no meaning,
+     * or the validator rejects it. */
     const dlpackgen_error_code error = dlpackgen_compact_strides(tensor->ndim, numbers, strides);
     if (error != DLPACKGEN_OK && error != DLPACKGEN_ERROR_TOO_LARGE) return error;
   }
@@ -2516,11 +2525,11 @@ static dlpackgen_error_code dlpackgen_copy_metadata(DLTensor* tensor, int64_t* n
   return DLPACKGEN_OK;
 }
 
-/* Tells whether a device is one of several that a library, such as JAX, makes of the CPU,
- * whose number is 0 (DLPack, the comment on DLDevice.device_id). */
+/* Returns whether a device is one of several CPU devices of a library such as JAX. The number of
+ * the CPU is 0 (DLPack, the comment on DLDevice.device_id). */
 static int dlpackgen_is_numbered_cpu(DLDevice device) { return device.device_type == kDLCPU && device.device_id != 0; }
 
-/* Makes a holder with nothing to hold; its data may follow its numbers. */
+/* Creates a holder without an owner. Its data may follow its numbers. */
 static struct dlpackgen_holder* dlpackgen_new_holder(const DLTensor* view, uint64_t flags, size_t extra) {
   const size_t numbers = 2 * (size_t)view->ndim * sizeof(int64_t);
   struct dlpackgen_holder* made = (struct dlpackgen_holder*)malloc(sizeof *made + numbers + extra);
@@ -2553,8 +2562,8 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_owner(PyObject* ow
   return &made->tensor;
 }
 
-/* Wraps a tensor of an old producer: its strides are written out, and what it
- * cannot say is taken for the worst. Takes it over when it succeeds. */
+/* Wraps an unversioned tensor. Its strides are made explicit, and properties that it cannot express
+ * get the safe value. Takes ownership on success. */
 static DLManagedTensorVersioned* dlpackgen_modern(DLManagedTensorVersioned* versioned, DLManagedTensor* legacy) {
   const DLTensor* view = versioned ? &versioned->dl_tensor : &legacy->dl_tensor;
   const uint64_t flags = versioned ? versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
@@ -2568,8 +2577,8 @@ static DLManagedTensorVersioned* dlpackgen_modern(DLManagedTensorVersioned* vers
   return &made->tensor;
 }
 
-/* Writes out strides that are NULL: a consumer of a tensor of 1.2 or newer may use
- * them without a look. Takes the tensor over when it succeeds. */
+/* Replaces NULL strides with explicit ones, because a consumer of a tensor of 1.2 or newer may use
+ * them without a check. Takes ownership on success. */
 static DLManagedTensorVersioned* dlpackgen_with_strides(DLManagedTensorVersioned* tensor) {
   if (tensor->dl_tensor.ndim == 0 || tensor->dl_tensor.strides) return tensor;
   const dlpackgen_error_code error = dlpackgen_validate_versioned(tensor, DLPACKGEN_ACCEPT_NULL_STRIDES);
@@ -2629,7 +2638,7 @@ static const DLPackExchangeAPI* dlpackgen_table_in(PyObject* value) {
 }
 
 /* Returns whether a mapping has a key: 1, 0, or -1 with an exception. PyMapping_HasKeyString()
- * takes any failure, such as want of memory, for a no. */
+ * returns 0 for any failure, such as exhausted memory. */
 static int dlpackgen_defines(PyObject* mapping, const char* key) {
   PyObject* value = PyMapping_GetItemString(mapping, key);
   if (!value && !PyErr_ExceptionMatches(PyExc_KeyError)) return -1;
@@ -2638,8 +2647,8 @@ static int dlpackgen_defines(PyObject* mapping, const char* key) {
   return value != NULL;
 }
 
-/* Looks for a table by one attribute of a type, if the type itself defines it: 0, with
- * NULL where there is none, or -1 with an exception. */
+/* Looks up a table through one attribute of a type, if the type itself defines it. Returns 0, with
+ * NULL if there is none, or -1 with an exception. */
 static int dlpackgen_find_table(PyObject* type, PyObject* own, const char* name, const DLPackExchangeAPI** table) {
   PyObject* value = NULL;
   int found = dlpackgen_defines(own, name);
@@ -2650,8 +2659,8 @@ static int dlpackgen_find_table(PyObject* type, PyObject* own, const char* name,
   return found < 0 ? -1 : 0;
 }
 
-/* Looks for a table of the type itself, as above: one that it inherits does not know
- * what the derived type changes. */
+/* Looks up a table of the type itself, as above. An inherited table does not take changes of the
+ * derived type into account. */
 static int dlpackgen_table_of(PyObject* type, const DLPackExchangeAPI** table) {
   PyObject* own;
   int failed = dlpackgen_find(type, "__dict__", &own);
@@ -2663,8 +2672,8 @@ static int dlpackgen_table_of(PyObject* type, const DLPackExchangeAPI** table) {
   return failed;
 }
 
-/* Looks for a table that makes new tensors for an object's library, as above: a type that
- * derives from its own has no other. */
+/* Looks up a table that allocates tensors of an object's library, as above. An inherited table is
+ * used too. */
 static int dlpackgen_maker_of(PyObject* type, const DLPackExchangeAPI** table) {
   PyObject* bases = PyObject_GetAttrString(type, "__mro__");
   const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
@@ -2676,8 +2685,8 @@ static int dlpackgen_maker_of(PyObject* type, const DLPackExchangeAPI** table) {
   return failed;
 }
 
-/* Tells whether the table of Paddle's own type may be trusted, as below: only where it is
- * told beforehand, without code of Python, which tensors it must not be asked for. */
+/* Returns whether the table of Paddle's own type is trusted, as below: only if the tensors for
+ * which it must not be used can be recognized beforehand without Python code. */
 static int dlpackgen_trusts_paddle(struct dlpackgen_route* route, PyObject* paddle) {
   const uint8_t asks = dlpackgen_asks_stop | dlpackgen_asks_dense;
   if (!(route->asks & asks)) return 1;
@@ -2686,9 +2695,9 @@ static int dlpackgen_trusts_paddle(struct dlpackgen_route* route, PyObject* padd
   return opened;
 }
 
-/* Tells which types have tables that run no code of Python and lend nothing that must not
- * be written to, torch's and Paddle's: their tensors are never read-only, which a borrowed
- * one has no flag for. Gives 1, 0, or -1 with an exception. */
+/* Returns whether a type's table runs no Python code and exports only writable memory: 1, 0, or -1
+ * with an exception. This applies to torch and Paddle, whose tensors are never read-only. A
+ * borrowed tensor has no read-only flag. */
 static int dlpackgen_is_trusted(struct dlpackgen_route* route) {
   PyObject* paddle = dlpackgen_paddle_type(route->type);
   if (!paddle && PyErr_Occurred()) return -1;
@@ -2699,8 +2708,8 @@ static int dlpackgen_is_trusted(struct dlpackgen_route* route) {
   return is_torch < 0 ? -1 : is_torch == DLPACKGEN_TYPE_EXACT;
 }
 
-/* Tells whether a table is one to be trusted, as above: by its type, and only where it is
- * the one that the type itself offers, not one that a module registered for it. */
+/* Returns whether a table is trusted, as above: only if it is the table that the type itself
+ * provides, not one that a module has registered for it. */
 static int dlpackgen_trusts(struct dlpackgen_route* route) {
   const DLPackExchangeAPI* own;
   if (!route->api) return 0;
@@ -2708,14 +2717,15 @@ static int dlpackgen_trusts(struct dlpackgen_route* route) {
   return own == route->api ? dlpackgen_is_trusted(route) : 0;
 }
 
-/* Reads the module's own tensors; in object.h. */
+/* Reads the module's own tensors; defined in object.h. */
 static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags);
 
-/* By their struct: nothing runs, no memory is needed, and their flags are known. */
+/* They are read through their struct: no foreign code runs, no memory is allocated, and the flags
+ * are known. */
 static const struct dlpackgen_adopted dlpackgen_adopted_own = {NULL, NULL, NULL, NULL, dlpackgen_borrow_own, NULL, NULL,
                                                                NULL, 0,    NULL, NULL};
 
-/* Compares a type with the one that is found under a row's names now. */
+/* Compares a type with the type that a row's names currently refer to. */
 static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted* table, PyObject* type) {
   PyObject* base;
   int is = dlpackgen_find_imported(table->module, table->type, &base) < 0 ? -1 : DLPACKGEN_TYPE_OTHER;
@@ -2725,8 +2735,8 @@ static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted* table, Py
   return is;
 }
 
-/* Compares a type with one adopted table: 1 when the rest need not be looked at,
- * -1 with an exception. */
+/* Compares a type with one native reader. Returns 1 if the other readers need not be compared, 0,
+ * or -1 with an exception. */
 static int dlpackgen_adopt(struct dlpackgen_route* route, const struct dlpackgen_adopted* table) {
   PyObject* const type = route->type;
   const int is = table->recognize ? table->recognize(type) : dlpackgen_recognize_by_name(table, type);
@@ -2738,16 +2748,16 @@ static int dlpackgen_adopt(struct dlpackgen_route* route, const struct dlpackgen
   return opened;
 }
 
-/* Tells whether a type has both attributes: 1, 0, or -1 with an exception. */
+/* Returns whether a type has both attributes: 1, 0, or -1 with an exception. */
 static int dlpackgen_has_both(PyObject* type, const char* first, const char* second) {
   const int has = dlpackgen_has(type, first);
   return has > 0 ? dlpackgen_has(type, second) : has;
 }
 
-/* Finds out what objects of a type must be asked: those that are like torch's or Paddle's,
- * and masked arrays. Adopted tables ask by themselves. A foreign table is not trusted to
- * tell what has memory: what can be asked is, before the table is. 0, or -1 with an
- * exception. */
+/* Determines which methods of a type's objects must be called: for types like torch's or Paddle's,
+ * and masked arrays. Native readers check these properties themselves. A foreign table is not
+ * trusted to reject tensors without memory, so the methods are called before it. Returns 0, or -1
+ * with an exception. */
 static int dlpackgen_questions(struct dlpackgen_route* route) {
   PyObject* const type = route->type;
   const int signs = dlpackgen_has_both(type, "is_neg", "is_conj");
@@ -2764,7 +2774,7 @@ static int dlpackgen_questions(struct dlpackgen_route* route) {
   return 0;
 }
 
-/* Gives the table that was registered for a type, or NULL. */
+/* Returns the table that was registered for a type, or NULL. */
 static const DLPackExchangeAPI* dlpackgen_registered(const struct dlpackgen_state* state, const PyObject* type) {
   for (int i = 0; i < DLPACKGEN_MAX_REGISTERED; i++) {
     const struct dlpackgen_route* known = DLPACKGEN_LOAD(&state->registered[i]);
@@ -2774,7 +2784,8 @@ static const DLPackExchangeAPI* dlpackgen_registered(const struct dlpackgen_stat
   return NULL;
 }
 
-/* Lets the parameters of Paddle be read by the table of its tensors: 0, or -1 with an exception. */
+/* Assigns the table of Paddle's tensors to Paddle's parameters. Returns 0, or -1 with an
+ * exception. */
 static int dlpackgen_fill_paddle(struct dlpackgen_route* route) {
   PyObject* paddle = dlpackgen_paddle_type(route->type);
   if (!paddle) return PyErr_Occurred() ? -1 : 0;
@@ -2783,7 +2794,8 @@ static int dlpackgen_fill_paddle(struct dlpackgen_route* route) {
   return 0;
 }
 
-/* Finds the tables by which objects of a type are read and made: 0, or -1 with an exception. */
+/* Looks up the tables that import and allocate objects of a type. Returns 0, or -1 with an
+ * exception. */
 static int dlpackgen_fill_tables(struct dlpackgen_route* route, const DLPackExchangeAPI* registered) {
   route->api = route->makes = registered;
   if (registered) return 0;
@@ -2794,7 +2806,8 @@ static int dlpackgen_fill_tables(struct dlpackgen_route* route, const DLPackExch
   return route->makes ? dlpackgen_fill_paddle(route) : 0;
 }
 
-/* Finds the adopted table of a type: 0, also where there is none, or -1 with an exception. */
+/* Looks up the native reader of a type. Returns 0, also if there is none, or -1 with an
+ * exception. */
 static int dlpackgen_fill_adopted(struct dlpackgen_route* route) {
   int found = 0;
   for (int i = 0; dlpackgen_adopted_tables[i] && !found; i++)
@@ -2807,7 +2820,7 @@ static int dlpackgen_fill_route(struct dlpackgen_state* state, struct dlpackgen_
   if (dlpackgen_fill_tables(route, registered)) return -1;
   if (route->type == state->tensor) {
     route->adopted = &dlpackgen_adopted_own;
-    if (!registered) route->api = NULL; /* which would have to tell a stream */
+    if (!registered) route->api = NULL; /* which would have to report a stream */
   } else if (dlpackgen_fill_adopted(route)) return -1;
   if (dlpackgen_questions(route)) return -1;
   const int trusted = dlpackgen_trusts(route);
@@ -2825,13 +2838,13 @@ static int dlpackgen_fill_route(struct dlpackgen_state* state, struct dlpackgen_
 
 static void dlpackgen_retire(struct dlpackgen_route* old) {
 #ifdef Py_GIL_DISABLED
-  (void)old; /* another thread may still read it; the cache is small */
+  (void)old; /* another thread may still be reading it; the cache is small */
 #else
   dlpackgen_free_route(old);
 #endif
 }
 
-/* Puts a route into one of the two places of its type. */
+/* Stores an access method in one of the two slots of its type. */
 static void dlpackgen_publish(struct dlpackgen_state* state, struct dlpackgen_route* route) {
   struct dlpackgen_route** place = &state->cache[dlpackgen_hash(route->type)];
   struct dlpackgen_route** second = &state->cache[dlpackgen_hash(route->type) ^ 1];
@@ -2841,8 +2854,8 @@ static void dlpackgen_publish(struct dlpackgen_state* state, struct dlpackgen_ro
   if (old) dlpackgen_retire(old);
 }
 
-/* Looks at a type for the first time. What is known of it is complete before it is
- * published, since looking may run code that comes back here. */
+/* Determines the access method of a new type. It is complete before it is published, because the
+ * lookup may run code that calls this function again. */
 static int dlpackgen_learn_once(struct dlpackgen_state* state, PyObject* type) {
   struct dlpackgen_route* made = (struct dlpackgen_route*)calloc(1, sizeof *made);
   if (!made) {
@@ -2869,22 +2882,22 @@ DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_known(struct dlpackgen_st
   return route && route->type == type ? route : NULL;
 }
 
-/* The end of a type that is driven out may run code that drives out the new one. */
+/* Releasing the evicted type may run code that evicts the new one. */
 DLPACKGEN_SLOW static const struct dlpackgen_route* dlpackgen_learn(struct dlpackgen_state* state, PyObject* type) {
   const struct dlpackgen_route* route = NULL;
   while (!route && dlpackgen_learn_once(state, type) == 0) route = dlpackgen_known(state, type);
   return route;
 }
 
-/* Gives how an object's type is read, until the next call that may run code of
- * Python, which may drive it out; NULL with an exception. */
+/* Returns the access method of an object's type. It is valid until the next call that may run
+ * Python code, which may evict it. Returns NULL with an exception. */
 DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_route_of(struct dlpackgen_state* state, PyObject* object) {
   PyObject* const type = (PyObject*)Py_TYPE(object);
   const struct dlpackgen_route* route = dlpackgen_known(state, type);
   return DLPACKGEN_RARE(!route) ? dlpackgen_learn(state, type) : route;
 }
 
-/* Lets a type be looked at anew. */
+/* Removes a type from the cache, so that it is looked up again. */
 static void dlpackgen_forget(struct dlpackgen_state* state, const PyObject* type) {
   const size_t place = dlpackgen_hash(type);
   for (size_t i = 0; i < 2; i++) {
@@ -2895,15 +2908,15 @@ static void dlpackgen_forget(struct dlpackgen_state* state, const PyObject* type
   }
 }
 
-/* Gives the place of a type among those that are registered, or the first free one;
- * DLPACKGEN_MAX_REGISTERED when there is none. */
+/* Returns the slot of a registered type, or the first free slot, or DLPACKGEN_MAX_REGISTERED if
+ * there is none. */
 static int dlpackgen_place_of(const struct dlpackgen_state* state, const PyObject* type) {
   int i = 0;
   while (i < DLPACKGEN_MAX_REGISTERED && state->registered[i] && state->registered[i]->type != type) i++;
   return i;
 }
 
-/* Puts a type with a table into a free place. */
+/* Stores a type with a table in a free slot. */
 static int dlpackgen_enter(struct dlpackgen_state* state, int place, PyObject* type, const DLPackExchangeAPI* table) {
   if (place == DLPACKGEN_MAX_REGISTERED) {
     PyErr_Format(PyExc_RuntimeError, "no room for an exchange table: %d at most", (int)DLPACKGEN_MAX_REGISTERED);
@@ -2998,9 +3011,9 @@ static PyObject* dlpackgen_ask_capsule(struct dlpackgen_state* state, PyObject* 
   return capsule;
 }
 
-/* Takes what a capsule of one name holds by giving it another, from when on it is ours:
- * NULL, without an exception, where the capsule has another name. Of threads without a GIL
- * that take one capsule at once, one gets it. */
+/* Consumes a capsule by renaming it, and returns its pointer. Returns NULL, without an exception,
+ * if the capsule has another name. If threads without a GIL consume one capsule concurrently,
+ * exactly one of them succeeds. */
 static void* dlpackgen_open_named(PyObject* capsule, const char* fresh, const char* used) {
   void* tensor = NULL;
   DLPACKGEN_BEGIN_CRITICAL_SECTION(capsule);
@@ -3012,7 +3025,7 @@ static void* dlpackgen_open_named(PyObject* capsule, const char* fresh, const ch
   return tensor;
 }
 
-/* Takes the tensor out of a capsule. */
+/* Returns the tensor of a capsule, which is consumed. */
 static int dlpackgen_open_capsule(PyObject* capsule, struct dlpackgen_taken* taken) {
   taken->versioned =
       (DLManagedTensorVersioned*)dlpackgen_open_named(capsule, dlpackgen_versioned_fresh, dlpackgen_versioned_used);
@@ -3023,8 +3036,8 @@ static int dlpackgen_open_capsule(PyObject* capsule, struct dlpackgen_taken* tak
   return -1;
 }
 
-/* Gives the tensor behind __dlpack__, not validated yet: 0, or -1 with an exception.
- * Of another major version, nothing but the deleter may be touched. */
+/* Returns the tensor from __dlpack__ without validating it: 0, or -1 with an exception. If it has
+ * another major version, only its deleter may be used. */
 static int dlpackgen_take_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream,
                                   struct dlpackgen_taken* taken) {
   PyObject* capsule = dlpackgen_ask_capsule(state, object, stream);
@@ -3044,8 +3057,8 @@ static int dlpackgen_take_capsule(struct dlpackgen_state* state, PyObject* objec
   return 0;
 }
 
-/* A consumer renames the capsule when it takes the tensor; one without a consumer
- * is left to the capsule, which may die while an exception is on its way. */
+/* A consumer renames the capsule when it consumes the tensor. Otherwise, the capsule frees the
+ * tensor, possibly while an exception is being propagated. */
 static void dlpackgen_destroy_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, dlpackgen_versioned_fresh))
     dlpackgen_delete_quietly((DLManagedTensorVersioned*)PyCapsule_GetPointer(capsule, dlpackgen_versioned_fresh), NULL);
@@ -3058,7 +3071,7 @@ static void dlpackgen_legacy_deleter(DLManagedTensor* self) {
   free(self);
 }
 
-/* What the old struct cannot say must not get lost. */
+/* The old struct cannot express these flags, which must not be lost. */
 static DLManagedTensor* dlpackgen_to_legacy(DLManagedTensorVersioned* tensor) {
   if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) {
     PyErr_SetString(PyExc_BufferError,
@@ -3147,17 +3160,17 @@ static int dlpackgen_ask_all(struct dlpackgen_state* state, PyObject* object, co
   return dense ? dense < 0 ? -1 : 0 : dlpackgen_reject("it has no dense memory: pass to_dense()");
 }
 
-/* Some tensors have values that differ from those in memory, which neither their
- * tables nor their capsules say. */
+/* The values of some tensors differ from those in memory, and neither tables nor capsules express
+ * that. */
 static int dlpackgen_question(struct dlpackgen_state* state, PyObject* object,
                               const struct dlpackgen_adopted* rejecting, uint8_t asks) {
   return dlpackgen_ask_all(state, object, rejecting, asks) ? dlpackgen_not_exported(object) : 0;
 }
 
-/* The message about an object whose table was found by another type. */
+/* The message about an object whose type changed after its table was found. */
 #define DLPACKGEN_OTHER_TYPE "it became an object of another type during the call"
 
-/* Rejects what the validator found in a tensor. */
+/* Raises the validator's error about a tensor. */
 DLPACKGEN_SLOW static int dlpackgen_reject_error(const DLTensor* tensor, dlpackgen_error_code error) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
@@ -3165,9 +3178,9 @@ DLPACKGEN_SLOW static int dlpackgen_reject_error(const DLTensor* tensor, dlpackg
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
-/* Looks at a tensor that a foreign library gave, or an adopted one, since CuPy lets its users
- * make any shape; shape and strides are copied first where that is asked for: of all but
- * adopted ones, which always have strides. */
+/* Validates a tensor of a foreign library, also from a native reader, because CuPy's users can
+ * create any shape. If requested, shape and strides are copied first: for all tensors except those
+ * of native readers, which always have strides. */
 static int dlpackgen_admit(struct dlpackgen_argument* a, int64_t* scratch, int copy) {
   DLTensor* const tensor = &a->tensor;
   dlpackgen_error_code error = DLPACKGEN_OK;
@@ -3179,7 +3192,7 @@ static int dlpackgen_admit(struct dlpackgen_argument* a, int64_t* scratch, int c
   return error == DLPACKGEN_OK ? 0 : dlpackgen_reject_error(tensor, error);
 }
 
-/* Takes what a table gives for good. */
+/* Imports an owned tensor through a table. */
 static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object, DLManagedTensorVersioned** out) {
   *out = NULL;
   if (api->managed_tensor_from_py_object_no_sync(object, out)) {
@@ -3199,14 +3212,14 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object
   return dlpackgen_reject("its exchange table gave a tensor of another major version of DLPack");
 }
 
-/* What a table lends has no flags: what is to be written to, or may be padded, is
- * taken for good unless its library is known to have no such tensors. */
+/* A borrowed tensor has no flags. A tensor that is written to, or may be padded, is therefore
+ * imported as owned, unless its library is known to have no such tensors. */
 DLPACKGEN_FAST int dlpackgen_lend(const DLPackExchangeAPI* api, int trusted, PyObject* object, int writable,
                                   DLTensor* out) {
   if (!api->dltensor_from_py_object_no_sync || (writable && !trusted)) return 0;
   if (api->dltensor_from_py_object_no_sync(object, out) == 0 && (trusted || !PyErr_Occurred()))
     return trusted || out->dtype.bits >= 8;
-  PyErr_Clear(); /* what cannot be lent may still be given */
+  PyErr_Clear(); /* a tensor that cannot be borrowed may still be exported */
   return 0;
 }
 
@@ -3219,7 +3232,7 @@ DLPACKGEN_SLOW static int dlpackgen_read_owned(struct dlpackgen_argument* a, con
   return 1;
 }
 
-/* Gives 0 for a tensor that is lent, 1 for one that is owned, -1 with an exception. */
+/* Returns 0 for a borrowed tensor, 1 for an owned one, or -1 with an exception. */
 DLPACKGEN_FAST int dlpackgen_read_table(struct dlpackgen_argument* a, const DLPackExchangeAPI* api, int trusted,
                                         PyObject* object, int writable) {
   a->flags = 0;
@@ -3246,15 +3259,15 @@ DLPACKGEN_SLOW static int dlpackgen_reject_misaligned(const DLTensor* tensor) {
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
-/* Rejects what cannot be used where it lies: 0, or -1 with an exception. */
+/* Rejects a tensor that cannot be used in place. Returns 0, or -1 with an exception. */
 static int dlpackgen_check_use(const DLTensor* tensor, int writable) {
   if (dlpackgen_is_misaligned(tensor)) return dlpackgen_reject_misaligned(tensor);
   return writable && dlpackgen_has_overlap(tensor) ? dlpackgen_reject(DLPACKGEN_OVERLAPPING ": pass a contiguous copy")
                                                    : 0;
 }
 
-/* Takes a tensor for good by an adopted table: 0, -1 with an exception, or 1 where the
- * object is left to the other routes. */
+/* Imports an owned tensor through a native reader. Returns 0, -1 with an exception, or 1 if another
+ * access method must be used. */
 static int dlpackgen_take_adopted(const struct dlpackgen_adopted* adopted, PyObject* object, int writable,
                                   DLManagedTensorVersioned** out) {
   int64_t scratch[DLPACKGEN_SCRATCH];
@@ -3273,7 +3286,7 @@ static int dlpackgen_take_adopted(const struct dlpackgen_adopted* adopted, PyObj
   return *out ? 0 : -1;
 }
 
-/* Validates what was taken and brings it into the newest form; frees it else. */
+/* Validates an owned tensor and converts it to the newest struct; frees it on failure. */
 static DLManagedTensorVersioned* dlpackgen_finish_taking(struct dlpackgen_taken taken, int writable) {
   DLManagedTensorVersioned* made = taken.versioned;
   const DLTensor* view = made ? &made->dl_tensor : &taken.legacy->dl_tensor;
@@ -3462,10 +3475,10 @@ static int dlpackgen_backend_fault(const struct dlpackgen_call* call, int i, con
   return dlpackgen_argument_error(call, i, dlpackgen_backend_kind(error->code), "%s", error->text);
 }
 
-/* The owner of memory */
+/* Owners of memory */
 
-/* Compares what a library says of the memory at an address with what the driver says: a
- * tensor may be wrong about it, after its memory was freed for one. */
+/* Compares the declared device of the memory at an address with the device according to the driver.
+ * They differ, for example, after the memory was freed. */
 static int dlpackgen_check_address(const struct dlpackgen_call* call, int i, const dlpackgen_backend* table,
                                    const char* address, dlpackgen_pointer_attributes* info) {
   const DLDevice device = call->arguments[i].tensor.device;
@@ -3479,9 +3492,9 @@ static int dlpackgen_check_address(const struct dlpackgen_call* call, int i, con
       dlpackgen_device_text(device, said), dlpackgen_device_text(info->device, found), (const void*)address);
 }
 
-/* Asks about the first byte that elements are in and, where they reach beyond what is
- * allocated there, the last one: memory may be mapped of several allocations, as torch's
- * expandable segments are, and drivers tell of one at a time. */
+/* Queries the driver about the first byte of the elements and, if they extend beyond its
+ * allocation, about the last byte. Memory may consist of several mapped allocations, such as
+ * torch's expandable segments, and drivers report one at a time. */
 DLPACKGEN_SLOW static int dlpackgen_check_owner(const struct dlpackgen_call* call, int i,
                                                 const dlpackgen_backend* table, int64_t low, int64_t high) {
   const DLTensor* const tensor = &call->arguments[i].tensor;
@@ -3493,7 +3506,7 @@ DLPACKGEN_SLOW static int dlpackgen_check_owner(const struct dlpackgen_call* cal
   return dlpackgen_check_address(call, i, table, last, &end);
 }
 
-/* Asks the drivers about all tensors that are not on a CPU: 0, or -1 with an exception. */
+/* Queries the drivers about all tensors outside the CPU. Returns 0, or -1 with an exception. */
 static int dlpackgen_check_owners(const struct dlpackgen_call* call) {
   for (int i = 0; call->private_.state->backends[0].table && i < call->function->nparameters; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
@@ -3509,9 +3522,9 @@ static int dlpackgen_check_owners(const struct dlpackgen_call* call) {
 
 /* Streams */
 
-/* Lets the stream of the call wait for the work that the library of an argument has on
- * its own stream: 1 when that is done, 0 without a backend, -1 with an exception. Once
- * the call ends, the library's stream waits for that of the call. */
+/* Makes the call's stream wait for the work on the stream of an argument's library. Returns 1, 0
+ * without a backend, or -1 with an exception. After the call, the library's stream waits for the
+ * call's stream. */
 static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.device);
   struct dlpackgen_argument* a = &call->arguments[i];
@@ -3526,8 +3539,8 @@ static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
   return 1;
 }
 
-/* Lets libraries go on after the work of the call. The result is not checked, so it
- * is told as what a destructor raises. */
+/* Makes the streams of libraries wait for the work of the call. The caller does not check the
+ * result, so errors are reported as unraisable exceptions, like those of destructors. */
 DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.device);
   const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.device, call->stream);
@@ -3545,8 +3558,8 @@ DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
   }
 }
 
-/* Asks for the stream that the program has for a device, where no library tells one: 1
- * when it is told, 0 when not, -1 with an exception. */
+/* Queries the program's stream for a device if no library reports one. Returns 1 if there is one, 0
+ * if not, or -1 with an exception. */
 static int dlpackgen_ask_program(struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
   dlpackgen_stream told;
@@ -3560,8 +3573,7 @@ static int dlpackgen_ask_program(struct dlpackgen_call* call, int i, DLDevice de
 
 /* Memory */
 
-/* Allocates what the library of an argument has no allocator for, for use on the stream
- * of the call. */
+/* Allocates memory for a result whose library has no allocator, for use on the call's stream. */
 static DLManagedTensorVersioned* dlpackgen_allocate_by_backend(const struct dlpackgen_call* call,
                                                                const dlpackgen_backend* table, const DLTensor* asked) {
   const dlpackgen_allocation request = {
@@ -3627,7 +3639,7 @@ DLPACKGEN_SLOW static int dlpackgen_use_number_by(struct dlpackgen_call* call, i
   return 0;
 }
 
-/* Turns the number of a stream into a handle. */
+/* Converts the number of a stream to a handle. */
 static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice device) {
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
@@ -3645,8 +3657,8 @@ static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice dev
   return 0;
 }
 
-/* Asks the library of an argument for its stream: 1 when it has told it, 0 when it
- * cannot, -1 with an exception. */
+/* Queries the current stream of an argument's library. Returns 1, 0 if the library cannot report
+ * it, or -1 with an exception. */
 static int dlpackgen_tell_stream(const struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   int failed;
@@ -3658,7 +3670,7 @@ static int dlpackgen_tell_stream(const struct dlpackgen_call* call, int i, DLDev
   return dlpackgen_about(call->function, i);
 }
 
-/* Asks for the stream of the call; as above. */
+/* Queries the stream of the call; as above. */
 static int dlpackgen_ask_stream(struct dlpackgen_call* call, int i, DLDevice device) {
   void* stream = NULL;
   const int told = dlpackgen_tell_stream(call, i, device, &stream);
@@ -3674,15 +3686,15 @@ static int dlpackgen_no_stream(const struct dlpackgen_call* call, int i, DLDevic
                                   call->function->takes_stream ? ": pass stream=" : "");
 }
 
-/* One handle for each stream: on CUDA, 1 is the default one, as NULL is. */
+/* Normalizes handles, so that each stream has one: on CUDA, 1 and NULL are the default stream. */
 static void* dlpackgen_plain_stream(DLDevice device, void* stream) {
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
   const int known = streams != dlpackgen_streams_none;
   return known && (uintptr_t)stream == (uintptr_t)dlpackgen_default_stream(streams) ? NULL : stream;
 }
 
-/* Takes the stream that the program has for a device, as the last resort: 0, or -1 with
- * an exception. */
+/* Uses the program's stream for a device, as the last resort. Returns 0, or -1 with an
+ * exception. */
 static int dlpackgen_use_program(struct dlpackgen_call* call, int i, DLDevice device) {
   void* stream = NULL;
   const int told = dlpackgen_ask_program(call, i, device, &stream);
@@ -3692,8 +3704,8 @@ static int dlpackgen_use_program(struct dlpackgen_call* call, int i, DLDevice de
   return 0;
 }
 
-/* Tells whether the table of an argument that was not asked yet may look at it: 1, 0, or -1
- * with an exception. */
+/* Returns whether the table of an argument that was not read yet may borrow it: 1, 0, or -1 with an
+ * exception. */
 static int dlpackgen_may_ask_table(const struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
   if (!(a->private_.asks & dlpackgen_asks_dense)) return 1;
   const int dense = dlpackgen_is_contiguous_anyhow(call->private_.state, a->object);
@@ -3701,8 +3713,8 @@ static int dlpackgen_may_ask_table(const struct dlpackgen_call* call, const stru
   return dense && Py_TYPE(a->object) == a->private_.type;
 }
 
-/* Looks at where a tensor is that can be lent, and forgets it again: 1 when it has
- * been seen, 0 when that is not to be had so, -1 with an exception. */
+/* Borrows a tensor only to determine its device. Returns 1, 0 if it cannot be borrowed, or -1 with
+ * an exception. */
 static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* device) {
   struct dlpackgen_argument *a = &call->arguments[i], seen = *a;
   int64_t* const scratch = call->private_.scratch + (size_t)i * DLPACKGEN_SCRATCH;
@@ -3723,7 +3735,7 @@ static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* de
   return !a->private_.adopted || found == 0;
 }
 
-/* Rejects an argument on another device than the one whose stream is that of the call. */
+/* Rejects an argument on a device other than that of the call's stream. */
 DLPACKGEN_SLOW static int dlpackgen_reject_device(const struct dlpackgen_call* call, int i, DLDevice device) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
@@ -3732,8 +3744,8 @@ DLPACKGEN_SLOW static int dlpackgen_reject_device(const struct dlpackgen_call* c
   return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->private_.device, &text), &text);
 }
 
-/* Finds the stream before a producer without a table is asked for a tensor on that
- * device: the first tensor beside it that is not in the host's memory decides. */
+/* Determines the stream before a producer without a table exports a tensor on that device. The
+ * first other tensor outside host memory determines it. */
 static int dlpackgen_find_stream(struct dlpackgen_call* call, int wanting, DLDevice device) {
   if (call->private_.has_number && !call->private_.has_stream) return dlpackgen_use_number(call, wanting, device);
   for (int i = 0; i < call->function->nparameters && !call->private_.has_stream; i++) {
@@ -3750,9 +3762,9 @@ static int dlpackgen_find_stream(struct dlpackgen_call* call, int wanting, DLDev
   return dlpackgen_reject_device(call, wanting, device);
 }
 
-/* Reads a member of the pair that __dlpack_device__ gives: an int, what has __index__, or
- * a member of an Enum without it, by its value (array API, `__dlpack_device__`). None is
- * the only device of the CPU, as Paddle has it. */
+/* Reads a member of the pair from __dlpack_device__: an int, an object with __index__, or a member
+ * of an Enum without it, whose value is used (array API, `__dlpack_device__`). None is the only
+ * device of the CPU, as in Paddle. */
 static int dlpackgen_device_part(PyObject* part, int is_id_of_cpu, long long* number) {
   PyObject* value = NULL;
   *number = 0;
@@ -3763,10 +3775,10 @@ static int dlpackgen_device_part(PyObject* part, int is_id_of_cpu, long long* nu
   return failed;
 }
 
-/* Reads a tuple or list of two such members: 0, or -1 with an exception. */
+/* Reads a tuple or list of two such members. Returns 0, or -1 with an exception. */
 static int dlpackgen_read_device(PyObject* answer, DLDevice* device) {
   const int is_pair = PyTuple_Check(answer) || PyList_Check(answer);
-  PyObject* pair = is_pair ? PySequence_Tuple(answer) : PyTuple_New(0); /* since a list may change meanwhile */
+  PyObject* pair = is_pair ? PySequence_Tuple(answer) : PyTuple_New(0); /* because a list may change meanwhile */
   long long type = 0, id = 0;
   int failed = !pair;
   if (pair && PyTuple_Size(pair) != 2)
@@ -3781,8 +3793,8 @@ static int dlpackgen_read_device(PyObject* answer, DLDevice* device) {
   return failed ? -1 : 0;
 }
 
-/* Reads where __dlpack_device__ says that a tensor is: 1, 0 where there is no such method,
- * as with old producers, -1 with an exception. */
+/* Reads the device that __dlpack_device__ declares. Returns 1, 0 without such a method, as for old
+ * producers, or -1 with an exception. */
 static int dlpackgen_device_of(struct dlpackgen_state* state, PyObject* object, DLDevice* device) {
   PyObject* answer = PyObject_CallMethodObjArgs(object, state->dlpack_device, NULL);
   if (!answer && PyErr_ExceptionMatches(PyExc_AttributeError)) {
@@ -3794,8 +3806,8 @@ static int dlpackgen_device_of(struct dlpackgen_state* state, PyObject* object, 
   return failed ? dlpackgen_not_exported(object) : 1;
 }
 
-/* Makes the stream argument for a producer without a table: 0 with a new reference, or
- * NULL where the producer must get none, or -1 with an exception. */
+/* Creates the stream argument for a producer without a table. Returns 0 with a new reference, or
+ * with NULL if no stream must be passed, or -1 with an exception. */
 static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** stream) {
   struct dlpackgen_argument* a = &call->arguments[i];
   a->private_.declares = 0;
@@ -3815,8 +3827,8 @@ static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** s
   return *stream ? 0 : -1;
 }
 
-/* Rejects a tensor on another device than its __dlpack_device__ said: nothing made
- * its elements safe to read on the stream of the device that it is on. */
+/* Rejects a tensor on a device other than its __dlpack_device__ declared, because no stream of its
+ * real device was synchronized. */
 static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   const DLDevice came = a->tensor.device;
@@ -3833,13 +3845,14 @@ static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
                                   dlpackgen_device_text(a->private_.declared, said), got);
 }
 
-/* Tells whether an argument is a tensor in memory that is not the host's. */
+/* Returns whether an argument is a tensor outside host memory. */
 DLPACKGEN_FAST int dlpackgen_is_elsewhere(const struct dlpackgen_call* call, int i) {
   return call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && call->arguments[i].object &&
          !dlpackgen_is_on_host(call->arguments[i].tensor.device);
 }
 
-/* Gives the tensors of so many arguments, NULL for any other, as the checker takes them. */
+/* Collects the tensors of the given number of arguments for the checker; NULL for arguments that
+ * are not tensors. */
 static void dlpackgen_tensors_of(const struct dlpackgen_call* call, int count, const DLTensor** tensors) {
   for (int i = 0; i < count; i++) {
     const int is_tensor = call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && call->arguments[i].object;
@@ -3847,8 +3860,8 @@ static void dlpackgen_tensors_of(const struct dlpackgen_call* call, int count, c
   }
 }
 
-/* Compares the devices of so many arguments: gives the first that is not in the host's
- * memory, -1 for none, -2 with an exception. */
+/* Compares the devices of the given number of arguments. Returns the index of the first one outside
+ * host memory, -1 if there is none, or -2 with an exception. */
 static int dlpackgen_compare_devices(const struct dlpackgen_call* call, int count) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
@@ -3859,8 +3872,8 @@ static int dlpackgen_compare_devices(const struct dlpackgen_call* call, int coun
   return status ? dlpackgen_raise(status, &text) - 1 : first;
 }
 
-/* Settles the stream of the call on the device of its first tensor that is not in the host's
- * memory, by a number or the first table there: 0, also where there is none, or -1 with an
+/* Determines the stream of the call on the device of its first tensor outside host memory: from a
+ * number, or from the first table there. Returns 0, also without a stream, or -1 with an
  * exception. */
 static int dlpackgen_choose_stream(struct dlpackgen_call* call, int first) {
   const DLDevice device = call->arguments[first].tensor.device;
@@ -3870,9 +3883,9 @@ static int dlpackgen_choose_stream(struct dlpackgen_call* call, int first) {
   return 0;
 }
 
-/* Gives the first argument whose library works on another stream than the call: -1 for
- * none, -2 with an exception. settled: those that were asked already are not asked again,
- * since that may run code. */
+/* Returns the index of the first argument whose library uses a stream other than the call's, -1 if
+ * there is none, or -2 with an exception. settled: libraries that were queried before are not
+ * queried again, because that may run code. */
 static int dlpackgen_find_other_stream(struct dlpackgen_call* call, int settled) {
   const void* agrees =
       call->private_.has_number ? NULL : dlpackgen_library_of(&call->arguments[call->private_.decides]);
@@ -3899,8 +3912,8 @@ static const char* dlpackgen_stream_text(const void* stream, char text[32]) {
   return text;
 }
 
-/* Tells whether a tensor of another stream can be had on that of the call: 0, or -1 with
- * an exception. */
+/* Checks whether a tensor of another stream can be exported for the call's stream. Returns 0, or -1
+ * with an exception. */
 static int dlpackgen_may_ask_again(struct dlpackgen_call* call, int i) {
   char where[32], other[32], stream[32];
   dlpackgen_device_text(call->private_.device, where);
@@ -3924,9 +3937,9 @@ DLPACKGEN_SLOW static int dlpackgen_moved(const struct dlpackgen_call* call, int
                                   "its device or current stream changed while the arguments were read");
 }
 
-/* Settles where the call works, once all tensors are known: 0, -1 with an exception, or,
- * where streams were not agreed on before, 1 when they must be. All were read by tables
- * that run no code then, so none has its stream told otherwise. */
+/* Determines the device and the stream of the call after all tensors were read. Returns 0, -1 with
+ * an exception, or 1 if streams must be synchronized and were not yet. In this case, all tensors
+ * were read through tables that run no foreign code, so no other source reports their streams. */
 static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
   for (int i = 0; !agreed && i < call->function->nparameters; i++) {
     call->arguments[i].private_.streams = NULL;
@@ -3935,7 +3948,7 @@ static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
   const int first = dlpackgen_compare_devices(call, call->function->nparameters);
   if (first < -1) return -1;
   if (first < 0) {
-    call->stream = NULL; /* its producer gave a tensor on the CPU despite the stream */
+    call->stream = NULL; /* its producer was given a stream but returned a CPU tensor */
     if (!call->private_.has_number) return 0;
     PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': all tensors are on the CPU, which has no streams",
                  call->function->name);
@@ -3950,7 +3963,7 @@ static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
   return agreed ? dlpackgen_moved(call, other) : 1;
 }
 
-/* As above; once that is settled, the drivers are asked whose memory it is. */
+/* As above. Then the drivers are queried for the owners of the memory. */
 DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call* call, int agreed) {
   const int settled = dlpackgen_settle(call, agreed);
   return settled ? settled : dlpackgen_check_owners(call);
@@ -4044,8 +4057,8 @@ static int dlpackgen_put_named(const struct dlpackgen_names* names, PyObject* na
   return 0;
 }
 
-/* Puts each argument into the place of its name, and the stream behind all; what did not come
- * is NULL. */
+/* Stores each argument at the index of its name, and the stream after all arguments. Missing
+ * arguments are NULL. */
 static int dlpackgen_arrange(const struct dlpackgen_names* names, PyObject* const* arguments, Py_ssize_t count,
                              PyObject* keywords, PyObject** given) {
   const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
@@ -4057,9 +4070,9 @@ static int dlpackgen_arrange(const struct dlpackgen_names* names, PyObject* cons
   return 0;
 }
 
-/* Scalars, and what was left out */
+/* Scalars and omitted arguments */
 
-/* Raises the checker's sentence about an argument that is of another kind than its parameter. */
+/* Raises the checker's error for an argument of a different kind than its parameter. */
 static int dlpackgen_wrong_kind(const struct dlpackgen_call* call, int i, const char* got) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
@@ -4079,20 +4092,20 @@ static int dlpackgen_wrong_scalar(const struct dlpackgen_call* call, int i, cons
   return -1;
 }
 
-/* Says what is wrong with a scalar whose conversion has raised an exception. */
+/* Reports the failed conversion of a scalar. */
 DLPACKGEN_SLOW static int dlpackgen_not_converted(const struct dlpackgen_call* call, int i, const char* expected) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return dlpackgen_about(call->function, i);
   PyErr_Clear();
   return dlpackgen_wrong_scalar(call, i, expected);
 }
 
-/* Says that a dtype does not hold a number. Gives -1. */
+/* Reports that a dtype cannot represent a number. Returns -1. */
 DLPACKGEN_SLOW static int dlpackgen_not_held(const struct dlpackgen_call* call, int i, const char* dtype,
                                              PyObject* number) {
   return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_SAYS_UNHELD "%R", dtype, number);
 }
 
-/* The same where it was to be an integer, which has at most 64 bits. */
+/* The same for integers, which have at most 64 bits. */
 DLPACKGEN_SLOW static int dlpackgen_no_integer(struct dlpackgen_call* call, int i, const char* expected,
                                                const char* dtype) {
   PyObject* const value = call->arguments[i].object;
@@ -4139,7 +4152,7 @@ static int dlpackgen_read_scalar(struct dlpackgen_call* call, int i) {
   }
 }
 
-/* Tells whether a scalar is read without running code of Python. */
+/* Returns whether a scalar can be read without running Python code. */
 DLPACKGEN_FAST int dlpackgen_is_plain(PyObject* object) {
   return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
 }
@@ -4213,8 +4226,8 @@ static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
   return a->private_.guard && a->private_.guard(a->object, &a->tensor) ? dlpackgen_unreadable(call, i) : 0;
 }
 
-/* Reads a tensor that runs no code of Python for that. What an earlier look at it has
- * taken for good is given back. */
+/* Reads a tensor whose access method runs no Python code. Releases a tensor that was imported
+ * earlier to determine its device. */
 static int dlpackgen_fetch(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   dlpackgen_give_back(call, i);
@@ -4225,7 +4238,7 @@ static int dlpackgen_fetch(struct dlpackgen_call* call, int i) {
   return dlpackgen_admit_by_table(call, i);
 }
 
-/* Reads a tensor by its __dlpack__. */
+/* Reads a tensor through its __dlpack__. */
 static int dlpackgen_fetch_capsule(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   PyObject* stream;
@@ -4239,9 +4252,9 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call* call, int i) {
   return failed ? dlpackgen_about(call->function, i) : dlpackgen_check_word(call, i);
 }
 
-/* Takes for good what could be taken away while the call lasts, by another thread or by
- * what an argument or the function itself runs: 0, -1 with an exception, or 1 where it is
- * left to the other routes. */
+/* Imports a tensor whose memory another thread, the code of an argument, or the function itself
+ * could free during the call. Returns 0, -1 with an exception, or 1 if another access method must
+ * be used. */
 static int dlpackgen_fetch_held(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   const int left = dlpackgen_take_adopted(a->private_.adopted, a->object, call->function->parameters[i].writable,
@@ -4254,17 +4267,17 @@ static int dlpackgen_fetch_held(struct dlpackgen_call* call, int i) {
   return 0;
 }
 
-/* Tells that an object is of the type still by which its table was found, though code
- * of Python ran: 0, or -1 with an exception. */
+/* Checks that an object still has the type for which its table was found, because Python code may
+ * have changed it. Returns 0, or -1 with an exception. */
 static int dlpackgen_check_type(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   if (Py_TYPE(a->object) == a->private_.type) return 0;
   return dlpackgen_argument_error(call, i, PyExc_BufferError, DLPACKGEN_OTHER_TYPE);
 }
 
-/* Tells whether code may run after an argument was read, which may take away the memory
- * of a tensor that is only borrowed: that of what is read later, or of a library that is
- * asked for its stream. All that runs no code was looked at before. */
+/* Returns whether foreign code may run after an argument was read: code of later arguments, or of a
+ * library whose stream is queried. Such code may free the memory of a borrowed tensor. All
+ * arguments that run no foreign code were read before. */
 static int dlpackgen_runs_after(const struct dlpackgen_call* call, int i) {
   for (int j = 0; j < call->function->nparameters; j++) {
     const struct dlpackgen_argument* a = &call->arguments[j];
@@ -4274,10 +4287,10 @@ static int dlpackgen_runs_after(const struct dlpackgen_call* call, int i) {
   return 0;
 }
 
-/* Reads a tensor by a table that may do anything, and copies its shape and strides: what
- * it lends is good until its library is called again (DLPack 1.3, the comment on
- * DLPackDLTensorFromPyObjectNoSync). What was not plain is owned: nothing tells later that
- * its table may be asked again. */
+/* Reads a tensor through a table that may run any code, and copies its shape and strides: a
+ * borrowed tensor is valid until its library is called again (DLPack 1.3, the comment on
+ * DLPackDLTensorFromPyObjectNoSync). Tensors that need queries are owned, because later code cannot
+ * check whether their table may be used again. */
 static int dlpackgen_fetch_stranger(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   int owned = dlpackgen_read_table(a, a->private_.api, 0, a->object, call->function->parameters[i].writable);
@@ -4288,19 +4301,19 @@ static int dlpackgen_fetch_stranger(struct dlpackgen_call* call, int i) {
   return dlpackgen_admit_by_table(call, i);
 }
 
-/* Looks at what runs no code of Python, so that its device is known; it is read anew when
- * nothing runs any more. */
+/* Reads arguments that run no Python code, to determine their devices. They are read again when no
+ * more foreign code runs. */
 static int dlpackgen_look(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   const int left = dlpackgen_fetch(call, i);
   if (left <= 0) return left;
   a->private_.trusted = a->private_.trusted && a->private_.adopted;
   a->private_.adopted = NULL;
-  a->private_.yields = 1; /* since it must be asked by its methods */
+  a->private_.yields = 1; /* because its methods must be called */
   return 0;
 }
 
-/* Reads what runs code of Python, and copies its shape and strides. */
+/* Reads a tensor whose access method runs Python code, and copies its shape and strides. */
 static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   if (a->private_.adopted) {
@@ -4317,15 +4330,15 @@ static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
   return a->private_.api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
 }
 
-/* Gives the adopted table by which the library of a type tells its stream, which holds
- * for types that derive from its own, too; or NULL. */
+/* Returns the native reader that queries the stream of a type's library, also for derived types, or
+ * NULL. */
 static const struct dlpackgen_adopted* dlpackgen_teller(const struct dlpackgen_route* route) {
   const struct dlpackgen_adopted* table = route->adopted ? route->adopted : route->rejecting;
   return table && table->stream ? table : NULL;
 }
 
-/* Finds what an argument is, and reads scalars. A route may not last, so it is put
- * down; its type must. */
+/* Determines the access method of an argument, and reads scalars. The access method is copied,
+ * because the cache may evict it. Its type stays alive. */
 static int dlpackgen_sort_slowly(struct dlpackgen_call* call, int i, PyObject* object) {
   struct dlpackgen_argument* a = &call->arguments[i];
   a->object = object;
@@ -4351,14 +4364,14 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call* call, int i, PyObject* o
   return 0;
 }
 
-/* The error to report, if one was found, and how many arguments before it may have one
- * too, which comes first then. */
+/* The error to report, if there is one, and the number of earlier arguments, whose errors would
+ * take precedence. */
 struct dlpackgen_first_error {
   struct dlpackgen_pending pending;
   int before, is_found, is_final;
 };
 
-/* Puts off the exception about an argument until those before it were looked at. One
+/* Saves the exception about an argument until the earlier arguments have been read. An exception
  * that is not about an argument ends the call. */
 DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_first_error* first, int i) {
   struct dlpackgen_pending newer = dlpackgen_catch();
@@ -4372,8 +4385,8 @@ DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_first_error* first
   first->is_final = is_final;
 }
 
-/* Leaves the exception about an argument set, unless one before it is on another
- * device than the others, which comes first. Gives -1. */
+/* Keeps the exception about an argument, unless an earlier argument is on a different device, whose
+ * error takes precedence. Returns -1. */
 DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call* call, int i) {
   struct dlpackgen_pending pending = dlpackgen_catch();
   if (dlpackgen_kind_of(pending.value) && dlpackgen_compare_devices(call, i) < -1) dlpackgen_drop_pending(&pending);
@@ -4381,7 +4394,8 @@ DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call* cal
   return -1;
 }
 
-/* Reads the arguments whose reading may, or may not, run code, in their order. */
+/* Reads the arguments whose access methods may run foreign code, or those whose methods do not, in
+ * order. */
 static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct dlpackgen_first_error* first) {
   for (int i = 0; i < first->before && !first->is_final; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
@@ -4391,14 +4405,14 @@ static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct 
   }
 }
 
-/* Gives back what looks at tensors have taken, before anything is checked for good: its
- * deleter may run code. */
+/* Releases the tensors that were imported to determine devices, before the final checks, because
+ * their deleters may run code. */
 static void dlpackgen_drop_looks(struct dlpackgen_call* call) {
   for (int i = 0; i < call->function->nparameters; i++)
     if (!call->arguments[i].private_.done) dlpackgen_give_back(call, i);
 }
 
-/* Reads what is left and checks all. No code of others runs from here on. */
+/* Reads the remaining arguments and checks all. No foreign code runs from here on. */
 static void dlpackgen_check_all(struct dlpackgen_call* call, struct dlpackgen_first_error* first) {
   for (int i = 0; i < first->before && !first->is_final; i++) {
     struct dlpackgen_argument* a = &call->arguments[i];
@@ -4415,8 +4429,9 @@ static void dlpackgen_drop_types(struct dlpackgen_call* call) {
   for (int i = 0; i < call->function->nparameters; i++) Py_CLEAR(call->arguments[i].private_.type);
 }
 
-/* Finds the stream while code may still run: 0, or -1 with an exception. Tensors whose
- * library works on another one are waited for by a backend, or asked for on this one. */
+/* Determines the stream of the call while foreign code may still run. Returns 0, or -1 with an
+ * exception. A library on another stream is synchronized by a backend, or by exporting its tensor
+ * for this stream. */
 static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
   int other = -1;
   const int first = dlpackgen_compare_devices(call, call->function->nparameters);
@@ -4436,7 +4451,7 @@ static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
   return other < -1 ? -1 : 0;
 }
 
-/* Reads what may run code of Python first, then reads and checks all in its order. */
+/* First reads the arguments that may run Python code, then reads and checks the others in order. */
 DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call, PyObject* const* given) {
   const int count = call->function->nparameters;
   struct dlpackgen_first_error first = {{NULL, NULL, NULL}, count, 0, 0};
@@ -4465,7 +4480,7 @@ DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call,
   return -1;
 }
 
-/* The way of calls in which reading an argument may change another one. */
+/* The path of calls in which reading an argument may change another one. */
 DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call* call, PyObject* const* given) {
   int* const nested = dlpackgen_descend();
   if (!nested) return -1;
@@ -4513,8 +4528,8 @@ DLPACKGEN_FAST int dlpackgen_is_checked(const struct dlpackgen_call* call, const
   return DLPACKGEN_LOAD(&call->private_.site->checked) == function;
 }
 
-/* What is known of the type of an argument, put down for those behind it, since a route
- * may not last. */
+/* A copy of the access method of the last argument's type, for the next arguments, because the
+ * cache may evict it. */
 struct dlpackgen_means {
   PyObject* type; /* NULL before the first */
   const struct dlpackgen_adopted* adopted;
@@ -4534,8 +4549,8 @@ DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means* means, const struct d
   means->read = means->adopted && means->adopted->borrow == dlpackgen_torch_borrow ? dlpackgen_torch.read : NULL;
 }
 
-/* Goes on with a tensor that was read and did not fit at once, in full: 0, -1 with an
- * exception, or 1 where code may run. left is what reading it has given. */
+/* Checks a tensor that did not pass the fast check with the full rules. Returns 0, -1 with an
+ * exception, or 1 if foreign code may run. left is the result of reading the tensor. */
 DLPACKGEN_SLOW static int dlpackgen_begin_fully(struct dlpackgen_call* call, int i, const struct dlpackgen_means* means,
                                                 int left) {
   struct dlpackgen_argument* a = &call->arguments[i];
@@ -4569,17 +4584,17 @@ DLPACKGEN_FAST int dlpackgen_find_means(struct dlpackgen_state* state, PyObject*
   return 1;
 }
 
-/* Deals with an argument that is no tensor: 0, -1 with an exception, or 1 where code may
- * run, as for all others. */
+/* Reads an argument that is not a tensor. Returns 0, -1 with an exception, or 1 if foreign code may
+ * run. */
 static int dlpackgen_begin_other(struct dlpackgen_call* call, int i, PyObject* object) {
   if (!object || object == Py_None) return dlpackgen_left_out(call, i);
   if (call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR || !dlpackgen_is_plain(object)) return 1;
   return dlpackgen_read_scalar(call, i);
 }
 
-/* Makes sure that there are shape and strides that no other thread changes, which adopted
- * tables give by themselves, and asks what a table does not look at, of what the call goes
- * on with: 1, 0 where there are none yet, or -1 with an exception. */
+/* Copies shape and strides, which other threads may change, unless a native reader has done so.
+ * Then queries the properties of this copy that a table does not check. Returns 1, 0 if there are
+ * no shape and strides yet, or -1 with an exception. */
 DLPACKGEN_FAST int dlpackgen_is_steady(struct dlpackgen_argument* a, const struct dlpackgen_means* means,
                                        int64_t* scratch) {
   if (means->adopted) return 1;
@@ -4587,14 +4602,14 @@ DLPACKGEN_FAST int dlpackgen_is_steady(struct dlpackgen_argument* a, const struc
   return means->guard && DLPACKGEN_RARE(means->guard(a->object, &a->tensor)) ? -1 : 1;
 }
 
-/* Reads most of torch's tensors. */
+/* Reads most torch tensors. */
 DLPACKGEN_FAST int dlpackgen_reads_at_once(struct dlpackgen_argument* a, int writable,
                                            const struct dlpackgen_means* means, int64_t* scratch) {
   return means->read && means->read(a->object, writable, &a->tensor, scratch) == 0;
 }
 
-/* Reads a tensor by what runs no code: 0, -1 with an exception, or 1 where it is left to
- * the other routes. */
+/* Reads a tensor through an access method that runs no foreign code. Returns 0, -1 with an
+ * exception, or 1 if another access method must be used. */
 DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call* call, int i, struct dlpackgen_argument* a,
                                            int writable, const struct dlpackgen_means* means, int64_t* scratch) {
   a->flags = 0;
@@ -4603,7 +4618,7 @@ DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call* call, int i, s
   return dlpackgen_fetch_by_table(call, i, a, writable, means->api, means->plain);
 }
 
-/* The way of most calls: one argument after the other. */
+/* The fast path of most calls, which reads one argument after the other. */
 DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* const* given) {
   const struct dlpackgen_function* const function = call->function;
   const struct dlpackgen_parameter* p = function->parameters;
@@ -4635,8 +4650,8 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
   return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
 }
 
-/* Puts the arguments of a call into their places where they came by name, some are missing, or the
- * function was not checked yet: 0, or -1 with an exception. */
+/* Assigns arguments to parameters if there are keywords, if arguments are missing, or if the
+ * function's description has not been checked yet. Returns 0, or -1 with an exception. */
 DLPACKGEN_SLOW static int dlpackgen_place_named(struct dlpackgen_call* call, PyObject* const* arguments,
                                                 Py_ssize_t count, PyObject* keywords, PyObject** given) {
   if (dlpackgen_check_site(call->private_.site, call->function)) return -1;
@@ -4652,7 +4667,7 @@ DLPACKGEN_PYTHON_API void dlpackgen_call_end(struct dlpackgen_call* call) {
   for (int i = 0; call->private_.owns; i++) dlpackgen_give_back(call, i);
 }
 
-/* Clears what is known of a call. */
+/* Clears the state of a call. */
 DLPACKGEN_FAST void dlpackgen_start(struct dlpackgen_call* call, PyObject* module,
                                     const struct dlpackgen_function* function) {
   call->module = module;
@@ -4740,8 +4755,8 @@ static DLManagedTensorVersioned* dlpackgen_tensor_of(PyObject* object) {
   return NULL;
 }
 
-/* Puts the offset into the address, since some libraries forget it: paddle 3.3 reads
- * what lies before. A handle has no other place for it. */
+/* Adds the offset to the address, because some libraries ignore the offset: Paddle 3.3 reads the
+ * memory before it. The offset of a handle cannot be added. */
 static DLTensor dlpackgen_without_offset(const DLTensor* tensor) {
   DLTensor view = *tensor;
   if (!view.data || dlpackgen_device_is_opaque((int32_t)view.device.device_type)) return view;
@@ -4752,7 +4767,7 @@ static DLTensor dlpackgen_without_offset(const DLTensor* tensor) {
 
 static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
   const DLManagedTensorVersioned* own = ((struct dlpackgen_object*)object)->tensor;
-  if (((struct dlpackgen_object*)object)->table) return 1; /* its __dlpack__ has a stream wait for it */
+  if (((struct dlpackgen_object*)object)->table) return 1; /* its __dlpack__ makes the consumer's stream wait for it */
   *out = dlpackgen_without_offset(&own->dl_tensor);
   *flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
   if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY) return dlpackgen_reject(DLPACKGEN_SAYS_READ_ONLY);
@@ -4760,7 +4775,7 @@ static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, i
   return 0;
 }
 
-/* A copy is no longer one consumer's own once there are several. */
+/* With several consumers, a copy does not belong to one of them any more. */
 static DLManagedTensorVersioned* dlpackgen_share(PyObject* self, const DLManagedTensorVersioned* tensor) {
   const DLTensor view = dlpackgen_without_offset(&tensor->dl_tensor);
   return dlpackgen_from_owner(self, &view, tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED);
@@ -4789,7 +4804,7 @@ static int dlpackgen_table_managed(void* object, DLManagedTensorVersioned** out)
   return *out ? 0 : -1;
 }
 
-/* The caller keeps the tensor when it fails. */
+/* On failure, the caller keeps the tensor. */
 static int dlpackgen_table_wrap(DLManagedTensorVersioned* tensor, void** out) {
   const dlpackgen_error_code error = dlpackgen_validate_versioned(tensor, DLPACKGEN_ACCEPT_NULL_STRIDES);
   struct dlpackgen_object* made = NULL;
@@ -4804,7 +4819,7 @@ static int dlpackgen_table_wrap(DLManagedTensorVersioned* tensor, void** out) {
   return *out ? 0 : -1;
 }
 
-/* A borrowed view has no flags, and without them would be written to. */
+/* A borrowed view has no flags, so a consumer would write to it. */
 static int dlpackgen_table_borrow(void* object, DLTensor* out) {
   const DLManagedTensorVersioned* tensor = dlpackgen_tensor_of((PyObject*)object);
   if (!tensor) return -1;
@@ -4833,7 +4848,7 @@ static const DLPackExchangeAPI dlpackgen_own_table = {
 
 /* Copies */
 
-/* Copies what lies along a dimension, and gives where the next bytes go. */
+/* Copies the elements along a dimension, and returns the address of the next bytes. */
 static char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from, size_t item) {
   if (dimension == t->ndim) {
     memcpy(to, from, item);
@@ -4844,8 +4859,8 @@ static char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to
   return to;
 }
 
-/* Returns the data type by which a tensor is copied. Padded elements count as bytes: a
- * DLTensor alone has no flags, so they would be taken for packed ones. */
+/* Returns the data type by which a tensor is copied. Padded elements are copied as bytes: a
+ * DLTensor alone has no flags, so they would be treated as packed. */
 static DLDataType dlpackgen_copied_as(const DLManagedTensorVersioned* tensor) {
   const DLDataType dtype = tensor->dl_tensor.dtype;
   const uint64_t bits = dlpackgen_element_bits(dtype, tensor->flags);
@@ -4854,7 +4869,7 @@ static DLDataType dlpackgen_copied_as(const DLManagedTensorVersioned* tensor) {
   return bytes;
 }
 
-/* Says of a copy what holds of the original. */
+/* Copies the properties of the original to the copy. */
 static DLManagedTensorVersioned* dlpackgen_label_copy(DLManagedTensorVersioned* made,
                                                       const DLManagedTensorVersioned* of) {
   made->dl_tensor.dtype = of->dl_tensor.dtype;
@@ -4862,8 +4877,8 @@ static DLManagedTensorVersioned* dlpackgen_label_copy(DLManagedTensorVersioned* 
   return made;
 }
 
-/* Finds the backend that reaches memory of an object which the host cannot read; NULL for
- * none. The table of what is not finished comes first. */
+/* Finds the backend for memory of an object that the host cannot read; NULL if there is none. The
+ * backend of unfinished work takes precedence. */
 static const dlpackgen_backend* dlpackgen_reaching(PyObject* self, DLDevice device) {
   const struct dlpackgen_state* state = (const struct dlpackgen_state*)PyType_GetModuleState(Py_TYPE(self));
   const struct dlpackgen_backend_entry* found = state ? dlpackgen_streams_at(state, device) : NULL;
@@ -4871,7 +4886,8 @@ static const dlpackgen_backend* dlpackgen_reaching(PyObject* self, DLDevice devi
   return found && !dlpackgen_device_is_host_readable((int32_t)device.device_type) ? found->table : NULL;
 }
 
-/* Copies from a device, after the work on its stream: the default one for what is finished. */
+/* Copies from a device, after the work on the tensor's stream, or on the default stream if that
+ * work is finished. */
 static DLManagedTensorVersioned* dlpackgen_copied_by_backend(const struct dlpackgen_object* object,
                                                              const dlpackgen_backend* table) {
   DLTensor from = object->tensor->dl_tensor;
@@ -4887,8 +4903,7 @@ static DLManagedTensorVersioned* dlpackgen_copied_by_backend(const struct dlpack
   return NULL;
 }
 
-/* Makes a copy in memory of its own on the CPU; `table` is of a backend that reaches the
- * memory, or NULL. */
+/* Creates a copy in new memory on the CPU. `table` is the backend for the memory, or NULL. */
 static DLManagedTensorVersioned* dlpackgen_copied(const struct dlpackgen_object* object,
                                                   const dlpackgen_backend* table) {
   const DLTensor* from = &object->tensor->dl_tensor;
@@ -4919,8 +4934,8 @@ static int dlpackgen_pair(PyObject* tuple, const char* name, long long out[2]) {
   return 1;
 }
 
-/* What is given out is finished, so there is nothing to wait for on any stream;
- * what is no stream of the device is rejected all the same. A backend knows more numbers. */
+/* Exported tensors are finished, so no stream needs to wait. Numbers that are not streams of the
+ * device are still rejected. A backend accepts further numbers. */
 static int dlpackgen_stream_fits(PyObject* stream, DLDevice device, const dlpackgen_backend* table) {
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
   dlpackgen_stream known;
@@ -4940,7 +4955,7 @@ static int dlpackgen_stream_fits(PyObject* stream, DLDevice device, const dlpack
   return 0;
 }
 
-/* The arguments of __dlpack__, as far as they matter. */
+/* The relevant arguments of __dlpack__. */
 struct dlpackgen_wish {
   int versioned, copy, in_place;
   const dlpackgen_backend* reaches; /* the backend that brings it to the host, or NULL */
@@ -4948,8 +4963,7 @@ struct dlpackgen_wish {
   PyObject* stream;
 };
 
-/* The memory is given out where it is or, unless that is forbidden, as a copy in
- * the host's. */
+/* The memory is exported in place or, unless that is forbidden, as a copy in host memory. */
 static int dlpackgen_device_fits(PyObject* wanted, DLDevice device, struct dlpackgen_wish* wish) {
   long long want[2];
   if (wanted == Py_None) return 1;
@@ -4979,7 +4993,7 @@ static int dlpackgen_parse_wish(PyObject* args, PyObject* keywords, DLDevice dev
          dlpackgen_device_fits(where, device, wish);
 }
 
-/* Lets the stream of a consumer wait for that of the tensor: 0, or -1 with an exception. */
+/* Makes the consumer's stream wait for the tensor's stream. Returns 0, or -1 with an exception. */
 static int dlpackgen_let_follow(const struct dlpackgen_object* object, PyObject* stream) {
   const DLDevice device = object->tensor->dl_tensor.device;
   const dlpackgen_stream ours = dlpackgen_stream_at(device, object->stream);
@@ -5013,7 +5027,7 @@ static PyObject* dlpackgen_object_device(PyObject* self, PyObject* nothing) {
 
 /* The type */
 
-/* Puts the table on the type, by its attribute and by the older one. */
+/* Stores the table on the type, as the current and as the older attribute. */
 static int dlpackgen_offer_table(PyObject* type) {
   void* table = (void*)(uintptr_t)&dlpackgen_own_table;
   PyObject* capsule = PyCapsule_New(table, dlpackgen_table_capsule, NULL);
@@ -5025,7 +5039,7 @@ static int dlpackgen_offer_table(PyObject* type) {
   return failed ? -1 : 0;
 }
 
-/* Makes the type Tensor for a module; a new reference. */
+/* Creates the type Tensor for a module; returns a new reference. */
 static PyObject* dlpackgen_make_type(PyObject* module) {
   static char text[] = "A tensor. What takes DLPack can use it: numpy.from_dlpack, torch.from_dlpack.";
   static PyMethodDef methods[] = {
@@ -5085,7 +5099,7 @@ static int dlpackgen_is_as_asked(const DLManagedTensorVersioned* made, const DLT
  * -1 with an exception. */
 static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTensor* asked,
                                        DLManagedTensorVersioned** made) {
-  DLTensor prototype = *asked; /* an allocator may change it, and what it gives is held against what was asked */
+  DLTensor prototype = *asked; /* an allocator may change it, and its result is compared with the request */
   int64_t shape[DLPACKGEN_MAX_NDIM];
   if (asked->ndim > 0) memcpy(shape, asked->shape, (size_t)asked->ndim * sizeof *shape);
   prototype.shape = shape;
@@ -5103,8 +5117,9 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
   return -1; /* also where a table succeeded and left an exception */
 }
 
-/* Allocates by what a library has in Python, where the call is on its stream: memory of its pool is
- * free there, and the library reads the result there, with nothing to make it wait. */
+/* Allocates through a library's Python functions, if the call is on the library's stream. Memory of
+ * its pool can be used on that stream, and the library reads the result on that stream without
+ * synchronization. */
 static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpackgen_call* call,
                                                               const struct dlpackgen_adopted* adopted,
                                                               const DLTensor* asked, int64_t bytes) {
@@ -5123,7 +5138,7 @@ static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpac
   return made;
 }
 
-/* Allocates by the module itself, by a backend, or by what a library has in Python. */
+/* Allocates through the module itself, a backend, or a library's Python functions. */
 static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call,
                                                          const struct dlpackgen_adopted* known, const DLTensor* asked,
                                                          int64_t bytes) {
@@ -5139,8 +5154,8 @@ static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* 
   return NULL;
 }
 
-/* Allocates by a library, or as above where that rejects, as the table of
- * cuda.core's StridedMemoryView does on the CPU. Want of memory is no rejection. */
+/* Allocates through a library, or as above if the library rejects the request, as the table of
+ * cuda.core's StridedMemoryView does on the CPU. Exhausted memory is not a rejection. */
 static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call, const struct dlpackgen_maker* by,
                                                          const DLTensor* asked, int64_t bytes) {
   const int is_possible =
@@ -5153,7 +5168,7 @@ static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* 
   return dlpackgen_allocate_here(call, by->known, asked, bytes);
 }
 
-/* Finds what makes tensors of an argument's library, which most calls have no use for. */
+/* Looks up the allocator of an argument's library, which most calls do not need. */
 static int dlpackgen_find_maker(const struct dlpackgen_call* call, int like, struct dlpackgen_maker* by) {
   by->api = NULL;
   by->known = NULL;
@@ -5172,7 +5187,7 @@ static int dlpackgen_find_maker(const struct dlpackgen_call* call, int like, str
   return 0;
 }
 
-/* Compares two tensors in all that a function goes by. */
+/* Compares two tensors in all properties that a function uses. */
 static int dlpackgen_is_unchanged(const DLTensor* a, const DLTensor* b) {
   if (a->data != b->data || a->byte_offset != b->byte_offset || a->ndim != b->ndim) return 0;
   if (dlpackgen_dtype_of(a) != dlpackgen_dtype_of(b) || !dlpackgen_same_device(a->device, b->device)) return 0;
@@ -5181,14 +5196,14 @@ static int dlpackgen_is_unchanged(const DLTensor* a, const DLTensor* b) {
   return 1;
 }
 
-/* Reads a borrowed tensor anew, by what runs no code: 1 where it is what it was, 0, or -1
- * with an exception. */
+/* Reads a borrowed tensor again, without running foreign code. Returns 1 if it is unchanged, 0, or
+ * -1 with an exception. */
 static int dlpackgen_is_as_borrowed(struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
   const struct dlpackgen_route* route = dlpackgen_route_of(call->private_.state, a->object);
   int64_t scratch[DLPACKGEN_SCRATCH];
   struct dlpackgen_argument now = *a;
   if (!route) return -1;
-  if (route->yields) return 1; /* its memory stays with the object, or it was read as another type's */
+  if (route->yields) return 1; /* its memory stays with the object, or it was read as another type */
   if (route->adopted) {
     if (route->adopted->borrow(a->object, 0, &now.tensor, scratch, &now.flags)) return PyErr_Occurred() ? -1 : 0;
   } else {
@@ -5199,8 +5214,8 @@ static int dlpackgen_is_as_borrowed(struct dlpackgen_call* call, const struct dl
          dlpackgen_is_unchanged(&now.tensor, &a->tensor);
 }
 
-/* Makes sure that all tensors which the call borrows are still what was checked, once code
- * of others has run: 0, or -1 with an exception. */
+/* Checks that all borrowed tensors of the call are unchanged after foreign code has run. Returns 0,
+ * or -1 with an exception. */
 static int dlpackgen_check_again(struct dlpackgen_call* call) {
   for (int i = 0; i < call->function->nparameters; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
@@ -5248,7 +5263,7 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_new_empty(struct dlpack
   return made;
 }
 
-/* Looks up the from_dlpack of the package that a type is from: as dlpackgen_find(). */
+/* Looks up the from_dlpack of a type's package; the result is as for dlpackgen_find(). */
 static int dlpackgen_find_in_package(struct dlpackgen_state* state, PyObject* type, PyObject** found) {
   PyObject *home, *package, *module = NULL;
   int result = dlpackgen_find(type, "__module__", &home);
@@ -5264,8 +5279,8 @@ static int dlpackgen_find_in_package(struct dlpackgen_state* state, PyObject* ty
   return result;
 }
 
-/* Looks up the from_dlpack of the package that the type of an object is from, or the first
- * of its bases whose package has one, as a subclass of torch.Tensor does. */
+/* Looks up the from_dlpack of the package of an object's type, or of the first base whose package
+ * has one, for example for a subclass of torch.Tensor. */
 static int dlpackgen_find_in_packages(struct dlpackgen_state* state, PyObject* object, PyObject** found) {
   PyObject* bases = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__mro__");
   const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
@@ -5289,8 +5304,8 @@ static int dlpackgen_find_in_namespace(struct dlpackgen_state* state, PyObject* 
   return result;
 }
 
-/* Looks up the from_dlpack of an object's library. A library that fails where it is asked
- * for that has none. */
+/* Looks up the from_dlpack of an object's library. A library that fails during the lookup has
+ * none. */
 static int dlpackgen_find_from_dlpack(struct dlpackgen_state* state, PyObject* object, PyObject** found) {
   int result = dlpackgen_find_in_namespace(state, object, found);
   if (result < 0) result = dlpackgen_pass_over();
@@ -5298,8 +5313,8 @@ static int dlpackgen_find_from_dlpack(struct dlpackgen_state* state, PyObject* o
   return result < 0 ? dlpackgen_pass_over() : result;
 }
 
-/* Tells a tensor of a backend, whose deleter may be called when the stream of the call is
- * gone, of that stream. Gives the backend, or NULL. */
+/* Records the call's stream for a tensor of a backend, because its deleter may be called after the
+ * stream was destroyed. Returns the backend, or NULL. */
 static const dlpackgen_backend* dlpackgen_keep(const struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, tensor->dl_tensor.device);
   const dlpackgen_stream stream = dlpackgen_stream_at(tensor->dl_tensor.device, call->stream);
@@ -5319,12 +5334,13 @@ static PyObject* dlpackgen_wrap_by_table(const struct dlpackgen_call* call, cons
     dlpackgen_resume(left);
     return NULL; /* a table may succeed and leave an exception */
   }
-  dlpackgen_delete_quietly(tensor, NULL); /* a callee that fails does not take it over, as in torch and tvm-ffi */
+  dlpackgen_delete_quietly(tensor, NULL); /* a function that fails does not take ownership, as in torch and tvm-ffi */
   dlpackgen_failed(PyExc_RuntimeError, "its exchange table made no object of a tensor");
   return NULL;
 }
 
-/* Gives out what the call still works on: its consumer waits for the stream. */
+/* Exports a tensor on which the call's stream is still working. Its consumer waits for the
+ * stream. */
 static PyObject* dlpackgen_give_unfinished(struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
   const dlpackgen_backend* const table = dlpackgen_keep(call, tensor);
   PyObject* made = dlpackgen_export_object(call->module, tensor);

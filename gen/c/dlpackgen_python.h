@@ -105,92 +105,85 @@ static inline int dlpackgen_stream_is_rejected(enum dlpackgen_streams streams, l
 /** What recognize() returns. */
 enum { DLPACKGEN_TYPE_OTHER = 0, DLPACKGEN_TYPE_DERIVED = 1, DLPACKGEN_TYPE_EXACT = 2 };
 
-/** One row: a type, and how its objects are read. */
+/** A native reader: a type, and the functions that read its objects. */
 struct dlpackgen_adopted {
   /**
-   * Where the type is found, "numpy" and "ndarray". The module is looked for in
-   * sys.modules and never imported. Only objects of exactly this type are
-   * borrowed from.
+   * The module and the name of the type, such as "numpy" and "ndarray". The module is looked up in
+   * sys.modules and never imported. Only objects of exactly this type are borrowed.
    */
   const char *module, *type;
 
   /**
    * Compares a type with this one: DLPACKGEN_TYPE_EXACT, DLPACKGEN_TYPE_DERIVED or
-   * DLPACKGEN_TYPE_OTHER, or -1 with an exception. Required where borrow() follows
-   * pointers in the object: it must not rely on names that Python code can change.
-   * NULL: the type is the one found under the names above.
+   * DLPACKGEN_TYPE_OTHER, or -1 with an exception. Required if borrow() follows pointers in the
+   * object. The function must not rely on names that Python code can change. NULL: the type is
+   * looked up under the names above.
    */
   int (*recognize)(PyObject* type);
 
   /**
-   * Looks at the type once, before the first borrow in a module: 1 to adopt it,
-   * 0 to leave its objects to the other routes, -1 with an exception, for which
-   * the call fails and the next one asks again. Several modules of one process
-   * may ask, each in its own copy of this code. It may run any code: it is called
-   * before a call reads its first argument. NULL, or with the environment variable
-   * DLPACKGEN_NO_NATIVE_READERS set: the type is never adopted, and the row is there
-   * for reject() alone.
+   * Called once per module, before the first borrow. Returns 1 if borrow() reads the type, 0 if the
+   * other access methods do, or -1 with an exception: the call then fails, and the next call tries
+   * again. Several modules of one process may call it, each in its own copy of this code. It may
+   * run any code, because it is called before a call reads its first argument. If it is NULL, or if
+   * the environment variable DLPACKGEN_NO_NATIVE_READERS is set, borrow() is never used, and only
+   * reject() applies.
    */
   int (*open)(PyObject* type);
 
   /**
-   * Fills *out with a view that is good until control returns to Python: 0, or
-   * -1 with an exception, or 1 to leave this one object to the other routes (the
-   * type's exchange table, or __dlpack__), which do not ask reject() then. shape
-   * and strides lie in scratch, which has DLPACKGEN_SCRATCH numbers: other threads
-   * may change those of the object. data may be NULL
-   * where there are no elements; the caller rejects what has elements and no data,
-   * and checks everything that its parameter says, so nothing of that needs to be
-   * looked at here. *flags is 0 before, and gets DLPack's flags. With writable,
-   * what must not be written to is rejected with BufferError; without, it gets
+   * Fills *out with a view that is valid until control returns to Python. Returns 0, or -1 with an
+   * exception, or 1 to leave this object to the other access methods (the type's exchange table, or
+   * __dlpack__), for which reject() is then not called. shape and strides are stored in scratch,
+   * which has DLPACKGEN_SCRATCH numbers, because other threads may change those of the object. data
+   * may be NULL if there are no elements. The caller rejects a tensor with elements but without
+   * data, and checks all requirements of the parameter. *flags is initially 0, and receives
+   * DLPack's flags. With writable, read-only memory is rejected with BufferError; without, it gets
    * DLPACK_FLAG_BITMASK_READ_ONLY.
    */
   int (*borrow)(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags);
 
   /**
-   * Asked about each object whose type derives from this one but is not this
-   * one: 0 to let the other routes read it, -1 with an exception to reject it.
-   * Objects of the type itself are asked about too where open() gave 0.
-   * May be NULL: nothing is rejected.
+   * Called for each object of a derived type. Returns 0 if the other access methods may read it, or
+   * -1 with an exception to reject it. If open() returned 0, it is also called for objects of the
+   * type itself. May be NULL: nothing is rejected.
    */
   int (*reject)(PyObject* object);
 
   /**
-   * The stream on which the library works now on a device that is not the CPU:
-   * 0, or -1 with an exception. NULL: the exchange table on the type is asked,
-   * where there is one, as torch has from 2.10 on.
+   * The library's current stream on a device other than the CPU: 0, or -1 with an exception. NULL:
+   * the type's exchange table is queried, if there is one. torch has one from 2.10 on.
    */
   int (*stream)(DLDevice device, void** stream);
 
   /**
-   * Called instead of borrow() when the memory must outlive the call: as borrow(),
-   * but what it needs beyond a reference to the object must be held by *keep, a
-   * new reference to anything, or NULL for the object itself. May be NULL, and
-   * then borrow() is used: a reference to the object must keep its memory.
+   * Called instead of borrow() if the memory must outlive the call. Like borrow(), but *keep must
+   * retain everything that the memory needs besides the object: it is a new reference to any
+   * object, or NULL for the object itself. May be NULL, and then borrow() is used: a reference to
+   * the object must keep its memory alive.
    */
   int (*hold)(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags, PyObject** keep);
 
   /**
-   * 1 when borrow() may run code of Python or let other threads run, as what
-   * waits for a result does. Such arguments are read before the others, since
-   * what then runs may change a tensor whose shape was looked at already.
+   * 1 if borrow() may run Python code or let other threads run, for example while it waits for a
+   * result. Such arguments are read before the others, because that code may change a tensor whose
+   * shape was already read.
    */
   int yields;
 
   /**
-   * Asks about an object that the type's exchange table has described what such
-   * a table does not look at, where a module has registered the table although
-   * this one is adopted: 0, or -1 with an exception. The tensor is validated and has
-   * strides. Runs no code of Python. May be NULL, and then the object is asked by its
-   * methods.
+   * Checks the properties of an object that an exchange table does not check, if a module has
+   * registered a table although this reader is in use. Returns 0, or -1 with an exception. The
+   * tensor is validated and has strides. The function runs no Python code. May be NULL, and then
+   * the object's methods are called.
    */
   int (*guard)(PyObject* object, const DLTensor* tensor);
 
   /**
-   * Allocates memory for a result on a device that is not the CPU, for work on the
-   * stream that the library works on now: a new reference to what keeps the memory, and
-   * its address, or NULL with an exception. Needs stream(). May be NULL: the type has an
-   * exchange table that allocates, or none can.
+   * Allocates memory for a result on a device other than the CPU, for work on the library's current
+   * stream. Returns a new reference to the object that owns the memory, and its address, or NULL
+   * with an exception. Requires stream(). May be NULL: the type's exchange table allocates, or
+   * nothing does.
    */
   PyObject* (*allocate)(DLDevice device, int64_t bytes, void** data);
 };

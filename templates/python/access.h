@@ -23,7 +23,7 @@ static const DLPackExchangeAPI* dlpackgen_table_in(PyObject* value) {
 }
 
 /* Returns whether a mapping has a key: 1, 0, or -1 with an exception. PyMapping_HasKeyString()
- * takes any failure, such as want of memory, for a no. */
+ * returns 0 for any failure, such as exhausted memory. */
 static int dlpackgen_defines(PyObject* mapping, const char* key) {
   PyObject* value = PyMapping_GetItemString(mapping, key);
   if (!value && !PyErr_ExceptionMatches(PyExc_KeyError)) return -1;
@@ -32,8 +32,8 @@ static int dlpackgen_defines(PyObject* mapping, const char* key) {
   return value != NULL;
 }
 
-/* Looks for a table by one attribute of a type, if the type itself defines it: 0, with
- * NULL where there is none, or -1 with an exception. */
+/* Looks up a table through one attribute of a type, if the type itself defines it. Returns 0, with
+ * NULL if there is none, or -1 with an exception. */
 static int dlpackgen_find_table(PyObject* type, PyObject* own, const char* name, const DLPackExchangeAPI** table) {
   PyObject* value = NULL;
   int found = dlpackgen_defines(own, name);
@@ -44,8 +44,8 @@ static int dlpackgen_find_table(PyObject* type, PyObject* own, const char* name,
   return found < 0 ? -1 : 0;
 }
 
-/* Looks for a table of the type itself, as above: one that it inherits does not know
- * what the derived type changes. */
+/* Looks up a table of the type itself, as above. An inherited table does not take changes of the
+ * derived type into account. */
 static int dlpackgen_table_of(PyObject* type, const DLPackExchangeAPI** table) {
   PyObject* own;
   int failed = dlpackgen_find(type, "__dict__", &own);
@@ -57,8 +57,8 @@ static int dlpackgen_table_of(PyObject* type, const DLPackExchangeAPI** table) {
   return failed;
 }
 
-/* Looks for a table that makes new tensors for an object's library, as above: a type that
- * derives from its own has no other. */
+/* Looks up a table that allocates tensors of an object's library, as above. An inherited table is
+ * used too. */
 static int dlpackgen_maker_of(PyObject* type, const DLPackExchangeAPI** table) {
   PyObject* bases = PyObject_GetAttrString(type, "__mro__");
   const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
@@ -70,8 +70,8 @@ static int dlpackgen_maker_of(PyObject* type, const DLPackExchangeAPI** table) {
   return failed;
 }
 
-/* Tells whether the table of Paddle's own type may be trusted, as below: only where it is
- * told beforehand, without code of Python, which tensors it must not be asked for. */
+/* Returns whether the table of Paddle's own type is trusted, as below: only if the tensors for
+ * which it must not be used can be recognized beforehand without Python code. */
 static int dlpackgen_trusts_paddle(struct dlpackgen_route* route, PyObject* paddle) {
   const uint8_t asks = dlpackgen_asks_stop | dlpackgen_asks_dense;
   if (!(route->asks & asks)) return 1;
@@ -80,9 +80,9 @@ static int dlpackgen_trusts_paddle(struct dlpackgen_route* route, PyObject* padd
   return opened;
 }
 
-/* Tells which types have tables that run no code of Python and lend nothing that must not
- * be written to, torch's and Paddle's: their tensors are never read-only, which a borrowed
- * one has no flag for. Gives 1, 0, or -1 with an exception. */
+/* Returns whether a type's table runs no Python code and exports only writable memory: 1, 0, or -1
+ * with an exception. This applies to torch and Paddle, whose tensors are never read-only. A
+ * borrowed tensor has no read-only flag. */
 static int dlpackgen_is_trusted(struct dlpackgen_route* route) {
   PyObject* paddle = dlpackgen_paddle_type(route->type);
   if (!paddle && PyErr_Occurred()) return -1;
@@ -93,8 +93,8 @@ static int dlpackgen_is_trusted(struct dlpackgen_route* route) {
   return is_torch < 0 ? -1 : is_torch == DLPACKGEN_TYPE_EXACT;
 }
 
-/* Tells whether a table is one to be trusted, as above: by its type, and only where it is
- * the one that the type itself offers, not one that a module registered for it. */
+/* Returns whether a table is trusted, as above: only if it is the table that the type itself
+ * provides, not one that a module has registered for it. */
 static int dlpackgen_trusts(struct dlpackgen_route* route) {
   const DLPackExchangeAPI* own;
   if (!route->api) return 0;
@@ -102,14 +102,15 @@ static int dlpackgen_trusts(struct dlpackgen_route* route) {
   return own == route->api ? dlpackgen_is_trusted(route) : 0;
 }
 
-/* Reads the module's own tensors; in object.h. */
+/* Reads the module's own tensors; defined in object.h. */
 static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags);
 
-/* By their struct: nothing runs, no memory is needed, and their flags are known. */
+/* They are read through their struct: no foreign code runs, no memory is allocated, and the flags
+ * are known. */
 static const struct dlpackgen_adopted dlpackgen_adopted_own = {NULL, NULL, NULL, NULL, dlpackgen_borrow_own, NULL, NULL,
                                                                NULL, 0,    NULL, NULL};
 
-/* Compares a type with the one that is found under a row's names now. */
+/* Compares a type with the type that a row's names currently refer to. */
 static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted* table, PyObject* type) {
   PyObject* base;
   int is = dlpackgen_find_imported(table->module, table->type, &base) < 0 ? -1 : DLPACKGEN_TYPE_OTHER;
@@ -119,8 +120,8 @@ static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted* table, Py
   return is;
 }
 
-/* Compares a type with one adopted table: 1 when the rest need not be looked at,
- * -1 with an exception. */
+/* Compares a type with one native reader. Returns 1 if the other readers need not be compared, 0,
+ * or -1 with an exception. */
 static int dlpackgen_adopt(struct dlpackgen_route* route, const struct dlpackgen_adopted* table) {
   PyObject* const type = route->type;
   const int is = table->recognize ? table->recognize(type) : dlpackgen_recognize_by_name(table, type);
@@ -132,16 +133,16 @@ static int dlpackgen_adopt(struct dlpackgen_route* route, const struct dlpackgen
   return opened;
 }
 
-/* Tells whether a type has both attributes: 1, 0, or -1 with an exception. */
+/* Returns whether a type has both attributes: 1, 0, or -1 with an exception. */
 static int dlpackgen_has_both(PyObject* type, const char* first, const char* second) {
   const int has = dlpackgen_has(type, first);
   return has > 0 ? dlpackgen_has(type, second) : has;
 }
 
-/* Finds out what objects of a type must be asked: those that are like torch's or Paddle's,
- * and masked arrays. Adopted tables ask by themselves. A foreign table is not trusted to
- * tell what has memory: what can be asked is, before the table is. 0, or -1 with an
- * exception. */
+/* Determines which methods of a type's objects must be called: for types like torch's or Paddle's,
+ * and masked arrays. Native readers check these properties themselves. A foreign table is not
+ * trusted to reject tensors without memory, so the methods are called before it. Returns 0, or -1
+ * with an exception. */
 static int dlpackgen_questions(struct dlpackgen_route* route) {
   PyObject* const type = route->type;
   const int signs = dlpackgen_has_both(type, "is_neg", "is_conj");
@@ -158,7 +159,7 @@ static int dlpackgen_questions(struct dlpackgen_route* route) {
   return 0;
 }
 
-/* Gives the table that was registered for a type, or NULL. */
+/* Returns the table that was registered for a type, or NULL. */
 static const DLPackExchangeAPI* dlpackgen_registered(const struct dlpackgen_state* state, const PyObject* type) {
   for (int i = 0; i < DLPACKGEN_MAX_REGISTERED; i++) {
     const struct dlpackgen_route* known = DLPACKGEN_LOAD(&state->registered[i]);
@@ -168,7 +169,8 @@ static const DLPackExchangeAPI* dlpackgen_registered(const struct dlpackgen_stat
   return NULL;
 }
 
-/* Lets the parameters of Paddle be read by the table of its tensors: 0, or -1 with an exception. */
+/* Assigns the table of Paddle's tensors to Paddle's parameters. Returns 0, or -1 with an
+ * exception. */
 static int dlpackgen_fill_paddle(struct dlpackgen_route* route) {
   PyObject* paddle = dlpackgen_paddle_type(route->type);
   if (!paddle) return PyErr_Occurred() ? -1 : 0;
@@ -177,7 +179,8 @@ static int dlpackgen_fill_paddle(struct dlpackgen_route* route) {
   return 0;
 }
 
-/* Finds the tables by which objects of a type are read and made: 0, or -1 with an exception. */
+/* Looks up the tables that import and allocate objects of a type. Returns 0, or -1 with an
+ * exception. */
 static int dlpackgen_fill_tables(struct dlpackgen_route* route, const DLPackExchangeAPI* registered) {
   route->api = route->makes = registered;
   if (registered) return 0;
@@ -188,7 +191,8 @@ static int dlpackgen_fill_tables(struct dlpackgen_route* route, const DLPackExch
   return route->makes ? dlpackgen_fill_paddle(route) : 0;
 }
 
-/* Finds the adopted table of a type: 0, also where there is none, or -1 with an exception. */
+/* Looks up the native reader of a type. Returns 0, also if there is none, or -1 with an
+ * exception. */
 static int dlpackgen_fill_adopted(struct dlpackgen_route* route) {
   int found = 0;
   for (int i = 0; dlpackgen_adopted_tables[i] && !found; i++)
@@ -201,7 +205,7 @@ static int dlpackgen_fill_route(struct dlpackgen_state* state, struct dlpackgen_
   if (dlpackgen_fill_tables(route, registered)) return -1;
   if (route->type == state->tensor) {
     route->adopted = &dlpackgen_adopted_own;
-    if (!registered) route->api = NULL; /* which would have to tell a stream */
+    if (!registered) route->api = NULL; /* which would have to report a stream */
   } else if (dlpackgen_fill_adopted(route)) return -1;
   if (dlpackgen_questions(route)) return -1;
   const int trusted = dlpackgen_trusts(route);
@@ -219,13 +223,13 @@ static int dlpackgen_fill_route(struct dlpackgen_state* state, struct dlpackgen_
 
 static void dlpackgen_retire(struct dlpackgen_route* old) {
 #ifdef Py_GIL_DISABLED
-  (void)old; /* another thread may still read it; the cache is small */
+  (void)old; /* another thread may still be reading it; the cache is small */
 #else
   dlpackgen_free_route(old);
 #endif
 }
 
-/* Puts a route into one of the two places of its type. */
+/* Stores an access method in one of the two slots of its type. */
 static void dlpackgen_publish(struct dlpackgen_state* state, struct dlpackgen_route* route) {
   struct dlpackgen_route** place = &state->cache[dlpackgen_hash(route->type)];
   struct dlpackgen_route** second = &state->cache[dlpackgen_hash(route->type) ^ 1];
@@ -235,8 +239,8 @@ static void dlpackgen_publish(struct dlpackgen_state* state, struct dlpackgen_ro
   if (old) dlpackgen_retire(old);
 }
 
-/* Looks at a type for the first time. What is known of it is complete before it is
- * published, since looking may run code that comes back here. */
+/* Determines the access method of a new type. It is complete before it is published, because the
+ * lookup may run code that calls this function again. */
 static int dlpackgen_learn_once(struct dlpackgen_state* state, PyObject* type) {
   struct dlpackgen_route* made = (struct dlpackgen_route*)calloc(1, sizeof *made);
   if (!made) {
@@ -263,22 +267,22 @@ DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_known(struct dlpackgen_st
   return route && route->type == type ? route : NULL;
 }
 
-/* The end of a type that is driven out may run code that drives out the new one. */
+/* Releasing the evicted type may run code that evicts the new one. */
 DLPACKGEN_SLOW static const struct dlpackgen_route* dlpackgen_learn(struct dlpackgen_state* state, PyObject* type) {
   const struct dlpackgen_route* route = NULL;
   while (!route && dlpackgen_learn_once(state, type) == 0) route = dlpackgen_known(state, type);
   return route;
 }
 
-/* Gives how an object's type is read, until the next call that may run code of
- * Python, which may drive it out; NULL with an exception. */
+/* Returns the access method of an object's type. It is valid until the next call that may run
+ * Python code, which may evict it. Returns NULL with an exception. */
 DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_route_of(struct dlpackgen_state* state, PyObject* object) {
   PyObject* const type = (PyObject*)Py_TYPE(object);
   const struct dlpackgen_route* route = dlpackgen_known(state, type);
   return DLPACKGEN_RARE(!route) ? dlpackgen_learn(state, type) : route;
 }
 
-/* Lets a type be looked at anew. */
+/* Removes a type from the cache, so that it is looked up again. */
 static void dlpackgen_forget(struct dlpackgen_state* state, const PyObject* type) {
   const size_t place = dlpackgen_hash(type);
   for (size_t i = 0; i < 2; i++) {
@@ -289,15 +293,15 @@ static void dlpackgen_forget(struct dlpackgen_state* state, const PyObject* type
   }
 }
 
-/* Gives the place of a type among those that are registered, or the first free one;
- * DLPACKGEN_MAX_REGISTERED when there is none. */
+/* Returns the slot of a registered type, or the first free slot, or DLPACKGEN_MAX_REGISTERED if
+ * there is none. */
 static int dlpackgen_place_of(const struct dlpackgen_state* state, const PyObject* type) {
   int i = 0;
   while (i < DLPACKGEN_MAX_REGISTERED && state->registered[i] && state->registered[i]->type != type) i++;
   return i;
 }
 
-/* Puts a type with a table into a free place. */
+/* Stores a type with a table in a free slot. */
 static int dlpackgen_enter(struct dlpackgen_state* state, int place, PyObject* type, const DLPackExchangeAPI* table) {
   if (place == DLPACKGEN_MAX_REGISTERED) {
     PyErr_Format(PyExc_RuntimeError, "no room for an exchange table: %d at most", (int)DLPACKGEN_MAX_REGISTERED);

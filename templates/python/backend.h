@@ -86,10 +86,10 @@ static int dlpackgen_backend_fault(const struct dlpackgen_call* call, int i, con
   return dlpackgen_argument_error(call, i, dlpackgen_backend_kind(error->code), "%s", error->text);
 }
 
-/* The owner of memory */
+/* Owners of memory */
 
-/* Compares what a library says of the memory at an address with what the driver says: a
- * tensor may be wrong about it, after its memory was freed for one. */
+/* Compares the declared device of the memory at an address with the device according to the driver.
+ * They differ, for example, after the memory was freed. */
 static int dlpackgen_check_address(const struct dlpackgen_call* call, int i, const dlpackgen_backend* table,
                                    const char* address, dlpackgen_pointer_attributes* info) {
   const DLDevice device = call->arguments[i].tensor.device;
@@ -103,9 +103,9 @@ static int dlpackgen_check_address(const struct dlpackgen_call* call, int i, con
       dlpackgen_device_text(device, said), dlpackgen_device_text(info->device, found), (const void*)address);
 }
 
-/* Asks about the first byte that elements are in and, where they reach beyond what is
- * allocated there, the last one: memory may be mapped of several allocations, as torch's
- * expandable segments are, and drivers tell of one at a time. */
+/* Queries the driver about the first byte of the elements and, if they extend beyond its
+ * allocation, about the last byte. Memory may consist of several mapped allocations, such as
+ * torch's expandable segments, and drivers report one at a time. */
 DLPACKGEN_SLOW static int dlpackgen_check_owner(const struct dlpackgen_call* call, int i,
                                                 const dlpackgen_backend* table, int64_t low, int64_t high) {
   const DLTensor* const tensor = &call->arguments[i].tensor;
@@ -117,7 +117,7 @@ DLPACKGEN_SLOW static int dlpackgen_check_owner(const struct dlpackgen_call* cal
   return dlpackgen_check_address(call, i, table, last, &end);
 }
 
-/* Asks the drivers about all tensors that are not on a CPU: 0, or -1 with an exception. */
+/* Queries the drivers about all tensors outside the CPU. Returns 0, or -1 with an exception. */
 static int dlpackgen_check_owners(const struct dlpackgen_call* call) {
   for (int i = 0; call->private_.state->backends[0].table && i < call->function->nparameters; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
@@ -133,9 +133,9 @@ static int dlpackgen_check_owners(const struct dlpackgen_call* call) {
 
 /* Streams */
 
-/* Lets the stream of the call wait for the work that the library of an argument has on
- * its own stream: 1 when that is done, 0 without a backend, -1 with an exception. Once
- * the call ends, the library's stream waits for that of the call. */
+/* Makes the call's stream wait for the work on the stream of an argument's library. Returns 1, 0
+ * without a backend, or -1 with an exception. After the call, the library's stream waits for the
+ * call's stream. */
 static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.device);
   struct dlpackgen_argument* a = &call->arguments[i];
@@ -150,8 +150,8 @@ static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
   return 1;
 }
 
-/* Lets libraries go on after the work of the call. The result is not checked, so it
- * is told as what a destructor raises. */
+/* Makes the streams of libraries wait for the work of the call. The caller does not check the
+ * result, so errors are reported as unraisable exceptions, like those of destructors. */
 DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.device);
   const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.device, call->stream);
@@ -169,8 +169,8 @@ DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
   }
 }
 
-/* Asks for the stream that the program has for a device, where no library tells one: 1
- * when it is told, 0 when not, -1 with an exception. */
+/* Queries the program's stream for a device if no library reports one. Returns 1 if there is one, 0
+ * if not, or -1 with an exception. */
 static int dlpackgen_ask_program(struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
   dlpackgen_stream told;
@@ -184,8 +184,7 @@ static int dlpackgen_ask_program(struct dlpackgen_call* call, int i, DLDevice de
 
 /* Memory */
 
-/* Allocates what the library of an argument has no allocator for, for use on the stream
- * of the call. */
+/* Allocates memory for a result whose library has no allocator, for use on the call's stream. */
 static DLManagedTensorVersioned* dlpackgen_allocate_by_backend(const struct dlpackgen_call* call,
                                                                const dlpackgen_backend* table, const DLTensor* asked) {
   const dlpackgen_allocation request = {

@@ -5,8 +5,8 @@
 
 #include "described.h"
 
-/* What is known of the type of an argument, put down for those behind it, since a route
- * may not last. */
+/* A copy of the access method of the last argument's type, for the next arguments, because the
+ * cache may evict it. */
 struct dlpackgen_means {
   PyObject* type; /* NULL before the first */
   const struct dlpackgen_adopted* adopted;
@@ -26,8 +26,8 @@ DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means* means, const struct d
   means->read = means->adopted && means->adopted->borrow == dlpackgen_torch_borrow ? dlpackgen_torch.read : NULL;
 }
 
-/* Goes on with a tensor that was read and did not fit at once, in full: 0, -1 with an
- * exception, or 1 where code may run. left is what reading it has given. */
+/* Checks a tensor that did not pass the fast check with the full rules. Returns 0, -1 with an
+ * exception, or 1 if foreign code may run. left is the result of reading the tensor. */
 DLPACKGEN_SLOW static int dlpackgen_begin_fully(struct dlpackgen_call* call, int i, const struct dlpackgen_means* means,
                                                 int left) {
   struct dlpackgen_argument* a = &call->arguments[i];
@@ -61,17 +61,17 @@ DLPACKGEN_FAST int dlpackgen_find_means(struct dlpackgen_state* state, PyObject*
   return 1;
 }
 
-/* Deals with an argument that is no tensor: 0, -1 with an exception, or 1 where code may
- * run, as for all others. */
+/* Reads an argument that is not a tensor. Returns 0, -1 with an exception, or 1 if foreign code may
+ * run. */
 static int dlpackgen_begin_other(struct dlpackgen_call* call, int i, PyObject* object) {
   if (!object || object == Py_None) return dlpackgen_left_out(call, i);
   if (call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR || !dlpackgen_is_plain(object)) return 1;
   return dlpackgen_read_scalar(call, i);
 }
 
-/* Makes sure that there are shape and strides that no other thread changes, which adopted
- * tables give by themselves, and asks what a table does not look at, of what the call goes
- * on with: 1, 0 where there are none yet, or -1 with an exception. */
+/* Copies shape and strides, which other threads may change, unless a native reader has done so.
+ * Then queries the properties of this copy that a table does not check. Returns 1, 0 if there are
+ * no shape and strides yet, or -1 with an exception. */
 DLPACKGEN_FAST int dlpackgen_is_steady(struct dlpackgen_argument* a, const struct dlpackgen_means* means,
                                        int64_t* scratch) {
   if (means->adopted) return 1;
@@ -79,14 +79,14 @@ DLPACKGEN_FAST int dlpackgen_is_steady(struct dlpackgen_argument* a, const struc
   return means->guard && DLPACKGEN_RARE(means->guard(a->object, &a->tensor)) ? -1 : 1;
 }
 
-/* Reads most of torch's tensors. */
+/* Reads most torch tensors. */
 DLPACKGEN_FAST int dlpackgen_reads_at_once(struct dlpackgen_argument* a, int writable,
                                            const struct dlpackgen_means* means, int64_t* scratch) {
   return means->read && means->read(a->object, writable, &a->tensor, scratch) == 0;
 }
 
-/* Reads a tensor by what runs no code: 0, -1 with an exception, or 1 where it is left to
- * the other routes. */
+/* Reads a tensor through an access method that runs no foreign code. Returns 0, -1 with an
+ * exception, or 1 if another access method must be used. */
 DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call* call, int i, struct dlpackgen_argument* a,
                                            int writable, const struct dlpackgen_means* means, int64_t* scratch) {
   a->flags = 0;
@@ -95,7 +95,7 @@ DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call* call, int i, s
   return dlpackgen_fetch_by_table(call, i, a, writable, means->api, means->plain);
 }
 
-/* The way of most calls: one argument after the other. */
+/* The fast path of most calls, which reads one argument after the other. */
 DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* const* given) {
   const struct dlpackgen_function* const function = call->function;
   const struct dlpackgen_parameter* p = function->parameters;
@@ -127,8 +127,8 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
   return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
 }
 
-/* Puts the arguments of a call into their places where they came by name, some are missing, or the
- * function was not checked yet: 0, or -1 with an exception. */
+/* Assigns arguments to parameters if there are keywords, if arguments are missing, or if the
+ * function's description has not been checked yet. Returns 0, or -1 with an exception. */
 DLPACKGEN_SLOW static int dlpackgen_place_named(struct dlpackgen_call* call, PyObject* const* arguments,
                                                 Py_ssize_t count, PyObject* keywords, PyObject** given) {
   if (dlpackgen_check_site(call->private_.site, call->function)) return -1;
@@ -144,7 +144,7 @@ DLPACKGEN_PYTHON_API void dlpackgen_call_end(struct dlpackgen_call* call) {
   for (int i = 0; call->private_.owns; i++) dlpackgen_give_back(call, i);
 }
 
-/* Clears what is known of a call. */
+/* Clears the state of a call. */
 DLPACKGEN_FAST void dlpackgen_start(struct dlpackgen_call* call, PyObject* module,
                                     const struct dlpackgen_function* function) {
   call->module = module;

@@ -56,8 +56,8 @@ static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
   return a->private_.guard && a->private_.guard(a->object, &a->tensor) ? dlpackgen_unreadable(call, i) : 0;
 }
 
-/* Reads a tensor that runs no code of Python for that. What an earlier look at it has
- * taken for good is given back. */
+/* Reads a tensor whose access method runs no Python code. Releases a tensor that was imported
+ * earlier to determine its device. */
 static int dlpackgen_fetch(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   dlpackgen_give_back(call, i);
@@ -68,7 +68,7 @@ static int dlpackgen_fetch(struct dlpackgen_call* call, int i) {
   return dlpackgen_admit_by_table(call, i);
 }
 
-/* Reads a tensor by its __dlpack__. */
+/* Reads a tensor through its __dlpack__. */
 static int dlpackgen_fetch_capsule(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   PyObject* stream;
@@ -82,9 +82,9 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call* call, int i) {
   return failed ? dlpackgen_about(call->function, i) : dlpackgen_check_word(call, i);
 }
 
-/* Takes for good what could be taken away while the call lasts, by another thread or by
- * what an argument or the function itself runs: 0, -1 with an exception, or 1 where it is
- * left to the other routes. */
+/* Imports a tensor whose memory another thread, the code of an argument, or the function itself
+ * could free during the call. Returns 0, -1 with an exception, or 1 if another access method must
+ * be used. */
 static int dlpackgen_fetch_held(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   const int left = dlpackgen_take_adopted(a->private_.adopted, a->object, call->function->parameters[i].writable,
@@ -97,17 +97,17 @@ static int dlpackgen_fetch_held(struct dlpackgen_call* call, int i) {
   return 0;
 }
 
-/* Tells that an object is of the type still by which its table was found, though code
- * of Python ran: 0, or -1 with an exception. */
+/* Checks that an object still has the type for which its table was found, because Python code may
+ * have changed it. Returns 0, or -1 with an exception. */
 static int dlpackgen_check_type(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   if (Py_TYPE(a->object) == a->private_.type) return 0;
   return dlpackgen_argument_error(call, i, PyExc_BufferError, DLPACKGEN_OTHER_TYPE);
 }
 
-/* Tells whether code may run after an argument was read, which may take away the memory
- * of a tensor that is only borrowed: that of what is read later, or of a library that is
- * asked for its stream. All that runs no code was looked at before. */
+/* Returns whether foreign code may run after an argument was read: code of later arguments, or of a
+ * library whose stream is queried. Such code may free the memory of a borrowed tensor. All
+ * arguments that run no foreign code were read before. */
 static int dlpackgen_runs_after(const struct dlpackgen_call* call, int i) {
   for (int j = 0; j < call->function->nparameters; j++) {
     const struct dlpackgen_argument* a = &call->arguments[j];
@@ -117,10 +117,10 @@ static int dlpackgen_runs_after(const struct dlpackgen_call* call, int i) {
   return 0;
 }
 
-/* Reads a tensor by a table that may do anything, and copies its shape and strides: what
- * it lends is good until its library is called again (DLPack 1.3, the comment on
- * DLPackDLTensorFromPyObjectNoSync). What was not plain is owned: nothing tells later that
- * its table may be asked again. */
+/* Reads a tensor through a table that may run any code, and copies its shape and strides: a
+ * borrowed tensor is valid until its library is called again (DLPack 1.3, the comment on
+ * DLPackDLTensorFromPyObjectNoSync). Tensors that need queries are owned, because later code cannot
+ * check whether their table may be used again. */
 static int dlpackgen_fetch_stranger(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   int owned = dlpackgen_read_table(a, a->private_.api, 0, a->object, call->function->parameters[i].writable);
@@ -131,19 +131,19 @@ static int dlpackgen_fetch_stranger(struct dlpackgen_call* call, int i) {
   return dlpackgen_admit_by_table(call, i);
 }
 
-/* Looks at what runs no code of Python, so that its device is known; it is read anew when
- * nothing runs any more. */
+/* Reads arguments that run no Python code, to determine their devices. They are read again when no
+ * more foreign code runs. */
 static int dlpackgen_look(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   const int left = dlpackgen_fetch(call, i);
   if (left <= 0) return left;
   a->private_.trusted = a->private_.trusted && a->private_.adopted;
   a->private_.adopted = NULL;
-  a->private_.yields = 1; /* since it must be asked by its methods */
+  a->private_.yields = 1; /* because its methods must be called */
   return 0;
 }
 
-/* Reads what runs code of Python, and copies its shape and strides. */
+/* Reads a tensor whose access method runs Python code, and copies its shape and strides. */
 static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   if (a->private_.adopted) {
@@ -160,15 +160,15 @@ static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
   return a->private_.api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
 }
 
-/* Gives the adopted table by which the library of a type tells its stream, which holds
- * for types that derive from its own, too; or NULL. */
+/* Returns the native reader that queries the stream of a type's library, also for derived types, or
+ * NULL. */
 static const struct dlpackgen_adopted* dlpackgen_teller(const struct dlpackgen_route* route) {
   const struct dlpackgen_adopted* table = route->adopted ? route->adopted : route->rejecting;
   return table && table->stream ? table : NULL;
 }
 
-/* Finds what an argument is, and reads scalars. A route may not last, so it is put
- * down; its type must. */
+/* Determines the access method of an argument, and reads scalars. The access method is copied,
+ * because the cache may evict it. Its type stays alive. */
 static int dlpackgen_sort_slowly(struct dlpackgen_call* call, int i, PyObject* object) {
   struct dlpackgen_argument* a = &call->arguments[i];
   a->object = object;
@@ -194,14 +194,14 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call* call, int i, PyObject* o
   return 0;
 }
 
-/* The error to report, if one was found, and how many arguments before it may have one
- * too, which comes first then. */
+/* The error to report, if there is one, and the number of earlier arguments, whose errors would
+ * take precedence. */
 struct dlpackgen_first_error {
   struct dlpackgen_pending pending;
   int before, is_found, is_final;
 };
 
-/* Puts off the exception about an argument until those before it were looked at. One
+/* Saves the exception about an argument until the earlier arguments have been read. An exception
  * that is not about an argument ends the call. */
 DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_first_error* first, int i) {
   struct dlpackgen_pending newer = dlpackgen_catch();
@@ -215,8 +215,8 @@ DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_first_error* first
   first->is_final = is_final;
 }
 
-/* Leaves the exception about an argument set, unless one before it is on another
- * device than the others, which comes first. Gives -1. */
+/* Keeps the exception about an argument, unless an earlier argument is on a different device, whose
+ * error takes precedence. Returns -1. */
 DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call* call, int i) {
   struct dlpackgen_pending pending = dlpackgen_catch();
   if (dlpackgen_kind_of(pending.value) && dlpackgen_compare_devices(call, i) < -1) dlpackgen_drop_pending(&pending);
@@ -224,7 +224,8 @@ DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call* cal
   return -1;
 }
 
-/* Reads the arguments whose reading may, or may not, run code, in their order. */
+/* Reads the arguments whose access methods may run foreign code, or those whose methods do not, in
+ * order. */
 static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct dlpackgen_first_error* first) {
   for (int i = 0; i < first->before && !first->is_final; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
@@ -234,14 +235,14 @@ static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct 
   }
 }
 
-/* Gives back what looks at tensors have taken, before anything is checked for good: its
- * deleter may run code. */
+/* Releases the tensors that were imported to determine devices, before the final checks, because
+ * their deleters may run code. */
 static void dlpackgen_drop_looks(struct dlpackgen_call* call) {
   for (int i = 0; i < call->function->nparameters; i++)
     if (!call->arguments[i].private_.done) dlpackgen_give_back(call, i);
 }
 
-/* Reads what is left and checks all. No code of others runs from here on. */
+/* Reads the remaining arguments and checks all. No foreign code runs from here on. */
 static void dlpackgen_check_all(struct dlpackgen_call* call, struct dlpackgen_first_error* first) {
   for (int i = 0; i < first->before && !first->is_final; i++) {
     struct dlpackgen_argument* a = &call->arguments[i];
@@ -258,8 +259,9 @@ static void dlpackgen_drop_types(struct dlpackgen_call* call) {
   for (int i = 0; i < call->function->nparameters; i++) Py_CLEAR(call->arguments[i].private_.type);
 }
 
-/* Finds the stream while code may still run: 0, or -1 with an exception. Tensors whose
- * library works on another one are waited for by a backend, or asked for on this one. */
+/* Determines the stream of the call while foreign code may still run. Returns 0, or -1 with an
+ * exception. A library on another stream is synchronized by a backend, or by exporting its tensor
+ * for this stream. */
 static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
   int other = -1;
   const int first = dlpackgen_compare_devices(call, call->function->nparameters);
@@ -279,7 +281,7 @@ static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
   return other < -1 ? -1 : 0;
 }
 
-/* Reads what may run code of Python first, then reads and checks all in its order. */
+/* First reads the arguments that may run Python code, then reads and checks the others in order. */
 DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call, PyObject* const* given) {
   const int count = call->function->nparameters;
   struct dlpackgen_first_error first = {{NULL, NULL, NULL}, count, 0, 0};
@@ -308,7 +310,7 @@ DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call,
   return -1;
 }
 
-/* The way of calls in which reading an argument may change another one. */
+/* The path of calls in which reading an argument may change another one. */
 DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call* call, PyObject* const* given) {
   int* const nested = dlpackgen_descend();
   if (!nested) return -1;

@@ -61,9 +61,9 @@ static PyObject* dlpackgen_ask_capsule(struct dlpackgen_state* state, PyObject* 
   return capsule;
 }
 
-/* Takes what a capsule of one name holds by giving it another, from when on it is ours:
- * NULL, without an exception, where the capsule has another name. Of threads without a GIL
- * that take one capsule at once, one gets it. */
+/* Consumes a capsule by renaming it, and returns its pointer. Returns NULL, without an exception,
+ * if the capsule has another name. If threads without a GIL consume one capsule concurrently,
+ * exactly one of them succeeds. */
 static void* dlpackgen_open_named(PyObject* capsule, const char* fresh, const char* used) {
   void* tensor = NULL;
   DLPACKGEN_BEGIN_CRITICAL_SECTION(capsule);
@@ -75,7 +75,7 @@ static void* dlpackgen_open_named(PyObject* capsule, const char* fresh, const ch
   return tensor;
 }
 
-/* Takes the tensor out of a capsule. */
+/* Returns the tensor of a capsule, which is consumed. */
 static int dlpackgen_open_capsule(PyObject* capsule, struct dlpackgen_taken* taken) {
   taken->versioned =
       (DLManagedTensorVersioned*)dlpackgen_open_named(capsule, dlpackgen_versioned_fresh, dlpackgen_versioned_used);
@@ -86,8 +86,8 @@ static int dlpackgen_open_capsule(PyObject* capsule, struct dlpackgen_taken* tak
   return -1;
 }
 
-/* Gives the tensor behind __dlpack__, not validated yet: 0, or -1 with an exception.
- * Of another major version, nothing but the deleter may be touched. */
+/* Returns the tensor from __dlpack__ without validating it: 0, or -1 with an exception. If it has
+ * another major version, only its deleter may be used. */
 static int dlpackgen_take_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream,
                                   struct dlpackgen_taken* taken) {
   PyObject* capsule = dlpackgen_ask_capsule(state, object, stream);
@@ -107,8 +107,8 @@ static int dlpackgen_take_capsule(struct dlpackgen_state* state, PyObject* objec
   return 0;
 }
 
-/* A consumer renames the capsule when it takes the tensor; one without a consumer
- * is left to the capsule, which may die while an exception is on its way. */
+/* A consumer renames the capsule when it consumes the tensor. Otherwise, the capsule frees the
+ * tensor, possibly while an exception is being propagated. */
 static void dlpackgen_destroy_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, dlpackgen_versioned_fresh))
     dlpackgen_delete_quietly((DLManagedTensorVersioned*)PyCapsule_GetPointer(capsule, dlpackgen_versioned_fresh), NULL);
@@ -121,7 +121,7 @@ static void dlpackgen_legacy_deleter(DLManagedTensor* self) {
   free(self);
 }
 
-/* What the old struct cannot say must not get lost. */
+/* The old struct cannot express these flags, which must not be lost. */
 static DLManagedTensor* dlpackgen_to_legacy(DLManagedTensorVersioned* tensor) {
   if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) {
     PyErr_SetString(PyExc_BufferError,

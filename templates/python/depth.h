@@ -9,7 +9,7 @@
 #elif defined(_MSC_VER)
 #define DLPACKGEN_OF_THREAD static __declspec(thread)
 #else
-#define DLPACKGEN_OF_THREAD static /* guarded by the GIL, without which no such compiler builds modules */
+#define DLPACKGEN_OF_THREAD static /* guarded by the GIL, because such compilers cannot build modules without it */
 #endif
 
 enum {

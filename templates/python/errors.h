@@ -70,32 +70,32 @@ static int dlpackgen_find_imported(const char* module, const char* name, PyObjec
   return result;
 }
 
-/* The same where one result says it all: a new reference, or NULL, with an exception
- * only where the lookup failed. */
+/* The same with one result: a new reference, or NULL, with an exception only if the lookup
+ * failed. */
 static PyObject* dlpackgen_imported(const char* module, const char* name) {
   PyObject* value;
   (void)dlpackgen_find_imported(module, name, &value);
   return value;
 }
 
-/* Converts an int, or what has __index__: 0, or -1 with an exception. */
+/* Converts an int, or an object with __index__. Returns 0, or -1 with an exception. */
 static int dlpackgen_number(PyObject* object, long long* number) {
   *number = PyLong_AsLongLong(object);
   return *number == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
-/* Forgets an exception that another one takes the place of. */
+/* Releases a saved exception that another one replaces. */
 static void dlpackgen_drop_pending(struct dlpackgen_pending* pending) {
   Py_CLEAR(pending->kind);
   Py_CLEAR(pending->value);
   Py_CLEAR(pending->trace);
 }
 
-/* Room for a sentence of the checker, which is cut beyond that: the shape and strides of a
- * tensor with all dimensions fit. */
+/* The maximum size of a message of the checker; longer ones are truncated. The shape and strides of
+ * a tensor with the maximum rank fit. */
 enum { DLPACKGEN_SENTENCE = 4096 };
 
-/* The class that a status of the checker is raised by. */
+/* The exception class for a status of the checker. */
 static PyObject* dlpackgen_class_of(int status) {
   switch (status) {
 #define DLPACKGEN_STATUS(name, exception, number) \
@@ -106,12 +106,12 @@ static PyObject* dlpackgen_class_of(int status) {
   }
 }
 
-/* Gives the text of a message, in which bytes that are no UTF-8 are replaced: a new reference. */
+/* Returns the text of a message as a new reference. Invalid UTF-8 is replaced. */
 static PyObject* dlpackgen_message_text(const struct dlpackgen_message* message) {
   return PyUnicode_DecodeUTF8(message->text, (Py_ssize_t)strlen(message->text), "replace");
 }
 
-/* Raises what the checker says. Gives -1. */
+/* Raises the checker's error. Returns -1. */
 DLPACKGEN_SLOW static int dlpackgen_raise(int status, const struct dlpackgen_message* message) {
   PyObject* text = dlpackgen_message_text(message);
   if (text) PyErr_SetObject(dlpackgen_class_of(status), text);
@@ -119,7 +119,7 @@ DLPACKGEN_SLOW static int dlpackgen_raise(int status, const struct dlpackgen_mes
   return -1;
 }
 
-/* Sets an exception of a text, which it takes, about an argument. */
+/* Sets an exception about an argument, with a text whose reference it takes over. */
 static void dlpackgen_say(const struct dlpackgen_function* function, int argument, PyObject* kind, PyObject* text) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message where = dlpackgen_message_in(room, sizeof room);
@@ -140,9 +140,9 @@ DLPACKGEN_PYTHON_API int dlpackgen_argument_error(const struct dlpackgen_call* c
   return -1;
 }
 
-/* The built-in class by which an exception is raised again with the argument that it is
- * about: NULL for exhausted resources and for what is no Exception, such as
- * KeyboardInterrupt, which are about none. */
+/* The built-in class with which an exception is raised again, together with the name of its
+ * argument. NULL for exhausted resources, and for exceptions outside of Exception, such as
+ * KeyboardInterrupt, which do not concern an argument. */
 static PyObject* dlpackgen_kind_of(PyObject* exception) {
   PyObject* kinds[] = {
       PyExc_BufferError, PyExc_TypeError,      PyExc_OverflowError,
@@ -155,7 +155,8 @@ static PyObject* dlpackgen_kind_of(PyObject* exception) {
   return PyErr_GivenExceptionMatches(exception, PyExc_Exception) ? PyExc_RuntimeError : NULL;
 }
 
-/* Forgets the exception of a call that may fail: 0, or -1 where it must not be forgotten. */
+/* Clears the exception of a call that may fail. Returns 0, or -1 if the exception must be
+ * propagated. */
 static int dlpackgen_pass_over(void) {
   struct dlpackgen_pending failure = dlpackgen_catch();
   if (!dlpackgen_kind_of(failure.value)) {
@@ -166,18 +167,18 @@ static int dlpackgen_pass_over(void) {
   return 0;
 }
 
-/* Gives the text of an exception, or the name of its class where str() fails: a new
- * reference, or NULL with an exception. */
+/* Returns the text of an exception, or the name of its class if str() fails: a new reference, or
+ * NULL with an exception. */
 static PyObject* dlpackgen_exception_text(PyObject* exception) {
   PyObject* text = PyObject_Str(exception);
   if (text) return text;
   return dlpackgen_pass_over() ? NULL : PyType_GetName(Py_TYPE(exception));
 }
 
-/* Makes an exception the cause of the one that has just been raised with its text, unless
- * another one, such as a MemoryError, was raised instead. One that C has raised and that
- * is of the same class says nothing more: its own cause and context take its place, so
- * that no message is printed twice. Takes it. */
+/* Sets an exception as the cause of the current one, which was raised with its text, unless another
+ * exception, such as a MemoryError, was raised instead. If C code raised it with the same class, it
+ * adds no information: its own cause and context are used instead, so that no message is printed
+ * twice. Takes over the reference. */
 static void dlpackgen_chain(PyObject* kind, struct dlpackgen_pending* former) {
   struct dlpackgen_pending made = dlpackgen_catch();
   const int adds = former->trace || !Py_IS_TYPE(former->value, (PyTypeObject*)kind);
@@ -192,7 +193,7 @@ static void dlpackgen_chain(PyObject* kind, struct dlpackgen_pending* former) {
   dlpackgen_resume(made);
 }
 
-/* Says which argument the exception that is set is about: the same kind again. */
+/* Raises the current exception again, with the same class and the name of the argument. */
 DLPACKGEN_SLOW static int dlpackgen_about(const struct dlpackgen_function* function, int argument) {
   struct dlpackgen_pending former = dlpackgen_catch();
   PyObject* kind = dlpackgen_kind_of(former.value);
@@ -205,23 +206,22 @@ DLPACKGEN_SLOW static int dlpackgen_about(const struct dlpackgen_function* funct
   return -1;
 }
 
-/* Makes sure that what failed has set an exception, as not all tables do. */
+/* Ensures that a failed call has set an exception, because not all tables do. */
 static int dlpackgen_failed(PyObject* kind, const char* otherwise) {
   if (!PyErr_Occurred()) PyErr_SetString(kind, otherwise);
   return -1;
 }
 
-/* Gives "cuda:0". */
+/* Returns text such as "cuda:0". */
 static const char* dlpackgen_device_text(DLDevice device, char room[32]) {
   struct dlpackgen_message text = dlpackgen_message_in(room, 32);
   dlpackgen_put_device(&text, device);
   return room;
 }
 
-/* Turns what a producer raised when it was asked for a tensor into the BufferError by
- * which the array API says so (`__dlpack__`, "Raises"), with the producer's own as its
- * cause. A class that is given in place of an object is a TypeError, and stays so. Gives
- * -1. */
+/* Converts an exception of a producer's __dlpack__ to the BufferError that the array API specifies
+ * (`__dlpack__`, "Raises"), with the original as its cause. The TypeError for a class instead of an
+ * object is not converted. Returns -1. */
 DLPACKGEN_SLOW static int dlpackgen_not_exported(PyObject* object) {
   struct dlpackgen_pending former = dlpackgen_catch();
   PyObject* kind = PyType_Check(object) ? NULL : dlpackgen_kind_of(former.value);

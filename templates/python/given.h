@@ -93,8 +93,8 @@ static int dlpackgen_put_named(const struct dlpackgen_names* names, PyObject* na
   return 0;
 }
 
-/* Puts each argument into the place of its name, and the stream behind all; what did not come
- * is NULL. */
+/* Stores each argument at the index of its name, and the stream after all arguments. Missing
+ * arguments are NULL. */
 static int dlpackgen_arrange(const struct dlpackgen_names* names, PyObject* const* arguments, Py_ssize_t count,
                              PyObject* keywords, PyObject** given) {
   const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
@@ -106,9 +106,9 @@ static int dlpackgen_arrange(const struct dlpackgen_names* names, PyObject* cons
   return 0;
 }
 
-/* Scalars, and what was left out */
+/* Scalars and omitted arguments */
 
-/* Raises the checker's sentence about an argument that is of another kind than its parameter. */
+/* Raises the checker's error for an argument of a different kind than its parameter. */
 static int dlpackgen_wrong_kind(const struct dlpackgen_call* call, int i, const char* got) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
@@ -128,20 +128,20 @@ static int dlpackgen_wrong_scalar(const struct dlpackgen_call* call, int i, cons
   return -1;
 }
 
-/* Says what is wrong with a scalar whose conversion has raised an exception. */
+/* Reports the failed conversion of a scalar. */
 DLPACKGEN_SLOW static int dlpackgen_not_converted(const struct dlpackgen_call* call, int i, const char* expected) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return dlpackgen_about(call->function, i);
   PyErr_Clear();
   return dlpackgen_wrong_scalar(call, i, expected);
 }
 
-/* Says that a dtype does not hold a number. Gives -1. */
+/* Reports that a dtype cannot represent a number. Returns -1. */
 DLPACKGEN_SLOW static int dlpackgen_not_held(const struct dlpackgen_call* call, int i, const char* dtype,
                                              PyObject* number) {
   return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_SAYS_UNHELD "%R", dtype, number);
 }
 
-/* The same where it was to be an integer, which has at most 64 bits. */
+/* The same for integers, which have at most 64 bits. */
 DLPACKGEN_SLOW static int dlpackgen_no_integer(struct dlpackgen_call* call, int i, const char* expected,
                                                const char* dtype) {
   PyObject* const value = call->arguments[i].object;
@@ -188,7 +188,7 @@ static int dlpackgen_read_scalar(struct dlpackgen_call* call, int i) {
   }
 }
 
-/* Tells whether a scalar is read without running code of Python. */
+/* Returns whether a scalar can be read without running Python code. */
 DLPACKGEN_FAST int dlpackgen_is_plain(PyObject* object) {
   return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
 }

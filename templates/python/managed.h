@@ -10,7 +10,7 @@ struct dlpackgen_holder {
   PyObject* object;                /* a reference, or NULL */
   DLManagedTensorVersioned* versioned;
   DLManagedTensor* legacy;
-  struct dlpackgen_holder* next; /* that waits for its end, or NULL */
+  struct dlpackgen_holder* next; /* that waits to be freed, or NULL */
 };
 
 static void dlpackgen_drop(PyObject* object) {
@@ -32,8 +32,8 @@ static void dlpackgen_delete_quietly(DLManagedTensorVersioned* versioned, DLMana
   dlpackgen_resume(pending);
 }
 
-/* Deletes with or without the GIL. A thread that Python does not know has no exception
- * to keep, and none is left where Python has ended. */
+/* Deletes with or without the GIL. A thread without a Python thread state has no exception to keep,
+ * and neither does any thread after Python has shut down. */
 static void dlpackgen_delete_anywhere(DLManagedTensorVersioned* versioned, DLManagedTensor* legacy) {
   if (!Py_IsInitialized() || !PyGILState_GetThisThreadState()) {
     if (versioned && versioned->deleter) versioned->deleter(versioned);
@@ -51,8 +51,8 @@ static void dlpackgen_end_holder(struct dlpackgen_holder* holder) {
   free(holder);
 }
 
-/* The ends of holders that run on this thread, each inside the one before, and those that
- * wait for them: a view of a view of a view ends by as many nested calls. */
+/* The number of nested deleters of holders on this thread, and the holders that wait for them.
+ * Freeing a view of a view of a view would otherwise need as many nested calls. */
 struct dlpackgen_ends {
   int nested;
   struct dlpackgen_holder* waiting;
@@ -80,7 +80,7 @@ static void dlpackgen_holder_deleter(DLManagedTensorVersioned* self) {
   dlpackgen_let_go((struct dlpackgen_holder*)self);
 }
 
-/* Deletes with the GIL held, which is not asked for again where only an object is kept. */
+/* Deletes with the GIL held, which is not acquired again if only an object is released. */
 static void dlpackgen_delete_here(DLManagedTensorVersioned* versioned, DLManagedTensor* legacy) {
   struct dlpackgen_holder* const holder = (struct dlpackgen_holder*)versioned;
   const int is_holder = versioned && versioned->deleter == dlpackgen_holder_deleter;
@@ -100,8 +100,8 @@ DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned* tensor) {
   else dlpackgen_delete_anywhere(tensor, NULL);
 }
 
-/* Copies shape and strides to 2 * ndim numbers, which may
- * hold the strides already, and lets the tensor point there. */
+/* Copies shape and strides to 2 * ndim numbers, which may already contain the strides, and makes
+ * the tensor point there. */
 static dlpackgen_error_code dlpackgen_copy_metadata(DLTensor* tensor, int64_t* numbers) {
   int64_t strides[DLPACKGEN_MAX_NDIM];
   const size_t size = (size_t)tensor->ndim * sizeof *numbers;
@@ -110,8 +110,8 @@ static dlpackgen_error_code dlpackgen_copy_metadata(DLTensor* tensor, int64_t* n
   memmove(numbers, tensor->shape, size);
   if (!tensor->strides) {
     memset(strides, 0, size);
-    /* Extents whose product is too large are those of an empty tensor, whose strides
-     * mean nothing, or for the validator to reject. */
+    /* If the product of extents is too large, the tensor is empty, and its strides have no meaning,
+     * or the validator rejects it. */
     const dlpackgen_error_code error = dlpackgen_compact_strides(tensor->ndim, numbers, strides);
     if (error != DLPACKGEN_OK && error != DLPACKGEN_ERROR_TOO_LARGE) return error;
   }
@@ -121,11 +121,11 @@ static dlpackgen_error_code dlpackgen_copy_metadata(DLTensor* tensor, int64_t* n
   return DLPACKGEN_OK;
 }
 
-/* Tells whether a device is one of several that a library, such as JAX, makes of the CPU,
- * whose number is 0 (DLPack, the comment on DLDevice.device_id). */
+/* Returns whether a device is one of several CPU devices of a library such as JAX. The number of
+ * the CPU is 0 (DLPack, the comment on DLDevice.device_id). */
 static int dlpackgen_is_numbered_cpu(DLDevice device) { return device.device_type == kDLCPU && device.device_id != 0; }
 
-/* Makes a holder with nothing to hold; its data may follow its numbers. */
+/* Creates a holder without an owner. Its data may follow its numbers. */
 static struct dlpackgen_holder* dlpackgen_new_holder(const DLTensor* view, uint64_t flags, size_t extra) {
   const size_t numbers = 2 * (size_t)view->ndim * sizeof(int64_t);
   struct dlpackgen_holder* made = (struct dlpackgen_holder*)malloc(sizeof *made + numbers + extra);
@@ -158,8 +158,8 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_owner(PyObject* ow
   return &made->tensor;
 }
 
-/* Wraps a tensor of an old producer: its strides are written out, and what it
- * cannot say is taken for the worst. Takes it over when it succeeds. */
+/* Wraps an unversioned tensor. Its strides are made explicit, and properties that it cannot express
+ * get the safe value. Takes ownership on success. */
 static DLManagedTensorVersioned* dlpackgen_modern(DLManagedTensorVersioned* versioned, DLManagedTensor* legacy) {
   const DLTensor* view = versioned ? &versioned->dl_tensor : &legacy->dl_tensor;
   const uint64_t flags = versioned ? versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
@@ -173,8 +173,8 @@ static DLManagedTensorVersioned* dlpackgen_modern(DLManagedTensorVersioned* vers
   return &made->tensor;
 }
 
-/* Writes out strides that are NULL: a consumer of a tensor of 1.2 or newer may use
- * them without a look. Takes the tensor over when it succeeds. */
+/* Replaces NULL strides with explicit ones, because a consumer of a tensor of 1.2 or newer may use
+ * them without a check. Takes ownership on success. */
 static DLManagedTensorVersioned* dlpackgen_with_strides(DLManagedTensorVersioned* tensor) {
   if (tensor->dl_tensor.ndim == 0 || tensor->dl_tensor.strides) return tensor;
   const dlpackgen_error_code error = dlpackgen_validate_versioned(tensor, DLPACKGEN_ACCEPT_NULL_STRIDES);

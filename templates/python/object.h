@@ -56,8 +56,8 @@ static DLManagedTensorVersioned* dlpackgen_tensor_of(PyObject* object) {
   return NULL;
 }
 
-/* Puts the offset into the address, since some libraries forget it: paddle 3.3 reads
- * what lies before. A handle has no other place for it. */
+/* Adds the offset to the address, because some libraries ignore the offset: Paddle 3.3 reads the
+ * memory before it. The offset of a handle cannot be added. */
 static DLTensor dlpackgen_without_offset(const DLTensor* tensor) {
   DLTensor view = *tensor;
   if (!view.data || dlpackgen_device_is_opaque((int32_t)view.device.device_type)) return view;
@@ -68,7 +68,7 @@ static DLTensor dlpackgen_without_offset(const DLTensor* tensor) {
 
 static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
   const DLManagedTensorVersioned* own = ((struct dlpackgen_object*)object)->tensor;
-  if (((struct dlpackgen_object*)object)->table) return 1; /* its __dlpack__ has a stream wait for it */
+  if (((struct dlpackgen_object*)object)->table) return 1; /* its __dlpack__ makes the consumer's stream wait for it */
   *out = dlpackgen_without_offset(&own->dl_tensor);
   *flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
   if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY) return dlpackgen_reject(DLPACKGEN_SAYS_READ_ONLY);
@@ -76,7 +76,7 @@ static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, i
   return 0;
 }
 
-/* A copy is no longer one consumer's own once there are several. */
+/* With several consumers, a copy does not belong to one of them any more. */
 static DLManagedTensorVersioned* dlpackgen_share(PyObject* self, const DLManagedTensorVersioned* tensor) {
   const DLTensor view = dlpackgen_without_offset(&tensor->dl_tensor);
   return dlpackgen_from_owner(self, &view, tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED);
@@ -105,7 +105,7 @@ static int dlpackgen_table_managed(void* object, DLManagedTensorVersioned** out)
   return *out ? 0 : -1;
 }
 
-/* The caller keeps the tensor when it fails. */
+/* On failure, the caller keeps the tensor. */
 static int dlpackgen_table_wrap(DLManagedTensorVersioned* tensor, void** out) {
   const dlpackgen_error_code error = dlpackgen_validate_versioned(tensor, DLPACKGEN_ACCEPT_NULL_STRIDES);
   struct dlpackgen_object* made = NULL;
@@ -120,7 +120,7 @@ static int dlpackgen_table_wrap(DLManagedTensorVersioned* tensor, void** out) {
   return *out ? 0 : -1;
 }
 
-/* A borrowed view has no flags, and without them would be written to. */
+/* A borrowed view has no flags, so a consumer would write to it. */
 static int dlpackgen_table_borrow(void* object, DLTensor* out) {
   const DLManagedTensorVersioned* tensor = dlpackgen_tensor_of((PyObject*)object);
   if (!tensor) return -1;
@@ -149,7 +149,7 @@ static const DLPackExchangeAPI dlpackgen_own_table = {
 
 /* Copies */
 
-/* Copies what lies along a dimension, and gives where the next bytes go. */
+/* Copies the elements along a dimension, and returns the address of the next bytes. */
 static char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from, size_t item) {
   if (dimension == t->ndim) {
     memcpy(to, from, item);
@@ -160,8 +160,8 @@ static char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to
   return to;
 }
 
-/* Returns the data type by which a tensor is copied. Padded elements count as bytes: a
- * DLTensor alone has no flags, so they would be taken for packed ones. */
+/* Returns the data type by which a tensor is copied. Padded elements are copied as bytes: a
+ * DLTensor alone has no flags, so they would be treated as packed. */
 static DLDataType dlpackgen_copied_as(const DLManagedTensorVersioned* tensor) {
   const DLDataType dtype = tensor->dl_tensor.dtype;
   const uint64_t bits = dlpackgen_element_bits(dtype, tensor->flags);
@@ -170,7 +170,7 @@ static DLDataType dlpackgen_copied_as(const DLManagedTensorVersioned* tensor) {
   return bytes;
 }
 
-/* Says of a copy what holds of the original. */
+/* Copies the properties of the original to the copy. */
 static DLManagedTensorVersioned* dlpackgen_label_copy(DLManagedTensorVersioned* made,
                                                       const DLManagedTensorVersioned* of) {
   made->dl_tensor.dtype = of->dl_tensor.dtype;
@@ -178,8 +178,8 @@ static DLManagedTensorVersioned* dlpackgen_label_copy(DLManagedTensorVersioned* 
   return made;
 }
 
-/* Finds the backend that reaches memory of an object which the host cannot read; NULL for
- * none. The table of what is not finished comes first. */
+/* Finds the backend for memory of an object that the host cannot read; NULL if there is none. The
+ * backend of unfinished work takes precedence. */
 static const dlpackgen_backend* dlpackgen_reaching(PyObject* self, DLDevice device) {
   const struct dlpackgen_state* state = (const struct dlpackgen_state*)PyType_GetModuleState(Py_TYPE(self));
   const struct dlpackgen_backend_entry* found = state ? dlpackgen_streams_at(state, device) : NULL;
@@ -187,7 +187,8 @@ static const dlpackgen_backend* dlpackgen_reaching(PyObject* self, DLDevice devi
   return found && !dlpackgen_device_is_host_readable((int32_t)device.device_type) ? found->table : NULL;
 }
 
-/* Copies from a device, after the work on its stream: the default one for what is finished. */
+/* Copies from a device, after the work on the tensor's stream, or on the default stream if that
+ * work is finished. */
 static DLManagedTensorVersioned* dlpackgen_copied_by_backend(const struct dlpackgen_object* object,
                                                              const dlpackgen_backend* table) {
   DLTensor from = object->tensor->dl_tensor;
@@ -203,8 +204,7 @@ static DLManagedTensorVersioned* dlpackgen_copied_by_backend(const struct dlpack
   return NULL;
 }
 
-/* Makes a copy in memory of its own on the CPU; `table` is of a backend that reaches the
- * memory, or NULL. */
+/* Creates a copy in new memory on the CPU. `table` is the backend for the memory, or NULL. */
 static DLManagedTensorVersioned* dlpackgen_copied(const struct dlpackgen_object* object,
                                                   const dlpackgen_backend* table) {
   const DLTensor* from = &object->tensor->dl_tensor;
@@ -235,8 +235,8 @@ static int dlpackgen_pair(PyObject* tuple, const char* name, long long out[2]) {
   return 1;
 }
 
-/* What is given out is finished, so there is nothing to wait for on any stream;
- * what is no stream of the device is rejected all the same. A backend knows more numbers. */
+/* Exported tensors are finished, so no stream needs to wait. Numbers that are not streams of the
+ * device are still rejected. A backend accepts further numbers. */
 static int dlpackgen_stream_fits(PyObject* stream, DLDevice device, const dlpackgen_backend* table) {
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
   dlpackgen_stream known;
@@ -256,7 +256,7 @@ static int dlpackgen_stream_fits(PyObject* stream, DLDevice device, const dlpack
   return 0;
 }
 
-/* The arguments of __dlpack__, as far as they matter. */
+/* The relevant arguments of __dlpack__. */
 struct dlpackgen_wish {
   int versioned, copy, in_place;
   const dlpackgen_backend* reaches; /* the backend that brings it to the host, or NULL */
@@ -264,8 +264,7 @@ struct dlpackgen_wish {
   PyObject* stream;
 };
 
-/* The memory is given out where it is or, unless that is forbidden, as a copy in
- * the host's. */
+/* The memory is exported in place or, unless that is forbidden, as a copy in host memory. */
 static int dlpackgen_device_fits(PyObject* wanted, DLDevice device, struct dlpackgen_wish* wish) {
   long long want[2];
   if (wanted == Py_None) return 1;
@@ -295,7 +294,7 @@ static int dlpackgen_parse_wish(PyObject* args, PyObject* keywords, DLDevice dev
          dlpackgen_device_fits(where, device, wish);
 }
 
-/* Lets the stream of a consumer wait for that of the tensor: 0, or -1 with an exception. */
+/* Makes the consumer's stream wait for the tensor's stream. Returns 0, or -1 with an exception. */
 static int dlpackgen_let_follow(const struct dlpackgen_object* object, PyObject* stream) {
   const DLDevice device = object->tensor->dl_tensor.device;
   const dlpackgen_stream ours = dlpackgen_stream_at(device, object->stream);
@@ -329,7 +328,7 @@ static PyObject* dlpackgen_object_device(PyObject* self, PyObject* nothing) {
 
 /* The type */
 
-/* Puts the table on the type, by its attribute and by the older one. */
+/* Stores the table on the type, as the current and as the older attribute. */
 static int dlpackgen_offer_table(PyObject* type) {
   void* table = (void*)(uintptr_t)&dlpackgen_own_table;
   PyObject* capsule = PyCapsule_New(table, dlpackgen_table_capsule, NULL);
@@ -341,7 +340,7 @@ static int dlpackgen_offer_table(PyObject* type) {
   return failed ? -1 : 0;
 }
 
-/* Makes the type Tensor for a module; a new reference. */
+/* Creates the type Tensor for a module; returns a new reference. */
 static PyObject* dlpackgen_make_type(PyObject* module) {
   static char text[] = "A tensor. What takes DLPack can use it: numpy.from_dlpack, torch.from_dlpack.";
   static PyMethodDef methods[] = {

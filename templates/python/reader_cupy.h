@@ -42,8 +42,8 @@ static int dlpackgen_cupy_device(PyObject* object, DLDevice* device) {
   return PyErr_Occurred() ? -1 : 0;
 }
 
-/* Finds how the elements are called; its dtype is NumPy's: 0, -1 with an exception, or 1
- * for a type of another package, which only CuPy may know how to export. */
+/* Determines the element type from the dtype, which is a NumPy dtype. Returns 0, -1 with an
+ * exception, or 1 for a dtype of another package, which only CuPy may be able to export. */
 static int dlpackgen_cupy_element(PyObject* object, struct dlpackgen_element* element) {
   PyObject* dtype = PyObject_GetAttrString(object, "dtype");
   PyObject* number = dtype ? PyObject_GetAttrString(dtype, "num") : NULL;
@@ -66,7 +66,7 @@ static int dlpackgen_cupy_element(PyObject* object, struct dlpackgen_element* el
   return result;
 }
 
-/* Describes an array by its attributes and those of data, a pointer of CuPy's. */
+/* Describes an array through its attributes and those of `data`, a CuPy pointer object. */
 static int dlpackgen_cupy_describe(PyObject* object, PyObject* pointer, DLTensor* out, int64_t* scratch,
                                    uint64_t* flags) {
   struct dlpackgen_memory memory = {NULL, 0, NULL, NULL, 0};
@@ -89,8 +89,8 @@ static int dlpackgen_cupy_describe(PyObject* object, PyObject* pointer, DLTensor
   return dlpackgen_cupy_device(object, &out->device);
 }
 
-/* CuPy has no arrays that must not be written to. The shape of one may be changed in
- * place; its attribute data may not, so that a reference to the array keeps its memory. */
+/* CuPy has no read-only arrays. The shape of an array may be changed in place, but not its
+ * attribute data, so a reference to the array keeps the memory alive. */
 static int dlpackgen_cupy_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
   PyObject* pointer = PyObject_GetAttrString(object, "data");
   const int result = pointer ? dlpackgen_cupy_describe(object, pointer, out, scratch, flags) : -1;
@@ -99,7 +99,8 @@ static int dlpackgen_cupy_borrow(PyObject* object, int writable, DLTensor* out, 
   return result;
 }
 
-/* A derived type exports itself as CuPy's own does, so what that gets wrong is rejected. */
+/* A derived type is exported by CuPy's own method, so arrays that this method exports incorrectly
+ * are rejected. */
 static int dlpackgen_cupy_reject(PyObject* object) {
   int64_t scratch[DLPACKGEN_SCRATCH];
   DLTensor out;
@@ -107,8 +108,8 @@ static int dlpackgen_cupy_reject(PyObject* object) {
   return dlpackgen_cupy_borrow(object, 0, &out, scratch, &flags) < 0 ? -1 : 0;
 }
 
-/* The stream that CuPy has made current on a device in this thread. Managed memory has
- * no ordinal here: its stream is that of the current device. */
+/* CuPy's current stream on a device in this thread. Managed memory has no ordinal here: its stream
+ * is that of the current device. */
 static int dlpackgen_cupy_stream(DLDevice device, void** stream) {
   const int ordinal = dlpackgen_device_is_managed((int32_t)device.device_type) ? -1 : device.device_id;
   PyObject* ask = dlpackgen_imported("cupy.cuda", "get_current_stream");
@@ -130,7 +131,7 @@ static PyObject* dlpackgen_cupy_ask(const char* name, long long number) {
   return answer;
 }
 
-/* Calls the allocator that the program has chosen for CuPy, on the current device. */
+/* Calls CuPy's current allocator, which the program may have set, on the current device. */
 static PyObject* dlpackgen_cupy_allocate_here(int is_managed, int64_t bytes, void** data) {
   PyObject* memory = dlpackgen_cupy_ask(is_managed ? "malloc_managed" : "alloc", bytes);
   PyObject* address = memory ? PyObject_GetAttrString(memory, "ptr") : NULL;
@@ -140,7 +141,7 @@ static PyObject* dlpackgen_cupy_allocate_here(int is_managed, int64_t bytes, voi
   return memory;
 }
 
-/* The device is made current meanwhile, as a `with` statement does it. */
+/* The device is current during the allocation, as in a `with` statement. */
 static PyObject* dlpackgen_cupy_allocate(DLDevice device, int64_t bytes, void** data) {
   const int is_managed = dlpackgen_device_is_managed((int32_t)device.device_type);
   if (is_managed) return dlpackgen_cupy_allocate_here(1, bytes, data);

@@ -45,8 +45,8 @@ DLPACKGEN_FAST void dlpackgen_copy_numbers(DLTensor* tensor, int64_t* scratch) {
   tensor->strides = scratch + DLPACKGEN_MAX_NDIM;
 }
 
-/* Copies the shape and strides of what was lent, before they are checked: 0 where
- * it is left to the full checks. */
+/* Copies the shape and strides of a borrowed tensor before they are checked. Returns 0 if the full
+ * checks must be used. */
 DLPACKGEN_FAST int dlpackgen_copies(DLTensor* tensor, int64_t* scratch) {
   if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || !tensor->shape || !tensor->strides) return 0;
   dlpackgen_copy_numbers(tensor, scratch);
@@ -61,7 +61,7 @@ struct dlpackgen_memory {
   int read_only;
 };
 
-/* Some element lies at each of the indices. */
+/* The tensor has an element at every index. */
 static inline int dlpackgen_has_elements(const struct dlpackgen_memory* memory) {
   for (int i = 0; i < memory->ndim; i++)
     if (memory->shape[i] == 0) return 0;
@@ -75,9 +75,9 @@ DLPACKGEN_SLOW static int dlpackgen_reject_stride(const struct dlpackgen_memory*
       memory->strides[i], i, size);
 }
 
-/* Copies the shape, which other threads may change and whose numbers may be narrower, and turns
- * strides into elements. Those of extents below 2, and of a tensor without elements, lead nowhere,
- * so they may be anything. */
+/* Copies the shape, which other threads may change and whose numbers may be narrower, and converts
+ * strides to elements. Strides of extents below 2, and of a tensor without elements, are never
+ * used, so they may have any value. */
 DLPACKGEN_FAST int dlpackgen_copy_shape(const struct dlpackgen_memory* memory, int shift, int64_t* scratch) {
   int64_t* const strides = scratch + DLPACKGEN_MAX_NDIM;
   const Py_ssize_t rest = ((Py_ssize_t)1 << shift) - 1;

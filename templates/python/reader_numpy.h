@@ -71,8 +71,8 @@ static PyObject* dlpackgen_np_data(const struct dlpackgen_np_array* a) {
   return Py_BuildValue("(NO)", PyLong_FromVoidPtr(a->data), writable ? Py_False : Py_True);
 }
 
-/* Whether what would be followed as a pointer is one. The dtype is an object that
- * Python can compare with, and NumPy keeps strides in one block with the shape. */
+/* Whether the fields that are used as pointers are pointers. The dtype is an object that Python can
+ * compare, and NumPy keeps strides in one block with the shape. */
 static int dlpackgen_np_pointers_agree(PyObject* object) {
   const struct dlpackgen_np_array* a = dlpackgen_np_fields(object);
   PyObject* dtype = PyObject_GetAttrString(object, "dtype");
@@ -95,7 +95,7 @@ static int dlpackgen_np_numbers_agree(PyObject* object) {
          dlpackgen_np_says(object, "dtype", "isnative", native) > 0;
 }
 
-/* Whether the fields of an array say what NumPy says, and its dtype has our size. */
+/* Whether the fields of an array match NumPy's attributes, and its dtype has the expected size. */
 static int dlpackgen_np_agrees(PyObject* object) {
   const struct dlpackgen_element* element;
   if (dlpackgen_np_pointers_agree(object) <= 0 || !dlpackgen_np_numbers_agree(object)) return 0;
@@ -103,7 +103,7 @@ static int dlpackgen_np_agrees(PyObject* object) {
   return element && dlpackgen_np_says(object, "dtype", "itemsize", 1L << element->shift) > 0;
 }
 
-/* Tries an array of 2 x 3 with a gap after each element and row. */
+/* Verifies an array of 2 x 3 with a gap after each element and row. */
 static int dlpackgen_np_try(PyObject* type, const char* dtype, PyObject* memory) {
   PyObject* array = PyObject_CallFunction(type, "(ii)sOi(ii)", 2, 3, dtype, memory, 16, 112, 32);
   const int agrees = array && dlpackgen_np_agrees(array);
@@ -122,7 +122,7 @@ static int dlpackgen_np_try_all(PyObject* type, PyObject* memory) {
   return agree;
 }
 
-/* Whether the objects of a type are large enough to have the fields. */
+/* Whether the objects of a type are large enough to contain the fields. */
 static int dlpackgen_np_holds(PyObject* type, size_t size) {
   PyObject* basic = PyObject_GetAttrString(type, "__basicsize__");
   const Py_ssize_t actual = basic ? PyLong_AsSsize_t(basic) : -1;
@@ -146,7 +146,8 @@ static int dlpackgen_np_recognize(PyObject* type) {
   return base == type ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
 }
 
-/* Set once NumPy has confirmed the fields, and never cleared, since others may be reading. */
+/* Set once the fields have been verified, and never cleared, because other threads may be reading
+ * it. */
 static int dlpackgen_np_proven;
 
 static int dlpackgen_np_open(PyObject* type) {
@@ -157,14 +158,14 @@ static int dlpackgen_np_open(PyObject* type) {
   if (proven) DLPACKGEN_STORE(&dlpackgen_np_proven, 1);
   Py_XDECREF(writable);
   Py_XDECREF(read_only);
-  if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) return -1; /* asked again when there is memory */
-  PyErr_Clear(); /* a NumPy that does not answer has confirmed nothing */
+  if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) return -1; /* tried again with memory */
+  PyErr_Clear(); /* without NumPy's attributes, nothing is verified */
   return 1;
 }
 
 #define DLPACKGEN_NP_SWAPPED "has the other byte order: pass a.astype(a.dtype.newbyteorder('='))"
 
-/* Says why a dtype cannot be described. */
+/* Reports why a dtype is not supported. */
 DLPACKGEN_SLOW static int dlpackgen_np_reject(PyObject* object, const char* why) {
   PyObject* dtype = PyObject_GetAttrString(object, "dtype");
   if (dtype) {
@@ -187,11 +188,11 @@ static int dlpackgen_np_reject_kind(PyObject* object, char kind) {
   }
 }
 
-/* An array whose elements have no type in C: 1, or -1 with the reason. */
+/* Handles an array whose elements have no C type. Returns 1, or -1 with the reason. */
 DLPACKGEN_SLOW static int dlpackgen_np_no_element(PyObject* object) {
   const struct dlpackgen_np_dtype* d = dlpackgen_np_dtype_of(object);
   if (d->number == DLPACKGEN_NP_VARIABLE_TEXT) return dlpackgen_np_reject_kind(object, 'T');
-  /* Only NumPy knows how a type of another package is exported, if at all. */
+  /* Only NumPy can export a dtype of another package, if at all. */
   if (d->number >= DLPACKGEN_NP_EXTENSIONS) return 1;
   return dlpackgen_np_reject_kind(object, d->kind);
 }
@@ -217,8 +218,8 @@ static int dlpackgen_np_borrow(PyObject* object, int writable, DLTensor* out, in
   return dlpackgen_buffer_borrow(object, writable, out, scratch, flags);
 }
 
-/* A matrix, a recarray or a memmap exports itself as an array does; only a masked
- * array leaves out what makes it one. */
+/* A matrix, a recarray or a memmap is exported like an array. Only the export of a masked array
+ * loses information: the mask. */
 static int dlpackgen_np_reject_subclass(PyObject* object) {
   const int has_mask = PyObject_HasAttrString((PyObject*)Py_TYPE(object), "mask") &&
                        PyObject_HasAttrString((PyObject*)Py_TYPE(object), "filled");

@@ -32,8 +32,8 @@ static int dlpackgen_paddle_is_plain(PyObject* object) {
   return is_plain;
 }
 
-/* Looks up what a type defines in C: 1 with a new reference to the descriptor, 0 where something
- * else has that name, -1 with an exception. */
+/* Looks up a descriptor that a type defines in C. Returns 1 with a new reference, 0 if the name has
+ * another meaning, or -1 with an exception. */
 static int dlpackgen_find_descriptor(PyObject* type, PyTypeObject* kind, const char* name, PyObject** found) {
   int is = dlpackgen_find(type, name, found);
   if (is > 0) is = Py_IS_TYPE(*found, kind);
@@ -41,8 +41,8 @@ static int dlpackgen_find_descriptor(PyObject* type, PyTypeObject* kind, const c
   return is;
 }
 
-/* Gives the C function behind a method by binding it to a tensor without memory; NULL where it is
- * of another kind, also with an exception. */
+/* Returns the C function of a method by binding it to a tensor without memory; NULL, possibly with
+ * an exception, if the method is of another kind. */
 static PyCFunctionWithKeywords dlpackgen_function_behind(PyObject* type, PyObject* method, PyObject* no_arguments) {
   const newfunc make = (newfunc)(uintptr_t)PyType_GetSlot((PyTypeObject*)type, Py_tp_new);
   PyObject* empty = make ? make((PyTypeObject*)type, no_arguments, NULL) : NULL;
@@ -55,7 +55,8 @@ static PyCFunctionWithKeywords dlpackgen_function_behind(PyObject* type, PyObjec
   return function;
 }
 
-/* Finds both: 1, 0 where Paddle's type does not define them so, or -1 with an exception. */
+/* Looks up both. Returns 1, 0 if Paddle's type does not define them in this way, or -1 with an
+ * exception. */
 static int dlpackgen_paddle_find(PyObject* type, struct dlpackgen_paddle* found) {
   PyObject* is_dense = NULL;
   int is = dlpackgen_find_descriptor(type, &PyMethodDescr_Type, "is_dense", &is_dense);
@@ -70,7 +71,7 @@ static int dlpackgen_paddle_find(PyObject* type, struct dlpackgen_paddle* found)
   return 1;
 }
 
-/* Publishes what was found for the first time: 1, or -1 with an exception. */
+/* Publishes the descriptors once. Returns 1, or -1 with an exception. */
 static int dlpackgen_paddle_publish(const struct dlpackgen_paddle* found) {
   if (DLPACKGEN_LOAD(&dlpackgen_paddle_known)) return 1;
   struct dlpackgen_paddle* kept = (struct dlpackgen_paddle*)malloc(sizeof *kept);
@@ -86,7 +87,7 @@ static int dlpackgen_paddle_publish(const struct dlpackgen_paddle* found) {
   return 1;
 }
 
-/* Tells whether dlpackgen_paddle_is_plain() may be asked of the tensors of Paddle's type: 1, 0, or
+/* Returns whether dlpackgen_paddle_is_plain() may be called for tensors of Paddle's type: 1, 0, or
  * -1 with an exception. */
 static int dlpackgen_paddle_open(PyObject* type) {
   struct dlpackgen_paddle found = {NULL, NULL, NULL, NULL, NULL};
@@ -98,8 +99,8 @@ static int dlpackgen_paddle_open(PyObject* type) {
   return opened;
 }
 
-/* Gives Paddle's own type for that type itself and for that of its parameters, whose attributes are
- * those of tensors: a new reference, or NULL, with an exception only where a lookup failed. */
+/* Returns Paddle's own tensor type for that type and for the type of parameters, which have the
+ * same attributes: a new reference, or NULL, with an exception only if a lookup failed. */
 static PyObject* dlpackgen_paddle_type(PyObject* type) {
   PyObject *tensor = dlpackgen_imported("paddle", "Tensor"), *parameter = NULL;
   if (!tensor || tensor == type) return tensor;

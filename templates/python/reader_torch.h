@@ -78,7 +78,7 @@ static int dlpackgen_torch_read_gpu(void* handle, DLTensor* out) {
   return 0;
 }
 
-/* 1 for a device that other routes know, which meta is not. */
+/* 1 for a device that other access methods support. They do not support meta. */
 DLPACKGEN_FAST int dlpackgen_torch_read_device(PyObject* object, void* handle, DLTensor* out) {
   int32_t type = -1;
   if (dlpackgen_torch.call.get_device_type(handle, &type) != 0) return dlpackgen_reject(DLPACKGEN_TORCH_WRAPPED);
@@ -98,9 +98,9 @@ DLPACKGEN_FAST int dlpackgen_torch_read_dtype(PyObject* object, void* handle, DL
   return dlpackgen_torch_reject_attribute(object, "dtype", "has no DLPack equivalent");
 }
 
-/* Wrappers of vmap, grad and jvp fail here, and so does a nested tensor. Shape and strides
- * are copied before anything is held against them: torch works without the GIL, so that
- * another thread may resize the tensor at any moment. */
+/* Wrappers of vmap, grad and jvp fail here, and so does a nested tensor. Shape and strides are
+ * copied before they are checked: torch runs without the GIL, so another thread may resize the
+ * tensor at any time. */
 DLPACKGEN_FAST int dlpackgen_torch_read_shape(void* handle, DLTensor* out, int64_t* scratch) {
   const struct dlpackgen_torch_functions* call = &dlpackgen_torch.call;
   int64_t dim = 0;
@@ -113,8 +113,8 @@ DLPACKGEN_FAST int dlpackgen_torch_read_shape(void* handle, DLTensor* out, int64
   return 0;
 }
 
-/* Functionalized and zero tensors have elements and no memory, and so has one whose
- * storage was resized to 0. */
+/* Functionalized and zero tensors, and tensors whose storage was resized to 0, have elements but no
+ * memory. */
 DLPACKGEN_SLOW static int dlpackgen_torch_check_memory(const DLTensor* out) {
   for (int32_t i = 0; i < out->ndim; i++)
     if (out->shape[i] == 0) return 0;
@@ -123,8 +123,7 @@ DLPACKGEN_SLOW static int dlpackgen_torch_check_memory(const DLTensor* out) {
       "(functionalized, fake or all zeros)");
 }
 
-/* Reading must not separate memory that is shared until one of its tensors is
- * written to, and writing must. */
+/* Reading must not separate copy-on-write memory, but writing must. */
 DLPACKGEN_FAST int dlpackgen_torch_read_data(void* handle, int writable, DLTensor* out) {
   const struct dlpackgen_torch_functions* call = &dlpackgen_torch.call;
   const void* data = NULL;
@@ -140,9 +139,9 @@ DLPACKGEN_FAST int dlpackgen_torch_read_data(void* handle, int writable, DLTenso
   return out->data ? 0 : dlpackgen_torch_check_memory(out);
 }
 
-/* Counts how many bytes of its storage a tensor with elements needs: 0 for one without. No
- * tensor of torch has negative numbers; those of one that is being resized may look so.
- * What wraps around is left to the validator. */
+/* Computes the number of bytes that a tensor needs in its storage; 0 for an empty one. torch
+ * tensors have no negative numbers, except while another thread resizes them. The validator rejects
+ * values that overflow. */
 DLPACKGEN_FAST uint64_t dlpackgen_torch_needs(const DLTensor* view, uint64_t offset) {
   uint64_t end = offset + 1;
   int64_t signs = 0;
@@ -155,8 +154,8 @@ DLPACKGEN_FAST uint64_t dlpackgen_torch_needs(const DLTensor* view, uint64_t off
   return end * (((uint64_t)view->dtype.bits * view->dtype.lanes + 7) / 8);
 }
 
-/* Rejects a tensor whose storage was resized to less than it needs: torch lets it keep
- * its shape. plain is what dlpackgen_torch_plain() gave. */
+/* Rejects a tensor whose storage was resized to less than it needs, because torch does not change
+ * its shape. plain is the result of dlpackgen_torch_plain(). */
 DLPACKGEN_FAST int dlpackgen_torch_check_storage(void* handle, const uint64_t* plain, const DLTensor* view) {
   int64_t bytes = 0, offset = 0;
   uint64_t needs;
@@ -173,8 +172,8 @@ DLPACKGEN_FAST int dlpackgen_torch_check_storage(void* handle, const uint64_t* p
   return bytes >= 0 && needs <= (uint64_t)bytes ? 0 : dlpackgen_torch_reject_short(needs, (uint64_t)bytes);
 }
 
-/* What the keys of most tensors tell at once: layout, device, and that no bit is set. 1
- * leaves an object to the other routes. */
+/* Checks the keys of most tensors, which determine layout, device, and that no bit is set. Returns
+ * 1 if another access method must be used. */
 DLPACKGEN_FAST int dlpackgen_torch_read_kind(PyObject* object, void* handle, const uint64_t* plain, DLTensor* out) {
   int result = 0;
   if (!plain && dlpackgen_torch_check_layout(object, handle) < 0) return -1;
@@ -210,16 +209,16 @@ static int dlpackgen_torch_borrow(PyObject* object, int writable, DLTensor* out,
 #define DLPACKGEN_TORCH_NO_ALIAS \
   "its detach() returned no alias of it, as under a TorchFunctionMode that overrides detach(): call this outside of it"
 
-/* Rejects what the shim cannot look into: detach() of a tensor and of a parameter is a
- * plain torch.Tensor, which Parameter derives from. */
+/* Rejects objects that the shim cannot read: detach() of a tensor and of a parameter is a plain
+ * torch.Tensor, the base class of Parameter. */
 static int dlpackgen_torch_check_kind(PyObject* object, PyObject* alias) {
   PyTypeObject* const type = Py_TYPE(object);
   if (Py_TYPE(alias) == type || (void*)Py_TYPE(alias) == PyType_GetSlot(type, Py_tp_base)) return 0;
   return dlpackgen_reject(DLPACKGEN_TORCH_NO_ALIAS);
 }
 
-/* Rejects the view of an alias that is not what the object itself is by now: an alias
- * has its storage, so memory that was separated is the object's, too. */
+/* Rejects an alias that no longer matches the object. The alias shares the object's storage, so
+ * separated memory also belongs to the object. */
 static int dlpackgen_torch_check_alias(PyObject* object, const DLTensor* alias, uint64_t* flags) {
   int64_t numbers[DLPACKGEN_SCRATCH];
   DLTensor own;
@@ -233,9 +232,9 @@ static int dlpackgen_torch_check_alias(PyObject* object, const DLTensor* alias, 
   return same ? 0 : dlpackgen_reject(DLPACKGEN_TORCH_NO_ALIAS);
 }
 
-/* What is kept may be written to later, by any consumer, so memory
- * that is shared until then is separated now. An alias of its own holds the memory:
- * `t.data = other` takes it away from the object, as module.half() does it. */
+/* A retained tensor may be written to later, by any consumer, so copy-on-write memory is separated
+ * now. A separate alias retains the memory, because `t.data = other`, as in module.half(), removes
+ * it from the object. */
 static int dlpackgen_torch_hold(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
                                 PyObject** keep) {
   int result = dlpackgen_torch_borrow(object, 0, out, scratch, flags);
@@ -250,8 +249,8 @@ static int dlpackgen_torch_hold(PyObject* object, int writable, DLTensor* out, i
   return result;
 }
 
-/* What PyTorch's own exchange table does not look at. It fails by itself for what has
- * no strides. The tensor has shape and strides that the call goes on with. */
+/* Checks properties that PyTorch's own exchange table does not check. The table itself rejects
+ * tensors without strides. The tensor has the copies of shape and strides that the call uses. */
 static int dlpackgen_torch_guard(PyObject* object, const DLTensor* tensor) {
   void* handle = dlpackgen_torch_handle(object);
   const uint64_t* plain = handle ? dlpackgen_torch_plain(handle) : NULL;
@@ -261,7 +260,7 @@ static int dlpackgen_torch_guard(PyObject* object, const DLTensor* tensor) {
   return dlpackgen_torch_check_storage(handle, plain, tensor);
 }
 
-/* Also torch.nn.Parameter, which torch reads as it does a torch.Tensor. */
+/* Also torch.nn.Parameter, which torch reads like a torch.Tensor. */
 static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
     "torch",
     "Tensor",

@@ -23,27 +23,27 @@
 #include "reader_torch_shim.h"
 #include "reader_torch_subclass.h"
 
-/* Gives a TensorImpl of a tensor with dense memory of the host or of CUDA and without negated
- * or conjugated values, whose words are where they were proven to be; NULL for others. */
+/* Returns the TensorImpl of a dense tensor on the CPU or on CUDA without negated or conjugated
+ * values, whose fields have the verified offsets; NULL for others. */
 DLPACKGEN_FAST const uint64_t* dlpackgen_torch_plain(const void* handle) {
   const struct dlpackgen_torch_words* words = &dlpackgen_torch.words;
   const uint64_t* impl = *(const uint64_t* const*)handle;
   const uint64_t kind = impl[words->keys] & ~words->usual;
-  /* Where nothing is proven that word is the first, a pointer, which is not 0. */
+  /* If nothing is verified, this is the first word, a pointer, which is not 0. */
   return kind == words->plain || kind == words->gpu ? impl : NULL;
 }
 
-/* Tells on which of the two a plain tensor is. */
+/* Returns on which of the two devices a plain tensor is. */
 DLPACKGEN_FAST bool dlpackgen_torch_is_on_gpu(const uint64_t* plain) {
   const struct dlpackgen_torch_words* words = &dlpackgen_torch.words;
   return (plain[words->keys] & ~words->usual) != words->plain;
 }
 
-/* The proof */
+/* Verification */
 
 enum { DLPACKGEN_TORCH_PLAIN = 5, DLPACKGEN_TORCH_OTHERS = 6 };
 
-/* What there is to be seen of the tensors that are made. */
+/* The observed values of the created tensors. */
 struct dlpackgen_torch_seen {
   const uint64_t* plain[DLPACKGEN_TORCH_PLAIN]; /* TensorImpls */
   const uint64_t* inference;                    /* that of a plain one for inference */
@@ -51,14 +51,14 @@ struct dlpackgen_torch_seen {
   uint64_t storage[DLPACKGEN_TORCH_PLAIN]; /* addresses */
   uint64_t offset[DLPACKGEN_TORCH_PLAIN];  /* elements */
   uint64_t bytes[DLPACKGEN_TORCH_PLAIN];
-  uint32_t sizes, end; /* the words where a TensorImpl's sizes begin, and behind its strides */
+  uint32_t sizes, end; /* the words at which a TensorImpl's sizes begin and its strides end */
 };
 
-/* Behind the strides come the offset, the number of elements, flags and the keys. A
- * storage begins with two or three words, four of its data and the size. */
+/* After the strides follow the offset, the number of elements, flags and the keys. A storage begins
+ * with two or three words, four words of its data, and the size. */
 enum { DLPACKGEN_TORCH_TAIL = 4, DLPACKGEN_TORCH_STORAGE = 8, DLPACKGEN_TORCH_INLINE = 5 };
 
-/* Gives the word in which each object has its value, or 0 where there are none or several. */
+/* Returns the word that contains each object's value, or 0 if there is no such word or several. */
 static uint32_t dlpackgen_torch_only(const uint64_t* const* objects, const uint64_t* values, uint32_t begin,
                                      uint32_t end) {
   uint32_t found = 0;
@@ -72,7 +72,7 @@ static uint32_t dlpackgen_torch_only(const uint64_t* const* objects, const uint6
   return found;
 }
 
-/* Whether a word is one and the same in all plain tensors and tells all others from them. */
+/* Whether a word is equal in all plain tensors, and different in all others. */
 static bool dlpackgen_torch_tells(const struct dlpackgen_torch_seen* seen, uint32_t word) {
   const uint64_t plain = seen->plain[0][word], usual = plain ^ seen->inference[word];
   for (int i = 1; i < DLPACKGEN_TORCH_PLAIN; i++)
@@ -92,8 +92,8 @@ static uint32_t dlpackgen_torch_find_keys(const struct dlpackgen_torch_seen* see
   return found;
 }
 
-/* Finds all words, or leaves all as they are. The address of a storage is only followed
- * where every TensorImpl has it. */
+/* Finds all words, or changes nothing. The address of a storage is only dereferenced if every
+ * TensorImpl contains it. */
 static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen* seen, struct dlpackgen_torch_words* words) {
   const uint64_t* storages[DLPACKGEN_TORCH_PLAIN];
   const uint32_t end = seen->end, keys = dlpackgen_torch_find_keys(seen);
@@ -112,11 +112,13 @@ static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen* seen, 
   words->gpu = words->plain = seen->plain[0][keys] & ~words->usual;
 }
 
-/* The tensors for it. What fails gives NULL or -1, with an exception or without one. */
+/* The tensors for the verification. Functions that fail return NULL or -1, with or without an
+ * exception. */
 
 #define DLPACKGEN_TORCH_EMPTY(shape, dtype) "torch.empty(" shape ", dtype=torch." dtype ", device='cpu'"
 
-/* They differ in all but that they are plain. The storage of the last one is resized. */
+/* They are all plain, and differ in every other property. The storage of the last one is
+ * resized. */
 static const char* const dlpackgen_torch_plain_ones[DLPACKGEN_TORCH_PLAIN] = {
     DLPACKGEN_TORCH_EMPTY("(5, 7, 1, 2, 3)", "float64") ")",
     DLPACKGEN_TORCH_EMPTY("(300,)", "complex64") ")[200:277]",
@@ -125,7 +127,7 @@ static const char* const dlpackgen_torch_plain_ones[DLPACKGEN_TORCH_PLAIN] = {
     DLPACKGEN_TORCH_EMPTY("(9, 2)", "int16") ")[4:]",
 };
 
-/* Whose keys differ from those of plain ones, each in a way of its own. */
+/* Tensors whose keys differ from those of plain ones, each in a different way. */
 static const char* const dlpackgen_torch_other_ones[DLPACKGEN_TORCH_OTHERS] = {
     "torch._neg_view(" DLPACKGEN_TORCH_EMPTY("(3,)", "float32") "))",
     DLPACKGEN_TORCH_EMPTY("(3,)", "complex64") ").conj()",
@@ -149,15 +151,15 @@ static int dlpackgen_torch_number(PyObject* scope, const char* expression, uint6
   return PyErr_Occurred() ? -1 : 0;
 }
 
-/* What a step of the proof works on. */
+/* The state of the verification. */
 struct dlpackgen_torch_proof {
   struct dlpackgen_torch_known* found;
-  PyObject* scope; /* has torch, and keeps the tensors */
+  PyObject* scope; /* contains torch, and retains the tensors */
   struct dlpackgen_torch_seen seen;
 };
 
-/* Gives the TensorImpl of what is exactly a torch.Tensor, where the object has the address
- * that torch says of it; NULL with or without an exception. */
+/* Returns the TensorImpl of an exact torch.Tensor, if the object contains the address that torch
+ * reports; NULL with or without an exception. */
 static const uint64_t* dlpackgen_torch_impl_of(const struct dlpackgen_torch_proof* proof, PyObject* tensor) {
   uint64_t address = 0;
   void* handle;
@@ -167,7 +169,8 @@ static const uint64_t* dlpackgen_torch_impl_of(const struct dlpackgen_torch_proo
   return handle && *(uint64_t*)handle == address ? *(const uint64_t**)handle : NULL;
 }
 
-/* Makes a tensor, which the scope keeps, as x and by its expression. */
+/* Creates a tensor from an expression. The scope retains it under the name x and under the
+ * expression. */
 static int dlpackgen_torch_see(struct dlpackgen_torch_proof* proof, const char* expression, const uint64_t** impl) {
   PyObject *scope = proof->scope, *tensor = dlpackgen_torch_eval(scope, expression);
   const int kept =
@@ -177,7 +180,7 @@ static int dlpackgen_torch_see(struct dlpackgen_torch_proof* proof, const char* 
   return *impl ? 0 : -1;
 }
 
-/* Finds sizes and strides inside of a TensorImpl that has as many as have room there. */
+/* Finds sizes and strides inside of a TensorImpl with the maximum rank that is stored inline. */
 static int dlpackgen_torch_see_sizes(const struct dlpackgen_torch_functions* call, const uint64_t* impl,
                                      struct dlpackgen_torch_seen* seen) {
   void* handle = &impl;
@@ -193,7 +196,7 @@ static int dlpackgen_torch_see_sizes(const struct dlpackgen_torch_functions* cal
 
 /* The steps */
 
-/* Proves where the object has its at::Tensor. */
+/* Verifies the offset of the at::Tensor in the object. */
 static int dlpackgen_torch_see_handle(struct dlpackgen_torch_proof* proof) {
   const uint64_t* impl;
   return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(2,)", "float32") ")", &impl);
@@ -219,7 +222,7 @@ static int dlpackgen_torch_see_inference(struct dlpackgen_torch_proof* proof) {
   return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(4,)", "float32") ")", &proof->seen.inference);
 }
 
-/* Learns the keys of tensors on CUDA, which need not be there: torch tells in Python by which bits
+/* Determines the keys of CUDA tensors without creating one: torch reports in Python by which bits
  * they differ from those on the CPU. */
 static int dlpackgen_torch_learn_gpu(struct dlpackgen_torch_proof* proof) {
   struct dlpackgen_torch_words* words = &proof->found->words;
@@ -231,7 +234,7 @@ static int dlpackgen_torch_learn_gpu(struct dlpackgen_torch_proof* proof) {
   return 0;
 }
 
-/* What is entered around each step: without modes that Python code answers in. */
+/* The contexts around each step, which disable modes with Python code. */
 static const char* const dlpackgen_torch_no_modes[] = {
     "torch._C.DisableTorchFunction()",
     "torch._C._DisableTorchDispatch()",
@@ -241,7 +244,8 @@ static const char* const dlpackgen_torch_no_modes[] = {
 
 typedef int (*dlpackgen_torch_step)(struct dlpackgen_torch_proof* proof);
 
-/* Takes a step in modes, the last of which says whether tensors are made for inference. */
+/* Runs a step in contexts, the last of which determines whether tensors are created in inference
+ * mode. */
 static int dlpackgen_torch_within(struct dlpackgen_torch_proof* proof, const char* const* modes, const char* last,
                                   dlpackgen_torch_step step) {
   PyObject *mode = dlpackgen_torch_eval(proof->scope, *modes ? *modes : last), *left;
@@ -262,7 +266,8 @@ static int dlpackgen_torch_outside(struct dlpackgen_torch_proof* proof, const ch
   return dlpackgen_torch_within(proof, dlpackgen_torch_no_modes, last, step);
 }
 
-/* Forgets that a proof failed: 0, or -1 with an exception where the call must fail. */
+/* Clears the exception of a failed verification. Returns 0, or -1 with an exception if the call
+ * must fail. */
 static int dlpackgen_torch_unproven(void) {
   if (!PyErr_Occurred()) return 0;
   if (PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
@@ -270,8 +275,8 @@ static int dlpackgen_torch_unproven(void) {
   return 0;
 }
 
-/* Looks at tensors of the module torch: 1, 0 where the handle is not proven, or -1 with an
- * exception where the call must fail. */
+/* Verifies the fields with tensors of the module torch. Returns 1, 0 if the handle's offset is not
+ * verified, or -1 with an exception if the call must fail. */
 static int dlpackgen_torch_prove_in(PyObject* torch, struct dlpackgen_torch_known* found) {
   static const char ordinary[] = "torch.inference_mode(False)", inference[] = "torch.inference_mode(True)";
   struct dlpackgen_torch_proof proof;
@@ -290,8 +295,8 @@ static int dlpackgen_torch_prove_in(PyObject* torch, struct dlpackgen_torch_know
   return dlpackgen_torch_unproven() ? -1 : proven;
 }
 
-/* Proves where the words of torch's objects lie by the package torch whose module in C is
- * the real one; as above. */
+/* Verifies the offsets of the fields with the package torch that belongs to the real C module; as
+ * above. */
 static int dlpackgen_torch_prove(PyObject* base, struct dlpackgen_torch_known* found) {
   PyObject* real = dlpackgen_torch_module(base);
   PyObject* name = real ? PyUnicode_FromString("torch") : NULL;

@@ -24,7 +24,7 @@
 /* Functions of libtorch. A handle is the address of an at::Tensor, whose only member points to the
  * TensorImpl. Functions that return int32_t return 0 on success. */
 struct dlpackgen_torch_functions {
-  int32_t (*get_data)(void* handle, void** data); /* separates memory that is shared until written to */
+  int32_t (*get_data)(void* handle, void** data); /* separates copy-on-write memory */
   int32_t (*get_dim)(void* handle, int64_t* dim);
   int32_t (*get_sizes)(void* handle, int64_t** sizes);
   int32_t (*get_strides)(void* handle, int64_t** strides);
@@ -43,42 +43,43 @@ struct dlpackgen_torch_functions {
   bool (*requires_grad)(const void* impl);
   /* The rest may be NULL. */
   int32_t (*get_const_data)(void* handle, const void** data);
-  uint64_t (*abi_version)(void); /* from 2.10 on: the version of torch, a byte each from the highest */
+  uint64_t (*abi_version)(void); /* from 2.10 on: torch's version, one byte per number, from the highest */
 };
 
-/* Counted from 0, the word of the TensorImpl, or of the storage, that no word is found in. */
+/* A word of the TensorImpl, or of the storage, counted from 0, that is never the result of the
+ * search. */
 struct dlpackgen_torch_words {
   uint32_t keys, storage, offset; /* of the TensorImpl */
   uint32_t bytes;                 /* of the storage */
   uint64_t usual;                 /* the keys that tensors for inference lack */
-  uint64_t plain;                 /* the other keys of dense tensors on the CPU; 0 where nothing is proven */
-  uint64_t gpu;                   /* those of dense tensors on CUDA; as plain where torch does not tell them */
+  uint64_t plain;                 /* the other keys of dense tensors on the CPU; 0 if not verified */
+  uint64_t gpu;                   /* those of dense tensors on CUDA; equal to plain if torch does not report them */
 };
 
-/* What there is to know of the torch in this process. */
+/* The functions and properties of the torch in this process. */
 struct dlpackgen_torch_known {
   struct dlpackgen_torch_functions call;
   struct dlpackgen_torch_words words;
-  DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]; /* lanes is 0 for what DLPack cannot name */
+  DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]; /* lanes is 0 for dtypes that DLPack lacks */
   int32_t cpu, cuda, strided;
-  DLDeviceType gpu;    /* what cuda is called here: ROCm's torch has the same name for its devices */
-  ptrdiff_t handle;    /* where in the object the at::Tensor lies */
-  bool is_maybe_owned; /* before it stands whether the object owns it, as before 2.10 */
-  PyObject *const *tensor, *const *parameter; /* where torch itself keeps its two types */
+  DLDeviceType gpu;    /* the device type of `cuda`: torch for ROCm uses the same name for its devices */
+  ptrdiff_t handle;    /* the offset of the at::Tensor in the object */
+  bool is_maybe_owned; /* preceded by a flag whether the object owns it, as before 2.10 */
+  PyObject *const *tensor, *const *parameter; /* the addresses at which torch itself stores its two types */
   /* What dlpackgen_torch has installed, or NULL: compiled against this torch, so quicker
    * than the shim. 0 where it has read the tensor, with shape and strides in the scratch
    * memory of borrow(), 1 for what the shim must look at. */
   int (*read)(void* object, int writable, DLTensor* out, int64_t* scratch);
 };
 
-/* Written once, before any route to it is published, so that no reader needs a lock. */
+/* Written once, before any access method that uses it is published, so readers need no lock. */
 static struct dlpackgen_torch_known dlpackgen_torch;
 static int dlpackgen_torch_claimed, dlpackgen_torch_published;
 
 DLPACKGEN_FAST bool dlpackgen_torch_is_known(void) { return DLPACKGEN_LOAD(&dlpackgen_torch_published) != 0; }
 
-/* Publishes what was found. Of threads that have found it at once, as they may without the
- * GIL, the first one does; the others wait for as long as a copy takes. */
+/* Publishes the functions. If several threads look them up concurrently, which is possible without
+ * the GIL, the first one publishes them. The others wait until the copy is complete. */
 static void dlpackgen_torch_publish(const struct dlpackgen_torch_known* found) {
   if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {
     dlpackgen_torch = *found;
@@ -123,12 +124,12 @@ static void dlpackgen_torch_learn_dtypes(void* library, DLDataType* dtypes) {
     dlpackgen_loaded_learn(library, dlpackgen_torch_dtypes[i].name, dlpackgen_torch_dtypes[i].dtype, dtypes);
 }
 
-/* Gives the type of torch that is defined in C and that all of its tensors derive from, if
- * a type does: a borrowed reference, or NULL, with an exception only where a lookup failed. */
+/* Returns torch's C type from which all tensors derive, if a type derives from it: a borrowed
+ * reference, or NULL, with an exception only if a lookup failed. */
 static PyObject* dlpackgen_torch_base(PyObject* type) { return dlpackgen_c_base(type, "torch._C", "TensorBase"); }
 
-/* Gives torch's own module in C, which a program may have replaced: a new reference, or
- * NULL, with an exception only where a lookup failed. */
+/* Returns torch's own C module, which a program may have replaced: a new reference, or NULL, with
+ * an exception only if a lookup failed. */
 static PyObject* dlpackgen_torch_module(PyObject* base) {
   PyObject* name = PyUnicode_FromString("torch._C");
   PyObject* module = name ? PyImport_GetModule(name) : NULL;
@@ -140,8 +141,8 @@ static PyObject* dlpackgen_torch_module(PyObject* base) {
   return module;
 }
 
-/* Gives the library of that module, which is loaded: NULL, with an exception only where
- * memory is out. */
+/* Returns the loaded library of that module, or NULL, with an exception only if memory is
+ * exhausted. */
 static void* dlpackgen_torch_find(PyObject* base) {
   PyObject* module = dlpackgen_torch_module(base);
   PyObject* file = module ? PyObject_GetAttrString(module, "__file__") : NULL;
@@ -155,8 +156,8 @@ static void* dlpackgen_torch_find(PyObject* base) {
   return library;
 }
 
-/* Finds the two types of Python that torch itself reads as plain tensors, by which a type
- * is told that has taken the name of one of them. */
+/* Looks up the two Python types that torch itself treats as plain tensors. A type that only has the
+ * name of one of them can then be recognized. */
 static bool dlpackgen_torch_find_types(void* library, struct dlpackgen_torch_known* found) {
   void* tensor = library ? dlpackgen_loaded_symbol(library, "THPVariableClass") : NULL;
   void* parameter = library ? dlpackgen_loaded_symbol(library, "ParameterClass") : NULL;
@@ -186,13 +187,14 @@ static bool dlpackgen_torch_is_rocm(void) {
   return is_rocm;
 }
 
-/* Whether a torch is no newer than those whose words were tested. */
+/* Whether a torch is not newer than the newest version whose fields were tested. */
 static bool dlpackgen_torch_is_tested(const struct dlpackgen_torch_functions* call) {
   const uint64_t version = call->abi_version ? call->abi_version() : 0;
   return version < (UINT64_C(2) << 56 | (uint64_t)(DLPACKGEN_TORCH_NEWEST_TESTED + 1) << 48);
 }
 
-/* Where the at::Tensor lies, by the size of the class that has it; to be proven. */
+/* The presumed offset of the at::Tensor, from the size of the class that contains it; to be
+ * verified. */
 static bool dlpackgen_torch_guess_handle(PyObject* base, struct dlpackgen_torch_known* found) {
   PyObject* size = PyObject_GetAttrString(base, "__basicsize__");
   const long basic = size ? PyLong_AsLong(size) : -1;
@@ -203,10 +205,10 @@ static bool dlpackgen_torch_guess_handle(PyObject* base, struct dlpackgen_torch_
   return basic == head + 3 * word || basic == head + 4 * word;
 }
 
-/* Gives the at::Tensor in an object of torch's, or NULL where the other routes must be taken. */
+/* Returns the at::Tensor in a torch object, or NULL if another access method must be used. */
 DLPACKGEN_FAST void* dlpackgen_torch_handle_in(const struct dlpackgen_torch_known* known, PyObject* object) {
   char* handle = (char*)object + known->handle;
-  /* A tensor that only C++ owns is behind one more pointer. */
+  /* A tensor that only C++ owns is reached through one more pointer. */
   if (known->is_maybe_owned && handle[-(ptrdiff_t)sizeof(void*)] != 0) return NULL;
   return *(void**)(void*)handle ? handle : NULL;
 }

@@ -58,8 +58,8 @@ DLPACKGEN_SLOW static int dlpackgen_torch_check_strided(PyObject* object) {
   return is_strided ? 0 : dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: pass to_dense()");
 }
 
-/* Gives torch.Tensor for a type that derives from it: a borrowed reference, or NULL, with
- * an exception only where a lookup failed. */
+/* Returns torch.Tensor for a type that derives from it: a borrowed reference, or NULL, with an
+ * exception only if a lookup failed. */
 static PyObject* dlpackgen_torch_tensor(PyObject* type) {
   PyObject *base = dlpackgen_torch_base(type), *next;
   if (!base || dlpackgen_torch_is_known()) return base ? *dlpackgen_torch.tensor : NULL;
@@ -67,8 +67,8 @@ static PyObject* dlpackgen_torch_tensor(PyObject* type) {
   return type;
 }
 
-/* Whether a type runs code of its own in place of torch's, so that its objects may
- * have no memory, or other values than it: 1, 0, or -1 with an exception. */
+/* Whether a type runs its own code instead of torch's, so its objects may have no memory, or values
+ * that differ from it: 1, 0, or -1 with an exception. */
 static int dlpackgen_torch_has_dispatch(PyObject* type) {
   PyObject* tensor = dlpackgen_torch_tensor(type);
   PyObject* own = tensor ? PyObject_GetAttrString(type, "__torch_dispatch__") : NULL;
@@ -95,7 +95,7 @@ static int dlpackgen_torch_reject_bits(PyObject* object) {
   return bit > 0 ? dlpackgen_reject(DLPACKGEN_TORCH_CONJUGATED) : bit;
 }
 
-/* Where torch's own module is not to be had, grad mode counts as on. */
+/* If torch's own module is not available, grad mode counts as on. */
 static int dlpackgen_torch_grad_is_on(PyObject* object) {
   PyObject *base, *module;
   int is_on = 1;
@@ -123,7 +123,7 @@ DLPACKGEN_SLOW static int dlpackgen_torch_reject_short(uint64_t needs, uint64_t 
                           (unsigned long long)bytes);
 }
 
-/* Gives a number that a method answers, or with an exception 0. */
+/* Returns the number that a method returns, or 0 with an exception. */
 static uint64_t dlpackgen_torch_count(PyObject* object, const char* method) {
   PyObject* answer = object && !PyErr_Occurred() ? PyObject_CallMethod(object, method, NULL) : NULL;
   const uint64_t count = answer ? PyLong_AsUnsignedLongLong(answer) : 0;
@@ -131,8 +131,8 @@ static uint64_t dlpackgen_torch_count(PyObject* object, const char* method) {
   return PyErr_Occurred() ? 0 : count;
 }
 
-/* Gives how many elements there are from the first to the last one, none where there is
- * none, or with an exception 0. */
+/* Returns the number of elements from the first to the last one in memory, which is 0 for an empty
+ * tensor, or 0 with an exception. */
 static uint64_t dlpackgen_torch_span(PyObject* object) {
   PyObject* sizes = PyObject_CallMethod(object, "size", NULL);
   PyObject* strides = sizes ? PyObject_CallMethod(object, "stride", NULL) : NULL;
@@ -149,8 +149,8 @@ static uint64_t dlpackgen_torch_span(PyObject* object) {
   return span;
 }
 
-/* Rejects a tensor whose storage was resized to less than it needs. One that has no
- * storage to speak of is left to its exporter. */
+/* Rejects a tensor whose storage was resized to less than it needs. A tensor without a storage is
+ * left to its exporter. */
 static int dlpackgen_torch_reject_storage(PyObject* object) {
   PyObject* storage = PyObject_CallMethod(object, "untyped_storage", NULL);
   uint64_t bytes = 0, needs = 0;
@@ -167,8 +167,8 @@ static int dlpackgen_torch_reject_storage(PyObject* object) {
   return needs <= bytes ? 0 : dlpackgen_torch_reject_short(needs, bytes);
 }
 
-/* Rejects what torch's exchange table and __dlpack__ hand out with other values than
- * the tensor has, or without any. */
+/* Rejects tensors that torch's exchange table and __dlpack__ export with wrong values or without
+ * memory. */
 DLPACKGEN_SLOW static int dlpackgen_torch_reject(PyObject* object) {
   const int dispatches = dlpackgen_torch_has_dispatch((PyObject*)Py_TYPE(object));
   int is_meta;

@@ -35,7 +35,7 @@ static int dlpackgen_is_as_asked(const DLManagedTensorVersioned* made, const DLT
  * -1 with an exception. */
 static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTensor* asked,
                                        DLManagedTensorVersioned** made) {
-  DLTensor prototype = *asked; /* an allocator may change it, and what it gives is held against what was asked */
+  DLTensor prototype = *asked; /* an allocator may change it, and its result is compared with the request */
   int64_t shape[DLPACKGEN_MAX_NDIM];
   if (asked->ndim > 0) memcpy(shape, asked->shape, (size_t)asked->ndim * sizeof *shape);
   prototype.shape = shape;
@@ -53,8 +53,9 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
   return -1; /* also where a table succeeded and left an exception */
 }
 
-/* Allocates by what a library has in Python, where the call is on its stream: memory of its pool is
- * free there, and the library reads the result there, with nothing to make it wait. */
+/* Allocates through a library's Python functions, if the call is on the library's stream. Memory of
+ * its pool can be used on that stream, and the library reads the result on that stream without
+ * synchronization. */
 static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpackgen_call* call,
                                                               const struct dlpackgen_adopted* adopted,
                                                               const DLTensor* asked, int64_t bytes) {
@@ -73,7 +74,7 @@ static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpac
   return made;
 }
 
-/* Allocates by the module itself, by a backend, or by what a library has in Python. */
+/* Allocates through the module itself, a backend, or a library's Python functions. */
 static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call,
                                                          const struct dlpackgen_adopted* known, const DLTensor* asked,
                                                          int64_t bytes) {
@@ -89,8 +90,8 @@ static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* 
   return NULL;
 }
 
-/* Allocates by a library, or as above where that rejects, as the table of
- * cuda.core's StridedMemoryView does on the CPU. Want of memory is no rejection. */
+/* Allocates through a library, or as above if the library rejects the request, as the table of
+ * cuda.core's StridedMemoryView does on the CPU. Exhausted memory is not a rejection. */
 static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call, const struct dlpackgen_maker* by,
                                                          const DLTensor* asked, int64_t bytes) {
   const int is_possible =
@@ -103,7 +104,7 @@ static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* 
   return dlpackgen_allocate_here(call, by->known, asked, bytes);
 }
 
-/* Finds what makes tensors of an argument's library, which most calls have no use for. */
+/* Looks up the allocator of an argument's library, which most calls do not need. */
 static int dlpackgen_find_maker(const struct dlpackgen_call* call, int like, struct dlpackgen_maker* by) {
   by->api = NULL;
   by->known = NULL;
@@ -122,7 +123,7 @@ static int dlpackgen_find_maker(const struct dlpackgen_call* call, int like, str
   return 0;
 }
 
-/* Compares two tensors in all that a function goes by. */
+/* Compares two tensors in all properties that a function uses. */
 static int dlpackgen_is_unchanged(const DLTensor* a, const DLTensor* b) {
   if (a->data != b->data || a->byte_offset != b->byte_offset || a->ndim != b->ndim) return 0;
   if (dlpackgen_dtype_of(a) != dlpackgen_dtype_of(b) || !dlpackgen_same_device(a->device, b->device)) return 0;
@@ -131,14 +132,14 @@ static int dlpackgen_is_unchanged(const DLTensor* a, const DLTensor* b) {
   return 1;
 }
 
-/* Reads a borrowed tensor anew, by what runs no code: 1 where it is what it was, 0, or -1
- * with an exception. */
+/* Reads a borrowed tensor again, without running foreign code. Returns 1 if it is unchanged, 0, or
+ * -1 with an exception. */
 static int dlpackgen_is_as_borrowed(struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
   const struct dlpackgen_route* route = dlpackgen_route_of(call->private_.state, a->object);
   int64_t scratch[DLPACKGEN_SCRATCH];
   struct dlpackgen_argument now = *a;
   if (!route) return -1;
-  if (route->yields) return 1; /* its memory stays with the object, or it was read as another type's */
+  if (route->yields) return 1; /* its memory stays with the object, or it was read as another type */
   if (route->adopted) {
     if (route->adopted->borrow(a->object, 0, &now.tensor, scratch, &now.flags)) return PyErr_Occurred() ? -1 : 0;
   } else {
@@ -149,8 +150,8 @@ static int dlpackgen_is_as_borrowed(struct dlpackgen_call* call, const struct dl
          dlpackgen_is_unchanged(&now.tensor, &a->tensor);
 }
 
-/* Makes sure that all tensors which the call borrows are still what was checked, once code
- * of others has run: 0, or -1 with an exception. */
+/* Checks that all borrowed tensors of the call are unchanged after foreign code has run. Returns 0,
+ * or -1 with an exception. */
 static int dlpackgen_check_again(struct dlpackgen_call* call) {
   for (int i = 0; i < call->function->nparameters; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
@@ -198,7 +199,7 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_new_empty(struct dlpack
   return made;
 }
 
-/* Looks up the from_dlpack of the package that a type is from: as dlpackgen_find(). */
+/* Looks up the from_dlpack of a type's package; the result is as for dlpackgen_find(). */
 static int dlpackgen_find_in_package(struct dlpackgen_state* state, PyObject* type, PyObject** found) {
   PyObject *home, *package, *module = NULL;
   int result = dlpackgen_find(type, "__module__", &home);
@@ -214,8 +215,8 @@ static int dlpackgen_find_in_package(struct dlpackgen_state* state, PyObject* ty
   return result;
 }
 
-/* Looks up the from_dlpack of the package that the type of an object is from, or the first
- * of its bases whose package has one, as a subclass of torch.Tensor does. */
+/* Looks up the from_dlpack of the package of an object's type, or of the first base whose package
+ * has one, for example for a subclass of torch.Tensor. */
 static int dlpackgen_find_in_packages(struct dlpackgen_state* state, PyObject* object, PyObject** found) {
   PyObject* bases = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__mro__");
   const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
@@ -239,8 +240,8 @@ static int dlpackgen_find_in_namespace(struct dlpackgen_state* state, PyObject* 
   return result;
 }
 
-/* Looks up the from_dlpack of an object's library. A library that fails where it is asked
- * for that has none. */
+/* Looks up the from_dlpack of an object's library. A library that fails during the lookup has
+ * none. */
 static int dlpackgen_find_from_dlpack(struct dlpackgen_state* state, PyObject* object, PyObject** found) {
   int result = dlpackgen_find_in_namespace(state, object, found);
   if (result < 0) result = dlpackgen_pass_over();
@@ -248,8 +249,8 @@ static int dlpackgen_find_from_dlpack(struct dlpackgen_state* state, PyObject* o
   return result < 0 ? dlpackgen_pass_over() : result;
 }
 
-/* Tells a tensor of a backend, whose deleter may be called when the stream of the call is
- * gone, of that stream. Gives the backend, or NULL. */
+/* Records the call's stream for a tensor of a backend, because its deleter may be called after the
+ * stream was destroyed. Returns the backend, or NULL. */
 static const dlpackgen_backend* dlpackgen_keep(const struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, tensor->dl_tensor.device);
   const dlpackgen_stream stream = dlpackgen_stream_at(tensor->dl_tensor.device, call->stream);
@@ -269,12 +270,13 @@ static PyObject* dlpackgen_wrap_by_table(const struct dlpackgen_call* call, cons
     dlpackgen_resume(left);
     return NULL; /* a table may succeed and leave an exception */
   }
-  dlpackgen_delete_quietly(tensor, NULL); /* a callee that fails does not take it over, as in torch and tvm-ffi */
+  dlpackgen_delete_quietly(tensor, NULL); /* a function that fails does not take ownership, as in torch and tvm-ffi */
   dlpackgen_failed(PyExc_RuntimeError, "its exchange table made no object of a tensor");
   return NULL;
 }
 
-/* Gives out what the call still works on: its consumer waits for the stream. */
+/* Exports a tensor on which the call's stream is still working. Its consumer waits for the
+ * stream. */
 static PyObject* dlpackgen_give_unfinished(struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
   const dlpackgen_backend* const table = dlpackgen_keep(call, tensor);
   PyObject* made = dlpackgen_export_object(call->module, tensor);

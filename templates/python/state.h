@@ -43,31 +43,31 @@ struct dlpackgen_route {
   const struct dlpackgen_adopted* adopted;   /* reads them */
   const struct dlpackgen_adopted* rejecting; /* may reject them */
   const DLPackExchangeAPI* api;
-  const DLPackExchangeAPI* makes;                         /* new tensors, as its bases have them; or NULL */
-  int (*guard)(PyObject* object, const DLTensor* tensor); /* asks what the table does not; or NULL */
-  int (*plain)(PyObject* object); /* tells, without running code, that nothing needs to be asked; or NULL */
+  const DLPackExchangeAPI* makes;                         /* allocates tensors, also through its bases; or NULL */
+  int (*guard)(PyObject* object, const DLTensor* tensor); /* checks what the table does not; or NULL */
+  int (*plain)(PyObject* object); /* reports, without running code, that no queries are needed; or NULL */
   uint8_t asks;
-  uint8_t yields;  /* reading runs code of Python */
-  uint8_t trusted; /* its table runs no code of Python, and what it lends may be written to */
+  uint8_t yields;  /* reading runs Python code */
+  uint8_t trusted; /* its table runs no Python code, and borrowed memory is writable */
 };
 
-/* A backend for the devices of a type, and where their streams come from. */
+/* A backend for the devices of a type, and the source of their streams. */
 struct dlpackgen_backend_entry {
   const dlpackgen_backend* table;
   const dlpackgen_stream_source* source;
 };
 
-/* In dlpackgen_call.owns: that libraries are to go on after the work of the call. */
+/* In dlpackgen_call.owns: libraries must wait for the work of the call. */
 #define DLPACKGEN_OWES_ORDER (UINT64_C(1) << DLPACKGEN_MAX_PARAMETERS)
 
-/* A type has two places and drives out what is in the first when both are taken. */
+/* A type has two slots. If both are occupied, it evicts the first. */
 enum { DLPACKGEN_CACHE_BITS = 6, DLPACKGEN_CACHE = 1 << DLPACKGEN_CACHE_BITS };
 
 struct dlpackgen_state {
-  struct dlpackgen_state* older; /* of the modules that live */
+  struct dlpackgen_state* older; /* of the existing modules */
   struct dlpackgen_route* cache[DLPACKGEN_CACHE];
-  struct dlpackgen_route* registered[DLPACKGEN_MAX_REGISTERED];    /* never driven out */
-  struct dlpackgen_backend_entry backends[DLPACKGEN_MAX_BACKENDS]; /* up to one without a table */
+  struct dlpackgen_route* registered[DLPACKGEN_MAX_REGISTERED];    /* never evicted */
+  struct dlpackgen_backend_entry backends[DLPACKGEN_MAX_BACKENDS]; /* ends at an entry without a table */
   PyObject* tensor;                                                /* the module's own type */
   /* Names, and the arguments of __dlpack__. */
   PyObject *dlpack, *dlpack_device, *is_neg, *is_conj, *requires_grad, *stop_gradient, *is_dense;
@@ -75,7 +75,7 @@ struct dlpackgen_state {
   PyObject *max_version, *stream, *nothing, *version, *keywords;
 };
 
-/* NULL where the object is no module of this library. */
+/* NULL if the object is not a module of this library. */
 DLPACKGEN_FAST struct dlpackgen_state* dlpackgen_state_of(PyObject* module) {
   return (struct dlpackgen_state*)PyModule_GetState(module);
 }
@@ -84,7 +84,7 @@ DLPACKGEN_FAST size_t dlpackgen_hash(const void* type) {
   return (size_t)(((uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - DLPACKGEN_CACHE_BITS));
 }
 
-/* Every object that the state holds, for the garbage collector. */
+/* All objects of the state, for the garbage collector. */
 static PyObject** dlpackgen_constant(struct dlpackgen_state* state, int i) {
   PyObject** all[] = {
       &state->tensor,        &state->dlpack,        &state->dlpack_device, &state->is_neg,          &state->is_conj,
@@ -129,7 +129,7 @@ static int dlpackgen_make_constants(struct dlpackgen_state* state) {
 static void dlpackgen_free_route(struct dlpackgen_route* route) {
   PyObject* type = route->type;
   free(route);
-  Py_DECREF(type); /* may run code that comes back here */
+  Py_DECREF(type); /* may run code that calls this function again */
 }
 
 #endif

@@ -43,7 +43,7 @@ DLPACKGEN_SLOW static int dlpackgen_use_number_by(struct dlpackgen_call* call, i
   return 0;
 }
 
-/* Turns the number of a stream into a handle. */
+/* Converts the number of a stream to a handle. */
 static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice device) {
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
@@ -61,8 +61,8 @@ static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice dev
   return 0;
 }
 
-/* Asks the library of an argument for its stream: 1 when it has told it, 0 when it
- * cannot, -1 with an exception. */
+/* Queries the current stream of an argument's library. Returns 1, 0 if the library cannot report
+ * it, or -1 with an exception. */
 static int dlpackgen_tell_stream(const struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   int failed;
@@ -74,7 +74,7 @@ static int dlpackgen_tell_stream(const struct dlpackgen_call* call, int i, DLDev
   return dlpackgen_about(call->function, i);
 }
 
-/* Asks for the stream of the call; as above. */
+/* Queries the stream of the call; as above. */
 static int dlpackgen_ask_stream(struct dlpackgen_call* call, int i, DLDevice device) {
   void* stream = NULL;
   const int told = dlpackgen_tell_stream(call, i, device, &stream);
@@ -90,15 +90,15 @@ static int dlpackgen_no_stream(const struct dlpackgen_call* call, int i, DLDevic
                                   call->function->takes_stream ? ": pass stream=" : "");
 }
 
-/* One handle for each stream: on CUDA, 1 is the default one, as NULL is. */
+/* Normalizes handles, so that each stream has one: on CUDA, 1 and NULL are the default stream. */
 static void* dlpackgen_plain_stream(DLDevice device, void* stream) {
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
   const int known = streams != dlpackgen_streams_none;
   return known && (uintptr_t)stream == (uintptr_t)dlpackgen_default_stream(streams) ? NULL : stream;
 }
 
-/* Takes the stream that the program has for a device, as the last resort: 0, or -1 with
- * an exception. */
+/* Uses the program's stream for a device, as the last resort. Returns 0, or -1 with an
+ * exception. */
 static int dlpackgen_use_program(struct dlpackgen_call* call, int i, DLDevice device) {
   void* stream = NULL;
   const int told = dlpackgen_ask_program(call, i, device, &stream);
@@ -108,8 +108,8 @@ static int dlpackgen_use_program(struct dlpackgen_call* call, int i, DLDevice de
   return 0;
 }
 
-/* Tells whether the table of an argument that was not asked yet may look at it: 1, 0, or -1
- * with an exception. */
+/* Returns whether the table of an argument that was not read yet may borrow it: 1, 0, or -1 with an
+ * exception. */
 static int dlpackgen_may_ask_table(const struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
   if (!(a->private_.asks & dlpackgen_asks_dense)) return 1;
   const int dense = dlpackgen_is_contiguous_anyhow(call->private_.state, a->object);
@@ -117,8 +117,8 @@ static int dlpackgen_may_ask_table(const struct dlpackgen_call* call, const stru
   return dense && Py_TYPE(a->object) == a->private_.type;
 }
 
-/* Looks at where a tensor is that can be lent, and forgets it again: 1 when it has
- * been seen, 0 when that is not to be had so, -1 with an exception. */
+/* Borrows a tensor only to determine its device. Returns 1, 0 if it cannot be borrowed, or -1 with
+ * an exception. */
 static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* device) {
   struct dlpackgen_argument *a = &call->arguments[i], seen = *a;
   int64_t* const scratch = call->private_.scratch + (size_t)i * DLPACKGEN_SCRATCH;
@@ -139,7 +139,7 @@ static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* de
   return !a->private_.adopted || found == 0;
 }
 
-/* Rejects an argument on another device than the one whose stream is that of the call. */
+/* Rejects an argument on a device other than that of the call's stream. */
 DLPACKGEN_SLOW static int dlpackgen_reject_device(const struct dlpackgen_call* call, int i, DLDevice device) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
@@ -148,8 +148,8 @@ DLPACKGEN_SLOW static int dlpackgen_reject_device(const struct dlpackgen_call* c
   return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->private_.device, &text), &text);
 }
 
-/* Finds the stream before a producer without a table is asked for a tensor on that
- * device: the first tensor beside it that is not in the host's memory decides. */
+/* Determines the stream before a producer without a table exports a tensor on that device. The
+ * first other tensor outside host memory determines it. */
 static int dlpackgen_find_stream(struct dlpackgen_call* call, int wanting, DLDevice device) {
   if (call->private_.has_number && !call->private_.has_stream) return dlpackgen_use_number(call, wanting, device);
   for (int i = 0; i < call->function->nparameters && !call->private_.has_stream; i++) {
@@ -166,9 +166,9 @@ static int dlpackgen_find_stream(struct dlpackgen_call* call, int wanting, DLDev
   return dlpackgen_reject_device(call, wanting, device);
 }
 
-/* Reads a member of the pair that __dlpack_device__ gives: an int, what has __index__, or
- * a member of an Enum without it, by its value (array API, `__dlpack_device__`). None is
- * the only device of the CPU, as Paddle has it. */
+/* Reads a member of the pair from __dlpack_device__: an int, an object with __index__, or a member
+ * of an Enum without it, whose value is used (array API, `__dlpack_device__`). None is the only
+ * device of the CPU, as in Paddle. */
 static int dlpackgen_device_part(PyObject* part, int is_id_of_cpu, long long* number) {
   PyObject* value = NULL;
   *number = 0;
@@ -179,10 +179,10 @@ static int dlpackgen_device_part(PyObject* part, int is_id_of_cpu, long long* nu
   return failed;
 }
 
-/* Reads a tuple or list of two such members: 0, or -1 with an exception. */
+/* Reads a tuple or list of two such members. Returns 0, or -1 with an exception. */
 static int dlpackgen_read_device(PyObject* answer, DLDevice* device) {
   const int is_pair = PyTuple_Check(answer) || PyList_Check(answer);
-  PyObject* pair = is_pair ? PySequence_Tuple(answer) : PyTuple_New(0); /* since a list may change meanwhile */
+  PyObject* pair = is_pair ? PySequence_Tuple(answer) : PyTuple_New(0); /* because a list may change meanwhile */
   long long type = 0, id = 0;
   int failed = !pair;
   if (pair && PyTuple_Size(pair) != 2)
@@ -197,8 +197,8 @@ static int dlpackgen_read_device(PyObject* answer, DLDevice* device) {
   return failed ? -1 : 0;
 }
 
-/* Reads where __dlpack_device__ says that a tensor is: 1, 0 where there is no such method,
- * as with old producers, -1 with an exception. */
+/* Reads the device that __dlpack_device__ declares. Returns 1, 0 without such a method, as for old
+ * producers, or -1 with an exception. */
 static int dlpackgen_device_of(struct dlpackgen_state* state, PyObject* object, DLDevice* device) {
   PyObject* answer = PyObject_CallMethodObjArgs(object, state->dlpack_device, NULL);
   if (!answer && PyErr_ExceptionMatches(PyExc_AttributeError)) {
@@ -210,8 +210,8 @@ static int dlpackgen_device_of(struct dlpackgen_state* state, PyObject* object, 
   return failed ? dlpackgen_not_exported(object) : 1;
 }
 
-/* Makes the stream argument for a producer without a table: 0 with a new reference, or
- * NULL where the producer must get none, or -1 with an exception. */
+/* Creates the stream argument for a producer without a table. Returns 0 with a new reference, or
+ * with NULL if no stream must be passed, or -1 with an exception. */
 static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** stream) {
   struct dlpackgen_argument* a = &call->arguments[i];
   a->private_.declares = 0;
@@ -231,8 +231,8 @@ static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** s
   return *stream ? 0 : -1;
 }
 
-/* Rejects a tensor on another device than its __dlpack_device__ said: nothing made
- * its elements safe to read on the stream of the device that it is on. */
+/* Rejects a tensor on a device other than its __dlpack_device__ declared, because no stream of its
+ * real device was synchronized. */
 static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   const DLDevice came = a->tensor.device;
@@ -249,13 +249,14 @@ static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
                                   dlpackgen_device_text(a->private_.declared, said), got);
 }
 
-/* Tells whether an argument is a tensor in memory that is not the host's. */
+/* Returns whether an argument is a tensor outside host memory. */
 DLPACKGEN_FAST int dlpackgen_is_elsewhere(const struct dlpackgen_call* call, int i) {
   return call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && call->arguments[i].object &&
          !dlpackgen_is_on_host(call->arguments[i].tensor.device);
 }
 
-/* Gives the tensors of so many arguments, NULL for any other, as the checker takes them. */
+/* Collects the tensors of the given number of arguments for the checker; NULL for arguments that
+ * are not tensors. */
 static void dlpackgen_tensors_of(const struct dlpackgen_call* call, int count, const DLTensor** tensors) {
   for (int i = 0; i < count; i++) {
     const int is_tensor = call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && call->arguments[i].object;
@@ -263,8 +264,8 @@ static void dlpackgen_tensors_of(const struct dlpackgen_call* call, int count, c
   }
 }
 
-/* Compares the devices of so many arguments: gives the first that is not in the host's
- * memory, -1 for none, -2 with an exception. */
+/* Compares the devices of the given number of arguments. Returns the index of the first one outside
+ * host memory, -1 if there is none, or -2 with an exception. */
 static int dlpackgen_compare_devices(const struct dlpackgen_call* call, int count) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
@@ -275,8 +276,8 @@ static int dlpackgen_compare_devices(const struct dlpackgen_call* call, int coun
   return status ? dlpackgen_raise(status, &text) - 1 : first;
 }
 
-/* Settles the stream of the call on the device of its first tensor that is not in the host's
- * memory, by a number or the first table there: 0, also where there is none, or -1 with an
+/* Determines the stream of the call on the device of its first tensor outside host memory: from a
+ * number, or from the first table there. Returns 0, also without a stream, or -1 with an
  * exception. */
 static int dlpackgen_choose_stream(struct dlpackgen_call* call, int first) {
   const DLDevice device = call->arguments[first].tensor.device;
@@ -286,9 +287,9 @@ static int dlpackgen_choose_stream(struct dlpackgen_call* call, int first) {
   return 0;
 }
 
-/* Gives the first argument whose library works on another stream than the call: -1 for
- * none, -2 with an exception. settled: those that were asked already are not asked again,
- * since that may run code. */
+/* Returns the index of the first argument whose library uses a stream other than the call's, -1 if
+ * there is none, or -2 with an exception. settled: libraries that were queried before are not
+ * queried again, because that may run code. */
 static int dlpackgen_find_other_stream(struct dlpackgen_call* call, int settled) {
   const void* agrees =
       call->private_.has_number ? NULL : dlpackgen_library_of(&call->arguments[call->private_.decides]);
@@ -315,8 +316,8 @@ static const char* dlpackgen_stream_text(const void* stream, char text[32]) {
   return text;
 }
 
-/* Tells whether a tensor of another stream can be had on that of the call: 0, or -1 with
- * an exception. */
+/* Checks whether a tensor of another stream can be exported for the call's stream. Returns 0, or -1
+ * with an exception. */
 static int dlpackgen_may_ask_again(struct dlpackgen_call* call, int i) {
   char where[32], other[32], stream[32];
   dlpackgen_device_text(call->private_.device, where);
@@ -340,9 +341,9 @@ DLPACKGEN_SLOW static int dlpackgen_moved(const struct dlpackgen_call* call, int
                                   "its device or current stream changed while the arguments were read");
 }
 
-/* Settles where the call works, once all tensors are known: 0, -1 with an exception, or,
- * where streams were not agreed on before, 1 when they must be. All were read by tables
- * that run no code then, so none has its stream told otherwise. */
+/* Determines the device and the stream of the call after all tensors were read. Returns 0, -1 with
+ * an exception, or 1 if streams must be synchronized and were not yet. In this case, all tensors
+ * were read through tables that run no foreign code, so no other source reports their streams. */
 static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
   for (int i = 0; !agreed && i < call->function->nparameters; i++) {
     call->arguments[i].private_.streams = NULL;
@@ -351,7 +352,7 @@ static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
   const int first = dlpackgen_compare_devices(call, call->function->nparameters);
   if (first < -1) return -1;
   if (first < 0) {
-    call->stream = NULL; /* its producer gave a tensor on the CPU despite the stream */
+    call->stream = NULL; /* its producer was given a stream but returned a CPU tensor */
     if (!call->private_.has_number) return 0;
     PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': all tensors are on the CPU, which has no streams",
                  call->function->name);
@@ -366,7 +367,7 @@ static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
   return agreed ? dlpackgen_moved(call, other) : 1;
 }
 
-/* As above; once that is settled, the drivers are asked whose memory it is. */
+/* As above. Then the drivers are queried for the owners of the memory. */
 DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call* call, int agreed) {
   const int settled = dlpackgen_settle(call, agreed);
   return settled ? settled : dlpackgen_check_owners(call);

@@ -63,17 +63,17 @@ static int dlpackgen_ask_all(struct dlpackgen_state* state, PyObject* object, co
   return dense ? dense < 0 ? -1 : 0 : dlpackgen_reject("it has no dense memory: pass to_dense()");
 }
 
-/* Some tensors have values that differ from those in memory, which neither their
- * tables nor their capsules say. */
+/* The values of some tensors differ from those in memory, and neither tables nor capsules express
+ * that. */
 static int dlpackgen_question(struct dlpackgen_state* state, PyObject* object,
                               const struct dlpackgen_adopted* rejecting, uint8_t asks) {
   return dlpackgen_ask_all(state, object, rejecting, asks) ? dlpackgen_not_exported(object) : 0;
 }
 
-/* The message about an object whose table was found by another type. */
+/* The message about an object whose type changed after its table was found. */
 #define DLPACKGEN_OTHER_TYPE "it became an object of another type during the call"
 
-/* Rejects what the validator found in a tensor. */
+/* Raises the validator's error about a tensor. */
 DLPACKGEN_SLOW static int dlpackgen_reject_error(const DLTensor* tensor, dlpackgen_error_code error) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
@@ -81,9 +81,9 @@ DLPACKGEN_SLOW static int dlpackgen_reject_error(const DLTensor* tensor, dlpackg
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
-/* Looks at a tensor that a foreign library gave, or an adopted one, since CuPy lets its users
- * make any shape; shape and strides are copied first where that is asked for: of all but
- * adopted ones, which always have strides. */
+/* Validates a tensor of a foreign library, also from a native reader, because CuPy's users can
+ * create any shape. If requested, shape and strides are copied first: for all tensors except those
+ * of native readers, which always have strides. */
 static int dlpackgen_admit(struct dlpackgen_argument* a, int64_t* scratch, int copy) {
   DLTensor* const tensor = &a->tensor;
   dlpackgen_error_code error = DLPACKGEN_OK;
@@ -95,7 +95,7 @@ static int dlpackgen_admit(struct dlpackgen_argument* a, int64_t* scratch, int c
   return error == DLPACKGEN_OK ? 0 : dlpackgen_reject_error(tensor, error);
 }
 
-/* Takes what a table gives for good. */
+/* Imports an owned tensor through a table. */
 static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object, DLManagedTensorVersioned** out) {
   *out = NULL;
   if (api->managed_tensor_from_py_object_no_sync(object, out)) {
@@ -115,14 +115,14 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object
   return dlpackgen_reject("its exchange table gave a tensor of another major version of DLPack");
 }
 
-/* What a table lends has no flags: what is to be written to, or may be padded, is
- * taken for good unless its library is known to have no such tensors. */
+/* A borrowed tensor has no flags. A tensor that is written to, or may be padded, is therefore
+ * imported as owned, unless its library is known to have no such tensors. */
 DLPACKGEN_FAST int dlpackgen_lend(const DLPackExchangeAPI* api, int trusted, PyObject* object, int writable,
                                   DLTensor* out) {
   if (!api->dltensor_from_py_object_no_sync || (writable && !trusted)) return 0;
   if (api->dltensor_from_py_object_no_sync(object, out) == 0 && (trusted || !PyErr_Occurred()))
     return trusted || out->dtype.bits >= 8;
-  PyErr_Clear(); /* what cannot be lent may still be given */
+  PyErr_Clear(); /* a tensor that cannot be borrowed may still be exported */
   return 0;
 }
 
@@ -135,7 +135,7 @@ DLPACKGEN_SLOW static int dlpackgen_read_owned(struct dlpackgen_argument* a, con
   return 1;
 }
 
-/* Gives 0 for a tensor that is lent, 1 for one that is owned, -1 with an exception. */
+/* Returns 0 for a borrowed tensor, 1 for an owned one, or -1 with an exception. */
 DLPACKGEN_FAST int dlpackgen_read_table(struct dlpackgen_argument* a, const DLPackExchangeAPI* api, int trusted,
                                         PyObject* object, int writable) {
   a->flags = 0;
@@ -162,15 +162,15 @@ DLPACKGEN_SLOW static int dlpackgen_reject_misaligned(const DLTensor* tensor) {
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
-/* Rejects what cannot be used where it lies: 0, or -1 with an exception. */
+/* Rejects a tensor that cannot be used in place. Returns 0, or -1 with an exception. */
 static int dlpackgen_check_use(const DLTensor* tensor, int writable) {
   if (dlpackgen_is_misaligned(tensor)) return dlpackgen_reject_misaligned(tensor);
   return writable && dlpackgen_has_overlap(tensor) ? dlpackgen_reject(DLPACKGEN_OVERLAPPING ": pass a contiguous copy")
                                                    : 0;
 }
 
-/* Takes a tensor for good by an adopted table: 0, -1 with an exception, or 1 where the
- * object is left to the other routes. */
+/* Imports an owned tensor through a native reader. Returns 0, -1 with an exception, or 1 if another
+ * access method must be used. */
 static int dlpackgen_take_adopted(const struct dlpackgen_adopted* adopted, PyObject* object, int writable,
                                   DLManagedTensorVersioned** out) {
   int64_t scratch[DLPACKGEN_SCRATCH];
@@ -189,7 +189,7 @@ static int dlpackgen_take_adopted(const struct dlpackgen_adopted* adopted, PyObj
   return *out ? 0 : -1;
 }
 
-/* Validates what was taken and brings it into the newest form; frees it else. */
+/* Validates an owned tensor and converts it to the newest struct; frees it on failure. */
 static DLManagedTensorVersioned* dlpackgen_finish_taking(struct dlpackgen_taken taken, int writable) {
   DLManagedTensorVersioned* made = taken.versioned;
   const DLTensor* view = made ? &made->dl_tensor : &taken.legacy->dl_tensor;
