@@ -17,14 +17,14 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// One argument: what messages say of it.
+// The description of one argument in messages.
 struct Site {
   const char* kernel;
   const char* argument;
   std::size_t number;
 };
 
-// A sentence of the checker while it is made: the same that modules of Python raise.
+// A message of the checker under construction: the same as in Python modules.
 class Sentence {
  public:
   explicit Sentence(const Site& site) : at_{site.kernel, site.argument, static_cast<int>(site.number)} {}
@@ -35,7 +35,7 @@ class Sentence {
   dlpackgen_message* message() noexcept { return &message_; }
   const char* text() const noexcept { return text_; }
 
-  // Begins the sentence, for what the checker has no words for.
+  // Begins a message that the checker does not have.
   Sentence& begin() {
     dlpackgen_put_site(&message_, &at_);
     return *this;
@@ -50,7 +50,7 @@ class Sentence {
 template <class K, std::size_t I>
 inline constexpr Site site = {K::name, K::arguments[I], I};
 
-// An argument of a certain place, as Passed holds it.
+// An argument at an index, as Passed stores it.
 template <template <class> class Passed, std::size_t I, class A>
 struct Slot {
   Passed<A> passed;
@@ -59,9 +59,9 @@ struct Slot {
 template <class K, template <class> class Passed, class Indices, class... A>
 struct Arguments;
 
-// All arguments of a call, each made in its place: a tuple would move them there. What is
-// written to comes first: that separates memory which is shared until then (copy-on-write),
-// and what is read of the same storage must be read where it lies afterwards.
+// All arguments of a call, each constructed in place: a tuple would move them. Written arguments
+// come first, because they separate copy-on-write memory. Arguments that only read the same storage
+// must be read afterwards, at its new address.
 template <class K, template <class> class Passed, std::size_t... I, class... A>
 struct Arguments<K, Passed, std::index_sequence<I...>, A...> : Slot<Passed, I, A>... {
   template <class First>

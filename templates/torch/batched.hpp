@@ -36,13 +36,13 @@ enum class Batching {
 
 namespace detail {
 
-// An argument below vmap, and the dimension of the batch in it.
+// An argument without its vmap wrapper, and the dimension of the batch in it.
 struct Member {
   at::Tensor tensor;
   std::optional<std::int64_t> place;
 };
 
-// The batch of a vmap, or of one around it.
+// The batch of a vmap, or of an outer one.
 inline const at::functorch::BatchedTensorImpl* batch_of(const c10::IValue& value) {
   if (!value.isTensor() || !value.toTensor().defined()) return nullptr;
   return at::functorch::maybeGetBatchedImpl(value.toTensor());
@@ -54,9 +54,8 @@ inline Member member_of(const c10::IValue& value, std::int64_t level) {
   return {value.isTensor() ? value.toTensor() : at::Tensor(), std::nullopt};
 }
 
-// The innermost of the vmaps that the arguments come from. Its other arguments may be batches of
-// those around it, and stay that. (The header that tells the current vmap includes one that
-// PyTorch does not ship.)
+// The innermost vmap of the arguments. Other arguments may be batches of outer vmaps, and stay
+// batches. (The header that reports the current vmap includes a header that PyTorch does not ship.)
 inline std::int64_t level_of(const c10::IValue* first, std::size_t count) {
   std::int64_t level = -1;
   for (std::size_t i = 0; i < count; ++i) {
@@ -66,7 +65,7 @@ inline std::int64_t level_of(const c10::IValue* first, std::size_t count) {
   return level;
 }
 
-// Arguments without the batch get it too, since equal `...` are equal in the whole call.
+// Arguments without the batch get it too, because `...` must be equal in all arguments of a call.
 inline at::Tensor in_front(const Member& member, const c10::SymInt& size) {
   if (member.place.has_value()) return member.tensor.movedim(*member.place, 0);
   std::vector<c10::SymInt> shape = member.tensor.sym_sizes().vec();
@@ -129,7 +128,7 @@ struct Batched<K, R(A...)> {
     return nullptr;
   }
 
-  // A batch of an argument without `...` has no place in the kernel.
+  // A kernel cannot represent a batch of an argument without `...`.
   static bool is_joined(const Members& members) {
     for (std::size_t i = 0; i < count; ++i) {
       if (members[i].place.has_value() && !K::leading[i]) return false;
@@ -137,7 +136,7 @@ struct Batched<K, R(A...)> {
     return true;
   }
 
-  // The caller of vmap does not choose where the batch lies among the other dimensions.
+  // The caller of vmap does not determine the position of the batch among the dimensions.
   static at::Tensor laid_out(std::size_t argument, const at::Tensor& tensor) {
     return K::contiguous[argument] ? tensor.contiguous() : tensor;
   }
@@ -149,8 +148,8 @@ struct Batched<K, R(A...)> {
     }
   }
 
-  // PyTorch exports no loop for an operator that has a rule. Leaves the results in the place of the
-  // arguments.
+  // PyTorch exports no loop for an operator with a rule. Replaces the arguments on the stack with
+  // the results.
   static void call_each(const c10::OperatorHandle& op, const Members& members, std::int64_t size,
                         torch::jit::Stack& arguments) {
     TORCH_CHECK_VALUE(size > 0, K::kernel, "(): torch.vmap over a batch of 0 elements does not tell the results");

@@ -26,7 +26,7 @@ inline bool has_bits(const c10::IValue& value) {
   return value.isTensor() && (value.toTensor().is_neg() || value.toTensor().is_conj());
 }
 
-// Versions were raised before.
+// The versions were incremented before.
 inline at::Tensor resolved(const at::Tensor& tensor) {
   const at::AutoDispatchBelowADInplaceOrView below;
   return tensor.clone();

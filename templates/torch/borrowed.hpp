@@ -26,7 +26,7 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// What messages say of the arguments: every caller names a kernel without its namespace.
+// The descriptions of the arguments in messages. All callers name a kernel without its namespace.
 template <class K>
 struct Sites {
   static constexpr const char* name = K::kernel;
@@ -52,7 +52,7 @@ inline void reject_dropped(const Site& site, const std::optional<at::Tensor>& te
   if (tensor.has_value()) reject_dropped(site, *tensor);
 }
 
-// A list as C takes it.
+// A list in the form of the C function.
 template <class Item>
 struct List {
   const Item* items;
@@ -95,7 +95,7 @@ Number narrow(const Site& site, DLDataType dtype, double from) {
   return static_cast<Number>(from);
 }
 
-// Optional scalars of a dtype, which C takes by their address: they live as long as the call.
+// Optional scalars of a dtype, whose addresses C receives. They live as long as the call.
 class Narrow {
  public:
   template <class From>
@@ -122,7 +122,7 @@ class Narrow {
   std::size_t count_ = 0;
 };
 
-// A scalar as the struct of kernels.h, which this header does not include.
+// A scalar in the form of the struct in kernels.h, which this header does not include.
 template <class Number>
 Number number_of(const at::Scalar& from) {
   const bool whole = from.isIntegral(/*includeBool=*/true);
@@ -163,7 +163,7 @@ template <Access access>
 struct BorrowedTensor {
   template <class Copied>
   [[gnu::flatten]] void borrow_or_copy(const Site& site, const Copied& copied, const at::Tensor& from) {
-    borrow_at<Access::read>(site, from, tensor);  // before a copy reads what is not there
+    borrow_at<Access::read>(site, from, tensor);  // before a copy reads memory that does not exist
     if (copied[site.number] && !from.is_contiguous()) {
       copy = from.contiguous();
       borrow_at<Access::read>(site, *copy, tensor);
@@ -230,14 +230,14 @@ struct Borrowed<std::optional<Scalar>> {
   std::optional<Scalar> value;
 };
 
-// An empty list is no missing one, whose items are NULL.
+// An empty list differs from a missing one, whose items are NULL.
 template <class Item>
 List<Item> list_of(at::ArrayRef<Item> from) {
   static constexpr Item none{};
   return {from.empty() ? &none : from.data(), static_cast<std::int64_t>(from.size())};
 }
 
-// A text ends with NUL in C, and has no other.
+// A C string ends with NUL and must not contain another one.
 inline void copy_text(const Site& site, c10::string_view from, std::string& to) {
   to.assign(from.data(), from.size());
   if (to.find('\0') != std::string::npos) fail_text(DLPACKGEN_STATUS_VALUE_ERROR, site, DLPACKGEN_SAYS_NUL);

@@ -37,7 +37,7 @@ enum class ReadOnly {
 
 namespace detail {
 
-// What from_dlpack() may do with the memory; without may_copy, its producer may not have
+// The permitted uses of the memory in from_dlpack(). Without may_copy, the producer must not have
 // copied it either.
 struct How {
   ReadOnly read_only;
@@ -50,7 +50,7 @@ inline std::string text_of(DLDevice device) {
   return "(" + std::to_string(device.device_type) + ", " + std::to_string(device.device_id) + ")";
 }
 
-// Memory of the host, pinned or not: nothing is ordered by a stream there.
+// Host memory, pinned or not, which needs no stream order.
 inline bool is_on_host(DLDevice device) noexcept { return is_host_memory(device.device_type); }
 
 struct Elements {
@@ -81,8 +81,8 @@ inline void reject_misaligned(const DLTensor& tensor) {
   throw BufferError(text);
 }
 
-// The validator has passed it, so the sum does not overflow. Of a tensor without elements
-// neither offset nor strides nor alignment are looked at: no element is at any address.
+// The tensor is validated, so the sum does not overflow. Offset, strides and alignment of a tensor
+// without elements are not checked, because it has no addresses of elements.
 inline Elements elements_of(const DLTensor& tensor, bool on_host) {
   const std::optional<c10::ScalarType> scalar = scalar_of(tensor.dtype);
   if (!scalar) throw BufferError("its elements are of a type that ATen does not have");
@@ -94,14 +94,14 @@ inline Elements elements_of(const DLTensor& tensor, bool on_host) {
   return Elements{data, *scalar};
 }
 
-// Strides as ATen wants them, and how many elements lie from the first to the last.
+// Strides in ATen's form, and the number of elements from the first to the last one in memory.
 struct Extents {
   std::array<std::int64_t, max_ndim> strides;
   std::size_t span = 1;
 };
 
-// The stride of a dimension whose own is ignored: that of a contiguous tensor, unless 63
-// bits cannot hold it in bytes, as torch computes it. No element of torch's has more than 16.
+// The stride of a dimension whose own stride is ignored: that of a contiguous tensor, unless its
+// value in bytes, which torch computes, exceeds 63 bits. torch's elements have at most 16 bytes.
 inline std::int64_t outer_stride(std::int64_t stride, std::int64_t extent) {
   using v0_0::detail::unsign;
   std::uint64_t outer = 0;
@@ -131,8 +131,8 @@ inline Extents extents_of(const DLTensor& tensor) {
   return found;
 }
 
-// The deleters of others may run Python, which must not meet an error that is on its
-// way, nor leave one unnoticed.
+// Foreign deleters may run Python code, which must not run with a current exception, and must not
+// leave one.
 template <class Struct>
 void delete_managed(void* context) {
   std::optional<pybind11::error_scope> error;
@@ -140,7 +140,7 @@ void delete_managed(void* context) {
   BasicManaged<Struct>::from_raw_unchecked(static_cast<Struct*>(context)).reset();
 }
 
-// Deletes as above what is not released.
+// Deletes a tensor as above, unless it was released.
 template <class Struct>
 struct Taken {
   BasicManaged<Struct> owned;
@@ -173,8 +173,8 @@ inline void reject_padded(const DLManagedTensorVersioned& managed) {
   }
 }
 
-// Owns a tensor from the beginning, and validates it. NULL strides are accepted from all
-// producers, as modules over dlpackgen_python do: many newer ones still give them.
+// Takes ownership of a tensor at once, then validates it. NULL strides are accepted from all
+// producers, as in modules over dlpackgen_python, because many newer producers still export them.
 template <class Struct>
 Taken<Struct> received(Struct* managed) {
   if (managed == nullptr) throw Exception(Error(ErrorCode::null));
@@ -184,8 +184,8 @@ Taken<Struct> received(Struct* managed) {
   return taken;
 }
 
-// Torch is what makes the tensors: ATen itself, or its stable ABI. Its wrap() owns what
-// it gets from the beginning, also when it throws.
+// Torch creates the tensors, through ATen or through the stable ABI. Its wrap() takes ownership at
+// once, also if it throws.
 template <class Torch, class Struct>
 typename Torch::Tensor take(Taken<Struct> taken, const How& how) {
   const Struct& managed = *taken.owned.get();

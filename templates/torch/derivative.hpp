@@ -50,8 +50,8 @@ const c10::TypedOperatorHandle<typename K::signature>& handle() {
       "(): an argument has a derivative of forward mode, which kernels do not pass on: use backward mode");
 }
 
-// A transform of torch.func takes no record that is made in C++, and says so in words of
-// PyTorch's own.
+// The transforms of torch.func do not support autograd functions in C++, and raise PyTorch's own
+// error.
 inline void reject_transform(const char* kernel) {
   const auto& transforms = at::functorch::functorchTLSAccessor();
   if (transforms == nullptr) return;
@@ -64,11 +64,11 @@ inline void reject_transform(const char* kernel) {
   }
 }
 
-// Looks at the tensors of a call; true is for autograd to take part.
+// Checks the tensors of a call. Returns whether autograd must record it.
 template <class K>
 class Tracking {
  public:
-  // Most tensors have no data for autograd, and undefined ones never.
+  // Most tensors have no autograd data, and undefined tensors never do.
   void see(const at::Tensor& tensor) {
     if (tensor.unsafeGetTensorImpl()->autograd_meta() != nullptr) look(tensor);
   }
@@ -76,7 +76,7 @@ class Tracking {
   bool recorded() const { return wanted_ && decide(); }
 
  private:
-  // The derivative of forward mode, of a dual tensor, would be dropped.
+  // The forward-mode derivative of a dual tensor would be lost.
   [[gnu::noinline]] void look(const at::Tensor& tensor) {
     wanted_ = wanted_ || tensor.requires_grad();
     if (tensor._fw_grad(0).defined()) reject_tangent(K::name);
@@ -137,7 +137,7 @@ struct Versions<K, R(A...)> {
   template <bool writes, class Value>
   static void raise_if([[maybe_unused]] const Value& argument) {
     if constexpr (writes) {
-      // Outside inference mode this rejects tensors of it, which have no version.
+      // Outside inference mode, this rejects tensors of inference mode, which have no version.
       if (argument.defined()) argument.unsafeGetTensorImpl()->bump_version();
     }
   }

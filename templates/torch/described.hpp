@@ -35,12 +35,12 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// A tensor without data, for the checks of its dtype and shape alone. Their addresses are apart:
-// only the call itself finds what overlaps.
+// A tensor without data, only for the checks of its dtype and shape. The addresses do not overlap,
+// because only the call itself can check for overlaps.
 template <class A>
 struct Outlined : Borrowed<A> {};
 
-// What a kernel declares of its arguments, by their places.
+// The declarations of a kernel for its arguments, by index.
 struct Outline {
   const bool* copied;
   const bool* on_cpu;
@@ -97,7 +97,7 @@ void checked(typename K::call& made) {
   if (status != DLPACKGEN_STATUS_OK) fail(status, text);
 }
 
-// The device of a call: that of the first tensor outside of the host's memory, else the CPU.
+// The device of a call: that of the first tensor outside host memory, else the CPU.
 template <class... A>
 c10::Device device_of(const A&... arguments) {
   const at::Tensor* const all[] = {tensor_in(arguments)..., nullptr};
@@ -121,19 +121,20 @@ inline std::optional<at::Tensor> optional_of(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional<at::Tensor>(tensor) : std::nullopt;
 }
 
-// An extent of a tensor with so many dimensions, or more where the place counts from its end.
+// An extent of a tensor with the given number of dimensions, or with more if the index counts from
+// the end.
 inline c10::SymInt extent(const at::Tensor& tensor, std::int64_t rank, std::int64_t place) {
   TORCH_CHECK_VALUE(tensor.dim() >= rank, "expected a tensor of ", rank, " dimensions, got ", tensor.dim());
   return tensor.sym_size(place);
 }
 
-// The dimensions that an ellipsis stands for: all but rank, from a place on.
+// The dimensions of an ellipsis: all but rank, from an index on.
 inline void append_leading(std::vector<c10::SymInt>& shape, const at::Tensor& tensor, std::int64_t place,
                            std::int64_t rank) {
   for (std::int64_t i = place; i < place + tensor.dim() - rank; ++i) shape.push_back(tensor.sym_size(i));
 }
 
-// Numbers that are no symbols are divided as kernels.c does.
+// Numbers that are not symbols are divided as in kernels.c.
 inline c10::SymInt floor_divide(const c10::SymInt& a, const c10::SymInt& b) {
   const auto x = a.maybe_as_int();
   const auto y = b.maybe_as_int();
@@ -144,7 +145,7 @@ inline c10::SymInt floor_divide(const c10::SymInt& a, const c10::SymInt& b) {
 
 inline c10::SymInt floor_remainder(const c10::SymInt& a, const c10::SymInt& b) { return a - floor_divide(a, b) * b; }
 
-// In brackets, as both may be macros.
+// In parentheses, because both may be macros.
 inline c10::SymInt least(const c10::SymInt& a, const c10::SymInt& b) { return (a.min)(b); }
 inline c10::SymInt greatest(const c10::SymInt& a, const c10::SymInt& b) { return (a.max)(b); }
 

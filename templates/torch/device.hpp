@@ -34,16 +34,16 @@ inline dlpackgen_pointer_attributes owner_of(const dlpackgen_backend& table, DLD
   return info;
 }
 
-// Asks about the first byte and, where the elements reach beyond what is allocated there,
-// the last one: memory may be mapped of several allocations, as torch's expandable
-// segments are, and drivers tell of one at a time.
+// Queries the driver about the first byte and, if the elements extend beyond its allocation, about
+// the last one. Memory may consist of several mapped allocations, such as torch's expandable
+// segments, and drivers report one at a time.
 inline void reject_other_owner(const dlpackgen_backend& table, DLDevice said, const char* begin, std::size_t bytes) {
   const dlpackgen_pointer_attributes info = owner_of(table, said, begin);
   const auto before = static_cast<std::size_t>(begin - static_cast<const char*>(info.base));
   if (info.bytes != 0 && before + bytes > info.bytes) owner_of(table, said, begin + bytes - 1);
 }
 
-// No driver is queried about tensors on the CPU, nor are those without elements.
+// The driver is not queried about tensors on the CPU and tensors without elements.
 inline void check_owner(const DLTensor& tensor, const Elements& elements) {
   const dlpackgen_backend* const table = used_device.load(std::memory_order_acquire);
   if (table == nullptr || tensor.device.device_type == kDLCPU) return;
@@ -53,7 +53,7 @@ inline void check_owner(const DLTensor& tensor, const Elements& elements) {
                      span * c10::elementSize(elements.scalar));
 }
 
-// Tensors of other allocators are rejected by the backend, which is no concern here.
+// The backend rejects tensors of other allocators, which is ignored here.
 inline void keep_for_torch(DLManagedTensorVersioned* managed) noexcept {
   const dlpackgen_backend* const table = used_device.load(std::memory_order_acquire);
   const DLDevice device = managed->dl_tensor.device;
@@ -61,12 +61,12 @@ inline void keep_for_torch(DLManagedTensorVersioned* managed) noexcept {
   try {
     const dlpackgen_stream stream{current_stream(device), device, 0, 0};
     static_cast<void>(table->keep_until(managed, &stream, nullptr));
-  } catch (...) {  // the deleter waits for less then, as it does without a backend
+  } catch (...) {  // the deleter then waits for less work, as without a backend
   }
 }
 
-// The owner of a tensor has queued the last work on it before, on the stream that
-// is torch's then; DLPack's deleter has no stream.
+// The tensor's owner has queued the last work before this call, on torch's current stream; DLPack's
+// deleter has no stream argument.
 template <void (*deleter)(void*)>
 void delete_after_work(void* context) {
   keep_for_torch(static_cast<DLManagedTensorVersioned*>(context));
@@ -87,10 +87,10 @@ inline int stream_of_torch(void*, DLDevice device, void** handle) noexcept {
 /**
  * Sets the backend that take() and its callers use for torch's devices; nullptr removes it. The
  * driver is queried for the owner of each tensor's memory, including pinned memory. A tensor that
- * declares another device, as after its memory was freed, or that extends beyond its memory is
- * rejected. After torch releases memory of the backend, it is freed only when the work that is then
- * queued on torch's current stream has finished. The table must be valid until the process ends.
- * May be called on any thread.
+ * declares another device, for example after its memory was freed, or that extends beyond its
+ * memory is rejected. After torch releases memory of the backend, the memory is freed only when the
+ * work that is queued on torch's current stream has finished. The table must be valid until the
+ * process ends. May be called on any thread.
  *
  * \throws BufferError for a table of another version, or for devices that are not torch's.
  */

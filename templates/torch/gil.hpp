@@ -14,7 +14,7 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// PyGILState_Check() always returns 1 once there has been another interpreter.
+// PyGILState_Check() always returns 1 after another interpreter was created.
 inline bool holds_the_gil() noexcept {
 #if PY_VERSION_HEX >= 0x030D0000
   PyThreadState* const current = PyThreadState_GetUnchecked();

@@ -28,20 +28,20 @@ DLPACKGEN_PYTORCH_SLOW void reject_object(PyObject* object) {
   if (object == nullptr || !derives_from_tensor(object)) throw TypeError("expected a torch.Tensor");
 }
 
-// Without another owner, so that neither reference counts nor the GIL are touched.
+// Without an additional owner, so neither reference counts nor the GIL are needed.
 DLPACKGEN_PYTORCH_FAST const at::Tensor& tensor_in(void* object) {
   PyObject* const found = static_cast<PyObject*>(object);
   if (found == nullptr || !THPVariable_CheckExact(found)) reject_object(found);
   return THPVariable_Unpack(found);
 }
 
-// Without a destructor, which could not be left when Python ends.
+// Without a destructor, through which the unwinding at Python's shutdown could not pass.
 using Held = Export<PyObject*>;
 
-// Python ends threads that wait for the GIL by unwinding them: this function, and
-// what it calls until it has it, must not be noexcept.
+// Python ends threads that wait for the GIL by unwinding them. This function, and the functions
+// that it calls until it has the GIL, must not be noexcept.
 DLPACKGEN_PYTORCH_SLOW void delete_from_afar(Held* held) {
-  if (Py_IsInitialized() == 0) return;  // a leak, from the moment on when Python begins to end
+  if (Py_IsInitialized() == 0) return;  // a leak, from the beginning of Python's shutdown
   const PyGILState_STATE state = PyGILState_Ensure();
   Py_DECREF(held->kept);
   PyGILState_Release(state);
@@ -55,7 +55,7 @@ inline void delete_held(DLManagedTensorVersioned* self) {
   drop(held);
 }
 
-// The reference comes last, when nothing can fail.
+// The reference is taken last, when nothing can fail.
 inline DLManagedTensorVersioned* hold_object(PyObject* object, const DLTensor& view) {
   DLManagedTensorVersioned* const made =
       fill<Access::write>(make_export<PyObject*>([object] { return object; }), view, delete_held);

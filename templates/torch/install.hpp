@@ -26,7 +26,7 @@ inline constexpr const char* table_capsule = "dlpack_exchange_api";
 inline constexpr const char* reader_attribute = "__dlpackgen_read__";
 inline constexpr const char* reader_capsule = "dlpackgen_read_2";
 
-// What a type had of its own before, or nullptr; references that outlive Python.
+// The type's own previous table, or nullptr. These references are never released.
 struct Replaced {
   PyObject* table;
   PyObject* tensor_reader;
@@ -56,7 +56,7 @@ inline bool is_of(py::handle value, const char* name, const void* pointer) {
   return PyCapsule_IsValid(value.ptr(), name) != 0 && PyCapsule_GetPointer(value.ptr(), name) == pointer;
 }
 
-// Not what it inherits; nothing where it has none.
+// The type's own attribute, not an inherited one; nothing if there is none.
 inline py::object own_attribute(py::handle type, const char* name) {
   return type.attr("__dict__").attr("get")(name, py::none());
 }
@@ -66,7 +66,7 @@ inline void give_back(py::handle type, const char* name, PyObject* before) {
   py::setattr(type, name, py::handle(before));
 }
 
-// Another copy of this package may have put its own there, before or since.
+// Another copy of this package may have set its own table, before or since.
 inline void put_reader(py::handle type, PyObject*& before) {
   py::object found = own_attribute(type, reader_attribute);
   if (is_of(found, reader_capsule, reader())) return;
@@ -91,8 +91,8 @@ inline bool is_installed() {
   return detail::is_of(found, detail::table_capsule, exchange_api());
 }
 
-// A program turns off all that reads objects by their structs, on the day that a release
-// breaks it. The rule of dlpackgen_native_readers_are_on.
+// A program can turn off all native readers if a new release of a library breaks them. This is the
+// rule of dlpackgen_native_readers_are_on.
 inline bool native_readers_are_on() noexcept {
   const char* const off = std::getenv("DLPACKGEN_NO_NATIVE_READERS");
   return off == nullptr || *off == 0 || std::strcmp(off, "0") == 0;

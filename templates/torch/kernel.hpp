@@ -28,8 +28,8 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// The classes of the checker's statuses. The one of a mistake in a description, which PyTorch
-// has none for, is raised by no kernel.
+// The classes for the checker's statuses. PyTorch has no class for the status of a mistake in a
+// description, which kernels never return.
 namespace raised {
 using c10::BufferError;
 using c10::IndexError;
@@ -52,8 +52,8 @@ using MemoryError = c10::Error;
   }
 }
 
-// Makes a device current, and the one before again at its end. It does nothing then if that is the
-// same device, where a guard of c10 would ask the driver twice more.
+// Makes a device current, and restores the previous device at its end. If both are the same device,
+// it does nothing at its end, whereas a guard of c10 would query the driver twice.
 class Current {
  public:
   explicit Current(c10::Device device) noexcept : device_(device), before_(device) {}
@@ -71,8 +71,8 @@ class Current {
   c10::Device before_;
 };
 
-// Where a kernel works: the device of its first tensor, made current, and the
-// stream that is current there. No header of a backend is needed for that.
+// The device of a kernel's call, which is that of the first tensor and is made current, and its
+// current stream. This needs no header of a backend.
 class Place {
  public:
   explicit Place(c10::Device device) : device_(device), current_(device) {
@@ -97,7 +97,7 @@ class Place {
   void* stream_ = nullptr;
 };
 
-// A device by DLPack's name, which messages of all hosts have; by PyTorch's, as "meta", where
+// DLPack's name of a device, which all hosts use in messages, or PyTorch's, such as "meta", if
 // DLPack has none.
 inline std::string name_of(c10::Device device) {
   DLDevice known = {static_cast<DLDeviceType>(0), device.has_index() ? device.index() : 0};
@@ -119,13 +119,13 @@ inline std::string name_of(c10::Device device) {
   fail(status, sentence.text());
 }
 
-// The first tensor of a call, which all others must be on the device of.
+// The first tensor of a call. All others must be on its device.
 struct First {
   c10::Device device;
   Site site;
 };
 
-// What is not plain, with the place of it in what is rejected.
+// Reads a tensor that is not plain. Errors contain its index.
 template <Access access>
 [[gnu::noinline, gnu::cold]] void lend_other(const Site& site, const at::Tensor& from, DLTensor& out) {
   try {
@@ -138,7 +138,7 @@ template <Access access>
   }
 }
 
-// The tensor that an argument holds, or nullptr.
+// The tensor in an argument, or nullptr.
 inline const at::Tensor* tensor_in(const at::Tensor& tensor) { return tensor.defined() ? &tensor : nullptr; }
 inline const at::Tensor* tensor_in(const std::optional<at::Tensor>& tensor) {
   return tensor.has_value() ? tensor_in(*tensor) : nullptr;
@@ -151,13 +151,13 @@ const at::Tensor* tensor_in(Scalar) {
 template <class K, class... A>
 First first_tensor(const A&... arguments) {
   const at::Tensor* first = nullptr;
-  std::size_t before = 0;  // so many arguments
+  std::size_t before = 0;  // the number of arguments
   ((first == nullptr && (first = tensor_in(arguments)) == nullptr ? ++before : before), ...);
   TORCH_CHECK_VALUE(first != nullptr, K::name, "(): expected a tensor among the arguments, which tells the device");
   return First{first->device(), Site{K::name, K::arguments[before], before}};
 }
 
-// The tensors that a signature gives, as an array and back.
+// Converts the results of a signature to an array and back.
 template <class R>
 struct Results {
   static constexpr std::size_t count = std::tuple_size_v<R>;
@@ -184,13 +184,13 @@ struct Results<void> {
   static void pack(at::Tensor*) {}
 };
 
-// An argument out of the interpreter's stack, as PyTorch itself takes it.
+// Converts an argument on the interpreter's stack, in the same way as PyTorch.
 template <class A>
 decltype(auto) unboxed(c10::IValue& value) {
   return c10::impl::ivalue_to_arg<typename c10::impl::decay_if_not_tensor<A>::type, false>::call(value);
 }
 
-// Calls a function with the last values of the stack, and leaves its results there.
+// Calls a function with the last values of the stack, and replaces them with its results.
 template <class Signature>
 struct Boxed;
 
@@ -216,8 +216,8 @@ struct Boxed<R(A...)> {
   }
 };
 
-// One tensor on the device meta is enough for the key Meta, and results like the others
-// would be uninitialized memory.
+// One tensor on the device meta is enough for the key Meta. Results like the others would be
+// uninitialized memory.
 template <class K, class... A>
 void reject_other_devices(const A&... arguments) {
   const First first = first_tensor<K>(arguments...);

@@ -16,14 +16,14 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// Bits that an alias keeps: DLPack cannot say them, and a torch.Tensor can.
+// Bits that an alias keeps: DLPack cannot express them, but a torch.Tensor can.
 inline constexpr c10::DispatchKeySet kept_bits({c10::DispatchKey::Negative, c10::DispatchKey::Conjugate});
 
 inline void reject_recorded(const at::Tensor& tensor) {
   if (at::GradMode::is_enabled() && tensor.requires_grad()) throw BufferError(recording);
 }
 
-// Throws for what the table does not lend.
+// Throws for a tensor that the table does not export.
 inline void reject_unreadable(const at::Tensor& tensor, c10::DispatchKeySet keeps) {
   DLTensor view;
   if (read_plain<Access::read>(*tensor.unsafeGetTensorImpl(), view, InPlace(), keeps)) return;
@@ -33,7 +33,8 @@ inline void reject_unreadable(const at::Tensor& tensor, c10::DispatchKeySet keep
   if (dtype_of(tensor.scalar_type()).lanes == 0) throw BufferError(unnamed);
 }
 
-// Made without the dispatcher, so that no mode of the caller sees it; both count versions together.
+// Created without the dispatcher, so the caller's modes do not apply. Both share one version
+// counter.
 inline at::Tensor alias_of(const at::Tensor& tensor) {
   reject_recorded(tensor);
   reject_unreadable(tensor, kept_bits);
@@ -47,7 +48,7 @@ inline void reject_derived(PyTypeObject* type, const at::Tensor& tensor) {
   reject_unreadable(tensor, c10::DispatchKeySet());
 }
 
-// Its __dlpack__ may run anything, also what frees the memory that torch then exports.
+// Its __dlpack__ may run any code, including code that frees the memory that torch then exports.
 inline at::Tensor from_derived(PyObject* object, const How& how) {
   const Typed typed(object);
   reject_derived(Py_TYPE(object), THPVariable_Unpack(object));
@@ -62,7 +63,7 @@ inline at::Tensor from_derived(PyObject* object, const How& how) {
 /**
  * Consumes a capsule of either name, and returns its tensor.
  *
- * \throws as take(), or python_error for what is no such capsule.
+ * \throws as take(), or python_error for any other object.
  */
 inline at::Tensor from_capsule(PyObject* capsule, ReadOnly read_only = ReadOnly::raise) {
   return detail::from_capsule<detail::Aten>(capsule, read_only);

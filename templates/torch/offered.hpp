@@ -24,8 +24,7 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// The tensor of a capsule is its consumer's from the moment on when the capsule has
-// its other name.
+// The consumer owns the tensor of a capsule as soon as the capsule is renamed.
 template <class Struct>
 Struct* open(PyObject* capsule, const char* name, const char* used) {
   void* const managed = PyCapsule_GetPointer(capsule, name);
@@ -44,14 +43,15 @@ inline bool has_own(PyTypeObject* type, PyObject* name) {
   return found != 0;
 }
 
-// Paddle's parameters are read by the table of its tensors, which they derive from.
+// Paddle's parameters are read through the table of its tensors, from which they derive.
 inline PyTypeObject* type_with_table(PyTypeObject* type) {
   if (has_own(type, names().table) || !has(type, names().stop_gradient)) return type;
   const py::object parameter = imported("paddle.base.framework", "EagerParamBase");
   return parameter.ptr() == reinterpret_cast<PyObject*>(type) ? type->tp_base : type;
 }
 
-// A table of the type itself: one that it inherits does not know what it changes.
+// A table of the type itself. An inherited table does not take changes of the derived type into
+// account.
 inline ExchangeAPI table_of(PyTypeObject* derived) {
   PyTypeObject* const type = type_with_table(derived);
   if (!has_own(type, names().table)) return ExchangeAPI();
@@ -62,7 +62,7 @@ inline ExchangeAPI table_of(PyTypeObject* derived) {
   return found ? *found : ExchangeAPI();
 }
 
-// A member of an enumeration stands for its value; None is the only device of the CPU.
+// The value of a member of an enumeration is used. None is the only device of the CPU.
 inline long long number_in(PyObject* item, bool is_id_of_cpu) {
   if (item == Py_None && is_id_of_cpu) return 0;
   const py::object value = PyIndex_Check(item) ? py::object() : optional(item, names().value);
@@ -71,10 +71,10 @@ inline long long number_in(PyObject* item, bool is_id_of_cpu) {
   return number;
 }
 
-// A tuple or list of two, as __dlpack_device__ gives them: the type, and the id.
+// Reads a tuple or list of two items from __dlpack_device__: the type and the id.
 inline std::optional<DLDevice> device_in(const py::object& answer) {
   if (!PyTuple_Check(answer.ptr()) && !PyList_Check(answer.ptr())) return std::nullopt;
-  const py::object pair = made(PySequence_Tuple(answer.ptr()));  // since a list may change meanwhile
+  const py::object pair = made(PySequence_Tuple(answer.ptr()));  // because a list may change meanwhile
   if (PyTuple_GET_SIZE(pair.ptr()) != 2) return std::nullopt;
   const long long type = number_in(PyTuple_GET_ITEM(pair.ptr(), 0), false);
   const long long id = number_in(PyTuple_GET_ITEM(pair.ptr(), 1), type == kDLCPU);
@@ -82,7 +82,7 @@ inline std::optional<DLDevice> device_in(const py::object& answer) {
   return DLDevice{static_cast<DLDeviceType>(type), static_cast<std::int32_t>(id)};
 }
 
-// What a producer said of where its tensor is; old ones say nothing.
+// The device that a producer declares; old producers declare none.
 using Said = std::optional<DLDevice>;
 
 inline Said said_by(PyObject* object) {
@@ -93,7 +93,7 @@ inline Said said_by(PyObject* object) {
   throw BufferError("its __dlpack_device__ does not give a pair of numbers, the type and the id of a device");
 }
 
-// Nothing made the elements safe to read on the stream of another device than was said.
+// Only the stream of the declared device was synchronized.
 inline void reject_unsaid(DLDevice device, const Said& said) {
   if (is_on_host(device)) return;
   if (!said) {
@@ -106,7 +106,7 @@ inline void reject_unsaid(DLDevice device, const Said& said) {
   }
 }
 
-// Where torch works, as __dlpack__ numbers it; NULL for what takes no stream.
+// torch's current stream, as a number for __dlpack__; NULL for devices without streams.
 template <class Torch>
 py::object stream_for(const Said& said) {
   const std::optional<std::uintptr_t> standard = said ? default_stream(said->device_type) : std::nullopt;
@@ -115,7 +115,8 @@ py::object stream_for(const Said& said) {
   return made(PyLong_FromSize_t(stream == 0 ? *standard : stream));
 }
 
-// The names of arguments, made once; a producer never gets a dict of ours that it could change.
+// The names of arguments, created once. Producers receive a new dict each time, because they could
+// change it.
 struct Keywords {
   py::object version = made(Py_BuildValue("(II)", abi_version.major, abi_version.minor));
   py::object all = made(PyTuple_Pack(2, names().version, names().stream));
@@ -124,11 +125,11 @@ struct Keywords {
 };
 
 inline const Keywords& keywords() {
-  static const Keywords* const all = new Keywords();  // for ever, since Python may have ended before
+  static const Keywords* const all = new Keywords();  // for ever, because Python may have shut down before
   return *all;
 }
 
-// Producers from before 1.0 know no version, and say TypeError.
+// Producers before 1.0 do not support the version, and raise TypeError.
 inline py::object call_capsule(const py::object& method, const py::object& stream) {
   const Keywords& words = keywords();
   PyObject* const given[] = {words.version.ptr(), stream.ptr()};
@@ -148,7 +149,7 @@ py::object ask_capsule(PyObject* object, Said& said) {
   return call_capsule(method, stream_for<Torch>(said));
 }
 
-// What a table gives is not waited for, so it must come on the stream that is used.
+// A table does not synchronize, so its stream must be the stream in use.
 template <class Torch>
 void reject_other_stream(const ExchangeAPI& table, DLDevice device) {
   if (is_on_host(device)) return;
@@ -159,7 +160,7 @@ void reject_other_stream(const ExchangeAPI& table, DLDevice device) {
   if (*theirs != Torch::current_stream(device)) throw BufferError("its stream differs from torch's current stream");
 }
 
-// An exception that a table left although it succeeded is not ours to keep.
+// An exception that a successful table leaves is cleared.
 inline DLManagedTensorVersioned* own_by_table(const ExchangeAPI& table, PyObject* object) {
   DLManagedTensorVersioned* managed = nullptr;
   if (table.get()->managed_tensor_from_py_object_no_sync(object, &managed) != 0) {
@@ -178,7 +179,7 @@ typename Torch::Tensor take_from(const ExchangeAPI& table, PyObject* object, con
   return take<Torch>(std::move(taken), how);
 }
 
-// Takes the tensor out of a capsule; checks no device that was not declared.
+// Consumes the tensor of a capsule. The device is checked only if it was declared.
 template <class Torch, class Struct>
 typename Torch::Tensor take_out(PyObject* capsule, const char* name, const char* used, const How& how,
                                 const Said* said) {
@@ -202,8 +203,8 @@ typename Torch::Tensor from_capsule(PyObject* capsule, const How& how, const Sai
   throw TypeError(no_capsule);
 }
 
-// An object, and the type that it had when the call began: what was looked up on that type
-// must not be used for an object of another one.
+// An object, and its type at the beginning of the call. Attributes that were looked up on that type
+// must not be used for an object of another type.
 struct Typed {
   PyObject* object;
   py::object type;
@@ -217,7 +218,7 @@ struct Typed {
   }
 };
 
-// What an object offers by its table, or else by __dlpack__.
+// Imports the tensor of an object through its table, or else through __dlpack__.
 template <class Torch>
 typename Torch::Tensor from_export(const Typed& typed, const How& how) {
   PyObject* const object = typed.object;
@@ -230,7 +231,7 @@ typename Torch::Tensor from_export(const Typed& typed, const How& how) {
   return from_capsule<Torch>(capsule.ptr(), how, &said);
 }
 
-// What is no tensor of torch, which has its own way.
+// Imports an object that is not a torch tensor. Those are handled separately.
 template <class Torch>
 typename Torch::Tensor from_offer(PyObject* object, const How& how) {
   if (PyCapsule_CheckExact(object)) return from_capsule<Torch>(object, how);
@@ -249,11 +250,11 @@ inline ReadOnly read_only_of(std::string_view wanted) {
 // The arguments of from_dlpack() in Python.
 struct Request {
   PyObject* object;
-  PyObject* device;  // what torch.device() takes, or None
+  PyObject* device;  // accepted by torch.device(), or None
   PyObject* copy;    // True, False or None
   ReadOnly read_only;
 
-  // Memory that is copied afterwards may be read-only; without a copy, it must not be.
+  // Memory that is copied afterwards may be read-only. Without a copy, it must be writable.
   How how() const {
     if (copy == Py_True) return How(ReadOnly::allow);
     if (copy == Py_None) return How(read_only);
@@ -274,19 +275,20 @@ inline Request request_in(PyObject* args, PyObject* keywords) {
   return found;
 }
 
-// The device that torch makes tensors on where it is given this one: "cuda" is that of a number.
+// The device on which torch creates tensors for this device: "cuda" stands for a device with a
+// number.
 inline py::object device_of(PyObject* device) {
   return py::module_::import("torch").attr("empty")(0, py::arg("device") = py::handle(device)).attr("device");
 }
 
-// Other devices copy after the call: the memory must live until that is done.
+// Other devices copy after the call. The memory must exist until the copy is complete.
 inline void finish_copy(const py::object& from) {
   const py::object device = from.attr("device");
   if (device.attr("type").cast<std::string>() == "cpu") return;
   py::module_::import("torch").attr("accelerator").attr("synchronize")(device);
 }
 
-// Copies a tensor of torch where that is asked for, or where the device needs it.
+// Copies a torch tensor if a copy was requested, or if the device requires it.
 inline py::object placed(const py::object& made, const Request& wanted) {
   py::object copy;
   if (wanted.device != Py_None) {

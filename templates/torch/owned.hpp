@@ -22,7 +22,7 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// A dimension more than this, and the numbers are a block of their own.
+// With more dimensions than this, the numbers are in a separate block.
 inline constexpr int roomy_dimensions = 8;
 
 template <class Kept>
@@ -37,15 +37,16 @@ struct Export {
 
 using Owned = Export<c10::Storage>;
 
-// Destroys before the room is given back: what a storage frees may export again.
+// Destroys the contents before the block is returned to the pool, because freeing a storage may run
+// code that exports again.
 template <class Kept>
 void drop(Export<Kept>* owned) noexcept {
   owned->~Export();
   Pool<Export<Kept>>::give(owned);
 }
 
-// Memory that ATen has from NumPy is freed with the GIL, which cannot be had once
-// Python ends: what is left then is a leak.
+// ATen frees memory of NumPy with the GIL, which cannot be acquired once Python shuts down. The
+// memory is then leaked.
 inline void delete_owned(DLManagedTensorVersioned* self) noexcept {
   if (Py_IsInitialized() != 0) drop(static_cast<Owned*>(self->manager_ctx));
 }
@@ -72,8 +73,9 @@ Exported<Kept> make_export(Keep keep) {
   }
 }
 
-// Memory that is shared until it is written to must outlive its last other owner,
-// to write to it in place: another lazy clone is an owner that never does.
+// The last owner of copy-on-write memory writes to it in place. The managed tensor therefore owns a
+// lazy clone: an additional owner, which never writes, so that the other owners copy before they
+// write.
 DLPACKGEN_PYTORCH_SLOW c10::Storage share_lazily(const c10::Storage& storage) {
   auto clone = c10::impl::cow::lazy_clone_storage(*storage.unsafeGetStorageImpl());
   if (!clone) throw BufferError("its memory is shared until it is written to, and cannot be held: pass clone()");
@@ -149,7 +151,7 @@ DLManagedTensorVersioned* own(const at::Tensor& tensor) {
   if (!detail::read_plain<access>(impl, view)) return detail::own_other(tensor, access);
   Managed made =
       Managed::from_raw_unchecked(detail::fill<access>(detail::hold<access>(impl), view, detail::delete_owned));
-  detail::reject_outside(impl, made.get()->dl_tensor);  // another thread may have resized it before the copies
+  detail::reject_outside(impl, made.get()->dl_tensor);  // another thread may have resized it before it was copied
   return made.release();
 }
 

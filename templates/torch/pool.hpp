@@ -16,13 +16,13 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// The most blocks that a thread keeps.
+// The maximum number of blocks that a thread keeps.
 inline constexpr int pool_limit = 256;
 
 template <class Block>
 class Pool {
  public:
-  // Room for a Block; throws std::bad_alloc.
+  // Allocates memory for a Block; throws std::bad_alloc.
   static void* take() {
     if (kept_.first == nullptr) return ::operator new(sizeof(Block));
     Room* const room = kept_.first;
@@ -44,8 +44,8 @@ class Pool {
   };
   enum class State : char { fresh, open, closed };
 
-  // Without constructor and destructor, so that it is there as long as the thread
-  // itself: what ends later than the Closer gives its blocks back to the heap.
+  // Without constructor and destructor, so it exists as long as the thread. Objects that are
+  // destroyed after the Closer return their blocks to the heap.
   struct Kept {
     Room* first;
     int count;

@@ -27,7 +27,7 @@ inline PyObject* intern(const char* name) {
   return made;
 }
 
-// Made once, and kept for ever: a name that is made anew is in no cache of Python's.
+// Created once and kept for ever, because Python's caches do not contain newly created names.
 struct Names {
   PyObject* table = intern("__dlpack_c_exchange_api__");
   PyObject* capsule = intern("__dlpack__");
@@ -49,7 +49,7 @@ inline const Names& names() {
   return all;
 }
 
-// pybind11 itself ends the process when Python has no memory for a dict or a tuple.
+// pybind11 ends the process if Python has no memory for a dict or a tuple.
 inline py::object made(PyObject* object) {
   if (object == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(object);
@@ -62,7 +62,7 @@ inline py::object optional(PyObject* object, PyObject* name) {
   return py::reinterpret_steal<py::object>(found);
 }
 
-// Looks in Python's cache of what types have, which takes a few nanoseconds.
+// Uses Python's cache of type attributes, which takes a few nanoseconds.
 inline bool has(PyTypeObject* type, PyObject* name) noexcept { return _PyType_Lookup(type, name) != nullptr; }
 
 inline bool is_true(const py::object& answer) {
@@ -79,8 +79,8 @@ inline const char* name_of(const PyTypeObject* type) noexcept {
   return dot == nullptr ? type->tp_name : dot + 1;
 }
 
-// Exhausted resources and what is no Exception, such as KeyboardInterrupt, are not about
-// the tensor; a BufferError is what the producer should raise.
+// Exhausted resources, and exceptions outside of Exception, such as KeyboardInterrupt, do not
+// concern the tensor. A BufferError is what the producer should raise.
 inline bool is_about_the_tensor(const py::error_already_set& error) {
   PyObject* const others[] = {PyExc_BufferError, PyExc_MemoryError, PyExc_RecursionError};
   for (PyObject* const other : others) {
@@ -89,8 +89,8 @@ inline bool is_about_the_tensor(const py::error_already_set& error) {
   return error.matches(PyExc_Exception);
 }
 
-// A BufferError with the producer's own exception as its cause, as the array API wants it
-// (`__dlpack__`, "Raises"). A class in place of an object is a TypeError, and stays one.
+// A BufferError with the producer's exception as its cause, as the array API specifies
+// (`__dlpack__`, "Raises"). The TypeError for a class instead of an object is not converted.
 [[noreturn]] DLPACKGEN_PYTORCH_SLOW void throw_not_exported(PyObject* object, const py::error_already_set& error) {
   if (PyType_Check(object) != 0 || !is_about_the_tensor(error)) throw error;
   py::object text = py::reinterpret_steal<py::object>(PyObject_Str(error.value().ptr()));
@@ -105,7 +105,7 @@ inline bool is_about_the_tensor(const py::error_already_set& error) {
   throw rejected;
 }
 
-// Runs what asks a producer for its tensor.
+// Runs a function that calls a producer.
 template <class Call>
 auto asked_of(PyObject* object, Call call) -> decltype(call()) {
   try {
@@ -115,7 +115,7 @@ auto asked_of(PyObject* object, Call call) -> decltype(call()) {
   }
 }
 
-// What a module has, where it was imported; nothing where not.
+// Returns an attribute of a module, if the module was imported.
 inline py::object imported(const char* module, const char* name) {
   const py::object key = made(PyUnicode_FromString(module));
   const py::object found = py::reinterpret_steal<py::object>(PyImport_GetModule(key.ptr()));
@@ -128,8 +128,8 @@ inline bool paddle_records() {
   return !is_recording || is_true(is_recording());
 }
 
-// Paddle's own table says nothing of gradients, and crashes on sparse tensors and on cleared
-// ones: that comes last, when no code of Python runs any more before the table does.
+// Paddle's own table does not report gradients, and crashes on sparse and on cleared tensors. This
+// check comes last, so that no Python code runs between it and the table.
 inline void reject_like_paddle(PyObject* object) {
   if (!is_true(made(PyObject_GetAttr(object, names().stop_gradient))) && paddle_records()) {
     throw BufferError(
@@ -149,8 +149,9 @@ void reject_like_torch(PyObject* object) {
   if (grad && is_true(grad) && Torch::records_gradients()) throw BufferError(recording);
 }
 
-// Rejects tensors whose values or gradients their memory does not tell, by the rules of
-// modules over dlpackgen_python: masked arrays, and what is like tensors of torch or Paddle.
+// Rejects tensors whose memory does not contain their values, or that require gradients, by the
+// rules of modules over dlpackgen_python: masked arrays, and objects like tensors of torch or
+// Paddle.
 template <class Torch>
 void reject_what_memory_lacks(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
@@ -162,7 +163,7 @@ void reject_what_memory_lacks(PyObject* object) {
   if (is_like_paddle) reject_like_paddle(object);
 }
 
-// What a __torch_dispatch__ of its own makes of a tensor, only the dispatcher knows.
+// Only the dispatcher can read a tensor whose type has its own __torch_dispatch__.
 inline void reject_dispatch(PyTypeObject* type, PyObject* tensor) {
   static PyObject* const name = intern("__torch_dispatch__");
   if (_PyType_Lookup(type, name) == _PyType_Lookup(reinterpret_cast<PyTypeObject*>(tensor), name)) return;

@@ -58,8 +58,8 @@ void boxed_function(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit:
   Kernel<K>::boxed(stack);
 }
 
-// torch::Library takes a functor without boxes for a lambda alone; the dispatcher itself takes one
-// as such.
+// torch::Library accepts an unboxed functor only if it is a lambda; the dispatcher accepts any
+// functor.
 template <class K>
 void implement_functor(c10::DispatchKey key) {
   static std::vector<c10::RegistrationHandleRAII> registered;

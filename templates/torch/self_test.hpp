@@ -45,7 +45,7 @@ inline std::vector<at::Tensor> plain_tensors() {
   };
 }
 
-// What must be told from plain ones.
+// Tensors that must be distinguished from plain ones.
 inline std::vector<at::Tensor> other_tensors() {
   return {
       at::_neg_view(empty_on({3}, at::kFloat)),
@@ -55,7 +55,7 @@ inline std::vector<at::Tensor> other_tensors() {
   };
 }
 
-// Compares addresses before what lies there.
+// Compares addresses before their contents.
 inline bool has_same_numbers(const c10::TensorImpl& impl, AtenTensorHandle handle) {
   std::int64_t dim = 0, offset = 0;
   std::int64_t* sizes = nullptr;
@@ -86,7 +86,7 @@ inline bool is_read_alike(at::Tensor& tensor) {
          view.device.device_type == kDLCPU;
 }
 
-// The object of Python for a tensor has it where these headers say.
+// The Python object of a tensor contains it at the offset in these headers.
 inline bool is_wrapped_alike(const at::Tensor& tensor) {
   PyObject* const object = THPVariable_Wrap(tensor);
   if (object == nullptr) throw python_error();

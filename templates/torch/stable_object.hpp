@@ -29,7 +29,7 @@ namespace detail {
 
 namespace py = pybind11;
 
-// What torch itself has, looked up once, so that it cannot be replaced.
+// torch's own attributes, looked up once, so that programs cannot replace them.
 struct Torch {
   py::object core = py::module_::import("torch._C");
   py::object base = core.attr("TensorBase");
@@ -45,11 +45,11 @@ struct Torch {
 };
 
 inline const Torch& torch_itself() {
-  static const Torch* const found = new Torch();  // for ever, since Python may have ended before
+  static const Torch* const found = new Torch();  // for ever, because Python may have shut down before
   return *found;
 }
 
-// Ends no call with another exception than its own.
+// Does not replace the exception of a call.
 class Without {
  public:
   explicit Without(const py::object& what) : guard_(what()) { guard_.attr("__enter__")(); }
@@ -64,7 +64,7 @@ class Without {
   py::object guard_;
 };
 
-// While this lives, torch runs none of the modes that are on in the caller.
+// As long as this exists, torch runs none of the caller's modes.
 struct BelowModes {
   Without functions{torch_itself().without_functions};
   Without dispatch{torch_itself().without_dispatch};
@@ -78,7 +78,7 @@ inline bool has_name(std::int32_t dtype) {
   return false;
 }
 
-// Shape and strides of a tensor; what stands for another one, or is nested, has none.
+// Shape and strides of a tensor. Wrappers and nested tensors have none.
 inline DLTensor view_of(AtenTensorHandle tensor) {
   DLTensor view{};
   std::int64_t dimensions = 0;
@@ -105,7 +105,7 @@ inline void reject_without_memory(AtenTensorHandle tensor, std::size_t size) {
   if (needed > static_cast<std::uint64_t>(bytes)) throw BufferError(pytorch::detail::beyond_storage);
 }
 
-// Throws for what has no strided memory of elements that DLPack names.
+// Throws for a tensor without strided memory, or with a dtype that DLPack lacks.
 inline void reject_unreadable(AtenTensorHandle tensor) {
   std::int32_t layout = 0;
   std::int32_t device = 0;
@@ -146,7 +146,7 @@ inline void reject_derived(PyObject* object) {
   reject_tensor(object);
 }
 
-// Its __dlpack__ may run anything, also what frees the memory that torch then exports.
+// Its __dlpack__ may run any code, including code that frees the memory that torch then exports.
 inline Tensor from_derived(PyObject* object, const pytorch::detail::How& how) {
   const pytorch::detail::Typed typed(object);
   reject_derived(object);

@@ -61,7 +61,7 @@ struct Source {
   bool is_cpu() const { return device_type == aoti_torch_device_type_cpu(); }
 };
 
-// The host has no stream. Elsewhere this tells whether torch knows the device at all.
+// The host has no stream. On other devices, this determines whether torch supports the device.
 inline void* current_stream(DLDevice device) {
   if (is_on_host(device)) return nullptr;
   if (device.device_type != kDLCUDA) throw BufferError("unsupported device: expected CPU or CUDA");
@@ -89,8 +89,8 @@ inline Source source_of(const DLTensor& tensor) {
                 on_host ? -1 : tensor.device.device_id};
 }
 
-// What is being made on this thread. The ABI does not say whether it calls the deleter
-// of a tensor that it fails to make, so until it has succeeded that does nothing.
+// The tensor that is being created on this thread. The ABI does not specify whether it calls the
+// deleter if the creation fails, so the deleter does nothing until then.
 inline thread_local const void* being_made = nullptr;
 
 template <void (*deleter)(void*)>
@@ -125,7 +125,7 @@ Tensor wrap(const DLTensor& tensor, const Source& source, void* context) {
   throw error;
 }
 
-// The elements in row-major order, one behind the other.
+// The elements in row-major order, contiguously.
 inline char* copy_elements(const DLTensor& tensor, const Extents& extents, std::size_t size, const char* from, char* to,
                            std::int32_t dimension) {
   if (dimension == tensor.ndim) {
@@ -139,7 +139,7 @@ inline char* copy_elements(const DLTensor& tensor, const Extents& extents, std::
   return to;
 }
 
-// By hand, since an operator would be seen by the modes of the caller.
+// Without an operator, to which the caller's modes would apply.
 inline Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
   if (!source.is_cpu()) throw BufferError("it is read-only, and is copied on the CPU alone");
   DLTensor dense = tensor;

@@ -24,7 +24,8 @@ namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
  * \throws BufferError.
  */
 inline at::Device device_of(DLDevice device) {
-  if (is_host_memory(device.device_type)) return at::Device(at::kCPU);  // pinned memory is read as its own
+  if (is_host_memory(device.device_type))
+    return at::Device(at::kCPU);  // pinned memory is treated as the host's own memory
   if (device.device_type != kDLCUDA && device.device_type != kDLROCM) {
     throw BufferError("unsupported device: expected CPU, CUDA or ROCm");
   }
@@ -49,7 +50,7 @@ inline void* current_stream(DLDevice device) {
   const c10::Stream stream = c10::impl::VirtualGuardImpl(where.type()).getStream(where);
   try {
     return stream.native_handle();
-  } catch (const c10::Error&) {  // of what stands in for a backend where tensors are fake
+  } catch (const c10::Error&) {  // of the substitute for a backend for fake tensors
     throw BufferError("this torch has no streams for its device");
   }
 #else

@@ -16,8 +16,8 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// The number of elements from the first one in memory to the last, gaps included. The
-// strides of a tensor without elements may be any, so the sum is one that wraps around.
+// The number of elements from the first one in memory to the last, including gaps. The strides of a
+// tensor without elements may have any value, so the sum uses unsigned arithmetic.
 inline std::int64_t span(const DLTensor& tensor) {
   std::uint64_t last = 0;
   for (std::int32_t i = 0; i < tensor.ndim; ++i) {

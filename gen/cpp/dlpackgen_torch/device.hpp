@@ -50,7 +50,8 @@
 #define DLPACKGEN_PYTORCH_SLOW inline
 #endif
 
-// Found at a fixed offset: glibc keeps room for a few words of libraries that come late.
+// Thread-local variables at a fixed offset: glibc reserves a few words for libraries that are
+// loaded late.
 #if defined(__GNUC__) && defined(__GLIBC__)
 #define DLPACKGEN_PYTORCH_THREAD __attribute__((tls_model("initial-exec"))) thread_local
 #else
@@ -109,7 +110,7 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// PyGILState_Check() always returns 1 once there has been another interpreter.
+// PyGILState_Check() always returns 1 after another interpreter was created.
 inline bool holds_the_gil() noexcept {
 #if PY_VERSION_HEX >= 0x030D0000
   PyThreadState* const current = PyThreadState_GetUnchecked();
@@ -153,7 +154,7 @@ enum class ReadOnly {
 
 namespace detail {
 
-// What from_dlpack() may do with the memory; without may_copy, its producer may not have
+// The permitted uses of the memory in from_dlpack(). Without may_copy, the producer must not have
 // copied it either.
 struct How {
   ReadOnly read_only;
@@ -166,7 +167,7 @@ inline std::string text_of(DLDevice device) {
   return "(" + std::to_string(device.device_type) + ", " + std::to_string(device.device_id) + ")";
 }
 
-// Memory of the host, pinned or not: nothing is ordered by a stream there.
+// Host memory, pinned or not, which needs no stream order.
 inline bool is_on_host(DLDevice device) noexcept { return is_host_memory(device.device_type); }
 
 struct Elements {
@@ -197,8 +198,8 @@ inline void reject_misaligned(const DLTensor& tensor) {
   throw BufferError(text);
 }
 
-// The validator has passed it, so the sum does not overflow. Of a tensor without elements
-// neither offset nor strides nor alignment are looked at: no element is at any address.
+// The tensor is validated, so the sum does not overflow. Offset, strides and alignment of a tensor
+// without elements are not checked, because it has no addresses of elements.
 inline Elements elements_of(const DLTensor& tensor, bool on_host) {
   const std::optional<c10::ScalarType> scalar = scalar_of(tensor.dtype);
   if (!scalar) throw BufferError("its elements are of a type that ATen does not have");
@@ -210,14 +211,14 @@ inline Elements elements_of(const DLTensor& tensor, bool on_host) {
   return Elements{data, *scalar};
 }
 
-// Strides as ATen wants them, and how many elements lie from the first to the last.
+// Strides in ATen's form, and the number of elements from the first to the last one in memory.
 struct Extents {
   std::array<std::int64_t, max_ndim> strides;
   std::size_t span = 1;
 };
 
-// The stride of a dimension whose own is ignored: that of a contiguous tensor, unless 63
-// bits cannot hold it in bytes, as torch computes it. No element of torch's has more than 16.
+// The stride of a dimension whose own stride is ignored: that of a contiguous tensor, unless its
+// value in bytes, which torch computes, exceeds 63 bits. torch's elements have at most 16 bytes.
 inline std::int64_t outer_stride(std::int64_t stride, std::int64_t extent) {
   using v1_3::detail::unsign;
   std::uint64_t outer = 0;
@@ -247,8 +248,8 @@ inline Extents extents_of(const DLTensor& tensor) {
   return found;
 }
 
-// The deleters of others may run Python, which must not meet an error that is on its
-// way, nor leave one unnoticed.
+// Foreign deleters may run Python code, which must not run with a current exception, and must not
+// leave one.
 template <class Struct>
 void delete_managed(void* context) {
   std::optional<pybind11::error_scope> error;
@@ -256,7 +257,7 @@ void delete_managed(void* context) {
   BasicManaged<Struct>::from_raw_unchecked(static_cast<Struct*>(context)).reset();
 }
 
-// Deletes as above what is not released.
+// Deletes a tensor as above, unless it was released.
 template <class Struct>
 struct Taken {
   BasicManaged<Struct> owned;
@@ -289,8 +290,8 @@ inline void reject_padded(const DLManagedTensorVersioned& managed) {
   }
 }
 
-// Owns a tensor from the beginning, and validates it. NULL strides are accepted from all
-// producers, as modules over dlpackgen_python do: many newer ones still give them.
+// Takes ownership of a tensor at once, then validates it. NULL strides are accepted from all
+// producers, as in modules over dlpackgen_python, because many newer producers still export them.
 template <class Struct>
 Taken<Struct> received(Struct* managed) {
   if (managed == nullptr) throw Exception(Error(ErrorCode::null));
@@ -300,8 +301,8 @@ Taken<Struct> received(Struct* managed) {
   return taken;
 }
 
-// Torch is what makes the tensors: ATen itself, or its stable ABI. Its wrap() owns what
-// it gets from the beginning, also when it throws.
+// Torch creates the tensors, through ATen or through the stable ABI. Its wrap() takes ownership at
+// once, also if it throws.
 template <class Torch, class Struct>
 typename Torch::Tensor take(Taken<Struct> taken, const How& how) {
   const Struct& managed = *taken.owned.get();
@@ -351,16 +352,16 @@ inline dlpackgen_pointer_attributes owner_of(const dlpackgen_backend& table, DLD
   return info;
 }
 
-// Asks about the first byte and, where the elements reach beyond what is allocated there,
-// the last one: memory may be mapped of several allocations, as torch's expandable
-// segments are, and drivers tell of one at a time.
+// Queries the driver about the first byte and, if the elements extend beyond its allocation, about
+// the last one. Memory may consist of several mapped allocations, such as torch's expandable
+// segments, and drivers report one at a time.
 inline void reject_other_owner(const dlpackgen_backend& table, DLDevice said, const char* begin, std::size_t bytes) {
   const dlpackgen_pointer_attributes info = owner_of(table, said, begin);
   const auto before = static_cast<std::size_t>(begin - static_cast<const char*>(info.base));
   if (info.bytes != 0 && before + bytes > info.bytes) owner_of(table, said, begin + bytes - 1);
 }
 
-// No driver is queried about tensors on the CPU, nor are those without elements.
+// The driver is not queried about tensors on the CPU and tensors without elements.
 inline void check_owner(const DLTensor& tensor, const Elements& elements) {
   const dlpackgen_backend* const table = used_device.load(std::memory_order_acquire);
   if (table == nullptr || tensor.device.device_type == kDLCPU) return;
@@ -370,7 +371,7 @@ inline void check_owner(const DLTensor& tensor, const Elements& elements) {
                      span * c10::elementSize(elements.scalar));
 }
 
-// Tensors of other allocators are rejected by the backend, which is no concern here.
+// The backend rejects tensors of other allocators, which is ignored here.
 inline void keep_for_torch(DLManagedTensorVersioned* managed) noexcept {
   const dlpackgen_backend* const table = used_device.load(std::memory_order_acquire);
   const DLDevice device = managed->dl_tensor.device;
@@ -378,12 +379,12 @@ inline void keep_for_torch(DLManagedTensorVersioned* managed) noexcept {
   try {
     const dlpackgen_stream stream{current_stream(device), device, 0, 0};
     static_cast<void>(table->keep_until(managed, &stream, nullptr));
-  } catch (...) {  // the deleter waits for less then, as it does without a backend
+  } catch (...) {  // the deleter then waits for less work, as without a backend
   }
 }
 
-// The owner of a tensor has queued the last work on it before, on the stream that
-// is torch's then; DLPack's deleter has no stream.
+// The tensor's owner has queued the last work before this call, on torch's current stream; DLPack's
+// deleter has no stream argument.
 template <void (*deleter)(void*)>
 void delete_after_work(void* context) {
   keep_for_torch(static_cast<DLManagedTensorVersioned*>(context));
@@ -404,10 +405,10 @@ inline int stream_of_torch(void*, DLDevice device, void** handle) noexcept {
 /**
  * Sets the backend that take() and its callers use for torch's devices; nullptr removes it. The
  * driver is queried for the owner of each tensor's memory, including pinned memory. A tensor that
- * declares another device, as after its memory was freed, or that extends beyond its memory is
- * rejected. After torch releases memory of the backend, it is freed only when the work that is then
- * queued on torch's current stream has finished. The table must be valid until the process ends.
- * May be called on any thread.
+ * declares another device, for example after its memory was freed, or that extends beyond its
+ * memory is rejected. After torch releases memory of the backend, the memory is freed only when the
+ * work that is queued on torch's current stream has finished. The table must be valid until the
+ * process ends. May be called on any thread.
  *
  * \throws BufferError for a table of another version, or for devices that are not torch's.
  */

@@ -32,7 +32,8 @@
 #define DLPACKGEN_PYTORCH_SLOW inline
 #endif
 
-// Found at a fixed offset: glibc keeps room for a few words of libraries that come late.
+// Thread-local variables at a fixed offset: glibc reserves a few words for libraries that are
+// loaded late.
 #if defined(__GNUC__) && defined(__GLIBC__)
 #define DLPACKGEN_PYTORCH_THREAD __attribute__((tls_model("initial-exec"))) thread_local
 #else

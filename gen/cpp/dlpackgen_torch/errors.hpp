@@ -39,7 +39,8 @@
 #define DLPACKGEN_PYTORCH_SLOW inline
 #endif
 
-// Found at a fixed offset: glibc keeps room for a few words of libraries that come late.
+// Thread-local variables at a fixed offset: glibc reserves a few words for libraries that are
+// loaded late.
 #if defined(__GNUC__) && defined(__GLIBC__)
 #define DLPACKGEN_PYTORCH_THREAD __attribute__((tls_model("initial-exec"))) thread_local
 #else
@@ -98,7 +99,7 @@ namespace detail {
 
 using SetError = void (*)(void* context, const char* kind, const char* message);
 
-// Tells of the exception that is being handled, by the name of a Python error.
+// Reports the exception that is being handled, with the name of a Python exception.
 DLPACKGEN_PYTORCH_SLOW void report(void* context, SetError set) noexcept {
   try {
     throw;
@@ -106,11 +107,11 @@ DLPACKGEN_PYTORCH_SLOW void report(void* context, SetError set) noexcept {
     set(context, "BufferError", e.what());
   } catch (const TypeError& e) {
     set(context, "TypeError", e.what());
-  } catch (const Exception& e) {  // what the validator rejects
+  } catch (const Exception& e) {  // rejected by the validator
     set(context, e.code() == ErrorCode::no_memory ? "MemoryError" : "BufferError", e.what());
   } catch (const c10::OutOfMemoryError& e) {
     set(context, "MemoryError", e.what_without_backtrace());
-  } catch (const c10::Error& e) {  // what ATen rejects
+  } catch (const c10::Error& e) {  // rejected by ATen
     set(context, "BufferError", e.what_without_backtrace());
   } catch (const std::bad_alloc&) {
     set(context, "MemoryError", "out of memory");
@@ -129,8 +130,8 @@ inline void set_python_error(void*, const char* kind, const char* message) noexc
   PyErr_SetString(type, message);
 }
 
-// The same for functions that are called with the GIL: a Python error is set, or one
-// that ATen met on its way is set again.
+// The same for functions that are called with the GIL: sets a Python exception, or restores one
+// that ATen has caught.
 DLPACKGEN_PYTORCH_SLOW int report_to_python() noexcept {
   if (PyErr_Occurred() != nullptr) return -1;
   try {

@@ -79,7 +79,7 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-// Compares versions, all but what names the build, as "+cpu", before anything of torch is called.
+// Compares versions except the build name, such as "+cpu", before any function of torch is called.
 bool is_for_this_torch() noexcept {
   PyObject* const torch = PyImport_ImportModule("torch");
   PyObject* const found = torch == nullptr ? nullptr : PyObject_GetAttrString(torch, "__version__");
@@ -113,7 +113,7 @@ PyObject* fill(PyObject* module) {
     Py_DECREF(module);
     return nullptr;
   }
-  Py_INCREF(module);  // for ever: consumers keep the table and what it points to
+  Py_INCREF(module);  // for ever: consumers keep the table and the objects it points to
   const bool filled =
       add(module, "exchange_api", pytorch::capsule_of(pytorch::exchange_api())) &&
       add(module, "exchange_api_read_only", pytorch::capsule_of(pytorch::exchange_api<pytorch::Access::read>())) &&

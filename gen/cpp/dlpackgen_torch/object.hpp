@@ -46,7 +46,7 @@ inline PyObject* intern(const char* name) {
   return made;
 }
 
-// Made once, and kept for ever: a name that is made anew is in no cache of Python's.
+// Created once and kept for ever, because Python's caches do not contain newly created names.
 struct Names {
   PyObject* table = intern("__dlpack_c_exchange_api__");
   PyObject* capsule = intern("__dlpack__");
@@ -68,7 +68,7 @@ inline const Names& names() {
   return all;
 }
 
-// pybind11 itself ends the process when Python has no memory for a dict or a tuple.
+// pybind11 ends the process if Python has no memory for a dict or a tuple.
 inline py::object made(PyObject* object) {
   if (object == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(object);
@@ -81,7 +81,7 @@ inline py::object optional(PyObject* object, PyObject* name) {
   return py::reinterpret_steal<py::object>(found);
 }
 
-// Looks in Python's cache of what types have, which takes a few nanoseconds.
+// Uses Python's cache of type attributes, which takes a few nanoseconds.
 inline bool has(PyTypeObject* type, PyObject* name) noexcept { return _PyType_Lookup(type, name) != nullptr; }
 
 inline bool is_true(const py::object& answer) {
@@ -98,8 +98,8 @@ inline const char* name_of(const PyTypeObject* type) noexcept {
   return dot == nullptr ? type->tp_name : dot + 1;
 }
 
-// Exhausted resources and what is no Exception, such as KeyboardInterrupt, are not about
-// the tensor; a BufferError is what the producer should raise.
+// Exhausted resources, and exceptions outside of Exception, such as KeyboardInterrupt, do not
+// concern the tensor. A BufferError is what the producer should raise.
 inline bool is_about_the_tensor(const py::error_already_set& error) {
   PyObject* const others[] = {PyExc_BufferError, PyExc_MemoryError, PyExc_RecursionError};
   for (PyObject* const other : others) {
@@ -108,8 +108,8 @@ inline bool is_about_the_tensor(const py::error_already_set& error) {
   return error.matches(PyExc_Exception);
 }
 
-// A BufferError with the producer's own exception as its cause, as the array API wants it
-// (`__dlpack__`, "Raises"). A class in place of an object is a TypeError, and stays one.
+// A BufferError with the producer's exception as its cause, as the array API specifies
+// (`__dlpack__`, "Raises"). The TypeError for a class instead of an object is not converted.
 [[noreturn]] DLPACKGEN_PYTORCH_SLOW void throw_not_exported(PyObject* object, const py::error_already_set& error) {
   if (PyType_Check(object) != 0 || !is_about_the_tensor(error)) throw error;
   py::object text = py::reinterpret_steal<py::object>(PyObject_Str(error.value().ptr()));
@@ -124,7 +124,7 @@ inline bool is_about_the_tensor(const py::error_already_set& error) {
   throw rejected;
 }
 
-// Runs what asks a producer for its tensor.
+// Runs a function that calls a producer.
 template <class Call>
 auto asked_of(PyObject* object, Call call) -> decltype(call()) {
   try {
@@ -134,7 +134,7 @@ auto asked_of(PyObject* object, Call call) -> decltype(call()) {
   }
 }
 
-// What a module has, where it was imported; nothing where not.
+// Returns an attribute of a module, if the module was imported.
 inline py::object imported(const char* module, const char* name) {
   const py::object key = made(PyUnicode_FromString(module));
   const py::object found = py::reinterpret_steal<py::object>(PyImport_GetModule(key.ptr()));
@@ -147,8 +147,8 @@ inline bool paddle_records() {
   return !is_recording || is_true(is_recording());
 }
 
-// Paddle's own table says nothing of gradients, and crashes on sparse tensors and on cleared
-// ones: that comes last, when no code of Python runs any more before the table does.
+// Paddle's own table does not report gradients, and crashes on sparse and on cleared tensors. This
+// check comes last, so that no Python code runs between it and the table.
 inline void reject_like_paddle(PyObject* object) {
   if (!is_true(made(PyObject_GetAttr(object, names().stop_gradient))) && paddle_records()) {
     throw BufferError(
@@ -168,8 +168,9 @@ void reject_like_torch(PyObject* object) {
   if (grad && is_true(grad) && Torch::records_gradients()) throw BufferError(recording);
 }
 
-// Rejects tensors whose values or gradients their memory does not tell, by the rules of
-// modules over dlpackgen_python: masked arrays, and what is like tensors of torch or Paddle.
+// Rejects tensors whose memory does not contain their values, or that require gradients, by the
+// rules of modules over dlpackgen_python: masked arrays, and objects like tensors of torch or
+// Paddle.
 template <class Torch>
 void reject_what_memory_lacks(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
@@ -181,7 +182,7 @@ void reject_what_memory_lacks(PyObject* object) {
   if (is_like_paddle) reject_like_paddle(object);
 }
 
-// What a __torch_dispatch__ of its own makes of a tensor, only the dispatcher knows.
+// Only the dispatcher can read a tensor whose type has its own __torch_dispatch__.
 inline void reject_dispatch(PyTypeObject* type, PyObject* tensor) {
   static PyObject* const name = intern("__torch_dispatch__");
   if (_PyType_Lookup(type, name) == _PyType_Lookup(reinterpret_cast<PyTypeObject*>(tensor), name)) return;
@@ -210,8 +211,7 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// The tensor of a capsule is its consumer's from the moment on when the capsule has
-// its other name.
+// The consumer owns the tensor of a capsule as soon as the capsule is renamed.
 template <class Struct>
 Struct* open(PyObject* capsule, const char* name, const char* used) {
   void* const managed = PyCapsule_GetPointer(capsule, name);
@@ -230,14 +230,15 @@ inline bool has_own(PyTypeObject* type, PyObject* name) {
   return found != 0;
 }
 
-// Paddle's parameters are read by the table of its tensors, which they derive from.
+// Paddle's parameters are read through the table of its tensors, from which they derive.
 inline PyTypeObject* type_with_table(PyTypeObject* type) {
   if (has_own(type, names().table) || !has(type, names().stop_gradient)) return type;
   const py::object parameter = imported("paddle.base.framework", "EagerParamBase");
   return parameter.ptr() == reinterpret_cast<PyObject*>(type) ? type->tp_base : type;
 }
 
-// A table of the type itself: one that it inherits does not know what it changes.
+// A table of the type itself. An inherited table does not take changes of the derived type into
+// account.
 inline ExchangeAPI table_of(PyTypeObject* derived) {
   PyTypeObject* const type = type_with_table(derived);
   if (!has_own(type, names().table)) return ExchangeAPI();
@@ -248,7 +249,7 @@ inline ExchangeAPI table_of(PyTypeObject* derived) {
   return found ? *found : ExchangeAPI();
 }
 
-// A member of an enumeration stands for its value; None is the only device of the CPU.
+// The value of a member of an enumeration is used. None is the only device of the CPU.
 inline long long number_in(PyObject* item, bool is_id_of_cpu) {
   if (item == Py_None && is_id_of_cpu) return 0;
   const py::object value = PyIndex_Check(item) ? py::object() : optional(item, names().value);
@@ -257,10 +258,10 @@ inline long long number_in(PyObject* item, bool is_id_of_cpu) {
   return number;
 }
 
-// A tuple or list of two, as __dlpack_device__ gives them: the type, and the id.
+// Reads a tuple or list of two items from __dlpack_device__: the type and the id.
 inline std::optional<DLDevice> device_in(const py::object& answer) {
   if (!PyTuple_Check(answer.ptr()) && !PyList_Check(answer.ptr())) return std::nullopt;
-  const py::object pair = made(PySequence_Tuple(answer.ptr()));  // since a list may change meanwhile
+  const py::object pair = made(PySequence_Tuple(answer.ptr()));  // because a list may change meanwhile
   if (PyTuple_GET_SIZE(pair.ptr()) != 2) return std::nullopt;
   const long long type = number_in(PyTuple_GET_ITEM(pair.ptr(), 0), false);
   const long long id = number_in(PyTuple_GET_ITEM(pair.ptr(), 1), type == kDLCPU);
@@ -268,7 +269,7 @@ inline std::optional<DLDevice> device_in(const py::object& answer) {
   return DLDevice{static_cast<DLDeviceType>(type), static_cast<std::int32_t>(id)};
 }
 
-// What a producer said of where its tensor is; old ones say nothing.
+// The device that a producer declares; old producers declare none.
 using Said = std::optional<DLDevice>;
 
 inline Said said_by(PyObject* object) {
@@ -279,7 +280,7 @@ inline Said said_by(PyObject* object) {
   throw BufferError("its __dlpack_device__ does not give a pair of numbers, the type and the id of a device");
 }
 
-// Nothing made the elements safe to read on the stream of another device than was said.
+// Only the stream of the declared device was synchronized.
 inline void reject_unsaid(DLDevice device, const Said& said) {
   if (is_on_host(device)) return;
   if (!said) {
@@ -292,7 +293,7 @@ inline void reject_unsaid(DLDevice device, const Said& said) {
   }
 }
 
-// Where torch works, as __dlpack__ numbers it; NULL for what takes no stream.
+// torch's current stream, as a number for __dlpack__; NULL for devices without streams.
 template <class Torch>
 py::object stream_for(const Said& said) {
   const std::optional<std::uintptr_t> standard = said ? default_stream(said->device_type) : std::nullopt;
@@ -301,7 +302,8 @@ py::object stream_for(const Said& said) {
   return made(PyLong_FromSize_t(stream == 0 ? *standard : stream));
 }
 
-// The names of arguments, made once; a producer never gets a dict of ours that it could change.
+// The names of arguments, created once. Producers receive a new dict each time, because they could
+// change it.
 struct Keywords {
   py::object version = made(Py_BuildValue("(II)", abi_version.major, abi_version.minor));
   py::object all = made(PyTuple_Pack(2, names().version, names().stream));
@@ -310,11 +312,11 @@ struct Keywords {
 };
 
 inline const Keywords& keywords() {
-  static const Keywords* const all = new Keywords();  // for ever, since Python may have ended before
+  static const Keywords* const all = new Keywords();  // for ever, because Python may have shut down before
   return *all;
 }
 
-// Producers from before 1.0 know no version, and say TypeError.
+// Producers before 1.0 do not support the version, and raise TypeError.
 inline py::object call_capsule(const py::object& method, const py::object& stream) {
   const Keywords& words = keywords();
   PyObject* const given[] = {words.version.ptr(), stream.ptr()};
@@ -334,7 +336,7 @@ py::object ask_capsule(PyObject* object, Said& said) {
   return call_capsule(method, stream_for<Torch>(said));
 }
 
-// What a table gives is not waited for, so it must come on the stream that is used.
+// A table does not synchronize, so its stream must be the stream in use.
 template <class Torch>
 void reject_other_stream(const ExchangeAPI& table, DLDevice device) {
   if (is_on_host(device)) return;
@@ -345,7 +347,7 @@ void reject_other_stream(const ExchangeAPI& table, DLDevice device) {
   if (*theirs != Torch::current_stream(device)) throw BufferError("its stream differs from torch's current stream");
 }
 
-// An exception that a table left although it succeeded is not ours to keep.
+// An exception that a successful table leaves is cleared.
 inline DLManagedTensorVersioned* own_by_table(const ExchangeAPI& table, PyObject* object) {
   DLManagedTensorVersioned* managed = nullptr;
   if (table.get()->managed_tensor_from_py_object_no_sync(object, &managed) != 0) {
@@ -364,7 +366,7 @@ typename Torch::Tensor take_from(const ExchangeAPI& table, PyObject* object, con
   return take<Torch>(std::move(taken), how);
 }
 
-// Takes the tensor out of a capsule; checks no device that was not declared.
+// Consumes the tensor of a capsule. The device is checked only if it was declared.
 template <class Torch, class Struct>
 typename Torch::Tensor take_out(PyObject* capsule, const char* name, const char* used, const How& how,
                                 const Said* said) {
@@ -388,8 +390,8 @@ typename Torch::Tensor from_capsule(PyObject* capsule, const How& how, const Sai
   throw TypeError(no_capsule);
 }
 
-// An object, and the type that it had when the call began: what was looked up on that type
-// must not be used for an object of another one.
+// An object, and its type at the beginning of the call. Attributes that were looked up on that type
+// must not be used for an object of another type.
 struct Typed {
   PyObject* object;
   py::object type;
@@ -403,7 +405,7 @@ struct Typed {
   }
 };
 
-// What an object offers by its table, or else by __dlpack__.
+// Imports the tensor of an object through its table, or else through __dlpack__.
 template <class Torch>
 typename Torch::Tensor from_export(const Typed& typed, const How& how) {
   PyObject* const object = typed.object;
@@ -416,7 +418,7 @@ typename Torch::Tensor from_export(const Typed& typed, const How& how) {
   return from_capsule<Torch>(capsule.ptr(), how, &said);
 }
 
-// What is no tensor of torch, which has its own way.
+// Imports an object that is not a torch tensor. Those are handled separately.
 template <class Torch>
 typename Torch::Tensor from_offer(PyObject* object, const How& how) {
   if (PyCapsule_CheckExact(object)) return from_capsule<Torch>(object, how);
@@ -435,11 +437,11 @@ inline ReadOnly read_only_of(std::string_view wanted) {
 // The arguments of from_dlpack() in Python.
 struct Request {
   PyObject* object;
-  PyObject* device;  // what torch.device() takes, or None
+  PyObject* device;  // accepted by torch.device(), or None
   PyObject* copy;    // True, False or None
   ReadOnly read_only;
 
-  // Memory that is copied afterwards may be read-only; without a copy, it must not be.
+  // Memory that is copied afterwards may be read-only. Without a copy, it must be writable.
   How how() const {
     if (copy == Py_True) return How(ReadOnly::allow);
     if (copy == Py_None) return How(read_only);
@@ -460,19 +462,20 @@ inline Request request_in(PyObject* args, PyObject* keywords) {
   return found;
 }
 
-// The device that torch makes tensors on where it is given this one: "cuda" is that of a number.
+// The device on which torch creates tensors for this device: "cuda" stands for a device with a
+// number.
 inline py::object device_of(PyObject* device) {
   return py::module_::import("torch").attr("empty")(0, py::arg("device") = py::handle(device)).attr("device");
 }
 
-// Other devices copy after the call: the memory must live until that is done.
+// Other devices copy after the call. The memory must exist until the copy is complete.
 inline void finish_copy(const py::object& from) {
   const py::object device = from.attr("device");
   if (device.attr("type").cast<std::string>() == "cpu") return;
   py::module_::import("torch").attr("accelerator").attr("synchronize")(device);
 }
 
-// Copies a tensor of torch where that is asked for, or where the device needs it.
+// Copies a torch tensor if a copy was requested, or if the device requires it.
 inline py::object placed(const py::object& made, const Request& wanted) {
   py::object copy;
   if (wanted.device != Py_None) {
@@ -505,14 +508,14 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// Bits that an alias keeps: DLPack cannot say them, and a torch.Tensor can.
+// Bits that an alias keeps: DLPack cannot express them, but a torch.Tensor can.
 inline constexpr c10::DispatchKeySet kept_bits({c10::DispatchKey::Negative, c10::DispatchKey::Conjugate});
 
 inline void reject_recorded(const at::Tensor& tensor) {
   if (at::GradMode::is_enabled() && tensor.requires_grad()) throw BufferError(recording);
 }
 
-// Throws for what the table does not lend.
+// Throws for a tensor that the table does not export.
 inline void reject_unreadable(const at::Tensor& tensor, c10::DispatchKeySet keeps) {
   DLTensor view;
   if (read_plain<Access::read>(*tensor.unsafeGetTensorImpl(), view, InPlace(), keeps)) return;
@@ -522,7 +525,8 @@ inline void reject_unreadable(const at::Tensor& tensor, c10::DispatchKeySet keep
   if (dtype_of(tensor.scalar_type()).lanes == 0) throw BufferError(unnamed);
 }
 
-// Made without the dispatcher, so that no mode of the caller sees it; both count versions together.
+// Created without the dispatcher, so the caller's modes do not apply. Both share one version
+// counter.
 inline at::Tensor alias_of(const at::Tensor& tensor) {
   reject_recorded(tensor);
   reject_unreadable(tensor, kept_bits);
@@ -536,7 +540,7 @@ inline void reject_derived(PyTypeObject* type, const at::Tensor& tensor) {
   reject_unreadable(tensor, c10::DispatchKeySet());
 }
 
-// Its __dlpack__ may run anything, also what frees the memory that torch then exports.
+// Its __dlpack__ may run any code, including code that frees the memory that torch then exports.
 inline at::Tensor from_derived(PyObject* object, const How& how) {
   const Typed typed(object);
   reject_derived(Py_TYPE(object), THPVariable_Unpack(object));
@@ -551,7 +555,7 @@ inline at::Tensor from_derived(PyObject* object, const How& how) {
 /**
  * Consumes a capsule of either name, and returns its tensor.
  *
- * \throws as take(), or python_error for what is no such capsule.
+ * \throws as take(), or python_error for any other object.
  */
 inline at::Tensor from_capsule(PyObject* capsule, ReadOnly read_only = ReadOnly::raise) {
   return detail::from_capsule<detail::Aten>(capsule, read_only);

@@ -40,7 +40,8 @@
 #define DLPACKGEN_PYTORCH_SLOW inline
 #endif
 
-// Found at a fixed offset: glibc keeps room for a few words of libraries that come late.
+// Thread-local variables at a fixed offset: glibc reserves a few words for libraries that are
+// loaded late.
 #if defined(__GNUC__) && defined(__GLIBC__)
 #define DLPACKGEN_PYTORCH_THREAD __attribute__((tls_model("initial-exec"))) thread_local
 #else
@@ -57,13 +58,13 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// The most blocks that a thread keeps.
+// The maximum number of blocks that a thread keeps.
 inline constexpr int pool_limit = 256;
 
 template <class Block>
 class Pool {
  public:
-  // Room for a Block; throws std::bad_alloc.
+  // Allocates memory for a Block; throws std::bad_alloc.
   static void* take() {
     if (kept_.first == nullptr) return ::operator new(sizeof(Block));
     Room* const room = kept_.first;
@@ -85,8 +86,8 @@ class Pool {
   };
   enum class State : char { fresh, open, closed };
 
-  // Without constructor and destructor, so that it is there as long as the thread
-  // itself: what ends later than the Closer gives its blocks back to the heap.
+  // Without constructor and destructor, so it exists as long as the thread. Objects that are
+  // destroyed after the Closer return their blocks to the heap.
   struct Kept {
     Room* first;
     int count;
@@ -133,7 +134,7 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// A dimension more than this, and the numbers are a block of their own.
+// With more dimensions than this, the numbers are in a separate block.
 inline constexpr int roomy_dimensions = 8;
 
 template <class Kept>
@@ -148,15 +149,16 @@ struct Export {
 
 using Owned = Export<c10::Storage>;
 
-// Destroys before the room is given back: what a storage frees may export again.
+// Destroys the contents before the block is returned to the pool, because freeing a storage may run
+// code that exports again.
 template <class Kept>
 void drop(Export<Kept>* owned) noexcept {
   owned->~Export();
   Pool<Export<Kept>>::give(owned);
 }
 
-// Memory that ATen has from NumPy is freed with the GIL, which cannot be had once
-// Python ends: what is left then is a leak.
+// ATen frees memory of NumPy with the GIL, which cannot be acquired once Python shuts down. The
+// memory is then leaked.
 inline void delete_owned(DLManagedTensorVersioned* self) noexcept {
   if (Py_IsInitialized() != 0) drop(static_cast<Owned*>(self->manager_ctx));
 }
@@ -183,8 +185,9 @@ Exported<Kept> make_export(Keep keep) {
   }
 }
 
-// Memory that is shared until it is written to must outlive its last other owner,
-// to write to it in place: another lazy clone is an owner that never does.
+// The last owner of copy-on-write memory writes to it in place. The managed tensor therefore owns a
+// lazy clone: an additional owner, which never writes, so that the other owners copy before they
+// write.
 DLPACKGEN_PYTORCH_SLOW c10::Storage share_lazily(const c10::Storage& storage) {
   auto clone = c10::impl::cow::lazy_clone_storage(*storage.unsafeGetStorageImpl());
   if (!clone) throw BufferError("its memory is shared until it is written to, and cannot be held: pass clone()");
@@ -260,7 +263,7 @@ DLManagedTensorVersioned* own(const at::Tensor& tensor) {
   if (!detail::read_plain<access>(impl, view)) return detail::own_other(tensor, access);
   Managed made =
       Managed::from_raw_unchecked(detail::fill<access>(detail::hold<access>(impl), view, detail::delete_owned));
-  detail::reject_outside(impl, made.get()->dl_tensor);  // another thread may have resized it before the copies
+  detail::reject_outside(impl, made.get()->dl_tensor);  // another thread may have resized it before it was copied
   return made.release();
 }
 

@@ -36,9 +36,9 @@ enum class Access { write, read };
 
 namespace detail {
 
-// What makes a tensor nothing but strides over memory: these keys, and none but those
-// that every tensor of its device may have. A list of what is good, so that tensors
-// with a key that is not known here are left to ATen.
+// A tensor is plain strided memory if it has these keys, and no keys except those that every tensor
+// of its device may have. This is a list of permitted keys, so tensors with an unknown key are left
+// to ATen.
 constexpr c10::DispatchKeySet plain_cpu(c10::DispatchKey::CPU);
 constexpr c10::DispatchKeySet plain_cuda(c10::DispatchKey::CUDA);
 constexpr c10::DispatchKeySet usual_cpu({c10::DispatchKey::AutogradCPU, c10::DispatchKey::AutocastCPU,
@@ -46,7 +46,7 @@ constexpr c10::DispatchKeySet usual_cpu({c10::DispatchKey::AutogradCPU, c10::Dis
 constexpr c10::DispatchKeySet usual_cuda({c10::DispatchKey::AutogradCUDA, c10::DispatchKey::AutocastCUDA,
                                           c10::DispatchKey::ADInplaceOrView});
 
-// ROCm's torch calls its devices CUDA.
+// torch for ROCm names its devices CUDA.
 DLPACKGEN_PYTORCH_SLOW DLDeviceType gpu() {
   static const DLDeviceType type = at::Context::hasROCM() ? kDLROCM : kDLCUDA;
   return type;
@@ -65,8 +65,8 @@ DLPACKGEN_PYTORCH_FAST bool read_device(const c10::TensorImpl& impl, c10::Dispat
   return keys - usual_cpu == plain_cpu || read_gpu(impl, keys, out);
 }
 
-// What is read of a tensor before anything is written to a DLTensor, so that no store
-// makes the compiler load it again.
+// The values that are read from a tensor before a DLTensor is written, so that the compiler need
+// not load them again after a store.
 struct Shape {
   c10::IntArrayRef sizes;
   c10::IntArrayRef strides;
@@ -74,7 +74,7 @@ struct Shape {
   std::size_t span;  // of elements, from the first to the last, of a tensor that has some
 };
 
-// The tensor's own numbers.
+// The tensor's own shape and strides.
 struct InPlace {
   DLPACKGEN_PYTORCH_FAST bool operator()(const c10::TensorImpl& impl, Shape& out) const {
     out = Shape{impl.sizes(), impl.strides(), static_cast<std::size_t>(impl.numel()), 0};
@@ -87,9 +87,9 @@ struct InPlace {
   }
 };
 
-// Copies of them, made before anything is held against them: other threads may resize the
-// tensor, with or without the GIL. False for more numbers than there is room for, and for
-// negative ones, which only a tensor has that is being resized.
+// Copies of them, made before they are checked, because other threads may resize the tensor, with
+// or without the GIL. Returns false for too many numbers, and for negative ones, which only a
+// tensor has that is being resized.
 struct Copied {
   static constexpr std::size_t most = 64;  // sizes, and as many strides
   std::int64_t* numbers;
@@ -117,17 +117,17 @@ struct Copied {
   }
 };
 
-// A storage can be made smaller under a tensor, which keeps its shape then.
+// A storage can be shrunk without changing the shape of its tensors.
 DLPACKGEN_PYTORCH_FAST bool lies_in(const c10::Storage& storage, std::size_t offset, std::size_t span,
                                     std::size_t size) {
   return (offset + span) * size <= storage.nbytes();
 }
 
-// The first element of a tensor that has some; nullptr where there is no memory, or
-// less than it needs.
+// The first element of a non-empty tensor; nullptr if there is no memory, or less than the tensor
+// needs.
 template <Access access>
 DLPACKGEN_PYTORCH_FAST void* data_of(const c10::TensorImpl& impl, const Shape& shape, std::size_t size) {
-  const c10::Storage& storage = impl.unsafe_storage();  // none where storage() would throw
+  const c10::Storage& storage = impl.unsafe_storage();  // none if storage() would throw
   const void* begin = nullptr;
   if (!storage) return nullptr;
   if constexpr (access == Access::write) {
@@ -141,8 +141,8 @@ DLPACKGEN_PYTORCH_FAST void* data_of(const c10::TensorImpl& impl, const Shape& s
 }
 
 /*
- * Reads most tensors; false says nothing of the others. shape and strides stay the
- * tensor's own, unless they are copied. ignored are keys that the caller heeds by itself.
+ * Reads most tensors; false has no meaning for the others. shape and strides point to the tensor's
+ * own numbers, unless they are copied. The caller handles the keys in ignored.
  */
 template <Access access, class Numbers = InPlace>
 DLPACKGEN_PYTORCH_FAST bool read_plain(const c10::TensorImpl& impl, DLTensor& out, Numbers numbers = {},
@@ -168,8 +168,7 @@ DLPACKGEN_PYTORCH_FAST bool read_plain(const c10::TensorImpl& impl, DLTensor& ou
   return true;
 }
 
-// PyTorch's own exports look at none of these bits. x.conj().imag has the negative
-// one, and is real.
+// PyTorch's own exports do not check these bits. x.conj().imag has the negative bit, and is real.
 inline void reject_bits(const c10::TensorImpl& impl) {
   if (impl.key_set().has(c10::DispatchKey::Negative)) {
     throw BufferError(negated);
@@ -190,7 +189,7 @@ inline void reject_without_memory(const DLTensor& tensor) {
   throw BufferError(without_memory);
 }
 
-// Of the numbers that are exported, which may be copies of what the tensor had.
+// The extent of the exported numbers, which may be copies of the tensor's.
 inline void reject_outside(const c10::TensorImpl& impl, const DLTensor& tensor) {
   const std::int64_t elements = impl.has_storage() ? span(tensor) : 0;
   if (elements == 0) return;
@@ -211,7 +210,7 @@ inline void borrow_by_aten([[maybe_unused]] const at::Tensor& tensor, [[maybe_un
 #endif
 }
 
-// What is not plain PyTorch reads by itself, or rejects by throwing.
+// PyTorch itself reads tensors that are not plain, or throws.
 DLPACKGEN_PYTORCH_SLOW void read_other(const at::Tensor& tensor, Access access, DLTensor& out) {
   if (!tensor.defined()) throw BufferError("it is an undefined tensor");
   reject_bits(*tensor.unsafeGetTensorImpl());

@@ -26,7 +26,7 @@ PyObject* report() noexcept {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
-  } catch (const std::exception& e) {  // what the validator, this code or torch rejects
+  } catch (const std::exception& e) {  // rejected by the validator, this code or torch
     PyErr_SetString(PyExc_BufferError, e.what());
   }
   return nullptr;
@@ -59,7 +59,7 @@ PyModuleDef definition{
 
 PyMODINIT_FUNC PyInit_dlpackgen_torch_stable() {
   try {
-    static_cast<void>(pytorch::stable::detail::torch_itself());  // which brings the libraries
+    static_cast<void>(pytorch::stable::detail::torch_itself());  // which loads the libraries
     return PyModule_Create(&definition);
   } catch (...) {
     return report();

@@ -55,7 +55,8 @@
 #define DLPACKGEN_PYTORCH_SLOW inline
 #endif
 
-// Found at a fixed offset: glibc keeps room for a few words of libraries that come late.
+// Thread-local variables at a fixed offset: glibc reserves a few words for libraries that are
+// loaded late.
 #if defined(__GNUC__) && defined(__GLIBC__)
 #define DLPACKGEN_PYTORCH_THREAD __attribute__((tls_model("initial-exec"))) thread_local
 #else
@@ -114,7 +115,7 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// PyGILState_Check() always returns 1 once there has been another interpreter.
+// PyGILState_Check() always returns 1 after another interpreter was created.
 inline bool holds_the_gil() noexcept {
 #if PY_VERSION_HEX >= 0x030D0000
   PyThreadState* const current = PyThreadState_GetUnchecked();
@@ -158,7 +159,7 @@ enum class ReadOnly {
 
 namespace detail {
 
-// What from_dlpack() may do with the memory; without may_copy, its producer may not have
+// The permitted uses of the memory in from_dlpack(). Without may_copy, the producer must not have
 // copied it either.
 struct How {
   ReadOnly read_only;
@@ -171,7 +172,7 @@ inline std::string text_of(DLDevice device) {
   return "(" + std::to_string(device.device_type) + ", " + std::to_string(device.device_id) + ")";
 }
 
-// Memory of the host, pinned or not: nothing is ordered by a stream there.
+// Host memory, pinned or not, which needs no stream order.
 inline bool is_on_host(DLDevice device) noexcept { return is_host_memory(device.device_type); }
 
 struct Elements {
@@ -202,8 +203,8 @@ inline void reject_misaligned(const DLTensor& tensor) {
   throw BufferError(text);
 }
 
-// The validator has passed it, so the sum does not overflow. Of a tensor without elements
-// neither offset nor strides nor alignment are looked at: no element is at any address.
+// The tensor is validated, so the sum does not overflow. Offset, strides and alignment of a tensor
+// without elements are not checked, because it has no addresses of elements.
 inline Elements elements_of(const DLTensor& tensor, bool on_host) {
   const std::optional<c10::ScalarType> scalar = scalar_of(tensor.dtype);
   if (!scalar) throw BufferError("its elements are of a type that ATen does not have");
@@ -215,14 +216,14 @@ inline Elements elements_of(const DLTensor& tensor, bool on_host) {
   return Elements{data, *scalar};
 }
 
-// Strides as ATen wants them, and how many elements lie from the first to the last.
+// Strides in ATen's form, and the number of elements from the first to the last one in memory.
 struct Extents {
   std::array<std::int64_t, max_ndim> strides;
   std::size_t span = 1;
 };
 
-// The stride of a dimension whose own is ignored: that of a contiguous tensor, unless 63
-// bits cannot hold it in bytes, as torch computes it. No element of torch's has more than 16.
+// The stride of a dimension whose own stride is ignored: that of a contiguous tensor, unless its
+// value in bytes, which torch computes, exceeds 63 bits. torch's elements have at most 16 bytes.
 inline std::int64_t outer_stride(std::int64_t stride, std::int64_t extent) {
   using v1_3::detail::unsign;
   std::uint64_t outer = 0;
@@ -252,8 +253,8 @@ inline Extents extents_of(const DLTensor& tensor) {
   return found;
 }
 
-// The deleters of others may run Python, which must not meet an error that is on its
-// way, nor leave one unnoticed.
+// Foreign deleters may run Python code, which must not run with a current exception, and must not
+// leave one.
 template <class Struct>
 void delete_managed(void* context) {
   std::optional<pybind11::error_scope> error;
@@ -261,7 +262,7 @@ void delete_managed(void* context) {
   BasicManaged<Struct>::from_raw_unchecked(static_cast<Struct*>(context)).reset();
 }
 
-// Deletes as above what is not released.
+// Deletes a tensor as above, unless it was released.
 template <class Struct>
 struct Taken {
   BasicManaged<Struct> owned;
@@ -294,8 +295,8 @@ inline void reject_padded(const DLManagedTensorVersioned& managed) {
   }
 }
 
-// Owns a tensor from the beginning, and validates it. NULL strides are accepted from all
-// producers, as modules over dlpackgen_python do: many newer ones still give them.
+// Takes ownership of a tensor at once, then validates it. NULL strides are accepted from all
+// producers, as in modules over dlpackgen_python, because many newer producers still export them.
 template <class Struct>
 Taken<Struct> received(Struct* managed) {
   if (managed == nullptr) throw Exception(Error(ErrorCode::null));
@@ -305,8 +306,8 @@ Taken<Struct> received(Struct* managed) {
   return taken;
 }
 
-// Torch is what makes the tensors: ATen itself, or its stable ABI. Its wrap() owns what
-// it gets from the beginning, also when it throws.
+// Torch creates the tensors, through ATen or through the stable ABI. Its wrap() takes ownership at
+// once, also if it throws.
 template <class Torch, class Struct>
 typename Torch::Tensor take(Taken<Struct> taken, const How& how) {
   const Struct& managed = *taken.owned.get();
@@ -377,7 +378,7 @@ struct Source {
   bool is_cpu() const { return device_type == aoti_torch_device_type_cpu(); }
 };
 
-// The host has no stream. Elsewhere this tells whether torch knows the device at all.
+// The host has no stream. On other devices, this determines whether torch supports the device.
 inline void* current_stream(DLDevice device) {
   if (is_on_host(device)) return nullptr;
   if (device.device_type != kDLCUDA) throw BufferError("unsupported device: expected CPU or CUDA");
@@ -405,8 +406,8 @@ inline Source source_of(const DLTensor& tensor) {
                 on_host ? -1 : tensor.device.device_id};
 }
 
-// What is being made on this thread. The ABI does not say whether it calls the deleter
-// of a tensor that it fails to make, so until it has succeeded that does nothing.
+// The tensor that is being created on this thread. The ABI does not specify whether it calls the
+// deleter if the creation fails, so the deleter does nothing until then.
 inline thread_local const void* being_made = nullptr;
 
 template <void (*deleter)(void*)>
@@ -441,7 +442,7 @@ Tensor wrap(const DLTensor& tensor, const Source& source, void* context) {
   throw error;
 }
 
-// The elements in row-major order, one behind the other.
+// The elements in row-major order, contiguously.
 inline char* copy_elements(const DLTensor& tensor, const Extents& extents, std::size_t size, const char* from, char* to,
                            std::int32_t dimension) {
   if (dimension == tensor.ndim) {
@@ -455,7 +456,7 @@ inline char* copy_elements(const DLTensor& tensor, const Extents& extents, std::
   return to;
 }
 
-// By hand, since an operator would be seen by the modes of the caller.
+// Without an operator, to which the caller's modes would apply.
 inline Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
   if (!source.is_cpu()) throw BufferError("it is read-only, and is copied on the CPU alone");
   DLTensor dense = tensor;

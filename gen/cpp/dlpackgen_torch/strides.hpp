@@ -31,7 +31,8 @@
 #define DLPACKGEN_PYTORCH_SLOW inline
 #endif
 
-// Found at a fixed offset: glibc keeps room for a few words of libraries that come late.
+// Thread-local variables at a fixed offset: glibc reserves a few words for libraries that are
+// loaded late.
 #if defined(__GNUC__) && defined(__GLIBC__)
 #define DLPACKGEN_PYTORCH_THREAD __attribute__((tls_model("initial-exec"))) thread_local
 #else
@@ -49,8 +50,8 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// The number of elements from the first one in memory to the last, gaps included. The
-// strides of a tensor without elements may be any, so the sum is one that wraps around.
+// The number of elements from the first one in memory to the last, including gaps. The strides of a
+// tensor without elements may have any value, so the sum uses unsigned arithmetic.
 inline std::int64_t span(const DLTensor& tensor) {
   std::uint64_t last = 0;
   for (std::int32_t i = 0; i < tensor.ndim; ++i) {

@@ -50,8 +50,8 @@ int table_own(void* object, DLManagedTensorVersioned** out) noexcept {
 
 inline void keep_managed(void*) {}
 
-// The caller still owns the tensor when this fails, as PyTorch has it, so the
-// storage gets a deleter only once nothing can fail.
+// If this fails, the caller still owns the tensor, as in PyTorch. Therefore, the storage gets a
+// deleter only when nothing can fail any more.
 inline PyObject* lend_to_python(DLManagedTensorVersioned& managed, const Source& source) {
   at::Tensor made = wrap(managed.dl_tensor, source, &managed, keep_managed);
   c10::StorageImpl* const storage = made.storage().unsafeGetStorageImpl();
@@ -63,7 +63,7 @@ inline PyObject* lend_to_python(DLManagedTensorVersioned& managed, const Source&
   return object;
 }
 
-// What must not be written to is copied: PyTorch gives out a tensor over it.
+// Read-only memory is copied, because a torch.Tensor is always writable.
 inline PyObject* copy_to_python(DLManagedTensorVersioned* managed, const Source& source) {
   PyObject* const object = THPVariable_Wrap(copy_on_host(managed->dl_tensor, source));
   if (object == nullptr) throw python_error();
@@ -94,7 +94,7 @@ inline at::Tensor allocate(const DLTensor& prototype) {
   return at::empty(sizes, at::TensorOptions(device_of(prototype.device)).dtype(*scalar));
 }
 
-// Called without the GIL as well; the report may be NULL.
+// Also called without the GIL; the error callback may be NULL.
 inline int table_allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
                           void (*set_error)(void*, const char*, const char*)) noexcept {
   try {

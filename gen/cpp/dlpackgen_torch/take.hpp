@@ -36,8 +36,8 @@ inline Source source_of(const DLTensor& tensor) {
   return Source{elements.data, elements.scalar, device};
 }
 
-// Owns context from the beginning, also when it throws. Made by hand, which is what
-// at::from_blob() does after it has asked what we know.
+// Takes ownership of context at once, also if it throws. Does the same as at::from_blob(), without
+// its queries.
 inline at::Tensor wrap(const DLTensor& tensor, const Source& source, void* context, c10::DeleterFnPtr deleter) {
   c10::DataPtr data(source.data, context, deleter, source.device);
   const Extents extents = extents_of(tensor);
@@ -53,8 +53,8 @@ inline at::Tensor wrap(const DLTensor& tensor, const Source& source, void* conte
   return made;
 }
 
-// What is made meanwhile no mode of the caller sees: those of Python, functorch and fake
-// tensors would make something else of it, or raise.
+// The caller's modes do not apply to tensors that are created meanwhile: modes of Python, functorch
+// and fake tensors would wrap them, or raise.
 class BelowModes {
   static constexpr c10::DispatchKeySet below{c10::DispatchKey::CPU, c10::DispatchKey::CUDA,
                                              c10::DispatchKey::BackendSelect};
@@ -68,8 +68,8 @@ inline at::Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
   return wrap(tensor, source, nullptr, [](void*) {}).clone();
 }
 
-// Which deleters are told by their types: compilers that look for undefined behaviour
-// do not compare the addresses of functions while they compile.
+// Deleters are distinguished by type, because compilers that check for undefined behaviour cannot
+// compare addresses of functions at compile time.
 template <void (*deleter)(void*)>
 inline constexpr bool deletes_versioned = false;
 template <>
