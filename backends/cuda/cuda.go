@@ -102,7 +102,7 @@ func failure(code C.int, a *C.answer) error {
 	return err
 }
 
-// Table gives the dlpackgen_backend, for code in C.
+// Table returns the dlpackgen_backend, for code in C.
 func Table() unsafe.Pointer { return unsafe.Pointer(C.dlp_d58849f3_cuda()) }
 
 // Probe loads the driver, if it is not loaded, and starts it.
@@ -126,8 +126,8 @@ func pointerOf(code C.int, a *C.answer) (Pointer, error) {
 	return p, failure(code, a)
 }
 
-// Allocate gives a DLManagedTensorVersioned in memory of C. The caller calls its
-// deleter once, or Deallocate, on any goroutine; or hands it to a library, which does.
+// Allocate returns a DLManagedTensorVersioned in C memory. The caller calls its deleter once, or
+// Deallocate, on any goroutine; or hands it to a library, which does.
 func Allocate(r Allocation) (ManagedPointer, error) {
 	a := answers.Get().(*C.answer)
 	var flags C.uint64_t
@@ -143,7 +143,7 @@ func Allocate(r Allocation) (ManagedPointer, error) {
 
 func cDevice(d Device) C.DLDevice { return C.DLDevice{C.DLDeviceType(d.Type), C.int32_t(d.ID)} }
 
-// Deallocate gives a tensor of Allocate back; nil is fine.
+// Deallocate frees a tensor of Allocate; nil is permitted.
 func Deallocate(tensor ManagedPointer) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_free(C.uintptr_t(uintptr(tensor)), a), a)
@@ -152,7 +152,7 @@ func Deallocate(tensor ManagedPointer) error {
 // StreamFromDLPack reads the number that `__dlpack__` takes.
 func StreamFromDLPack(d Device, number int64) (Stream, error) { return fromDLPack(d, 1, number) }
 
-// DefaultStream gives the stream that None stands for.
+// DefaultStream returns the stream that None stands for.
 func DefaultStream(d Device) (Stream, error) { return fromDLPack(d, 0, 0) }
 
 func fromDLPack(d Device, given C.int, number int64) (Stream, error) {
@@ -160,7 +160,7 @@ func fromDLPack(d Device, given C.int, number int64) (Stream, error) {
 	return found(C.go_stream(cDevice(d), given, C.int64_t(number), a), a)
 }
 
-// CurrentWorkStream gives the stream that a source has for CUDA, or of nil the
+// CurrentWorkStream returns the stream that a source has for CUDA, or of nil the
 // default stream.
 func CurrentWorkStream(source StreamSource, d Device) (Stream, error) {
 	a := answers.Get().(*C.answer)

@@ -12,7 +12,7 @@ type Error struct {
 	Message          string
 }
 
-// Error gives the text, which begins with the name of the backend.
+// Error returns the text, which begins with the name of the backend.
 func (e *Error) Error() string { return e.Message }
 
 // DriverInfo is what the driver reports about itself.

@@ -263,7 +263,7 @@ static inline int device_ended(const char* title, dlpackgen_backend_error* error
   return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
 }
 
-/* Gives an error again that stays. */
+/* Returns an error again that stays. */
 static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_backend_error* error) {
   if (error) *error = *first;
   return first->code;
@@ -356,7 +356,7 @@ static void* device_open(const char* name, char* why, size_t room) {
   return found;
 }
 
-/* Gives a library that is open already, or NULL. */
+/* Returns a library that is open already, or NULL. */
 static void* device_opened(const char* name) { return dlopen(name, RTLD_NOLOAD | RTLD_NOW); }
 
 static void* device_symbol(void* library, const char* name) { return dlsym(library, name); }
@@ -440,7 +440,7 @@ static inline int device_is_ready(void) {
   return atomic_load_explicit(&device_state.phase, memory_order_acquire) == DEVICE_READY;
 }
 
-/* Gives a driver up that works no more, unless it never did. */
+/* Gives up a driver that no longer works, unless it never did. */
 static void device_give_up(enum device_phase why) {
   if (device_is_ready()) atomic_store(&device_state.phase, why);
 }
@@ -1316,7 +1316,7 @@ static int device_bad_shape(const char* what, dlpackgen_error_code rule, const d
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
 }
 
-/* Gives the number of elements of a shape. */
+/* Returns the number of elements of a shape. */
 static int device_elements(const char* what, int32_t ndim, const int64_t* shape, uint64_t* count,
                            dlpackgen_backend_error* error) {
   dlpackgen_mismatch_ mismatch = {-1, 0, ndim};
@@ -1327,7 +1327,7 @@ static int device_elements(const char* what, int32_t ndim, const int64_t* shape,
   return rule == DLPACKGEN_OK ? DLPACKGEN_BACKEND_OK : device_bad_shape(what, rule, &mismatch, error);
 }
 
-/* Gives the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
+/* Returns the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
 static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size_t* bytes,
                         dlpackgen_backend_error* error) {
   const uint64_t width = dlpackgen_element_bits(dtype, 0);
@@ -1411,8 +1411,8 @@ static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes
   return code ? code : device_bytes("allocate", r->dtype, count, bytes, error);
 }
 
-/* Gives the host's part of a tensor: a struct of that size that begins with the tensor and
- * ends with its extents. It is for free(). */
+/* Returns the host's part of a tensor: a struct of that size that begins with the tensor and ends
+ * with its extents. It is for free(). */
 static inline void* device_new_block(const char* what, const dlpackgen_allocation* r, size_t size,
                                      dlpackgen_backend_error* error) {
   void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
@@ -1710,7 +1710,7 @@ static int levelzero_add_root(driver_device device, int32_t platform, dlpackgen_
   return levelzero_know(device, levelzero.root_count++, error);
 }
 
-/* Gives the version and the default context of a driver that serves GPUs. */
+/* Returns the version and the default context of a driver that serves GPUs. */
 static int levelzero_default(driver_driver driver, unsigned int* version, driver_context* context,
                              dlpackgen_backend_error* error) {
   const driver_result result = levelzero.driver.driver_version(driver, version);
@@ -1780,7 +1780,7 @@ static int levelzero_enumerate(dlpackgen_backend_error* error) {
                      "Level Zero has started but found no GPU: none is installed, or ZE_AFFINITY_MASK hides it");
 }
 
-/* Gives the devices the ids that they have where SYCL lists them alone. */
+/* Assigns the ids that devices have if only SYCL lists them. */
 static void levelzero_number_alone(void) {
   for (int32_t i = 0; i < levelzero.root_count; i++) atomic_store(&levelzero.roots[i].id, levelzero.roots[i].listed);
   atomic_store(&levelzero.numbered, 1);
@@ -1830,7 +1830,7 @@ static int levelzero_check_numbered(const char* what, dlpackgen_backend_error* e
                      "or compile the source over SYCL in place of the one over Level Zero");
 }
 
-/* Gives the root that has an id, or -1. */
+/* Returns the root that has an id, or -1. */
 static int32_t levelzero_root_of(int32_t id) {
   int32_t root = levelzero.root_count;
   while (root-- > 0 && atomic_load_explicit(&levelzero.roots[root].id, memory_order_relaxed) != id) continue;
@@ -1858,8 +1858,8 @@ static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* erro
                      (int)levelzero.root_count);
 }
 
-/* Gives the root of a device or of a part of one, or -1 for one that is not listed, as
- * a card is where its tiles are. */
+/* Returns the root of a device or of a part of one, or -1 for one that is not listed, as a card is
+ * where its tiles are. */
 static int32_t levelzero_root_above(driver_device device) {
   for (int32_t i = 0; i < levelzero.known_count; i++)
     if (levelzero.known[i].device == device) return levelzero.known[i].root;
@@ -1896,7 +1896,7 @@ static int levelzero_check_unique(const dlpackgen_usm_id* ids, size_t at, dlpack
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Gives a row of a numbering; NULL stands for Level Zero's own. */
+/* Returns a row of a numbering; NULL stands for Level Zero's own. */
 static dlpackgen_usm_id levelzero_row(const dlpackgen_usm_id* ids, size_t i) {
   if (ids) return ids[i];
   return (dlpackgen_usm_id){levelzero.roots[i].device, levelzero.roots[i].listed, 0};
@@ -2023,7 +2023,7 @@ static int device_reject_number(int64_t number, const char* taken, dlpackgen_bac
                      BACKEND_TITLE, taken);
 }
 
-/* Gives the handle that a source has for a device; NULL stands for the default stream. */
+/* Returns the handle that a source has for a device; NULL stands for the default stream. */
 static int device_current(const dlpackgen_stream_source* source, DLDevice device, void** handle,
                           dlpackgen_backend_error* error) {
   *handle = NULL;
@@ -2163,7 +2163,7 @@ static void levelzero_recycle(struct levelzero_platform* platform, struct levelz
   platform->free = slot;
 }
 
-/* Gives a slot: one that is free, or has done its work, or a fresh one. */
+/* Returns a slot: one that is free, or has done its work, or a fresh one. */
 static int levelzero_take(struct levelzero_platform* platform, const char* what, struct levelzero_slot** taken,
                           dlpackgen_backend_error* error) {
   levelzero_lock(&platform->busy);
@@ -2217,7 +2217,7 @@ static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dl
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Gives the list of our own for a device, made when it is first needed. */
+/* Returns the list of our own for a device, made when it is first needed. */
 static int levelzero_own_list(int32_t root, driver_list* list, dlpackgen_backend_error* error) {
   const struct levelzero_list_desc desc = {DRIVER_struct_queue,      NULL, 0, 0, DRIVER_queue_in_order,
                                            DRIVER_mode_asynchronous, 0};
@@ -2234,7 +2234,7 @@ static int levelzero_own_list(int32_t root, driver_list* list, dlpackgen_backend
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Gives the list of a stream that was checked. */
+/* Returns the list of a stream that was checked. */
 static int levelzero_open_stream(const dlpackgen_stream* stream, struct levelzero_stream* open,
                                  dlpackgen_backend_error* error) {
   unsigned int flags = DRIVER_queue_in_order;
@@ -2488,8 +2488,8 @@ static inline int device_check_said(const char* what, const DLTensor* t, const d
       (const void*)((const char*)t->data + t->byte_offset));
 }
 
-/* Tells whether memory ends before a range in it does; a size of 0 is one that the driver
- * does not tell. */
+/* Returns whether memory ends before a range in it does; a size of 0 is one that the driver does
+ * not tell. */
 static inline int device_ends(const void* start, size_t bytes, const void* base, size_t size) {
   return size && (size_t)((const char*)start - (const char*)base) + bytes > size;
 }
@@ -2580,7 +2580,7 @@ static int levelzero_finish_copy(driver_result result, const struct levelzero_st
   return result ? levelzero_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
 }
 
-/* Tells whether the device of a list reaches memory itself. */
+/* Returns whether the device of a list reaches memory itself. */
 static int levelzero_reaches(int32_t root, const struct usm_memory* memory) {
   uint8_t can = 0;
   if (memory->ordinal < 0 || memory->ordinal == root || memory->kind == USM_SHARED) return 1;

@@ -268,7 +268,7 @@ static inline int device_ended(const char* title, dlpackgen_backend_error* error
   return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
 }
 
-/* Gives an error again that stays. */
+/* Returns an error again that stays. */
 static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_backend_error* error) {
   if (error) *error = *first;
   return first->code;
@@ -1058,7 +1058,7 @@ static int device_bad_shape(const char* what, dlpackgen_error_code rule, const d
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
 }
 
-/* Gives the number of elements of a shape. */
+/* Returns the number of elements of a shape. */
 static int device_elements(const char* what, int32_t ndim, const int64_t* shape, uint64_t* count,
                            dlpackgen_backend_error* error) {
   dlpackgen_mismatch_ mismatch = {-1, 0, ndim};
@@ -1069,7 +1069,7 @@ static int device_elements(const char* what, int32_t ndim, const int64_t* shape,
   return rule == DLPACKGEN_OK ? DLPACKGEN_BACKEND_OK : device_bad_shape(what, rule, &mismatch, error);
 }
 
-/* Gives the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
+/* Returns the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
 static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size_t* bytes,
                         dlpackgen_backend_error* error) {
   const uint64_t width = dlpackgen_element_bits(dtype, 0);
@@ -1153,8 +1153,8 @@ static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes
   return code ? code : device_bytes("allocate", r->dtype, count, bytes, error);
 }
 
-/* Gives the host's part of a tensor: a struct of that size that begins with the tensor and
- * ends with its extents. It is for free(). */
+/* Returns the host's part of a tensor: a struct of that size that begins with the tensor and ends
+ * with its extents. It is for free(). */
 static inline void* device_new_block(const char* what, const dlpackgen_allocation* r, size_t size,
                                      dlpackgen_backend_error* error) {
   void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
@@ -1356,7 +1356,7 @@ std::atomic<sycl_phase> phase{sycl_phase::fresh};
 std::once_flag once;
 sycl_state* state = nullptr;
 
-// Gives the code of what SYCL says.
+// Returns the code of what SYCL says.
 int sycl_code(const sycl::exception& e) {
   if (e.code() == sycl::errc::memory_allocation) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
   if (e.code() == sycl::errc::feature_not_supported) return DLPACKGEN_BACKEND_UNSUPPORTED;
@@ -1447,8 +1447,8 @@ int slowly_ready(dlpackgen_backend_error* error) {
   return device_repeat(&state->first, error);
 }
 
-// Gives the root that a device is a part of, or is; -1 for one that is not listed, as a
-// composite device is not.
+// Returns the root that a device is a part of, or is; -1 for one that is not listed, as a composite
+// device is not.
 int32_t root_of(sycl::device device) {
   for (;;) {
     for (size_t i = 0; i < state->roots.size(); i++)
@@ -1565,7 +1565,7 @@ static int device_reject_number(int64_t number, const char* taken, dlpackgen_bac
                      BACKEND_TITLE, taken);
 }
 
-/* Gives the handle that a source has for a device; NULL stands for the default stream. */
+/* Returns the handle that a source has for a device; NULL stands for the default stream. */
 static int device_current(const dlpackgen_stream_source* source, DLDevice device, void** handle,
                           dlpackgen_backend_error* error) {
   *handle = NULL;
@@ -1643,7 +1643,7 @@ namespace {
 // What fails later fails the call that waits for it.
 void swallow(sycl::exception_list) {}
 
-// Gives the queue of our own for a device, made when it is first needed, and kept.
+// Returns the queue of our own for a device, made when it is first needed, and kept.
 sycl::queue& own_queue(int32_t id) {
   std::atomic<sycl::queue*>& own = state->own[id];
   if (sycl::queue* there = own.load()) return *there;
@@ -1655,7 +1655,7 @@ sycl::queue& own_queue(int32_t id) {
   return *none;
 }
 
-// Gives the queue of a stream that was checked.
+// Returns the queue of a stream that was checked.
 sycl::queue& queue_of(const dlpackgen_stream& stream) {
   if (stream.handle) return *static_cast<sycl::queue*>(stream.handle);
   return own_queue(stream.device.device_id);
@@ -1945,8 +1945,8 @@ static inline int device_check_said(const char* what, const DLTensor* t, const d
       (const void*)((const char*)t->data + t->byte_offset));
 }
 
-/* Tells whether memory ends before a range in it does; a size of 0 is one that the driver
- * does not tell. */
+/* Returns whether memory ends before a range in it does; a size of 0 is one that the driver does
+ * not tell. */
 static inline int device_ends(const void* start, size_t bytes, const void* base, size_t size) {
   return size && (size_t)((const char*)start - (const char*)base) + bytes > size;
 }
@@ -2031,7 +2031,7 @@ sycl::event copy_in_order(sycl::queue& queue, void* to, const void* from, size_t
   return copied;
 }
 
-// Tells whether a device reaches memory itself.
+// Returns whether a device reaches memory itself.
 bool reaches(int32_t id, const usm_memory& memory) {
   if (!memory.kind) return true;
   if (state->roots[memory.id].first != state->roots[id].first) return false;

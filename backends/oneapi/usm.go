@@ -34,7 +34,7 @@ import "unsafe"
 // The flags are those of C.
 var _ [C.DLPACKGEN_USM_ALL_KINDS]struct{} = [AllKinds]struct{}{}
 
-// USMTable gives the dlpackgen_usm_table, for code in C.
+// USMTable returns the dlpackgen_usm_table, for code in C.
 func USMTable() unsafe.Pointer { return unsafe.Pointer(C.dlp_b1e85bb9_oneapi_usm()) }
 
 // DeviceID returns the id of oneAPI by its position among those that Probe counts.

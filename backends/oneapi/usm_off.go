@@ -7,7 +7,7 @@ package oneapi
 
 import "unsafe"
 
-// USMTable gives nil: there is none.
+// USMTable returns nil: there is none.
 func USMTable() unsafe.Pointer { return nil }
 
 // DeviceID fails.

@@ -272,7 +272,7 @@ static inline int device_ended(const char* title, dlpackgen_backend_error* error
   return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
 }
 
-/* Gives an error again that stays. */
+/* Returns an error again that stays. */
 static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_backend_error* error) {
   if (error) *error = *first;
   return first->code;
@@ -1062,7 +1062,7 @@ static int device_bad_shape(const char* what, dlpackgen_error_code rule, const d
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
 }
 
-/* Gives the number of elements of a shape. */
+/* Returns the number of elements of a shape. */
 static int device_elements(const char* what, int32_t ndim, const int64_t* shape, uint64_t* count,
                            dlpackgen_backend_error* error) {
   dlpackgen_mismatch_ mismatch = {-1, 0, ndim};
@@ -1073,7 +1073,7 @@ static int device_elements(const char* what, int32_t ndim, const int64_t* shape,
   return rule == DLPACKGEN_OK ? DLPACKGEN_BACKEND_OK : device_bad_shape(what, rule, &mismatch, error);
 }
 
-/* Gives the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
+/* Returns the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
 static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size_t* bytes,
                         dlpackgen_backend_error* error) {
   const uint64_t width = dlpackgen_element_bits(dtype, 0);
@@ -1157,8 +1157,8 @@ static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes
   return code ? code : device_bytes("allocate", r->dtype, count, bytes, error);
 }
 
-/* Gives the host's part of a tensor: a struct of that size that begins with the tensor and
- * ends with its extents. It is for free(). */
+/* Returns the host's part of a tensor: a struct of that size that begins with the tensor and ends
+ * with its extents. It is for free(). */
 static inline void* device_new_block(const char* what, const dlpackgen_allocation* r, size_t size,
                                      dlpackgen_backend_error* error) {
   void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
@@ -1233,8 +1233,8 @@ static inline int device_check_said(const char* what, const DLTensor* t, const d
       (const void*)((const char*)t->data + t->byte_offset));
 }
 
-/* Tells whether memory ends before a range in it does; a size of 0 is one that the driver
- * does not tell. */
+/* Returns whether memory ends before a range in it does; a size of 0 is one that the driver does
+ * not tell. */
 static inline int device_ends(const void* start, size_t bytes, const void* base, size_t size) {
   return size && (size_t)((const char*)start - (const char*)base) + bytes > size;
 }
@@ -1310,7 +1310,7 @@ static int device_reject_number(int64_t number, const char* taken, dlpackgen_bac
                      BACKEND_TITLE, taken);
 }
 
-/* Gives the handle that a source has for a device; NULL stands for the default stream. */
+/* Returns the handle that a source has for a device; NULL stands for the default stream. */
 static int device_current(const dlpackgen_stream_source* source, DLDevice device, void** handle,
                           dlpackgen_backend_error* error) {
   *handle = NULL;
@@ -1420,7 +1420,7 @@ static void* device_open(const char* name, char* why, size_t room) {
   return found;
 }
 
-/* Gives a library that is open already, or NULL. */
+/* Returns a library that is open already, or NULL. */
 static void* device_opened(const char* name) { return dlopen(name, RTLD_NOLOAD | RTLD_NOW); }
 
 static void* device_symbol(void* library, const char* name) { return dlsym(library, name); }
@@ -1504,7 +1504,7 @@ static inline int device_is_ready(void) {
   return atomic_load_explicit(&device_state.phase, memory_order_acquire) == DEVICE_READY;
 }
 
-/* Gives a driver up that works no more, unless it never did. */
+/* Gives up a driver that no longer works, unless it never did. */
 static void device_give_up(enum device_phase why) {
   if (device_is_ready()) atomic_store(&device_state.phase, why);
 }
@@ -1691,7 +1691,7 @@ static void streams_leave(int pushed) {
   if (pushed) (void)streams.driver.device_use(pushed - 1);
 }
 
-/* Gives the device of a stream other than the default ones. */
+/* Returns the device of a stream other than the default ones. */
 static driver_result streams_device_of(driver_stream stream, int32_t expected, driver_device* device) {
   (void)expected;
   *device = streams.driver.stream_device(stream);
@@ -1766,8 +1766,8 @@ static int streams_check_device(const char* what, DLDevice device, dlpackgen_bac
 
 #include <limits.h>
 
-/* Gives what the driver takes: the default stream has a handle that means the same
- * in every program, which NULL does not. */
+/* Returns what the driver takes: the default stream has a handle that means the same in every
+ * program, which NULL does not. */
 static driver_stream streams_handle(void* handle) {
   return (driver_stream)(handle ? (uintptr_t)handle : DRIVER_DEFAULT_STREAM);
 }
@@ -2018,8 +2018,8 @@ struct streams_side {
   int32_t ordinal;
 };
 
-/* Tells whether memory goes on where an allocation ends: addresses may be mapped to
- * several, as pools that grow do it, and the driver tells of one at a time. */
+/* Returns whether memory goes on where an allocation ends: addresses may be mapped to several, as
+ * pools that grow do it, and the driver tells of one at a time. */
 static int streams_goes_on(const char* last, const dlpackgen_pointer_attributes* info) {
   dlpackgen_pointer_attributes there = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   if (streams_pointer_attributes(last, &there, NULL)) return 0;
@@ -2143,7 +2143,7 @@ static int streams_settle_first(const struct streams_block* block, driver_stream
   return code ? code : streams_settle_event(block, own, event, error);
 }
 
-/* Tells whether the device was reset since. */
+/* Returns whether the device was reset since. */
 static int streams_was_reset(int32_t ordinal, int resets) {
   streams_notice_reset(ordinal);
   return atomic_load(&streams.devices[ordinal].resets) != resets;
@@ -2166,7 +2166,7 @@ static int streams_settle(struct streams_block* block, driver_stream own, dlpack
   return code;
 }
 
-/* Gives the memory to the driver, in the context of its device. */
+/* Returns the memory to the driver, in the context of its device. */
 static int streams_give_back(struct streams_block* block, dlpackgen_backend_error* error) {
   void* data = block->tensor.dl_tensor.data;
   driver_stream own = atomic_load(&streams.devices[block->ordinal].own);
@@ -2316,7 +2316,7 @@ struct streams_access {
   int type, ordinal, flags;
 };
 
-/* Tells whether a device has pools, which free without waiting for the whole of it. */
+/* Returns whether a device has pools, which free without waiting for the whole of it. */
 static int streams_has_pools(int32_t ordinal) {
   atomic_int* known = &streams.devices[ordinal].pools;
   int pools = atomic_load(known);
@@ -2374,9 +2374,9 @@ static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backen
                      type, (int)r->device.device_id);
 }
 
-/* Gives the device whose context the memory is taken in. What is pinned or managed
- * is taken where its stream is, else where work is queued already: the context
- * of another device would cost that one hundreds of megabytes. */
+/* Returns the device whose context the memory is taken in. What is pinned or managed is taken where
+ * its stream is, else where work is queued already: the context of another device would cost that
+ * one hundreds of megabytes. */
 static int32_t streams_home(const dlpackgen_allocation* r) {
   driver_stream stream = streams_handle(r->stream);
   driver_device device = 0;

@@ -92,7 +92,7 @@ static inline int device_ended(const char* title, dlpackgen_backend_error* error
   return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
 }
 
-/* Gives an error again that stays. */
+/* Returns an error again that stays. */
 static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_backend_error* error) {
   if (error) *error = *first;
   return first->code;
@@ -882,7 +882,7 @@ static int device_bad_shape(const char* what, dlpackgen_error_code rule, const d
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
 }
 
-/* Gives the number of elements of a shape. */
+/* Returns the number of elements of a shape. */
 static int device_elements(const char* what, int32_t ndim, const int64_t* shape, uint64_t* count,
                            dlpackgen_backend_error* error) {
   dlpackgen_mismatch_ mismatch = {-1, 0, ndim};
@@ -893,7 +893,7 @@ static int device_elements(const char* what, int32_t ndim, const int64_t* shape,
   return rule == DLPACKGEN_OK ? DLPACKGEN_BACKEND_OK : device_bad_shape(what, rule, &mismatch, error);
 }
 
-/* Gives the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
+/* Returns the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
 static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size_t* bytes,
                         dlpackgen_backend_error* error) {
   const uint64_t width = dlpackgen_element_bits(dtype, 0);
@@ -977,8 +977,8 @@ static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes
   return code ? code : device_bytes("allocate", r->dtype, count, bytes, error);
 }
 
-/* Gives the host's part of a tensor: a struct of that size that begins with the tensor and
- * ends with its extents. It is for free(). */
+/* Returns the host's part of a tensor: a struct of that size that begins with the tensor and ends
+ * with its extents. It is for free(). */
 static inline void* device_new_block(const char* what, const dlpackgen_allocation* r, size_t size,
                                      dlpackgen_backend_error* error) {
   void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
@@ -1084,8 +1084,8 @@ static void shm_unlink_block(struct shm_block* block) {
   shm_unlock();
 }
 
-/* Gives the block whose elements an address lies among, or NULL. It stays as long as
- * the caller owns the tensor. */
+/* Returns the block whose elements an address lies among, or NULL. It stays as long as the caller
+ * owns the tensor. */
 static struct shm_block* shm_find(const void* pointer) {
   struct shm_block* block;
   shm_lock();
@@ -1121,7 +1121,7 @@ static struct shm_block* shm_block_of(const char* what, const dlpackgen_allocati
   return block;
 }
 
-/* Gives a block the memory that a descriptor stands for, and lists it. */
+/* Returns a block the memory that a descriptor stands for, and lists it. */
 static void shm_adopt(struct shm_block* block, int fd, void* base, size_t size) {
   block->fd = fd;
   block->base = base;
@@ -1227,7 +1227,7 @@ static int shm_no_memory(const char* what, int native, dlpackgen_backend_error* 
   return shm_fail(error, lacks ? DLPACKGEN_BACKEND_UNSUPPORTED : DLPACKGEN_BACKEND_OUT_OF_MEMORY, native, what);
 }
 
-/* Gives a file its size. The limit is looked at, since going over it is a signal. */
+/* Returns a file its size. The limit is looked at, since going over it is a signal. */
 static int shm_resize(int fd, size_t size, dlpackgen_backend_error* error) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
@@ -1389,7 +1389,7 @@ static int shm_seal(int fd, uint32_t flags, dlpackgen_backend_error* error) {
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Tells whether a view is all of a tensor of ours, and in its order. */
+/* Returns whether a view is all of a tensor of ours, and in its order. */
 static int shm_is_whole(const DLTensor* ours, const DLTensor* t) {
   return t->device.device_type == kDLCPU && (char*)t->data + t->byte_offset == (char*)ours->data &&
          t->ndim == ours->ndim && t->dtype.code == ours->dtype.code && t->dtype.bits == ours->dtype.bits &&

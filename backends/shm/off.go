@@ -16,7 +16,7 @@ var errOff = &Error{Code: 1,
 		"it " +
 		"with cgo, for Linux"}
 
-// Table gives nil: there is none.
+// Table returns nil: there is none.
 func Table() unsafe.Pointer { return nil }
 
 // Probe fails.

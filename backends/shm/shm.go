@@ -72,13 +72,13 @@ func failure(code C.int, a *C.answer) error {
 	return err
 }
 
-// tensorOf gives the tensor of an answer.
+// tensorOf returns the tensor of an answer.
 func tensorOf(a *C.answer) ManagedPointer { return *(*ManagedPointer)(unsafe.Pointer(&a.tensor)) }
 
-// Table gives the dlpackgen_shm_table, for code in C.
+// Table returns the dlpackgen_shm_table, for code in C.
 func Table() unsafe.Pointer { return unsafe.Pointer(C.dlp_844f14b8_shm()) }
 
-// Probe tells whether this kernel shares memory.
+// Probe reports whether this kernel shares memory.
 func Probe() error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_probe(a), a)
@@ -94,7 +94,7 @@ func PointerAttributes(address uintptr) (Pointer, error) {
 	return p, failure(code, a)
 }
 
-// Allocate gives a DLManagedTensorVersioned that can be sent, its elements 0. The
+// Allocate returns a DLManagedTensorVersioned that can be sent, its elements 0. The
 // caller calls its deleter once, or Deallocate, on any goroutine; or hands it to a
 // library, which does.
 func Allocate(d DataType, shape ...int64) (ManagedPointer, error) {
@@ -105,7 +105,7 @@ func Allocate(d DataType, shape ...int64) (ManagedPointer, error) {
 	return tensor, failure(code, a)
 }
 
-// Deallocate gives a tensor of Allocate or Receive back; nil is fine.
+// Deallocate frees a tensor of Allocate or Receive; nil is permitted.
 func Deallocate(tensor ManagedPointer) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_free(C.uintptr_t(uintptr(tensor)), a), a)

@@ -168,7 +168,7 @@ static void fill(char* bytes, int count, int seed) {
   for (int i = 0; i < count; i++) bytes[i] = (char)(i * 7 + i / 256 + seed * 31);
 }
 
-/* Tells whether bytes are those of `fill`. */
+/* Returns whether bytes are those of `fill`. */
 static int is_filled(const char* bytes, int count, int seed) {
   for (int i = 0; i < count; i++)
     if (bytes[i] != (char)(i * 7 + i / 256 + seed * 31)) return 0;
@@ -185,7 +185,7 @@ static void send(const DLTensor* to, const dlpackgen_stream* stream, int seed) {
   expect(is_filled(bytes, BYTES, seed), "a copy to the device to leave its source unchanged");
 }
 
-/* Tells whether a tensor, copied to the host on a stream, has the bytes of `send`. */
+/* Returns whether a tensor, copied to the host on a stream, has the bytes of `send`. */
 static int has(const DLTensor* from, const dlpackgen_stream* stream, int seed) {
   static char bytes[BYTES];
   int64_t count = BYTES;

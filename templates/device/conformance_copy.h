@@ -6,7 +6,7 @@
 
 #include "conformance_check.h"
 
-/* Tells whether ids of a type are always 0. */
+/* Returns whether ids of a type are always 0. */
 static int has_no_ids(DLDevice device) {
   for (size_t i = 0; i < sizeof conformance_types / sizeof *conformance_types; i++)
     if (conformance_types[i].type == (int)device.device_type) return conformance_types[i].zero;

@@ -36,9 +36,9 @@ static driver_result streams_context_id(driver_context context, unsigned long lo
   return streams.driver.context_id ? streams.driver.context_id(context, id) : 0;
 }
 
-/* Tells whether the context that is known is the one that the device has. A reset of the
- * device destroys all that the context has and keeps its handle, which is of no use before
- * it is retained again (docs/devices.md cites the vendor). */
+/* Returns whether the context that is known is the one that the device has. A reset of the device
+ * destroys all that the context has and keeps its handle, which is of no use before it is retained
+ * again (docs/devices.md cites the vendor). */
 static int streams_is_current(int32_t ordinal, driver_context context) {
   unsigned long long id;
   unsigned int flags = 0;
@@ -47,9 +47,9 @@ static int streams_is_current(int32_t ordinal, driver_context context) {
   return !streams_context_id(context, &id) && id == atomic_load(&streams.devices[ordinal].id);
 }
 
-/* Brings what is known of a device up to date: forgets what a reset has destroyed, and
- * retains the context, unless it is in no use and is not to be started. It is never
- * released: that would take it from the other libraries. NULL where there is none. */
+/* Brings what is known of a device up to date: forgets what a reset has destroyed, and retains the
+ * context, unless it is in no use and is not to be started. It is never released: that would take
+ * it from the other libraries. NULL if there is none. */
 static driver_result streams_renew(int32_t ordinal, int starts, driver_context* context) {
   struct streams_device* device = &streams.devices[ordinal];
   unsigned long long id = 0;
@@ -85,14 +85,14 @@ static driver_result streams_known(int32_t ordinal, int starts, driver_context* 
   return result;
 }
 
-/* Gives the primary context of a device. */
+/* Returns the primary context of a device. */
 static int streams_primary(int32_t ordinal, driver_context* context, dlpackgen_backend_error* error) {
   const driver_result result = streams_known(ordinal, 1, context);
   return result ? streams_fail(error, result, "the primary context of device %d", (int)ordinal) : DLPACKGEN_BACKEND_OK;
 }
 
-/* Gives the primary context of a device if it is in use already, else NULL: to
- * start one takes hundreds of megabytes of the device. */
+/* Returns the primary context of a device if it is in use already, else NULL: to start one takes
+ * hundreds of megabytes of the device. */
 static driver_context streams_active(int32_t ordinal) {
   driver_context context = NULL;
   return streams_known(ordinal, 0, &context) ? NULL : context;
@@ -120,8 +120,8 @@ static void streams_leave(int pushed) {
   if (pushed) (void)streams.driver.context_pop(&popped);
 }
 
-/* Gives the device of a stream other than the default ones. Most are of the
- * primary context of the device that is expected. */
+/* Returns the device of a stream other than the default ones. Most are of the primary context of
+ * the device that is expected. */
 static driver_result streams_device_of(driver_stream stream, int32_t expected, driver_device* device) {
   driver_context context = NULL;
   driver_result result = streams.driver.stream_context(stream, &context);

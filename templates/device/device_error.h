@@ -53,7 +53,7 @@ static inline int device_ended(const char* title, dlpackgen_backend_error* error
   return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
 }
 
-/* Gives an error again that stays. */
+/* Returns an error again that stays. */
 static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_backend_error* error) {
   if (error) *error = *first;
   return first->code;

@@ -68,7 +68,7 @@ static void* device_open(const char* name, char* why, size_t room) {
   return found;
 }
 
-/* Gives a library that is open already, or NULL. */
+/* Returns a library that is open already, or NULL. */
 static void* device_opened(const char* name) { return dlopen(name, RTLD_NOLOAD | RTLD_NOW); }
 
 static void* device_symbol(void* library, const char* name) { return dlsym(library, name); }

@@ -74,8 +74,8 @@ static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes
   return code ? code : device_bytes("allocate", r->dtype, count, bytes, error);
 }
 
-/* Gives the host's part of a tensor: a struct of that size that begins with the tensor and
- * ends with its extents. It is for free(). */
+/* Returns the host's part of a tensor: a struct of that size that begins with the tensor and ends
+ * with its extents. It is for free(). */
 static inline void* device_new_block(const char* what, const dlpackgen_allocation* r, size_t size,
                                      dlpackgen_backend_error* error) {
   void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));

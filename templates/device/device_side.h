@@ -21,8 +21,8 @@ static inline int device_check_said(const char* what, const DLTensor* t, const d
       (const void*)((const char*)t->data + t->byte_offset));
 }
 
-/* Tells whether memory ends before a range in it does; a size of 0 is one that the driver
- * does not tell. */
+/* Returns whether memory ends before a range in it does; a size of 0 is one that the driver does
+ * not tell. */
 static inline int device_ends(const void* start, size_t bytes, const void* base, size_t size) {
   return size && (size_t)((const char*)start - (const char*)base) + bytes > size;
 }

@@ -49,7 +49,7 @@ static inline int device_is_ready(void) {
   return atomic_load_explicit(&device_state.phase, memory_order_acquire) == DEVICE_READY;
 }
 
-/* Gives a driver up that works no more, unless it never did. */
+/* Gives up a driver that no longer works, unless it never did. */
 static void device_give_up(enum device_phase why) {
   if (device_is_ready()) atomic_store(&device_state.phase, why);
 }

@@ -21,7 +21,7 @@ static int device_bad_shape(const char* what, dlpackgen_error_code rule, const d
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
 }
 
-/* Gives the number of elements of a shape. */
+/* Returns the number of elements of a shape. */
 static int device_elements(const char* what, int32_t ndim, const int64_t* shape, uint64_t* count,
                            dlpackgen_backend_error* error) {
   dlpackgen_mismatch_ mismatch = {-1, 0, ndim};
@@ -32,7 +32,7 @@ static int device_elements(const char* what, int32_t ndim, const int64_t* shape,
   return rule == DLPACKGEN_OK ? DLPACKGEN_BACKEND_OK : device_bad_shape(what, rule, &mismatch, error);
 }
 
-/* Gives the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
+/* Returns the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
 static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size_t* bytes,
                         dlpackgen_backend_error* error) {
   const uint64_t width = dlpackgen_element_bits(dtype, 0);

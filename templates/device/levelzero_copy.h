@@ -22,7 +22,7 @@ static int levelzero_finish_copy(driver_result result, const struct levelzero_st
   return result ? levelzero_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
 }
 
-/* Tells whether the device of a list reaches memory itself. */
+/* Returns whether the device of a list reaches memory itself. */
 static int levelzero_reaches(int32_t root, const struct usm_memory* memory) {
   uint8_t can = 0;
   if (memory->ordinal < 0 || memory->ordinal == root || memory->kind == USM_SHARED) return 1;

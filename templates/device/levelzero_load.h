@@ -138,7 +138,7 @@ static int levelzero_add_root(driver_device device, int32_t platform, dlpackgen_
   return levelzero_know(device, levelzero.root_count++, error);
 }
 
-/* Gives the version and the default context of a driver that serves GPUs. */
+/* Returns the version and the default context of a driver that serves GPUs. */
 static int levelzero_default(driver_driver driver, unsigned int* version, driver_context* context,
                              dlpackgen_backend_error* error) {
   const driver_result result = levelzero.driver.driver_version(driver, version);
@@ -208,7 +208,7 @@ static int levelzero_enumerate(dlpackgen_backend_error* error) {
                      "Level Zero has started but found no GPU: none is installed, or ZE_AFFINITY_MASK hides it");
 }
 
-/* Gives the devices the ids that they have where SYCL lists them alone. */
+/* Assigns the ids that devices have if only SYCL lists them. */
 static void levelzero_number_alone(void) {
   for (int32_t i = 0; i < levelzero.root_count; i++) atomic_store(&levelzero.roots[i].id, levelzero.roots[i].listed);
   atomic_store(&levelzero.numbered, 1);

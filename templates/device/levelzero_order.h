@@ -73,7 +73,7 @@ static void levelzero_recycle(struct levelzero_platform* platform, struct levelz
   platform->free = slot;
 }
 
-/* Gives a slot: one that is free, or has done its work, or a fresh one. */
+/* Returns a slot: one that is free, or has done its work, or a fresh one. */
 static int levelzero_take(struct levelzero_platform* platform, const char* what, struct levelzero_slot** taken,
                           dlpackgen_backend_error* error) {
   levelzero_lock(&platform->busy);
@@ -127,7 +127,7 @@ static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dl
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Gives the list of our own for a device, made when it is first needed. */
+/* Returns the list of our own for a device, made when it is first needed. */
 static int levelzero_own_list(int32_t root, driver_list* list, dlpackgen_backend_error* error) {
   const struct levelzero_list_desc desc = {DRIVER_struct_queue,      NULL, 0, 0, DRIVER_queue_in_order,
                                            DRIVER_mode_asynchronous, 0};
@@ -144,7 +144,7 @@ static int levelzero_own_list(int32_t root, driver_list* list, dlpackgen_backend
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Gives the list of a stream that was checked. */
+/* Returns the list of a stream that was checked. */
 static int levelzero_open_stream(const dlpackgen_stream* stream, struct levelzero_stream* open,
                                  dlpackgen_backend_error* error) {
   unsigned int flags = DRIVER_queue_in_order;

@@ -14,7 +14,7 @@ static int levelzero_check_numbered(const char* what, dlpackgen_backend_error* e
                      "or compile the source over SYCL in place of the one over Level Zero");
 }
 
-/* Gives the root that has an id, or -1. */
+/* Returns the root that has an id, or -1. */
 static int32_t levelzero_root_of(int32_t id) {
   int32_t root = levelzero.root_count;
   while (root-- > 0 && atomic_load_explicit(&levelzero.roots[root].id, memory_order_relaxed) != id) continue;
@@ -42,8 +42,8 @@ static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* erro
                      (int)levelzero.root_count);
 }
 
-/* Gives the root of a device or of a part of one, or -1 for one that is not listed, as
- * a card is where its tiles are. */
+/* Returns the root of a device or of a part of one, or -1 for one that is not listed, as a card is
+ * where its tiles are. */
 static int32_t levelzero_root_above(driver_device device) {
   for (int32_t i = 0; i < levelzero.known_count; i++)
     if (levelzero.known[i].device == device) return levelzero.known[i].root;
@@ -80,7 +80,7 @@ static int levelzero_check_unique(const dlpackgen_usm_id* ids, size_t at, dlpack
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Gives a row of a numbering; NULL stands for Level Zero's own. */
+/* Returns a row of a numbering; NULL stands for Level Zero's own. */
 static dlpackgen_usm_id levelzero_row(const dlpackgen_usm_id* ids, size_t i) {
   if (ids) return ids[i];
   return (dlpackgen_usm_id){levelzero.roots[i].device, levelzero.roots[i].listed, 0};

@@ -46,7 +46,7 @@ static void streams_leave(int pushed) {
   if (pushed) (void)streams.driver.device_use(pushed - 1);
 }
 
-/* Gives the device of a stream other than the default ones. */
+/* Returns the device of a stream other than the default ones. */
 static driver_result streams_device_of(driver_stream stream, int32_t expected, driver_device* device) {
   (void)expected;
   *device = streams.driver.stream_device(stream);

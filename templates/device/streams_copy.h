@@ -16,8 +16,8 @@ struct streams_side {
   int32_t ordinal;
 };
 
-/* Tells whether memory goes on where an allocation ends: addresses may be mapped to
- * several, as pools that grow do it, and the driver tells of one at a time. */
+/* Returns whether memory goes on where an allocation ends: addresses may be mapped to several, as
+ * pools that grow do it, and the driver tells of one at a time. */
 static int streams_goes_on(const char* last, const dlpackgen_pointer_attributes* info) {
   dlpackgen_pointer_attributes there = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   if (streams_pointer_attributes(last, &there, NULL)) return 0;

@@ -11,7 +11,7 @@ struct streams_access {
   int type, ordinal, flags;
 };
 
-/* Tells whether a device has pools, which free without waiting for the whole of it. */
+/* Returns whether a device has pools, which free without waiting for the whole of it. */
 static int streams_has_pools(int32_t ordinal) {
   atomic_int* known = &streams.devices[ordinal].pools;
   int pools = atomic_load(known);
@@ -69,9 +69,9 @@ static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backen
                      type, (int)r->device.device_id);
 }
 
-/* Gives the device whose context the memory is taken in. What is pinned or managed
- * is taken where its stream is, else where work is queued already: the context
- * of another device would cost that one hundreds of megabytes. */
+/* Returns the device whose context the memory is taken in. What is pinned or managed is taken where
+ * its stream is, else where work is queued already: the context of another device would cost that
+ * one hundreds of megabytes. */
 static int32_t streams_home(const dlpackgen_allocation* r) {
   driver_stream stream = streams_handle(r->stream);
   driver_device device = 0;

@@ -8,8 +8,8 @@
 
 #include <limits.h>
 
-/* Gives what the driver takes: the default stream has a handle that means the same
- * in every program, which NULL does not. */
+/* Returns what the driver takes: the default stream has a handle that means the same in every
+ * program, which NULL does not. */
 static driver_stream streams_handle(void* handle) {
   return (driver_stream)(handle ? (uintptr_t)handle : DRIVER_DEFAULT_STREAM);
 }

@@ -58,7 +58,7 @@ static int streams_settle_first(const struct streams_block* block, driver_stream
   return code ? code : streams_settle_event(block, own, event, error);
 }
 
-/* Tells whether the device was reset since. */
+/* Returns whether the device was reset since. */
 static int streams_was_reset(int32_t ordinal, int resets) {
   streams_notice_reset(ordinal);
   return atomic_load(&streams.devices[ordinal].resets) != resets;
@@ -81,7 +81,7 @@ static int streams_settle(struct streams_block* block, driver_stream own, dlpack
   return code;
 }
 
-/* Gives the memory to the driver, in the context of its device. */
+/* Returns the memory to the driver, in the context of its device. */
 static int streams_give_back(struct streams_block* block, dlpackgen_backend_error* error) {
   void* data = block->tensor.dl_tensor.data;
   driver_stream own = atomic_load(&streams.devices[block->ordinal].own);

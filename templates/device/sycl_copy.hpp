@@ -16,7 +16,7 @@ sycl::event copy_in_order(sycl::queue& queue, void* to, const void* from, size_t
   return copied;
 }
 
-// Tells whether a device reaches memory itself.
+// Returns whether a device reaches memory itself.
 bool reaches(int32_t id, const usm_memory& memory) {
   if (!memory.kind) return true;
   if (state->roots[memory.id].first != state->roots[id].first) return false;

@@ -40,7 +40,7 @@ std::atomic<sycl_phase> phase{sycl_phase::fresh};
 std::once_flag once;
 sycl_state* state = nullptr;
 
-// Gives the code of what SYCL says.
+// Returns the code of what SYCL says.
 int sycl_code(const sycl::exception& e) {
   if (e.code() == sycl::errc::memory_allocation) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
   if (e.code() == sycl::errc::feature_not_supported) return DLPACKGEN_BACKEND_UNSUPPORTED;
@@ -131,8 +131,8 @@ int slowly_ready(dlpackgen_backend_error* error) {
   return device_repeat(&state->first, error);
 }
 
-// Gives the root that a device is a part of, or is; -1 for one that is not listed, as a
-// composite device is not.
+// Returns the root that a device is a part of, or is; -1 for one that is not listed, as a composite
+// device is not.
 int32_t root_of(sycl::device device) {
   for (;;) {
     for (size_t i = 0; i < state->roots.size(); i++)

@@ -11,7 +11,7 @@ namespace {
 // What fails later fails the call that waits for it.
 void swallow(sycl::exception_list) {}
 
-// Gives the queue of our own for a device, made when it is first needed, and kept.
+// Returns the queue of our own for a device, made when it is first needed, and kept.
 sycl::queue& own_queue(int32_t id) {
   std::atomic<sycl::queue*>& own = state->own[id];
   if (sycl::queue* there = own.load()) return *there;
@@ -23,7 +23,7 @@ sycl::queue& own_queue(int32_t id) {
   return *none;
 }
 
-// Gives the queue of a stream that was checked.
+// Returns the queue of a stream that was checked.
 sycl::queue& queue_of(const dlpackgen_stream& stream) {
   if (stream.handle) return *static_cast<sycl::queue*>(stream.handle);
   return own_queue(stream.device.device_id);

@@ -31,7 +31,7 @@ import "unsafe"
 // The flags are those of C.
 var _ [C.DLPACKGEN_USM_ALL_KINDS]struct{} = [AllKinds]struct{}{}
 
-// USMTable gives the dlpackgen_usm_table, for code in C.
+// USMTable returns the dlpackgen_usm_table, for code in C.
 func USMTable() unsafe.Pointer { return unsafe.Pointer(C.dlpackgen_device_entry_usm()) }
 
 // DeviceID returns the id of a device by its position among those that Probe counts.

@@ -4,7 +4,7 @@ package device
 
 import "unsafe"
 
-// USMTable gives nil: there is none.
+// USMTable returns nil: there is none.
 func USMTable() unsafe.Pointer { return nil }
 
 // DeviceID fails.

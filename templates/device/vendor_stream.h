@@ -30,7 +30,7 @@ static int vendor_check_device(const char* what, DLDevice device, dlpackgen_back
   return code ? code : vendor_check_place(what, device, error);
 }
 
-/* Gives a default stream the handle that the description has for it. */
+/* Returns a default stream the handle that the description has for it. */
 static void* vendor_handle(void* handle) { return handle ? handle : (void*)DRIVER_DEFAULT_STREAM; }
 
 /* Tells the streams that are the same on every device from handles. */

@@ -62,7 +62,7 @@ func (a Array[T]) Data() []T {
 	return unsafe.Slice((*T)(a.first()), last+1)
 }
 
-// last is the distance from the first element to the last, or -1 where there is none.
+// last returns the distance from the first element to the last, or -1 if there is none.
 func (a Array[T]) last() (last int64, backward bool) {
 	shape, strides := a.Shape(), a.Strides()
 	next := int64(1)
@@ -94,7 +94,7 @@ func (a Array[T]) at(indices []int64) *T {
 	shape, offset := a.Shape(), int64(0)
 	_ = indices[:len(shape)]
 	for d, index := range indices {
-		_ = make([]struct{}, shape[d])[index] // takes no memory, and has Go's own message
+		_ = make([]struct{}, shape[d])[index] // allocates nothing, and has Go's own message
 		offset += index * a.Stride(d)
 	}
 	return (*T)(unsafe.Add(a.first(), offset*int64(unsafe.Sizeof(*new(T)))))

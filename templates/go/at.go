@@ -43,7 +43,7 @@ func SetAt[T Scalar](t Tensor, value T, indices ...int64) error {
 	return err
 }
 
-// place is where an element lies: bits from the first one, backwards too.
+// place is the position of an element, in bits from the first one; it may be negative.
 type place struct {
 	first unsafe.Pointer
 	bits  int64
@@ -64,7 +64,7 @@ func placeOf(t Tensor, want DataType, align uintptr, indices []int64) (place, er
 	return place{first, offset * int64(elementBits(want, t.flags))}, nil
 }
 
-// offsetOf gives the elements from the first one to that with those indices.
+// offsetOf returns the distance from the first element to the one with those indices, in elements.
 func offsetOf(t Tensor, indices []int64) (int64, error) {
 	shape, strides := t.Shape(), t.Strides()
 	if len(indices) != len(shape) {
@@ -85,13 +85,13 @@ func offsetOf(t Tensor, indices []int64) (int64, error) {
 	return offset, nil
 }
 
-// narrow makes a T of its bits; all types narrower than a byte are alike.
+// narrow converts bits to a T; all types narrower than a byte have the same form.
 func narrow[T Scalar](code uint8) T { return *(*T)(unsafe.Pointer(&code)) }
 
 func (p place) address() unsafe.Pointer { return unsafe.Add(p.first, p.bits>>3) }
 
-// load gives the bits of an element, which may lie across two bytes: its first
-// bits are the lowest of its first byte.
+// load returns the bits of an element, which may extend over two bytes: its first bits are the
+// lowest bits of its first byte.
 func (p place) load(width uint8) uint8 {
 	shift := uint8(p.bits & 7)
 	code := *(*uint8)(p.address()) >> shift
@@ -101,7 +101,7 @@ func (p place) load(width uint8) uint8 {
 	return code & (1<<width - 1)
 }
 
-// store is the opposite of load. The bits of the neighbours remain.
+// store is the inverse of load. The bits of other elements are unchanged.
 func (p place) store(width, code uint8) {
 	shift := uint8(p.bits & 7)
 	mask := uint16(1<<width-1) << shift

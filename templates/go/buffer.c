@@ -7,12 +7,12 @@
 
 typedef struct dlp_00000000_buffer buffer;
 
-/* A buffer that ends goes into a pool; single ones are never taken out of it,
- * so a head that was seen before still has the same buffers under it. Makers take
- * all at once, and keep the rest in ready. */
+/* A freed buffer is pushed to a pool. Buffers are never removed singly, so a head that was read
+ * before is still followed by the same buffers. Allocations remove all buffers at once, and keep
+ * the rest in ready. */
 static buffer *pools[dlp_00000000_POOLS], *ready[dlp_00000000_POOLS];
 
-/* Headers are never freed; this list shows them to leak checkers. */
+/* Headers are never freed; this list makes them reachable for leak checkers. */
 struct header {
   buffer buffer;
   struct header* previous;

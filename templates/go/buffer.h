@@ -1,6 +1,6 @@
 
-/* How the Go and the C files of this package share the memory of buffers. Not
- * part of the package's interface. */
+/* The memory of buffers, which the Go and the C files of this package share. Not part of the
+ * package's interface. */
 #ifndef dlp_00000000_BUFFER_H
 #define dlp_00000000_BUFFER_H
 
@@ -8,35 +8,34 @@
 
 enum {
   dlp_00000000_ALIGNMENT = 256, /* of the data, in bytes */
-  dlp_00000000_POOLS = 14       /* of blocks, from 256 bytes to 1 MiB by powers of two; 0 has headers alone */
+  dlp_00000000_POOLS = 14       /* of blocks, from 256 bytes to 1 MiB in powers of two; pool 0 has only headers */
 };
 
 /* Shares in a buffer: the low half counts Go's, the high one tensors. */
 #define dlp_00000000_HANDLE ((uint64_t)1)
 #define dlp_00000000_TENSOR ((uint64_t)1 << 32)
 
-/* A buffer is memory of C that tensors share, and the first of these tensors.
- * Buffers are never freed either; their blocks are. */
+/* A buffer is C memory that tensors share, and the first of these tensors. Buffers are never freed,
+ * but their blocks are. */
 struct dlp_00000000_buffer {
   DLManagedTensorVersioned managed; /* for the only consumer */
   uint64_t shares;
-  void* block;                      /* what malloc gave */
+  void* block;                      /* the result of malloc */
   uintptr_t data;                   /* its first aligned byte */
   int64_t* more;                    /* dims that do not fit, or NULL */
   struct dlp_00000000_buffer* next; /* in a pool */
-  uint32_t pool;                    /* where it goes in the end */
+  uint32_t pool;                    /* to which it returns */
   uint32_t lent;                    /* 1 while a consumer has the tensor in here */
   int64_t dims[2 * dlp_00000000_SLOT_NDIM];
 };
 
-/* Gives a buffer with zeroed data and one share, out of a pool or made new. The
- * blocks of a pool have that size; those of pool 0 are freed with the buffer. It
- * makes room for that many dims where they are more than fit. NULL when memory
- * is out. Calls must not overlap. */
+/* Returns a buffer with zeroed data and one share, out of a pool or made new. The blocks of a pool
+ * have that size; those of pool 0 are freed with the buffer. It makes room for that many dims where
+ * they are more than fit. NULL if memory is exhausted. Calls must not overlap. */
 dlp_00000000_LOCAL struct dlp_00000000_buffer* dlp_00000000_new_buffer(uint32_t pool, size_t size, size_t used,
                                                                        size_t dims);
 
-/* Ends a share, on any thread. */
+/* Releases a share, on any thread. */
 dlp_00000000_LOCAL void dlp_00000000_drop(struct dlp_00000000_buffer* b, uint64_t share);
 
 /* Frees the blocks in pools, and counts the tensors in buffers that consumers

@@ -18,7 +18,7 @@ import (
 // and [ErrData] if the address is not aligned for T.
 func Data[T Element](t Tensor) ([]T, error) {
 	var none T
-	// The usual in one piece without a call, which would cost half as much again.
+	// The common case without a call, which would cost half as much again.
 	if dl := t.dl; dl != nil && dl.Device.Type == DeviceCPU && dl.DType.Bits == uint8(8*unsafe.Sizeof(none)) &&
 		dl.DType.Lanes == 1 {
 		usual := false
@@ -31,7 +31,7 @@ func Data[T Element](t Tensor) ([]T, error) {
 			usual = isUint[T]()
 		}
 		count, contiguous := compact(loadPtr(&dl.Shape), loadPtr(&dl.Strides), dl.NDim)
-		if usual && contiguous && count != 0 { // the address of nothing may be anything
+		if usual && contiguous && count != 0 { // an empty tensor may have any address
 			if first := t.first(); uintptr(first)%unsafe.Alignof(none) == 0 {
 				return unsafe.Slice((*T)(first), count), nil
 			}
@@ -40,7 +40,7 @@ func Data[T Element](t Tensor) ([]T, error) {
 	return dataOf[T](t)
 }
 
-// dataOf is all of Data.
+// dataOf implements Data.
 func dataOf[T Element](t Tensor) ([]T, error) {
 	if err := unreadable(t, DataTypeOf[T]()); err != nil {
 		return nil, err
@@ -56,8 +56,8 @@ func dataOf[T Element](t Tensor) ([]T, error) {
 	return unsafe.Slice((*T)(first), count), nil
 }
 
-// isFloat tells of a T that it is Go's own type of its size, which is one
-// comparison where the compiler knows the size. Types made of those are not.
+// isFloat reports whether T is Go's own float type of its size, not a type derived from it. It is
+// one comparison if the compiler knows the size.
 func isFloat[T Element]() (is bool) {
 	var none any = *new(T)
 	switch unsafe.Sizeof(*new(T)) {
@@ -107,10 +107,9 @@ func WritableData[T Element](t Tensor) ([]T, error) {
 	return Data[T](t)
 }
 
-// compact counts the elements, and tells whether they lie side by side in
-// row-major order. The strides of dimensions with one element, and of tensors
-// with none, say nothing; without strides it is that order. It reads bare
-// arrays, as it is most of what [Data] does.
+// compact counts the elements, and reports whether they are contiguous in row-major order. Strides
+// of dimensions with one element, and of empty tensors, are ignored. Without strides, the order is
+// row-major. It reads bare arrays, because it is most of the work of [Data].
 func compact(shape, strides unsafe.Pointer, ndim int32) (count int64, contiguous bool) {
 	count, contiguous = 1, true
 	for i := ndim - 1; i >= 0; i-- {
@@ -123,8 +122,7 @@ func compact(shape, strides unsafe.Pointer, ndim int32) (count int64, contiguous
 	return count, contiguous || count == 0
 }
 
-// unreadable tells why no element of a tensor can be read as that type; nil
-// when they can.
+// unreadable returns why the elements of a tensor cannot be read as that type, or nil.
 func unreadable(t Tensor, want DataType) error {
 	switch {
 	case t.dl == nil:
@@ -137,7 +135,7 @@ func unreadable(t Tensor, want DataType) error {
 	return nil
 }
 
-// unsuitable tells why the elements of a readable tensor cannot be a slice.
+// unsuitable returns why the elements of a readable tensor cannot be a slice.
 func unsuitable(t Tensor, contiguous bool) error {
 	if !contiguous {
 		return failf(ErrNotContiguous, "strides %v of shape %v", t.Strides(), t.Shape())
@@ -149,8 +147,7 @@ func readOnly() error {
 	return failf(ErrReadOnly, "the producer forbids writing, or cannot say that it is allowed: see WritableTensor")
 }
 
-// as gives the tensor back when T values lie in it, in whatever order; with an
-// error the zero Tensor.
+// as returns the tensor if its elements are Ts, in any order, or the zero Tensor with an error.
 func as[T Element](t Tensor) (Tensor, error) {
 	if err := unreadable(t, DataTypeOf[T]()); err != nil {
 		return Tensor{}, err

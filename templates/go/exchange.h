@@ -1,6 +1,6 @@
 
-/* How exchange.go and view.go call the functions of a foreign exchange table:
- * one crossing for each call of theirs. Not part of the package's interface. */
+/* The calls of a foreign exchange table from exchange.go and view.go: one crossing per call. Not
+ * part of the package's interface. */
 #ifndef dlp_00000000_EXCHANGE_H
 #define dlp_00000000_EXCHANGE_H
 
@@ -27,8 +27,8 @@ enum {
   dlp_00000000_NO_MEMORY /* of ours */
 };
 
-/* What went wrong. Its receiver frees it. Where nothing failed there is
- * none, so that results fit in two registers. */
+/* A failure. The receiver frees it. Without a failure, the pointer is NULL, so results fit in two
+ * registers. */
 typedef struct dlp_00000000_failure {
   uint32_t why, op;
   size_t index;         /* of the object */
@@ -46,8 +46,8 @@ struct dlp_00000000_answer {
   dlp_00000000_failure* failure;
 };
 
-/* Tells the error that is pending on this thread, such as Python's, by one call
- * of SetError. It must leave that error pending. */
+/* Reports the current error of this thread, such as Python's, by one call of SetError. It must not
+ * clear that error. */
 typedef void (*dlp_00000000_explain)(void* error_ctx,
                                      void (*SetError)(void* error_ctx, const char* kind, const char* message));
 
@@ -77,24 +77,23 @@ struct dlp_00000000_extents {
 dlp_00000000_LOCAL dlp_00000000_failure* dlp_00000000_borrow(struct dlp_00000000_callee to, uint64_t* words,
                                                              size_t count);
 
-/* Deletes what count views own. Views that own nothing may be among them. */
+/* Deletes the tensors that count views own. Some views may own none. */
 dlp_00000000_LOCAL void dlp_00000000_give_back(uint64_t* words, size_t count);
 
-/* Gives a managed tensor that the caller owns. */
+/* Returns a managed tensor that the caller owns. */
 dlp_00000000_LOCAL struct dlp_00000000_answer dlp_00000000_managed(struct dlp_00000000_callee to, uintptr_t object);
 
-/* Gives an object for a tensor, of which nothing is left to the caller, also on
- * a failure. */
+/* Returns an object for a tensor, of which nothing is left to the caller, also on a failure. */
 dlp_00000000_LOCAL struct dlp_00000000_answer dlp_00000000_wrap(struct dlp_00000000_callee to, uintptr_t tensor,
                                                                 int legacy, uint64_t flags);
 
-/* Gives a new managed tensor. The extents are in many where they are too many
- * for few; many is NULL otherwise. */
+/* Returns a new managed tensor. The extents are in many where they are too many for few; many is
+ * NULL otherwise. */
 dlp_00000000_LOCAL struct dlp_00000000_answer dlp_00000000_allocate(struct dlp_00000000_callee to, DLDataType dtype,
                                                                     DLDevice device, int32_t ndim,
                                                                     struct dlp_00000000_extents few, int64_t* many);
 
-/* Gives the stream on which the producer works. */
+/* Returns the stream on which the producer works. */
 dlp_00000000_LOCAL struct dlp_00000000_answer dlp_00000000_stream(struct dlp_00000000_callee to, DLDevice device);
 
 #endif

@@ -13,8 +13,8 @@ static struct {
   _Alignas(64) uint64_t head;
 } lists[dlp_00000000_LISTS];
 
-/* Slabs are never freed; this list is what keeps leak checkers from counting
- * them, since all other pointers to them stand in Go's memory. */
+/* Slabs are never freed. This list makes them reachable for leak checkers, because all other
+ * pointers to them are in Go memory. */
 struct slab {
   struct slab* previous;
 };
@@ -53,7 +53,7 @@ static void push(slot* s) {
   } while (!__atomic_compare_exchange_n(s->list, &head, pushed, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
-/* A caller that kept a deleter's address would miss the trap. */
+/* The trap does not detect callers that keep a deleter's address. */
 void dlp_00000000_release(DLManagedTensorVersioned* self) {
   if (self->deleter == dlp_00000000_trap) {
     dlp_00000000_trap(self);
@@ -72,7 +72,7 @@ void dlp_00000000_release_legacy(DLManagedTensor* self) {
   push((slot*)self);
 }
 
-/* The slot may be another tensor as soon as it is pushed, hence the order. */
+/* The slot may be reused as soon as it is pushed, hence the order. */
 static void give_back(slot* s) {
   slot* origin = s->origin;
   uintptr_t hook = 0;

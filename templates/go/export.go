@@ -56,8 +56,8 @@ func Export[T Element](data []T, shape ...int64) (*DLManagedTensorVersioned, err
 	return exportWhole(unsafe.Pointer(unsafe.SliceData(data)), len(data), dtype, shape)
 }
 
-// exportWhole exports all of a slice, row-major, on the CPU. Most is done here, since each
-// call would cost a tenth as much again.
+// exportWhole exports a whole slice, row-major, on the CPU. It avoids calls, each of which would
+// cost a tenth more.
 func exportWhole(first unsafe.Pointer, count int, dtype DataType, shape []int64) (*DLManagedTensorVersioned, error) {
 	if unpooled || !filled(shape, count) {
 		return exportWholeSlowly(first, count, dtype, shape)
@@ -70,7 +70,7 @@ func exportWhole(first unsafe.Pointer, count int, dtype DataType, shape []int64)
 		in.pin(s, first)
 	}
 	s.track()
-	s.managed.head(deleter, 0) // which does not ask for owner and extra
+	s.managed.head(deleter, 0) // which does not need owner and extra
 	t := &s.managed.DLTensor
 	storePtr(&t.Data, first)
 	t.Device.Type, t.Device.ID, t.NDim, t.ByteOffset = DeviceCPU, 0, int32(len(shape)), 0
@@ -123,13 +123,13 @@ func ExportLegacy[T Element](data []T, o ExportOptions) (*DLManagedTensor, error
 	return s.legacy(), nil
 }
 
-// memory is a slice without its type parameter, or what is like one.
+// memory is a slice without its type parameter, or similar memory.
 type memory struct {
 	first unsafe.Pointer
 	count int
 	bits  uint64 // of one element
 	dtype DataType
-	owner *buffer // whose share the tensor takes over; nil where first is to be pinned
+	owner *buffer // whose share the tensor takes over; nil if first must be pinned
 }
 
 func sliceOf[T Element](data []T) memory {
@@ -141,8 +141,8 @@ func sliceOf[T Element](data []T) memory {
 	}
 }
 
-// export is how a consumer shall see it. It is apart from the memory, so that
-// the compiler sees that only that is kept: shapes may stay on the stack.
+// export is the description of the exported tensor. It is separate from the memory, so that the
+// compiler recognizes that only the memory is retained, and shapes may stay on the stack.
 type export struct {
 	shape, strides []int64 // nil strides mean row-major
 	offset         int
@@ -177,8 +177,8 @@ func exportWith(m *memory, o *ExportOptions, legacy bool) (*slot, error) {
 	return s, err
 }
 
-// lend fills a free slot, which holds the memory until a consumer has released
-// it. On an error nothing is held.
+// lend fills a free slot, which retains the memory until a consumer has released it. On an error,
+// nothing is retained.
 func (x *export) lend(m *memory, hook cgo.Handle) (*slot, error) {
 	first := m.first
 	if x.strides != nil || x.offset != 0 || !filled(x.shape, m.count) {
@@ -210,7 +210,7 @@ func (x *export) lend(m *memory, hook cgo.Handle) (*slot, error) {
 	return s, nil
 }
 
-// filled tells quickly of most good shapes that they suit the whole of a slice.
+// filled is a fast check that accepts most valid shapes for a whole slice.
 func filled(shape []int64, count int) bool {
 	size, over := uint64(1), uint64(0)
 	for _, extent := range shape {
@@ -223,9 +223,9 @@ func filled(shape []int64, count int) bool {
 	return over == 0 && size == uint64(count) && len(shape) <= slotNDim
 }
 
-// place tests that the tensor lies inside of the slice, and gives its first
-// element: nil for an empty one, as DLPack wants. The offset goes into the
-// pointer, since some consumers forget byte_offset.
+// place checks that the tensor is inside of the slice, and returns its first element: nil for an
+// empty tensor, as DLPack specifies. The offset is added to the pointer, because some consumers
+// ignore byte_offset.
 func (x *export) place(m *memory) (unsafe.Pointer, error) {
 	r, err := x.elements(m)
 	if err != nil || r.empty {
@@ -252,9 +252,8 @@ func (x *export) elements(m *memory) (elementRange, error) {
 		slices.Clone(x.shape), slices.Clone(x.strides), x.offset, m.count)
 }
 
-// fits tells whether the elements lie in the slice; where the strides are not
-// given, up to its end, which packed elements may leave a part of the last byte
-// to.
+// fits reports whether the elements are in the slice. Without strides, they must extend to its end,
+// except for an unused part of the last byte of packed elements.
 func (x *export) fits(r elementRange, m *memory) bool {
 	offset, room := uint64(x.offset), uint64(m.count-x.offset)
 	switch {

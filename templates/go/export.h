@@ -1,6 +1,6 @@
 
-/* How the Go and the C files of this package share the memory of exported
- * tensors. Not part of the package's interface. */
+/* The memory of exported tensors, which the Go and the C files of this package share. Not part of
+ * the package's interface. */
 #ifndef dlp_00000000_EXPORT_H
 #define dlp_00000000_EXPORT_H
 
@@ -11,17 +11,16 @@ enum {
   dlp_00000000_NUMBER_BITS = 24 /* of a list's head; the others count its changes */
 };
 
-/* What few tensors keep besides. */
+/* Additional data of few tensors. */
 struct dlp_00000000_extra {
-  uintptr_t hook;  /* a cgo.Handle on what is called on release, or 0 */
+  uintptr_t hook;  /* a cgo.Handle of the release hook, or 0 */
   int64_t dims[1]; /* as many as were asked for */
 };
 
-/* A slot is one exported tensor. Slots are never freed, so that a deleter called
- * twice finds a trap and not other memory. Deleters push them, and Go
- * pops them, so a list's head counts its changes beside the number of the slot
- * on top: a pop that was overtaken shall not take the same number for the same
- * state. */
+/* A slot is one exported tensor. Slots are never freed, so a deleter that is called twice finds a
+ * trap and not other memory. Deleters push slots, and Go pops them. A list's head contains a count
+ * of its changes and the number of the top slot, so that a concurrent pop does not mistake the same
+ * number for the same state. */
 struct dlp_00000000_slot {
   union {
     DLManagedTensorVersioned versioned;
@@ -31,8 +30,8 @@ struct dlp_00000000_slot {
   uint32_t number;                          /* on its list, from 1 */
   uint64_t* list;                           /* the head of the list it returns to */
   struct dlp_00000000_slot* origin;         /* itself; of a copy, the slot that it is lent for */
-  uintptr_t pinned;                         /* what Go's half holds, also while the slot is free */
-  struct dlp_00000000_buffer* owner;        /* whose memory the tensor is, or NULL */
+  uintptr_t pinned;                         /* the object that Go's half retains, also while the slot is free */
+  struct dlp_00000000_buffer* owner;        /* the owner of the memory, or NULL */
   struct dlp_00000000_extra* extra;         /* or NULL */
   int64_t dims[2 * dlp_00000000_SLOT_NDIM]; /* shape, then strides */
 };
@@ -40,15 +39,15 @@ struct dlp_00000000_slot {
 /* The heads of the lists, each on a cache line of its own. */
 dlp_00000000_LOCAL uint64_t* dlp_00000000_list(int number);
 
-/* Makes count zeroed slots, numbered from first, for a list on which they are
- * not put yet; NULL when memory is out. Calls must not overlap. */
+/* Makes count zeroed slots, numbered from first, for a list on which they are not put yet; NULL if
+ * memory is exhausted. Calls must not overlap. */
 dlp_00000000_LOCAL struct dlp_00000000_slot* dlp_00000000_new_slots(uint64_t* list, uint32_t first, uint32_t count);
 
-/* Makes a copy of a slot that its deleter frees, for tools that find uses of
- * freed memory; NULL when memory is out. */
+/* Makes a copy of a slot that its deleter frees, for tools that find uses of freed memory; NULL if
+ * memory is exhausted. */
 dlp_00000000_LOCAL struct dlp_00000000_slot* dlp_00000000_lend(struct dlp_00000000_slot* origin);
 
-/* Makes room for that many dims; NULL when memory is out. */
+/* Makes room for that many dims; NULL if memory is exhausted. */
 dlp_00000000_LOCAL struct dlp_00000000_extra* dlp_00000000_new_extra(size_t dims);
 
 /* The deleters of tensors that have nothing but their slot, and of those that have
@@ -59,7 +58,7 @@ dlp_00000000_LOCAL void dlp_00000000_release_legacy(DLManagedTensor* self);
 dlp_00000000_LOCAL void dlp_00000000_release_all(DLManagedTensorVersioned* self);
 dlp_00000000_LOCAL void dlp_00000000_release_all_legacy(DLManagedTensor* self);
 
-/* In Go: calls a hook, and ends it. */
+/* In Go: calls a hook, and deletes its handle. */
 dlp_00000000_LOCAL void dlp_00000000_call_hook(uintptr_t hook);
 
 #endif

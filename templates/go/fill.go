@@ -11,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// extra mirrors what few tensors keep besides a slot.
+// extra mirrors the additional data of few tensors.
 type extra struct {
 	_    structs.HostLayout
 	hook uintptr
@@ -33,7 +33,7 @@ var (
 	deleterFirst     = uintptr(unsafe.Pointer(C.dlp_00000000_release_first))
 )
 
-// deleters gives those that suit the slot.
+// deleters returns the deleters for the slot.
 func (s *slot) deleters() (versioned, legacy uintptr) {
 	if unpooled || s.owner|s.extra != 0 {
 		return deleterAll, deleterAllLegacy
@@ -41,12 +41,12 @@ func (s *slot) deleters() (versioned, legacy uintptr) {
 	return deleter, deleterLegacy
 }
 
-// legacy gives the slot as what fill made of it for a legacy tensor.
+// legacy returns the slot as a legacy tensor, after fill.
 func (s *slot) legacy() *DLManagedTensor {
 	return (*DLManagedTensor)(unsafe.Pointer(&s.managed))
 }
 
-// newExtra makes what a slot does not have room for; nil when memory is out.
+// newExtra allocates additional data of a slot; nil if memory is exhausted.
 func newExtra(hook cgo.Handle, ndim int) *extra {
 	more := (*extra)(unsafe.Pointer(C.dlp_00000000_new_extra(C.size_t(2 * ndim))))
 	if more != nil {
@@ -55,8 +55,8 @@ func newExtra(hook cgo.Handle, ndim int) *extra {
 	return more
 }
 
-// fill writes what a consumer reads. Every field is written each time, since
-// consumers have been seen to change them.
+// fill writes the fields that a consumer reads. All of them are written each time, because some
+// consumers change them.
 func (s *slot) fill(x *export, first unsafe.Pointer, dtype DataType) {
 	t := &s.managed.DLTensor
 	versioned, legacy := s.deleters()
@@ -78,14 +78,14 @@ func (s *slot) fill(x *export, first unsafe.Pointer, dtype DataType) {
 	}
 }
 
-// head writes all but the tensor. Field by field: a literal would be made
-// elsewhere first, and copied.
+// head writes all fields except the tensor, one by one: a literal would be built elsewhere and then
+// copied.
 func (m *DLManagedTensorVersioned) head(deleter uintptr, flags Flags) {
 	m.Version.Major, m.Version.Minor = MajorVersion, MinorVersion
 	m.ManagerCtx, m.Deleter, m.Flags = 0, deleter, flags
 }
 
-// room gives the memory for the dims.
+// room returns the memory for the dims.
 func (s *slot) room(n int) []int64 {
 	if n <= len(s.dims) {
 		return s.dims[:n]

@@ -8,16 +8,16 @@ import (
 	"strconv"
 )
 
-// floatFormat says how a float of at most 16 bits is encoded: from the top a
-// sign, an exponent and a mantissa, as in IEEE 754.
+// floatFormat is the encoding of a float of at most 16 bits: from the highest bit, a sign, an
+// exponent and a mantissa, as in IEEE 754.
 type floatFormat struct {
 	exponent, mantissa uint8 // bits
 	bias               uint8
 	specials           specials
 }
 
-// specials says which codes are no numbers, and so what becomes of numbers out
-// of range.
+// specials determines which codes are not numbers, and therefore the conversion of numbers out of
+// range.
 type specials uint8
 
 const (
@@ -36,14 +36,14 @@ const (
 	floatBias     = 127
 )
 
-// width is that of a code without its sign, in bits.
+// width returns the width of a code without its sign, in bits.
 func (f floatFormat) width() uint8 { return f.exponent + f.mantissa }
 
-// endless is the code of infinity, and the first that is no number, where there
-// are infinities.
+// endless returns the code of infinity, which is the first code that is not a number, in formats
+// with infinities.
 func (f floatFormat) endless() uint32 { return (1<<f.exponent - 1) << f.mantissa }
 
-// highest is the code of the largest number.
+// highest returns the code of the largest number.
 func (f floatFormat) highest() uint32 {
 	switch f.specials {
 	case infinities:
@@ -55,8 +55,8 @@ func (f floatFormat) highest() uint32 {
 	}
 }
 
-// nan is the code that stands for no number. Formats without one take a zero of
-// the opposite sign, as ml_dtypes does in Python.
+// nan returns the code of NaN. Formats without NaN use a zero of the opposite sign, like ml_dtypes
+// in Python.
 func (f floatFormat) nan(sign uint32) uint32 {
 	switch f.specials {
 	case infinities:
@@ -86,8 +86,8 @@ func (f floatFormat) isNaN(code uint32) bool {
 	}
 }
 
-// decode gives the number, which is exact. A NaN keeps its sign alone. Between
-// the lowest and the highest exponent all formats are alike.
+// decode returns the exact number. A NaN keeps only its sign. Between the lowest and the highest
+// exponent, all formats have the same rules.
 func (f floatFormat) decode(code uint32) float32 {
 	magnitude := code & (1<<f.width() - 1)
 	if magnitude>>f.mantissa-1 >= 1<<f.exponent-2 {
@@ -145,7 +145,7 @@ func (f floatFormat) encode(x float32, saturated bool) uint32 {
 	return sign<<f.width() | code
 }
 
-// round gives the code of a positive number, as if exponents had no end.
+// round returns the code of a positive number, as if exponents were unlimited.
 func (f floatFormat) round(magnitude uint32) uint32 {
 	exponent := int(magnitude >> floatMantissa)
 	fraction := magnitude & (1<<floatMantissa - 1)
@@ -175,8 +175,8 @@ func (f floatFormat) round(magnitude uint32) uint32 {
 	return uint32(scaled-1)<<f.mantissa + rounded
 }
 
-// formatFloat writes a number of 16 bits or fewer in any verb of a float. With %v
-// and %s it has no more digits than tell it from its neighbours.
+// formatFloat writes a number of 16 bits or fewer with any verb for floats. With %v and %s, it
+// writes only the digits that distinguish the number from its neighbours.
 func formatFloat[T ShortFloat](s fmt.State, verb rune, x T) {
 	if _, precise := s.Precision(); precise || verb != 'v' && verb != 's' {
 		fmt.Fprintf(s, fmt.FormatString(s, verb), x.Float32())
@@ -185,7 +185,7 @@ func formatFloat[T ShortFloat](s fmt.State, verb rune, x T) {
 	fmt.Fprintf(s, fmt.FormatString(s, 's'), x.String())
 }
 
-// shortest gives the fewest digits that read back as the same code.
+// shortest returns the fewest digits that read back as the same code.
 func (f floatFormat) shortest(code uint32) string {
 	x := f.decode(code)
 	for digits := 1; digits < 9; digits++ {
@@ -197,7 +197,7 @@ func (f floatFormat) shortest(code uint32) string {
 	return fmt.Sprint(x)
 }
 
-// complexText writes a complex number by the texts of its parts.
+// complexText writes a complex number from the texts of its parts.
 func complexText(re, im string) string {
 	if im[0] != '-' && im[0] != '+' {
 		im = "+" + im
@@ -205,7 +205,7 @@ func complexText(re, im string) string {
 	return "(" + re + im + "i)"
 }
 
-// formatComplex writes a pair of short floats in any verb of a complex number.
+// formatComplex writes a pair of short floats with any verb for complex numbers.
 func formatComplex(s fmt.State, verb rune, short fmt.Stringer, value complex64) {
 	if _, precise := s.Precision(); precise || verb != 'v' && verb != 's' {
 		fmt.Fprintf(s, fmt.FormatString(s, verb), value)

@@ -1,17 +1,16 @@
 
-/* Tensors as objects with a count of references, for the exchange tables that this package
- * produces. Not part of the package's interface. */
+/* Reference-counted tensors, for the exchange tables that this package produces. Not part of the
+ * package's interface. */
 #ifndef dlp_00000000_OBJECT_H
 #define dlp_00000000_OBJECT_H
 
 #include "shared.h"
 
-/* What a table of ours takes for a py_object: a tensor with a count of the
- * references to it. It lies in C, so that consumers get views of it and managed
- * tensors over it without entering Go. All fields but references keep their
- * values until the last reference goes. */
+/* The py_object of this package's tables: a reference-counted tensor. It is in C memory, so that
+ * consumers can obtain views of it and managed tensors over it without entering Go. All fields
+ * except references keep their values until the last reference is released. */
 typedef struct dlp_00000000_object {
-  uint64_t tag;       /* dlp_00000000_OBJECT, by which other objects are told apart */
+  uint64_t tag;       /* dlp_00000000_OBJECT, which distinguishes it from other objects */
   int64_t references; /* by atomic operations */
   void* owner;        /* the managed tensor that the object took over */
   uint64_t flags;     /* of owner */
@@ -23,9 +22,9 @@ typedef struct dlp_00000000_object {
 
 #define dlp_00000000_OBJECT 0x646c705f6f626a31u /* "dlp_obj1" */
 
-/* Makes an object with one reference and such flags of a tensor, and takes the tensor over; NULL
- * when memory is out, and then the tensor is the caller's still. Its version,
- * ndim and shape must have been tested. */
+/* Makes an object with one reference and such flags of a tensor, and takes the tensor over; NULL if
+ * memory is exhausted, and then the tensor is the caller's still. Its version, ndim and shape must
+ * have been tested. */
 dlp_00000000_LOCAL dlp_00000000_object* dlp_00000000_object_new(void* tensor, int legacy, uint64_t flags);
 
 /* Deletes a tensor that no object took over. */
@@ -34,8 +33,7 @@ dlp_00000000_LOCAL void dlp_00000000_delete_any(void* tensor, int legacy);
 dlp_00000000_LOCAL void dlp_00000000_object_retain(dlp_00000000_object* o);
 dlp_00000000_LOCAL void dlp_00000000_object_release(dlp_00000000_object* o);
 
-/* Makes a managed tensor that holds a reference to the object; NULL when memory
- * is out. */
+/* Makes a managed tensor that holds a reference to the object; NULL if memory is exhausted. */
 dlp_00000000_LOCAL DLManagedTensorVersioned* dlp_00000000_object_managed(dlp_00000000_object* o);
 
 /* Reports whether there is another reference. */

@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// plain tells of most good tensors that they are good, in less time than a
-// crossing into C takes: contiguous ones, with strides, that hold something. It
-// accepts nothing that validate, which judges the rest, would reject.
+// plain is a fast check that accepts most valid tensors in less time than a crossing into C takes:
+// contiguous, non-empty ones with strides. It accepts no tensor that validate, which checks the
+// others, would reject.
 func plain(dl *DLTensor) bool {
 	t, n := dl.DType, uintptr(dl.NDim)
 	shape, strides := loadPtr(&dl.Shape), loadPtr(&dl.Strides)
@@ -28,6 +28,6 @@ func plain(dl *DLTensor) bool {
 		size, over, large = low, over|high, large|low|extent
 	}
 	high, size := bits.Mul64(size, uint64(t.Bits/8))
-	// Where each is below 2^61, no sum of them wraps.
+	// If each value is below 2^61, no sum of them overflows.
 	return over|high|(large|size)>>61 == 0 && dl.Data != 0
 }

@@ -5,5 +5,5 @@ package dlpack
 // unpooled is set if a tool detects uses of freed memory.
 const unpooled = false
 
-// consumers gives the memory that a consumer is to have for a slot.
+// consumers returns the memory that a consumer receives for a slot.
 func (s *slot) consumers() *slot { return s }

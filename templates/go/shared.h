@@ -1,6 +1,6 @@
 
-/* What the C files of this package share: which of their functions other libraries see, and
- * the deleter of a tensor that was released. Not part of the package's interface. */
+/* The common part of this package's C files: the visibility of functions, and the deleter of
+ * released tensors. Not part of the package's interface. */
 #ifndef dlp_00000000_SHARED_H
 #define dlp_00000000_SHARED_H
 

@@ -55,7 +55,7 @@ func _() {
 	_ = x[unsafe.Offsetof(slot{}.dims)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.dims)]
 }
 
-// slab is a run of slots with Go's half of them.
+// slab is an array of slots with Go's half of each.
 type slab struct {
 	list  *list
 	first uint32 // number of slots[0]
@@ -63,17 +63,16 @@ type slab struct {
 	pins  []runtime.Pinner
 }
 
-// list is a stack of free slots: C memory that is used again, so that an export
-// makes no call into C until there is none left. Deleters push in C; here they
-// are popped, by one atomic operation.
+// list is a stack of free slots: C memory that is reused, so that exports call C only if no slot is
+// left. Deleters push slots in C. Go pops them with one atomic operation.
 type list struct {
 	head  *uint64              // in C
-	last  atomic.Pointer[slab] // the one that a slot was taken from, for a guess
+	last  atomic.Pointer[slab] // the slab of the last popped slot, as a guess
 	slabs [slabCount]atomic.Pointer[slab]
 	count uint32 // of all slots, free or not; by exporter.mu
 }
 
-// exporter has all lists. More than one, so that goroutines seldom meet.
+// exporter contains all lists. There are several, so that goroutines rarely use the same one.
 type exporter struct {
 	lists [listCount]list
 	mu    sync.Mutex // held to add slots and to sweep, not to export
@@ -91,16 +90,16 @@ func init() {
 	}
 }
 
-// near gives a list by the goroutine and by what is exported. Goroutines rarely
-// meet there, since the address of a stack tells them apart for free. And a slice
-// that is exported again finds the slot that has it pinned already.
+// near selects a list by goroutine and by exported object. Goroutines rarely share a list, because
+// stack addresses distinguish them at no cost. A slice that is exported again finds the slot that
+// has already pinned it.
 func (e *exporter) near(object unsafe.Pointer) *list {
 	var here byte
 	goroutine := uintptr(unsafe.Pointer(&here)) >> 13
 	return &e.lists[(goroutine*4+uintptr(object)>>6%4)%listCount]
 }
 
-// take gives a free slot, which has no other user then.
+// take returns a free slot, which then has no other user.
 func (e *exporter) take(object unsafe.Pointer) (*slot, *slab, error) {
 	l := e.near(object)
 	if s, in := l.popGuessed(); s != nil {
@@ -116,7 +115,7 @@ func (e *exporter) takeNew(l *list) (*slot, *slab, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if s, in := l.pop(); s != nil {
-		return s, in, nil // a sweep had them all, or another goroutine made some
+		return s, in, nil // a sweep held all of them, or another goroutine added some
 	}
 	in := l.grow()
 	if in == nil {
@@ -129,8 +128,8 @@ func (e *exporter) takeNew(l *list) (*slot, *slab, error) {
 	return &in.slots[0], in, nil
 }
 
-// arm makes the next garbage collection sweep: an object without a pointer to it
-// has a cleanup that does it, and arms anew.
+// arm makes the next garbage collection run a sweep: the cleanup of an unreachable object sweeps,
+// and arms again.
 func (e *exporter) arm() {
 	runtime.AddCleanup(new(*exporter), (*exporter).collected, e)
 }
@@ -166,7 +165,7 @@ func Drain() int {
 // not reused by another export.
 func DoubleReleases() uint64 { return uint64(C.dlp_00000000_trapped()) }
 
-// slabOf tells which slab has a number: the first has 1 to firstSlab.
+// slabOf returns the index of the slab with a slot number: the first one has 1 to firstSlab.
 func slabOf(number uint32) int { return bits.Len32((number - 1) / firstSlab) }
 
 func (l *list) at(number uint32) (*slot, *slab) {
@@ -174,7 +173,7 @@ func (l *list) at(number uint32) (*slot, *slab) {
 	return &in.slots[number-in.first], in
 }
 
-// pop takes a slot; nil where there is none.
+// pop removes and returns a slot, or nil if there is none.
 func (l *list) pop() (*slot, *slab) {
 	for {
 		head := atomic.LoadUint64(l.head)
@@ -190,9 +189,8 @@ func (l *list) pop() (*slot, *slab) {
 	}
 }
 
-// popGuessed is pop where the slot is of the same slab as the last one, and nil
-// where it is not. It is quicker, as it does not wait for the number to know where
-// the slab is.
+// popGuessed is pop for a slot of the same slab as the last one; otherwise it returns nil. It is
+// faster, because it need not read the number to find the slab.
 func (l *list) popGuessed() (*slot, *slab) {
 	in := l.last.Load()
 	for {
@@ -207,13 +205,13 @@ func (l *list) popGuessed() (*slot, *slab) {
 	}
 }
 
-// next is a head after another one, with that slot on top.
+// next returns the successor of a head, with that slot on top.
 func next(head uint64, number uint32) uint64 {
 	return head&^numberMask + 1<<numberBits | uint64(number)
 }
 
-// grow adds a slab, of which the caller has the first slot, and the list the
-// others; nil when memory is out.
+// grow adds a slab. The caller receives the first slot, and the list the others. It returns nil if
+// memory is exhausted.
 func (l *list) grow() *slab {
 	count := max(firstSlab, l.count)
 	at := slabOf(l.count + 1)
@@ -239,7 +237,7 @@ func (l *list) grow() *slab {
 	return in
 }
 
-// pushAll puts a chain of slots on the list.
+// pushAll pushes a chain of slots.
 func (l *list) pushAll(top, bottom *slot) {
 	for {
 		head := atomic.LoadUint64(l.head)
@@ -250,8 +248,7 @@ func (l *list) pushAll(top, bottom *slot) {
 	}
 }
 
-// push puts back a slot that was taken in vain. What is below it may not be
-// swept.
+// push returns an unused slot to the list. The slots below it may not be swept.
 func (l *list) push(s *slot) {
 	if s.pinned == swept {
 		s.pinned = 0
@@ -259,7 +256,7 @@ func (l *list) push(s *slot) {
 	l.pushAll(s, s)
 }
 
-// takeAll empties the list, and gives what was on top.
+// takeAll empties the list, and returns the previous top.
 func (l *list) takeAll() (number uint32) {
 	for {
 		head := atomic.LoadUint64(l.head)
@@ -269,12 +266,12 @@ func (l *list) takeAll() (number uint32) {
 	}
 }
 
-// sweep unpins what free slots pin.
+// sweep unpins the objects of free slots.
 func (l *list) sweep() { l.gather(l.unpinDownTo) }
 
-// gather takes the list apart: visit gets what lies on an empty list, is to put
-// it above rest, and gives what is on top then. It goes on until nothing was
-// pushed meanwhile, since what is swept must never lie above what is not.
+// gather removes all slots. It passes each chain to visit, which must place it above rest and
+// return the new top. It continues until nothing was pushed meanwhile, because swept slots must
+// never be above unswept ones.
 func (l *list) gather(visit func(chain, rest uint32) (top uint32)) {
 	top := uint32(0)
 	for {
@@ -286,9 +283,8 @@ func (l *list) gather(visit func(chain, rest uint32) (top uint32)) {
 	}
 }
 
-// unpinDownTo unpins a chain down to the first slot that was swept before, and
-// gives the number on top of it all. The chain is what lay on top of an empty
-// list, and is put above rest.
+// unpinDownTo unpins a chain down to the first slot that was swept before, and places it above
+// rest. It returns the number of the top slot.
 func (l *list) unpinDownTo(chain, rest uint32) (top uint32) {
 	for number := chain; number != 0; {
 		s, in := l.at(number)
@@ -308,8 +304,7 @@ func (l *list) unpinDownTo(chain, rest uint32) (top uint32) {
 	return chain
 }
 
-// countFree counts the slots on the list. Exports that go on meanwhile make the
-// number less exact.
+// countFree counts the slots on the list. Concurrent exports make the number less exact.
 func (l *list) countFree() (count uint32) {
 	l.gather(func(chain, rest uint32) (top uint32) {
 		if chain == 0 {
@@ -328,8 +323,8 @@ func (l *list) countFree() (count uint32) {
 	return count
 }
 
-// pin holds an object for a slot. A slot that held the same one already, as when
-// a slice is exported again and again, is done.
+// pin pins an object for a slot. If the slot already pins the same object, for example a slice that
+// is exported repeatedly, there is nothing to do.
 func (in *slab) pin(s *slot, object unsafe.Pointer) {
 	if s.pinned == uintptr(object) {
 		return

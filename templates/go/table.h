@@ -1,17 +1,17 @@
 
-/* How the exchange tables that this package produces are built. Not part of the
- * package's interface. */
+/* The construction of the exchange tables that this package produces. Not part of the package's
+ * interface. */
 #ifndef dlp_00000000_TABLE_H
 #define dlp_00000000_TABLE_H
 
 #include "exchange.h"
 #include "object.h"
 
-/* Tables that differ from the plain one; their numbers begin with 1. */
+/* The number of tables besides the default one; their numbers begin with 1. */
 enum { dlp_00000000_TABLES = 8 };
 
-/* What a table is made of beside the defaults in C. Nonzero functions of given
- * replace defaults; the bits of hooks, 1 << dlp_00000000_OP_..., select Go. */
+/* The parts of a table besides the defaults in C. Nonzero functions of given replace defaults; the
+ * bits of hooks, 1 << dlp_00000000_OP_..., select Go. */
 struct dlp_00000000_plan {
   uint32_t hooks;
   int32_t offset;  /* bytes into a py_object to the address of ours; 0: it is ours */
@@ -23,7 +23,7 @@ struct dlp_00000000_plan {
 dlp_00000000_LOCAL const DLPackExchangeAPI* dlp_00000000_table_new(int i, struct dlp_00000000_plan plan,
                                                                    const DLPackExchangeAPI* given);
 
-/* Gives the table that has the defaults alone. */
+/* Returns the table that has the defaults alone. */
 dlp_00000000_LOCAL const DLPackExchangeAPI* dlp_00000000_table_plain(void);
 
 /* The hooks, in Go. A failure is REJECTED, with a kind and a message. */

@@ -13,8 +13,8 @@ import (
 	"unsafe"
 )
 
-// C calls the functions below for the hooks of a table. A panic must not reach
-// it: from a thread of C it would end the process, and else unwind C's frames.
+// C calls the functions below for the hooks of a table. A panic must not reach C: on a C thread it
+// would end the process, and otherwise it would unwind C frames.
 
 //export dlp_00000000_hook_allocate
 func dlp_00000000_hook_allocate(table C.int, prototype *C.DLTensor) (a C.struct_dlp_00000000_answer) {
@@ -43,7 +43,7 @@ func dlp_00000000_hook_wrap(table C.int, tensor *C.DLManagedTensorVersioned) (a 
 	m := new(Managed)
 	defer func() {
 		if a.failure != nil {
-			m.Detach() // it is the consumer's again
+			m.Detach() // the consumer owns it again
 		}
 	}()
 	defer recovered(&a)
@@ -77,7 +77,7 @@ func dlp_00000000_hook_stream(table C.int, device C.DLDevice) (a C.struct_dlp_00
 
 func hooksOf(table C.int) *Producer { return producers.all[table].Load() }
 
-// lend is [Import] that leaves a tensor alone which it rejects.
+// lend is [Import], except that it does not delete a rejected tensor.
 func (m *Managed) lend(p *DLManagedTensorVersioned) error {
 	if p == nil || uintptr(unsafe.Pointer(p))%unsafe.Alignof(*p) != 0 {
 		return noStruct(unsafe.Pointer(p))
@@ -93,7 +93,7 @@ func (m *Managed) lend(p *DLManagedTensorVersioned) error {
 	return nil
 }
 
-// answerOf is the answer where success must give something.
+// answerOf returns the answer of a hook whose success requires a result.
 func answerOf(value uintptr, err error) C.struct_dlp_00000000_answer {
 	switch {
 	case err != nil:
@@ -104,7 +104,7 @@ func answerOf(value uintptr, err error) C.struct_dlp_00000000_answer {
 	return C.struct_dlp_00000000_answer{value: C.uintptr_t(value)}
 }
 
-// rejection puts an error into C memory, which C frees.
+// rejection copies an error to C memory, which C frees.
 func rejection(err error) C.struct_dlp_00000000_answer {
 	kind, message := kindOf(err), err.Error() // either may panic, and must not leave C memory behind
 	return C.struct_dlp_00000000_answer{failure: C.dlp_00000000_rejection(0, C.CString(kind), C.CString(message))}
@@ -116,7 +116,7 @@ func recovered(a *C.struct_dlp_00000000_answer) {
 	}
 }
 
-// kindOf names the exception of Python that suits an error.
+// kindOf returns the name of the Python exception for an error.
 func kindOf(err error) string {
 	var call *CallError
 	switch {

@@ -160,7 +160,7 @@ func (t DataType) Alignment() int {
 	return 1
 }
 
-// bytesOf gives the bytes of that many elements side by side, if 63 bits hold
+// bytesOf returns the bytes of that many elements side by side, if 63 bits hold
 // the number.
 func bytesOf(count, width uint64) (bytes uint64, fits bool) {
 	high, low := bits.Mul64(count, width)

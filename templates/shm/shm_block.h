@@ -55,8 +55,8 @@ static void shm_unlink_block(struct shm_block* block) {
   shm_unlock();
 }
 
-/* Gives the block whose elements an address lies among, or NULL. It stays as long as
- * the caller owns the tensor. */
+/* Returns the block whose elements an address lies among, or NULL. It stays as long as the caller
+ * owns the tensor. */
 static struct shm_block* shm_find(const void* pointer) {
   struct shm_block* block;
   shm_lock();
@@ -92,7 +92,7 @@ static struct shm_block* shm_block_of(const char* what, const dlpackgen_allocati
   return block;
 }
 
-/* Gives a block the memory that a descriptor stands for, and lists it. */
+/* Returns a block the memory that a descriptor stands for, and lists it. */
 static void shm_adopt(struct shm_block* block, int fd, void* base, size_t size) {
   block->fd = fd;
   block->base = base;

@@ -25,7 +25,7 @@ static int shm_no_memory(const char* what, int native, dlpackgen_backend_error* 
   return shm_fail(error, lacks ? DLPACKGEN_BACKEND_UNSUPPORTED : DLPACKGEN_BACKEND_OUT_OF_MEMORY, native, what);
 }
 
-/* Gives a file its size. The limit is looked at, since going over it is a signal. */
+/* Returns a file its size. The limit is looked at, since going over it is a signal. */
 static int shm_resize(int fd, size_t size, dlpackgen_backend_error* error) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)

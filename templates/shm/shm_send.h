@@ -83,7 +83,7 @@ static int shm_seal(int fd, uint32_t flags, dlpackgen_backend_error* error) {
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Tells whether a view is all of a tensor of ours, and in its order. */
+/* Returns whether a view is all of a tensor of ours, and in its order. */
 static int shm_is_whole(const DLTensor* ours, const DLTensor* t) {
   return t->device.device_type == kDLCPU && (char*)t->data + t->byte_offset == (char*)ours->data &&
          t->ndim == ours->ndim && t->dtype.code == ours->dtype.code && t->dtype.bits == ours->dtype.bits &&

@@ -234,8 +234,8 @@ var mutants = []mutant{
 		"return 0;", "special", "paddle_parameters_are_read_by_the_table_of_tensors"},
 	{"any attribute is of C", paddle, "is = Py_IS_TYPE(*found, kind);", "is = 1;", "special",
 		"paddle_is_asked_by_its_methods_where_those_are_not_its_own"},
-	{"Paddle is trusted whatever was found", "access.h", "\treturn opened;\n}\n\n/* Tells which types",
-		"\treturn opened < 0 ? -1 : 1;\n}\n\n/* Tells which types", "special",
+	{"Paddle is trusted whatever was found", "access.h", "\treturn opened;\n}\n\n/* Returns whether a type's table",
+		"\treturn opened < 0 ? -1 : 1;\n}\n\n/* Returns whether a type's table", "special",
 		"paddle_is_asked_by_its_methods_where_those_are_not_its_own"},
 }
 

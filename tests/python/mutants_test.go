@@ -500,7 +500,7 @@ var mutants = map[string]mutant{
 	"any device is allocated on": {"result.h", "dlpackgen_same_device(got->device, asked->device)", "1",
 		"give.py test_new_tensors_by_a_table"},
 	"any id of a device fits": {"object.h", " && want[1] == device.device_id", "", "give.py test_copies"},
-	"what is not wrapped is lost": {"result.h", "dlpackgen_delete_quietly(tensor, NULL); /* a callee", "/* a callee",
+	"what is not wrapped is lost": {"result.h", "dlpackgen_delete_quietly(tensor, NULL); /* a function", "/* a function",
 		"give.py test_new_tensors_by_a_table"},
 	"the offset is lost": {"object.h", "view.data = (char *)view.data + view.byte_offset;", "",
 		"give.py test_copies"},

@@ -39,8 +39,8 @@ var mutants = map[string]mutant{
 	"memory is not kept": {"device.hpp",
 		"static_cast<void>(table->keep_until(managed, &stream, nullptr));", "static_cast<void>(stream);",
 		"device.py test_memory_is_kept_until_the_work_is_done"},
-	"memory needs a stream": {"device.hpp", "} catch (...) {  // the deleter waits",
-		"} catch (const std::bad_alloc&) {  // the deleter waits", "device.py test_a_stream_that_is_not_told"},
+	"memory needs a stream": {"device.hpp", "} catch (...) {  // the deleter then waits",
+		"} catch (const std::bad_alloc&) {  // the deleter then waits", "device.py test_a_stream_that_is_not_told"},
 	"streams are always told": {"device.hpp", "    return -1;\n", "    return 0;\n",
 		"device.py test_the_streams_of_torch"},
 	"negative bits are not looked at": {"read.hpp", "if (impl.key_set().has(c10::DispatchKey::Negative))",
@@ -242,7 +242,7 @@ var mutants = map[string]mutant{
 	"reports are not optional": {"table.hpp", "if (set_error != nullptr) report", "report",
 		"give.py test_new_tensors_that_cannot_be"},
 	"messages have the stack": {"errors.hpp",
-		"} catch (const c10::Error& e) {  // what ATen rejects\n    set(context, \"BufferError\", " +
+		"} catch (const c10::Error& e) {  // rejected by ATen\n    set(context, \"BufferError\", " +
 			"e.what_without_backtrace());",
 		"} catch (const c10::Error& e) {\n    set(context, \"BufferError\", e.what());", "table.py test_rejections"},
 	"exceptions of Python are lost": {"errors.hpp",
@@ -280,7 +280,7 @@ var mutants = map[string]mutant{
 		"return &detail::exchange_table<access, detail::own_memory<access>>;",
 		"return &detail::exchange_table<access, own_object>;", "table.py test_deleters_give_back_once"},
 	"the module goes": {"module.cpp",
-		"  Py_INCREF(module);  // for ever: consumers keep the table and what it points to\n", "",
+		"  Py_INCREF(module);  // for ever: consumers keep the table and the objects it points to\n", "",
 		"ending.py the module after the end"},
 	"rooms are lost": {"owned.hpp", "    Pool<Export<Kept>>::give(room);\n    throw;",
 		"    throw;", "failing.py test_lazy_exports"},

@@ -182,7 +182,7 @@ static void fill(char* bytes, int count, int seed) {
   for (int i = 0; i < count; i++) bytes[i] = (char)(i * 7 + i / 256 + seed * 31);
 }
 
-/* Tells whether bytes are those of `fill`. */
+/* Returns whether bytes are those of `fill`. */
 static int is_filled(const char* bytes, int count, int seed) {
   for (int i = 0; i < count; i++)
     if (bytes[i] != (char)(i * 7 + i / 256 + seed * 31)) return 0;
@@ -199,7 +199,7 @@ static void send(const DLTensor* to, const dlpackgen_stream* stream, int seed) {
   expect(is_filled(bytes, BYTES, seed), "a copy to the device to leave its source unchanged");
 }
 
-/* Tells whether a tensor, copied to the host on a stream, has the bytes of `send`. */
+/* Returns whether a tensor, copied to the host on a stream, has the bytes of `send`. */
 static int has(const DLTensor* from, const dlpackgen_stream* stream, int seed) {
   static char bytes[BYTES];
   int64_t count = BYTES;
@@ -213,7 +213,7 @@ static void drop(DLManagedTensorVersioned* tensor) {
   fails("deallocate", table->deallocate(tensor, &error), DLPACKGEN_BACKEND_OK);
 }
 
-/* Tells whether ids of a type are always 0. */
+/* Returns whether ids of a type are always 0. */
 static int has_no_ids(DLDevice device) {
   for (size_t i = 0; i < sizeof conformance_types / sizeof *conformance_types; i++)
     if (conformance_types[i].type == (int)device.device_type) return conformance_types[i].zero;

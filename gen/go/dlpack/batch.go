@@ -8,8 +8,8 @@ package dlpack
 /*
 #include "dlpack.h"
 
-// Where there are legacy tensors among them, the lowest bit of an address says
-// that it is a DLManagedTensor.
+// If there are legacy tensors among them, the lowest bit of an address marks
+// a DLManagedTensor.
 static inline void dlp_59225070_delete_all(const uintptr_t *all, size_t count, int legacy) {
 	for (size_t i = 0; i < count; i++) {
 		if (legacy && all[i] & 1) {
@@ -54,8 +54,8 @@ func ReleaseAll(all ...*Managed) {
 	batches.Put(lists)
 }
 
-// batches keeps the lists of ReleaseAll for later calls. They cannot be on the stack: a deleter may
-// call back into Go, and the stack may then grow and move.
+// batches caches the lists of ReleaseAll. They cannot be on the stack, because a deleter may call
+// back into Go, and the stack may then grow and move.
 var batches = sync.Pool{New: func() any { return new([]uintptr) }}
 
 func tagged(address uintptr, legacy bool) uintptr {
@@ -65,7 +65,7 @@ func tagged(address uintptr, legacy bool) uintptr {
 	return address
 }
 
-// deleteAll runs the deleters. legacy is 1 where some of the addresses are tagged.
+// deleteAll runs the deleters. legacy is 1 if some of the addresses are tagged.
 func deleteAll(list []uintptr, legacy uintptr) {
 	if len(list) > 0 {
 		C.dlp_59225070_delete_all((*C.uintptr_t)(unsafe.Pointer(unsafe.SliceData(list))), C.size_t(len(list)),
@@ -106,7 +106,7 @@ func (b *Batch) ImportLegacy(p *DLManagedTensor) (Tensor, error) {
 	return b.add(&m), nil
 }
 
-// add takes the tensor of a Managed without another reference.
+// add adds the tensor of a Managed without other references.
 func (b *Batch) add(m *Managed) Tensor {
 	m.untrack()
 	b.mu.Lock()
@@ -133,7 +133,7 @@ func (b *Batch) Len() int {
 func (b *Batch) Release() {
 	b.mu.Lock()
 	list, legacy := b.list, b.legacy
-	b.list, b.legacy = nil, 0 // a deleter may lead back here
+	b.list, b.legacy = nil, 0 // a deleter may call this method
 	b.untrack()
 	b.mu.Unlock()
 	deleteAll(list, legacy)

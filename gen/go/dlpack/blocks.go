@@ -21,7 +21,7 @@ const (
 	poolCount   = C.dlp_59225070_POOLS
 )
 
-// buffer mirrors the C struct that holds the memory of a Buffer.
+// buffer mirrors the C struct with the memory of a Buffer.
 type buffer struct {
 	_       structs.HostLayout
 	managed DLManagedTensorVersioned // for the only consumer
@@ -45,14 +45,13 @@ func _() {
 	_ = x[unsafe.Offsetof(buffer{}.dims)-unsafe.Offsetof(C.struct_dlp_59225070_buffer{}.dims)]
 }
 
-// blocks is C's memory for buffers; makers must not overlap there.
+// blocks is the C memory for buffers, which only one goroutine at a time may allocate.
 type blocks struct{ mu sync.Mutex }
 
 var buffers blocks
 
-// poolOf gives the pool whose blocks are the smallest that suffice, and their
-// size; 0 for blocks that are not kept, which is all of them where a tool looks
-// for uses of freed memory.
+// poolOf returns the pool with the smallest sufficient blocks, and their size. It returns 0 for
+// blocks that are not pooled: all of them, if a tool detects uses of freed memory.
 func poolOf(size uint64) (pool int, block uint64) {
 	pool = max(1, bits.Len64(max(size, 1)-1)-7)
 	if unpooled || pool >= poolCount {
@@ -61,7 +60,7 @@ func poolOf(size uint64) (pool int, block uint64) {
 	return pool, 128 << pool
 }
 
-// take gives a buffer with one share, or nil.
+// take returns a buffer with one share, or nil.
 func (b *blocks) take(size uint64, ndim int) *buffer {
 	pool, block := poolOf(size)
 	b.mu.Lock()
@@ -80,8 +79,7 @@ func (b *buffer) drop(share uint64) {
 	C.dlp_59225070_drop((*C.struct_dlp_59225070_buffer)(unsafe.Pointer(b)), C.uint64_t(share))
 }
 
-// describe writes the dims that all tensors of the buffer share, and gives the
-// tensor.
+// describe writes the dims that all tensors of the buffer share, and returns the tensor.
 func (b *buffer) describe(dtype DataType, shape []int64, count uint64) DLTensor {
 	dims := b.dims[:]
 	if len(shape) > slotNDim {
@@ -89,7 +87,7 @@ func (b *buffer) describe(dtype DataType, shape []int64, count uint64) DLTensor 
 	}
 	t := DLTensor{Device: Device{Type: DeviceCPU}, NDim: int32(len(shape)), DType: dtype}
 	if count > 0 {
-		t.Data = b.data // an empty tensor shall have none
+		t.Data = b.data // an empty tensor must have none
 	}
 	if len(shape) > 0 {
 		t.Shape, t.Strides = address(&dims[0]), address(&dims[len(shape)])
@@ -98,7 +96,7 @@ func (b *buffer) describe(dtype DataType, shape []int64, count uint64) DLTensor 
 	return t
 }
 
-// fill makes the tensor that needs no slot.
+// fill fills the tensor that needs no slot.
 func (b *buffer) fill(t *DLTensor) *DLManagedTensorVersioned {
 	b.lent = 1
 	b.managed.head(deleterFirst, 0)
@@ -106,7 +104,7 @@ func (b *buffer) fill(t *DLTensor) *DLManagedTensorVersioned {
 	return &b.managed
 }
 
-// fillMore makes a further tensor, which shares the dims of the buffer as well.
+// fillMore fills a further tensor, which also shares the buffer's dims.
 func (b *buffer) fillMore(t *DLTensor) (*DLManagedTensorVersioned, error) {
 	s, in := exports.near(unsafe.Pointer(b)).popGuessed()
 	if s == nil {

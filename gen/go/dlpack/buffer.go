@@ -38,7 +38,7 @@ type Buffer[T Element] struct {
 // share is Go's share in a buffer, without the type parameter.
 type share struct {
 	_      [0]sync.Mutex // go vet then finds copies
-	trace  trace         // not at the end, where a field of no size takes room: 64 bytes are one cache line
+	trace  trace         // not at the end, where a field of size 0 would need padding: 64 bytes are one cache line
 	buffer *buffer
 	owners atomic.Int64
 	tensor DLTensor
@@ -162,8 +162,8 @@ func (b *share) exportWith(o *ExportOptions, legacy bool) (*slot, error) {
 	return b.lendSlot(o, legacy)
 }
 
-// lendSlot makes a tensor in a slot, which takes over a share; on an error the
-// share is gone.
+// lendSlot creates a tensor in a slot, which takes over a share. On an error, the share is
+// released.
 func (b *share) lendSlot(o *ExportOptions, legacy bool) (*slot, error) {
 	t := &b.tensor
 	with := *o

@@ -5,7 +5,7 @@
 
 package dlpack
 
-// trace takes nothing in a build that finds no leaks.
+// trace is empty in a build that does not detect leaks.
 type trace struct{}
 
 func (*Managed) track()   {}

@@ -15,7 +15,7 @@ import (
 	"sync"
 )
 
-// trace is the number of something in alive; 0 in what owns nothing.
+// trace is the number of an object in alive, or 0 if the object owns nothing.
 type trace struct{ number uint64 }
 
 // alive contains everything that is not released yet. Slots are identified by their address,
@@ -44,7 +44,7 @@ func leave(number uint64) {
 	delete(alive.traces, number)
 }
 
-// collected runs when it is unreachable.
+// collected runs when the object is unreachable.
 func collected(number uint64) {
 	alive.mu.Lock()
 	defer alive.mu.Unlock()

@@ -66,7 +66,7 @@ func FindExchangeAPI(newest *DLPackExchangeAPIHeader) (ExchangeAPI, error) {
 		MajorVersion, maxTables)
 }
 
-// complete tests that the functions are there which must be.
+// complete checks that the required functions are present.
 func complete(table *DLPackExchangeAPI) (ExchangeAPI, error) {
 	missing := ""
 	switch uintptr(0) {
@@ -176,7 +176,7 @@ func (a ExchangeAPI) CurrentWorkStream(device Device) (Stream, error) {
 	return Stream(answer.value), failureOf(answer.failure)
 }
 
-// handOver takes the tensor out of m for a function of C, and tells whether it is a legacy one.
+// handOver removes the tensor from m for a C function, and reports whether it is a legacy tensor.
 func (m *Managed) handOver() (address uintptr, legacy C.int, err error) {
 	if m.legacy {
 		legacy = 1
@@ -189,7 +189,7 @@ func (m *Managed) handOver() (address uintptr, legacy C.int, err error) {
 
 func errNoTable() error { return failf(ErrArgument, "this ExchangeAPI has no table") }
 
-// check rejects what would make C crash, or a tensor leak.
+// check rejects arguments that would crash C or leak a tensor.
 func (a ExchangeAPI) check(dst *Managed, object uintptr) error {
 	switch {
 	case a.table == nil:
@@ -204,7 +204,7 @@ func (a ExchangeAPI) check(dst *Managed, object uintptr) error {
 	return nil
 }
 
-// answered takes over the tensor that a table gave.
+// answered takes ownership of a tensor from a table.
 func (m *Managed) answered(answer C.struct_dlp_59225070_answer) error {
 	if err := failureOf(answer.failure); err != nil {
 		return err
@@ -213,8 +213,8 @@ func (m *Managed) answered(answer C.struct_dlp_59225070_answer) error {
 	return m.Init((*DLManagedTensorVersioned)(loadPtr(&address)))
 }
 
-// expect releases another tensor than was asked for: what its caller would do
-// with it relies on it. Of the CPU there is only one, whatever its number.
+// expect releases a tensor that does not match the request, because the caller relies on it. There
+// is only one CPU, whatever its number.
 func (m *Managed) expect(dtype DataType, device Device, shape []int64) error {
 	t := m.Tensor()
 	sameDevice := t.Device() == device || device.Type == DeviceCPU && t.Device().Type == DeviceCPU
@@ -236,7 +236,7 @@ var opNames = [...]string{
 	C.dlp_59225070_OP_STREAM:   "current_work_stream",
 }
 
-// failureOf makes an error of what C found, nil of nothing.
+// failureOf converts a failure from C to an error, or nil.
 func failureOf(f *C.dlp_59225070_failure) error {
 	if f == nil {
 		return nil

@@ -62,7 +62,7 @@ func (t Tensor) GoString() string {
 		t.DataType(), t.Shape(), t.Strides(), t.Device(), t.Flags(), t.Addr())
 }
 
-// hidden tells why the elements cannot be shown.
+// hidden returns why the elements cannot be shown.
 func (t Tensor) hidden() string {
 	scalar := t.DataType()
 	scalar.Lanes = 1
@@ -75,8 +75,8 @@ func (t Tensor) hidden() string {
 	return ""
 }
 
-// elementVerb is the verb for one element. The width is not, since columns have
-// a width of their own, and the flags of %v are the tensor's.
+// elementVerb returns the verb for one element, without the width, which columns determine, and
+// without the flags of %v, which apply to the tensor.
 func elementVerb(s fmt.State, verb rune) string {
 	var out strings.Builder
 	out.WriteByte('%')
@@ -143,7 +143,7 @@ func (p *preview) text() string {
 	return p.out.String()
 }
 
-// visit writes what lies below the leading dimensions, from a bit on.
+// visit writes the elements below the leading dimensions, from a bit on.
 func (p *preview) visit(dim int, bit int64) {
 	if dim == len(p.shape) {
 		p.left--

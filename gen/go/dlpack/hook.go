@@ -14,8 +14,8 @@ import (
 	"runtime/debug"
 )
 
-// C's deleter calls it for a tensor with OnRelease. A panic must not unwind
-// through the frames of C that called it, and nothing there could handle it.
+// The C deleter calls it for a tensor with OnRelease. A panic must not unwind the C frames of its
+// callers, which could not handle it.
 //
 //export dlp_59225070_call_hook
 func dlp_59225070_call_hook(hook C.uintptr_t) {

@@ -109,15 +109,14 @@ func (m *Managed) InitLegacy(p *DLManagedTensor) error {
 	return nil
 }
 
-// adopt needs no atomic store: sharing a Managed with other goroutines
-// does so after Init.
+// adopt needs no atomic store, because a Managed is shared with other goroutines only after Init.
 func (m *Managed) adopt(address uintptr, legacy bool, t Tensor) {
 	m.address, m.legacy, m.tensor = address, legacy, t
 	m.track()
 }
 
-// noStruct rejects what cannot be a managed tensor at all, so that there is no
-// deleter to run either.
+// noStruct rejects a pointer that cannot be a managed tensor, whose deleter cannot be called
+// either.
 func noStruct(p unsafe.Pointer) error {
 	if p == nil {
 		return failf(ErrArgument, "no tensor: the pointer is nil")
@@ -125,7 +124,7 @@ func noStruct(p unsafe.Pointer) error {
 	return failf(ErrArgument, "no tensor: the address %#x is not aligned", p)
 }
 
-// reject deletes a tensor of which nothing but version and deleter was read.
+// reject deletes a tensor of which only the version and the deleter were read.
 func (m *Managed) reject(p *DLManagedTensorVersioned) error {
 	err := errOwns()
 	if p.Version.Major != MajorVersion {
@@ -147,8 +146,8 @@ func deleteNowLegacy(p *DLManagedTensor) {
 
 func (m *Managed) owns() bool { return atomic.LoadUintptr(&m.address) != 0 }
 
-// take ends the ownership, and gives the address of the producer's struct to the
-// one caller that ended it; 0 to all others.
+// take ends the ownership, and returns the address of the producer's struct to the caller that
+// ended it, and 0 to all others.
 func (m *Managed) take() uintptr {
 	address := atomic.SwapUintptr(&m.address, 0)
 	if address != 0 {

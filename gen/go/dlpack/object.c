@@ -18,7 +18,7 @@ void dlp_59225070_delete_any(void* tensor, int legacy) {
   if (!legacy && versioned->deleter) versioned->deleter(versioned);
 }
 
-/* Consumers of a table may rely on strides, old producers need not give them. */
+/* Consumers of a table may rely on strides, which old producers may omit. */
 static void copy_dims(object* o, const DLTensor* t) {
   int64_t* strides = o->dims + t->ndim;
   for (int32_t i = 0; i < t->ndim; i++) {

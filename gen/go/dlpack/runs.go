@@ -42,8 +42,8 @@ func runs[T Element](t Tensor, yield func([]T) bool) {
 	w.plan(t.Shape(), t.Strides())
 	for more := true; more; more = w.carry() {
 		for i := range w.extent[0] {
-			// No pointer is made before its run is: beside the data may lie what
-			// the garbage collector does not know.
+			// No pointer is created before its run is visited: a pointer outside of the data could
+			// be invalid for the garbage collector.
 			offset := (w.offset + i*w.stride[0]) * int64(unsafe.Sizeof(*new(T)))
 			if !yield(unsafe.Slice((*T)(unsafe.Add(first, offset)), w.run)) {
 				return
@@ -52,9 +52,8 @@ func runs[T Element](t Tensor, yield func([]T) bool) {
 	}
 }
 
-// walk visits the runs of a tensor in row-major order. Its dimensions are those
-// between the runs, innermost first, each one merged with its neighbour where a
-// single stride leads through both.
+// walk visits the runs of a tensor in row-major order. Its dimensions are those between the runs,
+// innermost first. Neighbouring dimensions are merged if a single stride covers both.
 type walk struct {
 	run    int64 // elements
 	ndim   int
@@ -64,10 +63,10 @@ type walk struct {
 	index  [MaxNDim + 1]int64
 }
 
-// plan begins a walk over a tensor that has elements.
+// plan begins a walk over a non-empty tensor.
 func (w *walk) plan(shape, strides []int64) {
 	w.run, w.extent[0] = 1, 1
-	next := int64(1) // the stride of a dimension that prolongs the last one
+	next := int64(1) // the stride of a dimension that continues the last one
 	for i := len(shape) - 1; i >= 0; i-- {
 		extent, stride := shape[i], next
 		if strides != nil {
@@ -88,7 +87,7 @@ func (w *walk) plan(shape, strides []int64) {
 	}
 }
 
-// carry moves on to the next row of runs, if there is one.
+// carry advances to the next row of runs, if there is one.
 func (w *walk) carry() bool {
 	for d := 1; d < w.ndim; d++ {
 		w.index[d]++

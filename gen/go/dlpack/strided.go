@@ -68,8 +68,7 @@ func WritableStrided[T Element](t Tensor) (data []T, strides []int64, err error)
 	return Strided[T](t)
 }
 
-// stridesOf copies the strides. Those that mean nothing go on from the dimension
-// behind them.
+// stridesOf copies the strides. Strides without a meaning are those of a contiguous tensor.
 func stridesOf(t Tensor) []int64 {
 	shape, next := t.Shape(), int64(1)
 	given, strides := t.Strides(), make([]int64, len(shape))
@@ -85,9 +84,10 @@ func stridesOf(t Tensor) []int64 {
 	return strides
 }
 
-// owned is a tensor over a slice, whose memory and dimensions it keeps: mirrors
-// hold numbers, which the collector does not follow. It must lie on the heap, with
-// both, since numbers are not adjusted when a stack moves: what makes one is not inlined.
+// owned is a tensor over a slice. It keeps the memory and the dimensions alive, because mirrors
+// contain numbers, which the collector does not follow. All three must be on the heap, because
+// numbers are not adjusted when a stack moves. Therefore, the function that creates it is not
+// inlined.
 type owned struct {
 	tensor DLTensor
 	first  unsafe.Pointer
@@ -128,7 +128,7 @@ func TensorOf[T Element](data []T, shape ...int64) (Tensor, error) {
 	return Tensor{&o.tensor, 0}, nil
 }
 
-// count is the number of elements of a contiguous tensor.
+// count returns the number of elements of a contiguous tensor.
 func (r elementRange) count() uint64 {
 	if r.empty {
 		return 0
@@ -162,7 +162,7 @@ func Copy[T Element](dst, src Tensor) error {
 	return nil
 }
 
-// copyAlong copies what lies along the first dimension, each of the others first.
+// copyAlong copies the elements along the first dimension, after recursion into the others.
 func copyAlong[T Element](to, from unsafe.Pointer, shape, toStrides, fromStrides []int64) {
 	bytes := int64(unsafe.Sizeof(*new(T)))
 	switch {

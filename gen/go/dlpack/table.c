@@ -15,13 +15,13 @@ typedef struct dlp_59225070_answer answer;
 typedef struct dlp_59225070_plan plan;
 typedef void (*set_error)(void* error_ctx, const char* kind, const char* message);
 
-/* What the functions of a table know besides their arguments. */
+/* The data of a table's functions besides their arguments. */
 typedef struct producer {
   DLPackExchangeAPI api;
   plan is;
 } producer;
 
-/* Out of the way of what succeeds, which takes two nanoseconds. */
+/* Outside of the successful path, which takes two nanoseconds. */
 __attribute__((cold, noinline)) static int fail(const producer* p, const char* kind, const char* message) {
   if (p->is.raise) ((set_error)p->is.raise)(NULL, kind, message);
   return -1;
@@ -55,8 +55,8 @@ static int managed(const producer* p, void* py_object, DLManagedTensorVersioned*
   return *out ? 0 : fail(p, "MemoryError", "no memory for a managed tensor");
 }
 
-/* On a failure the tensor stays with the caller: DLPack does not say whose it is
- * then, and callers that delete it are worse off with a producer that did. */
+/* On a failure, the caller keeps the tensor: DLPack does not specify the owner, and a caller that
+ * deletes it would crash if the producer had deleted it too. */
 static int wrap(const producer* p, DLManagedTensorVersioned* tensor, void** out) {
   if (!tensor || tensor->version.major != DLPACK_MAJOR_VERSION)
     return fail(p, "BufferError", "no tensor of this major version of DLPack");
@@ -76,7 +76,7 @@ static int stream(const producer* p, DLDevice device, void** out) {
 
 /* Allocation */
 
-enum { ALIGNMENT = 256 }; /* DLPack asks for it, few producers give it */
+enum { ALIGNMENT = 256 }; /* DLPack requires it, but few producers provide it */
 
 /* A tensor, its shape and strides, and its data, in one piece of memory. */
 typedef struct block {
@@ -86,7 +86,7 @@ typedef struct block {
 
 static void free_block(DLManagedTensorVersioned* self) { free(self); }
 
-/* Gives NULL, or why there can be no such tensor. */
+/* Returns NULL, or why there can be no such tensor. */
 static const char* bytes_of(const DLTensor* t, int64_t* bytes) {
   if (t->device.device_type != kDLCPU) return "this exchange table allocates memory of the CPU only";
   if (!dlpackgen_element_bits(t->dtype, 0)) return "a data type with no bits or lanes";
@@ -105,7 +105,7 @@ static void fill(block* b, const DLTensor* like, int64_t bytes) {
   *t = (DLTensor){NULL, {kDLCPU, 0}, n, like->dtype, n ? b->dims : NULL, n ? b->dims + n : NULL, 0};
   for (int32_t i = 0; i < n; i++) {
     b->dims[i] = like->shape[i];
-    b->dims[n + i] = 1; /* where no strides fit: those of an empty tensor mean nothing */
+    b->dims[n + i] = 1; /* if no strides fit: those of an empty tensor have no meaning */
   }
   (void)dlpackgen_compact_strides(n, t->shape, t->strides);
   if (bytes) t->data = (void*)(((uintptr_t)(b->dims + 2 * n) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
@@ -132,8 +132,8 @@ static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* e
   return 0;
 }
 
-/* Hooks: what Go answers becomes what the table's function returns. SetError is
- * called from here, after Go has returned: it may be C++, and throw or jump. */
+/* Hooks: converts Go's result to the result of the table's function. SetError is called from here,
+ * after Go has returned, because it may be C++ code that throws or jumps. */
 
 static int tell(dlp_59225070_failure* f, void* error_ctx, set_error SetError) {
   if (SetError)
@@ -154,8 +154,8 @@ static int take(const producer* p, answer a, void** out) {
   return 0;
 }
 
-/* A C function knows nothing but its arguments, so each table has its own.
- * Number 0 is the plain one. */
+/* A C function knows only its arguments, so each table has separate functions. Number 0 is the
+ * default table. */
 enum { NUMBERS = dlp_59225070_TABLES + 1 };
 static producer producers[NUMBERS];
 

@@ -86,7 +86,7 @@ func NewExchangeAPI(p Producer) (*DLPackExchangeAPI, error) {
 		(*C.DLPackExchangeAPI)(unsafe.Pointer(&p.Functions))))), nil
 }
 
-// hooks gives a bit for each hook in Go, and rejects what contradicts itself.
+// hooks returns a bit for each hook in Go, and rejects contradictory ones.
 func (p *Producer) hooks() (bits uint32, err error) {
 	for _, slot := range []struct {
 		op       int

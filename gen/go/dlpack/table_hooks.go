@@ -16,8 +16,8 @@ import (
 	"unsafe"
 )
 
-// C calls the functions below for the hooks of a table. A panic must not reach
-// it: from a thread of C it would end the process, and else unwind C's frames.
+// C calls the functions below for the hooks of a table. A panic must not reach C: on a C thread it
+// would end the process, and otherwise it would unwind C frames.
 
 //export dlp_59225070_hook_allocate
 func dlp_59225070_hook_allocate(table C.int, prototype *C.DLTensor) (a C.struct_dlp_59225070_answer) {
@@ -46,7 +46,7 @@ func dlp_59225070_hook_wrap(table C.int, tensor *C.DLManagedTensorVersioned) (a 
 	m := new(Managed)
 	defer func() {
 		if a.failure != nil {
-			m.Detach() // it is the consumer's again
+			m.Detach() // the consumer owns it again
 		}
 	}()
 	defer recovered(&a)
@@ -80,7 +80,7 @@ func dlp_59225070_hook_stream(table C.int, device C.DLDevice) (a C.struct_dlp_59
 
 func hooksOf(table C.int) *Producer { return producers.all[table].Load() }
 
-// lend is [Import] that leaves a tensor alone which it rejects.
+// lend is [Import], except that it does not delete a rejected tensor.
 func (m *Managed) lend(p *DLManagedTensorVersioned) error {
 	if p == nil || uintptr(unsafe.Pointer(p))%unsafe.Alignof(*p) != 0 {
 		return noStruct(unsafe.Pointer(p))
@@ -96,7 +96,7 @@ func (m *Managed) lend(p *DLManagedTensorVersioned) error {
 	return nil
 }
 
-// answerOf is the answer where success must give something.
+// answerOf returns the answer of a hook whose success requires a result.
 func answerOf(value uintptr, err error) C.struct_dlp_59225070_answer {
 	switch {
 	case err != nil:
@@ -107,7 +107,7 @@ func answerOf(value uintptr, err error) C.struct_dlp_59225070_answer {
 	return C.struct_dlp_59225070_answer{value: C.uintptr_t(value)}
 }
 
-// rejection puts an error into C memory, which C frees.
+// rejection copies an error to C memory, which C frees.
 func rejection(err error) C.struct_dlp_59225070_answer {
 	kind, message := kindOf(err), err.Error() // either may panic, and must not leave C memory behind
 	return C.struct_dlp_59225070_answer{failure: C.dlp_59225070_rejection(0, C.CString(kind), C.CString(message))}
@@ -119,7 +119,7 @@ func recovered(a *C.struct_dlp_59225070_answer) {
 	}
 }
 
-// kindOf names the exception of Python that suits an error.
+// kindOf returns the name of the Python exception for an error.
 func kindOf(err error) string {
 	var call *CallError
 	switch {

@@ -92,7 +92,7 @@ func (m *Module) Init() unsafe.Pointer {
 	return pointer(uintptr(made))
 }
 
-// doc is the text in which Python looks for a signature, then the documentation.
+// doc returns the text from which Python reads the signature, followed by the documentation.
 func (f *Function) doc() string {
 	params := []string{"*args"}
 	if f.Params != nil {
@@ -104,7 +104,7 @@ func (f *Function) doc() string {
 	return f.Name + "(" + strings.Join(params, ", ") + ")\n--\n\n" + f.Doc
 }
 
-// accepts tells, as an exception, whether a function takes so many arguments.
+// accepts returns an exception if a function does not accept the number of arguments.
 func (f *Function) accepts(count int) error {
 	if f.Params == nil || count == len(f.Params) {
 		return nil
@@ -148,6 +148,6 @@ var prepare = sync.OnceValue(func() error {
 	return nil
 })
 
-// pointer makes a pointer of an address in C memory. A typed load, unlike a
-// conversion, keeps vet able to do its work.
+// pointer converts an address in C memory to a pointer. It uses a typed load, because vet rejects a
+// conversion.
 func pointer(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }

@@ -142,7 +142,7 @@ extern dlp_00000000_py_LOCAL struct dlp_00000000_py_python dlp_00000000_py_pytho
  * sets an ImportError. Needs the GIL, like all that follows but the deleters. */
 dlp_00000000_py_LOCAL const char* dlp_00000000_py_open(void);
 
-/* Gives a built-in exception by its name; RuntimeError for an unknown one. */
+/* Returns a built-in exception by its name; RuntimeError for an unknown one. */
 dlp_00000000_py_LOCAL PyObject* dlp_00000000_py_exception(const char* name);
 
 /* An exception that was pending, with its type's name and its text, malloc'd. */
@@ -196,9 +196,9 @@ struct dlp_00000000_py_call {
   struct dlp_00000000_py_route routes[dlp_00000000_py_ARGUMENTS];
 };
 
-/* Compares each borrowed argument with what its table lends now, and remembers one that
- * changed. To be called, without an exception set, after whatever may have run code of
- * Python and before Go goes on. */
+/* Compares each borrowed argument with what its table lends now, and remembers one that changed. To
+ * be called, without an exception set, after whatever may have run Python code and before Go goes
+ * on. */
 dlp_00000000_py_LOCAL void dlp_00000000_py_recheck(uintptr_t call);
 
 /* Gives up the references that a call holds, after which its routes are void. */
@@ -231,7 +231,7 @@ dlp_00000000_py_LOCAL void dlp_00000000_py_put(uintptr_t tuple, intptr_t i,
                                                uintptr_t element); /* takes the element's reference */
 dlp_00000000_py_LOCAL void dlp_00000000_py_drop(uintptr_t object);
 
-/* The function in Go. Gives a new reference. */
+/* The function in Go. Returns a new reference. */
 dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_run(struct dlp_00000000_py_call* call);
 
 /* Makes what the following need, once. */
@@ -241,8 +241,8 @@ dlp_00000000_py_LOCAL bool dlp_00000000_py_make_constants(void);
  * number of those that it could fill. */
 dlp_00000000_py_LOCAL intptr_t dlp_00000000_py_find_routes(uintptr_t call, intptr_t first, intptr_t count);
 
-/* Checks, after code of Python may have run, that arguments have the types still by which
- * their routes were found, and all that is borrowed; gives the number of those that have. */
+/* Checks, after Python code may have run, that arguments have the types still by which their routes
+ * were found, and all that is borrowed; gives the number of those that have. */
 dlp_00000000_py_LOCAL intptr_t dlp_00000000_py_settle(uintptr_t call, intptr_t first, intptr_t count);
 
 /* Checks that the memory of a complex tensor has the values that it stands for. */

@@ -31,8 +31,8 @@ typedef struct dlp_00000000_foreign {
   int32_t deleted_legacy; /* by atomic operations */
 } dlp_00000000_foreign;
 
-/* Makes both faces: two rows of three float32 in order, and owned by the
- * foreign. NULL when memory is out; free() ends it. */
+/* Makes both faces: two rows of three float32 in order, and owned by the foreign. NULL if memory is
+ * exhausted; free() ends it. */
 dlp_00000000_LOCAL dlp_00000000_foreign* dlp_00000000_foreign_new(void);
 
 /* What C sees of a tensor. */

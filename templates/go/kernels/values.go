@@ -34,7 +34,7 @@ func Some[T any](value T) Maybe[T] { return Maybe[T]{value, given} }
 // None returns the value None, for arguments with a different default.
 func None[T any]() Maybe[T] { return Maybe[T]{state: none} }
 
-// or returns the value, or the default of what was left out, and whether there is one.
+// or returns the value, or the default if it was omitted, and whether there is one.
 func (m Maybe[T]) or(otherwise T, there bool) (T, C.bool) {
 	if m.state == leftOut {
 		return otherwise, C.bool(there)
@@ -42,7 +42,7 @@ func (m Maybe[T]) or(otherwise T, there bool) (T, C.bool) {
 	return m.value, C.bool(m.state == given)
 }
 
-// must is or for an argument that cannot be None.
+// must is like or, for an argument that cannot be None.
 func (m Maybe[T]) must(s *site, what string, otherwise T) (T, error) {
 	switch m.state {
 	case leftOut:
@@ -125,7 +125,7 @@ func resultOf(n C.struct_dlp_00000000_kernel_number) Number {
 	return Number{int64(n.integer), float64(n.real), numberKind(n.kind)}
 }
 
-// digits writes a float as Python does.
+// digits formats a float like Python.
 func digits(v float64) string {
 	switch {
 	case math.IsInf(v, 0) || math.IsNaN(v):
@@ -140,8 +140,8 @@ func digits(v float64) string {
 	return text
 }
 
-// checked checks a number against the dtype that a tensor gives it. Where the tensor has none of
-// the dtypes, the check of the tensor says so.
+// checked checks a number against the dtype of a tensor. If the tensor has none of the dtypes, the
+// tensor's own check reports that.
 func (n Number) checked(s *site, t dlpack.Tensor, types []dlpack.DataType) error {
 	dtype := t.DataType()
 	if n.kind == noNumber {
@@ -167,7 +167,7 @@ func (n Number) fits(s *site, dtype dlpack.DataType) error {
 	return nil
 }
 
-// within tells whether an integer dtype holds the number.
+// within reports whether an integer dtype can represent the number.
 func (n Number) within(dtype dlpack.DataType) bool {
 	negative := n.kind == signed && n.integer < 0
 	switch {
@@ -198,7 +198,7 @@ func fitsFloat(s *site, dtype dlpack.DataType, value float64) error {
 	return s.fail("OverflowError", fmt.Sprintf("%v does not hold %s", dtype, digits(value)))
 }
 
-// textOf returns the bytes of a text, which C has no NUL for.
+// textOf returns the bytes of a text, which has no terminating NUL.
 func textOf(text string) *C.char {
 	if text == "" {
 		text = noText
@@ -222,7 +222,7 @@ func itemsOf[T int64 | float64](list []T) *C.uint64_t {
 	return pointerOf(unsafe.Pointer(unsafe.SliceData(list)))
 }
 
-// take imports a tensor that a call made. The package made it valid, so it cannot fail.
+// take imports a tensor that a call created. It is valid, so the import cannot fail.
 func take(made unsafe.Pointer) *dlpack.Managed {
 	managed, err := dlpack.Import((*dlpack.DLManagedTensorVersioned)(made))
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	panicked = -2
 )
 
-// statusOf is the status of what a function returned. It keeps the text of an error for C.
+// statusOf returns the status for the result of a function. It stores the text of an error for C.
 func statusOf(err error) C.int {
 	if err == nil {
 		return 0
@@ -33,14 +33,15 @@ func statusOf(err error) C.int {
 	return failed(status, err.Error())
 }
 
-// recovered makes a panic a failure of the call: it must not unwind the frames of C.
+// recovered converts a panic to a failure of the call, because it must not unwind C frames.
 func recovered(status *C.int) {
 	if reason := recover(); reason != nil {
 		*status = failed(panicked, fmt.Sprint("panic: ", reason, place()))
 	}
 }
 
-// place is where the innermost function panicked that is neither the runtime's nor the bindings'.
+// place returns the position of the panic in the innermost function outside of the runtime and the
+// bindings.
 func place() string {
 	callers := make([]uintptr, 64)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
@@ -55,7 +56,7 @@ func place() string {
 	return ""
 }
 
-// failed keeps a text for C, which ends it at a NUL, and returns the status.
+// failed stores a text for C, where a NUL ends it, and returns the status.
 func failed(status int32, text string) C.int {
 	const cut = " ..."
 	text = strings.ToValidUTF8(text, "\uFFFD")
@@ -66,7 +67,7 @@ func failed(status int32, text string) C.int {
 	return C.int(status)
 }
 
-// maybeText is a text that may be None.
+// maybeText returns a text that may be None.
 func maybeText(text unsafe.Pointer) *string {
 	if text == nil {
 		return nil

@@ -74,7 +74,7 @@ dlp_00000000_TVMFFI_LOCAL struct dlp_00000000_opened dlp_00000000_open_library(c
 dlp_00000000_TVMFFI_LOCAL void dlp_00000000_close_library(uintptr_t handle);
 dlp_00000000_TVMFFI_LOCAL uintptr_t dlp_00000000_symbol_in(uintptr_t handle, const char* name);
 
-/* Tells whether libtvm_ffi is in the process. */
+/* Returns whether libtvm_ffi is in the process. */
 dlp_00000000_TVMFFI_LOCAL int dlp_00000000_has_runtime(void);
 
 /* Functions of libtvm_ffi, which must be in the process. Results are objects with a reference for

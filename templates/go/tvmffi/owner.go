@@ -21,5 +21,5 @@ func (o *owner) get() (uintptr, bool) {
 	return address, address != 0
 }
 
-// end gives the address to the one caller that ended the ownership; 0 to all others.
+// end returns the address to the one caller that ended the ownership; 0 to all others.
 func (o *owner) end() uintptr { return atomic.SwapUintptr(&o.address, 0) }

@@ -44,7 +44,7 @@ DLPACKGEN_VALUE int dlpackgen_spread(const char* function, PyObject* out, int co
   return 0;
 }
 
-/* Tells whether an argument may be on its device, and puts down what tells the stream there. */
+/* Returns whether an argument may be on its device, and puts down what tells the stream there. */
 DLPACKGEN_SLOW static int dlpackgen_is_placed_at_once(struct dlpackgen_argument* a, const struct dlpackgen_parameter* p,
                                                       const struct dlpackgen_means* means) {
   a->private_.adopted = means->adopted;
@@ -101,13 +101,13 @@ DLPACKGEN_FAST int dlpackgen_begin_placed(struct dlpackgen_call* call, PyObject*
   return dlpackgen_begin_usually(call, module, function, given, stream);
 }
 
-/* Reports a value of the wrong type. Gives -1. */
+/* Reports a value of the wrong type. Returns -1. */
 DLPACKGEN_VALUE int dlpackgen_other_kind(struct dlpackgen_call* call, int i, PyObject* value, const char* expected) {
   call->arguments[i].object = value;
   return dlpackgen_wrong_scalar(call, i, expected);
 }
 
-/* Says why a value was not converted. Gives -1. */
+/* Says why a value was not converted. Returns -1. */
 DLPACKGEN_VALUE int dlpackgen_not_read(struct dlpackgen_call* call, int i, PyObject* value, const char* expected) {
   call->arguments[i].object = value;
   return dlpackgen_not_converted(call, i, expected);
@@ -217,7 +217,7 @@ struct dlpackgen_numbers {
   int64_t count;
 };
 
-/* Says which item of a list the exception that is set is about: the same kind again. Gives -1. */
+/* Says which item of a list the exception that is set is about: the same kind again. Returns -1. */
 DLPACKGEN_SLOW static int dlpackgen_about_item(const struct dlpackgen_call* call, int i, Py_ssize_t n) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message where = dlpackgen_message_in(room, sizeof room);
@@ -240,7 +240,7 @@ DLPACKGEN_SLOW static int dlpackgen_about_item(const struct dlpackgen_call* call
   return -1;
 }
 
-/* Tells whether an object is a collections.abc.Sequence, and no text: 1, 0, or -1 with an
+/* Returns whether an object is a collections.abc.Sequence, and no text: 1, 0, or -1 with an
  * exception. */
 DLPACKGEN_SLOW static int dlpackgen_is_sequence(PyObject* value) {
   if (PyUnicode_Check(value) || PyBytes_Check(value)) return 0;
@@ -294,7 +294,7 @@ DLPACKGEN_VALUE int dlpackgen_make_contiguous(const struct dlpackgen_parameter* 
   return 0;
 }
 
-/* Gives a result the memory of out=, where there is some, or new memory of the library of an
+/* Returns a result the memory of out=, where there is some, or new memory of the library of an
  * argument. `out` is the place of out= in the call, or -1. */
 DLPACKGEN_VALUE int dlpackgen_allocate_result(struct dlpackgen_call* call, int like, int out,
                                               const struct dlpackgen_result* wanted, DLManagedTensorVersioned** made,
@@ -309,7 +309,7 @@ DLPACKGEN_VALUE int dlpackgen_allocate_result(struct dlpackgen_call* call, int l
   return 0;
 }
 
-/* Gives the object of a tensor that was made, which it takes over, or that of out=: a new
+/* Returns the object of a tensor that was made, which it takes over, or that of out=: a new
  * reference. */
 DLPACKGEN_VALUE PyObject* dlpackgen_result_object(struct dlpackgen_call* call, int like, int out,
                                                   DLManagedTensorVersioned** made) {

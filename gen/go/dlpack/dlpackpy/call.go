@@ -98,7 +98,7 @@ func (c *Call) WithoutGIL(work func()) {
 
 func (c *Call) address(i int) C.uintptr_t { return C.uintptr_t(c.Object(i)) }
 
-// has tells, as an exception, whether there are so many arguments.
+// has returns an exception if there are fewer arguments.
 func (c *Call) has(first, count int) error {
 	switch {
 	case c.c == nil:
@@ -115,7 +115,7 @@ func (c *Call) has(first, count int) error {
 	return nil
 }
 
-// checked fetches the exception of what failed about an argument.
+// checked fetches the exception of a failed operation on an argument.
 func (c *Call) checked(i int, failed bool) error {
 	if !failed {
 		return nil
@@ -123,7 +123,7 @@ func (c *Call) checked(i int, failed bool) error {
 	return c.about(i, c.fetch())
 }
 
-// about says which argument an error is about.
+// about adds the name of the argument to an error.
 func (c *Call) about(i int, err error) error {
 	if i < len(c.function.Params) {
 		name, _, _ := strings.Cut(c.function.Params[i], "=")
@@ -144,7 +144,7 @@ func dlp_59225070_py_run(address *C.struct_dlp_59225070_py_call) C.uintptr_t {
 	return C.uintptr_t(result)
 }
 
-// run gives a new reference to what the function gave. No panic may reach C.
+// run returns a new reference to the result of the function. No panic may reach C.
 func (c *Call) run() (result Object, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -165,8 +165,8 @@ func (c *Call) run() (result Object, err error) {
 	return c.object(value)
 }
 
-// release gives back the tensors. It comes before an exception is set, since
-// deleters may run Python code.
+// release releases the tensors. It is called before an exception is set, because deleters may run
+// Python code.
 func (c *Call) release() {
 	for _, r := range c.rooms {
 		r.release()
@@ -176,7 +176,7 @@ func (c *Call) release() {
 	}
 }
 
-// end gives back the exceptions that Python raised.
+// end releases the exceptions that Python raised.
 func (c *Call) end() {
 	for _, o := range c.raised {
 		C.dlp_59225070_py_drop(C.uintptr_t(o))
@@ -184,7 +184,7 @@ func (c *Call) end() {
 	c.c = nil
 }
 
-// object makes a new reference to the Python object for a result.
+// object returns a new reference to the Python object for a result.
 func (c *Call) object(value any) (Object, error) {
 	var made C.uintptr_t
 	switch v := value.(type) {
@@ -220,7 +220,7 @@ func (c *Call) object(value any) (Object, error) {
 	return c.made(made)
 }
 
-// made is an object that Python made, or the exception that it raised instead.
+// made returns an object that Python created, or the exception that it raised instead.
 func (c *Call) made(object C.uintptr_t) (Object, error) {
 	if object == 0 {
 		return 0, c.fetch()

@@ -30,7 +30,7 @@ type Exception struct {
 // Error returns the type and the message.
 func (e *Exception) Error() string { return e.Type + ": " + e.Message }
 
-// fetch takes the pending exception away from Python.
+// fetch removes the current exception from Python.
 func (c *Call) fetch() error {
 	raised := C.dlp_59225070_py_fetch()
 	defer C.free(unsafe.Pointer(raised.kind))
@@ -43,8 +43,8 @@ func (c *Call) fetch() error {
 	return &Exception{Type: C.GoString(raised.kind), Message: C.GoString(raised.text), call: c, object: object}
 }
 
-// raise sets the exception of Python that suits an error. What Python raised
-// during the call is its cause.
+// raise sets the Python exception for an error. An exception that Python raised during the call is
+// its cause.
 func raise(err error) {
 	what, why, cause := describe(err)
 	kind, text := C.CString(what), C.CString(why)
@@ -53,8 +53,8 @@ func raise(err error) {
 	C.dlp_59225070_py_raise(kind, text, C.uintptr_t(cause))
 }
 
-// describe asks an error for what an exception says. Its methods may panic, as
-// those of a nil pointer do that was returned as an error.
+// describe returns the type and text of the exception for an error. The error's methods may panic,
+// for example those of a nil pointer that was returned as an error.
 func describe(err error) (kind, text string, cause Object) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -64,7 +64,7 @@ func describe(err error) (kind, text string, cause Object) {
 	return kindOf(err), textOf(err), causeOf(err)
 }
 
-// causeOf gives what Python raised, if that is behind an error and still there.
+// causeOf returns the Python exception that an error wraps, if it still exists.
 func causeOf(err error) Object {
 	var e *Exception
 	if errors.As(err, &e) && e.call != nil && e.call.c != nil {
@@ -90,7 +90,7 @@ func kindOf(err error) string {
 	return "RuntimeError"
 }
 
-// textOf gives the text without what the type of the exception says already.
+// textOf returns the text without what the type of the exception says already.
 func textOf(err error) string {
 	text := err.Error()
 	var e *Exception

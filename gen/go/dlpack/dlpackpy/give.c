@@ -62,7 +62,7 @@ static void dealloc(PyObject* self) {
   py.Py_DecRef(own); /* an object owns its type */
 }
 
-/* Gives the fields of a tensor; NULL with an exception. */
+/* Returns the fields of a tensor; NULL with an exception. */
 static const struct fields* tensor_of(void* object) {
   PyObject* of = py.PyObject_Type(object);
   py.Py_DecRef(of);

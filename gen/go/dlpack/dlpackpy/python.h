@@ -144,7 +144,7 @@ extern dlp_59225070_py_LOCAL struct dlp_59225070_py_python dlp_59225070_py_pytho
  * sets an ImportError. Needs the GIL, like all that follows but the deleters. */
 dlp_59225070_py_LOCAL const char* dlp_59225070_py_open(void);
 
-/* Gives a built-in exception by its name; RuntimeError for an unknown one. */
+/* Returns a built-in exception by its name; RuntimeError for an unknown one. */
 dlp_59225070_py_LOCAL PyObject* dlp_59225070_py_exception(const char* name);
 
 /* An exception that was pending, with its type's name and its text, malloc'd. */
@@ -198,9 +198,9 @@ struct dlp_59225070_py_call {
   struct dlp_59225070_py_route routes[dlp_59225070_py_ARGUMENTS];
 };
 
-/* Compares each borrowed argument with what its table lends now, and remembers one that
- * changed. To be called, without an exception set, after whatever may have run code of
- * Python and before Go goes on. */
+/* Compares each borrowed argument with what its table lends now, and remembers one that changed. To
+ * be called, without an exception set, after whatever may have run Python code and before Go goes
+ * on. */
 dlp_59225070_py_LOCAL void dlp_59225070_py_recheck(uintptr_t call);
 
 /* Gives up the references that a call holds, after which its routes are void. */
@@ -233,7 +233,7 @@ dlp_59225070_py_LOCAL void dlp_59225070_py_put(uintptr_t tuple, intptr_t i,
                                                uintptr_t element); /* takes the element's reference */
 dlp_59225070_py_LOCAL void dlp_59225070_py_drop(uintptr_t object);
 
-/* The function in Go. Gives a new reference. */
+/* The function in Go. Returns a new reference. */
 dlp_59225070_py_LOCAL uintptr_t dlp_59225070_py_run(struct dlp_59225070_py_call* call);
 
 /* Makes what the following need, once. */
@@ -243,8 +243,8 @@ dlp_59225070_py_LOCAL bool dlp_59225070_py_make_constants(void);
  * number of those that it could fill. */
 dlp_59225070_py_LOCAL intptr_t dlp_59225070_py_find_routes(uintptr_t call, intptr_t first, intptr_t count);
 
-/* Checks, after code of Python may have run, that arguments have the types still by which
- * their routes were found, and all that is borrowed; gives the number of those that have. */
+/* Checks, after Python code may have run, that arguments have the types still by which their routes
+ * were found, and all that is borrowed; gives the number of those that have. */
 dlp_59225070_py_LOCAL intptr_t dlp_59225070_py_settle(uintptr_t call, intptr_t first, intptr_t count);
 
 /* Checks that the memory of a complex tensor has the values that it stands for. */

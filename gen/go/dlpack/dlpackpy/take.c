@@ -14,9 +14,9 @@
 typedef struct dlp_59225070_py_call call;
 typedef struct dlp_59225070_py_route route;
 
-/* Any code of Python may run in this file but where a comment says that none does, and
- * may then resize, free or retype the objects of other arguments. So what runs code comes
- * first, then tensors are borrowed, and what was borrowed before is compared again. */
+/* Any Python code may run in this file but where a comment says that none does, and may then
+ * resize, free or retype the objects of other arguments. So what runs code comes first, then
+ * tensors are borrowed, and what was borrowed before is compared again. */
 
 /* What is known of a type. The strong reference to it keeps another type from
  * getting the same address. */
@@ -36,8 +36,8 @@ static struct entry* place_of(PyObject* type) {
   return &cache[((uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - CACHE_BITS)];
 }
 
-/* Gives an attribute that may be missing: NULL, with an exception only where the
- * reason is another one. */
+/* Returns an attribute that may be missing: NULL, with an exception only if the reason is another
+ * one. */
 static PyObject* optional(PyObject* object, const char* name) {
   PyObject* value = py.PyObject_GetAttrString(object, name);
   if (!value && py.PyErr_ExceptionMatches(AttributeError)) py.PyErr_Clear();
@@ -80,8 +80,8 @@ static uintptr_t table_of(PyObject* type) {
   return table;
 }
 
-/* Gives an attribute of a module that is imported; NULL, with an exception or without,
- * where there is none. */
+/* Returns an attribute of a module that is imported; NULL, with an exception or without, where
+ * there is none. */
 static PyObject* imported(const char* module, const char* name) {
   PyObject* modules = py.PySys_GetObject("modules"); /* borrowed */
   PyObject* found = modules ? optional_entry(modules, module) : NULL;
@@ -97,8 +97,8 @@ static bool derives(PyObject* type, PyObject* base) {
   return is_type && py.PyType_IsSubtype(type, base);
 }
 
-/* Tells whether a type is torch.Tensor, and not one that stands in its place: its table
- * reads C++ objects, and does nothing else. False with an exception too. */
+/* Returns whether a type is torch.Tensor, and not one that stands in its place: its table reads C++
+ * objects, and does nothing else. False with an exception too. */
 static bool is_torch(PyObject* type) {
   PyObject* tensor = imported("torch", "Tensor");
   PyObject* base = tensor == type ? imported("torch._C", "TensorBase") : NULL;
@@ -170,7 +170,7 @@ bool dlp_59225070_py_make_constants(void) {
   return !py.PyErr_Occurred();
 }
 
-/* Gives the truth of an answer, and drops it: 1, 0, or -1 with an exception. */
+/* Returns the truth of an answer, and drops it: 1, 0, or -1 with an exception. */
 static int truth(PyObject* answer) {
   if (!answer) return -1;
   int is_true = py.PyObject_IsTrue(answer);

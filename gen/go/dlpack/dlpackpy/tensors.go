@@ -89,25 +89,24 @@ func data[T dlpack.Element](c *Call, i int, read func(dlpack.Tensor) ([]T, error
 	return values, nil
 }
 
-// number is how C gets the call: cgo would test a pointer for Go memory behind it.
+// number is the call's number in C: cgo would check a pointer for Go memory behind it.
 func (c *Call) number() C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(c.c))) }
 
-// route finds out how to take tensors out of arguments.
+// route determines the access methods of arguments.
 func (c *Call) route(first, count int) error {
 	found := int(C.dlp_59225070_py_find_routes(c.number(), C.intptr_t(first), C.intptr_t(count)))
 	return c.checked(first+found, found < count)
 }
 
-// settle must come between what may have run code of Python and what relies on
-// arguments: it fails where code has changed the types of these, or the memory of
-// any that is borrowed.
+// settle must be called after Python code may have run and before arguments are used. It fails if
+// that code has changed the type of an argument, or the memory of a borrowed one.
 func (c *Call) settle(first, count int) error {
 	found := int(C.dlp_59225070_py_settle(c.number(), C.intptr_t(first), C.intptr_t(count)))
 	return c.checked(first+found, found < count)
 }
 
-// settled is the error of a method: its own, or that memory is no longer what was
-// lent. To raise and to read an exception may have run code.
+// settled returns the error of a method: its own, or the error that borrowed memory has changed.
+// Raising and reading an exception may have run code.
 func (c *Call) settled(err error) error {
 	if err != nil && c.c.lent != 0 {
 		C.dlp_59225070_py_recheck(c.number())
@@ -118,15 +117,15 @@ func (c *Call) settled(err error) error {
 	return err
 }
 
-// changed is the error of a call one of whose borrowed arguments code of Python
-// has resized, freed or replaced.
+// changed returns the error of a call in which Python code has resized, freed or replaced a
+// borrowed argument.
 func (c *Call) changed() error {
 	return c.about(int(c.c.changed)-1,
 		&Exception{Type: "BufferError", Message: "its memory, shape or type changed while the arguments were read"})
 }
 
-// read reads all arguments that may run code of Python for it, which become owned,
-// before it borrows the others. Where more code ran meanwhile, it borrows anew.
+// read first imports all arguments whose reading may run Python code, as owned tensors, and then
+// borrows the others. If more code has run meanwhile, it borrows again.
 func (c *Call) read(first int, out []dlpack.Tensor) error {
 	if len(out) == 0 {
 		return nil
@@ -148,7 +147,7 @@ func (c *Call) read(first int, out []dlpack.Tensor) error {
 	}
 }
 
-// readOwned takes, for the time of the call, the tensors that cannot be borrowed.
+// readOwned imports the tensors that cannot be borrowed, until the call ends.
 func (c *Call) readOwned(first int, out []dlpack.Tensor) (ran bool, err error) {
 	for i := range out {
 		if c.c.routes[first+i].quiet || out[i].Raw() != nil {
@@ -165,8 +164,8 @@ func (c *Call) readOwned(first int, out []dlpack.Tensor) (ran bool, err error) {
 	return ran, nil
 }
 
-// borrow borrows tensors by the tables that run no code. With again, some must be
-// owned instead, or were asked something, which may run code.
+// borrow borrows tensors through tables that run no code. again means that some must be owned
+// instead, or that queries may have run code.
 func (c *Call) borrow(first int, out []dlpack.Tensor) (again bool, err error) {
 	for i := 0; i < len(out); {
 		lent := 1
@@ -186,8 +185,8 @@ func (c *Call) borrow(first int, out []dlpack.Tensor) (again bool, err error) {
 	return false, nil
 }
 
-// borrowSome borrows the first tensors of out, which have one table, and tells how
-// many. With 0, they are to be owned.
+// borrowSome borrows the first tensors of out that have the same table, and returns their number.
+// With 0, they must be owned.
 func (c *Call) borrowSome(first int, out []dlpack.Tensor) int {
 	routes := c.c.routes[first : first+len(out)]
 	api, ok := tableAt(uintptr(routes[0].table))
@@ -208,7 +207,7 @@ func (c *Call) borrowSome(first int, out []dlpack.Tensor) int {
 	}
 	for i := range count {
 		routes[i].lender = C.uintptr_t(uintptr(unsafe.Pointer(api.Raw())))
-		// tables that are quiet lend nothing read-only
+		// such tables export nothing read-only
 		if out[i] = views[i].WritableTensor(); c.mustNotWrite(first + i) {
 			out[i] = views[i].Tensor()
 		}
@@ -216,7 +215,7 @@ func (c *Call) borrowSome(first int, out []dlpack.Tensor) int {
 	return count
 }
 
-// askConjugated asks those of the borrowed tensors that have complex elements.
+// askConjugated queries the borrowed tensors with complex elements.
 func (c *Call) askConjugated(first int, out []dlpack.Tensor) (asked bool, err error) {
 	for i, tensor := range out {
 		if route := &c.c.routes[first+i]; bool(route.quiet && !route.asked) && c.mayConjugate(first+i, tensor) {
@@ -229,7 +228,7 @@ func (c *Call) askConjugated(first int, out []dlpack.Tensor) (asked bool, err er
 	return asked, nil
 }
 
-// watch remembers what was borrowed, to be compared once code of Python has run.
+// watch records borrowed tensors, which are compared after Python code has run.
 func (c *Call) watch(i int, tensor dlpack.Tensor) {
 	route := &c.c.routes[i]
 	if !route.quiet {
@@ -239,7 +238,7 @@ func (c *Call) watch(i int, tensor dlpack.Tensor) {
 	c.c.lent |= 1 << i
 }
 
-// own takes a tensor, by the table of its type or by its capsule.
+// own imports an owned tensor, through the table of its type or through a capsule.
 func (c *Call) own(i int) (*dlpack.Managed, error) {
 	managed, err := c.take(i)
 	if err != nil {
@@ -273,12 +272,12 @@ func (c *Call) mayConjugate(i int, tensor dlpack.Tensor) bool {
 	return bool(c.c.routes[i].may_conjugate) && tensor.DataType().Code == dlpack.CodeComplex
 }
 
-// notConjugated rejects values that are not what stands in memory.
+// notConjugated rejects tensors whose values differ from those in memory.
 func (c *Call) notConjugated(i int) error {
 	return c.checked(i, !bool(C.dlp_59225070_py_not_conjugated(c.number(), C.intptr_t(i))))
 }
 
-// mustNotWrite tells whether the object says so, whatever its tensor says.
+// mustNotWrite reports whether the object forbids writing, independently of its tensor's flags.
 func (c *Call) mustNotWrite(i int) bool {
 	return c.c.routes[i].flags&C.DLPACK_FLAG_BITMASK_READ_ONLY != 0
 }
@@ -321,14 +320,14 @@ func addTable(address uintptr) (api dlpack.ExchangeAPI, usable bool) {
 	return api, err == nil
 }
 
-// room is space for views, which are large and used again.
+// room is a cache of views, which are large and reused.
 type room struct{ views [roomSize]dlpack.View }
 
 const roomSize = 4
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
 
-// room gives space for as many views as it has, and as there are tensors.
+// room returns as many views as the cache has, and at most one for each tensor.
 func (c *Call) room(tensors []dlpack.Tensor) []dlpack.View {
 	r := rooms.Get().(*room)
 	c.rooms = append(c.rooms, r)

@@ -73,7 +73,7 @@ func (s foreign) both(f func(*dlpack.DLTensor)) {
 	f(&s.legacy().DLTensor)
 }
 
-// reshape gives both faces a shape; NULL strides when strides is nil.
+// reshape returns both faces a shape; NULL strides when strides is nil.
 func (s foreign) reshape(shape, strides []int64) {
 	copy(s.shape(), shape)
 	copy(s.strides(), strides)

@@ -33,8 +33,8 @@ typedef struct dlp_59225070_foreign {
   int32_t deleted_legacy; /* by atomic operations */
 } dlp_59225070_foreign;
 
-/* Makes both faces: two rows of three float32 in order, and owned by the
- * foreign. NULL when memory is out; free() ends it. */
+/* Makes both faces: two rows of three float32 in order, and owned by the foreign. NULL if memory is
+ * exhausted; free() ends it. */
 dlp_59225070_LOCAL dlp_59225070_foreign* dlp_59225070_foreign_new(void);
 
 /* What C sees of a tensor. */

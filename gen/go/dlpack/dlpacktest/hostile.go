@@ -159,7 +159,7 @@ func use(t *testing.T, s foreign, d dlpack.Tensor) {
 	}
 }
 
-// inside tells whether all bytes of a small tensor of bytes are the foreign's,
+// inside reports whether all bytes of a small tensor of bytes are the foreign's,
 // one element at a time.
 func inside(s foreign, d dlpack.Tensor) bool {
 	if d.DataType() != dlpack.DataTypeOf[uint8]() || d.Len() > 64 {

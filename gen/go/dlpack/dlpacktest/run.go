@@ -75,7 +75,7 @@ type (
 	managed        = *dlpack.Managed
 )
 
-// must gives the value; an error ends the test.
+// must returns the value; an error ends the test.
 func must[V any](t *testing.T) func(V, error) V {
 	t.Helper()
 	return func(v V, err error) V {

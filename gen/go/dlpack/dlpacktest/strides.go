@@ -59,7 +59,7 @@ func twelve() []int32 {
 	return data
 }
 
-// elementsOf gives the elements of a tensor over 0, 1, 2, ... by the definition
+// elementsOf returns the elements of a tensor over 0, 1, 2, ... by the definition
 // of strides.
 func elementsOf(o dlpack.ExportOptions) []int32 {
 	elements := []int32{int32(o.Offset)}

@@ -76,7 +76,7 @@ dlp_59225070_TVMFFI_LOCAL struct dlp_59225070_opened dlp_59225070_open_library(c
 dlp_59225070_TVMFFI_LOCAL void dlp_59225070_close_library(uintptr_t handle);
 dlp_59225070_TVMFFI_LOCAL uintptr_t dlp_59225070_symbol_in(uintptr_t handle, const char* name);
 
-/* Tells whether libtvm_ffi is in the process. */
+/* Returns whether libtvm_ffi is in the process. */
 dlp_59225070_TVMFFI_LOCAL int dlp_59225070_has_runtime(void);
 
 /* Functions of libtvm_ffi, which must be in the process. Results are objects with a reference for

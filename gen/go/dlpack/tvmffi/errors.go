@@ -57,7 +57,7 @@ func raised(reply *C.struct_dlp_59225070_reply) error {
 	return &Error{Kind: "RuntimeError", Message: "the function failed without an error"}
 }
 
-// behind gives what lies behind the head of an object.
+// behind returns what lies behind the head of an object.
 func behind[T any](object uintptr) *T {
 	head := *(*unsafe.Pointer)(unsafe.Pointer(&object))
 	return (*T)(unsafe.Add(head, C.sizeof_struct_dlpackgen_tvm_ffi_object))

@@ -110,7 +110,7 @@ func (l *Library) Close() error {
 	return nil
 }
 
-// runtimeName gives the name that the loader finds libtvm_ffi by.
+// runtimeName returns the name that the loader finds libtvm_ffi by.
 func runtimeName() string {
 	switch runtime.GOOS {
 	case "darwin":

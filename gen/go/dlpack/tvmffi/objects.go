@@ -64,7 +64,7 @@ func objectOf(p packed, owned bool) (Value, error) {
 	return Value{p.index, p.bits, unsafe.Pointer(o)}, nil
 }
 
-// alive tells whether an object is borrowed, or not released yet.
+// alive reports whether an object is borrowed, or not released yet.
 func (v *Value) alive() bool {
 	if v.ptr == nil {
 		return true
@@ -73,7 +73,7 @@ func (v *Value) alive() bool {
 	return open
 }
 
-// object gives the address of an object of a kind.
+// object returns the address of an object of a kind.
 func (v *Value) object(want string, kinds ...int32) (uintptr, error) {
 	for _, kind := range kinds {
 		if v.index == kind {

@@ -130,7 +130,8 @@ type strided struct {
 	strides []int64
 }
 
-// fillStrides gives a tensor without strides those of its shape; one of rank 0 needs none.
+// fillStrides sets the strides of a tensor without strides to those of its shape. A scalar needs
+// none.
 func (v *Value) fillStrides() {
 	dl := (*dlpack.DLTensor)(v.ptr)
 	t, err := dlpack.BorrowTensor(dl, 0)
