@@ -264,7 +264,7 @@ static int device_fail(dlpackgen_backend_error* error, int code, const char* for
   return code;
 }
 
-/* Adds to a text what still fits. */
+/* Appends to a text as much as fits. */
 static void device_add(dlpackgen_backend_error* error, const char* text) {
   const size_t length = strlen(error->text);
   snprintf(error->text + length, sizeof error->text - length, "%s", text);
@@ -280,7 +280,7 @@ static inline int device_ended(const char* title, dlpackgen_backend_error* error
   return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
 }
 
-/* Returns an error again that stays. */
+/* Returns a permanent error again. */
 static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_backend_error* error) {
   if (error) *error = *first;
   return first->code;
@@ -1056,7 +1056,7 @@ static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExcha
 #undef DLPACKGEN_UTIL_CAST
 #undef DLPACKGEN_UTIL_TABLE
 
-/* Says what is wrong with a shape. */
+/* Reports the error of a shape. */
 static int device_bad_shape(const char* what, dlpackgen_error_code rule, const dlpackgen_mismatch_* mismatch,
                             dlpackgen_backend_error* error) {
   if (rule == DLPACKGEN_ERROR_EXTENT)
@@ -1099,12 +1099,11 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
 
 #include <stdlib.h>
 
-/* Fills all of a tensor but its data, as a request says; it has room for twice as many
- * extents as dimensions. */
+/* Fills a tensor except its data from a request; it has space for shape and strides. */
 static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
                             void (*deleter)(DLManagedTensorVersioned*)) {
   if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
-  /* Extents that no strides fit to are those of an empty tensor, whose strides mean nothing. */
+  /* If strides overflow, the tensor is empty, and its strides have no meaning. */
   (void)dlpackgen_compact_strides(r->ndim, extents, extents + r->ndim);
   tensor->version.major = DLPACK_MAJOR_VERSION;
   tensor->version.minor = DLPACK_MINOR_VERSION;
@@ -1158,7 +1157,7 @@ static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTen
                      r ? "tensor" : "request");
 }
 
-/* Checks the extents and the dtype of a request, and gives the bytes that they take. */
+/* Checks the extents and the dtype of a request, and returns the size in bytes. */
 static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
   uint64_t count = 0;
   const int code = device_elements("allocate", r->ndim, r->shape, &count, error);
@@ -1176,7 +1175,7 @@ static inline void* device_new_block(const char* what, const dlpackgen_allocatio
   return block;
 }
 
-/* Tells tensors of the backend, by their deleter, from those of others. */
+/* Recognizes tensors of the backend by their deleter. */
 static inline int device_check_ours(const char* what, const DLManagedTensorVersioned* tensor,
                                     void (*deleter)(DLManagedTensorVersioned*), dlpackgen_backend_error* error) {
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
@@ -1199,7 +1198,7 @@ static inline int device_give_count(int32_t found, int32_t* count, dlpackgen_bac
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Checks that two tensors hold the same number of the same elements in runs. */
+/* Checks that two tensors are contiguous and have the same number of elements of the same dtype. */
 static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t* count,
                              dlpackgen_backend_error* error) {
   if (!to || !from)
@@ -1226,8 +1225,8 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
 /* The source or destination of a copy, compared with the driver's information about its memory.
  * Part of the backend's file. */
 
-/* Compares what a tensor says with where its memory is: a tensor may be wrong about it,
- * after its memory was freed for one. What is pinned or managed may be called the host's. */
+/* Compares the declared device of a tensor with the device of its memory. They differ, for example,
+ * after the memory was freed. Pinned and managed memory may be declared as host memory. */
 static inline int device_check_said(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
                                     dlpackgen_backend_error* error) {
   const int said = (int)t->device.device_type, found = (int)info->device.device_type;
@@ -1241,8 +1240,8 @@ static inline int device_check_said(const char* what, const DLTensor* t, const d
       (const void*)((const char*)t->data + t->byte_offset));
 }
 
-/* Returns whether memory ends before a range in it does; a size of 0 is one that the driver does
- * not tell. */
+/* Returns whether a range extends beyond the end of its memory. A size of 0 means that the driver
+ * does not report it. */
 static inline int device_ends(const void* start, size_t bytes, const void* base, size_t size) {
   return size && (size_t)((const char*)start - (const char*)base) + bytes > size;
 }
@@ -1273,8 +1272,8 @@ static const struct driver_number {
 
 #define DRIVER_DEFAULT_STREAM ((uintptr_t)1)
 
-/* Reads a number that is not None, and tells whether it stands for a stream. `handles`
- * is 0 where there are no streams but those of the rules. */
+/* Reads a number that is not None, and returns whether it stands for a stream. `handles` is 0 if
+ * there are no streams besides those of the rules. */
 static int numbers_read(int64_t number, int handles, dlpackgen_stream* stream) {
   const int fits = handles && number >= 0 && (uint64_t)number <= UINTPTR_MAX;
   int rejected = !fits && number != -1;
@@ -1292,7 +1291,7 @@ static int numbers_read(int64_t number, int handles, dlpackgen_stream* stream) {
 
 /* Checks and conversions that all backends with streams share. Part of the backend's file. */
 
-/* Checks a type of device that has streams of its own. */
+/* Checks a device type with its own streams. */
 static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
   if ((int)device.device_type == BACKEND_device) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
@@ -1300,13 +1299,13 @@ static int device_check_type(const char* what, DLDevice device, dlpackgen_backen
                      BACKEND_TITLE, BACKEND_device);
 }
 
-/* Checks a stream that work is to be done on. */
+/* Checks a stream for work. */
 static int device_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (!(stream->flags & DLPACKGEN_STREAM_NO_SYNC)) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: a stream is required; -1 means no stream", what);
 }
 
-/* Checks that there is a place for the stream that is asked for. */
+/* Checks that the output parameter for a stream is present. */
 static int device_check_place(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (stream) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
@@ -1333,9 +1332,9 @@ static int device_current(const dlpackgen_stream_source* source, DLDevice device
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* What a driver with contexts does in its own way: work is done in the primary context
- * of a device, which every library in the process shares, and the thread is left as it
- * was. Part of the backend's C file. */
+/* The part for drivers with contexts: work is done in the primary context of a device, which all
+ * libraries in the process share, and the thread's current context is restored. Part of the
+ * backend's C file. */
 
 /* Loads the driver and starts it, once. Part of the backend's C file. */
 
@@ -1370,7 +1369,7 @@ static inline void device_add_result(dlpackgen_backend_error* error, const char*
 
 #include <windows.h>
 
-/* Only folders of the system and of the program are searched, not the current one. */
+/* Only system folders and the program's folder are searched, not the current one. */
 static void* device_open(const char* name, char* why, size_t room) {
   HMODULE found = LoadLibraryExA(name, NULL, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
   if (!found) snprintf(why, room, "%s: Windows gives the error %lu", name, (unsigned long)GetLastError());
@@ -1419,8 +1418,8 @@ static inline int device_detach(void (*work)(void)) {
 #include <dlfcn.h>
 #include <pthread.h>
 
-/* Its symbols are visible here only, and it is never closed: drivers leave
- * threads and handlers behind. */
+/* Its symbols are not global, and it is never closed, because drivers leave threads and handlers
+ * behind. */
 static void* device_open(const char* name, char* why, size_t room) {
   void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   const char* text = found ? NULL : dlerror();
@@ -1438,7 +1437,7 @@ static void device_once(void (*work)(void)) {
   pthread_once(&once, work);
 }
 
-/* A handler costs nothing afterwards; asking for the process id does, at each call. */
+/* A handler has no cost per call, unlike a query of the process id. */
 static void device_at_fork(void (*child)(void)) { pthread_atfork(NULL, NULL, child); }
 
 static inline void* device_detached(void* argument) {
@@ -1448,7 +1447,7 @@ static inline void* device_detached(void* argument) {
   return NULL;
 }
 
-/* Starts a thread for some work; returns whether there is one. */
+/* Starts a thread for some work; returns whether it was started. */
 static inline int device_detach(void (*work)(void)) {
   pthread_t thread;
   void* argument;
@@ -1460,8 +1459,8 @@ static inline int device_detach(void (*work)(void)) {
 
 #endif
 
-/* Opens the first of several that there is, but before all one that is open: two versions
- * of a driver in one process know nothing of each other's memory. */
+/* Opens the first available library of several, but prefers one that is already open: two versions
+ * of a driver in one process do not know each other's memory. */
 static inline void* device_open_one(const char* const* names, char* why, size_t room) {
   void* found = NULL;
   for (const char* const* name = names; *name && !found; name++) found = device_opened(*name);
@@ -1478,7 +1477,7 @@ static struct {
   dlpackgen_backend_error first; /* why the phase is DEVICE_FAILED */
 } device_state;
 
-/* Finds the driver and starts it; each runtime has its own. */
+/* Loads the driver and starts it; each runtime has its own function. */
 static int device_load(dlpackgen_backend_error* error);
 
 /* Opens the library; `what` is its name in errors. */
@@ -1517,7 +1516,7 @@ static void device_give_up(enum device_phase why) {
   if (device_is_ready()) atomic_store(&device_state.phase, why);
 }
 
-/* In a child: the driver's threads and its hold on the devices stayed behind. */
+/* In a child of fork: it has neither the driver's threads nor its access to the devices. */
 static void device_child(void) { device_give_up(DEVICE_FORKED); }
 
 static void device_start(void) {
@@ -1526,7 +1525,7 @@ static void device_start(void) {
   atomic_store_explicit(&device_state.phase, code ? DEVICE_FAILED : DEVICE_READY, memory_order_release);
 }
 
-/* Starts the driver once, and gives the first error ever after. */
+/* Starts the driver once; later calls return the first error. */
 static int device_slowly_ready(const char* title, dlpackgen_backend_error* error) {
   device_once(device_start);
   switch (atomic_load_explicit(&device_state.phase, memory_order_acquire)) {
@@ -1557,14 +1556,14 @@ static const char* const driver_lookups[] = {
 
 #include <stdlib.h>
 
-/* What is known of a device; both are made when they are first needed, and kept until the
- * device is reset. */
+/* The state of a device. Context and stream are created when they are first needed, and kept until
+ * the device is reset. */
 struct streams_device {
   atomic_uintptr_t primary;   /* a context, where there are any */
   atomic_ullong id;           /* the driver's number of that context; 0 where it has none */
-  atomic_int resets;          /* how often the device was reset: what was made before is gone */
+  atomic_int resets;          /* the number of resets of the device, each of which destroys earlier objects */
   _Atomic(driver_stream) own; /* on which memory is freed */
-  atomic_int pools;           /* 0: not asked yet, 1: none, 2: there are */
+  atomic_int pools;           /* 0: unknown, 1: none, 2: there are */
 };
 
 static struct {
@@ -1573,12 +1572,12 @@ static struct {
   struct streams_device* devices;
 } streams;
 
-/* What drivers do each in a way of its own; streams_current.h has it. */
+/* The functions that differ between drivers; defined in streams_current.h. */
 static void* streams_find(void* library, const struct driver_function* f);
 static void streams_words(driver_result result, const char** name, const char** text);
 static driver_result streams_begin(void);
 
-/* Reports a result of the driver, after what was being done. */
+/* Reports a result of the driver, preceded by the operation. */
 DEVICE_FORMAT(3, 4)
 static int streams_fail(dlpackgen_backend_error* error, driver_result result, const char* format, ...) {
   dlpackgen_backend_error room;
@@ -1597,8 +1596,8 @@ static int streams_fail(dlpackgen_backend_error* error, driver_result result, co
   return error->code;
 }
 
-/* Asks for the version, which works before anything else: the stub of a toolkit
- * fails here as it does everywhere, and writes nothing. */
+/* Queries the version, which is possible before everything else. A toolkit's stub fails here, as in
+ * all functions, and writes nothing. */
 static int streams_version(void* library, dlpackgen_backend_error* error) {
   void* found = device_symbol(library, driver_functions[0].plain);
   memcpy(&streams.driver.driver_version, &found, sizeof found);
@@ -1646,12 +1645,12 @@ static int device_load(dlpackgen_backend_error* error) {
 
 static inline int streams_ready(dlpackgen_backend_error* error) { return device_ready(BACKEND_TITLE, error); }
 
-/* Set on threads that have called the backend, deleters aside. Those may call the driver,
- * which threads that run the host functions of a stream must not (docs/devices.md cites the
+/* Set on threads that have called a function of the backend other than a deleter. They may call the
+ * driver. Threads that run the host functions of a stream must not (docs/devices.md cites the
  * vendors). */
 static _Thread_local int streams_caller;
 
-/* As streams_ready, in functions that are slow enough to note their thread. */
+/* Like streams_ready, for functions that are slow enough to record their thread. */
 static inline int streams_called(dlpackgen_backend_error* error) {
   streams_caller = 1;
   return streams_ready(error);
@@ -1667,8 +1666,8 @@ static int streams_device_count(int32_t* count, dlpackgen_backend_error* error) 
   return code ? code : device_give_count(streams.count, count, error);
 }
 
-/* Each function is found in the version that its row says, where the driver has a
- * function for that; else by the name of that version. */
+/* Each function is looked up in the version of its row, through the driver's lookup function if
+ * there is one, or else by the name of that version. */
 static void* streams_find(void* library, const struct driver_function* f) {
   driver_lookup_0 newest;
   driver_lookup_1 older;
@@ -1689,16 +1688,16 @@ static void streams_words(driver_result result, const char** name, const char** 
 
 static driver_result streams_begin(void) { return streams.driver.init(0); }
 
-/* Asks the driver for the number of a context, which no other has in the life of a program;
- * 0 where the driver is older. */
+/* Queries the driver for the id of a context, which is unique in the process; 0 if the driver is
+ * older. */
 static driver_result streams_context_id(driver_context context, unsigned long long* id) {
   *id = 0;
   return streams.driver.context_id ? streams.driver.context_id(context, id) : 0;
 }
 
-/* Returns whether the context that is known is the one that the device has. A reset of the device
- * destroys all that the context has and keeps its handle, which is of no use before it is retained
- * again (docs/devices.md cites the vendor). */
+/* Returns whether the known context is the device's current one. A reset of the device destroys
+ * everything in the context but keeps its handle, which cannot be used before it is retained again
+ * (docs/devices.md cites the vendor). */
 static int streams_is_current(int32_t ordinal, driver_context context) {
   unsigned long long id;
   unsigned int flags = 0;
@@ -1707,9 +1706,9 @@ static int streams_is_current(int32_t ordinal, driver_context context) {
   return !streams_context_id(context, &id) && id == atomic_load(&streams.devices[ordinal].id);
 }
 
-/* Brings what is known of a device up to date: forgets what a reset has destroyed, and retains the
- * context, unless it is in no use and is not to be started. It is never released: that would take
- * it from the other libraries. NULL if there is none. */
+/* Updates the state of a device: removes state that a reset has destroyed, and retains the context,
+ * unless it is inactive and must not be started. The context is never released, because other
+ * libraries may use it. Returns NULL if there is none. */
 static driver_result streams_renew(int32_t ordinal, int starts, driver_context* context) {
   struct streams_device* device = &streams.devices[ordinal];
   unsigned long long id = 0;
@@ -1734,7 +1733,7 @@ static driver_result streams_renew(int32_t ordinal, int starts, driver_context* 
   return 0;
 }
 
-/* As streams_renew, by one thread at a time and only where it must be. */
+/* Like streams_renew, but only if necessary, and by one thread at a time. */
 static driver_result streams_known(int32_t ordinal, int starts, driver_context* context) {
   static atomic_flag busy = ATOMIC_FLAG_INIT;
   *context = (driver_context)atomic_load_explicit(&streams.devices[ordinal].primary, memory_order_acquire);
@@ -1751,18 +1750,18 @@ static int streams_primary(int32_t ordinal, driver_context* context, dlpackgen_b
   return result ? streams_fail(error, result, "the primary context of device %d", (int)ordinal) : DLPACKGEN_BACKEND_OK;
 }
 
-/* Returns the primary context of a device if it is in use already, else NULL: to start one takes
+/* Returns the primary context of a device if it is active, or else NULL, because starting one takes
  * hundreds of megabytes of the device. */
 static driver_context streams_active(int32_t ordinal) {
   driver_context context = NULL;
   return streams_known(ordinal, 0, &context) ? NULL : context;
 }
 
-/* Notices that a device was reset, without starting it again. */
+/* Detects that a device was reset, without starting it again. */
 static void streams_notice_reset(int32_t ordinal) { (void)streams_active(ordinal); }
 
-/* Makes the primary context of a device current, unless it is; `pushed` says what
- * streams_leave has to undo. */
+/* Makes the primary context of a device current, if it is not; `pushed` records what streams_leave
+ * must undo. */
 static int streams_enter(int32_t ordinal, int* pushed, dlpackgen_backend_error* error) {
   driver_context wanted = NULL, current = NULL;
   *pushed = 0;
@@ -1780,8 +1779,8 @@ static void streams_leave(int pushed) {
   if (pushed) (void)streams.driver.context_pop(&popped);
 }
 
-/* Returns the device of a stream other than the default ones. Most are of the primary context of
- * the device that is expected. */
+/* Returns the device of a stream that is not a default stream. Most streams belong to the primary
+ * context of the expected device. */
 static driver_result streams_device_of(driver_stream stream, int32_t expected, driver_device* device) {
   driver_context context = NULL;
   driver_result result = streams.driver.stream_context(stream, &context);
@@ -1794,7 +1793,7 @@ static driver_result streams_device_of(driver_stream stream, int32_t expected, d
   return result;
 }
 
-/* What the driver tells of an address; all zero for what it does not know. */
+/* The driver's information about an address; all zero for an unknown one. */
 struct streams_attributes {
   unsigned int type, managed, mapped;
   int ordinal;
@@ -1803,8 +1802,7 @@ struct streams_attributes {
   size_t size;
 };
 
-/* Asks for everything at once: asked so, the driver does not take an address that
- * it does not know for an error. */
+/* Queries everything in one call, for which an unknown address is not an error. */
 static driver_result streams_query(const void* pointer, struct streams_attributes* a) {
   static const unsigned int all[] = {
       DRIVER_attribute_memory_type, DRIVER_attribute_is_managed,  DRIVER_attribute_mapped,     DRIVER_attribute_ordinal,
@@ -1818,9 +1816,8 @@ static driver_result streams_query(const void* pointer, struct streams_attribute
                                            (driver_address)(uintptr_t)pointer);
 }
 
-/* Asks once more in each context that is in use: some drivers answer only where
- * the memory's own device is current (cupy#3991). Where no context is in use,
- * nothing can be the driver's memory. */
+/* Queries again in each active context, because some drivers report memory only if its device is
+ * current (cupy#3991). If no context is active, no memory belongs to the driver. */
 static int streams_query_again(const void* pointer, struct streams_attributes* a, driver_result result,
                                dlpackgen_backend_error* error) {
   int asked = 0;
@@ -1837,7 +1834,7 @@ static int streams_query_again(const void* pointer, struct streams_attributes* a
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Memory of pools has no context of its own. */
+/* Memory of pools has no context. */
 static int streams_check_context(const void* pointer, const struct streams_attributes* a,
                                  dlpackgen_backend_error* error) {
   const uintptr_t context = (uintptr_t)a->context;
@@ -1855,7 +1852,7 @@ static driver_result streams_queue(void* to, const void* from, size_t bytes, dri
   return streams.driver.copy((driver_address)(uintptr_t)to, (driver_address)(uintptr_t)from, bytes, stream);
 }
 
-/* As streams_queue, between memory of two devices. */
+/* Like streams_queue, between memory of two devices. */
 static driver_result streams_queue_across(void* to, int32_t to_ordinal, const void* from, int32_t from_ordinal,
                                           size_t bytes, driver_stream stream) {
   driver_context there, here;
@@ -1879,14 +1876,14 @@ static int streams_check_device(const char* what, DLDevice device, dlpackgen_bac
 
 #include <limits.h>
 
-/* Returns what the driver takes: the default stream has a handle that means the same in every
- * program, which NULL does not. */
+/* Returns the driver's handle: the default stream has a handle with the same meaning in every
+ * program, unlike NULL. */
 static driver_stream streams_handle(void* handle) {
   return (driver_stream)(handle ? (uintptr_t)handle : DRIVER_DEFAULT_STREAM);
 }
 
-/* Tells the numbers of streams that are the same on every device from addresses; also
- * those that DLPack rejects, which the driver may have a stream for. */
+/* Returns whether a handle is a number that is the same on every device, not an address. This
+ * includes numbers that DLPack rejects, for which the driver may have a stream. */
 static int streams_special(driver_stream stream) {
   int special = 0;
   for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++)
@@ -1895,7 +1892,7 @@ static int streams_special(driver_stream stream) {
   return special;
 }
 
-/* Checks that a stream is one of its device. The default streams are of any. */
+/* Checks that a stream belongs to its device. The default streams belong to all devices. */
 static int streams_check(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
   int code = streams_check_device(what, stream->device, error);
@@ -1911,7 +1908,7 @@ static int streams_check(const char* what, const dlpackgen_stream* stream, dlpac
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* As streams_check, for what needs a stream to work on. */
+/* Like streams_check, for functions that need a stream for work. */
 static int streams_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   const int code = streams_check(what, stream, error);
   return code ? code : device_check_ordered(what, stream, error);
@@ -1945,8 +1942,8 @@ struct streams_capture {
   driver_capture_id id;
 };
 
-/* Asks with the device of the stream current, since default streams are its. Asking
- * breaks no capture, even where it fails since another stream is captured. */
+/* Queries with the device of the stream current, to which default streams refer. The query
+ * invalidates no capture, even if it fails because another stream is captured. */
 static int streams_capture(const char* what, driver_stream stream, struct streams_capture* capture,
                            dlpackgen_backend_error* error) {
   *capture = (struct streams_capture){DRIVER_capture_none, 0};
@@ -1969,8 +1966,8 @@ static int streams_check_no_capture(const char* what, driver_stream stream, cons
                      (void*)stream, why);
 }
 
-/* Lets this thread call what a capture on another one would else forbid, and would
- * be broken by; gives what streams_restrict takes back. */
+/* Permits this thread to make calls that a capture on another thread forbids, and that would
+ * invalidate it. Returns the state that streams_restrict restores. */
 static unsigned int streams_relax(void) {
   unsigned int mode = DRIVER_capture_relaxed;
   return streams.driver.capture_mode(&mode) ? UINT_MAX : mode;
@@ -1980,8 +1977,7 @@ static void streams_restrict(unsigned int mode) {
   if (mode != UINT_MAX) (void)streams.driver.capture_mode(&mode);
 }
 
-/* Rejects two streams of which one would be pulled into the capture of the other,
- * or break it. */
+/* Rejects two streams if one would join the capture of the other, or invalidate it. */
 static int streams_check_captures(const struct streams_capture* consumer, const struct streams_capture* producer,
                                   dlpackgen_backend_error* error) {
   if (consumer->status == producer->status && consumer->id == producer->id) return DLPACKGEN_BACKEND_OK;
@@ -1993,7 +1989,7 @@ static int streams_check_captures(const struct streams_capture* consumer, const 
                      "stream_wait: %s; order them in the graph, and pass -1 as the stream", which);
 }
 
-/* Makes one stream wait for an event of another device or the same. */
+/* Makes a stream wait for an event of the same or another device. */
 static int streams_wait(int32_t ordinal, driver_stream stream, driver_event event, const char* what,
                         dlpackgen_backend_error* error) {
   int pushed;
@@ -2005,7 +2001,7 @@ static int streams_wait(int32_t ordinal, driver_stream stream, driver_event even
                 : DLPACKGEN_BACKEND_OK;
 }
 
-/* Creates an event, in the current context, for what a stream has so far. */
+/* Creates an event, in the current context, for the work that is queued on a stream. */
 static int streams_mark(driver_stream stream, driver_event* event, const char* what, dlpackgen_backend_error* error) {
   driver_result result = streams.driver.event_create(event, DRIVER_event_no_timing);
   if (result) return streams_fail(error, result, "%s: an event", what);
@@ -2015,8 +2011,8 @@ static int streams_mark(driver_stream stream, driver_event* event, const char* w
   return streams_fail(error, result, "%s: an event on the stream %p", what, (void*)stream);
 }
 
-/* Orders with the producer's device current, to which the event belongs. It may be
- * destroyed at once: the driver keeps it until it is over. */
+/* Orders two streams with the producer's device current, to which the event belongs. The event may
+ * be destroyed at once: the driver keeps it until it is reached. */
 static int streams_order_here(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
                               const struct streams_capture* waits, dlpackgen_backend_error* error) {
   struct streams_capture works;
@@ -2066,9 +2062,9 @@ static int streams_finish(const dlpackgen_stream* stream, dlpackgen_backend_erro
 
 /* Determines the owner of the memory at an address. Part of the backend's C file. */
 
-/* Checks memory of a device, as opposed to that of the host. Plain memory, which has
- * a context, is always there; a graph's and a reserved range have none. A newer driver may
- * not know such an address, which then counts as the host's (docs/records/gpu.md). */
+/* Checks device memory. Plain memory, which has a context, always exists; memory of a graph and a
+ * reserved range have no context. A newer driver may not know such an address, which then counts as
+ * host memory (docs/records/gpu.md). */
 static int streams_check_memory(const void* pointer, const struct streams_attributes* a,
                                 dlpackgen_backend_error* error) {
   if (a->ordinal < 0 || a->ordinal >= streams.count)
@@ -2083,8 +2079,8 @@ static int streams_check_memory(const void* pointer, const struct streams_attrib
   return streams_check_context(pointer, a, error);
 }
 
-/* Reads the attributes in the order that tells the kinds apart: managed memory
- * says that it is the device's or the host's as well. */
+/* Reads the attributes in the order that distinguishes the kinds: managed memory is also reported
+ * as device or host memory. */
 static int streams_classify(const void* pointer, const struct streams_attributes* a, dlpackgen_pointer_attributes* info,
                             dlpackgen_backend_error* error) {
   device_give_attributes((DLDevice){kDLCPU, 0}, -1, NULL, 0, info);
@@ -2094,7 +2090,7 @@ static int streams_classify(const void* pointer, const struct streams_attributes
   info->bytes = a->size;
   int code = DLPACKGEN_BACKEND_OK;
   if (a->managed) {
-    const int typed = BACKEND_managed >= 0; /* else it counts as the device's, which reads it */
+    const int typed = BACKEND_managed >= 0; /* else it counts as memory of the device, which can read it */
     info->device.device_type = (DLDeviceType)(typed ? BACKEND_managed : BACKEND_device);
     info->device.device_id = typed ? 0 : a->ordinal;
   } else if (a->type == DRIVER_memory_host) {
@@ -2126,20 +2122,20 @@ static int streams_pointer_attributes(const void* pointer, dlpackgen_pointer_att
 /* The source or destination of a copy, from the driver. */
 struct streams_side {
   const char* start; /* the first element */
-  int device;        /* whether it is memory of a device, and not of the host or managed */
-  int pageable;      /* memory of the host that the driver does not know */
+  int device;        /* whether it is device memory, not host or managed memory */
+  int pageable;      /* host memory that the driver does not know */
   int32_t ordinal;
 };
 
-/* Returns whether memory goes on where an allocation ends: addresses may be mapped to several, as
- * pools that grow do it, and the driver tells of one at a time. */
+/* Returns whether memory continues after the end of an allocation: addresses may be mapped to
+ * several allocations, as in growing pools, and the driver reports one at a time. */
 static int streams_goes_on(const char* last, const dlpackgen_pointer_attributes* info) {
   dlpackgen_pointer_attributes there = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   if (streams_pointer_attributes(last, &there, NULL)) return 0;
   return there.device.device_type == info->device.device_type && there.ordinal == info->ordinal;
 }
 
-/* Asks the driver about a tensor's memory. */
+/* Queries the driver about a tensor's memory. */
 static int streams_look(const char* what, const DLTensor* t, size_t bytes, struct streams_side* side,
                         dlpackgen_backend_error* error) {
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
@@ -2162,9 +2158,9 @@ static driver_result streams_queue_copy(const struct streams_side* to, const str
   return streams_queue((void*)(uintptr_t)to->start, from->start, bytes, stream);
 }
 
-/* Memory that the driver does not know may go away, or be moved, as soon as the
- * call returns: its copy is waited for. The legacy default stream must not be used while a
- * blocking stream is captured: that breaks the capture (docs/devices.md cites the vendor). */
+/* Memory that the driver does not know may be freed or moved as soon as the call returns, so the
+ * call waits for its copy. The legacy default stream must not be used while a blocking stream is
+ * captured, because that invalidates the capture (docs/devices.md cites the vendor). */
 static int streams_copy_here(const struct streams_side* to, const struct streams_side* from, size_t bytes,
                              driver_stream stream, dlpackgen_backend_error* error) {
   const int waits = to->pageable || from->pageable;
@@ -2208,9 +2204,9 @@ static int streams_copy(const DLTensor* to, const DLTensor* from, const dlpackge
 struct streams_keep {
   driver_stream stream;
   int32_t ordinal;
-  int resets; /* of that device, when the event was made */
+  int resets; /* of that device, when the event was created */
   driver_event event;
-  atomic_int recorded; /* else the stream is not waited for by it */
+  atomic_int recorded; /* else it does not wait for the stream */
   struct streams_keep* next;
 };
 
@@ -2220,8 +2216,8 @@ enum streams_kind { STREAMS_EMPTY, STREAMS_POOL, STREAMS_PLAIN, STREAMS_HOST };
 struct streams_block {
   DLManagedTensorVersioned tensor;
   enum streams_kind kind;
-  int32_t ordinal;     /* whose context it is freed in */
-  int resets;          /* of that device, when the memory was taken */
+  int32_t ordinal;     /* in whose context it is freed */
+  int resets;          /* of that device, when the memory was allocated */
   driver_stream first; /* of the request */
   atomic_flag busy;    /* guards keeps */
   struct streams_keep* keeps;
@@ -2229,13 +2225,13 @@ struct streams_block {
   int64_t extents[];
 };
 
-/* Those that could not be freed where their deleters were called: while a capture was under
- * way, or on a thread that must not call the driver. */
+/* The tensors that could not be freed when their deleters were called: during a capture, or on a
+ * thread that must not call the driver. */
 static _Atomic(struct streams_block*) streams_later;
 
 static void streams_delete(DLManagedTensorVersioned* tensor);
 
-/* Makes the stream of our own wait for an event, and forgets the event. */
+/* Makes the backend's own stream wait for an event, and destroys the event. */
 static int streams_settle_event(const struct streams_block* block, driver_stream own, driver_event event,
                                 dlpackgen_backend_error* error) {
   const int code = streams_wait(block->ordinal, own, event, "free", error);
@@ -2243,9 +2239,9 @@ static int streams_settle_event(const struct streams_block* block, driver_stream
   return code;
 }
 
-/* Waits for the stream of the request, unless keep_until named it. The per-thread default
- * stream may be another thread's; the legacy one waits for those of all threads. The whole
- * device must not be waited for: that breaks a capture on any stream of the device
+/* Waits for the stream of the request, unless keep_until named it. The per-thread default stream
+ * may be that of another thread; the legacy one waits for those of all threads. Waiting for the
+ * whole device is not permitted, because that invalidates a capture on any stream of the device
  * (docs/devices.md cites the vendor). */
 static int streams_settle_first(const struct streams_block* block, driver_stream own, dlpackgen_backend_error* error) {
   driver_event event = NULL;
@@ -2256,14 +2252,14 @@ static int streams_settle_first(const struct streams_block* block, driver_stream
   return code ? code : streams_settle_event(block, own, event, error);
 }
 
-/* Returns whether the device was reset since. */
+/* Returns whether the device was reset since then. */
 static int streams_was_reset(int32_t ordinal, int resets) {
   streams_notice_reset(ordinal);
   return atomic_load(&streams.devices[ordinal].resets) != resets;
 }
 
-/* Makes the stream that memory is freed on wait for all work on the memory. The
- * driver itself waits for the device before it takes plain memory back. */
+/* Makes the stream on which memory is freed wait for all work on the memory. The driver itself
+ * waits for the device before it frees plain memory. */
 static int streams_settle(struct streams_block* block, driver_stream own, dlpackgen_backend_error* error) {
   int named = 0, code = DLPACKGEN_BACKEND_OK;
   for (const struct streams_keep* keep = block->keeps; keep; keep = keep->next)
@@ -2298,7 +2294,7 @@ static int streams_give_back(struct streams_block* block, dlpackgen_backend_erro
   return result ? streams_fail(error, result, "deallocate: %p", data) : DLPACKGEN_BACKEND_OK;
 }
 
-/* Frees the host's part. Events that are left belong to a driver that is gone. */
+/* Frees the host's part. Remaining events belong to a driver that has shut down. */
 static void streams_drop(struct streams_block* block) {
   while (block->keeps) {
     struct streams_keep* keep = block->keeps;
@@ -2313,9 +2309,9 @@ static void streams_put_off(struct streams_block* block) {
   while (!atomic_compare_exchange_weak(&streams_later, &block->next, block)) continue;
 }
 
-/* Frees a tensor. Where a capture forbids it, that is done with a later call. Where
- * the driver has ended or the device was reset, so has the memory; what the driver rejects
- * otherwise stays its. */
+/* Frees a tensor. If a capture forbids this, a later call frees it. If the driver has shut down or
+ * the device was reset, the memory no longer exists. If the driver rejects the call for another
+ * reason, the memory is leaked. */
 static int streams_release(struct streams_block* block, dlpackgen_backend_error* error) {
   dlpackgen_backend_error unread;
   int pushed = 0;
@@ -2339,7 +2335,7 @@ static int streams_release(struct streams_block* block, dlpackgen_backend_error*
   return code == DLPACKGEN_BACKEND_SHUTTING_DOWN ? DLPACKGEN_BACKEND_OK : code;
 }
 
-/* Tries again what was put off. */
+/* Retries deferred frees. */
 static void streams_retry(void) {
   if (!atomic_load_explicit(&streams_later, memory_order_relaxed)) return;
   struct streams_block* block = atomic_exchange(&streams_later, NULL);
@@ -2352,16 +2348,16 @@ static void streams_retry(void) {
 
 static atomic_int streams_helping;
 
-/* What a thread of the backend's own does: it frees what deleters could not. Deleters that
- * come from now on start another one. */
+/* The function of the backend's own thread, which frees tensors that deleters could not free. Later
+ * deleters start another thread. */
 static void streams_help(void) {
   streams_caller = 1;
   atomic_store(&streams_helping, 0);
   streams_retry();
 }
 
-/* Leaves a tensor to a thread that may call the driver, or where there is none to be had, to
- * the next call. */
+/* Passes a tensor to a thread that may call the driver or, if none can be started, to the next
+ * call. */
 static void streams_hand_over(struct streams_block* block) {
   streams_put_off(block);
   if (!atomic_exchange(&streams_helping, 1) && !device_detach(streams_help)) atomic_store(&streams_helping, 0);
@@ -2424,12 +2420,12 @@ static int streams_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_
   return result ? streams_fail(error, result, "keep_until: an event on the stream %p", stream->handle) : code;
 }
 
-/* What the driver takes to let a device reach a pool. */
+/* The driver's argument for access of a device to a pool. */
 struct streams_access {
   int type, ordinal, flags;
 };
 
-/* Returns whether a device has pools, which free without waiting for the whole of it. */
+/* Returns whether a device has pools, which free memory without waiting for the whole device. */
 static int streams_has_pools(int32_t ordinal) {
   atomic_int* known = &streams.devices[ordinal].pools;
   int pools = atomic_load(known);
@@ -2443,8 +2439,8 @@ static int streams_has_pools(int32_t ordinal) {
   return pools == 2;
 }
 
-/* Makes the stream that memory is freed on, in the current context. The streams of
- * others may be gone by then. */
+/* Creates the stream on which memory is freed, in the current context. Streams of the program may
+ * be destroyed by then. */
 static int streams_own(int32_t ordinal, dlpackgen_backend_error* error) {
   _Atomic(driver_stream)* own = &streams.devices[ordinal].own;
   driver_stream fresh = NULL, none = NULL;
@@ -2455,7 +2451,7 @@ static int streams_own(int32_t ordinal, dlpackgen_backend_error* error) {
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Lets the other devices reach the pool of one. To enable peers does not do that
+/* Permits the other devices to access the pool of one. Enabling peer access is not sufficient
  * (rmm#1753). */
 static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
   driver_pool pool = NULL;
@@ -2487,9 +2483,9 @@ static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backen
                      type, (int)r->device.device_id);
 }
 
-/* Returns the device whose context the memory is taken in. What is pinned or managed is taken where
- * its stream is, else where work is queued already: the context of another device would cost that
- * one hundreds of megabytes. */
+/* Returns the device in whose context the memory is allocated. Pinned and managed memory is
+ * allocated in the context of its stream, or else where work is already queued: starting another
+ * device's context would take hundreds of megabytes. */
 static int32_t streams_home(const dlpackgen_allocation* r) {
   driver_stream stream = streams_handle(r->stream);
   driver_device device = 0;
@@ -2499,7 +2495,7 @@ static int32_t streams_home(const dlpackgen_allocation* r) {
   return device < streams.count ? device : 0;
 }
 
-/* Makes the host's part of a tensor. */
+/* Creates the host's part of a tensor. */
 static struct streams_block* streams_block(const dlpackgen_allocation* r, size_t bytes,
                                            dlpackgen_backend_error* error) {
   struct streams_block* block = device_new_block("allocate", r, sizeof *block, error);
@@ -2511,7 +2507,7 @@ static struct streams_block* streams_block(const dlpackgen_allocation* r, size_t
   return block;
 }
 
-/* Takes memory of the driver, in the context of the block's device. */
+/* Allocates memory of the driver, in the context of the block's device. */
 static driver_result streams_take(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes) {
   driver_address address = 0;
   driver_result result;
@@ -2533,8 +2529,8 @@ static driver_result streams_take(const dlpackgen_allocation* r, struct streams_
   return result;
 }
 
-/* Fills a block with memory, with its device current. An allocation that a capture
- * records has memory only while the graph runs. */
+/* Allocates the memory of a block, with its device current. An allocation that a capture records
+ * has memory only while the graph runs. */
 static int streams_fill(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes,
                         dlpackgen_backend_error* error) {
   int can = 0, code = streams_check_no_capture("allocate", block->first,

@@ -7,7 +7,7 @@ package cuda
 
 import "unsafe"
 
-// errOff has the code of a driver that is absent.
+// errOff has the code of a missing driver.
 var errOff = &Error{Code: 1,
 	Message: "cuda: this program was built without cgo, or with the tag nodevice; build it with cgo"}
 
@@ -23,7 +23,7 @@ func PointerAttributes(uintptr) (Pointer, error) { return Pointer{}, errOff }
 // Allocate fails.
 func Allocate(Allocation) (ManagedPointer, error) { return nil, errOff }
 
-// Deallocate takes nil, as there is nothing else to free.
+// Deallocate accepts only nil, because there is nothing else to free.
 func Deallocate(tensor ManagedPointer) error {
 	if tensor == nil {
 		return nil

@@ -5,8 +5,9 @@ package device
 
 import "unsafe"
 
-// Error is why a call failed. Code is a dlpackgen_backend_code of dlpackgen_backend.h, or one of
-// the package's own header; DriverCode is the driver's number, 0 where it was not asked.
+// Error is the error of a failed call. Code is a dlpackgen_backend_code of dlpackgen_backend.h, or
+// a code of the package's own header. DriverCode is the driver's number, or 0 if the driver was not
+// called.
 type Error struct {
 	Code, DriverCode int
 	Message          string
@@ -30,16 +31,16 @@ type DataType struct {
 	Lanes      uint16
 }
 
-// Pointer is what the driver knows of an address.
+// Pointer is the driver's information about an address.
 type Pointer struct {
-	Device  Device  // kDLCPU for what it does not know
-	Ordinal int     // the device that it names for the memory; -1 for none
+	Device  Device  // kDLCPU for unknown addresses
+	Ordinal int     // the device of the memory; -1 for none
 	Base    uintptr // of the allocation
 	Size    uintptr // in bytes
 }
 
-// Pointers into memory of C, each to one struct of DLPack. Any Go pointer to such a struct converts
-// to them, and they convert back; one of them is never taken for another.
+// Pointers into C memory, each to one struct of DLPack. Any Go pointer to such a struct can be
+// converted to them and back. They are distinct types.
 type (
 	// TensorPointer points to a DLTensor, which is a view.
 	TensorPointer unsafe.Pointer
@@ -49,15 +50,15 @@ type (
 	StreamSource unsafe.Pointer
 )
 
-// Stream is a stream of the device with that ordinal; a Handle of 0 is the
-// default stream. NoSync is what -1 stands for in Python.
+// Stream is a stream of the device with that ordinal. A Handle of 0 is the default stream. NoSync
+// corresponds to -1 in Python.
 type Stream struct {
 	Handle uintptr
 	Device int
 	NoSync bool
 }
 
-// Allocation is what to allocate. Stream uses the memory first.
+// Allocation is a request for an allocation. Stream uses the memory first.
 type Allocation struct {
 	Device     Device
 	DType      DataType

@@ -252,7 +252,7 @@ static int device_fail(dlpackgen_backend_error* error, int code, const char* for
   return code;
 }
 
-/* Adds to a text what still fits. */
+/* Appends to a text as much as fits. */
 static void device_add(dlpackgen_backend_error* error, const char* text) {
   const size_t length = strlen(error->text);
   snprintf(error->text + length, sizeof error->text - length, "%s", text);
@@ -268,7 +268,7 @@ static inline int device_ended(const char* title, dlpackgen_backend_error* error
   return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
 }
 
-/* Returns an error again that stays. */
+/* Returns a permanent error again. */
 static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_backend_error* error) {
   if (error) *error = *first;
   return first->code;
@@ -1044,7 +1044,7 @@ static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExcha
 #undef DLPACKGEN_UTIL_CAST
 #undef DLPACKGEN_UTIL_TABLE
 
-/* Says what is wrong with a shape. */
+/* Reports the error of a shape. */
 static int device_bad_shape(const char* what, dlpackgen_error_code rule, const dlpackgen_mismatch_* mismatch,
                             dlpackgen_backend_error* error) {
   if (rule == DLPACKGEN_ERROR_EXTENT)
@@ -1087,12 +1087,11 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
 
 #include <stdlib.h>
 
-/* Fills all of a tensor but its data, as a request says; it has room for twice as many
- * extents as dimensions. */
+/* Fills a tensor except its data from a request; it has space for shape and strides. */
 static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
                             void (*deleter)(DLManagedTensorVersioned*)) {
   if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
-  /* Extents that no strides fit to are those of an empty tensor, whose strides mean nothing. */
+  /* If strides overflow, the tensor is empty, and its strides have no meaning. */
   (void)dlpackgen_compact_strides(r->ndim, extents, extents + r->ndim);
   tensor->version.major = DLPACK_MAJOR_VERSION;
   tensor->version.minor = DLPACK_MINOR_VERSION;
@@ -1146,7 +1145,7 @@ static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTen
                      r ? "tensor" : "request");
 }
 
-/* Checks the extents and the dtype of a request, and gives the bytes that they take. */
+/* Checks the extents and the dtype of a request, and returns the size in bytes. */
 static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
   uint64_t count = 0;
   const int code = device_elements("allocate", r->ndim, r->shape, &count, error);
@@ -1164,7 +1163,7 @@ static inline void* device_new_block(const char* what, const dlpackgen_allocatio
   return block;
 }
 
-/* Tells tensors of the backend, by their deleter, from those of others. */
+/* Recognizes tensors of the backend by their deleter. */
 static inline int device_check_ours(const char* what, const DLManagedTensorVersioned* tensor,
                                     void (*deleter)(DLManagedTensorVersioned*), dlpackgen_backend_error* error) {
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
@@ -1187,7 +1186,7 @@ static inline int device_give_count(int32_t found, int32_t* count, dlpackgen_bac
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Checks that two tensors hold the same number of the same elements in runs. */
+/* Checks that two tensors are contiguous and have the same number of elements of the same dtype. */
 static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t* count,
                              dlpackgen_backend_error* error) {
   if (!to || !from)
@@ -1215,8 +1214,8 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
 
 enum usm_kind { USM_UNKNOWN, USM_HOST, USM_DEVICE, USM_SHARED };
 
-/* What is known of an address. Memory of the host has no owner: its id is that of the
- * first device of its context. */
+/* The information about an address. Host memory has no owner: its id is that of the first device of
+ * its context. */
 struct usm_memory {
   enum usm_kind kind;
   int32_t ordinal;
@@ -1227,8 +1226,8 @@ struct usm_memory {
 
 static const struct usm_memory usm_unknown = {USM_UNKNOWN, -1, 0, NULL, 0};
 
-/* What an implementation has: each gives a code, but for usm_quick, which tells whether it
- * filled the answer for memory of a device, without an error. */
+/* The functions of an implementation. Each returns a code, except usm_quick, which returns whether
+ * it has filled the result for device memory, without an error. */
 static int usm_ready(dlpackgen_backend_error* error);
 static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* error);
 static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
@@ -1236,7 +1235,7 @@ static int usm_look(const char* what, const void* pointer, int32_t hint, struct 
 
 static int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info);
 
-/* Rejects memory that the host can reach, which torch would reject as well. */
+/* Rejects memory that the host can access, like torch. */
 static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int all_kinds,
                           dlpackgen_backend_error* error) {
   if (all_kinds || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_BACKEND_OK;
@@ -1273,8 +1272,8 @@ static int usm_pointer_attributes_all(const void* pointer, dlpackgen_pointer_att
   return usm_quick(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 1, info, error);
 }
 
-/* Holds what the driver tells against what a tensor says. Memory of the host is of
- * no device. */
+/* Compares the driver's information with the declared device of a tensor. Host memory belongs to no
+ * device. */
 static int usm_check_said(const char* what, const void* start, DLDevice said, const struct usm_memory* memory,
                           dlpackgen_backend_error* error) {
   if (memory->kind == USM_UNKNOWN)
@@ -1287,7 +1286,7 @@ static int usm_check_said(const char* what, const void* start, DLDevice said, co
                      (int)said.device_id, start, (int)memory->id);
 }
 
-/* Checks a tensor that says it is in memory of the backend. */
+/* Checks a tensor that declares memory of the backend. */
 static int usm_check_owner(const char* what, const DLTensor* t, int all_kinds, struct usm_memory* memory,
                            dlpackgen_backend_error* error) {
   const char* start = (const char*)t->data + t->byte_offset;
@@ -1539,7 +1538,7 @@ static int usm_set_device_ids(const dlpackgen_usm_id*, size_t, dlpackgen_backend
 
 /* Checks and conversions that all backends with streams share. Part of the backend's file. */
 
-/* Checks a type of device that has streams of its own. */
+/* Checks a device type with its own streams. */
 static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
   if ((int)device.device_type == BACKEND_device) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
@@ -1547,13 +1546,13 @@ static int device_check_type(const char* what, DLDevice device, dlpackgen_backen
                      BACKEND_TITLE, BACKEND_device);
 }
 
-/* Checks a stream that work is to be done on. */
+/* Checks a stream for work. */
 static int device_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (!(stream->flags & DLPACKGEN_STREAM_NO_SYNC)) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: a stream is required; -1 means no stream", what);
 }
 
-/* Checks that there is a place for the stream that is asked for. */
+/* Checks that the output parameter for a stream is present. */
 static int device_check_place(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (stream) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
@@ -1580,10 +1579,10 @@ static int device_current(const dlpackgen_stream_source* source, DLDevice device
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* No object begins below: a smaller number is one that other backends know. */
+/* No object has a lower address: smaller values are stream numbers of other backends. */
 enum { USM_LOWEST_HANDLE = 4096 };
 
-/* Checks a handle that is not NULL, of a device that there is. */
+/* Checks a handle that is not NULL, of an existing device. */
 static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error);
 
 static int usm_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
@@ -1601,7 +1600,7 @@ static int usm_check_stream(const char* what, const dlpackgen_stream* stream, dl
   return usm_check_handle(what, stream, error);
 }
 
-/* As usm_check_stream, for what needs a stream to work on. */
+/* Like usm_check_stream, for functions that need a stream for work. */
 static int usm_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   const int code = usm_check_stream(what, stream, error);
   return code ? code : device_check_ordered(what, stream, error);
@@ -1930,8 +1929,8 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
 /* The source or destination of a copy, compared with the driver's information about its memory.
  * Part of the backend's file. */
 
-/* Compares what a tensor says with where its memory is: a tensor may be wrong about it,
- * after its memory was freed for one. What is pinned or managed may be called the host's. */
+/* Compares the declared device of a tensor with the device of its memory. They differ, for example,
+ * after the memory was freed. Pinned and managed memory may be declared as host memory. */
 static inline int device_check_said(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
                                     dlpackgen_backend_error* error) {
   const int said = (int)t->device.device_type, found = (int)info->device.device_type;
@@ -1945,8 +1944,8 @@ static inline int device_check_said(const char* what, const DLTensor* t, const d
       (const void*)((const char*)t->data + t->byte_offset));
 }
 
-/* Returns whether memory ends before a range in it does; a size of 0 is one that the driver does
- * not tell. */
+/* Returns whether a range extends beyond the end of its memory. A size of 0 means that the driver
+ * does not report it. */
 static inline int device_ends(const void* start, size_t bytes, const void* base, size_t size) {
   return size && (size_t)((const char*)start - (const char*)base) + bytes > size;
 }
@@ -1968,8 +1967,8 @@ struct usm_side {
 static int usm_move(const struct usm_side* to, const struct usm_side* from, size_t bytes,
                     const dlpackgen_stream* stream, int waits, dlpackgen_backend_error* error);
 
-/* Asks the driver about a tensor's memory: a tensor may be wrong about it, after its
- * memory was freed for one. */
+/* Queries the driver about a tensor's memory. Its declared device may be wrong, for example after
+ * the memory was freed. */
 static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int all_kinds, struct usm_side* side,
                          dlpackgen_backend_error* error) {
   int code = DLPACKGEN_BACKEND_OK;

@@ -37,7 +37,7 @@ var _ [C.DLPACKGEN_USM_ALL_KINDS]struct{} = [AllKinds]struct{}{}
 // USMTable returns the dlpackgen_usm_table, for code in C.
 func USMTable() unsafe.Pointer { return unsafe.Pointer(C.dlp_b1e85bb9_oneapi_usm()) }
 
-// DeviceID returns the id of oneAPI by its position among those that Probe counts.
+// DeviceID returns the id of oneAPI by its position among the devices that Probe counts.
 func DeviceID(ordinal int) (int32, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_usm_id(C.int32_t(ordinal), a)
@@ -45,9 +45,9 @@ func DeviceID(ordinal int) (int32, error) {
 	return id, failure(code, a)
 }
 
-// SetDeviceIDs declares how SYCL numbers the devices of Level Zero, by ze_device_handle_t;
-// nil: no other library of the program uses SYCL, and the ids are Level Zero's. A map
-// without devices is rejected, since it says neither. Over SYCL it does nothing.
+// SetDeviceIDs declares how SYCL numbers the devices of Level Zero, by ze_device_handle_t; nil: no
+// other library of the program uses SYCL, and the ids are Level Zero's. A map without devices is
+// rejected, because its meaning would be ambiguous. Over SYCL, the function does nothing.
 func SetDeviceIDs(ids map[uintptr]int32) error {
 	var rows []C.dlpackgen_usm_id // nil, and with it NULL, for a map that is nil alone
 	if ids != nil {
@@ -62,8 +62,8 @@ func SetDeviceIDs(ids map[uintptr]int32) error {
 	return failure(C.go_usm_set_device_ids(unsafe.SliceData(rows), C.size_t(len(rows)), a), a)
 }
 
-// CheckTensor checks the memory of another library's DLTensor in memory of C. After an error the
-// answer means nothing.
+// CheckTensor checks the memory of another library's DLTensor in C memory. With an error, the
+// result is undefined.
 func CheckTensor(tensor TensorPointer, flags CheckFlags) (Pointer, error) {
 	a := answers.Get().(*C.answer)
 	return pointerOf(C.go_usm_check_tensor(C.uintptr_t(uintptr(tensor)), C.uint32_t(flags), a), a)

@@ -3,8 +3,8 @@
 
 package oneapi
 
-// CheckFlags says what CheckTensor admits beyond the memory of devices alone.
+// CheckFlags select the memory that CheckTensor accepts besides device memory.
 type CheckFlags uint32
 
-// AllKinds admits memory that is shared with the host and the host's own, as dpnp makes it.
+// AllKinds also accepts shared memory and host memory, as dpnp allocates them.
 const AllKinds CheckFlags = 1 // DLPACKGEN_USM_ALL_KINDS

@@ -92,7 +92,7 @@ import (
 
 var answers = sync.Pool{New: func() any { return new(C.answer) }}
 
-// failure turns an answer into an error, and is done with it.
+// failure converts a result to an error, and releases it.
 func failure(code C.int, a *C.answer) error {
 	var err error
 	if code != 0 {
@@ -105,7 +105,7 @@ func failure(code C.int, a *C.answer) error {
 // Table returns the dlpackgen_backend, for code in C.
 func Table() unsafe.Pointer { return unsafe.Pointer(C.dlp_24d2f0d5_rocm()) }
 
-// Probe loads the driver, if it is not loaded, and starts it.
+// Probe loads the driver, if it is not loaded yet, and starts it.
 func Probe() (DriverInfo, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_probe(a)
@@ -113,8 +113,8 @@ func Probe() (DriverInfo, error) {
 	return facts, failure(code, a)
 }
 
-// PointerAttributes asks the driver whose memory an address is in. After an error the
-// answer means nothing.
+// PointerAttributes queries the driver for the owner of the memory at an address. With an error,
+// the result is undefined.
 func PointerAttributes(address uintptr) (Pointer, error) {
 	a := answers.Get().(*C.answer)
 	return pointerOf(C.go_pointer_attributes(C.uintptr_t(address), a), a)
@@ -126,8 +126,8 @@ func pointerOf(code C.int, a *C.answer) (Pointer, error) {
 	return p, failure(code, a)
 }
 
-// Allocate returns a DLManagedTensorVersioned in C memory. The caller calls its deleter once, or
-// Deallocate, on any goroutine; or hands it to a library, which does.
+// Allocate returns a DLManagedTensorVersioned in C memory. The caller must call its deleter once,
+// or Deallocate, on any goroutine, or pass it to a library, which does so.
 func Allocate(r Allocation) (ManagedPointer, error) {
 	a := answers.Get().(*C.answer)
 	var flags C.uint64_t
@@ -149,7 +149,7 @@ func Deallocate(tensor ManagedPointer) error {
 	return failure(C.go_free(C.uintptr_t(uintptr(tensor)), a), a)
 }
 
-// StreamFromDLPack reads the number that `__dlpack__` takes.
+// StreamFromDLPack converts the stream number of `__dlpack__`.
 func StreamFromDLPack(d Device, number int64) (Stream, error) { return fromDLPack(d, 1, number) }
 
 // DefaultStream returns the stream that None stands for.
@@ -160,8 +160,7 @@ func fromDLPack(d Device, given C.int, number int64) (Stream, error) {
 	return found(C.go_stream(cDevice(d), given, C.int64_t(number), a), a)
 }
 
-// CurrentWorkStream returns the stream that a source has for ROCm, or of nil the
-// default stream.
+// CurrentWorkStream returns the stream of a source for ROCm; for nil, the default stream.
 func CurrentWorkStream(source StreamSource, d Device) (Stream, error) {
 	a := answers.Get().(*C.answer)
 	return found(C.go_current(C.uintptr_t(uintptr(source)), cDevice(d), a), a)
@@ -180,22 +179,21 @@ func cStream(s Stream) C.stream {
 	return out
 }
 
-// StreamWait makes what is queued on consumer from now on wait for what producer
-// has so far.
+// StreamWait makes later work on consumer wait for the work that is queued on producer.
 func StreamWait(consumer, producer Stream) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_order(cStream(consumer), cStream(producer), a), a)
 }
 
-// KeepUntil keeps the memory of a tensor of Allocate until the stream's work so far
-// is done, whenever its deleter is called.
+// KeepUntil keeps the memory of a tensor of Allocate until the work that is now queued on the
+// stream is done, even if its deleter is called earlier.
 func KeepUntil(tensor ManagedPointer, s Stream) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_keep(C.uintptr_t(uintptr(tensor)), cStream(s), a), a)
 }
 
-// Copy copies all elements between two DLTensors in memory of C. Elements narrower
-// than a byte are packed, as a DLTensor has no flags: give padded ones as bytes.
+// Copy copies all elements between two DLTensors in C memory. A DLTensor has no flags, so elements
+// narrower than a byte count as packed: pass padded ones as bytes.
 func Copy(to, from TensorPointer, s Stream) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_copy(C.uintptr_t(uintptr(to)), C.uintptr_t(uintptr(from)), cStream(s), a), a)

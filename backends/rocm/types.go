@@ -11,19 +11,19 @@ type (
 	Device = device.Device
 	// DataType is a DLDataType.
 	DataType = device.DataType
-	// Error is why a call failed.
+	// Error is the error of a failed call.
 	Error = device.Error
 	// DriverInfo is what the driver reports about itself.
 	DriverInfo = device.DriverInfo
-	// Pointer is what the driver knows of an address.
+	// Pointer is the driver's information about an address.
 	Pointer = device.Pointer
-	// TensorPointer points to a DLTensor in memory of C.
+	// TensorPointer points to a DLTensor in C memory.
 	TensorPointer = device.TensorPointer
-	// ManagedPointer points to a DLManagedTensorVersioned in memory of C.
+	// ManagedPointer points to a DLManagedTensorVersioned in C memory.
 	ManagedPointer = device.ManagedPointer
-	// StreamSource points to a dlpackgen_stream_source in memory of C.
+	// StreamSource points to a dlpackgen_stream_source in C memory.
 	StreamSource = device.StreamSource
-	// Allocation is what to allocate.
+	// Allocation is a request for an allocation.
 	Allocation = device.Allocation
 	// Stream is a stream of a device.
 	Stream = device.Stream

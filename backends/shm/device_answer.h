@@ -7,8 +7,8 @@
 
 #include "dlpackgen_backend.h"
 
-/* It holds no pointer that Go would look at: so it may stand in memory of Go, and no
- * crossing has to search it. */
+/* It contains no pointers for Go's garbage collector, so it may be in Go memory, and cgo need not
+ * scan it. */
 typedef struct answer {
   dlpackgen_backend_error error;
   int64_t version;
@@ -16,7 +16,7 @@ typedef struct answer {
   uintptr_t base, size, handle, tensor;
 } answer;
 
-/* Answers with what is known of an address. */
+/* Returns the information about an address. */
 static inline void answer_pointer(answer* a, const dlpackgen_pointer_attributes* p) {
   a->type = (int32_t)p->device.device_type, a->id = p->device.device_id, a->ordinal = p->ordinal;
   a->base = (uintptr_t)p->base, a->size = p->bytes;

@@ -76,7 +76,7 @@ static int device_fail(dlpackgen_backend_error* error, int code, const char* for
   return code;
 }
 
-/* Adds to a text what still fits. */
+/* Appends to a text as much as fits. */
 static void device_add(dlpackgen_backend_error* error, const char* text) {
   const size_t length = strlen(error->text);
   snprintf(error->text + length, sizeof error->text - length, "%s", text);
@@ -92,7 +92,7 @@ static inline int device_ended(const char* title, dlpackgen_backend_error* error
   return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
 }
 
-/* Returns an error again that stays. */
+/* Returns a permanent error again. */
 static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_backend_error* error) {
   if (error) *error = *first;
   return first->code;
@@ -868,7 +868,7 @@ static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExcha
 #undef DLPACKGEN_UTIL_CAST
 #undef DLPACKGEN_UTIL_TABLE
 
-/* Says what is wrong with a shape. */
+/* Reports the error of a shape. */
 static int device_bad_shape(const char* what, dlpackgen_error_code rule, const dlpackgen_mismatch_* mismatch,
                             dlpackgen_backend_error* error) {
   if (rule == DLPACKGEN_ERROR_EXTENT)
@@ -911,12 +911,11 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
 
 #include <stdlib.h>
 
-/* Fills all of a tensor but its data, as a request says; it has room for twice as many
- * extents as dimensions. */
+/* Fills a tensor except its data from a request; it has space for shape and strides. */
 static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
                             void (*deleter)(DLManagedTensorVersioned*)) {
   if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
-  /* Extents that no strides fit to are those of an empty tensor, whose strides mean nothing. */
+  /* If strides overflow, the tensor is empty, and its strides have no meaning. */
   (void)dlpackgen_compact_strides(r->ndim, extents, extents + r->ndim);
   tensor->version.major = DLPACK_MAJOR_VERSION;
   tensor->version.minor = DLPACK_MINOR_VERSION;
@@ -970,7 +969,7 @@ static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTen
                      r ? "tensor" : "request");
 }
 
-/* Checks the extents and the dtype of a request, and gives the bytes that they take. */
+/* Checks the extents and the dtype of a request, and returns the size in bytes. */
 static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
   uint64_t count = 0;
   const int code = device_elements("allocate", r->ndim, r->shape, &count, error);
@@ -988,7 +987,7 @@ static inline void* device_new_block(const char* what, const dlpackgen_allocatio
   return block;
 }
 
-/* Tells tensors of the backend, by their deleter, from those of others. */
+/* Recognizes tensors of the backend by their deleter. */
 static inline int device_check_ours(const char* what, const DLManagedTensorVersioned* tensor,
                                     void (*deleter)(DLManagedTensorVersioned*), dlpackgen_backend_error* error) {
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
@@ -1011,7 +1010,7 @@ static inline int device_give_count(int32_t found, int32_t* count, dlpackgen_bac
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Checks that two tensors hold the same number of the same elements in runs. */
+/* Checks that two tensors are contiguous and have the same number of elements of the same dtype. */
 static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t* count,
                              dlpackgen_backend_error* error) {
   if (!to || !from)

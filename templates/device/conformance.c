@@ -55,7 +55,7 @@ static void the_first_error_stays(void) {
   expect(!strcmp(error.text, kept.text), "the text of the first error: %.300s", kept.text);
 }
 
-/* No call with NULL does more than fail; an error that is NULL is not filled. */
+/* Calls with NULL only fail; an error that is NULL is not filled. */
 static void null_everywhere(void) {
   const dlpackgen_stream stream = on(0);
   dlpackgen_backend_error* errors[] = {&error, NULL};
@@ -169,7 +169,7 @@ static void tensors_are_as_asked(void) {
   }
 }
 
-/* Requests that cannot be met, each rejected with another code. */
+/* Requests that cannot be met, each rejected with a different code. */
 static void requests_that_are_rejected(void) {
   const int64_t negative[] = {2, -1}, endless[] = {INT64_MAX, INT64_MAX}, large[] = {INT64_MAX};
   const dlpackgen_allocation requests[] = {asks(here(0), 2, negative), asks(here(0), 65, negative),
@@ -237,12 +237,12 @@ static int with_request(const void* data, void* request) {
   return code;
 }
 
-/* Structs grow: one that is too small is rejected, and of a larger one the members behind
- * those that are known stay as they were, as does its size. */
+/* Extensible structs: a struct that is too small is rejected. In a larger one, the members after
+ * the known ones and the size are unchanged. */
 static void sizes_of_callers(void) {
   static const struct {
     const char* name;
-    size_t first, size; /* of the first version, and of this one */
+    size_t first, size; /* of the first version, and of this version */
     int (*call)(const void* data, void* object);
   } structs[] = {
       {"probe", DLPACKGEN_BACKEND_END(dlpackgen_driver_info, reserved), sizeof(dlpackgen_driver_info), with_info},
@@ -295,7 +295,7 @@ static void bounds_of_allocations(void) {
   for (int i = 0; i < count; i++) drop(tensors[i]);
 }
 
-/* What was freed is the host's again, as far as the driver can tell. */
+/* The driver does not know freed memory any more, if it can determine that. */
 static void freed_memory_is_unknown(void) {
   const size_t types = sizeof conformance_types / sizeof *conformance_types;
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
@@ -337,7 +337,7 @@ static void tensors_of_others(void) {
   expect(!foreign_calls, "the deleter of another library to be left alone");
 }
 
-/* Work of streams is kept for, whatever the order of calls. */
+/* Memory is kept for the work of streams, independently of the order of calls. */
 static void tensors_that_are_kept(void) {
   static char bytes[BYTES];
   int64_t count = BYTES;
@@ -402,7 +402,7 @@ static void a_deleter_elsewhere(void) {
   pthread_join(thread, NULL);
 }
 
-/* In a child the deleter does no harm, and calls either work or say why not. */
+/* In a forked child, the deleter does no harm, and calls either work or return the reason. */
 static void a_child_of_fork(void) {
   int status = -1;
   DLManagedTensorVersioned* tensor = bytes_on(here(0), BYTES);
@@ -454,12 +454,12 @@ static void with_a_device(void) {
   check("a deleter elsewhere", a_deleter_elsewhere);
   check("a child of fork", a_child_of_fork);
   if (has_hooks()) with_hooks();
-  counting = 0; /* what the last check allocates lives until after main */
+  counting = 0; /* the memory of the last check exists until after main */
 #endif
   check("a deleter at exit", a_deleter_at_exit);
 }
 
-/* Says what was left out, for want of a hook. */
+/* Reports the checks that were omitted because a hook is missing. */
 static void tell_gaps(void) {
 #if defined(_WIN32)
   not_tested("order", "on Windows, nothing is held");

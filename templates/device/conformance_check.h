@@ -37,7 +37,7 @@ static void expect(int good, const char* format, ...) {
   va_end(values);
 }
 
-/* Expects a call that returned a code to have filled the error with it. */
+/* Expects the error of a call that returned a code to contain the code. */
 static void fills(const char* what, int code) {
   expect(error.code == code, "%s to fill the error with its code %d, not %d", what, code, (int)error.code);
   expect(memchr(error.text, 0, sizeof error.text) &&
@@ -60,7 +60,7 @@ static void count_living(void) {}
 
 static const char* watched;
 
-/* For what never ends or never comes; no machine is so slow. */
+/* The limit for calls that hang and events that never occur; no machine is that slow. */
 static int patience(void) {
   const char* seconds = getenv("CONFORMANCE_SECONDS");
   return seconds && atoi(seconds) > 0 ? atoi(seconds) : 300;
@@ -73,7 +73,7 @@ static void end_of_patience(int unused) {
   _exit(1);
 }
 
-/* Ends the program when a check hangs; NULL: no check runs. */
+/* Ends the program if a check hangs; NULL: no check is running. */
 static void watch(const char* name) {
   watched = name;
   signal(SIGALRM, end_of_patience);
@@ -94,7 +94,7 @@ static void rest(void) {
 static int64_t living;
 static int counting, leaks;
 
-/* Expects as many objects of the driver as before. It may forget some a little later. */
+/* Expects as many driver objects as before. The driver may remove some slightly later. */
 static void count_living(void) {
   if (!counting) return;
   const double end = now() + patience() / (leaks ? 100.0 : 5.0);
@@ -123,7 +123,7 @@ static void check(const char* name, void (*run)(void)) {
   fflush(stdout);
 }
 
-/* Tells what could not be tested; then the exit status is never 0. */
+/* Reports a check that could not run; the exit status is then never 0. */
 static void not_tested(const char* what, const char* reason) {
   printf("not tested: %s: %s\n", what, reason);
   untested++;
@@ -177,7 +177,7 @@ static int is_filled(const char* bytes, int count, int seed) {
 
 /* Fills a tensor of BYTES on a stream, and waits for that. */
 static void send(const DLTensor* to, const dlpackgen_stream* stream, int seed) {
-  static char bytes[BYTES]; /* which a copy that does not wait harms, and not the stack */
+  static char bytes[BYTES]; /* so that a copy that does not wait damages this buffer, not the stack */
   int64_t count = BYTES;
   const DLTensor from = host_bytes(bytes, &count);
   fill(bytes, BYTES, seed);

@@ -34,7 +34,7 @@ static void* open_gate(void* data) {
   return NULL;
 }
 
-/* How long a call that should wait is observed: many times what such calls take now. */
+/* The time for which a call that should wait is observed: many times the duration of such calls. */
 static double observation(void) {
   const dlpackgen_stream stream = on(0);
   double slowest = 0;
@@ -48,7 +48,7 @@ static double observation(void) {
   return slowest < 0.005 ? 0.1 : slowest * 20;
 }
 
-/* Opens the gate after so many seconds. */
+/* Opens the gate after the given number of seconds. */
 static void open_in(struct hold* hold, double seconds) { atomic_store(&hold->end, now() + seconds); }
 
 static int holds(const struct hold* hold) { return !atomic_load(&hold->is_open); }
@@ -131,8 +131,8 @@ static void finish_waits(const dlpackgen_stream* stream) {
   end_hold(&hold);
 }
 
-/* Reads a tensor on all other streams of the device. Where one of them has to wait for the
- * held stream, as in drivers with few queues, nothing can be said. */
+/* Reads a tensor on all other streams of the device. If one of them must wait for the held stream,
+ * as in drivers with few queues, the check is inconclusive. */
 static void expect_untouched(const struct hold* hold, const DLManagedTensorVersioned* tensor, int seed) {
   for (int i = 0; i < lanes.count; i++) {
     const dlpackgen_stream* other = &lanes.streams[i];
@@ -160,7 +160,7 @@ static void copies_are_queued(const dlpackgen_stream* stream) {
   drop(two[0]), drop(two[1]);
 }
 
-/* Memory of the host may change as soon as the call returns. */
+/* Host memory may change as soon as the call returns. */
 static void copies_of_the_host_wait(const dlpackgen_stream* stream) {
   static char bytes[BYTES];
   int64_t count = BYTES;
@@ -193,7 +193,7 @@ static void copies_of_the_host(void) { on_each_lane(copies_of_the_host_wait); }
 
 /* ---- order between streams ---- */
 
-/* `second` copies what `first` copies behind held work. */
+/* `second` copies the result of a copy that `first` queues after held work. */
 static void second_after_first(const dlpackgen_stream* second, const dlpackgen_stream* first) {
   DLManagedTensorVersioned *a[2] = {NULL, NULL}, *b[2] = {NULL, NULL};
   const int same_device = second->device.device_id == first->device.device_id;
@@ -231,7 +231,7 @@ static int is_known(const void* data) {
   return info.device.device_type != kDLCPU;
 }
 
-/* Takes memory that was freed too early into use again, which harms the work on it. */
+/* Reuses memory that was freed too early, which damages the results of work on it. */
 static void reuse(const dlpackgen_stream* busy) {
   DLManagedTensorVersioned* tensors[REUSED];
   const dlpackgen_stream* idle = &lanes.streams[0];
@@ -243,8 +243,8 @@ static void reuse(const dlpackgen_stream* busy) {
   for (int i = 0; i < REUSED; i++) drop(tensors[i]);
 }
 
-/* Frees a tensor that a stream reads from. Where the free is ordered by the driver, it may
- * return at once; the memory must outlast the work all the same. */
+/* Frees a tensor that a stream reads. If the driver orders the free, it may return at once, but the
+ * memory must remain valid until the work is done. */
 static void free_while_read(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream, int kept) {
   DLManagedTensorVersioned* copied = bytes_for(stream->device, BYTES, stream->handle);
   const void* data = tensor->dl_tensor.data;
@@ -285,7 +285,7 @@ static void frees_wait(const dlpackgen_stream* stream) {
 
 static void memory_in_use(void) { on_each_lane(frees_wait); }
 
-/* A stream may be gone before the tensors that were for it, or kept for it. */
+/* A stream may be destroyed before the tensors that were allocated or kept for it. */
 static void streams_that_are_gone(void) {
   for (int32_t id = 0; id < facts.devices; id++) {
     dlpackgen_stream stream = on(id);
@@ -306,7 +306,7 @@ static void streams_that_are_gone(void) {
 
 /* ---- streams that do not fit, and errors ---- */
 
-/* Calls that must reject a stream, of a device or as such. */
+/* Calls that must reject a stream, because of its device or in general. */
 static void rejects(const dlpackgen_stream* stream, int code) {
   const dlpackgen_stream good = on(stream->device.device_id);
   const int64_t count = BYTES;
@@ -351,8 +351,8 @@ static void fails_somehow(const char* what, int code) {
   if (code) fills(what, code);
 }
 
-/* Runs a call that waits for work, which then fails: the call must return an error. It has
- * to begin before the work ends, so a call that succeeds has more time at the next turn. */
+/* Runs a call that waits for work, which then fails: the call must return an error. The call must
+ * begin before the work ends. If it succeeds, the next attempt has more time. */
 static void tells_failure(const char* what, int (*run)(DLManagedTensorVersioned*, const dlpackgen_stream*)) {
   int code = 0;
   for (double seconds = observation(); !code && seconds < 2 * longest(); seconds *= 8) {
@@ -436,7 +436,7 @@ static void calls_that_are_rejected(void) {
   close_lanes();
 }
 
-/* Begins to count, after the driver has made what it keeps for ever. */
+/* Begins to count after the driver has created its permanent objects. */
 static void begin_to_count(void) {
   (void)observation();
   living = conformance_hooks.live();

@@ -1,14 +1,14 @@
 
-/* What a driver with contexts does in its own way: work is done in the primary context
- * of a device, which every library in the process shares, and the thread is left as it
- * was. Part of the backend's C file. */
+/* The part for drivers with contexts: work is done in the primary context of a device, which all
+ * libraries in the process share, and the thread's current context is restored. Part of the
+ * backend's C file. */
 #ifndef DLPACKGEN_STREAMS_CURRENT_H_
 #define DLPACKGEN_STREAMS_CURRENT_H_
 
 #include "streams_load.h"
 
-/* Each function is found in the version that its row says, where the driver has a
- * function for that; else by the name of that version. */
+/* Each function is looked up in the version of its row, through the driver's lookup function if
+ * there is one, or else by the name of that version. */
 static void* streams_find(void* library, const struct driver_function* f) {
   driver_lookup_0 newest;
   driver_lookup_1 older;
@@ -29,16 +29,16 @@ static void streams_words(driver_result result, const char** name, const char** 
 
 static driver_result streams_begin(void) { return streams.driver.init(0); }
 
-/* Asks the driver for the number of a context, which no other has in the life of a program;
- * 0 where the driver is older. */
+/* Queries the driver for the id of a context, which is unique in the process; 0 if the driver is
+ * older. */
 static driver_result streams_context_id(driver_context context, unsigned long long* id) {
   *id = 0;
   return streams.driver.context_id ? streams.driver.context_id(context, id) : 0;
 }
 
-/* Returns whether the context that is known is the one that the device has. A reset of the device
- * destroys all that the context has and keeps its handle, which is of no use before it is retained
- * again (docs/devices.md cites the vendor). */
+/* Returns whether the known context is the device's current one. A reset of the device destroys
+ * everything in the context but keeps its handle, which cannot be used before it is retained again
+ * (docs/devices.md cites the vendor). */
 static int streams_is_current(int32_t ordinal, driver_context context) {
   unsigned long long id;
   unsigned int flags = 0;
@@ -47,9 +47,9 @@ static int streams_is_current(int32_t ordinal, driver_context context) {
   return !streams_context_id(context, &id) && id == atomic_load(&streams.devices[ordinal].id);
 }
 
-/* Brings what is known of a device up to date: forgets what a reset has destroyed, and retains the
- * context, unless it is in no use and is not to be started. It is never released: that would take
- * it from the other libraries. NULL if there is none. */
+/* Updates the state of a device: removes state that a reset has destroyed, and retains the context,
+ * unless it is inactive and must not be started. The context is never released, because other
+ * libraries may use it. Returns NULL if there is none. */
 static driver_result streams_renew(int32_t ordinal, int starts, driver_context* context) {
   struct streams_device* device = &streams.devices[ordinal];
   unsigned long long id = 0;
@@ -74,7 +74,7 @@ static driver_result streams_renew(int32_t ordinal, int starts, driver_context* 
   return 0;
 }
 
-/* As streams_renew, by one thread at a time and only where it must be. */
+/* Like streams_renew, but only if necessary, and by one thread at a time. */
 static driver_result streams_known(int32_t ordinal, int starts, driver_context* context) {
   static atomic_flag busy = ATOMIC_FLAG_INIT;
   *context = (driver_context)atomic_load_explicit(&streams.devices[ordinal].primary, memory_order_acquire);
@@ -91,18 +91,18 @@ static int streams_primary(int32_t ordinal, driver_context* context, dlpackgen_b
   return result ? streams_fail(error, result, "the primary context of device %d", (int)ordinal) : DLPACKGEN_BACKEND_OK;
 }
 
-/* Returns the primary context of a device if it is in use already, else NULL: to start one takes
+/* Returns the primary context of a device if it is active, or else NULL, because starting one takes
  * hundreds of megabytes of the device. */
 static driver_context streams_active(int32_t ordinal) {
   driver_context context = NULL;
   return streams_known(ordinal, 0, &context) ? NULL : context;
 }
 
-/* Notices that a device was reset, without starting it again. */
+/* Detects that a device was reset, without starting it again. */
 static void streams_notice_reset(int32_t ordinal) { (void)streams_active(ordinal); }
 
-/* Makes the primary context of a device current, unless it is; `pushed` says what
- * streams_leave has to undo. */
+/* Makes the primary context of a device current, if it is not; `pushed` records what streams_leave
+ * must undo. */
 static int streams_enter(int32_t ordinal, int* pushed, dlpackgen_backend_error* error) {
   driver_context wanted = NULL, current = NULL;
   *pushed = 0;
@@ -120,8 +120,8 @@ static void streams_leave(int pushed) {
   if (pushed) (void)streams.driver.context_pop(&popped);
 }
 
-/* Returns the device of a stream other than the default ones. Most are of the primary context of
- * the device that is expected. */
+/* Returns the device of a stream that is not a default stream. Most streams belong to the primary
+ * context of the expected device. */
 static driver_result streams_device_of(driver_stream stream, int32_t expected, driver_device* device) {
   driver_context context = NULL;
   driver_result result = streams.driver.stream_context(stream, &context);
@@ -134,7 +134,7 @@ static driver_result streams_device_of(driver_stream stream, int32_t expected, d
   return result;
 }
 
-/* What the driver tells of an address; all zero for what it does not know. */
+/* The driver's information about an address; all zero for an unknown one. */
 struct streams_attributes {
   unsigned int type, managed, mapped;
   int ordinal;
@@ -143,8 +143,7 @@ struct streams_attributes {
   size_t size;
 };
 
-/* Asks for everything at once: asked so, the driver does not take an address that
- * it does not know for an error. */
+/* Queries everything in one call, for which an unknown address is not an error. */
 static driver_result streams_query(const void* pointer, struct streams_attributes* a) {
   static const unsigned int all[] = {
       DRIVER_attribute_memory_type, DRIVER_attribute_is_managed,  DRIVER_attribute_mapped,     DRIVER_attribute_ordinal,
@@ -158,9 +157,8 @@ static driver_result streams_query(const void* pointer, struct streams_attribute
                                            (driver_address)(uintptr_t)pointer);
 }
 
-/* Asks once more in each context that is in use: some drivers answer only where
- * the memory's own device is current (cupy#3991). Where no context is in use,
- * nothing can be the driver's memory. */
+/* Queries again in each active context, because some drivers report memory only if its device is
+ * current (cupy#3991). If no context is active, no memory belongs to the driver. */
 static int streams_query_again(const void* pointer, struct streams_attributes* a, driver_result result,
                                dlpackgen_backend_error* error) {
   int asked = 0;
@@ -177,7 +175,7 @@ static int streams_query_again(const void* pointer, struct streams_attributes* a
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Memory of pools has no context of its own. */
+/* Memory of pools has no context. */
 static int streams_check_context(const void* pointer, const struct streams_attributes* a,
                                  dlpackgen_backend_error* error) {
   const uintptr_t context = (uintptr_t)a->context;
@@ -195,7 +193,7 @@ static driver_result streams_queue(void* to, const void* from, size_t bytes, dri
   return streams.driver.copy((driver_address)(uintptr_t)to, (driver_address)(uintptr_t)from, bytes, stream);
 }
 
-/* As streams_queue, between memory of two devices. */
+/* Like streams_queue, between memory of two devices. */
 static driver_result streams_queue_across(void* to, int32_t to_ordinal, const void* from, int32_t from_ordinal,
                                           size_t bytes, driver_stream stream) {
   driver_context there, here;

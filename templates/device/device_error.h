@@ -37,7 +37,7 @@ static int device_fail(dlpackgen_backend_error* error, int code, const char* for
   return code;
 }
 
-/* Adds to a text what still fits. */
+/* Appends to a text as much as fits. */
 static void device_add(dlpackgen_backend_error* error, const char* text) {
   const size_t length = strlen(error->text);
   snprintf(error->text + length, sizeof error->text - length, "%s", text);
@@ -53,7 +53,7 @@ static inline int device_ended(const char* title, dlpackgen_backend_error* error
   return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
 }
 
-/* Returns an error again that stays. */
+/* Returns a permanent error again. */
 static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_backend_error* error) {
   if (error) *error = *first;
   return first->code;

@@ -10,7 +10,7 @@
 
 #include <windows.h>
 
-/* Only folders of the system and of the program are searched, not the current one. */
+/* Only system folders and the program's folder are searched, not the current one. */
 static void* device_open(const char* name, char* why, size_t room) {
   HMODULE found = LoadLibraryExA(name, NULL, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
   if (!found) snprintf(why, room, "%s: Windows gives the error %lu", name, (unsigned long)GetLastError());
@@ -59,8 +59,8 @@ static inline int device_detach(void (*work)(void)) {
 #include <dlfcn.h>
 #include <pthread.h>
 
-/* Its symbols are visible here only, and it is never closed: drivers leave
- * threads and handlers behind. */
+/* Its symbols are not global, and it is never closed, because drivers leave threads and handlers
+ * behind. */
 static void* device_open(const char* name, char* why, size_t room) {
   void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   const char* text = found ? NULL : dlerror();
@@ -78,7 +78,7 @@ static void device_once(void (*work)(void)) {
   pthread_once(&once, work);
 }
 
-/* A handler costs nothing afterwards; asking for the process id does, at each call. */
+/* A handler has no cost per call, unlike a query of the process id. */
 static void device_at_fork(void (*child)(void)) { pthread_atfork(NULL, NULL, child); }
 
 static inline void* device_detached(void* argument) {
@@ -88,7 +88,7 @@ static inline void* device_detached(void* argument) {
   return NULL;
 }
 
-/* Starts a thread for some work; returns whether there is one. */
+/* Starts a thread for some work; returns whether it was started. */
 static inline int device_detach(void (*work)(void)) {
   pthread_t thread;
   void* argument;
@@ -100,8 +100,8 @@ static inline int device_detach(void (*work)(void)) {
 
 #endif
 
-/* Opens the first of several that there is, but before all one that is open: two versions
- * of a driver in one process know nothing of each other's memory. */
+/* Opens the first available library of several, but prefers one that is already open: two versions
+ * of a driver in one process do not know each other's memory. */
 static inline void* device_open_one(const char* const* names, char* why, size_t room) {
   void* found = NULL;
   for (const char* const* name = names; *name && !found; name++) found = device_opened(*name);

@@ -8,12 +8,11 @@
 
 #include <stdlib.h>
 
-/* Fills all of a tensor but its data, as a request says; it has room for twice as many
- * extents as dimensions. */
+/* Fills a tensor except its data from a request; it has space for shape and strides. */
 static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
                             void (*deleter)(DLManagedTensorVersioned*)) {
   if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
-  /* Extents that no strides fit to are those of an empty tensor, whose strides mean nothing. */
+  /* If strides overflow, the tensor is empty, and its strides have no meaning. */
   (void)dlpackgen_compact_strides(r->ndim, extents, extents + r->ndim);
   tensor->version.major = DLPACK_MAJOR_VERSION;
   tensor->version.minor = DLPACK_MINOR_VERSION;
@@ -67,7 +66,7 @@ static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTen
                      r ? "tensor" : "request");
 }
 
-/* Checks the extents and the dtype of a request, and gives the bytes that they take. */
+/* Checks the extents and the dtype of a request, and returns the size in bytes. */
 static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
   uint64_t count = 0;
   const int code = device_elements("allocate", r->ndim, r->shape, &count, error);
@@ -85,7 +84,7 @@ static inline void* device_new_block(const char* what, const dlpackgen_allocatio
   return block;
 }
 
-/* Tells tensors of the backend, by their deleter, from those of others. */
+/* Recognizes tensors of the backend by their deleter. */
 static inline int device_check_ours(const char* what, const DLManagedTensorVersioned* tensor,
                                     void (*deleter)(DLManagedTensorVersioned*), dlpackgen_backend_error* error) {
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
@@ -108,7 +107,7 @@ static inline int device_give_count(int32_t found, int32_t* count, dlpackgen_bac
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Checks that two tensors hold the same number of the same elements in runs. */
+/* Checks that two tensors are contiguous and have the same number of elements of the same dtype. */
 static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t* count,
                              dlpackgen_backend_error* error) {
   if (!to || !from)

@@ -6,8 +6,8 @@
 
 #include "device_error.h"
 
-/* Compares what a tensor says with where its memory is: a tensor may be wrong about it,
- * after its memory was freed for one. What is pinned or managed may be called the host's. */
+/* Compares the declared device of a tensor with the device of its memory. They differ, for example,
+ * after the memory was freed. Pinned and managed memory may be declared as host memory. */
 static inline int device_check_said(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
                                     dlpackgen_backend_error* error) {
   const int said = (int)t->device.device_type, found = (int)info->device.device_type;
@@ -21,8 +21,8 @@ static inline int device_check_said(const char* what, const DLTensor* t, const d
       (const void*)((const char*)t->data + t->byte_offset));
 }
 
-/* Returns whether memory ends before a range in it does; a size of 0 is one that the driver does
- * not tell. */
+/* Returns whether a range extends beyond the end of its memory. A size of 0 means that the driver
+ * does not report it. */
 static inline int device_ends(const void* start, size_t bytes, const void* base, size_t size) {
   return size && (size_t)((const char*)start - (const char*)base) + bytes > size;
 }

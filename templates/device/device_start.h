@@ -15,7 +15,7 @@ static struct {
   dlpackgen_backend_error first; /* why the phase is DEVICE_FAILED */
 } device_state;
 
-/* Finds the driver and starts it; each runtime has its own. */
+/* Loads the driver and starts it; each runtime has its own function. */
 static int device_load(dlpackgen_backend_error* error);
 
 /* Opens the library; `what` is its name in errors. */
@@ -54,7 +54,7 @@ static void device_give_up(enum device_phase why) {
   if (device_is_ready()) atomic_store(&device_state.phase, why);
 }
 
-/* In a child: the driver's threads and its hold on the devices stayed behind. */
+/* In a child of fork: it has neither the driver's threads nor its access to the devices. */
 static void device_child(void) { device_give_up(DEVICE_FORKED); }
 
 static void device_start(void) {
@@ -63,7 +63,7 @@ static void device_start(void) {
   atomic_store_explicit(&device_state.phase, code ? DEVICE_FAILED : DEVICE_READY, memory_order_release);
 }
 
-/* Starts the driver once, and gives the first error ever after. */
+/* Starts the driver once; later calls return the first error. */
 static int device_slowly_ready(const char* title, dlpackgen_backend_error* error) {
   device_once(device_start);
   switch (atomic_load_explicit(&device_state.phase, memory_order_acquire)) {

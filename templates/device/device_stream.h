@@ -5,7 +5,7 @@
 
 #include "device_error.h"
 
-/* Checks a type of device that has streams of its own. */
+/* Checks a device type with its own streams. */
 static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
   if ((int)device.device_type == BACKEND_device) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
@@ -13,13 +13,13 @@ static int device_check_type(const char* what, DLDevice device, dlpackgen_backen
                      BACKEND_TITLE, BACKEND_device);
 }
 
-/* Checks a stream that work is to be done on. */
+/* Checks a stream for work. */
 static int device_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (!(stream->flags & DLPACKGEN_STREAM_NO_SYNC)) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: a stream is required; -1 means no stream", what);
 }
 
-/* Checks that there is a place for the stream that is asked for. */
+/* Checks that the output parameter for a stream is present. */
 static int device_check_place(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (stream) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);

@@ -7,7 +7,7 @@
 #include "device_error.h"
 #include "dlpackgen_tensor.h"
 
-/* Says what is wrong with a shape. */
+/* Reports the error of a shape. */
 static int device_bad_shape(const char* what, dlpackgen_error_code rule, const dlpackgen_mismatch_* mismatch,
                             dlpackgen_backend_error* error) {
   if (rule == DLPACKGEN_ERROR_EXTENT)

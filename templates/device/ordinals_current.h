@@ -1,7 +1,6 @@
 
-/* What a runtime without contexts does in its own way: work is done on the device that
- * is current, by its number, and the thread is left as it was. Part of the backend's C
- * file. */
+/* The part for runtimes without contexts: work is done on the current device, which is selected by
+ * its number, and the thread's current device is restored. Part of the backend's C file. */
 #ifndef DLPACKGEN_STREAMS_CURRENT_H_
 #define DLPACKGEN_STREAMS_CURRENT_H_
 
@@ -14,23 +13,23 @@ static void streams_words(driver_result result, const char** name, const char** 
   if (streams.driver.error_text) *text = streams.driver.error_text(result);
 }
 
-/* The first call starts the runtime; the one that counts the devices says why there are
+/* The first call starts the runtime; the call that counts the devices reports why there are
  * none. */
 static driver_result streams_begin(void) { return 0; }
 
-/* Reports whether a device is in use already: to start one takes hundreds of
- * megabytes of it. */
+/* Returns whether a device is active, because starting one takes hundreds of megabytes of its
+ * memory. */
 static int streams_active(int32_t ordinal) {
   unsigned int flags = 0;
   int active = 0;
   return !streams.driver.primary_state(ordinal, &flags, &active) && active;
 }
 
-/* The runtime tells nothing of a reset. */
+/* The runtime does not report resets. */
 static void streams_notice_reset(int32_t ordinal) { (void)ordinal; }
 
-/* Makes a device current, unless it is; `pushed` says what streams_leave has to undo: 0,
- * or the number of the other device and one more. */
+/* Makes a device current, if it is not; `pushed` records what streams_leave must undo: 0, or the
+ * number of the previous device plus one. */
 static int streams_enter(int32_t ordinal, int* pushed, dlpackgen_backend_error* error) {
   int current = 0;
   *pushed = 0;
@@ -53,7 +52,7 @@ static driver_result streams_device_of(driver_stream stream, int32_t expected, d
   return *device < 0 ? DRIVER_stream_unknown : 0;
 }
 
-/* What the runtime tells of an address; all zero for what it does not know. */
+/* The runtime's information about an address; all zero for an unknown one. */
 struct streams_attributes {
   unsigned int type, managed, mapped; /* the type in the newest numbering */
   int ordinal;
@@ -101,7 +100,7 @@ static driver_result streams_queue(void* to, const void* from, size_t bytes, dri
   return streams.driver.copy(to, from, bytes, DRIVER_copy_default, stream);
 }
 
-/* As streams_queue, between memory of two devices. */
+/* Like streams_queue, between memory of two devices. */
 static driver_result streams_queue_across(void* to, int32_t to_ordinal, const void* from, int32_t from_ordinal,
                                           size_t bytes, driver_stream stream) {
   return streams.driver.copy_peer(to, to_ordinal, from, from_ordinal, bytes, stream);

@@ -11,20 +11,20 @@
 /* The source or destination of a copy, from the driver. */
 struct streams_side {
   const char* start; /* the first element */
-  int device;        /* whether it is memory of a device, and not of the host or managed */
-  int pageable;      /* memory of the host that the driver does not know */
+  int device;        /* whether it is device memory, not host or managed memory */
+  int pageable;      /* host memory that the driver does not know */
   int32_t ordinal;
 };
 
-/* Returns whether memory goes on where an allocation ends: addresses may be mapped to several, as
- * pools that grow do it, and the driver tells of one at a time. */
+/* Returns whether memory continues after the end of an allocation: addresses may be mapped to
+ * several allocations, as in growing pools, and the driver reports one at a time. */
 static int streams_goes_on(const char* last, const dlpackgen_pointer_attributes* info) {
   dlpackgen_pointer_attributes there = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   if (streams_pointer_attributes(last, &there, NULL)) return 0;
   return there.device.device_type == info->device.device_type && there.ordinal == info->ordinal;
 }
 
-/* Asks the driver about a tensor's memory. */
+/* Queries the driver about a tensor's memory. */
 static int streams_look(const char* what, const DLTensor* t, size_t bytes, struct streams_side* side,
                         dlpackgen_backend_error* error) {
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
@@ -47,9 +47,9 @@ static driver_result streams_queue_copy(const struct streams_side* to, const str
   return streams_queue((void*)(uintptr_t)to->start, from->start, bytes, stream);
 }
 
-/* Memory that the driver does not know may go away, or be moved, as soon as the
- * call returns: its copy is waited for. The legacy default stream must not be used while a
- * blocking stream is captured: that breaks the capture (docs/devices.md cites the vendor). */
+/* Memory that the driver does not know may be freed or moved as soon as the call returns, so the
+ * call waits for its copy. The legacy default stream must not be used while a blocking stream is
+ * captured, because that invalidates the capture (docs/devices.md cites the vendor). */
 static int streams_copy_here(const struct streams_side* to, const struct streams_side* from, size_t bytes,
                              driver_stream stream, dlpackgen_backend_error* error) {
   const int waits = to->pageable || from->pageable;

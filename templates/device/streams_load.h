@@ -10,14 +10,14 @@
 
 #include <stdlib.h>
 
-/* What is known of a device; both are made when they are first needed, and kept until the
- * device is reset. */
+/* The state of a device. Context and stream are created when they are first needed, and kept until
+ * the device is reset. */
 struct streams_device {
   atomic_uintptr_t primary;   /* a context, where there are any */
   atomic_ullong id;           /* the driver's number of that context; 0 where it has none */
-  atomic_int resets;          /* how often the device was reset: what was made before is gone */
+  atomic_int resets;          /* the number of resets of the device, each of which destroys earlier objects */
   _Atomic(driver_stream) own; /* on which memory is freed */
-  atomic_int pools;           /* 0: not asked yet, 1: none, 2: there are */
+  atomic_int pools;           /* 0: unknown, 1: none, 2: there are */
 };
 
 static struct {
@@ -26,12 +26,12 @@ static struct {
   struct streams_device* devices;
 } streams;
 
-/* What drivers do each in a way of its own; streams_current.h has it. */
+/* The functions that differ between drivers; defined in streams_current.h. */
 static void* streams_find(void* library, const struct driver_function* f);
 static void streams_words(driver_result result, const char** name, const char** text);
 static driver_result streams_begin(void);
 
-/* Reports a result of the driver, after what was being done. */
+/* Reports a result of the driver, preceded by the operation. */
 DEVICE_FORMAT(3, 4)
 static int streams_fail(dlpackgen_backend_error* error, driver_result result, const char* format, ...) {
   dlpackgen_backend_error room;
@@ -50,8 +50,8 @@ static int streams_fail(dlpackgen_backend_error* error, driver_result result, co
   return error->code;
 }
 
-/* Asks for the version, which works before anything else: the stub of a toolkit
- * fails here as it does everywhere, and writes nothing. */
+/* Queries the version, which is possible before everything else. A toolkit's stub fails here, as in
+ * all functions, and writes nothing. */
 static int streams_version(void* library, dlpackgen_backend_error* error) {
   void* found = device_symbol(library, driver_functions[0].plain);
   memcpy(&streams.driver.driver_version, &found, sizeof found);
@@ -99,12 +99,12 @@ static int device_load(dlpackgen_backend_error* error) {
 
 static inline int streams_ready(dlpackgen_backend_error* error) { return device_ready(BACKEND_TITLE, error); }
 
-/* Set on threads that have called the backend, deleters aside. Those may call the driver,
- * which threads that run the host functions of a stream must not (docs/devices.md cites the
+/* Set on threads that have called a function of the backend other than a deleter. They may call the
+ * driver. Threads that run the host functions of a stream must not (docs/devices.md cites the
  * vendors). */
 static _Thread_local int streams_caller;
 
-/* As streams_ready, in functions that are slow enough to note their thread. */
+/* Like streams_ready, for functions that are slow enough to record their thread. */
 static inline int streams_called(dlpackgen_backend_error* error) {
   streams_caller = 1;
   return streams_ready(error);

@@ -6,12 +6,12 @@
 #include "device_request.h"
 #include "streams_release.h"
 
-/* What the driver takes to let a device reach a pool. */
+/* The driver's argument for access of a device to a pool. */
 struct streams_access {
   int type, ordinal, flags;
 };
 
-/* Returns whether a device has pools, which free without waiting for the whole of it. */
+/* Returns whether a device has pools, which free memory without waiting for the whole device. */
 static int streams_has_pools(int32_t ordinal) {
   atomic_int* known = &streams.devices[ordinal].pools;
   int pools = atomic_load(known);
@@ -25,8 +25,8 @@ static int streams_has_pools(int32_t ordinal) {
   return pools == 2;
 }
 
-/* Makes the stream that memory is freed on, in the current context. The streams of
- * others may be gone by then. */
+/* Creates the stream on which memory is freed, in the current context. Streams of the program may
+ * be destroyed by then. */
 static int streams_own(int32_t ordinal, dlpackgen_backend_error* error) {
   _Atomic(driver_stream)* own = &streams.devices[ordinal].own;
   driver_stream fresh = NULL, none = NULL;
@@ -37,7 +37,7 @@ static int streams_own(int32_t ordinal, dlpackgen_backend_error* error) {
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Lets the other devices reach the pool of one. To enable peers does not do that
+/* Permits the other devices to access the pool of one. Enabling peer access is not sufficient
  * (rmm#1753). */
 static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
   driver_pool pool = NULL;
@@ -69,9 +69,9 @@ static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backen
                      type, (int)r->device.device_id);
 }
 
-/* Returns the device whose context the memory is taken in. What is pinned or managed is taken where
- * its stream is, else where work is queued already: the context of another device would cost that
- * one hundreds of megabytes. */
+/* Returns the device in whose context the memory is allocated. Pinned and managed memory is
+ * allocated in the context of its stream, or else where work is already queued: starting another
+ * device's context would take hundreds of megabytes. */
 static int32_t streams_home(const dlpackgen_allocation* r) {
   driver_stream stream = streams_handle(r->stream);
   driver_device device = 0;
@@ -81,7 +81,7 @@ static int32_t streams_home(const dlpackgen_allocation* r) {
   return device < streams.count ? device : 0;
 }
 
-/* Makes the host's part of a tensor. */
+/* Creates the host's part of a tensor. */
 static struct streams_block* streams_block(const dlpackgen_allocation* r, size_t bytes,
                                            dlpackgen_backend_error* error) {
   struct streams_block* block = device_new_block("allocate", r, sizeof *block, error);
@@ -93,7 +93,7 @@ static struct streams_block* streams_block(const dlpackgen_allocation* r, size_t
   return block;
 }
 
-/* Takes memory of the driver, in the context of the block's device. */
+/* Allocates memory of the driver, in the context of the block's device. */
 static driver_result streams_take(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes) {
   driver_address address = 0;
   driver_result result;
@@ -115,8 +115,8 @@ static driver_result streams_take(const dlpackgen_allocation* r, struct streams_
   return result;
 }
 
-/* Fills a block with memory, with its device current. An allocation that a capture
- * records has memory only while the graph runs. */
+/* Allocates the memory of a block, with its device current. An allocation that a capture records
+ * has memory only while the graph runs. */
 static int streams_fill(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes,
                         dlpackgen_backend_error* error) {
   int can = 0, code = streams_check_no_capture("allocate", block->first,

@@ -8,14 +8,14 @@
 
 #include <limits.h>
 
-/* Returns what the driver takes: the default stream has a handle that means the same in every
- * program, which NULL does not. */
+/* Returns the driver's handle: the default stream has a handle with the same meaning in every
+ * program, unlike NULL. */
 static driver_stream streams_handle(void* handle) {
   return (driver_stream)(handle ? (uintptr_t)handle : DRIVER_DEFAULT_STREAM);
 }
 
-/* Tells the numbers of streams that are the same on every device from addresses; also
- * those that DLPack rejects, which the driver may have a stream for. */
+/* Returns whether a handle is a number that is the same on every device, not an address. This
+ * includes numbers that DLPack rejects, for which the driver may have a stream. */
 static int streams_special(driver_stream stream) {
   int special = 0;
   for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++)
@@ -24,7 +24,7 @@ static int streams_special(driver_stream stream) {
   return special;
 }
 
-/* Checks that a stream is one of its device. The default streams are of any. */
+/* Checks that a stream belongs to its device. The default streams belong to all devices. */
 static int streams_check(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
   int code = streams_check_device(what, stream->device, error);
@@ -40,7 +40,7 @@ static int streams_check(const char* what, const dlpackgen_stream* stream, dlpac
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* As streams_check, for what needs a stream to work on. */
+/* Like streams_check, for functions that need a stream for work. */
 static int streams_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   const int code = streams_check(what, stream, error);
   return code ? code : device_check_ordered(what, stream, error);
@@ -74,8 +74,8 @@ struct streams_capture {
   driver_capture_id id;
 };
 
-/* Asks with the device of the stream current, since default streams are its. Asking
- * breaks no capture, even where it fails since another stream is captured. */
+/* Queries with the device of the stream current, to which default streams refer. The query
+ * invalidates no capture, even if it fails because another stream is captured. */
 static int streams_capture(const char* what, driver_stream stream, struct streams_capture* capture,
                            dlpackgen_backend_error* error) {
   *capture = (struct streams_capture){DRIVER_capture_none, 0};
@@ -98,8 +98,8 @@ static int streams_check_no_capture(const char* what, driver_stream stream, cons
                      (void*)stream, why);
 }
 
-/* Lets this thread call what a capture on another one would else forbid, and would
- * be broken by; gives what streams_restrict takes back. */
+/* Permits this thread to make calls that a capture on another thread forbids, and that would
+ * invalidate it. Returns the state that streams_restrict restores. */
 static unsigned int streams_relax(void) {
   unsigned int mode = DRIVER_capture_relaxed;
   return streams.driver.capture_mode(&mode) ? UINT_MAX : mode;
@@ -109,8 +109,7 @@ static void streams_restrict(unsigned int mode) {
   if (mode != UINT_MAX) (void)streams.driver.capture_mode(&mode);
 }
 
-/* Rejects two streams of which one would be pulled into the capture of the other,
- * or break it. */
+/* Rejects two streams if one would join the capture of the other, or invalidate it. */
 static int streams_check_captures(const struct streams_capture* consumer, const struct streams_capture* producer,
                                   dlpackgen_backend_error* error) {
   if (consumer->status == producer->status && consumer->id == producer->id) return DLPACKGEN_BACKEND_OK;
@@ -122,7 +121,7 @@ static int streams_check_captures(const struct streams_capture* consumer, const 
                      "stream_wait: %s; order them in the graph, and pass -1 as the stream", which);
 }
 
-/* Makes one stream wait for an event of another device or the same. */
+/* Makes a stream wait for an event of the same or another device. */
 static int streams_wait(int32_t ordinal, driver_stream stream, driver_event event, const char* what,
                         dlpackgen_backend_error* error) {
   int pushed;
@@ -134,7 +133,7 @@ static int streams_wait(int32_t ordinal, driver_stream stream, driver_event even
                 : DLPACKGEN_BACKEND_OK;
 }
 
-/* Creates an event, in the current context, for what a stream has so far. */
+/* Creates an event, in the current context, for the work that is queued on a stream. */
 static int streams_mark(driver_stream stream, driver_event* event, const char* what, dlpackgen_backend_error* error) {
   driver_result result = streams.driver.event_create(event, DRIVER_event_no_timing);
   if (result) return streams_fail(error, result, "%s: an event", what);
@@ -144,8 +143,8 @@ static int streams_mark(driver_stream stream, driver_event* event, const char* w
   return streams_fail(error, result, "%s: an event on the stream %p", what, (void*)stream);
 }
 
-/* Orders with the producer's device current, to which the event belongs. It may be
- * destroyed at once: the driver keeps it until it is over. */
+/* Orders two streams with the producer's device current, to which the event belongs. The event may
+ * be destroyed at once: the driver keeps it until it is reached. */
 static int streams_order_here(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
                               const struct streams_capture* waits, dlpackgen_backend_error* error) {
   struct streams_capture works;

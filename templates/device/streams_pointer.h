@@ -5,9 +5,9 @@
 
 #include "streams_context.h"
 
-/* Checks memory of a device, as opposed to that of the host. Plain memory, which has
- * a context, is always there; a graph's and a reserved range have none. A newer driver may
- * not know such an address, which then counts as the host's (docs/records/gpu.md). */
+/* Checks device memory. Plain memory, which has a context, always exists; memory of a graph and a
+ * reserved range have no context. A newer driver may not know such an address, which then counts as
+ * host memory (docs/records/gpu.md). */
 static int streams_check_memory(const void* pointer, const struct streams_attributes* a,
                                 dlpackgen_backend_error* error) {
   if (a->ordinal < 0 || a->ordinal >= streams.count)
@@ -22,8 +22,8 @@ static int streams_check_memory(const void* pointer, const struct streams_attrib
   return streams_check_context(pointer, a, error);
 }
 
-/* Reads the attributes in the order that tells the kinds apart: managed memory
- * says that it is the device's or the host's as well. */
+/* Reads the attributes in the order that distinguishes the kinds: managed memory is also reported
+ * as device or host memory. */
 static int streams_classify(const void* pointer, const struct streams_attributes* a, dlpackgen_pointer_attributes* info,
                             dlpackgen_backend_error* error) {
   device_give_attributes((DLDevice){kDLCPU, 0}, -1, NULL, 0, info);
@@ -33,7 +33,7 @@ static int streams_classify(const void* pointer, const struct streams_attributes
   info->bytes = a->size;
   int code = DLPACKGEN_BACKEND_OK;
   if (a->managed) {
-    const int typed = BACKEND_managed >= 0; /* else it counts as the device's, which reads it */
+    const int typed = BACKEND_managed >= 0; /* else it counts as memory of the device, which can read it */
     info->device.device_type = (DLDeviceType)(typed ? BACKEND_managed : BACKEND_device);
     info->device.device_id = typed ? 0 : a->ordinal;
   } else if (a->type == DRIVER_memory_host) {

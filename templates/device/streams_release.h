@@ -10,9 +10,9 @@
 struct streams_keep {
   driver_stream stream;
   int32_t ordinal;
-  int resets; /* of that device, when the event was made */
+  int resets; /* of that device, when the event was created */
   driver_event event;
-  atomic_int recorded; /* else the stream is not waited for by it */
+  atomic_int recorded; /* else it does not wait for the stream */
   struct streams_keep* next;
 };
 
@@ -22,8 +22,8 @@ enum streams_kind { STREAMS_EMPTY, STREAMS_POOL, STREAMS_PLAIN, STREAMS_HOST };
 struct streams_block {
   DLManagedTensorVersioned tensor;
   enum streams_kind kind;
-  int32_t ordinal;     /* whose context it is freed in */
-  int resets;          /* of that device, when the memory was taken */
+  int32_t ordinal;     /* in whose context it is freed */
+  int resets;          /* of that device, when the memory was allocated */
   driver_stream first; /* of the request */
   atomic_flag busy;    /* guards keeps */
   struct streams_keep* keeps;
@@ -31,13 +31,13 @@ struct streams_block {
   int64_t extents[];
 };
 
-/* Those that could not be freed where their deleters were called: while a capture was under
- * way, or on a thread that must not call the driver. */
+/* The tensors that could not be freed when their deleters were called: during a capture, or on a
+ * thread that must not call the driver. */
 static _Atomic(struct streams_block*) streams_later;
 
 static void streams_delete(DLManagedTensorVersioned* tensor);
 
-/* Makes the stream of our own wait for an event, and forgets the event. */
+/* Makes the backend's own stream wait for an event, and destroys the event. */
 static int streams_settle_event(const struct streams_block* block, driver_stream own, driver_event event,
                                 dlpackgen_backend_error* error) {
   const int code = streams_wait(block->ordinal, own, event, "free", error);
@@ -45,9 +45,9 @@ static int streams_settle_event(const struct streams_block* block, driver_stream
   return code;
 }
 
-/* Waits for the stream of the request, unless keep_until named it. The per-thread default
- * stream may be another thread's; the legacy one waits for those of all threads. The whole
- * device must not be waited for: that breaks a capture on any stream of the device
+/* Waits for the stream of the request, unless keep_until named it. The per-thread default stream
+ * may be that of another thread; the legacy one waits for those of all threads. Waiting for the
+ * whole device is not permitted, because that invalidates a capture on any stream of the device
  * (docs/devices.md cites the vendor). */
 static int streams_settle_first(const struct streams_block* block, driver_stream own, dlpackgen_backend_error* error) {
   driver_event event = NULL;
@@ -58,14 +58,14 @@ static int streams_settle_first(const struct streams_block* block, driver_stream
   return code ? code : streams_settle_event(block, own, event, error);
 }
 
-/* Returns whether the device was reset since. */
+/* Returns whether the device was reset since then. */
 static int streams_was_reset(int32_t ordinal, int resets) {
   streams_notice_reset(ordinal);
   return atomic_load(&streams.devices[ordinal].resets) != resets;
 }
 
-/* Makes the stream that memory is freed on wait for all work on the memory. The
- * driver itself waits for the device before it takes plain memory back. */
+/* Makes the stream on which memory is freed wait for all work on the memory. The driver itself
+ * waits for the device before it frees plain memory. */
 static int streams_settle(struct streams_block* block, driver_stream own, dlpackgen_backend_error* error) {
   int named = 0, code = DLPACKGEN_BACKEND_OK;
   for (const struct streams_keep* keep = block->keeps; keep; keep = keep->next)
@@ -100,7 +100,7 @@ static int streams_give_back(struct streams_block* block, dlpackgen_backend_erro
   return result ? streams_fail(error, result, "deallocate: %p", data) : DLPACKGEN_BACKEND_OK;
 }
 
-/* Frees the host's part. Events that are left belong to a driver that is gone. */
+/* Frees the host's part. Remaining events belong to a driver that has shut down. */
 static void streams_drop(struct streams_block* block) {
   while (block->keeps) {
     struct streams_keep* keep = block->keeps;
@@ -115,9 +115,9 @@ static void streams_put_off(struct streams_block* block) {
   while (!atomic_compare_exchange_weak(&streams_later, &block->next, block)) continue;
 }
 
-/* Frees a tensor. Where a capture forbids it, that is done with a later call. Where
- * the driver has ended or the device was reset, so has the memory; what the driver rejects
- * otherwise stays its. */
+/* Frees a tensor. If a capture forbids this, a later call frees it. If the driver has shut down or
+ * the device was reset, the memory no longer exists. If the driver rejects the call for another
+ * reason, the memory is leaked. */
 static int streams_release(struct streams_block* block, dlpackgen_backend_error* error) {
   dlpackgen_backend_error unread;
   int pushed = 0;
@@ -141,7 +141,7 @@ static int streams_release(struct streams_block* block, dlpackgen_backend_error*
   return code == DLPACKGEN_BACKEND_SHUTTING_DOWN ? DLPACKGEN_BACKEND_OK : code;
 }
 
-/* Tries again what was put off. */
+/* Retries deferred frees. */
 static void streams_retry(void) {
   if (!atomic_load_explicit(&streams_later, memory_order_relaxed)) return;
   struct streams_block* block = atomic_exchange(&streams_later, NULL);
@@ -154,16 +154,16 @@ static void streams_retry(void) {
 
 static atomic_int streams_helping;
 
-/* What a thread of the backend's own does: it frees what deleters could not. Deleters that
- * come from now on start another one. */
+/* The function of the backend's own thread, which frees tensors that deleters could not free. Later
+ * deleters start another thread. */
 static void streams_help(void) {
   streams_caller = 1;
   atomic_store(&streams_helping, 0);
   streams_retry();
 }
 
-/* Leaves a tensor to a thread that may call the driver, or where there is none to be had, to
- * the next call. */
+/* Passes a tensor to a thread that may call the driver or, if none can be started, to the next
+ * call. */
 static void streams_hand_over(struct streams_block* block) {
   streams_put_off(block);
   if (!atomic_exchange(&streams_helping, 1) && !device_detach(streams_help)) atomic_store(&streams_helping, 0);

@@ -16,8 +16,8 @@ struct usm_side {
 static int usm_move(const struct usm_side* to, const struct usm_side* from, size_t bytes,
                     const dlpackgen_stream* stream, int waits, dlpackgen_backend_error* error);
 
-/* Asks the driver about a tensor's memory: a tensor may be wrong about it, after its
- * memory was freed for one. */
+/* Queries the driver about a tensor's memory. Its declared device may be wrong, for example after
+ * the memory was freed. */
 static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int all_kinds, struct usm_side* side,
                          dlpackgen_backend_error* error) {
   int code = DLPACKGEN_BACKEND_OK;

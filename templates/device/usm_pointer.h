@@ -9,8 +9,8 @@
 
 enum usm_kind { USM_UNKNOWN, USM_HOST, USM_DEVICE, USM_SHARED };
 
-/* What is known of an address. Memory of the host has no owner: its id is that of the
- * first device of its context. */
+/* The information about an address. Host memory has no owner: its id is that of the first device of
+ * its context. */
 struct usm_memory {
   enum usm_kind kind;
   int32_t ordinal;
@@ -21,8 +21,8 @@ struct usm_memory {
 
 static const struct usm_memory usm_unknown = {USM_UNKNOWN, -1, 0, NULL, 0};
 
-/* What an implementation has: each gives a code, but for usm_quick, which tells whether it
- * filled the answer for memory of a device, without an error. */
+/* The functions of an implementation. Each returns a code, except usm_quick, which returns whether
+ * it has filled the result for device memory, without an error. */
 static int usm_ready(dlpackgen_backend_error* error);
 static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* error);
 static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
@@ -30,7 +30,7 @@ static int usm_look(const char* what, const void* pointer, int32_t hint, struct 
 
 static int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info);
 
-/* Rejects memory that the host can reach, which torch would reject as well. */
+/* Rejects memory that the host can access, like torch. */
 static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int all_kinds,
                           dlpackgen_backend_error* error) {
   if (all_kinds || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_BACKEND_OK;
@@ -67,8 +67,8 @@ static int usm_pointer_attributes_all(const void* pointer, dlpackgen_pointer_att
   return usm_quick(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 1, info, error);
 }
 
-/* Holds what the driver tells against what a tensor says. Memory of the host is of
- * no device. */
+/* Compares the driver's information with the declared device of a tensor. Host memory belongs to no
+ * device. */
 static int usm_check_said(const char* what, const void* start, DLDevice said, const struct usm_memory* memory,
                           dlpackgen_backend_error* error) {
   if (memory->kind == USM_UNKNOWN)
@@ -81,7 +81,7 @@ static int usm_check_said(const char* what, const void* start, DLDevice said, co
                      (int)said.device_id, start, (int)memory->id);
 }
 
-/* Checks a tensor that says it is in memory of the backend. */
+/* Checks a tensor that declares memory of the backend. */
 static int usm_check_owner(const char* what, const DLTensor* t, int all_kinds, struct usm_memory* memory,
                            dlpackgen_backend_error* error) {
   const char* start = (const char*)t->data + t->byte_offset;

@@ -6,10 +6,10 @@
 #include "device_stream.h"
 #include "usm_pointer.h"
 
-/* No object begins below: a smaller number is one that other backends know. */
+/* No object has a lower address: smaller values are stream numbers of other backends. */
 enum { USM_LOWEST_HANDLE = 4096 };
 
-/* Checks a handle that is not NULL, of a device that there is. */
+/* Checks a handle that is not NULL, of an existing device. */
 static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error);
 
 static int usm_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
@@ -27,7 +27,7 @@ static int usm_check_stream(const char* what, const dlpackgen_stream* stream, dl
   return usm_check_handle(what, stream, error);
 }
 
-/* As usm_check_stream, for what needs a stream to work on. */
+/* Like usm_check_stream, for functions that need a stream for work. */
 static int usm_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   const int code = usm_check_stream(what, stream, error);
   return code ? code : device_check_ordered(what, stream, error);

@@ -6,8 +6,8 @@
 #include "device_side.h"
 #include "vendor_stream.h"
 
-/* Asks the driver about a tensor's memory; `known` tells memory of the backend from the
- * host's. */
+/* Queries the driver about a tensor's memory; `known` is set for memory of the backend, not for
+ * host memory. */
 static int vendor_look(const char* what, const DLTensor* t, size_t bytes, int* known, dlpackgen_backend_error* error) {
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   const char* start = (const char*)t->data + t->byte_offset;
@@ -19,7 +19,7 @@ static int vendor_look(const char* what, const DLTensor* t, size_t bytes, int* k
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Checks everything, and tells whether one end is the host's. */
+/* Checks everything, and reports whether source or destination is host memory. */
 static int vendor_check_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream, size_t* bytes,
                              int* host, dlpackgen_backend_error* error) {
   int target = 0, source = 0;
@@ -37,7 +37,7 @@ static int vendor_check_copy(const DLTensor* to, const DLTensor* from, const dlp
   return code;
 }
 
-/* Memory of the host may go away as soon as the call returns: its copy is waited for. */
+/* Host memory may be freed as soon as the call returns, so the call waits for its copy. */
 static int vendor_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,
                        dlpackgen_backend_error* error) {
   dlpackgen_backend_error room;

@@ -27,7 +27,7 @@ static int vendor_resolve(void* library, dlpackgen_backend_error* error) {
 static int vendor_start(dlpackgen_backend_error* error) {
   vendor.impl = BACKEND_IMPL();
   const int code = vendor.impl->start(&vendor.driver, &vendor.facts, error);
-  if (code && error->code != code) /* which would be repeated, as if all were well */
+  if (code && error->code != code) /* which would be repeated as success */
     return device_fail(error, code, "the vendor's part fails to start, and does not say why");
   if (code) return code;
   if (vendor.facts.version < DRIVER_OLDEST)
@@ -45,7 +45,7 @@ static int device_load(dlpackgen_backend_error* error) {
   return code ? code : vendor_start(error);
 }
 
-/* Also gives the vendor's part an error to fill where the caller has none. */
+/* Also provides an error for the vendor's part if the caller passes none. */
 static inline int vendor_ready(dlpackgen_backend_error** error, dlpackgen_backend_error* room) {
   if (!*error) *error = room;
   return device_ready(BACKEND_TITLE, *error);
@@ -63,8 +63,8 @@ static int vendor_device_count(int32_t* count, dlpackgen_backend_error* error) {
   return code ? code : device_give_count(vendor.facts.devices, count, error);
 }
 
-/* The driver may say nothing about an address that is the host's. The vendor's part fills a
- * struct of this version, which the caller's may be older than. */
+/* The driver may not know an address in host memory. The vendor's part fills a struct of this
+ * version; the caller's may be of an older one. */
 static int vendor_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
                                      dlpackgen_backend_error* error) {
   dlpackgen_backend_error room;

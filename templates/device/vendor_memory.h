@@ -23,8 +23,8 @@ struct vendor_block {
 
 static void vendor_delete(DLManagedTensorVersioned* tensor);
 
-/* Waits for what keep_until named. One that fails is not waited for; the memory is
- * given back all the same, and the first error told. */
+/* Waits for the marks of keep_until. If a wait fails, the memory is still freed, and the first
+ * error is returned. */
 static int vendor_settle(struct vendor_block* block, dlpackgen_backend_error* error) {
   dlpackgen_backend_error unread;
   int first = DLPACKGEN_BACKEND_OK;
@@ -36,8 +36,8 @@ static int vendor_settle(struct vendor_block* block, dlpackgen_backend_error* er
   return first;
 }
 
-/* Frees a tensor; in a child of fork the host's part alone, since the marks and the
- * memory are the parent's. Where the driver has ended, so has the memory. */
+/* Frees a tensor. In a child of fork, it frees only the host's part, because the marks and the
+ * memory belong to the parent. If the driver has shut down, the memory no longer exists. */
 static int vendor_release(struct vendor_block* block, dlpackgen_backend_error* error) {
   dlpackgen_backend_error unread;
   int code = DLPACKGEN_BACKEND_OK, given = DLPACKGEN_BACKEND_OK;
@@ -68,9 +68,9 @@ static int vendor_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error
   return code || !tensor ? code : vendor_release((struct vendor_block*)tensor, error);
 }
 
-/* Marks a stream, and puts the mark into the list in the place of an earlier one of that
- * stream; gives the one that is no longer needed. Of two threads that do it at once the
- * later mark stays, so the lock is held meanwhile. */
+/* Creates a mark on a stream, which replaces an earlier mark of that stream in the list. Returns
+ * the mark that is no longer needed. If two threads do this concurrently, the later mark must
+ * remain, so the lock is held meanwhile. */
 static int vendor_keep(struct vendor_block* block, struct vendor_keep* fresh, void** old,
                        dlpackgen_backend_error* error) {
   struct vendor_keep* keep = NULL;

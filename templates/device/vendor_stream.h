@@ -7,7 +7,7 @@
 #include "numbers_read.h"
 #include "vendor_load.h"
 
-/* Checks a device of a type that the backend serves. */
+/* Checks a device of a supported type. */
 static int vendor_check_place(const char* what, DLDevice device, dlpackgen_backend_error* error) {
   const struct vendor_type* found = NULL;
   for (size_t i = 0; i < sizeof vendor_types / sizeof *vendor_types; i++)
@@ -24,16 +24,16 @@ static int vendor_check_place(const char* what, DLDevice device, dlpackgen_backe
                      (int)vendor.facts.devices);
 }
 
-/* Checks a device that has streams of its own. */
+/* Checks a device with its own streams. */
 static int vendor_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
   const int code = device_check_type(what, device, error);
   return code ? code : vendor_check_place(what, device, error);
 }
 
-/* Returns a default stream the handle that the description has for it. */
+/* Sets the handle of a default stream from the description. */
 static void* vendor_handle(void* handle) { return handle ? handle : (void*)DRIVER_DEFAULT_STREAM; }
 
-/* Tells the streams that are the same on every device from handles. */
+/* Returns whether a handle is a number that is the same on every device. */
 static int vendor_special(const void* handle) {
   int special = (uintptr_t)handle == DRIVER_DEFAULT_STREAM;
   for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++)
@@ -41,8 +41,8 @@ static int vendor_special(const void* handle) {
   return special;
 }
 
-/* Checks that a handle is a stream of its device, or of any where the ordinal is -1, as
- * far as the driver tells. */
+/* Checks that a handle is a stream of its device, or of any device if the ordinal is -1, as far as
+ * the driver reports it. */
 static int vendor_check_handle(const char* what, void* handle, int32_t ordinal, dlpackgen_backend_error* error) {
   int32_t owner = ordinal;
   if (vendor_special(vendor_handle(handle))) return DLPACKGEN_BACKEND_OK;
@@ -62,7 +62,7 @@ static int vendor_check(const char* what, const dlpackgen_stream* stream, dlpack
   return vendor_check_handle(what, stream->handle, stream->device.device_id, error);
 }
 
-/* As vendor_check, for what needs a stream to work on. */
+/* Like vendor_check, for functions that need a stream for work. */
 static int vendor_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   const int code = vendor_check(what, stream, error);
   return code ? code : device_check_ordered(what, stream, error);
@@ -95,7 +95,7 @@ static int vendor_current_stream(const dlpackgen_stream_source* source, DLDevice
   return code;
 }
 
-/* A stream as the vendor's part gets it. */
+/* A stream in the form for the vendor's part. */
 static dlpackgen_stream vendor_given(const dlpackgen_stream* stream) {
   const dlpackgen_stream given = {vendor_handle(stream->handle), stream->device, 0, 0};
   return given;

@@ -51,7 +51,7 @@ static void expect(int good, const char* format, ...) {
   va_end(values);
 }
 
-/* Expects a call that returned a code to have filled the error with it. */
+/* Expects the error of a call that returned a code to contain the code. */
 static void fills(const char* what, int code) {
   expect(error.code == code, "%s to fill the error with its code %d, not %d", what, code, (int)error.code);
   expect(memchr(error.text, 0, sizeof error.text) &&
@@ -74,7 +74,7 @@ static void count_living(void) {}
 
 static const char* watched;
 
-/* For what never ends or never comes; no machine is so slow. */
+/* The limit for calls that hang and events that never occur; no machine is that slow. */
 static int patience(void) {
   const char* seconds = getenv("CONFORMANCE_SECONDS");
   return seconds && atoi(seconds) > 0 ? atoi(seconds) : 300;
@@ -87,7 +87,7 @@ static void end_of_patience(int unused) {
   _exit(1);
 }
 
-/* Ends the program when a check hangs; NULL: no check runs. */
+/* Ends the program if a check hangs; NULL: no check is running. */
 static void watch(const char* name) {
   watched = name;
   signal(SIGALRM, end_of_patience);
@@ -108,7 +108,7 @@ static void rest(void) {
 static int64_t living;
 static int counting, leaks;
 
-/* Expects as many objects of the driver as before. It may forget some a little later. */
+/* Expects as many driver objects as before. The driver may remove some slightly later. */
 static void count_living(void) {
   if (!counting) return;
   const double end = now() + patience() / (leaks ? 100.0 : 5.0);
@@ -137,7 +137,7 @@ static void check(const char* name, void (*run)(void)) {
   fflush(stdout);
 }
 
-/* Tells what could not be tested; then the exit status is never 0. */
+/* Reports a check that could not run; the exit status is then never 0. */
 static void not_tested(const char* what, const char* reason) {
   printf("not tested: %s: %s\n", what, reason);
   untested++;
@@ -191,7 +191,7 @@ static int is_filled(const char* bytes, int count, int seed) {
 
 /* Fills a tensor of BYTES on a stream, and waits for that. */
 static void send(const DLTensor* to, const dlpackgen_stream* stream, int seed) {
-  static char bytes[BYTES]; /* which a copy that does not wait harms, and not the stack */
+  static char bytes[BYTES]; /* so that a copy that does not wait damages this buffer, not the stack */
   int64_t count = BYTES;
   const DLTensor from = host_bytes(bytes, &count);
   fill(bytes, BYTES, seed);
@@ -349,7 +349,7 @@ static void* open_gate(void* data) {
   return NULL;
 }
 
-/* How long a call that should wait is observed: many times what such calls take now. */
+/* The time for which a call that should wait is observed: many times the duration of such calls. */
 static double observation(void) {
   const dlpackgen_stream stream = on(0);
   double slowest = 0;
@@ -363,7 +363,7 @@ static double observation(void) {
   return slowest < 0.005 ? 0.1 : slowest * 20;
 }
 
-/* Opens the gate after so many seconds. */
+/* Opens the gate after the given number of seconds. */
 static void open_in(struct hold* hold, double seconds) { atomic_store(&hold->end, now() + seconds); }
 
 static int holds(const struct hold* hold) { return !atomic_load(&hold->is_open); }
@@ -446,8 +446,8 @@ static void finish_waits(const dlpackgen_stream* stream) {
   end_hold(&hold);
 }
 
-/* Reads a tensor on all other streams of the device. Where one of them has to wait for the
- * held stream, as in drivers with few queues, nothing can be said. */
+/* Reads a tensor on all other streams of the device. If one of them must wait for the held stream,
+ * as in drivers with few queues, the check is inconclusive. */
 static void expect_untouched(const struct hold* hold, const DLManagedTensorVersioned* tensor, int seed) {
   for (int i = 0; i < lanes.count; i++) {
     const dlpackgen_stream* other = &lanes.streams[i];
@@ -475,7 +475,7 @@ static void copies_are_queued(const dlpackgen_stream* stream) {
   drop(two[0]), drop(two[1]);
 }
 
-/* Memory of the host may change as soon as the call returns. */
+/* Host memory may change as soon as the call returns. */
 static void copies_of_the_host_wait(const dlpackgen_stream* stream) {
   static char bytes[BYTES];
   int64_t count = BYTES;
@@ -508,7 +508,7 @@ static void copies_of_the_host(void) { on_each_lane(copies_of_the_host_wait); }
 
 /* ---- order between streams ---- */
 
-/* `second` copies what `first` copies behind held work. */
+/* `second` copies the result of a copy that `first` queues after held work. */
 static void second_after_first(const dlpackgen_stream* second, const dlpackgen_stream* first) {
   DLManagedTensorVersioned *a[2] = {NULL, NULL}, *b[2] = {NULL, NULL};
   const int same_device = second->device.device_id == first->device.device_id;
@@ -546,7 +546,7 @@ static int is_known(const void* data) {
   return info.device.device_type != kDLCPU;
 }
 
-/* Takes memory that was freed too early into use again, which harms the work on it. */
+/* Reuses memory that was freed too early, which damages the results of work on it. */
 static void reuse(const dlpackgen_stream* busy) {
   DLManagedTensorVersioned* tensors[REUSED];
   const dlpackgen_stream* idle = &lanes.streams[0];
@@ -558,8 +558,8 @@ static void reuse(const dlpackgen_stream* busy) {
   for (int i = 0; i < REUSED; i++) drop(tensors[i]);
 }
 
-/* Frees a tensor that a stream reads from. Where the free is ordered by the driver, it may
- * return at once; the memory must outlast the work all the same. */
+/* Frees a tensor that a stream reads. If the driver orders the free, it may return at once, but the
+ * memory must remain valid until the work is done. */
 static void free_while_read(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream, int kept) {
   DLManagedTensorVersioned* copied = bytes_for(stream->device, BYTES, stream->handle);
   const void* data = tensor->dl_tensor.data;
@@ -600,7 +600,7 @@ static void frees_wait(const dlpackgen_stream* stream) {
 
 static void memory_in_use(void) { on_each_lane(frees_wait); }
 
-/* A stream may be gone before the tensors that were for it, or kept for it. */
+/* A stream may be destroyed before the tensors that were allocated or kept for it. */
 static void streams_that_are_gone(void) {
   for (int32_t id = 0; id < facts.devices; id++) {
     dlpackgen_stream stream = on(id);
@@ -621,7 +621,7 @@ static void streams_that_are_gone(void) {
 
 /* ---- streams that do not fit, and errors ---- */
 
-/* Calls that must reject a stream, of a device or as such. */
+/* Calls that must reject a stream, because of its device or in general. */
 static void rejects(const dlpackgen_stream* stream, int code) {
   const dlpackgen_stream good = on(stream->device.device_id);
   const int64_t count = BYTES;
@@ -666,8 +666,8 @@ static void fails_somehow(const char* what, int code) {
   if (code) fills(what, code);
 }
 
-/* Runs a call that waits for work, which then fails: the call must return an error. It has
- * to begin before the work ends, so a call that succeeds has more time at the next turn. */
+/* Runs a call that waits for work, which then fails: the call must return an error. The call must
+ * begin before the work ends. If it succeeds, the next attempt has more time. */
 static void tells_failure(const char* what, int (*run)(DLManagedTensorVersioned*, const dlpackgen_stream*)) {
   int code = 0;
   for (double seconds = observation(); !code && seconds < 2 * longest(); seconds *= 8) {
@@ -751,7 +751,7 @@ static void calls_that_are_rejected(void) {
   close_lanes();
 }
 
-/* Begins to count, after the driver has made what it keeps for ever. */
+/* Begins to count after the driver has created its permanent objects. */
 static void begin_to_count(void) {
   (void)observation();
   living = conformance_hooks.live();
@@ -820,7 +820,7 @@ static void the_first_error_stays(void) {
   expect(!strcmp(error.text, kept.text), "the text of the first error: %.300s", kept.text);
 }
 
-/* No call with NULL does more than fail; an error that is NULL is not filled. */
+/* Calls with NULL only fail; an error that is NULL is not filled. */
 static void null_everywhere(void) {
   const dlpackgen_stream stream = on(0);
   dlpackgen_backend_error* errors[] = {&error, NULL};
@@ -934,7 +934,7 @@ static void tensors_are_as_asked(void) {
   }
 }
 
-/* Requests that cannot be met, each rejected with another code. */
+/* Requests that cannot be met, each rejected with a different code. */
 static void requests_that_are_rejected(void) {
   const int64_t negative[] = {2, -1}, endless[] = {INT64_MAX, INT64_MAX}, large[] = {INT64_MAX};
   const dlpackgen_allocation requests[] = {asks(here(0), 2, negative), asks(here(0), 65, negative),
@@ -1002,12 +1002,12 @@ static int with_request(const void* data, void* request) {
   return code;
 }
 
-/* Structs grow: one that is too small is rejected, and of a larger one the members behind
- * those that are known stay as they were, as does its size. */
+/* Extensible structs: a struct that is too small is rejected. In a larger one, the members after
+ * the known ones and the size are unchanged. */
 static void sizes_of_callers(void) {
   static const struct {
     const char* name;
-    size_t first, size; /* of the first version, and of this one */
+    size_t first, size; /* of the first version, and of this version */
     int (*call)(const void* data, void* object);
   } structs[] = {
       {"probe", DLPACKGEN_BACKEND_END(dlpackgen_driver_info, reserved), sizeof(dlpackgen_driver_info), with_info},
@@ -1060,7 +1060,7 @@ static void bounds_of_allocations(void) {
   for (int i = 0; i < count; i++) drop(tensors[i]);
 }
 
-/* What was freed is the host's again, as far as the driver can tell. */
+/* The driver does not know freed memory any more, if it can determine that. */
 static void freed_memory_is_unknown(void) {
   const size_t types = sizeof conformance_types / sizeof *conformance_types;
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
@@ -1102,7 +1102,7 @@ static void tensors_of_others(void) {
   expect(!foreign_calls, "the deleter of another library to be left alone");
 }
 
-/* Work of streams is kept for, whatever the order of calls. */
+/* Memory is kept for the work of streams, independently of the order of calls. */
 static void tensors_that_are_kept(void) {
   static char bytes[BYTES];
   int64_t count = BYTES;
@@ -1167,7 +1167,7 @@ static void a_deleter_elsewhere(void) {
   pthread_join(thread, NULL);
 }
 
-/* In a child the deleter does no harm, and calls either work or say why not. */
+/* In a forked child, the deleter does no harm, and calls either work or return the reason. */
 static void a_child_of_fork(void) {
   int status = -1;
   DLManagedTensorVersioned* tensor = bytes_on(here(0), BYTES);
@@ -1219,12 +1219,12 @@ static void with_a_device(void) {
   check("a deleter elsewhere", a_deleter_elsewhere);
   check("a child of fork", a_child_of_fork);
   if (has_hooks()) with_hooks();
-  counting = 0; /* what the last check allocates lives until after main */
+  counting = 0; /* the memory of the last check exists until after main */
 #endif
   check("a deleter at exit", a_deleter_at_exit);
 }
 
-/* Says what was left out, for want of a hook. */
+/* Reports the checks that were omitted because a hook is missing. */
 static void tell_gaps(void) {
 #if defined(_WIN32)
   not_tested("order", "on Windows, nothing is held");
