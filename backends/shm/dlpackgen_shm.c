@@ -1046,7 +1046,7 @@ enum { SHM_DATA = 4096 };
  * reach it. */
 struct shm_block {
   DLManagedTensorVersioned tensor;
-  int fd;     /* -1 where there are no elements */
+  int fd;     /* -1 without elements */
   void* base; /* of the mapping */
   size_t size;
   struct shm_block *previous, *next;
@@ -1063,7 +1063,7 @@ static void shm_lock(void) { (void)pthread_mutex_lock(&shm_blocks.lock); }
 
 static void shm_unlock(void) { (void)pthread_mutex_unlock(&shm_blocks.lock); }
 
-/* A child of fork has the list as it was between two changes, and a free lock. */
+/* A child of fork has a consistent list, and a free lock. */
 static void shm_at_fork(void) { (void)pthread_atfork(shm_lock, shm_unlock, shm_unlock); }
 
 static void shm_link(struct shm_block* block) {
@@ -1083,7 +1083,7 @@ static void shm_unlink_block(struct shm_block* block) {
   shm_unlock();
 }
 
-/* Returns the block whose elements an address lies among, or NULL. It stays as long as the caller
+/* Returns the block whose elements contain an address, or NULL. It is valid as long as the caller
  * owns the tensor. */
 static struct shm_block* shm_find(const void* pointer) {
   struct shm_block* block;
@@ -1109,7 +1109,7 @@ static void shm_delete(DLManagedTensorVersioned* tensor) {
   errno = before;
 }
 
-/* Makes a block without memory; NULL where the host has none. */
+/* Creates a block without shared memory; NULL if host memory is exhausted. */
 static struct shm_block* shm_block_of(const char* what, const dlpackgen_allocation* r, uint64_t flags,
                                       dlpackgen_backend_error* error) {
   struct shm_block* block = device_new_block(what, r, sizeof *block, error);
@@ -1120,7 +1120,7 @@ static struct shm_block* shm_block_of(const char* what, const dlpackgen_allocati
   return block;
 }
 
-/* Returns a block the memory that a descriptor stands for, and lists it. */
+/* Maps the memory of a descriptor into a block, and adds the block to the list. */
 static void shm_adopt(struct shm_block* block, int fd, void* base, size_t size) {
   block->fd = fd;
   block->base = base;
@@ -1129,7 +1129,7 @@ static void shm_adopt(struct shm_block* block, int fd, void* base, size_t size) 
   shm_link(block);
 }
 
-/* Fills an error with what the kernel says. */
+/* Fills an error with the kernel's error. */
 static int shm_fail(dlpackgen_backend_error* error, int code, int native, const char* what) {
   (void)device_fail(error, code, "%s: ", what);
   if (error) {
@@ -1139,10 +1139,10 @@ static int shm_fail(dlpackgen_backend_error* error, int code, int native, const 
   return code;
 }
 
-/* "DLPSHM", and the version of this struct; other versions of it have another one. */
+/* "DLPSHM", and the version of this struct. */
 #define SHM_MAGIC UINT64_C(0x00014d4853504c44)
 
-/* The most dimensions of a tensor in a memfd: both peers must have the same. */
+/* The maximum rank of a tensor in a memfd, which must be the same for both peers. */
 enum { SHM_MAX_NDIM = 64 };
 
 /* The first bytes of a memfd. Elements are compact and row-major: no strides and no
@@ -1155,7 +1155,7 @@ struct shm_header {
   int64_t shape[SHM_MAX_NDIM]; /* what is beyond ndim is 0 */
 };
 
-/* READ_ONLY is the kernel's to say, and shared memory has no single owner. */
+/* The kernel determines READ_ONLY, and shared memory has no single owner. */
 #define SHM_FLAGS DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED
 
 static struct shm_header shm_header_of(const DLTensor* t, uint64_t flags) {
@@ -1169,7 +1169,7 @@ static struct shm_header shm_header_of(const DLTensor* t, uint64_t flags) {
   return header;
 }
 
-/* Checks a copy of a header and gives the bytes of its elements. */
+/* Checks a copy of a header, and returns the size of the elements in bytes. */
 static int shm_check_header(struct shm_header* header, int64_t* bytes, dlpackgen_backend_error* error) {
   DLTensor t;
   if (header->magic != SHM_MAGIC)
@@ -1195,7 +1195,7 @@ static int shm_check_header(struct shm_header* header, int64_t* bytes, dlpackgen
                      dlpackgen_error_string(rule));
 }
 
-/* Reads the header of a memfd, once: what its memory holds later does not matter. */
+/* Reads the header of a memfd once, so later changes of its memory have no effect. */
 static int shm_read_header(int fd, struct shm_header* header, dlpackgen_backend_error* error) {
   ssize_t n;
   do n = pread(fd, header, sizeof *header, 0);
@@ -1209,7 +1209,7 @@ static int shm_read_header(int fd, struct shm_header* header, dlpackgen_backend_
 #include <fcntl.h>
 #include <sys/resource.h>
 
-/* Linux 6.3 asks for it, and it may be demanded; headers may be older. */
+/* Linux 6.3 warns without this flag, and may be configured to require it; headers may be older. */
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U
 #endif
@@ -1220,13 +1220,13 @@ static int shm_memfd(void) {
   return fd < 0 && errno == EINVAL ? memfd_create("dlpackgen", flags) : fd;
 }
 
-/* Says why the kernel gave nothing. */
+/* Reports why the kernel did not provide memory. */
 static int shm_no_memory(const char* what, int native, dlpackgen_backend_error* error) {
   const int lacks = native == ENOSYS || native == EPERM || native == EACCES;
   return shm_fail(error, lacks ? DLPACKGEN_BACKEND_UNSUPPORTED : DLPACKGEN_BACKEND_OUT_OF_MEMORY, native, what);
 }
 
-/* Returns a file its size. The limit is looked at, since going over it is a signal. */
+/* Sets the size of a file. Checks the limit first, because exceeding it raises a signal. */
 static int shm_resize(int fd, size_t size, dlpackgen_backend_error* error) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
@@ -1239,7 +1239,7 @@ static int shm_resize(int fd, size_t size, dlpackgen_backend_error* error) {
   return result < 0 ? shm_no_memory("allocate: the size of the memory", errno, error) : DLPACKGEN_BACKEND_OK;
 }
 
-/* Makes a memfd of a size with a header in it, mapped. */
+/* Creates a memfd of a given size with a header, and maps it. */
 static int shm_make(const struct shm_header* header, size_t size, int* fd, void** base,
                     dlpackgen_backend_error* error) {
   *fd = shm_memfd();
@@ -1270,7 +1270,7 @@ static int shm_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpac
   t.data = &t;
   t.dtype = r->dtype;
   t.device.device_type = kDLCPU;
-  const dlpackgen_error_code rule = dlpackgen_validate(&t, 0, 0); /* of one element: the peer asks the same */
+  const dlpackgen_error_code rule = dlpackgen_validate(&t, 0, 0); /* of one element: the peer requires the same */
   if (rule != DLPACKGEN_OK)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
                        "allocate: a dtype of code %d, %d bits and %d lanes: %s", r->dtype.code, r->dtype.bits,
@@ -1322,11 +1322,11 @@ enum {
   SHM_WRITE_SEALS = F_SEAL_WRITE | F_SEAL_FUTURE_WRITE
 };
 
-/* A message is one byte, which is sent and taken whole or not at all, and the
- * descriptor with it. */
+/* A message is one byte, which is sent and received completely or not at all, together with the
+ * descriptor. */
 static const char shm_byte = 'T';
 
-/* Other sockets would send the byte and drop the descriptor without a word. */
+/* Other sockets would send the byte and silently drop the descriptor. */
 static int shm_check_socket(const char* what, int socket, dlpackgen_backend_error* error) {
   int domain = 0;
   socklen_t size = sizeof domain;
@@ -1340,7 +1340,7 @@ static int shm_check_socket(const char* what, int socket, dlpackgen_backend_erro
                      domain, AF_UNIX);
 }
 
-/* Tells what became of a message that failed. */
+/* Reports the result of a failed message. */
 static int shm_socket_failed(const char* what, int native, dlpackgen_backend_error* error) {
   int code = DLPACKGEN_SHM_SOCKET;
   if (native == EAGAIN || native == EWOULDBLOCK || native == EINTR) code = DLPACKGEN_SHM_WOULD_BLOCK;
@@ -1372,7 +1372,7 @@ static int shm_send_fd(int socket, int fd, dlpackgen_backend_error* error) {
   return shm_socket_failed("send", errno, error);
 }
 
-/* Fixes the size for ever, and the right to write. Another thread may have done it. */
+/* Fixes the size and the write permission permanently. Another thread may have done so already. */
 static int shm_seal(int fd, uint32_t flags, dlpackgen_backend_error* error) {
   const int reads = flags & DLPACKGEN_SHM_READ_ONLY;
   const int wanted = SHM_SIZE_SEALS | (reads ? F_SEAL_FUTURE_WRITE : 0);
@@ -1388,7 +1388,7 @@ static int shm_seal(int fd, uint32_t flags, dlpackgen_backend_error* error) {
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Returns whether a view is all of a tensor of ours, and in its order. */
+/* Returns whether a view covers all of one of our tensors, in the same order. */
 static int shm_is_whole(const DLTensor* ours, const DLTensor* t) {
   return t->device.device_type == kDLCPU && (char*)t->data + t->byte_offset == (char*)ours->data &&
          t->ndim == ours->ndim && t->dtype.code == ours->dtype.code && t->dtype.bits == ours->dtype.bits &&
@@ -1397,7 +1397,7 @@ static int shm_is_whole(const DLTensor* ours, const DLTensor* t) {
          dlpackgen_is_contiguous(t);
 }
 
-/* Sends a tensor without elements, which needs no memory of its own. */
+/* Sends a tensor without elements, which needs no memory. */
 static int shm_send_empty(int socket, const DLTensor* t, uint32_t flags, dlpackgen_backend_error* error) {
   const struct shm_header header = shm_header_of(t, 0);
   int fd = -1;
@@ -1437,15 +1437,15 @@ enum {
   SHM_PIDFD = 4           /* SCM_PIDFD: Linux 6.5 */
 };
 
-/* Room for more than there should be, so that what else the socket is set to tell of
- * its peer (credentials, a label, a pidfd) does not push the descriptor out. */
+/* Space for more than is expected, so that other control messages of the socket (credentials, a
+ * label, a pidfd) do not displace the descriptor. */
 union shm_control {
   struct cmsghdr aligned;
   char bytes[CMSG_SPACE(4 * sizeof(int)) + 512];
 };
 
-/* Takes the descriptors out of a message: the first one, and how many there were.
- * All others are closed here, whatever they are. */
+/* Reads the descriptors of a message: the first one, and their number. All others are closed
+ * here. */
 static int shm_collect(struct msghdr* message, int* first) {
   int count = 0;
   *first = -1;
@@ -1462,14 +1462,14 @@ static int shm_collect(struct msghdr* message, int* first) {
   return count;
 }
 
-/* Tells the end of what a peer sends from a message of no bytes, which packets may be: a
- * call gives 0 for both. */
+/* Distinguishes the end of a connection from an empty message, which packets may be: the system
+ * call returns 0 for both. */
 static int shm_has_ended(int socket) {
   struct pollfd end = {socket, POLLRDHUP, 0};
   return poll(&end, 1, 0) != 0;
 }
 
-/* Takes one message and gives its descriptor. */
+/* Receives one message and returns its descriptor. */
 static int shm_receive_fd(int socket, int* fd, dlpackgen_backend_error* error) {
   union shm_control control;
   char byte = 0;
@@ -1495,8 +1495,7 @@ static int shm_receive_fd(int socket, int* fd, dlpackgen_backend_error* error) {
       (int)n, count, message.msg_flags & MSG_CTRUNC ? " and more that did not fit, or that RLIMIT_NOFILE forbids" : "");
 }
 
-/* Looks at a descriptor: its seals first, since what they fix is worth looking at
- * only then. */
+/* Checks a descriptor: its seals first, because only they make the other properties permanent. */
 static int shm_check_fd(int fd, off_t* size, int* writable, dlpackgen_backend_error* error) {
   struct stat status;
   struct statfs filesystem;
@@ -1524,8 +1523,8 @@ static int shm_map(struct shm_block* block, int fd, size_t size, int writable, d
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Makes a tensor of a descriptor, and keeps that if it has elements; else, and if it
- * fails, it is the caller's to close. */
+/* Creates a tensor from a descriptor, and takes ownership of the descriptor if the tensor has
+ * elements. Otherwise, and on failure, the caller must close it. */
 static int shm_open_fd(int fd, struct shm_block** block, dlpackgen_backend_error* error) {
   struct shm_header header;
   off_t size = 0;
@@ -1611,7 +1610,7 @@ static int shm_give_stream(const char* what, DLDevice device, dlpackgen_stream* 
   return code;
 }
 
-/* Sources have streams of devices; none of theirs is asked for. */
+/* Sources provide streams of devices, and are not queried. */
 static int shm_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
                               dlpackgen_backend_error* error) {
   (void)source;

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// errOff has the code of a driver that is absent.
+// errOff has the code of a missing driver.
 var errOff = &Error{Code: 1,
 	Message: "shm: this program was built for another system than Linux, without cgo, or with the tag nodevice; build " +
 		"it " +
@@ -28,7 +28,7 @@ func PointerAttributes(uintptr) (Pointer, error) { return Pointer{}, errOff }
 // Allocate fails.
 func Allocate(DataType, ...int64) (ManagedPointer, error) { return nil, errOff }
 
-// Deallocate takes nil, as there is nothing else to free.
+// Deallocate accepts only nil, because there is nothing else to free.
 func Deallocate(tensor ManagedPointer) error {
 	if tensor == nil {
 		return nil

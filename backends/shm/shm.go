@@ -62,7 +62,7 @@ var _ [C.DLPACKGEN_SHM_READ_ONLY]struct{} = [ReadOnly]struct{}{}
 
 var answers = sync.Pool{New: func() any { return new(C.answer) }}
 
-// failure turns an answer into an error, and is done with it.
+// failure converts a result to an error, and releases it.
 func failure(code C.int, a *C.answer) error {
 	var err error
 	if code != 0 {
@@ -72,7 +72,7 @@ func failure(code C.int, a *C.answer) error {
 	return err
 }
 
-// tensorOf returns the tensor of an answer.
+// tensorOf returns the tensor of a result.
 func tensorOf(a *C.answer) ManagedPointer { return *(*ManagedPointer)(unsafe.Pointer(&a.tensor)) }
 
 // Table returns the dlpackgen_shm_table, for code in C.
@@ -84,8 +84,8 @@ func Probe() error {
 	return failure(C.go_probe(a), a)
 }
 
-// PointerAttributes finds the tensor that an address lies in. Base and Size are 0 where that is in
-// no tensor of this package.
+// PointerAttributes finds the tensor that contains an address. Base and Size are 0 if no tensor of
+// this package contains it.
 func PointerAttributes(address uintptr) (Pointer, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_pointer_attributes(C.uintptr_t(address), a)
@@ -94,9 +94,8 @@ func PointerAttributes(address uintptr) (Pointer, error) {
 	return p, failure(code, a)
 }
 
-// Allocate returns a DLManagedTensorVersioned that can be sent, its elements 0. The
-// caller calls its deleter once, or Deallocate, on any goroutine; or hands it to a
-// library, which does.
+// Allocate returns a DLManagedTensorVersioned that can be sent, its elements 0. The caller must
+// call its deleter once, or Deallocate, on any goroutine, or pass it to a library, which does so.
 func Allocate(d DataType, shape ...int64) (ManagedPointer, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_alloc(C.DLDataType{C.uint8_t(d.Code), C.uint8_t(d.Bits), C.uint16_t(d.Lanes)}, C.int32_t(len(shape)),
@@ -111,17 +110,16 @@ func Deallocate(tensor ManagedPointer) error {
 	return failure(C.go_free(C.uintptr_t(uintptr(tensor)), a), a)
 }
 
-// Send sends a tensor over a Unix socket, as a *net.UnixConn or an *os.File has it.
-// The tensor is a DLTensor in memory of C over all of one of Allocate or Receive, and
-// stays the caller's.
+// Send sends a tensor over a Unix socket, such as a *net.UnixConn or an *os.File. The tensor is a
+// DLTensor in C memory over all of a tensor of Allocate or Receive. The caller still owns it.
 func Send(socket syscall.Conn, tensor TensorPointer, flags SendFlags) error {
 	return ready(socket, syscall.RawConn.Write, func(fd uintptr, a *C.answer) C.int {
 		return C.go_send(C.int(fd), C.uintptr_t(uintptr(tensor)), C.uint32_t(flags), a)
 	}, func(*C.answer) {})
 }
 
-// Receive waits for a tensor that a peer sends; deadlines of the socket hold. It
-// trusts nothing but the elements, which the peer may change at any time.
+// Receive waits for a tensor from a peer, until the socket's deadline. It validates everything
+// except the elements, which the peer may change at any time.
 func Receive(socket syscall.Conn) (tensor ManagedPointer, err error) {
 	err = ready(socket, syscall.RawConn.Read, func(fd uintptr, a *C.answer) C.int {
 		return C.go_receive(C.int(fd), a)
@@ -129,8 +127,7 @@ func Receive(socket syscall.Conn) (tensor ManagedPointer, err error) {
 	return tensor, err
 }
 
-// ready makes a call when the socket is ready, again where it was not, and keeps
-// its answer.
+// ready makes a call when the socket is ready, repeats it if it was not, and stores the result.
 func ready(socket syscall.Conn, wait func(syscall.RawConn, func(uintptr) bool) error,
 	call func(uintptr, *C.answer) C.int, keep func(*C.answer)) error {
 	raw, err := socket.SyscallConn()
@@ -154,7 +151,7 @@ func ready(socket syscall.Conn, wait func(syscall.RawConn, func(uintptr) bool) e
 	return failure(code, a)
 }
 
-// Copy copies all elements between two DLTensors in memory of C.
+// Copy copies all elements between two DLTensors in C memory.
 func Copy(to, from TensorPointer) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_copy(C.uintptr_t(uintptr(to)), C.uintptr_t(uintptr(from)), a), a)

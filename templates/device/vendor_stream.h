@@ -30,7 +30,7 @@ static int vendor_check_device(const char* what, DLDevice device, dlpackgen_back
   return code ? code : vendor_check_place(what, device, error);
 }
 
-/* Sets the handle of a default stream from the description. */
+/* Returns a stream's handle; for NULL, the default stream's handle from the description. */
 static void* vendor_handle(void* handle) { return handle ? handle : (void*)DRIVER_DEFAULT_STREAM; }
 
 /* Returns whether a handle is a number that is the same on every device. */

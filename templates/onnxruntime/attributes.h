@@ -60,8 +60,9 @@ struct dlpackgen_ort_value {
   void* block; /* of the text or the list */
 };
 
-/* What is known of an output before a call: its type, or the input that has it; and its number of
- * dimensions, which is `extents`, and those that an input has beyond its own `extents_of_input`. */
+/* The information about an output before a call: its type, or the input that has this type; and its
+ * number of dimensions: `extents`, plus the dimensions that an input has beyond its
+ * `extents_of_input`. */
 struct dlpackgen_ort_form {
   int type;
   int input_of_type;
@@ -137,8 +138,8 @@ DLPACKGEN_ORT const char* dlpackgen_ort_scalar_type(const dlpackgen_ort_api* api
   return NULL;
 }
 
-/* Counts the integers and the floats of a list: 0 where the attribute is no list. ONNX Runtime
- * gives other attributes as lists without items. */
+/* Counts the integers and the floats of a list: 0 if the attribute is not a list. ONNX Runtime
+ * returns other attributes as lists without items. */
 DLPACKGEN_ORT int dlpackgen_ort_count(const dlpackgen_ort_api* api, const void* info, const char* name,
                                       size_t* integers, size_t* reals) {
   *integers = *reals = 0;
@@ -179,7 +180,8 @@ DLPACKGEN_ORT int dlpackgen_ort_whole(const dlpackgen_ort_api* api, const void* 
   return DLPACKGEN_STATUS_OK;
 }
 
-/* ONNX has floats of 32 bits alone, which become doubles here from the last one on. */
+/* ONNX has only 32-bit floats, which are converted to doubles here, from the last one to the
+ * first. */
 DLPACKGEN_ORT int dlpackgen_ort_reals(const dlpackgen_ort_api* api, const void* info, const struct dlpackgen_site* at,
                                       struct dlpackgen_ort_value* value, struct dlpackgen_message* message) {
   size_t count = 0, integers = 0;

@@ -91,10 +91,10 @@ static int dlpackgen_ort_last_version(const struct dlpackgen_onnxruntime_custom_
 
 /* Types before a call */
 
-/* ONNX Runtime passes its functions to what infers types by no argument. */
+/* ONNX Runtime does not pass its functions to type inference. */
 static const dlpackgen_ort_api* dlpackgen_ort_functions;
 
-/* Sessions are made by several threads at once. */
+/* Several threads may create sessions concurrently. */
 #if defined(__GNUC__)
 #define DLPACKGEN_ORT_NEXT(count) __atomic_fetch_add(count, 1, __ATOMIC_RELAXED)
 #else
@@ -105,7 +105,7 @@ static const dlpackgen_ort_api* dlpackgen_ort_functions;
 /* Counts the names that were given to dimensions. */
 static long dlpackgen_ort_names;
 
-/* Finds the number of dimensions of an output: -1 where the model does not tell. */
+/* Determines the number of dimensions of an output: -1 if the model does not specify it. */
 DLPACKGEN_ORT void* dlpackgen_ort_rank(const struct dlpackgen_ort_form* form, void* context, int64_t* rank) {
   const dlpackgen_ort_api* const api = dlpackgen_ort_functions;
   void* info = NULL;
@@ -121,8 +121,8 @@ DLPACKGEN_ORT void* dlpackgen_ort_rank(const struct dlpackgen_ort_form* form, vo
   return NULL;
 }
 
-/* Names a dimension as no other: ONNX Runtime takes dimensions of one name for equal, and a model
- * may have operators of several libraries. */
+/* Gives a dimension a unique name: ONNX Runtime treats dimensions of the same name as equal, and a
+ * model may have operators of several libraries. */
 DLPACKGEN_ORT void dlpackgen_ort_put_name(struct dlpackgen_message* name) {
   dlpackgen_put(name, "dlpackgen_");
   dlpackgen_put_address(name, (uintptr_t)&dlpackgen_ort_names);
@@ -147,7 +147,7 @@ DLPACKGEN_ORT void* dlpackgen_ort_form(void* info, int type, size_t rank) {
   return error ? error : api->SetSymbolicDimensions(info, symbols, rank);
 }
 
-/* Infers the type of an output that has that of an input. */
+/* Infers the type of an output that has the type of an input. */
 DLPACKGEN_ORT void* dlpackgen_ort_infer_one(const struct dlpackgen_ort_form* form, void* context, size_t place) {
   const dlpackgen_ort_api* const api = dlpackgen_ort_functions;
   int64_t rank = 0;
@@ -173,7 +173,7 @@ static void* dlpackgen_ort_infer(const struct dlpackgen_onnxruntime_custom_op* h
   return error;
 }
 
-/* The functions of an operator, which differ in the last one alone. */
+/* The functions of an operator. Only the last one differs between operators. */
 #define DLPACKGEN_ORT_OPERATOR(compute)                  \
   {.version = DLPACKGEN_ORT_API,                         \
    .GetName = dlpackgen_ort_name,                        \

@@ -8,10 +8,10 @@
 struct dlpackgen_ort_tensor {
   DLTensor tensor;
   int64_t shape[DLPACKGEN_MAX_NDIM + 1], strides[DLPACKGEN_MAX_NDIM + 1];
-  void* block; /* of a result that callers do not get */
+  void* block; /* of a result that callers do not receive */
 };
 
-/* Finds the dtype of a type of ONNX: 0 where DLPack has none. */
+/* Returns the dtype of an ONNX type: 0 if DLPack has none. */
 DLPACKGEN_ORT int dlpackgen_ort_dtype(int type, DLDataType* dtype) {
   static const DLDataType dtypes[] = {
       [DLPACKGEN_ONNXRUNTIME_FLOAT32] = {kDLFloat, 32, 1},
@@ -50,7 +50,7 @@ DLPACKGEN_ORT void dlpackgen_ort_lay_out(struct dlpackgen_ort_tensor* made, DLDa
   (void)dlpackgen_compact_strides(ndim, made->shape, made->strides);
 }
 
-/* Reads dtype and shape of a tensor: an error of the host, or a status. */
+/* Reads dtype and shape of a tensor. Returns an error of the host, or sets a status. */
 DLPACKGEN_ORT void* dlpackgen_ort_describe(const dlpackgen_ort_api* api, const void* info,
                                            const struct dlpackgen_site* at, struct dlpackgen_ort_tensor* made,
                                            int* status, struct dlpackgen_message* message) {
@@ -118,7 +118,7 @@ DLPACKGEN_ORT void* dlpackgen_ort_scalar(const dlpackgen_ort_api* api, void* con
 /* Allocates memory for a result that is not returned to callers. */
 DLPACKGEN_ORT int dlpackgen_ort_saved(const struct dlpackgen_site* at, const struct dlpackgen_result* wanted,
                                       struct dlpackgen_ort_tensor* made, struct dlpackgen_message* message) {
-  const size_t line = 256; /* the largest alignment that a description demands */
+  const size_t line = 256; /* the largest alignment that a description can require */
   size_t bytes = (size_t)(wanted->dtype.bits * wanted->dtype.lanes + 7) / 8;
   for (int32_t d = 0; d < wanted->ndim; d++) {
     made->shape[d] = wanted->shape[d];

@@ -1,8 +1,7 @@
 //go:build ignore
 
-// Package shm hands tensors in the host's memory to other processes on Linux: by a
-// memfd, which has no name, over a Unix socket of the caller's. The kernel frees the
-// memory when the last process is done with it, or dead. Every call makes one
-// crossing into C. Elsewhere than on Linux, without cgo, or with the tag nodevice,
-// the package has the same functions, and every call fails.
+// Package shm passes tensors in host memory to other processes on Linux: as a memfd, which has no
+// name, over a Unix socket of the caller. The kernel frees the memory when the last process has
+// released it or has ended. Every call makes one crossing into C. On other systems, without cgo, or
+// with the tag nodevice, the package has the same functions, and every call fails.
 package shm

@@ -2,8 +2,8 @@
 
 package shm
 
-// SendFlags says what receivers may do with a tensor that Send sends.
+// SendFlags restricts the use of a sent tensor by its receivers.
 type SendFlags uint32
 
-// ReadOnly keeps receivers of the tensor from writing to it. The sender still may.
+// ReadOnly prevents receivers from writing to the tensor. The sender still may.
 const ReadOnly SendFlags = 1 // DLPACKGEN_SHM_READ_ONLY

@@ -18,7 +18,7 @@ enum { SHM_DATA = 4096 };
  * reach it. */
 struct shm_block {
   DLManagedTensorVersioned tensor;
-  int fd;     /* -1 where there are no elements */
+  int fd;     /* -1 without elements */
   void* base; /* of the mapping */
   size_t size;
   struct shm_block *previous, *next;
@@ -35,7 +35,7 @@ static void shm_lock(void) { (void)pthread_mutex_lock(&shm_blocks.lock); }
 
 static void shm_unlock(void) { (void)pthread_mutex_unlock(&shm_blocks.lock); }
 
-/* A child of fork has the list as it was between two changes, and a free lock. */
+/* A child of fork has a consistent list, and a free lock. */
 static void shm_at_fork(void) { (void)pthread_atfork(shm_lock, shm_unlock, shm_unlock); }
 
 static void shm_link(struct shm_block* block) {
@@ -55,7 +55,7 @@ static void shm_unlink_block(struct shm_block* block) {
   shm_unlock();
 }
 
-/* Returns the block whose elements an address lies among, or NULL. It stays as long as the caller
+/* Returns the block whose elements contain an address, or NULL. It is valid as long as the caller
  * owns the tensor. */
 static struct shm_block* shm_find(const void* pointer) {
   struct shm_block* block;
@@ -81,7 +81,7 @@ static void shm_delete(DLManagedTensorVersioned* tensor) {
   errno = before;
 }
 
-/* Makes a block without memory; NULL where the host has none. */
+/* Creates a block without shared memory; NULL if host memory is exhausted. */
 static struct shm_block* shm_block_of(const char* what, const dlpackgen_allocation* r, uint64_t flags,
                                       dlpackgen_backend_error* error) {
   struct shm_block* block = device_new_block(what, r, sizeof *block, error);
@@ -92,7 +92,7 @@ static struct shm_block* shm_block_of(const char* what, const dlpackgen_allocati
   return block;
 }
 
-/* Returns a block the memory that a descriptor stands for, and lists it. */
+/* Maps the memory of a descriptor into a block, and adds the block to the list. */
 static void shm_adopt(struct shm_block* block, int fd, void* base, size_t size) {
   block->fd = fd;
   block->base = base;
@@ -101,7 +101,7 @@ static void shm_adopt(struct shm_block* block, int fd, void* base, size_t size) 
   shm_link(block);
 }
 
-/* Fills an error with what the kernel says. */
+/* Fills an error with the kernel's error. */
 static int shm_fail(dlpackgen_backend_error* error, int code, int native, const char* what) {
   (void)device_fail(error, code, "%s: ", what);
   if (error) {

@@ -5,10 +5,10 @@
 
 #include "shm_block.h"
 
-/* "DLPSHM", and the version of this struct; other versions of it have another one. */
+/* "DLPSHM", and the version of this struct. */
 #define SHM_MAGIC UINT64_C(0x00014d4853504c44)
 
-/* The most dimensions of a tensor in a memfd: both peers must have the same. */
+/* The maximum rank of a tensor in a memfd, which must be the same for both peers. */
 enum { SHM_MAX_NDIM = 64 };
 
 /* The first bytes of a memfd. Elements are compact and row-major: no strides and no
@@ -21,7 +21,7 @@ struct shm_header {
   int64_t shape[SHM_MAX_NDIM]; /* what is beyond ndim is 0 */
 };
 
-/* READ_ONLY is the kernel's to say, and shared memory has no single owner. */
+/* The kernel determines READ_ONLY, and shared memory has no single owner. */
 #define SHM_FLAGS DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED
 
 static struct shm_header shm_header_of(const DLTensor* t, uint64_t flags) {
@@ -35,7 +35,7 @@ static struct shm_header shm_header_of(const DLTensor* t, uint64_t flags) {
   return header;
 }
 
-/* Checks a copy of a header and gives the bytes of its elements. */
+/* Checks a copy of a header, and returns the size of the elements in bytes. */
 static int shm_check_header(struct shm_header* header, int64_t* bytes, dlpackgen_backend_error* error) {
   DLTensor t;
   if (header->magic != SHM_MAGIC)
@@ -61,7 +61,7 @@ static int shm_check_header(struct shm_header* header, int64_t* bytes, dlpackgen
                      dlpackgen_error_string(rule));
 }
 
-/* Reads the header of a memfd, once: what its memory holds later does not matter. */
+/* Reads the header of a memfd once, so later changes of its memory have no effect. */
 static int shm_read_header(int fd, struct shm_header* header, dlpackgen_backend_error* error) {
   ssize_t n;
   do n = pread(fd, header, sizeof *header, 0);

@@ -55,7 +55,7 @@ static int shm_give_stream(const char* what, DLDevice device, dlpackgen_stream* 
   return code;
 }
 
-/* Sources have streams of devices; none of theirs is asked for. */
+/* Sources provide streams of devices, and are not queried. */
 static int shm_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
                               dlpackgen_backend_error* error) {
   (void)source;

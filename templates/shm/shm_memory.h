@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-/* Linux 6.3 asks for it, and it may be demanded; headers may be older. */
+/* Linux 6.3 warns without this flag, and may be configured to require it; headers may be older. */
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U
 #endif
@@ -19,13 +19,13 @@ static int shm_memfd(void) {
   return fd < 0 && errno == EINVAL ? memfd_create("dlpackgen", flags) : fd;
 }
 
-/* Says why the kernel gave nothing. */
+/* Reports why the kernel did not provide memory. */
 static int shm_no_memory(const char* what, int native, dlpackgen_backend_error* error) {
   const int lacks = native == ENOSYS || native == EPERM || native == EACCES;
   return shm_fail(error, lacks ? DLPACKGEN_BACKEND_UNSUPPORTED : DLPACKGEN_BACKEND_OUT_OF_MEMORY, native, what);
 }
 
-/* Returns a file its size. The limit is looked at, since going over it is a signal. */
+/* Sets the size of a file. Checks the limit first, because exceeding it raises a signal. */
 static int shm_resize(int fd, size_t size, dlpackgen_backend_error* error) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
@@ -38,7 +38,7 @@ static int shm_resize(int fd, size_t size, dlpackgen_backend_error* error) {
   return result < 0 ? shm_no_memory("allocate: the size of the memory", errno, error) : DLPACKGEN_BACKEND_OK;
 }
 
-/* Makes a memfd of a size with a header in it, mapped. */
+/* Creates a memfd of a given size with a header, and maps it. */
 static int shm_make(const struct shm_header* header, size_t size, int* fd, void** base,
                     dlpackgen_backend_error* error) {
   *fd = shm_memfd();
@@ -69,7 +69,7 @@ static int shm_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpac
   t.data = &t;
   t.dtype = r->dtype;
   t.device.device_type = kDLCPU;
-  const dlpackgen_error_code rule = dlpackgen_validate(&t, 0, 0); /* of one element: the peer asks the same */
+  const dlpackgen_error_code rule = dlpackgen_validate(&t, 0, 0); /* of one element: the peer requires the same */
   if (rule != DLPACKGEN_OK)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
                        "allocate: a dtype of code %d, %d bits and %d lanes: %s", r->dtype.code, r->dtype.bits,

@@ -14,15 +14,15 @@ enum {
   SHM_PIDFD = 4           /* SCM_PIDFD: Linux 6.5 */
 };
 
-/* Room for more than there should be, so that what else the socket is set to tell of
- * its peer (credentials, a label, a pidfd) does not push the descriptor out. */
+/* Space for more than is expected, so that other control messages of the socket (credentials, a
+ * label, a pidfd) do not displace the descriptor. */
 union shm_control {
   struct cmsghdr aligned;
   char bytes[CMSG_SPACE(4 * sizeof(int)) + 512];
 };
 
-/* Takes the descriptors out of a message: the first one, and how many there were.
- * All others are closed here, whatever they are. */
+/* Reads the descriptors of a message: the first one, and their number. All others are closed
+ * here. */
 static int shm_collect(struct msghdr* message, int* first) {
   int count = 0;
   *first = -1;
@@ -39,14 +39,14 @@ static int shm_collect(struct msghdr* message, int* first) {
   return count;
 }
 
-/* Tells the end of what a peer sends from a message of no bytes, which packets may be: a
- * call gives 0 for both. */
+/* Distinguishes the end of a connection from an empty message, which packets may be: the system
+ * call returns 0 for both. */
 static int shm_has_ended(int socket) {
   struct pollfd end = {socket, POLLRDHUP, 0};
   return poll(&end, 1, 0) != 0;
 }
 
-/* Takes one message and gives its descriptor. */
+/* Receives one message and returns its descriptor. */
 static int shm_receive_fd(int socket, int* fd, dlpackgen_backend_error* error) {
   union shm_control control;
   char byte = 0;
@@ -72,8 +72,7 @@ static int shm_receive_fd(int socket, int* fd, dlpackgen_backend_error* error) {
       (int)n, count, message.msg_flags & MSG_CTRUNC ? " and more that did not fit, or that RLIMIT_NOFILE forbids" : "");
 }
 
-/* Looks at a descriptor: its seals first, since what they fix is worth looking at
- * only then. */
+/* Checks a descriptor: its seals first, because only they make the other properties permanent. */
 static int shm_check_fd(int fd, off_t* size, int* writable, dlpackgen_backend_error* error) {
   struct stat status;
   struct statfs filesystem;
@@ -101,8 +100,8 @@ static int shm_map(struct shm_block* block, int fd, size_t size, int writable, d
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Makes a tensor of a descriptor, and keeps that if it has elements; else, and if it
- * fails, it is the caller's to close. */
+/* Creates a tensor from a descriptor, and takes ownership of the descriptor if the tensor has
+ * elements. Otherwise, and on failure, the caller must close it. */
 static int shm_open_fd(int fd, struct shm_block** block, dlpackgen_backend_error* error) {
   struct shm_header header;
   off_t size = 0;

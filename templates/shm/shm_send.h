@@ -17,11 +17,11 @@ enum {
   SHM_WRITE_SEALS = F_SEAL_WRITE | F_SEAL_FUTURE_WRITE
 };
 
-/* A message is one byte, which is sent and taken whole or not at all, and the
- * descriptor with it. */
+/* A message is one byte, which is sent and received completely or not at all, together with the
+ * descriptor. */
 static const char shm_byte = 'T';
 
-/* Other sockets would send the byte and drop the descriptor without a word. */
+/* Other sockets would send the byte and silently drop the descriptor. */
 static int shm_check_socket(const char* what, int socket, dlpackgen_backend_error* error) {
   int domain = 0;
   socklen_t size = sizeof domain;
@@ -35,7 +35,7 @@ static int shm_check_socket(const char* what, int socket, dlpackgen_backend_erro
                      domain, AF_UNIX);
 }
 
-/* Tells what became of a message that failed. */
+/* Reports the result of a failed message. */
 static int shm_socket_failed(const char* what, int native, dlpackgen_backend_error* error) {
   int code = DLPACKGEN_SHM_SOCKET;
   if (native == EAGAIN || native == EWOULDBLOCK || native == EINTR) code = DLPACKGEN_SHM_WOULD_BLOCK;
@@ -67,7 +67,7 @@ static int shm_send_fd(int socket, int fd, dlpackgen_backend_error* error) {
   return shm_socket_failed("send", errno, error);
 }
 
-/* Fixes the size for ever, and the right to write. Another thread may have done it. */
+/* Fixes the size and the write permission permanently. Another thread may have done so already. */
 static int shm_seal(int fd, uint32_t flags, dlpackgen_backend_error* error) {
   const int reads = flags & DLPACKGEN_SHM_READ_ONLY;
   const int wanted = SHM_SIZE_SEALS | (reads ? F_SEAL_FUTURE_WRITE : 0);
@@ -83,7 +83,7 @@ static int shm_seal(int fd, uint32_t flags, dlpackgen_backend_error* error) {
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Returns whether a view is all of a tensor of ours, and in its order. */
+/* Returns whether a view covers all of one of our tensors, in the same order. */
 static int shm_is_whole(const DLTensor* ours, const DLTensor* t) {
   return t->device.device_type == kDLCPU && (char*)t->data + t->byte_offset == (char*)ours->data &&
          t->ndim == ours->ndim && t->dtype.code == ours->dtype.code && t->dtype.bits == ours->dtype.bits &&
@@ -92,7 +92,7 @@ static int shm_is_whole(const DLTensor* ours, const DLTensor* t) {
          dlpackgen_is_contiguous(t);
 }
 
-/* Sends a tensor without elements, which needs no memory of its own. */
+/* Sends a tensor without elements, which needs no memory. */
 static int shm_send_empty(int socket, const DLTensor* t, uint32_t flags, dlpackgen_backend_error* error) {
   const struct shm_header header = shm_header_of(t, 0);
   int fd = -1;

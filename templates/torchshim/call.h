@@ -17,12 +17,12 @@ struct dlpackgen_shim_operator {
   const char* kernel;       /* in messages */
   const char* schema;       /* that is defined */
   const char* boxed_name;   /* that has the C function */
-  const char* boxed_schema; /* where that is another one, else NULL */
+  const char* boxed_schema; /* if different, else NULL */
   const char* const* keys;  /* the dispatch keys, up to NULL */
   const struct dlpackgen_shim_argument* arguments;
   int narguments, nresults, ngiven;
-  const int* given;       /* the results that callers get */
-  bool is_differentiable; /* Python looks at derivatives, and makes autograd's record */
+  const int* given;       /* the results that callers receive */
+  bool is_differentiable; /* Python checks derivatives, and creates autograd's record */
   dlpackgen_shim_boxed boxed;
   int (*fill)(const struct dlpackgen_shim_operator* op, void* call, struct dlpackgen_shim_value* values,
               struct dlpackgen_message* message); /* and check */
@@ -69,8 +69,8 @@ static bool dlpackgen_shim_has_tangent(void** handle) {
   return dlpackgen_shim.call.is_defined(tangent, &is_defined) == 0 && is_defined;
 }
 
-/* A derivative that nothing computes would be dropped. Python looks for it where a kernel has a
- * backward. */
+/* A derivative that is not computed would be lost. For kernels with a backward, Python checks
+ * this. */
 static int dlpackgen_shim_reject_derivatives(const struct dlpackgen_shim_frame* frame,
                                              struct dlpackgen_message* message) {
   if (frame->op->is_differentiable) return DLPACKGEN_STATUS_OK;
@@ -93,8 +93,8 @@ static int dlpackgen_shim_reject_derivatives(const struct dlpackgen_shim_frame* 
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Borrows what the stack had. What is written comes first: that separates memory which is shared
- * until then, and what is read of the same storage must be read where it lies afterwards. */
+/* Borrows the tensors of the stack. Written ones come first, because they separate copy-on-write
+ * memory. Tensors that only read the same storage must be read afterwards, at its new address. */
 static int dlpackgen_shim_read_all(const struct dlpackgen_shim_frame* frame, struct dlpackgen_shim_value* values,
                                    struct dlpackgen_message* message) {
   int status = DLPACKGEN_STATUS_OK;

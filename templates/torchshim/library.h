@@ -26,7 +26,7 @@ struct dlpackgen_shim {
   struct dlpackgen_torch_cpp_functions cpp;
   DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]; /* by torch's number; lanes is 0 for others */
   int32_t cpu, cuda, xpu, mps, other;
-  DLDeviceType gpu; /* what cuda is called here: ROCm's torch has the same name for its devices */
+  DLDeviceType gpu; /* the device type of `cuda`: torch for ROCm uses the same name for its devices */
 };
 static struct dlpackgen_shim dlpackgen_shim;
 

@@ -24,7 +24,7 @@ struct dlpackgen_loaded_name {
   bool is_optional;
 };
 
-#ifdef _WIN32 /* where C++ has other names for its functions */
+#ifdef _WIN32 /* if C++ uses other names for the functions */
 static void* dlpackgen_loaded_open(const char* file) {
   (void)file;
   return NULL;
@@ -40,8 +40,8 @@ static void* dlpackgen_loaded_open(const char* file) { return dlopen(file, RTLD_
 static void* dlpackgen_loaded_symbol(void* library, const char* name) { return dlsym(library, name); }
 #endif
 
-/* Stores the address of a function. A copy, since C has no conversion of a pointer to data to one
- * to a function. */
+/* Stores the address of a function by copying it, because C has no conversion from data pointers to
+ * function pointers. */
 static bool dlpackgen_loaded_find(void* library, const char* name, void* function) {
   void* const address = dlpackgen_loaded_symbol(library, name);
   memcpy(function, &address, sizeof address);
@@ -58,7 +58,7 @@ static const char* dlpackgen_loaded_link(void* library, const struct dlpackgen_l
   return NULL;
 }
 
-/* Stores a dtype at torch's number of it, which a function gives. */
+/* Stores a dtype under torch's number, which a function returns. */
 static void dlpackgen_loaded_learn(void* library, const char* function, DLDataType dtype, DLDataType* dtypes) {
   int32_t (*number_of)(void) = NULL;
   if (!dlpackgen_loaded_find(library, function, &number_of)) return;

@@ -22,7 +22,7 @@ struct dlpackgen_shim_raised {
 };
 static struct dlpackgen_shim_raised dlpackgen_shim_raised;
 
-/* A c10::Error has fewer bytes. Memory of a class that grows beyond them is not known of. */
+/* A c10::Error is smaller. A larger future version would not be detected. */
 #define DLPACKGEN_SHIM_ERROR_BYTES 1024
 
 /* By status; the others are c10::Error itself. */
@@ -45,7 +45,7 @@ static void dlpackgen_shim_learn_classes(void* library) {
   }
 }
 
-/* A sanitizer has a __cxa_throw of its own, which stands in front of all libraries. */
+/* A sanitizer has its own __cxa_throw, which precedes those of all libraries. */
 static void dlpackgen_shim_prefer_sanitizer(struct dlpackgen_torch_cpp_functions* cpp) {
 #ifdef RTLD_DEFAULT
   dlpackgen_torch_cpp_throw_exception first = NULL;
@@ -63,7 +63,7 @@ static void dlpackgen_shim_learn_exceptions(void* library) {
       cpp->throw_exception && cpp->allocate_exception && cpp->operator_new && cpp->operator_delete && cpp->make_error;
 }
 
-/* What a catcher ends an exception by: the first of its virtual functions. */
+/* The destructor of the exception, which is the first of its virtual functions. */
 static void dlpackgen_shim_destroy(void* object) {
   void** const table = *(void***)object;
   void (*destroy)(void*);
@@ -88,7 +88,7 @@ static void dlpackgen_shim_raise_class(int status, const char* message) {
   cpp->throw_exception(object, dlpackgen_shim_raised.classes[status].type, dlpackgen_shim_destroy);
 }
 
-/* Raises what a status names. Does not return. */
+/* Raises the exception of a status. Does not return. */
 static void dlpackgen_shim_raise(int status, const char* message) {
   const bool is_class = status > 0 && status < 16 && dlpackgen_shim_raised.classes[status].type &&
                         dlpackgen_shim_raised.classes[status].table;

@@ -17,10 +17,10 @@ enum dlpackgen_shim_kind {
   DLPACKGEN_SHIM_STR,
   DLPACKGEN_SHIM_INTS,
   DLPACKGEN_SHIM_FLOATS,
-  DLPACKGEN_SHIM_NUMBER /* on a stack three values: its integer, its float, and what it is */
+  DLPACKGEN_SHIM_NUMBER /* on a stack, three values: its integer, its float, and its kind */
 };
 
-/* What a NUMBER is. */
+/* The kind of a NUMBER. */
 enum { DLPACKGEN_SHIM_IS_INT, DLPACKGEN_SHIM_IS_FLOAT, DLPACKGEN_SHIM_IS_BOOL };
 
 struct dlpackgen_shim_argument {
@@ -29,7 +29,7 @@ struct dlpackgen_shim_argument {
   bool optional, writes, copied;
 };
 
-/* An argument as Python's class Value has it too. */
+/* An argument. Python's class Value has the same layout. */
 struct dlpackgen_shim_value {
   int32_t present;
   int32_t is; /* of a NUMBER */
@@ -52,7 +52,7 @@ struct dlpackgen_shim_value {
     uint16_t as_uint16_t;
     uint32_t as_uint32_t;
     uint64_t as_uint64_t;
-  } room; /* of an optional number, which C takes by its address */
+  } room; /* of an optional number, whose address C receives */
 };
 
 /* The values that a call has popped from its stack. */
@@ -97,7 +97,7 @@ static void dlpackgen_shim_own(const struct dlpackgen_shim_argument* argument, d
   }
 }
 
-/* Takes all of a call over: a NUMBER is three values on the stack. */
+/* Takes ownership of all values of a call: a NUMBER is three values on the stack. */
 static void dlpackgen_shim_own_all(const struct dlpackgen_shim_argument* arguments, int count,
                                    const dlpackgen_shim_cell* stack, struct dlpackgen_shim_value* values,
                                    struct dlpackgen_shim_owned* owned) {
@@ -123,7 +123,7 @@ static void dlpackgen_shim_release(enum dlpackgen_shim_kind kind, const struct d
 
 /* Tensors */
 
-/* Whether the elements are inside the storage, which may have been made smaller. */
+/* Whether the elements are inside the storage, which may have been shrunk. */
 static bool dlpackgen_shim_lies_in_storage(void* handle, const DLTensor* tensor) {
   int64_t bytes = 0, offset = 0, span = 1;
   for (int32_t i = 0; i < tensor->ndim; i++) {
@@ -135,7 +135,7 @@ static bool dlpackgen_shim_lies_in_storage(void* handle, const DLTensor* tensor)
   return tensor->data && (offset + span) * (int64_t)(tensor->dtype.bits * tensor->dtype.lanes / 8) <= bytes;
 }
 
-/* Reads all of a tensor but its data. */
+/* Reads a tensor except its data. */
 static bool dlpackgen_shim_read(void* handle, DLTensor* tensor) {
   const struct dlpackgen_torch_shim_functions* const call = &dlpackgen_shim.call;
   int32_t dtype = -1, device = 0, index = 0;
@@ -225,7 +225,7 @@ static int dlpackgen_shim_read_text(const struct dlpackgen_site* at, struct dlpa
   return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_SAYS_NUL, message);
 }
 
-/* Reads what was taken over. */
+/* Reads the values that were taken over. */
 static int dlpackgen_shim_read_value(const struct dlpackgen_shim_argument* argument, const struct dlpackgen_site* at,
                                      struct dlpackgen_shim_value* value, struct dlpackgen_shim_owned* owned,
                                      struct dlpackgen_message* message) {

@@ -7,12 +7,12 @@
 
 /* The argument for a parameter. checks.py declares the same struct. */
 struct dlpackgen_traced_value {
-  void* items;   /* the tensor, the text, or those of a list; NULL for None */
+  void* items;   /* the tensor, the text, or the numbers of a list; NULL for None */
   int64_t count; /* of a list */
   int64_t integer;
   double real;
   int64_t is_given;
-  union dlpackgen_scalar narrow; /* a scalar that may be None, in the type that C takes */
+  union dlpackgen_scalar narrow; /* a scalar that may be None, in its C type */
 };
 
 #if defined(_WIN32)

@@ -91,8 +91,9 @@ static bool dlpackgen_ufunc_overlap(const struct dlpackgen_ufunc_loop* loop, int
   return low[0] < end[1] && low[1] < end[0];
 }
 
-/* Finds outputs that overlap inputs, which NumPy allows where operands have no core: it then runs
- * element by element, as in y += x and in a reduction. False where the order of elements counts. */
+/* Finds outputs that overlap inputs, which NumPy permits for operands without core dimensions: it
+ * then runs element by element, as in y += x and in a reduction. Returns false if the order of
+ * elements matters. */
 static bool dlpackgen_ufunc_find_shared(const struct dlpackgen_ufunc_loop* loop, struct dlpackgen_ufunc_tensor* all) {
   const struct dlpackgen_ufunc_kernel* const kernel = loop->kernel;
   bool is_free = true;
@@ -113,7 +114,7 @@ static int dlpackgen_ufunc_unshare(const struct dlpackgen_ufunc_loop* loop, stru
   int status = DLPACKGEN_STATUS_OK;
   for (int o = loop->kernel->inputs; o < loop->kernel->inputs + loop->kernel->outputs && !status; o++) {
     if (!all[o].is_shared || all[o].block) continue;
-    all[o].core = &loop->steps[o]; /* where the call has all elements */
+    all[o].core = &loop->steps[o]; /* if the call has all elements */
     status = dlpackgen_ufunc_prepare_copy(&loop->kernel->operands[o], &all[o], message);
   }
   return status;
@@ -125,7 +126,8 @@ static void dlpackgen_ufunc_give(const struct dlpackgen_ufunc_loop* loop, const 
     if (all[o].block) dlpackgen_ufunc_copy(&all[o], 0, all[o].given, all[o].tensor.data, true);
 }
 
-/* Makes one call of the loop, if its operands are tensors of the kernel with a dimension more. */
+/* Runs the loop as one call, if its operands with one more dimension are valid tensors for the
+ * kernel. */
 static bool dlpackgen_ufunc_join(const struct dlpackgen_ufunc_loop* loop, struct dlpackgen_ufunc_tensor* all) {
   const struct dlpackgen_ufunc_kernel* const kernel = loop->kernel;
   const int count = kernel->inputs + kernel->outputs;

@@ -41,9 +41,9 @@ struct dlpackgen_ufunc_operand {
 struct dlpackgen_ufunc_tensor {
   DLTensor tensor; /* of one call */
   int64_t shape[DLPACKGEN_UFUNC_NDIM], strides[DLPACKGEN_UFUNC_NDIM];
-  char* given;          /* where NumPy has what the call is about */
+  char* given;          /* NumPy's memory for the call */
   const intptr_t* core; /* NumPy's strides of that, in bytes */
-  void* block;          /* memory for a copy of it; NULL: the kernel takes it as it is */
+  void* block;          /* memory for a copy; NULL: the kernel accepts it in place */
   bool is_shared;       /* an output, which overlaps an input */
 };
 
@@ -82,10 +82,10 @@ DLPACKGEN_UFUNC bool dlpackgen_ufunc_fits(enum dlpackgen_ufunc_layout layout, co
   }
 }
 
-/* Allocates for the elements of a shape, aligned for every description; NULL where there is no
+/* Allocates memory for the elements of a shape, aligned for every description; NULL if there is no
  * memory. *data is the first element. */
 DLPACKGEN_UFUNC void* dlpackgen_ufunc_allocate(const DLTensor* tensor, void** data) {
-  const size_t line = 256; /* the largest alignment that a description demands */
+  const size_t line = 256; /* the largest alignment that a description can require */
   size_t bytes = (size_t)dlpackgen_ufunc_item(tensor);
   for (int32_t d = 0; d < tensor->ndim; d++) {
     if (tensor->shape[d] && bytes > (SIZE_MAX - line) / (size_t)tensor->shape[d]) return NULL;
@@ -138,7 +138,7 @@ DLPACKGEN_UFUNC int dlpackgen_ufunc_describe(const struct dlpackgen_ufunc_operan
   return dlpackgen_ufunc_prepare_copy(operand, made, message);
 }
 
-/* Copies what follows dimension d, from NumPy's memory to a copy or back. */
+/* Copies the elements from dimension d on, from NumPy's memory to a copy or back. */
 DLPACKGEN_UFUNC void dlpackgen_ufunc_copy(const struct dlpackgen_ufunc_tensor* made, int32_t d, char* given, char* copy,
                                           bool is_back) {
   const size_t item = (size_t)dlpackgen_ufunc_item(&made->tensor);

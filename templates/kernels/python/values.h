@@ -1,5 +1,5 @@
-/* What modules of described kernels need beside the base: arguments by place and name, the kinds of
- * argument that tables do not have, copies, and results. */
+/* The part of modules of described kernels that the base lacks: positional and keyword arguments,
+ * kinds of arguments that tables do not have, copies, and results. */
 #ifndef DLPACKGEN_PYTHON_VALUES_H_
 #define DLPACKGEN_PYTHON_VALUES_H_
 
@@ -11,7 +11,7 @@
 #define DLPACKGEN_VALUE static
 #endif
 
-/* A copy in each function saves time, and takes room. */
+/* Inlining in each function saves time, but increases the size. */
 #if defined(__OPTIMIZE_SIZE__)
 #define DLPACKGEN_COPIED DLPACKGEN_VALUE
 #else
@@ -20,8 +20,8 @@
 
 /* Arguments */
 
-/* Puts each argument into the place of its name. No name came, and no argument is missing, in most
- * calls. */
+/* Stores each argument at the index of its name. Most calls have no keywords and no missing
+ * arguments. */
 DLPACKGEN_FAST int dlpackgen_arrange_inline(const struct dlpackgen_names* names, PyObject* const* arguments,
                                             Py_ssize_t count, PyObject* keywords, PyObject** given) {
   if (DLPACKGEN_RARE(keywords != NULL || count != names->positional))
@@ -31,7 +31,7 @@ DLPACKGEN_FAST int dlpackgen_arrange_inline(const struct dlpackgen_names* names,
   return 0;
 }
 
-/* Spreads a tuple out= over so many results. */
+/* Assigns a tuple out= to the given number of results. */
 DLPACKGEN_VALUE int dlpackgen_spread(const char* function, PyObject* out, int count, PyObject** given) {
   for (int i = 0; i < count; i++) given[i] = NULL;
   if (!out || out == Py_None) return 0;
@@ -44,7 +44,7 @@ DLPACKGEN_VALUE int dlpackgen_spread(const char* function, PyObject* out, int co
   return 0;
 }
 
-/* Returns whether an argument may be on its device, and puts down what tells the stream there. */
+/* Returns whether an argument may be on its device, and records the source of the stream there. */
 DLPACKGEN_SLOW static int dlpackgen_is_placed_at_once(struct dlpackgen_argument* a, const struct dlpackgen_parameter* p,
                                                       const struct dlpackgen_means* means) {
   a->private_.adopted = means->adopted;
@@ -53,14 +53,15 @@ DLPACKGEN_SLOW static int dlpackgen_is_placed_at_once(struct dlpackgen_argument*
   return dlpackgen_takes_device(p, (int32_t)a->tensor.device.device_type);
 }
 
-/* Finds the stream of a call whose tensors are not all in the host's memory: 1, or 0 where that is
- * to be done in the usual way, which has something to say, or asks a backend whose memory it is. */
+/* Determines the stream of a call with tensors outside host memory. Returns 1, or 0 if the base
+ * must do this, because it reports an error, or queries a backend about the memory. */
 DLPACKGEN_SLOW static int dlpackgen_settles_at_once(struct dlpackgen_call* call) {
   return !call->private_.state->backends[0].table && dlpackgen_settle(call, 0) == 0;
 }
 
-/* Reads all arguments where that runs no code, and leaves the tensors to the checks of the kernel:
- * 1, or 0 where they are to be read in the usual way. Takes nothing that must be given back. */
+/* Reads all arguments if that runs no foreign code, without checking the tensors, which the
+ * kernel's checks do. Returns 1, or 0 if the base must read them. Acquires nothing that must be
+ * released. */
 DLPACKGEN_COPIED int dlpackgen_reads_all(struct dlpackgen_call* call, PyObject* module,
                                          const struct dlpackgen_function* function, PyObject* const* given) {
   struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
@@ -80,7 +81,7 @@ DLPACKGEN_COPIED int dlpackgen_reads_all(struct dlpackgen_call* call, PyObject* 
   return !elsewhere || dlpackgen_settles_at_once(call);
 }
 
-/* Begins a call in the usual way; a stream, where there is one, goes on by its name. */
+/* Begins a call through the base; a stream is passed as a keyword. */
 DLPACKGEN_SLOW static int dlpackgen_begin_usually(struct dlpackgen_call* call, PyObject* module,
                                                   const struct dlpackgen_function* function, PyObject** given,
                                                   PyObject* stream) {
@@ -93,7 +94,7 @@ DLPACKGEN_SLOW static int dlpackgen_begin_usually(struct dlpackgen_call* call, P
   return failed;
 }
 
-/* Begins a call. `unchecked`: the checks of the kernel see every tensor as it came. */
+/* Begins a call. `unchecked`: the kernel's checks receive every tensor unchanged. */
 DLPACKGEN_FAST int dlpackgen_begin_placed(struct dlpackgen_call* call, PyObject* module,
                                           const struct dlpackgen_function* function, PyObject** given, PyObject* stream,
                                           int unchecked) {
@@ -107,13 +108,13 @@ DLPACKGEN_VALUE int dlpackgen_other_kind(struct dlpackgen_call* call, int i, PyO
   return dlpackgen_wrong_scalar(call, i, expected);
 }
 
-/* Says why a value was not converted. Returns -1. */
+/* Reports why a value was not converted. Returns -1. */
 DLPACKGEN_VALUE int dlpackgen_not_read(struct dlpackgen_call* call, int i, PyObject* value, const char* expected) {
   call->arguments[i].object = value;
   return dlpackgen_not_converted(call, i, expected);
 }
 
-/* Reads an integer of at most 64 bits: whatever has __index__, but no bool. */
+/* Reads an integer of at most 64 bits: any object with __index__ except a bool. */
 DLPACKGEN_VALUE int dlpackgen_read_integer(struct dlpackgen_call* call, int i, PyObject* value, const char* expected,
                                            int64_t* number) {
   long long all = 0;
@@ -126,23 +127,23 @@ DLPACKGEN_VALUE int dlpackgen_read_integer(struct dlpackgen_call* call, int i, P
   return 0;
 }
 
-/* Reads a float: whatever has __float__, but no text. */
+/* Reads a float: any object with __float__ except a text. */
 DLPACKGEN_VALUE int dlpackgen_read_real(struct dlpackgen_call* call, int i, PyObject* value, const char* expected,
                                         double* number) {
   *number = PyFloat_AsDouble(value);
   return *number == -1 && PyErr_Occurred() ? dlpackgen_not_read(call, i, value, expected) : 0;
 }
 
-/* Forgets that an object could not be converted, unless it must not be forgotten: 0, or -1 with an
- * exception. */
+/* Clears the exception of a failed conversion. Returns 0, or -1 if the exception must be
+ * propagated. */
 DLPACKGEN_VALUE int dlpackgen_not_so(const struct dlpackgen_call* call, int i) {
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return dlpackgen_about(call->function, i);
   PyErr_Clear();
   return 0;
 }
 
-/* Makes an int, a float or a bool of a scalar whose dtype a tensor decides, or leaves it as it is
- * where it is no number. The tensors are read after it, and reading what this gives runs no code
+/* Converts a scalar that has the dtype of a tensor to an int, a float or a bool; an object that is
+ * not a number is unchanged. The tensors are read afterwards, and reading the result runs no code
  * that could change them. */
 DLPACKGEN_VALUE int dlpackgen_make_plain(const struct dlpackgen_call* call, int i, PyObject* value, PyObject** plain) {
   if (!value) return 0;
@@ -157,15 +158,15 @@ DLPACKGEN_VALUE int dlpackgen_make_plain(const struct dlpackgen_call* call, int 
   return 0;
 }
 
-/* Says of a plain scalar that it is not of a dtype, by the object that it was made of; 0 where it
- * may be. */
+/* Reports that a plain scalar does not have a dtype, with the original object; returns 0 if it may
+ * have it. */
 DLPACKGEN_VALUE int dlpackgen_check_plain(struct dlpackgen_call* call, int i, PyObject* value, PyObject* plain,
                                           int is_real, const char* dtype) {
   if (dlpackgen_is_plain(plain) && (is_real || !PyFloat_CheckExact(plain))) return 0;
   return dlpackgen_other_kind(call, i, value, dtype);
 }
 
-/* Reads a scalar of an integer dtype of so many bits. */
+/* Reads a scalar of an integer dtype with the given number of bits. */
 DLPACKGEN_VALUE int dlpackgen_read_bits(struct dlpackgen_call* call, int i, PyObject* value, const char* dtype,
                                         int bits, int is_signed, int64_t* number) {
   if (bits == 64 && !is_signed) {
@@ -196,8 +197,7 @@ DLPACKGEN_VALUE int dlpackgen_read_within(struct dlpackgen_call* call, int i, Py
   return dlpackgen_not_held(call, i, dtype, value);
 }
 
-/* Reads a text without NUL: it lives as long as its object. Half of a surrogate pair has no
- * UTF-8. */
+/* Reads a text without NUL, which exists as long as its object. A lone surrogate has no UTF-8. */
 DLPACKGEN_VALUE int dlpackgen_read_text(struct dlpackgen_call* call, int i, PyObject* value, const char** text) {
   Py_ssize_t length = 0;
   if (!PyUnicode_Check(value)) return dlpackgen_other_kind(call, i, value, "str");
@@ -217,7 +217,8 @@ struct dlpackgen_numbers {
   int64_t count;
 };
 
-/* Says which item of a list the exception that is set is about: the same kind again. Returns -1. */
+/* Raises the current exception again, with the same class and the index of the list item. Returns
+ * -1. */
 DLPACKGEN_SLOW static int dlpackgen_about_item(const struct dlpackgen_call* call, int i, Py_ssize_t n) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message where = dlpackgen_message_in(room, sizeof room);
@@ -240,7 +241,7 @@ DLPACKGEN_SLOW static int dlpackgen_about_item(const struct dlpackgen_call* call
   return -1;
 }
 
-/* Returns whether an object is a collections.abc.Sequence, and no text: 1, 0, or -1 with an
+/* Returns whether an object is a collections.abc.Sequence but not a text: 1, 0, or -1 with an
  * exception. */
 DLPACKGEN_SLOW static int dlpackgen_is_sequence(PyObject* value) {
   if (PyUnicode_Check(value) || PyBytes_Check(value)) return 0;
@@ -278,8 +279,8 @@ DLPACKGEN_VALUE int dlpackgen_read_numbers(struct dlpackgen_call* call, int i, P
 
 /* Checks and results */
 
-/* Makes a C-contiguous copy of a tensor in the host's memory that is not so: what others cannot
- * have, or has another dtype, stays as it is, and the check says so. */
+/* Makes a C-contiguous copy of a tensor in host memory that is not contiguous. A tensor that cannot
+ * be copied, or has a wrong dtype, is unchanged, and the check reports it. */
 DLPACKGEN_VALUE int dlpackgen_make_contiguous(const struct dlpackgen_parameter* p, const DLTensor** tensor,
                                               DLManagedTensorVersioned** copy) {
   const DLTensor* const from = *tensor;
@@ -294,8 +295,8 @@ DLPACKGEN_VALUE int dlpackgen_make_contiguous(const struct dlpackgen_parameter* 
   return 0;
 }
 
-/* Returns a result the memory of out=, where there is some, or new memory of the library of an
- * argument. `out` is the place of out= in the call, or -1. */
+/* Provides the memory of a result: that of out=, if present, or new memory of an argument's
+ * library. `out` is the index of out= in the call, or -1. */
 DLPACKGEN_VALUE int dlpackgen_allocate_result(struct dlpackgen_call* call, int like, int out,
                                               const struct dlpackgen_result* wanted, DLManagedTensorVersioned** made,
                                               DLTensor** result) {
@@ -309,8 +310,8 @@ DLPACKGEN_VALUE int dlpackgen_allocate_result(struct dlpackgen_call* call, int l
   return 0;
 }
 
-/* Returns the object of a tensor that was made, which it takes over, or that of out=: a new
- * reference. */
+/* Returns a new reference to the object of an allocated tensor, whose ownership it takes, or to
+ * out=. */
 DLPACKGEN_VALUE PyObject* dlpackgen_result_object(struct dlpackgen_call* call, int like, int out,
                                                   DLManagedTensorVersioned** made) {
   DLManagedTensorVersioned* const tensor = *made;
@@ -318,14 +319,14 @@ DLPACKGEN_VALUE PyObject* dlpackgen_result_object(struct dlpackgen_call* call, i
   return tensor ? dlpackgen_to_py_object(call, like, tensor) : Py_NewRef(call->arguments[out].object);
 }
 
-/* Makes a tuple of results, which are all there. */
+/* Creates a tuple of results, all of which exist. */
 DLPACKGEN_VALUE PyObject* dlpackgen_pack(PyObject* const* objects, int count) {
   PyObject* const tuple = PyTuple_New(count);
   for (int i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, Py_NewRef(objects[i]));
   return tuple;
 }
 
-/* Drops what is left of the results. */
+/* Releases the remaining results. */
 DLPACKGEN_VALUE void dlpackgen_drop_results(PyObject* const* objects, int count) {
   for (int i = 0; i < count; i++) Py_XDECREF(objects[i]);
 }
