@@ -27,7 +27,7 @@ type batch struct {
 // outcome is the result for one config.
 type outcome struct {
 	findings []diag.Diagnostic
-	touched  []string // what was done to each file, in words
+	touched  []string // the action for each file, in words
 	counts   map[tree.Action]int
 	diff     []byte
 	list     *outputs.List
@@ -150,7 +150,7 @@ func (b *batch) each(a *app, do func(*job) outcome) []outcome {
 			err = guard(func() error { all[i] = do(b.jobs[i]); return all[i].err })
 		}
 		all[i].err = named(err, b.files[i])
-		b.jobs[i] = nil // what was rendered need not last
+		b.jobs[i] = nil // the rendered files need not be kept
 	}, line.tick)
 	line.done()
 	return all

@@ -162,7 +162,7 @@ func done(j *job, report *tree.Report, dryRun bool) outcome {
 	o := outcome{findings: warnings(j, report), counts: map[tree.Action]int{}}
 	for _, it := range report.Items {
 		if it.State == tree.Untracked {
-			continue // left alone, which is not the same as kept up to date
+			continue // not touched, but not up to date either
 		}
 		o.counts[it.Action]++
 		if it.Action != tree.Keep {

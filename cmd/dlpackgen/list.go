@@ -21,7 +21,7 @@ type query struct {
 	cmd     *cobra.Command
 	spec    *spec.Spec
 	release *spec.Release
-	config  string // the file, which need not exist where the flag is not given
+	config  string // the config, which need not exist without the flag
 	kernel  string
 }
 

@@ -123,7 +123,7 @@ type listedTarget struct {
 	Oldest      string   `json:"oldest"` // release
 	Doc         string   `json:"doc"`
 	Needs       []string `json:"needs"`        // targets whose headers its files include
-	KernelNeeds []string `json:"kernel_needs"` // likewise, where the config describes kernels
+	KernelNeeds []string `json:"kernel_needs"` // likewise, if the config describes kernels
 	Templates   string   `json:"templates,omitempty"`
 	Own         bool     `json:"own,omitempty"` // of the config
 	about       string

@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(200) // a run is short, and what most of them read is some megabytes
+	debug.SetGCPercent(200) // runs are short, and most read a few megabytes
 	debug.SetMemoryLimit(memory)
 	os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -65,7 +65,7 @@ type job struct {
 	out    string // of this system
 	lock   string
 	inputs []string // config and spec, as the user named them
-	read   []string // what else the output depends on: go.mod, templates
+	read   []string // other inputs: go.mod, templates
 	notes  []diag.Diagnostic
 	// folders are the template folders that were read, by their paths in the config.
 	folders map[string]*emit.Folder

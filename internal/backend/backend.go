@@ -20,7 +20,7 @@ type Backend struct {
 	Doc   string
 	// Implementation is one of Implementations: the sources of templates/device that serve it.
 	Implementation string
-	InstallHint    string // what to install where the library is missing
+	InstallHint    string // what to install if the library is missing
 	StatusType     string // C type that the driver's functions return by default; 0 is success
 	Call           string // calling convention on Windows; "" elsewhere
 	MinVersion     int64  // of the driver
@@ -37,7 +37,7 @@ type Backend struct {
 // Device is a DLPack device type of the backend.
 type Device struct {
 	Type   string // an enumerator of DLDeviceType
-	Value  int64  // of an enumerator that the description brings; NoValue where DLPack has it
+	Value  int64  // of a new enumerator; NoValue if DLPack has it
 	Memory string // one of Memories
 	ID     string // one of IDs
 	Torch  string // PyTorch's key for tensors there, one of TorchKeys; "" for none
@@ -50,8 +50,8 @@ const NoValue = -1
 type Streams struct {
 	Given    bool    // the device has streams
 	Table    string  // of the spec; "" where Rejected has the rules
-	None     int64   // the number that no number stands for
-	Rejected []int64 // numbers that stand for no stream
+	None     int64   // the number for None
+	Rejected []int64 // rejected numbers
 	Aliases  []StreamAlias
 }
 
@@ -73,7 +73,7 @@ type Constant struct {
 	Name   string
 	Value  int64
 	Native string
-	Was    *Past // nil where it was never another
+	Was    *Past // nil if it never changed
 }
 
 // Past is the value of a constant in drivers before a version.
@@ -82,7 +82,7 @@ type Past struct{ Until, Value int64 }
 // Function is a function of the driver.
 type Function struct {
 	Name     string // of the field in the table
-	Symbol   string // what a lookup is asked for
+	Symbol   string // the name that is looked up
 	Plain    string // its name in the library
 	Since    int64  // version of the driver in which it got this form
 	Params   string // in C

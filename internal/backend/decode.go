@@ -92,7 +92,7 @@ func decode(m *yaml.Map, name *yaml.Node) *Backend {
 		b.Implementation = n.OneOfRenamed("implementation", Implementations, renamedImplementations)
 	}
 	need, known := requirements[b.Implementation]
-	need.optional = need.optional || !known // what unknown sources need is not known
+	need.optional = need.optional || !known // the needs of an unknown implementation are unknown
 	b.MinVersion = number(need.get(m, "min_version"), "min_version", 0, math.MaxInt32)
 	for _, n := range m.List("devices") {
 		b.Devices = append(b.Devices, decodeDevice(n))

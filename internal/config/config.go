@@ -36,7 +36,7 @@ type Config struct {
 	Others    []Target // of the config, but not selected for this run
 	Devices   []spec.EnumValue
 	Contracts []contract.Kernel  // those that are described by args and returns, likewise
-	Backends  []*backend.Backend // likewise; each is a target as well
+	Backends  []*backend.Backend // likewise; each is also a target
 	section   []spec.EnumValue   // those of Devices that no backend brings
 }
 
@@ -50,7 +50,7 @@ type Target struct {
 	// the config's folder.
 	Templates   string
 	Backend     *backend.Backend // of a target that is a backend of the config's own; nil for others
-	at          *yaml.Node       // where the config lists it; nil without one
+	at          *yaml.Node       // its position in the config, or nil
 	templatesAt *yaml.Node       // the value of that key; nil without one
 }
 

@@ -187,7 +187,7 @@ func (d *decoder) clashes(cfg *Config, all []declaredDevice, devices []spec.Enum
 // deviceNodes are the positions of findings about a device.
 type deviceNodes struct {
 	name, value *yaml.Node
-	streams     *yaml.Node // nil where a backend says it, which is checked with that
+	streams     *yaml.Node // nil if a backend declares it, which is checked with the backend
 	valid       bool       // name and value are in order
 }
 

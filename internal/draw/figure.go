@@ -17,7 +17,7 @@ type figure struct {
 	unit    int // bytes of a row
 	boxes   []box
 	frames  []frame
-	omitted bool // too large to draw: only the heading stands
+	omitted bool // too large to draw: only the heading is shown
 }
 
 // box is a part without inner parts: a scalar field or a hole.

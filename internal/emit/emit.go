@@ -42,7 +42,7 @@ type Model struct {
 	Imports   map[string]string // import paths of Go packages that other targets make, by target; see Target.Imports
 	Import    string            // of the folder that the files will stand in; "" where nothing gives one
 	Library   Library           // of the config's other targets; see Target.Collects
-	Prefix    string            // of the names of C in a copy that is vendored; only where Target.Prefixable
+	Prefix    string            // of the C names in a vendored copy; only if Target.Prefixable
 	Templates *Folder           // of a target of the user's own, which the command has read; nil for others
 }
 
@@ -107,11 +107,11 @@ type Target struct {
 	Oldest        string // the oldest release that it serves
 	Options       []Option
 	Needs         []string // the targets whose headers its files include
-	Imports       []string // the targets whose Go packages its own imports, where the config makes them
-	Single        string   // the option, true or false, that makes one file, which no target includes
-	Contracts     bool     // it makes something of those kernels that have args and returns
-	OnRequest     bool     // it is made only where a config lists it
-	ContractNeeds []string // beside Needs, where the config has such kernels
+	Imports       []string // the targets whose Go packages its own imports, if the config has them
+	Single        string   // the boolean option for a single file, which no target includes
+	Contracts     bool     // it generates code for described kernels
+	OnRequest     bool     // it is generated only if a config lists it
+	ContractNeeds []string // in addition to Needs, if the config has such kernels
 	Prefixable    bool     // its names can have a prefix: Model.Prefix
 	Collects      bool     // it compiles the C of the config's other targets: Model.Library
 	// Limits lists the features of a described kernel that the target does not support, although

@@ -20,8 +20,8 @@ type Manifest struct {
 type Asset struct {
 	From string // the source, below templates/; one that ends in .tmpl is a template
 	To   string // the output: slashes, relative to the target's own path
-	View any    // what the template shows
-	Text []byte // the source itself, where no file below templates/ has it
+	View any    // the template's data
+	Text []byte // the source itself, if there is no file below templates/
 	// Verbatim: the text is the user's and contains the banner, so no words are replaced.
 	Verbatim bool
 	Words    Words // in this asset alone

@@ -9,7 +9,7 @@ import (
 type KernelError struct {
 	Kernel string // its name in the config
 	Param  string // the argument or result, or ""
-	Text   string // what follows the name of the kernel in a sentence
+	Text   string // the text after the name of the kernel
 	Clash  bool   // a name is in use already in the language of the target
 }
 

@@ -64,7 +64,7 @@ type Field struct {
 type Function struct {
 	Name     string
 	Symbol   string
-	MacOS    string // the symbol there, where it differs
+	MacOS    string // the symbol there, if it differs
 	Native   string // in the host's headers; "" for a symbol of C++ that is compared as a text
 	Returns  string
 	Params   string

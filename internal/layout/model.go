@@ -13,7 +13,7 @@ type Model struct {
 	Pointer     int  // size and alignment of every pointer
 	Int64Align  int  // alignment of a 64-bit integer inside a struct
 	Long        int  // size of long, hence of a literal with the suffix UL
-	ShortEnums  bool // an enum without a fixed type takes the smallest one that holds its values
+	ShortEnums  bool // an enum without a fixed type has the smallest type that can represent its values
 	SignedEnums bool // an enum without a fixed type is always int, as MSVC has it
 }
 

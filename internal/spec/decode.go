@@ -16,7 +16,7 @@ type declaration struct {
 	parts []*yaml.Node // its enumerators or fields
 	name  string       // in the spec: the newest one
 	codes []entry[EnumValue]
-	macro bool // the name is the preprocessor's, and taken wherever it stands
+	macro bool // the name is a macro, which is replaced everywhere
 	// at gives the name in a release that has the declaration.
 	at func(release int) (name string, ok bool)
 	// resolve gives the declaration as the linker's release has it.

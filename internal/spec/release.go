@@ -108,7 +108,7 @@ func (d *DeviceRule) OnHost() bool {
 
 // ElementRule contains the properties of the elements of a type code.
 type ElementRule struct {
-	Bits   int    // the only width; 0 where data types choose
+	Bits   int    // the only width; 0 if data types have different widths
 	Part   string // the type code of both halves of an element, or ""
 	Native string // the kind of number that languages have for it: int, uint, float, bool, or ""
 }
@@ -250,7 +250,7 @@ type Python struct {
 	Versioned       CapsuleNames // empty before 1.0
 	ExchangeAttr    string       // attribute on the type; empty before 1.2
 	ExchangeCapsule string       // capsule name; empty when the attribute is an int
-	OlderExchange   string       // attribute of the releases before, an int; empty when there is none
+	OlderExchange   string       // attribute of earlier releases, an int; empty if there is none
 }
 
 // CapsuleNames are the names of a capsule before and after it is consumed.
@@ -278,7 +278,7 @@ type Type struct {
 	Elem  *Type
 	Func  *Func
 
-	node *yaml.Node // where the spec says it; nil in a resolved release
+	node *yaml.Node // its position in the spec; nil in a resolved release
 }
 
 // DeclName is the name in C.

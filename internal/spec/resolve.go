@@ -22,8 +22,8 @@ type linker struct {
 	report  report
 	types   map[string]string // the release's types, by their name in the spec
 	codes   map[string]string // likewise its enumerators
-	macros  map[string]bool   // the names that the preprocessor replaces wherever they stand
-	globals map[string]Decl   // what has each name of C's one global name space; nil: an enumerator
+	macros  map[string]bool   // the names of macros, which are replaced everywhere
+	globals map[string]Decl   // the owner of each name in C's global name space; nil: an enumerator
 }
 
 // resolve returns a release of a valid spec.

@@ -96,9 +96,9 @@ func (a *applier) makeDir(dir string) error {
 		return nil
 	}
 	err := a.disk.Mkdir(dir)
-	if !errors.Is(err, fs.ErrExist) { // also after an error: it may stand all the same
+	if !errors.Is(err, fs.ErrExist) { // also after an error: the file may exist nevertheless
 		a.made = append(a.made, dir)
-	} else if a.isDir(dir) { // a run whose output directory lies in this one made it meanwhile
+	} else if a.isDir(dir) { // a run whose output directory is inside this one created it meanwhile
 		return nil
 	}
 	return err
@@ -134,7 +134,7 @@ func (a *applier) move() error {
 func (a *applier) dropEmpty() error {
 	for _, dir := range a.plan.empty {
 		if info, err := a.disk.Lstat(dir); err == nil && info.IsDir() {
-			_ = a.disk.Remove(dir) // rejected where something is in it
+			_ = a.disk.Remove(dir) // rejected if it is not empty
 		}
 	}
 	return nil

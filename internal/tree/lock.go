@@ -41,8 +41,8 @@ type entry struct {
 
 // change is one line of a journal: the new entry, and the hash of the old file.
 type change struct {
-	entry        // sum is none where the file goes away
-	old   string // none where there was no file
+	entry        // sum is none if the file is deleted
+	old   string // none if there was no file
 }
 
 // sum returns the hash of a file for locks, which is the same for a checkout with CRLF.
@@ -224,7 +224,7 @@ func clip(s string) string {
 // Tool identifies a build of dlpackgen.
 type Tool struct {
 	Version string // of a module, such as v0.1.0; or anything else for a build from a checkout, which has no order
-	Digest  string // of what decides output, in hex digits
+	Digest  string // of everything that determines the output, in hex digits
 }
 
 // isTool matches valid versions and digests for the first line of records.

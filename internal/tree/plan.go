@@ -20,7 +20,7 @@ type plan struct {
 	deletes []string
 	empty   []string // directories that may be empty afterwards, children first
 	stood   []byte   // the lock on disk; nil: none
-	healed  []byte   // the lock that a killed run's journal asks for, before another journal replaces that
+	healed  []byte   // the lock according to a killed run's journal, before another journal replaces it
 	journal []byte   // nil: no file changes
 	lock    []byte   // as it must be
 	unlog   bool     // a journal is there, or will be

@@ -36,7 +36,7 @@ type snapshot struct {
 	writer      Tool   // of the lock
 	journal     record
 	interrupted bool             // there is a journal
-	entries     map[string]entry // of the lock, made true where a killed run had changed files
+	entries     map[string]entry // of the lock, corrected for files that a killed run had changed
 	planned     map[key]string   // files to be
 	lines       map[key]string   // paths of the lock that are this run's business, in the plan's spelling
 	theirs      map[key]claim
@@ -276,7 +276,7 @@ func (r *reader) checkParents(name string) error {
 		if err != nil {
 			return failed(r.want.at(dir), err)
 		}
-		if !info.IsDir() { // one may have been made a moment ago by a run above or below
+		if !info.IsDir() { // a run above or below may just have created one
 			return fail(KindConflict, r.want.at(dir), "move it away; "+orClean,
 				"a file stands where a directory is needed")
 		}

@@ -112,7 +112,7 @@ func (w world) begin(want *want) (*Report, error) {
 	}
 	if err != nil {
 		for _, dir := range slices.Backward(made) {
-			_ = w.rmdir(dir) // rejected where something is in it
+			_ = w.rmdir(dir) // rejected if it is not empty
 		}
 	}
 	return report, err

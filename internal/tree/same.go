@@ -28,7 +28,7 @@ type identity struct {
 	out   string
 	dirs  []*directory
 	known map[string]place
-	err   error // the first one for which what is there may be taken for absent
+	err   error // the first one whose existing entries may be reported as missing
 }
 
 // directory is an existing directory.

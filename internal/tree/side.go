@@ -141,7 +141,7 @@ func depfileText(pos diag.Pos, target string, inputs []string) ([]byte, error) {
 		names = append(names, dep.Replace(filepath.ToSlash(name)))
 	}
 	text := strings.TrimSuffix(names[0]+": "+strings.Join(names[1:], " "), " ") + "\n"
-	for _, name := range names[min(2, len(names)):] { // rules of their own: make goes on where one has moved away
+	for _, name := range names[min(2, len(names)):] { // separate rules: make continues if a dependency no longer exists
 		text += name + ":\n"
 	}
 	return []byte(text), nil

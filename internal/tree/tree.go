@@ -56,7 +56,7 @@ type Request struct {
 	Out     string // the output directory, in the system's own form; need not exist
 	Lock    string // the lock's file name in Out; "" is DefaultLock
 	Targets []Target
-	Others  []Owned // what is theirs is neither judged nor touched
+	Others  []Owned // their files are neither checked nor touched
 	// the selection is narrowed even where Others is empty: the lock may know targets that the
 	// config has dropped
 	Only    bool
@@ -85,7 +85,7 @@ const (
 	Orphaned                  // not planned, not in the lock, with our banner
 	Untracked                 // not planned and not provably ours: a note, never a finding
 	LockOutdated              // the lock itself is missing or outdated
-	Interrupted               // what a failed or killed run left behind: a journal or a temporary
+	Interrupted               // a journal or a temporary of a failed or killed run
 )
 
 // String returns the word for the state in check's findings and codes.
@@ -120,7 +120,7 @@ type Item struct {
 	Dir    bool // an Edited planned path is a directory, which Force does not replace
 	// Foreign: neither a lock nor a banner indicates that a Modified file was generated.
 	Foreign bool
-	Why     string // Verify: what was expected and found, where the state does not tell
+	Why     string // Verify: the expected and the actual content, if the state does not determine it
 	Note    bool   // Verify: no lock lists it, and none should
 	// Old and New are the content on disk, with CRLF as LF, and the planned one,
 	// for diffs; nil where there is none, and for what is not a regular file or
@@ -132,7 +132,7 @@ type Item struct {
 // Report contains the results of a run, by path.
 type Report struct {
 	Items  []Item
-	Writer Tool // of the lock that was found; zero where there was none
+	Writer Tool // of the existing lock; zero if there was none
 }
 
 // Drift reports whether the directory differs from the plan, for which check exits with 1. Foreign
@@ -165,7 +165,7 @@ const (
 	KindIO       Kind = iota // the system could not read or write
 	KindRequest              // the request itself is wrong
 	KindEscape               // a path leads out of the output directory
-	KindConflict             // two owners of one path, or something that stands in the way
+	KindConflict             // two owners of one path, or something in the way
 	KindInvalid              // the lock or the journal cannot be read
 	KindNewer                // a newer tool wrote the lock
 	KindBusy                 // another run held the directory for too long
@@ -184,7 +184,7 @@ func (k Kind) String() string {
 type Error struct {
 	Kind     Kind
 	Findings []diag.Diagnostic // at least one; files are named as seen from the current directory
-	Err      error             // the cause, where there is one
+	Err      error             // the cause, if there is one
 	Left     bool              // something is left that the next run completes or undoes
 }
 

@@ -20,7 +20,7 @@ type want struct {
 	lock, journal string
 	tool          Tool
 	force, clean  bool
-	sumsAlone     bool // the lock may be by a newer tool, as nothing else of it is used
+	sumsAlone     bool // the lock may be of a newer version, because only its files are used
 	files         map[string]planned
 	selected      map[string]bool // targets
 	narrowed      bool            // targets that are not selected keep what they own
@@ -35,7 +35,7 @@ type want struct {
 type planned struct {
 	entry
 	data []byte
-	once bool // the user's as soon as it is there: the lock never lists it
+	once bool // belongs to the user once it exists: the lock never lists it
 	// defines are the functions of a starter file, which is not created if another file defines one
 	// of them.
 	defines []string
@@ -137,7 +137,7 @@ func (w *want) reserved(name string) bool {
 type collector struct {
 	*want
 	Error
-	folded map[string]string // planned paths in one case, for disks that fold
+	folded map[string]string // planned paths in one case, for file systems that ignore case
 }
 
 func (c *collector) bad(kind Kind, name, hint, format string, args ...any) {

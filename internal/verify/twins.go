@@ -20,7 +20,7 @@ type twin struct{ where, ctype string }
 
 // twinLines are the probes of a twin.
 type twinLines struct {
-	control string // the type of the release alone: rejected where the header cannot spell it
+	control string // only the type of the release: rejected if the header cannot express it
 	whole   string // all of the type
 	call    string // what a call of a function pointer depends on; "" for other types
 }

@@ -59,7 +59,7 @@ func (c *conflicts) sharedFiles() {
 	for _, i := range c.overlapping() {
 		files, err := c.projects[i].Files()
 		if err != nil {
-			continue // it is reported when the project is made
+			continue // it is reported when the project is processed
 		}
 		for _, file := range files {
 			other, taken := first[relpath.Fold(file)]

@@ -16,7 +16,7 @@ type checker struct {
 	short  bool // has a short way for most calls
 	locals []string
 	steps  []step
-	rules  [][]step // what the short way makes needless
+	rules  [][]step // steps that the fast path makes unnecessary
 	open   *step    // the lines of one argument
 	depth  int      // of braces
 }

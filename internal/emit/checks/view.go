@@ -25,7 +25,7 @@ type kernelView struct {
 	Results        []string // those that are tensors
 	Forms          []resultForm
 	Made           string // their addresses
-	Place          string // where their memory is to be
+	Place          string // the address of their memory
 	Sites          []site
 	ResultSites    []site
 	Zeroed         []zeroed

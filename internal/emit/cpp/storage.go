@@ -55,7 +55,7 @@ func viewStorage(r *spec.Release) storage {
 		s := stored{dtype: d, Bytes: int(d.Bits+7) / 8, Part: partOf(r, r.DTypes[i])}
 		s.Width = s.Bytes * 8
 		if s.Part != "" && !held[s.Part] || s.Part == "" && s.Bytes > 2 {
-			continue // nothing tells how it is aligned
+			continue // its alignment is unknown
 		}
 		held[d.Name] = true
 		v.Stored = append(v.Stored, s)

@@ -186,7 +186,7 @@ func schemaDefault(p contract.Param) string {
 	case v.Kind == notation.Bool:
 		return map[bool]string{true: "True", false: "False"}[v.Bool]
 	case v.Kind == notation.Natural || v.Kind == notation.Int && isFloat:
-		return v.String() + ".0" // PyTorch takes an optional float's 1 for an int, and has none of 64 bits
+		return v.String() + ".0" // PyTorch treats an optional float's 1 as an int, and has no unsigned 64-bit integer
 	}
 	return v.String()
 }

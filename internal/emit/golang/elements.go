@@ -30,8 +30,8 @@ func (b *binding) nativeTypes(d spec.DType) []string {
 // element is a data type with the Go types of its elements.
 type element struct {
 	spec.DType
-	types []string // the first is what an element is read as
-	own   own      // nil where those are Go's
+	types []string // elements are read as the first one
+	own   own      // nil for Go's own types
 }
 
 // own is a type of the package for elements without a Go type.

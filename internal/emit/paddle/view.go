@@ -13,8 +13,8 @@ import (
 type kernelView struct {
 	Name, Signature, Doc string
 	Described            []string // the arguments of _kernel()
-	Traced               bool     // it may stand in a static graph
-	Symbols, Shapes      []string // of the results, where extents are not known
+	Traced               bool     // a static graph may contain it
+	Symbols, Shapes      []string // of the results, with extents that may be unknown
 }
 
 func viewKernel(k *contract.Kernel) kernelView {

@@ -26,7 +26,7 @@ const (
 	MaxFiles  = 500      // of the folder
 	MaxBytes  = 1 << 20  // of one file of the folder
 	MaxFolder = 16 << 20 // of all files of the folder
-	MaxOutput = 32 << 20 // of all files that the target makes
+	MaxOutput = 32 << 20 // of all files that the target generates
 )
 
 const (

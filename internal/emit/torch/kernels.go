@@ -69,7 +69,7 @@ type operator struct {
 
 // gradient is the data of the autograd function of a kernel with a backward.
 type gradient struct {
-	Saving  string   // the type of the kernel that returns what is saved, too
+	Saving  string   // the type of the kernel that also returns saved results
 	Forward []string // lines
 	Given   []string // expressions of the results that callers get
 	Back    []string // arguments of the backward

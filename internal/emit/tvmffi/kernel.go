@@ -31,7 +31,7 @@ type legacyView struct{ Name, Symbol string }
 type writer struct {
 	k     *contract.Kernel
 	v     *kernelView
-	given int // values that the function gives
+	given int // values that the function returns
 }
 
 func viewKernel(k *contract.Kernel, prefix string) kernelView {

@@ -27,7 +27,7 @@ type Kernel struct {
 	Name, Namespace, Doc string
 	Vars                 []Var
 	Args                 []Param // in the order of C
-	Results              []Param // likewise, behind the arguments
+	Results              []Param // likewise, after the arguments
 	Dims                 []Dim   // the symbols of extents, in the order in which they are bound
 	Ellipses             []Dim   // the names of "...", "" among them, likewise
 	Where                []*notation.Cond
@@ -50,7 +50,7 @@ func (k *Kernel) Saves() bool { return k.Backward != nil && len(k.Given()) < len
 type Var struct {
 	Name  string
 	Types []spec.DType
-	Spell []string // what {NAME} in a symbol becomes, for each of Types
+	Spell []string // the replacement of {NAME} in a symbol, for each of Types
 	Arg   int      // the first required tensor that has it
 }
 
@@ -110,9 +110,9 @@ type Param struct {
 	Extents  []Extent     // of a tensor
 	Layout   Layout
 	Access   Access
-	Align    int64 // in bytes; 0: what the dtype needs
+	Align    int64 // in bytes; 0: the alignment of the dtype
 	CPU      bool  // on the CPU, wherever the call is
-	Copied   bool  // callers copy it where it is not C-contiguous
+	Copied   bool  // callers copy it if it is not C-contiguous
 	Aliases  []int // the arguments that it may overlap, though it is written
 	Zeroed   bool  // of a result
 	Saved    bool  // of a result: for the backward alone
@@ -169,8 +169,8 @@ const (
 	Any      Form = iota
 	Fixed         // it is Number
 	Symbol        // it binds Dim, or is compared with it
-	Solved        // it binds Dim, which stands in an expression alone
-	Computed      // it is Size, which is computed once every symbol is bound
+	Solved        // it binds Dim, which occurs only in an expression
+	Computed      // it is Size, which is computed after every symbol is bound
 	Ellipsis      // any number of dimensions, which bind Dim of Ellipses, or are compared with it
 )
 
@@ -193,7 +193,7 @@ type Dim struct {
 	Flagged bool
 	// Always: a required argument determines the value.
 	Always bool
-	Solve  *Solve // where it never stands bare
+	Solve  *Solve // if it is never a whole extent
 }
 
 // Solve is an extent that determines its symbol: the extent is symbol Op Number.
@@ -206,7 +206,7 @@ type Solve struct {
 type Device struct {
 	Name      string
 	Value     int64
-	Torch     string // PyTorch's dispatch key, where a vendor declares one
+	Torch     string // PyTorch's dispatch key, if a vendor declares one
 	Owner     string // the device whose runtime allocates its memory, for pinned and managed memory
 	Graphs    bool   // calls may be captured in graphs
 	Functions []Function

@@ -11,7 +11,7 @@ import (
 // source is the position of an expression.
 type source struct {
 	at       *yaml.Node // nil: checked already
-	of       *Param     // nil: in a condition, which holds where an argument is absent
+	of       *Param     // nil: in a condition, which is true if an argument is absent
 	isResult bool
 	omitted  *Param // nil, or an argument that has its default
 }

@@ -18,7 +18,7 @@ import (
 type Scope struct {
 	DTypes  []spec.DType
 	Devices map[string]int64
-	Torch   map[string]string // PyTorch's dispatch keys by device, where a vendor declares one
+	Torch   map[string]string // PyTorch's dispatch keys by device, if a vendor declares one
 	// Owners are the devices whose runtime allocates the memory of others, such as pinned memory.
 	Owners map[string]string
 }
@@ -61,7 +61,7 @@ type reader struct {
 	m     *yaml.Map
 	args  []line
 	gives []line
-	taken map[string]string // names, and what they name
+	taken map[string]string // names, and their meanings
 	lost  doubt             // of arguments, results, symbols and variables
 }
 
