@@ -108,7 +108,7 @@ func WritableData[T Element](t Tensor) ([]T, error) {
 }
 
 // compact counts the elements, and reports whether they are contiguous in row-major order. Strides
-// of dimensions with one element, and of empty tensors, are ignored. Without strides, the order is
+// of dimensions with one element, and of empty tensors, do not count. Without strides, the order is
 // row-major. It reads bare arrays, because it is most of the work of [Data].
 func compact(shape, strides unsafe.Pointer, ndim int32) (count int64, contiguous bool) {
 	count, contiguous = 1, true

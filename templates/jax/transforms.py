@@ -5,7 +5,7 @@ _ARRAYS = "an array of JAX or NumPy", ": convert it by jax.numpy.from_dlpack()"
 
 
 def _array(value):
-    """The array that a value is, or None."""
+    """Returns the array of a value, or None."""
     if isinstance(value, _jax.Array):
         return value
     if isinstance(value, (_np.ndarray, _np.generic)) or hasattr(value, "__jax_array__"):
@@ -25,7 +25,7 @@ def _extents(kernel, i, array):
 
 
 class _Float(float):
-    """An attribute that equals another one if its bits do: JAX keeps what it has compiled by equality."""
+    """An attribute that is compared by its bits: JAX caches compiled code by equality."""
 
     def __eq__(self, other):
         return isinstance(other, _Float) and _bits(self) == _bits(other)
@@ -36,7 +36,8 @@ class _Float(float):
 
 @_jax.tree_util.register_static
 class _Call:
-    """What is static about a call: its kernel, its scalars, and whether saved results are given too."""
+    """The static part of a call: its kernel, its scalars, and whether saved results are returned
+    too."""
 
     def __init__(self, kernel, statics, saving=False):
         self.kernel, self.statics, self.saving = kernel, statics, saving
@@ -53,7 +54,8 @@ class _Call:
 
 
 def _launch(call, arrays):
-    """Checks the arguments and calls the handler. Gives all results, then what is written."""
+    """Checks the arguments and calls the handler. Returns all results, then the written
+    arguments."""
     kernel, present = call.kernel, [a for a in arrays if a is not None]
     arguments = [a if s is None else s for a, s in zip(arrays, call.statics)]
     made = _check(kernel, arguments)
@@ -85,7 +87,7 @@ def _layout(kernel, i, array):
 
 
 def _attributes(kernel, arguments, statics):
-    """Those of an absent argument have any value: the mask tells."""
+    """The attributes of an absent argument have any value: the mask marks it as absent."""
     made = {}
     for i, p in enumerate(kernel.parameters):
         if p.form != "tensor":
@@ -129,7 +131,7 @@ def _batch(size, batched, call, arrays):
 
 
 def _in_front(p, array, is_batched, size):
-    """Arguments without the batch get it too, since equal `...` are equal in the whole call."""
+    """Arguments without the batch get it too, because `...` must be equal in all arguments."""
     if array is None or is_batched or not p.leads:
         return array
     return _jnp.broadcast_to(array, (size, *array.shape))
@@ -173,7 +175,7 @@ class _Absent(tuple):
 
 @_jax.tree_util.register_static
 class _Like:
-    """The type of a result that no gradient may come for."""
+    """The type of a result without a gradient."""
 
     def __init__(self, array):
         self.type = _jax.typeof(array)
@@ -189,7 +191,7 @@ class _Like:
 
 
 def _saved(kernel, name, values, made):
-    """An array; None for what is static."""
+    """An array; None for a static value."""
     if name in kernel.results:
         return made[kernel.results.index(name)]
     return values[kernel.place(name)]
@@ -263,7 +265,7 @@ class _Kernel:
         return next(i for i, p in enumerate(self.parameters) if p.name == name)
 
     def visible(self, arrays):
-        """The places of what callers get, among all results and what is written."""
+        """The indices of the values for callers, among all results and written arguments."""
         written = sum(p.written and a is not None for p, a in zip(self.parameters, arrays))
         return (*self.given, *range(len(self.results), len(self.results) + written))
 
@@ -274,7 +276,7 @@ class _Kernel:
         return _differentiable(call, arrays)
 
     def pack(self, made, arrays):
-        """One array, or a tuple; None in the place of what would have been written to None."""
+        """One array, or a tuple, with None for a written argument that is None."""
         made, shown = iter(made), []
         shown += [next(made) for _ in self.given]
         shown += [None if a is None else next(made) for p, a in zip(self.parameters, arrays) if p.written]
@@ -285,7 +287,7 @@ _kernels = {}
 
 
 def _kernel(**described):
-    """Makes a kernel of a function that has its name, its signature and its docstring."""
+    """Creates a kernel from a function with its name, its signature and its docstring."""
 
     def made(function):
         kernel = _Kernel(function.__name__, **described)

@@ -40,7 +40,7 @@ class _Kernel:
         return words.get("out") if "out" in self.keywords else None
 
     def arrange(self, arguments, words):
-        """Static values and tensors, each with None in the places of the others."""
+        """Static values and tensors, each with None at the indices of the others."""
         words = {name: value for name, value in words.items() if name not in self.keywords}
         return _read(self, _arrange(self, arguments, words))
 
@@ -78,7 +78,7 @@ class _Kernel:
 
 
 def _bump(tensors):
-    """Tells Paddle's autograd that tensors were written to."""
+    """Notifies Paddle's autograd that tensors were written to."""
     for tensor in tensors:
         if isinstance(tensor, _paddle.Tensor):
             tensor._bump_inplace_version()
@@ -88,13 +88,13 @@ _kernels = {}
 
 
 def _unchanged(function):
-    """Marks a function that graphs call as it is."""
+    """Marks a function that graphs call without tracing it."""
     marker = getattr(_paddle.jit, "marker", None)
     return marker.unified(function) if hasattr(marker, "unified") else _paddle.jit.not_to_static(function)
 
 
 def _kernel(**described):
-    """Makes a kernel of a function that has its name, its signature and its docstring."""
+    """Creates a kernel from a function with its name, its signature and its docstring."""
 
     def made(function):
         kernel = _kernels[function.__name__] = _Kernel(function.__name__, **described)

@@ -12,14 +12,14 @@ def _reject_all(kernel, tensors):
 
 
 def _kept(call, tensors, results):
-    """What the backward needs of a call."""
+    """The values of a call that its backward needs."""
     names = [p.name for p in call.kernel.parameters]
     named = {**dict(zip(names, tensors)), **dict(zip(call.kernel.results, results))}
     return [named[name] for name in call.kernel.backward.saves]
 
 
 def _differentiate(call, kept, cotangents, needs):
-    """Gives a gradient or None for each argument that is there: the backward of a call."""
+    """The backward of a call: returns a gradient or None for each present argument."""
     kernel, backward = call.kernel, call.kernel.backward
     names = [p.name for p in kernel.parameters]
     statics = dict(zip(names, call.statics))

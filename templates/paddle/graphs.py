@@ -1,10 +1,11 @@
-# Static graphs. What goes wrong in infer_meta ends the process, and what goes wrong while a graph
-# runs is a SystemError without a text. So what is known while a graph is traced is checked before
-# an operator is registered.
+# Static graphs. An error in infer_meta ends the process, and an error while a graph runs is a
+# SystemError without a text. Therefore, everything that is known while a graph is traced is checked
+# before an operator is registered.
 
 
 class _Call:
-    """What is static about a call: its kernel, its scalars, and whether saved results are returned too."""
+    """The static part of a call: its kernel, its scalars, and whether saved results are returned
+    too."""
 
     def __init__(self, kernel, statics, saving=False):
         self.kernel, self.statics, self.saving = kernel, statics, saving
@@ -15,11 +16,11 @@ class _Call:
 
     @property
     def given(self):
-        """The places of the results that it returns."""
+        """The indices of the returned results."""
         return range(len(self.kernel.results)) if self.saving else self.kernel.given
 
     def run(self, tensors):
-        """Calls the function of the module. Gives a tuple of results."""
+        """Calls the function of the module. Returns a tuple of results."""
         kernel = self.kernel
         words = {"like": _like()} if kernel.like else {}
         function = kernel.saving if self.saving else kernel.function
@@ -28,7 +29,7 @@ class _Call:
         return made if isinstance(made, tuple) else () if made is None else (made,)
 
     def insert(self, tensors):
-        """Puts the call into the graph that is traced. Gives a tuple of results."""
+        """Adds the call to the traced graph. Returns a tuple of results."""
         kernel, inferred = self.kernel, _infer(self, tensors)
         there = tuple(t is not None for t in tensors)
         metas = tuple(inferred[i] for i in self.given)
@@ -60,8 +61,8 @@ class _Call:
         )(_positional(run, names))
 
 
-# Two packages may have kernels of one name, and a package may be loaded anew: the names of their
-# operators must differ.
+# Two packages may have kernels of the same name, and a package may be loaded again: the names of
+# their operators must differ.
 _load = _secrets.token_hex(8)
 _numbers = _itertools.count()
 _operators = {}

@@ -1,4 +1,4 @@
-# What expressions of shapes use. Their numbers may be unknown.
+# Functions for expressions in shapes. Their numbers may be unknown.
 
 
 def _extent(tensor, rank, place):
@@ -8,7 +8,7 @@ def _extent(tensor, rank, place):
 
 
 def _leading(tensor, place, rank):
-    """The dimensions that an ellipsis stands for: all but rank, from a place on."""
+    """The dimensions of an ellipsis: all but rank, from an index on."""
     return tensor.shape[place : place + len(tensor.shape) - rank]
 
 
@@ -34,13 +34,13 @@ def _greatest(a, b):
     return _UNKNOWN if _UNKNOWN in (a, b) else max(a, b)
 
 
-# Sizes in the place of unknown extents. What is wrong with a call whatever they are is one
-# sentence for all of them.
+# Sizes that replace unknown extents. An error that does not depend on them has the same message for
+# all of them.
 _SIZES = 1, 2, 3, 64, 840, 4097
 
 
 def _infer(call, tensors):
-    """Raises what is wrong with a call in a graph; else gives the shape and the dtype of each result."""
+    """Checks a call in a graph; returns the shape and the dtype of each result."""
     kernel, outlines = call.kernel, [None if t is None else _outlined(t) for t in tensors]
     if not any(o is not None and _UNKNOWN in o.shape for o in outlines):
         return tuple(_check(kernel, call.join(outlines)))

@@ -1,8 +1,8 @@
-# What shapes and dtypes of Paddle are to the checks.
+# Converts shapes and dtypes of Paddle for the checks.
 
 
 class _Unknown:
-    """An extent that is not known while a graph is traced, and what is computed from one."""
+    """An extent that is unknown while a graph is traced, or a value computed from one."""
 
     def _same(self, other=None):
         return self
@@ -27,7 +27,7 @@ _ARRAYS = "a tensor of Paddle", ": convert it by paddle.to_tensor()"
 
 
 def _array(value):
-    """The tensor that a value is, or None."""
+    """Returns the tensor of a value, or None."""
     return value if isinstance(value, (_paddle.Tensor, _TRACED)) else None
 
 

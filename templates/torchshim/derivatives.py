@@ -81,7 +81,7 @@ def _batched(op):
 
 
 def _joined(op, size, dims, values):
-    """Arguments without the batch get it too, since equal `...` are equal in the whole call."""
+    """Arguments without the batch get it too, because `...` must be equal in all arguments."""
     joined = []
     for p, dim, value in zip(op.arguments, dims, values):
         if p.leading and value is not None:
@@ -92,7 +92,7 @@ def _joined(op, size, dims, values):
 
 
 def _each(op, size, dims, values):
-    """Calls it for each element, where an argument without `...` is batched."""
+    """Calls it for each element, if an argument without `...` is batched."""
     if size == 0:
         raise ValueError(f"{op.kernel}(): torch.vmap over a batch of 0 elements does not tell the results")
     made = []

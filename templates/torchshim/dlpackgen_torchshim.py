@@ -32,7 +32,7 @@ class Argument:
     kind: str  # tensor, int, float, bool, str, ints, floats, or number: a Scalar
     writes: bool = False
     copied: bool = False
-    cpu: bool = False  # in the host's memory always
+    cpu: bool = False  # always in host memory
     leading: bool = False  # it begins with `...`
     contiguous: bool = False  # it allows no strides
     default: object = REQUIRED
@@ -45,15 +45,15 @@ class Operator:
     kernel: str  # in messages
     arguments: list
     results: list
-    given: list  # the results that callers get, by their places
+    given: list  # the indices of the results that callers receive
     keys: list  # the backends of PyTorch
     device: int  # a device type of the kernel
-    shapes: object  # gives shape and dtype of each result
-    numbers: str = ""  # the operator that has the C function, where a Scalar is three arguments
-    saving: str = ""  # the operator that returns what backward needs, too
+    shapes: object  # returns shape and dtype of each result
+    numbers: str = ""  # the operator with the C function, in which a Scalar is three arguments
+    saving: str = ""  # the operator that also returns the values that backward needs
     batching: str = "each"
     backward: str = ""
-    returned: tuple = ()  # the results that have gradients, by their places
+    returned: tuple = ()  # the indices of the results with gradients
     saves: tuple = ()
     of: tuple = ()
 
@@ -76,14 +76,14 @@ class Operator:
         return values
 
     def about(self, i):
-        """What a sentence about an argument begins with."""
+        """The beginning of a message about an argument."""
         return f"{self.kernel}(): {self.argument(i)}: "
 
     def argument(self, i):
         return f"argument '{self.arguments[i].name}' ({_ordinal(i + 1)})"
 
     def pick(self, results):
-        """What a caller gets of all results."""
+        """The results that a caller receives."""
         return pack([results[i] for i in self.given])
 
 
@@ -150,8 +150,8 @@ class _Loader:
         self.then()
 
 
-_registered = {}  # by module: its library, and what must live as long as the operators
-_missing = {}  # by module: the sentences about operators that this torch does not have
+_registered = {}  # by module: its library, and the objects that must live as long as the operators
+_missing = {}  # by module: the messages about operators that this torch cannot register
 
 
 def register(module, operators):
@@ -182,14 +182,14 @@ def _require(module, missing):
 
 
 def _call(function, *arguments):
-    """Calls a function of the library: None, or a status and a sentence."""
+    """Calls a function of the library. Returns None, or a status and a message."""
     text = ctypes.create_string_buffer(4096)
     status = function(*arguments, text, ctypes.c_size_t(len(text)))
     return (status, text.value.decode(errors="replace")) if status else None
 
 
 def _complete(op, i, library):
-    """Registers what the C shim has no words for. Gives what keeps it registered."""
+    """Registers features that the C shim lacks. Returns the objects that keep them registered."""
     made = _Watched(op)
     torch().library.register_fake(op.qualified, _fake(op, i, library), lib=made)
     if op.numbers:

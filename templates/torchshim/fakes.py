@@ -21,7 +21,7 @@ def dtype_named(dtype):
 
 
 def has_symbols(values):
-    """Whether the checks of numbers would make a graph for each size."""
+    """Whether the checks of numbers would create a graph for each size."""
     kinds = (torch().SymInt, torch().SymFloat, torch().SymBool)
     for value in values:
         if isinstance(value, torch().Tensor):
@@ -146,7 +146,7 @@ def _outline_tensor(op, i, to, value):
     return kept
 
 
-# What expressions of shapes use. Their numbers may be symbols.
+# Functions for expressions in shapes. Their numbers may be symbols.
 
 
 def extent(tensor, rank, place):
@@ -156,7 +156,7 @@ def extent(tensor, rank, place):
 
 
 def leading(tensor, place, rank):
-    """The dimensions that an ellipsis stands for: all but rank, from a place on."""
+    """The dimensions of an ellipsis: all but rank, from an index on."""
     return list(tensor.shape[place : place + tensor.dim() - rank])
 
 
@@ -182,7 +182,7 @@ def greatest(a, b):
 
 
 def split(op, i, value):
-    """A number as an integer, a float, and what it is."""
+    """A number as an integer, a float, and its kind."""
     if isinstance(value, complex):
         raise TypeError(f"{op.about(i)}expected a real number, got complex")
     if isinstance(value, float):

@@ -58,7 +58,7 @@ def _strides(shape, column_major):
 
 
 def _outline(kernel, i, array, keep):
-    """A tensor without data. Addresses are apart, since traced arrays never overlap."""
+    """A tensor without data. The addresses differ, because traced arrays never overlap."""
     shape, dtype, p = _extents(kernel, i, array), _dtype_name(array), kernel.parameters[i]
     if dtype not in _DTYPES:
         _fail(kernel, i, TypeError, f"expected a dtype that DLPack has, got {dtype}")
@@ -72,7 +72,7 @@ def _outline(kernel, i, array, keep):
 
 
 def _value(kernel, i, given, keep):
-    """An argument as the checks take it; `keep` holds what it points to."""
+    """An argument for the checks; `keep` retains the objects that it points to."""
     form = kernel.parameters[i].form
     if given is None:
         return _Value(is_given=0)
@@ -96,7 +96,7 @@ def _value(kernel, i, given, keep):
 
 
 def _check(kernel, arguments):
-    """Raises what the checks find; else gives shape and dtype of each result."""
+    """Raises the error of the checks, or returns shape and dtype of each result."""
     keep = []
     values = (_Value * (len(arguments) + 1))(*(_value(kernel, i, a, keep) for i, a in enumerate(arguments)))
     results = (_Result * (len(kernel.results) + 1))()

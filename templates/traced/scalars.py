@@ -1,17 +1,17 @@
-# Scalars, texts and lists, with the sentences of the module of Python.
+# Scalars, texts and lists, with the messages of the Python module.
 
 
 class _Parameter(_NamedTuple):
     name: str
     form: str  # as values.h names it
-    expected: str = "a tensor"  # in sentences
+    expected: str = "a tensor"  # in messages
     dtype: str = ""  # of a scalar
     binder: int = -1  # of a number: the argument whose dtype it has
-    dtypes: tuple = ()  # those that it may be
+    dtypes: tuple = ()  # the possible dtypes
     optional: bool = False
     written: bool = False
     leads: bool = False  # begins with `...`
-    cpu: bool = False  # in the host's memory always
+    cpu: bool = False  # always in host memory
     column_major: bool = False
     default: object = _inspect.Parameter.empty
 
@@ -24,7 +24,7 @@ _LARGEST = {"float16": 65504.0, "bfloat16": float.fromhex("0x1.fep127"), "float3
 
 
 def _fail(kernel, i, kind, text):
-    """Raises a sentence about an argument. A pair names an item of a list, too."""
+    """Raises a message about an argument. A pair also names an item of a list."""
     i, item = i if isinstance(i, tuple) else (i, None)
     if item is not None:
         text = f"item {item}: {text}"
@@ -42,7 +42,7 @@ def _fail_kind(kernel, i, value, expected):
 
 
 def _convert(kernel, i, convert, value, expected):
-    """Converts a value by __index__ or __float__."""
+    """Converts a value with __index__ or __float__."""
     try:
         return convert(value)
     except TypeError:
@@ -61,7 +61,7 @@ def _read_integer(kernel, i, value, expected="int"):
 
 
 def _read_other_integer(kernel, i, value, expected):
-    """One that must not be a bool."""
+    """A number that must not be a bool."""
     if isinstance(value, bool):
         _fail_kind(kernel, i, value, expected)
     return _read_integer(kernel, i, value, expected)
@@ -174,7 +174,7 @@ def _plain(kernel, i, value):
 
 
 def _read_number(kernel, i, value, plain, arrays):
-    """A scalar of the dtype that a tensor has. The check reports a dtype that it has not."""
+    """A scalar with the dtype of a tensor. The check reports a wrong dtype of the tensor."""
     p = kernel.parameters[i]
     binder = arrays[p.binder]
     dtype = "" if binder is None else _dtype_name(binder)
@@ -210,7 +210,7 @@ def _arrange(kernel, arguments, words):
 
 
 def _read(kernel, values):
-    """Static values and arrays, each with None in the places of the others."""
+    """Static values and arrays, each with None at the indices of the others."""
     is_tensor = [p.form == "tensor" for p in kernel.parameters]
     statics = [None if t else _read_static(kernel, i, values[i]) for i, t in enumerate(is_tensor)]
     arrays = [_read_array(kernel, i, values[i]) if t else None for i, t in enumerate(is_tensor)]
@@ -243,7 +243,7 @@ class _Backward(_NamedTuple):
 
 
 def _reject_dropped(kernel, i, saving, way):
-    """Rejects an argument whose gradient nothing computes."""
+    """Rejects an argument whose gradient is not computed."""
     p, backward = kernel.parameters[i], kernel.backward
     if backward is None:
         text = f"it requires a gradient, and the kernel has no backward: {way}, or describe `backward:`"
@@ -257,7 +257,7 @@ def _reject_dropped(kernel, i, saving, way):
 
 
 def _key(value):
-    """Tells 0.0 from -0.0 and True from 1."""
+    """Distinguishes 0.0 from -0.0 and True from 1."""
     if isinstance(value, tuple):
         return tuple(map(_key, value))
     return type(value), _bits(value) if isinstance(value, float) else value

@@ -14,7 +14,7 @@ import re
 
 
 def built(folder):
-    """Gives the versions of torch that modules in a folder were built for, oldest first."""
+    """Returns the versions of torch for which modules in a folder were built, oldest first."""
     suffixes = importlib.machinery.EXTENSION_SUFFIXES
     names = [name.removesuffix(s) for name in os.listdir(folder) for s in suffixes if name.endswith(s)]
     found = {tuple(map(int, m.groups())) for m in (re.fullmatch(r"_torch_(\d+)_(\d+)_(\d+)", n) for n in names) if m}
@@ -22,7 +22,8 @@ def built(folder):
 
 
 def load(package, folder):
-    """Imports the module for the torch that is running; ImportError names it and those that there are."""
+    """Imports the module for the running torch; ImportError names its version and the existing
+    ones."""
     running = importlib.import_module("torch").__version__
     wanted = tuple(map(int, re.match(r"(\d+)\.(\d+)\.(\d+)", running).groups()))
     versions = built(folder)

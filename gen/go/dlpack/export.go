@@ -228,7 +228,7 @@ func filled(shape []int64, count int) bool {
 
 // place checks that the tensor is inside of the slice, and returns its first element: nil for an
 // empty tensor, as DLPack specifies. The offset is added to the pointer, because some consumers
-// ignore byte_offset.
+// do not apply byte_offset.
 func (x *export) place(m *memory) (unsafe.Pointer, error) {
 	r, err := x.elements(m)
 	if err != nil || r.empty {

@@ -41,7 +41,7 @@ TOLERANCE = {"float64": 1e-12, "complex128": 1e-12, "float16": 4e-3, "bfloat16":
              "float8_e5m2": 0.26}  # fmt: skip
 
 
-# What is accepted.
+# Accepted calls.
 
 
 def accepted(kernel):
@@ -58,7 +58,7 @@ def usual(kernel, library, case):
 
 
 def without(kernel, library, case):
-    """None for an argument; a symbol that it alone gives has no value then."""
+    """None for an argument; a symbol that only this argument determines then has no value."""
     for values in solutions(kernel, library.name):
         values = values | {case.name: None}
         if is_valid(kernel, values):
@@ -101,7 +101,7 @@ def check_accepted(kernel, library, case):
 
 
 def check_results(call):
-    """Calls the kernel, and compares what it returns and writes with shapes, dtypes and reference."""
+    """Calls the kernel, and compares results and written arguments with the reference."""
     kernel, library = call.kernel, call.library
     inputs = {n: v if isinstance(kernel.arg(n), Scalar) or v is None else library.numpy(v).copy()
               for n, v in call.given.items()}  # fmt: skip
@@ -151,7 +151,7 @@ def check_reference(call, inputs, results):
 
 
 def compared_as(call, p):
-    """The name of the dtype whose tolerance counts."""
+    """The name of the dtype that determines the tolerance."""
     if isinstance(p, Tensor):
         return call.dtype(p).name
     return {"int": "int64", "bool": "bool", "number": call.values.get(p.variable) or (*p.dtypes, "float64")[0]}.get(
@@ -249,5 +249,5 @@ def dtype_of(kernel, values, name):
 
 
 def with_arguments(operator, call):
-    """The operator as a function of the tensors that have a gradient."""
+    """The operator as a function of the tensors with a gradient."""
     return lambda *tensors: operator(**(call.given | dict(zip(call.kernel.gradients, tensors))))

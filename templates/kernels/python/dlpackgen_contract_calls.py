@@ -98,7 +98,7 @@ class Kernel:
         return next(p for p in self.args if p.name == name)
 
     def argument(self, name):
-        """As messages name an argument, or memory for a result."""
+        """The name of an argument, or of memory for a result, in messages."""
         names = [p.name for p in self.args] + self.outs
         return f"argument '{name}' ({_ordinal(names.index(name) + 1)})"
 
@@ -111,7 +111,7 @@ class Kernel:
 
 
 def either(names):
-    """Alternatives, as messages list them."""
+    """Alternatives, in the form of messages."""
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
@@ -133,7 +133,7 @@ class Library:
         return hasattr(self.module, dtype) and (self.name != "paddle" or dtype not in ("uint16", "uint32", "uint64"))
 
     def array(self, master):
-        """Makes an array of this library; NumPy and torch share memory and strides with it."""
+        """Creates an array of this library; NumPy and torch share memory and strides with it."""
         if self.name == "numpy":
             return master
         if self.name == "jax":
@@ -172,7 +172,7 @@ def numpy_type(name):
 
 
 def is_foreign(dtype):
-    """Tells whether a dtype is one of ml_dtypes, which NumPy has no name for."""
+    """Returns whether a dtype belongs to ml_dtypes, not to NumPy."""
     return not hasattr(np, dtype.name)
 
 
@@ -182,7 +182,7 @@ def bits_of(array):
 
 
 def memory(shape, dtype, order="C", offset=0):
-    """An array at so many bytes behind a multiple of 256."""
+    """An array at an address with the given offset from a multiple of 256."""
     count = math.prod(shape) * dtype.itemsize
     buffer = np.zeros(count + offset + 512, np.uint8)
     start = -buffer.ctypes.data % 256 + offset
@@ -261,7 +261,7 @@ def least_of(candidates):
 
 
 def is_possible(condition, choices):
-    """Tells whether some candidates meet a condition by itself; true where too many are to be tried."""
+    """Returns whether some candidates meet a condition; true if there are too many to try."""
     names = [name for name in compiled(condition.python).co_names if name not in FUNCTIONS]
     if not choices.keys() >= set(names) or not 0 < math.prod(len(choices[name]) for name in names) <= 20_000:
         return True
@@ -283,7 +283,7 @@ def extents(p, values):
 
 
 def shapes(kernel, values):
-    """The shape of each tensor that is there, or None where an extent has no value."""
+    """The shape of each present tensor, or None if an extent has no value."""
     known, waiting = dict(values), [p for p in kernel.tensors if p.name not in values] + kernel.made
     made = {}
     for _ in range(len(waiting)):
@@ -350,7 +350,7 @@ def solutions(kernel, name):
 
 
 def is_small(kernel, name, values):
-    """Tells whether a call has at most MOST elements, or those of the first solution."""
+    """Returns whether a call has at most MOST elements, or those of the first solution."""
     return elements(shapes(kernel, values)) <= max(MOST, elements(shapes(kernel, solutions(kernel, name)[0])))
 
 
@@ -397,7 +397,7 @@ class Call:
         return array
 
     def put(self, p, master):
-        """Passes an array; `masters` keeps what shares its memory."""
+        """Passes an array; `masters` keeps the arrays that share its memory."""
         self.masters[p.name] = master
         self.given[p.name] = self.library.array(master)
 
@@ -430,7 +430,7 @@ class Call:
 
 
 def start(kernel, name, rejects=False):
-    """The library of a test, where it can call the kernel. `rejects`: for arrays that it rejects."""
+    """The library of a test, if it can call the kernel. `rejects`: for arrays that it rejects."""
     if "kDLCPU" not in kernel.devices:
         pytest.skip("the kernel takes no tensors on the CPU")
     library = Library(name)
@@ -440,7 +440,7 @@ def start(kernel, name, rejects=False):
 
 
 def call_with(kernel, library, fits=lambda made: True):
-    """A call whose shapes fit a test."""
+    """A call with suitable shapes for a test."""
     for values in solutions(kernel, library.name):
         if fits(shapes(kernel, values)):
             return Call(kernel, library, values)
@@ -464,10 +464,10 @@ class Case:
 
 
 def spread(call, p, shape):
-    """A tensor whose last dimension takes every second element."""
+    """A tensor whose last dimension contains every second element."""
     return call.fill(p, memory(shape[:-1] + (2 * shape[-1],), call.dtype(p), call.order(p))[..., ::2])
 
 
 def has_two(name):
-    """Tells whether every second element of the last dimension is strided, and none is left out."""
+    """Returns whether every second element of the last dimension makes a strided tensor."""
     return lambda made: bool(made[name]) and made[name][-1] > 1 and math.prod(made[name]) > 0
