@@ -15,11 +15,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // Strict are the flags of gcc and clang for code that users compile.
 var Strict = []string{"-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic",
 	"-Werror"}
+
+// Level is how far a compiler optimizes what tests run: not at all in make test, where gcc would
+// take longer than the tests. Tests of warnings have a level of their own, since gcc finds some of
+// what it warns of while it optimizes.
+func Level() string {
+	if tier.IsNightly() {
+		return "-O1"
+	}
+	return "-O0"
+}
 
 // Sanitized are the flags of AddressSanitizer, which also finds leaks.
 var Sanitized = []string{"-fsanitize=address,undefined", "-fno-sanitize-recover=all"}

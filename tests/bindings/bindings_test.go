@@ -193,15 +193,10 @@ func TestThreeFunctionsTakeFewLines(t *testing.T) {
 
 // Other compilers and standards have nothing to say, and sanitizers find nothing.
 func TestSanitized(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds for the sanitizers")
-	}
+	tier.OnlyNightly(t)
 	sanitized := []string{"-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 	for _, b := range binders {
 		t.Run(b.name, func(t *testing.T) {
-			if b.name != "nanobind" {
-				tier.OnlyNightly(t)
-			}
 			dir := t.TempDir()
 			b.build(t, dir, compiler{"g++", "g++", "-std=c++20", sanitized}, generated(t))
 			out, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()

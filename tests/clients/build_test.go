@@ -78,7 +78,7 @@ func build(t *testing.T, python, headers string, flags ...string) string {
 func compiled(t *testing.T, python, dir, headers string, flags ...string) string {
 	t.Helper()
 	args := append([]string{
-		"-std=c11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror",
+		"-std=c11", testkit.Level(), "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror",
 		"-DPy_LIMITED_API=0x030B0000",
 		"-I" + headers, "-I" + include(t, python), "-o", filepath.Join(dir, "clients.abi3.so"), "module/clients.c",
 	}, flags...)
@@ -100,7 +100,7 @@ func withNanobind(t *testing.T, python, modules string) string {
 	require.NoError(t, err)
 	nanobind := strings.TrimSpace(string(out))
 	return modules + string(filepath.ListSeparator) + testkit.Built(t, "nanobind", func(dir string) {
-		testkit.Run(t, gxx, "-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-DNDEBUG",
+		testkit.Run(t, gxx, "-std=c++17", testkit.Level(), "-fPIC", "-shared", "-fvisibility=hidden", "-DNDEBUG",
 			"-I"+include(t, python), "-I"+filepath.Join(nanobind, "include"),
 			"-I"+filepath.Join(nanobind, "ext", "robin_map", "include"),
 			"module/nanobind.cpp", filepath.Join(nanobind, "src", "nb_combined.cpp"),

@@ -64,7 +64,7 @@ func author(t *testing.T, name string) string {
 // build makes the one library of the module and the handlers; the flags are of the handlers.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
-	c := append(b.flags(), "-O1", "-c", "-o")
+	c := append(b.flags(), testkit.Level(), "-c", "-o")
 	b.run(t, b.gcc, append(c, "author.o", author(t, "author.c"))...)
 	b.run(t, b.gcc, append(c, "kernels.o", "kernels/kernels.c")...)
 	b.run(t, b.gcc, append(c, "module.o", "-DPy_LIMITED_API=0x030B0000", "python/_kernels.c")...)

@@ -68,7 +68,7 @@ func exampleModule(t *testing.T, python, dir, suffix string, flags ...string) st
 	home := t.TempDir()
 	headers, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
 	require.NoError(t, err)
-	args := append([]string{"-std=c11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
+	args := append([]string{"-std=c11", testkit.Level(), "-fPIC", "-shared", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
 		"-isystem", strings.TrimSpace(string(headers)), "-o", filepath.Join(home, "_kernels"+suffix)}, flags...)
 	for _, folder := range []string{"c", "kernels", "python"} {
 		args = append(args, "-I"+filepath.Join(dir, "generated", folder))

@@ -50,7 +50,7 @@ var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 // build makes one library that is the module of Python and has the operators.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
-	args := append([]string{"-O1", "-g", "-DPy_LIMITED_API=0x030B0000", "-Ipython", "-isystem", b.headers, "-o",
+	args := append([]string{testkit.Level(), "-g", "-DPy_LIMITED_API=0x030B0000", "-Ipython", "-isystem", b.headers, "-o",
 		b.library(), "python/_kernels.c"}, flags...)
 	b.compile(t, args...)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -55,7 +56,7 @@ func newBuilder(t *testing.T) builder {
 	return builder{python: testtool.RequirePython(t), compiler: testtool.RequireCompiler(t, "gcc", "gcc"),
 		headers: generated(t),
 		suffix:  ".abi3.so",
-		flags:   append([]string{"-std=c11", "-O1", stable}, strict...)}
+		flags:   append([]string{"-std=c11", testkit.Level(), stable}, strict...)}
 }
 
 // build compiles a module into a folder.

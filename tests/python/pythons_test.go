@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -30,7 +31,7 @@ func modulesFor(t *testing.T, python string, freeThreaded bool) string {
 	}
 	b, dir := newBuilder(t), t.TempDir()
 	b.python, b.suffix = python, ".so"
-	b.flags = append([]string{"-std=c11", "-O1"}, strict...)
+	b.flags = append([]string{"-std=c11", testkit.Level()}, strict...)
 	b.build(t, dir, "checked", "module/checked.c")
 	b.build(t, dir, "stranger", "module/stranger.c")
 	return dir

@@ -190,7 +190,7 @@ func modules(t *testing.T) (torches, string) {
 	t.Helper()
 	to := environment(t)
 	buildOnce.Do(func() {
-		errBuild = to.build(t, generated(t), library, "-O1")
+		errBuild = to.build(t, generated(t), library, testkit.Level())
 		helper(t, library)
 		clients(t, to, library)
 		to.devices(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
@@ -56,7 +57,7 @@ var (
 func stable(t *testing.T) (torches, string) {
 	t.Helper()
 	to, dir := modules(t)
-	stableOnce.Do(func() { errStable = to.buildStable(t, generated(t), dir, "-O1") })
+	stableOnce.Do(func() { errStable = to.buildStable(t, generated(t), dir, testkit.Level()) })
 	require.NoError(t, errStable)
 	return to, dir
 }

@@ -63,7 +63,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	author, err := filepath.Abs(cmp.Or(b.author, "testdata/author.c"))
 	require.NoError(t, err)
-	c := append([]string{"-std=c11", "-O1", "-fPIC", "-Ic", "-Ikernels", "-Ipython", "-isystem", b.headers},
+	c := append([]string{"-std=c11", testkit.Level(), "-fPIC", "-Ic", "-Ikernels", "-Ipython", "-isystem", b.headers},
 		warnings...)
 	b.run(t, b.gcc, append(c, "-c", "-o", "author.o", author)...)
 	b.run(t, b.gcc, append(c, "-c", "-o", "kernels.o", "kernels/kernels.c")...)

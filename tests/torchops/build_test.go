@@ -61,7 +61,7 @@ func torch(t *testing.T) places {
 
 // flags are those of every compilation.
 func (p places) flags(headers string) []string {
-	return []string{"-std=c++20", "-O1", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow", "-pedantic",
+	return []string{"-std=c++20", testkit.Level(), "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow", "-pedantic",
 		"-Werror",
 		"-I", headers, "-isystem", filepath.Join(p.torch, "include"), "-isystem", p.headers}
 }
@@ -81,7 +81,7 @@ func (p places) build(headers, library string, more ...string) error {
 	link := []string{"-shared", "-o", library, operators, filepath.Join(scratch, "device.o")}
 	for i, source := range []string{"module/kernels.c", filepath.Join(headers, "kernels.c")} {
 		link = append(link, fmt.Sprint(library, i, ".c.o"))
-		c := append([]string{"-std=c11", "-O1", "-fPIC", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", headers, "-c",
+		c := append([]string{"-std=c11", testkit.Level(), "-fPIC", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", headers, "-c",
 			"-o", link[len(link)-1], source}, more...)
 		if err := command("", p.gcc, c...); err != nil {
 			return err

@@ -62,7 +62,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	author, err := filepath.Abs(data + "author.c")
 	require.NoError(t, err)
-	c := []string{"-std=c11", "-O1", "-fPIC", "-fvisibility=hidden", "-Ic", "-Ikernels", "-Ipython", "-isystem",
+	c := []string{"-std=c11", testkit.Level(), "-fPIC", "-fvisibility=hidden", "-Ic", "-Ikernels", "-Ipython", "-isystem",
 		b.headers, "-c", "-o"}
 	b.run(t, append(c, "author.o", author)...)
 	b.run(t, append(c, "kernels.o", "kernels/kernels.c")...)

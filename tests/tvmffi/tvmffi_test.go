@@ -49,7 +49,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	author, err := filepath.Abs("../kernels/testdata/author.c")
 	require.NoError(t, err)
-	args := append([]string{"-std=c11", "-O1", "-g", "-fPIC", "-shared", "-fvisibility=hidden",
+	args := append([]string{"-std=c11", testkit.Level(), "-g", "-fPIC", "-shared", "-fvisibility=hidden",
 		"-DPy_LIMITED_API=0x030B0000", "-Ic", "-Ipython", "-Ikernels", "-isystem", b.headers, "-o", b.library()}, flags...)
 	args = append(args, "tvmffi/kernels_tvmffi.c", "python/_kernels.c", "kernels/kernels.c", author, "-pthread")
 	b.run(t, testtool.Require(t, "gcc", "gcc"), args...)

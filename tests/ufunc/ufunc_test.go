@@ -47,7 +47,7 @@ var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 // build makes one library that is the module of Python and has the loops, without NumPy.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
-	args := append([]string{"-std=c11", "-O1", "-g", "-fPIC", "-shared", "-fvisibility=hidden", "-Ic", "-Ikernels",
+	args := append([]string{"-std=c11", testkit.Level(), "-g", "-fPIC", "-shared", "-fvisibility=hidden", "-Ic", "-Ikernels",
 		"-Ipython", "-isystem", b.headers, "-DPy_LIMITED_API=0x030B0000", source, "kernels/kernels.c",
 		"python/_kernels.c", b.author, "-o", "tried/_kernels.abi3.so"}, flags...)
 	testkit.RunIn(t, b.dir, testtool.Require(t, "gcc", "gcc"), append(args, "-lm")...)
