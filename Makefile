@@ -16,7 +16,7 @@
 #               RUNS=100000000, a few hours
 ONLY ?= all
 RUNS ?= 100000000
-FUZZTIME ?= 1s
+FUZZTIME ?= 500ms
 # A build must not depend on whether the checkout has a readable .git. With -trimpath, what tests
 # build in other folders shares the build of the standard library and of dependencies.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)

@@ -66,7 +66,8 @@ var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 // build makes one library that is the module of Python and has the checks, without Paddle.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
-	args := append([]string{"-std=c11", testkit.Level(), "-fPIC", "-shared", "-Ic", "-Ikernels", "-Ipython", "-isystem", b.headers,
+	args := append([]string{"-std=c11", testkit.Level(), "-fPIC", "-shared", "-Ic", "-Ikernels",
+		"-Ipython", "-isystem", b.headers,
 		"-DPy_LIMITED_API=0x030B0000", "made/kernels_paddle.c", "kernels/kernels.c", "python/_kernels.c"}, warnings...)
 	for _, author := range []string{"../jaxkernels/testdata/author.c", "testdata/author.c"} {
 		path, err := filepath.Abs(author)

@@ -178,6 +178,7 @@ func heavy(t testing.TB) {
 
 // The folder, the time zone, the locale, the umask and the user's settings of Go do not count.
 func TestTwoBuildsHaveTheSameBytes(t *testing.T) {
+	tier.OnlyNightly(t)
 	heavy(t)
 	first, _ := published(t)
 	second, settings := t.TempDir(), filepath.Join(t.TempDir(), "env")

@@ -49,7 +49,7 @@ func (s strike) stride() int {
 	if tier.IsNightly() {
 		return s.step
 	}
-	return 5 * s.step
+	return 8 * s.step
 }
 
 // bench is where the runs take place.

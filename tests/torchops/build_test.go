@@ -81,7 +81,8 @@ func (p places) build(headers, library string, more ...string) error {
 	link := []string{"-shared", "-o", library, operators, filepath.Join(scratch, "device.o")}
 	for i, source := range []string{"module/kernels.c", filepath.Join(headers, "kernels.c")} {
 		link = append(link, fmt.Sprint(library, i, ".c.o"))
-		c := append([]string{"-std=c11", testkit.Level(), "-fPIC", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", headers, "-c",
+		c := append([]string{"-std=c11", testkit.Level(), "-fPIC", "-Wall", "-Wextra", "-pedantic", "-Werror",
+			"-I", headers, "-c",
 			"-o", link[len(link)-1], source}, more...)
 		if err := command("", p.gcc, c...); err != nil {
 			return err
