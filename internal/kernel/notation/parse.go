@@ -53,12 +53,21 @@ func trailingHint(rest string) string {
 		return "write the extents in [ ], such as float32[m, n]"
 	case strings.HasPrefix(rest, "|") && slices.Contains(nothing, strings.TrimSpace(kind[1:])):
 		return "write ? behind the type"
+	case strings.HasPrefix(rest, ",") && separates(rest):
+		return "separate words by spaces"
 	}
 	return "remove " + strings.TrimSpace(rest)
 }
 
 // nothing is what other languages call a missing value.
 var nothing = []string{"None", "null", "nil"}
+
+// separates reports whether a comma stands before a word of a type, or before a common synonym.
+func separates(rest string) bool {
+	tokens, _ := lex(rest)
+	word := tokens[1]
+	return word.sign == name && (slices.Contains(Words, word.text) || synonyms[strings.ToLower(word.text)] != "")
+}
 
 // completed returns the text with the missing token, if that is its only error.
 func completed[T any](p *parser, production func(p *parser) T) string {
@@ -284,6 +293,31 @@ var Words = []string{
 	"aliases",
 }
 
+// synonyms are hints for words of other languages and libraries. Without such a word, a line may be
+// valid and have another meaning.
+var synonyms = map[string]string{
+	"mutable":       "write inout, if the function also reads it, or out",
+	"mut":           "write inout, if the function also reads it, or out",
+	"writable":      "write inout, if the function also reads it, or out",
+	"writeable":     "write inout, if the function also reads it, or out",
+	"in_out":        "write inout",
+	"output":        "write out",
+	"const":         "remove const: an argument is read-only by default",
+	"readonly":      "remove readonly: an argument is read-only by default",
+	"in":            "remove in: an argument is read-only by default",
+	"contiguous":    "remove contiguous: a tensor is C-contiguous by default",
+	"c_contiguous":  "remove c_contiguous: a tensor is C-contiguous by default",
+	"row_major":     "remove row_major: a tensor is C-contiguous by default",
+	"transposed":    "write strided",
+	"noncontiguous": "write strided",
+	"fortran":       "write column_major",
+	"optional":      optionalHint,
+	"nullable":      optionalHint,
+}
+
+// optionalHint is the hint for words that mean an optional argument.
+const optionalHint = "write ? directly behind the type, as in float32[n]?"
+
 // alignments is the hint after `aligned`.
 const alignments = "write 16, 32, 64 ..."
 
@@ -292,7 +326,7 @@ func (p *parser) word() Word {
 	w := Word{Name: Name{t.text, t.at}}
 	switch {
 	case !slices.Contains(Words, t.text):
-		p.fail(t.at, cmp.Or(nearest(t.text), "remove "+t.text), "%q is not a word of a type: %s", t.text,
+		p.fail(t.at, cmp.Or(synonyms[strings.ToLower(t.text)], nearest(t.text), "remove "+t.text), "%q is not a word of a type: %s", t.text,
 			strings.Join(Words, ", "))
 	case t.text == "aligned":
 		n := p.next()
