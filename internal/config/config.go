@@ -108,7 +108,8 @@ type decoder struct {
 	choice Choice
 	diags  *diag.List
 	torch  map[string]string // PyTorch's keys by the device types that the config declares
-	// missed: targets of the config could not be read, so that others miss what they would make.
+	// missed: targets of the config are missing or could not be read, so that others miss what they
+	// would make. The names of the config's release are then known.
 	missed bool
 }
 
@@ -155,6 +156,7 @@ func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release strin
 	section := m.Get("targets")
 	if section == nil && !optional {
 		section = m.Need("targets")
+		d.missed = section == nil
 	}
 	if section == nil {
 		return
@@ -175,8 +177,9 @@ func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release strin
 			made++
 		}
 	}
-	d.missed = !tm.Close() || d.missed
-	if made == 0 && !optional && section.Kind == yaml.Mapping && len(section.Entries) == 0 {
+	none := made == 0 && !optional && section.Kind == yaml.Mapping && len(section.Entries) == 0
+	d.missed = !tm.Close() || none || d.missed
+	if none {
 		section.Errorf("no-targets", "list one, such as `c: {}`", "the config lists no target")
 	}
 }
