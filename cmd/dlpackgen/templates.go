@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -42,7 +43,7 @@ func (j *job) templates(t config.Target) (*emit.Folder, error) {
 // file changes only the folder.
 func (j *job) readTemplates(t config.Target) ([]emit.Source, error) {
 	folder := filepath.Join(j.dir, filepath.FromSlash(t.Templates))
-	root, err := j.openTemplates(t.Templates)
+	root, err := j.openTemplates(t)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,8 @@ func (j *job) readTemplates(t config.Target) ([]emit.Source, error) {
 
 // openTemplates opens a folder below that of the config. No part of its path may be a link, which
 // would read and copy files from elsewhere.
-func (j *job) openTemplates(folder string) (*os.Root, error) {
+func (j *job) openTemplates(t config.Target) (*os.Root, error) {
+	folder := t.Templates
 	base, err := os.OpenRoot(j.dir)
 	if err != nil {
 		return nil, noTemplate(j.dir, "%v", err)
@@ -84,6 +86,9 @@ func (j *job) openTemplates(folder string) (*os.Root, error) {
 		if err == nil && !info.IsDir() {
 			err = fmt.Errorf("it must be a folder, not a file, link, pipe or device (%s)", info.Mode())
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, j.noFolder(t)
+		}
 		if err != nil {
 			return nil, noTemplate(filepath.Join(j.dir, filepath.FromSlash(part)), "%v", err)
 		}
@@ -93,6 +98,14 @@ func (j *job) openTemplates(folder string) (*os.Root, error) {
 		return nil, noTemplate(filepath.Join(j.dir, filepath.FromSlash(folder)), "%v", err)
 	}
 	return root, nil
+}
+
+// noFolder returns the failure for a missing template folder, at its path in the config.
+func (j *job) noFolder(t config.Target) error {
+	hint := cmp.Or(similar(filepath.Join(j.dir, filepath.FromSlash(t.Templates))),
+		"create it, with a file such as dlpack.rs.tmpl in it")
+	return &failure{code: exitCannot, findings: []diag.Diagnostic{
+		t.TemplatesFinding(hint, "target %s: there is no folder %s", t.Name, t.Templates)}}
 }
 
 // checkTemplateFolders rejects outputs in a template folder, because the next run would read them

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/relpath"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
@@ -32,6 +33,11 @@ func (d *decoder) templated(cfg *Config, e yaml.Entry, release string, asked *ya
 	asked = d.settings(m, &t, asked)
 	m.Close()
 	d.place(cfg, t, orElse(asked, e.Value))
+}
+
+// TemplatesFinding returns an error at the value of templates.
+func (t Target) TemplatesFinding(hint, format string, args ...any) diag.Diagnostic {
+	return t.templatesAt.Finding("template-file", hint, format, args...)
 }
 
 // checkTemplateFolders rejects targets that write into a folder of templates, because the next run

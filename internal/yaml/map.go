@@ -26,6 +26,11 @@ func (n *Node) Errorf(code, hint, format string, args ...any) {
 	}
 }
 
+// Finding returns an error at the node, for the caller to report.
+func (n *Node) Finding(code, hint, format string, args ...any) diag.Diagnostic {
+	return n.doc.finding(n.Line, n.Col, code, hint, format, args...)
+}
+
 // ErrorfAt reports an error at an offset in a value's text, if the file contains the text
 // unchanged, and otherwise at the node.
 func (n *Node) ErrorfAt(offset int, code, hint, format string, args ...any) {
