@@ -6,6 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -174,6 +177,23 @@ func TestStepsBesideEachOtherAreBothReported(t *testing.T) {
 	assert.Equal(t, "== echo one\none\n== sh -c echo two; false\ntwo\n", printed.String())
 	assert.Equal(t, 1, s.tally.count(passed))
 	assert.Equal(t, 1, s.tally.count(failed))
+}
+
+// Packages whose tests wait leave cores idle, unless more packages are tested than there are cores.
+func TestMorePackagesAreTestedThanThereAreCores(t *testing.T) {
+	programs := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(programs, "go"), []byte("#!/bin/sh\n"), 0o700)) //nolint:gosec // a program
+	t.Setenv("PATH", programs)
+	for _, name := range []string{tier.Quick, tier.Test} {
+		var out bytes.Buffer
+		s := &suite{out: &out, tier: name}
+		s.goTest()
+		found := regexp.MustCompile(`^== go test .* -p=(\d+) `).FindStringSubmatch(out.String())
+		require.NotNil(t, found, out.String())
+		packages, err := strconv.Atoi(found[1])
+		require.NoError(t, err)
+		assert.Greater(t, packages, runtime.NumCPU(), name)
+	}
 }
 
 // The cache has the same packages from another folder, which is gone.
