@@ -126,13 +126,13 @@ type mistake struct{ file, old, replacement string }
 // other ways; for the other rules, see tests/python.
 var mistakes = map[string]mistake{
 	"texts have no end": {"message.h",
-		"if (message->length < message->size) message->text[message->length] = *text;",
-		"message->text[message->length] = *text;"},
+		"if (length < size) buffer[length] = *text;",
+		"buffer[length] = *text;"},
 	"texts are not ended": {"message.h",
-		"if (message->length < message->size) message->text[message->length] = 0;",
-		"if (message->length < message->size) ;"},
+		"if (length < size) buffer[length] = 0;",
+		"if (length < size) ;"},
 	"full buffers have no end": {"message.h",
-		"else if (before < message->size) dlpackgen_message_cut(message);", ""},
+		"else if (before < size) dlpackgen_message_cut(message);", ""},
 	"characters are divided": {"message.h",
 		"while (end > 0 && ((unsigned char)message->text[end] & 0xc0) == 0x80) end--;", ""},
 	"nothing is written to":     {"message.h", "if (size) text[0] = 0;", "text[0] = 0;"},

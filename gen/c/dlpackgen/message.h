@@ -102,11 +102,14 @@ static inline void dlpackgen_message_cut(struct dlpackgen_message* message) {
 
 /** Adds a text. */
 DLPACKGEN_SLOW static void dlpackgen_put(struct dlpackgen_message* message, const char* text) {
-  const size_t before = message->length;
-  for (; *text; text++, message->length++)
-    if (message->length < message->size) message->text[message->length] = *text;
-  if (message->length < message->size) message->text[message->length] = 0;
-  else if (before < message->size) dlpackgen_message_cut(message);
+  const size_t before = message->length, size = message->size;
+  char* const buffer = message->text;
+  size_t length = before;
+  for (; *text; text++, length++)
+    if (length < size) buffer[length] = *text;
+  message->length = length;
+  if (length < size) buffer[length] = 0;
+  else if (before < size) dlpackgen_message_cut(message);
 }
 
 /* Adds a number in a base of 10 or 16. */
