@@ -32,8 +32,11 @@ const (
 	describedGoMore       = 20
 )
 
-// linesShare is the share of the instructions of a table's checks that straight lines may take.
-const linesShare = 0.8
+// The shares of a table's checks that straight lines may take, in instructions and in time.
+const (
+	linesShare     = 0.8
+	linesTimeShare = 1
+)
 
 // benchKernelCalls measures an empty described kernel of three vectors by each caller, with every
 // check on: Python beside tvm-ffi, torch.ops and Go beside calls by hand, and the checks alone.
@@ -51,7 +54,7 @@ func benchKernelCalls(out io.Writer, dir string, rounds int) ([]goal, error) {
 	if err != nil {
 		return nil, err
 	}
-	share, err := b.instructions(out)
+	checks, err := b.checks(out, rounds)
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +62,7 @@ func benchKernelCalls(out io.Writer, dir string, rounds int) ([]goal, error) {
 		"cores\n", rounds, runtime.NumCPU())
 	printCalls(out, took, "tvm-ffi", "bare")
 	pairTable(out, goCalls)
-	return append(describedGoals(took, goCalls), goal{name: "kernels.checks.instructions", measured: share,
-		limit: linesShare, needs: "valgrind: apt-get install valgrind"}), nil
+	return append(describedGoals(took, goCalls), checks...), nil
 }
 
 func describedGoals(took calls, goCalls []pair.Result) (goals []goal) {
@@ -201,34 +203,110 @@ func (b *callsBench) goModule() (map[string]string, error) {
 
 var collected = regexp.MustCompile(`Collected : (\d+)`)
 
-// instructions counts those of the checks by straight lines, as a share of the table's; NaN without
-// valgrind.
-func (b *callsBench) instructions(out io.Writer) (float64, error) {
+// checks compares checks by straight lines with those by a table, for calls that pass and calls
+// that fail. The goals are the largest shares.
+func (b *callsBench) checks(out io.Writer, rounds int) ([]goal, error) {
+	if err := b.checksProgram(); err != nil {
+		return nil, err
+	}
+	names, err := exec.Command(filepath.Join(b.dir, "checks"), "list").Output()
+	if err != nil {
+		return nil, err
+	}
+	times, err := b.timesOfChecks(rounds)
+	if err != nil {
+		return nil, err
+	}
+	instructions, err := b.instructions(out, strings.Fields(string(names)))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range strings.Fields(string(names)) {
+		fmt.Fprintf(out, "kernels: the check of %s by straight lines takes %.3g of the time by the table\n", name,
+			middle(times[name]))
+	}
+	return []goal{
+		{name: "kernels.checks.instructions", measured: instructions, limit: linesShare,
+			needs: "valgrind: apt-get install valgrind"},
+		{name: "kernels.checks.time", measured: largestMiddle(times), limit: linesTimeShare},
+	}, nil
+}
+
+// checksProgram builds the program that checks calls both ways.
+func (b *callsBench) checksProgram() error {
+	made := filepath.Join(b.dir, "checked")
+	generate := exec.Command("go", "run", "./cmd/dlpackgen", "generate", "--quiet", "--config", b.sources+"checks.yaml",
+		"--out", made)
+	if said, err := generate.CombinedOutput(); err != nil {
+		return fmt.Errorf("generate: %w\n%s", err, said)
+	}
+	return b.compile("gcc", "checks", []string{"-std=gnu11", "-O2", "-I" + filepath.Join(made, "c"),
+		"-I" + filepath.Join(made, "kernels"), b.sources + "checks.c", filepath.Join(made, "kernels/kernels.c")})
+}
+
+// timesOfChecks returns the shares of each call by round. Both ways are timed in turn, in one
+// process.
+func (b *callsBench) timesOfChecks(rounds int) (map[string][]float64, error) {
+	printed, err := exec.Command(filepath.Join(b.dir, "checks"), "time", strconv.Itoa(rounds)).Output()
+	if err != nil {
+		return nil, fmt.Errorf("checks: %w", err)
+	}
+	return sharesOf(string(printed))
+}
+
+// sharesOf reads lines of a name and two times.
+func sharesOf(printed string) (map[string][]float64, error) {
+	shares := map[string][]float64{}
+	for line := range strings.Lines(printed) {
+		var name string
+		var lines, table float64
+		if _, err := fmt.Sscan(line, &name, &lines, &table); err != nil {
+			return nil, fmt.Errorf("%q: %w", line, err)
+		}
+		shares[name] = append(shares[name], lines/table)
+	}
+	return shares, nil
+}
+
+// largestMiddle returns the largest median.
+func largestMiddle(shares map[string][]float64) float64 {
+	largest := 0.0
+	for _, each := range shares {
+		largest = max(largest, middle(each))
+	}
+	return largest
+}
+
+// instructions counts those of the checks by straight lines, and returns the largest share of the
+// table's; NaN without valgrind.
+func (b *callsBench) instructions(out io.Writer, calls []string) (float64, error) {
 	if _, err := exec.LookPath("valgrind"); err != nil {
 		return math.NaN(), nil
 	}
-	err := b.compile("gcc", "checks", slices.Concat([]string{"-std=c11", "-O2"}, b.includes(),
-		[]string{b.sources + "checks.c", b.made("kernels/kernels.c"), b.sources + "nop.c"}))
-	if err != nil {
-		return 0, err
+	largest := 0.0
+	for _, call := range calls {
+		lines, err := b.perCheck("lines", call)
+		if err != nil {
+			return 0, err
+		}
+		table, err := b.perCheck("table", call)
+		if err != nil {
+			return 0, err
+		}
+		fmt.Fprintf(out, "kernels: instructions of the check of %s: %.0f by straight lines, %.0f by the table\n", call,
+			lines, table)
+		largest = max(largest, lines/table)
 	}
-	lines, err := b.perCheck("lines")
-	if err != nil {
-		return 0, err
-	}
-	table, err := b.perCheck("table")
-	fmt.Fprintf(out, "kernels: instructions of a check of f(a, b, c): %.0f by straight lines, %.0f by the table\n", lines,
-		table)
-	return lines / table, err
+	return largest, nil
 }
 
 // perCheck is the difference between many checks and few, so that the process's start cancels out.
-func (b *callsBench) perCheck(way string) (float64, error) {
-	const few, many = 1000, 11000
+func (b *callsBench) perCheck(way, call string) (float64, error) {
+	const few, many = 100, 1100
 	var counted [2]float64
 	for i, n := range []int{few, many} {
 		said, err := exec.Command("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-			filepath.Join(b.dir, "checks"), way, strconv.Itoa(n)).CombinedOutput()
+			filepath.Join(b.dir, "checks"), way, call, strconv.Itoa(n)).CombinedOutput()
 		found := collected.FindStringSubmatch(string(said))
 		if err != nil || found == nil {
 			return 0, fmt.Errorf("valgrind: %w\n%s", err, said)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/bench/pair"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -31,6 +32,38 @@ func TestEveryGoalOfCallsIsMeasured(t *testing.T) {
 	assert.Contains(t, met[len(met)-1].String(), " missed")
 }
 
+func TestTheLargestShareOfChecksCounts(t *testing.T) {
+	shares, err := sharesOf("a 1 2\nb 3 4\na 1 4\na 9 10\nb 3 4\nb 3 4\n")
+	require.NoError(t, err)
+	assert.Equal(t, map[string][]float64{"a": {0.5, 0.25, 0.9}, "b": {0.75, 0.75, 0.75}}, shares)
+	assert.InDelta(t, 0.75, largestMiddle(shares), 1e-9)
+	_, err = sharesOf("a 1\n")
+	assert.Error(t, err)
+}
+
+// The checks of all calls have the outcome that they should, with the same message both ways.
+func TestChecksAreMeasured(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the checks, and counts their instructions")
+	}
+	testtool.Require(t, "gcc", "gcc")
+	testtool.Require(t, "valgrind", "valgrind")
+	t.Chdir("..")
+	b := &callsBench{torchBench{pythonBench{dir: t.TempDir(), sources: "bench/testdata/kernels/"}}}
+	var out bytes.Buffer
+	goals, err := b.checks(&out, 3)
+	require.NoError(t, err, "%s", out.String())
+	require.Len(t, goals, 2)
+	assert.Contains(t, goals[0].String(), " met", "%s", out.String())
+	assert.NotContains(t, goals[1].String(), "not measured")
+	for _, call := range []string{"vectors", "strided", "scalars"} {
+		for _, name := range []string{call, call + "-fails"} {
+			assert.Contains(t, out.String(), "check of "+name+" by straight lines takes ")
+			assert.Contains(t, out.String(), "check of "+name+": ")
+		}
+	}
+}
+
 func TestDescribedKernelsAreCalled(t *testing.T) {
 	tier.OnlyNightly(t)
 	if testing.Short() {
@@ -40,7 +73,7 @@ func TestDescribedKernelsAreCalled(t *testing.T) {
 	var out bytes.Buffer
 	goals, err := benchKernelCalls(&out, t.TempDir(), 1)
 	require.NoError(t, err, "%s", out.String())
-	require.Len(t, goals, 10)
+	require.Len(t, goals, 11)
 	for _, g := range goals {
 		assert.NotContains(t, g.String(), "not measured")
 	}
