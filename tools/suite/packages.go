@@ -34,10 +34,8 @@ func environment(of string) []string {
 }
 
 // frugal saves CPU time that libraries would spend on speed: threads of OpenMP do not spin while
-// they wait, and for the one graph that a test compiles, PyTorch precompiles no headers and starts
-// no other processes, each of which would import it.
-var frugal = []string{"OMP_WAIT_POLICY=passive", "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS=0",
-	"TORCHINDUCTOR_COMPILE_THREADS=1"}
+// they wait, and PyTorch precompiles no headers for the one graph that a test compiles.
+var frugal = []string{"OMP_WAIT_POLICY=passive", "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS=0"}
 
 // toolchain is a digest of the files that change with the compilers, the Pythons and their
 // packages, in each folder that tools/setup.sh fills.
