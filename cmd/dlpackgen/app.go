@@ -170,8 +170,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	if errors.As(err, &value) {
 		if c, ok := value.GetFlag().Value.(*choice); ok {
-			return cannot("usage", diag.DidYouMean(value.GetValue(), c.allowed), "--%s must be one of %s, not %q",
-				value.GetFlag().Name, strings.Join(c.allowed, ", "), value.GetValue())
+			return cannot("usage", diag.DidYouMean(value.GetValue(), c.allowed), "--%s must be %s, not %q",
+				value.GetFlag().Name, diag.OneOf(c.allowed), value.GetValue())
 		}
 		if value.GetFlag().Value.Type() == "bool" {
 			return cannot("usage", "--"+value.GetFlag().Name, "--%s must be true or false, not %q", value.GetFlag().Name,

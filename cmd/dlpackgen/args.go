@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,13 +18,13 @@ func noArgs(cmd *cobra.Command, args []string) error {
 
 // oneOf accepts exactly one argument, which must be one of a set of words.
 func oneOf(what string, words []string) cobra.PositionalArgs {
-	all := strings.Join(words, ", ")
+	all := diag.OneOf(words)
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) != 1:
-			return cannot("usage", "one of "+all, "%s takes one %s, not %d", cmd.Name(), what, len(args))
+			return cannot("usage", all, "%s takes one %s, not %d", cmd.Name(), what, len(args))
 		case !slices.Contains(words, args[0]):
-			return cannot("usage", diag.DidYouMean(args[0], words), "the %s must be one of %s, not %q", what, all,
+			return cannot("usage", diag.DidYouMean(args[0], words), "the %s must be %s, not %q", what, all,
 				args[0])
 		}
 		return nil

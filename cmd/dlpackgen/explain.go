@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +50,8 @@ func explained(args []string) ([]codes.Entry, error) {
 	}
 	var out []codes.Entry
 	for _, code := range args {
-		e, hint, ok := codes.Find(code)
+		// Findings print the code in brackets.
+		e, hint, ok := codes.Find(strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(code, "["), "]")))
 		if !ok {
 			return nil, cannot("usage", cmp.Or(hint, "`dlpackgen explain` lists all codes"), "there is no code %q", code)
 		}

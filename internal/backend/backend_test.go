@@ -83,7 +83,7 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 			"error: an error has the value 0, which is success [invalid-backend]"},
 		{"type: kDLCUDAHost", "type: kDLCUDA", "error: the type of device kDLCUDA is there twice [invalid-backend]"},
 		{"{type: kDLCUDA, memory: device, id: ordinal}", "{type: kDLCUDA, memory: device, id: ordinal, torch: CUDA}",
-			"error: torch must be one of PrivateUse1"},
+			"error: torch must be PrivateUse1"},
 		{"  - {type: kDLCUDA, memory: device, id: ordinal}\n", "",
 			"error: no type of device has device memory [invalid-backend]"},
 		{"{type: kDLCUDA,", "{type: kDLCUDA, value: -1,", "error: value must be from 0 to 2147483647, not -1"},

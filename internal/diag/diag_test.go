@@ -66,6 +66,13 @@ func TestDidYouMean(t *testing.T) {
 	} {
 		assert.Equal(t, want, DidYouMean(word, candidates), word)
 	}
+	assert.Empty(t, DidYouMean("foo", []string{"io", "tool"}), "two of three letters differ")
+	assert.Equal(t, `did you mean "io"?`, DidYouMean("ios", []string{"tool", "io"}))
+}
+
+func TestOneOf(t *testing.T) {
+	assert.Equal(t, "one of text, json", OneOf([]string{"text", "json"}))
+	assert.Equal(t, "json", OneOf([]string{"json"}))
 }
 
 func TestPosString(t *testing.T) {

@@ -14,9 +14,21 @@ func DidYouMean(word string, candidates []string) string {
 	return ""
 }
 
-// Nearest gives the candidate that a word may be a misspelling of, or "".
+// OneOf lists the allowed words after "must be".
+func OneOf(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	return "one of " + strings.Join(words, ", ")
+}
+
+// Nearest gives the candidate that a word may be a misspelling of, or "". A
+// word of three letters or less has one wrong letter at most.
 func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", min(len(word), len(word)/3+2, maxEdits+1)
+	if len(word) <= 3 {
+		bestDistance = min(len(word), 2)
+	}
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestDistance {
 			best, bestDistance = c, d

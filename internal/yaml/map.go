@@ -158,11 +158,14 @@ func (n *Node) OneOfRenamed(what string, set []string, renamed map[string]string
 	}
 	v := n.Source(what)
 	if n.Kind == Scalar {
-		hint := cmp.Or(diag.DidYouMean(v, set), "write one of them, such as "+set[0])
+		hint := "write " + set[0]
+		if len(set) > 1 {
+			hint = cmp.Or(diag.DidYouMean(v, set), "write one of them, such as "+set[0])
+		}
 		if now := renamed[v]; now != "" {
 			hint = renamedTo(now)
 		}
-		n.Errorf("unknown-value", hint, "%s must be one of %s, not %q", what, strings.Join(set, ", "), v)
+		n.Errorf("unknown-value", hint, "%s must be %s, not %q", what, diag.OneOf(set), v)
 	}
 	return v
 }
