@@ -161,8 +161,12 @@ func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release strin
 	if section == nil {
 		return
 	}
+	if d.missed = section.Kind != yaml.Mapping; d.missed {
+		section.Errorf("type-mismatch", "write the targets as keys, such as {"+d.firstTarget(section)+": {}}",
+			"targets must be a mapping, not %s", section.Kind)
+		return
+	}
 	tm := section.Map("targets")
-	d.missed = section.Kind != yaml.Mapping
 	made := 0
 	for _, row := range d.table.Rows {
 		if n := tm.Get(row.Name); n != nil {
@@ -184,17 +188,29 @@ func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release strin
 	}
 }
 
+// firstTarget returns the first target that a list or a value names, or c.
+func (d *decoder) firstTarget(section *yaml.Node) string {
+	for _, n := range append(section.Items, section) {
+		if slices.Contains(d.table.Names(), n.Value) {
+			return n.Value
+		}
+	}
+	return "c"
+}
+
 // target reads one entry. `c:` is equivalent to `c: {}`.
 func (d *decoder) target(cfg *Config, row emit.Target, n *yaml.Node, release string, asked *yaml.Node) {
 	t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}, at: n}
-	if isEmpty(n) {
+	switch {
+	case isEmpty(n):
 		checkRequired(t, nil)
-	} else {
+	case n.Kind != yaml.Mapping:
+		n.Errorf("type-mismatch", "write {}, with the settings of the target in it", "target %s must be a mapping, not %s",
+			row.Name, n.Kind)
+	default:
 		m := n.Map("target " + row.Name)
 		asked = d.settings(m, &t, asked)
-		if n.Kind == yaml.Mapping {
-			checkRequired(t, m)
-		}
+		checkRequired(t, m)
 		m.Close()
 	}
 	d.place(cfg, t, orElse(asked, n))
