@@ -179,7 +179,7 @@ func would(dryRun bool) string {
 	return ""
 }
 
-// show lists every file that the runs changed.
+// show lists every file that the runs changed, and counts them unless every run failed.
 func (a *app) show(dryRun, quiet bool, all ...outcome) {
 	for _, o := range all {
 		a.printText(o.reported())
@@ -189,7 +189,7 @@ func (a *app) show(dryRun, quiet bool, all ...outcome) {
 			}
 		}
 	}
-	if !quiet || dryRun {
-		a.say("%s", summary(total(all), would(dryRun)))
+	if sum := total(all); len(sum) > 0 && (!quiet || dryRun) {
+		a.say("%s", summary(sum, would(dryRun)))
 	}
 }
