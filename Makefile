@@ -33,6 +33,7 @@ test: setup
 	@go run ./tools/suite -fuzztime=$(FUZZTIME)
 
 nightly: setup
+	@go run ./tools/ids -since 834f5b66
 	@go run ./tools/suite -nightly -fuzztime=1m
 	@tools/torches.sh
 	@tools/hosts.sh
