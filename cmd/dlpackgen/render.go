@@ -12,7 +12,6 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
-	"github.com/dlpackgen/dlpackgen/internal/gomod"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 	"github.com/dlpackgen/dlpackgen/internal/workspace"
@@ -152,7 +151,7 @@ func (j *job) importPath(t config.Target, out string) (string, error) {
 	if err != nil {
 		return "", cannot("io", "", "%v", err)
 	}
-	path, mod, err := gomod.ImportPath(dir)
+	path, mod, err := j.mods.ImportPath(dir)
 	if err != nil {
 		return "", cannotEmit(t.Name,
 			fmt.Errorf("%w; give the import path of the bindings as option %q", err, emit.OptionImport))

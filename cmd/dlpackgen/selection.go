@@ -14,6 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/gomod"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
@@ -66,6 +67,7 @@ type job struct {
 	lock   string
 	inputs []string // config and spec, as the user named them
 	read   []string // other inputs: go.mod, templates
+	mods   gomod.Reader
 	notes  []diag.Diagnostic
 	// folders are the template folders that were read, by their paths in the config.
 	folders map[string]*emit.Folder

@@ -15,12 +15,23 @@ import (
 	"syscall"
 )
 
+// Reader determines import paths, and reads each go.mod once. It serves one goroutine.
+type Reader struct{ files map[string]contents }
+
+type contents struct {
+	data []byte
+	err  error
+}
+
+// ImportPath is that of a new Reader.
+func ImportPath(dir string) (importPath, file string, err error) { return new(Reader).ImportPath(dir) }
+
 // ImportPath returns the import path of a folder, which need not exist yet, and the go.mod that
 // determines it. Both are "" without a go.mod.
-func ImportPath(dir string) (importPath, file string, err error) {
+func (r *Reader) ImportPath(dir string) (importPath, file string, err error) {
 	for root := dir; root != ""; root = parent(root) {
 		name := filepath.Join(root, "go.mod")
-		mod, err := readRegular(name)
+		mod, err := r.read(name)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
 		}
@@ -31,6 +42,18 @@ func ImportPath(dir string) (importPath, file string, err error) {
 		return path.Join(modulePath(mod), filepath.ToSlash(below)), name, err
 	}
 	return "", "", nil
+}
+
+func (r *Reader) read(name string) ([]byte, error) {
+	f, known := r.files[name]
+	if !known {
+		f.data, f.err = readRegular(name)
+		if r.files == nil {
+			r.files = map[string]contents{}
+		}
+		r.files[name] = f
+	}
+	return f.data, f.err
 }
 
 // readRegular reads a regular file. It rejects other files, such as pipes, which may have no end.

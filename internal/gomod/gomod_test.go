@@ -49,3 +49,20 @@ func TestModulePathOfWhatIsNoModule(t *testing.T) {
 		assert.Empty(t, modulePath([]byte(mod)))
 	}
 }
+
+func TestAReaderReadsEachFileOnce(t *testing.T) {
+	dir := t.TempDir()
+	mod := filepath.Join(dir, "go.mod")
+	require.NoError(t, os.WriteFile(mod, []byte("module example.com/m\n"), 0o600))
+	var r Reader
+	for _, below := range []string{"a", "b"} {
+		path, file, err := r.ImportPath(filepath.Join(dir, below))
+		require.NoError(t, err)
+		assert.Equal(t, "example.com/m/"+below, path)
+		assert.Equal(t, mod, file)
+		require.NoError(t, os.RemoveAll(mod))
+	}
+	_, file, err := ImportPath(filepath.Join(dir, "a"))
+	require.NoError(t, err)
+	assert.NotEqual(t, mod, file)
+}

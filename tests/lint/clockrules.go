@@ -12,7 +12,7 @@ import (
 // match themselves.
 var (
 	clockLimit = regexp.MustCompile(`\btime\.A[f]ter\(|\bE[v]entually(?:f|WithT)?\(|\bWith(?:T[i]meout|Deadline)\(|` +
-		`\ba[l]arm\(|"t[i]meout"|\btimeout=[1-9]|\btimeout [0-9]|-timeout=[1-9]|\btime\.m[o]notonic\(\) [+<>]`)
+		`\ba[l]arm\(|"t[i]meout"|\.w[a]it\([1-9]|i < [0-9]+[^;]*; i\+\+\) u[s]leep\(|\btimeout=[1-9]|\btimeout [0-9]|-timeout=[1-9]|\btime\.m[o]notonic\(\) [+<>]`)
 	unlimited   = regexp.MustCompile(`-timeout=0\b`)
 	goTestLimit = regexp.MustCompile(`^[^#]*\bgo t[e]st\b`)
 )

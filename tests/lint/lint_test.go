@@ -320,6 +320,8 @@ var broken = map[string]struct{ bad, good []files }{
 			{"internal/testkit/a.go": fine + "var a = exec.Command(\"time" + "out\", \"60\")\n"},
 			{"tools/a.sh": "go te" + "st -time" + "out=1h ./tests/a\n"}, {"tools/a.sh": "X=1 exec go te" + "st ./tests/a\n"},
 			{"Makefile": "\tgo te" + "st ./a\n"}, {"tests/a/a.py": "run(time" + "out=120)\n"},
+			{"tests/a/a.py": "e.wa" + "it(20)\n"},
+			{"tests/a/a.c": "  for (int i = 0; i < 9000 && !done(); i++) usl" + "eep(1000);\n"},
 			{clocks: "tests/a.py two words\n"}, {clocks: "tests/a.py word\n", "tests/a.py": "al" + "arm(1)\n"}},
 		good: []files{{clocks: "tests/a.py two words\n", "tests/a.py": "al" + "arm(1)\n"},
 			{"tools/a.sh": "# go te" + "st\ngo te" + "st -timeout=0 ./tests/a\n"}, {"internal/a.go": fine + "var a = time.Af" + "ter(1)\n"},
