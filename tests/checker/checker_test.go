@@ -106,7 +106,7 @@ func symbols(t *testing.T, text, level string) map[string][]string {
 	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
 	args := append([]string{"-std=c11", level, "-fno-stack-protector", "-fno-pic", "-fno-pie", "-I", generated(t), "-c",
 		"-o", object, source}, strict...)
-	out, err := exec.Command(testtool.Require(t, "gcc", "gcc"), args...).CombinedOutput()
+	out, err := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	out, err = exec.Command(testtool.Require(t, "nm", "binutils"), "--format=posix", object).Output()
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "devices")) }
 // standin gives the folder of a variant of the stand-in, by its macros.
 func standin(t testing.TB, macros ...string) string {
 	t.Helper()
-	gcc := testtool.Require(t, "gcc", "gcc")
+	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	return testkit.Built(t, "standin"+strings.Join(macros, ""), func(dir string) {
 		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
 			filepath.Join(dir, "libcuda.so.1")}
@@ -64,7 +64,7 @@ func (b backEnd) sources(t testing.TB, source string) []string {
 // client gives the program that does to the backend what its arguments say.
 func (b backEnd) client(t testing.TB, source string, flags ...string) string {
 	t.Helper()
-	gcc := testtool.Require(t, "gcc", "gcc")
+	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	key := "client" + strings.NewReplacer("/", "_").Replace(source) + strings.Join(flags, "")
 	dir := testkit.Built(t, key, func(dir string) {
 		var objects []string

@@ -13,7 +13,7 @@ import (
 // late gives what the program over a vendor's part of its own prints.
 func late(t *testing.T, flags ...string) []string {
 	t.Helper()
-	gcc := testtool.Require(t, "gcc", "gcc")
+	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	source, program := vendored(t, "testdata/acme.yaml", "testdata/late.c"), filepath.Join(t.TempDir(), "late")
 	args := append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-o", program}, flags...)
 	testkit.Run(t, gcc, append(append(args, acmeEnd.sources(t, source)...), "-ldl", "-lpthread")...)

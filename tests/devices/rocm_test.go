@@ -21,7 +21,7 @@ import (
 // hipStandin gives the folder of a variant of HIP's stand-in, by its macros.
 func hipStandin(t testing.TB, macros ...string) string {
 	t.Helper()
-	gcc := testtool.Require(t, "gcc", "gcc")
+	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	return testkit.Built(t, "hipstandin"+strings.Join(macros, ""), func(dir string) {
 		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
 			filepath.Join(dir, rocmEnd.library)}

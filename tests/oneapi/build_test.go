@@ -32,7 +32,7 @@ func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "oneapi")) }
 // arguments say.
 func client(t testing.TB, flags ...string) string {
 	t.Helper()
-	gcc := testtool.Require(t, "gcc", "gcc")
+	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	dir := testkit.Built(t, "client"+strings.Join(flags, ""), func(dir string) {
 		object := filepath.Join(dir, "oneapi.o")
 		testkit.Run(t, gcc, append(append([]string{"-c", "-I", parts(t), "-o", object}, testkit.Strict...),

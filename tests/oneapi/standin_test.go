@@ -17,7 +17,7 @@ import (
 // standin gives the folder of a variant of the stand-in, by its macros.
 func standin(t testing.TB, macros ...string) string {
 	t.Helper()
-	gcc := testtool.Require(t, "gcc", "gcc")
+	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	return testkit.Built(t, "standin"+strings.NewReplacer(" ", "").Replace(strings.Join(macros, "")), func(dir string) {
 		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden", "-fPIC",
 			"-shared", "-I", parts(t)}

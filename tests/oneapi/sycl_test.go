@@ -41,7 +41,7 @@ func syclFlags(t testing.TB) []string {
 // syclObject compiles a source of C++ once.
 func syclObject(t testing.TB, key, source string, flags ...string) string {
 	t.Helper()
-	gxx := testtool.Require(t, "g++", "g++")
+	gxx := testtool.RequireCompiler(t, "g++", "g++")
 	dir := testkit.Built(t, key, func(dir string) {
 		testkit.Run(t, gxx, append(append(syclFlags(t), flags...), "-I", parts(t), "-c", "-o", filepath.Join(dir,
 			"x.o"), source)...)

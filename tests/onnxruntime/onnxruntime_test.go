@@ -58,7 +58,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 // compile adds the operators, the kernels and their checks.
 func (b builder) compile(t *testing.T, args ...string) {
 	t.Helper()
-	b.run(t, testtool.Require(t, "gcc", "gcc"), append([]string{"-std=c11", "-fPIC", "-shared", "-fvisibility=hidden",
+	b.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), append([]string{"-std=c11", "-fPIC", "-shared", "-fvisibility=hidden",
 		"-Ic", "-Ikernels", source, "kernels/kernels.c", b.author}, args...)...)
 }
 

@@ -32,7 +32,7 @@ func golang(t *testing.T, flags ...string) string {
 // python builds the module and gives a command that runs testdata/peer.py with it.
 func python(t *testing.T) []string {
 	t.Helper()
-	interpreter, gcc, dir := testtool.RequirePython(t), testtool.Require(t, "gcc", "gcc"), t.TempDir()
+	interpreter, gcc, dir := testtool.RequirePython(t), testtool.RequireCompiler(t, "gcc", "gcc"), t.TempDir()
 	out, err := exec.Command(interpreter, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
 	require.NoError(t, err)
 	testkit.Run(t, gcc, "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",

@@ -101,7 +101,7 @@ func notices(scenario, program string, env ...string) bool {
 // plainly builds a client with the backend in a folder, quickly.
 func plainly(t *testing.T, dir string, flags ...string) string {
 	t.Helper()
-	gcc := testtool.Require(t, "gcc", "gcc")
+	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	object := filepath.Join(testkit.Built(t, "plain", func(dir string) {
 		testkit.Run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", backend(t), "-o", filepath.Join(dir, "client.o"),
 			"testdata/client.c")

@@ -35,7 +35,7 @@ func parts(t testing.TB) string { return testkit.Unfolded(t, shm.Target) }
 // client gives the program in C, under AddressSanitizer.
 func client(t testing.TB) string {
 	t.Helper()
-	gcc := testtool.Require(t, "gcc", "gcc")
+	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	dir := testkit.Built(t, "client", func(dir string) {
 		testkit.Run(t, gcc, append(append([]string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-I",
 			backend(t), "-o", filepath.Join(dir, "client")}, testkit.Sanitized...),
@@ -51,7 +51,7 @@ func does(t testing.TB, program string, words ...string) []string {
 }
 
 func TestEveryDialectOfC(t *testing.T) {
-	gcc := testtool.Require(t, "gcc", "gcc")
+	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	for _, dialect := range []string{"c99", "c11", "gnu17"} {
 		testkit.Run(t, gcc, "-std="+dialect, "-O2", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic",
 			"-Werror",
@@ -62,7 +62,7 @@ func TestEveryDialectOfC(t *testing.T) {
 // One symbol is exported. Nothing is called that could give memory a name, which
 // would outlive a process that is killed.
 func TestItExportsOneSymbol(t *testing.T) {
-	gcc, nm := testtool.Require(t, "gcc", "gcc"), testtool.Require(t, "nm", "binutils")
+	gcc, nm := testtool.RequireCompiler(t, "gcc", "gcc"), testtool.Require(t, "nm", "binutils")
 	object := filepath.Join(t.TempDir(), "shm.o")
 	testkit.Run(t, gcc, "-O2", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
 	out, err := exec.Command(nm, "--defined-only", "--extern-only", "--format=just-symbols", object).Output()
@@ -201,7 +201,7 @@ func TestTheDeadLeaveNothingBehind(t *testing.T) {
 // threaded runs the threads under ThreadSanitizer.
 func threaded(t *testing.T, source string) (string, error) {
 	t.Helper()
-	gcc, setarch, program := testtool.Require(t, "gcc", "gcc"), testtool.Require(t, "setarch",
+	gcc, setarch, program := testtool.RequireCompiler(t, "gcc", "gcc"), testtool.Require(t, "setarch",
 		"util-linux"), filepath.Join(t.TempDir(), "client")
 	testkit.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-w", "-fsanitize=thread", "-I", source, "-o", program,
 		"testdata/client.c",
@@ -226,7 +226,7 @@ func TestCpp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles C++")
 	}
-	gcc, gpp, dir := testtool.Require(t, "gcc", "gcc"), testtool.Require(t, "g++", "g++"), t.TempDir()
+	gcc, gpp, dir := testtool.RequireCompiler(t, "gcc", "gcc"), testtool.RequireCompiler(t, "g++", "g++"), t.TempDir()
 	object, program := filepath.Join(dir, "shm.o"), filepath.Join(dir, "program")
 	testkit.Run(t, gcc, "-O1", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
 	testkit.Run(t, gpp, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I", backend(t), "-o", program,

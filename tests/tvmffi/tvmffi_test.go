@@ -52,7 +52,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 	args := append([]string{"-std=c11", testkit.Level(), "-g", "-fPIC", "-shared", "-fvisibility=hidden",
 		"-DPy_LIMITED_API=0x030B0000", "-Ic", "-Ipython", "-Ikernels", "-isystem", b.headers, "-o", b.library()}, flags...)
 	args = append(args, "tvmffi/kernels_tvmffi.c", "python/_kernels.c", "kernels/kernels.c", author, "-pthread")
-	b.run(t, testtool.Require(t, "gcc", "gcc"), args...)
+	b.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), args...)
 }
 
 func (b builder) run(t *testing.T, name string, args ...string) string {
@@ -116,7 +116,7 @@ func (b builder) buildPlain(t *testing.T, flags ...string) {
 	t.Helper()
 	author, err := filepath.Abs("../kernels/testdata/author.c")
 	require.NoError(t, err)
-	b.run(t, testtool.Require(t, "gcc", "gcc"), slices.Concat(warnings, []string{"-std=c11", "-O2", "-fPIC", "-shared",
+	b.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), slices.Concat(warnings, []string{"-std=c11", "-O2", "-fPIC", "-shared",
 		"-fvisibility=hidden", "-Wl,-z,defs", "-Ic", "-Ikernels", "-o", "plain.so"}, flags,
 		[]string{"tvmffi/kernels_tvmffi.c", "kernels/kernels.c", author, "-pthread"})...)
 }
@@ -151,7 +151,7 @@ func TestCpp(t *testing.T) {
 	host := strings.TrimSpace(string(out))
 	caller, err := filepath.Abs("testdata/caller.cpp")
 	require.NoError(t, err)
-	b.run(t, testtool.Require(t, "g++", "g++"), "-std=c++17", "-isystem", host+"/include", "-o", "caller", caller,
+	b.run(t, testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", "-isystem", host+"/include", "-o", "caller", caller,
 		"-L"+host+"/lib", "-ltvm_ffi", "-Wl,-rpath,"+host+"/lib")
 	written := mutation.Write(t, b.dir, streamMistakes)
 	require.Empty(t, written.Apart)
