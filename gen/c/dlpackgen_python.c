@@ -1278,22 +1278,21 @@ static PyObject* dlpackgen_paddle_type(PyObject* type) {
  */
 
 /*
- * Where four words lie in torch's objects: the keys by which torch tells what a tensor
- * is, its storage, where it begins there, and the size of the storage. libtorch's shim
- * tells all of that, by a call for each; these are loads.
+ * The offsets of four words in torch's objects: the dispatch keys, the storage, the offset in the
+ * storage, and the storage's size. libtorch's shim returns each of them with a call; reading the
+ * words takes one load each.
  *
- * No torch promises these places, so tensors that are made for it prove them, once in a
- * process: each word must be the only one that holds what torch says in Python of every
- * one of them. What is not proven is asked of the shim, and all of it in a torch that is
- * newer than those that were tested. Words are compared and counted with; the only one that
- * is followed is that of the storage, which torch gave as an address. A TensorImpl ends
- * with its sizes and strides, the offset, the number of elements, flags and the keys since
- * before torch 2.5 (c10/core/TensorImpl.h, the checks of its size), so where the shim says
- * that the strides lie bounds what is looked at.
+ * No version of torch guarantees these offsets, so they are verified once per process with tensors
+ * that are created for this purpose: for each value, exactly one word must match what torch reports
+ * in Python for all of them. A value without such a word is queried through the shim, and so are
+ * all values in a torch that is newer than the tested versions. The words are only used as numbers,
+ * except the address of the storage, which torch has reported. Since before torch 2.5, a TensorImpl
+ * ends with its sizes and strides, the offset, the number of elements, flags and the keys
+ * (c10/core/TensorImpl.h, the checks of its size), so the position of the strides, which the shim
+ * reports, limits the search.
  *
- * The proof calls torch in Python, with all modes off that would answer in torch's place,
- * and before a call reads its first argument: what it runs can change nothing that was
- * checked.
+ * The verification calls torch in Python, with all modes disabled, and before a call reads its
+ * first argument, so the code that it runs cannot change anything that was checked.
  */
 
 /*

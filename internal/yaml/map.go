@@ -311,7 +311,7 @@ func (m *Map) keys() string {
 	return "write one of these keys: " + strings.Join(known, ", ")
 }
 
-// Close reports the keys that were never asked for, and returns whether there is none.
+// Close reports the keys that were not read, and returns whether there are none.
 func (m *Map) Close() bool {
 	closed := true
 	for _, e := range m.node.Entries {
