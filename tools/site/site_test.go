@@ -297,8 +297,8 @@ var unshown = map[string][]string{
 		"dlpackgen_misaligned", "dlpackgen_bad_device", "dlpackgen_other_device", "dlpackgen_invalid",
 		"dlpackgen_read_only", "dlpackgen_without_memory", "dlpackgen_takes_dtype", "dlpackgen_takes_device",
 		"dlpackgen_check_extents"},
-	"dlpackgen/abi_check.h": {"dlpackgen_abi_int64", "dlpackgen_abi_enum"},
-	"dlpackgen/layout.hpp":  {"PointerProbe", "Int64Probe", "EnumProbe", "up"},
+	"dlpackgen/abi_check.h": {"dlpackgen_abi_same", "dlpackgen_abi_int64", "dlpackgen_abi_enum"},
+	"dlpackgen/layout.hpp":  {"PointerProbe", "Int64Probe", "EnumProbe", "Probe", "up"},
 }
 
 // Every public function of the generated headers is on the page of its header.
