@@ -2,10 +2,8 @@ package targets
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	source "github.com/dlpackgen/dlpackgen/spec"
@@ -85,17 +83,5 @@ func row(t *testing.T, name string) emit.Target {
 // A data type is added in one place, which is the spec.
 func TestADataTypeIsAddedInTheSpecAlone(t *testing.T) {
 	r := added(t)
-	for name, want := range ofAddedTypes {
-		files, err := row(t, name).Emit(&emit.Model{Release: r})
-		require.NoError(t, err, name)
-		texts := map[string]string{}
-		for _, f := range files {
-			texts[f.Path] = string(f.Data)
-		}
-		for file, parts := range want {
-			for _, part := range parts {
-				assert.True(t, strings.Contains(texts[file], part), "%s of target %s has %q", file, name, part)
-			}
-		}
-	}
+	assertRenders(t, r, ofAddedTypes)
 }

@@ -111,7 +111,7 @@ func leafDifferences(at string, said, facts any) []string {
 
 func TestTheSpecSaysWhatWasMeasured(t *testing.T) {
 	all := readFacts(t)
-	assert.Len(t, all, 8)
+	assert.GreaterOrEqual(t, len(all), 8)
 	for _, m := range all {
 		t.Run(m.version, func(t *testing.T) {
 			assert.Len(t, m.tree["layouts"], len(targets))

@@ -161,7 +161,7 @@ func TestEveryAssertFires(t *testing.T) {
 }
 
 var (
-	checkLine = regexp.MustCompile(`(?m)^DLPACKGEN_ABI_(NUMBER|FLAG|ENUM|STRUCT|FIELD)\((.*)\);$`)
+	checkLine = regexp.MustCompile(`(?ms)^DLPACKGEN_ABI_(NUMBER|FLAG|ENUM|STRUCT|FIELD)\(([^;]*)\);$`)
 	// trailing tells how many of a check's last arguments are numbers.
 	trailing = map[string]int{"NUMBER": 1, "FLAG": 1, "ENUM": 1, "STRUCT": 2, "FIELD": 2}
 )

@@ -49,7 +49,7 @@ func declaredOfTVM(t *testing.T) string {
 	exported := regexp.MustCompile(`(?s)DLPACKGEN_TVMFFI_EXPORT (int \{\{\.Symbol\}\}\(union dlpackgen_packed_value.*?\);)`)
 	found := exported.FindStringSubmatch(string(source))
 	require.NotNil(t, found, exported)
-	return strings.NewReplacer("__TVMAPISetLastError", "set_error", "{{.Symbol}}", "call").
+	return strings.NewReplacer("__TVMAPISetLastError", "set_error", "{{.Symbol}}", "call", "{{/**/ -}}", "").
 		Replace(text + "; " + found[1] + "\n")
 }
 

@@ -35,7 +35,7 @@ func TestHarmlessEditsReportNothing(t *testing.T) {
 		"other line ends":   strings.ReplaceAll(text, "\n", "\r\n"),
 		"other indentation": strings.ReplaceAll(text, "\n  ", "\n\t\t"),
 		"comments added":    strings.ReplaceAll(text, ";\n", "; /* int32_t more; */ // #define MORE 1\n"),
-		"stars elsewhere":   regexp.MustCompile(` \*(\w)`).ReplaceAllString(text, "* $1"),
+		"stars elsewhere":   regexp.MustCompile(`(\w)\* (\w)`).ReplaceAllString(text, "$1 *$2"),
 		"pragma once":       "#pragma once\n" + text,
 		"literals in hex":   strings.ReplaceAll(text, "kDLTrn = 18", "kDLTrn = 0x12"),
 		"implicit values":   strings.ReplaceAll(text, "kDLCUDA = 2", "kDLCUDA"),
@@ -64,7 +64,7 @@ func TestTheReleaseIsFound(t *testing.T) {
 			release: "1.1", codes: []string{"verify-enum-extra"}},
 		{name: "a tie goes to the older", from: "1.3", old: "DLPACK_MINOR_VERSION 3", new: "DLPACK_MINOR_VERSION 9",
 			release: "1.2", codes: []string{"verify-macro"}},
-		{name: "parameter names do not keep a release from fitting", from: "0.8", old: "*self", new: "*tensor",
+		{name: "parameter names do not keep a release from fitting", from: "0.8", old: "* self", new: "* tensor",
 			release: "0.8", fits: []string{"0.8"}, codes: []string{"verify-param-name"}},
 	} {
 		text := strings.Replace(read(t, ours(t, c.from)), c.old, c.new, 1)

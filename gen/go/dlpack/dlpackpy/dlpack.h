@@ -43,8 +43,9 @@
 #define DLPACK_DLL
 #endif
 
-#include <stddef.h>
 #include <stdint.h>
+
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {

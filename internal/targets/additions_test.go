@@ -1,0 +1,85 @@
+package targets
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	source "github.com/dlpackgen/dlpackgen/spec"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// inserted is the spec with a text inserted before each of some texts.
+func inserted(t *testing.T, insertions ...[2]string) *spec.Spec {
+	t.Helper()
+	text := string(source.YAML)
+	for _, i := range insertions {
+		text = mutant.Once(t, text, "\n"+i[0], "\n"+i[1]+i[0])
+	}
+	s, list := spec.Load("spec.yaml", []byte(text))
+	require.NotNil(t, s, list.Sorted())
+	return s
+}
+
+// assertRenders compares parts of the files of targets.
+func assertRenders(t *testing.T, r *spec.Release, all map[string]map[string][]string) {
+	t.Helper()
+	for name, want := range all {
+		files, err := row(t, name).Emit(&emit.Model{Release: r})
+		require.NoError(t, err, name)
+		texts := map[string]string{}
+		for _, f := range files {
+			texts[f.Path] = string(f.Data)
+		}
+		for file, parts := range want {
+			for _, part := range parts {
+				assert.Contains(t, texts[file], part, "%s of target %s", file, name)
+			}
+		}
+	}
+}
+
+// A device type is added in one place, which is the spec: here pinned host memory of another
+// runtime.
+func TestADeviceTypeIsAddedInTheSpecAlone(t *testing.T) {
+	r, err := inserted(t, [2]string{"      - name: kDLTPU\n", `      - name: kDLGrace
+        value: 40
+        since: main
+        doc: Pinned host memory of another runtime.
+        device: {memory: pinned, of: kDLCUDA, host_readable: true, id_zero: true, streams: cuda}
+`}).Release("main")
+	require.NoError(t, err)
+	assertRenders(t, r, map[string]map[string][]string{
+		"c": {
+			"dlpack/dlpack.h":       {"  kDLGrace = 40,\n"},
+			"dlpackgen/abi_check.h": {"DLPACKGEN_ABI_NUMBER(kDLGrace, 40);"},
+			"dlpackgen/codes.h": {
+				`case kDLGrace: return "kDLGrace";`, "case kDLGrace: return kDLCUDA;",
+			},
+			"dlpackgen/parameter.h": {`case kDLGrace: return "grace";`},
+		},
+		"cpp":    {"dlpackgen/layout.hpp": {"static_assert(kDLGrace == 40,"}},
+		"go":     {"constants.go": {"DeviceGrace ", "\tcase DeviceGrace:\n"}},
+		"python": {"dlpackgen_python.h": {"case kDLGrace: return dlpackgen_streams_cuda;"}},
+	})
+}
+
+// A release is added in one place, which is the spec: here one that has what the branch main has.
+func TestAReleaseIsAddedInTheSpecAlone(t *testing.T) {
+	s := inserted(t, [2]string{"  - {version: main,", "  - {version: \"1.99\", date: 2026-11}\n"})
+	assert.Equal(t, "1.99", s.Latest())
+	r, err := s.Release("1.99")
+	require.NoError(t, err)
+	assertRenders(t, r, map[string]map[string][]string{
+		"c":      {"dlpack/dlpack.h": {" * DLPack 1.99: tensors"}, "dlpackgen/codes.h": {"type codes of DLPack 1.99"}},
+		"cpp":    {"dlpackgen/layout.hpp": {"has the ABI of DLPack 1.99.", "namespace v1_99 {"}},
+		"go":     {"constants.go": {"DLPack 1.99"}},
+		"python": {"dlpackgen_python.h": {"DLPack 1.99 uses in Python"}},
+		"torch":  {"dlpackgen_torch/dtype.hpp": {"namespace v1_99 {"}},
+		"cuda":   {"dlpackgen_cuda.h": {"/* DLPack 1.99;"}},
+	})
+}
