@@ -16,7 +16,9 @@ import (
 // with nothing to do, and check, for the spec and for specs of 10 and 100 times
 // its size; and bindgen on one header.
 func benchGenerate(out io.Writer, dir string, rounds int) ([]goal, error) {
-	b := &generateBench{dir: dir, tool: filepath.Join(dir, "dlpackgen")}
+	b := &generateBench{tool: filepath.Join(dir, "dlpackgen")}
+	b.dir = inMemory(out, dir)
+	defer os.RemoveAll(b.dir)
 	if err := buildProgram(b.tool); err != nil {
 		return nil, err
 	}
@@ -89,6 +91,18 @@ func (b *generateBench) sized(spec []byte, n int) ([]*command, error) {
 		{name: fmt.Sprintf("generate again, %d x spec", n), argv: argv("generate", kept)},
 		{name: fmt.Sprintf("check, %d x spec", n), argv: argv("check", kept)},
 	}, nil
+}
+
+// inMemory returns an empty folder in memory, or says that there is none and returns dir. On disk,
+// the file system can take longer to create files than the program takes for all its work: ext4
+// searches for inodes that were not deleted in the last minutes.
+func inMemory(out io.Writer, dir string) string {
+	folder, err := os.MkdirTemp("/dev/shm", "dlpackgen-bench-")
+	if err != nil {
+		fmt.Fprintf(out, "files are written to disk: %v\n", err)
+		return dir
+	}
+	return folder
 }
 
 // aside moves what a round has made out of the way. It is not deleted before the end, since ext4

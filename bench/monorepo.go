@@ -29,7 +29,8 @@ const oneOfMany = `  acme%[1]d:
 // benchMonorepo measures generate for every config below a folder: beside one config that makes the
 // same files, for a tenth of the configs, and on one core; and one config with ten times as much.
 func benchMonorepo(out io.Writer, dir string, rounds int) ([]goal, error) {
-	b := &monorepoBench{dir: dir, tool: filepath.Join(dir, "dlpackgen")}
+	b := &monorepoBench{dir: inMemory(out, dir), tool: filepath.Join(dir, "dlpackgen")}
+	defer os.RemoveAll(b.dir)
 	if err := buildProgram(b.tool); err != nil {
 		return nil, err
 	}
