@@ -110,7 +110,7 @@ func TestEveryAssertFires(t *testing.T) {
 }
 
 var (
-	assertLine = regexp.MustCompile(`(?m)^(static_assert\(.* == )(.*)(, "[^"]*"\);)$`)
+	assertLine = regexp.MustCompile(`(?m)^(static_assert\(.* == )(.*)(,\s+"[^"]*"\);)$`)
 	probeLine  = regexp.MustCompile(`(?m)^static_assert\((?:pointer|offsetof\(PointerProbe|int64|sizeof\(EnumProbe).*$`)
 )
 
