@@ -175,12 +175,13 @@ func configAbove() string {
 	return ""
 }
 
-// ofProcess reports whether a name refers to an open file, such as /dev/stdin. A run would write to
-// its folder.
+// ofProcess reports whether a name refers to an open file or a device, such as /dev/stdin. A run
+// would write to its folder. Only /dev/shm has folders of users.
 func ofProcess(file string) bool {
 	full, err := filepath.Abs(file)
 	full = filepath.ToSlash(full)
-	return err == nil && (strings.HasPrefix(full, "/dev/") || strings.HasPrefix(full, "/proc/"))
+	device := strings.HasPrefix(full, "/dev/") && !strings.HasPrefix(full, "/dev/shm/")
+	return err == nil && (device || strings.HasPrefix(full, "/proc/"))
 }
 
 // missingInput is the error for a file that does not exist, as opposed to one that cannot be read.
