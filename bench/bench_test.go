@@ -78,7 +78,7 @@ func TestTheProgramIsBuiltAsAReleaseIs(t *testing.T) {
 // Deleted files would slow the next round.
 func TestConfigsOfARoundAreMovedAside(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
-	prepare := writeConfigs(home, map[string]string{filepath.Join(home, "p", "dlpackgen.yaml"): "  acme: {}\n"})
+	prepare := (&monorepoBench{}).writeConfigs(home, map[string]string{filepath.Join(home, "p", "dlpackgen.yaml"): "  acme: {}\n"})
 	for range 3 {
 		require.NoError(t, prepare())
 		require.NoFileExists(t, filepath.Join(home, "p", "made"))
@@ -88,6 +88,9 @@ func TestConfigsOfARoundAreMovedAside(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "version: 1\nbackends:\n  acme: {}\n", string(text))
 	assert.FileExists(t, filepath.Join(home+"-2", "p", "made"))
+	require.NoError(t, (&monorepoBench{inMemory: true}).writeConfigs(home, nil)())
+	assert.NoDirExists(t, home)
+	assert.NoDirExists(t, home+"-1", "memory is needed, and deleting costs nothing there")
 }
 
 func TestGrowth(t *testing.T) {

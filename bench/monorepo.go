@@ -30,6 +30,7 @@ const oneOfMany = `  acme%[1]d:
 // same files, for a tenth of the configs, and on one core; and one config with ten times as much.
 func benchMonorepo(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := &monorepoBench{dir: inMemory(out, dir), tool: filepath.Join(dir, "dlpackgen")}
+	b.inMemory = b.dir != dir
 	defer os.RemoveAll(b.dir)
 	if err := buildProgram(b.tool); err != nil {
 		return nil, err
@@ -37,7 +38,9 @@ func benchMonorepo(out io.Writer, dir string, rounds int) ([]goal, error) {
 	single, few, many, alone := b.one(100), b.many(100, 0), b.many(1000, 2), b.many(1000, 1)
 	large := b.one(1000)
 	all := []*command{single, few, many, alone, large}
-	rounds = min(rounds, monorepoRounds)
+	if !b.inMemory {
+		rounds = min(rounds, roundsOnDisk)
+	}
 	if err := measure(rounds, all); err != nil {
 		return nil, err
 	}
@@ -55,10 +58,13 @@ func benchMonorepo(out io.Writer, dir string, rounds int) ([]goal, error) {
 	}, nil
 }
 
-// monorepoRounds keep what all of them make below 2 GB, since nothing of it is deleted in between.
-const monorepoRounds = 5
+// roundsOnDisk keep what all of them make below 2 GB, since nothing of it is deleted in between.
+const roundsOnDisk = 5
 
-type monorepoBench struct{ dir, tool string }
+type monorepoBench struct {
+	dir, tool string
+	inMemory  bool
+}
 
 // one generates the backends of one config from nothing.
 func (b *monorepoBench) one(n int) *command {
@@ -70,7 +76,7 @@ func (b *monorepoBench) one(n int) *command {
 	file := filepath.Join(home, "dlpackgen.yaml")
 	return &command{name: fmt.Sprintf("generate, 1 config with %d backends", n),
 		argv:    []string{b.tool, "generate", "--quiet", "--config", file},
-		prepare: writeConfigs(home, map[string]string{file: text.String()})}
+		prepare: b.writeConfigs(home, map[string]string{file: text.String()})}
 }
 
 // many generates as many configs with a backend each; 0 is any number of cores.
@@ -86,13 +92,16 @@ func (b *monorepoBench) many(n, cores int) *command {
 		name = fmt.Sprintf("%s, %d cores", name, cores)
 		argv = append([]string{"env", fmt.Sprint("GOMAXPROCS=", cores)}, argv...)
 	}
-	return &command{name: name, argv: argv, prepare: writeConfigs(home, configs)}
+	return &command{name: name, argv: argv, prepare: b.writeConfigs(home, configs)}
 }
 
-// writeConfigs makes a folder that holds configs, and nothing else. What it held is moved aside:
-// after files are deleted, ext4 spends two thirds of the time of a run on finding inodes.
-func writeConfigs(home string, backends map[string]string) func() error {
+// writeConfigs makes a folder that holds configs, and nothing else. On disk, what it held is moved
+// aside: after files are deleted, ext4 spends two thirds of the time of a run on finding inodes.
+func (b *monorepoBench) writeConfigs(home string, backends map[string]string) func() error {
 	old := aside(home)
+	if b.inMemory {
+		old = func() error { return os.RemoveAll(home) }
+	}
 	return func() error {
 		if err := old(); err != nil {
 			return err
