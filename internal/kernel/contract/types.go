@@ -12,8 +12,12 @@ import (
 
 func lower(text string) string { return strings.ToLower(text) }
 
-// reservedTypes are the element names that types: cannot redefine.
-var reservedTypes = []string{"any", "int", "float", "bool", "str", "list", "pointer", "stream"}
+var (
+	// builtinTypes are the element names of the grammar besides the dtypes.
+	builtinTypes = []string{"any", "int", "float", "bool", "str", "list"}
+	// reservedTypes are the element names that types: cannot redefine.
+	reservedTypes = append(slices.Clone(builtinTypes), "pointer", "stream")
+)
 
 // dtype finds a dtype by its name.
 func (r *reader) dtype(name string) (spec.DType, bool) {
@@ -49,7 +53,7 @@ func (r *reader) unknown(name string) string {
 	for _, v := range r.Vars {
 		all = append(all, v.Name)
 	}
-	if hint := diag.DidYouMean(name, append(all, reservedTypes[:6]...)); hint != "" {
+	if hint := diag.DidYouMean(name, append(all, builtinTypes...)); hint != "" {
 		return hint
 	}
 	return "give it dtypes by types: {" + name + ": [float32, float64]}"
@@ -198,7 +202,7 @@ func (r *reader) unknownScalar(l line, e notation.Name) {
 		return
 	}
 	r.lost.add(l.key.Value)
-	r.lost.shapes = r.lost.shapes || diag.Nearest(e.Text, reservedTypes[:6]) == ""
+	r.lost.shapes = r.lost.shapes || diag.Nearest(e.Text, builtinTypes) == ""
 	l.at.ErrorfAt(e.At, "unknown-dtype", r.unknown(e.Text), "there is no type and no variable %q", e.Text)
 }
 
