@@ -9,7 +9,7 @@ type layout struct {
 }
 
 // inColumns lays out a list in columns: as many as need the fewest lines, where the items of a
-// column differ little. A line of its own for each item always does.
+// column differ little. One item on each line is always possible.
 func (p part) inColumns(items []string) laid {
 	var best *layout
 	for n := min(width/3, len(items)); n > 1; n-- {

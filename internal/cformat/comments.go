@@ -1,10 +1,13 @@
 package cformat
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // AlignComments puts the comments behind lines of code that follow each other into one column.
 func AlignComments(lines []string) []string {
-	out := append([]string(nil), lines...)
+	out := slices.Clone(lines)
 	for from := 0; from < len(out); {
 		to, widest := from, 0
 		for ; to < len(out) && behind(out[to]) > 0; to++ {

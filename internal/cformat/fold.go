@@ -30,7 +30,7 @@ func Fold(text string) string {
 	return out.String()
 }
 
-// hasLong tells whether a line is too long, without looking at each byte.
+// hasLong reports whether a line is too long, without looking at each byte.
 func hasLong(text string) bool {
 	for len(text) > width {
 		last := strings.LastIndexByte(text[:width+1], '\n')
@@ -113,7 +113,7 @@ func joinShort(text string) string {
 	return text
 }
 
-// isHead tells whether a line is the whole head of a function.
+// isHead reports whether a line is the whole head of a function.
 func isHead(line string, indent int) bool {
 	body := strings.TrimLeft(line, " ")
 	isWhole := strings.Count(body, "(") == strings.Count(body, ")")

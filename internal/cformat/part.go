@@ -20,7 +20,7 @@ type laid struct {
 	over int // columns behind the last one
 }
 
-// less tells whether clang-format prefers a layout.
+// less reports whether clang-format prefers a layout.
 func (l laid) less(other laid) bool {
 	return l.over < other.over || l.over == other.over && l.cost < other.cost
 }
@@ -35,7 +35,7 @@ const (
 	firstParameter = 100
 )
 
-// fits tells whether it needs no break.
+// fits reports whether it needs no break.
 func (p part) fits() bool { return p.at+columns(p.text)+p.tail <= width }
 
 // layOut returns the best layout.
@@ -138,7 +138,7 @@ func (p part) fill(items []string, penalty int) laid {
 	return sum
 }
 
-// isBetterHere tells whether a last item that needs breaks anyway does better on the line of what
+// isBetterHere reports whether a last item that needs breaks anyway does better on the line of what
 // is before it than below that.
 func (p part) isBetterHere(below, cost int) bool {
 	moved := p
@@ -152,7 +152,7 @@ func (p part) isBetterHere(below, cost int) bool {
 	return here.over == 0 && here.less(there)
 }
 
-// each puts each item on a line of its own.
+// each puts one item on each line.
 func (p part) each(items []string) laid {
 	var out strings.Builder
 	var sum laid
@@ -173,7 +173,7 @@ func (p part) each(items []string) laid {
 	return sum
 }
 
-// chain puts each choice on a line of its own, with its mark in one column.
+// chain puts one choice on each line, with the question marks in one column.
 func (p part) chain(conditions, values []string) laid {
 	prefix := ""
 	if left, right, ok := cutAssignment(conditions[0]); ok {

@@ -22,7 +22,7 @@ func Pointers(declaration string) string {
 	return out.String()
 }
 
-// named tells whether asterisks are those before the name of a pointer to a function, behind a
+// named reports whether asterisks are those before the name of a pointer to a function, behind a
 // bracket: "(*deleter)".
 func named(before string) bool { return strings.HasSuffix(strings.TrimRight(before, "*"), "(") }
 

@@ -88,13 +88,12 @@ func operands(text string) ([]string, int) {
 		var all []string
 		from := 0
 		walk(text, func(i, depth int) bool {
-			if depth == 0 && i > 0 && text[i-1] == ' ' {
-				for _, word := range o.words {
-					if strings.HasPrefix(text[i:], word) {
-						all = append(all, text[from:i+len(word)-1])
-						from = i + len(word)
-					}
-				}
+			if depth > 0 || i == 0 || text[i-1] != ' ' {
+				return true
+			}
+			if size := prefixed(text[i:], o.words); size > 0 {
+				all = append(all, text[from:i+size-1])
+				from = i + size
 			}
 			return true
 		})
@@ -103,6 +102,16 @@ func operands(text string) ([]string, int) {
 		}
 	}
 	return nil, 0
+}
+
+// prefixed returns the length of the word that a text begins with, or 0.
+func prefixed(text string, words []string) int {
+	for _, word := range words {
+		if strings.HasPrefix(text, word) {
+			return len(word)
+		}
+	}
+	return 0
 }
 
 // cutAssignment cuts a statement behind the sign of an assignment of an expression.
@@ -141,8 +150,8 @@ func (p part) bracket() (first, last int) {
 	return first, last
 }
 
-// isDeclaration tells whether a text ends in the name of a function that it declares: a call has no
-// type before it.
+// isDeclaration reports whether a text ends in the name of a function that it declares: in a call,
+// no type precedes the name.
 func isDeclaration(head string) bool {
 	head = strings.TrimPrefix(head, "__attribute__((unused)) ")
 	if strings.HasPrefix(head, "typedef ") || strings.HasPrefix(head, "using ") {
