@@ -78,7 +78,8 @@ func TestTheProgramIsBuiltAsAReleaseIs(t *testing.T) {
 // Deleted files would slow the next round.
 func TestConfigsOfARoundAreMovedAside(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
-	prepare := (&monorepoBench{}).writeConfigs(home, map[string]string{filepath.Join(home, "p", "dlpackgen.yaml"): "  acme: {}\n"})
+	configs := map[string]string{filepath.Join(home, "p", "dlpackgen.yaml"): "  acme: {}\n"}
+	prepare := (&monorepoBench{}).writeConfigs(home, configs)
 	for range 3 {
 		require.NoError(t, prepare())
 		require.NoFileExists(t, filepath.Join(home, "p", "made"))

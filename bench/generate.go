@@ -93,7 +93,7 @@ func (b *generateBench) sized(spec []byte, n int) ([]*command, error) {
 	}, nil
 }
 
-// inMemory returns an empty folder in memory, or says that there is none and returns dir. On disk,
+// inMemory returns an empty folder in memory. Without one, it says so and returns dir. On disk,
 // the file system can take longer to create files than the program takes for all its work: ext4
 // searches for inodes that were not deleted in the last minutes.
 func inMemory(out io.Writer, dir string) string {
