@@ -1,6 +1,6 @@
 /* Access methods: determined once per type, then cached. Part of dlpackgen_python.c. */
-#ifndef DLPACKGEN_PYTHON_ROUTES_H_
-#define DLPACKGEN_PYTHON_ROUTES_H_
+#ifndef DLPACKGEN_PYTHON_ACCESS_H_
+#define DLPACKGEN_PYTHON_ACCESS_H_
 
 #include "managed.h"
 

@@ -1,6 +1,6 @@
 /* Reads any object with the buffer protocol. */
-#ifndef DLPACKGEN_PYTHON_ADOPT_BUFFER_H_
-#define DLPACKGEN_PYTHON_ADOPT_BUFFER_H_
+#ifndef DLPACKGEN_PYTHON_READER_BUFFER_H_
+#define DLPACKGEN_PYTHON_READER_BUFFER_H_
 
 #include <string.h>
 #include "reader_elements.h"
@@ -84,4 +84,4 @@ static int dlpackgen_buffer_hold(PyObject* object, DLTensor* out, int64_t* scrat
   return result;
 }
 
-#endif /* DLPACKGEN_PYTHON_ADOPT_BUFFER_H_ */
+#endif /* DLPACKGEN_PYTHON_READER_BUFFER_H_ */

@@ -3,8 +3,8 @@
  * elements and omits the byte order (cupy/_core/dlpack.pyx of 14.2), so some arrays are exported
  * with wrong values. CuPy also has no exchange table, which would report its current stream.
  */
-#ifndef DLPACKGEN_PYTHON_ADOPT_CUPY_H_
-#define DLPACKGEN_PYTHON_ADOPT_CUPY_H_
+#ifndef DLPACKGEN_PYTHON_READER_CUPY_H_
+#define DLPACKGEN_PYTHON_READER_CUPY_H_
 
 #include "reader_numpy.h"
 
@@ -174,4 +174,4 @@ static const struct dlpackgen_adopted dlpackgen_adopted_cupy = {
     dlpackgen_cupy_allocate,
 };
 
-#endif /* DLPACKGEN_PYTHON_ADOPT_CUPY_H_ */
+#endif /* DLPACKGEN_PYTHON_READER_CUPY_H_ */

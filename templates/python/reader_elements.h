@@ -2,8 +2,8 @@
  * The common part of NumPy's fields and the buffer protocol: converts sizes in bytes to sizes in
  * elements.
  */
-#ifndef DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
-#define DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
+#ifndef DLPACKGEN_PYTHON_READER_ELEMENTS_H_
+#define DLPACKGEN_PYTHON_READER_ELEMENTS_H_
 
 #include <stdarg.h>
 #include "errors.h"
@@ -108,4 +108,4 @@ DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory* memory, con
   return 0;
 }
 
-#endif /* DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_ */
+#endif /* DLPACKGEN_PYTHON_READER_ELEMENTS_H_ */

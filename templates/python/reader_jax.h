@@ -1,8 +1,8 @@
 /*
  * Reads JAX arrays on the CPU, and rejects tracers, which have no values.
  */
-#ifndef DLPACKGEN_PYTHON_ADOPT_JAX_H_
-#define DLPACKGEN_PYTHON_ADOPT_JAX_H_
+#ifndef DLPACKGEN_PYTHON_READER_JAX_H_
+#define DLPACKGEN_PYTHON_READER_JAX_H_
 
 #include "reader_buffer.h"
 
@@ -84,4 +84,4 @@ static const struct dlpackgen_adopted dlpackgen_adopted_jax_tracer = {
     "jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_reject_tracer, NULL, NULL, 0, NULL, NULL,
 };
 
-#endif /* DLPACKGEN_PYTHON_ADOPT_JAX_H_ */
+#endif /* DLPACKGEN_PYTHON_READER_JAX_H_ */

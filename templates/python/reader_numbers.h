@@ -2,8 +2,8 @@
  * NumPy's type numbers, which stand for C types. Their widths depend on the platform: NumPy's long
  * has 32 or 64 bits, as in C. This file does not use Python.
  */
-#ifndef DLPACKGEN_PYTHON_ADOPT_NUMBERS_H_
-#define DLPACKGEN_PYTHON_ADOPT_NUMBERS_H_
+#ifndef DLPACKGEN_PYTHON_READER_NUMBERS_H_
+#define DLPACKGEN_PYTHON_READER_NUMBERS_H_
 
 #include <dlpack/dlpack.h>
 #include <stddef.h>
@@ -59,4 +59,4 @@ static inline const struct dlpackgen_element* dlpackgen_np_element(int number) {
   return dlpackgen_np_elements[number].dtype.lanes ? &dlpackgen_np_elements[number] : NULL;
 }
 
-#endif /* DLPACKGEN_PYTHON_ADOPT_NUMBERS_H_ */
+#endif /* DLPACKGEN_PYTHON_READER_NUMBERS_H_ */

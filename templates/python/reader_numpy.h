@@ -3,8 +3,8 @@
  * fields are part of NumPy's stable ABI, and are compared once with the values that NumPy returns
  * in Python. If they differ, arrays are read through the buffer protocol.
  */
-#ifndef DLPACKGEN_PYTHON_ADOPT_NUMPY_H_
-#define DLPACKGEN_PYTHON_ADOPT_NUMPY_H_
+#ifndef DLPACKGEN_PYTHON_READER_NUMPY_H_
+#define DLPACKGEN_PYTHON_READER_NUMPY_H_
 
 #include "reader_buffer.h"
 #include "reader_elements.h"
@@ -242,4 +242,4 @@ static const struct dlpackgen_adopted dlpackgen_adopted_numpy = {
     NULL,
 };
 
-#endif /* DLPACKGEN_PYTHON_ADOPT_NUMPY_H_ */
+#endif /* DLPACKGEN_PYTHON_READER_NUMPY_H_ */

@@ -6,8 +6,8 @@
  * the table is used. If a program has replaced them, the tensors' methods are called instead,
  * before any tensor is read.
  */
-#ifndef DLPACKGEN_PYTHON_ADOPT_PADDLE_H_
-#define DLPACKGEN_PYTHON_ADOPT_PADDLE_H_
+#ifndef DLPACKGEN_PYTHON_READER_PADDLE_H_
+#define DLPACKGEN_PYTHON_READER_PADDLE_H_
 
 #include "reader_types.h"
 
@@ -111,4 +111,4 @@ static PyObject* dlpackgen_paddle_type(PyObject* type) {
   return tensor;
 }
 
-#endif /* DLPACKGEN_PYTHON_ADOPT_PADDLE_H_ */
+#endif /* DLPACKGEN_PYTHON_READER_PADDLE_H_ */

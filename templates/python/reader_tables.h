@@ -1,8 +1,8 @@
 /* The native readers, in the order in which a new type is compared with them. Part of
  * dlpackgen_python.c. A native reader is a file in this folder that defines a static const struct
  * dlpackgen_adopted, and is included and listed here. */
-#ifndef DLPACKGEN_PYTHON_ADOPT_TABLES_H_
-#define DLPACKGEN_PYTHON_ADOPT_TABLES_H_
+#ifndef DLPACKGEN_PYTHON_READER_TABLES_H_
+#define DLPACKGEN_PYTHON_READER_TABLES_H_
 
 #include "reader_cupy.h"
 #include "reader_jax.h"
@@ -22,4 +22,4 @@ static const struct dlpackgen_adopted* const dlpackgen_adopted_tables[] = {
     NULL,
 };
 
-#endif /* DLPACKGEN_PYTHON_ADOPT_TABLES_H_ */
+#endif /* DLPACKGEN_PYTHON_READER_TABLES_H_ */

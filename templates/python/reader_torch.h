@@ -2,8 +2,8 @@
  * Reads torch.Tensor and torch.nn.Parameter through libtorch's stable C shim, and through fields of
  * the objects whose offsets were verified.
  */
-#ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_H_
-#define DLPACKGEN_PYTHON_ADOPT_TORCH_H_
+#ifndef DLPACKGEN_PYTHON_READER_TORCH_H_
+#define DLPACKGEN_PYTHON_READER_TORCH_H_
 
 #include "reader_torch_fields.h"
 
@@ -275,4 +275,4 @@ static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
     NULL,
 };
 
-#endif /* DLPACKGEN_PYTHON_ADOPT_TORCH_H_ */
+#endif /* DLPACKGEN_PYTHON_READER_TORCH_H_ */

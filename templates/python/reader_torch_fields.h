@@ -15,8 +15,8 @@
  * The verification calls torch in Python, with all modes disabled, and before a call reads its
  * first argument, so the code that it runs cannot change anything that was checked.
  */
-#ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_WORDS_H_
-#define DLPACKGEN_PYTHON_ADOPT_TORCH_WORDS_H_
+#ifndef DLPACKGEN_PYTHON_READER_TORCH_WORDS_H_
+#define DLPACKGEN_PYTHON_READER_TORCH_WORDS_H_
 
 #include "errors.h"
 #include "reader_torch_shim.h"
@@ -309,4 +309,4 @@ static int dlpackgen_torch_prove(PyObject* base, struct dlpackgen_torch_known* f
   return proven < 0 || dlpackgen_torch_unproven() ? -1 : proven;
 }
 
-#endif /* DLPACKGEN_PYTHON_ADOPT_TORCH_WORDS_H_ */
+#endif /* DLPACKGEN_PYTHON_READER_TORCH_WORDS_H_ */

@@ -5,8 +5,8 @@
  * its tensors are read through its exchange table and queried in Python. Reading through the shim
  * runs no Python code.
  */
-#ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_SHIM_H_
-#define DLPACKGEN_PYTHON_ADOPT_TORCH_SHIM_H_
+#ifndef DLPACKGEN_PYTHON_READER_TORCH_SHIM_H_
+#define DLPACKGEN_PYTHON_READER_TORCH_SHIM_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -217,4 +217,4 @@ DLPACKGEN_FAST void* dlpackgen_torch_handle(PyObject* object) {
   return dlpackgen_torch_handle_in(&dlpackgen_torch, object);
 }
 
-#endif /* DLPACKGEN_PYTHON_ADOPT_TORCH_SHIM_H_ */
+#endif /* DLPACKGEN_PYTHON_READER_TORCH_SHIM_H_ */

@@ -2,8 +2,8 @@
  * Queries torch's objects in Python if they are not read through the shim: subclasses, other
  * devices, and versions that lack a function.
  */
-#ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_
-#define DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_
+#ifndef DLPACKGEN_PYTHON_READER_TORCH_SUBCLASS_H_
+#define DLPACKGEN_PYTHON_READER_TORCH_SUBCLASS_H_
 
 #include "reader_torch_shim.h"
 
@@ -181,4 +181,4 @@ DLPACKGEN_SLOW static int dlpackgen_torch_reject(PyObject* object) {
   return dlpackgen_torch_reject_grad(object);
 }
 
-#endif /* DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_ */
+#endif /* DLPACKGEN_PYTHON_READER_TORCH_SUBCLASS_H_ */

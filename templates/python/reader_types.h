@@ -3,8 +3,8 @@
  * modules: paddle.enable_compat(), for example, replaces torch's modules with Paddle's. The name of
  * a type that is defined in C cannot be changed.
  */
-#ifndef DLPACKGEN_PYTHON_ADOPT_TYPES_H_
-#define DLPACKGEN_PYTHON_ADOPT_TYPES_H_
+#ifndef DLPACKGEN_PYTHON_READER_TYPES_H_
+#define DLPACKGEN_PYTHON_READER_TYPES_H_
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,4 +42,4 @@ static int dlpackgen_native_readers_are_on(void) {
   return !off || !*off || strcmp(off, "0") == 0;
 }
 
-#endif /* DLPACKGEN_PYTHON_ADOPT_TYPES_H_ */
+#endif /* DLPACKGEN_PYTHON_READER_TYPES_H_ */

@@ -8,8 +8,8 @@
  * order is not the machine's"): the caller prepends "f(): argument 'b' (2nd): ". They raise
  * BufferError for a tensor that cannot be read, and TypeError for any other object.
  */
-#ifndef DLPACKGEN_PYTHON_ADOPTED_H_
-#define DLPACKGEN_PYTHON_ADOPTED_H_
+#ifndef DLPACKGEN_PYTHON_READERS_H_
+#define DLPACKGEN_PYTHON_READERS_H_
 
 #include <Python.h>
 #include <dlpackgen/parameter.h>
@@ -103,4 +103,4 @@ struct dlpackgen_adopted {
   PyObject* (*allocate)(DLDevice device, int64_t bytes, void** data);
 };
 
-#endif /* DLPACKGEN_PYTHON_ADOPTED_H_ */
+#endif /* DLPACKGEN_PYTHON_READERS_H_ */
