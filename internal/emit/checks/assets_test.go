@@ -6,11 +6,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
-	"github.com/dlpackgen/dlpackgen/internal/golden"
 )
 
 // target has the assets alone.
@@ -38,23 +36,6 @@ func TestASymbolOfOnePlace(t *testing.T) {
 		Contracts: emittest.Described(t, "f: {args: {x: 'float32[2 * m]?'}}")})
 	require.NoError(t, err)
 	assert.Contains(t, emittest.Texts(t, files, err)["kernels.c"], "    bound_0 = 1;\n    (void)bound_0;\n")
-}
-
-func TestKernelsAreRendered(t *testing.T) {
-	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: emittest.Described(t, two)})
-	require.NoError(t, err)
-	archive := &txtar.Archive{Comment: []byte("Target kernels for the two kernels of kernels_test.go; kernels.c " +
-		"without its parts.\n")}
-	for _, f := range files {
-		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|<no value>|\{\{[-.]|\{\{(range|if|end|else)`, string(f.Data), f.Path)
-		_, own, cut := strings.Cut(string(f.Data), "\n/* scale */\n")
-		if !cut {
-			own = string(f.Data)
-		}
-		archive.Files = append(archive.Files, txtar.File{Name: f.Path, Data: []byte(own)})
-	}
-	golden.Assert(t, "out/kernels/two.txtar", txtar.Format(archive))
-	golden.Orphans(t, "out/kernels", []string{"out/kernels/two.txtar"})
 }
 
 // The lock is there only where a kernel needs it: it needs threads.

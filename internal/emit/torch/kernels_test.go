@@ -10,7 +10,6 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
-	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
@@ -18,47 +17,6 @@ import (
 func emitted(t *testing.T, src string) (map[string]string, error) {
 	t.Helper()
 	return emittest.Emitted(t, emittest.Unfolded(Target), src, nil)
-}
-
-func TestDescribedKernelsAreRendered(t *testing.T) {
-	all, err := emitted(t, `plain:
-  namespace: lib
-  doc: 'Takes what "x" has.'
-  types: {T: [float32, float64]}
-  args:
-    x: T[..., n + 1]
-    table: any[rows, _, ...rest] strided
-    a: T
-    sizes: list[int, 2]
-    to: T[_]? = None
-    mode: str = "a?"
-    heads: int = 3
-  returns:
-    y: T[..., min(n, 3), sizes[1] * heads]
-    kept: int64[x.size // 2, table.shape[0]] saved
-  symbol: plain_{T}
-  backward: {kernel: plain_backward, saves: [table, to, a, sizes, mode, kept], of: [x, to]}
-plain_backward:
-  namespace: lib
-  types: {T: [float32, float64]}
-  args:
-    grad: T[...]
-    table: any[...rest] strided
-    to: T[_]?
-    a: T
-    sizes: list[int, 2]
-    mode: str
-    kept: int64[...]
-  returns: {dx: "T[...]", dto: "T[sizes[0]]"}
-  symbol: plain_backward_{T}
-fill:
-  args: {by: float32, out: "float32[...] out"}
-`)
-	require.NoError(t, err)
-	text := all["dlpackgen_torch/described_operators.hpp"] + all["dlpackgen_torch/described_kernels.cpp"]
-	assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n\n|<no value>|\{\{\.`, text)
-	golden.Assert(t, "out/torch/described.txt", []byte(text))
-	golden.Orphans(t, "out/torch", []string{"out/torch/described.txt"})
 }
 
 func TestWhatTorchCannotDescribeIsNamed(t *testing.T) {
