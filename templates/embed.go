@@ -3,7 +3,10 @@
 // nothing.
 package templates
 
-import "embed"
+import (
+	"embed"
+	"sync"
+)
 
 // Files is all of it, a folder for each target:
 //
@@ -29,3 +32,19 @@ import "embed"
 //
 //go:embed */[A-Za-z]* torch/__init__.py
 var Files embed.FS
+
+var texts sync.Map // by name
+
+// Text returns one of the files. It is read once: a run on many configs uses each of them often.
+func Text(name string) (string, error) {
+	if known, ok := texts.Load(name); ok {
+		return known.(string), nil //nolint:forcetypeassert // nothing else is stored
+	}
+	data, err := Files.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	text := string(data)
+	texts.Store(name, text)
+	return text, nil
+}

@@ -56,6 +56,7 @@ func (s *selection) loadAll(patterns []string) (*batch, error) {
 	if err := notEmpty(s.cmd, "spec", "dlpack"); err != nil {
 		return nil, err
 	}
+	expectMany()
 	var shared job
 	if err := shared.loadSpec(s.spec); err != nil {
 		return nil, err

@@ -27,6 +27,10 @@ func main() {
 // memory is when garbage is collected more often, as a large run needs.
 const memory = 72 << 20
 
+// expectMany lets a run on many configs collect garbage less often. Little memory is in use at a
+// time, so that a collection would start every few milliseconds, and stop and wake all cores.
+func expectMany() { debug.SetGCPercent(800) }
+
 // expectMuch allows more memory for a large input: garbage would be collected all the time if what
 // is alive came near to the limit.
 func expectMuch(bytes int) { raise(48 * int64(bytes)) }

@@ -16,9 +16,13 @@ import (
 
 // Render renders the files of a manifest, in its order.
 func Render(version string, m Manifest) ([]File, error) {
-	files := make([]File, 0, len(m.Assets))
+	files, words := make([]File, 0, len(m.Assets)), strings.NewReplacer(m.Words...)
 	for _, a := range m.Assets {
-		file, err := a.render(version, m.Words)
+		of := words
+		if len(a.Words) > 0 {
+			of = strings.NewReplacer(slices.Concat(a.Words, m.Words)...)
+		}
+		file, err := a.render(version, of)
 		if err != nil {
 			return nil, fmt.Errorf("rendering %s: %w", a.To, err)
 		}
@@ -28,11 +32,10 @@ func Render(version string, m Manifest) ([]File, error) {
 }
 
 // render renders one file: the banner, then the source.
-func (a Asset) render(version string, words Words) (File, error) {
+func (a Asset) render(version string, words *strings.Replacer) (File, error) {
 	if a.Verbatim {
 		return File{Path: a.To, Data: a.Text}, nil
 	}
-	words = slices.Concat(a.Words, words)
 	source, err := a.source(words)
 	if err != nil {
 		return File{}, err
@@ -48,26 +51,26 @@ func (a Asset) render(version string, words Words) (File, error) {
 	if a.Once {
 		head = StarterLine(a.To)
 	}
-	return File{Path: a.To, Data: []byte(head + source), Once: a.Once, Defines: a.Defines, Main: a.Main,
+	data := append(make([]byte, 0, len(head)+len(source)), head...)
+	return File{Path: a.To, Data: append(data, source...), Once: a.Once, Defines: a.Defines, Main: a.Main,
 		Unit: a.Unit}, err
 }
 
 // source returns the text of a template, a file, or Text, with its words replaced. A template is
 // then executed. Words in its data are not replaced, because they may occur by chance.
-func (a Asset) source(words Words) (string, error) {
-	text := a.Text
-	if text == nil {
-		read, err := templates.Files.ReadFile(a.From)
-		if err != nil {
+func (a Asset) source(words *strings.Replacer) (string, error) {
+	text := string(a.Text)
+	if a.Text == nil {
+		var err error
+		if text, err = templates.Text(a.From); err != nil {
 			return "", err
 		}
-		text = read
 	}
-	replaced := strings.NewReplacer(words...).Replace(string(text))
+	text = words.Replace(text)
 	if a.Text != nil || path.Ext(a.From) != ".tmpl" {
-		return replaced, nil
+		return text, nil
 	}
-	return a.fill(replaced)
+	return a.fill(text)
 }
 
 // fill executes a template with its data.

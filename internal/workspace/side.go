@@ -14,16 +14,18 @@ func Each(n int, do func(i int), tick func(done int)) {
 	var all sync.WaitGroup
 	var turn sync.Mutex
 	done := 0
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-				turn.Lock()
-				done++
-				tick(done)
-				turn.Unlock()
-			}
-		})
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			do(i)
+			turn.Lock()
+			done++
+			tick(done)
+			turn.Unlock()
+		}
 	}
+	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
+		all.Go(work)
+	}
+	work() // here: a single call, such as for the one target of a config, needs no other goroutine
 	all.Wait()
 }
