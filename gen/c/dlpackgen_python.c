@@ -39,24 +39,24 @@
 /* Queries that some types need for each object, because neither tables nor capsules contain the
  * answer. */
 enum {
-  dlpackgen_asks_neg = 1,
-  dlpackgen_asks_conj = 2,
-  dlpackgen_asks_grad = 4,
-  dlpackgen_asks_mask = 8,
-  dlpackgen_asks_stop = 16,
-  dlpackgen_asks_dense = 32
+  dlpackgen_query_neg = 1,
+  dlpackgen_query_conj = 2,
+  dlpackgen_query_grad = 4,
+  dlpackgen_query_mask = 8,
+  dlpackgen_query_stop = 16,
+  dlpackgen_query_dense = 32
 };
 
 /* The access method of a type. Immutable once it is published. */
-struct dlpackgen_route {
-  PyObject* type;                            /* a strong reference, so that no other type gets its address */
-  const struct dlpackgen_adopted* adopted;   /* reads them */
-  const struct dlpackgen_adopted* rejecting; /* may reject them */
+struct dlpackgen_access {
+  PyObject* type;                                  /* a strong reference, so that no other type gets its address */
+  const struct dlpackgen_native_reader* reader;    /* reads them */
+  const struct dlpackgen_native_reader* rejecting; /* may reject them */
   const DLPackExchangeAPI* api;
   const DLPackExchangeAPI* makes;                         /* allocates tensors, also through its bases; or NULL */
   int (*guard)(PyObject* object, const DLTensor* tensor); /* checks what the table does not; or NULL */
   int (*plain)(PyObject* object); /* reports, without running code, that no queries are needed; or NULL */
-  uint8_t asks;
+  uint8_t queries;
   uint8_t yields;  /* reading runs Python code */
   uint8_t trusted; /* its table runs no Python code, and borrowed memory is writable */
 };
@@ -68,15 +68,15 @@ struct dlpackgen_backend_entry {
 };
 
 /* In dlpackgen_call.owns: libraries must wait for the work of the call. */
-#define DLPACKGEN_OWES_ORDER (UINT64_C(1) << DLPACKGEN_MAX_PARAMETERS)
+#define DLPACKGEN_ORDER_PENDING (UINT64_C(1) << DLPACKGEN_MAX_PARAMETERS)
 
 /* A type has two slots. If both are occupied, it evicts the first. */
 enum { DLPACKGEN_CACHE_BITS = 6, DLPACKGEN_CACHE = 1 << DLPACKGEN_CACHE_BITS };
 
 struct dlpackgen_state {
   struct dlpackgen_state* older; /* of the existing modules */
-  struct dlpackgen_route* cache[DLPACKGEN_CACHE];
-  struct dlpackgen_route* registered[DLPACKGEN_MAX_REGISTERED];    /* never evicted */
+  struct dlpackgen_access* cache[DLPACKGEN_CACHE];
+  struct dlpackgen_access* registered[DLPACKGEN_MAX_REGISTERED];   /* never evicted */
   struct dlpackgen_backend_entry backends[DLPACKGEN_MAX_BACKENDS]; /* ends at an entry without a table */
   PyObject* tensor;                                                /* the module's own type */
   /* Names, and the arguments of __dlpack__. */
@@ -136,15 +136,15 @@ static int dlpackgen_make_constants(struct dlpackgen_state* state) {
   return state->keywords ? 0 : -1;
 }
 
-static void dlpackgen_free_route(struct dlpackgen_route* route) {
-  PyObject* type = route->type;
-  free(route);
+static void dlpackgen_free_access(struct dlpackgen_access* access) {
+  PyObject* type = access->type;
+  free(access);
   Py_DECREF(type); /* may run code that calls this function again */
 }
 
 /* The native readers, in the order in which a new type is compared with them. Part of
  * dlpackgen_python.c. A native reader is a file in this folder that defines a static const struct
- * dlpackgen_adopted, and is included and listed here. */
+ * dlpackgen_native_reader, and is included and listed here. */
 
 /*
  * Reads cupy.ndarray through its public attributes. CuPy's own __dlpack__ rounds strides to whole
@@ -288,7 +288,8 @@ DLPACKGEN_SLOW static int dlpackgen_raise(int status, const struct dlpackgen_mes
 }
 
 /* Sets an exception about an argument, with a text whose reference it takes over. */
-static void dlpackgen_say(const struct dlpackgen_function* function, int argument, PyObject* kind, PyObject* text) {
+static void dlpackgen_set_text(const struct dlpackgen_function* function, int argument, PyObject* kind,
+                               PyObject* text) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message where = dlpackgen_message_in(room, sizeof room);
   const struct dlpackgen_site at = dlpackgen_site_of(function, argument);
@@ -303,7 +304,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_argument_error(const struct dlpackgen_call* c
                                                   const char* format, ...) {
   va_list values;
   va_start(values, format);
-  dlpackgen_say(call->function, argument, kind, PyUnicode_FromFormatV(format, values));
+  dlpackgen_set_text(call->function, argument, kind, PyUnicode_FromFormatV(format, values));
   va_end(values);
   return -1;
 }
@@ -369,7 +370,7 @@ DLPACKGEN_SLOW static int dlpackgen_about(const struct dlpackgen_function* funct
     dlpackgen_resume(former);
     return -1;
   }
-  dlpackgen_say(function, argument, kind, dlpackgen_exception_text(former.value));
+  dlpackgen_set_text(function, argument, kind, dlpackgen_exception_text(former.value));
   dlpackgen_chain(kind, &former);
   return -1;
 }
@@ -550,7 +551,7 @@ DLPACKGEN_FAST int dlpackgen_copy_shape(const struct dlpackgen_memory* memory, i
 DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory* memory, const struct dlpackgen_element* element,
                                       int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
   if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0) return dlpackgen_reject_dimensions(memory->ndim);
-  if (writable && memory->read_only) return dlpackgen_reject(DLPACKGEN_SAYS_READ_ONLY);
+  if (writable && memory->read_only) return dlpackgen_reject(DLPACKGEN_TEXT_READ_ONLY);
   if (dlpackgen_copy_shape(memory, element->shift, scratch) < 0) return -1;
   out->data = memory->data;
   out->device.device_type = kDLCPU;
@@ -627,7 +628,8 @@ static void dlpackgen_buffer_let_go(PyObject* capsule) {
 
 /* The same, and retains the view in a capsule. A memoryview would take twice the time, and would
  * request the buffer again. */
-static int dlpackgen_buffer_hold(PyObject* object, DLTensor* out, int64_t* scratch, uint64_t* flags, PyObject** keep) {
+static int dlpackgen_buffer_retain(PyObject* object, DLTensor* out, int64_t* scratch, uint64_t* flags,
+                                   PyObject** keep) {
   Py_buffer* view = (Py_buffer*)malloc(sizeof *view);
   PyObject* capsule = NULL;
   int result = -1;
@@ -724,7 +726,7 @@ static int dlpackgen_np_same(PyObject* a, PyObject* b) {
 }
 
 /* Compares an attribute of an attribute with a number, as above. */
-static int dlpackgen_np_says(PyObject* object, const char* outer, const char* inner, long number) {
+static int dlpackgen_np_matches(PyObject* object, const char* outer, const char* inner, long number) {
   PyObject* between = PyObject_GetAttrString(object, outer);
   PyObject* answer = between ? PyObject_GetAttrString(between, inner) : NULL;
   Py_XDECREF(between);
@@ -732,7 +734,7 @@ static int dlpackgen_np_says(PyObject* object, const char* outer, const char* in
 }
 
 /* Returns the address of the first element and whether it is read-only. */
-static PyObject* dlpackgen_np_ask_data(PyObject* object) {
+static PyObject* dlpackgen_np_query_data(PyObject* object) {
   PyObject* described = PyObject_GetAttrString(object, "__array_interface__");
   PyObject* answer = described ? PyMapping_GetItemString(described, "data") : NULL;
   Py_XDECREF(described);
@@ -762,10 +764,10 @@ static int dlpackgen_np_numbers_agree(PyObject* object) {
              0 &&
          dlpackgen_np_same(PyObject_GetAttrString(object, "strides"),
                            Py_BuildValue("(nn)", a->strides[0], a->strides[1])) > 0 &&
-         dlpackgen_np_same(dlpackgen_np_ask_data(object), dlpackgen_np_data(a)) > 0 &&
-         dlpackgen_np_says(object, "flags", "num", a->flags) > 0 &&
-         dlpackgen_np_says(object, "dtype", "num", d->number) > 0 &&
-         dlpackgen_np_says(object, "dtype", "isnative", native) > 0;
+         dlpackgen_np_same(dlpackgen_np_query_data(object), dlpackgen_np_data(a)) > 0 &&
+         dlpackgen_np_matches(object, "flags", "num", a->flags) > 0 &&
+         dlpackgen_np_matches(object, "dtype", "num", d->number) > 0 &&
+         dlpackgen_np_matches(object, "dtype", "isnative", native) > 0;
 }
 
 /* Whether the fields of an array match NumPy's attributes, and its dtype has the expected size. */
@@ -773,7 +775,7 @@ static int dlpackgen_np_agrees(PyObject* object) {
   const struct dlpackgen_element* element;
   if (dlpackgen_np_pointers_agree(object) <= 0 || !dlpackgen_np_numbers_agree(object)) return 0;
   element = dlpackgen_np_element(dlpackgen_np_dtype_of(object)->number);
-  return element && dlpackgen_np_says(object, "dtype", "itemsize", 1L << element->shift) > 0;
+  return element && dlpackgen_np_matches(object, "dtype", "itemsize", 1L << element->shift) > 0;
 }
 
 /* Verifies an array of 2 x 3 with a gap after each element and row. */
@@ -796,7 +798,7 @@ static int dlpackgen_np_try_all(PyObject* type, PyObject* memory) {
 }
 
 /* Whether the objects of a type are large enough to contain the fields. */
-static int dlpackgen_np_holds(PyObject* type, size_t size) {
+static int dlpackgen_np_has_data(PyObject* type, size_t size) {
   PyObject* basic = PyObject_GetAttrString(type, "__basicsize__");
   const Py_ssize_t actual = basic ? PyLong_AsSsize_t(basic) : -1;
   Py_XDECREF(basic);
@@ -806,8 +808,8 @@ static int dlpackgen_np_holds(PyObject* type, size_t size) {
 static int dlpackgen_np_is_large_enough(PyObject* type) {
   PyObject* array = PyObject_CallFunction(type, "i", 0);
   PyObject* dtype = array ? PyObject_GetAttrString(array, "dtype") : NULL;
-  const int large = dtype && dlpackgen_np_holds(type, sizeof(struct dlpackgen_np_array)) &&
-                    dlpackgen_np_holds((PyObject*)Py_TYPE(dtype), sizeof(struct dlpackgen_np_dtype));
+  const int large = dtype && dlpackgen_np_has_data(type, sizeof(struct dlpackgen_np_array)) &&
+                    dlpackgen_np_has_data((PyObject*)Py_TYPE(dtype), sizeof(struct dlpackgen_np_dtype));
   Py_XDECREF(dtype);
   Py_XDECREF(array);
   return large;
@@ -901,7 +903,7 @@ static int dlpackgen_np_reject_subclass(PyObject* object) {
       "it is a masked array, and a tensor cannot say which elements are masked: pass a.filled(...)");
 }
 
-static const struct dlpackgen_adopted dlpackgen_adopted_numpy = {
+static const struct dlpackgen_native_reader dlpackgen_reader_numpy = {
     "numpy",
     "ndarray",
     dlpackgen_np_recognize,
@@ -1031,7 +1033,7 @@ static int dlpackgen_cupy_stream(DLDevice device, void** stream) {
 }
 
 /* Calls a function of cupy.cuda with a number. */
-static PyObject* dlpackgen_cupy_ask(const char* name, long long number) {
+static PyObject* dlpackgen_cupy_query(const char* name, long long number) {
   PyObject* function = dlpackgen_imported("cupy.cuda", name);
   PyObject* answer = function ? PyObject_CallFunction(function, "L", number) : NULL;
   Py_XDECREF(function);
@@ -1040,7 +1042,7 @@ static PyObject* dlpackgen_cupy_ask(const char* name, long long number) {
 
 /* Calls CuPy's current allocator, which the program may have set, on the current device. */
 static PyObject* dlpackgen_cupy_allocate_here(int is_managed, int64_t bytes, void** data) {
-  PyObject* memory = dlpackgen_cupy_ask(is_managed ? "malloc_managed" : "alloc", bytes);
+  PyObject* memory = dlpackgen_cupy_query(is_managed ? "malloc_managed" : "alloc", bytes);
   PyObject* address = memory ? PyObject_GetAttrString(memory, "ptr") : NULL;
   *data = address ? PyLong_AsVoidPtr(address) : NULL;
   Py_XDECREF(address);
@@ -1052,7 +1054,7 @@ static PyObject* dlpackgen_cupy_allocate_here(int is_managed, int64_t bytes, voi
 static PyObject* dlpackgen_cupy_allocate(DLDevice device, int64_t bytes, void** data) {
   const int is_managed = dlpackgen_device_is_managed((int32_t)device.device_type);
   if (is_managed) return dlpackgen_cupy_allocate_here(1, bytes, data);
-  PyObject* current = dlpackgen_cupy_ask("Device", device.device_id);
+  PyObject* current = dlpackgen_cupy_query("Device", device.device_id);
   PyObject* entered = current ? PyObject_CallMethod(current, "__enter__", NULL) : NULL;
   PyObject* memory = entered ? dlpackgen_cupy_allocate_here(0, bytes, data) : NULL;
   if (entered) {
@@ -1067,7 +1069,7 @@ static PyObject* dlpackgen_cupy_allocate(DLDevice device, int64_t bytes, void** 
   return memory;
 }
 
-static const struct dlpackgen_adopted dlpackgen_adopted_cupy = {
+static const struct dlpackgen_native_reader dlpackgen_reader_cupy = {
     "cupy",
     "ndarray",
     NULL,
@@ -1120,11 +1122,11 @@ static int dlpackgen_jax_borrow(PyObject* object, int writable, DLTensor* out, i
 }
 
 /* As long as the view exists, JAX neither deletes the array nor donates its memory. */
-static int dlpackgen_jax_hold(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
-                              PyObject** keep) {
+static int dlpackgen_jax_retain(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
+                                PyObject** keep) {
   *keep = NULL;
   if (writable) return dlpackgen_jax_reject_write();
-  const int result = dlpackgen_buffer_hold(object, out, scratch, flags, keep);
+  const int result = dlpackgen_buffer_retain(object, out, scratch, flags, keep);
   return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
 }
 
@@ -1139,13 +1141,13 @@ static int dlpackgen_jax_reject_tracer(PyObject* object) {
   return -1;
 }
 
-static const struct dlpackgen_adopted dlpackgen_adopted_jax = {
-    "jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1,
+static const struct dlpackgen_native_reader dlpackgen_reader_jax = {
+    "jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_retain, 1,
     NULL,          NULL,
 };
 
 /* The same type in jaxlib before 0.6. */
-static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
+static const struct dlpackgen_native_reader dlpackgen_reader_jax_before_0_6 = {
     "jaxlib.xla_extension",
     "ArrayImpl",
     NULL,
@@ -1153,13 +1155,13 @@ static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
     dlpackgen_jax_borrow,
     NULL,
     NULL,
-    dlpackgen_jax_hold,
+    dlpackgen_jax_retain,
     1,
     NULL,
     NULL,
 };
 
-static const struct dlpackgen_adopted dlpackgen_adopted_jax_tracer = {
+static const struct dlpackgen_native_reader dlpackgen_reader_jax_tracer = {
     "jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_reject_tracer, NULL, NULL, 0, NULL, NULL,
 };
 
@@ -1204,7 +1206,7 @@ static int dlpackgen_find_descriptor(PyObject* type, PyTypeObject* kind, const c
 
 /* Returns the C function of a method by binding it to a tensor without memory; NULL, possibly with
  * an exception, if the method is of another kind. */
-static PyCFunctionWithKeywords dlpackgen_function_behind(PyObject* type, PyObject* method, PyObject* no_arguments) {
+static PyCFunctionWithKeywords dlpackgen_wrapped_function(PyObject* type, PyObject* method, PyObject* no_arguments) {
   const newfunc make = (newfunc)(uintptr_t)PyType_GetSlot((PyTypeObject*)type, Py_tp_new);
   PyObject* empty = make ? make((PyTypeObject*)type, no_arguments, NULL) : NULL;
   PyObject* bound = empty ? PyObject_CallMethod(method, "__get__", "O", empty) : NULL;
@@ -1223,7 +1225,7 @@ static int dlpackgen_paddle_find(PyObject* type, struct dlpackgen_paddle* found)
   int is = dlpackgen_find_descriptor(type, &PyMethodDescr_Type, "is_dense", &is_dense);
   if (is > 0) is = dlpackgen_find_descriptor(type, &PyGetSetDescr_Type, "stop_gradient", &found->stop_gradient);
   if (is > 0 && !(found->no_arguments = PyTuple_New(0))) is = -1;
-  if (is > 0) found->is_dense = dlpackgen_function_behind(type, is_dense, found->no_arguments);
+  if (is > 0) found->is_dense = dlpackgen_wrapped_function(type, is_dense, found->no_arguments);
   Py_XDECREF(is_dense);
   if (is <= 0) return is;
   if (!found->is_dense) return PyErr_Occurred() ? dlpackgen_pass_over() : 0;
@@ -1366,7 +1368,7 @@ static const char* dlpackgen_loaded_link(void* library, const struct dlpackgen_l
 }
 
 /* Stores a dtype under torch's number, which a function returns. */
-static void dlpackgen_loaded_learn(void* library, const char* function, DLDataType dtype, DLDataType* dtypes) {
+static void dlpackgen_loaded_store_dtype(void* library, const char* function, DLDataType dtype, DLDataType* dtypes) {
   int32_t (*number_of)(void) = NULL;
   if (!dlpackgen_loaded_find(library, function, &number_of)) return;
   const int32_t number = number_of();
@@ -1511,7 +1513,7 @@ static bool dlpackgen_torch_link(void* library, struct dlpackgen_torch_functions
 
 static void dlpackgen_torch_learn_dtypes(void* library, DLDataType* dtypes) {
   for (size_t i = 0; i < sizeof dlpackgen_torch_dtypes / sizeof *dlpackgen_torch_dtypes; i++)
-    dlpackgen_loaded_learn(library, dlpackgen_torch_dtypes[i].name, dlpackgen_torch_dtypes[i].dtype, dtypes);
+    dlpackgen_loaded_store_dtype(library, dlpackgen_torch_dtypes[i].name, dlpackgen_torch_dtypes[i].dtype, dtypes);
 }
 
 /* Returns torch's C type from which all tensors derive, if a type derives from it: a borrowed
@@ -1636,7 +1638,7 @@ static int dlpackgen_torch_truth(PyObject* answer) {
   return is_true;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_torch_ask(PyObject* object, const char* method) {
+DLPACKGEN_SLOW static int dlpackgen_torch_query(PyObject* object, const char* method) {
   return dlpackgen_torch_truth(PyObject_CallMethod(object, method, NULL));
 }
 
@@ -1694,9 +1696,9 @@ static int dlpackgen_torch_reject_dispatch(PyObject* type) {
 }
 
 static int dlpackgen_torch_reject_bits(PyObject* object) {
-  int bit = dlpackgen_torch_ask(object, "is_neg");
+  int bit = dlpackgen_torch_query(object, "is_neg");
   if (bit != 0) return bit < 0 ? -1 : dlpackgen_reject(DLPACKGEN_TORCH_NEGATED);
-  bit = dlpackgen_torch_ask(object, "is_conj");
+  bit = dlpackgen_torch_query(object, "is_conj");
   return bit > 0 ? dlpackgen_reject(DLPACKGEN_TORCH_CONJUGATED) : bit;
 }
 
@@ -1707,7 +1709,7 @@ static int dlpackgen_torch_grad_is_on(PyObject* object) {
   if (dlpackgen_torch_is_known()) return dlpackgen_torch.call.grad_mode();
   base = dlpackgen_torch_base((PyObject*)Py_TYPE(object));
   module = base ? dlpackgen_torch_module(base) : NULL;
-  if (module) is_on = dlpackgen_torch_ask(module, "is_grad_enabled");
+  if (module) is_on = dlpackgen_torch_query(module, "is_grad_enabled");
   else if (PyErr_Occurred()) is_on = -1;
   Py_XDECREF(module);
   return is_on;
@@ -1738,7 +1740,7 @@ static uint64_t dlpackgen_torch_count(PyObject* object, const char* method) {
 
 /* Returns the number of elements from the first to the last one in memory, which is 0 for an empty
  * tensor, or 0 with an exception. */
-static uint64_t dlpackgen_torch_span(PyObject* object) {
+static uint64_t dlpackgen_torch_extent(PyObject* object) {
   PyObject* sizes = PyObject_CallMethod(object, "size", NULL);
   PyObject* strides = sizes ? PyObject_CallMethod(object, "stride", NULL) : NULL;
   const bool fits = strides && PyTuple_Check(sizes) && PyTuple_Check(strides);
@@ -1764,7 +1766,7 @@ static int dlpackgen_torch_reject_storage(PyObject* object) {
     return 0;
   }
   bytes = dlpackgen_torch_count(storage, "nbytes");
-  if (storage && !PyErr_Occurred()) needs = dlpackgen_torch_span(object);
+  if (storage && !PyErr_Occurred()) needs = dlpackgen_torch_extent(object);
   if (needs != 0) needs += dlpackgen_torch_count(object, "storage_offset");
   if (needs != 0) needs *= dlpackgen_torch_count(object, "element_size");
   Py_XDECREF(storage);
@@ -1836,7 +1838,7 @@ static uint32_t dlpackgen_torch_only(const uint64_t* const* objects, const uint6
 }
 
 /* Whether a word is equal in all plain tensors, and different in all others. */
-static bool dlpackgen_torch_tells(const struct dlpackgen_torch_seen* seen, uint32_t word) {
+static bool dlpackgen_torch_reports(const struct dlpackgen_torch_seen* seen, uint32_t word) {
   const uint64_t plain = seen->plain[0][word], usual = plain ^ seen->inference[word];
   for (int i = 1; i < DLPACKGEN_TORCH_PLAIN; i++)
     if (seen->plain[i][word] != plain) return false;
@@ -1848,7 +1850,7 @@ static bool dlpackgen_torch_tells(const struct dlpackgen_torch_seen* seen, uint3
 static uint32_t dlpackgen_torch_find_keys(const struct dlpackgen_torch_seen* seen) {
   uint32_t found = 0;
   for (uint32_t word = seen->end; word < seen->end + DLPACKGEN_TORCH_TAIL; word++) {
-    if (!dlpackgen_torch_tells(seen, word)) continue;
+    if (!dlpackgen_torch_reports(seen, word)) continue;
     if (found) return 0;
     found = word;
   }
@@ -2301,8 +2303,8 @@ static int dlpackgen_torch_check_alias(PyObject* object, const DLTensor* alias, 
 /* A retained tensor may be written to later, by any consumer, so copy-on-write memory is separated
  * now. A separate alias retains the memory, because `t.data = other`, as in module.half(), removes
  * it from the object. */
-static int dlpackgen_torch_hold(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
-                                PyObject** keep) {
+static int dlpackgen_torch_retain(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
+                                  PyObject** keep) {
   int result = dlpackgen_torch_borrow(object, 0, out, scratch, flags);
   (void)writable;
   *keep = NULL;
@@ -2327,7 +2329,7 @@ static int dlpackgen_torch_guard(PyObject* object, const DLTensor* tensor) {
 }
 
 /* Also torch.nn.Parameter, which torch reads like a torch.Tensor. */
-static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
+static const struct dlpackgen_native_reader dlpackgen_reader_torch = {
     "torch",
     "Tensor",
     dlpackgen_torch_recognize,
@@ -2335,20 +2337,20 @@ static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
     dlpackgen_torch_borrow,
     dlpackgen_torch_reject,
     NULL,
-    dlpackgen_torch_hold,
+    dlpackgen_torch_retain,
     0,
     dlpackgen_torch_guard,
     NULL,
 };
 
 /* Terminated by NULL. */
-static const struct dlpackgen_adopted* const dlpackgen_adopted_tables[] = {
-    &dlpackgen_adopted_torch,
-    &dlpackgen_adopted_numpy,
-    &dlpackgen_adopted_jax,
-    &dlpackgen_adopted_jax_before_0_6,
-    &dlpackgen_adopted_jax_tracer,
-    &dlpackgen_adopted_cupy,
+static const struct dlpackgen_native_reader* const dlpackgen_native_readers[] = {
+    &dlpackgen_reader_torch,
+    &dlpackgen_reader_numpy,
+    &dlpackgen_reader_jax,
+    &dlpackgen_reader_jax_before_0_6,
+    &dlpackgen_reader_jax_tracer,
+    &dlpackgen_reader_cupy,
     NULL,
 };
 
@@ -2686,34 +2688,34 @@ static int dlpackgen_maker_of(PyObject* type, const DLPackExchangeAPI** table) {
 
 /* Returns whether the table of Paddle's own type is trusted, as below: only if the tensors for
  * which it must not be used can be recognized beforehand without Python code. */
-static int dlpackgen_trusts_paddle(struct dlpackgen_route* route, PyObject* paddle) {
-  const uint8_t asks = dlpackgen_asks_stop | dlpackgen_asks_dense;
-  if (!(route->asks & asks)) return 1;
+static int dlpackgen_trusts_paddle(struct dlpackgen_access* access, PyObject* paddle) {
+  const uint8_t queries = dlpackgen_query_stop | dlpackgen_query_dense;
+  if (!(access->queries & queries)) return 1;
   const int opened = dlpackgen_paddle_open(paddle);
-  if (opened > 0) route->plain = dlpackgen_paddle_is_plain;
+  if (opened > 0) access->plain = dlpackgen_paddle_is_plain;
   return opened;
 }
 
 /* Returns whether a type's table runs no Python code and exports only writable memory: 1, 0, or -1
  * with an exception. This applies to torch and Paddle, whose tensors are never read-only. A
  * borrowed tensor has no read-only flag. */
-static int dlpackgen_is_trusted(struct dlpackgen_route* route) {
-  PyObject* paddle = dlpackgen_paddle_type(route->type);
+static int dlpackgen_is_trusted(struct dlpackgen_access* access) {
+  PyObject* paddle = dlpackgen_paddle_type(access->type);
   if (!paddle && PyErr_Occurred()) return -1;
-  const int trusted = paddle ? dlpackgen_trusts_paddle(route, paddle) : 0;
+  const int trusted = paddle ? dlpackgen_trusts_paddle(access, paddle) : 0;
   Py_XDECREF(paddle);
   if (paddle) return trusted;
-  const int is_torch = dlpackgen_torch_recognize(route->type);
+  const int is_torch = dlpackgen_torch_recognize(access->type);
   return is_torch < 0 ? -1 : is_torch == DLPACKGEN_TYPE_EXACT;
 }
 
 /* Returns whether a table is trusted, as above: only if it is the table that the type itself
  * provides, not one that a module has registered for it. */
-static int dlpackgen_trusts(struct dlpackgen_route* route) {
+static int dlpackgen_trusts(struct dlpackgen_access* access) {
   const DLPackExchangeAPI* own;
-  if (!route->api) return 0;
-  if (dlpackgen_maker_of(route->type, &own)) return -1;
-  return own == route->api ? dlpackgen_is_trusted(route) : 0;
+  if (!access->api) return 0;
+  if (dlpackgen_maker_of(access->type, &own)) return -1;
+  return own == access->api ? dlpackgen_is_trusted(access) : 0;
 }
 
 /* Reads the module's own tensors; defined in object.h. */
@@ -2721,11 +2723,11 @@ static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, i
 
 /* They are read through their struct: no foreign code runs, no memory is allocated, and the flags
  * are known. */
-static const struct dlpackgen_adopted dlpackgen_adopted_own = {NULL, NULL, NULL, NULL, dlpackgen_borrow_own, NULL, NULL,
-                                                               NULL, 0,    NULL, NULL};
+static const struct dlpackgen_native_reader dlpackgen_reader_own = {
+    NULL, NULL, NULL, NULL, dlpackgen_borrow_own, NULL, NULL, NULL, 0, NULL, NULL};
 
 /* Compares a type with the type that a row's names currently refer to. */
-static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted* table, PyObject* type) {
+static int dlpackgen_recognize_by_name(const struct dlpackgen_native_reader* table, PyObject* type) {
   PyObject* base;
   int is = dlpackgen_find_imported(table->module, table->type, &base) < 0 ? -1 : DLPACKGEN_TYPE_OTHER;
   if (base && PyType_Check(base) && PyType_IsSubtype((PyTypeObject*)type, (PyTypeObject*)base))
@@ -2736,14 +2738,14 @@ static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted* table, Py
 
 /* Compares a type with one native reader. Returns 1 if the other readers need not be compared, 0,
  * or -1 with an exception. */
-static int dlpackgen_adopt(struct dlpackgen_route* route, const struct dlpackgen_adopted* table) {
-  PyObject* const type = route->type;
+static int dlpackgen_match_reader(struct dlpackgen_access* access, const struct dlpackgen_native_reader* table) {
+  PyObject* const type = access->type;
   const int is = table->recognize ? table->recognize(type) : dlpackgen_recognize_by_name(table, type);
   int opened = 0;
   if (is == DLPACKGEN_TYPE_EXACT && table->open && dlpackgen_native_readers_are_on()) opened = table->open(type);
-  if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an adopted table did not open");
-  if (opened) route->adopted = table;
-  else if (is != DLPACKGEN_TYPE_OTHER && table->reject && !route->rejecting) route->rejecting = table;
+  if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an reader table did not open");
+  if (opened) access->reader = table;
+  else if (is != DLPACKGEN_TYPE_OTHER && table->reject && !access->rejecting) access->rejecting = table;
   return opened;
 }
 
@@ -2757,26 +2759,26 @@ static int dlpackgen_has_both(PyObject* type, const char* first, const char* sec
  * and masked arrays. Native readers check these properties themselves. A foreign table is not
  * trusted to reject tensors without memory, so the methods are called before it. Returns 0, or -1
  * with an exception. */
-static int dlpackgen_questions(struct dlpackgen_route* route) {
-  PyObject* const type = route->type;
+static int dlpackgen_find_queries(struct dlpackgen_access* access) {
+  PyObject* const type = access->type;
   const int signs = dlpackgen_has_both(type, "is_neg", "is_conj");
   const int grads = signs > 0 ? dlpackgen_has(type, "requires_grad") : signs;
   const int masks = grads < 0 ? -1 : dlpackgen_has_both(type, "mask", "filled");
   const int stops = masks < 0 ? -1 : dlpackgen_has(type, "stop_gradient");
-  const int dense = stops < 0 ? -1 : route->api ? dlpackgen_has(type, "is_dense") : 0;
+  const int dense = stops < 0 ? -1 : access->api ? dlpackgen_has(type, "is_dense") : 0;
   if (dense < 0) return -1;
-  if (signs > 0) route->asks |= dlpackgen_asks_neg | dlpackgen_asks_conj;
-  if (grads > 0) route->asks |= dlpackgen_asks_grad;
-  if (masks > 0) route->asks |= dlpackgen_asks_mask;
-  if (stops > 0) route->asks |= dlpackgen_asks_stop;
-  if (dense > 0) route->asks |= dlpackgen_asks_dense;
+  if (signs > 0) access->queries |= dlpackgen_query_neg | dlpackgen_query_conj;
+  if (grads > 0) access->queries |= dlpackgen_query_grad;
+  if (masks > 0) access->queries |= dlpackgen_query_mask;
+  if (stops > 0) access->queries |= dlpackgen_query_stop;
+  if (dense > 0) access->queries |= dlpackgen_query_dense;
   return 0;
 }
 
 /* Returns the table that was registered for a type, or NULL. */
 static const DLPackExchangeAPI* dlpackgen_registered(const struct dlpackgen_state* state, const PyObject* type) {
   for (int i = 0; i < DLPACKGEN_MAX_REGISTERED; i++) {
-    const struct dlpackgen_route* known = DLPACKGEN_LOAD(&state->registered[i]);
+    const struct dlpackgen_access* known = DLPACKGEN_LOAD(&state->registered[i]);
     if (!known) break;
     if (known->type == type) return DLPACKGEN_LOAD(&known->api);
   }
@@ -2785,87 +2787,87 @@ static const DLPackExchangeAPI* dlpackgen_registered(const struct dlpackgen_stat
 
 /* Assigns the table of Paddle's tensors to Paddle's parameters. Returns 0, or -1 with an
  * exception. */
-static int dlpackgen_fill_paddle(struct dlpackgen_route* route) {
-  PyObject* paddle = dlpackgen_paddle_type(route->type);
+static int dlpackgen_fill_paddle(struct dlpackgen_access* access) {
+  PyObject* paddle = dlpackgen_paddle_type(access->type);
   if (!paddle) return PyErr_Occurred() ? -1 : 0;
-  route->api = route->makes;
+  access->api = access->makes;
   Py_DECREF(paddle);
   return 0;
 }
 
 /* Looks up the tables that import and allocate objects of a type. Returns 0, or -1 with an
  * exception. */
-static int dlpackgen_fill_tables(struct dlpackgen_route* route, const DLPackExchangeAPI* registered) {
-  route->api = route->makes = registered;
+static int dlpackgen_fill_tables(struct dlpackgen_access* access, const DLPackExchangeAPI* registered) {
+  access->api = access->makes = registered;
   if (registered) return 0;
-  if (dlpackgen_table_of(route->type, &route->api)) return -1;
-  route->makes = route->api;
-  if (route->api) return 0;
-  if (dlpackgen_maker_of(route->type, &route->makes)) return -1;
-  return route->makes ? dlpackgen_fill_paddle(route) : 0;
+  if (dlpackgen_table_of(access->type, &access->api)) return -1;
+  access->makes = access->api;
+  if (access->api) return 0;
+  if (dlpackgen_maker_of(access->type, &access->makes)) return -1;
+  return access->makes ? dlpackgen_fill_paddle(access) : 0;
 }
 
 /* Looks up the native reader of a type. Returns 0, also if there is none, or -1 with an
  * exception. */
-static int dlpackgen_fill_adopted(struct dlpackgen_route* route) {
+static int dlpackgen_find_reader(struct dlpackgen_access* access) {
   int found = 0;
-  for (int i = 0; dlpackgen_adopted_tables[i] && !found; i++)
-    found = dlpackgen_adopt(route, dlpackgen_adopted_tables[i]);
+  for (int i = 0; dlpackgen_native_readers[i] && !found; i++)
+    found = dlpackgen_match_reader(access, dlpackgen_native_readers[i]);
   return found < 0 ? -1 : 0;
 }
 
-static int dlpackgen_fill_route(struct dlpackgen_state* state, struct dlpackgen_route* route) {
-  const DLPackExchangeAPI* registered = dlpackgen_registered(state, route->type);
-  if (dlpackgen_fill_tables(route, registered)) return -1;
-  if (route->type == state->tensor) {
-    route->adopted = &dlpackgen_adopted_own;
-    if (!registered) route->api = NULL; /* which would have to report a stream */
-  } else if (dlpackgen_fill_adopted(route)) return -1;
-  if (dlpackgen_questions(route)) return -1;
-  const int trusted = dlpackgen_trusts(route);
+static int dlpackgen_fill_access(struct dlpackgen_state* state, struct dlpackgen_access* access) {
+  const DLPackExchangeAPI* registered = dlpackgen_registered(state, access->type);
+  if (dlpackgen_fill_tables(access, registered)) return -1;
+  if (access->type == state->tensor) {
+    access->reader = &dlpackgen_reader_own;
+    if (!registered) access->api = NULL; /* which would have to report a stream */
+  } else if (dlpackgen_find_reader(access)) return -1;
+  if (dlpackgen_find_queries(access)) return -1;
+  const int trusted = dlpackgen_trusts(access);
   if (trusted < 0) return -1;
-  route->trusted = (uint8_t)trusted;
-  if (registered && route->adopted) {
-    route->guard = route->adopted->guard;
-    route->adopted = NULL;
+  access->trusted = (uint8_t)trusted;
+  if (registered && access->reader) {
+    access->guard = access->reader->guard;
+    access->reader = NULL;
   }
-  if (route->guard) route->asks = 0;
-  if (route->adopted) route->yields = route->adopted->yields != 0;
-  else route->yields = !route->trusted || (route->asks && !route->plain) || route->rejecting;
+  if (access->guard) access->queries = 0;
+  if (access->reader) access->yields = access->reader->yields != 0;
+  else access->yields = !access->trusted || (access->queries && !access->plain) || access->rejecting;
   return 0;
 }
 
-static void dlpackgen_retire(struct dlpackgen_route* old) {
+static void dlpackgen_retire(struct dlpackgen_access* old) {
 #ifdef Py_GIL_DISABLED
   (void)old; /* another thread may still be reading it; the cache is small */
 #else
-  dlpackgen_free_route(old);
+  dlpackgen_free_access(old);
 #endif
 }
 
 /* Stores an access method in one of the two slots of its type. */
-static void dlpackgen_publish(struct dlpackgen_state* state, struct dlpackgen_route* route) {
-  struct dlpackgen_route** place = &state->cache[dlpackgen_hash(route->type)];
-  struct dlpackgen_route** second = &state->cache[dlpackgen_hash(route->type) ^ 1];
-  if (*place && (*place)->type != route->type && (!*second || (*second)->type == route->type)) place = second;
-  struct dlpackgen_route* old = *place;
-  DLPACKGEN_STORE(place, route);
+static void dlpackgen_publish(struct dlpackgen_state* state, struct dlpackgen_access* access) {
+  struct dlpackgen_access** place = &state->cache[dlpackgen_hash(access->type)];
+  struct dlpackgen_access** second = &state->cache[dlpackgen_hash(access->type) ^ 1];
+  if (*place && (*place)->type != access->type && (!*second || (*second)->type == access->type)) place = second;
+  struct dlpackgen_access* old = *place;
+  DLPACKGEN_STORE(place, access);
   if (old) dlpackgen_retire(old);
 }
 
 /* Determines the access method of a new type. It is complete before it is published, because the
  * lookup may run code that calls this function again. */
-static int dlpackgen_learn_once(struct dlpackgen_state* state, PyObject* type) {
-  struct dlpackgen_route* made = (struct dlpackgen_route*)calloc(1, sizeof *made);
+static int dlpackgen_look_up_once(struct dlpackgen_state* state, PyObject* type) {
+  struct dlpackgen_access* made = (struct dlpackgen_access*)calloc(1, sizeof *made);
   if (!made) {
     PyErr_NoMemory();
     return -1;
   }
   Py_INCREF(type);
   made->type = type;
-  if (dlpackgen_fill_route(state, made)) {
+  if (dlpackgen_fill_access(state, made)) {
     struct dlpackgen_pending pending = dlpackgen_catch();
-    dlpackgen_free_route(made);
+    dlpackgen_free_access(made);
     dlpackgen_resume(pending);
     return -1;
   }
@@ -2873,34 +2875,34 @@ static int dlpackgen_learn_once(struct dlpackgen_state* state, PyObject* type) {
   return 0;
 }
 
-DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_known(struct dlpackgen_state* state, PyObject* type) {
+DLPACKGEN_FAST const struct dlpackgen_access* dlpackgen_cached(struct dlpackgen_state* state, PyObject* type) {
   const size_t place = dlpackgen_hash(type);
-  const struct dlpackgen_route* route = DLPACKGEN_LOAD(&state->cache[place]);
-  if (!DLPACKGEN_RARE(!route || route->type != type)) return route;
-  route = DLPACKGEN_LOAD(&state->cache[place ^ 1]);
-  return route && route->type == type ? route : NULL;
+  const struct dlpackgen_access* access = DLPACKGEN_LOAD(&state->cache[place]);
+  if (!DLPACKGEN_RARE(!access || access->type != type)) return access;
+  access = DLPACKGEN_LOAD(&state->cache[place ^ 1]);
+  return access && access->type == type ? access : NULL;
 }
 
 /* Releasing the evicted type may run code that evicts the new one. */
-DLPACKGEN_SLOW static const struct dlpackgen_route* dlpackgen_learn(struct dlpackgen_state* state, PyObject* type) {
-  const struct dlpackgen_route* route = NULL;
-  while (!route && dlpackgen_learn_once(state, type) == 0) route = dlpackgen_known(state, type);
-  return route;
+DLPACKGEN_SLOW static const struct dlpackgen_access* dlpackgen_look_up(struct dlpackgen_state* state, PyObject* type) {
+  const struct dlpackgen_access* access = NULL;
+  while (!access && dlpackgen_look_up_once(state, type) == 0) access = dlpackgen_cached(state, type);
+  return access;
 }
 
 /* Returns the access method of an object's type. It is valid until the next call that may run
  * Python code, which may evict it. Returns NULL with an exception. */
-DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_route_of(struct dlpackgen_state* state, PyObject* object) {
+DLPACKGEN_FAST const struct dlpackgen_access* dlpackgen_access_of(struct dlpackgen_state* state, PyObject* object) {
   PyObject* const type = (PyObject*)Py_TYPE(object);
-  const struct dlpackgen_route* route = dlpackgen_known(state, type);
-  return DLPACKGEN_RARE(!route) ? dlpackgen_learn(state, type) : route;
+  const struct dlpackgen_access* access = dlpackgen_cached(state, type);
+  return DLPACKGEN_RARE(!access) ? dlpackgen_look_up(state, type) : access;
 }
 
 /* Removes a type from the cache, so that it is looked up again. */
-static void dlpackgen_forget(struct dlpackgen_state* state, const PyObject* type) {
+static void dlpackgen_evict(struct dlpackgen_state* state, const PyObject* type) {
   const size_t place = dlpackgen_hash(type);
   for (size_t i = 0; i < 2; i++) {
-    struct dlpackgen_route* old = state->cache[place ^ i];
+    struct dlpackgen_access* old = state->cache[place ^ i];
     if (!old || old->type != type) continue;
     DLPACKGEN_STORE(&state->cache[place ^ i], NULL);
     dlpackgen_retire(old);
@@ -2921,7 +2923,7 @@ static int dlpackgen_enter(struct dlpackgen_state* state, int place, PyObject* t
     PyErr_Format(PyExc_RuntimeError, "no room for an exchange table: %d at most", (int)DLPACKGEN_MAX_REGISTERED);
     return -1;
   }
-  struct dlpackgen_route* made = (struct dlpackgen_route*)calloc(1, sizeof *made);
+  struct dlpackgen_access* made = (struct dlpackgen_access*)calloc(1, sizeof *made);
   if (!made) {
     PyErr_NoMemory();
     return -1;
@@ -2950,12 +2952,12 @@ DLPACKGEN_PYTHON_API int dlpackgen_register_exchange_api(PyObject* module, PyObj
   if (place < DLPACKGEN_MAX_REGISTERED && state->registered[place])
     DLPACKGEN_STORE(&state->registered[place]->api, ours);
   else if (dlpackgen_enter(state, place, type, ours)) return -1;
-  dlpackgen_forget(state, type);
+  dlpackgen_evict(state, type);
   return 0;
 }
 
 /* A tensor from a capsule: one of the two structs, for its new owner. */
-struct dlpackgen_taken {
+struct dlpackgen_received {
   DLManagedTensorVersioned* versioned;
   DLManagedTensor* legacy;
 };
@@ -2991,7 +2993,7 @@ static PyObject* dlpackgen_call_dlpack(struct dlpackgen_state* state, PyObject* 
 }
 
 /* Returns the result of __dlpack__, as a new reference. */
-static PyObject* dlpackgen_ask_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream) {
+static PyObject* dlpackgen_request_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream) {
   PyObject* method = PyObject_GetAttr(object, state->dlpack);
   if (!method) {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
@@ -3025,32 +3027,32 @@ static void* dlpackgen_open_named(PyObject* capsule, const char* fresh, const ch
 }
 
 /* Returns the tensor of a capsule, which is consumed. */
-static int dlpackgen_open_capsule(PyObject* capsule, struct dlpackgen_taken* taken) {
-  taken->versioned =
+static int dlpackgen_open_capsule(PyObject* capsule, struct dlpackgen_received* imported) {
+  imported->versioned =
       (DLManagedTensorVersioned*)dlpackgen_open_named(capsule, dlpackgen_versioned_fresh, dlpackgen_versioned_used);
-  if (taken->versioned) return 0;
-  taken->legacy = (DLManagedTensor*)dlpackgen_open_named(capsule, dlpackgen_legacy_fresh, dlpackgen_legacy_used);
-  if (taken->legacy) return 0;
+  if (imported->versioned) return 0;
+  imported->legacy = (DLManagedTensor*)dlpackgen_open_named(capsule, dlpackgen_legacy_fresh, dlpackgen_legacy_used);
+  if (imported->legacy) return 0;
   PyErr_SetString(PyExc_BufferError, "its __dlpack__() did not return an unconsumed DLPack capsule");
   return -1;
 }
 
 /* Returns the tensor from __dlpack__ without validating it: 0, or -1 with an exception. If it has
  * another major version, only its deleter may be used. */
-static int dlpackgen_take_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream,
-                                  struct dlpackgen_taken* taken) {
-  PyObject* capsule = dlpackgen_ask_capsule(state, object, stream);
-  taken->versioned = NULL;
-  taken->legacy = NULL;
+static int dlpackgen_import_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream,
+                                    struct dlpackgen_received* imported) {
+  PyObject* capsule = dlpackgen_request_capsule(state, object, stream);
+  imported->versioned = NULL;
+  imported->legacy = NULL;
   if (!capsule) return -1;
-  const int opened = dlpackgen_open_capsule(capsule, taken);
+  const int opened = dlpackgen_open_capsule(capsule, imported);
   Py_DECREF(capsule);
   if (opened) return -1;
-  if (taken->versioned && taken->versioned->version.major != DLPACK_MAJOR_VERSION) {
+  if (imported->versioned && imported->versioned->version.major != DLPACK_MAJOR_VERSION) {
     PyErr_Format(PyExc_BufferError, "its tensor is of DLPack %u.%u, and %u.%u was asked for",
-                 taken->versioned->version.major, taken->versioned->version.minor, DLPACK_MAJOR_VERSION,
+                 imported->versioned->version.major, imported->versioned->version.minor, DLPACK_MAJOR_VERSION,
                  DLPACK_MINOR_VERSION);
-    dlpackgen_delete_quietly(taken->versioned, NULL);
+    dlpackgen_delete_quietly(imported->versioned, NULL);
     return -1;
   }
   return 0;
@@ -3146,24 +3148,25 @@ static int dlpackgen_is_contiguous_anyhow(struct dlpackgen_state* state, PyObjec
   return dlpackgen_truth(PyObject_CallMethodObjArgs(object, state->is_dense, NULL));
 }
 
-static int dlpackgen_ask_all(struct dlpackgen_state* state, PyObject* object, const struct dlpackgen_adopted* rejecting,
-                             uint8_t asks) {
+static int dlpackgen_query_all(struct dlpackgen_state* state, PyObject* object,
+                               const struct dlpackgen_native_reader* rejecting, uint8_t queries) {
   if (rejecting && rejecting->reject(object)) return dlpackgen_failed(PyExc_BufferError, "it was rejected");
-  if (asks & dlpackgen_asks_mask)
+  if (queries & dlpackgen_query_mask)
     return dlpackgen_reject("some of its elements may be masked, which a tensor cannot say");
-  if (asks & dlpackgen_asks_neg && dlpackgen_reject_if(object, state->is_neg, DLPACKGEN_TORCH_NEGATED)) return -1;
-  if (asks & dlpackgen_asks_conj && dlpackgen_reject_if(object, state->is_conj, DLPACKGEN_TORCH_CONJUGATED)) return -1;
-  if (asks & dlpackgen_asks_grad && dlpackgen_reject_grad(state, object)) return -1;
-  if (asks & dlpackgen_asks_stop && dlpackgen_reject_no_stop(state, object)) return -1;
-  const int dense = asks & dlpackgen_asks_dense ? dlpackgen_is_contiguous_anyhow(state, object) : 1;
+  if (queries & dlpackgen_query_neg && dlpackgen_reject_if(object, state->is_neg, DLPACKGEN_TORCH_NEGATED)) return -1;
+  if (queries & dlpackgen_query_conj && dlpackgen_reject_if(object, state->is_conj, DLPACKGEN_TORCH_CONJUGATED))
+    return -1;
+  if (queries & dlpackgen_query_grad && dlpackgen_reject_grad(state, object)) return -1;
+  if (queries & dlpackgen_query_stop && dlpackgen_reject_no_stop(state, object)) return -1;
+  const int dense = queries & dlpackgen_query_dense ? dlpackgen_is_contiguous_anyhow(state, object) : 1;
   return dense ? dense < 0 ? -1 : 0 : dlpackgen_reject("it has no dense memory: pass to_dense()");
 }
 
 /* The values of some tensors differ from those in memory, and neither tables nor capsules express
  * that. */
-static int dlpackgen_question(struct dlpackgen_state* state, PyObject* object,
-                              const struct dlpackgen_adopted* rejecting, uint8_t asks) {
-  return dlpackgen_ask_all(state, object, rejecting, asks) ? dlpackgen_not_exported(object) : 0;
+static int dlpackgen_query(struct dlpackgen_state* state, PyObject* object,
+                           const struct dlpackgen_native_reader* rejecting, uint8_t queries) {
+  return dlpackgen_query_all(state, object, rejecting, queries) ? dlpackgen_not_exported(object) : 0;
 }
 
 /* The message about an object whose type changed after its table was found. */
@@ -3180,7 +3183,7 @@ DLPACKGEN_SLOW static int dlpackgen_reject_error(const DLTensor* tensor, dlpackg
 /* Validates a tensor of a foreign library, also from a native reader, because CuPy's users can
  * create any shape. If requested, shape and strides are copied first: for all tensors except those
  * of native readers, which always have strides. */
-static int dlpackgen_admit(struct dlpackgen_argument* a, int64_t* scratch, int copy) {
+static int dlpackgen_validate_argument(struct dlpackgen_argument* a, int64_t* scratch, int copy) {
   DLTensor* const tensor = &a->tensor;
   dlpackgen_error_code error = DLPACKGEN_OK;
   if (dlpackgen_is_numbered_cpu(tensor->device)) tensor->device.device_id = 0;
@@ -3213,8 +3216,8 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object
 
 /* A borrowed tensor has no flags. A tensor that is written to, or may be padded, is therefore
  * imported as owned, unless its library is known to have no such tensors. */
-DLPACKGEN_FAST int dlpackgen_lend(const DLPackExchangeAPI* api, int trusted, PyObject* object, int writable,
-                                  DLTensor* out) {
+DLPACKGEN_FAST int dlpackgen_borrow_by_table(const DLPackExchangeAPI* api, int trusted, PyObject* object, int writable,
+                                             DLTensor* out) {
   if (!api->dltensor_from_py_object_no_sync || (writable && !trusted)) return 0;
   if (api->dltensor_from_py_object_no_sync(object, out) == 0 && (trusted || !PyErr_Occurred()))
     return trusted || out->dtype.bits >= 8;
@@ -3235,17 +3238,18 @@ DLPACKGEN_SLOW static int dlpackgen_read_owned(struct dlpackgen_argument* a, con
 DLPACKGEN_FAST int dlpackgen_read_table(struct dlpackgen_argument* a, const DLPackExchangeAPI* api, int trusted,
                                         PyObject* object, int writable) {
   a->flags = 0;
-  return dlpackgen_lend(api, trusted, object, writable, &a->tensor) ? 0 : dlpackgen_read_owned(a, api, object);
+  return dlpackgen_borrow_by_table(api, trusted, object, writable, &a->tensor) ? 0
+                                                                               : dlpackgen_read_owned(a, api, object);
 }
 
 static int dlpackgen_read_capsule(struct dlpackgen_state* state, struct dlpackgen_argument* a, PyObject* object,
                                   PyObject* stream) {
-  struct dlpackgen_taken taken;
-  if (dlpackgen_take_capsule(state, object, stream, &taken)) return -1;
-  a->private_.versioned = taken.versioned;
-  a->private_.legacy = taken.legacy;
-  a->tensor = taken.versioned ? taken.versioned->dl_tensor : taken.legacy->dl_tensor;
-  a->flags = taken.versioned ? taken.versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
+  struct dlpackgen_received imported;
+  if (dlpackgen_import_capsule(state, object, stream, &imported)) return -1;
+  a->private_.versioned = imported.versioned;
+  a->private_.legacy = imported.legacy;
+  a->tensor = imported.versioned ? imported.versioned->dl_tensor : imported.legacy->dl_tensor;
+  a->flags = imported.versioned ? imported.versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
   return 0;
 }
 
@@ -3267,14 +3271,14 @@ static int dlpackgen_check_use(const DLTensor* tensor, int writable) {
 
 /* Imports an owned tensor through a native reader. Returns 0, -1 with an exception, or 1 if another
  * access method must be used. */
-static int dlpackgen_take_adopted(const struct dlpackgen_adopted* adopted, PyObject* object, int writable,
-                                  DLManagedTensorVersioned** out) {
+static int dlpackgen_import_natively(const struct dlpackgen_native_reader* reader, PyObject* object, int writable,
+                                     DLManagedTensorVersioned** out) {
   int64_t scratch[DLPACKGEN_SCRATCH];
   DLTensor view;
   uint64_t flags = 0;
   PyObject* keep = NULL;
-  const int failed = adopted->hold ? adopted->hold(object, writable, &view, scratch, &flags, &keep)
-                                   : adopted->borrow(object, writable, &view, scratch, &flags);
+  const int failed = reader->retain ? reader->retain(object, writable, &view, scratch, &flags, &keep)
+                                    : reader->borrow(object, writable, &view, scratch, &flags);
   *out = NULL;
   if (failed < 0) return dlpackgen_failed(PyExc_BufferError, "it cannot be read"), dlpackgen_not_exported(object);
   if (failed) return 1;
@@ -3286,44 +3290,44 @@ static int dlpackgen_take_adopted(const struct dlpackgen_adopted* adopted, PyObj
 }
 
 /* Validates an owned tensor and converts it to the newest struct; frees it on failure. */
-static DLManagedTensorVersioned* dlpackgen_finish_taking(struct dlpackgen_taken taken, int writable) {
-  DLManagedTensorVersioned* made = taken.versioned;
-  const DLTensor* view = made ? &made->dl_tensor : &taken.legacy->dl_tensor;
+static DLManagedTensorVersioned* dlpackgen_finish_import(struct dlpackgen_received imported, int writable) {
+  DLManagedTensorVersioned* made = imported.versioned;
+  const DLTensor* view = made ? &made->dl_tensor : &imported.legacy->dl_tensor;
   const uint64_t flags = made ? made->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
   const dlpackgen_error_code error = dlpackgen_validate(view, flags, DLPACKGEN_ACCEPT_NULL_STRIDES);
   if (error != DLPACKGEN_OK) made = NULL, dlpackgen_reject_error(view, error);
   else if (writable && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
     made = NULL, dlpackgen_reject("it is read-only, or cannot say that it is not");
   else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_is_numbered_cpu(view->device))
-    made = dlpackgen_modern(taken.versioned, taken.legacy);
+    made = dlpackgen_modern(imported.versioned, imported.legacy);
   if (made && dlpackgen_check_use(&made->dl_tensor, writable)) {
     dlpackgen_delete_quietly(made, NULL);
     return NULL;
   }
-  if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);
+  if (!made) dlpackgen_delete_quietly(imported.versioned, imported.legacy);
   return made;
 }
 
-static DLManagedTensorVersioned* dlpackgen_take_by_route(struct dlpackgen_state* state, PyObject* object,
-                                                         int writable) {
-  const struct dlpackgen_route* route = dlpackgen_route_of(state, object);
-  struct dlpackgen_taken taken = {NULL, NULL};
-  if (!route) return NULL;
-  const struct dlpackgen_route how = *route; /* which what follows may drive out */
+static DLManagedTensorVersioned* dlpackgen_import(struct dlpackgen_state* state, PyObject* object, int writable) {
+  const struct dlpackgen_access* access = dlpackgen_access_of(state, object);
+  struct dlpackgen_received imported = {NULL, NULL};
+  if (!access) return NULL;
+  const struct dlpackgen_access how = *access; /* which what follows may drive out */
   const PyTypeObject* const type = Py_TYPE(object);
-  if (how.adopted) {
+  if (how.reader) {
     DLManagedTensorVersioned* made;
-    if (dlpackgen_take_adopted(how.adopted, object, writable, &made) <= 0) return made;
+    if (dlpackgen_import_natively(how.reader, object, writable, &made) <= 0) return made;
   }
-  if (!(how.plain && how.plain(object)) && dlpackgen_question(state, object, how.rejecting, how.asks)) return NULL;
+  if (!(how.plain && how.plain(object)) && dlpackgen_query(state, object, how.rejecting, how.queries)) return NULL;
   const DLPackExchangeAPI* api = how.api;
   if (Py_TYPE(object) != type) {
     dlpackgen_reject(DLPACKGEN_OTHER_TYPE);
     return NULL;
   }
-  if (api ? dlpackgen_own_by_table(api, object, &taken.versioned) : dlpackgen_take_capsule(state, object, NULL, &taken))
+  if (api ? dlpackgen_own_by_table(api, object, &imported.versioned)
+          : dlpackgen_import_capsule(state, object, NULL, &imported))
     return NULL;
-  DLManagedTensorVersioned* made = dlpackgen_finish_taking(taken, writable);
+  DLManagedTensorVersioned* made = dlpackgen_finish_import(imported, writable);
   if (made && how.guard && how.guard(object, &made->dl_tensor)) {
     dlpackgen_delete_quietly(made, NULL);
     return NULL;
@@ -3336,7 +3340,7 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_py_object_no_sync(
   int* const nested = dlpackgen_descend();
   if (!nested) return NULL;
   DLManagedTensorVersioned* made =
-      dlpackgen_take_by_route(dlpackgen_state_of(module), object, (flags & DLPACKGEN_WRITABLE) != 0);
+      dlpackgen_import(dlpackgen_state_of(module), object, (flags & DLPACKGEN_WRITABLE) != 0);
   dlpackgen_ascend(nested);
   return made;
 }
@@ -3470,7 +3474,7 @@ static PyObject* dlpackgen_backend_kind(int code) {
   }
 }
 
-static int dlpackgen_backend_fault(const struct dlpackgen_call* call, int i, const dlpackgen_backend_error* error) {
+static int dlpackgen_backend_failed(const struct dlpackgen_call* call, int i, const dlpackgen_backend_error* error) {
   return dlpackgen_argument_error(call, i, dlpackgen_backend_kind(error->code), "%s", error->text);
 }
 
@@ -3483,7 +3487,7 @@ static int dlpackgen_check_address(const struct dlpackgen_call* call, int i, con
   const DLDevice device = call->arguments[i].tensor.device;
   dlpackgen_backend_error error;
   char said[32], found[32];
-  if (table->pointer_attributes(address, info, &error)) return dlpackgen_backend_fault(call, i, &error);
+  if (table->pointer_attributes(address, info, &error)) return dlpackgen_backend_failed(call, i, &error);
   if (dlpackgen_same_device(info->device, device)) return 0;
   return dlpackgen_argument_error(
       call, i, PyExc_BufferError,
@@ -3531,10 +3535,10 @@ static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
   if (!found) return 0;
   const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.device, call->stream);
   const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.device, call->private_.other);
-  if (found->table->stream_wait(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);
+  if (found->table->stream_wait(&ours, &theirs, &error)) return dlpackgen_backend_failed(call, i, &error);
   a->private_.waits = 1;
   a->private_.producer_stream = call->private_.other;
-  call->private_.owns |= DLPACKGEN_OWES_ORDER;
+  call->private_.owns |= DLPACKGEN_ORDER_PENDING;
   return 1;
 }
 
@@ -3543,7 +3547,7 @@ static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
 DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.device);
   const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.device, call->stream);
-  call->private_.owns &= ~DLPACKGEN_OWES_ORDER;
+  call->private_.owns &= ~DLPACKGEN_ORDER_PENDING;
   for (int i = 0; found && i < call->function->nparameters; i++) {
     struct dlpackgen_argument* a = &call->arguments[i];
     dlpackgen_backend_error error;
@@ -3551,7 +3555,7 @@ DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
     const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.device, a->private_.producer_stream);
     if (found->table->stream_wait(&theirs, &ours, &error) == DLPACKGEN_BACKEND_OK) continue;
     struct dlpackgen_pending pending = dlpackgen_suspend();
-    dlpackgen_backend_fault(call, i, &error);
+    dlpackgen_backend_failed(call, i, &error);
     PyErr_WriteUnraisable(call->module);
     dlpackgen_resume(pending);
   }
@@ -3559,13 +3563,13 @@ DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
 
 /* Queries the program's stream for a device if no library reports one. Returns 1 if there is one, 0
  * if not, or -1 with an exception. */
-static int dlpackgen_ask_program(struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
+static int dlpackgen_query_source(struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
   dlpackgen_stream told;
   dlpackgen_backend_error error;
   if (!found || !found->source) return 0;
   if (found->table->current_work_stream(found->source, device, &told, &error))
-    return dlpackgen_backend_fault(call, i, &error);
+    return dlpackgen_backend_failed(call, i, &error);
   *stream = told.handle;
   return 1;
 }
@@ -3658,7 +3662,7 @@ static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice dev
 
 /* Queries the current stream of an argument's library. Returns 1, 0 if the library cannot report
  * it, or -1 with an exception. */
-static int dlpackgen_tell_stream(const struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
+static int dlpackgen_set_stream(const struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   int failed;
   if (a->private_.streams) failed = a->private_.streams->stream(device, stream);
@@ -3670,9 +3674,9 @@ static int dlpackgen_tell_stream(const struct dlpackgen_call* call, int i, DLDev
 }
 
 /* Queries the stream of the call; as above. */
-static int dlpackgen_ask_stream(struct dlpackgen_call* call, int i, DLDevice device) {
+static int dlpackgen_query_stream(struct dlpackgen_call* call, int i, DLDevice device) {
   void* stream = NULL;
-  const int told = dlpackgen_tell_stream(call, i, device, &stream);
+  const int told = dlpackgen_set_stream(call, i, device, &stream);
   if (told <= 0) return told;
   call->stream = stream;
   return dlpackgen_settle_stream(call, i, device);
@@ -3696,7 +3700,7 @@ static void* dlpackgen_plain_stream(DLDevice device, void* stream) {
  * exception. */
 static int dlpackgen_use_program(struct dlpackgen_call* call, int i, DLDevice device) {
   void* stream = NULL;
-  const int told = dlpackgen_ask_program(call, i, device, &stream);
+  const int told = dlpackgen_query_source(call, i, device, &stream);
   if (told <= 0) return told < 0 ? -1 : dlpackgen_no_stream(call, i, device);
   call->stream = dlpackgen_plain_stream(device, stream);
   dlpackgen_settle_stream(call, i, device);
@@ -3705,8 +3709,8 @@ static int dlpackgen_use_program(struct dlpackgen_call* call, int i, DLDevice de
 
 /* Returns whether the table of an argument that was not read yet may borrow it: 1, 0, or -1 with an
  * exception. */
-static int dlpackgen_may_ask_table(const struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
-  if (!(a->private_.asks & dlpackgen_asks_dense)) return 1;
+static int dlpackgen_may_query_table(const struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
+  if (!(a->private_.queries & dlpackgen_query_dense)) return 1;
   const int dense = dlpackgen_is_contiguous_anyhow(call->private_.state, a->object);
   if (dense < 0) return dlpackgen_pass_over();
   return dense && Py_TYPE(a->object) == a->private_.type;
@@ -3719,19 +3723,19 @@ static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* de
   int64_t* const scratch = call->private_.scratch + (size_t)i * DLPACKGEN_SCRATCH;
   int found = 0;
   seen.flags = 0;
-  if (a->private_.done || !a->object || !(a->private_.adopted || a->private_.api) ||
+  if (a->private_.done || !a->object || !(a->private_.reader || a->private_.api) ||
       Py_TYPE(a->object) != a->private_.type)
     return 0;
-  if (!a->private_.adopted) {
-    const int asked = dlpackgen_may_ask_table(call, a);
+  if (!a->private_.reader) {
+    const int asked = dlpackgen_may_query_table(call, a);
     if (asked <= 0) return asked < 0 ? dlpackgen_about(call->function, i) : 0;
   }
-  if (a->private_.adopted) found = a->private_.adopted->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
+  if (a->private_.reader) found = a->private_.reader->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
   else found = dlpackgen_read_table(&seen, a->private_.api, a->private_.trusted, a->object, 0);
-  if (!a->private_.adopted && found == 1) dlpackgen_delete_quietly(seen.private_.versioned, NULL);
+  if (!a->private_.reader && found == 1) dlpackgen_delete_quietly(seen.private_.versioned, NULL);
   *device = seen.tensor.device;
   if (found < 0) return dlpackgen_about(call->function, i);
-  return !a->private_.adopted || found == 0;
+  return !a->private_.reader || found == 0;
 }
 
 /* Rejects an argument on a device other than that of the call's stream. */
@@ -3754,7 +3758,7 @@ static int dlpackgen_find_stream(struct dlpackgen_call* call, int wanting, DLDev
     DLDevice there = i == wanting ? device : a->tensor.device;
     const int seen = known ? 1 : dlpackgen_peek(call, i, &there);
     if (seen < 0) return -1;
-    if (seen && !dlpackgen_is_on_host(there) && dlpackgen_ask_stream(call, i, there) < 0) return -1;
+    if (seen && !dlpackgen_is_on_host(there) && dlpackgen_query_stream(call, i, there) < 0) return -1;
   }
   if (!call->private_.has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
   if (dlpackgen_same_device(device, call->private_.device)) return 0;
@@ -3811,7 +3815,7 @@ static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** s
   struct dlpackgen_argument* a = &call->arguments[i];
   a->private_.declares = 0;
   *stream = NULL;
-  if (dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
+  if (dlpackgen_is_cpu_only(&call->function->parameters[i])) return 0;
   const int known = dlpackgen_device_of(call->private_.state, a->object, &a->private_.declared);
   if (known < 0) return dlpackgen_about(call->function, i);
   if (known == 0) return 0;
@@ -3832,7 +3836,7 @@ static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   const DLDevice came = a->tensor.device;
   char said[32], got[32];
-  if (dlpackgen_is_on_host(came) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
+  if (dlpackgen_is_on_host(came) || dlpackgen_is_cpu_only(&call->function->parameters[i])) return 0;
   if (a->private_.declares && dlpackgen_same_device(a->private_.declared, came)) return 0;
   dlpackgen_device_text(came, got);
   if (!a->private_.declares)
@@ -3878,7 +3882,7 @@ static int dlpackgen_choose_stream(struct dlpackgen_call* call, int first) {
   const DLDevice device = call->arguments[first].tensor.device;
   if (call->private_.has_number && !call->private_.has_stream) return dlpackgen_use_number(call, first, device);
   for (int i = first; i < call->function->nparameters && !call->private_.has_stream; i++)
-    if (dlpackgen_is_elsewhere(call, i) && dlpackgen_ask_stream(call, i, device) < 0) return -1;
+    if (dlpackgen_is_elsewhere(call, i) && dlpackgen_query_stream(call, i, device) < 0) return -1;
   return 0;
 }
 
@@ -3891,10 +3895,10 @@ static int dlpackgen_find_other_stream(struct dlpackgen_call* call, int settled)
   for (int i = 0; i < call->function->nparameters; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
     void* stream = NULL;
-    if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) continue;
+    if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_is_cpu_only(&call->function->parameters[i])) continue;
     const void* const library = dlpackgen_library_of(a);
     if (!library || library == agrees || a->private_.waits || (settled && a->private_.done)) continue;
-    const int told = dlpackgen_tell_stream(call, i, call->private_.device, &stream);
+    const int told = dlpackgen_set_stream(call, i, call->private_.device, &stream);
     if (told < 0) return -2;
     if (told && dlpackgen_plain_stream(call->private_.device, stream) !=
                     dlpackgen_plain_stream(call->private_.device, call->stream)) {
@@ -3913,7 +3917,7 @@ static const char* dlpackgen_stream_text(const void* stream, char text[32]) {
 
 /* Checks whether a tensor of another stream can be exported for the call's stream. Returns 0, or -1
  * with an exception. */
-static int dlpackgen_may_ask_again(struct dlpackgen_call* call, int i) {
+static int dlpackgen_may_export_again(struct dlpackgen_call* call, int i) {
   char where[32], other[32], stream[32];
   dlpackgen_device_text(call->private_.device, where);
   dlpackgen_stream_text(call->private_.other, other);
@@ -3922,9 +3926,9 @@ static int dlpackgen_may_ask_again(struct dlpackgen_call* call, int i) {
     return dlpackgen_argument_error(call, i, PyExc_ValueError,
                                     "its stream %s on %s differs from stream=%lld: pass its stream, or omit stream=",
                                     other, where, call->private_.number);
-  const int asks = dlpackgen_has(call->arguments[i].object, "__dlpack__");
-  if (asks < 0) return dlpackgen_about(call->function, i);
-  if (asks && dlpackgen_streams_of((int32_t)call->private_.device.device_type) != dlpackgen_streams_none) return 0;
+  const int queries = dlpackgen_has(call->arguments[i].object, "__dlpack__");
+  if (queries < 0) return dlpackgen_about(call->function, i);
+  if (queries && dlpackgen_streams_of((int32_t)call->private_.device.device_type) != dlpackgen_streams_none) return 0;
   return dlpackgen_argument_error(
       call, i, PyExc_BufferError,
       "its stream %s on %s differs from the call's stream %s, and without __dlpack__ it cannot synchronize", other,
@@ -3963,7 +3967,7 @@ static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
 }
 
 /* As above. Then the drivers are queried for the owners of the memory. */
-DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call* call, int agreed) {
+DLPACKGEN_SLOW static int dlpackgen_settle_device(struct dlpackgen_call* call, int agreed) {
   const int settled = dlpackgen_settle(call, agreed);
   return settled ? settled : dlpackgen_check_owners(call);
 }
@@ -4099,9 +4103,9 @@ DLPACKGEN_SLOW static int dlpackgen_not_converted(const struct dlpackgen_call* c
 }
 
 /* Reports that a dtype cannot represent a number. Returns -1. */
-DLPACKGEN_SLOW static int dlpackgen_not_held(const struct dlpackgen_call* call, int i, const char* dtype,
-                                             PyObject* number) {
-  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_SAYS_UNHELD "%R", dtype, number);
+DLPACKGEN_SLOW static int dlpackgen_out_of_range(const struct dlpackgen_call* call, int i, const char* dtype,
+                                                 PyObject* number) {
+  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_TEXT_OUT_OF_RANGE "%R", dtype, number);
 }
 
 /* The same for integers, which have at most 64 bits. */
@@ -4111,7 +4115,7 @@ DLPACKGEN_SLOW static int dlpackgen_no_integer(struct dlpackgen_call* call, int 
   if (!PyLong_Check(value) || !PyErr_ExceptionMatches(PyExc_OverflowError))
     return dlpackgen_not_converted(call, i, expected);
   PyErr_Clear();
-  return dlpackgen_not_held(call, i, dtype, value);
+  return dlpackgen_out_of_range(call, i, dtype, value);
 }
 
 static int dlpackgen_read_int(struct dlpackgen_call* call, int i) {
@@ -4174,7 +4178,7 @@ DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call* call, int i)
   return 0;
 }
 
-static void dlpackgen_give_back(struct dlpackgen_call* call, int i) {
+static void dlpackgen_release_tensor(struct dlpackgen_call* call, int i) {
   const uint64_t bit = UINT64_C(1) << i;
   if (!(call->private_.owns & bit)) return;
   call->private_.owns &= ~bit;
@@ -4194,14 +4198,14 @@ DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call* call
 
 /* Reads a tensor with the native reader of its type. Returns 0, -1 with an exception, or 1 if
  * another access method must be used. */
-static int dlpackgen_fetch_adopted(struct dlpackgen_call* call, int i) {
+static int dlpackgen_fetch_natively(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   int64_t* const scratch = dlpackgen_scratch_of(call, i);
   a->flags = 0;
   const int left =
-      a->private_.adopted->borrow(a->object, call->function->parameters[i].writable, &a->tensor, scratch, &a->flags);
+      a->private_.reader->borrow(a->object, call->function->parameters[i].writable, &a->tensor, scratch, &a->flags);
   if (left) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
-  return dlpackgen_admit(a, scratch, 0) ? dlpackgen_about(call->function, i) : 0;
+  return dlpackgen_validate_argument(a, scratch, 0) ? dlpackgen_about(call->function, i) : 0;
 }
 
 /* Reads a tensor through the trusted exchange table of its type. Returns 0, -1 with an exception,
@@ -4219,9 +4223,9 @@ DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call* call, int i, 
 }
 
 /* Validates a tensor from a table, and queries properties that the table does not check. */
-static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
+static int dlpackgen_validate_borrowed(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  if (dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1)) return dlpackgen_about(call->function, i);
+  if (dlpackgen_validate_argument(a, dlpackgen_scratch_of(call, i), 1)) return dlpackgen_about(call->function, i);
   return a->private_.guard && a->private_.guard(a->object, &a->tensor) ? dlpackgen_unreadable(call, i) : 0;
 }
 
@@ -4229,12 +4233,12 @@ static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
  * earlier to determine its device. */
 static int dlpackgen_fetch(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  dlpackgen_give_back(call, i);
-  if (a->private_.adopted) return dlpackgen_fetch_adopted(call, i);
+  dlpackgen_release_tensor(call, i);
+  if (a->private_.reader) return dlpackgen_fetch_natively(call, i);
   const int left =
       dlpackgen_fetch_by_table(call, i, a, call->function->parameters[i].writable, a->private_.api, a->private_.plain);
   if (left) return left;
-  return dlpackgen_admit_by_table(call, i);
+  return dlpackgen_validate_borrowed(call, i);
 }
 
 /* Reads a tensor through its __dlpack__. */
@@ -4246,7 +4250,7 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call* call, int i) {
   Py_XDECREF(stream);
   if (!failed) {
     call->private_.owns |= UINT64_C(1) << i;
-    failed = dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1);
+    failed = dlpackgen_validate_argument(a, dlpackgen_scratch_of(call, i), 1);
   }
   return failed ? dlpackgen_about(call->function, i) : dlpackgen_check_word(call, i);
 }
@@ -4254,10 +4258,10 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call* call, int i) {
 /* Imports a tensor whose memory another thread, the code of an argument, or the function itself
  * could free during the call. Returns 0, -1 with an exception, or 1 if another access method must
  * be used. */
-static int dlpackgen_fetch_held(struct dlpackgen_call* call, int i) {
+static int dlpackgen_fetch_retained(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  const int left = dlpackgen_take_adopted(a->private_.adopted, a->object, call->function->parameters[i].writable,
-                                          &a->private_.versioned);
+  const int left = dlpackgen_import_natively(a->private_.reader, a->object, call->function->parameters[i].writable,
+                                             &a->private_.versioned);
   if (left) return left < 0 ? dlpackgen_about(call->function, i) : 1;
   a->private_.legacy = NULL;
   call->private_.owns |= UINT64_C(1) << i;
@@ -4290,14 +4294,14 @@ static int dlpackgen_runs_after(const struct dlpackgen_call* call, int i) {
  * borrowed tensor is valid until its library is called again (DLPack 1.3, the comment on
  * DLPackDLTensorFromPyObjectNoSync). Tensors that need queries are owned, because later code cannot
  * check whether their table may be used again. */
-static int dlpackgen_fetch_stranger(struct dlpackgen_call* call, int i) {
+static int dlpackgen_fetch_untrusted(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   int owned = dlpackgen_read_table(a, a->private_.api, 0, a->object, call->function->parameters[i].writable);
   if (!owned && (a->private_.plain || dlpackgen_runs_after(call, i)))
     owned = dlpackgen_read_owned(a, a->private_.api, a->object);
   if (owned < 0) return dlpackgen_about(call->function, i);
   if (owned) call->private_.owns |= UINT64_C(1) << i;
-  return dlpackgen_admit_by_table(call, i);
+  return dlpackgen_validate_borrowed(call, i);
 }
 
 /* Reads arguments that run no Python code, to determine their devices. They are read again when no
@@ -4306,8 +4310,8 @@ static int dlpackgen_look(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   const int left = dlpackgen_fetch(call, i);
   if (left <= 0) return left;
-  a->private_.trusted = a->private_.trusted && a->private_.adopted;
-  a->private_.adopted = NULL;
+  a->private_.trusted = a->private_.trusted && a->private_.reader;
+  a->private_.reader = NULL;
   a->private_.yields = 1; /* because its methods must be called */
   return 0;
 }
@@ -4315,24 +4319,24 @@ static int dlpackgen_look(struct dlpackgen_call* call, int i) {
 /* Reads a tensor whose access method runs Python code, and copies its shape and strides. */
 static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  if (a->private_.adopted) {
-    const int left = a->private_.adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i);
+  if (a->private_.reader) {
+    const int left = a->private_.reader->retain ? dlpackgen_fetch_retained(call, i) : dlpackgen_fetch(call, i);
     a->private_.done = left == 0;
     if (left <= 0) return left;
-    a->private_.adopted = NULL;
+    a->private_.reader = NULL;
   }
-  if (dlpackgen_question(call->private_.state, a->object, a->private_.rejecting, a->private_.asks))
+  if (dlpackgen_query(call->private_.state, a->object, a->private_.rejecting, a->private_.queries))
     return dlpackgen_about(call->function, i);
   if (dlpackgen_check_type(call, i)) return -1;
   a->private_.done = !a->private_.trusted;
   if (a->private_.trusted) return dlpackgen_fetch(call, i);
-  return a->private_.api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
+  return a->private_.api ? dlpackgen_fetch_untrusted(call, i) : dlpackgen_fetch_capsule(call, i);
 }
 
 /* Returns the native reader that queries the stream of a type's library, also for derived types, or
  * NULL. */
-static const struct dlpackgen_adopted* dlpackgen_teller(const struct dlpackgen_route* route) {
-  const struct dlpackgen_adopted* table = route->adopted ? route->adopted : route->rejecting;
+static const struct dlpackgen_native_reader* dlpackgen_stream_reader(const struct dlpackgen_access* access) {
+  const struct dlpackgen_native_reader* table = access->reader ? access->reader : access->rejecting;
   return table && table->stream ? table : NULL;
 }
 
@@ -4346,20 +4350,20 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call* call, int i, PyObject* o
   a->tensor.device.device_type = kDLCPU; /* until it is known */
   if (!object || object == Py_None) return dlpackgen_left_out(call, i);
   if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR) return dlpackgen_read_scalar(call, i);
-  const struct dlpackgen_route* route = dlpackgen_route_of(call->private_.state, object);
-  if (!route) return dlpackgen_about(call->function, i);
+  const struct dlpackgen_access* access = dlpackgen_access_of(call->private_.state, object);
+  if (!access) return dlpackgen_about(call->function, i);
   a->private_.done = 0;
-  a->private_.type = (PyTypeObject*)Py_NewRef(route->type);
-  a->private_.adopted = route->adopted;
-  a->private_.rejecting = route->rejecting;
-  a->private_.streams = dlpackgen_teller(route);
+  a->private_.type = (PyTypeObject*)Py_NewRef(access->type);
+  a->private_.reader = access->reader;
+  a->private_.rejecting = access->rejecting;
+  a->private_.streams = dlpackgen_stream_reader(access);
   a->private_.waits = 0;
-  a->private_.api = route->api;
-  a->private_.guard = route->guard;
-  a->private_.plain = route->plain;
-  a->private_.asks = route->asks;
-  a->private_.trusted = route->trusted;
-  a->private_.yields = route->yields;
+  a->private_.api = access->api;
+  a->private_.guard = access->guard;
+  a->private_.plain = access->plain;
+  a->private_.queries = access->queries;
+  a->private_.trusted = access->trusted;
+  a->private_.yields = access->yields;
   return 0;
 }
 
@@ -4386,7 +4390,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_first_error* first
 
 /* Keeps the exception about an argument, unless an earlier argument is on a different device, whose
  * error takes precedence. Returns -1. */
-DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call* call, int i) {
+DLPACKGEN_SLOW static int dlpackgen_keep_first_error(const struct dlpackgen_call* call, int i) {
   struct dlpackgen_pending pending = dlpackgen_catch();
   if (dlpackgen_kind_of(pending.value) && dlpackgen_compare_devices(call, i) < -1) dlpackgen_drop_pending(&pending);
   else dlpackgen_resume(pending);
@@ -4408,7 +4412,7 @@ static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct 
  * their deleters may run code. */
 static void dlpackgen_drop_looks(struct dlpackgen_call* call) {
   for (int i = 0; i < call->function->nparameters; i++)
-    if (!call->arguments[i].private_.done) dlpackgen_give_back(call, i);
+    if (!call->arguments[i].private_.done) dlpackgen_release_tensor(call, i);
 }
 
 /* Reads the remaining arguments and checks all. No foreign code runs from here on. */
@@ -4440,9 +4444,9 @@ static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
     const int waits = dlpackgen_wait_for(call, other);
     if (waits < 0) return -1;
     if (waits) continue;
-    if (dlpackgen_check_type(call, other) || dlpackgen_may_ask_again(call, other)) return -1;
-    dlpackgen_give_back(call, other);
-    a->private_.adopted = a->private_.streams = NULL;
+    if (dlpackgen_check_type(call, other) || dlpackgen_may_export_again(call, other)) return -1;
+    dlpackgen_release_tensor(call, other);
+    a->private_.reader = a->private_.streams = NULL;
     a->private_.api = NULL;
     a->private_.done = 1;
     if (dlpackgen_fetch_capsule(call, other)) return -1;
@@ -4472,9 +4476,9 @@ DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call,
   if (first.is_found) {
     dlpackgen_drop_pending(&streams);
     dlpackgen_resume(first.pending);
-    return dlpackgen_first_fault(call, first.before);
+    return dlpackgen_keep_first_error(call, first.before);
   }
-  if (!disagree) return dlpackgen_settle_place(call, 1) ? -1 : 0;
+  if (!disagree) return dlpackgen_settle_device(call, 1) ? -1 : 0;
   dlpackgen_resume(streams);
   return -1;
 }
@@ -4531,7 +4535,7 @@ DLPACKGEN_FAST int dlpackgen_is_checked(const struct dlpackgen_call* call, const
  * cache may evict it. */
 struct dlpackgen_means {
   PyObject* type; /* NULL before the first */
-  const struct dlpackgen_adopted* adopted;
+  const struct dlpackgen_native_reader* reader;
   const DLPackExchangeAPI* api;
   int (*guard)(PyObject* object, const DLTensor* tensor);
   int (*plain)(PyObject* object);
@@ -4539,13 +4543,13 @@ struct dlpackgen_means {
 };
 
 /* Records the access method of a type. */
-DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means* means, const struct dlpackgen_route* route) {
-  means->type = route->type;
-  means->adopted = route->adopted;
-  means->api = route->api;
-  means->guard = route->guard;
-  means->plain = route->plain;
-  means->read = means->adopted && means->adopted->borrow == dlpackgen_torch_borrow ? dlpackgen_torch.read : NULL;
+DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means* means, const struct dlpackgen_access* access) {
+  means->type = access->type;
+  means->reader = access->reader;
+  means->api = access->api;
+  means->guard = access->guard;
+  means->plain = access->plain;
+  means->read = means->reader && means->reader->borrow == dlpackgen_torch_borrow ? dlpackgen_torch.read : NULL;
 }
 
 /* Checks a tensor that did not pass the fast check with the full rules. Returns 0, -1 with an
@@ -4553,13 +4557,13 @@ DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means* means, const struct d
 DLPACKGEN_SLOW static int dlpackgen_begin_fully(struct dlpackgen_call* call, int i, const struct dlpackgen_means* means,
                                                 int left) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  a->private_.adopted = means->adopted;
+  a->private_.reader = means->reader;
   a->private_.api = means->api;
   a->private_.guard = means->guard;
-  if (left) return left < 0 && a->private_.adopted ? dlpackgen_unreadable(call, i) : left;
+  if (left) return left < 0 && a->private_.reader ? dlpackgen_unreadable(call, i) : left;
   dlpackgen_unbind(dlpackgen_bindings_of(call), i);
-  if (!a->private_.adopted && dlpackgen_admit_by_table(call, i)) return -1;
-  if (a->private_.adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 0))
+  if (!a->private_.reader && dlpackgen_validate_borrowed(call, i)) return -1;
+  if (a->private_.reader && dlpackgen_validate_argument(a, dlpackgen_scratch_of(call, i), 0))
     return dlpackgen_about(call->function, i);
   if (dlpackgen_check(call, i)) return -1;
   call->private_.elsewhere |= a->tensor.device.device_type != kDLCPU;
@@ -4567,9 +4571,9 @@ DLPACKGEN_SLOW static int dlpackgen_begin_fully(struct dlpackgen_call* call, int
 }
 
 /* Returns the access method of a type if it runs no foreign code, or NULL. */
-DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_quiet(struct dlpackgen_state* state, PyObject* object) {
-  const struct dlpackgen_route* route = dlpackgen_known(state, (PyObject*)Py_TYPE(object));
-  return route && !route->yields ? route : NULL;
+DLPACKGEN_FAST const struct dlpackgen_access* dlpackgen_quiet(struct dlpackgen_state* state, PyObject* object) {
+  const struct dlpackgen_access* access = dlpackgen_cached(state, (PyObject*)Py_TYPE(object));
+  return access && !access->yields ? access : NULL;
 }
 
 /* Finds an access method of an object that runs no foreign code; 0 if there is none. */
@@ -4577,9 +4581,9 @@ DLPACKGEN_FAST int dlpackgen_find_means(struct dlpackgen_state* state, PyObject*
                                         struct dlpackgen_means* means) {
   if (!object) return 0;
   if ((PyObject*)Py_TYPE(object) == means->type) return 1;
-  const struct dlpackgen_route* const route = dlpackgen_quiet(state, object);
-  if (!route) return 0;
-  dlpackgen_note(means, route);
+  const struct dlpackgen_access* const access = dlpackgen_quiet(state, object);
+  if (!access) return 0;
+  dlpackgen_note(means, access);
   return 1;
 }
 
@@ -4596,7 +4600,7 @@ static int dlpackgen_begin_other(struct dlpackgen_call* call, int i, PyObject* o
  * no shape and strides yet, or -1 with an exception. */
 DLPACKGEN_FAST int dlpackgen_is_steady(struct dlpackgen_argument* a, const struct dlpackgen_means* means,
                                        int64_t* scratch) {
-  if (means->adopted) return 1;
+  if (means->reader) return 1;
   if (!dlpackgen_copies(&a->tensor, scratch)) return 0;
   return means->guard && DLPACKGEN_RARE(means->guard(a->object, &a->tensor)) ? -1 : 1;
 }
@@ -4613,12 +4617,12 @@ DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call* call, int i, s
                                            int writable, const struct dlpackgen_means* means, int64_t* scratch) {
   a->flags = 0;
   if (dlpackgen_reads_at_once(a, writable, means, scratch)) return 0;
-  if (means->adopted) return means->adopted->borrow(a->object, writable, &a->tensor, scratch, &a->flags);
+  if (means->reader) return means->reader->borrow(a->object, writable, &a->tensor, scratch, &a->flags);
   return dlpackgen_fetch_by_table(call, i, a, writable, means->api, means->plain);
 }
 
 /* The fast path of most calls, which reads one argument after the other. */
-DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* const* given) {
+DLPACKGEN_FAST int dlpackgen_begin_arranged(struct dlpackgen_call* call, PyObject* const* given) {
   const struct dlpackgen_function* const function = call->function;
   const struct dlpackgen_parameter* p = function->parameters;
   struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
@@ -4644,8 +4648,8 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
     }
   }
   if (!left && !DLPACKGEN_RARE(call->private_.elsewhere | call->private_.has_number)) return 0;
-  if (left < 0) return dlpackgen_first_fault(call, (int)(a - call->arguments));
-  if (!left) left = dlpackgen_settle_place(call, 0);
+  if (left < 0) return dlpackgen_keep_first_error(call, (int)(a - call->arguments));
+  if (!left) left = dlpackgen_settle_device(call, 0);
   return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
 }
 
@@ -4662,8 +4666,8 @@ DLPACKGEN_SLOW static int dlpackgen_place_named(struct dlpackgen_call* call, PyO
 
 DLPACKGEN_PYTHON_API void dlpackgen_call_end(struct dlpackgen_call* call) {
   if (!DLPACKGEN_RARE(call->private_.owns)) return;
-  if (call->private_.owns & DLPACKGEN_OWES_ORDER) dlpackgen_order_back(call);
-  for (int i = 0; call->private_.owns; i++) dlpackgen_give_back(call, i);
+  if (call->private_.owns & DLPACKGEN_ORDER_PENDING) dlpackgen_order_back(call);
+  for (int i = 0; call->private_.owns; i++) dlpackgen_release_tensor(call, i);
 }
 
 /* Clears the state of a call. */
@@ -4690,7 +4694,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_call_begin(struct dlpackgen_call* call, PyObj
     failed = dlpackgen_place_named(call, arguments, count, keywords, named);
     arguments = named;
   }
-  if (!failed) failed = dlpackgen_begin_given(call, arguments);
+  if (!failed) failed = dlpackgen_begin_arranged(call, arguments);
   if (DLPACKGEN_RARE(failed)) dlpackgen_call_end(call);
   return failed;
 }
@@ -4769,7 +4773,7 @@ static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, i
   if (((struct dlpackgen_object*)object)->table) return 1; /* its __dlpack__ makes the consumer's stream wait for it */
   *out = dlpackgen_without_offset(&own->dl_tensor);
   *flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
-  if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY) return dlpackgen_reject(DLPACKGEN_SAYS_READ_ONLY);
+  if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY) return dlpackgen_reject(DLPACKGEN_TEXT_READ_ONLY);
   dlpackgen_copies(out, scratch);
   return 0;
 }
@@ -4878,7 +4882,7 @@ static DLManagedTensorVersioned* dlpackgen_label_copy(DLManagedTensorVersioned* 
 
 /* Finds the backend for memory of an object that the host cannot read; NULL if there is none. The
  * backend of unfinished work takes precedence. */
-static const dlpackgen_backend* dlpackgen_reaching(PyObject* self, DLDevice device) {
+static const dlpackgen_backend* dlpackgen_extends(PyObject* self, DLDevice device) {
   const struct dlpackgen_state* state = (const struct dlpackgen_state*)PyType_GetModuleState(Py_TYPE(self));
   const struct dlpackgen_backend_entry* found = state ? dlpackgen_streams_at(state, device) : NULL;
   if (((struct dlpackgen_object*)self)->table) return ((struct dlpackgen_object*)self)->table;
@@ -5009,7 +5013,7 @@ static PyObject* dlpackgen_object_dlpack(PyObject* self, PyObject* args, PyObjec
   const DLManagedTensorVersioned* own = dlpackgen_tensor_of(self);
   const struct dlpackgen_object* const object = (const struct dlpackgen_object*)self;
   struct dlpackgen_wish wish = {0, 0, 0, NULL, 0, NULL};
-  if (own) wish.reaches = dlpackgen_reaching(self, own->dl_tensor.device);
+  if (own) wish.reaches = dlpackgen_extends(self, own->dl_tensor.device);
   if (!own || !dlpackgen_parse_wish(args, keywords, own->dl_tensor.device, &wish)) return NULL;
   if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;
   DLManagedTensorVersioned* given =
@@ -5082,11 +5086,11 @@ static void dlpackgen_set_error(void* context, const char* kind, const char* mes
  * method may be removed while an allocator runs. */
 struct dlpackgen_maker {
   const DLPackExchangeAPI* api;
-  const struct dlpackgen_adopted* known;
+  const struct dlpackgen_native_reader* known;
 };
 
 /* The result of a foreign allocator is written to, so it must match the request. */
-static int dlpackgen_is_as_asked(const DLManagedTensorVersioned* made, const DLTensor* asked) {
+static int dlpackgen_is_as_requested(const DLManagedTensorVersioned* made, const DLTensor* asked) {
   if (dlpackgen_validate_versioned(made, 0) != DLPACKGEN_OK) return 0;
   const DLTensor* got = &made->dl_tensor;
   return dlpackgen_dtype_of(got) == dlpackgen_dtype_of(asked) && dlpackgen_has_shape(got, asked) &&
@@ -5108,7 +5112,7 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
     dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
     return 1;
   }
-  if (!PyErr_Occurred() && *made && dlpackgen_is_as_asked(*made, asked)) return 0;
+  if (!PyErr_Occurred() && *made && dlpackgen_is_as_requested(*made, asked)) return 0;
   if (*made) dlpackgen_delete_quietly(*made, NULL);
   else dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
   *made = NULL;
@@ -5120,18 +5124,18 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
  * its pool can be used on that stream, and the library reads the result on that stream without
  * synchronization. */
 static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpackgen_call* call,
-                                                              const struct dlpackgen_adopted* adopted,
+                                                              const struct dlpackgen_native_reader* reader,
                                                               const DLTensor* asked, int64_t bytes) {
   DLTensor view = *asked;
   void* stream = NULL;
-  if (adopted->stream(asked->device, &stream)) return NULL;
+  if (reader->stream(asked->device, &stream)) return NULL;
   if (dlpackgen_plain_stream(asked->device, stream) != dlpackgen_plain_stream(asked->device, call->stream)) {
     dlpackgen_reject("its library's stream differs from the call's, and nothing would make it wait for the result");
     return NULL;
   }
   view.strides = NULL;
   view.byte_offset = 0;
-  PyObject* owner = adopted->allocate(asked->device, bytes, &view.data);
+  PyObject* owner = reader->allocate(asked->device, bytes, &view.data);
   DLManagedTensorVersioned* made = owner ? dlpackgen_from_owner(owner, &view, 0) : NULL;
   Py_XDECREF(owner);
   return made;
@@ -5139,8 +5143,8 @@ static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpac
 
 /* Allocates through the module itself, a backend, or a library's Python functions. */
 static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call,
-                                                         const struct dlpackgen_adopted* known, const DLTensor* asked,
-                                                         int64_t bytes) {
+                                                         const struct dlpackgen_native_reader* known,
+                                                         const DLTensor* asked, int64_t bytes) {
   const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->private_.state, asked->device);
   char where[32];
   if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
@@ -5179,10 +5183,10 @@ static int dlpackgen_find_maker(const struct dlpackgen_call* call, int like, str
   }
   PyObject* object = call->arguments[like].object;
   if (!object) return 0;
-  const struct dlpackgen_route* route = dlpackgen_route_of(call->private_.state, object);
-  if (!route) return dlpackgen_about(call->function, like);
-  by->api = route->makes;
-  by->known = route->adopted ? route->adopted : route->rejecting;
+  const struct dlpackgen_access* access = dlpackgen_access_of(call->private_.state, object);
+  if (!access) return dlpackgen_about(call->function, like);
+  by->api = access->makes;
+  by->known = access->reader ? access->reader : access->rejecting;
   return 0;
 }
 
@@ -5198,16 +5202,16 @@ static int dlpackgen_is_unchanged(const DLTensor* a, const DLTensor* b) {
 /* Reads a borrowed tensor again, without running foreign code. Returns 1 if it is unchanged, 0, or
  * -1 with an exception. */
 static int dlpackgen_is_as_borrowed(struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
-  const struct dlpackgen_route* route = dlpackgen_route_of(call->private_.state, a->object);
+  const struct dlpackgen_access* access = dlpackgen_access_of(call->private_.state, a->object);
   int64_t scratch[DLPACKGEN_SCRATCH];
   struct dlpackgen_argument now = *a;
-  if (!route) return -1;
-  if (route->yields) return 1; /* its memory stays with the object, or it was read as another type */
-  if (route->adopted) {
-    if (route->adopted->borrow(a->object, 0, &now.tensor, scratch, &now.flags)) return PyErr_Occurred() ? -1 : 0;
+  if (!access) return -1;
+  if (access->yields) return 1; /* its memory stays with the object, or it was read as another type */
+  if (access->reader) {
+    if (access->reader->borrow(a->object, 0, &now.tensor, scratch, &now.flags)) return PyErr_Occurred() ? -1 : 0;
   } else {
-    if (route->plain && !route->plain(a->object)) return 0;
-    if (!dlpackgen_lend(route->api, 1, a->object, 0, &now.tensor)) return 0;
+    if (access->plain && !access->plain(a->object)) return 0;
+    if (!dlpackgen_borrow_by_table(access->api, 1, a->object, 0, &now.tensor)) return 0;
   }
   return (now.tensor.ndim == 0 || (now.tensor.shape && now.tensor.strides)) &&
          dlpackgen_is_unchanged(&now.tensor, &a->tensor);
@@ -5340,7 +5344,7 @@ static PyObject* dlpackgen_wrap_by_table(const struct dlpackgen_call* call, cons
 
 /* Exports a tensor on which the call's stream is still working. Its consumer waits for the
  * stream. */
-static PyObject* dlpackgen_give_unfinished(struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
+static PyObject* dlpackgen_return_unfinished(struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
   const dlpackgen_backend* const table = dlpackgen_keep(call, tensor);
   PyObject* made = dlpackgen_export_object(call->module, tensor);
   if (made && table) {
@@ -5352,7 +5356,7 @@ static PyObject* dlpackgen_give_unfinished(struct dlpackgen_call* call, DLManage
 
 static PyObject* dlpackgen_wrap_by_python(struct dlpackgen_call* call, PyObject* like,
                                           DLManagedTensorVersioned* tensor) {
-  PyObject *ours = dlpackgen_give_unfinished(call, tensor), *from = NULL, *made = NULL;
+  PyObject *ours = dlpackgen_return_unfinished(call, tensor), *from = NULL, *made = NULL;
   const int found = ours ? dlpackgen_find_from_dlpack(call->private_.state, like, &from) : -1;
   if (found == 0) return ours;
   if (found > 0) made = PyObject_CallFunctionObjArgs(from, ours, NULL);
@@ -5398,11 +5402,11 @@ static int dlpackgen_traverse(PyObject* module, visitproc visit, void* arg) {
   return 0;
 }
 
-static void dlpackgen_clear_routes(struct dlpackgen_route** routes, int count) {
+static void dlpackgen_clear_cache(struct dlpackgen_access** routes, int count) {
   for (int i = 0; i < count; i++) {
-    struct dlpackgen_route* old = routes[i];
+    struct dlpackgen_access* old = routes[i];
     DLPACKGEN_STORE(&routes[i], NULL);
-    if (old) dlpackgen_free_route(old);
+    if (old) dlpackgen_free_access(old);
   }
 }
 
@@ -5411,8 +5415,8 @@ static int dlpackgen_clear(PyObject* module) {
   if (!state) return 0;
   dlpackgen_unlist_module(state);
   for (int i = 0; dlpackgen_constant(state, i); i++) Py_CLEAR(*dlpackgen_constant(state, i));
-  dlpackgen_clear_routes(state->cache, DLPACKGEN_CACHE);
-  dlpackgen_clear_routes(state->registered, DLPACKGEN_MAX_REGISTERED);
+  dlpackgen_clear_cache(state->cache, DLPACKGEN_CACHE);
+  dlpackgen_clear_cache(state->registered, DLPACKGEN_MAX_REGISTERED);
   return 0;
 }
 
@@ -5495,7 +5499,7 @@ DLPACKGEN_FAST int dlpackgen_borrow_at_once(struct dlpackgen_argument* a, int wr
                                             const struct dlpackgen_means* means, int64_t* scratch) {
   a->flags = 0;
   if (dlpackgen_reads_at_once(a, writable, means, scratch)) return 1;
-  if (means->adopted) return means->adopted->borrow(a->object, writable, &a->tensor, scratch, &a->flags) == 0;
+  if (means->reader) return means->reader->borrow(a->object, writable, &a->tensor, scratch, &a->flags) == 0;
   if (!means->api->dltensor_from_py_object_no_sync || (means->plain && !means->plain(a->object))) return 0;
   return means->api->dltensor_from_py_object_no_sync(a->object, &a->tensor) == 0;
 }

@@ -106,7 +106,7 @@ static inline int dlpackgen_stream_is_rejected(enum dlpackgen_streams streams, l
 enum { DLPACKGEN_TYPE_OTHER = 0, DLPACKGEN_TYPE_DERIVED = 1, DLPACKGEN_TYPE_EXACT = 2 };
 
 /** A native reader: a type, and the functions that read its objects. */
-struct dlpackgen_adopted {
+struct dlpackgen_native_reader {
   /**
    * The module and the name of the type, such as "numpy" and "ndarray". The module is looked up in
    * sys.modules and never imported. Only objects of exactly this type are borrowed.
@@ -162,7 +162,7 @@ struct dlpackgen_adopted {
    * object, or NULL for the object itself. May be NULL, and then borrow() is used: a reference to
    * the object must keep its memory alive.
    */
-  int (*hold)(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags, PyObject** keep);
+  int (*retain)(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags, PyObject** keep);
 
   /**
    * 1 if borrow() may run Python code or let other threads run, for example while it waits for a
@@ -228,7 +228,7 @@ struct dlpackgen_argument {
                    * another library */
   /** Not to be used outside of this library. */
   struct {
-    const struct dlpackgen_adopted *adopted, *rejecting, *streams;
+    const struct dlpackgen_native_reader *reader, *rejecting, *streams;
     const DLPackExchangeAPI* api;
     int (*guard)(PyObject* object, const DLTensor* tensor);
     int (*plain)(PyObject* object);
@@ -237,7 +237,7 @@ struct dlpackgen_argument {
     PyTypeObject* type;    /* the type whose table was found */
     DLDevice declared;     /* from __dlpack_device__, if declares is 1 */
     void* producer_stream; /* the library's current stream, if waits is 1 */
-    uint8_t asks, trusted, yields, done, declares, waits;
+    uint8_t queries, trusted, yields, done, declares, waits;
   } private_;
 };
 
@@ -274,7 +274,7 @@ struct dlpackgen_call {
     void* other;     /* the stream of a library that differs from the call's */
     int decides;
     uint8_t bound[DLPACKGEN_MAX_DIMS];
-    uint64_t owns; /* a bit for each argument with a managed tensor, and DLPACKGEN_OWES_ORDER */
+    uint64_t owns; /* a bit for each argument with a managed tensor, and DLPACKGEN_ORDER_PENDING */
     uint8_t has_stream, has_number, elsewhere;
   } private_;
 };

@@ -16,7 +16,7 @@ import (
 )
 
 // sentence is the definition of one in message.h.
-var sentence = regexp.MustCompile(`#define (DLPACKGEN_SAYS_[A-Z_]+) "(.+)"`)
+var sentence = regexp.MustCompile(`#define (DLPACKGEN_TEXT_[A-Z_]+) "(.+)"`)
 
 // spelled lists the sources of C and C++, and of what emits them, that spell a sentence instead of
 // naming it.
@@ -57,8 +57,8 @@ func TestSentencesStandOnce(t *testing.T) {
 	require.GreaterOrEqual(t, len(sentence.FindAllString(files[home], -1)), 3)
 	assert.Empty(t, spelled(home, files))
 	files["c/other.h"] = "\"expected a text without NUL\""
-	assert.Equal(t, []string{"c/other.h: DLPACKGEN_SAYS_NUL"}, spelled(home, files))
+	assert.Equal(t, []string{"c/other.h: DLPACKGEN_TEXT_NUL"}, spelled(home, files))
 	delete(files, "c/other.h")
 	files[emitters+"a.go"] = `w("f(\"it is missing\");")`
-	assert.Equal(t, []string{emitters + "a.go: DLPACKGEN_SAYS_MISSING"}, spelled(home, files))
+	assert.Equal(t, []string{emitters + "a.go: DLPACKGEN_TEXT_MISSING"}, spelled(home, files))
 }

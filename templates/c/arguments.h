@@ -32,15 +32,15 @@ static inline struct dlpackgen_site dlpackgen_site_of(const struct dlpackgen_fun
 
 /** Returns whether a parameter accepts only the CPU. Its tensor may be there even if the call runs
  * on another device. */
-DLPACKGEN_FAST int dlpackgen_takes_cpu_alone(const struct dlpackgen_parameter* p) {
+DLPACKGEN_FAST int dlpackgen_is_cpu_only(const struct dlpackgen_parameter* p) {
   return p->devices[0] == 0 || (p->devices[0] == kDLCPU && p->devices[1] == 0);
 }
 
-DLPACKGEN_FAST int dlpackgen_takes_dtype(const struct dlpackgen_parameter* p, uint32_t dtype) {
+DLPACKGEN_FAST int dlpackgen_accepts_dtype(const struct dlpackgen_parameter* p, uint32_t dtype) {
   return dlpackgen_is_among(p->dtypes, DLPACKGEN_MAX_DTYPES, dtype);
 }
 
-DLPACKGEN_FAST int dlpackgen_takes_device(const struct dlpackgen_parameter* p, int32_t device_type) {
+DLPACKGEN_FAST int dlpackgen_accepts_device(const struct dlpackgen_parameter* p, int32_t device_type) {
   return dlpackgen_is_served(p->devices, DLPACKGEN_MAX_DEVICES, device_type);
 }
 
@@ -113,8 +113,8 @@ DLPACKGEN_FAST int dlpackgen_shape_fits(struct dlpackgen_bindings to, int i, con
 DLPACKGEN_FAST int dlpackgen_tensor_fits(const struct dlpackgen_parameter* p, int i, const DLTensor* tensor,
                                          uint64_t flags, struct dlpackgen_bindings to) {
   const uint32_t dtype = dlpackgen_dtype_of(tensor);
-  if (DLPACKGEN_RARE(p->dtypes[0] == 0 || !dlpackgen_takes_dtype(p, dtype))) return 0;
-  if (DLPACKGEN_RARE(tensor->device.device_type != kDLCPU || !dlpackgen_takes_device(p, kDLCPU))) return 0;
+  if (DLPACKGEN_RARE(p->dtypes[0] == 0 || !dlpackgen_accepts_dtype(p, dtype))) return 0;
+  if (DLPACKGEN_RARE(tensor->device.device_type != kDLCPU || !dlpackgen_accepts_device(p, kDLCPU))) return 0;
   if (DLPACKGEN_RARE(!dlpackgen_shape_fits(to, i, p, tensor))) return 0;
   if (DLPACKGEN_RARE((uintptr_t)tensor->data - 1 >= UINTPTR_MAX / 2)) return 0;
   if (DLPACKGEN_RARE(tensor->byte_offset > DLPACKGEN_USUAL_SIZE)) return 0;
@@ -190,11 +190,11 @@ static inline int dlpackgen_check_form(const struct dlpackgen_function* function
 }
 
 /* Checks the requirements on the memory. */
-static inline int dlpackgen_check_place(const struct dlpackgen_function* function, int i, const DLTensor* tensor,
-                                        struct dlpackgen_message* message) {
+static inline int dlpackgen_check_device_of(const struct dlpackgen_function* function, int i, const DLTensor* tensor,
+                                            struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
-  int status = dlpackgen_check_density(&at, tensor, p->layout, message);
+  int status = dlpackgen_check_layout_of(&at, tensor, p->layout, message);
   if (!status && p->writable) status = dlpackgen_check_overlap(&at, tensor, message);
   if (!status) status = dlpackgen_check_device(&at, tensor->device, p->devices, DLPACKGEN_MAX_DEVICES, message);
   if (!status) status = dlpackgen_check_memory(&at, tensor, message);
@@ -214,7 +214,7 @@ DLPACKGEN_SLOW static int dlpackgen_check_tensor(const struct dlpackgen_function
   if (function->parameters[i].writable)
     status = dlpackgen_check_writable(&at, of.flags, message); /* first, as readers do */
   if (!status) status = dlpackgen_check_form(function, i, of, to, message);
-  if (!status) status = dlpackgen_check_place(function, i, of.tensor, message);
+  if (!status) status = dlpackgen_check_device_of(function, i, of.tensor, message);
   return status;
 }
 
@@ -241,7 +241,7 @@ DLPACKGEN_SLOW static int dlpackgen_check_devices(const struct dlpackgen_functio
   *first = dlpackgen_first_elsewhere(tensors, count);
   for (int i = 0; *first >= 0 && i < count && !status; i++) {
     const struct dlpackgen_site at = dlpackgen_site_of(function, i), like = dlpackgen_site_of(function, *first);
-    if (!tensors[i] || dlpackgen_takes_cpu_alone(&function->parameters[i])) continue;
+    if (!tensors[i] || dlpackgen_is_cpu_only(&function->parameters[i])) continue;
     status = dlpackgen_check_same_device(&at, tensors[i]->device, &like, tensors[*first]->device, message);
   }
   return status;
@@ -249,7 +249,7 @@ DLPACKGEN_SLOW static int dlpackgen_check_devices(const struct dlpackgen_functio
 
 /** Reports a missing required argument. */
 DLPACKGEN_SLOW static int dlpackgen_missing(const struct dlpackgen_site* at, struct dlpackgen_message* message) {
-  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_SAYS_MISSING);
+  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_TEXT_MISSING);
 }
 
 /** Returns the tensor of the n-th parameter, counted from 1; NULL for 0. */

@@ -59,7 +59,7 @@ static inline uintptr_t dlpackgen_address(const DLTensor* tensor) {
   return (has_address ? (uintptr_t)tensor->data : 0) + (uintptr_t)tensor->byte_offset;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_lies_between(const DLTensor* tensor) {
+DLPACKGEN_SLOW static int dlpackgen_is_between(const DLTensor* tensor) {
   return dlpackgen_address(tensor) % (uintptr_t)dlpackgen_alignment(tensor->dtype) != 0 && !dlpackgen_is_empty(tensor);
 }
 
@@ -67,7 +67,7 @@ DLPACKGEN_SLOW static int dlpackgen_lies_between(const DLTensor* tensor) {
  * allocations have. */
 DLPACKGEN_FAST int dlpackgen_is_misaligned(const DLTensor* tensor) {
   return DLPACKGEN_RARE(((uintptr_t)tensor->data | (uintptr_t)tensor->byte_offset) % 16 != 0) &&
-         dlpackgen_lies_between(tensor);
+         dlpackgen_is_between(tensor);
 }
 
 /* Not inlined, because most tensors are contiguous and need no search. */
@@ -231,9 +231,9 @@ DLPACKGEN_SLOW static int dlpackgen_bad_device(const struct dlpackgen_site* at, 
 
 /** Rejects a tensor on a different device than an earlier argument. Names of the host are used for
  * devices without a DLPack name. */
-DLPACKGEN_SLOW static int dlpackgen_other_place(const struct dlpackgen_site* at, const char* device,
-                                                const struct dlpackgen_site* like, const char* expected,
-                                                struct dlpackgen_message* message) {
+DLPACKGEN_SLOW static int dlpackgen_other_device_of(const struct dlpackgen_site* at, const char* device,
+                                                    const struct dlpackgen_site* like, const char* expected,
+                                                    struct dlpackgen_message* message) {
   const int status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, "expected a tensor on ");
   dlpackgen_put(message, expected);
   dlpackgen_put(message, ", as ");
@@ -250,7 +250,7 @@ DLPACKGEN_SLOW static int dlpackgen_other_device(const struct dlpackgen_site* at
   struct dlpackgen_message got = dlpackgen_message_in(texts[0], 64), wanted = dlpackgen_message_in(texts[1], 64);
   dlpackgen_put_device(&got, device);
   dlpackgen_put_device(&wanted, expected);
-  return dlpackgen_other_place(at, got.text, like, wanted.text, message);
+  return dlpackgen_other_device_of(at, got.text, like, wanted.text, message);
 }
 
 /** Adds the message about a tensor without memory, after the argument. */
@@ -286,7 +286,7 @@ DLPACKGEN_SLOW static int dlpackgen_invalid(const struct dlpackgen_site* at, con
 }
 
 DLPACKGEN_SLOW static int dlpackgen_read_only(const struct dlpackgen_site* at, struct dlpackgen_message* message) {
-  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_SAYS_READ_ONLY);
+  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_TEXT_READ_ONLY);
 }
 
 DLPACKGEN_SLOW static int dlpackgen_without_memory(const struct dlpackgen_site* at, struct dlpackgen_message* message) {
@@ -391,7 +391,7 @@ static inline int dlpackgen_check_same_shape(const struct dlpackgen_site* at, co
 }
 
 /** Returns whether a tensor has the layout of an enum dlpackgen_layout. */
-DLPACKGEN_FAST int dlpackgen_lies_well(int layout, const DLTensor* tensor, int row_major) {
+DLPACKGEN_FAST int dlpackgen_is_laid_out(int layout, const DLTensor* tensor, int row_major) {
   if (layout == DLPACKGEN_LAYOUT_ANY || row_major) return 1;
   return layout == DLPACKGEN_LAYOUT_CONTIGUOUS_ANY_ORDER
              ? dlpackgen_is_contiguous_any_order(tensor)
@@ -399,10 +399,10 @@ DLPACKGEN_FAST int dlpackgen_lies_well(int layout, const DLTensor* tensor, int r
 }
 
 /** Checks that a tensor has the layout of an enum dlpackgen_layout. */
-DLPACKGEN_FAST int dlpackgen_check_density(const struct dlpackgen_site* at, const DLTensor* tensor, int layout,
-                                           struct dlpackgen_message* message) {
+DLPACKGEN_FAST int dlpackgen_check_layout_of(const struct dlpackgen_site* at, const DLTensor* tensor, int layout,
+                                             struct dlpackgen_message* message) {
   int64_t elements;
-  if (DLPACKGEN_RARE(!dlpackgen_lies_well(layout, tensor, dlpackgen_is_plainly_contiguous(tensor, &elements))))
+  if (DLPACKGEN_RARE(!dlpackgen_is_laid_out(layout, tensor, dlpackgen_is_plainly_contiguous(tensor, &elements))))
     return dlpackgen_bad_layout(at, tensor, layout, message);
   return DLPACKGEN_STATUS_OK;
 }

@@ -47,7 +47,7 @@ class KernelCheck {
 
   /** Checks that a text contains no NUL, which would end it in C. */
   void text(const dlpackgen_site& site, const Text& text) noexcept {
-    if (text.is_cut()) fail(site, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_SAYS_NUL);
+    if (text.is_cut()) fail(site, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_TEXT_NUL);
   }
 
   void no_memory(const dlpackgen_site& site) noexcept {
@@ -56,13 +56,13 @@ class KernelCheck {
 
   /** Checks that there is memory for a result. */
   int there(const dlpackgen_site& site, const DLTensor* tensor) noexcept {
-    if (tensor == nullptr) fail(site, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_SAYS_MISSING);
+    if (tensor == nullptr) fail(site, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_TEXT_MISSING);
     return status_;
   }
 
   /** Checks that a float dtype can represent a number. */
   void real(const dlpackgen_site& site, DLDataType dtype, double value) noexcept {
-    if (dlpackgen_holds_real(dtype, value) || !overflows(site, dtype)) return;
+    if (dlpackgen_represents_real(dtype, value) || !overflows(site, dtype)) return;
     dlpackgen_put_real(&message, value);
   }
   void real(const dlpackgen_site& site, DLDataType dtype, const std::optional<float>& value) noexcept {
@@ -92,7 +92,7 @@ class KernelCheck {
   bool overflows(const dlpackgen_site& site, DLDataType dtype) noexcept {
     if (!fail(site, DLPACKGEN_STATUS_VALUE_ERROR, "")) return false;
     class_ = "OverflowError";
-    dlpackgen_put_unheld(&message, dtype);
+    dlpackgen_put_out_of_range(&message, dtype);
     return true;
   }
 

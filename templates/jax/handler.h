@@ -183,9 +183,9 @@ DLPACKGEN_PART inline int dlpackgen_jax_read(struct dlpackgen_jax_call* call, in
 /* Compares an integer with the range of its dtype. */
 DLPACKGEN_PART inline int dlpackgen_jax_fits(const struct dlpackgen_jax_call* call, const struct dlpackgen_site* at,
                                              DLDataType dtype, int64_t number) {
-  if (!DLPACKGEN_RARE(!dlpackgen_holds_integer(dtype, number))) return DLPACKGEN_STATUS_OK;
+  if (!DLPACKGEN_RARE(!dlpackgen_represents_integer(dtype, number))) return DLPACKGEN_STATUS_OK;
   dlpackgen_put_site(call->message, at);
-  dlpackgen_put_unheld(call->message, dtype);
+  dlpackgen_put_out_of_range(call->message, dtype);
   dlpackgen_put_integer(call->message, number);
   return DLPACKGEN_STATUS_VALUE_ERROR;
 }
@@ -240,8 +240,8 @@ static int32_t dlpackgen_jax_code(int status) {
 }
 
 /* The result of a handler: NULL for success. XLA copies the text. */
-DLPACKGEN_PART inline void* dlpackgen_jax_answer(const struct dlpackgen_xla_ffi_frame* frame, int status,
-                                                 const char* text) {
+DLPACKGEN_PART inline void* dlpackgen_jax_reply(const struct dlpackgen_xla_ffi_frame* frame, int status,
+                                                const char* text) {
   if (!DLPACKGEN_RARE(status)) return NULL;
   struct dlpackgen_xla_ffi_error_request error = {
       .struct_size = 28, .message = text, .errc = dlpackgen_jax_code(status)};

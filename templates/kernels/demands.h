@@ -8,7 +8,7 @@
 #include "arithmetic.h"
 
 /* The dimensions of a "...". */
-struct dlpackgen_span {
+struct dlpackgen_group {
   const int64_t* extents;
   int32_t count;
   int bound; /* the argument that determined them, from 1; 0: none yet */
@@ -39,7 +39,7 @@ DLPACKGEN_PART int64_t dlpackgen_elements_of(const DLTensor* tensor) {
 /* Checks that a required argument is present. */
 DLPACKGEN_PART int dlpackgen_check_there(const struct dlpackgen_site* at, int there,
                                          struct dlpackgen_message* message) {
-  if (DLPACKGEN_RARE(!there)) return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_SAYS_MISSING);
+  if (DLPACKGEN_RARE(!there)) return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_TEXT_MISSING);
   return DLPACKGEN_STATUS_OK;
 }
 
@@ -136,15 +136,15 @@ DLPACKGEN_PART int dlpackgen_check_computed(const struct dlpackgen_site* at, con
   return DLPACKGEN_STATUS_OK;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_other_span(const struct dlpackgen_site* at, const char* name,
-                                               const struct dlpackgen_span* span, const struct dlpackgen_site* like,
-                                               const int64_t* extents, int32_t count,
-                                               struct dlpackgen_message* message) {
+DLPACKGEN_SLOW static int dlpackgen_other_group(const struct dlpackgen_site* at, const char* name,
+                                                const struct dlpackgen_group* group, const struct dlpackgen_site* like,
+                                                const int64_t* extents, int32_t count,
+                                                struct dlpackgen_message* message) {
   dlpackgen_put_site(message, at);
   dlpackgen_put(message, "expected ...");
   dlpackgen_put(message, name);
   dlpackgen_put(message, " = ");
-  dlpackgen_put_tuple(message, span->extents, span->count);
+  dlpackgen_put_tuple(message, group->extents, group->count);
   dlpackgen_put(message, ", as in ");
   dlpackgen_put_argument(message, like);
   dlpackgen_put(message, ", got ");
@@ -153,27 +153,27 @@ DLPACKGEN_SLOW static int dlpackgen_other_span(const struct dlpackgen_site* at, 
 }
 
 /* Sets the dimensions of a "...", or returns whether they are equal. */
-DLPACKGEN_PART inline int dlpackgen_fits_span(const DLTensor* tensor, int which, int first, int32_t rank,
-                                              struct dlpackgen_span* span) {
-  if (span->bound) {
-    if (span->count != tensor->ndim - rank) return 0;
-    for (int32_t d = 0; d < span->count; d++)
-      if (span->extents[d] != tensor->shape[first + d]) return 0;
+DLPACKGEN_PART inline int dlpackgen_fits_group(const DLTensor* tensor, int which, int first, int32_t rank,
+                                               struct dlpackgen_group* group) {
+  if (group->bound) {
+    if (group->count != tensor->ndim - rank) return 0;
+    for (int32_t d = 0; d < group->count; d++)
+      if (group->extents[d] != tensor->shape[first + d]) return 0;
     return 1;
   }
-  span->extents = tensor->shape + first;
-  span->count = tensor->ndim - rank;
-  span->bound = which + 1;
+  group->extents = tensor->shape + first;
+  group->count = tensor->ndim - rank;
+  group->bound = which + 1;
   return 1;
 }
 
 /* Checks that dimensions of a tensor equal those of a "...", which the first argument sets. */
-DLPACKGEN_PART int dlpackgen_bind_span(const struct dlpackgen_site* sites, int which, const DLTensor* tensor, int first,
-                                       int32_t rank, const char* name, struct dlpackgen_span* span,
-                                       struct dlpackgen_message* message) {
-  if (!DLPACKGEN_RARE(!dlpackgen_fits_span(tensor, which, first, rank, span))) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_other_span(&sites[which], name, span, &sites[span->bound - 1], tensor->shape + first,
-                              tensor->ndim - rank, message);
+DLPACKGEN_PART int dlpackgen_bind_group(const struct dlpackgen_site* sites, int which, const DLTensor* tensor,
+                                        int first, int32_t rank, const char* name, struct dlpackgen_group* group,
+                                        struct dlpackgen_message* message) {
+  if (!DLPACKGEN_RARE(!dlpackgen_fits_group(tensor, which, first, rank, group))) return DLPACKGEN_STATUS_OK;
+  return dlpackgen_other_group(&sites[which], name, group, &sites[group->bound - 1], tensor->shape + first,
+                               tensor->ndim - rank, message);
 }
 
 /* Checks that a tensor is column-major without gaps. */
@@ -382,8 +382,8 @@ DLPACKGEN_PART void dlpackgen_add_extent(struct dlpackgen_result* made, int64_t 
 }
 
 /* Adds the dimensions of a "..." to a shape. */
-DLPACKGEN_PART void dlpackgen_add_span(struct dlpackgen_result* made, const struct dlpackgen_span* span) {
-  for (int32_t d = 0; d < span->count; d++) dlpackgen_add_extent(made, span->extents[d]);
+DLPACKGEN_PART void dlpackgen_add_group(struct dlpackgen_result* made, const struct dlpackgen_group* group) {
+  for (int32_t d = 0; d < group->count; d++) dlpackgen_add_extent(made, group->extents[d]);
 }
 
 /* Checks that a result does not have too many dimensions. */
@@ -404,9 +404,9 @@ DLPACKGEN_FAST int dlpackgen_is_made(const DLTensor* tensor, const struct dlpack
 }
 
 /* Checks a tensor that a caller provides for a result. */
-DLPACKGEN_PART int dlpackgen_check_given(const struct dlpackgen_site* at, const DLTensor* tensor, uint64_t flags,
-                                         const struct dlpackgen_result* made, DLDevice device,
-                                         struct dlpackgen_message* message) {
+DLPACKGEN_PART int dlpackgen_check_present(const struct dlpackgen_site* at, const DLTensor* tensor, uint64_t flags,
+                                           const struct dlpackgen_result* made, DLDevice device,
+                                           struct dlpackgen_message* message) {
   const uint32_t dtype = DLPACKGEN_DTYPE(made->dtype.code, made->dtype.bits, made->dtype.lanes);
   const int32_t type = (int32_t)device.device_type;
   int status = dlpackgen_check_valid(at, tensor, flags, message);
@@ -415,7 +415,7 @@ DLPACKGEN_PART int dlpackgen_check_given(const struct dlpackgen_site* at, const 
   if (!status) status = dlpackgen_check_rank(at, tensor, made->ndim, 0, message);
   for (int32_t d = 0; !status && d < made->ndim; d++)
     status = dlpackgen_check_extent(at, tensor, d, made->shape[d], message);
-  if (!status) status = dlpackgen_check_density(at, tensor, DLPACKGEN_LAYOUT_C_CONTIGUOUS, message);
+  if (!status) status = dlpackgen_check_layout_of(at, tensor, DLPACKGEN_LAYOUT_C_CONTIGUOUS, message);
   if (!status) status = dlpackgen_check_device(at, tensor->device, &type, 1, message);
   if (!status && !dlpackgen_is_on_host(device) && !dlpackgen_same_device(tensor->device, device))
     status = dlpackgen_bad_device(at, tensor->device, &type, 1, message);

@@ -29,7 +29,7 @@ enum dlpackgen_scalar_kind {
 };
 
 /* A scalar from a host. */
-struct dlpackgen_given_scalar {
+struct dlpackgen_scalar_argument {
   int kind;
   int64_t integer;      /* the bits of a NATURAL; 0 or 1 for a TRUTH */
   double real;          /* the nearest double, if the scalar is a number */
@@ -84,7 +84,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_huge(struct dlpackgen_message* message,
 
 /* Adds a scalar that is a number. */
 DLPACKGEN_SLOW static void dlpackgen_put_scalar(struct dlpackgen_message* message,
-                                                const struct dlpackgen_given_scalar* value) {
+                                                const struct dlpackgen_scalar_argument* value) {
   switch (value->kind) {
     case DLPACKGEN_SCALAR_REAL: dlpackgen_put_real(message, value->real); break;
     case DLPACKGEN_SCALAR_NATURAL: dlpackgen_put_digits(message, (uint64_t)value->integer, 10); break;
@@ -93,20 +93,20 @@ DLPACKGEN_SLOW static void dlpackgen_put_scalar(struct dlpackgen_message* messag
   }
 }
 
-DLPACKGEN_SLOW static int dlpackgen_does_not_hold(const struct dlpackgen_site* at, const char* dtype,
-                                                  const struct dlpackgen_given_scalar* value,
-                                                  struct dlpackgen_message* message) {
+DLPACKGEN_SLOW static int dlpackgen_not_represented(const struct dlpackgen_site* at, const char* dtype,
+                                                    const struct dlpackgen_scalar_argument* value,
+                                                    struct dlpackgen_message* message) {
   dlpackgen_put_site(message, at);
   dlpackgen_put(message, dtype);
-  dlpackgen_put(message, DLPACKGEN_SAYS_UNHELD);
+  dlpackgen_put(message, DLPACKGEN_TEXT_OUT_OF_RANGE);
   dlpackgen_put_scalar(message, value);
   return DLPACKGEN_STATUS_OVERFLOW;
 }
 
 /* Reads an integer of an integer dtype with the given number of bits; bool has 1. */
-DLPACKGEN_SCALAR int dlpackgen_scalar_bits(const struct dlpackgen_site* at, const struct dlpackgen_given_scalar* value,
-                                           const char* dtype, int bits, int is_signed, int64_t* number,
-                                           struct dlpackgen_message* message) {
+DLPACKGEN_SCALAR int dlpackgen_scalar_bits(const struct dlpackgen_site* at,
+                                           const struct dlpackgen_scalar_argument* value, const char* dtype, int bits,
+                                           int is_signed, int64_t* number, struct dlpackgen_message* message) {
   const uint64_t digits = (uint64_t)value->integer;
   const int negative = value->kind == DLPACKGEN_SCALAR_INTEGER && value->integer < 0;
   int holds;
@@ -123,18 +123,18 @@ DLPACKGEN_SCALAR int dlpackgen_scalar_bits(const struct dlpackgen_site* at, cons
     case DLPACKGEN_SCALAR_HUGE: holds = 0; break;
     default: return dlpackgen_bad_type(at, dtype, value->name, message);
   }
-  if (!holds) return dlpackgen_does_not_hold(at, dtype, value, message);
+  if (!holds) return dlpackgen_not_represented(at, dtype, value, message);
   *number = value->integer;
   return DLPACKGEN_STATUS_OK;
 }
 
 /* Reads a 64-bit integer, which may be a bool. */
 DLPACKGEN_SCALAR int dlpackgen_scalar_integer(const struct dlpackgen_site* at,
-                                              const struct dlpackgen_given_scalar* value, int64_t* number,
+                                              const struct dlpackgen_scalar_argument* value, int64_t* number,
                                               struct dlpackgen_message* message) {
   if (value->kind != DLPACKGEN_SCALAR_INTEGER && value->kind != DLPACKGEN_SCALAR_TRUTH) {
     if (value->kind == DLPACKGEN_SCALAR_NATURAL || value->kind == DLPACKGEN_SCALAR_HUGE)
-      return dlpackgen_does_not_hold(at, "int64", value, message);
+      return dlpackgen_not_represented(at, "int64", value, message);
     return dlpackgen_bad_type(at, "int", value->name, message);
   }
   *number = value->integer;
@@ -142,8 +142,9 @@ DLPACKGEN_SCALAR int dlpackgen_scalar_integer(const struct dlpackgen_site* at,
 }
 
 /* Reads a number as a double. */
-DLPACKGEN_SCALAR int dlpackgen_scalar_real(const struct dlpackgen_site* at, const struct dlpackgen_given_scalar* value,
-                                           const char* dtype, double* number, struct dlpackgen_message* message) {
+DLPACKGEN_SCALAR int dlpackgen_scalar_real(const struct dlpackgen_site* at,
+                                           const struct dlpackgen_scalar_argument* value, const char* dtype,
+                                           double* number, struct dlpackgen_message* message) {
   if (value->kind == DLPACKGEN_SCALAR_OTHER) return dlpackgen_bad_type(at, dtype, value->name, message);
   *number = value->real;
   return DLPACKGEN_STATUS_OK;
@@ -151,16 +152,17 @@ DLPACKGEN_SCALAR int dlpackgen_scalar_real(const struct dlpackgen_site* at, cons
 
 /* Reads a number of a float dtype with the given maximum. */
 DLPACKGEN_SCALAR int dlpackgen_scalar_within(const struct dlpackgen_site* at,
-                                             const struct dlpackgen_given_scalar* value, const char* dtype, double most,
-                                             double* number, struct dlpackgen_message* message) {
+                                             const struct dlpackgen_scalar_argument* value, const char* dtype,
+                                             double most, double* number, struct dlpackgen_message* message) {
   const int status = dlpackgen_scalar_real(at, value, dtype, number, message);
   if (status || *number != *number || *number - *number != 0 || (*number <= most && *number >= -most)) return status;
-  return dlpackgen_does_not_hold(at, dtype, value, message);
+  return dlpackgen_not_represented(at, dtype, value, message);
 }
 
 /* Reads a bool. */
-DLPACKGEN_SCALAR int dlpackgen_scalar_truth(const struct dlpackgen_site* at, const struct dlpackgen_given_scalar* value,
-                                            bool* truth, struct dlpackgen_message* message) {
+DLPACKGEN_SCALAR int dlpackgen_scalar_truth(const struct dlpackgen_site* at,
+                                            const struct dlpackgen_scalar_argument* value, bool* truth,
+                                            struct dlpackgen_message* message) {
   if (value->kind != DLPACKGEN_SCALAR_TRUTH) return dlpackgen_bad_type(at, "bool", value->name, message);
   *truth = value->integer != 0;
   return DLPACKGEN_STATUS_OK;

@@ -124,7 +124,7 @@ DLPACKGEN_ORT int dlpackgen_ort_text(const dlpackgen_ort_api* api, const void* i
     return -1;
   value->text = value->block;
   if (size == 0 || strlen(value->text) == size - 1) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_SAYS_NUL);
+  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_TEXT_NUL);
 }
 
 /* Returns the name of the type of an attribute that is not a list; NULL for others. */
@@ -244,14 +244,14 @@ DLPACKGEN_SLOW static const char* dlpackgen_ort_type(const dlpackgen_ort_api* ap
 DLPACKGEN_ORT int dlpackgen_ort_read(const dlpackgen_ort_api* api, const void* info,
                                      const struct dlpackgen_ort_attribute* attribute, struct dlpackgen_ort_value* value,
                                      struct dlpackgen_message* message) {
-  static const char* const expected[] = {"int", "float", "bool", "str", DLPACKGEN_SAYS_INTS, DLPACKGEN_SAYS_FLOATS};
+  static const char* const expected[] = {"int", "float", "bool", "str", DLPACKGEN_TEXT_INTS, DLPACKGEN_TEXT_FLOATS};
   const int status = dlpackgen_ort_expected(api, info, attribute, value, message);
   value->there = 1;
   if (status >= 0) return status;
   const char* const type = dlpackgen_ort_type(api, info, attribute);
   if (type) return dlpackgen_bad_type(&attribute->site, expected[attribute->kind], type, message);
   if (attribute->required)
-    return dlpackgen_fail(message, &attribute->site, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_SAYS_MISSING);
+    return dlpackgen_fail(message, &attribute->site, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_TEXT_MISSING);
   value->there = attribute->there;
   value->integer = attribute->integer;
   value->real = attribute->real;

@@ -85,7 +85,7 @@ DLPACKGEN_ORT void* dlpackgen_ort_input(const dlpackgen_ort_api* api, const void
   void* error = api->KernelContext_GetInput(context, place, &value);
   if (error) return error;
   if (!value) {
-    if (!optional) *status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_SAYS_MISSING);
+    if (!optional) *status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_TEXT_MISSING);
     return NULL;
   }
   error = api->GetTensorTypeAndShape(value, &info);

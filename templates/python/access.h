@@ -72,34 +72,34 @@ static int dlpackgen_maker_of(PyObject* type, const DLPackExchangeAPI** table) {
 
 /* Returns whether the table of Paddle's own type is trusted, as below: only if the tensors for
  * which it must not be used can be recognized beforehand without Python code. */
-static int dlpackgen_trusts_paddle(struct dlpackgen_route* route, PyObject* paddle) {
-  const uint8_t asks = dlpackgen_asks_stop | dlpackgen_asks_dense;
-  if (!(route->asks & asks)) return 1;
+static int dlpackgen_trusts_paddle(struct dlpackgen_access* access, PyObject* paddle) {
+  const uint8_t queries = dlpackgen_query_stop | dlpackgen_query_dense;
+  if (!(access->queries & queries)) return 1;
   const int opened = dlpackgen_paddle_open(paddle);
-  if (opened > 0) route->plain = dlpackgen_paddle_is_plain;
+  if (opened > 0) access->plain = dlpackgen_paddle_is_plain;
   return opened;
 }
 
 /* Returns whether a type's table runs no Python code and exports only writable memory: 1, 0, or -1
  * with an exception. This applies to torch and Paddle, whose tensors are never read-only. A
  * borrowed tensor has no read-only flag. */
-static int dlpackgen_is_trusted(struct dlpackgen_route* route) {
-  PyObject* paddle = dlpackgen_paddle_type(route->type);
+static int dlpackgen_is_trusted(struct dlpackgen_access* access) {
+  PyObject* paddle = dlpackgen_paddle_type(access->type);
   if (!paddle && PyErr_Occurred()) return -1;
-  const int trusted = paddle ? dlpackgen_trusts_paddle(route, paddle) : 0;
+  const int trusted = paddle ? dlpackgen_trusts_paddle(access, paddle) : 0;
   Py_XDECREF(paddle);
   if (paddle) return trusted;
-  const int is_torch = dlpackgen_torch_recognize(route->type);
+  const int is_torch = dlpackgen_torch_recognize(access->type);
   return is_torch < 0 ? -1 : is_torch == DLPACKGEN_TYPE_EXACT;
 }
 
 /* Returns whether a table is trusted, as above: only if it is the table that the type itself
  * provides, not one that a module has registered for it. */
-static int dlpackgen_trusts(struct dlpackgen_route* route) {
+static int dlpackgen_trusts(struct dlpackgen_access* access) {
   const DLPackExchangeAPI* own;
-  if (!route->api) return 0;
-  if (dlpackgen_maker_of(route->type, &own)) return -1;
-  return own == route->api ? dlpackgen_is_trusted(route) : 0;
+  if (!access->api) return 0;
+  if (dlpackgen_maker_of(access->type, &own)) return -1;
+  return own == access->api ? dlpackgen_is_trusted(access) : 0;
 }
 
 /* Reads the module's own tensors; defined in object.h. */
@@ -107,11 +107,11 @@ static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, i
 
 /* They are read through their struct: no foreign code runs, no memory is allocated, and the flags
  * are known. */
-static const struct dlpackgen_adopted dlpackgen_adopted_own = {NULL, NULL, NULL, NULL, dlpackgen_borrow_own, NULL, NULL,
-                                                               NULL, 0,    NULL, NULL};
+static const struct dlpackgen_native_reader dlpackgen_reader_own = {
+    NULL, NULL, NULL, NULL, dlpackgen_borrow_own, NULL, NULL, NULL, 0, NULL, NULL};
 
 /* Compares a type with the type that a row's names currently refer to. */
-static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted* table, PyObject* type) {
+static int dlpackgen_recognize_by_name(const struct dlpackgen_native_reader* table, PyObject* type) {
   PyObject* base;
   int is = dlpackgen_find_imported(table->module, table->type, &base) < 0 ? -1 : DLPACKGEN_TYPE_OTHER;
   if (base && PyType_Check(base) && PyType_IsSubtype((PyTypeObject*)type, (PyTypeObject*)base))
@@ -122,14 +122,14 @@ static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted* table, Py
 
 /* Compares a type with one native reader. Returns 1 if the other readers need not be compared, 0,
  * or -1 with an exception. */
-static int dlpackgen_adopt(struct dlpackgen_route* route, const struct dlpackgen_adopted* table) {
-  PyObject* const type = route->type;
+static int dlpackgen_match_reader(struct dlpackgen_access* access, const struct dlpackgen_native_reader* table) {
+  PyObject* const type = access->type;
   const int is = table->recognize ? table->recognize(type) : dlpackgen_recognize_by_name(table, type);
   int opened = 0;
   if (is == DLPACKGEN_TYPE_EXACT && table->open && dlpackgen_native_readers_are_on()) opened = table->open(type);
-  if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an adopted table did not open");
-  if (opened) route->adopted = table;
-  else if (is != DLPACKGEN_TYPE_OTHER && table->reject && !route->rejecting) route->rejecting = table;
+  if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an reader table did not open");
+  if (opened) access->reader = table;
+  else if (is != DLPACKGEN_TYPE_OTHER && table->reject && !access->rejecting) access->rejecting = table;
   return opened;
 }
 
@@ -143,26 +143,26 @@ static int dlpackgen_has_both(PyObject* type, const char* first, const char* sec
  * and masked arrays. Native readers check these properties themselves. A foreign table is not
  * trusted to reject tensors without memory, so the methods are called before it. Returns 0, or -1
  * with an exception. */
-static int dlpackgen_questions(struct dlpackgen_route* route) {
-  PyObject* const type = route->type;
+static int dlpackgen_find_queries(struct dlpackgen_access* access) {
+  PyObject* const type = access->type;
   const int signs = dlpackgen_has_both(type, "is_neg", "is_conj");
   const int grads = signs > 0 ? dlpackgen_has(type, "requires_grad") : signs;
   const int masks = grads < 0 ? -1 : dlpackgen_has_both(type, "mask", "filled");
   const int stops = masks < 0 ? -1 : dlpackgen_has(type, "stop_gradient");
-  const int dense = stops < 0 ? -1 : route->api ? dlpackgen_has(type, "is_dense") : 0;
+  const int dense = stops < 0 ? -1 : access->api ? dlpackgen_has(type, "is_dense") : 0;
   if (dense < 0) return -1;
-  if (signs > 0) route->asks |= dlpackgen_asks_neg | dlpackgen_asks_conj;
-  if (grads > 0) route->asks |= dlpackgen_asks_grad;
-  if (masks > 0) route->asks |= dlpackgen_asks_mask;
-  if (stops > 0) route->asks |= dlpackgen_asks_stop;
-  if (dense > 0) route->asks |= dlpackgen_asks_dense;
+  if (signs > 0) access->queries |= dlpackgen_query_neg | dlpackgen_query_conj;
+  if (grads > 0) access->queries |= dlpackgen_query_grad;
+  if (masks > 0) access->queries |= dlpackgen_query_mask;
+  if (stops > 0) access->queries |= dlpackgen_query_stop;
+  if (dense > 0) access->queries |= dlpackgen_query_dense;
   return 0;
 }
 
 /* Returns the table that was registered for a type, or NULL. */
 static const DLPackExchangeAPI* dlpackgen_registered(const struct dlpackgen_state* state, const PyObject* type) {
   for (int i = 0; i < DLPACKGEN_MAX_REGISTERED; i++) {
-    const struct dlpackgen_route* known = DLPACKGEN_LOAD(&state->registered[i]);
+    const struct dlpackgen_access* known = DLPACKGEN_LOAD(&state->registered[i]);
     if (!known) break;
     if (known->type == type) return DLPACKGEN_LOAD(&known->api);
   }
@@ -171,87 +171,87 @@ static const DLPackExchangeAPI* dlpackgen_registered(const struct dlpackgen_stat
 
 /* Assigns the table of Paddle's tensors to Paddle's parameters. Returns 0, or -1 with an
  * exception. */
-static int dlpackgen_fill_paddle(struct dlpackgen_route* route) {
-  PyObject* paddle = dlpackgen_paddle_type(route->type);
+static int dlpackgen_fill_paddle(struct dlpackgen_access* access) {
+  PyObject* paddle = dlpackgen_paddle_type(access->type);
   if (!paddle) return PyErr_Occurred() ? -1 : 0;
-  route->api = route->makes;
+  access->api = access->makes;
   Py_DECREF(paddle);
   return 0;
 }
 
 /* Looks up the tables that import and allocate objects of a type. Returns 0, or -1 with an
  * exception. */
-static int dlpackgen_fill_tables(struct dlpackgen_route* route, const DLPackExchangeAPI* registered) {
-  route->api = route->makes = registered;
+static int dlpackgen_fill_tables(struct dlpackgen_access* access, const DLPackExchangeAPI* registered) {
+  access->api = access->makes = registered;
   if (registered) return 0;
-  if (dlpackgen_table_of(route->type, &route->api)) return -1;
-  route->makes = route->api;
-  if (route->api) return 0;
-  if (dlpackgen_maker_of(route->type, &route->makes)) return -1;
-  return route->makes ? dlpackgen_fill_paddle(route) : 0;
+  if (dlpackgen_table_of(access->type, &access->api)) return -1;
+  access->makes = access->api;
+  if (access->api) return 0;
+  if (dlpackgen_maker_of(access->type, &access->makes)) return -1;
+  return access->makes ? dlpackgen_fill_paddle(access) : 0;
 }
 
 /* Looks up the native reader of a type. Returns 0, also if there is none, or -1 with an
  * exception. */
-static int dlpackgen_fill_adopted(struct dlpackgen_route* route) {
+static int dlpackgen_find_reader(struct dlpackgen_access* access) {
   int found = 0;
-  for (int i = 0; dlpackgen_adopted_tables[i] && !found; i++)
-    found = dlpackgen_adopt(route, dlpackgen_adopted_tables[i]);
+  for (int i = 0; dlpackgen_native_readers[i] && !found; i++)
+    found = dlpackgen_match_reader(access, dlpackgen_native_readers[i]);
   return found < 0 ? -1 : 0;
 }
 
-static int dlpackgen_fill_route(struct dlpackgen_state* state, struct dlpackgen_route* route) {
-  const DLPackExchangeAPI* registered = dlpackgen_registered(state, route->type);
-  if (dlpackgen_fill_tables(route, registered)) return -1;
-  if (route->type == state->tensor) {
-    route->adopted = &dlpackgen_adopted_own;
-    if (!registered) route->api = NULL; /* which would have to report a stream */
-  } else if (dlpackgen_fill_adopted(route)) return -1;
-  if (dlpackgen_questions(route)) return -1;
-  const int trusted = dlpackgen_trusts(route);
+static int dlpackgen_fill_access(struct dlpackgen_state* state, struct dlpackgen_access* access) {
+  const DLPackExchangeAPI* registered = dlpackgen_registered(state, access->type);
+  if (dlpackgen_fill_tables(access, registered)) return -1;
+  if (access->type == state->tensor) {
+    access->reader = &dlpackgen_reader_own;
+    if (!registered) access->api = NULL; /* which would have to report a stream */
+  } else if (dlpackgen_find_reader(access)) return -1;
+  if (dlpackgen_find_queries(access)) return -1;
+  const int trusted = dlpackgen_trusts(access);
   if (trusted < 0) return -1;
-  route->trusted = (uint8_t)trusted;
-  if (registered && route->adopted) {
-    route->guard = route->adopted->guard;
-    route->adopted = NULL;
+  access->trusted = (uint8_t)trusted;
+  if (registered && access->reader) {
+    access->guard = access->reader->guard;
+    access->reader = NULL;
   }
-  if (route->guard) route->asks = 0;
-  if (route->adopted) route->yields = route->adopted->yields != 0;
-  else route->yields = !route->trusted || (route->asks && !route->plain) || route->rejecting;
+  if (access->guard) access->queries = 0;
+  if (access->reader) access->yields = access->reader->yields != 0;
+  else access->yields = !access->trusted || (access->queries && !access->plain) || access->rejecting;
   return 0;
 }
 
-static void dlpackgen_retire(struct dlpackgen_route* old) {
+static void dlpackgen_retire(struct dlpackgen_access* old) {
 #ifdef Py_GIL_DISABLED
   (void)old; /* another thread may still be reading it; the cache is small */
 #else
-  dlpackgen_free_route(old);
+  dlpackgen_free_access(old);
 #endif
 }
 
 /* Stores an access method in one of the two slots of its type. */
-static void dlpackgen_publish(struct dlpackgen_state* state, struct dlpackgen_route* route) {
-  struct dlpackgen_route** place = &state->cache[dlpackgen_hash(route->type)];
-  struct dlpackgen_route** second = &state->cache[dlpackgen_hash(route->type) ^ 1];
-  if (*place && (*place)->type != route->type && (!*second || (*second)->type == route->type)) place = second;
-  struct dlpackgen_route* old = *place;
-  DLPACKGEN_STORE(place, route);
+static void dlpackgen_publish(struct dlpackgen_state* state, struct dlpackgen_access* access) {
+  struct dlpackgen_access** place = &state->cache[dlpackgen_hash(access->type)];
+  struct dlpackgen_access** second = &state->cache[dlpackgen_hash(access->type) ^ 1];
+  if (*place && (*place)->type != access->type && (!*second || (*second)->type == access->type)) place = second;
+  struct dlpackgen_access* old = *place;
+  DLPACKGEN_STORE(place, access);
   if (old) dlpackgen_retire(old);
 }
 
 /* Determines the access method of a new type. It is complete before it is published, because the
  * lookup may run code that calls this function again. */
-static int dlpackgen_learn_once(struct dlpackgen_state* state, PyObject* type) {
-  struct dlpackgen_route* made = (struct dlpackgen_route*)calloc(1, sizeof *made);
+static int dlpackgen_look_up_once(struct dlpackgen_state* state, PyObject* type) {
+  struct dlpackgen_access* made = (struct dlpackgen_access*)calloc(1, sizeof *made);
   if (!made) {
     PyErr_NoMemory();
     return -1;
   }
   Py_INCREF(type);
   made->type = type;
-  if (dlpackgen_fill_route(state, made)) {
+  if (dlpackgen_fill_access(state, made)) {
     struct dlpackgen_pending pending = dlpackgen_catch();
-    dlpackgen_free_route(made);
+    dlpackgen_free_access(made);
     dlpackgen_resume(pending);
     return -1;
   }
@@ -259,34 +259,34 @@ static int dlpackgen_learn_once(struct dlpackgen_state* state, PyObject* type) {
   return 0;
 }
 
-DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_known(struct dlpackgen_state* state, PyObject* type) {
+DLPACKGEN_FAST const struct dlpackgen_access* dlpackgen_cached(struct dlpackgen_state* state, PyObject* type) {
   const size_t place = dlpackgen_hash(type);
-  const struct dlpackgen_route* route = DLPACKGEN_LOAD(&state->cache[place]);
-  if (!DLPACKGEN_RARE(!route || route->type != type)) return route;
-  route = DLPACKGEN_LOAD(&state->cache[place ^ 1]);
-  return route && route->type == type ? route : NULL;
+  const struct dlpackgen_access* access = DLPACKGEN_LOAD(&state->cache[place]);
+  if (!DLPACKGEN_RARE(!access || access->type != type)) return access;
+  access = DLPACKGEN_LOAD(&state->cache[place ^ 1]);
+  return access && access->type == type ? access : NULL;
 }
 
 /* Releasing the evicted type may run code that evicts the new one. */
-DLPACKGEN_SLOW static const struct dlpackgen_route* dlpackgen_learn(struct dlpackgen_state* state, PyObject* type) {
-  const struct dlpackgen_route* route = NULL;
-  while (!route && dlpackgen_learn_once(state, type) == 0) route = dlpackgen_known(state, type);
-  return route;
+DLPACKGEN_SLOW static const struct dlpackgen_access* dlpackgen_look_up(struct dlpackgen_state* state, PyObject* type) {
+  const struct dlpackgen_access* access = NULL;
+  while (!access && dlpackgen_look_up_once(state, type) == 0) access = dlpackgen_cached(state, type);
+  return access;
 }
 
 /* Returns the access method of an object's type. It is valid until the next call that may run
  * Python code, which may evict it. Returns NULL with an exception. */
-DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_route_of(struct dlpackgen_state* state, PyObject* object) {
+DLPACKGEN_FAST const struct dlpackgen_access* dlpackgen_access_of(struct dlpackgen_state* state, PyObject* object) {
   PyObject* const type = (PyObject*)Py_TYPE(object);
-  const struct dlpackgen_route* route = dlpackgen_known(state, type);
-  return DLPACKGEN_RARE(!route) ? dlpackgen_learn(state, type) : route;
+  const struct dlpackgen_access* access = dlpackgen_cached(state, type);
+  return DLPACKGEN_RARE(!access) ? dlpackgen_look_up(state, type) : access;
 }
 
 /* Removes a type from the cache, so that it is looked up again. */
-static void dlpackgen_forget(struct dlpackgen_state* state, const PyObject* type) {
+static void dlpackgen_evict(struct dlpackgen_state* state, const PyObject* type) {
   const size_t place = dlpackgen_hash(type);
   for (size_t i = 0; i < 2; i++) {
-    struct dlpackgen_route* old = state->cache[place ^ i];
+    struct dlpackgen_access* old = state->cache[place ^ i];
     if (!old || old->type != type) continue;
     DLPACKGEN_STORE(&state->cache[place ^ i], NULL);
     dlpackgen_retire(old);
@@ -307,7 +307,7 @@ static int dlpackgen_enter(struct dlpackgen_state* state, int place, PyObject* t
     PyErr_Format(PyExc_RuntimeError, "no room for an exchange table: %d at most", (int)DLPACKGEN_MAX_REGISTERED);
     return -1;
   }
-  struct dlpackgen_route* made = (struct dlpackgen_route*)calloc(1, sizeof *made);
+  struct dlpackgen_access* made = (struct dlpackgen_access*)calloc(1, sizeof *made);
   if (!made) {
     PyErr_NoMemory();
     return -1;
@@ -336,7 +336,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_register_exchange_api(PyObject* module, PyObj
   if (place < DLPACKGEN_MAX_REGISTERED && state->registered[place])
     DLPACKGEN_STORE(&state->registered[place]->api, ours);
   else if (dlpackgen_enter(state, place, type, ours)) return -1;
-  dlpackgen_forget(state, type);
+  dlpackgen_evict(state, type);
   return 0;
 }
 

@@ -50,7 +50,7 @@ struct dlpackgen_argument {
                    * another library */
   /** Not to be used outside of this library. */
   struct {
-    const struct dlpackgen_adopted *adopted, *rejecting, *streams;
+    const struct dlpackgen_native_reader *reader, *rejecting, *streams;
     const DLPackExchangeAPI* api;
     int (*guard)(PyObject* object, const DLTensor* tensor);
     int (*plain)(PyObject* object);
@@ -59,7 +59,7 @@ struct dlpackgen_argument {
     PyTypeObject* type;    /* the type whose table was found */
     DLDevice declared;     /* from __dlpack_device__, if declares is 1 */
     void* producer_stream; /* the library's current stream, if waits is 1 */
-    uint8_t asks, trusted, yields, done, declares, waits;
+    uint8_t queries, trusted, yields, done, declares, waits;
   } private_;
 };
 
@@ -96,7 +96,7 @@ struct dlpackgen_call {
     void* other;     /* the stream of a library that differs from the call's */
     int decides;
     uint8_t bound[DLPACKGEN_MAX_DIMS];
-    uint64_t owns; /* a bit for each argument with a managed tensor, and DLPACKGEN_OWES_ORDER */
+    uint64_t owns; /* a bit for each argument with a managed tensor, and DLPACKGEN_ORDER_PENDING */
     uint8_t has_stream, has_number, elsewhere;
   } private_;
 };

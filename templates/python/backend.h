@@ -82,7 +82,7 @@ static PyObject* dlpackgen_backend_kind(int code) {
   }
 }
 
-static int dlpackgen_backend_fault(const struct dlpackgen_call* call, int i, const dlpackgen_backend_error* error) {
+static int dlpackgen_backend_failed(const struct dlpackgen_call* call, int i, const dlpackgen_backend_error* error) {
   return dlpackgen_argument_error(call, i, dlpackgen_backend_kind(error->code), "%s", error->text);
 }
 
@@ -95,7 +95,7 @@ static int dlpackgen_check_address(const struct dlpackgen_call* call, int i, con
   const DLDevice device = call->arguments[i].tensor.device;
   dlpackgen_backend_error error;
   char said[32], found[32];
-  if (table->pointer_attributes(address, info, &error)) return dlpackgen_backend_fault(call, i, &error);
+  if (table->pointer_attributes(address, info, &error)) return dlpackgen_backend_failed(call, i, &error);
   if (dlpackgen_same_device(info->device, device)) return 0;
   return dlpackgen_argument_error(
       call, i, PyExc_BufferError,
@@ -143,10 +143,10 @@ static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
   if (!found) return 0;
   const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.device, call->stream);
   const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.device, call->private_.other);
-  if (found->table->stream_wait(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);
+  if (found->table->stream_wait(&ours, &theirs, &error)) return dlpackgen_backend_failed(call, i, &error);
   a->private_.waits = 1;
   a->private_.producer_stream = call->private_.other;
-  call->private_.owns |= DLPACKGEN_OWES_ORDER;
+  call->private_.owns |= DLPACKGEN_ORDER_PENDING;
   return 1;
 }
 
@@ -155,7 +155,7 @@ static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
 DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.device);
   const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.device, call->stream);
-  call->private_.owns &= ~DLPACKGEN_OWES_ORDER;
+  call->private_.owns &= ~DLPACKGEN_ORDER_PENDING;
   for (int i = 0; found && i < call->function->nparameters; i++) {
     struct dlpackgen_argument* a = &call->arguments[i];
     dlpackgen_backend_error error;
@@ -163,7 +163,7 @@ DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
     const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.device, a->private_.producer_stream);
     if (found->table->stream_wait(&theirs, &ours, &error) == DLPACKGEN_BACKEND_OK) continue;
     struct dlpackgen_pending pending = dlpackgen_suspend();
-    dlpackgen_backend_fault(call, i, &error);
+    dlpackgen_backend_failed(call, i, &error);
     PyErr_WriteUnraisable(call->module);
     dlpackgen_resume(pending);
   }
@@ -171,13 +171,13 @@ DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
 
 /* Queries the program's stream for a device if no library reports one. Returns 1 if there is one, 0
  * if not, or -1 with an exception. */
-static int dlpackgen_ask_program(struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
+static int dlpackgen_query_source(struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
   dlpackgen_stream told;
   dlpackgen_backend_error error;
   if (!found || !found->source) return 0;
   if (found->table->current_work_stream(found->source, device, &told, &error))
-    return dlpackgen_backend_fault(call, i, &error);
+    return dlpackgen_backend_failed(call, i, &error);
   *stream = told.handle;
   return 1;
 }

@@ -9,7 +9,7 @@
  * cache may evict it. */
 struct dlpackgen_means {
   PyObject* type; /* NULL before the first */
-  const struct dlpackgen_adopted* adopted;
+  const struct dlpackgen_native_reader* reader;
   const DLPackExchangeAPI* api;
   int (*guard)(PyObject* object, const DLTensor* tensor);
   int (*plain)(PyObject* object);
@@ -17,13 +17,13 @@ struct dlpackgen_means {
 };
 
 /* Records the access method of a type. */
-DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means* means, const struct dlpackgen_route* route) {
-  means->type = route->type;
-  means->adopted = route->adopted;
-  means->api = route->api;
-  means->guard = route->guard;
-  means->plain = route->plain;
-  means->read = means->adopted && means->adopted->borrow == dlpackgen_torch_borrow ? dlpackgen_torch.read : NULL;
+DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means* means, const struct dlpackgen_access* access) {
+  means->type = access->type;
+  means->reader = access->reader;
+  means->api = access->api;
+  means->guard = access->guard;
+  means->plain = access->plain;
+  means->read = means->reader && means->reader->borrow == dlpackgen_torch_borrow ? dlpackgen_torch.read : NULL;
 }
 
 /* Checks a tensor that did not pass the fast check with the full rules. Returns 0, -1 with an
@@ -31,13 +31,13 @@ DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means* means, const struct d
 DLPACKGEN_SLOW static int dlpackgen_begin_fully(struct dlpackgen_call* call, int i, const struct dlpackgen_means* means,
                                                 int left) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  a->private_.adopted = means->adopted;
+  a->private_.reader = means->reader;
   a->private_.api = means->api;
   a->private_.guard = means->guard;
-  if (left) return left < 0 && a->private_.adopted ? dlpackgen_unreadable(call, i) : left;
+  if (left) return left < 0 && a->private_.reader ? dlpackgen_unreadable(call, i) : left;
   dlpackgen_unbind(dlpackgen_bindings_of(call), i);
-  if (!a->private_.adopted && dlpackgen_admit_by_table(call, i)) return -1;
-  if (a->private_.adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 0))
+  if (!a->private_.reader && dlpackgen_validate_borrowed(call, i)) return -1;
+  if (a->private_.reader && dlpackgen_validate_argument(a, dlpackgen_scratch_of(call, i), 0))
     return dlpackgen_about(call->function, i);
   if (dlpackgen_check(call, i)) return -1;
   call->private_.elsewhere |= a->tensor.device.device_type != kDLCPU;
@@ -45,9 +45,9 @@ DLPACKGEN_SLOW static int dlpackgen_begin_fully(struct dlpackgen_call* call, int
 }
 
 /* Returns the access method of a type if it runs no foreign code, or NULL. */
-DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_quiet(struct dlpackgen_state* state, PyObject* object) {
-  const struct dlpackgen_route* route = dlpackgen_known(state, (PyObject*)Py_TYPE(object));
-  return route && !route->yields ? route : NULL;
+DLPACKGEN_FAST const struct dlpackgen_access* dlpackgen_quiet(struct dlpackgen_state* state, PyObject* object) {
+  const struct dlpackgen_access* access = dlpackgen_cached(state, (PyObject*)Py_TYPE(object));
+  return access && !access->yields ? access : NULL;
 }
 
 /* Finds an access method of an object that runs no foreign code; 0 if there is none. */
@@ -55,9 +55,9 @@ DLPACKGEN_FAST int dlpackgen_find_means(struct dlpackgen_state* state, PyObject*
                                         struct dlpackgen_means* means) {
   if (!object) return 0;
   if ((PyObject*)Py_TYPE(object) == means->type) return 1;
-  const struct dlpackgen_route* const route = dlpackgen_quiet(state, object);
-  if (!route) return 0;
-  dlpackgen_note(means, route);
+  const struct dlpackgen_access* const access = dlpackgen_quiet(state, object);
+  if (!access) return 0;
+  dlpackgen_note(means, access);
   return 1;
 }
 
@@ -74,7 +74,7 @@ static int dlpackgen_begin_other(struct dlpackgen_call* call, int i, PyObject* o
  * no shape and strides yet, or -1 with an exception. */
 DLPACKGEN_FAST int dlpackgen_is_steady(struct dlpackgen_argument* a, const struct dlpackgen_means* means,
                                        int64_t* scratch) {
-  if (means->adopted) return 1;
+  if (means->reader) return 1;
   if (!dlpackgen_copies(&a->tensor, scratch)) return 0;
   return means->guard && DLPACKGEN_RARE(means->guard(a->object, &a->tensor)) ? -1 : 1;
 }
@@ -91,12 +91,12 @@ DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call* call, int i, s
                                            int writable, const struct dlpackgen_means* means, int64_t* scratch) {
   a->flags = 0;
   if (dlpackgen_reads_at_once(a, writable, means, scratch)) return 0;
-  if (means->adopted) return means->adopted->borrow(a->object, writable, &a->tensor, scratch, &a->flags);
+  if (means->reader) return means->reader->borrow(a->object, writable, &a->tensor, scratch, &a->flags);
   return dlpackgen_fetch_by_table(call, i, a, writable, means->api, means->plain);
 }
 
 /* The fast path of most calls, which reads one argument after the other. */
-DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* const* given) {
+DLPACKGEN_FAST int dlpackgen_begin_arranged(struct dlpackgen_call* call, PyObject* const* given) {
   const struct dlpackgen_function* const function = call->function;
   const struct dlpackgen_parameter* p = function->parameters;
   struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
@@ -122,8 +122,8 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
     }
   }
   if (!left && !DLPACKGEN_RARE(call->private_.elsewhere | call->private_.has_number)) return 0;
-  if (left < 0) return dlpackgen_first_fault(call, (int)(a - call->arguments));
-  if (!left) left = dlpackgen_settle_place(call, 0);
+  if (left < 0) return dlpackgen_keep_first_error(call, (int)(a - call->arguments));
+  if (!left) left = dlpackgen_settle_device(call, 0);
   return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
 }
 
@@ -140,8 +140,8 @@ DLPACKGEN_SLOW static int dlpackgen_place_named(struct dlpackgen_call* call, PyO
 
 DLPACKGEN_PYTHON_API void dlpackgen_call_end(struct dlpackgen_call* call) {
   if (!DLPACKGEN_RARE(call->private_.owns)) return;
-  if (call->private_.owns & DLPACKGEN_OWES_ORDER) dlpackgen_order_back(call);
-  for (int i = 0; call->private_.owns; i++) dlpackgen_give_back(call, i);
+  if (call->private_.owns & DLPACKGEN_ORDER_PENDING) dlpackgen_order_back(call);
+  for (int i = 0; call->private_.owns; i++) dlpackgen_release_tensor(call, i);
 }
 
 /* Clears the state of a call. */
@@ -168,7 +168,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_call_begin(struct dlpackgen_call* call, PyObj
     failed = dlpackgen_place_named(call, arguments, count, keywords, named);
     arguments = named;
   }
-  if (!failed) failed = dlpackgen_begin_given(call, arguments);
+  if (!failed) failed = dlpackgen_begin_arranged(call, arguments);
   if (DLPACKGEN_RARE(failed)) dlpackgen_call_end(call);
   return failed;
 }

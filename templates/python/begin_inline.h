@@ -24,7 +24,7 @@ DLPACKGEN_FAST int dlpackgen_borrow_at_once(struct dlpackgen_argument* a, int wr
                                             const struct dlpackgen_means* means, int64_t* scratch) {
   a->flags = 0;
   if (dlpackgen_reads_at_once(a, writable, means, scratch)) return 1;
-  if (means->adopted) return means->adopted->borrow(a->object, writable, &a->tensor, scratch, &a->flags) == 0;
+  if (means->reader) return means->reader->borrow(a->object, writable, &a->tensor, scratch, &a->flags) == 0;
   if (!means->api->dltensor_from_py_object_no_sync || (means->plain && !means->plain(a->object))) return 0;
   return means->api->dltensor_from_py_object_no_sync(a->object, &a->tensor) == 0;
 }

@@ -3,9 +3,9 @@
 #ifndef DLPACKGEN_PYTHON_CALL_H_
 #define DLPACKGEN_PYTHON_CALL_H_
 
-#include "given.h"
+#include "arrange.h"
 
-static void dlpackgen_give_back(struct dlpackgen_call* call, int i) {
+static void dlpackgen_release_tensor(struct dlpackgen_call* call, int i) {
   const uint64_t bit = UINT64_C(1) << i;
   if (!(call->private_.owns & bit)) return;
   call->private_.owns &= ~bit;
@@ -25,14 +25,14 @@ DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call* call
 
 /* Reads a tensor with the native reader of its type. Returns 0, -1 with an exception, or 1 if
  * another access method must be used. */
-static int dlpackgen_fetch_adopted(struct dlpackgen_call* call, int i) {
+static int dlpackgen_fetch_natively(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   int64_t* const scratch = dlpackgen_scratch_of(call, i);
   a->flags = 0;
   const int left =
-      a->private_.adopted->borrow(a->object, call->function->parameters[i].writable, &a->tensor, scratch, &a->flags);
+      a->private_.reader->borrow(a->object, call->function->parameters[i].writable, &a->tensor, scratch, &a->flags);
   if (left) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
-  return dlpackgen_admit(a, scratch, 0) ? dlpackgen_about(call->function, i) : 0;
+  return dlpackgen_validate_argument(a, scratch, 0) ? dlpackgen_about(call->function, i) : 0;
 }
 
 /* Reads a tensor through the trusted exchange table of its type. Returns 0, -1 with an exception,
@@ -50,9 +50,9 @@ DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call* call, int i, 
 }
 
 /* Validates a tensor from a table, and queries properties that the table does not check. */
-static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
+static int dlpackgen_validate_borrowed(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  if (dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1)) return dlpackgen_about(call->function, i);
+  if (dlpackgen_validate_argument(a, dlpackgen_scratch_of(call, i), 1)) return dlpackgen_about(call->function, i);
   return a->private_.guard && a->private_.guard(a->object, &a->tensor) ? dlpackgen_unreadable(call, i) : 0;
 }
 
@@ -60,12 +60,12 @@ static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
  * earlier to determine its device. */
 static int dlpackgen_fetch(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  dlpackgen_give_back(call, i);
-  if (a->private_.adopted) return dlpackgen_fetch_adopted(call, i);
+  dlpackgen_release_tensor(call, i);
+  if (a->private_.reader) return dlpackgen_fetch_natively(call, i);
   const int left =
       dlpackgen_fetch_by_table(call, i, a, call->function->parameters[i].writable, a->private_.api, a->private_.plain);
   if (left) return left;
-  return dlpackgen_admit_by_table(call, i);
+  return dlpackgen_validate_borrowed(call, i);
 }
 
 /* Reads a tensor through its __dlpack__. */
@@ -77,7 +77,7 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call* call, int i) {
   Py_XDECREF(stream);
   if (!failed) {
     call->private_.owns |= UINT64_C(1) << i;
-    failed = dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1);
+    failed = dlpackgen_validate_argument(a, dlpackgen_scratch_of(call, i), 1);
   }
   return failed ? dlpackgen_about(call->function, i) : dlpackgen_check_word(call, i);
 }
@@ -85,10 +85,10 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call* call, int i) {
 /* Imports a tensor whose memory another thread, the code of an argument, or the function itself
  * could free during the call. Returns 0, -1 with an exception, or 1 if another access method must
  * be used. */
-static int dlpackgen_fetch_held(struct dlpackgen_call* call, int i) {
+static int dlpackgen_fetch_retained(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  const int left = dlpackgen_take_adopted(a->private_.adopted, a->object, call->function->parameters[i].writable,
-                                          &a->private_.versioned);
+  const int left = dlpackgen_import_natively(a->private_.reader, a->object, call->function->parameters[i].writable,
+                                             &a->private_.versioned);
   if (left) return left < 0 ? dlpackgen_about(call->function, i) : 1;
   a->private_.legacy = NULL;
   call->private_.owns |= UINT64_C(1) << i;
@@ -121,14 +121,14 @@ static int dlpackgen_runs_after(const struct dlpackgen_call* call, int i) {
  * borrowed tensor is valid until its library is called again (DLPack 1.3, the comment on
  * DLPackDLTensorFromPyObjectNoSync). Tensors that need queries are owned, because later code cannot
  * check whether their table may be used again. */
-static int dlpackgen_fetch_stranger(struct dlpackgen_call* call, int i) {
+static int dlpackgen_fetch_untrusted(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   int owned = dlpackgen_read_table(a, a->private_.api, 0, a->object, call->function->parameters[i].writable);
   if (!owned && (a->private_.plain || dlpackgen_runs_after(call, i)))
     owned = dlpackgen_read_owned(a, a->private_.api, a->object);
   if (owned < 0) return dlpackgen_about(call->function, i);
   if (owned) call->private_.owns |= UINT64_C(1) << i;
-  return dlpackgen_admit_by_table(call, i);
+  return dlpackgen_validate_borrowed(call, i);
 }
 
 /* Reads arguments that run no Python code, to determine their devices. They are read again when no
@@ -137,8 +137,8 @@ static int dlpackgen_look(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   const int left = dlpackgen_fetch(call, i);
   if (left <= 0) return left;
-  a->private_.trusted = a->private_.trusted && a->private_.adopted;
-  a->private_.adopted = NULL;
+  a->private_.trusted = a->private_.trusted && a->private_.reader;
+  a->private_.reader = NULL;
   a->private_.yields = 1; /* because its methods must be called */
   return 0;
 }
@@ -146,24 +146,24 @@ static int dlpackgen_look(struct dlpackgen_call* call, int i) {
 /* Reads a tensor whose access method runs Python code, and copies its shape and strides. */
 static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  if (a->private_.adopted) {
-    const int left = a->private_.adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i);
+  if (a->private_.reader) {
+    const int left = a->private_.reader->retain ? dlpackgen_fetch_retained(call, i) : dlpackgen_fetch(call, i);
     a->private_.done = left == 0;
     if (left <= 0) return left;
-    a->private_.adopted = NULL;
+    a->private_.reader = NULL;
   }
-  if (dlpackgen_question(call->private_.state, a->object, a->private_.rejecting, a->private_.asks))
+  if (dlpackgen_query(call->private_.state, a->object, a->private_.rejecting, a->private_.queries))
     return dlpackgen_about(call->function, i);
   if (dlpackgen_check_type(call, i)) return -1;
   a->private_.done = !a->private_.trusted;
   if (a->private_.trusted) return dlpackgen_fetch(call, i);
-  return a->private_.api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
+  return a->private_.api ? dlpackgen_fetch_untrusted(call, i) : dlpackgen_fetch_capsule(call, i);
 }
 
 /* Returns the native reader that queries the stream of a type's library, also for derived types, or
  * NULL. */
-static const struct dlpackgen_adopted* dlpackgen_teller(const struct dlpackgen_route* route) {
-  const struct dlpackgen_adopted* table = route->adopted ? route->adopted : route->rejecting;
+static const struct dlpackgen_native_reader* dlpackgen_stream_reader(const struct dlpackgen_access* access) {
+  const struct dlpackgen_native_reader* table = access->reader ? access->reader : access->rejecting;
   return table && table->stream ? table : NULL;
 }
 
@@ -177,20 +177,20 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call* call, int i, PyObject* o
   a->tensor.device.device_type = kDLCPU; /* until it is known */
   if (!object || object == Py_None) return dlpackgen_left_out(call, i);
   if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR) return dlpackgen_read_scalar(call, i);
-  const struct dlpackgen_route* route = dlpackgen_route_of(call->private_.state, object);
-  if (!route) return dlpackgen_about(call->function, i);
+  const struct dlpackgen_access* access = dlpackgen_access_of(call->private_.state, object);
+  if (!access) return dlpackgen_about(call->function, i);
   a->private_.done = 0;
-  a->private_.type = (PyTypeObject*)Py_NewRef(route->type);
-  a->private_.adopted = route->adopted;
-  a->private_.rejecting = route->rejecting;
-  a->private_.streams = dlpackgen_teller(route);
+  a->private_.type = (PyTypeObject*)Py_NewRef(access->type);
+  a->private_.reader = access->reader;
+  a->private_.rejecting = access->rejecting;
+  a->private_.streams = dlpackgen_stream_reader(access);
   a->private_.waits = 0;
-  a->private_.api = route->api;
-  a->private_.guard = route->guard;
-  a->private_.plain = route->plain;
-  a->private_.asks = route->asks;
-  a->private_.trusted = route->trusted;
-  a->private_.yields = route->yields;
+  a->private_.api = access->api;
+  a->private_.guard = access->guard;
+  a->private_.plain = access->plain;
+  a->private_.queries = access->queries;
+  a->private_.trusted = access->trusted;
+  a->private_.yields = access->yields;
   return 0;
 }
 
@@ -217,7 +217,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_first_error* first
 
 /* Keeps the exception about an argument, unless an earlier argument is on a different device, whose
  * error takes precedence. Returns -1. */
-DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call* call, int i) {
+DLPACKGEN_SLOW static int dlpackgen_keep_first_error(const struct dlpackgen_call* call, int i) {
   struct dlpackgen_pending pending = dlpackgen_catch();
   if (dlpackgen_kind_of(pending.value) && dlpackgen_compare_devices(call, i) < -1) dlpackgen_drop_pending(&pending);
   else dlpackgen_resume(pending);
@@ -239,7 +239,7 @@ static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct 
  * their deleters may run code. */
 static void dlpackgen_drop_looks(struct dlpackgen_call* call) {
   for (int i = 0; i < call->function->nparameters; i++)
-    if (!call->arguments[i].private_.done) dlpackgen_give_back(call, i);
+    if (!call->arguments[i].private_.done) dlpackgen_release_tensor(call, i);
 }
 
 /* Reads the remaining arguments and checks all. No foreign code runs from here on. */
@@ -271,9 +271,9 @@ static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
     const int waits = dlpackgen_wait_for(call, other);
     if (waits < 0) return -1;
     if (waits) continue;
-    if (dlpackgen_check_type(call, other) || dlpackgen_may_ask_again(call, other)) return -1;
-    dlpackgen_give_back(call, other);
-    a->private_.adopted = a->private_.streams = NULL;
+    if (dlpackgen_check_type(call, other) || dlpackgen_may_export_again(call, other)) return -1;
+    dlpackgen_release_tensor(call, other);
+    a->private_.reader = a->private_.streams = NULL;
     a->private_.api = NULL;
     a->private_.done = 1;
     if (dlpackgen_fetch_capsule(call, other)) return -1;
@@ -303,9 +303,9 @@ DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call,
   if (first.is_found) {
     dlpackgen_drop_pending(&streams);
     dlpackgen_resume(first.pending);
-    return dlpackgen_first_fault(call, first.before);
+    return dlpackgen_keep_first_error(call, first.before);
   }
-  if (!disagree) return dlpackgen_settle_place(call, 1) ? -1 : 0;
+  if (!disagree) return dlpackgen_settle_device(call, 1) ? -1 : 0;
   dlpackgen_resume(streams);
   return -1;
 }

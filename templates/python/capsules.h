@@ -6,7 +6,7 @@
 #include "access.h"
 
 /* A tensor from a capsule: one of the two structs, for its new owner. */
-struct dlpackgen_taken {
+struct dlpackgen_received {
   DLManagedTensorVersioned* versioned;
   DLManagedTensor* legacy;
 };
@@ -42,7 +42,7 @@ static PyObject* dlpackgen_call_dlpack(struct dlpackgen_state* state, PyObject* 
 }
 
 /* Returns the result of __dlpack__, as a new reference. */
-static PyObject* dlpackgen_ask_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream) {
+static PyObject* dlpackgen_request_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream) {
   PyObject* method = PyObject_GetAttr(object, state->dlpack);
   if (!method) {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
@@ -76,32 +76,32 @@ static void* dlpackgen_open_named(PyObject* capsule, const char* fresh, const ch
 }
 
 /* Returns the tensor of a capsule, which is consumed. */
-static int dlpackgen_open_capsule(PyObject* capsule, struct dlpackgen_taken* taken) {
-  taken->versioned =
+static int dlpackgen_open_capsule(PyObject* capsule, struct dlpackgen_received* imported) {
+  imported->versioned =
       (DLManagedTensorVersioned*)dlpackgen_open_named(capsule, dlpackgen_versioned_fresh, dlpackgen_versioned_used);
-  if (taken->versioned) return 0;
-  taken->legacy = (DLManagedTensor*)dlpackgen_open_named(capsule, dlpackgen_legacy_fresh, dlpackgen_legacy_used);
-  if (taken->legacy) return 0;
+  if (imported->versioned) return 0;
+  imported->legacy = (DLManagedTensor*)dlpackgen_open_named(capsule, dlpackgen_legacy_fresh, dlpackgen_legacy_used);
+  if (imported->legacy) return 0;
   PyErr_SetString(PyExc_BufferError, "its __dlpack__() did not return an unconsumed DLPack capsule");
   return -1;
 }
 
 /* Returns the tensor from __dlpack__ without validating it: 0, or -1 with an exception. If it has
  * another major version, only its deleter may be used. */
-static int dlpackgen_take_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream,
-                                  struct dlpackgen_taken* taken) {
-  PyObject* capsule = dlpackgen_ask_capsule(state, object, stream);
-  taken->versioned = NULL;
-  taken->legacy = NULL;
+static int dlpackgen_import_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream,
+                                    struct dlpackgen_received* imported) {
+  PyObject* capsule = dlpackgen_request_capsule(state, object, stream);
+  imported->versioned = NULL;
+  imported->legacy = NULL;
   if (!capsule) return -1;
-  const int opened = dlpackgen_open_capsule(capsule, taken);
+  const int opened = dlpackgen_open_capsule(capsule, imported);
   Py_DECREF(capsule);
   if (opened) return -1;
-  if (taken->versioned && taken->versioned->version.major != DLPACK_MAJOR_VERSION) {
+  if (imported->versioned && imported->versioned->version.major != DLPACK_MAJOR_VERSION) {
     PyErr_Format(PyExc_BufferError, "its tensor is of DLPack %u.%u, and %u.%u was asked for",
-                 taken->versioned->version.major, taken->versioned->version.minor, DLPACK_MAJOR_VERSION,
+                 imported->versioned->version.major, imported->versioned->version.minor, DLPACK_MAJOR_VERSION,
                  DLPACK_MINOR_VERSION);
-    dlpackgen_delete_quietly(taken->versioned, NULL);
+    dlpackgen_delete_quietly(imported->versioned, NULL);
     return -1;
   }
   return 0;

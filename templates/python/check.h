@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_PYTHON_CHECK_H_
 #define DLPACKGEN_PYTHON_CHECK_H_
 
-#include "take.h"
+#include "import.h"
 
 /* The symbols of a call. */
 DLPACKGEN_FAST struct dlpackgen_bindings dlpackgen_bindings_of(struct dlpackgen_call* call) {

@@ -120,7 +120,8 @@ DLPACKGEN_SLOW static int dlpackgen_raise(int status, const struct dlpackgen_mes
 }
 
 /* Sets an exception about an argument, with a text whose reference it takes over. */
-static void dlpackgen_say(const struct dlpackgen_function* function, int argument, PyObject* kind, PyObject* text) {
+static void dlpackgen_set_text(const struct dlpackgen_function* function, int argument, PyObject* kind,
+                               PyObject* text) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message where = dlpackgen_message_in(room, sizeof room);
   const struct dlpackgen_site at = dlpackgen_site_of(function, argument);
@@ -135,7 +136,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_argument_error(const struct dlpackgen_call* c
                                                   const char* format, ...) {
   va_list values;
   va_start(values, format);
-  dlpackgen_say(call->function, argument, kind, PyUnicode_FromFormatV(format, values));
+  dlpackgen_set_text(call->function, argument, kind, PyUnicode_FromFormatV(format, values));
   va_end(values);
   return -1;
 }
@@ -201,7 +202,7 @@ DLPACKGEN_SLOW static int dlpackgen_about(const struct dlpackgen_function* funct
     dlpackgen_resume(former);
     return -1;
   }
-  dlpackgen_say(function, argument, kind, dlpackgen_exception_text(former.value));
+  dlpackgen_set_text(function, argument, kind, dlpackgen_exception_text(former.value));
   dlpackgen_chain(kind, &former);
   return -1;
 }

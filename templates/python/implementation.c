@@ -18,11 +18,11 @@
 #include "capsules.h"
 #include "check.h"
 #include "errors.h"
+#include "import.h"
 #include "managed.h"
 #include "module.h"
 #include "object.h"
 #include "result.h"
-#include "take.h"
 
 #include "access.h"
 

@@ -15,11 +15,11 @@ static int dlpackgen_traverse(PyObject* module, visitproc visit, void* arg) {
   return 0;
 }
 
-static void dlpackgen_clear_routes(struct dlpackgen_route** routes, int count) {
+static void dlpackgen_clear_cache(struct dlpackgen_access** routes, int count) {
   for (int i = 0; i < count; i++) {
-    struct dlpackgen_route* old = routes[i];
+    struct dlpackgen_access* old = routes[i];
     DLPACKGEN_STORE(&routes[i], NULL);
-    if (old) dlpackgen_free_route(old);
+    if (old) dlpackgen_free_access(old);
   }
 }
 
@@ -28,8 +28,8 @@ static int dlpackgen_clear(PyObject* module) {
   if (!state) return 0;
   dlpackgen_unlist_module(state);
   for (int i = 0; dlpackgen_constant(state, i); i++) Py_CLEAR(*dlpackgen_constant(state, i));
-  dlpackgen_clear_routes(state->cache, DLPACKGEN_CACHE);
-  dlpackgen_clear_routes(state->registered, DLPACKGEN_MAX_REGISTERED);
+  dlpackgen_clear_cache(state->cache, DLPACKGEN_CACHE);
+  dlpackgen_clear_cache(state->registered, DLPACKGEN_MAX_REGISTERED);
   return 0;
 }
 

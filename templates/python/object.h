@@ -71,7 +71,7 @@ static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, i
   if (((struct dlpackgen_object*)object)->table) return 1; /* its __dlpack__ makes the consumer's stream wait for it */
   *out = dlpackgen_without_offset(&own->dl_tensor);
   *flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
-  if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY) return dlpackgen_reject(DLPACKGEN_SAYS_READ_ONLY);
+  if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY) return dlpackgen_reject(DLPACKGEN_TEXT_READ_ONLY);
   dlpackgen_copies(out, scratch);
   return 0;
 }
@@ -180,7 +180,7 @@ static DLManagedTensorVersioned* dlpackgen_label_copy(DLManagedTensorVersioned* 
 
 /* Finds the backend for memory of an object that the host cannot read; NULL if there is none. The
  * backend of unfinished work takes precedence. */
-static const dlpackgen_backend* dlpackgen_reaching(PyObject* self, DLDevice device) {
+static const dlpackgen_backend* dlpackgen_extends(PyObject* self, DLDevice device) {
   const struct dlpackgen_state* state = (const struct dlpackgen_state*)PyType_GetModuleState(Py_TYPE(self));
   const struct dlpackgen_backend_entry* found = state ? dlpackgen_streams_at(state, device) : NULL;
   if (((struct dlpackgen_object*)self)->table) return ((struct dlpackgen_object*)self)->table;
@@ -311,7 +311,7 @@ static PyObject* dlpackgen_object_dlpack(PyObject* self, PyObject* args, PyObjec
   const DLManagedTensorVersioned* own = dlpackgen_tensor_of(self);
   const struct dlpackgen_object* const object = (const struct dlpackgen_object*)self;
   struct dlpackgen_wish wish = {0, 0, 0, NULL, 0, NULL};
-  if (own) wish.reaches = dlpackgen_reaching(self, own->dl_tensor.device);
+  if (own) wish.reaches = dlpackgen_extends(self, own->dl_tensor.device);
   if (!own || !dlpackgen_parse_wish(args, keywords, own->dl_tensor.device, &wish)) return NULL;
   if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;
   DLManagedTensorVersioned* given =

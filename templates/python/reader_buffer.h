@@ -68,7 +68,8 @@ static void dlpackgen_buffer_let_go(PyObject* capsule) {
 
 /* The same, and retains the view in a capsule. A memoryview would take twice the time, and would
  * request the buffer again. */
-static int dlpackgen_buffer_hold(PyObject* object, DLTensor* out, int64_t* scratch, uint64_t* flags, PyObject** keep) {
+static int dlpackgen_buffer_retain(PyObject* object, DLTensor* out, int64_t* scratch, uint64_t* flags,
+                                   PyObject** keep) {
   Py_buffer* view = (Py_buffer*)malloc(sizeof *view);
   PyObject* capsule = NULL;
   int result = -1;

@@ -124,7 +124,7 @@ static int dlpackgen_cupy_stream(DLDevice device, void** stream) {
 }
 
 /* Calls a function of cupy.cuda with a number. */
-static PyObject* dlpackgen_cupy_ask(const char* name, long long number) {
+static PyObject* dlpackgen_cupy_query(const char* name, long long number) {
   PyObject* function = dlpackgen_imported("cupy.cuda", name);
   PyObject* answer = function ? PyObject_CallFunction(function, "L", number) : NULL;
   Py_XDECREF(function);
@@ -133,7 +133,7 @@ static PyObject* dlpackgen_cupy_ask(const char* name, long long number) {
 
 /* Calls CuPy's current allocator, which the program may have set, on the current device. */
 static PyObject* dlpackgen_cupy_allocate_here(int is_managed, int64_t bytes, void** data) {
-  PyObject* memory = dlpackgen_cupy_ask(is_managed ? "malloc_managed" : "alloc", bytes);
+  PyObject* memory = dlpackgen_cupy_query(is_managed ? "malloc_managed" : "alloc", bytes);
   PyObject* address = memory ? PyObject_GetAttrString(memory, "ptr") : NULL;
   *data = address ? PyLong_AsVoidPtr(address) : NULL;
   Py_XDECREF(address);
@@ -145,7 +145,7 @@ static PyObject* dlpackgen_cupy_allocate_here(int is_managed, int64_t bytes, voi
 static PyObject* dlpackgen_cupy_allocate(DLDevice device, int64_t bytes, void** data) {
   const int is_managed = dlpackgen_device_is_managed((int32_t)device.device_type);
   if (is_managed) return dlpackgen_cupy_allocate_here(1, bytes, data);
-  PyObject* current = dlpackgen_cupy_ask("Device", device.device_id);
+  PyObject* current = dlpackgen_cupy_query("Device", device.device_id);
   PyObject* entered = current ? PyObject_CallMethod(current, "__enter__", NULL) : NULL;
   PyObject* memory = entered ? dlpackgen_cupy_allocate_here(0, bytes, data) : NULL;
   if (entered) {
@@ -160,7 +160,7 @@ static PyObject* dlpackgen_cupy_allocate(DLDevice device, int64_t bytes, void** 
   return memory;
 }
 
-static const struct dlpackgen_adopted dlpackgen_adopted_cupy = {
+static const struct dlpackgen_native_reader dlpackgen_reader_cupy = {
     "cupy",
     "ndarray",
     NULL,

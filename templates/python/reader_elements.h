@@ -94,7 +94,7 @@ DLPACKGEN_FAST int dlpackgen_copy_shape(const struct dlpackgen_memory* memory, i
 DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory* memory, const struct dlpackgen_element* element,
                                       int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
   if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0) return dlpackgen_reject_dimensions(memory->ndim);
-  if (writable && memory->read_only) return dlpackgen_reject(DLPACKGEN_SAYS_READ_ONLY);
+  if (writable && memory->read_only) return dlpackgen_reject(DLPACKGEN_TEXT_READ_ONLY);
   if (dlpackgen_copy_shape(memory, element->shift, scratch) < 0) return -1;
   out->data = memory->data;
   out->device.device_type = kDLCPU;

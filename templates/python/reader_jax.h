@@ -41,11 +41,11 @@ static int dlpackgen_jax_borrow(PyObject* object, int writable, DLTensor* out, i
 }
 
 /* As long as the view exists, JAX neither deletes the array nor donates its memory. */
-static int dlpackgen_jax_hold(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
-                              PyObject** keep) {
+static int dlpackgen_jax_retain(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
+                                PyObject** keep) {
   *keep = NULL;
   if (writable) return dlpackgen_jax_reject_write();
-  const int result = dlpackgen_buffer_hold(object, out, scratch, flags, keep);
+  const int result = dlpackgen_buffer_retain(object, out, scratch, flags, keep);
   return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
 }
 
@@ -60,13 +60,13 @@ static int dlpackgen_jax_reject_tracer(PyObject* object) {
   return -1;
 }
 
-static const struct dlpackgen_adopted dlpackgen_adopted_jax = {
-    "jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1,
+static const struct dlpackgen_native_reader dlpackgen_reader_jax = {
+    "jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_retain, 1,
     NULL,          NULL,
 };
 
 /* The same type in jaxlib before 0.6. */
-static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
+static const struct dlpackgen_native_reader dlpackgen_reader_jax_before_0_6 = {
     "jaxlib.xla_extension",
     "ArrayImpl",
     NULL,
@@ -74,13 +74,13 @@ static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
     dlpackgen_jax_borrow,
     NULL,
     NULL,
-    dlpackgen_jax_hold,
+    dlpackgen_jax_retain,
     1,
     NULL,
     NULL,
 };
 
-static const struct dlpackgen_adopted dlpackgen_adopted_jax_tracer = {
+static const struct dlpackgen_native_reader dlpackgen_reader_jax_tracer = {
     "jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_reject_tracer, NULL, NULL, 0, NULL, NULL,
 };
 

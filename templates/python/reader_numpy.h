@@ -51,7 +51,7 @@ static int dlpackgen_np_same(PyObject* a, PyObject* b) {
 }
 
 /* Compares an attribute of an attribute with a number, as above. */
-static int dlpackgen_np_says(PyObject* object, const char* outer, const char* inner, long number) {
+static int dlpackgen_np_matches(PyObject* object, const char* outer, const char* inner, long number) {
   PyObject* between = PyObject_GetAttrString(object, outer);
   PyObject* answer = between ? PyObject_GetAttrString(between, inner) : NULL;
   Py_XDECREF(between);
@@ -59,7 +59,7 @@ static int dlpackgen_np_says(PyObject* object, const char* outer, const char* in
 }
 
 /* Returns the address of the first element and whether it is read-only. */
-static PyObject* dlpackgen_np_ask_data(PyObject* object) {
+static PyObject* dlpackgen_np_query_data(PyObject* object) {
   PyObject* described = PyObject_GetAttrString(object, "__array_interface__");
   PyObject* answer = described ? PyMapping_GetItemString(described, "data") : NULL;
   Py_XDECREF(described);
@@ -89,10 +89,10 @@ static int dlpackgen_np_numbers_agree(PyObject* object) {
              0 &&
          dlpackgen_np_same(PyObject_GetAttrString(object, "strides"),
                            Py_BuildValue("(nn)", a->strides[0], a->strides[1])) > 0 &&
-         dlpackgen_np_same(dlpackgen_np_ask_data(object), dlpackgen_np_data(a)) > 0 &&
-         dlpackgen_np_says(object, "flags", "num", a->flags) > 0 &&
-         dlpackgen_np_says(object, "dtype", "num", d->number) > 0 &&
-         dlpackgen_np_says(object, "dtype", "isnative", native) > 0;
+         dlpackgen_np_same(dlpackgen_np_query_data(object), dlpackgen_np_data(a)) > 0 &&
+         dlpackgen_np_matches(object, "flags", "num", a->flags) > 0 &&
+         dlpackgen_np_matches(object, "dtype", "num", d->number) > 0 &&
+         dlpackgen_np_matches(object, "dtype", "isnative", native) > 0;
 }
 
 /* Whether the fields of an array match NumPy's attributes, and its dtype has the expected size. */
@@ -100,7 +100,7 @@ static int dlpackgen_np_agrees(PyObject* object) {
   const struct dlpackgen_element* element;
   if (dlpackgen_np_pointers_agree(object) <= 0 || !dlpackgen_np_numbers_agree(object)) return 0;
   element = dlpackgen_np_element(dlpackgen_np_dtype_of(object)->number);
-  return element && dlpackgen_np_says(object, "dtype", "itemsize", 1L << element->shift) > 0;
+  return element && dlpackgen_np_matches(object, "dtype", "itemsize", 1L << element->shift) > 0;
 }
 
 /* Verifies an array of 2 x 3 with a gap after each element and row. */
@@ -123,7 +123,7 @@ static int dlpackgen_np_try_all(PyObject* type, PyObject* memory) {
 }
 
 /* Whether the objects of a type are large enough to contain the fields. */
-static int dlpackgen_np_holds(PyObject* type, size_t size) {
+static int dlpackgen_np_has_data(PyObject* type, size_t size) {
   PyObject* basic = PyObject_GetAttrString(type, "__basicsize__");
   const Py_ssize_t actual = basic ? PyLong_AsSsize_t(basic) : -1;
   Py_XDECREF(basic);
@@ -133,8 +133,8 @@ static int dlpackgen_np_holds(PyObject* type, size_t size) {
 static int dlpackgen_np_is_large_enough(PyObject* type) {
   PyObject* array = PyObject_CallFunction(type, "i", 0);
   PyObject* dtype = array ? PyObject_GetAttrString(array, "dtype") : NULL;
-  const int large = dtype && dlpackgen_np_holds(type, sizeof(struct dlpackgen_np_array)) &&
-                    dlpackgen_np_holds((PyObject*)Py_TYPE(dtype), sizeof(struct dlpackgen_np_dtype));
+  const int large = dtype && dlpackgen_np_has_data(type, sizeof(struct dlpackgen_np_array)) &&
+                    dlpackgen_np_has_data((PyObject*)Py_TYPE(dtype), sizeof(struct dlpackgen_np_dtype));
   Py_XDECREF(dtype);
   Py_XDECREF(array);
   return large;
@@ -228,7 +228,7 @@ static int dlpackgen_np_reject_subclass(PyObject* object) {
       "it is a masked array, and a tensor cannot say which elements are masked: pass a.filled(...)");
 }
 
-static const struct dlpackgen_adopted dlpackgen_adopted_numpy = {
+static const struct dlpackgen_native_reader dlpackgen_reader_numpy = {
     "numpy",
     "ndarray",
     dlpackgen_np_recognize,

@@ -43,7 +43,7 @@ static int dlpackgen_find_descriptor(PyObject* type, PyTypeObject* kind, const c
 
 /* Returns the C function of a method by binding it to a tensor without memory; NULL, possibly with
  * an exception, if the method is of another kind. */
-static PyCFunctionWithKeywords dlpackgen_function_behind(PyObject* type, PyObject* method, PyObject* no_arguments) {
+static PyCFunctionWithKeywords dlpackgen_wrapped_function(PyObject* type, PyObject* method, PyObject* no_arguments) {
   const newfunc make = (newfunc)(uintptr_t)PyType_GetSlot((PyTypeObject*)type, Py_tp_new);
   PyObject* empty = make ? make((PyTypeObject*)type, no_arguments, NULL) : NULL;
   PyObject* bound = empty ? PyObject_CallMethod(method, "__get__", "O", empty) : NULL;
@@ -62,7 +62,7 @@ static int dlpackgen_paddle_find(PyObject* type, struct dlpackgen_paddle* found)
   int is = dlpackgen_find_descriptor(type, &PyMethodDescr_Type, "is_dense", &is_dense);
   if (is > 0) is = dlpackgen_find_descriptor(type, &PyGetSetDescr_Type, "stop_gradient", &found->stop_gradient);
   if (is > 0 && !(found->no_arguments = PyTuple_New(0))) is = -1;
-  if (is > 0) found->is_dense = dlpackgen_function_behind(type, is_dense, found->no_arguments);
+  if (is > 0) found->is_dense = dlpackgen_wrapped_function(type, is_dense, found->no_arguments);
   Py_XDECREF(is_dense);
   if (is <= 0) return is;
   if (!found->is_dense) return PyErr_Occurred() ? dlpackgen_pass_over() : 0;

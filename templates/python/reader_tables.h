@@ -1,6 +1,6 @@
 /* The native readers, in the order in which a new type is compared with them. Part of
  * dlpackgen_python.c. A native reader is a file in this folder that defines a static const struct
- * dlpackgen_adopted, and is included and listed here. */
+ * dlpackgen_native_reader, and is included and listed here. */
 #ifndef DLPACKGEN_PYTHON_READER_TABLES_H_
 #define DLPACKGEN_PYTHON_READER_TABLES_H_
 
@@ -12,13 +12,13 @@
 #include "readers.h"
 
 /* Terminated by NULL. */
-static const struct dlpackgen_adopted* const dlpackgen_adopted_tables[] = {
-    &dlpackgen_adopted_torch,
-    &dlpackgen_adopted_numpy,
-    &dlpackgen_adopted_jax,
-    &dlpackgen_adopted_jax_before_0_6,
-    &dlpackgen_adopted_jax_tracer,
-    &dlpackgen_adopted_cupy,
+static const struct dlpackgen_native_reader* const dlpackgen_native_readers[] = {
+    &dlpackgen_reader_torch,
+    &dlpackgen_reader_numpy,
+    &dlpackgen_reader_jax,
+    &dlpackgen_reader_jax_before_0_6,
+    &dlpackgen_reader_jax_tracer,
+    &dlpackgen_reader_cupy,
     NULL,
 };
 

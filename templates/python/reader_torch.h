@@ -235,8 +235,8 @@ static int dlpackgen_torch_check_alias(PyObject* object, const DLTensor* alias, 
 /* A retained tensor may be written to later, by any consumer, so copy-on-write memory is separated
  * now. A separate alias retains the memory, because `t.data = other`, as in module.half(), removes
  * it from the object. */
-static int dlpackgen_torch_hold(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
-                                PyObject** keep) {
+static int dlpackgen_torch_retain(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
+                                  PyObject** keep) {
   int result = dlpackgen_torch_borrow(object, 0, out, scratch, flags);
   (void)writable;
   *keep = NULL;
@@ -261,7 +261,7 @@ static int dlpackgen_torch_guard(PyObject* object, const DLTensor* tensor) {
 }
 
 /* Also torch.nn.Parameter, which torch reads like a torch.Tensor. */
-static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
+static const struct dlpackgen_native_reader dlpackgen_reader_torch = {
     "torch",
     "Tensor",
     dlpackgen_torch_recognize,
@@ -269,7 +269,7 @@ static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
     dlpackgen_torch_borrow,
     dlpackgen_torch_reject,
     NULL,
-    dlpackgen_torch_hold,
+    dlpackgen_torch_retain,
     0,
     dlpackgen_torch_guard,
     NULL,

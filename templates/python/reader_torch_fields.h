@@ -72,7 +72,7 @@ static uint32_t dlpackgen_torch_only(const uint64_t* const* objects, const uint6
 }
 
 /* Whether a word is equal in all plain tensors, and different in all others. */
-static bool dlpackgen_torch_tells(const struct dlpackgen_torch_seen* seen, uint32_t word) {
+static bool dlpackgen_torch_reports(const struct dlpackgen_torch_seen* seen, uint32_t word) {
   const uint64_t plain = seen->plain[0][word], usual = plain ^ seen->inference[word];
   for (int i = 1; i < DLPACKGEN_TORCH_PLAIN; i++)
     if (seen->plain[i][word] != plain) return false;
@@ -84,7 +84,7 @@ static bool dlpackgen_torch_tells(const struct dlpackgen_torch_seen* seen, uint3
 static uint32_t dlpackgen_torch_find_keys(const struct dlpackgen_torch_seen* seen) {
   uint32_t found = 0;
   for (uint32_t word = seen->end; word < seen->end + DLPACKGEN_TORCH_TAIL; word++) {
-    if (!dlpackgen_torch_tells(seen, word)) continue;
+    if (!dlpackgen_torch_reports(seen, word)) continue;
     if (found) return 0;
     found = word;
   }

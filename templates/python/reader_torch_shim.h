@@ -121,7 +121,7 @@ static bool dlpackgen_torch_link(void* library, struct dlpackgen_torch_functions
 
 static void dlpackgen_torch_learn_dtypes(void* library, DLDataType* dtypes) {
   for (size_t i = 0; i < sizeof dlpackgen_torch_dtypes / sizeof *dlpackgen_torch_dtypes; i++)
-    dlpackgen_loaded_learn(library, dlpackgen_torch_dtypes[i].name, dlpackgen_torch_dtypes[i].dtype, dtypes);
+    dlpackgen_loaded_store_dtype(library, dlpackgen_torch_dtypes[i].name, dlpackgen_torch_dtypes[i].dtype, dtypes);
 }
 
 /* Returns torch's C type from which all tensors derive, if a type derives from it: a borrowed

@@ -31,7 +31,7 @@ static int dlpackgen_torch_truth(PyObject* answer) {
   return is_true;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_torch_ask(PyObject* object, const char* method) {
+DLPACKGEN_SLOW static int dlpackgen_torch_query(PyObject* object, const char* method) {
   return dlpackgen_torch_truth(PyObject_CallMethod(object, method, NULL));
 }
 
@@ -89,9 +89,9 @@ static int dlpackgen_torch_reject_dispatch(PyObject* type) {
 }
 
 static int dlpackgen_torch_reject_bits(PyObject* object) {
-  int bit = dlpackgen_torch_ask(object, "is_neg");
+  int bit = dlpackgen_torch_query(object, "is_neg");
   if (bit != 0) return bit < 0 ? -1 : dlpackgen_reject(DLPACKGEN_TORCH_NEGATED);
-  bit = dlpackgen_torch_ask(object, "is_conj");
+  bit = dlpackgen_torch_query(object, "is_conj");
   return bit > 0 ? dlpackgen_reject(DLPACKGEN_TORCH_CONJUGATED) : bit;
 }
 
@@ -102,7 +102,7 @@ static int dlpackgen_torch_grad_is_on(PyObject* object) {
   if (dlpackgen_torch_is_known()) return dlpackgen_torch.call.grad_mode();
   base = dlpackgen_torch_base((PyObject*)Py_TYPE(object));
   module = base ? dlpackgen_torch_module(base) : NULL;
-  if (module) is_on = dlpackgen_torch_ask(module, "is_grad_enabled");
+  if (module) is_on = dlpackgen_torch_query(module, "is_grad_enabled");
   else if (PyErr_Occurred()) is_on = -1;
   Py_XDECREF(module);
   return is_on;
@@ -133,7 +133,7 @@ static uint64_t dlpackgen_torch_count(PyObject* object, const char* method) {
 
 /* Returns the number of elements from the first to the last one in memory, which is 0 for an empty
  * tensor, or 0 with an exception. */
-static uint64_t dlpackgen_torch_span(PyObject* object) {
+static uint64_t dlpackgen_torch_extent(PyObject* object) {
   PyObject* sizes = PyObject_CallMethod(object, "size", NULL);
   PyObject* strides = sizes ? PyObject_CallMethod(object, "stride", NULL) : NULL;
   const bool fits = strides && PyTuple_Check(sizes) && PyTuple_Check(strides);
@@ -159,7 +159,7 @@ static int dlpackgen_torch_reject_storage(PyObject* object) {
     return 0;
   }
   bytes = dlpackgen_torch_count(storage, "nbytes");
-  if (storage && !PyErr_Occurred()) needs = dlpackgen_torch_span(object);
+  if (storage && !PyErr_Occurred()) needs = dlpackgen_torch_extent(object);
   if (needs != 0) needs += dlpackgen_torch_count(object, "storage_offset");
   if (needs != 0) needs *= dlpackgen_torch_count(object, "element_size");
   Py_XDECREF(storage);

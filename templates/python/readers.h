@@ -21,7 +21,7 @@
 enum { DLPACKGEN_TYPE_OTHER = 0, DLPACKGEN_TYPE_DERIVED = 1, DLPACKGEN_TYPE_EXACT = 2 };
 
 /** A native reader: a type, and the functions that read its objects. */
-struct dlpackgen_adopted {
+struct dlpackgen_native_reader {
   /**
    * The module and the name of the type, such as "numpy" and "ndarray". The module is looked up in
    * sys.modules and never imported. Only objects of exactly this type are borrowed.
@@ -77,7 +77,7 @@ struct dlpackgen_adopted {
    * object, or NULL for the object itself. May be NULL, and then borrow() is used: a reference to
    * the object must keep its memory alive.
    */
-  int (*hold)(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags, PyObject** keep);
+  int (*retain)(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags, PyObject** keep);
 
   /**
    * 1 if borrow() may run Python code or let other threads run, for example while it waits for a

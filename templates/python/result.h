@@ -19,11 +19,11 @@ static void dlpackgen_set_error(void* context, const char* kind, const char* mes
  * method may be removed while an allocator runs. */
 struct dlpackgen_maker {
   const DLPackExchangeAPI* api;
-  const struct dlpackgen_adopted* known;
+  const struct dlpackgen_native_reader* known;
 };
 
 /* The result of a foreign allocator is written to, so it must match the request. */
-static int dlpackgen_is_as_asked(const DLManagedTensorVersioned* made, const DLTensor* asked) {
+static int dlpackgen_is_as_requested(const DLManagedTensorVersioned* made, const DLTensor* asked) {
   if (dlpackgen_validate_versioned(made, 0) != DLPACKGEN_OK) return 0;
   const DLTensor* got = &made->dl_tensor;
   return dlpackgen_dtype_of(got) == dlpackgen_dtype_of(asked) && dlpackgen_has_shape(got, asked) &&
@@ -45,7 +45,7 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
     dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
     return 1;
   }
-  if (!PyErr_Occurred() && *made && dlpackgen_is_as_asked(*made, asked)) return 0;
+  if (!PyErr_Occurred() && *made && dlpackgen_is_as_requested(*made, asked)) return 0;
   if (*made) dlpackgen_delete_quietly(*made, NULL);
   else dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
   *made = NULL;
@@ -57,18 +57,18 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
  * its pool can be used on that stream, and the library reads the result on that stream without
  * synchronization. */
 static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpackgen_call* call,
-                                                              const struct dlpackgen_adopted* adopted,
+                                                              const struct dlpackgen_native_reader* reader,
                                                               const DLTensor* asked, int64_t bytes) {
   DLTensor view = *asked;
   void* stream = NULL;
-  if (adopted->stream(asked->device, &stream)) return NULL;
+  if (reader->stream(asked->device, &stream)) return NULL;
   if (dlpackgen_plain_stream(asked->device, stream) != dlpackgen_plain_stream(asked->device, call->stream)) {
     dlpackgen_reject("its library's stream differs from the call's, and nothing would make it wait for the result");
     return NULL;
   }
   view.strides = NULL;
   view.byte_offset = 0;
-  PyObject* owner = adopted->allocate(asked->device, bytes, &view.data);
+  PyObject* owner = reader->allocate(asked->device, bytes, &view.data);
   DLManagedTensorVersioned* made = owner ? dlpackgen_from_owner(owner, &view, 0) : NULL;
   Py_XDECREF(owner);
   return made;
@@ -76,8 +76,8 @@ static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpac
 
 /* Allocates through the module itself, a backend, or a library's Python functions. */
 static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call,
-                                                         const struct dlpackgen_adopted* known, const DLTensor* asked,
-                                                         int64_t bytes) {
+                                                         const struct dlpackgen_native_reader* known,
+                                                         const DLTensor* asked, int64_t bytes) {
   const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->private_.state, asked->device);
   char where[32];
   if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
@@ -116,10 +116,10 @@ static int dlpackgen_find_maker(const struct dlpackgen_call* call, int like, str
   }
   PyObject* object = call->arguments[like].object;
   if (!object) return 0;
-  const struct dlpackgen_route* route = dlpackgen_route_of(call->private_.state, object);
-  if (!route) return dlpackgen_about(call->function, like);
-  by->api = route->makes;
-  by->known = route->adopted ? route->adopted : route->rejecting;
+  const struct dlpackgen_access* access = dlpackgen_access_of(call->private_.state, object);
+  if (!access) return dlpackgen_about(call->function, like);
+  by->api = access->makes;
+  by->known = access->reader ? access->reader : access->rejecting;
   return 0;
 }
 
@@ -135,16 +135,16 @@ static int dlpackgen_is_unchanged(const DLTensor* a, const DLTensor* b) {
 /* Reads a borrowed tensor again, without running foreign code. Returns 1 if it is unchanged, 0, or
  * -1 with an exception. */
 static int dlpackgen_is_as_borrowed(struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
-  const struct dlpackgen_route* route = dlpackgen_route_of(call->private_.state, a->object);
+  const struct dlpackgen_access* access = dlpackgen_access_of(call->private_.state, a->object);
   int64_t scratch[DLPACKGEN_SCRATCH];
   struct dlpackgen_argument now = *a;
-  if (!route) return -1;
-  if (route->yields) return 1; /* its memory stays with the object, or it was read as another type */
-  if (route->adopted) {
-    if (route->adopted->borrow(a->object, 0, &now.tensor, scratch, &now.flags)) return PyErr_Occurred() ? -1 : 0;
+  if (!access) return -1;
+  if (access->yields) return 1; /* its memory stays with the object, or it was read as another type */
+  if (access->reader) {
+    if (access->reader->borrow(a->object, 0, &now.tensor, scratch, &now.flags)) return PyErr_Occurred() ? -1 : 0;
   } else {
-    if (route->plain && !route->plain(a->object)) return 0;
-    if (!dlpackgen_lend(route->api, 1, a->object, 0, &now.tensor)) return 0;
+    if (access->plain && !access->plain(a->object)) return 0;
+    if (!dlpackgen_borrow_by_table(access->api, 1, a->object, 0, &now.tensor)) return 0;
   }
   return (now.tensor.ndim == 0 || (now.tensor.shape && now.tensor.strides)) &&
          dlpackgen_is_unchanged(&now.tensor, &a->tensor);
@@ -277,7 +277,7 @@ static PyObject* dlpackgen_wrap_by_table(const struct dlpackgen_call* call, cons
 
 /* Exports a tensor on which the call's stream is still working. Its consumer waits for the
  * stream. */
-static PyObject* dlpackgen_give_unfinished(struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
+static PyObject* dlpackgen_return_unfinished(struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
   const dlpackgen_backend* const table = dlpackgen_keep(call, tensor);
   PyObject* made = dlpackgen_export_object(call->module, tensor);
   if (made && table) {
@@ -289,7 +289,7 @@ static PyObject* dlpackgen_give_unfinished(struct dlpackgen_call* call, DLManage
 
 static PyObject* dlpackgen_wrap_by_python(struct dlpackgen_call* call, PyObject* like,
                                           DLManagedTensorVersioned* tensor) {
-  PyObject *ours = dlpackgen_give_unfinished(call, tensor), *from = NULL, *made = NULL;
+  PyObject *ours = dlpackgen_return_unfinished(call, tensor), *from = NULL, *made = NULL;
   const int found = ours ? dlpackgen_find_from_dlpack(call->private_.state, like, &from) : -1;
   if (found == 0) return ours;
   if (found > 0) made = PyObject_CallFunctionObjArgs(from, ours, NULL);

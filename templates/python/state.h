@@ -29,24 +29,24 @@
 /* Queries that some types need for each object, because neither tables nor capsules contain the
  * answer. */
 enum {
-  dlpackgen_asks_neg = 1,
-  dlpackgen_asks_conj = 2,
-  dlpackgen_asks_grad = 4,
-  dlpackgen_asks_mask = 8,
-  dlpackgen_asks_stop = 16,
-  dlpackgen_asks_dense = 32
+  dlpackgen_query_neg = 1,
+  dlpackgen_query_conj = 2,
+  dlpackgen_query_grad = 4,
+  dlpackgen_query_mask = 8,
+  dlpackgen_query_stop = 16,
+  dlpackgen_query_dense = 32
 };
 
 /* The access method of a type. Immutable once it is published. */
-struct dlpackgen_route {
-  PyObject* type;                            /* a strong reference, so that no other type gets its address */
-  const struct dlpackgen_adopted* adopted;   /* reads them */
-  const struct dlpackgen_adopted* rejecting; /* may reject them */
+struct dlpackgen_access {
+  PyObject* type;                                  /* a strong reference, so that no other type gets its address */
+  const struct dlpackgen_native_reader* reader;    /* reads them */
+  const struct dlpackgen_native_reader* rejecting; /* may reject them */
   const DLPackExchangeAPI* api;
   const DLPackExchangeAPI* makes;                         /* allocates tensors, also through its bases; or NULL */
   int (*guard)(PyObject* object, const DLTensor* tensor); /* checks what the table does not; or NULL */
   int (*plain)(PyObject* object); /* reports, without running code, that no queries are needed; or NULL */
-  uint8_t asks;
+  uint8_t queries;
   uint8_t yields;  /* reading runs Python code */
   uint8_t trusted; /* its table runs no Python code, and borrowed memory is writable */
 };
@@ -58,15 +58,15 @@ struct dlpackgen_backend_entry {
 };
 
 /* In dlpackgen_call.owns: libraries must wait for the work of the call. */
-#define DLPACKGEN_OWES_ORDER (UINT64_C(1) << DLPACKGEN_MAX_PARAMETERS)
+#define DLPACKGEN_ORDER_PENDING (UINT64_C(1) << DLPACKGEN_MAX_PARAMETERS)
 
 /* A type has two slots. If both are occupied, it evicts the first. */
 enum { DLPACKGEN_CACHE_BITS = 6, DLPACKGEN_CACHE = 1 << DLPACKGEN_CACHE_BITS };
 
 struct dlpackgen_state {
   struct dlpackgen_state* older; /* of the existing modules */
-  struct dlpackgen_route* cache[DLPACKGEN_CACHE];
-  struct dlpackgen_route* registered[DLPACKGEN_MAX_REGISTERED];    /* never evicted */
+  struct dlpackgen_access* cache[DLPACKGEN_CACHE];
+  struct dlpackgen_access* registered[DLPACKGEN_MAX_REGISTERED];   /* never evicted */
   struct dlpackgen_backend_entry backends[DLPACKGEN_MAX_BACKENDS]; /* ends at an entry without a table */
   PyObject* tensor;                                                /* the module's own type */
   /* Names, and the arguments of __dlpack__. */
@@ -126,9 +126,9 @@ static int dlpackgen_make_constants(struct dlpackgen_state* state) {
   return state->keywords ? 0 : -1;
 }
 
-static void dlpackgen_free_route(struct dlpackgen_route* route) {
-  PyObject* type = route->type;
-  free(route);
+static void dlpackgen_free_access(struct dlpackgen_access* access) {
+  PyObject* type = access->type;
+  free(access);
   Py_DECREF(type); /* may run code that calls this function again */
 }
 

@@ -63,7 +63,7 @@ static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice dev
 
 /* Queries the current stream of an argument's library. Returns 1, 0 if the library cannot report
  * it, or -1 with an exception. */
-static int dlpackgen_tell_stream(const struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
+static int dlpackgen_set_stream(const struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   int failed;
   if (a->private_.streams) failed = a->private_.streams->stream(device, stream);
@@ -75,9 +75,9 @@ static int dlpackgen_tell_stream(const struct dlpackgen_call* call, int i, DLDev
 }
 
 /* Queries the stream of the call; as above. */
-static int dlpackgen_ask_stream(struct dlpackgen_call* call, int i, DLDevice device) {
+static int dlpackgen_query_stream(struct dlpackgen_call* call, int i, DLDevice device) {
   void* stream = NULL;
-  const int told = dlpackgen_tell_stream(call, i, device, &stream);
+  const int told = dlpackgen_set_stream(call, i, device, &stream);
   if (told <= 0) return told;
   call->stream = stream;
   return dlpackgen_settle_stream(call, i, device);
@@ -101,7 +101,7 @@ static void* dlpackgen_plain_stream(DLDevice device, void* stream) {
  * exception. */
 static int dlpackgen_use_program(struct dlpackgen_call* call, int i, DLDevice device) {
   void* stream = NULL;
-  const int told = dlpackgen_ask_program(call, i, device, &stream);
+  const int told = dlpackgen_query_source(call, i, device, &stream);
   if (told <= 0) return told < 0 ? -1 : dlpackgen_no_stream(call, i, device);
   call->stream = dlpackgen_plain_stream(device, stream);
   dlpackgen_settle_stream(call, i, device);
@@ -110,8 +110,8 @@ static int dlpackgen_use_program(struct dlpackgen_call* call, int i, DLDevice de
 
 /* Returns whether the table of an argument that was not read yet may borrow it: 1, 0, or -1 with an
  * exception. */
-static int dlpackgen_may_ask_table(const struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
-  if (!(a->private_.asks & dlpackgen_asks_dense)) return 1;
+static int dlpackgen_may_query_table(const struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
+  if (!(a->private_.queries & dlpackgen_query_dense)) return 1;
   const int dense = dlpackgen_is_contiguous_anyhow(call->private_.state, a->object);
   if (dense < 0) return dlpackgen_pass_over();
   return dense && Py_TYPE(a->object) == a->private_.type;
@@ -124,19 +124,19 @@ static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* de
   int64_t* const scratch = call->private_.scratch + (size_t)i * DLPACKGEN_SCRATCH;
   int found = 0;
   seen.flags = 0;
-  if (a->private_.done || !a->object || !(a->private_.adopted || a->private_.api) ||
+  if (a->private_.done || !a->object || !(a->private_.reader || a->private_.api) ||
       Py_TYPE(a->object) != a->private_.type)
     return 0;
-  if (!a->private_.adopted) {
-    const int asked = dlpackgen_may_ask_table(call, a);
+  if (!a->private_.reader) {
+    const int asked = dlpackgen_may_query_table(call, a);
     if (asked <= 0) return asked < 0 ? dlpackgen_about(call->function, i) : 0;
   }
-  if (a->private_.adopted) found = a->private_.adopted->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
+  if (a->private_.reader) found = a->private_.reader->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
   else found = dlpackgen_read_table(&seen, a->private_.api, a->private_.trusted, a->object, 0);
-  if (!a->private_.adopted && found == 1) dlpackgen_delete_quietly(seen.private_.versioned, NULL);
+  if (!a->private_.reader && found == 1) dlpackgen_delete_quietly(seen.private_.versioned, NULL);
   *device = seen.tensor.device;
   if (found < 0) return dlpackgen_about(call->function, i);
-  return !a->private_.adopted || found == 0;
+  return !a->private_.reader || found == 0;
 }
 
 /* Rejects an argument on a device other than that of the call's stream. */
@@ -159,7 +159,7 @@ static int dlpackgen_find_stream(struct dlpackgen_call* call, int wanting, DLDev
     DLDevice there = i == wanting ? device : a->tensor.device;
     const int seen = known ? 1 : dlpackgen_peek(call, i, &there);
     if (seen < 0) return -1;
-    if (seen && !dlpackgen_is_on_host(there) && dlpackgen_ask_stream(call, i, there) < 0) return -1;
+    if (seen && !dlpackgen_is_on_host(there) && dlpackgen_query_stream(call, i, there) < 0) return -1;
   }
   if (!call->private_.has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
   if (dlpackgen_same_device(device, call->private_.device)) return 0;
@@ -216,7 +216,7 @@ static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** s
   struct dlpackgen_argument* a = &call->arguments[i];
   a->private_.declares = 0;
   *stream = NULL;
-  if (dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
+  if (dlpackgen_is_cpu_only(&call->function->parameters[i])) return 0;
   const int known = dlpackgen_device_of(call->private_.state, a->object, &a->private_.declared);
   if (known < 0) return dlpackgen_about(call->function, i);
   if (known == 0) return 0;
@@ -237,7 +237,7 @@ static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   const DLDevice came = a->tensor.device;
   char said[32], got[32];
-  if (dlpackgen_is_on_host(came) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
+  if (dlpackgen_is_on_host(came) || dlpackgen_is_cpu_only(&call->function->parameters[i])) return 0;
   if (a->private_.declares && dlpackgen_same_device(a->private_.declared, came)) return 0;
   dlpackgen_device_text(came, got);
   if (!a->private_.declares)
@@ -283,7 +283,7 @@ static int dlpackgen_choose_stream(struct dlpackgen_call* call, int first) {
   const DLDevice device = call->arguments[first].tensor.device;
   if (call->private_.has_number && !call->private_.has_stream) return dlpackgen_use_number(call, first, device);
   for (int i = first; i < call->function->nparameters && !call->private_.has_stream; i++)
-    if (dlpackgen_is_elsewhere(call, i) && dlpackgen_ask_stream(call, i, device) < 0) return -1;
+    if (dlpackgen_is_elsewhere(call, i) && dlpackgen_query_stream(call, i, device) < 0) return -1;
   return 0;
 }
 
@@ -296,10 +296,10 @@ static int dlpackgen_find_other_stream(struct dlpackgen_call* call, int settled)
   for (int i = 0; i < call->function->nparameters; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
     void* stream = NULL;
-    if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) continue;
+    if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_is_cpu_only(&call->function->parameters[i])) continue;
     const void* const library = dlpackgen_library_of(a);
     if (!library || library == agrees || a->private_.waits || (settled && a->private_.done)) continue;
-    const int told = dlpackgen_tell_stream(call, i, call->private_.device, &stream);
+    const int told = dlpackgen_set_stream(call, i, call->private_.device, &stream);
     if (told < 0) return -2;
     if (told && dlpackgen_plain_stream(call->private_.device, stream) !=
                     dlpackgen_plain_stream(call->private_.device, call->stream)) {
@@ -318,7 +318,7 @@ static const char* dlpackgen_stream_text(const void* stream, char text[32]) {
 
 /* Checks whether a tensor of another stream can be exported for the call's stream. Returns 0, or -1
  * with an exception. */
-static int dlpackgen_may_ask_again(struct dlpackgen_call* call, int i) {
+static int dlpackgen_may_export_again(struct dlpackgen_call* call, int i) {
   char where[32], other[32], stream[32];
   dlpackgen_device_text(call->private_.device, where);
   dlpackgen_stream_text(call->private_.other, other);
@@ -327,9 +327,9 @@ static int dlpackgen_may_ask_again(struct dlpackgen_call* call, int i) {
     return dlpackgen_argument_error(call, i, PyExc_ValueError,
                                     "its stream %s on %s differs from stream=%lld: pass its stream, or omit stream=",
                                     other, where, call->private_.number);
-  const int asks = dlpackgen_has(call->arguments[i].object, "__dlpack__");
-  if (asks < 0) return dlpackgen_about(call->function, i);
-  if (asks && dlpackgen_streams_of((int32_t)call->private_.device.device_type) != dlpackgen_streams_none) return 0;
+  const int queries = dlpackgen_has(call->arguments[i].object, "__dlpack__");
+  if (queries < 0) return dlpackgen_about(call->function, i);
+  if (queries && dlpackgen_streams_of((int32_t)call->private_.device.device_type) != dlpackgen_streams_none) return 0;
   return dlpackgen_argument_error(
       call, i, PyExc_BufferError,
       "its stream %s on %s differs from the call's stream %s, and without __dlpack__ it cannot synchronize", other,
@@ -368,7 +368,7 @@ static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
 }
 
 /* As above. Then the drivers are queried for the owners of the memory. */
-DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call* call, int agreed) {
+DLPACKGEN_SLOW static int dlpackgen_settle_device(struct dlpackgen_call* call, int agreed) {
   const int settled = dlpackgen_settle(call, agreed);
   return settled ? settled : dlpackgen_check_owners(call);
 }

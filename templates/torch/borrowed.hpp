@@ -73,7 +73,7 @@ template <class Number>
 [[noreturn, gnu::noinline, gnu::cold]] void fail_range(const Site& site, DLDataType dtype, Number number) {
   char text[128];
   dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
-  dlpackgen_put_unheld(&message, dtype);
+  dlpackgen_put_out_of_range(&message, dtype);
   put(&message, number);
   fail_text(DLPACKGEN_STATUS_VALUE_ERROR, site, text);
 }
@@ -84,14 +84,14 @@ Number narrow(const Site& site, DLDataType dtype, std::int64_t from) {
   if constexpr (std::is_floating_point_v<Number>) {
     return static_cast<Number>(from);
   } else {
-    if (!dlpackgen_holds_integer(dtype, from)) fail_range(site, dtype, from);
+    if (!dlpackgen_represents_integer(dtype, from)) fail_range(site, dtype, from);
     return static_cast<Number>(from);
   }
 }
 
 template <class Number>
 Number narrow(const Site& site, DLDataType dtype, double from) {
-  if (!dlpackgen_holds_real(dtype, from)) fail_range(site, dtype, from);
+  if (!dlpackgen_represents_real(dtype, from)) fail_range(site, dtype, from);
   return static_cast<Number>(from);
 }
 
@@ -139,7 +139,7 @@ inline void require_number(const Site& site, DLDataType dtype, const at::Scalar&
   if (from.isFloatingPoint() || (from.isBoolean() && !is_bool))
     fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site,
               "expected " + name_of(dtype) + ", got " + (from.isBoolean() ? "bool" : "float"));
-  if (!dlpackgen_holds_integer(dtype, from.toLong())) fail_range(site, dtype, from.toLong());
+  if (!dlpackgen_represents_integer(dtype, from.toLong())) fail_range(site, dtype, from.toLong());
 }
 
 // An argument of a described kernel: borrowed as it is, since kernels.c checks the rest.
@@ -240,7 +240,7 @@ List<Item> list_of(at::ArrayRef<Item> from) {
 // A C string ends with NUL and must not contain another one.
 inline void copy_text(const Site& site, c10::string_view from, std::string& to) {
   to.assign(from.data(), from.size());
-  if (to.find('\0') != std::string::npos) fail_text(DLPACKGEN_STATUS_VALUE_ERROR, site, DLPACKGEN_SAYS_NUL);
+  if (to.find('\0') != std::string::npos) fail_text(DLPACKGEN_STATUS_VALUE_ERROR, site, DLPACKGEN_TEXT_NUL);
 }
 
 template <>

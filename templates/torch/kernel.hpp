@@ -114,8 +114,8 @@ inline std::string name_of(c10::Device device) {
                                                                c10::Device expected, c10::Device got) {
   Sentence sentence(site);
   const Sentence like(first);
-  const int status = dlpackgen_other_place(sentence.at(), name_of(got).c_str(), like.at(), name_of(expected).c_str(),
-                                           sentence.message());
+  const int status = dlpackgen_other_device_of(sentence.at(), name_of(got).c_str(), like.at(),
+                                               name_of(expected).c_str(), sentence.message());
   fail(status, sentence.text());
 }
 
@@ -133,7 +133,7 @@ template <Access access>
   } catch (const BufferError& e) {
     fail(DLPACKGEN_STATUS_BUFFER_ERROR, Sentence(site).begin().text() + std::string(e.what()));
   } catch (c10::Error& e) {  // what ATen itself rejects
-    e.add_context(Sentence(site).begin().text() + std::string(DLPACKGEN_SAYS_UNBORROWED));
+    e.add_context(Sentence(site).begin().text() + std::string(DLPACKGEN_TEXT_NOT_BORROWED));
     throw;
   }
 }

@@ -291,9 +291,9 @@ static int dlpackgen_shim_find_torch(const char* file, bool is_rocm, const struc
     if (library) dlpackgen_put(message, ": use torch 2.10 or newer, or target torch");
     return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
   }
-  dlpackgen_shim_learn_dtypes(library, dtypes, count);
-  dlpackgen_shim_learn_devices(is_rocm);
-  dlpackgen_shim_learn_exceptions(library);
+  dlpackgen_shim_find_dtypes(library, dtypes, count);
+  dlpackgen_shim_find_devices(is_rocm);
+  dlpackgen_shim_find_exceptions(library);
   return DLPACKGEN_STATUS_OK;
 }
 

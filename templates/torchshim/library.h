@@ -47,9 +47,9 @@ struct dlpackgen_shim_dtype {
   DLDataType dtype;
 };
 
-static void dlpackgen_shim_learn_dtypes(void* library, const struct dlpackgen_shim_dtype* all, size_t count) {
+static void dlpackgen_shim_find_dtypes(void* library, const struct dlpackgen_shim_dtype* all, size_t count) {
   for (size_t i = 0; i < count; i++)
-    dlpackgen_loaded_learn(library, all[i].function, all[i].dtype, dlpackgen_shim.dtypes);
+    dlpackgen_loaded_store_dtype(library, all[i].function, all[i].dtype, dlpackgen_shim.dtypes);
 }
 
 /* Returns torch's number of a dtype, or -1. */
@@ -63,7 +63,7 @@ static int32_t dlpackgen_shim_number_of(DLDataType dtype) {
 
 static int32_t dlpackgen_shim_device(int32_t (*number_of)(void)) { return number_of ? number_of() : -1; }
 
-static void dlpackgen_shim_learn_devices(bool is_rocm) {
+static void dlpackgen_shim_find_devices(bool is_rocm) {
   const struct dlpackgen_torch_shim_functions* const call = &dlpackgen_shim.call;
   dlpackgen_shim.cpu = dlpackgen_shim_device(call->device_cpu);
   dlpackgen_shim.cuda = dlpackgen_shim_device(call->device_cuda);

@@ -59,7 +59,7 @@ static const char* dlpackgen_loaded_link(void* library, const struct dlpackgen_l
 }
 
 /* Stores a dtype under torch's number, which a function returns. */
-static void dlpackgen_loaded_learn(void* library, const char* function, DLDataType dtype, DLDataType* dtypes) {
+static void dlpackgen_loaded_store_dtype(void* library, const char* function, DLDataType dtype, DLDataType* dtypes) {
   int32_t (*number_of)(void) = NULL;
   if (!dlpackgen_loaded_find(library, function, &number_of)) return;
   const int32_t number = number_of();

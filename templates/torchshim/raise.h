@@ -37,7 +37,7 @@ static const struct {
     {DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR, "_ZTIN3c1019NotImplementedErrorE", "_ZTVN3c1019NotImplementedErrorE"},
 };
 
-static void dlpackgen_shim_learn_classes(void* library) {
+static void dlpackgen_shim_find_classes(void* library) {
   for (size_t i = 0; i < sizeof dlpackgen_shim_classes / sizeof *dlpackgen_shim_classes; i++) {
     const int status = dlpackgen_shim_classes[i].status;
     dlpackgen_shim_raised.classes[status].type = dlpackgen_loaded_symbol(library, dlpackgen_shim_classes[i].type);
@@ -55,9 +55,9 @@ static void dlpackgen_shim_prefer_sanitizer(struct dlpackgen_torch_cpp_functions
 #endif
 }
 
-static void dlpackgen_shim_learn_exceptions(void* library) {
+static void dlpackgen_shim_find_exceptions(void* library) {
   struct dlpackgen_torch_cpp_functions* const cpp = &dlpackgen_shim.cpp;
-  dlpackgen_shim_learn_classes(library);
+  dlpackgen_shim_find_classes(library);
   dlpackgen_shim_prefer_sanitizer(cpp);
   dlpackgen_shim_raised.is_complete =
       cpp->throw_exception && cpp->allocate_exception && cpp->operator_new && cpp->operator_delete && cpp->make_error;

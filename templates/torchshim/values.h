@@ -124,7 +124,7 @@ static void dlpackgen_shim_release(enum dlpackgen_shim_kind kind, const struct d
 /* Tensors */
 
 /* Whether the elements are inside the storage, which may have been shrunk. */
-static bool dlpackgen_shim_lies_in_storage(void* handle, const DLTensor* tensor) {
+static bool dlpackgen_shim_is_in_storage(void* handle, const DLTensor* tensor) {
   int64_t bytes = 0, offset = 0, span = 1;
   for (int32_t i = 0; i < tensor->ndim; i++) {
     if (tensor->shape[i] == 0) return true;
@@ -159,15 +159,15 @@ static int dlpackgen_shim_borrow(const struct dlpackgen_site* at, void* handle, 
   if (dlpackgen_shim.call.is_defined(handle, &is_defined) || !is_defined)
     return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_TYPE_ERROR, "expected a tensor, got None", message);
   if (!dlpackgen_shim_read(handle, tensor))
-    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_SAYS_UNBORROWED, message);
+    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_TEXT_NOT_BORROWED, message);
   if (tensor->dtype.lanes == 0)
     return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR,
                                "its elements are of a type that DLPack has no name for", message);
   if (writes ? dlpackgen_shim.call.get_mutable_data(handle, &tensor->data)
              : dlpackgen_shim.call.get_const_data(handle, &data))
-    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_SAYS_UNBORROWED, message);
+    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_TEXT_NOT_BORROWED, message);
   if (!writes) memcpy(&tensor->data, &data, sizeof data);
-  if (dlpackgen_shim_lies_in_storage(handle, tensor)) return DLPACKGEN_STATUS_OK;
+  if (dlpackgen_shim_is_in_storage(handle, tensor)) return DLPACKGEN_STATUS_OK;
   return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR,
                              "it reaches beyond its storage, which was made smaller: resize the storage back, or "
                              "pass a tensor that fits",
@@ -222,7 +222,7 @@ static int dlpackgen_shim_read_text(const struct dlpackgen_site* at, struct dlpa
       dlpackgen_shim.call.string_data(owned->handle, &value->text))
     return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_MEMORY_ERROR, "it could not be read", message);
   if (strlen(value->text) == length) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_SAYS_NUL, message);
+  return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_TEXT_NUL, message);
 }
 
 /* Reads the values that were taken over. */
@@ -249,7 +249,7 @@ DLPACKGEN_SLOW static int dlpackgen_shim_out_of_range(const struct dlpackgen_sit
                                                       const struct dlpackgen_shim_value* value, bool is_real,
                                                       struct dlpackgen_message* message) {
   const int status = dlpackgen_shim_fail(at, DLPACKGEN_STATUS_VALUE_ERROR, "", message);
-  dlpackgen_put_unheld(message, dtype);
+  dlpackgen_put_out_of_range(message, dtype);
   if (is_real) dlpackgen_put_real(message, value->real);
   else dlpackgen_put_integer(message, value->integer);
   return status;
@@ -259,7 +259,7 @@ DLPACKGEN_SLOW static int dlpackgen_shim_out_of_range(const struct dlpackgen_sit
 DLPACKGEN_PART inline int dlpackgen_shim_fit_real(const struct dlpackgen_site* at, DLDataType dtype,
                                                   const struct dlpackgen_shim_value* value,
                                                   struct dlpackgen_message* message) {
-  if (!value->present || dlpackgen_holds_real(dtype, value->real)) return DLPACKGEN_STATUS_OK;
+  if (!value->present || dlpackgen_represents_real(dtype, value->real)) return DLPACKGEN_STATUS_OK;
   return dlpackgen_shim_out_of_range(at, dtype, value, true, message);
 }
 
@@ -267,7 +267,7 @@ DLPACKGEN_PART inline int dlpackgen_shim_fit_real(const struct dlpackgen_site* a
 DLPACKGEN_PART inline int dlpackgen_shim_fit_integer(const struct dlpackgen_site* at, DLDataType dtype,
                                                      const struct dlpackgen_shim_value* value,
                                                      struct dlpackgen_message* message) {
-  if (!value->present || dlpackgen_holds_integer(dtype, value->integer)) return DLPACKGEN_STATUS_OK;
+  if (!value->present || dlpackgen_represents_integer(dtype, value->integer)) return DLPACKGEN_STATUS_OK;
   return dlpackgen_shim_out_of_range(at, dtype, value, false, message);
 }
 

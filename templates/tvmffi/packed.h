@@ -62,8 +62,8 @@ static int dlpackgen_packed_fail(int status, const char* sentence) {
 }
 
 /* Returns a scalar; 0 if a value is not a scalar. */
-static int dlpackgen_packed_give(const struct dlpackgen_tvm_ffi_any* value, union dlpackgen_packed_value* result,
-                                 int* code) {
+static int dlpackgen_packed_return(const struct dlpackgen_tvm_ffi_any* value, union dlpackgen_packed_value* result,
+                                   int* code) {
   switch (value->type_index) {
     case DLPACKGEN_TVM_FFI_NONE: *code = DLPACKGEN_PACKED_NULL; break;
     case DLPACKGEN_TVM_FFI_INT:
@@ -87,7 +87,7 @@ static int dlpackgen_packed_call(int (*kernel)(const struct dlpackgen_tvm_ffi_an
   made.type_index = DLPACKGEN_TVM_FFI_NONE;
   const int status = kernel(values, count, &made, &message);
   if (status) return dlpackgen_packed_fail(status, text);
-  if (dlpackgen_packed_give(&made, result, code)) return 0;
+  if (dlpackgen_packed_return(&made, result, code)) return 0;
   dlpackgen_tvmffi_drop(&made, 1);
   return dlpackgen_packed_fail(DLPACKGEN_STATUS_RUNTIME_ERROR, "only scalars can be returned: pass memory for tensors");
 }

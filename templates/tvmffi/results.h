@@ -38,7 +38,7 @@ static inline int dlpackgen_tvmffi_check_count(const struct dlpackgen_site* site
   if (DLPACKGEN_RARE(count > arguments && count != arguments + results))
     return dlpackgen_tvmffi_too_many(function, arguments, results, count, message);
   if (DLPACKGEN_RARE(count < required))
-    return dlpackgen_fail(message, &sites[count > 0 ? count : 0], DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_SAYS_MISSING);
+    return dlpackgen_fail(message, &sites[count > 0 ? count : 0], DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_TEXT_MISSING);
   return DLPACKGEN_STATUS_OK;
 }
 
@@ -207,9 +207,9 @@ static int dlpackgen_tvmffi_pack(const char* function, struct dlpackgen_tvm_ffi_
 }
 
 /* Returns a value, or several as an Array, in which results that were written in place are None. */
-DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_give(const char* function, struct dlpackgen_tvm_ffi_any* values,
-                                                         int count, struct dlpackgen_tvm_ffi_any* result,
-                                                         struct dlpackgen_message* message) {
+DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_return(const char* function, struct dlpackgen_tvm_ffi_any* values,
+                                                           int count, struct dlpackgen_tvm_ffi_any* result,
+                                                           struct dlpackgen_message* message) {
   int made = 0;
   for (int i = 0; i < count; i++) {
     const struct dlpackgen_tvm_ffi_any value = values[i];
@@ -250,7 +250,8 @@ DLPACKGEN_TVMFFI_UNUSED DLPACKGEN_SLOW static int dlpackgen_tvmffi_fail(int stat
 }
 
 /* Returns a text. */
-DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_give_text(const char* text, struct dlpackgen_tvm_ffi_any* result) {
+DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_return_text(const char* text,
+                                                                struct dlpackgen_tvm_ffi_any* result) {
   const dlpackgen_tvm_ffi_make_str make = dlpackgen_tvmffi_make_str();
   const struct dlpackgen_tvm_ffi_byte_array bytes = {text, strlen(text)};
   return make ? make(&bytes, result) : -1;
@@ -269,7 +270,7 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_give_text(const char* text, 
   int symbol(void* handle, const struct dlpackgen_tvm_ffi_any* args, int32_t count,                         \
              struct dlpackgen_tvm_ffi_any* result) {                                                        \
     (void)handle, (void)args, (void)count;                                                                  \
-    return dlpackgen_tvmffi_give_text(text, result);                                                        \
+    return dlpackgen_tvmffi_return_text(text, result);                                                      \
   }
 
 #endif /* DLPACKGEN_TVMFFI_RESULTS_H_ */

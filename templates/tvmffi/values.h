@@ -119,8 +119,8 @@ DLPACKGEN_FAST int dlpackgen_tvmffi_read_tensor(const struct dlpackgen_site* at,
 
 /* Scalars */
 
-static struct dlpackgen_given_scalar dlpackgen_tvmffi_big_int(const struct dlpackgen_tvm_ffi_any* value) {
-  struct dlpackgen_given_scalar big = {DLPACKGEN_SCALAR_HUGE, 0, 0, "int", NULL, 0};
+static struct dlpackgen_scalar_argument dlpackgen_tvmffi_big_int(const struct dlpackgen_tvm_ffi_any* value) {
+  struct dlpackgen_scalar_argument big = {DLPACKGEN_SCALAR_HUGE, 0, 0, "int", NULL, 0};
   size_t count;
   memcpy(&count, dlpackgen_tvmffi_content(value), sizeof count);
   const int64_t* const words = (const int64_t*)((char*)dlpackgen_tvmffi_content(value) + sizeof count);
@@ -134,10 +134,10 @@ static struct dlpackgen_given_scalar dlpackgen_tvmffi_big_int(const struct dlpac
   return big;
 }
 
-DLPACKGEN_TVMFFI_UNUSED static struct dlpackgen_given_scalar dlpackgen_tvmffi_scalar(
+DLPACKGEN_TVMFFI_UNUSED static struct dlpackgen_scalar_argument dlpackgen_tvmffi_scalar(
     const struct dlpackgen_tvm_ffi_any* from) {
   const struct dlpackgen_tvm_ffi_any value = dlpackgen_tvmffi_value(from);
-  struct dlpackgen_given_scalar scalar = {DLPACKGEN_SCALAR_OTHER, 0, 0, dlpackgen_tvmffi_type(&value), NULL, 0};
+  struct dlpackgen_scalar_argument scalar = {DLPACKGEN_SCALAR_OTHER, 0, 0, dlpackgen_tvmffi_type(&value), NULL, 0};
   switch (value.type_index) {
     case DLPACKGEN_TVM_FFI_BIG_INT: return dlpackgen_tvmffi_big_int(&value);
     case DLPACKGEN_TVM_FFI_FLOAT:
@@ -174,7 +174,7 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_read_text(const struct dlpac
     default: return dlpackgen_bad_type(at, "str", dlpackgen_tvmffi_type(&value), message);
   }
   if (!memchr(*text, 0, size)) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_SAYS_NUL);
+  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, DLPACKGEN_TEXT_NUL);
 }
 
 /* Lists */
@@ -206,14 +206,14 @@ static int dlpackgen_tvmffi_make_room(const struct dlpackgen_site* at, int64_t c
 static int dlpackgen_tvmffi_read_item(const struct dlpackgen_site* at, const struct dlpackgen_tvm_ffi_any* from,
                                       int is_real, struct dlpackgen_tvmffi_list* list, int64_t i,
                                       struct dlpackgen_message* message) {
-  const struct dlpackgen_given_scalar scalar = dlpackgen_tvmffi_scalar(from);
+  const struct dlpackgen_scalar_argument scalar = dlpackgen_tvmffi_scalar(from);
   if (is_real) return dlpackgen_scalar_real(at, &scalar, "float", (double*)list->items + i, message);
   if (scalar.kind == DLPACKGEN_SCALAR_INTEGER) {
     ((int64_t*)list->items)[i] = scalar.integer;
     return DLPACKGEN_STATUS_OK;
   }
   if (scalar.kind == DLPACKGEN_SCALAR_NATURAL || scalar.kind == DLPACKGEN_SCALAR_HUGE)
-    return dlpackgen_does_not_hold(at, "int64", &scalar, message);
+    return dlpackgen_not_represented(at, "int64", &scalar, message);
   return dlpackgen_bad_type(at, "int", scalar.name, message);
 }
 
@@ -225,7 +225,7 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_read_list(const struct dlpac
   const struct dlpackgen_tvm_ffi_any value = dlpackgen_tvmffi_value(from);
   const int is_shape = value.type_index == DLPACKGEN_TVM_FFI_SHAPE;
   if (!is_shape && value.type_index != DLPACKGEN_TVM_FFI_ARRAY && value.type_index != DLPACKGEN_TVM_FFI_LIST)
-    return dlpackgen_bad_type(at, are_real ? DLPACKGEN_SAYS_FLOATS : DLPACKGEN_SAYS_INTS, dlpackgen_tvmffi_type(&value),
+    return dlpackgen_bad_type(at, are_real ? DLPACKGEN_TEXT_FLOATS : DLPACKGEN_TEXT_INTS, dlpackgen_tvmffi_type(&value),
                               message);
   const struct dlpackgen_tvm_ffi_seq_cell* const cell =
       (const struct dlpackgen_tvm_ffi_seq_cell*)dlpackgen_tvmffi_content(&value);

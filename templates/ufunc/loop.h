@@ -121,7 +121,7 @@ static int dlpackgen_ufunc_unshare(const struct dlpackgen_ufunc_loop* loop, stru
 }
 
 /* Copies outputs to NumPy's memory. */
-static void dlpackgen_ufunc_give(const struct dlpackgen_ufunc_loop* loop, const struct dlpackgen_ufunc_tensor* all) {
+static void dlpackgen_ufunc_return(const struct dlpackgen_ufunc_loop* loop, const struct dlpackgen_ufunc_tensor* all) {
   for (int o = loop->kernel->inputs; o < loop->kernel->inputs + loop->kernel->outputs; o++)
     if (all[o].block) dlpackgen_ufunc_copy(&all[o], 0, all[o].given, all[o].tensor.data, true);
 }
@@ -149,7 +149,7 @@ static int dlpackgen_ufunc_element(const struct dlpackgen_ufunc_loop* loop, stru
     else if (!operands[i].is_written) dlpackgen_ufunc_copy(&all[i], 0, all[i].given, all[i].tensor.data, false);
   }
   const int status = loop->call(all, message);
-  if (!status) dlpackgen_ufunc_give(loop, all);
+  if (!status) dlpackgen_ufunc_return(loop, all);
   for (int i = 0; i < count; i++) all[i].given += loop->steps[i];
   return status;
 }
@@ -163,7 +163,7 @@ static void dlpackgen_ufunc_run(const struct dlpackgen_ufunc_loop* loop, struct 
   if (!status) status = dlpackgen_ufunc_unshare(loop, all, &message);
   if (!status && is_joined) {
     status = loop->call(all, &message);
-    if (!status) dlpackgen_ufunc_give(loop, all);
+    if (!status) dlpackgen_ufunc_return(loop, all);
   } else {
     for (intptr_t i = 0; i < loop->sizes[0] && !status; i++) status = dlpackgen_ufunc_element(loop, all, &message);
   }

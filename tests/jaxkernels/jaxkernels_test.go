@@ -170,7 +170,7 @@ var inC = map[string]mutant{
 		"test_foreign_calls_are_rejected"},
 	"a scalar has any dtype": {"return scalar && scalar->dtype == dtype ? scalar->value : NULL;",
 		"return scalar ? scalar->value : NULL;", described, "test_foreign_calls_are_rejected"},
-	"integers need not fit": {"dlpackgen_holds_integer(dtype, number)", "1", described, "test_foreign_calls_are_rejected"},
+	"integers need not fit": {"dlpackgen_represents_integer(dtype, number)", "1", described, "test_foreign_calls_are_rejected"},
 	"the mask is not read":  {"*mask = *given;", "*mask = -1;", described, "test_values"},
 	"an empty list is missing": {"array->size ? array->data : (void*)&none",
 		"array->size ? array->data : NULL", described,

@@ -232,7 +232,7 @@ var cppMistakes = map[string]mistake{
 	"results may be missing":       {"if (tensor == nullptr) fail(", "if (false) fail("},
 	"texts end at a NUL":           {"if (text.is_cut()) fail(", "if (false) fail("},
 	"empty lists are None":         {"first_(first != nullptr ? first : &nothing)", "first_(first)"},
-	"floats are cut":               {"dlpackgen_holds_real(dtype, value) ||", "value == value ||"},
+	"floats are cut":               {"dlpackgen_represents_real(dtype, value) ||", "value == value ||"},
 	"integers are cut":             {"!holds(number, dtype) && overflows(site, dtype)", "false"},
 	"signs are dropped":            {"if (negative) dlpackgen_put(&message, \"-\");", ""},
 	"numbers are of any kind":      {"number.kind() == Number::Kind::real || is_truth != is_bool", "false"},

@@ -104,10 +104,10 @@ var pythonMistakes = map[string]mistake{
 	"lists are read as they are":  {"PyObject* const items = PySequence_Tuple(value);", "PyObject* const items = Py_NewRef(value);"},
 	"numbers are read too late":   {"if (!value) return 0;", "if (value) *plain = Py_NewRef(value); return 0;"},
 	"plain numbers are anything":  {"return dlpackgen_other_kind(call, i, value, dtype); }", "return 0; }"},
-	"any dtype is copied":         {"if (!dlpackgen_takes_dtype(p, dlpackgen_dtype_of(from))) return 0;", ""},
+	"any dtype is copied":         {"if (!dlpackgen_accepts_dtype(p, dlpackgen_dtype_of(from))) return 0;", ""},
 	"half pairs name no argument": {"if (!*text && !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return -1;", "if (!*text) return -1;"},
 	"devices have no stream":      {"return !elsewhere || dlpackgen_settles_at_once(call);", "return 1;"},
-	"streams of any device":       {"if (dlpackgen_takes_cpu_alone(p) || !dlpackgen_is_placed_at_once(a, p, &means)) return 0;", "(void)dlpackgen_is_placed_at_once(a, p, &means);"},
+	"streams of any device":       {"if (dlpackgen_is_cpu_only(p) || !dlpackgen_is_placed_at_once(a, p, &means)) return 0;", "(void)dlpackgen_is_placed_at_once(a, p, &means);"},
 	"scalars are read as tensors": {"if (DLPACKGEN_RARE(!dlpackgen_reads_unchecked(call, i, p, given[i], &means))) return 0;", ""},
 }
 

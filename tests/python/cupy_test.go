@@ -24,7 +24,7 @@ func TestTheArraysOfCuPy(t *testing.T) {
 }
 
 var cupyMutants = map[string]mutant{
-	"arrays of CuPy go by their capsule": {"reader_tables.h", "&dlpackgen_adopted_cupy,", "",
+	"arrays of CuPy go by their capsule": {"reader_tables.h", "&dlpackgen_reader_cupy,", "",
 		"with_cupy.py test_shapes_and_strides"},
 	"extents are strides": {"reader_cupy.h", `dlpackgen_cupy_numbers(object, "strides", strides)`,
 		`dlpackgen_cupy_numbers(object, "shape", strides)`, "with_cupy.py test_shapes_and_strides"},
@@ -42,7 +42,7 @@ var cupyMutants = map[string]mutant{
 	"all is on the GPU": {"reader_cupy.h", "return dlpackgen_cupy_device(object, &out->device);",
 		"return out->device.device_type = kDLCUDA, 0;", "with_cupy.py test_devices"},
 	"what CuPy makes is always right": {"call.h",
-		"return dlpackgen_admit(a, scratch, 0) ? dlpackgen_about(call->function, i) : 0;", "return 0;",
+		"return dlpackgen_validate_argument(a, scratch, 0) ? dlpackgen_about(call->function, i) : 0;", "return 0;",
 		"with_cupy.py test_more_elements_than_can_be_counted"},
 	"any pair is a device": {"reader_cupy.h", "if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)",
 		"if (0)", "with_cupy.py test_devices"},
@@ -75,7 +75,7 @@ var cupyMutants = map[string]mutant{
 		"with_cupy.py test_what_keeps_the_memory_of_results"},
 	"an address is not looked at": {"reader_cupy.h", "if (memory && PyErr_Occurred()) Py_CLEAR(memory);", "",
 		"with_cupy.py test_results_that_cannot_be_made"},
-	"types that derive have no allocator": {"result.h", "route->adopted ? route->adopted : route->rejecting;", "route->adopted;",
+	"types that derive have no allocator": {"result.h", "access->reader ? access->reader : access->rejecting;", "access->reader;",
 		"with_cupy.py test_results"},
 	"what derives is not looked at": {"reader_cupy.h", "dlpackgen_cupy_borrow, dlpackgen_cupy_reject,",
 		"dlpackgen_cupy_borrow, NULL,", "with_cupy.py test_a_type_that_derives"},

@@ -57,8 +57,8 @@ var mutants = []struct{ quantity, file, old, new string }{
 		"dlpackgen_validate(view, flags, 0);"},
 	{"validity in a call", inPy, "if (error == DLPACKGEN_OK) error = dlpackgen_validate(tensor, a->flags, 0);", ""},
 	{"bytes", inPy, "made->tensor.flags = flags;", "made->tensor.flags = 0;"},
-	{"bytes in a call", inPy, "a->flags = taken.versioned ? taken.versioned->flags :",
-		"a->flags = taken.versioned ? 0 :"},
+	{"bytes in a call", inPy, "a->flags = imported.versioned ? imported.versioned->flags :",
+		"a->flags = imported.versioned ? 0 :"},
 	{"low", inPy, "if (tensor->strides) memcpy(strides, tensor->strides, size);",
 		"for (int i = 0; i < tensor->ndim; i++)\n    if (tensor->strides) " +
 			"strides[i] = tensor->strides[i] < 0 ? 0 : tensor->strides[i];"},

@@ -136,12 +136,12 @@ type mutant struct{ file, old, instead, test string }
 const borrowed, described, batched = "borrowed.hpp", "described.hpp", "batched.hpp"
 
 var mutants = map[string]mutant{
-	"a number need not fit its dtype": {borrowed, "if (!dlpackgen_holds_integer(dtype, from)) ", "if (false) ",
+	"a number need not fit its dtype": {borrowed, "if (!dlpackgen_represents_integer(dtype, from)) ", "if (false) ",
 		"test_the_sentences_are_those_of_modules"},
-	"a float need not fit its dtype": {borrowed, "if (!dlpackgen_holds_real(dtype, from)) ", "if (false) ",
+	"a float need not fit its dtype": {borrowed, "if (!dlpackgen_represents_real(dtype, from)) ", "if (false) ",
 		"test_the_sentences_are_those_of_modules"},
 	"a number need not fit a variable's dtype": {borrowed,
-		"if (!dlpackgen_holds_integer(dtype, from.toLong())) ", "if (false) ", "test_the_sentences_are_those_of_modules"},
+		"if (!dlpackgen_represents_integer(dtype, from.toLong())) ", "if (false) ", "test_the_sentences_are_those_of_modules"},
 	"a float is an int": {borrowed, "if (from.isFloatingPoint() || (from.isBoolean() && !is_bool))", "if (false)",
 		"test_the_sentences_are_those_of_modules"},
 	"a text may have NUL": {borrowed, "if (to.find('\\0') != std::string::npos)", "if (false)",

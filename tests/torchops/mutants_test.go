@@ -42,7 +42,7 @@ var mutants = map[string]mutant{
 			`the device");`, `TORCH_CHECK(first != nullptr, K::name, "(): expected a tensor among the arguments");`,
 		"guards.py test_no_tensor_at_all"},
 	"what ATen rejects has no place": {"kernel.hpp",
-		`e.add_context(Sentence(site).begin().text() + std::string(DLPACKGEN_SAYS_UNBORROWED));`, "",
+		`e.add_context(Sentence(site).begin().text() + std::string(DLPACKGEN_TEXT_NOT_BORROWED));`, "",
 		"guards.py test_types_that_have_no_name"},
 	"the device is not made current": {"kernel.hpp", "    current_.enter();", "",
 		"devices.py test_the_device_is_current_and_its_stream_handed_over"},

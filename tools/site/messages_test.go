@@ -102,7 +102,7 @@ func TestEveryMessageOfCallsIsOnThePage(t *testing.T) {
 	assert.Equal(t, []string{"was not read"}, unlisted(one, "it is missing here"))
 }
 
-var ofMacroText = regexp.MustCompile(`(?m)^#define (DLPACKGEN_SAYS_\w+) "([^"]+)"`)
+var ofMacroText = regexp.MustCompile(`(?m)^#define (DLPACKGEN_TEXT_\w+) "([^"]+)"`)
 
 func TestEveryMacroOfAMessageIsOnThePage(t *testing.T) {
 	source, err := os.ReadFile("../../templates/c/message.h")

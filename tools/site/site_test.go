@@ -291,11 +291,11 @@ func unwritten(header, page string) (names []string) {
 
 // unshown are functions that only generated code calls: parts of the checks, and of asserts.
 var unshown = map[string][]string{
-	"dlpackgen/checker.h": {"dlpackgen_is_empty", "dlpackgen_has_shape", "dlpackgen_lies_between", "dlpackgen_fail_got",
+	"dlpackgen/checker.h": {"dlpackgen_is_empty", "dlpackgen_has_shape", "dlpackgen_is_between", "dlpackgen_fail_got",
 		"dlpackgen_bad_dtype", "dlpackgen_other_dtype", "dlpackgen_bad_rank", "dlpackgen_bad_extent",
 		"dlpackgen_other_extent", "dlpackgen_other_shape", "dlpackgen_bad_layout", "dlpackgen_overlapping",
 		"dlpackgen_misaligned", "dlpackgen_bad_device", "dlpackgen_other_device", "dlpackgen_invalid",
-		"dlpackgen_read_only", "dlpackgen_without_memory", "dlpackgen_takes_dtype", "dlpackgen_takes_device",
+		"dlpackgen_read_only", "dlpackgen_without_memory", "dlpackgen_accepts_dtype", "dlpackgen_accepts_device",
 		"dlpackgen_check_extents"},
 	"dlpackgen/abi_check.h": {"dlpackgen_abi_same", "dlpackgen_abi_int64", "dlpackgen_abi_enum"},
 	"dlpackgen/layout.hpp":  {"PointerProbe", "Int64Probe", "EnumProbe", "Probe", "up"},

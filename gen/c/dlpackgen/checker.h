@@ -75,7 +75,7 @@ static inline uintptr_t dlpackgen_address(const DLTensor* tensor) {
   return (has_address ? (uintptr_t)tensor->data : 0) + (uintptr_t)tensor->byte_offset;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_lies_between(const DLTensor* tensor) {
+DLPACKGEN_SLOW static int dlpackgen_is_between(const DLTensor* tensor) {
   return dlpackgen_address(tensor) % (uintptr_t)dlpackgen_alignment(tensor->dtype) != 0 && !dlpackgen_is_empty(tensor);
 }
 
@@ -83,7 +83,7 @@ DLPACKGEN_SLOW static int dlpackgen_lies_between(const DLTensor* tensor) {
  * allocations have. */
 DLPACKGEN_FAST int dlpackgen_is_misaligned(const DLTensor* tensor) {
   return DLPACKGEN_RARE(((uintptr_t)tensor->data | (uintptr_t)tensor->byte_offset) % 16 != 0) &&
-         dlpackgen_lies_between(tensor);
+         dlpackgen_is_between(tensor);
 }
 
 /* Not inlined, because most tensors are contiguous and need no search. */
@@ -247,9 +247,9 @@ DLPACKGEN_SLOW static int dlpackgen_bad_device(const struct dlpackgen_site* at, 
 
 /** Rejects a tensor on a different device than an earlier argument. Names of the host are used for
  * devices without a DLPack name. */
-DLPACKGEN_SLOW static int dlpackgen_other_place(const struct dlpackgen_site* at, const char* device,
-                                                const struct dlpackgen_site* like, const char* expected,
-                                                struct dlpackgen_message* message) {
+DLPACKGEN_SLOW static int dlpackgen_other_device_of(const struct dlpackgen_site* at, const char* device,
+                                                    const struct dlpackgen_site* like, const char* expected,
+                                                    struct dlpackgen_message* message) {
   const int status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, "expected a tensor on ");
   dlpackgen_put(message, expected);
   dlpackgen_put(message, ", as ");
@@ -266,7 +266,7 @@ DLPACKGEN_SLOW static int dlpackgen_other_device(const struct dlpackgen_site* at
   struct dlpackgen_message got = dlpackgen_message_in(texts[0], 64), wanted = dlpackgen_message_in(texts[1], 64);
   dlpackgen_put_device(&got, device);
   dlpackgen_put_device(&wanted, expected);
-  return dlpackgen_other_place(at, got.text, like, wanted.text, message);
+  return dlpackgen_other_device_of(at, got.text, like, wanted.text, message);
 }
 
 /** Adds the message about a tensor without memory, after the argument. */
@@ -302,7 +302,7 @@ DLPACKGEN_SLOW static int dlpackgen_invalid(const struct dlpackgen_site* at, con
 }
 
 DLPACKGEN_SLOW static int dlpackgen_read_only(const struct dlpackgen_site* at, struct dlpackgen_message* message) {
-  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_SAYS_READ_ONLY);
+  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_TEXT_READ_ONLY);
 }
 
 DLPACKGEN_SLOW static int dlpackgen_without_memory(const struct dlpackgen_site* at, struct dlpackgen_message* message) {
@@ -407,7 +407,7 @@ static inline int dlpackgen_check_same_shape(const struct dlpackgen_site* at, co
 }
 
 /** Returns whether a tensor has the layout of an enum dlpackgen_layout. */
-DLPACKGEN_FAST int dlpackgen_lies_well(int layout, const DLTensor* tensor, int row_major) {
+DLPACKGEN_FAST int dlpackgen_is_laid_out(int layout, const DLTensor* tensor, int row_major) {
   if (layout == DLPACKGEN_LAYOUT_ANY || row_major) return 1;
   return layout == DLPACKGEN_LAYOUT_CONTIGUOUS_ANY_ORDER
              ? dlpackgen_is_contiguous_any_order(tensor)
@@ -415,10 +415,10 @@ DLPACKGEN_FAST int dlpackgen_lies_well(int layout, const DLTensor* tensor, int r
 }
 
 /** Checks that a tensor has the layout of an enum dlpackgen_layout. */
-DLPACKGEN_FAST int dlpackgen_check_density(const struct dlpackgen_site* at, const DLTensor* tensor, int layout,
-                                           struct dlpackgen_message* message) {
+DLPACKGEN_FAST int dlpackgen_check_layout_of(const struct dlpackgen_site* at, const DLTensor* tensor, int layout,
+                                             struct dlpackgen_message* message) {
   int64_t elements;
-  if (DLPACKGEN_RARE(!dlpackgen_lies_well(layout, tensor, dlpackgen_is_plainly_contiguous(tensor, &elements))))
+  if (DLPACKGEN_RARE(!dlpackgen_is_laid_out(layout, tensor, dlpackgen_is_plainly_contiguous(tensor, &elements))))
     return dlpackgen_bad_layout(at, tensor, layout, message);
   return DLPACKGEN_STATUS_OK;
 }
@@ -499,15 +499,15 @@ static inline struct dlpackgen_site dlpackgen_site_of(const struct dlpackgen_fun
 
 /** Returns whether a parameter accepts only the CPU. Its tensor may be there even if the call runs
  * on another device. */
-DLPACKGEN_FAST int dlpackgen_takes_cpu_alone(const struct dlpackgen_parameter* p) {
+DLPACKGEN_FAST int dlpackgen_is_cpu_only(const struct dlpackgen_parameter* p) {
   return p->devices[0] == 0 || (p->devices[0] == kDLCPU && p->devices[1] == 0);
 }
 
-DLPACKGEN_FAST int dlpackgen_takes_dtype(const struct dlpackgen_parameter* p, uint32_t dtype) {
+DLPACKGEN_FAST int dlpackgen_accepts_dtype(const struct dlpackgen_parameter* p, uint32_t dtype) {
   return dlpackgen_is_among(p->dtypes, DLPACKGEN_MAX_DTYPES, dtype);
 }
 
-DLPACKGEN_FAST int dlpackgen_takes_device(const struct dlpackgen_parameter* p, int32_t device_type) {
+DLPACKGEN_FAST int dlpackgen_accepts_device(const struct dlpackgen_parameter* p, int32_t device_type) {
   return dlpackgen_is_served(p->devices, DLPACKGEN_MAX_DEVICES, device_type);
 }
 
@@ -580,8 +580,8 @@ DLPACKGEN_FAST int dlpackgen_shape_fits(struct dlpackgen_bindings to, int i, con
 DLPACKGEN_FAST int dlpackgen_tensor_fits(const struct dlpackgen_parameter* p, int i, const DLTensor* tensor,
                                          uint64_t flags, struct dlpackgen_bindings to) {
   const uint32_t dtype = dlpackgen_dtype_of(tensor);
-  if (DLPACKGEN_RARE(p->dtypes[0] == 0 || !dlpackgen_takes_dtype(p, dtype))) return 0;
-  if (DLPACKGEN_RARE(tensor->device.device_type != kDLCPU || !dlpackgen_takes_device(p, kDLCPU))) return 0;
+  if (DLPACKGEN_RARE(p->dtypes[0] == 0 || !dlpackgen_accepts_dtype(p, dtype))) return 0;
+  if (DLPACKGEN_RARE(tensor->device.device_type != kDLCPU || !dlpackgen_accepts_device(p, kDLCPU))) return 0;
   if (DLPACKGEN_RARE(!dlpackgen_shape_fits(to, i, p, tensor))) return 0;
   if (DLPACKGEN_RARE((uintptr_t)tensor->data - 1 >= UINTPTR_MAX / 2)) return 0;
   if (DLPACKGEN_RARE(tensor->byte_offset > DLPACKGEN_USUAL_SIZE)) return 0;
@@ -657,11 +657,11 @@ static inline int dlpackgen_check_form(const struct dlpackgen_function* function
 }
 
 /* Checks the requirements on the memory. */
-static inline int dlpackgen_check_place(const struct dlpackgen_function* function, int i, const DLTensor* tensor,
-                                        struct dlpackgen_message* message) {
+static inline int dlpackgen_check_device_of(const struct dlpackgen_function* function, int i, const DLTensor* tensor,
+                                            struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
-  int status = dlpackgen_check_density(&at, tensor, p->layout, message);
+  int status = dlpackgen_check_layout_of(&at, tensor, p->layout, message);
   if (!status && p->writable) status = dlpackgen_check_overlap(&at, tensor, message);
   if (!status) status = dlpackgen_check_device(&at, tensor->device, p->devices, DLPACKGEN_MAX_DEVICES, message);
   if (!status) status = dlpackgen_check_memory(&at, tensor, message);
@@ -681,7 +681,7 @@ DLPACKGEN_SLOW static int dlpackgen_check_tensor(const struct dlpackgen_function
   if (function->parameters[i].writable)
     status = dlpackgen_check_writable(&at, of.flags, message); /* first, as readers do */
   if (!status) status = dlpackgen_check_form(function, i, of, to, message);
-  if (!status) status = dlpackgen_check_place(function, i, of.tensor, message);
+  if (!status) status = dlpackgen_check_device_of(function, i, of.tensor, message);
   return status;
 }
 
@@ -708,7 +708,7 @@ DLPACKGEN_SLOW static int dlpackgen_check_devices(const struct dlpackgen_functio
   *first = dlpackgen_first_elsewhere(tensors, count);
   for (int i = 0; *first >= 0 && i < count && !status; i++) {
     const struct dlpackgen_site at = dlpackgen_site_of(function, i), like = dlpackgen_site_of(function, *first);
-    if (!tensors[i] || dlpackgen_takes_cpu_alone(&function->parameters[i])) continue;
+    if (!tensors[i] || dlpackgen_is_cpu_only(&function->parameters[i])) continue;
     status = dlpackgen_check_same_device(&at, tensors[i]->device, &like, tensors[*first]->device, message);
   }
   return status;
@@ -716,7 +716,7 @@ DLPACKGEN_SLOW static int dlpackgen_check_devices(const struct dlpackgen_functio
 
 /** Reports a missing required argument. */
 DLPACKGEN_SLOW static int dlpackgen_missing(const struct dlpackgen_site* at, struct dlpackgen_message* message) {
-  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_SAYS_MISSING);
+  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_TEXT_MISSING);
 }
 
 /** Returns the tensor of the n-th parameter, counted from 1; NULL for 0. */

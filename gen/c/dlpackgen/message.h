@@ -53,14 +53,14 @@ enum dlpackgen_status {
 };
 
 /** Messages about an argument that several callers use. */
-#define DLPACKGEN_SAYS_READ_ONLY "it is read-only, and this argument is written to"
-#define DLPACKGEN_SAYS_MISSING "it is missing"
-#define DLPACKGEN_SAYS_INTS "a list of int"
-#define DLPACKGEN_SAYS_FLOATS "a list of float"
-#define DLPACKGEN_SAYS_UNBORROWED "it cannot be borrowed"
-#define DLPACKGEN_SAYS_NUL "expected a text without NUL"
+#define DLPACKGEN_TEXT_READ_ONLY "it is read-only, and this argument is written to"
+#define DLPACKGEN_TEXT_MISSING "it is missing"
+#define DLPACKGEN_TEXT_INTS "a list of int"
+#define DLPACKGEN_TEXT_FLOATS "a list of float"
+#define DLPACKGEN_TEXT_NOT_BORROWED "it cannot be borrowed"
+#define DLPACKGEN_TEXT_NUL "expected a text without NUL"
 /** The text between a dtype and a number. */
-#define DLPACKGEN_SAYS_UNHELD " does not hold "
+#define DLPACKGEN_TEXT_OUT_OF_RANGE " does not hold "
 
 /** An argument, as messages name it. */
 struct dlpackgen_site {

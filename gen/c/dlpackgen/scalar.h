@@ -36,13 +36,13 @@ static inline double dlpackgen_largest(DLDataType dtype) {
 }
 
 /** Returns whether such a float can represent a number, which is true for infinities and NaN. */
-static inline bool dlpackgen_holds_real(DLDataType dtype, double number) {
+static inline bool dlpackgen_represents_real(DLDataType dtype, double number) {
   const double most = dlpackgen_largest(dtype);
   return (number >= -most && number <= most) || !(number - number == 0);
 }
 
 /** Returns whether an integer dtype, or bool, can represent a number. */
-static inline bool dlpackgen_holds_integer(DLDataType dtype, int64_t number) {
+static inline bool dlpackgen_represents_integer(DLDataType dtype, int64_t number) {
   const bool is_signed = dtype.code == kDLInt;
   const int bits = dtype.code == kDLBool ? 1 : dtype.bits - (is_signed ? 1 : 0);
   const uint64_t digits = (uint64_t)number;
@@ -63,9 +63,9 @@ DLPACKGEN_SLOW static void dlpackgen_put_real(struct dlpackgen_message* message,
 }
 
 /** Adds that a dtype cannot represent a number; the caller adds the number. */
-DLPACKGEN_SLOW static void dlpackgen_put_unheld(struct dlpackgen_message* message, DLDataType dtype) {
+DLPACKGEN_SLOW static void dlpackgen_put_out_of_range(struct dlpackgen_message* message, DLDataType dtype) {
   dlpackgen_put_dtype(message, DLPACKGEN_DTYPE(dtype.code, dtype.bits, dtype.lanes));
-  dlpackgen_put(message, DLPACKGEN_SAYS_UNHELD);
+  dlpackgen_put(message, DLPACKGEN_TEXT_OUT_OF_RANGE);
 }
 
 #endif /* DLPACKGEN_SCALAR_H_ */

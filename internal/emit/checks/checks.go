@@ -103,15 +103,15 @@ func (c *checker) declare() {
 			c.locals = append(c.locals, fmt.Sprintf("int bound_%d = 0; /* %s */", i, d.Name))
 		}
 	}
-	var spans []string
+	var groups []string
 	for _, e := range c.k.Ellipses {
-		spans = append(spans, "..."+e.Name)
+		groups = append(groups, "..."+e.Name)
 	}
-	if len(spans) > 0 {
-		const none = "struct dlpackgen_span spans[%d] = {{DLPACKGEN_CODES_NULL, 0, 0}}; /* %s */"
-		c.locals = append(c.locals, fmt.Sprintf(none, len(spans), strings.Join(spans, ", ")))
+	if len(groups) > 0 {
+		const none = "struct dlpackgen_group groups[%d] = {{DLPACKGEN_CODES_NULL, 0, 0}}; /* %s */"
+		c.locals = append(c.locals, fmt.Sprintf(none, len(groups), strings.Join(groups, ", ")))
 	} else {
-		c.locals = append(c.locals, "struct dlpackgen_span* const spans = DLPACKGEN_CODES_NULL;")
+		c.locals = append(c.locals, "struct dlpackgen_group* const groups = DLPACKGEN_CODES_NULL;")
 	}
 	for i, d := range c.k.Dims {
 		if c.k.Args[d.Arg].Kind != contract.Int {
@@ -272,7 +272,7 @@ func (c *checker) extent(i int, p contract.Param, d int, at string) {
 		c.solved(i, e, place, at)
 	case contract.Ellipsis:
 		rank, _ := p.Rank()
-		c.demand("dlpackgen_bind_span(sites, %d, %s, %d, %d, %s, &spans[%d], message)", i, at, d, rank,
+		c.demand("dlpackgen_bind_group(sites, %d, %s, %d, %d, %s, &groups[%d], message)", i, at, d, rank,
 			emit.CLiteral(c.k.Ellipses[e.Dim].Name), e.Dim)
 	}
 }
@@ -329,7 +329,7 @@ func (c *checker) layout(i int, p contract.Param, at string) {
 	if p.Layout == contract.ColumnMajor {
 		c.demand("dlpackgen_check_column_major(&sites[%d], %s, message)", i, at)
 	} else if name := layouts[p.Layout]; name != "" {
-		c.demand("dlpackgen_check_density(&sites[%d], %s, %s, message)", i, at, name)
+		c.demand("dlpackgen_check_layout_of(&sites[%d], %s, %s, message)", i, at, name)
 	}
 }
 
@@ -408,7 +408,7 @@ func (c *checker) result(i int, p contract.Param) {
 	c.line("%s.ndim = 0;", made)
 	for _, e := range p.Extents {
 		if e.Form == contract.Ellipsis {
-			c.line("dlpackgen_add_span(&%s, &spans[%d]);", made, e.Dim)
+			c.line("dlpackgen_add_group(&%s, &groups[%d]);", made, e.Dim)
 			continue
 		}
 		c.line("bad = 0;")

@@ -90,7 +90,7 @@ func (c *checker) usual() {
 	c.kept()
 	c.line("} while (0);")
 	for i := range c.k.Ellipses {
-		c.line("if (!usual) spans[%d].bound = 0;", i)
+		c.line("if (!usual) groups[%d].bound = 0;", i)
 	}
 	for i, p := range c.k.Args {
 		if p.Kind == contract.Tensor {
@@ -198,7 +198,7 @@ func (c *checker) usualExtent(i, d int, p contract.Param, e contract.Extent, at 
 		}
 	case contract.Ellipsis:
 		rank, _ := p.Rank()
-		c.line("if (!dlpackgen_fits_span(%s, %d, %d, %d, &spans[%d])) break;", at, i, d, rank, e.Dim)
+		c.line("if (!dlpackgen_fits_group(%s, %d, %d, %d, &groups[%d])) break;", at, i, d, rank, e.Dim)
 	}
 }
 

@@ -81,9 +81,9 @@ func private(r *spec.Release) []emit.Asset {
 
 var privateParts = []string{
 	"access.h", "backend.h", "begin.h", "begin_inline.h", "call.h", "capsules.h", "check.h",
-	"depth.h", "described.h", "errors.h", "given.h", "managed.h", "module.h", "object.h",
+	"depth.h", "described.h", "errors.h", "arrange.h", "managed.h", "module.h", "object.h",
 	"reader_buffer.h", "reader_cupy.h", "reader_elements.h", "reader_jax.h", "reader_numbers.h",
 	"reader_numpy.h", "reader_paddle.h", "reader_tables.h", "reader_torch.h",
 	"reader_torch_fields.h", "reader_torch_shim.h", "reader_torch_subclass.h", "reader_types.h",
-	"result.h", "state.h", "stream.h", "take.h",
+	"result.h", "state.h", "stream.h", "import.h",
 }

@@ -100,7 +100,7 @@ func TestPartsAreTheSameSources(t *testing.T) {
 	files, err := emit.Render("1.3", manifest)
 	texts := emittest.Texts(t, files, err)
 	whole := emittest.OfRelease(t, Target, emittest.Release(t, "1.3"))
-	const line = "\nstatic void dlpackgen_free_route("
+	const line = "\nstatic void dlpackgen_free_access("
 	assert.Equal(t, 1, strings.Count(whole[sourceName], line))
 	assert.Equal(t, 1, strings.Count(texts["dlpackgen_python/state.h"], line))
 	assert.Contains(t, texts[interfaceName], `#include "dlpackgen_python/api.h"`)

@@ -17,7 +17,7 @@ func (w *wrapper) read(i int, p contract.Param) {
 	into := "kernel_.args." + p.Name
 	if p.Default == nil {
 		w.before("if (!%s) {", at)
-		w.before("  dlpackgen_argument_error(&call_, %d, PyExc_TypeError, DLPACKGEN_SAYS_MISSING);", i)
+		w.before("  dlpackgen_argument_error(&call_, %d, PyExc_TypeError, DLPACKGEN_TEXT_MISSING);", i)
 		w.before("  goto done;")
 		w.before("}")
 	}

@@ -153,7 +153,7 @@ func (w *writer) begin(i int, p contract.Param) {
 	w.local("const struct dlpackgen_tvm_ffi_any* const at_%d_ = %s;", i, w.at(i))
 	if i >= w.v.Required && p.Default == nil {
 		w.reads("if (!at_%d_) {", i)
-		w.reads("  status_ = dlpackgen_fail(message_, &sites_[%d], DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_SAYS_MISSING);", i)
+		w.reads("  status_ = dlpackgen_fail(message_, &sites_[%d], DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_TEXT_MISSING);", i)
 		w.reads("  goto done_;")
 		w.reads("}")
 	}
@@ -252,7 +252,7 @@ func (w *writer) scalar(i int, p contract.Param) {
 	}
 	w.local("%s value_%d_ = %s;", ctype, i, or(literal(p), "0"))
 	w.reads("if (%s) {", came(i, p))
-	w.reads("  const struct dlpackgen_given_scalar scalar_ = dlpackgen_tvmffi_scalar(at_%d_);", i)
+	w.reads("  const struct dlpackgen_scalar_argument scalar_ = dlpackgen_tvmffi_scalar(at_%d_);", i)
 	w.tries("dlpackgen_scalar_"+read, i, i)
 	w.reads("}")
 	w.assign(i, p, fmt.Sprintf("value_%d_", i))
@@ -281,7 +281,7 @@ func (w *writer) number(i int, p contract.Param) {
 	}
 	ctype := contract.CTypes[p.Types[0].Name]
 	w.reads("if (%s) {", came(i, p))
-	w.reads("  const struct dlpackgen_given_scalar scalar_ = dlpackgen_tvmffi_scalar(at_%d_);", i)
+	w.reads("  const struct dlpackgen_scalar_argument scalar_ = dlpackgen_tvmffi_scalar(at_%d_);", i)
 	w.tries("%s", readNumber(i, p.Types[0].Name, p.Types[0].Code, p.Types[0].Bits))
 	w.reads("}")
 	value := fmt.Sprintf("(%s)integer_%d_", ctype, i)
@@ -362,7 +362,7 @@ func (w *writer) finishTensor(i int, p contract.Param) {
 func (w *writer) variable(i int, p contract.Param) {
 	v := w.k.Vars[p.Var]
 	w.reads("if (at_%d_) {", i)
-	w.reads("  const struct dlpackgen_given_scalar scalar_ = dlpackgen_tvmffi_scalar(at_%d_);", i)
+	w.reads("  const struct dlpackgen_scalar_argument scalar_ = dlpackgen_tvmffi_scalar(at_%d_);", i)
 	w.reads("  switch (dlpackgen_dtype_of(tensor_%d_)) {", v.Arg)
 	for _, d := range v.Types {
 		w.reads("    case DLPACKGEN_DTYPE(%s, %d, %d): status_ = %s; break;", d.Code, d.Bits, d.Lanes,

@@ -106,7 +106,7 @@ func (w *writer) give() {
 		value++
 	}
 	if w.given > 0 {
-		gives("status_ = dlpackgen_tvmffi_give(%s, given_, %d, result_, message_);", w.v.Function, w.given)
+		gives("status_ = dlpackgen_tvmffi_return(%s, given_, %d, result_, message_);", w.v.Function, w.given)
 	} else {
 		gives("(void)result_;")
 	}

@@ -47,10 +47,10 @@ DLPACKGEN_VALUE int dlpackgen_spread(const char* function, PyObject* out, int co
 /* Returns whether an argument may be on its device, and records the source of the stream there. */
 DLPACKGEN_SLOW static int dlpackgen_is_placed_at_once(struct dlpackgen_argument* a, const struct dlpackgen_parameter* p,
                                                       const struct dlpackgen_means* means) {
-  a->private_.adopted = means->adopted;
+  a->private_.reader = means->reader;
   a->private_.api = means->api;
   a->private_.guard = means->guard;
-  return dlpackgen_takes_device(p, (int32_t)a->tensor.device.device_type);
+  return dlpackgen_accepts_device(p, (int32_t)a->tensor.device.device_type);
 }
 
 /* Determines the stream of a call with tensors outside host memory. Returns 1, or 0 if the base
@@ -74,7 +74,7 @@ DLPACKGEN_COPIED int dlpackgen_reads_all(struct dlpackgen_call* call, PyObject* 
     if (DLPACKGEN_RARE(!dlpackgen_reads_unchecked(call, i, p, given[i], &means))) return 0;
     if (p->kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
     if (DLPACKGEN_RARE(a->tensor.device.device_type != kDLCPU)) {
-      if (dlpackgen_takes_cpu_alone(p) || !dlpackgen_is_placed_at_once(a, p, &means)) return 0;
+      if (dlpackgen_is_cpu_only(p) || !dlpackgen_is_placed_at_once(a, p, &means)) return 0;
       elsewhere = 1;
     }
   }
@@ -175,7 +175,7 @@ DLPACKGEN_VALUE int dlpackgen_read_bits(struct dlpackgen_call* call, int i, PyOb
     *number = (int64_t)all;
     if (all != (unsigned long long)-1 || !PyErr_Occurred()) return 0;
     PyErr_Clear();
-    return dlpackgen_not_held(call, i, dtype, value);
+    return dlpackgen_out_of_range(call, i, dtype, value);
   }
   if (bits == 1 && PyBool_Check(value)) {
     *number = value == Py_True;
@@ -185,7 +185,7 @@ DLPACKGEN_VALUE int dlpackgen_read_bits(struct dlpackgen_call* call, int i, PyOb
   if (bits == 64) return 0;
   const int64_t above = (int64_t)1 << (is_signed ? bits - 1 : bits);
   if (*number >= (is_signed ? -above : 0) && *number < above) return 0;
-  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_SAYS_UNHELD "%lld", dtype,
+  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_TEXT_OUT_OF_RANGE "%lld", dtype,
                                   (long long)*number);
 }
 
@@ -194,7 +194,7 @@ DLPACKGEN_VALUE int dlpackgen_read_within(struct dlpackgen_call* call, int i, Py
                                           double most, double* number) {
   if (dlpackgen_read_real(call, i, value, dtype, number)) return -1;
   if (*number != *number || *number - *number != 0 || (*number <= most && *number >= -most)) return 0;
-  return dlpackgen_not_held(call, i, dtype, value);
+  return dlpackgen_out_of_range(call, i, dtype, value);
 }
 
 /* Reads a text without NUL, which exists as long as its object. A lone surrogate has no UTF-8. */
@@ -208,7 +208,7 @@ DLPACKGEN_VALUE int dlpackgen_read_text(struct dlpackgen_call* call, int i, PyOb
     return dlpackgen_argument_error(call, i, PyExc_ValueError, "expected a text that UTF-8 can encode, got %A", value);
   }
   if (strlen(*text) == (size_t)length) return 0;
-  return dlpackgen_argument_error(call, i, PyExc_ValueError, DLPACKGEN_SAYS_NUL);
+  return dlpackgen_argument_error(call, i, PyExc_ValueError, DLPACKGEN_TEXT_NUL);
 }
 
 /* A list of numbers of one kind. */
@@ -256,7 +256,7 @@ DLPACKGEN_SLOW static int dlpackgen_is_sequence(PyObject* value) {
 /* Reads a sequence of numbers of 8 bytes. */
 DLPACKGEN_VALUE int dlpackgen_read_numbers(struct dlpackgen_call* call, int i, PyObject* value, int are_real,
                                            struct dlpackgen_numbers* numbers) {
-  const char* const expected = are_real ? DLPACKGEN_SAYS_FLOATS : DLPACKGEN_SAYS_INTS;
+  const char* const expected = are_real ? DLPACKGEN_TEXT_FLOATS : DLPACKGEN_TEXT_INTS;
   const int is = PyList_Check(value) || PyTuple_Check(value) ? 1 : dlpackgen_is_sequence(value);
   if (is < 0) return dlpackgen_about(call->function, i);
   if (!is) return dlpackgen_other_kind(call, i, value, expected);
@@ -286,7 +286,7 @@ DLPACKGEN_VALUE int dlpackgen_make_contiguous(const struct dlpackgen_parameter* 
   const DLTensor* const from = *tensor;
   const size_t bits = (size_t)from->dtype.bits * from->dtype.lanes;
   if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;
-  if (!dlpackgen_takes_dtype(p, dlpackgen_dtype_of(from))) return 0;
+  if (!dlpackgen_accepts_dtype(p, dlpackgen_dtype_of(from))) return 0;
   if (!dlpackgen_device_is_host_readable((int32_t)from->device.device_type)) return 0;
   *copy = dlpackgen_allocate(from->dtype, from->ndim, from->shape);
   if (!*copy) return -1;

@@ -274,9 +274,9 @@ static int described(struct dlpackgen_message* message) {
 /* The numbers beside each bound that a dtype does not hold. */
 static int integers(DLDataType dtype, struct dlpackgen_message* message) {
   static const int64_t numbers[] = {INT64_MIN, -129, -128, -1, 0, 1, 2, 127, 128, 255, 256, INT64_MAX};
-  dlpackgen_put_unheld(message, dtype);
+  dlpackgen_put_out_of_range(message, dtype);
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    if (dlpackgen_holds_integer(dtype, numbers[i])) continue;
+    if (dlpackgen_represents_integer(dtype, numbers[i])) continue;
     dlpackgen_put_integer(message, numbers[i]);
     dlpackgen_put(message, " ");
   }
@@ -286,9 +286,9 @@ static int integers(DLDataType dtype, struct dlpackgen_message* message) {
 static int reals(DLDataType dtype, struct dlpackgen_message* message) {
   const double numbers[] = {0.0,     65504.0, -65504.0, 65505.0,     -65505.0, 0x1.fep127, 0x1.ff8p127, 0x1.fffffep127,
                             -1.0e39, 1.0e39,  INFINITY, -1.7976e308, NAN};
-  dlpackgen_put_unheld(message, dtype);
+  dlpackgen_put_out_of_range(message, dtype);
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    if (dlpackgen_holds_real(dtype, numbers[i])) continue;
+    if (dlpackgen_represents_real(dtype, numbers[i])) continue;
     dlpackgen_put_real(message, numbers[i]);
     dlpackgen_put(message, " ");
   }

@@ -18,11 +18,11 @@ static int wrong;
 static int look(int* faults) {
   int found = 0;
   for (int i = 0; i < TYPES; i++) {
-    const struct dlpackgen_route* route = dlpackgen_known(&state, types[i]);
+    const struct dlpackgen_access* route = dlpackgen_cached(&state, types[i]);
     if (!route) continue;
     found++;
-    *faults +=
-        route->type != types[i] || route->api || route->makes || route->adopted || !route->yields || route->trusted;
+    *faults += access->type != types[i] || access->api || access->makes || access->reader || !access->yields ||
+               access->trusted;
   }
   for (int i = 0; i < DLPACKGEN_MAX_REGISTERED; i++) {
     const DLPackExchangeAPI* api = dlpackgen_registered(&state, registered[i]);
@@ -87,7 +87,7 @@ int main(void) {
   for (int i = 0; i < THREADS; i++) pthread_create(&meeting[i], NULL, meet_torch, NULL);
   for (int i = 0; i < THREADS; i++) pthread_join(meeting[i], NULL);
   for (int i = 0; i < TYPES; i++) {
-    if (!dlpackgen_learn(&state, types[i])) return 2;
+    if (!dlpackgen_look_up(&state, types[i])) return 2;
     if (i < DLPACKGEN_MAX_REGISTERED && dlpackgen_enter(&state, i, registered[i], &tables[i])) return 2;
   }
   __atomic_store_n(&ended, 1, __ATOMIC_RELEASE);

@@ -1,7 +1,7 @@
 /* Assigns the arguments of a call, positional or keyword, to its parameters, and converts scalars.
  * Part of dlpackgen_python.c. */
-#ifndef DLPACKGEN_PYTHON_GIVEN_H_
-#define DLPACKGEN_PYTHON_GIVEN_H_
+#ifndef DLPACKGEN_PYTHON_ARRANGE_H_
+#define DLPACKGEN_PYTHON_ARRANGE_H_
 
 #include "stream.h"
 
@@ -136,9 +136,9 @@ DLPACKGEN_SLOW static int dlpackgen_not_converted(const struct dlpackgen_call* c
 }
 
 /* Reports that a dtype cannot represent a number. Returns -1. */
-DLPACKGEN_SLOW static int dlpackgen_not_held(const struct dlpackgen_call* call, int i, const char* dtype,
-                                             PyObject* number) {
-  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_SAYS_UNHELD "%R", dtype, number);
+DLPACKGEN_SLOW static int dlpackgen_out_of_range(const struct dlpackgen_call* call, int i, const char* dtype,
+                                                 PyObject* number) {
+  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_TEXT_OUT_OF_RANGE "%R", dtype, number);
 }
 
 /* The same for integers, which have at most 64 bits. */
@@ -148,7 +148,7 @@ DLPACKGEN_SLOW static int dlpackgen_no_integer(struct dlpackgen_call* call, int 
   if (!PyLong_Check(value) || !PyErr_ExceptionMatches(PyExc_OverflowError))
     return dlpackgen_not_converted(call, i, expected);
   PyErr_Clear();
-  return dlpackgen_not_held(call, i, dtype, value);
+  return dlpackgen_out_of_range(call, i, dtype, value);
 }
 
 static int dlpackgen_read_int(struct dlpackgen_call* call, int i) {

@@ -1,6 +1,6 @@
 /* Reads the tensor of an object, with each access method. Part of dlpackgen_python.c. */
-#ifndef DLPACKGEN_PYTHON_TAKE_H_
-#define DLPACKGEN_PYTHON_TAKE_H_
+#ifndef DLPACKGEN_PYTHON_IMPORT_H_
+#define DLPACKGEN_PYTHON_IMPORT_H_
 
 #include "capsules.h"
 
@@ -50,24 +50,25 @@ static int dlpackgen_is_contiguous_anyhow(struct dlpackgen_state* state, PyObjec
   return dlpackgen_truth(PyObject_CallMethodObjArgs(object, state->is_dense, NULL));
 }
 
-static int dlpackgen_ask_all(struct dlpackgen_state* state, PyObject* object, const struct dlpackgen_adopted* rejecting,
-                             uint8_t asks) {
+static int dlpackgen_query_all(struct dlpackgen_state* state, PyObject* object,
+                               const struct dlpackgen_native_reader* rejecting, uint8_t queries) {
   if (rejecting && rejecting->reject(object)) return dlpackgen_failed(PyExc_BufferError, "it was rejected");
-  if (asks & dlpackgen_asks_mask)
+  if (queries & dlpackgen_query_mask)
     return dlpackgen_reject("some of its elements may be masked, which a tensor cannot say");
-  if (asks & dlpackgen_asks_neg && dlpackgen_reject_if(object, state->is_neg, DLPACKGEN_TORCH_NEGATED)) return -1;
-  if (asks & dlpackgen_asks_conj && dlpackgen_reject_if(object, state->is_conj, DLPACKGEN_TORCH_CONJUGATED)) return -1;
-  if (asks & dlpackgen_asks_grad && dlpackgen_reject_grad(state, object)) return -1;
-  if (asks & dlpackgen_asks_stop && dlpackgen_reject_no_stop(state, object)) return -1;
-  const int dense = asks & dlpackgen_asks_dense ? dlpackgen_is_contiguous_anyhow(state, object) : 1;
+  if (queries & dlpackgen_query_neg && dlpackgen_reject_if(object, state->is_neg, DLPACKGEN_TORCH_NEGATED)) return -1;
+  if (queries & dlpackgen_query_conj && dlpackgen_reject_if(object, state->is_conj, DLPACKGEN_TORCH_CONJUGATED))
+    return -1;
+  if (queries & dlpackgen_query_grad && dlpackgen_reject_grad(state, object)) return -1;
+  if (queries & dlpackgen_query_stop && dlpackgen_reject_no_stop(state, object)) return -1;
+  const int dense = queries & dlpackgen_query_dense ? dlpackgen_is_contiguous_anyhow(state, object) : 1;
   return dense ? dense < 0 ? -1 : 0 : dlpackgen_reject("it has no dense memory: pass to_dense()");
 }
 
 /* The values of some tensors differ from those in memory, and neither tables nor capsules express
  * that. */
-static int dlpackgen_question(struct dlpackgen_state* state, PyObject* object,
-                              const struct dlpackgen_adopted* rejecting, uint8_t asks) {
-  return dlpackgen_ask_all(state, object, rejecting, asks) ? dlpackgen_not_exported(object) : 0;
+static int dlpackgen_query(struct dlpackgen_state* state, PyObject* object,
+                           const struct dlpackgen_native_reader* rejecting, uint8_t queries) {
+  return dlpackgen_query_all(state, object, rejecting, queries) ? dlpackgen_not_exported(object) : 0;
 }
 
 /* The message about an object whose type changed after its table was found. */
@@ -84,7 +85,7 @@ DLPACKGEN_SLOW static int dlpackgen_reject_error(const DLTensor* tensor, dlpackg
 /* Validates a tensor of a foreign library, also from a native reader, because CuPy's users can
  * create any shape. If requested, shape and strides are copied first: for all tensors except those
  * of native readers, which always have strides. */
-static int dlpackgen_admit(struct dlpackgen_argument* a, int64_t* scratch, int copy) {
+static int dlpackgen_validate_argument(struct dlpackgen_argument* a, int64_t* scratch, int copy) {
   DLTensor* const tensor = &a->tensor;
   dlpackgen_error_code error = DLPACKGEN_OK;
   if (dlpackgen_is_numbered_cpu(tensor->device)) tensor->device.device_id = 0;
@@ -117,8 +118,8 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object
 
 /* A borrowed tensor has no flags. A tensor that is written to, or may be padded, is therefore
  * imported as owned, unless its library is known to have no such tensors. */
-DLPACKGEN_FAST int dlpackgen_lend(const DLPackExchangeAPI* api, int trusted, PyObject* object, int writable,
-                                  DLTensor* out) {
+DLPACKGEN_FAST int dlpackgen_borrow_by_table(const DLPackExchangeAPI* api, int trusted, PyObject* object, int writable,
+                                             DLTensor* out) {
   if (!api->dltensor_from_py_object_no_sync || (writable && !trusted)) return 0;
   if (api->dltensor_from_py_object_no_sync(object, out) == 0 && (trusted || !PyErr_Occurred()))
     return trusted || out->dtype.bits >= 8;
@@ -139,17 +140,18 @@ DLPACKGEN_SLOW static int dlpackgen_read_owned(struct dlpackgen_argument* a, con
 DLPACKGEN_FAST int dlpackgen_read_table(struct dlpackgen_argument* a, const DLPackExchangeAPI* api, int trusted,
                                         PyObject* object, int writable) {
   a->flags = 0;
-  return dlpackgen_lend(api, trusted, object, writable, &a->tensor) ? 0 : dlpackgen_read_owned(a, api, object);
+  return dlpackgen_borrow_by_table(api, trusted, object, writable, &a->tensor) ? 0
+                                                                               : dlpackgen_read_owned(a, api, object);
 }
 
 static int dlpackgen_read_capsule(struct dlpackgen_state* state, struct dlpackgen_argument* a, PyObject* object,
                                   PyObject* stream) {
-  struct dlpackgen_taken taken;
-  if (dlpackgen_take_capsule(state, object, stream, &taken)) return -1;
-  a->private_.versioned = taken.versioned;
-  a->private_.legacy = taken.legacy;
-  a->tensor = taken.versioned ? taken.versioned->dl_tensor : taken.legacy->dl_tensor;
-  a->flags = taken.versioned ? taken.versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
+  struct dlpackgen_received imported;
+  if (dlpackgen_import_capsule(state, object, stream, &imported)) return -1;
+  a->private_.versioned = imported.versioned;
+  a->private_.legacy = imported.legacy;
+  a->tensor = imported.versioned ? imported.versioned->dl_tensor : imported.legacy->dl_tensor;
+  a->flags = imported.versioned ? imported.versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
   return 0;
 }
 
@@ -171,14 +173,14 @@ static int dlpackgen_check_use(const DLTensor* tensor, int writable) {
 
 /* Imports an owned tensor through a native reader. Returns 0, -1 with an exception, or 1 if another
  * access method must be used. */
-static int dlpackgen_take_adopted(const struct dlpackgen_adopted* adopted, PyObject* object, int writable,
-                                  DLManagedTensorVersioned** out) {
+static int dlpackgen_import_natively(const struct dlpackgen_native_reader* reader, PyObject* object, int writable,
+                                     DLManagedTensorVersioned** out) {
   int64_t scratch[DLPACKGEN_SCRATCH];
   DLTensor view;
   uint64_t flags = 0;
   PyObject* keep = NULL;
-  const int failed = adopted->hold ? adopted->hold(object, writable, &view, scratch, &flags, &keep)
-                                   : adopted->borrow(object, writable, &view, scratch, &flags);
+  const int failed = reader->retain ? reader->retain(object, writable, &view, scratch, &flags, &keep)
+                                    : reader->borrow(object, writable, &view, scratch, &flags);
   *out = NULL;
   if (failed < 0) return dlpackgen_failed(PyExc_BufferError, "it cannot be read"), dlpackgen_not_exported(object);
   if (failed) return 1;
@@ -190,44 +192,44 @@ static int dlpackgen_take_adopted(const struct dlpackgen_adopted* adopted, PyObj
 }
 
 /* Validates an owned tensor and converts it to the newest struct; frees it on failure. */
-static DLManagedTensorVersioned* dlpackgen_finish_taking(struct dlpackgen_taken taken, int writable) {
-  DLManagedTensorVersioned* made = taken.versioned;
-  const DLTensor* view = made ? &made->dl_tensor : &taken.legacy->dl_tensor;
+static DLManagedTensorVersioned* dlpackgen_finish_import(struct dlpackgen_received imported, int writable) {
+  DLManagedTensorVersioned* made = imported.versioned;
+  const DLTensor* view = made ? &made->dl_tensor : &imported.legacy->dl_tensor;
   const uint64_t flags = made ? made->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
   const dlpackgen_error_code error = dlpackgen_validate(view, flags, DLPACKGEN_ACCEPT_NULL_STRIDES);
   if (error != DLPACKGEN_OK) made = NULL, dlpackgen_reject_error(view, error);
   else if (writable && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
     made = NULL, dlpackgen_reject("it is read-only, or cannot say that it is not");
   else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_is_numbered_cpu(view->device))
-    made = dlpackgen_modern(taken.versioned, taken.legacy);
+    made = dlpackgen_modern(imported.versioned, imported.legacy);
   if (made && dlpackgen_check_use(&made->dl_tensor, writable)) {
     dlpackgen_delete_quietly(made, NULL);
     return NULL;
   }
-  if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);
+  if (!made) dlpackgen_delete_quietly(imported.versioned, imported.legacy);
   return made;
 }
 
-static DLManagedTensorVersioned* dlpackgen_take_by_route(struct dlpackgen_state* state, PyObject* object,
-                                                         int writable) {
-  const struct dlpackgen_route* route = dlpackgen_route_of(state, object);
-  struct dlpackgen_taken taken = {NULL, NULL};
-  if (!route) return NULL;
-  const struct dlpackgen_route how = *route; /* which what follows may drive out */
+static DLManagedTensorVersioned* dlpackgen_import(struct dlpackgen_state* state, PyObject* object, int writable) {
+  const struct dlpackgen_access* access = dlpackgen_access_of(state, object);
+  struct dlpackgen_received imported = {NULL, NULL};
+  if (!access) return NULL;
+  const struct dlpackgen_access how = *access; /* which what follows may drive out */
   const PyTypeObject* const type = Py_TYPE(object);
-  if (how.adopted) {
+  if (how.reader) {
     DLManagedTensorVersioned* made;
-    if (dlpackgen_take_adopted(how.adopted, object, writable, &made) <= 0) return made;
+    if (dlpackgen_import_natively(how.reader, object, writable, &made) <= 0) return made;
   }
-  if (!(how.plain && how.plain(object)) && dlpackgen_question(state, object, how.rejecting, how.asks)) return NULL;
+  if (!(how.plain && how.plain(object)) && dlpackgen_query(state, object, how.rejecting, how.queries)) return NULL;
   const DLPackExchangeAPI* api = how.api;
   if (Py_TYPE(object) != type) {
     dlpackgen_reject(DLPACKGEN_OTHER_TYPE);
     return NULL;
   }
-  if (api ? dlpackgen_own_by_table(api, object, &taken.versioned) : dlpackgen_take_capsule(state, object, NULL, &taken))
+  if (api ? dlpackgen_own_by_table(api, object, &imported.versioned)
+          : dlpackgen_import_capsule(state, object, NULL, &imported))
     return NULL;
-  DLManagedTensorVersioned* made = dlpackgen_finish_taking(taken, writable);
+  DLManagedTensorVersioned* made = dlpackgen_finish_import(imported, writable);
   if (made && how.guard && how.guard(object, &made->dl_tensor)) {
     dlpackgen_delete_quietly(made, NULL);
     return NULL;
@@ -240,7 +242,7 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_py_object_no_sync(
   int* const nested = dlpackgen_descend();
   if (!nested) return NULL;
   DLManagedTensorVersioned* made =
-      dlpackgen_take_by_route(dlpackgen_state_of(module), object, (flags & DLPACKGEN_WRITABLE) != 0);
+      dlpackgen_import(dlpackgen_state_of(module), object, (flags & DLPACKGEN_WRITABLE) != 0);
   dlpackgen_ascend(nested);
   return made;
 }
