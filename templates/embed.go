@@ -1,6 +1,5 @@
-// Package templates holds what the emitted files look like: a template for what
-// the spec decides, an ordinary source file for what it does not. It renders
-// nothing.
+// Package templates contains the sources of all emitted files: templates for the parts that depend
+// on the spec, ordinary source files for all others. It renders nothing.
 package templates
 
 import (
@@ -8,26 +7,26 @@ import (
 	"sync"
 )
 
-// Files is all of it, a folder for each target:
+// Files contains all sources, with a folder for each target:
 //
 //   - c: dlpack.h and the headers beside it;
 //   - go: the run time of the Go bindings. The build term "ignore" keeps its Go and C files
 //     out of every build of this repository, and their imports from go mod tidy;
-//   - python: what every extension module for Python builds on, in C;
+//   - python: the base of extension modules for Python, in C;
 //   - kernels: the kernels of a config, their checks and calls in C;
-//   - cpp: the headers of C++, and templates for those that the spec decides;
-//   - torch: what is compiled against libtorch, and a package of Python that loads it;
+//   - cpp: the headers of C++, and templates for those that depend on the spec;
+//   - torch: sources for libtorch, and a Python package that loads them;
 //   - tvmffi: the kernels of a config as functions of tvm-ffi, in C and Python;
 //   - torchshim: the kernels of a config as operators of PyTorch, in plain C, and their Python;
-//   - device: the backends for devices: one interface in C, the sources behind it, a
-//     template for what a backend's description decides, and a package of Go;
+//   - device: the backends for devices: one interface in C, its implementations, templates for
+//     the parts that depend on a backend's description, and a package of Go;
 //   - onnxruntime: the kernels of a config as custom operators of ONNX Runtime, in C;
 //   - ufunc: the kernels of a config as generalized ufuncs of NumPy, in C and Python;
-//   - hosts: what callers use of their hosts' ABIs, in C;
-//   - project: a first project of kernels for Python, which its author goes on with;
+//   - hosts: the used parts of the hosts' ABIs, in C;
+//   - project: the starter files of a project of kernels for Python;
 //   - jax: the kernels of a config as handlers of XLA, and the functions of JAX that call them;
 //   - paddle: the kernels of a config as functions of PaddlePaddle, in Python, and checks in C;
-//   - traced: what callers share whose hosts trace: checks of shapes and dtypes for Python;
+//   - traced: the common part of callers for tracing hosts: checks of shapes and dtypes in Python;
 //   - shm: memory of the host shared between processes: C, a package of Go, a module for Python.
 //
 //go:embed */[A-Za-z]* torch/__init__.py

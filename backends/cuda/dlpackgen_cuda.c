@@ -3,11 +3,10 @@
 
 //go:build go1.24 && cgo && !nodevice
 
-/* The backend as one translation unit: all that other files see of it is the
- * function at its end. Nothing is linked but libdl, and nothing is opened before
- * the first call that asks for something. */
+/* The backend as one translation unit, whose only exported symbol is the function at its end. It
+ * links only libdl, and opens the driver at the first call that needs it. */
 
-/* The parts of a backend's C file are common to all backends, and no backend uses all of their
+/* Disables warnings about unused functions: backends share these parts, and none uses all
  * functions. */
 
 #if defined(__GNUC__)
@@ -136,7 +135,7 @@ static const char* const driver_libraries[] = {
 };
 
 static const struct driver_function {
-  const char *symbol, *plain; /* for a lookup, and without one */
+  const char *symbol, *plain; /* with the driver's lookup function, and without */
   int since;                  /* the version of the driver */
   int optional;
   size_t offset; /* in struct driver */
@@ -1143,7 +1142,7 @@ static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_d
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* The same for what is known of an address. */
+/* The same for the attributes of an address. */
 static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
                                           dlpackgen_pointer_attributes* info) {
   info->device = device, info->ordinal = ordinal, info->reserved = 0;
@@ -1272,8 +1271,8 @@ static const struct driver_number {
 
 #define DRIVER_DEFAULT_STREAM ((uintptr_t)1)
 
-/* Reads a number that is not None, and returns whether it stands for a stream. `handles` is 0 if
- * there are no streams besides those of the rules. */
+/* Reads a number other than None, and returns whether it is a stream. `handles` is 0 if only the
+ * numbers of the rules are streams. */
 static int numbers_read(int64_t number, int handles, dlpackgen_stream* stream) {
   const int fits = handles && number >= 0 && (uint64_t)number <= UINTPTR_MAX;
   int rejected = !fits && number != -1;
@@ -1317,7 +1316,7 @@ static int device_reject_number(int64_t number, const char* taken, dlpackgen_bac
                      BACKEND_TITLE, taken);
 }
 
-/* Returns the handle that a source has for a device; NULL stands for the default stream. */
+/* Returns a source's handle for a device; NULL is the default stream. */
 static int device_current(const dlpackgen_stream_source* source, DLDevice device, void** handle,
                           dlpackgen_backend_error* error) {
   *handle = NULL;
@@ -1347,8 +1346,8 @@ static inline const struct driver_error* device_known(driver_result result) {
   return NULL;
 }
 
-/* Adds a result to an error: its name, its number in the way of the driver, and what it
- * means, which may be NULL. */
+/* Adds a result to an error: its name, its number in the driver's notation, and its meaning, which
+ * may be NULL. */
 static inline void device_add_result(dlpackgen_backend_error* error, const char* name, const char* number,
                                      const char* text) {
   device_add(error, ": ");
@@ -1359,8 +1358,8 @@ static inline void device_add_result(dlpackgen_backend_error* error, const char*
   device_add(error, text ? text : "");
 }
 
-/* Starts the driver once, and has the check at the beginning of every call. Part of the backend's C
- * file. */
+/* Starts the driver once, and defines the check at the beginning of every call. Part of the
+ * backend's C file. */
 
 /* Opens a library at run time, runs initialization once, and detects a fork. Part of the backend's
  * C file. */
@@ -1460,7 +1459,7 @@ static inline int device_detach(void (*work)(void)) {
 #endif
 
 /* Opens the first available library of several, but prefers one that is already open: two versions
- * of a driver in one process do not know each other's memory. */
+ * of a driver in one process cannot use each other's memory. */
 static inline void* device_open_one(const char* const* names, char* why, size_t room) {
   void* found = NULL;
   for (const char* const* name = names; *name && !found; name++) found = device_opened(*name);
@@ -1495,7 +1494,7 @@ static inline void* device_find(void* library, const struct driver_function* f) 
   return device_symbol(library, f->plain);
 }
 
-/* Fills the table of functions; returns the first that is required and missing, or NULL. */
+/* Fills the table of functions; returns the first missing required function, or NULL. */
 static const struct driver_function* device_resolve(void* library, struct driver* table,
                                                     void* (*find)(void*, const struct driver_function*)) {
   for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
@@ -1511,12 +1510,12 @@ static inline int device_is_ready(void) {
   return atomic_load_explicit(&device_state.phase, memory_order_acquire) == DEVICE_READY;
 }
 
-/* Gives up a driver that no longer works, unless it never did. */
+/* Marks a driver that stopped working; a driver that never started keeps its first error. */
 static void device_give_up(enum device_phase why) {
   if (device_is_ready()) atomic_store(&device_state.phase, why);
 }
 
-/* In a child of fork: it has neither the driver's threads nor its access to the devices. */
+/* Runs in a child of fork, which has neither the driver's threads nor its access to the devices. */
 static void device_child(void) { device_give_up(DEVICE_FORKED); }
 
 static void device_start(void) {
@@ -1536,7 +1535,7 @@ static int device_slowly_ready(const char* title, dlpackgen_backend_error* error
   }
 }
 
-/* `title` is what the driver is called in errors. */
+/* `title` is the driver's name in errors. */
 static inline int device_ready(const char* title, dlpackgen_backend_error* error) {
   return device_is_ready() ? DLPACKGEN_BACKEND_OK : device_slowly_ready(title, error);
 }
@@ -1559,11 +1558,11 @@ static const char* const driver_lookups[] = {
 /* The state of a device. Context and stream are created when they are first needed, and kept until
  * the device is reset. */
 struct streams_device {
-  atomic_uintptr_t primary;   /* a context, where there are any */
-  atomic_ullong id;           /* the driver's number of that context; 0 where it has none */
+  atomic_uintptr_t primary;   /* a context, if the driver has contexts */
+  atomic_ullong id;           /* the driver's number of that context, or 0 */
   atomic_int resets;          /* the number of resets of the device, each of which destroys earlier objects */
   _Atomic(driver_stream) own; /* on which memory is freed */
-  atomic_int pools;           /* 0: unknown, 1: none, 2: there are */
+  atomic_int pools;           /* 0: unknown, 1: no pools, 2: pools */
 };
 
 static struct {
@@ -2200,7 +2199,7 @@ static int streams_copy(const DLTensor* to, const DLTensor* from, const dlpackge
 
 /* Frees memory when no work uses it any more. Part of the backend's C file. */
 
-/* Work that a deleter has to wait for: an event on a stream. */
+/* Work for which a deleter must wait: an event on a stream. */
 struct streams_keep {
   driver_stream stream;
   int32_t ordinal;
@@ -2240,7 +2239,7 @@ static int streams_settle_event(const struct streams_block* block, driver_stream
 }
 
 /* Waits for the stream of the request, unless keep_until named it. The per-thread default stream
- * may be that of another thread; the legacy one waits for those of all threads. Waiting for the
+ * may belong to another thread; the legacy default stream waits for all threads. Waiting for the
  * whole device is not permitted, because that invalidates a capture on any stream of the device
  * (docs/devices.md cites the vendor). */
 static int streams_settle_first(const struct streams_block* block, driver_stream own, dlpackgen_backend_error* error) {

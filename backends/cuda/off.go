@@ -11,7 +11,7 @@ import "unsafe"
 var errOff = &Error{Code: 1,
 	Message: "cuda: this program was built without cgo, or with the tag nodevice; build it with cgo"}
 
-// Table returns nil: there is none.
+// Table returns nil.
 func Table() unsafe.Pointer { return nil }
 
 // Probe fails.

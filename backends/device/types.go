@@ -18,7 +18,7 @@ func (e *Error) Error() string { return e.Message }
 
 // DriverInfo is what the driver reports about itself.
 type DriverInfo struct {
-	Version int64 // in its own counting
+	Version int64 // in the driver's own numbering
 	Devices int
 }
 

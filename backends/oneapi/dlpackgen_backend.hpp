@@ -21,7 +21,7 @@ class error : public std::runtime_error {
   explicit error(const dlpackgen_backend_error& e)
       : std::runtime_error(e.text), code_(e.code), driver_code_(e.driver_code) {}
   int code() const noexcept { return code_; }                // dlpackgen_backend_code
-  int driver_code() const noexcept { return driver_code_; }  // the driver's number; 0 where it was not asked
+  int driver_code() const noexcept { return driver_code_; }  // the driver's number; 0 if the driver was not called
 
  private:
   int code_, driver_code_;

@@ -3,12 +3,12 @@
 
 //go:build go1.24 && cgo && !nodevice && !sycl
 
-/* The backend over Level Zero as one translation unit. Nothing is linked but libdl,
- * and nothing is opened before the first call that asks for something. */
+/* The backend over Level Zero as one translation unit. It links only libdl, and opens the driver at
+ * the first call that needs it. */
 #define USM_HANDLES DLPACKGEN_USM_LEVEL_ZERO
 #define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_MEMORY_MISMATCH
 
-/* The parts of a backend's C file are common to all backends, and no backend uses all of their
+/* Disables warnings about unused functions: backends share these parts, and none uses all
  * functions. */
 
 #if defined(__GNUC__)
@@ -139,7 +139,7 @@ static const char* const driver_libraries[] = {
 };
 
 static const struct driver_function {
-  const char *symbol, *plain; /* for a lookup, and without one */
+  const char *symbol, *plain; /* with the driver's lookup function, and without */
   int since;                  /* the version of the driver */
   int optional;
   size_t offset; /* in struct driver */
@@ -276,8 +276,8 @@ static inline const struct driver_error* device_known(driver_result result) {
   return NULL;
 }
 
-/* Adds a result to an error: its name, its number in the way of the driver, and what it
- * means, which may be NULL. */
+/* Adds a result to an error: its name, its number in the driver's notation, and its meaning, which
+ * may be NULL. */
 static inline void device_add_result(dlpackgen_backend_error* error, const char* name, const char* number,
                                      const char* text) {
   device_add(error, ": ");
@@ -288,8 +288,8 @@ static inline void device_add_result(dlpackgen_backend_error* error, const char*
   device_add(error, text ? text : "");
 }
 
-/* Starts the driver once, and has the check at the beginning of every call. Part of the backend's C
- * file. */
+/* Starts the driver once, and defines the check at the beginning of every call. Part of the
+ * backend's C file. */
 
 /* Opens a library at run time, runs initialization once, and detects a fork. Part of the backend's
  * C file. */
@@ -389,7 +389,7 @@ static inline int device_detach(void (*work)(void)) {
 #endif
 
 /* Opens the first available library of several, but prefers one that is already open: two versions
- * of a driver in one process do not know each other's memory. */
+ * of a driver in one process cannot use each other's memory. */
 static inline void* device_open_one(const char* const* names, char* why, size_t room) {
   void* found = NULL;
   for (const char* const* name = names; *name && !found; name++) found = device_opened(*name);
@@ -424,7 +424,7 @@ static inline void* device_find(void* library, const struct driver_function* f) 
   return device_symbol(library, f->plain);
 }
 
-/* Fills the table of functions; returns the first that is required and missing, or NULL. */
+/* Fills the table of functions; returns the first missing required function, or NULL. */
 static const struct driver_function* device_resolve(void* library, struct driver* table,
                                                     void* (*find)(void*, const struct driver_function*)) {
   for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
@@ -440,12 +440,12 @@ static inline int device_is_ready(void) {
   return atomic_load_explicit(&device_state.phase, memory_order_acquire) == DEVICE_READY;
 }
 
-/* Gives up a driver that no longer works, unless it never did. */
+/* Marks a driver that stopped working; a driver that never started keeps its first error. */
 static void device_give_up(enum device_phase why) {
   if (device_is_ready()) atomic_store(&device_state.phase, why);
 }
 
-/* In a child of fork: it has neither the driver's threads nor its access to the devices. */
+/* Runs in a child of fork, which has neither the driver's threads nor its access to the devices. */
 static void device_child(void) { device_give_up(DEVICE_FORKED); }
 
 static void device_start(void) {
@@ -465,7 +465,7 @@ static int device_slowly_ready(const char* title, dlpackgen_backend_error* error
   }
 }
 
-/* `title` is what the driver is called in errors. */
+/* `title` is the driver's name in errors. */
 static inline int device_ready(const char* title, dlpackgen_backend_error* error) {
   return device_is_ready() ? DLPACKGEN_BACKEND_OK : device_slowly_ready(title, error);
 }
@@ -1389,7 +1389,7 @@ static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_d
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* The same for what is known of an address. */
+/* The same for the attributes of an address. */
 static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
                                           dlpackgen_pointer_attributes* info) {
   info->device = device, info->ordinal = ordinal, info->reserved = 0;
@@ -1581,18 +1581,17 @@ static int usm_check_tensor(const DLTensor* tensor, uint32_t flags, dlpackgen_po
 
 #include <stdlib.h>
 
-/* A root device, as zeDeviceGet lists it: a card, or a tile where the hierarchy of
- * devices is flat. */
+/* A root device, as zeDeviceGet lists it: a card, or a tile if the device hierarchy is flat. */
 struct levelzero_root {
   driver_device device;
   int32_t platform;
-  int32_t listed;           /* its position where SYCL lists Level Zero alone */
-  atomic_int id;            /* SYCL's; -1 where it is not known */
-  _Atomic(driver_list) own; /* the stream that NULL stands for */
-  atomic_flag busy;         /* guards what is appended to it */
+  int32_t listed;           /* its position if SYCL lists only Level Zero */
+  atomic_int id;            /* SYCL's; -1 if unknown */
+  _Atomic(driver_list) own; /* the default stream */
+  atomic_flag busy;         /* guards appends to it */
 };
 
-/* A device or a part of one, and the root that it belongs to. */
+/* A device or a part of one, and its root device. */
 struct levelzero_known {
   driver_device device;
   int32_t root;
@@ -1611,10 +1610,10 @@ struct levelzero_platform {
 
 static struct {
   struct driver driver;
-  driver_context usual; /* the first platform's */
+  driver_context usual; /* of the first platform */
   unsigned int version;
   int32_t platform_count, root_count, known_count;
-  int32_t listed; /* devices, those of drivers that are left out as well */
+  int32_t listed; /* devices, including those of omitted drivers */
   struct levelzero_platform* platforms;
   struct levelzero_root* roots;
   struct levelzero_known* known;
@@ -1622,7 +1621,7 @@ static struct {
   const char* hierarchy;
 } levelzero;
 
-/* Reports a result of the driver, after what was being done. */
+/* Reports a result of the driver, preceded by the operation. */
 DEVICE_FORMAT(3, 4)
 static int levelzero_fail(dlpackgen_backend_error* error, driver_result result, const char* format, ...) {
   dlpackgen_backend_error room;
@@ -1646,8 +1645,8 @@ static void levelzero_lock(atomic_flag* busy) {
 
 static void levelzero_unlock(atomic_flag* busy) { atomic_flag_clear_explicit(busy, memory_order_release); }
 
-/* Starts what the loader finds. That comes before all functions are looked up, since
- * an old loader without a driver has both faults, and this one first. */
+/* Starts the drivers that the loader finds. This precedes the lookup of functions: for an old
+ * loader without a driver, the missing driver is the error to report. */
 static int levelzero_start(void* library, dlpackgen_backend_error* error) {
   void* found = device_symbol(library, driver_functions[0].plain);
   memcpy(&levelzero.driver.init, &found, sizeof found);
@@ -1676,7 +1675,7 @@ static int levelzero_no_memory(dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "no memory of the host to start with");
 }
 
-/* Writes down a device and the parts that it has, and theirs. */
+/* Records a device and its parts, recursively. */
 static int levelzero_know(driver_device device, int32_t root, dlpackgen_backend_error* error) {
   driver_device parts[64];
   uint32_t count = sizeof parts / sizeof *parts;
@@ -1690,8 +1689,8 @@ static int levelzero_know(driver_device device, int32_t root, dlpackgen_backend_
   return code;
 }
 
-/* Adds a device if it is a GPU. One that does not report its properties counts as a GPU:
- * it keeps its position, so that those after it keep theirs. */
+/* Adds a device if it is a GPU. A device that does not report its properties counts as a GPU, so
+ * the positions of all later devices are unchanged. */
 static int levelzero_add_root(driver_device device, int32_t platform, dlpackgen_backend_error* error) {
   struct levelzero_properties properties = {.type = DRIVER_struct_device};
   const driver_result result = levelzero.driver.device_properties(device, (void*)&properties);
@@ -1739,7 +1738,7 @@ static int levelzero_add_roots(driver_driver driver, dlpackgen_backend_error* er
   return failed;
 }
 
-/* Adds a driver with the devices of it that work, unless none is a GPU. */
+/* Adds a driver with its working devices, unless none is a GPU. */
 static int levelzero_add_platform(driver_driver driver, dlpackgen_backend_error* error) {
   driver_context context = NULL;
   unsigned int version = 0;
@@ -1758,8 +1757,8 @@ static int levelzero_add_platform(driver_driver driver, dlpackgen_backend_error*
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Leaves a driver out that fails, as long as another works; where none does, the first one
- * says why. SYCL lists the devices all the same, so they keep their positions. */
+/* Omits drivers that fail if another driver works; otherwise, the first error is reported. SYCL
+ * lists the omitted devices too, so they keep their positions. */
 static int levelzero_enumerate(dlpackgen_backend_error* error) {
   driver_driver drivers[16];
   uint32_t count = sizeof drivers / sizeof *drivers;
@@ -1785,15 +1784,15 @@ static void levelzero_number_alone(void) {
   atomic_store(&levelzero.numbered, 1);
 }
 
-/* Reads what the environment tells the program. */
+/* Reads the environment variables. */
 static void levelzero_environment(void) {
   const char *selector = getenv("ONEAPI_DEVICE_SELECTOR"), *hierarchy = getenv("ZE_FLAT_DEVICE_HIERARCHY");
   if (selector && (!strcmp(selector, "level_zero:*") || !strcmp(selector, "level_zero:gpu"))) levelzero_number_alone();
   levelzero.hierarchy = hierarchy && *hierarchy && strlen(hierarchy) < 16 ? hierarchy : "unset";
 }
 
-/* Before the driver takes itself down, which it does after this: whatever is deleted
- * then keeps its memory until the process is gone. */
+/* Runs before the driver shuts down. Memory of tensors that are deleted later is kept until the
+ * process ends. */
 static void levelzero_end(void) { device_give_up(DEVICE_ENDED); }
 
 static int device_load(dlpackgen_backend_error* error) {
@@ -1829,7 +1828,7 @@ static int levelzero_check_numbered(const char* what, dlpackgen_backend_error* e
                      "or compile the source over SYCL in place of the one over Level Zero");
 }
 
-/* Returns the root that has an id, or -1. */
+/* Returns the root with an id, or -1. */
 static int32_t levelzero_root_of(int32_t id) {
   int32_t root = levelzero.root_count;
   while (root-- > 0 && atomic_load_explicit(&levelzero.roots[root].id, memory_order_relaxed) != id) continue;
@@ -1857,15 +1856,15 @@ static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* erro
                      (int)levelzero.root_count);
 }
 
-/* Returns the root of a device or of a part of one, or -1 for one that is not listed, as a card is
- * where its tiles are. */
+/* Returns the root of a device or of a part of one, or -1 if it is not listed, such as a card whose
+ * tiles are listed. */
 static int32_t levelzero_root_above(driver_device device) {
   for (int32_t i = 0; i < levelzero.known_count; i++)
     if (levelzero.known[i].device == device) return levelzero.known[i].root;
   return -1;
 }
 
-/* Checks a row of the numbering that a program gives. */
+/* Checks a row of the program's numbering. */
 static int levelzero_check_row(const dlpackgen_usm_id* row, int again, dlpackgen_backend_error* error) {
   int32_t root = levelzero.root_count;
   while (root-- > 0 && (void*)levelzero.roots[root].device != row->device) continue;
@@ -1880,8 +1879,8 @@ static int levelzero_check_row(const dlpackgen_usm_id* row, int again, dlpackgen
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Checks that a row has neither the device nor the id of an earlier one, unless it is the
- * same row again: tensors of two devices with one id could not be told apart. */
+/* Checks that a row does not repeat the device or the id of a different earlier row, because
+ * tensors of two devices with one id could not be distinguished. */
 static int levelzero_check_unique(const dlpackgen_usm_id* ids, size_t at, dlpackgen_backend_error* error) {
   for (size_t i = 0; i < at; i++) {
     const int device = ids[i].device == ids[at].device, id = ids[i].id == ids[at].id;
@@ -1895,7 +1894,7 @@ static int levelzero_check_unique(const dlpackgen_usm_id* ids, size_t at, dlpack
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Returns a row of a numbering; NULL stands for Level Zero's own. */
+/* Returns a row of a numbering; NULL is Level Zero's own. */
 static dlpackgen_usm_id levelzero_row(const dlpackgen_usm_id* ids, size_t i) {
   if (ids) return ids[i];
   return (dlpackgen_usm_id){levelzero.roots[i].device, levelzero.roots[i].listed, 0};
@@ -1926,7 +1925,7 @@ static int usm_set_device_ids(const dlpackgen_usm_id* ids, size_t count, dlpackg
   return code;
 }
 
-/* Names the owner of an allocation. Memory of the host has none. */
+/* Determines the owner of an allocation. Host memory has none. */
 static int levelzero_own(const char* what, const void* pointer, int32_t platform, driver_device owner,
                          struct usm_memory* memory, dlpackgen_backend_error* error) {
   const int32_t first = levelzero.platforms[platform].first;
@@ -1955,8 +1954,8 @@ static int levelzero_classify(const char* what, const void* pointer, int32_t pla
   return levelzero_own(what, pointer, platform, owner, memory, error);
 }
 
-/* Asks each driver. Intel's also knows memory of other contexts than the default one,
- * and gives it out as if it were of this: the two look alike. */
+/* Queries each driver. Intel's driver also reports memory of other contexts, with the same
+ * attributes as memory of the default context. */
 static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
                     dlpackgen_backend_error* error) {
   (void)hint;
@@ -1973,8 +1972,8 @@ static int usm_look(const char* what, const void* pointer, int32_t hint, struct 
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* The usual case in few steps, since it is asked of each tensor: memory of a device of
- * the first driver. All else goes the long way, which asks once more. */
+/* A fast path, because it runs for each tensor: memory of a device of the first driver. All other
+ * memory is queried again on the slow path. */
 static inline int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info) {
   struct levelzero_allocation found;
   driver_device owner = NULL;
@@ -2022,7 +2021,7 @@ static int device_reject_number(int64_t number, const char* taken, dlpackgen_bac
                      BACKEND_TITLE, taken);
 }
 
-/* Returns the handle that a source has for a device; NULL stands for the default stream. */
+/* Returns a source's handle for a device; NULL is the default stream. */
 static int device_current(const dlpackgen_stream_source* source, DLDevice device, void** handle,
                           dlpackgen_backend_error* error) {
   *handle = NULL;
@@ -2095,8 +2094,8 @@ static int usm_current_stream(const dlpackgen_stream_source* source, DLDevice de
   return code;
 }
 
-/* An event for what a list has, and one for when another has waited for it: until then
- * neither may serve again. Slots are made by the dozen, and kept. */
+/* Two events: one for the queued work of a list, the other for a completed wait of another list.
+ * Neither is reused before the second one is signaled. Slots are created by the dozen, and kept. */
 struct levelzero_slot {
   driver_event event, waited;
   struct levelzero_slot* next;
@@ -2104,7 +2103,7 @@ struct levelzero_slot {
 
 enum { LEVELZERO_SLOTS = 16 };
 
-/* A list to append to, by one thread at a time where it is our own. */
+/* A list for appends. Only one thread at a time appends to the backend's own lists. */
 struct levelzero_stream {
   driver_list list;
   int32_t root;
@@ -2121,7 +2120,7 @@ static int levelzero_make_event(driver_pool pool, uint32_t index, driver_event* 
   return (int)levelzero.driver.event_create(pool, (const void*)&desc, event);
 }
 
-/* Takes what was made back. */
+/* Destroys the events that were created. */
 static void levelzero_unmake(struct levelzero_slot* slots, driver_pool pool) {
   for (int i = 0; i < LEVELZERO_SLOTS; i++) {
     if (slots[i].event) (void)levelzero.driver.event_destroy(slots[i].event);
@@ -2131,7 +2130,7 @@ static void levelzero_unmake(struct levelzero_slot* slots, driver_pool pool) {
   free(slots);
 }
 
-/* Makes slots for a platform that has none to spare, with its lock held. */
+/* Creates slots for a platform without free slots, with its lock held. */
 static int levelzero_make_slots(struct levelzero_platform* platform, const char* what, dlpackgen_backend_error* error) {
   const struct levelzero_pool_desc desc = {DRIVER_struct_pool, NULL, DRIVER_pool_host_visible, 2 * LEVELZERO_SLOTS};
   driver_pool pool = NULL;
@@ -2154,7 +2153,7 @@ static int levelzero_make_slots(struct levelzero_platform* platform, const char*
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Makes the events of a slot serve again, with the lock held. */
+/* Resets the events of a slot for reuse, with the lock held. */
 static void levelzero_recycle(struct levelzero_platform* platform, struct levelzero_slot* slot) {
   (void)levelzero.driver.event_reset(slot->event);
   (void)levelzero.driver.event_reset(slot->waited);
@@ -2162,7 +2161,7 @@ static void levelzero_recycle(struct levelzero_platform* platform, struct levelz
   platform->free = slot;
 }
 
-/* Returns a slot: one that is free, or has done its work, or a fresh one. */
+/* Returns a slot that is free, finished or new. */
 static int levelzero_take(struct levelzero_platform* platform, const char* what, struct levelzero_slot** taken,
                           dlpackgen_backend_error* error) {
   levelzero_lock(&platform->busy);
@@ -2181,7 +2180,7 @@ static int levelzero_take(struct levelzero_platform* platform, const char* what,
   return code;
 }
 
-/* Puts a slot among those in use, or those that are free. */
+/* Adds a slot to the list of used or of free slots. */
 static void levelzero_put(struct levelzero_platform* platform, struct levelzero_slot* slot, int used) {
   levelzero_lock(&platform->busy);
   if (used) slot->next = platform->used, platform->used = slot;
@@ -2189,7 +2188,7 @@ static void levelzero_put(struct levelzero_platform* platform, struct levelzero_
   levelzero_unlock(&platform->busy);
 }
 
-/* Tells whose a list is, and whether it does at once what is appended. */
+/* Determines the device of a list, and whether the list is immediate. */
 static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   driver_list list = stream->handle;
   driver_device device = NULL;
@@ -2216,7 +2215,7 @@ static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dl
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Returns the list of our own for a device, made when it is first needed. */
+/* Returns the backend's own list for a device, created when it is first needed. */
 static int levelzero_own_list(int32_t root, driver_list* list, dlpackgen_backend_error* error) {
   const struct levelzero_list_desc desc = {DRIVER_struct_queue,      NULL, 0, 0, DRIVER_queue_in_order,
                                            DRIVER_mode_asynchronous, 0};
@@ -2251,8 +2250,8 @@ static int levelzero_open_stream(const dlpackgen_stream* stream, struct levelzer
   return code;
 }
 
-/* Appends a barrier, which waits for an event and signals another; either may be NULL.
- * Without both it keeps what comes before and after it apart. */
+/* Appends a barrier, which waits for an event and signals another; either may be NULL. Without
+ * events, it separates earlier from later commands. */
 static driver_result levelzero_barrier(const struct levelzero_stream* stream, driver_event signal, driver_event wait) {
   if (stream->busy) levelzero_lock(stream->busy);
   const driver_result result = levelzero.driver.barrier(stream->list, signal, wait ? 1 : 0, wait ? &wait : NULL);
@@ -2260,8 +2259,8 @@ static driver_result levelzero_barrier(const struct levelzero_stream* stream, dr
   return result;
 }
 
-/* Orders two lists by an event. Where the second barrier fails, the first one signals all
- * the same, at no known time: that slot never serves again. */
+/* Orders two lists by an event. If the second barrier fails, the first one still signals, at an
+ * unknown time, so its slot is never reused. */
 static int levelzero_order(const struct levelzero_stream* waits, const struct levelzero_stream* works,
                            dlpackgen_backend_error* error) {
   struct levelzero_platform* platform = levelzero_platform_of(works->root);
@@ -2314,7 +2313,7 @@ static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* e
                 : DLPACKGEN_BACKEND_OK;
 }
 
-/* Work that a deleter has to wait for: an event on a list. */
+/* Work for which a deleter must wait: an event on a list. */
 struct levelzero_keep {
   driver_list list;
   struct levelzero_platform* platform;
@@ -2333,7 +2332,7 @@ struct levelzero_block {
 
 enum { LEVELZERO_ALIGNMENT = 256 };
 
-/* Waits for what keep_until named. */
+/* Waits for the events of keep_until. */
 static driver_result levelzero_settle(struct levelzero_block* block) {
   driver_result result = 0;
   while (block->keeps) {
@@ -2347,7 +2346,7 @@ static driver_result levelzero_settle(struct levelzero_block* block) {
   return result;
 }
 
-/* Frees the host's part. Events that are left belong to a driver that is gone. */
+/* Frees the host's part. Remaining events belong to a driver that has shut down. */
 static void levelzero_drop(struct levelzero_block* block) {
   while (block->keeps) {
     struct levelzero_keep* keep = block->keeps;
@@ -2357,8 +2356,8 @@ static void levelzero_drop(struct levelzero_block* block) {
   free(block);
 }
 
-/* Frees a tensor: the driver waits for the work on it that it has. Where the driver has
- * ended, so has the memory; where work on it failed, its memory stays the driver's. */
+/* Frees a tensor; the driver waits for queued work on it. If the driver has shut down, the memory
+ * no longer exists. If work on the memory failed, the memory is leaked. */
 static int levelzero_release(struct levelzero_block* block, dlpackgen_backend_error* error) {
   const struct levelzero_free_desc desc = {DRIVER_struct_free, NULL, DRIVER_free_blocking};
   void* data = block->tensor.dl_tensor.data;
@@ -2380,8 +2379,7 @@ static int usm_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* e
   return code || !tensor ? code : levelzero_release((struct levelzero_block*)tensor, error);
 }
 
-/* Notes the event of a list in place of the one that it had, with the lock held; gives
- * that one. */
+/* Replaces the recorded event of a list, with the lock held, and returns the previous event. */
 static struct levelzero_keep* levelzero_note(struct levelzero_block* block, struct levelzero_keep* fresh) {
   struct levelzero_keep** at = &block->keeps;
   while (*at && (*at)->list != fresh->list) at = &(*at)->next;
@@ -2391,8 +2389,8 @@ static struct levelzero_keep* levelzero_note(struct levelzero_block* block, stru
   return old;
 }
 
-/* Appends an event. It is the one whose signal lets a slot serve again. Of two threads
- * that do it at once the later event stays, so the lock is held meanwhile. */
+/* Appends an event, whose signal permits the reuse of its slot. If two threads do this
+ * concurrently, the later event must remain, so the lock is held meanwhile. */
 static int levelzero_keep(struct levelzero_block* block, const struct levelzero_stream* stream,
                           dlpackgen_backend_error* error) {
   struct levelzero_platform* platform = levelzero_platform_of(stream->root);
@@ -2427,7 +2425,7 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
   return code ? code : levelzero_keep((struct levelzero_block*)tensor, &open, error);
 }
 
-/* Checks the request, and the stream that is to use the memory first. */
+/* Checks the request, and the stream that uses the memory first. */
 static int levelzero_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if ((int)r->device.device_type != BACKEND_device)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",
@@ -2579,7 +2577,7 @@ static int levelzero_finish_copy(driver_result result, const struct levelzero_st
   return result ? levelzero_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
 }
 
-/* Returns whether the device of a list reaches memory itself. */
+/* Returns whether the device of a list can access memory directly. */
 static int levelzero_reaches(int32_t root, const struct usm_memory* memory) {
   uint8_t can = 0;
   if (memory->ordinal < 0 || memory->ordinal == root || memory->kind == USM_SHARED) return 1;
@@ -2588,8 +2586,8 @@ static int levelzero_reaches(int32_t root, const struct usm_memory* memory) {
          can;
 }
 
-/* Copies between two devices, one of which the stream's device does not reach: through
- * the host, each half on a list of the memory's own device. It waits for both. */
+/* Copies between two devices if the stream's device cannot access one of them. The copy goes
+ * through the host, each half on a list of the memory's device. The function waits for both. */
 static int levelzero_copy_staged(const struct usm_side* to, const struct usm_side* from, size_t bytes,
                                  const struct levelzero_stream* stream, dlpackgen_backend_error* error) {
   struct levelzero_stream there = {NULL, from->memory.ordinal, 1, NULL}, here = {NULL, to->memory.ordinal, 1, NULL};

@@ -3,12 +3,12 @@
 
 //go:build go1.24 && cgo && !nodevice && sycl
 
-// The backend over SYCL as one translation unit, for any compiler of C++17: it has no
-// kernels. It links SYCL's library, and asks it for nothing before the first call.
+// The backend over SYCL as one translation unit, for any compiler of C++17: it has no kernels. It
+// links SYCL's library, and does not use it before the first call.
 #define USM_HANDLES DLPACKGEN_USM_SYCL
 #define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_CONTEXT_MISMATCH
 
-/* The parts of a backend's C file are common to all backends, and no backend uses all of their
+/* Disables warnings about unused functions: backends share these parts, and none uses all
  * functions. */
 
 #if defined(__GNUC__)
@@ -144,7 +144,7 @@ static const char* const driver_libraries[] = {
 };
 
 static const struct driver_function {
-  const char *symbol, *plain; /* for a lookup, and without one */
+  const char *symbol, *plain; /* with the driver's lookup function, and without */
   int since;                  /* the version of the driver */
   int optional;
   size_t offset; /* in struct driver */
@@ -1131,7 +1131,7 @@ static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_d
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* The same for what is known of an address. */
+/* The same for the attributes of an address. */
 static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
                                           dlpackgen_pointer_attributes* info) {
   info->device = device, info->ordinal = ordinal, info->reserved = 0;
@@ -1343,11 +1343,11 @@ struct sycl_root {
 
 enum class sycl_phase { fresh, ready, failed, forked, ended };
 
-// What is there as long as the process: SYCL takes itself down at its end, and nothing
-// of ours may be destroyed after that.
+// The state exists until the process ends: SYCL shuts down at exit, and its objects must not be
+// destroyed afterwards.
 struct sycl_state {
   std::vector<sycl_root> roots;
-  std::vector<std::atomic<sycl::queue*>> own;  // the streams that NULL stands for
+  std::vector<std::atomic<sycl::queue*>> own;  // the default streams
   dlpackgen_backend_error first{};
 };
 
@@ -1355,14 +1355,14 @@ std::atomic<sycl_phase> phase{sycl_phase::fresh};
 std::once_flag once;
 sycl_state* state = nullptr;
 
-// Returns the code of what SYCL says.
+// Returns the code for an exception of SYCL.
 int sycl_code(const sycl::exception& e) {
   if (e.code() == sycl::errc::memory_allocation) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
   if (e.code() == sycl::errc::feature_not_supported) return DLPACKGEN_BACKEND_UNSUPPORTED;
   return DLPACKGEN_BACKEND_DRIVER_ERROR;
 }
 
-// Reports an exception after what was being done: none leaves the backend.
+// Reports an exception, preceded by the operation. No exception leaves the backend.
 template <class Work>
 int guarded(dlpackgen_backend_error* error, const char* what, Work work) noexcept {
   try {
@@ -1388,7 +1388,7 @@ sycl::context default_context(const sycl::device& device) {
 #elif defined(SYCL_EXT_ONEAPI_DEFAULT_CONTEXT)
   return device.get_platform().ext_oneapi_get_default_context();
 #else
-  return sycl::queue(device).get_context();  // of the first queue of the platform, which some SYCLs share
+  return sycl::queue(device).get_context();  // of the platform's first queue; some implementations of SYCL share it
 #endif
 }
 
@@ -1404,12 +1404,12 @@ void enumerate() {
   state->own = std::vector<std::atomic<sycl::queue*>>(state->roots.size());
 }
 
-// In a child: SYCL's threads stayed behind.
+// Runs in a child of fork, which does not have SYCL's threads.
 void become_child() {
   if (phase.load() == sycl_phase::ready) phase.store(sycl_phase::forked);
 }
 
-// Before SYCL takes itself down, which it does after this.
+// Runs before SYCL shuts down.
 void come_to_end() {
   if (phase.load() == sycl_phase::ready) phase.store(sycl_phase::ended);
 }
@@ -1446,8 +1446,8 @@ int slowly_ready(dlpackgen_backend_error* error) {
   return device_repeat(&state->first, error);
 }
 
-// Returns the root that a device is a part of, or is; -1 for one that is not listed, as a composite
-// device is not.
+// Returns the root of a device or of a part of one, or -1 if it is not listed, such as a composite
+// device.
 int32_t root_of(sycl::device device) {
   for (;;) {
     for (size_t i = 0; i < state->roots.size(); i++)
@@ -1460,7 +1460,7 @@ int32_t root_of(sycl::device device) {
   }
 }
 
-// Looks in the context of one platform; an address that it does not know stays unknown.
+// Queries the context of one platform; the result is unchanged for an unknown address.
 int look_in(const char* what, const void* pointer, int32_t first, usm_memory* memory, dlpackgen_backend_error* error) {
   const sycl::context& context = state->roots[first].context;
   const sycl::usm::alloc kind = sycl::get_pointer_type(pointer, context);
@@ -1489,8 +1489,8 @@ static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* e
                      "%s: SYCL lists no device %d; it lists %d, numbered from 0", what, id, count);
 }
 
-// The hint's platform is asked first, then the others: a hint may be wrong. SYCL does
-// not tell where an allocation begins and ends.
+// The hint's platform is queried first, then the others, because a hint may be wrong. SYCL does not
+// report the bounds of an allocation.
 static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
                     dlpackgen_backend_error* error) {
   *memory = usm_unknown;
@@ -1564,7 +1564,7 @@ static int device_reject_number(int64_t number, const char* taken, dlpackgen_bac
                      BACKEND_TITLE, taken);
 }
 
-/* Returns the handle that a source has for a device; NULL stands for the default stream. */
+/* Returns a source's handle for a device; NULL is the default stream. */
 static int device_current(const dlpackgen_stream_source* source, DLDevice device, void** handle,
                           dlpackgen_backend_error* error) {
   *handle = NULL;
@@ -1639,10 +1639,10 @@ static int usm_current_stream(const dlpackgen_stream_source* source, DLDevice de
 
 namespace {
 
-// What fails later fails the call that waits for it.
+// The error of asynchronous work is returned by the call that waits for it.
 void swallow(sycl::exception_list) {}
 
-// Returns the queue of our own for a device, made when it is first needed, and kept.
+// Returns the backend's own queue for a device, created when it is first needed, and kept.
 sycl::queue& own_queue(int32_t id) {
   std::atomic<sycl::queue*>& own = state->own[id];
   if (sycl::queue* there = own.load()) return *there;
@@ -1668,7 +1668,7 @@ bool recorded(const sycl::queue& queue) {
 #endif
 }
 
-// An event for all that a queue has.
+// An event for all queued work of a queue.
 sycl::event mark(sycl::queue& queue) {
 #if defined(SYCL_EXT_ONEAPI_ENQUEUE_BARRIER)
   return queue.ext_oneapi_submit_barrier();
@@ -1678,7 +1678,7 @@ sycl::event mark(sycl::queue& queue) {
 #endif
 }
 
-// Lets a queue wait for an event with all that it gets from now on.
+// Makes all later work of a queue wait for an event.
 void hold(sycl::queue& queue, const sycl::event& event) {
 #if defined(SYCL_EXT_ONEAPI_ENQUEUE_BARRIER)
   queue.ext_oneapi_submit_barrier({event});
@@ -1687,8 +1687,8 @@ void hold(sycl::queue& queue, const sycl::event& event) {
 #endif
 }
 
-// An event of a queue's own context for one of another's: platforms know nothing of each
-// other's events, and a thread of SYCL waits between them.
+// An event in the queue's context that follows an event of another platform. Platforms cannot wait
+// for each other's events, so a thread of SYCL waits in between.
 sycl::event across(sycl::queue& queue, const sycl::event& event) {
   return queue.submit([&](sycl::handler& h) {
     h.depends_on(event);
@@ -1705,7 +1705,7 @@ int check_not_recorded(const char* what, const sycl::queue& queue, const void* h
 
 }  // namespace
 
-// The pointer itself is trusted: nothing tells a queue from other memory.
+// The pointer itself is trusted, because a queue cannot be distinguished from other memory.
 static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   return guarded(error, what, [&]() -> int {
     const auto& queue = *static_cast<sycl::queue*>(stream->handle);
@@ -1765,8 +1765,8 @@ namespace {
 
 constexpr size_t alignment = 256;
 
-// A tensor of ours. It shares the queue of its request, so that this is there as long as
-// the tensor, and has events for what keep_until named.
+// A tensor of the backend. It shares ownership of its request's queue, and has the events of
+// keep_until.
 struct sycl_block {
   DLManagedTensorVersioned tensor{};
   int32_t id = 0;
@@ -1777,7 +1777,7 @@ struct sycl_block {
   sycl_block* next = nullptr;  // among those that are freed later
 };
 
-// Those that could not be freed while a graph was recorded.
+// Tensors that could not be freed while a graph was recorded.
 std::atomic<sycl_block*> later{nullptr};
 
 void delete_tensor(DLManagedTensorVersioned* tensor);
@@ -1794,14 +1794,13 @@ void settle(sycl_block& block) {
   if (!named) mark(*block.first).wait();
 }
 
-// Leaves SYCL's objects as they are, after its end.
+// Leaks SYCL's objects after SYCL has shut down.
 void abandon(sycl_block& block) {
   (void)block.first.release();
   new std::vector<std::pair<sycl::queue, sycl::event>>(std::move(block.keeps));
 }
 
-// Puts a tensor off to a later call where its queue is recorded, whose work cannot be
-// waited for.
+// Defers the free to a later call if the queue is recorded, because its work cannot be awaited.
 bool put_off(sycl_block* block) {
   if (!recorded(*block->first)) return false;
   block->next = later.load();
@@ -1809,7 +1808,7 @@ bool put_off(sycl_block* block) {
   return true;
 }
 
-// Frees a tensor, or puts it off. All of it is guarded: deleters are called by C.
+// Frees a tensor or defers it. No exception leaves the function, because C calls deleters.
 int release(sycl_block* block, dlpackgen_backend_error* error) {
   void* data = block->tensor.dl_tensor.data;
   bool stays = false;
@@ -1826,7 +1825,7 @@ int release(sycl_block* block, dlpackgen_backend_error* error) {
   return code;
 }
 
-// Tries again what was put off.
+// Retries deferred frees.
 void retry() {
   if (!later.load(std::memory_order_relaxed)) return;
   sycl_block* block = later.exchange(nullptr);
@@ -1843,7 +1842,7 @@ void delete_tensor(DLManagedTensorVersioned* tensor) {
   (void)release(block_of(tensor), nullptr);
 }
 
-// Checks the request, and the stream that is to use the memory first.
+// Checks the request, and the stream that uses the memory first.
 int check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if (static_cast<int>(r->device.device_type) != BACKEND_device)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",
@@ -1852,7 +1851,7 @@ int check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error)
   return usm_check_stream("allocate", &first, error);
 }
 
-// Makes the tensor, with memory where it has elements.
+// Creates the tensor, with memory if it has elements.
 int make_tensor(const dlpackgen_allocation* r, size_t bytes, DLManagedTensorVersioned** tensor,
                 dlpackgen_backend_error* error) {
   auto block = std::make_unique<sycl_block>();
@@ -1912,7 +1911,7 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
                            "whose work is done at each launch; keep the tensor as long as the graph", error);
     if (recording) return recording;
     sycl_block& block = *block_of(tensor);
-    const std::lock_guard<std::mutex> guard(block.busy);  // of two threads at once the later event stays
+    const std::lock_guard<std::mutex> guard(block.busy);  // with two concurrent threads, the later event remains
     sycl::event event = mark(queue);
     for (auto& keep : block.keeps) {
       if (!(keep.first == queue)) continue;
@@ -2030,7 +2029,7 @@ sycl::event copy_in_order(sycl::queue& queue, void* to, const void* from, size_t
   return copied;
 }
 
-// Returns whether a device reaches memory itself.
+// Returns whether a device can access memory directly.
 bool reaches(int32_t id, const usm_memory& memory) {
   if (!memory.kind) return true;
   if (state->roots[memory.id].first != state->roots[id].first) return false;
@@ -2042,8 +2041,8 @@ bool reaches(int32_t id, const usm_memory& memory) {
 #endif
 }
 
-// Copies between devices of which one does not reach the other: through the host, each
-// half on a queue of its own. It waits for both.
+// Copies between two devices without direct access. The copy goes through the host, each half on a
+// separate queue. The function waits for both.
 int copy_staged(const usm_side* to, const usm_side* from, size_t bytes, sycl::queue& queue) {
   std::vector<char> room(bytes);
   queue.wait();

@@ -7,7 +7,7 @@ package oneapi
 
 import "unsafe"
 
-// USMTable returns nil: there is none.
+// USMTable returns nil.
 func USMTable() unsafe.Pointer { return nil }
 
 // DeviceID fails.

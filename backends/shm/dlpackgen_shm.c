@@ -3,13 +3,13 @@
 
 //go:build go1.24 && linux && cgo && !nodevice
 
-/* The backend as one translation unit: all that other files see of it is the
- * function at its end. Nothing is linked but libc. */
+/* The backend as one translation unit, whose only exported symbol is the function at its end. It
+ * links only libc. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 
-/* The parts of a backend's C file are common to all backends, and no backend uses all of their
+/* Disables warnings about unused functions: backends share these parts, and none uses all
  * functions. */
 
 #if defined(__GNUC__)
@@ -955,7 +955,7 @@ static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_d
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* The same for what is known of an address. */
+/* The same for the attributes of an address. */
 static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
                                           dlpackgen_pointer_attributes* info) {
   info->device = device, info->ordinal = ordinal, info->reserved = 0;
@@ -1152,7 +1152,7 @@ struct shm_header {
   uint64_t flags; /* DLPack's; SHM_FLAGS at most */
   DLDataType dtype;
   int32_t ndim;
-  int64_t shape[SHM_MAX_NDIM]; /* what is beyond ndim is 0 */
+  int64_t shape[SHM_MAX_NDIM]; /* 0 beyond ndim */
 };
 
 /* The kernel determines READ_ONLY, and shared memory has no single owner. */

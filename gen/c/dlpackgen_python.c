@@ -1375,8 +1375,8 @@ static void dlpackgen_loaded_store_dtype(void* library, const char* function, DL
   if (number >= 0 && number < DLPACKGEN_TORCH_DTYPES) dtypes[number] = dtype;
 }
 
-/* The functions that give the number of a dtype. What is not listed, such as a
- * quantized type, is rejected. The elements of _x2 are two of DLPack's. */
+/* The functions that return torch's number of a dtype. Dtypes without a row, such as quantized
+ * types, are rejected. An element of a type _x2 is two elements in DLPack. */
 
 #include <dlpack/dlpack.h>
 
@@ -1458,9 +1458,9 @@ struct dlpackgen_torch_known {
   ptrdiff_t handle;    /* the offset of the at::Tensor in the object */
   bool is_maybe_owned; /* preceded by a flag whether the object owns it, as before 2.10 */
   PyObject *const *tensor, *const *parameter; /* the addresses at which torch itself stores its two types */
-  /* What dlpackgen_torch has installed, or NULL: compiled against this torch, so quicker
-   * than the shim. 0 where it has read the tensor, with shape and strides in the scratch
-   * memory of borrow(), 1 for what the shim must look at. */
+  /* The reader that dlpackgen_torch has installed, or NULL. It is compiled against this torch, and
+   * faster than the shim. It returns 0 if it has read the tensor, with shape and strides in the
+   * scratch memory of borrow(), or 1 if the shim must read it. */
   int (*read)(void* object, int writable, DLTensor* out, int64_t* scratch);
 };
 
@@ -1811,7 +1811,7 @@ enum { DLPACKGEN_TORCH_PLAIN = 5, DLPACKGEN_TORCH_OTHERS = 6 };
 /* The observed values of the created tensors. */
 struct dlpackgen_torch_seen {
   const uint64_t* plain[DLPACKGEN_TORCH_PLAIN]; /* TensorImpls */
-  const uint64_t* inference;                    /* that of a plain one for inference */
+  const uint64_t* inference;                    /* of a plain tensor for inference */
   const uint64_t* others[DLPACKGEN_TORCH_OTHERS];
   uint64_t storage[DLPACKGEN_TORCH_PLAIN]; /* addresses */
   uint64_t offset[DLPACKGEN_TORCH_PLAIN];  /* elements */
@@ -3312,7 +3312,7 @@ static DLManagedTensorVersioned* dlpackgen_import(struct dlpackgen_state* state,
   const struct dlpackgen_access* access = dlpackgen_access_of(state, object);
   struct dlpackgen_received imported = {NULL, NULL};
   if (!access) return NULL;
-  const struct dlpackgen_access how = *access; /* which what follows may drive out */
+  const struct dlpackgen_access how = *access; /* the following code may evict the original */
   const PyTypeObject* const type = Py_TYPE(object);
   if (how.reader) {
     DLManagedTensorVersioned* made;
@@ -3370,8 +3370,8 @@ static inline struct dlpackgen_subject dlpackgen_subject_of(const struct dlpackg
   return of;
 }
 
-/* Returns 1 if one pass shows that a tensor meets the requirements of its parameter. 0 means
- * nothing, and symbols may have been set. */
+/* Returns 1 if one pass shows that a tensor meets the requirements of its parameter. After a result
+ * of 0, the full check is required, and symbols may have been set. */
 DLPACKGEN_FAST int dlpackgen_fits(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
                                   const struct dlpackgen_argument* a) {
   uint16_t like; /* same_dtype_as and same_shape_as, in one load */
@@ -3592,7 +3592,7 @@ static DLManagedTensorVersioned* dlpackgen_allocate_by_backend(const struct dlpa
  * other. Part of dlpackgen_python.c. */
 
 /* Checks the tables that describe functions, at the first call from each place, before any argument
- * is read. A mistake there is a mistake of the module's author, and raises SystemError. Part of
+ * is read. Mistakes in them are the module author's, and raise SystemError. Part of
  * dlpackgen_python.c. */
 
 /* Reads the tensors of a call if reading one may change another. Part of dlpackgen_python.c.

@@ -55,7 +55,7 @@ enum dlpackgen_streams {
   dlpackgen_streams_rocm = 2,
 };
 
-/** The stream table of a device type; dlpackgen_streams_none when __dlpack__ takes None alone. */
+/** The stream rules of a device type; dlpackgen_streams_none if __dlpack__ accepts only None. */
 static inline enum dlpackgen_streams dlpackgen_streams_of(int32_t device_type) {
   switch (device_type) {
     case kDLCUDA: return dlpackgen_streams_cuda;
@@ -67,7 +67,7 @@ static inline enum dlpackgen_streams dlpackgen_streams_of(int32_t device_type) {
   }
 }
 
-/** The number by which __dlpack__ knows the default stream, of which NULL is the handle. */
+/** The number of the default stream in __dlpack__; its handle is NULL. */
 static inline long long dlpackgen_default_stream(enum dlpackgen_streams streams) {
   switch (streams) {
     case dlpackgen_streams_cuda: return 1;
@@ -76,7 +76,7 @@ static inline long long dlpackgen_default_stream(enum dlpackgen_streams streams)
   }
 }
 
-/** 1 when the array API forbids the number of a stream, else 0. */
+/** Returns 1 if the array API forbids a stream number, else 0. */
 static inline int dlpackgen_stream_is_rejected(enum dlpackgen_streams streams, long long number) {
   switch (streams) {
     case dlpackgen_streams_cuda: return number < -1 || number == 0;
@@ -102,7 +102,7 @@ static inline int dlpackgen_stream_is_rejected(enum dlpackgen_streams streams, l
 /** The numbers of the scratch memory that borrow() may write to. */
 #define DLPACKGEN_SCRATCH (2 * DLPACKGEN_MAX_NDIM)
 
-/** What recognize() returns. */
+/** The results of recognize(). */
 enum { DLPACKGEN_TYPE_OTHER = 0, DLPACKGEN_TYPE_DERIVED = 1, DLPACKGEN_TYPE_EXACT = 2 };
 
 /** A native reader: a type, and the functions that read its objects. */

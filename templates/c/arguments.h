@@ -30,8 +30,8 @@ static inline struct dlpackgen_site dlpackgen_site_of(const struct dlpackgen_fun
   return site;
 }
 
-/** Returns whether a parameter accepts only the CPU. Its tensor may be there even if the call runs
- * on another device. */
+/** Returns whether a parameter accepts only the CPU. Its tensor may be on the CPU even if the call
+ * runs on another device. */
 DLPACKGEN_FAST int dlpackgen_is_cpu_only(const struct dlpackgen_parameter* p) {
   return p->devices[0] == 0 || (p->devices[0] == kDLCPU && p->devices[1] == 0);
 }
@@ -67,8 +67,7 @@ static inline int dlpackgen_others_fit(struct dlpackgen_subject of) {
 #define DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 24)
 #define DLPACKGEN_USUAL_SIZE (UINTPTR_MAX >> 24)
 
-/* Returns whether the stride of a dimension is that of a row-major tensor, and updates the number
- * of elements. */
+/* Returns whether the stride of a dimension is row-major, and updates the number of elements. */
 DLPACKGEN_FAST int dlpackgen_dimension_fits(uint64_t extent, int64_t stride, uint64_t* elements) {
   if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_EXTENT)) return 0;
   if (DLPACKGEN_RARE(stride != (int64_t)*elements) && extent != 1) return 0;
@@ -107,8 +106,8 @@ DLPACKGEN_FAST int dlpackgen_shape_fits(struct dlpackgen_bindings to, int i, con
 /**
  * Returns 1 if one pass shows that a tensor is valid and meets the requirements of its parameter,
  * except for the match with other arguments. This is possible for row-major tensors of named dtypes
- * in host memory, with shape and strides of at most DLPACKGEN_MAX_NDIM dimensions. A result of 0
- * means nothing, and symbols may have been set: call dlpackgen_unbind() and the full check.
+ * in host memory, with shape and strides of at most DLPACKGEN_MAX_NDIM dimensions. After a result
+ * of 0, symbols may have been set: call dlpackgen_unbind() and the full check.
  */
 DLPACKGEN_FAST int dlpackgen_tensor_fits(const struct dlpackgen_parameter* p, int i, const DLTensor* tensor,
                                          uint64_t flags, struct dlpackgen_bindings to) {

@@ -1,6 +1,6 @@
 /*
  * Checks the tables that describe functions. Their numbers are used as indices, and their texts are
- * printed. Mistakes are mistakes of the table's author. C11 and C++17.
+ * printed. All mistakes are the table author's. C11 and C++17.
  */
 #ifndef DLPACKGEN_DESCRIBED_H_
 #define DLPACKGEN_DESCRIBED_H_

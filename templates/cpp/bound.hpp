@@ -57,7 +57,7 @@ class Described {
     places_[i] = name;
     parameters_[i].name = places_[i].c_str();
     parameters_[i].kind = DLPACKGEN_KIND_INT;
-    parameters_[i].optional = 1;  // the base is given none of them
+    parameters_[i].optional = 1;  // the base receives none of them
   }
 
   void add_tensor(std::size_t i, const char* line, const Requirements& needs) {

@@ -250,8 +250,8 @@ class Builder {
   Result<Managed> build() const noexcept { return build(detail::NoOwner()); }
 
   /**
-   * Creates a tensor for consumers before DLPack 1.0. This struct has no flags, so all flags except
-   * flags::is_copied cause ErrorCode::flags.
+   * Creates a tensor for consumers before DLPack 1.0. This struct has no flags, so any flag except
+   * flags::is_copied causes ErrorCode::flags.
    */
   template <class Owner>
   Result<ManagedLegacy> build_legacy(Owner&& owner) const {
@@ -286,7 +286,7 @@ class Builder {
     std::uint64_t flags;
     detail::Layout own{};               // of the container
     std::uint64_t room = detail::most;  // bytes from data on
-    std::uint64_t before = 0;           // bytes before data that are the container's too
+    std::uint64_t before = 0;           // bytes of the container before data
   };
 
   template <class Owner>

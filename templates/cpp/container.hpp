@@ -17,7 +17,7 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace detail {
 
 template <class Owner, class Enable = void>
-struct Contents {  // an owner that does not say where the data is
+struct Contents {  // an owner without known data
   static constexpr bool known = false;
 };
 
@@ -85,11 +85,11 @@ inline constexpr bool holds_bits<Owner, std::void_t<typename Owner::reference, d
 
 // The layout of a container.
 struct Layout {
-  std::int32_t ndim = 0;  // 0 where the container has no extents
+  std::int32_t ndim = 0;  // 0 if the container has no extents
   std::int64_t shape[2] = {};
   std::int64_t strides[2] = {};
-  bool row_major = true;   // whether the elements lie in row-major order without gaps
-  std::uint64_t span = 0;  // elements from the first one in memory to the last, gaps included
+  bool row_major = true;   // whether the elements are C-contiguous
+  std::uint64_t span = 0;  // elements from the first in memory to the last, including gaps
 };
 
 template <class Matrix>

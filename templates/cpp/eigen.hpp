@@ -27,7 +27,7 @@ inline constexpr bool is_eigen = std::is_base_of<Eigen::PlainObjectBase<std::rem
 template <class T, bool is_matrix = is_eigen<T>>
 struct Shown {
   using Plain = Eigen::Matrix<std::remove_const_t<T>, Eigen::Dynamic, Eigen::Dynamic>;
-  static constexpr std::int32_t ndim = -1;  // 1, which is a column, or 2
+  static constexpr std::int32_t ndim = -1;  // 1, for a column, or 2
 };
 // is_eigen examines the bases of T, which only classes have.
 template <class T>

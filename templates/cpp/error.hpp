@@ -22,40 +22,40 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
  */
 enum class ErrorCode : std::int32_t {
   ok = 0,
-  null = 1,                ///< There is no tensor or table at all.
+  null = 1,                ///< The tensor or table is NULL.
   version = 2,             ///< Another major version: only the deleter was called, nothing else read.
-  ndim = 3,                ///< ndim is negative or over max_ndim.
+  ndim = 3,                ///< ndim is negative or exceeds max_ndim.
   shape_null = 4,          ///< shape is NULL and ndim is not 0.
   extent = 5,              ///< An extent is negative.
   strides_null = 6,        ///< strides is NULL and ndim is not 0.
   code = 7,                ///< The type code is unknown.
-  bits = 8,                ///< bits is 0, or not what the type code demands.
+  bits = 8,                ///< bits is 0, or does not match the type code.
   lanes = 9,               ///< lanes is 0.
   device = 10,             ///< The device type is unknown.
   too_large = 11,          ///< A count of elements or bytes needs more than 63 bits.
-  data_null = 12,          ///< data is NULL and there are elements.
+  data_null = 12,          ///< data is NULL, but the tensor has elements.
   out_of_range = 13,       ///< Elements lie before the buffer or beyond the address space.
-  no_exchange_api = 14,    ///< No table of this major version is in the chain.
-  exchange_slot = 15,      ///< A function of the table that is needed is NULL.
-  dtype_mismatch = 16,     ///< The elements have another type than the one asked for.
-  ndim_mismatch = 17,      ///< The tensor has another number of dimensions than asked for.
+  no_exchange_api = 14,    ///< The chain has no table of this major version.
+  exchange_slot = 15,      ///< A required function of the table is NULL.
+  dtype_mismatch = 16,     ///< The elements do not have the requested type.
+  ndim_mismatch = 17,      ///< The tensor does not have the requested number of dimensions.
   read_only = 18,          ///< The tensor must not be written to.
-  misaligned = 19,         ///< The first element is not where its type may stand.
+  misaligned = 19,         ///< The first element is not aligned for its type.
   not_host_readable = 20,  ///< The host cannot read the memory of the device.
-  not_contiguous = 21,     ///< The elements do not lie one after the other in row-major order.
-  packed = 22,             ///< Elements share bytes, so none has an address.
+  not_contiguous = 21,     ///< The tensor is not C-contiguous.
+  packed = 22,             ///< Elements share bytes, so they have no addresses.
   no_memory = 23,          ///< An allocation failed.
-  strides = 24,            ///< The strides do not suit what was asked for.
-  too_small = 25,          ///< The owner holds fewer bytes than the elements reach.
-  callee_failed = 26,      ///< A function of the other side failed and has reported why.
-  no_result = 27,          ///< A function of the other side reported success and gave nothing, or something else.
-  data_in_owner = 28,      ///< The data lies in the owner itself, which is to be moved.
-  flags = 29,              ///< The unversioned struct, or a lent one, cannot say what the flags say.
-  device_mismatch = 30,    ///< The tensor lies on another device of that type.
-  overlap = 31,            ///< Elements that would be written to may share memory.
-  layout = 32,             ///< The owner's elements are not in row-major order, and no strides were given.
-  no_shape = 33,           ///< No shape was given, and the owner has no number of elements.
-  extent_mismatch = 34     ///< A dimension has another extent than asked for.
+  strides = 24,            ///< The strides do not match the required layout.
+  too_small = 25,          ///< The owner has fewer bytes than the elements need.
+  callee_failed = 26,      ///< A called function failed and has reported the reason.
+  no_result = 27,          ///< A called function reported success without a valid result.
+  data_in_owner = 28,      ///< The data is inside the owner, which is moved.
+  flags = 29,              ///< The unversioned struct, or a borrowed tensor, cannot store the flags.
+  device_mismatch = 30,    ///< The tensor is on another device of its type.
+  overlap = 31,            ///< Elements to be written may share memory.
+  layout = 32,             ///< The owner's elements are not in row-major order, and no strides were set.
+  no_shape = 33,           ///< No shape was set, and the owner has no number of elements.
+  extent_mismatch = 34     ///< A dimension does not have the requested extent.
 };
 
 /** The description of a code: one line in lower case, without a full stop. Never NULL; must not be
@@ -83,19 +83,19 @@ constexpr const char* error_string(ErrorCode code) noexcept {
     case ErrorCode::read_only: return "the tensor is read-only";
     case ErrorCode::misaligned: return "the first element is not aligned to its type";
     case ErrorCode::not_host_readable: return "the host cannot read the memory of the device";
-    case ErrorCode::not_contiguous: return "the elements do not lie one after the other in row-major order";
-    case ErrorCode::packed: return "elements are packed, so that none has an address";
+    case ErrorCode::not_contiguous: return "the tensor is not C-contiguous";
+    case ErrorCode::packed: return "packed elements have no addresses";
     case ErrorCode::no_memory: return "out of memory";
-    case ErrorCode::strides: return "the strides do not suit what was asked for";
-    case ErrorCode::too_small: return "the owner holds fewer bytes than the elements reach";
-    case ErrorCode::callee_failed: return "the other side failed and has reported why";
-    case ErrorCode::no_result: return "the other side reported success and gave not what was asked for";
-    case ErrorCode::data_in_owner: return "the data lies in the owner itself, which moves";
-    case ErrorCode::flags: return "the struct has no flags to say what those of the tensor say";
-    case ErrorCode::device_mismatch: return "the tensor lies on another device of its type";
-    case ErrorCode::overlap: return "elements that would be written to may share memory";
-    case ErrorCode::layout: return "the owner's elements are not in row-major order: give the strides";
-    case ErrorCode::no_shape: return "no shape was given, and the owner has no number of elements";
+    case ErrorCode::strides: return "the strides do not match the required layout";
+    case ErrorCode::too_small: return "the owner has fewer bytes than the elements need";
+    case ErrorCode::callee_failed: return "the callee failed and has reported the reason";
+    case ErrorCode::no_result: return "the callee reported success without a valid result";
+    case ErrorCode::data_in_owner: return "the data is inside the owner, which is moved";
+    case ErrorCode::flags: return "the struct cannot store the tensor's flags";
+    case ErrorCode::device_mismatch: return "the tensor is on another device of its type";
+    case ErrorCode::overlap: return "elements to be written may share memory";
+    case ErrorCode::layout: return "the owner's elements are not in row-major order: set the strides";
+    case ErrorCode::no_shape: return "no shape was set, and the owner has no number of elements";
     case ErrorCode::extent_mismatch: return "a dimension has another extent";
   }
   return "unknown error";
@@ -119,8 +119,8 @@ constexpr const char* class_name(ErrorCode code) noexcept {
 struct Error {
   ErrorCode code = ErrorCode::ok;
   std::int32_t where = -1;    ///< The dimension, or -1.
-  std::int64_t expected = 0;  ///< What was asked for, where a number says it; a data type as by as_number().
-  std::int64_t got = 0;       ///< What came instead.
+  std::int64_t expected = 0;  ///< The expected number; a data type as by as_number().
+  std::int64_t got = 0;       ///< The actual number.
 
   constexpr Error() noexcept = default;
   // NOLINTNEXTLINE: a code is an error without details

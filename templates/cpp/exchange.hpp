@@ -22,7 +22,7 @@ inline constexpr int max_exchange_tables = 64;
 struct AllocatorError {
   char kind[32] = {};
   char message[224] = {};
-  int calls = 0;  ///< How often it reported; a sound one does so once.
+  int calls = 0;  ///< How often it reported; a correct allocator reports once.
 };
 
 namespace detail {
@@ -235,7 +235,7 @@ class ExchangeAPI {
    * \return a new reference to the object.
    */
   Result<void*> to_py_object(Managed&& given) const noexcept {
-    Managed tensor = static_cast<Managed&&>(given);  // freed when this returns, whatever happens
+    Managed tensor = static_cast<Managed&&>(given);  // freed when this returns, in every case
     if (!tensor || api_ == nullptr) return ErrorCode::null;
     detail::Handover* const handover = detail::Handover::of(*tensor.get());
     if (handover == nullptr) return ErrorCode::no_memory;

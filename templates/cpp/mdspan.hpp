@@ -56,7 +56,7 @@ Result<StridedSpan<T, N>> mdspan_of(const TensorView& view) noexcept {
   std::int64_t compact = 1;
   for (std::size_t i = N; i-- > 0;) {
     shape[i] = array->extent(i);
-    const bool counts = !view.is_empty() && shape[i] > 1;  // the stride of others means nothing
+    const bool counts = !view.is_empty() && shape[i] > 1;  // other strides have no meaning
     strides[i] = counts ? array->stride(i) : compact;
     if (counts && strides[i] <= 0) return ErrorCode::strides;
     if (counts) compact = strides[i] > INT64_MAX / shape[i] ? INT64_MAX : strides[i] * shape[i];

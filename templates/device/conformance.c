@@ -1,9 +1,10 @@
 
-/* Tests a backend through its table: every rejection, layouts, memory, copies and, with the
- * hooks of conformance_hooks.h, the order of work, failures and what is left alive. It
- * prints a line for each check. The exit status is 0 when everything was tested and passed,
- * 1 when a check failed, and 77 when nothing failed but something could not be tested; the
- * lines that begin with "not tested:" say what. In the folder above this one:
+/* Tests a backend through its table: every rejection, layouts, memory and copies. With the hooks of
+ * conformance_hooks.h, it also tests the order of work, failures and leaks. It prints a line for
+ * each check. The exit status is 0 if all checks ran and passed, and 1 if a check failed. It is 77
+ * if no check failed but some could not run; lines that begin with "not tested:" list them.
+ *
+ * In the folder above this one:
  *   cc -std=c11 -o conformance/run conformance/conformance.c *.c -ldl -lpthread
  *   conformance/run */
 #if !defined(_WIN32)
@@ -12,7 +13,7 @@
 #include "conformance_copy.h"
 #include "conformance_order.h"
 
-/* ---- what needs no device ---- */
+/* ---- checks without a device ---- */
 
 static void the_table(void) {
   expect(table->size >= sizeof(dlpackgen_backend), "a table of %zu bytes at least, not %zu", sizeof(dlpackgen_backend),
@@ -55,7 +56,7 @@ static void the_first_error_stays(void) {
   expect(!strcmp(error.text, kept.text), "the text of the first error: %.300s", kept.text);
 }
 
-/* Calls with NULL only fail; an error that is NULL is not filled. */
+/* Calls with NULL fail without a crash, and do not fill an error that is NULL. */
 static void null_everywhere(void) {
   const dlpackgen_stream stream = on(0);
   dlpackgen_backend_error* errors[] = {&error, NULL};
@@ -79,7 +80,7 @@ static void null_everywhere(void) {
   }
 }
 
-/* ---- what needs one ---- */
+/* ---- checks with a device ---- */
 
 static void devices_are_counted(void) {
   int32_t count = -1;
@@ -274,7 +275,8 @@ static void sizes_of_callers(void) {
   if (tensor) drop(tensor);
 }
 
-/* The bounds of two allocations do not overlap. Those of memory in one pool may be the pool's. */
+/* The bounds of two allocations do not overlap. Memory of a pool may report the bounds of the
+ * pool. */
 static void bounds_of_allocations(void) {
   enum { TOGETHER = 32 };
   DLManagedTensorVersioned* tensors[TOGETHER];
@@ -295,7 +297,7 @@ static void bounds_of_allocations(void) {
   for (int i = 0; i < count; i++) drop(tensors[i]);
 }
 
-/* The driver does not know freed memory any more, if it can determine that. */
+/* The driver no longer reports freed memory, if it can determine that. */
 static void freed_memory_is_unknown(void) {
   const size_t types = sizeof conformance_types / sizeof *conformance_types;
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
@@ -402,7 +404,7 @@ static void a_deleter_elsewhere(void) {
   pthread_join(thread, NULL);
 }
 
-/* In a forked child, the deleter does no harm, and calls either work or return the reason. */
+/* In a forked child, the deleter is harmless, and calls either work or return an error. */
 static void a_child_of_fork(void) {
   int status = -1;
   DLManagedTensorVersioned* tensor = bytes_on(here(0), BYTES);
@@ -423,7 +425,7 @@ static void a_child_of_fork(void) {
 static DLManagedTensorVersioned* last;
 static void delete_last(void) { last->deleter(last); }
 
-/* The deleter may run after main, when much of the driver may be gone. */
+/* The deleter may run after main, when parts of the driver have already shut down. */
 static void a_deleter_at_exit(void) {
   last = bytes_on(here(0), BYTES);
   if (last) expect(!atexit(delete_last), "room for a handler");

@@ -1,5 +1,5 @@
 
-/* Runs checks, and has their common functions. Part of conformance.c. */
+/* Runs checks, and defines their common functions. Part of conformance.c. */
 #ifndef DLPACKGEN_CONFORMANCE_CHECK_H_
 #define DLPACKGEN_CONFORMANCE_CHECK_H_
 
@@ -157,7 +157,7 @@ static DLManagedTensorVersioned* bytes_for(DLDevice device, int64_t count, void*
 
 static DLManagedTensorVersioned* bytes_on(DLDevice device, int64_t count) { return bytes_for(device, count, NULL); }
 
-/* A tensor of the host, over memory of the caller's. */
+/* A host tensor over memory of the caller. */
 static DLTensor host_bytes(void* data, int64_t* count) {
   static int64_t one[] = {1};
   const DLTensor tensor = {data, {kDLCPU, 0}, 1, {kDLUInt, 8, 1}, count, one, 0};
@@ -168,14 +168,14 @@ static void fill(char* bytes, int count, int seed) {
   for (int i = 0; i < count; i++) bytes[i] = (char)(i * 7 + i / 256 + seed * 31);
 }
 
-/* Returns whether bytes are those of `fill`. */
+/* Returns whether the bytes are the pattern of `fill`. */
 static int is_filled(const char* bytes, int count, int seed) {
   for (int i = 0; i < count; i++)
     if (bytes[i] != (char)(i * 7 + i / 256 + seed * 31)) return 0;
   return 1;
 }
 
-/* Fills a tensor of BYTES on a stream, and waits for that. */
+/* Fills a tensor of BYTES on a stream, and waits for the copy. */
 static void send(const DLTensor* to, const dlpackgen_stream* stream, int seed) {
   static char bytes[BYTES]; /* so that a copy that does not wait damages this buffer, not the stack */
   int64_t count = BYTES;

@@ -16,7 +16,7 @@ static int has_no_ids(DLDevice device) {
 /* The default stream of a tensor's device. */
 static dlpackgen_stream stream_of(DLDevice device) { return on(has_no_ids(device) ? 0 : device.device_id); }
 
-/* A tensor of BYTES inside of another one, by its offset. */
+/* A tensor of BYTES inside another one, at an offset. */
 static DLTensor part_of(const DLManagedTensorVersioned* tensor, int64_t offset) {
   static int64_t count = BYTES;
   DLTensor part = tensor->dl_tensor;
@@ -53,14 +53,14 @@ static void copies_between(DLDevice to, DLDevice from) {
   drop(a), drop(b);
 }
 
-/* The device of a type, which is the first or the last one. */
+/* The first or the last device of a type. */
 static DLDevice device_of(size_t type, int is_last) {
   const DLDevice device = {(DLDeviceType)conformance_types[type].type,
                            is_last && !conformance_types[type].zero ? facts.devices - 1 : 0};
   return device;
 }
 
-/* Between all types, on one device and between two; nothing beside the bytes changes. */
+/* Copies between all types, on one device and between two; only the destination's bytes change. */
 static void copies_arrive(void) {
   const size_t types = sizeof conformance_types / sizeof *conformance_types;
   for (size_t i = 0; i < types * 2; i++)

@@ -2,9 +2,9 @@
 /* Checks the order of work: calls that must wait, and calls that must not, while a stream has held
  * work. Part of conformance.c.
  *
- * No check compares times. A call that must wait fails the check if it returns before the
- * work was allowed to end, however slow the machine is. A call that must not wait has a tenth
- * of the patience that a call which hangs has. */
+ * No check compares times. A call that must wait fails the check if it returns before the work was
+ * allowed to end, however slow the machine is. The time limit of a call that must not wait is a
+ * tenth of the limit for calls that hang. */
 #ifndef DLPACKGEN_CONFORMANCE_ORDER_H_
 #define DLPACKGEN_CONFORMANCE_ORDER_H_
 

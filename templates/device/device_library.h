@@ -101,7 +101,7 @@ static inline int device_detach(void (*work)(void)) {
 #endif
 
 /* Opens the first available library of several, but prefers one that is already open: two versions
- * of a driver in one process do not know each other's memory. */
+ * of a driver in one process cannot use each other's memory. */
 static inline void* device_open_one(const char* const* names, char* why, size_t room) {
   void* found = NULL;
   for (const char* const* name = names; *name && !found; name++) found = device_opened(*name);

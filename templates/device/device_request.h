@@ -52,7 +52,7 @@ static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_d
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* The same for what is known of an address. */
+/* The same for the attributes of an address. */
 static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
                                           dlpackgen_pointer_attributes* info) {
   info->device = device, info->ordinal = ordinal, info->reserved = 0;

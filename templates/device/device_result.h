@@ -12,8 +12,8 @@ static inline const struct driver_error* device_known(driver_result result) {
   return NULL;
 }
 
-/* Adds a result to an error: its name, its number in the way of the driver, and what it
- * means, which may be NULL. */
+/* Adds a result to an error: its name, its number in the driver's notation, and its meaning, which
+ * may be NULL. */
 static inline void device_add_result(dlpackgen_backend_error* error, const char* name, const char* number,
                                      const char* text) {
   device_add(error, ": ");

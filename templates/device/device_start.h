@@ -1,6 +1,6 @@
 
-/* Starts the driver once, and has the check at the beginning of every call. Part of the backend's C
- * file. */
+/* Starts the driver once, and defines the check at the beginning of every call. Part of the
+ * backend's C file. */
 #ifndef DLPACKGEN_DEVICE_START_H_
 #define DLPACKGEN_DEVICE_START_H_
 
@@ -33,7 +33,7 @@ static inline void* device_find(void* library, const struct driver_function* f) 
   return device_symbol(library, f->plain);
 }
 
-/* Fills the table of functions; returns the first that is required and missing, or NULL. */
+/* Fills the table of functions; returns the first missing required function, or NULL. */
 static const struct driver_function* device_resolve(void* library, struct driver* table,
                                                     void* (*find)(void*, const struct driver_function*)) {
   for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
@@ -49,12 +49,12 @@ static inline int device_is_ready(void) {
   return atomic_load_explicit(&device_state.phase, memory_order_acquire) == DEVICE_READY;
 }
 
-/* Gives up a driver that no longer works, unless it never did. */
+/* Marks a driver that stopped working; a driver that never started keeps its first error. */
 static void device_give_up(enum device_phase why) {
   if (device_is_ready()) atomic_store(&device_state.phase, why);
 }
 
-/* In a child of fork: it has neither the driver's threads nor its access to the devices. */
+/* Runs in a child of fork, which has neither the driver's threads nor its access to the devices. */
 static void device_child(void) { device_give_up(DEVICE_FORKED); }
 
 static void device_start(void) {
@@ -74,7 +74,7 @@ static int device_slowly_ready(const char* title, dlpackgen_backend_error* error
   }
 }
 
-/* `title` is what the driver is called in errors. */
+/* `title` is the driver's name in errors. */
 static inline int device_ready(const char* title, dlpackgen_backend_error* error) {
   return device_is_ready() ? DLPACKGEN_BACKEND_OK : device_slowly_ready(title, error);
 }

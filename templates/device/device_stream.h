@@ -31,7 +31,7 @@ static int device_reject_number(int64_t number, const char* taken, dlpackgen_bac
                      BACKEND_TITLE, taken);
 }
 
-/* Returns the handle that a source has for a device; NULL stands for the default stream. */
+/* Returns a source's handle for a device; NULL is the default stream. */
 static int device_current(const dlpackgen_stream_source* source, DLDevice device, void** handle,
                           dlpackgen_backend_error* error) {
   *handle = NULL;

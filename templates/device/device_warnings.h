@@ -1,5 +1,5 @@
 
-/* The parts of a backend's C file are common to all backends, and no backend uses all of their
+/* Disables warnings about unused functions: backends share these parts, and none uses all
  * functions. */
 #ifndef DLPACKGEN_DEVICE_WARNINGS_H_
 #define DLPACKGEN_DEVICE_WARNINGS_H_

@@ -1,7 +1,7 @@
 //go:build ignore && cgo && !nodevice && !sycl
 
-/* The backend over Level Zero as one translation unit. Nothing is linked but libdl,
- * and nothing is opened before the first call that asks for something. */
+/* The backend over Level Zero as one translation unit. It links only libdl, and opens the driver at
+ * the first call that needs it. */
 #define USM_HANDLES DLPACKGEN_USM_LEVEL_ZERO
 #define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_MEMORY_MISMATCH
 

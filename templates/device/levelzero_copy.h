@@ -22,7 +22,7 @@ static int levelzero_finish_copy(driver_result result, const struct levelzero_st
   return result ? levelzero_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
 }
 
-/* Returns whether the device of a list reaches memory itself. */
+/* Returns whether the device of a list can access memory directly. */
 static int levelzero_reaches(int32_t root, const struct usm_memory* memory) {
   uint8_t can = 0;
   if (memory->ordinal < 0 || memory->ordinal == root || memory->kind == USM_SHARED) return 1;
@@ -31,8 +31,8 @@ static int levelzero_reaches(int32_t root, const struct usm_memory* memory) {
          can;
 }
 
-/* Copies between two devices, one of which the stream's device does not reach: through
- * the host, each half on a list of the memory's own device. It waits for both. */
+/* Copies between two devices if the stream's device cannot access one of them. The copy goes
+ * through the host, each half on a list of the memory's device. The function waits for both. */
 static int levelzero_copy_staged(const struct usm_side* to, const struct usm_side* from, size_t bytes,
                                  const struct levelzero_stream* stream, dlpackgen_backend_error* error) {
   struct levelzero_stream there = {NULL, from->memory.ordinal, 1, NULL}, here = {NULL, to->memory.ordinal, 1, NULL};

@@ -10,18 +10,17 @@
 
 #include <stdlib.h>
 
-/* A root device, as zeDeviceGet lists it: a card, or a tile where the hierarchy of
- * devices is flat. */
+/* A root device, as zeDeviceGet lists it: a card, or a tile if the device hierarchy is flat. */
 struct levelzero_root {
   driver_device device;
   int32_t platform;
-  int32_t listed;           /* its position where SYCL lists Level Zero alone */
-  atomic_int id;            /* SYCL's; -1 where it is not known */
-  _Atomic(driver_list) own; /* the stream that NULL stands for */
-  atomic_flag busy;         /* guards what is appended to it */
+  int32_t listed;           /* its position if SYCL lists only Level Zero */
+  atomic_int id;            /* SYCL's; -1 if unknown */
+  _Atomic(driver_list) own; /* the default stream */
+  atomic_flag busy;         /* guards appends to it */
 };
 
-/* A device or a part of one, and the root that it belongs to. */
+/* A device or a part of one, and its root device. */
 struct levelzero_known {
   driver_device device;
   int32_t root;
@@ -40,10 +39,10 @@ struct levelzero_platform {
 
 static struct {
   struct driver driver;
-  driver_context usual; /* the first platform's */
+  driver_context usual; /* of the first platform */
   unsigned int version;
   int32_t platform_count, root_count, known_count;
-  int32_t listed; /* devices, those of drivers that are left out as well */
+  int32_t listed; /* devices, including those of omitted drivers */
   struct levelzero_platform* platforms;
   struct levelzero_root* roots;
   struct levelzero_known* known;
@@ -51,7 +50,7 @@ static struct {
   const char* hierarchy;
 } levelzero;
 
-/* Reports a result of the driver, after what was being done. */
+/* Reports a result of the driver, preceded by the operation. */
 DEVICE_FORMAT(3, 4)
 static int levelzero_fail(dlpackgen_backend_error* error, driver_result result, const char* format, ...) {
   dlpackgen_backend_error room;
@@ -75,8 +74,8 @@ static void levelzero_lock(atomic_flag* busy) {
 
 static void levelzero_unlock(atomic_flag* busy) { atomic_flag_clear_explicit(busy, memory_order_release); }
 
-/* Starts what the loader finds. That comes before all functions are looked up, since
- * an old loader without a driver has both faults, and this one first. */
+/* Starts the drivers that the loader finds. This precedes the lookup of functions: for an old
+ * loader without a driver, the missing driver is the error to report. */
 static int levelzero_start(void* library, dlpackgen_backend_error* error) {
   void* found = device_symbol(library, driver_functions[0].plain);
   memcpy(&levelzero.driver.init, &found, sizeof found);
@@ -105,7 +104,7 @@ static int levelzero_no_memory(dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "no memory of the host to start with");
 }
 
-/* Writes down a device and the parts that it has, and theirs. */
+/* Records a device and its parts, recursively. */
 static int levelzero_know(driver_device device, int32_t root, dlpackgen_backend_error* error) {
   driver_device parts[64];
   uint32_t count = sizeof parts / sizeof *parts;
@@ -119,8 +118,8 @@ static int levelzero_know(driver_device device, int32_t root, dlpackgen_backend_
   return code;
 }
 
-/* Adds a device if it is a GPU. One that does not report its properties counts as a GPU:
- * it keeps its position, so that those after it keep theirs. */
+/* Adds a device if it is a GPU. A device that does not report its properties counts as a GPU, so
+ * the positions of all later devices are unchanged. */
 static int levelzero_add_root(driver_device device, int32_t platform, dlpackgen_backend_error* error) {
   struct levelzero_properties properties = {.type = DRIVER_struct_device};
   const driver_result result = levelzero.driver.device_properties(device, (void*)&properties);
@@ -168,7 +167,7 @@ static int levelzero_add_roots(driver_driver driver, dlpackgen_backend_error* er
   return failed;
 }
 
-/* Adds a driver with the devices of it that work, unless none is a GPU. */
+/* Adds a driver with its working devices, unless none is a GPU. */
 static int levelzero_add_platform(driver_driver driver, dlpackgen_backend_error* error) {
   driver_context context = NULL;
   unsigned int version = 0;
@@ -187,8 +186,8 @@ static int levelzero_add_platform(driver_driver driver, dlpackgen_backend_error*
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Leaves a driver out that fails, as long as another works; where none does, the first one
- * says why. SYCL lists the devices all the same, so they keep their positions. */
+/* Omits drivers that fail if another driver works; otherwise, the first error is reported. SYCL
+ * lists the omitted devices too, so they keep their positions. */
 static int levelzero_enumerate(dlpackgen_backend_error* error) {
   driver_driver drivers[16];
   uint32_t count = sizeof drivers / sizeof *drivers;
@@ -214,15 +213,15 @@ static void levelzero_number_alone(void) {
   atomic_store(&levelzero.numbered, 1);
 }
 
-/* Reads what the environment tells the program. */
+/* Reads the environment variables. */
 static void levelzero_environment(void) {
   const char *selector = getenv("ONEAPI_DEVICE_SELECTOR"), *hierarchy = getenv("ZE_FLAT_DEVICE_HIERARCHY");
   if (selector && (!strcmp(selector, "level_zero:*") || !strcmp(selector, "level_zero:gpu"))) levelzero_number_alone();
   levelzero.hierarchy = hierarchy && *hierarchy && strlen(hierarchy) < 16 ? hierarchy : "unset";
 }
 
-/* Before the driver takes itself down, which it does after this: whatever is deleted
- * then keeps its memory until the process is gone. */
+/* Runs before the driver shuts down. Memory of tensors that are deleted later is kept until the
+ * process ends. */
 static void levelzero_end(void) { device_give_up(DEVICE_ENDED); }
 
 static int device_load(dlpackgen_backend_error* error) {

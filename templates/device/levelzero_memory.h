@@ -6,7 +6,7 @@
 
 #include "levelzero_order.h"
 
-/* Work that a deleter has to wait for: an event on a list. */
+/* Work for which a deleter must wait: an event on a list. */
 struct levelzero_keep {
   driver_list list;
   struct levelzero_platform* platform;
@@ -25,7 +25,7 @@ struct levelzero_block {
 
 enum { LEVELZERO_ALIGNMENT = 256 };
 
-/* Waits for what keep_until named. */
+/* Waits for the events of keep_until. */
 static driver_result levelzero_settle(struct levelzero_block* block) {
   driver_result result = 0;
   while (block->keeps) {
@@ -39,7 +39,7 @@ static driver_result levelzero_settle(struct levelzero_block* block) {
   return result;
 }
 
-/* Frees the host's part. Events that are left belong to a driver that is gone. */
+/* Frees the host's part. Remaining events belong to a driver that has shut down. */
 static void levelzero_drop(struct levelzero_block* block) {
   while (block->keeps) {
     struct levelzero_keep* keep = block->keeps;
@@ -49,8 +49,8 @@ static void levelzero_drop(struct levelzero_block* block) {
   free(block);
 }
 
-/* Frees a tensor: the driver waits for the work on it that it has. Where the driver has
- * ended, so has the memory; where work on it failed, its memory stays the driver's. */
+/* Frees a tensor; the driver waits for queued work on it. If the driver has shut down, the memory
+ * no longer exists. If work on the memory failed, the memory is leaked. */
 static int levelzero_release(struct levelzero_block* block, dlpackgen_backend_error* error) {
   const struct levelzero_free_desc desc = {DRIVER_struct_free, NULL, DRIVER_free_blocking};
   void* data = block->tensor.dl_tensor.data;
@@ -72,8 +72,7 @@ static int usm_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* e
   return code || !tensor ? code : levelzero_release((struct levelzero_block*)tensor, error);
 }
 
-/* Notes the event of a list in place of the one that it had, with the lock held; gives
- * that one. */
+/* Replaces the recorded event of a list, with the lock held, and returns the previous event. */
 static struct levelzero_keep* levelzero_note(struct levelzero_block* block, struct levelzero_keep* fresh) {
   struct levelzero_keep** at = &block->keeps;
   while (*at && (*at)->list != fresh->list) at = &(*at)->next;
@@ -83,8 +82,8 @@ static struct levelzero_keep* levelzero_note(struct levelzero_block* block, stru
   return old;
 }
 
-/* Appends an event. It is the one whose signal lets a slot serve again. Of two threads
- * that do it at once the later event stays, so the lock is held meanwhile. */
+/* Appends an event, whose signal permits the reuse of its slot. If two threads do this
+ * concurrently, the later event must remain, so the lock is held meanwhile. */
 static int levelzero_keep(struct levelzero_block* block, const struct levelzero_stream* stream,
                           dlpackgen_backend_error* error) {
   struct levelzero_platform* platform = levelzero_platform_of(stream->root);
@@ -119,7 +118,7 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
   return code ? code : levelzero_keep((struct levelzero_block*)tensor, &open, error);
 }
 
-/* Checks the request, and the stream that is to use the memory first. */
+/* Checks the request, and the stream that uses the memory first. */
 static int levelzero_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if ((int)r->device.device_type != BACKEND_device)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",

@@ -6,8 +6,8 @@
 #include "levelzero_pointer.h"
 #include "usm_stream.h"
 
-/* An event for what a list has, and one for when another has waited for it: until then
- * neither may serve again. Slots are made by the dozen, and kept. */
+/* Two events: one for the queued work of a list, the other for a completed wait of another list.
+ * Neither is reused before the second one is signaled. Slots are created by the dozen, and kept. */
 struct levelzero_slot {
   driver_event event, waited;
   struct levelzero_slot* next;
@@ -15,7 +15,7 @@ struct levelzero_slot {
 
 enum { LEVELZERO_SLOTS = 16 };
 
-/* A list to append to, by one thread at a time where it is our own. */
+/* A list for appends. Only one thread at a time appends to the backend's own lists. */
 struct levelzero_stream {
   driver_list list;
   int32_t root;
@@ -32,7 +32,7 @@ static int levelzero_make_event(driver_pool pool, uint32_t index, driver_event* 
   return (int)levelzero.driver.event_create(pool, (const void*)&desc, event);
 }
 
-/* Takes what was made back. */
+/* Destroys the events that were created. */
 static void levelzero_unmake(struct levelzero_slot* slots, driver_pool pool) {
   for (int i = 0; i < LEVELZERO_SLOTS; i++) {
     if (slots[i].event) (void)levelzero.driver.event_destroy(slots[i].event);
@@ -42,7 +42,7 @@ static void levelzero_unmake(struct levelzero_slot* slots, driver_pool pool) {
   free(slots);
 }
 
-/* Makes slots for a platform that has none to spare, with its lock held. */
+/* Creates slots for a platform without free slots, with its lock held. */
 static int levelzero_make_slots(struct levelzero_platform* platform, const char* what, dlpackgen_backend_error* error) {
   const struct levelzero_pool_desc desc = {DRIVER_struct_pool, NULL, DRIVER_pool_host_visible, 2 * LEVELZERO_SLOTS};
   driver_pool pool = NULL;
@@ -65,7 +65,7 @@ static int levelzero_make_slots(struct levelzero_platform* platform, const char*
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Makes the events of a slot serve again, with the lock held. */
+/* Resets the events of a slot for reuse, with the lock held. */
 static void levelzero_recycle(struct levelzero_platform* platform, struct levelzero_slot* slot) {
   (void)levelzero.driver.event_reset(slot->event);
   (void)levelzero.driver.event_reset(slot->waited);
@@ -73,7 +73,7 @@ static void levelzero_recycle(struct levelzero_platform* platform, struct levelz
   platform->free = slot;
 }
 
-/* Returns a slot: one that is free, or has done its work, or a fresh one. */
+/* Returns a slot that is free, finished or new. */
 static int levelzero_take(struct levelzero_platform* platform, const char* what, struct levelzero_slot** taken,
                           dlpackgen_backend_error* error) {
   levelzero_lock(&platform->busy);
@@ -92,7 +92,7 @@ static int levelzero_take(struct levelzero_platform* platform, const char* what,
   return code;
 }
 
-/* Puts a slot among those in use, or those that are free. */
+/* Adds a slot to the list of used or of free slots. */
 static void levelzero_put(struct levelzero_platform* platform, struct levelzero_slot* slot, int used) {
   levelzero_lock(&platform->busy);
   if (used) slot->next = platform->used, platform->used = slot;
@@ -100,7 +100,7 @@ static void levelzero_put(struct levelzero_platform* platform, struct levelzero_
   levelzero_unlock(&platform->busy);
 }
 
-/* Tells whose a list is, and whether it does at once what is appended. */
+/* Determines the device of a list, and whether the list is immediate. */
 static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   driver_list list = stream->handle;
   driver_device device = NULL;
@@ -127,7 +127,7 @@ static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dl
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Returns the list of our own for a device, made when it is first needed. */
+/* Returns the backend's own list for a device, created when it is first needed. */
 static int levelzero_own_list(int32_t root, driver_list* list, dlpackgen_backend_error* error) {
   const struct levelzero_list_desc desc = {DRIVER_struct_queue,      NULL, 0, 0, DRIVER_queue_in_order,
                                            DRIVER_mode_asynchronous, 0};
@@ -162,8 +162,8 @@ static int levelzero_open_stream(const dlpackgen_stream* stream, struct levelzer
   return code;
 }
 
-/* Appends a barrier, which waits for an event and signals another; either may be NULL.
- * Without both it keeps what comes before and after it apart. */
+/* Appends a barrier, which waits for an event and signals another; either may be NULL. Without
+ * events, it separates earlier from later commands. */
 static driver_result levelzero_barrier(const struct levelzero_stream* stream, driver_event signal, driver_event wait) {
   if (stream->busy) levelzero_lock(stream->busy);
   const driver_result result = levelzero.driver.barrier(stream->list, signal, wait ? 1 : 0, wait ? &wait : NULL);
@@ -171,8 +171,8 @@ static driver_result levelzero_barrier(const struct levelzero_stream* stream, dr
   return result;
 }
 
-/* Orders two lists by an event. Where the second barrier fails, the first one signals all
- * the same, at no known time: that slot never serves again. */
+/* Orders two lists by an event. If the second barrier fails, the first one still signals, at an
+ * unknown time, so its slot is never reused. */
 static int levelzero_order(const struct levelzero_stream* waits, const struct levelzero_stream* works,
                            dlpackgen_backend_error* error) {
   struct levelzero_platform* platform = levelzero_platform_of(works->root);

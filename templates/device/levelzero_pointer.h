@@ -14,7 +14,7 @@ static int levelzero_check_numbered(const char* what, dlpackgen_backend_error* e
                      "or compile the source over SYCL in place of the one over Level Zero");
 }
 
-/* Returns the root that has an id, or -1. */
+/* Returns the root with an id, or -1. */
 static int32_t levelzero_root_of(int32_t id) {
   int32_t root = levelzero.root_count;
   while (root-- > 0 && atomic_load_explicit(&levelzero.roots[root].id, memory_order_relaxed) != id) continue;
@@ -42,15 +42,15 @@ static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* erro
                      (int)levelzero.root_count);
 }
 
-/* Returns the root of a device or of a part of one, or -1 for one that is not listed, as a card is
- * where its tiles are. */
+/* Returns the root of a device or of a part of one, or -1 if it is not listed, such as a card whose
+ * tiles are listed. */
 static int32_t levelzero_root_above(driver_device device) {
   for (int32_t i = 0; i < levelzero.known_count; i++)
     if (levelzero.known[i].device == device) return levelzero.known[i].root;
   return -1;
 }
 
-/* Checks a row of the numbering that a program gives. */
+/* Checks a row of the program's numbering. */
 static int levelzero_check_row(const dlpackgen_usm_id* row, int again, dlpackgen_backend_error* error) {
   int32_t root = levelzero.root_count;
   while (root-- > 0 && (void*)levelzero.roots[root].device != row->device) continue;
@@ -65,8 +65,8 @@ static int levelzero_check_row(const dlpackgen_usm_id* row, int again, dlpackgen
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Checks that a row has neither the device nor the id of an earlier one, unless it is the
- * same row again: tensors of two devices with one id could not be told apart. */
+/* Checks that a row does not repeat the device or the id of a different earlier row, because
+ * tensors of two devices with one id could not be distinguished. */
 static int levelzero_check_unique(const dlpackgen_usm_id* ids, size_t at, dlpackgen_backend_error* error) {
   for (size_t i = 0; i < at; i++) {
     const int device = ids[i].device == ids[at].device, id = ids[i].id == ids[at].id;
@@ -80,7 +80,7 @@ static int levelzero_check_unique(const dlpackgen_usm_id* ids, size_t at, dlpack
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* Returns a row of a numbering; NULL stands for Level Zero's own. */
+/* Returns a row of a numbering; NULL is Level Zero's own. */
 static dlpackgen_usm_id levelzero_row(const dlpackgen_usm_id* ids, size_t i) {
   if (ids) return ids[i];
   return (dlpackgen_usm_id){levelzero.roots[i].device, levelzero.roots[i].listed, 0};
@@ -111,7 +111,7 @@ static int usm_set_device_ids(const dlpackgen_usm_id* ids, size_t count, dlpackg
   return code;
 }
 
-/* Names the owner of an allocation. Memory of the host has none. */
+/* Determines the owner of an allocation. Host memory has none. */
 static int levelzero_own(const char* what, const void* pointer, int32_t platform, driver_device owner,
                          struct usm_memory* memory, dlpackgen_backend_error* error) {
   const int32_t first = levelzero.platforms[platform].first;
@@ -140,8 +140,8 @@ static int levelzero_classify(const char* what, const void* pointer, int32_t pla
   return levelzero_own(what, pointer, platform, owner, memory, error);
 }
 
-/* Asks each driver. Intel's also knows memory of other contexts than the default one,
- * and gives it out as if it were of this: the two look alike. */
+/* Queries each driver. Intel's driver also reports memory of other contexts, with the same
+ * attributes as memory of the default context. */
 static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
                     dlpackgen_backend_error* error) {
   (void)hint;
@@ -158,8 +158,8 @@ static int usm_look(const char* what, const void* pointer, int32_t hint, struct 
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* The usual case in few steps, since it is asked of each tensor: memory of a device of
- * the first driver. All else goes the long way, which asks once more. */
+/* A fast path, because it runs for each tensor: memory of a device of the first driver. All other
+ * memory is queried again on the slow path. */
 static inline int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info) {
   struct levelzero_allocation found;
   driver_device owner = NULL;

@@ -5,8 +5,8 @@
 
 #include "numbers_rules.h"
 
-/* Reads a number that is not None, and returns whether it stands for a stream. `handles` is 0 if
- * there are no streams besides those of the rules. */
+/* Reads a number other than None, and returns whether it is a stream. `handles` is 0 if only the
+ * numbers of the rules are streams. */
 static int numbers_read(int64_t number, int handles, dlpackgen_stream* stream) {
   const int fits = handles && number >= 0 && (uint64_t)number <= UINTPTR_MAX;
   int rejected = !fits && number != -1;

@@ -61,10 +61,10 @@ struct streams_attributes {
   size_t size;
 };
 
-/* Asks in the way that leaves no error on the thread for what the runtime does not know:
- * everything is then as for the number 0, which older versions gave the host. Truth
- * values fill one byte alone. The size is asked for apart, since it gives that one in 32
- * bits; of memory that the host has registered the start is not told, so none is. */
+/* This query leaves no error on the thread for unknown memory. It then returns zeros, which in
+ * older versions also mean host memory. Booleans fill only one byte. The size is queried
+ * separately, because this query returns it in 32 bits. The start of memory that the host has
+ * registered is unknown, so base and size are then 0. */
 static driver_result streams_query(const void* pointer, struct streams_attributes* a) {
   unsigned int wanted[] = {DRIVER_attribute_memory_type, DRIVER_attribute_is_managed, DRIVER_attribute_mapped,
                            DRIVER_attribute_ordinal};

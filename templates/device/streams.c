@@ -1,8 +1,7 @@
 //go:build ignore && cgo && !nodevice
 
-/* The backend as one translation unit: all that other files see of it is the
- * function at its end. Nothing is linked but libdl, and nothing is opened before
- * the first call that asks for something. */
+/* The backend as one translation unit, whose only exported symbol is the function at its end. It
+ * links only libdl, and opens the driver at the first call that needs it. */
 #include "device_warnings.h"
 
 #include "streams_copy.h"

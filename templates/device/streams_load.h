@@ -13,11 +13,11 @@
 /* The state of a device. Context and stream are created when they are first needed, and kept until
  * the device is reset. */
 struct streams_device {
-  atomic_uintptr_t primary;   /* a context, where there are any */
-  atomic_ullong id;           /* the driver's number of that context; 0 where it has none */
+  atomic_uintptr_t primary;   /* a context, if the driver has contexts */
+  atomic_ullong id;           /* the driver's number of that context, or 0 */
   atomic_int resets;          /* the number of resets of the device, each of which destroys earlier objects */
   _Atomic(driver_stream) own; /* on which memory is freed */
-  atomic_int pools;           /* 0: unknown, 1: none, 2: there are */
+  atomic_int pools;           /* 0: unknown, 1: no pools, 2: pools */
 };
 
 static struct {

@@ -6,7 +6,7 @@
 #include "device_request.h"
 #include "streams_order.h"
 
-/* Work that a deleter has to wait for: an event on a stream. */
+/* Work for which a deleter must wait: an event on a stream. */
 struct streams_keep {
   driver_stream stream;
   int32_t ordinal;
@@ -46,7 +46,7 @@ static int streams_settle_event(const struct streams_block* block, driver_stream
 }
 
 /* Waits for the stream of the request, unless keep_until named it. The per-thread default stream
- * may be that of another thread; the legacy one waits for those of all threads. Waiting for the
+ * may belong to another thread; the legacy default stream waits for all threads. Waiting for the
  * whole device is not permitted, because that invalidates a capture on any stream of the device
  * (docs/devices.md cites the vendor). */
 static int streams_settle_first(const struct streams_block* block, driver_stream own, dlpackgen_backend_error* error) {

@@ -1,7 +1,7 @@
 //go:build ignore && cgo && !nodevice && sycl
 
-// The backend over SYCL as one translation unit, for any compiler of C++17: it has no
-// kernels. It links SYCL's library, and asks it for nothing before the first call.
+// The backend over SYCL as one translation unit, for any compiler of C++17: it has no kernels. It
+// links SYCL's library, and does not use it before the first call.
 #define USM_HANDLES DLPACKGEN_USM_SYCL
 #define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_CONTEXT_MISMATCH
 

@@ -16,7 +16,7 @@ sycl::event copy_in_order(sycl::queue& queue, void* to, const void* from, size_t
   return copied;
 }
 
-// Returns whether a device reaches memory itself.
+// Returns whether a device can access memory directly.
 bool reaches(int32_t id, const usm_memory& memory) {
   if (!memory.kind) return true;
   if (state->roots[memory.id].first != state->roots[id].first) return false;
@@ -28,8 +28,8 @@ bool reaches(int32_t id, const usm_memory& memory) {
 #endif
 }
 
-// Copies between devices of which one does not reach the other: through the host, each
-// half on a queue of its own. It waits for both.
+// Copies between two devices without direct access. The copy goes through the host, each half on a
+// separate queue. The function waits for both.
 int copy_staged(const usm_side* to, const usm_side* from, size_t bytes, sycl::queue& queue) {
   std::vector<char> room(bytes);
   queue.wait();

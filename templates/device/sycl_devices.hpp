@@ -28,11 +28,11 @@ struct sycl_root {
 
 enum class sycl_phase { fresh, ready, failed, forked, ended };
 
-// What is there as long as the process: SYCL takes itself down at its end, and nothing
-// of ours may be destroyed after that.
+// The state exists until the process ends: SYCL shuts down at exit, and its objects must not be
+// destroyed afterwards.
 struct sycl_state {
   std::vector<sycl_root> roots;
-  std::vector<std::atomic<sycl::queue*>> own;  // the streams that NULL stands for
+  std::vector<std::atomic<sycl::queue*>> own;  // the default streams
   dlpackgen_backend_error first{};
 };
 
@@ -40,14 +40,14 @@ std::atomic<sycl_phase> phase{sycl_phase::fresh};
 std::once_flag once;
 sycl_state* state = nullptr;
 
-// Returns the code of what SYCL says.
+// Returns the code for an exception of SYCL.
 int sycl_code(const sycl::exception& e) {
   if (e.code() == sycl::errc::memory_allocation) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
   if (e.code() == sycl::errc::feature_not_supported) return DLPACKGEN_BACKEND_UNSUPPORTED;
   return DLPACKGEN_BACKEND_DRIVER_ERROR;
 }
 
-// Reports an exception after what was being done: none leaves the backend.
+// Reports an exception, preceded by the operation. No exception leaves the backend.
 template <class Work>
 int guarded(dlpackgen_backend_error* error, const char* what, Work work) noexcept {
   try {
@@ -73,7 +73,7 @@ sycl::context default_context(const sycl::device& device) {
 #elif defined(SYCL_EXT_ONEAPI_DEFAULT_CONTEXT)
   return device.get_platform().ext_oneapi_get_default_context();
 #else
-  return sycl::queue(device).get_context();  // of the first queue of the platform, which some SYCLs share
+  return sycl::queue(device).get_context();  // of the platform's first queue; some implementations of SYCL share it
 #endif
 }
 
@@ -89,12 +89,12 @@ void enumerate() {
   state->own = std::vector<std::atomic<sycl::queue*>>(state->roots.size());
 }
 
-// In a child: SYCL's threads stayed behind.
+// Runs in a child of fork, which does not have SYCL's threads.
 void become_child() {
   if (phase.load() == sycl_phase::ready) phase.store(sycl_phase::forked);
 }
 
-// Before SYCL takes itself down, which it does after this.
+// Runs before SYCL shuts down.
 void come_to_end() {
   if (phase.load() == sycl_phase::ready) phase.store(sycl_phase::ended);
 }
@@ -131,8 +131,8 @@ int slowly_ready(dlpackgen_backend_error* error) {
   return device_repeat(&state->first, error);
 }
 
-// Returns the root that a device is a part of, or is; -1 for one that is not listed, as a composite
-// device is not.
+// Returns the root of a device or of a part of one, or -1 if it is not listed, such as a composite
+// device.
 int32_t root_of(sycl::device device) {
   for (;;) {
     for (size_t i = 0; i < state->roots.size(); i++)
@@ -145,7 +145,7 @@ int32_t root_of(sycl::device device) {
   }
 }
 
-// Looks in the context of one platform; an address that it does not know stays unknown.
+// Queries the context of one platform; the result is unchanged for an unknown address.
 int look_in(const char* what, const void* pointer, int32_t first, usm_memory* memory, dlpackgen_backend_error* error) {
   const sycl::context& context = state->roots[first].context;
   const sycl::usm::alloc kind = sycl::get_pointer_type(pointer, context);
@@ -174,8 +174,8 @@ static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* e
                      "%s: SYCL lists no device %d; it lists %d, numbered from 0", what, id, count);
 }
 
-// The hint's platform is asked first, then the others: a hint may be wrong. SYCL does
-// not tell where an allocation begins and ends.
+// The hint's platform is queried first, then the others, because a hint may be wrong. SYCL does not
+// report the bounds of an allocation.
 static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
                     dlpackgen_backend_error* error) {
   *memory = usm_unknown;

@@ -1,8 +1,7 @@
 
-# Finds a SYCL to build dlpackgen_oneapi_sycl.cpp with, and prints what it takes: the
-# compiler, its flags, or those of the linker. It takes the first that there is: icpx
-# in PATH, ONEAPI_ROOT, or the wheel intel-sycl-rt of the Python that PYTHON names.
-# usage: sh sycl_find.sh compiler|compile|link
+# Finds an implementation of SYCL for dlpackgen_oneapi_sycl.cpp, and prints the compiler, its flags,
+# or the linker's flags. The first available one is used: icpx in PATH, ONEAPI_ROOT, or the wheel
+# intel-sycl-rt of the Python in PYTHON. usage: sh sycl_find.sh compiler|compile|link
 set -eu
 what=${1:-}
 case $what in compiler | compile | link) ;; *)
@@ -11,7 +10,7 @@ case $what in compiler | compile | link) ;; *)
 	;;
 esac
 
-# The folders of a SYCL without its own compiler.
+# The folders of an implementation without its own compiler.
 tell() {
 	case $what in
 	compiler) echo "${CXX:-g++}" ;;

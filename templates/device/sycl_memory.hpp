@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t alignment = 256;
 
-// A tensor of ours. It shares the queue of its request, so that this is there as long as
-// the tensor, and has events for what keep_until named.
+// A tensor of the backend. It shares ownership of its request's queue, and has the events of
+// keep_until.
 struct sycl_block {
   DLManagedTensorVersioned tensor{};
   int32_t id = 0;
@@ -25,7 +25,7 @@ struct sycl_block {
   sycl_block* next = nullptr;  // among those that are freed later
 };
 
-// Those that could not be freed while a graph was recorded.
+// Tensors that could not be freed while a graph was recorded.
 std::atomic<sycl_block*> later{nullptr};
 
 void delete_tensor(DLManagedTensorVersioned* tensor);
@@ -42,14 +42,13 @@ void settle(sycl_block& block) {
   if (!named) mark(*block.first).wait();
 }
 
-// Leaves SYCL's objects as they are, after its end.
+// Leaks SYCL's objects after SYCL has shut down.
 void abandon(sycl_block& block) {
   (void)block.first.release();
   new std::vector<std::pair<sycl::queue, sycl::event>>(std::move(block.keeps));
 }
 
-// Puts a tensor off to a later call where its queue is recorded, whose work cannot be
-// waited for.
+// Defers the free to a later call if the queue is recorded, because its work cannot be awaited.
 bool put_off(sycl_block* block) {
   if (!recorded(*block->first)) return false;
   block->next = later.load();
@@ -57,7 +56,7 @@ bool put_off(sycl_block* block) {
   return true;
 }
 
-// Frees a tensor, or puts it off. All of it is guarded: deleters are called by C.
+// Frees a tensor or defers it. No exception leaves the function, because C calls deleters.
 int release(sycl_block* block, dlpackgen_backend_error* error) {
   void* data = block->tensor.dl_tensor.data;
   bool stays = false;
@@ -74,7 +73,7 @@ int release(sycl_block* block, dlpackgen_backend_error* error) {
   return code;
 }
 
-// Tries again what was put off.
+// Retries deferred frees.
 void retry() {
   if (!later.load(std::memory_order_relaxed)) return;
   sycl_block* block = later.exchange(nullptr);
@@ -91,7 +90,7 @@ void delete_tensor(DLManagedTensorVersioned* tensor) {
   (void)release(block_of(tensor), nullptr);
 }
 
-// Checks the request, and the stream that is to use the memory first.
+// Checks the request, and the stream that uses the memory first.
 int check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if (static_cast<int>(r->device.device_type) != BACKEND_device)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",
@@ -100,7 +99,7 @@ int check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error)
   return usm_check_stream("allocate", &first, error);
 }
 
-// Makes the tensor, with memory where it has elements.
+// Creates the tensor, with memory if it has elements.
 int make_tensor(const dlpackgen_allocation* r, size_t bytes, DLManagedTensorVersioned** tensor,
                 dlpackgen_backend_error* error) {
   auto block = std::make_unique<sycl_block>();
@@ -160,7 +159,7 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
                            "whose work is done at each launch; keep the tensor as long as the graph", error);
     if (recording) return recording;
     sycl_block& block = *block_of(tensor);
-    const std::lock_guard<std::mutex> guard(block.busy);  // of two threads at once the later event stays
+    const std::lock_guard<std::mutex> guard(block.busy);  // with two concurrent threads, the later event remains
     sycl::event event = mark(queue);
     for (auto& keep : block.keeps) {
       if (!(keep.first == queue)) continue;

@@ -8,10 +8,10 @@
 
 namespace {
 
-// What fails later fails the call that waits for it.
+// The error of asynchronous work is returned by the call that waits for it.
 void swallow(sycl::exception_list) {}
 
-// Returns the queue of our own for a device, made when it is first needed, and kept.
+// Returns the backend's own queue for a device, created when it is first needed, and kept.
 sycl::queue& own_queue(int32_t id) {
   std::atomic<sycl::queue*>& own = state->own[id];
   if (sycl::queue* there = own.load()) return *there;
@@ -37,7 +37,7 @@ bool recorded(const sycl::queue& queue) {
 #endif
 }
 
-// An event for all that a queue has.
+// An event for all queued work of a queue.
 sycl::event mark(sycl::queue& queue) {
 #if defined(SYCL_EXT_ONEAPI_ENQUEUE_BARRIER)
   return queue.ext_oneapi_submit_barrier();
@@ -47,7 +47,7 @@ sycl::event mark(sycl::queue& queue) {
 #endif
 }
 
-// Lets a queue wait for an event with all that it gets from now on.
+// Makes all later work of a queue wait for an event.
 void hold(sycl::queue& queue, const sycl::event& event) {
 #if defined(SYCL_EXT_ONEAPI_ENQUEUE_BARRIER)
   queue.ext_oneapi_submit_barrier({event});
@@ -56,8 +56,8 @@ void hold(sycl::queue& queue, const sycl::event& event) {
 #endif
 }
 
-// An event of a queue's own context for one of another's: platforms know nothing of each
-// other's events, and a thread of SYCL waits between them.
+// An event in the queue's context that follows an event of another platform. Platforms cannot wait
+// for each other's events, so a thread of SYCL waits in between.
 sycl::event across(sycl::queue& queue, const sycl::event& event) {
   return queue.submit([&](sycl::handler& h) {
     h.depends_on(event);
@@ -74,7 +74,7 @@ int check_not_recorded(const char* what, const sycl::queue& queue, const void* h
 
 }  // namespace
 
-// The pointer itself is trusted: nothing tells a queue from other memory.
+// The pointer itself is trusted, because a queue cannot be distinguished from other memory.
 static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   return guarded(error, what, [&]() -> int {
     const auto& queue = *static_cast<sycl::queue*>(stream->handle);

@@ -46,7 +46,7 @@ func DeviceID(ordinal int) (int32, error) {
 // other library of the program uses SYCL, and the ids are Level Zero's. A map without devices is
 // rejected, because its meaning would be ambiguous. Over SYCL, the function does nothing.
 func SetDeviceIDs(ids map[uintptr]int32) error {
-	var rows []C.dlpackgen_usm_id // nil, and with it NULL, for a map that is nil alone
+	var rows []C.dlpackgen_usm_id // only a nil map becomes NULL
 	if ids != nil {
 		rows = make([]C.dlpackgen_usm_id, 0, len(ids))
 	}

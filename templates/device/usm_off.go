@@ -4,7 +4,7 @@ package device
 
 import "unsafe"
 
-// USMTable returns nil: there is none.
+// USMTable returns nil.
 func USMTable() unsafe.Pointer { return nil }
 
 // DeviceID fails.

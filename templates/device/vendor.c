@@ -1,8 +1,8 @@
 //go:build ignore && cgo && !nodevice
 
-/* The backend but for the vendor's part, which is a separate file. All that
- * other files see of it is the function at its end; nothing is linked but libdl, and
- * nothing is opened before the first call that asks for something. */
+/* The backend except for the vendor's part, which is a separate file. Its only exported symbol is
+ * the function at its end. It links only libdl, and opens the library at the first call that needs
+ * it. */
 #include "device_warnings.h"
 
 #include "vendor_copy.h"

@@ -79,7 +79,7 @@ func deleteAll(list []uintptr, legacy uintptr) {
 type Batch struct {
 	mu     sync.Mutex
 	list   []uintptr // addresses, tagged
-	legacy uintptr   // 1 where one of them is a legacy tensor
+	legacy uintptr   // 1 if one of them is a legacy tensor
 	trace  trace
 }
 

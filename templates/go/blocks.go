@@ -84,7 +84,7 @@ func (b *buffer) describe(dtype DataType, shape []int64, count uint64) DLTensor 
 	}
 	t := DLTensor{Device: Device{Type: DeviceCPU}, NDim: int32(len(shape)), DType: dtype}
 	if count > 0 {
-		t.Data = b.data // an empty tensor must have none
+		t.Data = b.data // an empty tensor has no data
 	}
 	if len(shape) > 0 {
 		t.Shape, t.Strides = address(&dims[0]), address(&dims[len(shape)])

@@ -9,8 +9,7 @@ import (
 	dlpack "dlpackgen.invalid/dlpack"
 )
 
-// padded makes a matrix of 3 by 4 whose rows lie 6 elements apart, as a producer of
-// C would hand it over.
+// padded creates a 3 by 4 matrix with a row stride of 6 elements, like a producer in C.
 func padded() (*dlpack.Managed, error) {
 	memory := make([]float64, 18)
 	for i := range memory {

@@ -15,7 +15,7 @@ static const DLPackExchangeAPI* table_of(callee to) { return (const DLPackExchan
 
 /* Failures */
 
-/* What is left to say when there is no memory to say more. */
+/* The message if there is no memory for another one. */
 static const failure speechless[] = {
     {dlp_00000000_NO_MEMORY, dlp_00000000_OP_ALLOCATE, 0, NULL, NULL},
     {dlp_00000000_NO_MEMORY, dlp_00000000_OP_MANAGED, 0, NULL, NULL},
@@ -50,7 +50,7 @@ void dlp_00000000_forget(failure* f) {
   free(f);
 }
 
-/* What SetError was called with. */
+/* The arguments of SetError. */
 typedef struct told {
   int times;
   char *kind, *message;
@@ -63,7 +63,7 @@ static char* copy(const char* text) {
   return made ? memcpy(made, text, size) : NULL;
 }
 
-/* SetError. What counts is the first call: it knows the cause. */
+/* SetError. Only the first call counts, because it reports the cause. */
 static void note(void* error_ctx, const char* kind, const char* message) {
   told* t = error_ctx;
   if (t->times++) return;
@@ -103,7 +103,7 @@ static failure* own(callee to, uintptr_t object, DLManagedTensorVersioned** out)
   return *out ? NULL : failed(dlp_00000000_NOTHING, dlp_00000000_OP_MANAGED);
 }
 
-/* Views over a table that cannot lend hold a tensor of their own. */
+/* If the table cannot lend, a view owns a managed tensor. */
 static failure* own_for_view(callee to, view* v) {
   DLManagedTensorVersioned* managed;
   failure* f = own(to, v->object, &managed);
@@ -121,20 +121,20 @@ static failure* own_for_view(callee to, view* v) {
 static failure* lend(callee to, view* v) {
   int (*function)(void*, DLTensor*) = table_of(to)->dltensor_from_py_object_no_sync;
   if (!function) return own_for_view(to, v);
-  v->flags = DLPACK_FLAG_BITMASK_READ_ONLY; /* which a DLTensor cannot say */
-  memset(&v->tensor, 0, sizeof v->tensor);  /* a function that fills nothing shall be found out */
+  v->flags = DLPACK_FLAG_BITMASK_READ_ONLY; /* which a DLTensor cannot store */
+  memset(&v->tensor, 0, sizeof v->tensor);  /* detects a function that fills nothing */
   return function((void*)v->object, &v->tensor) ? rejected_untold(to, dlp_00000000_OP_BORROW) : NULL;
 }
 
-/* A loop: of a few numbers, a call of memcpy would cost more than the copying. */
+/* A loop, because a call of memcpy costs more for a few numbers. */
 static int64_t* copy_dims(int64_t* to, const int64_t* from, int32_t n) {
   if (!from) return NULL;
   for (int32_t i = 0; i < n; i++) to[i] = from[i];
   return to;
 }
 
-/* Copies shape and strides: the producer's own may change with the object, when
- * another thread resizes it. A bad ndim stays, for Go to complain about. */
+/* Copies shape and strides, because the producer's arrays may change when another thread resizes
+ * the object. An invalid ndim is kept, and Go reports it. */
 static void keep_dims(view* v) {
   DLTensor* t = &v->tensor;
   const int32_t n = t->ndim;
@@ -155,8 +155,7 @@ static failure* ask_stream(callee to, DLDevice device, uintptr_t* stream) {
 
 static int same(DLDevice a, DLDevice b) { return a.device_type == b.device_type && a.device_id == b.device_id; }
 
-/* A CPU has no streams, so its producer need not be asked; and of one device
- * there is one current stream. */
+/* The CPU has no streams, so its producer is not queried. Each device has one current stream. */
 static failure* add_stream(callee to, view* v, const view* previous) {
   v->stream = 0;
   if (v->tensor.device.device_type == kDLCPU) return NULL;
@@ -223,9 +222,9 @@ static failure* wrap_held(callee to, dlp_00000000_object* held, uintptr_t* objec
   return out ? NULL : failed(dlp_00000000_NOTHING, dlp_00000000_OP_WRAP);
 }
 
-/* DLPack leaves open which side deletes the tensor when the function fails: some do,
- * some leave it to the caller. It therefore gets a tensor that holds one of two
- * references to the true one, and whether that one is still there tells. */
+/* DLPack does not specify which side deletes the tensor after a failure, and implementations
+ * differ. The function therefore receives a proxy with one of two references to the real tensor.
+ * The number of remaining references shows whether the proxy was deleted. */
 answer dlp_00000000_wrap(callee to, uintptr_t tensor, int legacy, uint64_t flags) {
   answer a = {0, NULL};
   dlp_00000000_object* held = dlp_00000000_object_new((void*)tensor, legacy, flags);

@@ -22,8 +22,8 @@ enum {
 
 enum {
   dlp_00000000_REJECTED, /* the function returned an error */
-  dlp_00000000_NOTHING,  /* it returned success, but gave nothing */
-  dlp_00000000_VERSION,  /* it gave a tensor of another major version */
+  dlp_00000000_NOTHING,  /* it returned success without a result */
+  dlp_00000000_VERSION,  /* it returned a tensor of another major version */
   dlp_00000000_NO_MEMORY /* of ours */
 };
 
@@ -32,15 +32,15 @@ enum {
 typedef struct dlp_00000000_failure {
   uint32_t why, op;
   size_t index;         /* of the object */
-  char *kind, *message; /* NULL where the table gave none */
+  char *kind, *message; /* NULL if the table reported none */
 } dlp_00000000_failure;
 
 dlp_00000000_LOCAL void dlp_00000000_forget(dlp_00000000_failure* f);
 
-/* Makes a failure that is REJECTED. It takes over the texts, which are malloc'd. */
+/* Creates a REJECTED failure, which owns the malloc'd texts. */
 dlp_00000000_LOCAL dlp_00000000_failure* dlp_00000000_rejection(uint32_t op, char* kind, char* message);
 
-/* The result of a call: an address where nothing failed. */
+/* The result of a call: an address, unless it failed. */
 struct dlp_00000000_answer {
   uintptr_t value;
   dlp_00000000_failure* failure;
@@ -51,16 +51,16 @@ struct dlp_00000000_answer {
 typedef void (*dlp_00000000_explain)(void* error_ctx,
                                      void (*SetError)(void* error_ctx, const char* kind, const char* message));
 
-/* The callee: a table, and an explain function or 0. Numbers, since cgo would
- * test pointer arguments for Go memory behind them. */
+/* The callee: a table, and an explain function or 0. They are numbers, because cgo would check
+ * pointer arguments for Go memory behind them. */
 struct dlp_00000000_callee {
   uintptr_t table, explain;
 };
 
-/* A view of one object; View in Go. It lies in Go's memory, hence no pointers. */
+/* A view of one object; View in Go. It is in Go memory, so it contains no pointers. */
 struct dlp_00000000_view {
-  uintptr_t object; /* what to borrow; 0 in a view that holds nothing */
-  uintptr_t owner;  /* the managed tensor where the table cannot lend, or 0 */
+  uintptr_t object; /* the object to borrow; 0 in an empty view */
+  uintptr_t owner;  /* the managed tensor if the table cannot lend, or 0 */
   uintptr_t stream;
   uint64_t flags;
   DLTensor tensor; /* shape and strides are copies, in dims */
@@ -72,8 +72,8 @@ struct dlp_00000000_extents {
   int64_t n[dlp_00000000_PASSED_NDIM];
 };
 
-/* Fills count views, words being the first of them, each with the stream of its
- * device. On a failure some may hold tensors, to be given back. */
+/* Fills count views, starting at words, each with the stream of its device. After a failure, some
+ * views may own tensors, which must be released. */
 dlp_00000000_LOCAL dlp_00000000_failure* dlp_00000000_borrow(struct dlp_00000000_callee to, uint64_t* words,
                                                              size_t count);
 
@@ -83,17 +83,17 @@ dlp_00000000_LOCAL void dlp_00000000_give_back(uint64_t* words, size_t count);
 /* Returns a managed tensor that the caller owns. */
 dlp_00000000_LOCAL struct dlp_00000000_answer dlp_00000000_managed(struct dlp_00000000_callee to, uintptr_t object);
 
-/* Returns an object for a tensor, of which nothing is left to the caller, also on a failure. */
+/* Returns an object for a tensor, and takes ownership of the tensor, also on failure. */
 dlp_00000000_LOCAL struct dlp_00000000_answer dlp_00000000_wrap(struct dlp_00000000_callee to, uintptr_t tensor,
                                                                 int legacy, uint64_t flags);
 
-/* Returns a new managed tensor. The extents are in many where they are too many for few; many is
- * NULL otherwise. */
+/* Returns a new managed tensor. The extents are in many if they do not fit in few; otherwise many
+ * is NULL. */
 dlp_00000000_LOCAL struct dlp_00000000_answer dlp_00000000_allocate(struct dlp_00000000_callee to, DLDataType dtype,
                                                                     DLDevice device, int32_t ndim,
                                                                     struct dlp_00000000_extents few, int64_t* many);
 
-/* Returns the stream on which the producer works. */
+/* Returns the producer's current stream. */
 dlp_00000000_LOCAL struct dlp_00000000_answer dlp_00000000_stream(struct dlp_00000000_callee to, DLDevice device);
 
 #endif

@@ -13,8 +13,8 @@ var (
 // CallError is the error of a function of an exchange table. It is an [ErrCall].
 type CallError struct {
 	Op      string // the function, by its name in DLPackExchangeAPI
-	Kind    string // such as BufferError; empty where the table does not tell
-	Message string // the table's own words, or what was wrong with its answer
+	Kind    string // such as BufferError; empty if the table does not report it
+	Message string // the table's message, or the problem with its result
 }
 
 // Error returns the function, the kind and the message.

@@ -18,8 +18,8 @@ type ExportOptions struct {
 	Shape   []int64 // extents; nil for one dimension, empty for a scalar
 	Strides []int64 // in elements, zero or negative allowed; nil for row-major
 	Offset  int     // index of the element whose indices in the tensor are all 0
-	Flags   Flags   // what a consumer must know
-	Device  Device  // what kind of host memory it is; the zero Device is the CPU
+	Flags   Flags   // flags for the consumer
+	Device  Device  // the kind of host memory; the zero Device is the CPU
 
 	// OnRelease is called once, after the consumer has called the deleter, on the same thread. The
 	// deleter must then enter Go. On a foreign thread, it blocks until one of the GOMAXPROCS is
@@ -223,9 +223,9 @@ func filled(shape []int64, count int) bool {
 	return over == 0 && size == uint64(count) && len(shape) <= slotNDim
 }
 
-// place checks that the tensor is inside of the slice, and returns its first element: nil for an
-// empty tensor, as DLPack specifies. The offset is added to the pointer, because some consumers
-// do not apply byte_offset.
+// place checks that the tensor is inside the slice, and returns its first element: nil for an empty
+// tensor, as DLPack specifies. The offset is added to the pointer, because some consumers do not
+// apply byte_offset.
 func (x *export) place(m *memory) (unsafe.Pointer, error) {
 	r, err := x.elements(m)
 	if err != nil || r.empty {

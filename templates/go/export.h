@@ -14,7 +14,7 @@ enum {
 /* Additional data of few tensors. */
 struct dlp_00000000_extra {
   uintptr_t hook;  /* a cgo.Handle of the release hook, or 0 */
-  int64_t dims[1]; /* as many as were asked for */
+  int64_t dims[1]; /* as many as requested */
 };
 
 /* A slot is one exported tensor. Slots are never freed, so a deleter that is called twice finds a
@@ -29,30 +29,30 @@ struct dlp_00000000_slot {
   uint32_t next;                            /* number of the slot below; 0 for none */
   uint32_t number;                          /* on its list, from 1 */
   uint64_t* list;                           /* the head of the list it returns to */
-  struct dlp_00000000_slot* origin;         /* itself; of a copy, the slot that it is lent for */
+  struct dlp_00000000_slot* origin;         /* itself; in a copy, the original slot */
   uintptr_t pinned;                         /* the object that Go's half retains, also while the slot is free */
   struct dlp_00000000_buffer* owner;        /* the owner of the memory, or NULL */
   struct dlp_00000000_extra* extra;         /* or NULL */
   int64_t dims[2 * dlp_00000000_SLOT_NDIM]; /* shape, then strides */
 };
 
-/* The heads of the lists, each on a cache line of its own. */
+/* The heads of the lists, each on a separate cache line. */
 dlp_00000000_LOCAL uint64_t* dlp_00000000_list(int number);
 
-/* Makes count zeroed slots, numbered from first, for a list on which they are not put yet; NULL if
- * memory is exhausted. Calls must not overlap. */
+/* Creates count zeroed slots, numbered from first, for a list, without adding them; NULL if memory
+ * is exhausted. Calls must not overlap. */
 dlp_00000000_LOCAL struct dlp_00000000_slot* dlp_00000000_new_slots(uint64_t* list, uint32_t first, uint32_t count);
 
-/* Makes a copy of a slot that its deleter frees, for tools that find uses of freed memory; NULL if
- * memory is exhausted. */
+/* Creates a copy of a slot that its deleter frees, for tools that detect uses of freed memory; NULL
+ * if memory is exhausted. */
 dlp_00000000_LOCAL struct dlp_00000000_slot* dlp_00000000_lend(struct dlp_00000000_slot* origin);
 
-/* Makes room for that many dims; NULL if memory is exhausted. */
+/* Allocates the dims; NULL if memory is exhausted. */
 dlp_00000000_LOCAL struct dlp_00000000_extra* dlp_00000000_new_extra(size_t dims);
 
-/* The deleters of tensors that have nothing but their slot, and of those that have
- * an owner, an extra or a copy of a slot. Any thread may call them at any time: no
- * lock, no wait for Go's scheduler or collector, unless the tensor has a hook. */
+/* The deleters of tensors with only a slot, and of tensors with an owner, an extra or a copied
+ * slot. Any thread may call them at any time. They need no lock and do not wait for Go's scheduler
+ * or collector, unless the tensor has a hook. */
 dlp_00000000_LOCAL void dlp_00000000_release(DLManagedTensorVersioned* self);
 dlp_00000000_LOCAL void dlp_00000000_release_legacy(DLManagedTensor* self);
 dlp_00000000_LOCAL void dlp_00000000_release_all(DLManagedTensorVersioned* self);

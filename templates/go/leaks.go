@@ -5,7 +5,7 @@ package dlpack
 // Leak is an object that was not released yet.
 type Leak struct {
 	What  string // "imported tensor", "exported tensor", "Batch" or "Buffer"
-	Stack string // of the goroutine that made it
+	Stack string // of the goroutine that created it
 }
 
 // String returns the kind of the object and where it was created.

@@ -13,7 +13,7 @@ import (
 // producer set [FlagIsSubbyteTypePadded], padded, with each element in the lowest bits of a byte.
 type Packed[T Narrow] struct {
 	first    unsafe.Pointer
-	elements []struct{} // takes no memory, and has the bounds of what does
+	elements []struct{} // copies no memory, and has the bounds of the elements
 	width    uint8      // of an element, in bits
 	step     uint8      // from one element to the next, in bits
 }

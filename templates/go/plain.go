@@ -8,8 +8,8 @@ import (
 )
 
 // plain is a fast check that accepts most valid tensors in less time than a crossing into C takes:
-// contiguous, non-empty ones with strides. It accepts no tensor that validate, which checks the
-// others, would reject.
+// contiguous, non-empty ones with strides. It accepts no tensor that validate would reject, which
+// checks all others.
 func plain(dl *DLTensor) bool {
 	t, n := dl.DType, uintptr(dl.NDim)
 	shape, strides := loadPtr(&dl.Shape), loadPtr(&dl.Strides)

@@ -14,16 +14,15 @@ enum { dlp_00000000_TABLES = 8 };
  * bits of hooks, 1 << dlp_00000000_OP_..., select Go. */
 struct dlp_00000000_plan {
   uint32_t hooks;
-  int32_t offset;  /* bytes into a py_object to the address of ours; 0: it is ours */
-  uintptr_t raise; /* SetError for what has none, or 0 */
+  int32_t offset;  /* offset of our object's address in a py_object; 0: it is our object */
+  uintptr_t raise; /* SetError for functions without that parameter, or 0 */
 };
 
-/* Makes table number i, from 1 to dlp_00000000_TABLES, once. It lives as long as
- * the process. */
+/* Creates table number i, from 1 to dlp_00000000_TABLES, once. It exists until the process ends. */
 dlp_00000000_LOCAL const DLPackExchangeAPI* dlp_00000000_table_new(int i, struct dlp_00000000_plan plan,
                                                                    const DLPackExchangeAPI* given);
 
-/* Returns the table that has the defaults alone. */
+/* Returns the table with only the defaults. */
 dlp_00000000_LOCAL const DLPackExchangeAPI* dlp_00000000_table_plain(void);
 
 /* The hooks, in Go. A failure is REJECTED, with a kind and a message. */

@@ -155,8 +155,8 @@ func dims(field *uintptr, n int32) []int64 {
 	return unsafe.Slice(p, n)
 }
 
-// loadPtr reads a pointer out of a pointer-free mirror. A typed load, unlike a
-// conversion from uintptr, keeps vet and checkptr able to do their work.
+// loadPtr reads a pointer from a pointer-free mirror. It uses a typed load, because vet and
+// checkptr cannot check a conversion from uintptr.
 func loadPtr(field *uintptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(field))
 }

@@ -9,8 +9,8 @@ import "unsafe"
 // unpooled is set if a tool detects uses of freed memory.
 const unpooled = true
 
-// consumers returns a copy of the slot that the deleter frees: the tool would not
-// see that a slot was released, since it is never freed.
+// consumers returns a copy of the slot that the deleter frees: a slot is never freed, so the tool
+// would not detect uses after its release.
 func (s *slot) consumers() *slot {
 	lent := C.dlp_00000000_lend((*C.struct_dlp_00000000_slot)(unsafe.Pointer(s)))
 	if lent == nil {

@@ -13,9 +13,8 @@ import (
 // limit; this one bounds the reads if ndim is invalid.
 const MaxNDim = 64
 
-// validate tests all that can be known of a foreign tensor without reading
-// its elements, so that no later arithmetic on it overflows. Unknown devices
-// and type codes pass: they are numbers that a caller may know.
+// validate checks all properties of a foreign tensor except its elements, so no later arithmetic
+// overflows. Unknown devices and type codes are accepted, because a caller may know them.
 func validate(t Tensor, nullStrides bool) error {
 	dl := t.dl
 	if err := validateType(dl.DType); err != nil {
@@ -61,15 +60,15 @@ func validateDims(dl *DLTensor, nullStrides bool) error {
 	return nil
 }
 
-// elementRange is how far the elements of a tensor lie before and after the one whose
-// indices are all 0, in elements.
+// elementRange is the distance, in elements, to the farthest elements before and after the element
+// whose indices are all 0.
 type elementRange struct {
 	before, after uint64
 	empty         bool
 }
 
-// rangeOf fails for extents and strides that no memory can hold. Without
-// strides the tensor is contiguous.
+// rangeOf fails for extents and strides beyond any memory. Without strides, the tensor is
+// contiguous.
 func rangeOf(shape, strides []int64) (elementRange, error) {
 	empty := false
 	for i, extent := range shape {
@@ -118,8 +117,8 @@ func stridedRange(shape, strides []int64) (elementRange, error) {
 	return r, nil
 }
 
-// validateRange tests that every element has an address. What lies before a
-// handle has none, so there byte_offset must reach back to all of it.
+// validateRange checks that every element has an address. There are no addresses before a handle,
+// so byte_offset must cover all elements before the first one.
 func validateRange(t Tensor, r elementRange) error {
 	dl := t.dl
 	width := elementBits(dl.DType, t.flags)
@@ -137,8 +136,8 @@ func validateRange(t Tensor, r elementRange) error {
 	return nil
 }
 
-// elementBits is what one element takes in memory: narrow ones are packed
-// unless they are padded, all others are whole bytes.
+// elementBits is the size of one element in memory: narrow ones are packed unless they are padded,
+// all others are whole bytes.
 func elementBits(t DataType, flags Flags) uint64 {
 	width := uint64(t.Bits) * uint64(t.Lanes)
 	if t.Bits < packedBelow && flags&FlagIsSubbyteTypePadded == 0 {
@@ -160,8 +159,7 @@ func (t DataType) Alignment() int {
 	return 1
 }
 
-// bytesOf returns the bytes of that many elements side by side, if 63 bits hold
-// the number.
+// bytesOf returns the size in bytes of contiguous elements, if it fits in 63 bits.
 func bytesOf(count, width uint64) (bytes uint64, fits bool) {
 	high, low := bits.Mul64(count, width)
 	low, carry := bits.Add64(low, 7, 0)

@@ -46,13 +46,13 @@ DLPACKGEN_PART inline void dlpackgen_jax_stride_any(struct dlpackgen_jax_tensor*
   dlpackgen_jax_stride(to, to->tensor.ndim, is_column_major);
 }
 
-/* Does so without a loop for the rank that the description has; -1 is any. */
+/* The same without a loop, for the rank of the description; -1 is any rank. */
 DLPACKGEN_FAST void dlpackgen_jax_arrange(struct dlpackgen_jax_tensor* to, int32_t rank, int is_column_major) {
   if (rank >= 0 && to->tensor.ndim == rank) dlpackgen_jax_stride(to, rank, is_column_major);
   else dlpackgen_jax_stride_any(to, is_column_major);
 }
 
-/* XLA never passes a negative extent, or more elements than there are bytes. */
+/* XLA never passes a negative extent, or more elements than the memory has bytes. */
 DLPACKGEN_PART inline int dlpackgen_jax_borrow(struct dlpackgen_jax_call* call, const void* from,
                                                struct dlpackgen_jax_tensor* to) {
   const struct dlpackgen_xla_ffi_buffer* const buffer = (const struct dlpackgen_xla_ffi_buffer*)from;
@@ -96,8 +96,8 @@ DLPACKGEN_PART inline int dlpackgen_jax_result(struct dlpackgen_jax_call* call, 
   return status;
 }
 
-/* A written argument is a result as well, in the same memory: XLA copies what is still needed.
- * Memory without elements has no address. */
+/* A written argument is also a result, in the same memory: XLA copies it if the old value is still
+ * needed. Memory without elements has no address. */
 DLPACKGEN_PART inline int dlpackgen_jax_written(struct dlpackgen_jax_call* call, int64_t i, const DLTensor* argument) {
   const struct dlpackgen_xla_ffi_buffer* const again =
       (const struct dlpackgen_xla_ffi_buffer*)dlpackgen_jax_result_of(call, i);
@@ -197,7 +197,7 @@ DLPACKGEN_PART inline int dlpackgen_jax_begin(struct dlpackgen_jax_call* call, i
   return dlpackgen_jax_foreign(call, "another number of attributes");
 }
 
-/* Reads which arguments are not None. Required ones are read whatever it says. */
+/* Reads the mask of arguments that are not None. Required arguments are always read. */
 DLPACKGEN_PART inline int dlpackgen_jax_mask(struct dlpackgen_jax_call* call, int64_t* mask) {
   const int64_t* const given = (const int64_t*)dlpackgen_jax_scalar(call, 0, DLPACKGEN_XLA_FFI_DTYPE_S64);
   if (DLPACKGEN_RARE(!given)) return dlpackgen_jax_foreign(call, "attributes of other types");

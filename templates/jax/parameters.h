@@ -10,7 +10,7 @@ enum dlpackgen_jax_kind {
   DLPACKGEN_JAX_INTEGER,
   DLPACKGEN_JAX_REAL,
   DLPACKGEN_JAX_TRUTH,
-  DLPACKGEN_JAX_NUMBER, /* an integer, or real where the dtype of the call is */
+  DLPACKGEN_JAX_NUMBER, /* an integer, or a float, depending on the dtype of the call */
   DLPACKGEN_JAX_TEXT,
   DLPACKGEN_JAX_INTEGERS,
   DLPACKGEN_JAX_REALS,

@@ -1,4 +1,4 @@
-# What a function does under each transformation of JAX.
+# The rules of a function for each transformation of JAX.
 
 _TRACED, _TRACED_HINT = _jax.core.Tracer, "a traced value: name the argument under static_argnames of jax.jit"
 _ARRAYS = "an array of JAX or NumPy", ": convert it by jax.numpy.from_dlpack()"
@@ -76,7 +76,7 @@ def _launch(call, arrays):
 
 
 def _typed(present, shape, dtype):
-    """The type of a result, which varies over a mesh as the arguments do."""
+    """The type of a result, which varies over the same mesh axes as the arguments."""
     if not present:
         return _jax.ShapeDtypeStruct(shape, dtype)
     return _jax.typeof(present[0]).update(shape=shape, dtype=dtype, weak_type=False)
@@ -272,7 +272,7 @@ class _Kernel:
     def call(self, call, arrays):
         arrays = _alike(arrays)
         if not self.given and not any(p.written for p in self.parameters):
-            return _launch(call, arrays)  # for what it does besides
+            return _launch(call, arrays)  # for its side effects
         return _differentiable(call, arrays)
 
     def pack(self, made, arrays):

@@ -21,8 +21,8 @@
 #define DLPACKGEN_ORT_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* The version of the table: ONNX Runtime before 1.24 infers no types where two inputs have none, or
- * ends the process. Then the bytes of a sentence. */
+/* The version of the table: ONNX Runtime before 1.24 fails to infer types if two inputs are
+ * missing, or ends the process. Then the size of a message. */
 enum { DLPACKGEN_ORT_API = 24, DLPACKGEN_ORT_SENTENCE = 1024 };
 
 typedef struct dlpackgen_onnxruntime_api dlpackgen_ort_api;
@@ -36,7 +36,7 @@ enum dlpackgen_ort_kind {
   DLPACKGEN_ORT_FLOATS
 };
 
-/* An attribute: what it is, and its value where a node has none. */
+/* An attribute: its type, and its default value. */
 struct dlpackgen_ort_attribute {
   struct dlpackgen_site site;
   int kind;
@@ -49,7 +49,7 @@ struct dlpackgen_ort_attribute {
 
 /* The value of an attribute. */
 struct dlpackgen_ort_value {
-  int there; /* it is not None */
+  int there; /* the value is not None */
   int64_t integer;
   double real;
   bool truth;

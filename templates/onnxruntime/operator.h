@@ -76,7 +76,7 @@ static int dlpackgen_ort_output_need(const struct dlpackgen_onnxruntime_custom_o
 static int dlpackgen_ort_memory(const struct dlpackgen_onnxruntime_custom_op* op, size_t i) {
   (void)op;
   (void)i;
-  return 0; /* where the execution provider has its tensors */
+  return 0; /* the memory of the execution provider's tensors */
 }
 
 static int dlpackgen_ort_first_version(const struct dlpackgen_onnxruntime_custom_op* op) {
@@ -121,8 +121,8 @@ DLPACKGEN_ORT void* dlpackgen_ort_rank(const struct dlpackgen_ort_form* form, vo
   return NULL;
 }
 
-/* Gives a dimension a unique name: ONNX Runtime treats dimensions of the same name as equal, and a
- * model may have operators of several libraries. */
+/* Assigns a unique name to a dimension: ONNX Runtime treats dimensions of the same name as equal,
+ * and a model may have operators of several libraries. */
 DLPACKGEN_ORT void dlpackgen_ort_put_name(struct dlpackgen_message* name) {
   dlpackgen_put(name, "dlpackgen_");
   dlpackgen_put_address(name, (uintptr_t)&dlpackgen_ort_names);

@@ -74,7 +74,7 @@ DLPACKGEN_ORT void* dlpackgen_ort_describe(const dlpackgen_ort_api* api, const v
   return error;
 }
 
-/* Reads an input; *tensor is NULL for one that the node leaves out. */
+/* Reads an input; *tensor is NULL if the node omits it. */
 DLPACKGEN_ORT void* dlpackgen_ort_input(const dlpackgen_ort_api* api, const void* context, size_t place, int optional,
                                         const struct dlpackgen_site* at, struct dlpackgen_ort_tensor* made,
                                         const DLTensor** tensor, int* status, struct dlpackgen_message* message) {
@@ -135,8 +135,8 @@ DLPACKGEN_ORT int dlpackgen_ort_saved(const struct dlpackgen_site* at, const str
 
 /* Registration */
 
-/* Adds the operators of a domain. ONNX Runtime keeps a domain as long as its sessions, and reports
- * no end of them: domains are not freed. */
+/* Adds the operators of a domain. Domains are not freed, because ONNX Runtime uses them as long as
+ * its sessions, and does not report when these end. */
 DLPACKGEN_ORT void* dlpackgen_ort_add(const dlpackgen_ort_api* api, void* options, const char* name,
                                       const struct dlpackgen_ort_operator* const* all, int count) {
   void* domain = NULL;

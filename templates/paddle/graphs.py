@@ -40,8 +40,8 @@ class _Call:
         return tuple(made) if isinstance(made, (list, tuple)) else (made,)
 
     def register(self, there, metas):
-        """Paddle keeps what it first gets under a name. Its own suffix does not number the scalars: 1 and True, and -1
-        and -2, have the same one."""
+        """Paddle caches operators by name. Its own suffix does not distinguish all scalars: 1 and
+        True have the same suffix, and so do -1 and -2."""
         names = [p.name for p, is_there in zip(self.kernel.parameters, there) if is_there]
 
         def run(*tensors):
@@ -80,5 +80,5 @@ def _positional(function, names):
 
 @_functools.cache
 def _like():
-    """A tensor of Paddle, whose library makes the results of kernels that take none."""
+    """A Paddle tensor, so that Paddle creates the results of kernels without tensor arguments."""
     return _paddle.to_tensor([0], place=_paddle.CPUPlace())

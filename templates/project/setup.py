@@ -22,21 +22,21 @@ def found(*patterns):
 # The checks, and the callers of every target in dlpackgen.yaml: they are compiled for size.
 GENERATED = found("csrc/kernels.c", "src/placeholder/*kernels*.c")
 
-# Hidden, or functions of other libraries that have the same name would be called. Exceptions of
-# PyTorch pass through kernels_torch.c, if there is one.
+# Hidden, because otherwise functions of the same name in other libraries would be called.
+# Exceptions of PyTorch pass through kernels_torch.c, if there is one.
 FLAGS = [] if sys.platform == "win32" else ["-fvisibility=hidden", "-fexceptions"]
 SMALL = ["/O1"] if sys.platform == "win32" else [*FLAGS, "-Os", "-g0"]
 
 # The switch for csrc/*.cu. Without it, calls with arrays of CUDA raise NotImplementedError.
 WITH_CUDA = os.environ.get("PLACEHOLDER_CUDA", "0") == "1"
 
-# The GPUs that csrc/*.cu is compiled for, as nvcc's -arch. For any other GPU, the driver would
-# compile it at run time, which fails if the driver is older than nvcc.
+# The target GPUs of csrc/*.cu, as nvcc's -arch. For any other GPU, the driver would compile it at
+# run time, which fails if the driver is older than nvcc.
 CUDA_ARCH = os.environ.get("PLACEHOLDER_CUDA_ARCH", "all-major")
 
 
 def cuda():
-    """The folder of CUDA: that of CUDA_HOME, of the nvcc that is found, or of NVIDIA's wheels."""
+    """The folder of CUDA: from CUDA_HOME, the nvcc in PATH, or NVIDIA's wheels."""
     found = shutil.which("nvcc")
     wheels = importlib.util.find_spec("nvidia")
     places = [os.environ.get("CUDA_HOME"), found and Path(found).resolve().parents[1]]
@@ -48,11 +48,12 @@ def cuda():
 
 
 class Build(build_ext):
-    """Compiles what is generated, and csrc/*.cu by nvcc, and links the objects and CUDA's runtime."""
+    """Compiles the generated sources, and csrc/*.cu with nvcc, and links the objects with CUDA's
+    runtime."""
 
     def finalize_options(self):
         super().finalize_options()
-        self.force = True  # setuptools itself does not see that the switch, a header or csrc/*.cu changed
+        self.force = True  # setuptools does not detect changes of the switch, headers or csrc/*.cu
 
     def build_extension(self, extension):
         extension.extra_objects += self.compiler.compile(

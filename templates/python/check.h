@@ -30,8 +30,8 @@ static inline struct dlpackgen_subject dlpackgen_subject_of(const struct dlpackg
   return of;
 }
 
-/* Returns 1 if one pass shows that a tensor meets the requirements of its parameter. 0 means
- * nothing, and symbols may have been set. */
+/* Returns 1 if one pass shows that a tensor meets the requirements of its parameter. After a result
+ * of 0, the full check is required, and symbols may have been set. */
 DLPACKGEN_FAST int dlpackgen_fits(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
                                   const struct dlpackgen_argument* a) {
   uint16_t like; /* same_dtype_as and same_shape_as, in one load */

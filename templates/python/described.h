@@ -1,5 +1,5 @@
 /* Checks the tables that describe functions, at the first call from each place, before any argument
- * is read. A mistake there is a mistake of the module's author, and raises SystemError. Part of
+ * is read. Mistakes in them are the module author's, and raise SystemError. Part of
  * dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_DESCRIBED_H_
 #define DLPACKGEN_PYTHON_DESCRIBED_H_

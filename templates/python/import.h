@@ -214,7 +214,7 @@ static DLManagedTensorVersioned* dlpackgen_import(struct dlpackgen_state* state,
   const struct dlpackgen_access* access = dlpackgen_access_of(state, object);
   struct dlpackgen_received imported = {NULL, NULL};
   if (!access) return NULL;
-  const struct dlpackgen_access how = *access; /* which what follows may drive out */
+  const struct dlpackgen_access how = *access; /* the following code may evict the original */
   const PyTypeObject* const type = Py_TYPE(object);
   if (how.reader) {
     DLManagedTensorVersioned* made;

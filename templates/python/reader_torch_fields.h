@@ -45,7 +45,7 @@ enum { DLPACKGEN_TORCH_PLAIN = 5, DLPACKGEN_TORCH_OTHERS = 6 };
 /* The observed values of the created tensors. */
 struct dlpackgen_torch_seen {
   const uint64_t* plain[DLPACKGEN_TORCH_PLAIN]; /* TensorImpls */
-  const uint64_t* inference;                    /* that of a plain one for inference */
+  const uint64_t* inference;                    /* of a plain tensor for inference */
   const uint64_t* others[DLPACKGEN_TORCH_OTHERS];
   uint64_t storage[DLPACKGEN_TORCH_PLAIN]; /* addresses */
   uint64_t offset[DLPACKGEN_TORCH_PLAIN];  /* elements */

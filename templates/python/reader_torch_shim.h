@@ -66,9 +66,9 @@ struct dlpackgen_torch_known {
   ptrdiff_t handle;    /* the offset of the at::Tensor in the object */
   bool is_maybe_owned; /* preceded by a flag whether the object owns it, as before 2.10 */
   PyObject *const *tensor, *const *parameter; /* the addresses at which torch itself stores its two types */
-  /* What dlpackgen_torch has installed, or NULL: compiled against this torch, so quicker
-   * than the shim. 0 where it has read the tensor, with shape and strides in the scratch
-   * memory of borrow(), 1 for what the shim must look at. */
+  /* The reader that dlpackgen_torch has installed, or NULL. It is compiled against this torch, and
+   * faster than the shim. It returns 0 if it has read the tensor, with shape and strides in the
+   * scratch memory of borrow(), or 1 if the shim must read it. */
   int (*read)(void* object, int writable, DLTensor* out, int64_t* scratch);
 };
 

@@ -17,7 +17,7 @@
 /** The numbers of the scratch memory that borrow() may write to. */
 #define DLPACKGEN_SCRATCH (2 * DLPACKGEN_MAX_NDIM)
 
-/** What recognize() returns. */
+/** The results of recognize(). */
 enum { DLPACKGEN_TYPE_OTHER = 0, DLPACKGEN_TYPE_DERIVED = 1, DLPACKGEN_TYPE_EXACT = 2 };
 
 /** A native reader: a type, and the functions that read its objects. */

@@ -1,7 +1,7 @@
 //go:build ignore && linux && cgo && !nodevice
 
-/* The backend as one translation unit: all that other files see of it is the
- * function at its end. Nothing is linked but libc. */
+/* The backend as one translation unit, whose only exported symbol is the function at its end. It
+ * links only libc. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -13,7 +13,7 @@ var errOff = &Error{Code: 1,
 		"it " +
 		"with cgo, for Linux"}
 
-// Table returns nil: there is none.
+// Table returns nil.
 func Table() unsafe.Pointer { return nil }
 
 // Probe fails.

@@ -18,7 +18,7 @@ struct shm_header {
   uint64_t flags; /* DLPack's; SHM_FLAGS at most */
   DLDataType dtype;
   int32_t ndim;
-  int64_t shape[SHM_MAX_NDIM]; /* what is beyond ndim is 0 */
+  int64_t shape[SHM_MAX_NDIM]; /* 0 beyond ndim */
 };
 
 /* The kernel determines READ_ONLY, and shared memory has no single owner. */

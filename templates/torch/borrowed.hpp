@@ -78,7 +78,7 @@ template <class Number>
   fail_text(DLPACKGEN_STATUS_VALUE_ERROR, site, text);
 }
 
-// A number of a dtype that C has a type for.
+// A number of a dtype with a C type.
 template <class Number>
 Number narrow(const Site& site, DLDataType dtype, std::int64_t from) {
   if constexpr (std::is_floating_point_v<Number>) {
@@ -142,7 +142,7 @@ inline void require_number(const Site& site, DLDataType dtype, const at::Scalar&
   if (!dlpackgen_represents_integer(dtype, from.toLong())) fail_range(site, dtype, from.toLong());
 }
 
-// An argument of a described kernel: borrowed as it is, since kernels.c checks the rest.
+// An argument of a described kernel, borrowed unchanged, because kernels.c checks the rest.
 template <class A>
 struct Borrowed {
   static constexpr bool writes = false;
@@ -163,7 +163,7 @@ template <Access access>
 struct BorrowedTensor {
   template <class Copied>
   [[gnu::flatten]] void borrow_or_copy(const Site& site, const Copied& copied, const at::Tensor& from) {
-    borrow_at<Access::read>(site, from, tensor);  // before a copy reads memory that does not exist
+    borrow_at<Access::read>(site, from, tensor);  // before a copy reads missing memory
     if (copied[site.number] && !from.is_contiguous()) {
       copy = from.contiguous();
       borrow_at<Access::read>(site, *copy, tensor);

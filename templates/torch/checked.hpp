@@ -31,8 +31,8 @@ namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
  */
 enum class ReadOnly {
   raise,
-  copy,  ///< Copies it, on the host alone: elsewhere it may be gone before the copy is done.
-  allow  ///< Takes it as it is. The tensor must not be written to then.
+  copy,  ///< Copies it, only on the host: memory of devices may be freed before the copy is complete.
+  allow  ///< Accepts it. The resulting tensor must not be written to.
 };
 
 namespace detail {

@@ -10,11 +10,11 @@
  *     static constexpr const char* name = "mylib::scale";
  *     static constexpr const char* kernel = "scale";      // in messages
  *     static constexpr const char* arguments[] = {"x", "a"};
- *     static constexpr bool copied[] = {false, false};   // made C-contiguous where it is not
- *     static constexpr bool on_cpu[] = {false, false};   // in the host's memory always
+ *     static constexpr bool copied[] = {false, false};   // copied if not C-contiguous
+ *     static constexpr bool on_cpu[] = {false, false};   // always in host memory
  *     static constexpr std::int32_t device_type = 1;     // a device of the kernel
  *     static constexpr std::size_t results = 1;          // of the C function
- *     static constexpr std::size_t given[] = {0};        // those that callers get
+ *     static constexpr std::size_t given[] = {0};        // those for callers
  *     static void fill(call& made, detail::Narrow&, const DLTensor* x, double a);
  *         // puts arguments into a call, and checks them
  *     static int run(const call& made, DLTensor* results, void* stream, dlpackgen_message*);

@@ -111,7 +111,7 @@ PyObject* fill(PyObject* module) {
     Py_DECREF(module);
     return nullptr;
   }
-  Py_INCREF(module);  // for ever: consumers keep the table and the objects it points to
+  Py_INCREF(module);  // never released: consumers keep the table and the objects that it points to
   const bool filled =
       add(module, "exchange_api", pytorch::capsule_of(pytorch::exchange_api())) &&
       add(module, "exchange_api_read_only", pytorch::capsule_of(pytorch::exchange_api<pytorch::Access::read>())) &&

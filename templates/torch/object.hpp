@@ -72,9 +72,9 @@ inline at::Tensor from_capsule(PyObject* capsule, ReadOnly read_only = ReadOnly:
 /**
  * Returns a tensor that shares the memory of an object of any library, by the rules of modules over
  * dlpackgen_python. For a torch.Tensor, the result is an alias with the same conjugate and negative
- * bits. An object of a derived type is read through its __dlpack__, which knows its changes.
+ * bits. An object of a derived type is read through its __dlpack__, which includes its changes.
  *
- * \throws as take(), or python_error for what its library raises.
+ * \throws as take(), or python_error for exceptions of its library.
  */
 inline at::Tensor from_object(PyObject* object, const detail::How& how = ReadOnly::raise) {
   if (THPVariable_CheckExact(object)) return detail::alias_of(THPVariable_Unpack(object));

@@ -125,7 +125,7 @@ struct Keywords {
 };
 
 inline const Keywords& keywords() {
-  static const Keywords* const all = new Keywords();  // for ever, because Python may have shut down before
+  static const Keywords* const all = new Keywords();  // never released, because Python may have shut down before
   return *all;
 }
 

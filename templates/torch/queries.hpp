@@ -27,7 +27,7 @@ inline PyObject* intern(const char* name) {
   return made;
 }
 
-// Created once and kept for ever, because Python's caches do not contain newly created names.
+// Created once and never released, because Python's caches do not contain newly created names.
 struct Names {
   PyObject* table = intern("__dlpack_c_exchange_api__");
   PyObject* capsule = intern("__dlpack__");
@@ -80,7 +80,7 @@ inline const char* name_of(const PyTypeObject* type) noexcept {
 }
 
 // Exhausted resources, and exceptions outside of Exception, such as KeyboardInterrupt, do not
-// concern the tensor. A BufferError is what the producer should raise.
+// concern the tensor. Producers should raise BufferError themselves.
 inline bool is_about_the_tensor(const py::error_already_set& error) {
   PyObject* const others[] = {PyExc_BufferError, PyExc_MemoryError, PyExc_RecursionError};
   for (PyObject* const other : others) {

@@ -63,13 +63,13 @@ DLPACKGEN_PYTORCH_FAST bool read_device(const c10::TensorImpl& impl, c10::Dispat
   return keys - usual_cpu == plain_cpu || read_gpu(impl, keys, out);
 }
 
-// The values that are read from a tensor before a DLTensor is written, so that the compiler need
-// not load them again after a store.
+// The values of a tensor, read before a DLTensor is written, so the compiler does not reload them
+// after a store.
 struct Shape {
   c10::IntArrayRef sizes;
   c10::IntArrayRef strides;
   std::size_t elements;
-  std::size_t span;  // of elements, from the first to the last, of a tensor that has some
+  std::size_t span;  // the number of elements from the first to the last, for a non-empty tensor
 };
 
 // The tensor's own shape and strides.
@@ -86,8 +86,8 @@ struct InPlace {
 };
 
 // Copies of them, made before they are checked, because other threads may resize the tensor, with
-// or without the GIL. Returns false for too many numbers, and for negative ones, which only a
-// tensor has that is being resized.
+// or without the GIL. Returns false for too many numbers, and for negative numbers, which only
+// occur while a tensor is resized.
 struct Copied {
   static constexpr std::size_t most = 64;  // sizes, and as many strides
   std::int64_t* numbers;

@@ -101,7 +101,7 @@ inline bool is_wrapped_alike(const at::Tensor& tensor) {
  * Returns whether the compiled headers and the loaded torch read tensors identically. Needs the
  * GIL.
  *
- * \throws what torch throws.
+ * \throws the exceptions of torch.
  */
 inline bool reads_alike() {
   const detail::BelowModes below;

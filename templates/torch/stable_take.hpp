@@ -46,7 +46,7 @@ inline std::string last_error() {
   return reason != nullptr ? reason : "torch failed, and does not say why";
 }
 
-// The macro of torch prints what it throws.
+// torch's macro prints the exceptions that it throws.
 inline void check_shim(AOTITorchError failed) {
   if (failed != TORCH_SUCCESS) throw BufferError(last_error());
 }

@@ -41,7 +41,7 @@ inline at::Device device_of(DLDevice device) {
 /**
  * The native handle of ATen's current stream of a device; nullptr on the host.
  *
- * \throws BufferError, also for a backend that has no such handle, or what that throws.
+ * \throws BufferError, also for a backend without this handle, or the exceptions of that backend.
  */
 inline void* current_stream(DLDevice device) {
   const at::Device where = device_of(device);

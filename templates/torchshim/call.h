@@ -15,8 +15,8 @@
 struct dlpackgen_shim_operator {
   const char *space, *name; /* of the operator */
   const char* kernel;       /* in messages */
-  const char* schema;       /* that is defined */
-  const char* boxed_name;   /* that has the C function */
+  const char* schema;       /* to define */
+  const char* boxed_name;   /* with the C function */
   const char* boxed_schema; /* if different, else NULL */
   const char* const* keys;  /* the dispatch keys, up to NULL */
   const struct dlpackgen_shim_argument* arguments;

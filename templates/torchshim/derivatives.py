@@ -32,8 +32,8 @@ def _gradients(op):
 
 
 def _recorded(op):
-    """What stands in front of an operator whose backward needs results that its callers do not get:
-    where a gradient is wanted, the operator is called that returns them."""
+    """Registered in front of an operator whose backward needs results that callers do not receive.
+    If a gradient is required, the operator that returns them is called instead."""
 
     def recorded(keys, *args):
         wanted = torch().is_grad_enabled() and any(
@@ -47,8 +47,8 @@ def _recorded(op):
 
 
 def _bits(op):
-    """PyTorch's own way takes the first result of an operator for what was written to, and looks for
-    it where a kernel without results leaves nothing."""
+    """PyTorch's own fallback assumes that the first result of an operator is the written argument,
+    and fails for a kernel without results."""
 
     def bits(*args, **kwargs):
         values = op.arrange(args, kwargs)

@@ -69,7 +69,7 @@ class Operator:
         return getattr(getattr(torch().ops, self.namespace), name or self.name).default
 
     def arrange(self, args, kwargs=None):
-        """All arguments in their order: the dispatcher leaves out those that have their default."""
+        """All arguments in their order: the dispatcher omits arguments with their default."""
         values = list(args)
         for p in self.arguments[len(values) :]:
             values.append((kwargs or {}).get(p.name, p.default))
@@ -103,8 +103,8 @@ def unpack(results):
 
 
 def when_torch_is_imported(module, operators):
-    """Registers operators when torch is imported, or now, where it is already. What goes wrong is a
-    warning: it must not keep anybody from importing torch."""
+    """Registers operators when torch is imported, or now if it is already imported. Failures are
+    warnings, because they must not prevent the import of torch."""
 
     def try_to_register():
         try:
@@ -119,7 +119,7 @@ def when_torch_is_imported(module, operators):
 
 
 class _Finder:
-    """Finds torch as the other finders do, and adds a call at the end of its import."""
+    """Finds torch through the other finders, and adds a call at the end of its import."""
 
     def __init__(self, then):
         self.then = then
@@ -155,8 +155,8 @@ _missing = {}  # by module: the messages about operators that this torch cannot 
 
 
 def register(module, operators):
-    """Registers the operators of a module's library, once. An operator that this torch cannot have
-    is left out; ImportError names all of them."""
+    """Registers the operators of a module's library, once. Operators that this torch does not
+    support are omitted; ImportError names all of them."""
     if module in _registered:
         return _require(module, _missing[module])
     importlib.import_module("torch")
@@ -208,7 +208,7 @@ def _complete(op, i, library):
 
 
 class _Watched:
-    """A library that looks for tangents in front of what is registered for autograd, which drops
+    """A library whose operators detect tangents before the functions for autograd, which would drop
     them."""
 
     def __init__(self, op):

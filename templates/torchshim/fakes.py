@@ -32,8 +32,8 @@ def has_symbols(values):
 
 
 def reject_other_devices(op, values):
-    """One tensor on the device meta is enough to come here, and results like the others would be
-    uninitialized memory. Gives the first tensor."""
+    """One tensor on the device meta is enough to select a fake kernel. Results like the other
+    tensors would be uninitialized memory. Returns the first tensor."""
     there = [(i, p) for i, p in op.tensors if values[i] is not None]
     if not there:
         raise ValueError("expected a tensor among the arguments, which tells the device")
@@ -49,7 +49,7 @@ def reject_other_devices(op, values):
 
 
 def _device(device):
-    """As messages of all callers name it, or as PyTorch does, where DLPack has no such device."""
+    """The name of a device in the messages of all callers, or PyTorch's name if DLPack has none."""
     return str(device) if device.type == "meta" else f"{device.type}:{device.index or 0}"
 
 
@@ -80,7 +80,7 @@ class _Tensor(ctypes.Structure):
 
 
 class _Value(ctypes.Structure):
-    """As values.h has it."""
+    """The same struct as in values.h."""
 
     _fields_ = [
         ("present", ctypes.c_int32),
@@ -97,8 +97,8 @@ class _Value(ctypes.Structure):
 
 
 def check(op, i, library, values):
-    """Compares arguments with the description, by the checks that a call has, less those of
-    overlaps: tensors without data are at addresses that are far apart."""
+    """Compares arguments with the description, with the checks of a call except for overlaps:
+    tensors without data have distant addresses."""
     outlined = (_Value * len(values))()
     kept = [_outline(op, at, outlined[at], value) for at, value in enumerate(values)]
     failed = _call(library.dlpackgen_torch_check, i, outlined)
@@ -108,7 +108,7 @@ def check(op, i, library, values):
 
 
 def _outline(op, i, to, value):
-    """Fills a value of C. Gives what must live as long as it."""
+    """Fills a C value. Returns the objects that it points to, which must outlive it."""
     p = op.arguments[i]
     if value is None:
         return None

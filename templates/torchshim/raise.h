@@ -84,7 +84,7 @@ static void dlpackgen_shim_raise_class(int status, const char* message) {
   memcpy(text.data, message, text.size + 1);
   cpp->make_error(object, here, &text);
   if (text.data != text.local) cpp->operator_delete(text.data);
-  *(void***)object = table + 2; /* behind the offset to the top and the type_info */
+  *(void***)object = table + 2; /* after the offset to the top and the type_info */
   cpp->throw_exception(object, dlpackgen_shim_raised.classes[status].type, dlpackgen_shim_destroy);
 }
 

@@ -177,7 +177,7 @@ static int dlpackgen_shim_borrow(const struct dlpackgen_site* at, void* handle, 
 /* Allocates a C-contiguous tensor on a device. */
 static int dlpackgen_shim_allocate(DLDataType dtype, int32_t ndim, const int64_t* shape, int32_t device, int32_t index,
                                    void** handle) {
-  int64_t strides[DLPACKGEN_MAX_NDIM + 1] = {0}; /* any strides, where the product of extents is too large */
+  int64_t strides[DLPACKGEN_MAX_NDIM + 1] = {0}; /* any strides, if the product of extents is too large */
   (void)dlpackgen_compact_strides(ndim, shape, strides);
   return dlpackgen_shim.call.empty_strided(ndim, shape, strides, dlpackgen_shim_number_of(dtype), device, index,
                                            handle);

@@ -19,7 +19,7 @@ class _Tensor(_ctypes.Structure):
 
 
 class _Value(_ctypes.Structure):
-    """As values.h declares it."""
+    """The same struct as in values.h."""
 
     _fields_ = [
         ("items", _ctypes.c_void_p),

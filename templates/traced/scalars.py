@@ -3,7 +3,7 @@
 
 class _Parameter(_NamedTuple):
     name: str
-    form: str  # as values.h names it
+    form: str  # a name of values.h
     expected: str = "a tensor"  # in messages
     dtype: str = ""  # of a scalar
     binder: int = -1  # of a number: the argument whose dtype it has
@@ -160,7 +160,7 @@ def _read_static(kernel, i, value):
 
 
 def _plain(kernel, i, value):
-    """An int, a float or a bool; anything else stays as it is."""
+    """Converts to an int, a float or a bool; other objects are returned unchanged."""
     if isinstance(value, (bool, int, float, str, bytes, _TRACED)):
         return value
     for convert in _operator.index, float:

@@ -1,5 +1,5 @@
-/* Functions for TVM before 0.20 (TVMBackendPackedCFunc), which call those for tvm-ffi. Arguments
- * are tensors, scalars and texts, results are scalars. */
+/* Functions for TVM before 0.20 (TVMBackendPackedCFunc), which call the functions for tvm-ffi.
+ * Arguments are tensors, scalars and texts, results are scalars. */
 #ifndef DLPACKGEN_TVMFFI_PACKED_H_
 #define DLPACKGEN_TVMFFI_PACKED_H_
 
@@ -27,7 +27,7 @@ enum {
 /* The arguments and results of any kernel. */
 enum { DLPACKGEN_PACKED_MOST = 64 };
 
-/* TVM fills it when it loads the library. */
+/* TVM sets it when it loads the library. */
 DLPACKGEN_TVMFFI_EXPORT extern void (*__TVMAPISetLastError)(const char*);
 void (*__TVMAPISetLastError)(const char*) = 0;
 

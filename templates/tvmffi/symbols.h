@@ -16,8 +16,8 @@ static void* dlpackgen_tvmffi_symbol(const char* name) {
 #else
 #include <dlfcn.h>
 
-/* The library's name, and on macOS the one that other libraries link to: dyld compares it with the
- * names of those that are loaded. */
+/* The library's name. On macOS, it is the name in other libraries' load commands, because dyld
+ * compares it with the names of loaded libraries. */
 static const char* const dlpackgen_tvmffi_libraries[] = {
 #if defined(__APPLE__) /* untested */
     "libtvm_ffi.dylib",
@@ -39,7 +39,7 @@ static void* dlpackgen_tvmffi_symbol(const char* name) {
 }
 #endif
 
-/* Each is looked up until it is found: threads that find it at once store the same address. */
+/* Each function is looked up until it is found. Concurrent threads store the same address. */
 #if defined(__GNUC__)
 #define DLPACKGEN_TVMFFI_LOAD(place) __atomic_load_n(place, __ATOMIC_RELAXED)
 #define DLPACKGEN_TVMFFI_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELAXED)

@@ -69,7 +69,7 @@ DLPACKGEN_SLOW static DLTensor* dlpackgen_tvmffi_add_strides(const DLTensor* fro
   if (from->ndim < 0 || from->ndim > DLPACKGEN_MAX_NDIM || !from->shape) return (DLTensor*)(uintptr_t)from;
   room->tensor = *from;
   room->tensor.strides = room->strides;
-  memset(room->strides, 0, sizeof room->strides); /* any strides, where the product of extents is too large */
+  memset(room->strides, 0, sizeof room->strides); /* any strides, if the product of extents is too large */
   (void)dlpackgen_compact_strides(from->ndim, from->shape, room->strides);
   return &room->tensor;
 }

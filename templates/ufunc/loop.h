@@ -25,9 +25,9 @@ struct dlpackgen_ufunc_kernel {
   const char *name, *signature, *doc;
   const struct dlpackgen_ufunc_operand* operands; /* the inputs, then the outputs */
   int inputs, outputs, loops;
-  bool joins; /* `...` may have one dimension more */
+  bool joins; /* `...` may have an additional dimension */
   void** functions;
-  void** data; /* for each loop its dtypes */
+  void** data; /* the dtypes of each loop */
   const char* types;
 };
 
@@ -114,7 +114,7 @@ static int dlpackgen_ufunc_unshare(const struct dlpackgen_ufunc_loop* loop, stru
   int status = DLPACKGEN_STATUS_OK;
   for (int o = loop->kernel->inputs; o < loop->kernel->inputs + loop->kernel->outputs && !status; o++) {
     if (!all[o].is_shared || all[o].block) continue;
-    all[o].core = &loop->steps[o]; /* if the call has all elements */
+    all[o].core = &loop->steps[o]; /* if the call covers all elements */
     status = dlpackgen_ufunc_prepare_copy(&loop->kernel->operands[o], &all[o], message);
   }
   return status;

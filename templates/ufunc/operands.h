@@ -15,7 +15,7 @@
 #define DLPACKGEN_UFUNC static
 #endif
 
-/* The maximum rank of an operand: that of a tensor, plus the dimension of the loop. */
+/* The maximum rank of an operand: the maximum of a tensor, plus the dimension of the loop. */
 #define DLPACKGEN_UFUNC_NDIM (sizeof((struct dlpackgen_result*)0)->shape / sizeof(int64_t) + 1)
 
 enum dlpackgen_ufunc_layout {
@@ -32,9 +32,9 @@ struct dlpackgen_ufunc_operand {
   enum dlpackgen_ufunc_layout layout;
   bool is_leading; /* it begins with `...` */
   bool is_written;
-  uintptr_t align; /* of its first element, where it needs more than its dtype; else 0 */
+  uintptr_t align; /* of its first element, if stricter than its dtype; else 0 */
   int32_t ndim;    /* of its core */
-  const int* dims; /* the place of each dimension of its core among the sizes of a loop */
+  const int* dims; /* the index of each core dimension among the sizes of a loop */
 };
 
 /* An operand in a loop. */
@@ -42,9 +42,9 @@ struct dlpackgen_ufunc_tensor {
   DLTensor tensor; /* of one call */
   int64_t shape[DLPACKGEN_UFUNC_NDIM], strides[DLPACKGEN_UFUNC_NDIM];
   char* given;          /* NumPy's memory for the call */
-  const intptr_t* core; /* NumPy's strides of that, in bytes */
+  const intptr_t* core; /* NumPy's strides of that memory, in bytes */
   void* block;          /* memory for a copy; NULL: the kernel accepts it in place */
-  bool is_shared;       /* an output, which overlaps an input */
+  bool is_shared;       /* an output that overlaps an input */
 };
 
 DLPACKGEN_UFUNC int64_t dlpackgen_ufunc_item(const DLTensor* tensor) {

@@ -177,12 +177,12 @@ def kinds():
     if library != "jax":
         holds(more.sum_by(d.T) == 21, "in the order of the type")
         order = "sum_by(): argument 'columns' (1st): "
-        raises(ValueError, order + "the strides do not suit what was asked for", more.sum_by, d)
+        raises(ValueError, order + "the strides do not match the required layout", more.sum_by, d)
         more.doubled(d)
         more.shifted(line, None)
         more.shifted(line[:2], line[2:])
         holds(values(d) == [[2, 4, 6], [8, 10, 12]] and values(line) == [4, 6, 3, 4])
-        raises(ValueError, "doubled(): argument 'rows' (1st): the strides do not suit what was asked for", more.doubled, d.T)
+        raises(ValueError, "doubled(): argument 'rows' (1st): the strides do not match the required layout", more.doubled, d.T)
         d, line = make([[1, 2, 3], [4, 5, 6]], "float64"), make([1, 2, 3, 4], "float64")
     holds(more.none(d[:0, 0]) == 0 and more.is_read_only(d))
     raises(ValueError, "none(): argument 'x' (1st): expected 0 in dimension 0, got 4", more.none, line)
@@ -212,7 +212,7 @@ def exceptions():
         raises(IndexError, "beyond the end", fails, x, 1)
         raises(MemoryError, "std::bad_alloc", fails, x, 2)
         raises(MemoryError, name + "(): out of memory", fails, x, 3)
-        raises(RuntimeError, "the other side failed and has reported why", fails, x, 4)
+        raises(RuntimeError, "the callee failed and has reported the reason", fails, x, 4)
         raises(OverflowError, "another", fails, x, 5)
         raises(IndexError, "another", fails, x, 6)
         raises(RuntimeError, "another", fails, x, 7)

@@ -235,7 +235,7 @@ var mutants = []struct{ program, header, old, new string }{
 	{"exchange", "producer", "tell_safely(tell, kind_of(e.code()), e.what());", ""},
 	{"exchange", "producer", `tell_safely(tell, "RuntimeError", e.what());`, ""},
 	{"exchange", "producer", `"RuntimeError", "an exception that says nothing"`, `"RuntimeError", ""`},
-	{"exchange", "producer", "} catch (...) {  // no caller is left to report to", "} catch (const char*) {"},
+	{"exchange", "producer", "} catch (...) {  // the error cannot be reported", "} catch (const char*) {"},
 	{"exchange", "producer", "if constexpr (borrows<Derived>(0)) {", "if constexpr (false) {"},
 }
 

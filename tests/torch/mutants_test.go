@@ -280,7 +280,7 @@ var mutants = map[string]mutant{
 		"return &detail::exchange_table<access, detail::own_memory<access>>;",
 		"return &detail::exchange_table<access, own_object>;", "table.py test_deleters_give_back_once"},
 	"the module goes": {"module.cpp",
-		"  Py_INCREF(module);  // for ever: consumers keep the table and the objects it points to\n", "",
+		"  Py_INCREF(module);  // never released: consumers keep the table and the objects that it points to\n", "",
 		"ending.py the module after the end"},
 	"rooms are lost": {"owned.hpp", "    Pool<Export<Kept>>::give(room);\n    throw;",
 		"    throw;", "failing.py test_lazy_exports"},

@@ -18,7 +18,7 @@
 static const struct conformance_hooks conformance_hooks = {0};
 #endif
 
-/* The device types that it serves; with `zero`, the id is always 0. */
+/* The supported device types; with `zero`, the id is always 0. */
 static const struct conformance_type {
   int type, zero;
 } conformance_types[] = {

@@ -20,12 +20,12 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 
 /** The requirements of a parameter on a tensor. */
 struct Requirements {
-  DLDataType dtype{0, 0, 0};         ///< The data type; any where bits is 0.
-  std::int32_t ndim = -1;            ///< The number of dimensions; any where it is negative.
+  DLDataType dtype{0, 0, 0};         ///< The data type; any if bits is 0.
+  std::int32_t ndim = -1;            ///< The number of dimensions; any if negative.
   bool writable = false;             ///< The function writes to the elements.
-  bool contiguous = false;           ///< The elements lie one after the other in row-major order.
-  std::int64_t shape[2] = {-1, -1};  ///< The extents of up to two dimensions; any where negative.
-  bool optional = false;             ///< None is accepted in the place of a tensor.
+  bool contiguous = false;           ///< The tensor is C-contiguous.
+  std::int64_t shape[2] = {-1, -1};  ///< The extents of up to two dimensions; any if negative.
+  bool optional = false;             ///< None is accepted instead of a tensor.
 };
 
 /**

@@ -25,7 +25,7 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace detail {
 
 template <class Owner, class Enable = void>
-struct Contents {  // an owner that does not say where the data is
+struct Contents {  // an owner without known data
   static constexpr bool known = false;
 };
 
@@ -93,11 +93,11 @@ inline constexpr bool holds_bits<Owner, std::void_t<typename Owner::reference, d
 
 // The layout of a container.
 struct Layout {
-  std::int32_t ndim = 0;  // 0 where the container has no extents
+  std::int32_t ndim = 0;  // 0 if the container has no extents
   std::int64_t shape[2] = {};
   std::int64_t strides[2] = {};
-  bool row_major = true;   // whether the elements lie in row-major order without gaps
-  std::uint64_t span = 0;  // elements from the first one in memory to the last, gaps included
+  bool row_major = true;   // whether the elements are C-contiguous
+  std::uint64_t span = 0;  // elements from the first in memory to the last, including gaps
 };
 
 template <class Matrix>
@@ -376,8 +376,8 @@ class Builder {
   Result<Managed> build() const noexcept { return build(detail::NoOwner()); }
 
   /**
-   * Creates a tensor for consumers before DLPack 1.0. This struct has no flags, so all flags except
-   * flags::is_copied cause ErrorCode::flags.
+   * Creates a tensor for consumers before DLPack 1.0. This struct has no flags, so any flag except
+   * flags::is_copied causes ErrorCode::flags.
    */
   template <class Owner>
   Result<ManagedLegacy> build_legacy(Owner&& owner) const {
@@ -412,7 +412,7 @@ class Builder {
     std::uint64_t flags;
     detail::Layout own{};               // of the container
     std::uint64_t room = detail::most;  // bytes from data on
-    std::uint64_t before = 0;           // bytes before data that are the container's too
+    std::uint64_t before = 0;           // bytes of the container before data
   };
 
   template <class Owner>

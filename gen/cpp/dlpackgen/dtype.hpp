@@ -10,9 +10,8 @@
 #define DLPACKGEN_V1_3_DTYPE_HPP_
 
 /**
- * \file release.hpp
- * What DLPack 1.3 knows: device types, type codes and the usual data types, as
- * numbers, so that nothing here depends on which copy of dlpack.h came first.
+ * \file release.hpp The device types, type codes and named data types of DLPack 1.3. They
+ * are numbers, so this header does not depend on the included copy of dlpack.h.
  */
 #ifndef DLPACKGEN_V1_3_RELEASE_HPP_
 #define DLPACKGEN_V1_3_RELEASE_HPP_
@@ -77,7 +76,7 @@ inline constexpr std::uint64_t is_copied = 2;
 inline constexpr std::uint64_t is_subbyte_type_padded = 4;
 }  // namespace flags
 
-/** The named data types of DLPack 1.3; a keyword of C++ has a _ after it. */
+/** The named data types of DLPack 1.3; keywords of C++ end in an underscore. */
 namespace dtypes {
 inline constexpr DLDataType bool_{6, 8, 1};
 inline constexpr DLDataType int4{0, 4, 1};
@@ -110,7 +109,7 @@ inline constexpr DLDataType float6_e3m2fn{16, 6, 1};
 inline constexpr DLDataType float4_e2m1fn{17, 4, 1};
 }  // namespace dtypes
 
-/** The enumerator of a device type, "kDLCPU"; nullptr where DLPack 1.3 has none. */
+/** The enumerator of a device type, "kDLCPU"; nullptr if DLPack 1.3 does not define it. */
 constexpr const char* device_type_name(std::int32_t device_type) noexcept {
   switch (device_type) {
     case 1: return "kDLCPU";
@@ -133,7 +132,7 @@ constexpr const char* device_type_name(std::int32_t device_type) noexcept {
   }
 }
 
-/** Whether the host may read the data of such a device through DLTensor.data. */
+/** Whether the host may read the memory of a device type through DLTensor.data. */
 constexpr bool is_host_readable(std::int32_t device_type) noexcept {
   switch (device_type) {
     case 1: return true;
@@ -144,7 +143,7 @@ constexpr bool is_host_readable(std::int32_t device_type) noexcept {
   }
 }
 
-/** Whether it is the host's own memory, pinned or not, where no stream orders anything. */
+/** Whether a device type is host memory, pinned or not, which has no streams. */
 constexpr bool is_host_memory(std::int32_t device_type) noexcept {
   switch (device_type) {
     case 1: return true;
@@ -154,7 +153,7 @@ constexpr bool is_host_memory(std::int32_t device_type) noexcept {
   }
 }
 
-/** Whether DLTensor.data is a handle and no address; so it is for unknown device types. */
+/** Whether DLTensor.data is a handle instead of an address; true for unknown device types. */
 constexpr bool is_opaque(std::int32_t device_type) noexcept {
   switch (device_type) {
     case 1: return false;
@@ -171,7 +170,7 @@ constexpr bool is_opaque(std::int32_t device_type) noexcept {
   }
 }
 
-/** The enumerator of a type code, "kDLFloat"; nullptr where DLPack 1.3 has none. */
+/** The enumerator of a type code, "kDLFloat"; nullptr if DLPack 1.3 does not define it. */
 constexpr const char* type_code_name(std::uint8_t code) noexcept {
   switch (code) {
     case 0: return "kDLInt";

@@ -47,7 +47,7 @@ void tell_safely(Tell& tell, const char* kind, const char* text) noexcept {
 #ifdef __cpp_exceptions
   try {
     tell(kind, text);
-  } catch (...) {  // no caller is left to report to
+  } catch (...) {  // the error cannot be reported
     return;
   }
 #else
@@ -153,7 +153,7 @@ class ExchangeProducer {
           if (prototype == nullptr) return ErrorCode::null;
           DLTensor asked = *prototype;
           asked.strides = nullptr;              // which is never read
-          const detail::Prototype like(asked);  // since the caller may change its shape meanwhile
+          const detail::Prototype like(asked);  // because the caller may change its shape meanwhile
           const Error wrong = detail::check_prototype(*like);
           if (wrong) return wrong;
           Result<Managed> made = detail::as_result(Derived::allocate(*like));

@@ -133,7 +133,7 @@ inline PyObject* to_object(Managed&& tensor, PyObject* like) noexcept {
   DLPACKGEN_CALL_OF(call, 1);
   if (!given) return raise(ErrorCode::null);
   if (home == nullptr || dlpackgen_call_begin(&call, home, &function, &left_out, 1, nullptr) != 0) return nullptr;
-  call.arguments[0].object = like;  // its library counts, not its tensor, which is not read
+  call.arguments[0].object = like;  // only the library is used; the tensor is not read
   PyObject* const made = dlpackgen_to_py_object(&call, 0, given.release());
   dlpackgen_call_end(&call);
   return made;

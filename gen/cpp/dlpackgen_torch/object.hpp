@@ -46,7 +46,7 @@ inline PyObject* intern(const char* name) {
   return made;
 }
 
-// Created once and kept for ever, because Python's caches do not contain newly created names.
+// Created once and never released, because Python's caches do not contain newly created names.
 struct Names {
   PyObject* table = intern("__dlpack_c_exchange_api__");
   PyObject* capsule = intern("__dlpack__");
@@ -99,7 +99,7 @@ inline const char* name_of(const PyTypeObject* type) noexcept {
 }
 
 // Exhausted resources, and exceptions outside of Exception, such as KeyboardInterrupt, do not
-// concern the tensor. A BufferError is what the producer should raise.
+// concern the tensor. Producers should raise BufferError themselves.
 inline bool is_about_the_tensor(const py::error_already_set& error) {
   PyObject* const others[] = {PyExc_BufferError, PyExc_MemoryError, PyExc_RecursionError};
   for (PyObject* const other : others) {
@@ -312,7 +312,7 @@ struct Keywords {
 };
 
 inline const Keywords& keywords() {
-  static const Keywords* const all = new Keywords();  // for ever, because Python may have shut down before
+  static const Keywords* const all = new Keywords();  // never released, because Python may have shut down before
   return *all;
 }
 
@@ -564,9 +564,9 @@ inline at::Tensor from_capsule(PyObject* capsule, ReadOnly read_only = ReadOnly:
 /**
  * Returns a tensor that shares the memory of an object of any library, by the rules of modules over
  * dlpackgen_python. For a torch.Tensor, the result is an alias with the same conjugate and negative
- * bits. An object of a derived type is read through its __dlpack__, which knows its changes.
+ * bits. An object of a derived type is read through its __dlpack__, which includes its changes.
  *
- * \throws as take(), or python_error for what its library raises.
+ * \throws as take(), or python_error for exceptions of its library.
  */
 inline at::Tensor from_object(PyObject* object, const detail::How& how = ReadOnly::raise) {
   if (THPVariable_CheckExact(object)) return detail::alias_of(THPVariable_Unpack(object));

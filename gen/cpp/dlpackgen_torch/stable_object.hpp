@@ -48,7 +48,7 @@ inline PyObject* intern(const char* name) {
   return made;
 }
 
-// Created once and kept for ever, because Python's caches do not contain newly created names.
+// Created once and never released, because Python's caches do not contain newly created names.
 struct Names {
   PyObject* table = intern("__dlpack_c_exchange_api__");
   PyObject* capsule = intern("__dlpack__");
@@ -101,7 +101,7 @@ inline const char* name_of(const PyTypeObject* type) noexcept {
 }
 
 // Exhausted resources, and exceptions outside of Exception, such as KeyboardInterrupt, do not
-// concern the tensor. A BufferError is what the producer should raise.
+// concern the tensor. Producers should raise BufferError themselves.
 inline bool is_about_the_tensor(const py::error_already_set& error) {
   PyObject* const others[] = {PyExc_BufferError, PyExc_MemoryError, PyExc_RecursionError};
   for (PyObject* const other : others) {
@@ -314,7 +314,7 @@ struct Keywords {
 };
 
 inline const Keywords& keywords() {
-  static const Keywords* const all = new Keywords();  // for ever, because Python may have shut down before
+  static const Keywords* const all = new Keywords();  // never released, because Python may have shut down before
   return *all;
 }
 
@@ -538,7 +538,7 @@ struct Torch {
 };
 
 inline const Torch& torch_itself() {
-  static const Torch* const found = new Torch();  // for ever, because Python may have shut down before
+  static const Torch* const found = new Torch();  // never released, because Python may have shut down before
   return *found;
 }
 
@@ -668,7 +668,7 @@ inline PyObject* object_of(const Tensor& tensor) {
  * Returns a new reference to a torch.Tensor that shares the memory of an object of any library, by
  * the rules of pytorch::from_object().
  *
- * \throws as take(), or pybind11::error_already_set for what its library raises.
+ * \throws as take(), or pybind11::error_already_set for exceptions of its library.
  */
 inline PyObject* from_object(PyObject* object, const pytorch::detail::How& how = ReadOnly::raise) {
   const detail::Torch& torch = detail::torch_itself();

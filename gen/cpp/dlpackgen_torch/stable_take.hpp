@@ -153,8 +153,8 @@ namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
  */
 enum class ReadOnly {
   raise,
-  copy,  ///< Copies it, on the host alone: elsewhere it may be gone before the copy is done.
-  allow  ///< Takes it as it is. The tensor must not be written to then.
+  copy,  ///< Copies it, only on the host: memory of devices may be freed before the copy is complete.
+  allow  ///< Accepts it. The resulting tensor must not be written to.
 };
 
 namespace detail {
@@ -363,7 +363,7 @@ inline std::string last_error() {
   return reason != nullptr ? reason : "torch failed, and does not say why";
 }
 
-// The macro of torch prints what it throws.
+// torch's macro prints the exceptions that it throws.
 inline void check_shim(AOTITorchError failed) {
   if (failed != TORCH_SUCCESS) throw BufferError(last_error());
 }

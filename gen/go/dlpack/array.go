@@ -12,7 +12,7 @@ import (
 
 // Array is a tensor with elements of type T in memory that the host can read. Kernels in Go receive
 // their arguments as Arrays. An Array is a view, valid during the call. The zero Array is absent:
-// it stands for an argument that is None.
+// it represents the argument None.
 type Array[T Element] struct{ Tensor }
 
 // NewArray returns a view of a slice, like [TensorOf], to call a kernel in Go from Go.

@@ -27,21 +27,21 @@ struct dlp_59225070_buffer {
   int64_t* more;                    /* dims that do not fit, or NULL */
   struct dlp_59225070_buffer* next; /* in a pool */
   uint32_t pool;                    /* to which it returns */
-  uint32_t lent;                    /* 1 while a consumer has the tensor in here */
+  uint32_t lent;                    /* 1 while a consumer owns this tensor */
   int64_t dims[2 * dlp_59225070_SLOT_NDIM];
 };
 
-/* Returns a buffer with zeroed data and one share, out of a pool or made new. The blocks of a pool
- * have that size; those of pool 0 are freed with the buffer. It makes room for that many dims where
- * they are more than fit. NULL if memory is exhausted. Calls must not overlap. */
+/* Returns a buffer with zeroed data and one share, from a pool or new. The blocks of a pool have
+ * that size; those of pool 0 are freed with the buffer. If the dims do not fit, they are allocated.
+ * Returns NULL if memory is exhausted. Calls must not overlap. */
 dlp_59225070_LOCAL struct dlp_59225070_buffer* dlp_59225070_new_buffer(uint32_t pool, size_t size, size_t used,
                                                                        size_t dims);
 
 /* Releases a share, on any thread. */
 dlp_59225070_LOCAL void dlp_59225070_drop(struct dlp_59225070_buffer* b, uint64_t share);
 
-/* Frees the blocks in pools, and counts the tensors in buffers that consumers
- * have. Must not overlap new_buffer. */
+/* Frees the blocks in pools, and counts the buffers' tensors that consumers own. Must not overlap
+ * new_buffer. */
 dlp_59225070_LOCAL uint64_t dlp_59225070_trim(void);
 
 /* The deleter of the tensor in a buffer, like those of other tensors. */

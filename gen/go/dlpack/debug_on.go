@@ -75,7 +75,7 @@ func (b *share) track() {
 func (b *share) untrack() { leave(b.trace.number) }
 
 func (s *slot) track() {
-	s.untrack() // the tensor that was in it before
+	s.untrack() // the previous tensor of the slot
 	number := enter("exported tensor")
 	alive.mu.Lock()
 	defer alive.mu.Unlock()

@@ -28,7 +28,7 @@ var (
 
 // Error is an error with its kind and details.
 type Error struct {
-	Err    error // ErrVersion and its like, and ErrTable
+	Err    error // one of the kinds above, or ErrTable
 	Detail string
 }
 

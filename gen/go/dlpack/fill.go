@@ -18,7 +18,7 @@ import (
 type extra struct {
 	_    structs.HostLayout
 	hook uintptr
-	dims [1]int64 // as many as were asked for
+	dims [1]int64 // as many as requested
 }
 
 func _() {
@@ -81,8 +81,8 @@ func (s *slot) fill(x *export, first unsafe.Pointer, dtype DataType) {
 	}
 }
 
-// head writes all fields except the tensor, one by one: a literal would be built elsewhere and then
-// copied.
+// head writes all fields except the tensor, one by one, because the compiler would build a literal
+// elsewhere and copy it.
 func (m *DLManagedTensorVersioned) head(deleter uintptr, flags Flags) {
 	m.Version.Major, m.Version.Minor = MajorVersion, MinorVersion
 	m.ManagerCtx, m.Deleter, m.Flags = 0, deleter, flags

@@ -120,9 +120,9 @@ func (f floatFormat) decodeRare(code, magnitude uint32) float32 {
 	}
 }
 
-// encode rounds to the nearest number, of two equally near ones to the even one.
-// What is out of range becomes infinity, else NaN, else the largest number; when
-// saturated, always the largest number, infinity too.
+// encode rounds to the nearest number, ties to even. Numbers out of range become infinity, NaN or
+// the largest number, whichever the format has first. If saturated, they and infinity always become
+// the largest number.
 func (f floatFormat) encode(x float32, saturated bool) uint32 {
 	bits := math.Float32bits(x)
 	sign, magnitude := bits>>31, bits&^(1<<31)
@@ -156,8 +156,8 @@ func (f floatFormat) round(magnitude uint32) uint32 {
 	case exponent != 0:
 		fraction |= 1 << floatMantissa
 	case f.specials == unsigned:
-		// Float32 has 2^-127 and its neighbours as subnormal numbers only. Up to
-		// 1.5 times 2^-127 that one is the nearest, as the smallest that there is.
+		// In float32, 2^-127 and its neighbours are subnormal. Up to 1.5 times 2^-127, the smallest
+		// number, 2^-127, is the nearest.
 		return fraction / (3 << (floatMantissa - 2))
 	default:
 		exponent = 1

@@ -169,9 +169,9 @@ func (p *preview) visit(dim int, bit int64) {
 	p.write("]")
 }
 
-// separate begins the next item of a dimension: in the last one on the same line
-// while it has room, closing brackets included, else on a new line, after blank
-// ones between blocks.
+// separate begins the next item of a dimension. Items of the last dimension continue on the same
+// line while it has room, including closing brackets. All others begin a new line, with blank lines
+// between blocks.
 func (p *preview) separate(dim, width int) {
 	last := len(p.shape) - 1
 	switch {

@@ -8,7 +8,7 @@ package dlpack
 /*
 #include "dlpack.h"
 
-// Addresses come as numbers: cgo would test a pointer argument for Go memory
+// Addresses are numbers: cgo would check a pointer argument for Go memory
 // behind it, which costs more than the rest of the call.
 static inline void dlp_59225070_delete(uintptr_t address) {
 	DLManagedTensorVersioned *managed = (DLManagedTensorVersioned *)address;
@@ -35,7 +35,7 @@ import (
 // The zero Managed owns nothing; [Managed.Init] initializes it. A Managed must not be copied.
 type Managed struct {
 	_       [0]sync.Mutex // go vet then finds copies
-	address uintptr       // of the producer's struct; 0 once given away, by atomic operations
+	address uintptr       // of the producer's struct; 0 after the ownership has ended, by atomic operations
 	legacy  bool          // the struct is a DLManagedTensor
 	frozen  bool          // by SetReadOnly
 	tensor  Tensor

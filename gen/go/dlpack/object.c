@@ -23,7 +23,7 @@ static void copy_dims(object* o, const DLTensor* t) {
   int64_t* strides = o->dims + t->ndim;
   for (int32_t i = 0; i < t->ndim; i++) {
     o->dims[i] = t->shape[i];
-    strides[i] = t->strides ? t->strides[i] : 1; /* 1 also for an unchecked shape that has no strides */
+    strides[i] = t->strides ? t->strides[i] : 1; /* 1 also for an unchecked shape without strides */
   }
   if (!t->strides) (void)dlpackgen_compact_strides(t->ndim, o->dims, strides);
   o->tensor.shape = t->ndim ? o->dims : NULL;

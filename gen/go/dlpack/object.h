@@ -24,18 +24,18 @@ typedef struct dlp_59225070_object {
 
 #define dlp_59225070_OBJECT 0x646c705f6f626a31u /* "dlp_obj1" */
 
-/* Makes an object with one reference and such flags of a tensor, and takes the tensor over; NULL if
- * memory is exhausted, and then the tensor is the caller's still. Its version, ndim and shape must
- * have been tested. */
+/* Creates an object with one reference and the given flags, and takes ownership of the tensor.
+ * Returns NULL if memory is exhausted; the caller then keeps the tensor. Its version, ndim and
+ * shape must be valid. */
 dlp_59225070_LOCAL dlp_59225070_object* dlp_59225070_object_new(void* tensor, int legacy, uint64_t flags);
 
-/* Deletes a tensor that no object took over. */
+/* Deletes a tensor that no object owns. */
 dlp_59225070_LOCAL void dlp_59225070_delete_any(void* tensor, int legacy);
 
 dlp_59225070_LOCAL void dlp_59225070_object_retain(dlp_59225070_object* o);
 dlp_59225070_LOCAL void dlp_59225070_object_release(dlp_59225070_object* o);
 
-/* Makes a managed tensor that holds a reference to the object; NULL if memory is exhausted. */
+/* Creates a managed tensor that owns a reference to the object; NULL if memory is exhausted. */
 dlp_59225070_LOCAL DLManagedTensorVersioned* dlp_59225070_object_managed(dlp_59225070_object* o);
 
 /* Reports whether there is another reference. */

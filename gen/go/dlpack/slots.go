@@ -23,11 +23,11 @@ const (
 	numberBits = C.dlp_59225070_NUMBER_BITS
 	numberMask = 1<<numberBits - 1
 
-	firstSlab = 64                                    // slots; each further slab doubles what there is
+	firstSlab = 64                                    // slots; each further slab doubles the total
 	slabCount = numberBits - (6 /* log2 firstSlab */) // so that every number fits
 )
 
-// slot mirrors the C struct that a consumer gets. It holds no Go pointer.
+// slot mirrors the C struct for a consumer. It contains no Go pointer.
 type slot struct {
 	_       structs.HostLayout
 	managed DLManagedTensorVersioned // or a DLManagedTensor in its place
@@ -35,7 +35,7 @@ type slot struct {
 	number  uint32
 	list    uintptr
 	origin  uintptr
-	pinned  uintptr // what a slab's pins hold for it, also while it is free; or swept
+	pinned  uintptr // the pinned object, also while the slot is free; or swept
 	owner   uintptr
 	extra   uintptr
 	dims    [2 * slotNDim]int64 // shape, then strides
@@ -44,7 +44,7 @@ type slot struct {
 // swept marks a free slot that pins nothing, like all slots below it on its list.
 const swept = 1
 
-// The slot has the same layout in C; dlpack.h's structs have guards of their own.
+// The slot has the same layout in C; other guards check the structs of dlpack.h.
 func _() {
 	var x [1]struct{}
 	_ = x[unsafe.Sizeof(slot{})-C.sizeof_struct_dlp_59225070_slot]
@@ -184,7 +184,7 @@ func (l *list) pop() (*slot, *slab) {
 			return nil, nil
 		}
 		s, in := l.at(uint32(head & numberMask))
-		below := atomic.LoadUint32(&s.next) // of no use if s is taken meanwhile
+		below := atomic.LoadUint32(&s.next) // invalid if s is taken meanwhile
 		if atomic.CompareAndSwapUint64(l.head, head, next(head, below)) {
 			l.last.Store(in)
 			return s, in

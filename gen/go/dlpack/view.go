@@ -22,11 +22,11 @@ import (
 type View struct {
 	_      structs.HostLayout
 	_      [0]sync.Mutex // vet complains about copies
-	object uintptr       // 0 where the View holds nothing
-	owner  uintptr       // the managed tensor where the table cannot lend, or 0
+	object uintptr       // 0 if the View is empty
+	owner  uintptr       // the managed tensor if the table cannot lend, or 0
 	stream uintptr
 	flags  Flags
-	tensor DLTensor // shape and strides lie in dims
+	tensor DLTensor // shape and strides are in dims
 	dims   [2 * MaxNDim]int64
 }
 
@@ -100,8 +100,8 @@ func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
 	return nil
 }
 
-// version is the release whose rules a view keeps: that of the tensor that it
-// owns, or of the table that lent it.
+// version is the release whose rules apply to a view: the release of its own tensor, or of the
+// table that lent it.
 func (a ExchangeAPI) version(v *View) Version {
 	if v.owner != 0 {
 		return (*DLManagedTensorVersioned)(loadPtr(&v.owner)).Version
@@ -109,7 +109,7 @@ func (a ExchangeAPI) version(v *View) Version {
 	return a.table.Header.Version
 }
 
-// empty ends all views after a failure, and gives the error back.
+// empty ends all views after a failure, and returns the error.
 func empty(views []View, err error) error {
 	for i := range views {
 		views[i].Release()
@@ -117,7 +117,7 @@ func empty(views []View, err error) error {
 	return err
 }
 
-// giveBack empties all views after a failure, and says which of the objects it was.
+// giveBack empties all views after a failure, and adds the index of the object to the error.
 func giveBack(views []View, i, objects int, err error) error {
 	C.dlp_59225070_give_back((*C.uint64_t)(unsafe.Pointer(&views[0])), C.size_t(len(views)))
 	for j := range views {

@@ -15,7 +15,7 @@
 
 /* Exceptions */
 
-/* Copies a string of Python, and drops it. */
+/* Copies a Python string, and releases it. */
 static char* text_of(PyObject* string) {
   Py_ssize_t size = 0;
   const char* text = string ? py.PyUnicode_AsUTF8AndSize(string, &size) : NULL;
@@ -71,11 +71,11 @@ static void wait_a_little(void) {
 #endif
 }
 
-/* While Python ends, one thread has the GIL and would not get it back. */
+/* While Python shuts down, a thread that releases the GIL cannot acquire it again. */
 void* dlp_00000000_py_unlock(void) { return py.finalizing && py.finalizing() ? NULL : py.PyEval_SaveThread(); }
 
-/* A thread that wants the GIL while Python ends is left waiting: some versions of
- * Python would end the thread, which Go does not survive. */
+/* While Python shuts down, a thread that needs the GIL blocks forever: some versions of Python
+ * would end the thread, which would crash Go. */
 void dlp_00000000_py_lock(void* state) {
   if (!state) return;
   while (py.finalizing && py.finalizing()) wait_a_little();
@@ -84,10 +84,10 @@ void dlp_00000000_py_lock(void* state) {
 
 /* Values */
 
-/* Other types than these convert their objects by methods, which may do anything. */
+/* Other types convert their objects by methods, which may run any code. */
 static bool is_plain_number(PyObject* object) {
   PyObject* type = py.PyObject_Type(object);
-  py.Py_DecRef(type); /* the object holds it */
+  py.Py_DecRef(type); /* the object owns it */
   return type == py.Int || type == py.Float || type == py.Bool;
 }
 

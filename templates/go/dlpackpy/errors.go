@@ -21,7 +21,7 @@ type Exception struct {
 	Message string
 
 	call   *Call  // during which Python raised it
-	object Object // what Python raised, while that call lasts
+	object Object // the exception that Python raised, valid during that call
 }
 
 // Error returns the type and the message.
@@ -87,7 +87,7 @@ func kindOf(err error) string {
 	return "RuntimeError"
 }
 
-// textOf returns the text without what the type of the exception says already.
+// textOf returns the text without the part that the type of the exception repeats.
 func textOf(err error) string {
 	text := err.Error()
 	var e *Exception

@@ -11,8 +11,8 @@
 #define py dlp_00000000_py_python
 #define BufferError dlp_00000000_py_exception("BufferError")
 
-/* What package dlpack's table takes for objects, and what ends one: C functions
- * of another package, which the linker does not find by name. */
+/* The object type of package dlpack's table, and its destructor: C functions of another package,
+ * which the linker cannot find by name. */
 static const DLPackExchangeAPI* inner;
 static void (*release_object)(void* object);
 static const DLPackExchangeAPI* outer; /* the table for this type */
@@ -23,9 +23,9 @@ void dlp_00000000_py_prepare(const DLPackExchangeAPI* objects, void* release, co
   outer = table;
 }
 
-/* A tensor of Python: an object without fields, then these. */
+/* A Python tensor: an object without fields, followed by these fields. */
 struct fields {
-  void* object; /* of package dlpack; NULL where Python made the tensor by itself */
+  void* object; /* of package dlpack; NULL if Python created the tensor */
   uint64_t flags;
 };
 
@@ -43,7 +43,7 @@ uintptr_t dlp_00000000_py_give(uintptr_t object, uint64_t flags) {
     release_object((void*)object);
     return 0;
   }
-  /* A copy is no longer one consumer's own. */
+  /* A shared copy no longer belongs to one consumer. */
   *fields_of(made) = (struct fields){(void*)object, flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED};
   return (uintptr_t)made;
 }
@@ -84,7 +84,7 @@ int dlp_00000000_py_managed(void* object, DLManagedTensorVersioned** out) {
   return 0;
 }
 
-/* A borrowed view has no flags, and without them would be written to. */
+/* A borrowed view has no read-only flag, so the consumer would write to it. */
 int dlp_00000000_py_borrow(void* object, DLTensor* out) {
   const struct fields* tensor = tensor_of(object);
   if (!tensor) return -1;
@@ -94,7 +94,7 @@ int dlp_00000000_py_borrow(void* object, DLTensor* out) {
 }
 
 int dlp_00000000_py_wrap(DLManagedTensorVersioned* tensor, void** out) {
-  PyObject* made = py.PyType_GenericAlloc(type, 0); /* first: a tensor that is rejected stays the caller's */
+  PyObject* made = py.PyType_GenericAlloc(type, 0); /* first, because the caller keeps a rejected tensor */
   if (!made) return -1;
   struct fields* fields = fields_of(made);
   fields->flags = tensor ? tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED : 0;
@@ -122,8 +122,8 @@ static void delete_versioned(DLManagedTensorVersioned* tensor) {
   if (tensor->deleter) tensor->deleter(tensor);
 }
 
-/* A consumer renames the capsule when it takes the tensor; one without a consumer
- * is left to the capsule, which may die while an exception is on its way. */
+/* A consumer renames the capsule when it takes the tensor; otherwise, the capsule frees it. The
+ * capsule may be deleted while an exception is set. */
 static void destroy(PyObject* capsule) {
   PyObject *kind, *value, *trace;
   py.PyErr_Fetch(&kind, &value, &trace);
@@ -147,7 +147,7 @@ static void delete_legacy(DLManagedTensor* self) {
   free(self);
 }
 
-/* What the old struct cannot say must not get lost. */
+/* Flags that the old struct cannot store must not be lost. */
 static PyObject* legacy_capsule(DLManagedTensorVersioned* tensor) {
   DLManagedTensor* made = NULL;
   uint64_t lost = tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
@@ -167,7 +167,7 @@ static PyObject* legacy_capsule(DLManagedTensorVersioned* tensor) {
 
 /* Copies */
 
-/* Copies what lies along a dimension, and gives where the next bytes go. */
+/* Copies the elements along a dimension, and returns the next position to write. */
 static char* copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from, size_t item) {
   if (dimension == t->ndim) {
     memcpy(to, from, item);
@@ -180,7 +180,7 @@ static char* copy_along(int32_t dimension, const DLTensor* t, char* to, const ch
 
 static bool on_host(DLDevice device) { return dlpackgen_device_is_host_readable((int32_t)device.device_type); }
 
-/* Replaces a tensor by a copy in memory of its own; NULL with an exception. */
+/* Replaces a tensor by a copy in new memory; NULL with an exception. */
 static DLManagedTensorVersioned* copied(DLManagedTensorVersioned* tensor) {
   const DLTensor* from = &tensor->dl_tensor;
   const size_t bits = (size_t)dlpackgen_element_bits(from->dtype, 0);
@@ -214,8 +214,8 @@ static bool pair(PyObject* tuple, const char* name, long long out[2]) {
   return true;
 }
 
-/* The producer of such a tensor hands out finished data, so there is nothing to wait
- * for on any stream. The host has none; -1 asks not to wait. */
+/* The producer of such a tensor exports finished data, so no stream needs to wait. The host has no
+ * streams, and -1 requests no synchronization. */
 static bool stream_fits(PyObject* stream, DLDevice device) {
   if (stream == py.None || device.device_type != kDLCPU) return true;
   long long number = py.PyLong_AsLongLong(stream);
@@ -225,8 +225,7 @@ static bool stream_fits(PyObject* stream, DLDevice device) {
   return false;
 }
 
-/* The memory is given out where it is or, unless that is forbidden, as a copy in
- * the host's. */
+/* The memory is exported in place or, unless forbidden, as a copy in host memory. */
 static bool device_fits(PyObject* wanted, DLDevice device, bool in_place, bool* copy) {
   long long want[2];
   if (wanted == py.None) return true;
@@ -238,7 +237,7 @@ static bool device_fits(PyObject* wanted, DLDevice device, bool in_place, bool* 
   return false;
 }
 
-/* The arguments of __dlpack__, as far as they matter. */
+/* The arguments of __dlpack__ that have an effect. */
 struct wish {
   bool versioned, copy;
 };
@@ -271,7 +270,7 @@ static PyObject* dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
 
 static PyObject* dlpack_device(PyObject* self, PyObject* none) {
   (void)none;
-  DLManagedTensorVersioned* tensor; /* what has flags is not lent */
+  DLManagedTensorVersioned* tensor; /* a tensor with flags is not lent */
   if (dlp_00000000_py_managed(self, &tensor)) return NULL;
   const DLDevice device = tensor->dl_tensor.device;
   delete_versioned(tensor);
@@ -284,7 +283,7 @@ static PyObject* dlpack_device(PyObject* self, PyObject* none) {
 
 /* The type */
 
-/* Puts the table on the type, by the name of DLPack 1.3 and by that of 1.2. */
+/* Adds the table to the type, under its names in DLPack 1.3 and 1.2. */
 static bool offer(PyObject* to) {
   PyObject* capsule = py.PyCapsule_New((void*)outer, "dlpack_exchange_api", NULL);
   PyObject* number = py.PyLong_FromLongLong((long long)(intptr_t)outer);

@@ -9,7 +9,7 @@
 
 #define py dlp_00000000_py_python
 
-/* A forked process has none of Go's threads, so Go would wait for ever. */
+/* A forked process has no threads of Go, so Go would wait forever. */
 static bool forked;
 
 #ifdef _WIN32
@@ -49,9 +49,9 @@ static PyObject* run(PyObject* self, PyObject* const* arguments, Py_ssize_t coun
   return result;
 }
 
-/* Makes a module, which lives as long as the process, like its definition and its code.
- * How much comes before the definition's fields is known at run time only; Python fills it.
- * There is one for the process: interpreters with a GIL of their own cannot have it. */
+/* Creates a module, which exists until the process ends, like its definition and its code. The size
+ * of the header before the definition's fields is known only at run time; Python fills it. The
+ * process has one module, which interpreters with a separate GIL cannot use. */
 static PyObject* new_module(const char* name, const char* doc, Py_ssize_t size) {
   char* memory = calloc(1, py.head + sizeof(PyModuleDef));
   if (!memory) return py.PyErr_NoMemory();
@@ -59,8 +59,8 @@ static PyObject* new_module(const char* name, const char* doc, Py_ssize_t size) 
   return py.PyModule_Create2((PyModuleDef*)(void*)memory, PYTHON_ABI_VERSION);
 }
 
-/* Python calls a function of C with its self, which tells here which function of Go it is:
- * a module, of that name too, since Python names functions by the type of any other self. */
+/* Python passes self to a C function; here, self identifies the function in Go. It is a module of
+ * the same name, because Python names functions by the type of any other self. */
 bool dlp_00000000_py_add(uintptr_t module, const char* home, const char* name, const char* doc, uintptr_t number) {
   PyMethodDef* made = calloc(1, sizeof *made);
   PyObject* self = made ? new_module(home, NULL, sizeof number) : py.PyErr_NoMemory();

@@ -1,6 +1,6 @@
 
-/* What this package uses of Python, and what its files in C and Go share. Not
- * part of the package's interface. */
+/* The functions of Python that this package uses, and declarations that its C and Go files share.
+ * Not part of the package's interface. */
 #ifndef dlp_00000000_py_PYTHON_H
 #define dlp_00000000_py_PYTHON_H
 
@@ -25,8 +25,8 @@ typedef intptr_t Py_ssize_t;
 typedef void (*PyCapsule_Destructor)(PyObject*);
 typedef PyObject* (*PyCFunction)(PyObject*, PyObject*);
 
-/* The structs by which types, functions and modules are declared; part of
- * Python's stable ABI. A module's begins with an object, whose size varies. */
+/* The structs that declare types, functions and modules; part of Python's stable ABI. The struct of
+ * a module begins with an object, whose size varies. */
 typedef struct {
   const char* name;
   PyCFunction call;
@@ -72,7 +72,7 @@ enum {
 /* The functions, as X(result, name, arguments), all of Python's stable ABI. They
  * are looked up in the process: this package is built and linked without Python. */
 #define dlp_00000000_py_FUNCTIONS(X)                                                        \
-  X(void, Py_IncRef, (PyObject*)) /* this one and the next take NULL too */                 \
+  X(void, Py_IncRef, (PyObject*)) /* this function and the next accept NULL */              \
   X(void, Py_DecRef, (PyObject*))                                                           \
   X(PyObject*, PyObject_Type, (PyObject*))                                                  \
   X(PyObject*, PyObject_Str, (PyObject*))                                                   \
@@ -138,8 +138,8 @@ struct dlp_00000000_py_python {
 };
 extern dlp_00000000_py_LOCAL struct dlp_00000000_py_python dlp_00000000_py_python;
 
-/* Finds the above. Where something is missing, gives its name and, in a Python,
- * sets an ImportError. Needs the GIL, like all that follows but the deleters. */
+/* Looks up the functions above. If one is missing, returns its name and, in a Python process, sets
+ * an ImportError. Needs the GIL, like all following functions except the deleters. */
 dlp_00000000_py_LOCAL const char* dlp_00000000_py_open(void);
 
 /* Returns a built-in exception by its name; RuntimeError for an unknown one. */
@@ -147,8 +147,8 @@ dlp_00000000_py_LOCAL PyObject* dlp_00000000_py_exception(const char* name);
 
 /* An exception that was pending, with its type's name and its text, malloc'd. */
 struct dlp_00000000_py_raised {
-  uintptr_t exception; /* a new reference; 0 when none was pending */
-  char *kind, *text;   /* NULL where memory is out */
+  uintptr_t exception; /* a new reference; 0 if none was pending */
+  char *kind, *text;   /* NULL if memory is exhausted */
 };
 dlp_00000000_py_LOCAL struct dlp_00000000_py_raised dlp_00000000_py_fetch(void);
 
@@ -158,16 +158,15 @@ dlp_00000000_py_LOCAL void dlp_00000000_py_raise(const char* kind, const char* t
 dlp_00000000_py_LOCAL bool dlp_00000000_py_pending(void);
 dlp_00000000_py_LOCAL void dlp_00000000_py_clear(void);
 
-/* Gives up the GIL, and takes it back. */
+/* Releases the GIL, and acquires it again. */
 dlp_00000000_py_LOCAL void* dlp_00000000_py_unlock(void);
 dlp_00000000_py_LOCAL void dlp_00000000_py_lock(void* state);
 
-/* Objects come from Go and go there as numbers: cgo would test pointers for Go
- * memory behind them. What the following return with an exception set is 0,
- * false or NULL. */
+/* Objects are passed between C and Go as numbers: cgo would check pointers for Go memory behind
+ * them. With an exception set, the following functions return 0, false or NULL. */
 
-/* Makes a module, with the type of tensors in it; and one of its functions, by a
- * number that Go knows it by. The texts must stay. */
+/* Create a module with the type of tensors, and one of its functions, which has a number in Go. The
+ * texts must outlive both. */
 dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_module(const char* name, const char* doc, const char* tensor);
 dlp_00000000_py_LOCAL bool dlp_00000000_py_add(uintptr_t module, const char* home, const char* name, const char* doc,
                                                uintptr_t function);
@@ -176,35 +175,35 @@ dlp_00000000_py_LOCAL bool dlp_00000000_py_add(uintptr_t module, const char* hom
 struct dlp_00000000_py_route {
   uintptr_t type;     /* of the object, a reference */
   uintptr_t table;    /* the exchange table of exactly that type; 0 without one */
-  uintptr_t lender;   /* the table that lent the argument, and what it lent: a */
+  uintptr_t lender;   /* the table that lent the argument, and the lent tensor: a */
   uintptr_t lent;     /* DLTensor in Go's memory; while its bit in the call is set */
-  uint64_t flags;     /* that the object requires, whatever the tensor declares */
-  bool quiet;         /* the table runs no code of Python to lend a tensor */
-  bool may_conjugate; /* complex elements must be asked about */
-  bool may_be_sparse; /* the table is not to be used where is_dense() is false */
+  uint64_t flags;     /* that the object requires, independently of the tensor's flags */
+  bool quiet;         /* the table lends tensors without running Python code */
+  bool may_conjugate; /* complex elements must be queried */
+  bool may_be_sparse; /* the table must not be used if is_dense() is false */
   bool asked;         /* about complex elements */
 };
 
-/* A call of a function by Python, in the frame of which it lies. */
+/* A call of a function by Python; the struct is in the frame of the called C function. */
 enum { dlp_00000000_py_ARGUMENTS = 32 };
 struct dlp_00000000_py_call {
   uintptr_t function;
   PyObject* const* arguments;
   intptr_t count;
   uint64_t routed, lent; /* a bit for each argument */
-  int32_t changed;       /* 1 + a borrowed argument whose memory is no longer what was lent; else 0 */
+  int32_t changed;       /* 1 + the index of a borrowed argument whose memory has changed; else 0 */
   struct dlp_00000000_py_route routes[dlp_00000000_py_ARGUMENTS];
 };
 
-/* Compares each borrowed argument with what its table lends now, and remembers one that changed. To
- * be called, without an exception set, after whatever may have run Python code and before Go goes
- * on. */
+/* Borrows each borrowed argument again, compares the tensors, and records a changed one. Must be
+ * called, without an exception set, after Python code may have run and before Go continues. */
 dlp_00000000_py_LOCAL void dlp_00000000_py_recheck(uintptr_t call);
 
-/* Gives up the references that a call holds, after which its routes are void. */
+/* Releases the references of a call, which invalidates its routes. */
 dlp_00000000_py_LOCAL void dlp_00000000_py_forget(struct dlp_00000000_py_call* call);
 
-/* Conversions. Those to Python give new references, those from Python take an argument. */
+/* Conversions. Conversions to Python return new references; conversions from Python have an
+ * argument. */
 struct dlp_00000000_py_int {
   int64_t value;
   bool failed;
@@ -228,44 +227,44 @@ dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_from_float(double value);
 dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_from_text(const char* bytes, intptr_t size);
 dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_new_tuple(intptr_t size);
 dlp_00000000_py_LOCAL void dlp_00000000_py_put(uintptr_t tuple, intptr_t i,
-                                               uintptr_t element); /* takes the element's reference */
+                                               uintptr_t element); /* steals the element's reference */
 dlp_00000000_py_LOCAL void dlp_00000000_py_drop(uintptr_t object);
 
 /* The function in Go. Returns a new reference. */
 dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_run(struct dlp_00000000_py_call* call);
 
-/* Makes what the following need, once. */
+/* Initializes the following functions, once. */
 dlp_00000000_py_LOCAL bool dlp_00000000_py_make_constants(void);
 
-/* Fills routes of arguments, whose objects are asked what DLPack cannot say; gives the
- * number of those that it could fill. */
+/* Fills routes of arguments. Objects are queried for properties that DLPack does not have. Returns
+ * the number of filled routes. */
 dlp_00000000_py_LOCAL intptr_t dlp_00000000_py_find_routes(uintptr_t call, intptr_t first, intptr_t count);
 
-/* Checks, after Python code may have run, that arguments have the types still by which their routes
- * were found, and all that is borrowed; gives the number of those that have. */
+/* After Python code may have run, checks that arguments still have the types of their routes, and
+ * checks all borrowed tensors. Returns the number of arguments with unchanged types. */
 dlp_00000000_py_LOCAL intptr_t dlp_00000000_py_settle(uintptr_t call, intptr_t first, intptr_t count);
 
-/* Checks that the memory of a complex tensor has the values that it stands for. */
+/* Checks that the values in the memory of a complex tensor are those of the tensor. */
 dlp_00000000_py_LOCAL bool dlp_00000000_py_not_conjugated(uintptr_t call, intptr_t i);
 
-/* A tensor of an argument for its new owner, one of the two: from a table or, where that
- * is 0, from a capsule. */
+/* An owned tensor of an argument, as one of the two structs: from a table or, if that is 0, from a
+ * capsule. */
 struct dlp_00000000_py_taken {
   void *versioned, *legacy;
 };
 dlp_00000000_py_LOCAL struct dlp_00000000_py_taken dlp_00000000_py_take(uintptr_t call, intptr_t i, uintptr_t table);
 
-/* What the type of tensors is made of: package dlpack's table for its own
- * objects, the function that releases one, and the table for Python's objects. */
+/* The parts of the type of tensors: package dlpack's table for its own objects, the function that
+ * releases an object, and the table for Python objects. */
 dlp_00000000_py_LOCAL void dlp_00000000_py_prepare(const DLPackExchangeAPI* inner, void* release,
                                                    const DLPackExchangeAPI* table);
-dlp_00000000_py_LOCAL PyObject* dlp_00000000_py_tensor_type(const char* name); /* made once; a borrowed reference */
+dlp_00000000_py_LOCAL PyObject* dlp_00000000_py_tensor_type(const char* name); /* created once; a borrowed reference */
 
-/* Makes a tensor of Python of an object of package dlpack, whose reference it
- * takes, also when it fails. */
+/* Creates a Python tensor from an object of package dlpack, and steals its reference, also on
+ * failure. */
 dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_give(uintptr_t object, uint64_t flags);
 
-/* Whether objects of a type are tensors of this package, and the flags of one. */
+/* Return whether objects of a type are tensors of this package, and the flags of a tensor. */
 dlp_00000000_py_LOCAL bool dlp_00000000_py_is_own(PyObject* type);
 dlp_00000000_py_LOCAL uint64_t dlp_00000000_py_flags(PyObject* object);
 

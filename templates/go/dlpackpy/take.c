@@ -11,21 +11,20 @@
 typedef struct dlp_00000000_py_call call;
 typedef struct dlp_00000000_py_route route;
 
-/* Any Python code may run in this file but where a comment says that none does, and may then
- * resize, free or retype the objects of other arguments. So what runs code comes first, then
- * tensors are borrowed, and what was borrowed before is compared again. */
+/* Unless a comment excludes it, functions of this file may run Python code, which may resize, free
+ * or retype the objects of other arguments. Therefore, operations that run code come first, tensors
+ * are borrowed afterwards, and earlier borrowed tensors are compared again. */
 
-/* What is known of a type. The strong reference to it keeps another type from
- * getting the same address. */
+/* The cached properties of a type. The strong reference to the type prevents reuse of its
+ * address. */
 struct entry {
   PyObject* type;
   uintptr_t table;
-  bool quiet; /* the table runs no code of Python to lend a tensor */
+  bool quiet; /* the table lends tensors without running Python code */
   bool can_negate, can_conjugate, has_grad, has_mask, has_dense;
 };
 
-/* A type has one place here and drives out the one that had it before. Guarded
- * by the GIL. */
+/* Each type has one slot, and evicts the previous type in it. Guarded by the GIL. */
 enum { CACHE_BITS = 6 };
 static struct entry cache[1 << CACHE_BITS];
 
@@ -33,22 +32,22 @@ static struct entry* place_of(PyObject* type) {
   return &cache[((uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - CACHE_BITS)];
 }
 
-/* Returns an attribute that may be missing: NULL, with an exception only if the reason is another
- * one. */
+/* Returns an attribute, or NULL without an exception if it is missing, or NULL with an
+ * exception. */
 static PyObject* optional(PyObject* object, const char* name) {
   PyObject* value = py.PyObject_GetAttrString(object, name);
   if (!value && py.PyErr_ExceptionMatches(AttributeError)) py.PyErr_Clear();
   return value;
 }
 
-/* The same of the entry of a mapping. */
+/* The same for the entry of a mapping. */
 static PyObject* optional_entry(PyObject* mapping, const char* key) {
   PyObject* value = py.PyMapping_GetItemString(mapping, key);
   if (!value && py.PyErr_ExceptionMatches(KeyError)) py.PyErr_Clear();
   return value;
 }
 
-/* False with an exception too, also with one that came before. */
+/* Also returns false with an exception, even an earlier one. */
 static bool has(PyObject* object, const char* name) {
   PyObject* value = py.PyErr_Occurred() ? NULL : optional(object, name);
   if (!value) return false;
@@ -56,15 +55,15 @@ static bool has(PyObject* object, const char* name) {
   return true;
 }
 
-/* Reads a table's address from a capsule; 0 from anything else, as if there were none. An
- * int, as DLPack 1.2 had it, is not followed: nothing tells an address from another number. */
+/* Reads a table's address from a capsule; 0 for any other object. An int, as in DLPack 1.2, is not
+ * used: it cannot be verified to be an address. */
 static uintptr_t address_of(PyObject* value) {
   static const char name[] = "dlpack_exchange_api";
   return py.PyCapsule_IsValid(value, name) ? (uintptr_t)py.PyCapsule_GetPointer(value, name) : 0;
 }
 
-/* Looks for a table of the type itself: one that it inherits does not know what
- * the derived type changes. 0 with an exception too. */
+/* Looks up a table of the type itself: an inherited table does not take changes of the derived type
+ * into account. Also returns 0 with an exception. */
 static uintptr_t table_of(PyObject* type) {
   static const char name[] = "__dlpack_c_exchange_api__";
   PyObject* own = optional(type, "__dict__");
@@ -77,8 +76,8 @@ static uintptr_t table_of(PyObject* type) {
   return table;
 }
 
-/* Returns an attribute of a module that is imported; NULL, with an exception or without, where
- * there is none. */
+/* Returns an attribute of an imported module; NULL, with or without an exception, if there is
+ * none. */
 static PyObject* imported(const char* module, const char* name) {
   PyObject* modules = py.PySys_GetObject("modules"); /* borrowed */
   PyObject* found = modules ? optional_entry(modules, module) : NULL;
@@ -94,8 +93,8 @@ static bool derives(PyObject* type, PyObject* base) {
   return is_type && py.PyType_IsSubtype(type, base);
 }
 
-/* Returns whether a type is torch.Tensor, and not one that stands in its place: its table reads C++
- * objects, and does nothing else. False with an exception too. */
+/* Returns whether a type is the real torch.Tensor, whose table only reads C++ objects. Also returns
+ * false with an exception. */
 static bool is_torch(PyObject* type) {
   PyObject* tensor = imported("torch", "Tensor");
   PyObject* base = tensor == type ? imported("torch._C", "TensorBase") : NULL;
@@ -105,7 +104,7 @@ static bool is_torch(PyObject* type) {
   return is;
 }
 
-/* Finds out what there is to know of a type. False with an exception. */
+/* Determines the properties of a type. False with an exception. */
 static bool study(struct entry* made) {
   PyObject* type = made->type;
   made->table = table_of(type);
@@ -119,9 +118,8 @@ static bool study(struct entry* made) {
   return !py.PyErr_Occurred();
 }
 
-/* Puts a type into its place. What is known of it is complete before that, and
- * what was there before goes after it, since both may run code that comes back
- * here. False with an exception. */
+/* Stores a type in its slot. Its properties are complete before, and the evicted type is released
+ * afterwards, because both may run code that calls this function again. False with an exception. */
 static bool learn(PyObject* type) {
   struct entry made = {.type = type}, *place = place_of(type);
   if (!study(&made)) return false;
@@ -132,8 +130,8 @@ static bool learn(PyObject* type) {
   return true;
 }
 
-/* Copies what is known of the type of an object, with a reference to the type; false with
- * an exception. */
+/* Copies the properties of an object's type, with a reference to the type; false with an
+ * exception. */
 static bool known(PyObject* object, struct entry* out) {
   PyObject* type = py.PyObject_Type(object);
   if (!type) return false;
@@ -167,7 +165,7 @@ bool dlp_00000000_py_make_constants(void) {
   return !py.PyErr_Occurred();
 }
 
-/* Returns the truth of an answer, and drops it: 1, 0, or -1 with an exception. */
+/* Converts a result to a truth value, and releases it: 1, 0, or -1 with an exception. */
 static int truth(PyObject* answer) {
   if (!answer) return -1;
   int is_true = py.PyObject_IsTrue(answer);
@@ -184,8 +182,8 @@ static bool reject(const char* why) {
   return false;
 }
 
-/* Some tensors have values that differ from those in memory, which neither their
- * tables nor their capsules say. */
+/* Some tensors have values that differ from their memory, which neither tables nor capsules
+ * report. */
 static bool plain(PyObject* object, const struct entry* type) {
   if (type->has_mask) return reject("some of its elements may be masked, which a tensor cannot say");
   int negated = type->can_negate ? ask(object, constant.is_neg) : 0;
@@ -193,16 +191,15 @@ static bool plain(PyObject* object, const struct entry* type) {
   return negated == 0;
 }
 
-/* Writing to a tensor behind the back of automatic differentiation would make
- * gradients wrong, so one that takes part in it is for reading. False with an
- * exception. */
+/* Automatic differentiation does not notice writes to a tensor, and would compute wrong gradients.
+ * Tensors that require a gradient are therefore read-only. False with an exception. */
 static bool grad_flags(PyObject* object, uint64_t* flags) {
   int required = truth(py.PyObject_GetAttr(object, constant.requires_grad));
   if (required > 0) *flags |= DLPACK_FLAG_BITMASK_READ_ONLY;
   return required >= 0;
 }
 
-/* Puts what is known of a type into a route, whose reference to the type it takes. */
+/* Copies the properties of a type to a route, and steals the reference to the type. */
 static void fill_route(call* c, intptr_t i, const struct entry* type) {
   const uint64_t bit = UINT64_C(1) << i;
   route* r = &c->routes[i];
@@ -215,7 +212,7 @@ static void fill_route(call* c, intptr_t i, const struct entry* type) {
   r->may_conjugate = type->can_conjugate;
   r->may_be_sparse = type->has_dense;
   r->asked = false;
-  /* The own tensors that cannot be lent are those with flags. */
+  /* Only the package's own tensors without flags can be lent. */
   r->quiet = type->quiet && !(dlp_00000000_py_is_own(type->type) && dlp_00000000_py_flags(c->arguments[i]));
   py.Py_DecRef((PyObject*)old);
 }
@@ -233,7 +230,7 @@ void dlp_00000000_py_forget(call* c) {
     if (c->routed >> i & 1) py.Py_DecRef((PyObject*)c->routes[i].type);
 }
 
-/* Runs no code: the object holds its type. */
+/* Runs no code: the object has a reference to its type. */
 static bool has_type(const call* c, intptr_t i) {
   PyObject* type = py.PyObject_Type(c->arguments[i]);
   py.Py_DecRef(type);
@@ -259,7 +256,7 @@ static bool same_tensor(const DLTensor* a, const DLTensor* b) {
   return same_numbers(a->shape, b->shape, a->ndim) && (!a->strides || same_numbers(a->strides, b->strides, a->ndim));
 }
 
-/* Runs no code: what lent a tensor is quiet. */
+/* Runs no code: only tables that run no code lend tensors. */
 static bool lends_the_same(const call* c, intptr_t i) {
   const route* r = &c->routes[i];
   const DLPackExchangeAPI* table = (const DLPackExchangeAPI*)r->lender;
@@ -299,7 +296,8 @@ bool dlp_00000000_py_not_conjugated(uintptr_t address, intptr_t i) {
   return conjugated == 0;
 }
 
-/* Says that an object is no tensor, unless its __dlpack__ lacked something else. */
+/* Reports that an object is not a tensor, unless the AttributeError came from inside its
+ * __dlpack__. */
 static void explain(PyObject* object) {
   PyObject *kind, *value, *trace;
   py.PyErr_Fetch(&kind, &value, &trace);
@@ -313,7 +311,7 @@ static void explain(PyObject* object) {
   py.PyErr_SetString(TypeError, "it is not a tensor: it has no __dlpack__");
 }
 
-/* Calls __dlpack__; producers from before DLPack 1.0 do not know the argument. */
+/* Calls __dlpack__; producers before DLPack 1.0 do not have the argument. */
 static PyObject* capsule_of(PyObject* object) {
   PyObject* arguments[] = {object, constant.version};
   PyObject* capsule = py.PyObject_VectorcallMethod(constant.dlpack, arguments, 1, constant.keywords);
@@ -358,7 +356,7 @@ static taken take_from_capsule(PyObject* object) {
 taken dlp_00000000_py_take(uintptr_t address, intptr_t i, uintptr_t table) {
   const call* c = (void*)address;
   PyObject* object = c->arguments[i];
-  /* Paddle's table takes each tensor for a dense one that has its memory still. */
+  /* Paddle's table treats each tensor as dense and with its memory. */
   int fits = table && c->routes[i].may_be_sparse ? ask(object, constant.is_dense) : table != 0;
   if (fits < 0 || retyped(c, i)) return (taken){0};
   return fits ? take_from_table((const DLPackExchangeAPI*)table, object) : take_from_capsule(object);

@@ -204,7 +204,7 @@ func (c *Call) borrowSome(first int, out []dlpack.Tensor) int {
 	}
 	for i := range count {
 		routes[i].lender = C.uintptr_t(uintptr(unsafe.Pointer(api.Raw())))
-		// such tables export nothing read-only
+		// these tables export no read-only tensors
 		if out[i] = views[i].WritableTensor(); c.mustNotWrite(first + i) {
 			out[i] = views[i].Tensor()
 		}

@@ -12,8 +12,7 @@ import (
 	dlpack "dlpackgen.invalid/dlpack"
 )
 
-// testExchange calls the tables that the bindings make through the bindings, as
-// another package would.
+// testExchange calls the tables of the bindings through the bindings, like another package.
 func testExchange(t *testing.T) {
 	t.Run("Borrow", testBorrow)
 	t.Run("Flags", testLoans)
@@ -65,7 +64,7 @@ func testBorrow(t *testing.T) {
 	rejected(t, "Borrow of no object", newTable(t).Borrow(&views[0], 0), dlpack.ErrArgument)
 }
 
-// testLoans wants no view of what a view cannot say, and a managed tensor that does.
+// testLoans expects that a tensor with flags is not borrowed, and is exported as a managed tensor.
 func testLoans(t *testing.T) {
 	for _, flags := range []dlpack.Flags{dlpack.FlagReadOnly, dlpack.FlagIsSubbyteTypePadded} {
 		s := newForeign(t)
@@ -87,7 +86,7 @@ func testLoans(t *testing.T) {
 	}
 }
 
-// testManaged wants the tensor to outlive the object that it is made of.
+// testManaged expects the tensor to outlive its object.
 func testManaged(t *testing.T) {
 	s := newForeign(t)
 	object := newObject(t, s)
@@ -102,7 +101,7 @@ func testManaged(t *testing.T) {
 	equal(t, "deleters called", s.deleted(), 1)
 }
 
-// testWrap wants the object to own the tensor that it is made of.
+// testWrap expects the object to own its tensor.
 func testWrap(t *testing.T) {
 	s := newForeign(t)
 	m := must[managed](t)(dlpack.Import(s.versioned()))
@@ -140,7 +139,7 @@ var panicking = sync.OnceValues(func() (*dlpack.DLPackExchangeAPI, error) {
 	})
 })
 
-// testPanic wants a panic in Go to reach C as a failure.
+// testPanic expects C to receive a panic in Go as a failure.
 func testPanic(t *testing.T) {
 	table := must[*dlpack.DLPackExchangeAPI](t)(panicking())
 	api := must[dlpack.ExchangeAPI](t)(dlpack.FindExchangeAPI(&table.Header))
@@ -155,7 +154,7 @@ func testPanic(t *testing.T) {
 	}
 }
 
-// tables lays tables into C memory, each one's prev_api leading to the next.
+// tables copies tables to C memory, where the prev_api of each points to the next.
 func tables(s foreign, majors ...uint32) []*dlpack.DLPackExchangeAPI {
 	all := make([]*dlpack.DLPackExchangeAPI, len(majors))
 	previous := uintptr(0)

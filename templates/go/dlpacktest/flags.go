@@ -8,7 +8,7 @@ import (
 	dlpack "dlpackgen.invalid/dlpack"
 )
 
-// testFlags wants the producer's flags to reach the consumer, and to be obeyed.
+// testFlags expects the consumer to receive the producer's flags, and to obey them.
 func testFlags(t *testing.T) {
 	t.Run("ReadOnly", testReadOnly)
 	t.Run("Unknown", func(t *testing.T) {
@@ -40,8 +40,7 @@ func testReadOnly(t *testing.T) {
 	rejected(t, "ExportLegacy, which cannot say so", err, dlpack.ErrReadOnly)
 }
 
-// testPadded holds the size of elements narrower than a byte against the two
-// ways to store them.
+// testPadded compares the size of narrow elements, packed and padded.
 func testPadded(t *testing.T) {
 	for _, padded := range []bool{false, true} {
 		s := newForeign(t)

@@ -19,11 +19,10 @@ const (
 	strangerBytes = C.dlp_00000000_FOREIGN_BYTES
 )
 
-// foreign is a tensor that C made: two rows of three float32, until a test
-// spoils it.
+// foreign is a tensor created in C: two rows of three float32, which tests may damage.
 type foreign struct{ c *C.dlp_00000000_foreign }
 
-// newForeign makes one that ends with the test.
+// newForeign creates a foreign that is freed after the test.
 func newForeign(t *testing.T) foreign {
 	t.Helper()
 	s := foreign{C.dlp_00000000_foreign_new()}
@@ -42,13 +41,13 @@ func (s foreign) legacy() *dlpack.DLManagedTensor {
 	return (*dlpack.DLManagedTensor)(unsafe.Pointer(&s.c.legacy))
 }
 
-// deleted counts the calls of the deleters of both faces.
+// deleted counts the calls of the deleters of both structs.
 func (s foreign) deleted() int {
 	versioned := atomic.LoadInt32((*int32)(unsafe.Pointer(&s.c.deleted)))
 	return int(versioned + atomic.LoadInt32((*int32)(unsafe.Pointer(&s.c.deleted_legacy))))
 }
 
-// shape and strides are the room for them, larger than any tensor accepted.
+// shape and strides are arrays larger than any accepted tensor.
 func (s foreign) shape() []int64 {
 	return unsafe.Slice((*int64)(unsafe.Pointer(&s.c.shape)), strangerNDim)
 }
@@ -64,13 +63,13 @@ func (s foreign) bytes() []byte {
 
 func (s foreign) addr() uintptr { return uintptr(unsafe.Pointer(&s.c.data)) }
 
-// both calls f with the tensor of either face.
+// both calls f with the tensor of each struct.
 func (s foreign) both(f func(*dlpack.DLTensor)) {
 	f(&s.versioned().DLTensor)
 	f(&s.legacy().DLTensor)
 }
 
-// reshape returns both faces a shape; NULL strides when strides is nil.
+// reshape sets the shape of both structs; NULL strides if strides is nil.
 func (s foreign) reshape(shape, strides []int64) {
 	copy(s.shape(), shape)
 	copy(s.strides(), strides)
@@ -83,7 +82,7 @@ func (s foreign) reshape(shape, strides []int64) {
 	})
 }
 
-// sight is what C sees of a tensor.
+// sight has the fields of a tensor as C reads them.
 type sight struct {
 	Major, Minor, ManagerCtx, Deleter, Flags      uint64
 	Data, ByteOffset, Shape, Strides              uint64
@@ -100,7 +99,7 @@ func seeLegacy(p *dlpack.DLManagedTensor) sight {
 
 func seen(s C.dlp_00000000_sight) sight { return *(*sight)(unsafe.Pointer(&s)) }
 
-// deleteOnThreads calls deleters on threads that Go did not make.
+// deleteOnThreads calls deleters on threads that Go did not create.
 func deleteOnThreads(threads int, all ...*dlpack.DLManagedTensorVersioned) {
 	addresses := make([]uintptr, len(all))
 	for i, p := range all {
@@ -109,7 +108,7 @@ func deleteOnThreads(threads int, all ...*dlpack.DLManagedTensorVersioned) {
 	deleteAddresses(threads, addresses)
 }
 
-// deleteLegacyOnThread calls a deleter on a thread that Go did not make.
+// deleteLegacyOnThread calls a deleter on a thread that Go did not create.
 func deleteLegacyOnThread(p *dlpack.DLManagedTensor) {
 	deleteAddresses(1, []uintptr{uintptr(unsafe.Pointer(p)) | 1})
 }

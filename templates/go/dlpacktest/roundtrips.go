@@ -48,7 +48,7 @@ func roundTrip[T interface {
 	}
 }
 
-// sameMemory wants the tensor to be the slice itself, not a copy.
+// sameMemory expects the tensor to be the slice itself, not a copy.
 func sameMemory[T interface {
 	dlpack.Element
 	comparable
@@ -62,7 +62,7 @@ func sameMemory[T interface {
 	equalSlices(t, what+" elements, two of them swapped", got, values)
 }
 
-// testEmpty wants no address of what has no elements.
+// testEmpty expects a tensor without elements to have no address.
 func testEmpty(t *testing.T) {
 	noLeak(t)
 	for _, shape := range [][]int64{{0}, {3, 0}, {0, math.MaxInt64, 4}} {
@@ -75,8 +75,8 @@ func testEmpty(t *testing.T) {
 	}
 }
 
-// testDimensions goes from a scalar to the most that is accepted, across the
-// number at which shapes move elsewhere.
+// testDimensions tests ranks from a scalar to the maximum, including the rank from which shapes are
+// stored separately.
 func testDimensions(t *testing.T) {
 	noLeak(t)
 	data := []int32{1, 2, 3, 4, 5, 6}

@@ -31,7 +31,7 @@ func Run(t *testing.T) {
 	}
 }
 
-// noLeak fails the test when it ends with more tensors exported than now.
+// noLeak fails the test if more tensors are exported at its end than now.
 func noLeak(t *testing.T) {
 	t.Helper()
 	before := dlpack.Drain()
@@ -65,7 +65,7 @@ func rejected(t *testing.T, what string, err, kind error) {
 	}
 }
 
-// What calls of the bindings give, besides an error.
+// The results of calls of the bindings, besides an error.
 type (
 	exported       = *dlpack.DLManagedTensorVersioned
 	exportedLegacy = *dlpack.DLManagedTensor
@@ -84,7 +84,7 @@ func must[V any](t *testing.T) func(V, error) V {
 	}
 }
 
-// imported imports a tensor that is released with the test.
+// imported imports a tensor, and releases it at the end of the test.
 func imported(t *testing.T, p *dlpack.DLManagedTensorVersioned) dlpack.Tensor {
 	t.Helper()
 	m := must[managed](t)(dlpack.Import(p))

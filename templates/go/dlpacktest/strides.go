@@ -33,7 +33,7 @@ var layouts = map[string]struct {
 		true, true},
 }
 
-// testStrides reads the same elements in each way that there is.
+// testStrides reads the same elements with each function.
 func testStrides(t *testing.T) {
 	for name, layout := range layouts {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func elementsOf(o dlpack.ExportOptions) []int32 {
 	return elements
 }
 
-// readsAs wants those elements from each way of reading.
+// readsAs expects the same elements from each function that reads.
 func readsAs(t *testing.T, d dlpack.Tensor, want []int32) {
 	t.Helper()
 	var byRuns, byIndex []int32
@@ -110,8 +110,8 @@ func next(indices, shape []int64) {
 	}
 }
 
-// testNoStrides takes NULL from producers older than DLPack 1.2, and from
-// legacy ones, which tell no version.
+// testNoStrides accepts NULL strides from producers before DLPack 1.2, and from legacy producers,
+// which declare no version.
 func testNoStrides(t *testing.T) {
 	for minor, legal := range []bool{true, true, false, false} {
 		s := newForeign(t)

@@ -11,7 +11,7 @@ import "unsafe"
 // status of the C function.
 type KernelError struct {
 	Kernel   string
-	Argument string // "" where the error is about none, or about several
+	Argument string // "" if the error concerns no argument or several
 	Class    string // the exception that Python raises: TypeError, ValueError, BufferError ...
 	Message  string // the same in every language
 }

@@ -40,7 +40,7 @@ func recovered(status *C.int) {
 	}
 }
 
-// place returns the position of the panic in the innermost function outside of the runtime and the
+// place returns the position of the panic in the innermost function outside the runtime and the
 // bindings.
 func place() string {
 	callers := make([]uintptr, 64)

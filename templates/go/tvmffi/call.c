@@ -29,8 +29,8 @@ _Static_assert(offsetof(struct dlp_00000000_packed, bits) == offsetof(struct dlp
 enum { DLPACKGEN_TVMFFI_PATH = 32768 }; /* the longest one */
 
 /* A path is made absolute, with backslashes: LOAD_WITH_ALTERED_SEARCH_PATH requires that, and finds
- * the libraries that this one needs beside it. A bare name is searched for in the standard order:
- * the program's folder, the system's, the current one, PATH. */
+ * dependencies in the library's folder. A bare name is searched for in the standard order: the
+ * program's folder, the system's, the current one, PATH. */
 static HMODULE dlpackgen_tvmffi_open(const char* path, wchar_t* given, wchar_t* whole) {
   if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, given, DLPACKGEN_TVMFFI_PATH)) return NULL;
   if (!strpbrk(path, "/\\:")) return LoadLibraryExW(given, NULL, 0);
@@ -75,7 +75,7 @@ uintptr_t dlp_00000000_symbol_in(uintptr_t handle, const char* name) { return (u
 
 int dlp_00000000_has_runtime(void) { return dlpackgen_tvmffi_move_error() != NULL; }
 
-/* -1 is the status where the error is set. No other status may look like a result. */
+/* -1 means that the error is set. No other status may be mistaken for a result. */
 struct dlp_00000000_reply dlp_00000000_failed(int status) {
   struct dlp_00000000_reply reply = {0, status < 0 ? status : -1, 0};
   const dlpackgen_tvm_ffi_move_error move = reply.index == -1 ? dlpackgen_tvmffi_move_error() : NULL;
@@ -85,7 +85,7 @@ struct dlp_00000000_reply dlp_00000000_failed(int status) {
   return reply;
 }
 
-/* Ends a function of libtvm_ffi that gives an object. */
+/* Returns the object of a function of libtvm_ffi, or its error. */
 static struct dlp_00000000_reply made(int status, void* object) {
   struct dlp_00000000_reply reply = {(uintptr_t)object, 0, 0};
   if (status) return dlp_00000000_failed(status);
@@ -102,7 +102,7 @@ static struct dlpackgen_tvm_ffi_byte_array array_of(const char* data, size_t siz
 
 void dlp_00000000_retain_object(uintptr_t object) { dlpackgen_tvmffi_retain()((void*)object); }
 
-/* Without libtvm_ffi an object of a strange library leaks. */
+/* Without libtvm_ffi, an object of another library leaks. */
 void dlp_00000000_release_object(uintptr_t object) {
   const dlpackgen_tvm_ffi_release release = dlpackgen_tvmffi_release();
   if (release) release((void*)object);

@@ -73,8 +73,8 @@ var nothing Value
 // several kinds at once.
 const lastPlain = C.DLPACKGEN_TVM_FFI_DLTENSOR
 
-// escape lets the compiler put all that arguments point to into the heap: a stack moves, and C has
-// addresses of it as numbers.
+// escape makes the compiler place the arguments' memory on the heap: stacks move, and C has the
+// addresses as numbers.
 func escape(args []Value) {
 	if never {
 		for i := range args {
@@ -119,7 +119,7 @@ func (f *Func) callMany(self uintptr, args []Value) (Value, error) {
 	return finish(&reply)
 }
 
-// fill packs the arguments. Memory for texts is taken first, since their addresses are kept.
+// fill packs the arguments. Memory for texts is allocated first, because their addresses are kept.
 func (m *frame) fill(args []Value) error {
 	texts, arrays := 0, 0
 	for i := range args {
@@ -172,7 +172,7 @@ func (m *frame) add(i int, v *Value) error {
 	return nil
 }
 
-// finish takes the result of a call.
+// finish converts the result of a call.
 func finish(reply *C.struct_dlp_00000000_reply) (Value, error) {
 	if reply.index < 0 {
 		return Value{}, raised(reply)

@@ -12,7 +12,7 @@
 #define dlp_00000000_TVMFFI_LOCAL __attribute__((visibility("hidden")))
 #endif
 
-/* A TVMFFIAny without pointers, since it lies in Go's memory. */
+/* A TVMFFIAny without pointers, because it is in Go memory. */
 struct dlp_00000000_packed {
   int32_t index;
   uint32_t size; /* of a small text, else 0 */
@@ -20,7 +20,7 @@ struct dlp_00000000_packed {
 };
 
 /* A result. After a failure index is the status, which is negative, and bits the Error object or 0.
- * Registers return two words. */
+ * Two words are returned in registers. */
 struct dlp_00000000_reply {
   uint64_t bits;
   int32_t index;
@@ -33,8 +33,8 @@ typedef int (*dlp_00000000_safe_call)(void* self, const struct dlp_00000000_pack
 /* Takes the error of this thread. */
 dlp_00000000_TVMFFI_LOCAL struct dlp_00000000_reply dlp_00000000_failed(int status);
 
-/* Calls a function. Addresses come as numbers: cgo would test pointer arguments for Go memory
- * behind them. */
+/* Calls a function. Addresses are numbers: cgo would check pointer arguments for Go memory behind
+ * them. */
 static inline struct dlp_00000000_reply dlp_00000000_call(uintptr_t function, uintptr_t self,
                                                           const struct dlp_00000000_packed* args, int32_t count) {
   struct dlp_00000000_packed result = {0, 0, 0};
@@ -44,10 +44,11 @@ static inline struct dlp_00000000_reply dlp_00000000_call(uintptr_t function, ui
   return reply;
 }
 
-/* As many arguments as are passed by value. The stack of Go, where they were, may move. */
+/* The arguments that are passed by value, because Go's stack may move. */
 enum { dlp_00000000_FEW = 4 };
 
-/* kinds has the number of arguments, and above it a byte for the index of each. */
+/* kinds has the number of arguments in its lowest byte, and a byte with the kind's index for
+ * each. */
 static inline struct dlp_00000000_reply dlp_00000000_call_few(uintptr_t function, uintptr_t self, uint64_t kinds,
                                                               uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
   const struct dlp_00000000_packed args[dlp_00000000_FEW] = {
@@ -64,7 +65,7 @@ static inline struct dlp_00000000_reply dlp_00000000_call_many(uintptr_t functio
   return dlp_00000000_call(function, self, (const struct dlp_00000000_packed*)(const void*)words, count);
 }
 
-/* A handle, or in text why there is none; the caller frees it. */
+/* A handle, or the reason for a failure in text, which the caller frees. */
 struct dlp_00000000_opened {
   uintptr_t handle;
   char* text;

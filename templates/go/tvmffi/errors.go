@@ -54,13 +54,13 @@ func raised(reply *C.struct_dlp_00000000_reply) error {
 	return &Error{Kind: "RuntimeError", Message: "the function failed without an error"}
 }
 
-// behind returns what lies behind the head of an object.
+// behind returns the address after the header of an object.
 func behind[T any](object uintptr) *T {
 	head := *(*unsafe.Pointer)(unsafe.Pointer(&object))
 	return (*T)(unsafe.Add(head, C.sizeof_struct_dlpackgen_tvm_ffi_object))
 }
 
-// textIn copies a text of C.
+// textIn copies a C text.
 func textIn(a *C.struct_dlpackgen_tvm_ffi_byte_array) string {
 	return string(unsafe.Slice((*byte)(unsafe.Pointer(a.data)), int(a.size)))
 }

@@ -15,7 +15,7 @@ type owner struct {
 
 func (o *owner) own(address uintptr) { o.address = address }
 
-// get returns the address, and whether it is owned still.
+// get returns the address, and whether it is still owned.
 func (o *owner) get() (uintptr, bool) {
 	address := atomic.LoadUintptr(&o.address)
 	return address, address != 0

@@ -19,8 +19,8 @@ import (
 // a callback is borrowed until the callback returns.
 type Value struct {
 	index int32          // tvm-ffi's kind, or invalid
-	bits  uint64         // the value; of texts the length
-	ptr   unsafe.Pointer // what bits leads to: a tensor, a text, or the owner of an object
+	bits  uint64         // the value; the length of a text
+	ptr   unsafe.Pointer // the target of bits: a tensor, a text, or the owner of an object
 }
 
 const (
@@ -49,9 +49,9 @@ const (
 
 // Kinds that need a conversion.
 const (
-	noFunc     = -1 // the address of none
+	noFunc     = -1 // None with an address
 	readOnly   = -2 // a tensor
-	bareTensor = -3 // a tensor without strides, or none
+	bareTensor = -3 // a tensor without strides, or no tensor
 )
 
 var reasons = map[int32]string{

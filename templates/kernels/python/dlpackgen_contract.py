@@ -1,10 +1,10 @@
 """Tests kernels against their descriptions, which the files test_NAME_contract.py hold.
 
 Each test starts from a valid call: sizes that satisfy the conditions, and random data. `rejected`
-lists the demands of a description; a test breaks one of them, and expects the exact exception and
-tensors that are as before. `accepted` lists what a caller may vary. Values are compared with the
-reference, a function that takes NumPy arrays as the kernel takes tensors: it returns the results,
-and writes to the arguments that the kernel writes to.
+lists the requirements of a description. A test violates one of them, and expects the exact
+exception and unchanged tensors. `accepted` lists the valid variations of a call. Values are
+compared with the reference, a function with NumPy arrays instead of tensors. Like the kernel, it
+returns the results, and writes to the written arguments.
 """
 
 import functools
@@ -119,7 +119,8 @@ def check_results(call):
 
 
 def as_numpy(call, value):
-    """A result for NumPy. The module makes those of a call without a tensor, which has a library."""
+    """A result as a NumPy array. Calls without tensors have no library, so their results are the
+    module's own type."""
     return call.library.numpy(value) if hasattr(value, "dtype") else np.from_dlpack(value)
 
 
@@ -202,8 +203,8 @@ def check_values(kernel, name):
 
 
 def check_gradients(kernel):
-    """Compares the gradients of the operator of torch with differences of its results, in float64 where
-    the kernel has it, else in float32."""
+    """Compares the gradients of the torch operator with differences of its results, in float64 if
+    the kernel supports it, else in float32."""
     library = start(kernel, "torch")
     operator = operator_of(kernel, library.module)
     exact = {"eps": 1e-6, "atol": 1e-5, "rtol": 1e-3}
@@ -213,13 +214,13 @@ def check_gradients(kernel):
         given = [call.given[name].clone().requires_grad_() for name in kernel.gradients]
         fine = exact if all(tensor.dtype == library.module.float64 for tensor in given) else rough
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # gradcheck's, of float32
+            warnings.simplefilter("ignore")  # of gradcheck, for float32
             library.module.autograd.gradcheck(with_arguments(operator, call), given, **fine)
 
 
 def operator_of(kernel, torch):
-    """The operator that is registered already, or by what DLPACKGEN_OPERATORS names: the library of
-    target torch, or the module of Python that target torchshim makes."""
+    """The registered operator. DLPACKGEN_OPERATORS can name the library of target torch, or the
+    Python module of target torchshim, that registers it."""
     name = f"torch.ops.{kernel.namespace}.{kernel.name}"
     given = os.environ.get("DLPACKGEN_OPERATORS")
     if given and os.path.exists(given):

@@ -16,8 +16,8 @@ import pytest
 LIBRARIES = ["numpy", "torch", "jax", "paddle"]
 SMALL = [3, 2, 4, 1, 5, 6, 8, 7, 12, 16, 32, 64, 128]
 MOST = 1 << 20  # elements of all tensors of a call, unless no valid call has so few
-DRAWN = 1000  # values that are drawn from all candidates alike
-LIMIT = 1 << 32  # what no call exceeds: memory ends
+DRAWN = 1000  # values that are drawn from all candidates with equal probability
+LIMIT = 1 << 32  # the maximum of any call, because memory is finite
 
 
 # The description.
@@ -211,7 +211,7 @@ def constants(kernel, kind):
 
 
 def candidates(kernel, library, broken):
-    """The values that each name is tried with; `broken` adds those that conditions may exclude."""
+    """The candidate values of each name; `broken` adds values that conditions may exclude."""
     numbers = SMALL + [c + d for c in constants(kernel, int) for d in (0, 1, -1) if 0 <= c + d < 1024] + [0] * broken
     choices = {name: [d for d in all_ if library.supports(d)] for name, all_ in kernel.types.items()}
     for i, (name, binder) in enumerate(kernel.symbols.items()):
@@ -231,8 +231,9 @@ def candidates(kernel, library, broken):
 
 
 def attempts(kernel, library, broken=False):
-    """Draws values for all names, the first candidates first; the same ones in every run. After
-    DRAWN values, every second one is of the least candidates, so that many dimensions are small."""
+    """Draws values for all names, the first candidates first, and the same values in every run.
+    After DRAWN values, every second one comes from the smallest candidates, so many dimensions are
+    small."""
     choices, draw = candidates(kernel, library, broken), random.Random(0)
     for name, all_ in choices.items():
         if not all_:
@@ -255,13 +256,13 @@ def attempts(kernel, library, broken=False):
 
 
 def least_of(candidates):
-    """The places of the three least sizes from 1 on. Other values keep their order."""
+    """The indices of the three smallest sizes from 1 on. Other values keep their order."""
     first = [i for i, value in enumerate(candidates) if candidates.index(value) == i]
     return sorted(first, key=lambda i: (candidates[i] or math.inf) if type(candidates[i]) is int else 0)[:3]
 
 
 def is_possible(condition, choices):
-    """Returns whether some candidates meet a condition; true if there are too many to try."""
+    """Returns whether any candidates meet a condition; true if there are too many to try."""
     names = [name for name in compiled(condition.python).co_names if name not in FUNCTIONS]
     if not choices.keys() >= set(names) or not 0 < math.prod(len(choices[name]) for name in names) <= 20_000:
         return True
@@ -270,7 +271,7 @@ def is_possible(condition, choices):
 
 
 def extents(p, values):
-    """The shape of a tensor, and for each dimension the place of its extent in the description."""
+    """The shape of a tensor, and for each dimension the index of its extent in the description."""
     shape, places = [], []
     for i, e in enumerate(p.shape):
         if isinstance(e, str) and e.startswith("..."):
@@ -452,7 +453,7 @@ def call_with(kernel, library, fits=lambda made: True):
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One demand of a description, by the function that breaks it."""
+    """One requirement of a description, as the function that violates it."""
 
     breaks: object
     name: str = ""
@@ -469,5 +470,6 @@ def spread(call, p, shape):
 
 
 def has_two(name):
-    """Returns whether every second element of the last dimension makes a strided tensor."""
+    """Returns whether taking every second element of the last dimension results in a strided
+    tensor."""
     return lambda made: bool(made[name]) and made[name][-1] > 1 and math.prod(made[name]) > 0

@@ -1,5 +1,5 @@
-"""Breaks one demand of a description at a time: each function changes a valid call, and gives the
-call, the exception and its message. dlpackgen_contract.py uses them."""
+"""Violates one requirement of a description at a time. Each function changes a valid call, and
+returns the call, the exception and its message. dlpackgen_contract.py uses them."""
 
 import math
 import re
@@ -74,7 +74,7 @@ def least_rank(p):
 
 
 def compared(kernel, p):
-    """The places of extents that are compared with something."""
+    """The indices of extents that are checked."""
     seen = set()
     for i, e in enumerate(p.shape):
         binds = i in p.solved or kernel.symbols.get(e) == p.name and e not in seen
@@ -176,7 +176,7 @@ def dtype(kernel, library, case):
 
 
 def other_dtype(kernel, library, case):
-    """A dtype of the variable, but not that of the argument which decides it."""
+    """A dtype of the variable, but different from the argument that determines it."""
     call, p = call_with(kernel, library), kernel.arg(case.name)
     chosen = call.values[p.variable]
     wrong = next((d for d in kernel.types[p.variable] if d != chosen and library.supports(d)), None)
@@ -211,7 +211,7 @@ def known_shapes(call):
 
 
 def mismatch(kernel, p, place, shape, wrong, at, places):
-    """The message about a wrong extent."""
+    """The message for a wrong extent."""
     written, got = p.shape[place], wrong[at]
     if place in p.solved:
         return f"expected a multiple of {factor_of(p, place)} in dimension {at}, which is {written}, got {got}"
@@ -279,7 +279,7 @@ def needs_read_only(library):
 
 
 def read_only(kernel, library, case):
-    """The other arrays are NumPy's: a kernel may write to several."""
+    """The other arrays belong to NumPy, because a kernel may write to several."""
     needs_read_only(library)
     call, p = call_with(kernel, Library("numpy")), kernel.arg(case.name)
     call.given[p.name] = unwritable(library, p, call.masters[p.name])
@@ -338,7 +338,7 @@ def unmet(kernel, broken, values, made):
 
 
 def with_out(kernel, library, case, change, fits=lambda made: True):
-    """A call with memory for one result, which `change` makes of a shape and a dtype."""
+    """A call with memory for one result, which `change` creates from a shape and a dtype."""
     if library.name == "jax":
         pytest.skip("arrays of JAX are immutable, and out= is written to")
     call = call_with(kernel, library, fits)
@@ -402,7 +402,8 @@ def out_read_only(kernel, library, case):
 
 
 class Placed(Call):
-    """A call by place, with one argument too many, or one that is named too."""
+    """A call with positional arguments, with one argument too many, or one that is also passed by
+    keyword."""
 
     def run(self):
         return self.kernel.function(*self.placed, **self.named)

@@ -1,6 +1,6 @@
 
-/* The backend as a module for Python: compiled with dlpackgen_shm.c, against the
- * headers of targets c and python.
+/* The backend as a Python module. Compile it with dlpackgen_shm.c and the headers of targets c and
+ * python.
  *
  *   empty(shape, dtype)             a tensor that can be sent; dtype is (code, bits, lanes)
  *   send(socket, tensor, *, read_only=False)
@@ -17,7 +17,7 @@
 
 #include <errno.h>
 
-/* Sets the exception of an error; gives 1 when a call is to be made again. */
+/* Sets the exception for an error; returns 1 if the call must be repeated. */
 static int shm_raise(const dlpackgen_backend_error* error) {
   if (error->code == DLPACKGEN_SHM_WOULD_BLOCK && error->driver_code == EINTR) return PyErr_CheckSignals() == 0;
   PyObject* kind = error->code >= DLPACKGEN_SHM_INVALID_MESSAGE ? PyExc_BufferError : PyExc_ValueError;
@@ -31,7 +31,7 @@ static int shm_raise(const dlpackgen_backend_error* error) {
   return 0;
 }
 
-/* Reads extents; gives how many, or -1 with an exception set. */
+/* Reads extents; returns their number, or -1 with an exception. */
 static int32_t shm_extents(PyObject* shape, int64_t* extents) {
   const Py_ssize_t n = PySequence_Size(shape);
   if (n > 64) PyErr_SetString(PyExc_ValueError, "empty(): the shape has more than 64 dimensions");

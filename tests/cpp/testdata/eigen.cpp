@@ -91,6 +91,6 @@ int main() {
   behind_a_pointer();
   const auto rejected = Builder().shape({6}).build(counted<Eigen::MatrixXd>());
   CHECK(dlpackgen::Message(rejected.error()).c_str() ==
-        std::string("the owner's elements are not in row-major order: give the strides"));
+        std::string("the owner's elements are not in row-major order: set the strides"));
   return testing::report();
 }

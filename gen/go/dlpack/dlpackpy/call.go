@@ -27,8 +27,8 @@ type Call struct {
 	unlocked bool // without the GIL
 
 	rooms   []*room           // of borrowed tensors
-	managed []*dlpack.Managed // behind tensors that could not be borrowed
-	raised  []Object          // by Python, and turned into errors
+	managed []*dlpack.Managed // of tensors that could not be borrowed
+	raised  []Object          // by Python, and converted to errors
 }
 
 // Len returns the number of arguments.
@@ -156,7 +156,7 @@ func (c *Call) run() (result Object, err error) {
 	}
 	value, err := c.function.Call(c)
 	if c.c.changed != 0 {
-		err = c.changed() // also where the function went on
+		err = c.changed() // even if the function continued after an error
 	}
 	if err != nil {
 		discard(value)

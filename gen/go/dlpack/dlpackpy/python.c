@@ -20,7 +20,7 @@ struct dlp_59225070_py_python dlp_59225070_py_python;
 #define py dlp_59225070_py_python
 
 #ifdef _WIN32
-/* Python is one of the libraries of the process; its name has the version. */
+/* Python is a library of the process whose name contains the version. */
 static void* find(const char* name) {
   HMODULE modules[1024];
   DWORD bytes;
@@ -33,7 +33,7 @@ static void* find(const char* name) {
 }
 #else
 #ifdef __linux__
-/* Before glibc 2.34 it is in a library of its own, which a Python has loaded. */
+/* Before glibc 2.34, it is in a separate library, which Python has loaded. */
 #pragma weak dlsym
 #endif
 static void* find(const char* name) {
@@ -50,8 +50,7 @@ PyObject* dlp_59225070_py_exception(const char* name) {
   return *found;
 }
 
-/* What comes before an object's fields: 16 bytes, more where Python was built to
- * run without its lock. */
+/* The header before an object's fields: 16 bytes, or more in free-threaded builds. */
 static bool measure_head(void) {
   PyObject* base = find("PyBaseObject_Type");
   PyObject* size = base ? py.PyObject_GetAttrString(base, "__basicsize__") : NULL;

@@ -71,8 +71,8 @@ func testHostile(t *testing.T) {
 	})
 }
 
-// rejectedOnce wants each face to be rejected, and deleted once: the import owns
-// the tensor also when it fails.
+// rejectedOnce expects each struct to be rejected, and deleted once: the import owns the tensor
+// also on failure.
 func rejectedOnce(t *testing.T, s foreign, want error) {
 	t.Helper()
 	_, err := dlpack.Import(s.versioned())
@@ -83,8 +83,7 @@ func rejectedOnce(t *testing.T, s foreign, want error) {
 	equal(t, "deleters called", s.deleted(), 2)
 }
 
-// testUnknownNumbers wants devices and types of the future to be kept, and not
-// to be read.
+// testUnknownNumbers expects devices and types of future releases to be imported, but not read.
 func testUnknownNumbers(t *testing.T) {
 	s := newForeign(t)
 	s.versioned().DLTensor.Device = dlpack.Device{Type: 4242, ID: 7}
@@ -127,8 +126,8 @@ func Hostile(t *testing.T, executions int, seed uint64) {
 	}
 }
 
-// use calls what an accepted tensor offers; its elements are read where they
-// lie in the foreign's memory.
+// use calls the methods of an accepted tensor; its elements are read if they are in the foreign's
+// memory.
 func use(t *testing.T, s foreign, d dlpack.Tensor) {
 	count := 1
 	for _, extent := range d.Shape() {
@@ -159,8 +158,7 @@ func use(t *testing.T, s foreign, d dlpack.Tensor) {
 	}
 }
 
-// inside reports whether all bytes of a small tensor of bytes are the foreign's,
-// one element at a time.
+// inside reports whether all bytes of a small byte tensor are in the foreign's memory.
 func inside(s foreign, d dlpack.Tensor) bool {
 	if d.DataType() != dlpack.DataTypeOf[uint8]() || d.Len() > 64 {
 		return false
@@ -179,15 +177,15 @@ func inside(s foreign, d dlpack.Tensor) bool {
 	return true
 }
 
-// chance makes values at which a validation goes wrong.
+// chance generates values that break validations.
 type chance struct{ source *rand.PCG }
 
 func one[T any](c chance, from ...T) T { return from[c.source.Uint64()%uint64(len(from))] }
 
-// rarely is true a fifth of the time, so that most fields stay good.
+// rarely is true a fifth of the time, so most fields remain valid.
 func (c chance) rarely() bool { return c.source.Uint64()%5 == 0 }
 
-// spoil changes a good tensor here and there.
+// spoil changes random fields of a valid tensor.
 func (c chance) spoil(s foreign) {
 	d := &s.versioned().DLTensor
 	d.NDim = one(c, int32(0), 1, 2, 3)

@@ -12,7 +12,7 @@ import (
 	dlpack "github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// testLayouts lets each language write every field and the other one read it.
+// testLayouts writes every field in each language, and reads it in the other.
 func testLayouts(t *testing.T) {
 	t.Run("Versioned", func(t *testing.T) {
 		s := newForeign(t)
@@ -38,7 +38,7 @@ func testLayouts(t *testing.T) {
 	t.Run("Export", testExportFields)
 }
 
-// numbered has another number in each field.
+// numbered has a different number in each field.
 func numbered() dlpack.DLTensor {
 	return dlpack.DLTensor{
 		Data:       0x0102030405060708,
@@ -59,7 +59,7 @@ func numberedSight() sight {
 	}
 }
 
-// testFromC reads what C wrote into each field.
+// testFromC reads each field that C wrote.
 func testFromC(t *testing.T) {
 	s := newForeign(t)
 	d := imported(t, s.versioned())
@@ -74,7 +74,7 @@ func testFromC(t *testing.T) {
 	equal(t, "elements", d.Len(), 6)
 }
 
-// testExportFields has C read each field of an export.
+// testExportFields reads each field of an export in C.
 func testExportFields(t *testing.T) {
 	noLeak(t)
 	data := []int16{1, 2, 3, 4, 5, 6}

@@ -14,7 +14,7 @@ import (
 	dlpack "github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// testLifetimes asks the garbage collector what it has freed.
+// testLifetimes checks which slices the garbage collector has freed.
 func testLifetimes(t *testing.T) {
 	t.Run("HeldByTheConsumer", func(t *testing.T) {
 		noLeak(t)
@@ -43,8 +43,8 @@ func testLifetimes(t *testing.T) {
 	t.Run("NoGoroutineStays", testGoroutines)
 }
 
-// exportWatched leaves a tensor as the only way to a slice, and tells when the
-// collector has freed that.
+// exportWatched exports a slice that only the tensor refers to, and reports when the collector has
+// freed it.
 func exportWatched(t *testing.T) (*dlpack.DLManagedTensorVersioned, *atomic.Bool) {
 	t.Helper()
 	freed := new(atomic.Bool)
@@ -59,13 +59,13 @@ func exportWatched(t *testing.T) (*dlpack.DLManagedTensorVersioned, *atomic.Bool
 func collect(cycles int) {
 	for range cycles {
 		runtime.GC()
-		time.Sleep(time.Millisecond) // cleanups run on a goroutine of their own
+		time.Sleep(time.Millisecond) // cleanups run on a separate goroutine
 	}
 }
 
 func collectUntil(t *testing.T, freed *atomic.Bool) {
 	t.Helper()
-	for range 1000 { // a number of collections: load delays each of them
+	for range 1000 { // several collections, because load delays each one
 		if freed.Load() {
 			return
 		}

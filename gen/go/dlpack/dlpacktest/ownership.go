@@ -70,8 +70,8 @@ func testDetach(t *testing.T) {
 	equal(t, "legacy struct", legacy, s.legacy())
 }
 
-// testOtherMajor puts what would crash a reader into every field but those that
-// stay where they are for ever.
+// testOtherMajor fills every field with values that would crash a reader, except the fields that no
+// version may move.
 func testOtherMajor(t *testing.T) {
 	for _, major := range []uint32{0, dlpack.MajorVersion + 1, 1<<32 - 1} {
 		s := newForeign(t)
@@ -83,8 +83,8 @@ func testOtherMajor(t *testing.T) {
 	}
 }
 
-// testDoubleRelease is what no consumer may do. It must be counted, and must not
-// give one tensor's memory to two others.
+// testDoubleRelease releases a tensor twice, which no consumer may do. The second call must be
+// counted, and must not assign one tensor's memory to two others.
 func testDoubleRelease(t *testing.T) {
 	if sanitized {
 		t.Skip("the sanitizer itself ends a program that does this")
@@ -96,7 +96,7 @@ func testDoubleRelease(t *testing.T) {
 		p := must[exported](t)(dlpack.Export([]int8{1}))
 		twice = append(twice, p, p)
 	}
-	deleteOnThreads(4, twice...) // an even share each, so no two meet at one tensor
+	deleteOnThreads(4, twice...) // an equal part each, so threads do not share a tensor
 	legacy := must[exportedLegacy](t)(dlpack.ExportLegacy([]int8{1}, dlpack.ExportOptions{}))
 	deleteLegacyOnThread(legacy)
 	deleteLegacyOnThread(legacy)

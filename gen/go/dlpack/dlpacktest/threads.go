@@ -55,8 +55,8 @@ func Soak(t *testing.T, d time.Duration) {
 
 const soakTensors = 100
 
-// soakRound makes tensors over fresh slices, which nothing but them keeps alive,
-// reads them back, releases a third and lets C release the others.
+// soakRound exports new slices that only the tensors keep alive, and reads them back. It releases a
+// third of the tensors, and C releases the others.
 func soakRound(t *testing.T, mark int32) {
 	var left []*dlpack.DLManagedTensorVersioned
 	for i := range int32(soakTensors) {

@@ -26,8 +26,8 @@ static void* dlpackgen_tvmffi_symbol(const char* name) {
 #else
 #include <dlfcn.h>
 
-/* The library's name, and on macOS the one that other libraries link to: dyld compares it with the
- * names of those that are loaded. */
+/* The library's name. On macOS, it is the name in other libraries' load commands, because dyld
+ * compares it with the names of loaded libraries. */
 static const char* const dlpackgen_tvmffi_libraries[] = {
 #if defined(__APPLE__) /* untested */
     "libtvm_ffi.dylib",
@@ -49,7 +49,7 @@ static void* dlpackgen_tvmffi_symbol(const char* name) {
 }
 #endif
 
-/* Each is looked up until it is found: threads that find it at once store the same address. */
+/* Each function is looked up until it is found. Concurrent threads store the same address. */
 #if defined(__GNUC__)
 #define DLPACKGEN_TVMFFI_LOAD(place) __atomic_load_n(place, __ATOMIC_RELAXED)
 #define DLPACKGEN_TVMFFI_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELAXED)
@@ -112,8 +112,8 @@ _Static_assert(offsetof(struct dlp_59225070_packed, bits) == offsetof(struct dlp
 enum { DLPACKGEN_TVMFFI_PATH = 32768 }; /* the longest one */
 
 /* A path is made absolute, with backslashes: LOAD_WITH_ALTERED_SEARCH_PATH requires that, and finds
- * the libraries that this one needs beside it. A bare name is searched for in the standard order:
- * the program's folder, the system's, the current one, PATH. */
+ * dependencies in the library's folder. A bare name is searched for in the standard order: the
+ * program's folder, the system's, the current one, PATH. */
 static HMODULE dlpackgen_tvmffi_open(const char* path, wchar_t* given, wchar_t* whole) {
   if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, given, DLPACKGEN_TVMFFI_PATH)) return NULL;
   if (!strpbrk(path, "/\\:")) return LoadLibraryExW(given, NULL, 0);
@@ -158,7 +158,7 @@ uintptr_t dlp_59225070_symbol_in(uintptr_t handle, const char* name) { return (u
 
 int dlp_59225070_has_runtime(void) { return dlpackgen_tvmffi_move_error() != NULL; }
 
-/* -1 is the status where the error is set. No other status may look like a result. */
+/* -1 means that the error is set. No other status may be mistaken for a result. */
 struct dlp_59225070_reply dlp_59225070_failed(int status) {
   struct dlp_59225070_reply reply = {0, status < 0 ? status : -1, 0};
   const dlpackgen_tvm_ffi_move_error move = reply.index == -1 ? dlpackgen_tvmffi_move_error() : NULL;
@@ -168,7 +168,7 @@ struct dlp_59225070_reply dlp_59225070_failed(int status) {
   return reply;
 }
 
-/* Ends a function of libtvm_ffi that gives an object. */
+/* Returns the object of a function of libtvm_ffi, or its error. */
 static struct dlp_59225070_reply made(int status, void* object) {
   struct dlp_59225070_reply reply = {(uintptr_t)object, 0, 0};
   if (status) return dlp_59225070_failed(status);
@@ -185,7 +185,7 @@ static struct dlpackgen_tvm_ffi_byte_array array_of(const char* data, size_t siz
 
 void dlp_59225070_retain_object(uintptr_t object) { dlpackgen_tvmffi_retain()((void*)object); }
 
-/* Without libtvm_ffi an object of a strange library leaks. */
+/* Without libtvm_ffi, an object of another library leaks. */
 void dlp_59225070_release_object(uintptr_t object) {
   const dlpackgen_tvm_ffi_release release = dlpackgen_tvmffi_release();
   if (release) release((void*)object);

@@ -32,7 +32,7 @@ func Global(name string) (*Func, error) {
 	return taken(name, &reply)
 }
 
-// taken makes a Func of a function object, whose reference it takes over.
+// taken converts a function object to a Func, and takes over its reference.
 func taken(name string, reply *C.struct_dlp_59225070_reply) (*Func, error) {
 	v, err := finish(reply)
 	if err != nil {
@@ -172,7 +172,7 @@ func NewFunc(f func(args []Value) (Value, error)) (*Func, error) {
 //export dlp_59225070_tvmffi_deleted
 func dlp_59225070_tvmffi_deleted(handle C.uintptr_t) { cgo.Handle(handle).Delete() }
 
-// C calls it for a function of Go. A panic must not unwind through the frames of C.
+// C calls it for a Go function. A panic must not unwind C frames.
 //
 //export dlp_59225070_tvmffi_called
 func dlp_59225070_tvmffi_called(handle, args C.uintptr_t, count C.int32_t, result C.uintptr_t) C.int {

@@ -5,5 +5,5 @@
 
 package tvmffi
 
-// The name below exists nowhere: it is the text of the compile error.
+// The name below is undefined: it is the text of the compile error.
 var _ = this_package_needs_go_1_24

@@ -56,7 +56,7 @@ func LoadRuntime(path string) error {
 	return nil
 }
 
-// needRuntime returns [ErrRuntime] where libtvm_ffi is not in the process.
+// needRuntime returns [ErrRuntime] if libtvm_ffi is not in the process.
 func needRuntime() error {
 	if C.dlp_59225070_has_runtime() == 0 {
 		return ErrRuntime
@@ -110,7 +110,7 @@ func (l *Library) Close() error {
 	return nil
 }
 
-// runtimeName returns the name that the loader finds libtvm_ffi by.
+// runtimeName returns the name with which the loader finds libtvm_ffi.
 func runtimeName() string {
 	switch runtime.GOOS {
 	case "darwin":

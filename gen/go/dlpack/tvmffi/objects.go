@@ -14,8 +14,7 @@ import (
 	dlpack "github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// valueOf converts what a function returned, or, where it is not owned, what a callback got. Texts
-// are copied.
+// valueOf converts a result (owned) or an argument of a callback. Texts are copied.
 func valueOf(p packed, owned bool) (Value, error) {
 	at := *(*unsafe.Pointer)(unsafe.Pointer(&p.bits))
 	switch p.index {
@@ -57,7 +56,7 @@ func objectOf(p packed, owned bool) (Value, error) {
 		return Value{index: p.index, bits: p.bits}, nil
 	}
 	if err := needRuntime(); err != nil {
-		return Value{}, err // nothing could use or release it
+		return Value{}, err // the caller could neither use nor release it
 	}
 	o := new(owner)
 	o.own(uintptr(p.bits))
@@ -161,7 +160,7 @@ func NewTensor(m *dlpack.Managed) (Value, error) {
 		return Value{}, failf(ErrArgument, "expected a tensor with a version, got none")
 	}
 	reply := C.dlp_59225070_tensor_of(C.uintptr_t(uintptr(unsafe.Pointer(managed))))
-	if reply.index < 0 { // which leaves the tensor as it was
+	if reply.index < 0 { // which leaves the tensor unchanged
 		_ = m.Init(managed)
 		m.Release()
 	}

@@ -77,8 +77,7 @@ enum dlpackgen_abi_enum { dlpackgen_abi_enumerator = 1 };
 #define DLPACKGEN_ABI_I64 offsetof(struct dlpackgen_abi_int64, value)
 #define DLPACKGEN_ABI_UP(bytes, align) (((bytes) + (align) - 1) / (align) * (align))
 
-/* If the whole file were packed, the test structs would be packed too, which would hide the
- * packing. */
+/* If the whole file were packed, the probe structs would be packed too and hide the packing. */
 DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_PTR == 8 || DLPACKGEN_ABI_PTR == 4, "pointers have neither 8 nor 4 bytes");
 DLPACKGEN_ABI_ASSERT(offsetof(struct dlpackgen_abi_pointer, value) == DLPACKGEN_ABI_PTR,
                      "structs are packed: is a #pragma pack open?");
