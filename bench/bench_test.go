@@ -32,7 +32,7 @@ func TestGoalLines(t *testing.T) {
 	}
 }
 
-// A goal beside a program that is missing is not measured, and says what to install.
+// A goal whose reference program is missing is not measured, and reports what to install.
 func TestWithoutBindgenItsGoalIsNotMeasured(t *testing.T) {
 	b := &generateBench{fresh: map[int]*command{1: took(5), 10: took(14), 100: took(104)}}
 	assert.Equal(t, "goal generate-time-over-bindgen not measured: needs bindgen: apt-get install bindgen",
@@ -45,7 +45,7 @@ func TestAnUnknownSuiteIsRejected(t *testing.T) {
 	assert.ErrorContains(t, bench(&bytes.Buffer{}, "nothing", 1), "generate")
 }
 
-// took is a command whose rounds took these milliseconds.
+// took returns a command whose rounds took these milliseconds.
 func took(walls ...int) *command {
 	c := &command{}
 	for _, w := range walls {
@@ -60,7 +60,7 @@ func TestRatioIsTheMiddleOfTheRounds(t *testing.T) {
 	assert.InDelta(t, 2, ratio(took(2, 2, 900), took(1, 1, 1)), 1e-9, "one bad round does not count")
 }
 
-// A build without the digest would be measured with the time in which it computes one.
+// Without the digest, the time to compute it would be measured too.
 func TestTheProgramIsBuiltAsAReleaseIs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds dlpackgen")

@@ -13,8 +13,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/bench/pair"
 )
 
-// callerShares are the shares of the time of a call by hand, which checks less, that one of a
-// described kernel may take.
+// callerShares are the maximum ratios of a described kernel's call to a hand-written call, which
+// checks less.
 var callerShares = []struct {
 	name, group, rival string
 	limit              float64
@@ -28,14 +28,14 @@ var callerShares = []struct {
 	{"callers.torch_ops", "torch.ops", handWritten, 1},
 }
 
-// handWritten is the name of a rival in C++, by the host's own headers.
+// handWritten is the name of the baseline in C++, which uses the host's own headers.
 const handWritten = "by hand"
 
-// allCallers has the description of two kernels that all hosts call, and their C.
+// allCallers contains the description of two kernels that all hosts call, and their C source.
 const allCallers = "tests/callers/testdata/"
 
-// benchCallers measures calls by other hosts beside their own C++, and the library with all
-// callers.
+// benchCallers compares calls from other hosts with hand-written C++ for them, and measures the
+// library with all callers.
 func benchCallers(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := &callsBench{torchBench: torchBench{pythonBench{dir: dir, sources: "bench/testdata/callers/",
 		python: ".venv/bin/python"}}}
@@ -63,7 +63,8 @@ func benchCallers(out io.Writer, dir string, rounds int) ([]goal, error) {
 	return callerGoals(took, goCalls[0], size), nil
 }
 
-// callerGoals has one for each share, for the calls from Go, and for the library with all callers.
+// callerGoals returns a goal for each share, for calls from Go, and for the library with all
+// callers.
 func callerGoals(took calls, fromGo pair.Result, size int64) []goal {
 	goals := []goal{{name: "callers.library.size", measured: float64(size) / 1000, limit: 150, unit: "KB"},
 		{name: "callers.library.load", measured: middle(took["loading"]["described"]) / 1e6, limit: 1, unit: "ms"},
@@ -87,7 +88,7 @@ func (b *callsBench) fromGo(rounds int) ([]pair.Result, error) {
 	return pairsOf(filepath.Join(b.dir, "gotvmffi"), ".", "./bench/gotvmffi", rounds)
 }
 
-// generateFrom makes the sources of a config below a folder.
+// generateFrom generates the sources of a config below a folder.
 func (b *callsBench) generateFrom(config, folder string) error {
 	said, err := exec.Command("go", "run", "./cmd/dlpackgen", "generate", "--quiet", "--config", config, "--out",
 		filepath.Join(b.dir, folder)).CombinedOutput()
@@ -97,7 +98,7 @@ func (b *callsBench) generateFrom(config, folder string) error {
 	return nil
 }
 
-// compileFrom compiles C below such a folder into a library.
+// compileFrom compiles C sources below such a folder to a library.
 func (b *callsBench) compileFrom(folder, name, author string, flags []string, sources ...string) error {
 	headers, err := b.headers()
 	if err != nil {
@@ -138,7 +139,7 @@ func (b *callsBench) everyHost() (int64, error) {
 	return info.Size(), nil
 }
 
-// beside builds the described kernels and those by hand.
+// beside builds the described and the hand-written kernels.
 func (b *callsBench) beside() error {
 	if err := b.generateFrom(b.sources+"dlpackgen.yaml", "generated"); err != nil {
 		return err
@@ -170,7 +171,8 @@ func (b *callsBench) beside() error {
 	return b.compile("g++", "by_hand_tvm.so", append(flags, b.sources+"by_hand_tvm.cpp", found[3]))
 }
 
-// besideTorch builds the operator by hand, and the described one that is compiled against libtorch.
+// besideTorch builds the hand-written operator, and the described one that is compiled against
+// libtorch.
 func (b *callsBench) besideTorch() error {
 	torch, err := findTorch(b.python)
 	if err != nil {
@@ -199,8 +201,8 @@ func (b *callsBench) besideTorch() error {
 	return b.compile("g++", "compiled.so", append(compiled, "-ltorch_python"))
 }
 
-// loading measures how long the first import of the library with all callers takes, and beside it a
-// copy of libm: each process loads either once.
+// loading compares the first import of the library with all callers to the loading of a copy of
+// libm. Each process loads only one of them.
 func (b *callsBench) loading(rounds int) (map[string][]float64, error) {
 	found, err := exec.Command("gcc", "-print-file-name=libm.so.6").Output()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/bench/pair"
 )
 
-// callShares are the shares of tvm-ffi's time that a call of a described kernel may take.
+// callShares are the maximum ratios of a described kernel's call to tvm-ffi's call.
 var callShares = []struct {
 	name, group string
 	limit       float64
@@ -26,20 +26,21 @@ var callShares = []struct {
 	{"kernels.call.torch.compiled_table", "torch by the compiled table", 0.10},
 }
 
-// Limits of calls, in nanoseconds above what is written by hand and checks nothing.
+// Limits of calls, in nanoseconds above hand-written calls without checks.
 const (
 	describedOperatorMore = 30
 	describedGoMore       = 20
 )
 
-// The shares of a table's checks that straight lines may take, in instructions and in time.
+// The maximum ratios of straight-line checks to checks by a table, in instructions and in time.
 const (
 	linesShare     = 0.8
 	linesTimeShare = 1
 )
 
-// benchKernelCalls measures an empty described kernel of three vectors by each caller, with every
-// check on: Python beside tvm-ffi, torch.ops and Go beside calls by hand, and the checks alone.
+// benchKernelCalls measures calls of an empty described kernel with three vectors and every check:
+// from Python compared with tvm-ffi, through torch.ops and from Go compared with hand-written
+// calls, and the checks alone.
 func benchKernelCalls(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := &callsBench{torchBench: torchBench{pythonBench{dir: dir, sources: "bench/testdata/kernels/",
 		python: ".venv/bin/python"}}}
@@ -78,7 +79,8 @@ func describedGoals(took calls, goCalls []pair.Result) (goals []goal) {
 		goal{name: "kernels.call.go.allocs", measured: goCalls[0].Allocs})
 }
 
-// differences gives, by round, how much longer ours took; NaN where nothing was measured.
+// differences returns, by round, how much longer the described kernel took; NaN if it was not
+// measured.
 func differences(r pair.Result) (each []float64) {
 	for i, ours := range r.Ours {
 		each = append(each, ours-r.Bare[i])
@@ -100,15 +102,15 @@ func (b *callsBench) generate() error {
 	return nil
 }
 
-// made is a path below what was generated.
+// made returns a path below the generated files.
 func (b *callsBench) made(path string) string { return filepath.Join(b.dir, "generated", path) }
 
-// includes are the folders that a C source of a kernel needs.
+// includes are the include folders for the C source of a kernel.
 func (b *callsBench) includes() []string {
 	return []string{"-I" + b.made("c"), "-I" + b.made("kernels"), "-I" + b.made("python")}
 }
 
-// inPython builds the module twice, since each copy keeps the way to read a type that it met first.
+// inPython builds the module twice, because each copy caches the first access method of a type.
 func (b *callsBench) inPython(rounds int) (calls, error) {
 	torch, err := findTorch(b.python)
 	if err != nil {
@@ -142,7 +144,7 @@ func (b *callsBench) module(folder, headers string) error {
 	return nil
 }
 
-// operators builds the described operator, the one by hand, and the compiled table.
+// operators builds the described operator, the hand-written one, and the compiled table.
 func (b *callsBench) operators(torch torchFacts) error {
 	lib := filepath.Join(torch.root, "lib")
 	for name, source := range map[string]string{"checks.o": b.made("kernels/kernels.c"), "nop.o": b.sources + "nop.c"} {
@@ -180,8 +182,8 @@ func (b *callsBench) inGo(rounds int) ([]pair.Result, error) {
 	return pairsOf(filepath.Join(b.dir, "called"), b.dir, ".", rounds)
 }
 
-// goModule has the program's go.mod, which is this project's with this project added, so that the
-// versions are the same, and what else is copied; by name.
+// goModule returns, by name, the go.mod of the program and the other copied files. The go.mod is
+// this project's, with this project as a requirement, so the versions are the same.
 func (b *callsBench) goModule() (map[string]string, error) {
 	const project = "github.com/dlpackgen/dlpackgen"
 	root, err := filepath.Abs(".")
@@ -203,8 +205,8 @@ func (b *callsBench) goModule() (map[string]string, error) {
 
 var collected = regexp.MustCompile(`Collected : (\d+)`)
 
-// checks compares checks by straight lines with those by a table, for calls that pass and calls
-// that fail. The goals are the largest shares.
+// checks compares straight-line checks with checks by a table, for calls that pass and calls that
+// fail. The goals are the largest ratios.
 func (b *callsBench) checks(out io.Writer, rounds int) ([]goal, error) {
 	if err := b.checksProgram(); err != nil {
 		return nil, err
@@ -232,7 +234,7 @@ func (b *callsBench) checks(out io.Writer, rounds int) ([]goal, error) {
 	}, nil
 }
 
-// checksProgram builds the program that checks calls both ways.
+// checksProgram builds the program with both kinds of checks.
 func (b *callsBench) checksProgram() error {
 	made := filepath.Join(b.dir, "checked")
 	generate := exec.Command("go", "run", "./cmd/dlpackgen", "generate", "--quiet", "--config", b.sources+"checks.yaml",
@@ -244,7 +246,7 @@ func (b *callsBench) checksProgram() error {
 		"-I" + filepath.Join(made, "kernels"), b.sources + "checks.c", filepath.Join(made, "kernels/kernels.c")})
 }
 
-// timesOfChecks returns the shares of each call by round. Both ways are timed in turn, in one
+// timesOfChecks returns the ratios of each call by round. Both kinds are timed in turn, in one
 // process.
 func (b *callsBench) timesOfChecks(rounds int) (map[string][]float64, error) {
 	printed, err := exec.Command(filepath.Join(b.dir, "checks"), "time", strconv.Itoa(rounds)).Output()
@@ -254,7 +256,7 @@ func (b *callsBench) timesOfChecks(rounds int) (map[string][]float64, error) {
 	return sharesOf(string(printed))
 }
 
-// sharesOf reads lines of a name and two times.
+// sharesOf parses lines of a name and two times.
 func sharesOf(printed string) (map[string][]float64, error) {
 	shares := map[string][]float64{}
 	for line := range strings.Lines(printed) {
@@ -277,8 +279,8 @@ func largestMiddle(shares map[string][]float64) float64 {
 	return largest
 }
 
-// instructions counts those of the checks by straight lines, and returns the largest share of the
-// table's; NaN without valgrind.
+// instructions counts the instructions of straight-line checks, and returns the largest ratio to
+// checks by a table; NaN without valgrind.
 func (b *callsBench) instructions(out io.Writer, calls []string) (float64, error) {
 	if _, err := exec.LookPath("valgrind"); err != nil {
 		return math.NaN(), nil
@@ -300,7 +302,7 @@ func (b *callsBench) instructions(out io.Writer, calls []string) (float64, error
 	return largest, nil
 }
 
-// perCheck is the difference between many checks and few, so that the process's start cancels out.
+// perCheck is the difference between many checks and few, which cancels the start of the process.
 func (b *callsBench) perCheck(way, call string) (float64, error) {
 	const few, many = 100, 1100
 	var counted [2]float64

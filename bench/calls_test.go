@@ -41,7 +41,7 @@ func TestTheLargestShareOfChecksCounts(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// The checks of all calls have the outcome that they should, with the same message both ways.
+// The checks of all calls have the expected outcome, and the same message in both kinds.
 func TestChecksAreMeasured(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the checks, and counts their instructions")

@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// The most that the headers of C++ may cost to include, of what nanobind's take.
+// The maximum ratio of the time to include the C++ headers to the time to include nanobind's.
 const (
 	coreShare = 0.1
 	allShare  = 0.2
 )
 
-// callShare is the most that a kernel over views of C++ may cost of one in C.
+// callShare is the maximum ratio of a kernel over C++ views to a kernel in C.
 const callShare = 1.05
 
-// benchCpp measures what it costs a source file to include the headers of C++,
-// beside nanobind's for the same task and beside a file that includes nothing.
+// benchCpp measures the time to compile a source file that includes the C++ headers, compared with
+// nanobind's headers for the same task, and with a file without includes.
 func benchCpp(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := cppBench{dir: dir}
 	floor, core, all := b.including("nothing"), b.including("dlpackgen/core.hpp"), b.including("dlpackgen/all.hpp")
@@ -60,7 +60,7 @@ func cppGoals(core, all float64, needs string, called calls) []goal {
 	}
 }
 
-// calls measures a call from Python whose kernel is in C++ beside the same in C.
+// calls compares calls from Python of a kernel in C++ and of the same kernel in C.
 func (b *cppBench) calls(out io.Writer, rounds int) (calls, error) {
 	p := pythonBench{dir: b.dir, sources: "bench/testdata/cpp/", python: ".venv/bin/python"}
 	headers, err := p.headers()
@@ -87,13 +87,13 @@ func (b *cppBench) calls(out io.Writer, rounds int) (calls, error) {
 	return took, nil
 }
 
-// cppBench writes the sources and keeps the first error.
+// cppBench writes the sources, and keeps the first error.
 type cppBench struct {
 	dir string
 	err error
 }
 
-// including is a compiler run over a file with one line.
+// including runs a compiler over a file with one line.
 func (b *cppBench) including(header string, flags ...string) *command {
 	source := filepath.Join(b.dir, strings.NewReplacer("/", "_", ".", "_").Replace(header)+".cpp")
 	line := "#include <" + header + ">\n"
@@ -105,7 +105,7 @@ func (b *cppBench) including(header string, flags ...string) *command {
 	return &command{name: header, argv: append(argv, flags...)}
 }
 
-// nanobind's own headers come with its wheel, and need Python's.
+// nanobind's own headers are in its wheel, and need Python's headers.
 func (b *cppBench) nanobind() (*command, error) {
 	python := ".venv/bin/python"
 	where, err := exec.Command(python, "-c",

@@ -11,19 +11,18 @@ import (
 	"strings"
 )
 
-// pointerShare is the most that a question through the table may cost of one to
-// the driver; loadExtra the most that loading may cost beside the driver's own
-// start, in milliseconds; borrowExtra the crossings that a tensor of a device may
-// take from Go beyond one of the host.
+// pointerShare is the maximum ratio of a query through the table to a direct query of the driver.
+// loadExtra is the maximum time that loading may add to the driver's own start, in milliseconds.
+// borrowExtra is the number of additional crossings for a device tensor from Go.
 const (
 	pointerShare = 1.1
 	loadExtra    = 1.0
 	borrowExtra  = 1.0
 )
 
-// benchDevices measures CUDA's backend: against the machine's driver where there
-// is a GPU, else against the stand-in of tests/devices, and loading also with
-// NVIDIA's own library where the tests have fetched it.
+// benchDevices measures the CUDA backend: with the machine's driver if there is a GPU, otherwise
+// with the stand-in of tests/devices. Loading is also measured with NVIDIA's own library, if the
+// tests have fetched it.
 func benchDevices(out io.Writer, dir string, rounds int) ([]goal, error) {
 	d := deviceBench{program: filepath.Join(dir, "measure"), driver: dir, what: "the stand-in"}
 	if err := d.build(); err != nil {
@@ -50,7 +49,7 @@ func benchDevices(out io.Writer, dir string, rounds int) ([]goal, error) {
 		{name: "devices.load", measured: extra, limit: loadExtra, unit: " ms"}}, nil
 }
 
-// spread gives a median with its extremes.
+// spread returns a median with its extremes.
 func spread(what string, ns []float64) string {
 	low, high := ns[0], ns[0]
 	for _, n := range ns {
@@ -59,7 +58,7 @@ func spread(what string, ns []float64) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %.1f ns (%.1f to %.1f)", what, middle(ns), low, high))
 }
 
-// deviceBench is the program in C with the driver that it is to find.
+// deviceBench is the C program and the driver that it loads.
 type deviceBench struct{ program, driver, what string }
 
 func (d *deviceBench) build() error {
@@ -82,7 +81,7 @@ func compileDevices(name string, args ...string) error {
 	return nil
 }
 
-// run runs the program with a driver and gives the numbers that it prints.
+// run runs the program with a driver, and returns the printed numbers.
 func (d *deviceBench) run(driver string, args ...string) ([][]float64, error) {
 	var said bytes.Buffer
 	cmd := exec.Command(d.program, args...)
@@ -110,7 +109,7 @@ func (d *deviceBench) run(driver string, args ...string) ([][]float64, error) {
 	return rows, nil
 }
 
-// borrow counts the crossings by the program in Go of tests/devices.
+// borrow counts the crossings with the Go program of tests/devices.
 func (d *deviceBench) borrow(dir string) (float64, error) {
 	program := filepath.Join(dir, "golang")
 	if err := compileDevices("go", "build", "-o", program, "./tests/devices/testdata/golang"); err != nil {
@@ -131,7 +130,7 @@ func (d *deviceBench) pairs(rounds int) (driver, table []float64, err error) {
 	return d.columns("pairs", fmt.Sprint(rounds*10))
 }
 
-// columns runs the program, which prints two numbers a line.
+// columns runs the program, which prints two numbers per line.
 func (d *deviceBench) columns(args ...string) (first, second []float64, err error) {
 	rows, err := d.run(d.driver, args...)
 	for _, row := range rows {
@@ -140,12 +139,11 @@ func (d *deviceBench) columns(args ...string) (first, second []float64, err erro
 	return first, second, err
 }
 
-// loading times the first call of a process, in turn with a process that opens and
-// starts the driver itself, and gives what the worse of the drivers adds, in ms.
-// The driver's own start takes long and varies by more than the limit: so the least
-// of each counts.
+// loading alternates the first call of a process with a process that opens and starts the driver
+// directly. It returns the larger overhead of the drivers, in ms. The driver's own start varies by
+// more than the limit, so the minimum of each is used.
 func (d *deviceBench) loading(out io.Writer, rounds int) (extra float64, err error) {
-	const node = "/dev/nvidiactl" // root's driver makes one while it looks for a device
+	const node = "/dev/nvidiactl" // root's driver creates one while it searches for a device
 	if _, err := os.Stat(node); os.IsNotExist(err) {
 		defer os.Remove(node)
 	}

@@ -12,9 +12,9 @@ import (
 	"runtime"
 )
 
-// benchGenerate measures the command itself: all targets from nothing, the same
-// with nothing to do, and check, for the spec and for specs of 10 and 100 times
-// its size; and bindgen on one header.
+// benchGenerate measures the command: all targets from nothing, a run without changes, and check.
+// Each is measured for the spec and for specs of 10 and 100 times its size; bindgen runs on one
+// header.
 func benchGenerate(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := &generateBench{tool: filepath.Join(dir, "dlpackgen")}
 	b.dir = inMemory(out, dir)
@@ -38,7 +38,7 @@ func benchGenerate(out io.Writer, dir string, rounds int) ([]goal, error) {
 type generateBench struct {
 	dir, tool string
 	fresh     map[int]*command // by size
-	bindgen   *command         // nil when it is not installed
+	bindgen   *command         // nil if not installed
 }
 
 func (b *generateBench) commands() ([]*command, error) {
@@ -65,8 +65,7 @@ func (b *generateBench) commands() ([]*command, error) {
 	return all, nil
 }
 
-// sized gives the three commands for a spec of n times the size, the one from
-// nothing first.
+// sized returns the three commands for a spec of n times the size, the one from nothing first.
 func (b *generateBench) sized(spec []byte, n int) ([]*command, error) {
 	file := filepath.Join(b.dir, fmt.Sprintf("spec-%d.yaml", n))
 	f, err := os.Create(file)
@@ -105,8 +104,8 @@ func inMemory(out io.Writer, dir string) string {
 	return folder
 }
 
-// aside moves what a round has made out of the way. It is not deleted before the end, since ext4
-// looks for a while through the inodes that were deleted lately when it makes a file.
+// aside moves the output of a round away. It is deleted at the end, because ext4 searches recently
+// deleted inodes when it creates files.
 func aside(made string) func() error {
 	rounds := 0
 	return func() error {
@@ -136,10 +135,9 @@ func (b *generateBench) goals() []goal {
 	}
 }
 
-// growth compares what 99 more copies cost with what 9 more cost: 11 when the
-// time grows with the work, and what a process costs anyway cancels out. It is
-// the median over the rounds, and infinite in a round where nine copies cost
-// nothing that can be measured.
+// growth divides the cost of 99 more copies by the cost of 9 more. Proportional growth results in
+// 11, and the fixed cost of a process cancels out. It is the median over the rounds. A round in
+// which nine copies have no measurable cost counts as infinite.
 func (b *generateBench) growth() float64 {
 	var each []float64
 	for i, one := range b.fresh[1].runs {

@@ -17,16 +17,15 @@ import (
 	"github.com/dlpackgen/dlpackgen/bench/pair"
 )
 
-// Pairs are timed for so short a while at a time that other processes seldom come
-// between, and the more often for that.
+// Pairs are timed many times for a short while, so that other processes seldom interrupt.
 const (
 	pairRounds = 10 // in a process, for each round of whole processes
-	processes  = 6  // since each has its memory elsewhere, which may suit one side better
+	processes  = 6  // because memory placement differs between processes, and may favour one side
 	pairSlice  = 50 * time.Microsecond
 )
 
-// benchGo measures the Go bindings: each call beside the bare floor of its work,
-// in one process, and an exchange beside the one of arrow-go in another.
+// benchGo measures the Go bindings: each call compared with a minimal implementation in one
+// process, and an exchange compared with arrow-go's in another.
 func benchGo(out io.Writer, dir string, rounds int) ([]goal, error) {
 	floors, err := pairsOf(filepath.Join(dir, "gobench"), ".", "./bench/gobench", rounds)
 	if err != nil {
@@ -34,7 +33,7 @@ func benchGo(out io.Writer, dir string, rounds int) ([]goal, error) {
 	}
 	arrow, err := pairsOf(filepath.Join(dir, "arrow"), "bench/arrow", ".", rounds)
 	if err != nil {
-		// Its module must be downloaded, which the floors need not suffer from.
+		// Its module must be downloaded, which the minimal implementations do not need.
 		fmt.Fprintf(out, "arrow-go: %v\n", err)
 		arrow = []pair.Result{unmeasured}
 	}
@@ -47,7 +46,7 @@ func benchGo(out io.Writer, dir string, rounds int) ([]goal, error) {
 	return pairGoals(results), nil
 }
 
-// unmeasured stands for arrow-go where its module is missing.
+// unmeasured replaces arrow-go if its module is missing.
 var unmeasured = pair.Result{Name: "arrow", Limit: 0.2, Ours: []float64{math.NaN()}, Bare: []float64{math.NaN()}}
 
 // pairsOf builds a program that measures pairs, and runs it a few times.
@@ -78,7 +77,7 @@ func runPairs(tool string, rounds int) (results []pair.Result, err error) {
 	return results, json.Unmarshal(printed, &results)
 }
 
-// merged adds the rounds of a further process of the same program.
+// merged adds the rounds of another process of the same program.
 func merged(all, more []pair.Result) []pair.Result {
 	if all == nil {
 		return more
@@ -106,8 +105,7 @@ func pairTable(out io.Writer, results []pair.Result) {
 	w.Flush()
 }
 
-// pairGoals gives a goal for each pair that has a limit, and one that none of
-// them allocates.
+// pairGoals returns a goal for each pair with a limit, and the goal that no pair allocates.
 func pairGoals(results []pair.Result) (goals []goal) {
 	most := 0.0
 	for _, r := range results {

@@ -46,7 +46,7 @@ func TestProcessesAreMerged(t *testing.T) {
 		merged(one, two))
 }
 
-// run gives what a program of pairs prints after few rounds.
+// run returns the output of a program of pairs after few rounds.
 func run(t *testing.T, dir, pkg string) []pair.Result {
 	t.Helper()
 	results, err := pairsOf(filepath.Join(t.TempDir(), "pairs"), dir, pkg, 1)

@@ -22,8 +22,8 @@ const described = `  k%04d:
     symbol: k%04d_{T}
 `
 
-// benchKernels measures what described kernels cost: lines of YAML, the module of two of them, and
-// generate and vet for many.
+// benchKernels measures the cost of described kernels: lines of YAML, the module of two kernels,
+// and generate and vet for many.
 func benchKernels(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := &kernelsBench{dir: dir, tool: filepath.Join(dir, "dlpackgen")}
 	if err := buildProgram(b.tool); err != nil {
@@ -57,7 +57,7 @@ func benchKernels(out io.Writer, dir string, rounds int) ([]goal, error) {
 	}...), nil
 }
 
-// builds compares the module with the same one by its rivals: lines, and the time of a build.
+// builds compares the module with the same module by other libraries: lines and build time.
 func (b *kernelsBench) builds(out io.Writer, module *command, rounds int) ([]*command, []goal, error) {
 	lines, err := linesOf(axpyAndSoftmax + "/dlpackgen.yaml")
 	if err != nil {
@@ -98,10 +98,11 @@ func (b *kernelsBench) builds(out io.Writer, module *command, rounds int) ([]*co
 		unit: "KB"}), nil
 }
 
-// leastRounds are the rounds from which on the builds of rivals are worth their minute.
+// leastRounds is the number of rounds from which on the other libraries are built, which takes a
+// minute.
 const leastRounds = 3
 
-// library is the module that module builds.
+// library is the output of module.
 func (b *kernelsBench) library() string { return filepath.Join(b.dir, "example", "_kernels.so") }
 
 type kernelsBench struct{ dir, tool string }
@@ -125,7 +126,7 @@ func (b *kernelsBench) config(n int) string {
 	return filepath.Join(b.dir, fmt.Sprint(n), "dlpackgen.yaml")
 }
 
-// many generates so many kernels from nothing.
+// many generates the given number of kernels from nothing.
 func (b *kernelsBench) many(n int) *command {
 	file := b.config(n)
 	home := filepath.Dir(file)
@@ -145,10 +146,10 @@ func (b *kernelsBench) many(n int) *command {
 		}}
 }
 
-// axpyAndSoftmax has a description and its C.
+// axpyAndSoftmax contains a description and its C source.
 const axpyAndSoftmax = "bench/testdata/kernels/axpy_softmax"
 
-// module is the build of two kernels.
+// module builds the two kernels.
 func (b *kernelsBench) module() (*command, error) {
 	home := filepath.Join(b.dir, "example")
 	if err := os.CopyFS(home, os.DirFS(axpyAndSoftmax)); err != nil {
@@ -169,14 +170,14 @@ func (b *kernelsBench) module() (*command, error) {
 	return &command{name: "build, axpy and softmax", argv: []string{"sh", "-ec", script}}, nil
 }
 
-// Flags of setup.py in the projects that dlpackgen init --project writes: those of every source,
-// and those of what is generated. setuptools' own, such as -O3, stand before them.
+// Flags of setup.py in the projects that dlpackgen init --project writes: for all sources, and for
+// generated sources. setuptools' own flags, such as -O3, precede them.
 const (
 	projectFlags = "-fvisibility=hidden -fexceptions"
 	projectSmall = "-Os -g0"
 )
 
-// projectScript builds a module with these flags: generated sources for size, and the author's for
+// projectScript builds a module with these flags: generated sources for size, the author's for
 // speed.
 func projectScript(library, author string, generated, includes []string) string {
 	compile := "gcc -c -std=c11 -DNDEBUG -O3 -fPIC -DPy_LIMITED_API=0x030B0000 -DDLPACKGEN_WITHOUT_CUDA " +

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// rivals has the module of axpyAndSoftmax by nanobind and by tvm-ffi.
+// rivals contains the module of axpyAndSoftmax for nanobind and for tvm-ffi.
 const rivals = "bench/testdata/kernels/rivals/"
 
-// rival is the same module by another library: its author's lines, and its build.
+// rival is the same module by another library: its author's lines and its build.
 type rival struct {
 	name   string
 	source string  // below rivals
-	share  float64 // of the rival's build that ours may take
+	share  float64 // maximum ratio to the other library's build
 	build  func(b *kernelsBench, source string) (*command, error)
 }
 
@@ -25,7 +25,7 @@ var kernelRivals = []rival{
 	{"tvm-ffi", "by_tvm_ffi.cpp", 0.6, (*kernelsBench).tvmffi},
 }
 
-// goal compares the builds; missing says why the rival has no build.
+// goal compares the builds; missing is the reason why the other library has no build.
 func (r rival) goal(ours, build *command, missing error) goal {
 	g := goal{name: "kernels-build-cpu." + r.name, measured: math.NaN(), limit: r.share}
 	if missing != nil {
@@ -36,7 +36,7 @@ func (r rival) goal(ours, build *command, missing error) goal {
 	return g
 }
 
-// asked runs a line of Python that prints words.
+// asked runs a line of Python, and returns the printed words.
 func asked(line string) ([]string, error) {
 	said, err := exec.Command(".venv/bin/python", "-c", line).Output()
 	if err != nil {
@@ -45,8 +45,8 @@ func asked(line string) ([]string, error) {
 	return strings.Fields(string(said)), nil
 }
 
-// nanobind builds as its documentation says: by its CMake function, which compiles nanobind's own
-// sources too.
+// nanobind builds as documented, with nanobind's CMake function, which also compiles nanobind's own
+// sources.
 func (b *kernelsBench) nanobind(source string) (*command, error) {
 	where, err := asked("import nanobind; print(nanobind.cmake_dir())")
 	if err != nil {
@@ -77,8 +77,8 @@ func (b *kernelsBench) tvmffi(source string) (*command, error) {
 		"-I" + found[0], "-I" + found[1], "-o", filepath.Join(b.dir, "by_tvm_ffi.so"), source, found[2]}}, nil
 }
 
-// linesOfRival counts the lines that its author writes, without empty ones, comments and what the
-// kernels compute.
+// linesOfRival counts the lines that the author writes, without empty lines, comments and the
+// computations.
 func linesOfRival(source string) (lines int, err error) {
 	text, err := os.ReadFile(source)
 	for line := range strings.Lines(string(text)) {

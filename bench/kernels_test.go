@@ -33,7 +33,7 @@ func TestKernelsAreMeasured(t *testing.T) {
 	assert.Less(t, measured["kernels-generate-1000-peak"], 130.0, "MiB: the garbage is collected")
 }
 
-// What is measured is built as what authors build.
+// The measured builds use the flags of authors' builds.
 func TestModulesHaveTheFlagsOfProjects(t *testing.T) {
 	setup, err := os.ReadFile("../templates/project/setup.py")
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func TestModulesHaveTheFlagsOfProjects(t *testing.T) {
 	assert.Contains(t, script, " -o /t/m.so /t/m.so.0.o /t/m.so.1.o -lm\n")
 }
 
-// The module by its rivals has more lines than the description.
+// The modules by other libraries have more lines than the description.
 func TestLinesOfRivals(t *testing.T) {
 	t.Chdir("..")
 	lines, err := linesOf(axpyAndSoftmax + "/dlpackgen.yaml")
@@ -63,7 +63,8 @@ func TestARivalThatIsMissingIsNamed(t *testing.T) {
 	assert.Equal(t, "goal kernels-build-cpu.nanobind not measured: needs nanobind: make setup", missing.String())
 }
 
-// The module by its rivals compiles. TestKernelsAreMeasured has one round, which does not build it.
+// The modules by other libraries compile. TestKernelsAreMeasured has one round, which does not
+// build them.
 func TestRivalsOfKernelsCompile(t *testing.T) {
 	tier.OnlyNightly(t)
 	t.Chdir("..")

@@ -1,7 +1,5 @@
-// Command bench measures what the project promises about speed and memory, side
-// by side with the tools that it means to beat, and ends with a line for each
-// goal. It exits with 0 whether the goals are met or not: a busy machine is no
-// broken build.
+// Command bench measures speed and memory compared with other tools, and ends with a line for each
+// goal. The exit status is 0 even if goals are missed, because load on the machine can cause that.
 package main
 
 import (
@@ -15,10 +13,10 @@ import (
 	"strings"
 )
 
-// suite is one family of measurements; it prints its figures and gives its goals.
+// suite is one family of measurements; it prints its figures and returns its goals.
 type suite struct {
 	name string
-	run  func(out io.Writer, dir string, rounds int) ([]goal, error) // dir is empty, and its own
+	run  func(out io.Writer, dir string, rounds int) ([]goal, error) // dir is a separate empty folder
 }
 
 var suites = []suite{
@@ -74,7 +72,7 @@ func bench(out io.Writer, only string, rounds int) error {
 	return nil
 }
 
-// measure runs a suite in a folder that is gone afterwards.
+// measure runs a suite in a temporary folder.
 func (s suite) measure(out io.Writer, rounds int) ([]goal, error) {
 	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
 	if err != nil {
@@ -87,12 +85,12 @@ func (s suite) measure(out io.Writer, rounds int) ([]goal, error) {
 // goal is a figure that must not exceed its limit.
 type goal struct {
 	name            string
-	measured, limit float64 // measured is NaN where nothing was measured
+	measured, limit float64 // measured is NaN without a measurement
 	unit            string
-	needs           string // what was missing
+	needs           string // the missing program
 }
 
-// String is a contract: scripts read these lines.
+// The form of String is a contract: scripts read these lines.
 func (g goal) String() string {
 	if math.IsNaN(g.measured) {
 		needs, _, _ := strings.Cut(cmp.Or(g.needs, "times of both sides; see what the suite printed"), "\n")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// command is a whole process that is measured.
+// command is a measured process.
 type command struct {
 	name    string
 	argv    []string
@@ -19,16 +19,15 @@ type command struct {
 	runs    []usage
 }
 
-// usage is what one run of a process took.
+// usage is the resources that a run of a process used.
 type usage struct {
 	wall time.Duration
-	cpu  time.Duration // in the program and in the system
-	peak int64         // bytes of resident memory; never less than what this process itself holds
+	cpu  time.Duration // in user and system mode
+	peak int64         // bytes of resident memory; at least that of this process
 }
 
-// measure runs the commands in turn, round after round, so that a machine that
-// slows down does so for all of them. The first round warms the caches and is
-// not kept.
+// measure runs the commands in turn, in rounds, so that all of them are affected by a slower
+// machine. The first round fills the caches and is discarded.
 func measure(rounds int, commands []*command) error {
 	for round := range rounds + 1 {
 		for _, c := range commands {
@@ -94,15 +93,14 @@ func (c *command) peaks() []int64 {
 	return out
 }
 
-// middle gives the median; of an even number, the upper one of the two in the
-// middle.
+// middle returns the median; for an even number, the larger of the two middle values.
 func middle[T int64 | float64 | time.Duration](values []T) T {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[len(sorted)/2]
 }
 
-// ratio gives the median over the rounds of a's time divided by b's. Both ran
-// next to each other in each round, so drift cancels out.
+// ratio returns the median over the rounds of a's time divided by b's. Both ran consecutively in
+// each round, so drift cancels out.
 func ratio(a, b *command) float64 {
 	var each []float64
 	for i := range a.runs {
@@ -111,7 +109,7 @@ func ratio(a, b *command) float64 {
 	return middle(each)
 }
 
-// cpuRatio is ratio by processor time, which says more where others compute too.
+// cpuRatio is like ratio with CPU time, which other load affects less.
 func cpuRatio(a, b *command) float64 {
 	var each []float64
 	for i := range a.runs {

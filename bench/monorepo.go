@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// oneOfMany is a backend: its config makes 17 files, and one config can have many of it.
+// oneOfMany is a backend whose config generates 17 files. A config can contain many of them.
 const oneOfMany = `  acme%[1]d:
     implementation: custom
     title: Acme%[1]d
@@ -26,8 +26,9 @@ const oneOfMany = `  acme%[1]d:
       ACME_NO_MEMORY: {value: -2, kind: out_of_memory, text: the device does not have enough memory}
 `
 
-// benchMonorepo measures generate for every config below a folder: beside one config that makes the
-// same files, for a tenth of the configs, and on one core; and one config with ten times as much.
+// benchMonorepo measures generate for all configs below a folder. It is compared with one config
+// with the same files, with a tenth of the configs, and with one core. It also measures one config
+// with ten times as many backends.
 func benchMonorepo(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := &monorepoBench{dir: inMemory(out, dir), tool: filepath.Join(dir, "dlpackgen")}
 	b.inMemory = b.dir != dir
@@ -58,7 +59,7 @@ func benchMonorepo(out io.Writer, dir string, rounds int) ([]goal, error) {
 	}, nil
 }
 
-// roundsOnDisk keep what all of them make below 2 GB, since nothing of it is deleted in between.
+// roundsOnDisk keeps the output of all rounds below 2 GB, because nothing is deleted in between.
 const roundsOnDisk = 5
 
 type monorepoBench struct {
@@ -79,7 +80,7 @@ func (b *monorepoBench) one(n int) *command {
 		prepare: b.writeConfigs(home, map[string]string{file: text.String()})}
 }
 
-// many generates as many configs with a backend each; 0 is any number of cores.
+// many generates the given number of configs with one backend each; 0 is any number of cores.
 func (b *monorepoBench) many(n, cores int) *command {
 	home := filepath.Join(b.dir, fmt.Sprint(n, "-", cores))
 	configs := map[string]string{}
@@ -95,8 +96,8 @@ func (b *monorepoBench) many(n, cores int) *command {
 	return &command{name: name, argv: argv, prepare: b.writeConfigs(home, configs)}
 }
 
-// writeConfigs makes a folder that holds configs, and nothing else. On disk, what it held is moved
-// aside: after files are deleted, ext4 spends two thirds of the time of a run on finding inodes.
+// writeConfigs creates a folder that contains only configs. On disk, the previous contents are
+// moved away: after files are deleted, ext4 spends two thirds of a run on searching inodes.
 func (b *monorepoBench) writeConfigs(home string, backends map[string]string) func() error {
 	old := aside(home)
 	if b.inMemory {

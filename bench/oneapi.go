@@ -12,9 +12,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// benchOneAPI measures oneAPI's backend over Level Zero: against Intel's driver with
-// cards that it simulates, where the tests have fetched it, else against the stand-in
-// of tests/oneapi. The simulated driver's own code is the real one.
+// benchOneAPI measures the oneAPI backend over Level Zero: with Intel's driver and simulated cards,
+// if the tests have fetched it, otherwise with the stand-in of tests/oneapi. The code of the
+// simulated driver is the real driver's.
 func benchOneAPI(out io.Writer, dir string, rounds int) ([]goal, error) {
 	program := filepath.Join(dir, "measure")
 	if err := writeParts(device.OneAPI, filepath.Join(dir, "parts")); err != nil {
@@ -46,8 +46,8 @@ func benchOneAPI(out io.Writer, dir string, rounds int) ([]goal, error) {
 		{name: "devices.oneapi.load", measured: extra, limit: loadExtra, unit: " ms"}}, nil
 }
 
-// writeParts writes a target's files of the latest release, each part to a separate file: the
-// programs below include parts that are private to the target's source.
+// writeParts writes a target's files of the newest release, each part as a separate file, because
+// the programs below include private parts of the target's source.
 func writeParts(target emit.Target, dir string) error {
 	release, err := spec.Embedded().Release("latest")
 	if err != nil {
@@ -73,7 +73,7 @@ func writeParts(target emit.Target, dir string) error {
 	return nil
 }
 
-// levelZeroOf gives the program with the driver that it is to find.
+// levelZeroOf returns the program and the driver that it loads.
 func levelZeroOf(program, dir string) (deviceBench, error) {
 	const fetched = ".cache/levelzero"
 	if _, err := os.Stat(filepath.Join(fetched, "done")); err == nil {
@@ -91,8 +91,8 @@ func levelZeroOf(program, dir string) (deviceBench, error) {
 	return deviceBench{program: program, driver: dir, what: "the stand-in"}, err
 }
 
-// startOf times the first call of a process, as loading does for CUDA: the least of
-// each counts, since the driver's own start varies by more than the limit.
+// startOf times the first call of a process, like loading for CUDA. The minimum is used, because
+// the driver's own start varies by more than the limit.
 func (d *deviceBench) startOf(out io.Writer, rounds int) (float64, error) {
 	times := map[string][]float64{}
 	for range 3 * rounds {

@@ -5,9 +5,8 @@ import (
 	"syscall"
 )
 
-// peak reads the most resident memory that a process ever had. Linux counts in
-// KiB, and starts from what the parent held when it forked: this program stays
-// small for that reason.
+// peak returns the maximum resident memory of a process. Linux counts in KiB, and starts with the
+// parent's memory at the fork, so this program must remain small.
 func peak(state *os.ProcessState) int64 {
 	return state.SysUsage().(*syscall.Rusage).Maxrss << 10
 }

@@ -16,9 +16,9 @@ import (
 	"text/tabwriter"
 )
 
-// pythonGoals are the shares that a call of f(a, b, c) may take of a rival's. That of Paddle is
-// measured with the checks emitted for the function, beside a hand-written one that asks what must
-// be asked before Paddle's own table is used.
+// pythonGoals are the maximum ratios of a call f(a, b, c) to other libraries. For Paddle, the
+// checks are inlined, and the baseline is hand-written code with the queries that Paddle's own
+// table requires.
 var pythonGoals = []struct {
 	name, library, ours, rival string
 	limit                      float64
@@ -35,12 +35,12 @@ var pythonGoals = []struct {
 	{"python.cpp.numpy", "numpy", "C++", "held", 1.05},
 }
 
-// releasedMore is what a call may take longer, in nanoseconds, when it lets go of the
-// GIL and copies shape and strides.
+// releasedMore is the maximum additional time of a call, in nanoseconds, if it releases the GIL and
+// copies shape and strides.
 const releasedMore = 60
 
-// benchPython measures a call from Python with three tensors and an empty kernel: what
-// it costs over dlpackgen_python with every check on, and over its rivals.
+// benchPython measures calls from Python with three tensors and an empty kernel, with
+// dlpackgen_python and every check, and with other libraries.
 func benchPython(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := pythonBench{dir: dir, sources: "bench/testdata/python/", python: ".venv/bin/python"}
 	if err := b.build(out); err != nil {
@@ -62,7 +62,7 @@ type calls map[string]map[string][]float64
 
 type pythonBench struct{ dir, sources, python string }
 
-// headers is the compiler's argument for where Python's own are.
+// headers returns the compiler's flag for the Python headers.
 func (b pythonBench) headers() (string, error) {
 	said, err := exec.Command(b.python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").Output()
 	if err != nil {
@@ -71,7 +71,7 @@ func (b pythonBench) headers() (string, error) {
 	return "-I" + strings.TrimSpace(string(said)), nil
 }
 
-// shared is how setuptools compiles by default.
+// shared are the default compiler flags of setuptools.
 var shared = []string{"-O3", "-shared", "-fPIC", "-fvisibility=hidden"}
 
 // module compiles an extension module over dlpackgen_python, in C or C++.
@@ -83,7 +83,7 @@ func (b pythonBench) module(name, source, headers string) error {
 	return b.compile("g++", name, append(args, "-std=c++17", "-Igen/cpp"))
 }
 
-// build compiles the modules that are called; without nanobind, the goal beside it is not measured.
+// build compiles the called modules; without nanobind, its goal is not measured.
 func (b pythonBench) build(out io.Writer) error {
 	headers, err := b.headers()
 	if err != nil {
@@ -109,7 +109,7 @@ func (b pythonBench) compile(compiler, name string, args []string) error {
 	return nil
 }
 
-// nanobind's sources come with its wheel.
+// nanobind's sources are in its wheel.
 func (b pythonBench) nanobind(flags []string) error {
 	said, err := exec.Command(b.python, "-c", "import nanobind; print(nanobind.include_dir())").Output()
 	if err != nil {
@@ -123,11 +123,11 @@ func (b pythonBench) nanobind(flags []string) error {
 	return b.compile("g++", "nop_nb.so", args)
 }
 
-// pythonProcesses share the rounds, since each has its code and its memory elsewhere, which may
-// suit one side better.
+// pythonProcesses share the rounds, because code and memory placement differ between processes, and
+// may favour one side.
 const pythonProcesses = 3
 
-// run gives the rounds of a script to a few processes.
+// run distributes the rounds of a script over a few processes.
 func (b pythonBench) run(script string, rounds int) (calls, error) {
 	took := calls{}
 	each := (rounds + pythonProcesses - 1) / pythonProcesses
@@ -139,7 +139,7 @@ func (b pythonBench) run(script string, rounds int) (calls, error) {
 	return took, nil
 }
 
-// add lets a process of a script measure, and adds its rounds to those of others.
+// add runs a process of a script, and adds its rounds to the others.
 func (b pythonBench) add(took calls, script string, args ...string) error {
 	var said bytes.Buffer
 	cmd := exec.Command(b.python, append([]string{"-W", "ignore", script, b.dir}, args...)...)
@@ -157,7 +157,7 @@ func (b pythonBench) add(took calls, script string, args ...string) error {
 	return nil
 }
 
-// join adds the rounds of others to those that are there.
+// join adds rounds to the existing ones.
 func (c calls) join(others calls) {
 	for group, works := range others {
 		if c[group] == nil {
@@ -169,7 +169,7 @@ func (c calls) join(others calls) {
 	}
 }
 
-// printCalls prints a line for each group and name, with its share of the rivals' times.
+// printCalls prints a line for each group and name, with its ratio to the other libraries.
 func printCalls(out io.Writer, took calls, rivals ...string) {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "ns a call\t\tmiddle\tfrom\tto\tof %s\t\n", strings.Join(rivals, "\tof "))
@@ -187,7 +187,7 @@ func printCalls(out io.Writer, took calls, rivals ...string) {
 	w.Flush()
 }
 
-// shown is a share in a table, or a dash where the rival does not run.
+// shown formats a ratio for a table; a dash if the other library did not run.
 func shown(share float64) string {
 	if math.IsNaN(share) {
 		return "-"
@@ -204,8 +204,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// share gives the median over the rounds of one function's time divided by another's;
-// NaN where one was not measured.
+// share returns the median over the rounds of one function's time divided by another's; NaN if one
+// was not measured.
 func (c calls) share(library, name, of string) float64 {
 	ours, rival := c[library][name], c[library][of]
 	if len(ours) == 0 || len(ours) != len(rival) {
@@ -218,14 +218,14 @@ func (c calls) share(library, name, of string) float64 {
 	return middle(each)
 }
 
-// goal is about the share of one function's time in another's.
+// goal returns a goal for the ratio of two functions' times.
 func (c calls) goal(name, library, ours, rival string, limit float64) goal {
 	return goal{name: name, measured: c.share(library, ours, rival), limit: limit,
 		needs: fmt.Sprintf("times of %s, %s and %s: make setup installs the libraries", library, ours, rival)}
 }
 
-// more gives what letting go of the GIL costs the library that it costs most: the median over the
-// rounds; NaN where one of them was not measured.
+// more returns the largest cost of releasing the GIL among the libraries: the median over the
+// rounds; NaN if one was not measured.
 func (c calls) more() float64 {
 	worst := math.Inf(-1)
 	for _, library := range []string{"torch", "numpy", "paddle", "jax"} {

@@ -15,7 +15,7 @@ func TestSharesAreTheMiddleOfTheRounds(t *testing.T) {
 	assert.True(t, math.IsNaN(took.share("numpy", "held", "tvm-ffi")))
 }
 
-// No library makes up for another, and none may be missing.
+// Every library must meet the goal separately, and none may be missing.
 func TestTheLibraryCountsThatLettingGoCostsMost(t *testing.T) {
 	took := calls{}
 	for i, library := range []string{"torch", "numpy", "paddle", "jax"} {

@@ -13,15 +13,16 @@ import (
 	"time"
 )
 
-// What a user downloads, and waits for.
+// The download sizes and waiting times of users.
 const (
 	wheelLimit   = 4.0 // MB
 	installLimit = 5.0 // seconds
 	firstLimit   = 60  // seconds
 )
 
-// benchRelease makes the wheels of the commit for all platforms, and measures the largest one, and
-// how long pip install of this machine's and a first generate take, in an environment that exists.
+// benchRelease builds the wheels of the commit for all platforms, and measures the largest one. It
+// also measures pip install of this machine's wheel and a first generate, in an existing
+// environment.
 func benchRelease(out io.Writer, dir string, rounds int) ([]goal, error) {
 	published := filepath.Join(dir, "published")
 	make := exec.Command("go", "run", ".", "-root", "../..", "-out", published)
@@ -53,8 +54,8 @@ func benchRelease(out io.Writer, dir string, rounds int) ([]goal, error) {
 	}, nil
 }
 
-// benchFirstResults runs the commands of docs/how-to/first-result.md for each kind of reader, as
-// the tests of releases do, with an empty cache of Go.
+// benchFirstResults runs the commands of docs/how-to/first-result.md for each kind of reader, like
+// the tests of releases, with an empty Go cache.
 func benchFirstResults(out io.Writer, _ string, _ int) ([]goal, error) {
 	tests := exec.Command("go", "test", "./tests/release", "-run", "^TestFirstResults$", "-count=1", "-v")
 	tests.Env = append(os.Environ(), "FRESH=1")
@@ -69,7 +70,7 @@ func benchFirstResults(out io.Writer, _ string, _ int) ([]goal, error) {
 
 var firstGoal = regexp.MustCompile(`(?m)^goal (first-success\S+) measured ([0-9.]+)s`)
 
-// firstGoals reads what the test prints.
+// firstGoals parses the output of the test.
 func firstGoals(printed string) (goals []goal) {
 	for _, m := range firstGoal.FindAllStringSubmatch(printed, -1) {
 		seconds, _ := strconv.ParseFloat(m[2], 64) // of digits
@@ -78,7 +79,7 @@ func firstGoals(printed string) (goals []goal) {
 	return goals
 }
 
-// wheelSize is that of the largest wheel in a folder, in MB.
+// wheelSize returns the size of the largest wheel in a folder, in MB.
 func wheelSize(dir string) (float64, error) {
 	wheels, err := filepath.Glob(filepath.Join(dir, "*.whl"))
 	if err == nil && len(wheels) == 0 {
@@ -95,7 +96,7 @@ func wheelSize(dir string) (float64, error) {
 	return float64(largest) / 1e6, err
 }
 
-// installing is pip install and generate, each time without what the last round left.
+// installing runs pip install and generate, each time without files of the last round.
 func installing(dir, published string) (*command, error) {
 	env := filepath.Join(dir, "env")
 	if said, err := exec.Command("python3", "-m", "venv", env).CombinedOutput(); err != nil {
@@ -108,7 +109,7 @@ func installing(dir, published string) (*command, error) {
 	return &command{name: "pip install, init, generate",
 		argv: []string{"sh", "-ec", script, "sh", pip, published, project},
 		prepare: func() error {
-			_ = exec.Command(pip, "-q", "uninstall", "--yes", "dlpackgen").Run() // not there in the first round
+			_ = exec.Command(pip, "-q", "uninstall", "--yes", "dlpackgen").Run() // missing in the first round
 			return errors.Join(os.RemoveAll(project), os.Mkdir(project, 0o755))
 		}}, nil
 }

@@ -7,8 +7,8 @@ import (
 	"regexp"
 )
 
-// The parts of the spec that a copy repeats: what an emitter renders most of.
-// Flags and linkage are left out, since a spec has room for one of each bit.
+// The parts of the spec that a copy repeats: most of an emitter's input. Flags and linkage are
+// omitted, because a spec has room for only one of each bit.
 var (
 	declarations = regexp.MustCompile(`(?ms)^declarations:\n(.*?)^\S`)
 	entry        = regexp.MustCompile(`(?ms)^  - (?:struct|enum|alias|callback): .*?\n\n`)
@@ -17,9 +17,8 @@ var (
 	semantics    = regexp.MustCompile(`(?m)^ +device: \{.*\n`)
 )
 
-// scale writes a spec with n times the declarations: each copy has the same
-// structs, enums, aliases and callbacks under names of its own. It works on the
-// text, so that this program's own memory stays small.
+// scale writes a spec with n times the declarations: each copy has the same structs, enums, aliases
+// and callbacks under different names. It edits text, so that this program needs little memory.
 func scale(w io.Writer, spec []byte, n int) error {
 	at := declarations.FindSubmatchIndex(spec)
 	if at == nil {

@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 )
 
-// gibLimit is how long 1 GiB may take to cross between two processes, in
-// milliseconds, its pages untouched.
+// gibLimit is the maximum time in milliseconds to send 1 GiB between two processes without touching
+// its pages.
 const gibLimit = 1.0
 
-// benchShm measures the backend shm beside the bare system calls: memfd, a
-// message, mmap, without a look at what came.
+// benchShm compares the shm backend with the bare system calls: memfd, a message and mmap, without
+// validation of the received data.
 func benchShm(out io.Writer, dir string, rounds int) ([]goal, error) {
 	d := deviceBench{program: filepath.Join(dir, "measure")}
 	if err := compileDevices("gcc", "-std=gnu11", "-O2", "-Ibackends/shm", "-o", d.program,

@@ -11,10 +11,9 @@ import (
 	"strings"
 )
 
-// torchGoals are the shares that the compiled table may take of a rival's time. tvm-ffi
-// promises nothing to us, so that it is as quick as before gets room for noise. A call
-// reads by the compiled table, and its checks are emitted for its function
-// (dlpackgen_call_begin_inline); "by hand" is what is left of one without dlpackgen_python.
+// torchGoals are the maximum ratios of the compiled table to other libraries. For "as fast as
+// tvm-ffi before", the limit includes noise. A call reads through the compiled table, with inlined
+// checks (dlpackgen_call_begin_inline); "by hand" is the same call without dlpackgen_python.
 var torchGoals = []struct {
 	name, group, ours, rival string
 	limit                    float64
@@ -30,15 +29,15 @@ var torchGoals = []struct {
 	{"torch.tvm-ffi", "with tvm-ffi", "our table", "torch's table", 1.05},
 }
 
-// benchTorch measures the compiled table for torch.Tensor beside PyTorch's own, and a
-// call by way of it beside tvm-ffi's.
+// benchTorch compares the compiled table for torch.Tensor with PyTorch's own, and a call through it
+// with tvm-ffi's.
 func benchTorch(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := torchBench{pythonBench{dir: dir, sources: "bench/testdata/python/", python: ".venv/bin/python"}}
 	if err := b.build(); err != nil {
 		return nil, err
 	}
 	took := calls{}
-	// which swaps the two types that tvm-ffi is compared by
+	// swaps the two types with which tvm-ffi is compared
 	for _, order := range []string{"tensor first", "parameter first"} {
 		if err := b.add(took, "bench/testdata/torch/measure.py", fmt.Sprint(rounds), order); err != nil {
 			return nil, err
@@ -57,13 +56,13 @@ func benchTorch(out io.Writer, dir string, rounds int) ([]goal, error) {
 
 type torchBench struct{ pythonBench }
 
-// askTorch prints what is needed to compile against torch.
+// askTorch prints the information for compiling against torch.
 const askTorch = `
 import sysconfig, torch
 print(torch.__path__[0], sysconfig.get_path("include"), torch.__version__.split("+")[0].replace(".", "_"), sysconfig.get_config_var("EXT_SUFFIX"))`
 
-// torchFacts are where PyTorch and Python have what C++ needs, and how a module for
-// both is named.
+// torchFacts are the include and library folders of PyTorch and Python, and the suffix of module
+// names.
 type torchFacts struct{ root, headers, release, suffix string }
 
 func findTorch(python string) (torchFacts, error) {
@@ -75,8 +74,8 @@ func findTorch(python string) (torchFacts, error) {
 	return torchFacts{f[0], f[1], f[2], f[3]}, nil
 }
 
-// build compiles the package, and the modules that call it; three copies of one, since
-// each knows one way to read a tensor.
+// build compiles the package, and the calling modules; one is copied three times, because each copy
+// caches one access method.
 func (b torchBench) build() error {
 	torch, err := findTorch(b.python)
 	if err != nil {
@@ -101,7 +100,7 @@ func (b torchBench) build() error {
 	return b.buildPackage(torch.root, "_torch_"+torch.release+torch.suffix, append(shared, "-Igen/cpp"))
 }
 
-// buildPackage compiles dlpackgen_torch as its page says, and its form over the stable ABI.
+// buildPackage compiles dlpackgen_torch as documented, and its form with the stable ABI.
 func (b torchBench) buildPackage(root, name string, flags []string) error {
 	stable := append(slices.Clone(flags), "-std=c++20", "-I"+root+"/include",
 		"-DTORCH_TARGET_VERSION=0x020E000000000000", torchSources+"stable_module.cpp", "-L"+root+"/lib", "-ltorch_cpu")
@@ -113,7 +112,7 @@ func (b torchBench) buildPackage(root, name string, flags []string) error {
 
 const torchSources = "gen/cpp/dlpackgen_torch/"
 
-// buildTable compiles the package with the table alone.
+// buildTable compiles the package with only the table.
 func (b torchBench) buildTable(root, name string, flags []string) error {
 	text, err := os.ReadFile(torchSources + "__init__.py")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A type that is quicker than the other for itself must not decide: both runs count.
+// A type that is inherently faster must not decide: both runs count.
 func TestRoundsOfBothOrdersAreJoined(t *testing.T) {
 	took := calls{}
 	took.join(calls{"with tvm-ffi": {"our table": {1, 1, 1}, "torch's table": {2, 2, 2}},

@@ -17,15 +17,15 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 )
 
-// operatorMore is what a call through torch.ops may take longer than that of an
-// operator by hand, in nanoseconds.
+// operatorMore is the maximum additional time of a call through torch.ops compared with a
+// hand-written operator, in nanoseconds.
 const operatorMore = 30
 
-// byHand ends the name of an operator that a kernel is compared with.
+// byHand is the suffix of the hand-written operator for a kernel.
 const byHand = " by hand"
 
-// benchTorchOps measures what the guards around a kernel cost: empty kernels in every
-// form, called through torch.ops, beside an empty operator by hand.
+// benchTorchOps measures the cost of the checks around a kernel: empty kernels in every form,
+// called through torch.ops, compared with an empty hand-written operator.
 func benchTorchOps(out io.Writer, dir string, rounds int) ([]goal, error) {
 	const python = ".venv/bin/python"
 	library, err := buildOperators(python, dir)
@@ -51,8 +51,8 @@ func benchTorchOps(out io.Writer, dir string, rounds int) ([]goal, error) {
 	return operatorGoals(took), nil
 }
 
-// buildOperators makes the kernels and the operators by hand, in one library, with the
-// assertions of torch's headers off, as setuptools and CMake's release builds have them.
+// buildOperators builds the kernels and the hand-written operators as one library, without the
+// assertions of torch's headers, like setuptools and CMake's release builds.
 func buildOperators(python, dir string) (string, error) {
 	const sources = "bench/testdata/torchops/"
 	generate := exec.Command("go", "run", "./cmd/dlpackgen", "generate", "--config", sources+"dlpackgen.yaml",
@@ -94,8 +94,8 @@ func printOperators(out io.Writer, took map[string][]float64) {
 	w.Flush()
 }
 
-// operatorCosts gives, by round, how much longer a kernel took than the operator by
-// hand that has its schema, and a name as long.
+// operatorCosts returns, by round, how much longer a kernel took than the hand-written operator
+// with the same schema and an equally long name.
 func operatorCosts(took map[string][]float64, name string) []float64 {
 	ours, bare := took[name], took[strings.TrimSuffix(name, byHand)+byHand]
 	var each []float64
@@ -108,7 +108,7 @@ func operatorCosts(took map[string][]float64, name string) []float64 {
 	return each
 }
 
-// operatorGoals has one for each form, of its dearer kernel.
+// operatorGoals returns a goal for each form, for its slower kernel.
 func operatorGoals(took map[string][]float64) []goal {
 	var goals []goal
 	for _, form := range kernel.Forms {

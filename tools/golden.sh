@@ -1,6 +1,6 @@
 #!/bin/sh
-# Rewrites the golden files with what the tests make now. Only packages whose tests have
-# golden files know the flag -update, and only those tests run.
+# Rewrites the golden files with the current output of the tests. Only packages with golden files
+# have the flag -update, and only those tests run.
 set -eu
 cd "$(dirname "$0")/.."
 

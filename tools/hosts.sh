@@ -1,14 +1,14 @@
 #!/bin/sh
-# Runs the tests of callers under other versions of their hosts than those of .venv.
+# Runs the tests of callers with other versions of their hosts than those in .venv.
 #
 # usage: tools/hosts.sh [HOST-VERSION ...]      default: all that are listed below
 #
-# Each version is installed once into .cache/hosts, 1 to 2 GB for one of torch. What else it imports
-# is that of .venv. torch 2.10 needs libraries of another CUDA: tools/torches.sh installs it.
+# Each version is installed once into .cache/hosts, 1 to 2 GB for torch. Its other imports come from
+# .venv. torch 2.10 needs libraries of another CUDA version: tools/torches.sh installs it.
 set -eu
 cd "$(dirname "$0")/.."
 
-# The first word names what is installed, the others are its packages.
+# The first word is the installed package, the others are its dependencies.
 versions="
 torch-2.11.0 torch==2.11.0 nvidia-curand==10.4.3.29
 torch-2.12.1 torch==2.12.1 nvidia-curand==10.4.3.29
@@ -69,7 +69,7 @@ for version in "$@"; do
 	esac
 done
 
-# Runs a test where there are versions for it.
+# Runs a test if there are versions for it.
 run() {
 	[ -z "$1" ] || go test -count=1 -v -timeout=0 -run "^$2\$" "./tests/$3"
 }

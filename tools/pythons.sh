@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the scripts of tests/python, tests/kernels and tests/gopy under CPythons that this Debian
-# does not package: release and debug builds of newer versions, and a free-threaded build.
+# Runs the scripts of tests/python, tests/kernels and tests/gopy with builds of CPython that this
+# Debian does not package: release and debug builds of newer versions, and a free-threaded build.
 #
 # usage: tools/pythons.sh [VERSION ...]      default: 3.14 3.14-dbg 3.15 3.15-dbg 3.13t
 #
@@ -22,8 +22,8 @@ keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 say() { echo "pythons: $*"; }
 
-# apt with lists and settings of its own, so that the system's packages stay as they are. The mirror
-# is the one that the system uses.
+# Runs apt with separate lists and settings, so that the system's packages do not change. The mirror
+# is the system's.
 configure_apt() {
 	mirror=$(grep -rhoE 'https?://[^ ]+/debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null |
 		grep -v security | head -n 1 | tr -d ' ')
@@ -101,8 +101,8 @@ write_starter() {
 	chmod +x "$starter"
 }
 
-# A wheel for one version, into a folder of its own; the pure packages that torch imports and its
-# CUDA libraries are linked from .venv for all.
+# Installs a wheel for one version in a separate folder. The pure packages that torch imports, and
+# its CUDA libraries, are linked from .venv.
 add_wheel() {
 	version=$1
 	wheel=$2

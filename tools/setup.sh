@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs what the tests need and this machine lacks: Debian packages (tests/packages.txt) when
-# root, Python packages (tests/requirements.txt, tests/requirements-frameworks.txt) into .venv, the
-# linter of the suite into .cache/bin, the crates of a test, drivers that need no GPU, and
-# tests/requirements-oneapi.txt, -tvm.txt, -legacytvm.txt, -zig.txt, -docs.txt and -ci.txt into
-# .cache/oneapi, .cache/tvm and so on. A part that cannot be had is reported and left out; the tests
-# that need it then skip and say so.
+# Installs the dependencies of the tests that this machine lacks: Debian packages
+# (tests/packages.txt) if run by root, Python packages (tests/requirements.txt,
+# tests/requirements-frameworks.txt) into .venv, the suite's linter into .cache/bin, the crates of a
+# test, and drivers that need no GPU. tests/requirements-oneapi.txt, -tvm.txt, -legacytvm.txt,
+# -zig.txt, -docs.txt and -ci.txt are installed into .cache/oneapi, .cache/tvm and so on.
+# Unavailable parts are reported and omitted; the tests that need them are skipped with a reason.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -27,8 +27,7 @@ missing_packages() {
 	done
 }
 
-# One apt-get call fails whole when it does not know one name, so names that
-# this Debian does not have are dropped first.
+# apt-get fails for all packages if one name is unknown, so unknown names are removed first.
 first_available() {
 	for package in $(echo "$1" | tr '|' ' '); do
 		if [ -n "$(apt-cache show --no-all-versions "$package" 2>/dev/null)" ]; then
@@ -57,7 +56,7 @@ install_packages() {
 	fi
 }
 
-# NumPy 2.4 needs Python 3.11; a python without ensurepip cannot make a venv.
+# NumPy 2.4 needs Python 3.11; a Python without ensurepip cannot create a venv.
 find_python() {
 	for python in python3 /usr/bin/python3 python3.14 python3.13 python3.12 python3.11; do
 		if "$python" -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
@@ -86,12 +85,12 @@ install_python() {
 		say "the Python packages could not be installed: tests that need them skip"
 }
 
-# What is free where .venv lies, in KiB.
+# The free space at .venv, in KiB.
 free_space() {
 	df -Pk . | awk 'NR == 2 { print $4 }'
 }
 
-# 7 GB, and as much again while it installs.
+# 7 GB, and the same again during the installation.
 install_frameworks() {
 	if [ ! -f .venv/installed.txt ]; then
 		return # there is no .venv to put them into, which was said
@@ -108,8 +107,8 @@ install_frameworks() {
 	fi
 }
 
-# Installs tests/requirements-NAME.txt into .cache/NAME, apart from the frameworks: its name, what
-# is in it, and the room that it needs in KiB.
+# Installs tests/requirements-NAME.txt into .cache/NAME, separate from the frameworks. The arguments
+# are the name, the contents, and the required space in KiB.
 install_apart() {
 	dir=.cache/$1
 	file=tests/requirements-$1.txt
@@ -130,7 +129,7 @@ install_apart() {
 	fi
 }
 
-# A minute's work; the suite installs it too, and finds it there.
+# Takes a minute; the suite would install it otherwise.
 install_linter() {
 	linter=$(sed -n 's/^const staticcheck = "\(.*\)"$/\1/p' tools/suite/steps.go 2>/dev/null)
 	if [ -n "$linter" ] && command -v go >/dev/null; then
@@ -138,8 +137,7 @@ install_linter() {
 	fi
 }
 
-# The modules of Go, so that no later step has to reach for them: a registry that fails once is
-# asked again.
+# Downloads the Go modules, so that later steps need no network; a failed download is repeated.
 fetch_modules() {
 	command -v go >/dev/null || return
 	for module in . tools/release; do
@@ -148,7 +146,7 @@ fetch_modules() {
 	done
 }
 
-# The crates of a test, into Cargo's own cache; the test builds offline.
+# Downloads the crates of a test to Cargo's cache; the test builds offline.
 fetch_crates() {
 	crate=tests/tvmffi/testdata/rust/Cargo.toml
 	if [ -f $crate ] && command -v cargo >/dev/null; then
@@ -157,8 +155,8 @@ fetch_crates() {
 	fi
 }
 
-# Unpacks drivers and libraries of other releases of Debian into .cache/NAME, by the script of a
-# test, until a file is there: the name, the script and the file. The tests need no GPU for them.
+# Unpacks drivers and libraries of other Debian releases into .cache/NAME with a test's script,
+# unless a file exists: the name, the script and the file. The tests need no GPU for them.
 fetch_driver() {
 	if [ -e ".cache/$1/$3" ] || [ "$(uname -m)" != x86_64 ] || ! command -v apt-get >/dev/null; then
 		return
@@ -181,7 +179,7 @@ fetch_driver pocl tests/devices/fetch-pocl.sh vendors/pocl.icd
 fetch_driver hip tests/devices/fetch-hip.sh whole
 fetch_driver libcuda tests/devices/fetch-libcuda.sh root/usr/lib/x86_64-linux-gnu/nvidia/current/libcuda.so.1
 fetch_driver levelzero tests/oneapi/fetch-level-zero.sh done
-# The libraries of MKL and TBB are others than those of the frameworks.
+# The versions of MKL and TBB differ from those of the frameworks.
 install_apart oneapi "SYCL and dpnp" 8000000
 install_apart tvm TVM 2000000
 install_apart legacytvm "TVM 0.19" 1000000

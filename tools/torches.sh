@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs older versions of torch (tests/requirements-torch-*.txt) into .cache, once,
-# and reads their tensors with the module that the tests build for the one in .venv, and
-# with dlpackgen_torch, built for each; the operators by the C shim run there too.
+# Installs older versions of torch (tests/requirements-torch-*.txt) into .cache, once. It reads
+# their tensors with the module that the tests build for the version in .venv, and with
+# dlpackgen_torch built for each version. It also runs the operators through the C shim.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -10,15 +10,15 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// bareManaged owns a tensor, and knows its view.
+// bareManaged owns a tensor and contains its view.
 type bareManaged struct {
 	address uintptr
 	tensor  *dlpack.DLTensor
 	flags   dlpack.Flags
 }
 
-// init tests all that must be tested of an untrusted tensor, for dense ones with
-// strides that hold something, which is the quickest to test.
+// init performs the necessary checks of an untrusted tensor, only for non-empty contiguous tensors
+// with strides, which are the fastest to check.
 func (m *bareManaged) init(p *dlpack.DLManagedTensorVersioned) bool {
 	if p == nil || p.Version.Major != dlpack.MajorVersion || !good(&p.DLTensor) {
 		return false
@@ -60,7 +60,7 @@ type bareSlot struct {
 	dims         [2 * bareNDim]int64
 }
 
-// bareList gives out slots that deleters of C give back.
+// bareList is a list of free slots, to which C deleters return slots.
 type bareList struct {
 	head  *uint64
 	slots []bareSlot
@@ -95,7 +95,7 @@ func (l *bareList) export(data []float32, shape ...int64) *dlpack.DLManagedTenso
 	return &s.managed
 }
 
-// exportShared is for one more tensor of a buffer, which it keeps alive.
+// exportShared exports another tensor of a buffer, and keeps the buffer alive.
 func (l *bareList) exportShared(b *bareBuffer) *dlpack.DLManagedTensorVersioned {
 	s := l.take()
 	if s == nil {
@@ -109,7 +109,7 @@ func (l *bareList) exportShared(b *bareBuffer) *dlpack.DLManagedTensorVersioned 
 	return m
 }
 
-// exportPinned pins it as well, and ends the pin of the slot's last slice.
+// exportPinned also pins the slice, and unpins the slot's previous slice.
 func (l *bareList) exportPinned(data []float32, shape ...int64) *dlpack.DLManagedTensorVersioned {
 	if !holds(shape, len(data)) {
 		return nil
@@ -125,8 +125,8 @@ func (l *bareList) exportPinned(data []float32, shape ...int64) *dlpack.DLManage
 	return &s.managed
 }
 
-// holds tells whether a shape has that many elements, and few enough dimensions
-// for a slot.
+// holds reports whether a shape has the given number of elements, and few enough dimensions for a
+// slot.
 func holds(shape []int64, count int) bool {
 	size, over := uint64(1), uint64(0)
 	for _, extent := range shape {
@@ -156,7 +156,7 @@ func (b *bareBuffer) export() *dlpack.DLManagedTensorVersioned {
 	return m
 }
 
-// write fills all fields: the struct's former user may have changed them.
+// write sets all fields, because the previous user of the struct may have changed them.
 func write(m *dlpack.DLManagedTensorVersioned, dims *[2 * bareNDim]int64, deleter, ctx uintptr, first unsafe.Pointer,
 	shape []int64) {
 	m.Version.Major, m.Version.Minor = dlpack.MajorVersion, dlpack.MinorVersion
@@ -172,7 +172,7 @@ func write(m *dlpack.DLManagedTensorVersioned, dims *[2 * bareNDim]int64, delete
 	}
 }
 
-// bareData gives the elements of a dense tensor on the CPU.
+// bareData returns the elements of a contiguous tensor on the CPU.
 func bareData(t *dlpack.DLTensor) []float32 {
 	if t.DType != dlpack.DTypeFloat32 || t.Device.Type != dlpack.DeviceCPU {
 		return nil

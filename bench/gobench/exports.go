@@ -10,15 +10,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// lent holds what was exported, until C deletes it.
+// lent retains exports until C deletes them.
 type lent []uintptr
 
 func (l lent) add(i int, p *dlpack.DLManagedTensorVersioned) { l[i] = uintptr(unsafe.Pointer(p)) }
 
 func (l lent) deleteAll(n int) { deleteAll(l[:n]) }
 
-// exports are the pairs of what a producer in Go does. What consumers do then is
-// not timed here.
+// exports are the pairs for the calls of a producer in Go. The consumers' calls are not timed here.
 func exports() []pair.Pair {
 	return []pair.Pair{exportBuffers(), exportShared(), exportPinned(), exportAgain()}
 }
@@ -62,7 +61,7 @@ func exportBuffers() pair.Pair {
 func exportShared() pair.Pair {
 	b, err := dlpack.Alloc[float32](2, 3)
 	must(err)
-	first, err := b.Export() // takes what is for one consumer
+	first, err := b.Export() // takes the data of one consumer
 	must(err)
 	check(first != nil, "Buffer.Export")
 	list, out, shared := bareSlots(), make(lent, chunk), bareBuffers(1)[0]
@@ -84,7 +83,7 @@ func exportShared() pair.Pair {
 		}, out.deleteAll)}
 }
 
-// exportPinned exports other slices each time, so that each slot must pin.
+// exportPinned exports a different slice each time, so that each slot must pin.
 func exportPinned() pair.Pair {
 	var sets [2][chunk][]float32
 	for i := range sets {
@@ -112,7 +111,7 @@ func exportPinned() pair.Pair {
 		}, out.deleteAll)}
 }
 
-// exportAgain exports a slice that is pinned already.
+// exportAgain exports a slice that is already pinned.
 func exportAgain() pair.Pair {
 	data := make([]float32, 6)
 	list, out := bareSlots(), make(lent, chunk)
@@ -134,7 +133,7 @@ func exportAgain() pair.Pair {
 		}, out.deleteAll)}
 }
 
-// deleters are the pairs of what a consumer in C does in the end.
+// deleters are the pairs for the deleter calls of a consumer in C.
 func deleters() []pair.Pair {
 	data, list, out := make([]float32, 6), bareSlots(), make(lent, threaded)
 	ours := func(n int) {

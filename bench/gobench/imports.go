@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	chunk = 64  // tensors that are exported at a time; few, so that caches hold them
+	chunk = 64  // tensors that are exported at a time; few, so that they fit in caches
 	batch = 256 // tensors that are released at a time
 
-	threaded = 1024 // tensors that are deleted by a new thread, which is costly to make
+	threaded = 1024 // tensors that are deleted by a new thread, whose creation is slow
 )
 
-// imports are the pairs of what a consumer in Go does.
+// imports are the pairs for the calls of a consumer in Go.
 func imports() []pair.Pair {
 	p := managed(1)[0]
 	return []pair.Pair{
@@ -89,8 +89,8 @@ func batched() pair.Pair {
 		Bare: pair.Chunks(batch, nil, func(n int) { deleteAll(addresses[:n]) }, nil)}
 }
 
-// released releases tensors each of which has its own owner, which must do so
-// once even when another thread does it at the same time.
+// released releases tensors with separate owners, each of which must release exactly once even with
+// concurrent threads.
 func released() pair.Pair {
 	tensors := managed(batch)
 	var owners [batch]dlpack.Managed
@@ -126,7 +126,7 @@ func data(p *dlpack.DLManagedTensorVersioned) pair.Pair {
 	var m dlpack.Managed
 	must(m.Init(p))
 	t := m.Tensor()
-	var read float32 // the compiler could leave out what is never read
+	var read float32 // prevents the compiler from removing reads
 	return pair.Pair{Name: "data", Limit: floor, What: "Data[float32]", Than: "the struct, read in Go",
 		Ours: pair.Loop(func(n int) {
 			for range n {

@@ -1,8 +1,7 @@
-// Command gobench times the Go bindings beside bare floors: the same work
-// written by hand, in Go or in C, for one case. It prints the results as JSON,
-// which the suite "go" of bench reads. Both sides do the same to the same
-// tensors, two rows of three float32, and neither side is checked less than its
-// caller must be able to rely on.
+// Command gobench compares the Go bindings with minimal implementations: the same work written by
+// hand, in Go or in C, for one case. It prints the results as JSON, which the suite "go" of bench
+// reads. Both sides process the same tensors, two rows of three float32, and make all checks that
+// their callers rely on.
 package main
 
 import (
@@ -21,7 +20,7 @@ func main() {
 	rounds, slice := pair.Flags()
 	only := flag.String("only", "", "pattern of the pairs to measure")
 	flag.Parse()
-	debug.SetGCPercent(-1) // nothing here allocates; what does fails by that
+	debug.SetGCPercent(-1) // only exhausted memory makes these calls fail
 	wanted := regexp.MustCompile(*only)
 	pairs := slices.DeleteFunc(slices.Concat(imports(), exports(), deleters(), tables()), func(p pair.Pair) bool {
 		return !wanted.MatchString(p.Name)
@@ -37,11 +36,10 @@ func main() {
 	}
 }
 
-// floor is how much more than the bare floor our work may take.
+// floor is the maximum ratio to the minimal implementation.
 const floor = 1.1
 
-// broken is the first thing that went wrong: figures of work that failed are of
-// no use.
+// broken is the first error: timings of failed work are useless.
 var broken error
 
 func must(err error) {

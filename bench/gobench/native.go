@@ -15,7 +15,7 @@ import (
 
 const numberBits = 24 // of a bareList's head, as in C
 
-// managed gives n tensors of C.
+// managed returns n tensors of C.
 func managed(n int) []*dlpack.DLManagedTensorVersioned {
 	return spread[dlpack.DLManagedTensorVersioned](unsafe.Pointer(C.tensors_new(C.size_t(n))), n, C.sizeof_tensor)
 }
@@ -32,8 +32,7 @@ func bareObjects(n int, device dlpack.DeviceType) (all []uintptr) {
 	return all
 }
 
-// spread gives pointers to n structs of C that lie side by side; none where
-// memory was out.
+// spread returns pointers to n consecutive C structs; none if memory is exhausted.
 func spread[T any](first unsafe.Pointer, n int, size uintptr) (all []*T) {
 	for i := range n {
 		if first != nil {
@@ -43,7 +42,7 @@ func spread[T any](first unsafe.Pointer, n int, size uintptr) (all []*T) {
 	return all
 }
 
-// newBareList gives a list of n free slots; nil where memory was out.
+// newBareList returns a list of n free slots; nil if memory is exhausted.
 func newBareList(n int) *bareList {
 	list := C.bare_list_new(C.uint32_t(n))
 	if list == nil {
@@ -85,7 +84,7 @@ func deleteAll(all []uintptr) {
 	C.delete_all((*C.uintptr_t)(unsafe.Pointer(&all[0])), C.size_t(len(all)))
 }
 
-// deleteAllOnThread tells how long it took on a thread that Go did not make.
+// deleteAllOnThread returns the time on a thread that Go did not create.
 func deleteAllOnThread(all []uintptr) time.Duration {
 	return time.Duration(C.delete_all_on_thread((*C.uintptr_t)(unsafe.Pointer(&all[0])), C.size_t(len(all))))
 }

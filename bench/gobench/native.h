@@ -1,6 +1,6 @@
-/* The bare floors: what a call must do at the least, written by hand, for one
- * case and without any check that this case does not need. And consumers and
- * producers in C, which both sides are measured with. */
+/* The minimal implementations: the necessary work of a call, written by hand for one case, without
+ * checks that this case does not need. Also the consumers and producers in C with which both sides
+ * are measured. */
 #ifndef GOBENCH_NATIVE_H
 #define GOBENCH_NATIVE_H
 
@@ -17,19 +17,18 @@ typedef struct tensor {
 } tensor;
 tensor* tensors_new(size_t count);
 
-/* A buffer that lends its one tensor, or slots with more of them. */
+/* A buffer that lends its only tensor, or slots for further tensors. */
 typedef struct bare_buffer {
   DLManagedTensorVersioned managed;
   uint64_t shares;
-  DLTensor tensor; /* what managed is made of each time */
+  DLTensor tensor; /* from which managed is restored each time */
   int64_t dims[16];
   float data[6];
 } bare_buffer;
 bare_buffer* bare_buffers_new(size_t count);
 void bare_release_buffer(DLManagedTensorVersioned* self);
 
-/* A slot of a list, as simple as one can be that deleters on any thread give
- * back. */
+/* A slot of a list, the simplest form to which deleters on any thread can return slots. */
 typedef struct bare_slot {
   DLManagedTensorVersioned managed;
   uint32_t number, next;
@@ -38,15 +37,15 @@ typedef struct bare_slot {
 } bare_slot;
 
 typedef struct bare_list {
-  _Alignas(64) uint64_t head; /* a slot's number, and above it a count of changes */
-  uint64_t padding[7];        /* slots have other cache lines */
+  _Alignas(64) uint64_t head; /* a slot's number, and a count of changes in the higher bits */
+  uint64_t padding[7];        /* slots have separate cache lines */
   bare_slot slots[];
 } bare_list;
 bare_list* bare_list_new(uint32_t count);
 void bare_release(DLManagedTensorVersioned* self);
 void bare_release_shared(DLManagedTensorVersioned* self);
 
-/* Calls the deleters of count tensors, whose addresses lie there. */
+/* Calls the deleters of count tensors, whose addresses are in the array. */
 static inline void delete_all(const uintptr_t* all, size_t count) {
   for (size_t i = 0; i < count; i++) {
     DLManagedTensorVersioned* managed = (DLManagedTensorVersioned*)all[i];
@@ -54,7 +53,7 @@ static inline void delete_all(const uintptr_t* all, size_t count) {
   }
 }
 
-/* The same on a thread that Go did not make; the nanoseconds that it took. */
+/* The same on a thread that Go did not create; returns the nanoseconds. */
 int64_t delete_all_on_thread(const uintptr_t* all, size_t count);
 
 static inline int crossing(void) { return 0; }
@@ -64,8 +63,8 @@ static inline void delete_one(uintptr_t address) {
   if (managed->deleter) managed->deleter(managed);
 }
 
-/* An exchange table of C for tensors on a GPU that need not be there. Its
- * objects are bare_objects. */
+/* An exchange table in C for tensors of a GPU, which need not exist. Its objects are
+ * bare_objects. */
 typedef struct bare_object {
   int64_t references;
   DLTensor tensor;
@@ -82,12 +81,12 @@ typedef struct bare_views {
 } bare_views;
 int bare_borrow(uintptr_t table, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t views);
 
-/* What consumers in C call, n times. */
+/* The calls of consumers in C, n times. */
 void call_view(const DLPackExchangeAPI* table, uintptr_t object, size_t n);
 void call_managed(const DLPackExchangeAPI* table, uintptr_t object, size_t n);
 void call_stream(const DLPackExchangeAPI* table, size_t n);
 
-/* Tells whether a tensor is good; only dense ones are. */
+/* Returns whether a tensor is valid; accepts only contiguous ones. */
 int bare_import(uintptr_t managed);
 
 #endif

@@ -7,8 +7,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// tables are the pairs of exchange tables: of another library, called from Go,
-// and of ours, called from C.
+// tables are the pairs for exchange tables: of another library, called from Go, and of the
+// bindings, called from C.
 func tables() []pair.Pair {
 	ours, err := dlpack.NewExchangeAPI(dlpack.Producer{})
 	must(err)

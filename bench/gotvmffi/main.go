@@ -1,6 +1,6 @@
-// Command gotvmffi times a call of a tvm-ffi kernel from Go beside one crossing into C where the
-// arguments are packed by hand. It prints the results as JSON, which the suite "callers" of bench
-// reads. LIBRARY has the kernel: nop, of three tensors.
+// Command gotvmffi compares a call of a tvm-ffi kernel from Go with one crossing into C with
+// arguments packed by hand. It prints the results as JSON, which the suite "callers" of bench
+// reads. LIBRARY contains the kernel nop with three tensors.
 package main
 
 /*
@@ -75,7 +75,7 @@ func main() {
 
 var errFailed = errors.New("a call by hand failed, or returned a result")
 
-// address checks what a function of tvm-ffi cannot see.
+// address checks the properties that a tvm-ffi function cannot check.
 func address(t dlpack.Tensor) C.uintptr_t {
 	if t.Raw() == nil || t.IsReadOnly() {
 		must(errFailed)

@@ -1,5 +1,5 @@
-// Package pair times two ways to do the same work beside each other, so that
-// what slows the machine down slows both. It knows nothing of the work.
+// Package pair times two implementations of the same work in turn, so that a slower machine affects
+// both. It is independent of the work.
 package pair
 
 import (
@@ -8,23 +8,22 @@ import (
 	"time"
 )
 
-// Work does something n times, and tells how long that took. What it prepares
-// and clears up lies outside of that time.
+// Work runs n times and returns its time, without preparation and cleanup.
 type Work func(n int) time.Duration
 
-// Pair is work as we do it, and the least that must be done for it.
+// Pair is our implementation, and a minimal one.
 type Pair struct {
 	Name string // of the goal
-	What string // ours, in words
-	Than string // the other, in words
+	What string // our implementation, in words
+	Than string // the other implementation, in words
 	Ours Work
 	Bare Work
 
-	Limit float64 // of ours over the other; 0 where nothing is promised
+	Limit float64 // maximum ratio of ours to the other; 0: no goal
 }
 
-// Result is what the rounds of a pair took, in nanoseconds for each time, and
-// how many objects ours took from Go's heap each time.
+// Result contains the times of a pair's rounds, in nanoseconds per call, and our allocations per
+// call on Go's heap.
 type Result struct {
 	Name, What, Than string
 	Limit            float64
@@ -32,14 +31,13 @@ type Result struct {
 	Allocs           float64
 }
 
-// Flags defines the flags of a program that measures pairs: how often each half runs, and for how
-// long.
+// Flags defines the flags of a program that measures pairs: the number and the duration of runs.
 func Flags() (rounds *int, slice *time.Duration) {
 	return flag.Int("rounds", 100, "how often each half of each pair runs"),
 		flag.Duration("slice", time.Millisecond, "how long each of them takes")
 }
 
-// Ratios gives ours over the other, round by round.
+// Ratios returns ours divided by the other, by round.
 func (r Result) Ratios() (all []float64) {
 	for i, ours := range r.Ours {
 		all = append(all, ours/r.Bare[i])
@@ -47,7 +45,7 @@ func (r Result) Ratios() (all []float64) {
 	return all
 }
 
-// Loop makes Work of a function that is all of it.
+// Loop converts a function to Work.
 func Loop(run func(n int)) Work {
 	return func(n int) time.Duration {
 		start := time.Now()
@@ -56,8 +54,8 @@ func Loop(run func(n int)) Work {
 	}
 }
 
-// Chunks makes Work of a function that cannot go on for ever: it is timed for at
-// most size times, between prepare and finish, either of which may be nil.
+// Chunks converts a function that cannot run indefinitely to Work: at most size calls are timed
+// between prepare and finish, either of which may be nil.
 func Chunks(size int, prepare, run, finish func(n int)) Work {
 	return func(n int) (total time.Duration) {
 		for left := n; left > 0; left -= size {
@@ -76,7 +74,7 @@ func Chunks(size int, prepare, run, finish func(n int)) Work {
 	}
 }
 
-// clock is what it costs to look at the clock, at best.
+// clock is the minimum time of reading the clock.
 var clock = func() time.Duration {
 	least := time.Hour
 	for range 1000 {
@@ -86,14 +84,13 @@ var clock = func() time.Duration {
 	return least
 }()
 
-// warm is how often ours is done before it is measured, at the least: what it takes
-// from the heap to begin with does not count.
+// warm is the minimum number of unmeasured calls at the beginning, because initial allocations do
+// not count.
 const warm = 1 << 13
 
-// Measure times the pairs in turn, round after round, so that each round has a
-// ratio of its own. In each, the other is timed twice between two times of ours,
-// since what comes first may be quicker or slower for that alone. Each of them
-// takes about as long as slice.
+// Measure times the pairs in turn, in rounds, so that each round has its own ratio. In each round,
+// the other implementation is timed twice between two times of ours, because the position may
+// affect the speed. Each measurement takes about the duration of slice.
 func Measure(pairs []Pair, rounds int, slice time.Duration) []Result {
 	results := make([]Result, len(pairs))
 	counts := make([]int, len(pairs))
@@ -101,7 +98,7 @@ func Measure(pairs []Pair, rounds int, slice time.Duration) []Result {
 		results[i] = Result{Name: p.Name, What: p.What, Than: p.Than, Limit: p.Limit}
 		counts[i] = fitting(p.Bare, slice)
 		p.Ours(max(counts[i], warm))
-		results[i].Allocs = allocs(p.Ours, max(counts[i], warm)) // so many that the runtime's own do not count
+		results[i].Allocs = allocs(p.Ours, max(counts[i], warm)) // so many that allocations of the runtime do not count
 	}
 	for range rounds {
 		for i, p := range pairs {
@@ -120,7 +117,7 @@ func (r *Result) add(ours, bare time.Duration, n int) {
 	r.Bare = append(r.Bare, float64(bare)/float64(n))
 }
 
-// fitting tells how often the work must be done to take about that long.
+// fitting returns the number of calls that take about the given time.
 func fitting(w Work, slice time.Duration) int {
 	const most = 1 << 24
 	for n := 64; ; n *= 2 {
@@ -130,8 +127,8 @@ func fitting(w Work, slice time.Duration) int {
 	}
 }
 
-// allocs counts the objects for each time, rounded down as testing.AllocsPerRun
-// does: the runtime takes a few for itself now and then.
+// allocs counts the allocations per call, rounded down like testing.AllocsPerRun, because the
+// runtime itself sometimes allocates.
 func allocs(w Work, n int) float64 {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var before, after runtime.MemStats

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// noted is work of so many nanoseconds a time, which notes that it ran.
+// noted is work with the given nanoseconds per call, which records that it ran.
 func noted(each time.Duration, name string, into *[]string) Work {
 	return func(n int) time.Duration {
 		*into = append(*into, name)

@@ -21,7 +21,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
-// verbs are the commands that a user sees.
+// verbs are the user-visible commands.
 func verbs(t *testing.T) []*cobra.Command {
 	t.Helper()
 	var out []*cobra.Command
@@ -52,8 +52,7 @@ func TestEveryVerbHasHelp(t *testing.T) {
 
 var quoted = regexp.MustCompile(`'[^']*'`)
 
-// TestExamplesParse runs each example as far as its flags: a flag that was renamed
-// must not stay in a help text.
+// TestExamplesParse parses the flags of each example, so that help texts contain no renamed flags.
 func TestExamplesParse(t *testing.T) {
 	for _, c := range verbs(t) {
 		for _, line := range strings.Split(c.Example, "\n") {

@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// placed is a job with a target at each path.
+// placed returns a job with a target at each path.
 func placed(paths ...string) *job {
 	j := &job{config: &config.Config{}, out: "out"}
 	for _, path := range paths {
@@ -21,7 +21,7 @@ func placed(paths ...string) *job {
 	return j
 }
 
-// items are n paths below a folder in one state.
+// items returns n paths below a folder in one state.
 func items(n int, dir string, state tree.State) (out []tree.Item) {
 	for i := range n {
 		out = append(out, tree.Item{Path: fmt.Sprintf("%s/%04d", dir, i), State: state})
@@ -52,7 +52,7 @@ func TestForeignFilesAreCountedByThePathAbove(t *testing.T) {
 	}
 }
 
-// Nothing says better what generate --force would throw away than the diff.
+// The diff shows best what generate --force would discard.
 func TestDiffShowsEditedFiles(t *testing.T) {
 	shown := string(changes(placed(), &tree.Report{Items: []tree.Item{
 		{Path: "a.h", State: tree.Modified, Action: tree.Keep, Old: []byte("mine\n"), New: []byte("ours\n")},

@@ -16,8 +16,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// Each example leads to the code that it explains, and its output is what the command prints. With
-// -update, the outputs are rewritten.
+// Each example produces the code that it explains, and its output is the command's. With -update,
+// the outputs are rewritten.
 func TestExamplesOfCodesLeadToThem(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the command for each code, and -short was given")
@@ -43,7 +43,7 @@ func TestExamplesOfCodesLeadToThem(t *testing.T) {
 	}
 }
 
-// startFolder is where the examples for a shell begin.
+// startFolder is the initial folder of the examples for a shell.
 func startFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func exampleOutput(t *testing.T, start string, e *codes.Example) string {
 	return runShell(t, dir, e.Input)
 }
 
-// runShell runs lines as one build of the tool, in a folder that the output calls /project.
+// runShell runs lines with one build of the tool, in a folder that the output names /project.
 func runShell(t *testing.T, dir, script string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", script)

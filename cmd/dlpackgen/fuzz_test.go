@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainConfig asks for every target of the table, with a device of its own.
+// plainConfig selects every target of the table, with a separate device.
 const plainConfig = `version: 1
 dlpack: latest
 targets: {c: {}, go: {package: p, import: example.com/p}, cpp: {}, kernels: {}, torch: {}}
@@ -27,8 +27,8 @@ func input(t *testing.T, dir, name string, src []byte) string {
 	return file
 }
 
-// run is the command in this process: an input that would kill the process fails
-// the fuzzing, and one that makes it panic is told by the words of guard.
+// run runs the command in this process. An input that kills the process fails the fuzzing; guard's
+// message identifies a panic.
 func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -38,8 +38,8 @@ func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-// FuzzVet holds vet to its promise for any bytes: findings or none, never a
-// failure of its own, and at least one error behind exit 1.
+// FuzzVet checks the contract of vet for any bytes: findings or none, no failure of vet itself, and
+// at least one error with exit 1.
 func FuzzVet(f *testing.F) {
 	f.Add([]byte(plainConfig))
 	for _, lineBreak := range []string{"\u0085", "\u2028", "\u2029"} { // yaml.v3 counts a line after each
@@ -56,8 +56,8 @@ func FuzzVet(f *testing.F) {
 	})
 }
 
-// FuzzGenerate holds generate to its promise for any spec and config: files, or
-// findings and nothing on the disk. What it takes, vet takes.
+// FuzzGenerate checks the contract of generate for any spec and config: files, or findings and no
+// files. If generate accepts an input, vet does too.
 func FuzzGenerate(f *testing.F) {
 	f.Add([]byte("spec: 1\n"), []byte("version: 1\n"))
 	f.Fuzz(func(t *testing.T, specSource, configSource []byte) {

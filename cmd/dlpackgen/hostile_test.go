@@ -18,26 +18,26 @@ import (
 	source "github.com/dlpackgen/dlpackgen/spec"
 )
 
-// scalar finds the values of a spec that is written in flow style or block style.
+// scalar matches the values of a spec, in flow style or block style.
 var scalar = regexp.MustCompile(`(?m)(: |- |\[|, )("[^"\n]*"|[A-Za-z0-9_.-]+)`)
 
-// hostile values are taken in one place, and break something in another.
+// hostile values are accepted in one place, and rejected or harmful in another.
 var hostile = []string{
 	"0", `""`, "-1", "99999999999999999999", "void", "DLDeviceType", "main", "[]", "{}", `"a\nb"`, "kDLCPU", `"*/"`,
 	"{pointer: void}", "true", "1.0", "int", "DLTensor", "{pointer: {pointer: DLTensor}}", `"%s {{.}}"`,
 	"A_VERY_LONG_NAME_THAT_STANDS_WHERE_A_SHORT_ONE_STOOD_BEFORE",
 }
 
-// TestEachValueOfASpecReplaced puts a hostile value in the place of values of a
-// spec that has one of every kind of entry, and of the real one: where the spec
-// stays valid, the emitters meet what no release has.
+// TestEachValueOfASpecReplaced replaces each value of two specs with hostile values: a spec with
+// every kind of entry, and the real one. Valid results contain values that no release has, which
+// the emitters must handle.
 func TestEachValueOfASpecReplaced(t *testing.T) {
 	oneOfEach, err := os.ReadFile(filepath.Join("..", "..", "internal", "spec", "testdata", "one-of-each.yaml"))
 	require.NoError(t, err)
 	tests := map[string]struct {
 		src    []byte
 		config string
-		stride int // a prime, so that every place meets some value
+		stride int // a prime, so that every place gets some value
 	}{
 		"one of each": {oneOfEach, "version: 1\ntargets: {c: {}}\n", 3},
 		"real spec":   {source.YAML, plainConfig, 97},
@@ -52,8 +52,8 @@ func TestEachValueOfASpecReplaced(t *testing.T) {
 	}
 }
 
-// replaceValues runs generate on every stride-th pair of place and value, and
-// counts the specs that it took.
+// replaceValues runs generate for every stride-th pair of place and value, and counts the accepted
+// specs.
 func replaceValues(t *testing.T, src []byte, config string, stride int) (taken int) {
 	dir := t.TempDir()
 	configFile := input(t, dir, "config.yaml", []byte(config))
@@ -73,7 +73,7 @@ func replaceValues(t *testing.T, src []byte, config string, stride int) (taken i
 	return taken
 }
 
-// TestHostileFilesAreCheap bounds what a file of a few megabytes can cost.
+// TestHostileFilesAreCheap limits the cost of files of a few megabytes.
 func TestHostileFilesAreCheap(t *testing.T) {
 	tier.OnlyNightly(t)
 	const maxBytes, maxTime = 300 << 20, 20 * time.Second
@@ -117,7 +117,7 @@ func TestHostileFilesAreCheap(t *testing.T) {
 	}
 }
 
-// distinctKeys are n keys that no config has.
+// distinctKeys returns n unknown keys.
 func distinctKeys(n int) string {
 	var b strings.Builder
 	for i := range n {

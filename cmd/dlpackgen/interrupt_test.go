@@ -28,10 +28,10 @@ func init() {
 	}
 }
 
-// unhandled is the exit code of a process that a signal ended before it could be handled.
+// unhandled is the exit code of a process that a signal ended before its handler existed.
 const unhandled = -1
 
-// signaled runs the command in a folder, as a process that gets a signal after some time.
+// signaled runs the command in a folder, as a process that receives a signal after some time.
 func signaled(t *testing.T, dir string, s syscall.Signal, after time.Duration, args ...string) (int, string) {
 	t.Helper()
 	var errs bytes.Buffer
@@ -47,7 +47,7 @@ func signaled(t *testing.T, dir string, s syscall.Signal, after time.Duration, a
 	return cmd.ProcessState.ExitCode(), errs.String()
 }
 
-// handled repeats signaled until the process had the time to handle the signal.
+// handled repeats signaled until the process handled the signal.
 func handled(t *testing.T, dir string, s syscall.Signal, args ...string) (code int, stderr string) {
 	t.Helper()
 	code = unhandled
@@ -57,7 +57,7 @@ func handled(t *testing.T, dir string, s syscall.Signal, args ...string) (code i
 	return code, stderr
 }
 
-// A run that waits for another one ends at once: one line, and the conventional exit code.
+// A waiting run ends at once with one line and the conventional exit code.
 func TestASignalWhileARunWaits(t *testing.T) {
 	dir := t.TempDir()
 	input(t, dir, "dlpackgen.yaml", []byte("version: 1\nout: out\ntargets: {c: {}}\n"))
@@ -78,11 +78,11 @@ func TestASignalWhileARunWaits(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// outcomes are the ways in which a run on many configs may report a signal.
+// outcomes are the possible reports of an interrupted run on many configs.
 var outcomes = regexp.MustCompile(`(?m)^dlpackgen: interrupted: (nothing was changed|\d+ of 4 configs were completed, ` +
 	`the others are unchanged)$`)
 
-// A signal at any time leaves the files of each config whole: none of them, or all.
+// After a signal at any time, the files of each config are all there or all absent.
 func TestASignalLeavesEachConfigWholeOrUntouched(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ends many runs, and -short was given")
@@ -127,7 +127,7 @@ func requireWholeOrUntouched(t *testing.T, dir string) {
 	}
 }
 
-// A run whose parent ignores the signal, as nohup does, ignores it too.
+// A run whose parent ignores the signal, like nohup, ignores it too.
 func TestAnIgnoredSignalStaysIgnored(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command("sh", "-c", "trap '' INT; dlpackgen generate --no-config --only c --out out & "+

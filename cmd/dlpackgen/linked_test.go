@@ -12,9 +12,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 )
 
-// Code that looks a method up by its name, as text/template does, makes the linker keep each
-// exported method of each type. The program is then an eleventh larger, and the wheels miss their
-// goal.
+// Code that looks up methods by name, such as text/template, makes the linker keep all exported
+// methods of all types. The program would be an eleventh larger, and the wheels would exceed their
+// limit.
 func TestMethodsThatNothingCallsAreNotLinked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links the command, and -short was given")

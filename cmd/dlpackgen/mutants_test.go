@@ -15,7 +15,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// fragments are inserted by mutations: what YAML, Go, C or a file system treats specially.
+// fragments are inserted by mutations: texts with a special meaning in YAML, Go, C or a file
+// system.
 var fragments = []string{
 	"\u0085", "\u2028", "\u2029", "\ufeff", "\u200b", "\u00a0", "\r", "\t", "\x00", "\x1b", "\xff", "\xed\xa0\x80",
 	"\xf4\x90\x80\x80", "e\u0301",
@@ -72,7 +73,7 @@ var mutations = []func(*rand.Rand, []byte) []byte{
 	},
 }
 
-// seeds are valid configs and a description of a backend, which together have every key.
+// seeds are valid configs and a description of a backend, which contain every key.
 func seeds(t *testing.T) [][]byte {
 	t.Helper()
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))
@@ -90,8 +91,8 @@ func seeds(t *testing.T) [][]byte {
 	return out
 }
 
-// TestConfigMutants runs vet on damaged configs and generate on those that vet
-// accepts. Neither panics, hangs or ends with an undocumented exit code.
+// TestConfigMutants runs vet on damaged configs, and generate on the accepted ones. Neither panics,
+// hangs or ends with an undocumented exit code.
 func TestConfigMutants(t *testing.T) {
 	count := 500
 	if testing.Short() {
@@ -126,10 +127,10 @@ func vetMutant(t *testing.T, dir string, text []byte) int {
 	return 0
 }
 
-// cpuTime returns the CPU time of this process, where the system reports it.
+// cpuTime returns the CPU time of this process, if the system reports it.
 var cpuTime = func() time.Duration { return 0 }
 
-// withinTime fails the test, with the input, where a run does not end in five minutes of CPU time.
+// withinTime fails the test, with the input, if a run does not end within five minutes of CPU time.
 func withinTime(t *testing.T, text []byte, run func()) {
 	t.Helper()
 	done := make(chan struct{})

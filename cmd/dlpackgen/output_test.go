@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
-// A folder whose files cannot all be written is not there at all.
+// If a file of a folder cannot be written, the folder is not created.
 func TestAFolderIsWholeOrAbsent(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.Error(t, createFolder("made", []emit.File{{Path: "a/b", Data: []byte("b")}, {Path: "a/b/c"}}))
@@ -24,7 +24,7 @@ func TestAFolderIsWholeOrAbsent(t *testing.T) {
 	assert.ErrorContains(t, createFolder("made", nil), "is there already")
 }
 
-// A folder that may not be written to is named; a temporary's name would say nothing.
+// The error names the folder without write permission, not the temporary file.
 func TestAFolderThatMayNotBeWrittenToIsNamed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	here, err := os.Getwd()

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Progress appears on a terminal when a run lasts, changes some times a second, and leaves no
-// trace.
+// Progress appears on a terminal for long runs, is updated a few times per second, and is erased at
+// the end.
 func TestProgress(t *testing.T) {
 	var out bytes.Buffer
 	var now time.Time

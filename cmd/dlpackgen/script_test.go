@@ -22,7 +22,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// TestMain lets the scripts run the command itself, as a process of its own.
+// TestMain lets the scripts run the command itself as a separate process.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"dlpackgen": func() {
 		pretend(os.Getenv("DLPACKGEN_TEST_VERSION"), os.Getenv("DLPACKGEN_TEST_DIGEST"))
@@ -38,8 +38,8 @@ func pretend(version, digest string) {
 	}
 }
 
-// TestScript runs testdata/script. Each script is headed by the behaviour that it
-// pins. An optional tool that is missing skips the script, which says so.
+// TestScript runs testdata/script. Each script begins with the behaviour that it tests. A script
+// whose optional tool is missing is skipped with a message.
 func TestScript(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
@@ -80,8 +80,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// writeBytes fills a file with what txtar cannot hold: bytes FILE COUNT TEXT, where
-// TEXT has Go's escapes.
+// writeBytes fills a file with text that txtar cannot contain: bytes FILE COUNT TEXT, where TEXT
+// has Go's escapes.
 func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: bytes FILE COUNT TEXT")
@@ -96,7 +96,7 @@ func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(err, f.Close()))
 }
 
-// longAgo is a time that no file of a test has by itself.
+// longAgo is a modification time that no new file has.
 var longAgo = time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
 
 // age sets an old modification time on files: age FILE...
@@ -106,7 +106,7 @@ func age(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// aged checks that files still have that time: [!] aged FILE...
+// aged checks that files still have the old modification time: [!] aged FILE...
 func aged(ts *testscript.TestScript, neg bool, args []string) {
 	for _, file := range args {
 		info, err := os.Stat(ts.MkAbs(file))
@@ -129,7 +129,7 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(schema.Validate(doc))
 }
 
-// eol turns the line ends of files into CRLF: eol FILE...
+// eol converts the line ends of files to CRLF: eol FILE...
 func eol(ts *testscript.TestScript, neg bool, args []string) {
 	for _, file := range args {
 		text := []byte(ts.ReadFile(file))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Projects may lie in memory, such as in a container's /dev/shm.
+// Projects may be in memory, such as in a container's /dev/shm.
 func TestFilesOfTheProcessAreNoConfigs(t *testing.T) {
 	for file, want := range map[string]bool{
 		"/dev/stdin": true, "/dev/fd/3": true, "/dev/null": true, "/dev/shm": true, "/proc/self/fd/0": true,

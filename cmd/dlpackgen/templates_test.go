@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/templated"
 )
 
-// Each file of a folder is within its limit, and all together are not.
+// Each file of a folder is within its limit, but the total is not.
 func TestAFolderOfTemplatesIsLimited(t *testing.T) {
 	var all []emit.Source
 	for range templated.MaxFolder / templated.MaxBytes {
@@ -25,7 +25,7 @@ func TestAFolderOfTemplatesIsLimited(t *testing.T) {
 		"the files of the folder have more than 16777216 bytes together")
 }
 
-// However many targets name a folder, it is read and parsed once, and is one input.
+// A folder that many targets name is read and parsed once, and is one input.
 func TestAFolderOfTemplatesIsReadOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.MkdirAll(filepath.Join("tools", "own", "sub"), 0o700))

@@ -23,7 +23,7 @@ func cuda(t testing.TB) string {
 	return string(src)
 }
 
-// decoded returns a description and its findings as text. Each has a hint.
+// decoded returns a description, and its findings as text. Each has a hint.
 func decoded(t testing.TB, text string) (*Backend, []string) {
 	t.Helper()
 	diags := &diag.List{}
@@ -54,7 +54,7 @@ func TestEachKindIsACodeOfTheHeader(t *testing.T) {
 	}
 }
 
-// Every description here is CUDA's with one line changed.
+// The descriptions in these tests are CUDA's with one changed line.
 func TestFaultsHaveTheirPlace(t *testing.T) {
 	for _, c := range []struct{ old, fresh, want string }{
 		{"backend: 1\n", "backend: 2\n", "x.yaml:3:10: error: backend must be from 1 to 1, not 2 [out-of-range]"},
@@ -116,7 +116,7 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 	}
 }
 
-// Every call that reports a finding gives a hint, also one that no test here provokes.
+// Every call that reports a finding has a hint, including calls that no test reaches.
 func TestEveryFindingHasAHint(t *testing.T) {
 	hintAt := map[string]int{"Errorf": 1, "ErrorfAt": 2, "Warnf": 1, "complain": 0}
 	file, err := parser.ParseFile(token.NewFileSet(), "decode.go", nil, 0)
@@ -149,7 +149,7 @@ func TestEveryFindingHasAHint(t *testing.T) {
 	}
 }
 
-// A key or value of an earlier version has one finding, whose hint names the one of today.
+// A key or value of an earlier version has one finding, whose hint names its current form.
 func TestFormerNamesAreNamedAnew(t *testing.T) {
 	for _, c := range []struct{ old, fresh, now string }{
 		{"implementation: cuda ", "runtime: streams ", "implementation"},
@@ -173,12 +173,12 @@ func TestFormerNamesAreNamedAnew(t *testing.T) {
 	}
 }
 
-// withReturns is CUDA's description with a function that declares what it returns.
+// withReturns is CUDA's description with a function that declares its return type.
 func withReturns(t testing.TB) string {
 	return strings.Replace(cuda(t), "{symbol: cuInit,", "{symbol: cuInit, returns: int,", 1)
 }
 
-// What the sources name, a description must have: each row is left out in turn.
+// A description must define all names that the sources use: each row is omitted in turn.
 func TestWhatTheSourcesNeedIsMissed(t *testing.T) {
 	need := requirements["cuda"]
 	for what, names := range map[string][]string{"handle": need.handles, "constant": need.constants,
@@ -206,7 +206,7 @@ func TestWhatTheSourcesNeedIsMissed(t *testing.T) {
 	}
 }
 
-// What a vendor writes the rest of needs no more than it uses.
+// A backend whose vendor writes the rest needs only the rows that it uses.
 func TestAVendorsDescription(t *testing.T) {
 	b, found := decoded(t, vendors)
 	require.Empty(t, found)
@@ -263,7 +263,7 @@ functions: {name: {symbol: acmeName, params: void, returns: const char *}}
 errors: {ACME_NONE: {value: -1, kind: no_device, text: none}}
 `
 
-// tiny has a row of each kind: a fuzzer takes long over the whole of CUDA's.
+// tiny has a row of each kind, because fuzzing all of CUDA's description is slow.
 const tiny = `backend: 1
 name: a
 title: A
@@ -281,7 +281,7 @@ functions: {init: {symbol: i, plain: j, since: 1, optional: true, params: void}}
 errors: {E: {value: 1, kind: driver_stub, text: t}}
 `
 
-// FuzzDecode holds Decode to findings or a description, never both and never neither.
+// FuzzDecode checks that Decode returns either findings or a description.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(tiny))
 	f.Add([]byte(vendors))

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The right sides are what clang-format makes of the left ones.
+// The right sides are clang-format's results for the left sides.
 var folded = []struct{ name, line, want string }{
 	{"a short line stays", "int f(int x);", "int f(int x);"},
 	{"a prototype", "DLPACKGEN_KERNELS_API int dlpackgen_check_kernel_rms_norm(struct dlpackgen_kernel_rms_norm* call, " +

@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/compat"
 )
 
-// without has the codes that no example can show, or not on every machine.
+// without lists the codes that no example can show, or not on every machine.
 var without = map[string]string{
 	"busy":            "takes minutes of waiting",
 	"internal":        "is a defect",

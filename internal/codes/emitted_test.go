@@ -24,7 +24,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// pkg is what `go list` says of a package.
+// pkg is the output of `go list` for a package.
 type pkg struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
@@ -32,12 +32,12 @@ type pkg struct {
 
 const module = "github.com/dlpackgen/dlpackgen"
 
-// ours matches the packages that report. In emitters and mutants, code is what is emitted.
+// ours matches the packages that report findings. In emitters and mutants, code is emitted text.
 var ours = regexp.MustCompile(`^` + module + `/(cmd|internal)/([^em]|emit$|emit/templated$)`)
 
 // emitted type-checks the module's packages and collects each constant that becomes a code: as an
-// argument for a parameter named code, or as the field Code of a diagnostic. What is not constant
-// is returned as its source text, to be compared with a list.
+// argument for a parameter named code, or as the field Code of a diagnostic. Expressions that are
+// not constant are returned as source text, to be compared with a list.
 func emitted(t *testing.T) (found, computed []string) {
 	t.Helper()
 	c := &collector{fset: token.NewFileSet(), exports: map[string]string{}}
@@ -129,7 +129,7 @@ func (c *collector) literal(lit *ast.CompositeLit) {
 	}
 }
 
-// assignment finds codes that a variable of that name carries to a call.
+// assignment finds codes that are assigned to a variable of that name.
 func (c *collector) assignment(a *ast.AssignStmt) {
 	for i, left := range a.Lhs {
 		if name, ok := left.(*ast.Ident); ok && name.Name == "code" && len(a.Lhs) == len(a.Rhs) &&
@@ -139,7 +139,7 @@ func (c *collector) assignment(a *ast.AssignStmt) {
 	}
 }
 
-// isText tells constant texts from what is no code.
+// isText distinguishes texts from codes.
 func isText(v constant.Value) bool { return v != nil && v.Kind() == constant.String }
 
 func underlying(t types.Type) types.Type {
@@ -160,8 +160,7 @@ func (c *collector) add(e ast.Expr) {
 	}
 }
 
-// The words of the tree's states and kinds are codes too: drift.go and fail.go of the sources pass
-// them on.
+// The words of the tree's states and kinds are codes too, passed on by drift.go and fail.go.
 func words() (out []string) {
 	for s := tree.Missing; s <= tree.Interrupted; s++ {
 		out = append(out, s.String())

@@ -13,8 +13,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// TestEveryStepOfDLPack pins what each release changed. The facts behind it were
-// measured by compilers, so a step that surprises is a mistake in the spec.
+// TestEveryStepOfDLPack pins the changes of each release. Compilers measured the underlying facts,
+// so a surprising change is a mistake in the spec.
 func TestEveryStepOfDLPack(t *testing.T) {
 	s := spec.Embedded()
 	releases := s.Releases()
@@ -61,7 +61,7 @@ const (
 	pair = "  - {struct: S, fields: [{name: a, type: int32}, {name: b, type: int32}]}\n"
 )
 
-// rules gives, for each rule, declarations whose step from 1.0 to 1.1 it names.
+// rules contains, for each rule, declarations whose step from 1.0 to 1.1 it names.
 var rules = map[string]string{
 	"struct-removed": `  - {struct: S, until: "1.0", fields: [{name: a, type: int32}]}`,
 	"struct-added":   `  - {struct: S, since: "1.1", fields: [{name: a, type: int32}]}`,

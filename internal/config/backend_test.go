@@ -16,7 +16,7 @@ import (
 	source "github.com/dlpackgen/dlpackgen/spec"
 )
 
-// vendors is a config with a backend of its own, and a kernel for its devices.
+// vendors is a config with its own backend, and a kernel for its devices.
 const vendors = `version: 1
 dlpack: "1.3"
 backends:
@@ -41,7 +41,7 @@ targets: {kernels: {}, torch: {}}
 elsewhere: [c, cpp]
 `
 
-// torchDevices lists the devices of the first kernel, with PyTorch's keys that the config declares.
+// torchDevices lists the devices of the first kernel, with PyTorch's keys from the config.
 func torchDevices(cfg *Config) (all []string) {
 	for _, d := range cfg.Contracts[0].Devices {
 		all = append(all, fmt.Sprint(d.Name, " ", d.Value, " ", d.Torch))
@@ -68,8 +68,8 @@ func TestABackEndIsATarget(t *testing.T) {
 	assert.Equal(t, []string{"kernels", "torch"}, names(cfg.Others))
 }
 
-// What a backend declares of its streams and memory reaches every target: of kDLExtDev, of
-// which DLPack says nothing, and of a type of its own.
+// A backend's declarations about streams and memory reach every target: for kDLExtDev, for which
+// DLPack specifies none, and for a new type.
 func TestABackendsStreamsAreKnownToOtherTargets(t *testing.T) {
 	swapped := strings.NewReplacer(
 		"{type: kDLAcme, value: 1000, memory: device, id: ordinal",
@@ -100,7 +100,7 @@ func TestABackendsStreamsAreKnownToOtherTargets(t *testing.T) {
 	assert.Equal(t, release.Streams, cfg.Extend(release).Streams, "a table of DLPack is not declared twice")
 }
 
-// A device under devices: has streams and a key of PyTorch, also where a backend serves it.
+// A device under devices: has streams and a PyTorch key, even if a backend serves it.
 func TestADeclaredDeviceHasStreamsAndAKeyOfTorch(t *testing.T) {
 	const declared = "devices: {kDLAcme: {value: 1000, streams: cuda, torch: PrivateUse1}}\n"
 	const kernels = "kernels: {fill: {args: {out: \"int8[n] inout\"}, devices: {kDLAcme: {}}}}\n"
@@ -122,7 +122,7 @@ func TestADeclaredDeviceHasStreamsAndAKeyOfTorch(t *testing.T) {
 	assert.Contains(t, found, "torch must be PrivateUse1")
 }
 
-// Each fault of a config's backend has one finding, where it stands.
+// Each mistake in a config's backend has one finding, at its place.
 func TestFaultsOfBackEnds(t *testing.T) {
 	for _, c := range []struct{ old, fresh, want string }{
 		{"  acme:\n", "  Acme:\n", `dlpackgen.yaml:4:3: error: name "Acme" must match`},
@@ -155,13 +155,13 @@ func TestFaultsOfBackEnds(t *testing.T) {
 		assert.Nil(t, cfg, c.fresh)
 		all := diag.Text(found.Sorted(), false)
 		assert.Contains(t, all, c.want)
-		if !strings.Contains(c.fresh, "titel") { // which is missed as well
+		if !strings.Contains(c.fresh, "titel") { // which is missing as well
 			assert.Equal(t, 1, found.Len(), "%s: %s", c.fresh, all)
 		}
 	}
 }
 
-// The same description is a file of its own, and a part of a config.
+// The same description can be a separate file or a part of a config.
 func TestADescriptionIsTheSameInAConfig(t *testing.T) {
 	cfg, found := decode(t, "version: 1\ntargets:\n", Choice{})
 	assert.Nil(t, cfg)
@@ -174,8 +174,8 @@ func TestADescriptionIsTheSameInAConfig(t *testing.T) {
 	assert.Equal(t, "acme", b.Name)
 }
 
-// What the program carries is described in the form that a vendor writes: as a part of a
-// config, each description is the same backend.
+// The built-in backends are in the vendors' format: as a part of a config, each description is the
+// same backend.
 func TestEmbeddedDescriptionsInAConfig(t *testing.T) {
 	entries, err := source.Backends.ReadDir("backends")
 	require.NoError(t, err)
@@ -194,8 +194,8 @@ func TestEmbeddedDescriptionsInAConfig(t *testing.T) {
 	}
 }
 
-// The files of a backend grow with its own devices, not with the number of backends: they know
-// those that it declares or names, and those of the section.
+// The size of a backend's files depends on its own devices, not on the number of backends: they
+// contain the devices that it declares or names, and those of the section.
 func TestABackendKnowsTheDevicesThatItNames(t *testing.T) {
 	text := "version: 1\ndevices: {kDLShared: {value: 900, doc: D.}}\nbackends:\n"
 	for i := range 3 {

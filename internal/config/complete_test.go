@@ -20,10 +20,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// object is an object of JSON.
+// object is a JSON object.
 type object = map[string]any
 
-// parts lists the schemas that apply to a value: a schema, and those that it refers to.
+// parts lists the schemas that apply to a value: a schema and its references.
 func parts(root, of object) (all []object) {
 	all = append(all, of)
 	if ref, ok := of["$ref"].(string); ok {
@@ -39,8 +39,8 @@ func parts(root, of object) (all []object) {
 	return all
 }
 
-// offered are the keys that an editor completes in a mapping. Keys that a schema forbids have the
-// schema false, and those of earlier versions are marked.
+// offered are the keys that an editor completes in a mapping. Forbidden keys have the schema false,
+// and keys of earlier versions are marked.
 func offered(all []object) (keys []string) {
 	for _, part := range all {
 		properties, _ := part["properties"].(object)
@@ -55,7 +55,7 @@ func offered(all []object) (keys []string) {
 	return keys
 }
 
-// below gives the schemas of the value of a key.
+// below returns the schemas of the value of a key.
 func below(root object, all []object, key string) (found []object) {
 	for _, part := range all {
 		properties, _ := part["properties"].(object)
@@ -73,8 +73,8 @@ func below(root object, all []object, key string) (found []object) {
 	return found
 }
 
-// accepted are the keys that the decoder accepts in a mapping of a config, or nil where it accepts
-// any name. It lists them in the hint of the finding about an unknown key.
+// accepted are the keys that the decoder accepts in a mapping of a config, or nil if it accepts any
+// name. The hint of the finding about an unknown key lists them.
 func accepted(t *testing.T, root, mapping *yaml.Node) []string {
 	t.Helper()
 	const unknown = "qqqqqqqqqqqq"
@@ -93,8 +93,7 @@ func accepted(t *testing.T, root, mapping *yaml.Node) []string {
 	return nil
 }
 
-// uncompleted lists the mappings of a config whose keys in the schema are not those that the
-// decoder accepts.
+// uncompleted lists the mappings of a config whose keys differ between schema and decoder.
 func uncompleted(t *testing.T, schema object, root *yaml.Node, seen map[string]bool) (places []string) {
 	t.Helper()
 	var walk func(path string, n *yaml.Node, all []object)
@@ -126,7 +125,7 @@ func uncompleted(t *testing.T, schema object, root *yaml.Node, seen map[string]b
 	return places
 }
 
-// An editor completes what the decoder accepts, at each level: both have the same keys.
+// At each level, editors complete exactly the keys that the decoder accepts.
 func TestTheSchemaCompletesWhatTheDecoderAccepts(t *testing.T) {
 	var schema object
 	require.NoError(t, json.Unmarshal(config.Schema(spec.Embedded(), targets.Table()), &schema))

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
-// tenReleases has a release 1.10, which a YAML number would turn into 1.1.
+// tenReleases has a release 1.10, which would be 1.1 as a YAML number.
 const tenReleases = `spec: 1
 releases: [{version: "1.1"}, {version: "1.2"}, {version: "1.10"}, {version: main, unreleased: true}]
 declarations:
@@ -27,7 +27,7 @@ python:
   exchange: {attribute: e, capsule: f}
 `
 
-// good is the least that a config holds.
+// good is a minimal config.
 const good = "version: 1\ntargets: {c: {}}\n"
 
 func decode(t *testing.T, src string, choice Choice) (*Config, string) {
@@ -131,7 +131,7 @@ func TestLockNameFollowsTheConfig(t *testing.T) {
 	}
 }
 
-// TestFindings pins the first line of each finding, with its place.
+// TestFindings pins the first line and the position of each finding.
 func TestFindings(t *testing.T) {
 	c := "version: 1\ntargets:\n  c: "
 	tests := map[string]struct{ src, want string }{

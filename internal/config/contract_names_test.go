@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// What a target cannot make of a description that is in order is a finding with a position, before
-// anything is generated.
+// A valid description that a target does not support results in a finding with a position, before
+// files are generated.
 func TestKernelsThatTargetsCannotMake(t *testing.T) {
 	const head = "version: 1\ntargets: {c: {}, kernels: {}, %s: {}}\nkernels:\n"
 	var many []string
@@ -21,7 +21,7 @@ func TestKernelsThatTargetsCannotMake(t *testing.T) {
 		"`dlpackgen list callers --kernel f`"
 	for _, tt := range []struct {
 		target, kernels string
-		want            []string // each with its hint behind it
+		want            []string // each followed by its hint
 	}{
 		{"cpp", "  f: {args: {x: \"float32[n]\"}}\n  Managed: {args: {x: \"float32[n]\"}}\n  List: {args: {x: \"int8[n]\"}}",
 			[]string{"5:3: error: target cpp: kernel Managed would be Managed in C++, a name of the header; rename one " +

@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
-// withKernels is the least that a config with kernels of both forms holds.
+// withKernels is a minimal config with kernels of both forms.
 const withKernels = "version: 1\ntargets: {c: {}, cpp: {}, torch: {}, kernels: {}}\n"
 
 func TestDescribedKernelsAreRead(t *testing.T) {
@@ -33,7 +33,7 @@ func TestLinesOfKernelsHavePositions(t *testing.T) {
 	assert.Contains(t, found, "dlpackgen.yaml:3:33: error: this [ is not closed [invalid-line]")
 }
 
-// Kernels in Go need the target that makes their library, and that one needs them.
+// Kernels in Go require the target that generates their library, and vice versa.
 func TestKernelsInGoNeedTheirTarget(t *testing.T) {
 	const head, kernel = "version: 1\ntargets: {c: {}, go: {}, kernels: {}", "kernels: {f: {lang: go, args: {x: 'int8[n]'}}}\n"
 	for src, want := range map[string]string{
@@ -56,7 +56,7 @@ func TestKernelsInGoNeedTheirTarget(t *testing.T) {
 	}
 }
 
-// Kernels and targets that make something of them come together.
+// Kernels require a target that uses them, and vice versa.
 func TestDescribedKernelsNeedATarget(t *testing.T) {
 	_, found := decode(t, "version: 1\ntargets: {c: {}}\nkernels: {f: {args: {x: int}}}\n", Choice{})
 	assert.Contains(t, found,

@@ -70,8 +70,7 @@ func TestDevicesAreCheckedAgainstEachReleaseInUse(t *testing.T) {
 	assert.Contains(t, found, "which is the value of kDLTPU in DLPack main")
 }
 
-// Two names of C may be one in a target: the finding stands at the device, not
-// somewhere in the rendering.
+// Two C names may be the same name in a target: the finding is at the device, not in the rendering.
 func TestDevicesThatATargetCannotTellApart(t *testing.T) {
 	const toGo = "version: 1\ntargets: {c: {}, go: {}}\ndevices: "
 	for devices, want := range map[string]string{
@@ -93,7 +92,7 @@ func TestDevicesThatATargetCannotTellApart(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(found, "[device-conflict]"), "a name that is taken in C needs no second finding")
 }
 
-// A device may take the name that a later declaration of the spec would have.
+// A device may have the name of a later declaration of the spec.
 func TestAClashStandsAtTheDeviceInAnyOrder(t *testing.T) {
 	src := strings.Replace(tenReleases, "python:\n",
 		"  - enum: DLDeviceColor\n    wire: int32\n    values: [{name: kRed, value: 1}]\npython:\n", 1)

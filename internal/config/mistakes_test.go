@@ -23,10 +23,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// enough is how many mistakes each code, key and option has.
+// enough is the number of mistakes for each code, key and option.
 const enough = 5
 
-// elsewhereTested are codes without mistakes here: what reports them is no config.
+// elsewhereTested are codes without mistakes here, because other inputs than configs cause them.
 var elsewhereTested = map[string]string{
 	"no-config":       "a missing file: cmd/dlpackgen",
 	"unknown-target":  "--only: TestOnlyNamesWhatExists",
@@ -36,8 +36,7 @@ var elsewhereTested = map[string]string{
 	"yaml-size":       "internal/yaml",
 }
 
-// mistaken decodes a config that is wrong, and returns the findings, which all have a position and
-// a hint.
+// mistaken decodes a wrong config, and returns the findings, which all have a position and a hint.
 func mistaken(t *testing.T, text string) []diag.Diagnostic {
 	t.Helper()
 	_, list := Decode(File, []byte(text), spec.Embedded(), targets.Table(), Choice{})
@@ -50,7 +49,7 @@ func mistaken(t *testing.T, text string) []diag.Diagnostic {
 	return found
 }
 
-// lines returns the mistakes of a file, in which \n ends a line of the mistake.
+// lines returns the mistakes of a file, with \n for the line ends of a mistake.
 func lines(t *testing.T, file string) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -61,8 +60,8 @@ func lines(t *testing.T, file string) (all []string) {
 	return all
 }
 
-// Every line of testdata/mistakes.txt is a config that is wrong; the golden file has the findings.
-// The codes of descriptions have their mistakes in internal/kernel/contract.
+// Every line of testdata/mistakes.txt is a wrong config; the golden file contains the findings.
+// Mistakes for the codes of descriptions are in internal/kernel/contract.
 func TestMistakesInConfigs(t *testing.T) {
 	var out strings.Builder
 	seen := map[string]int{}
@@ -92,7 +91,7 @@ func TestMistakesInConfigs(t *testing.T) {
 	}
 }
 
-// unreadable are the mistakes in YAML itself, most with characters that editors hide.
+// unreadable are mistakes in YAML itself, most of them with invisible characters.
 var unreadable = map[string][]string{
 	"yaml-alias":     each("a: &x 1\nb: *x", "a: &x {}\nb: [*x]", "- &x 1\n- *x", "a: &x 1\nb: {c: *x}", "a: &x [*x]"),
 	"yaml-anchor":    each("version: &a 1", "targets: &a {c: {}}", "a: [&a 1]", "a: {b: &a 1}", "out: &a x"),
@@ -111,8 +110,7 @@ var unreadable = map[string][]string{
 
 func each(texts ...string) []string { return texts }
 
-// Each key of a config has mistakes: rows with a finding that stands in the key's entry, or that
-// names the key.
+// Each key of a config has mistakes: rows whose finding is in the key's entry, or names the key.
 func TestEveryKeyOfAConfigHasMistakes(t *testing.T) {
 	seen := map[string]int{}
 	for _, text := range lines(t, "testdata/mistakes.txt") {
@@ -137,7 +135,7 @@ func TestMistakesCountForTheirKey(t *testing.T) {
 	}
 }
 
-// keysOfConfigs are those at the top of the schema.
+// keysOfConfigs are the top-level keys of the schema.
 func keysOfConfigs(t *testing.T) []string {
 	t.Helper()
 	var schema struct{ Properties map[string]any }
@@ -146,7 +144,7 @@ func keysOfConfigs(t *testing.T) []string {
 	return slices.Collect(maps.Keys(schema.Properties))
 }
 
-// mistakenKeys are the keys at the top of a config whose entries have a finding.
+// mistakenKeys are the top-level keys of a config whose entries have a finding.
 func mistakenKeys(text string, found []diag.Diagnostic) map[string]bool {
 	keys := map[string]bool{}
 	root := yaml.Parse(File, []byte(text), &diag.List{})
@@ -165,7 +163,7 @@ func mistakenKeys(text string, found []diag.Diagnostic) map[string]bool {
 	return keys
 }
 
-// Each target and each of its options has mistakes.
+// Each target, and each of its options, has mistakes.
 func TestEveryTargetAndOptionHasMistakes(t *testing.T) {
 	for _, row := range targets.All() {
 		for _, settings := range []string{
@@ -181,7 +179,7 @@ func TestEveryTargetAndOptionHasMistakes(t *testing.T) {
 	}
 }
 
-// wrongValues are values that no option of a kind takes.
+// wrongValues are values that options of each kind reject.
 func wrongValues(o emit.Option) []string {
 	if o.Bool {
 		return each("1", "yes", `"true"`, "[true]", "{true: true}", "")
@@ -189,7 +187,7 @@ func wrongValues(o emit.Option) []string {
 	return each("3", "true", "[a]", "{a: b}", "", "1.5")
 }
 
-// whole is a config with each key that takes a text, marked by angle quotes.
+// whole is a config with each key that accepts a text, marked by angle quotes.
 const whole = `version: 1
 dlpack: "1.3"
 out: «gen»
@@ -223,7 +221,7 @@ kernels:
 
 var marked = regexp.MustCompile("«[^»]*»")
 
-// A value that is no string for YAML, and would be wrong as one, is one mistake at its place.
+// A value that is neither a YAML string nor valid as one is one mistake, at its place.
 func TestAMistakeHasOneFinding(t *testing.T) {
 	count := 0
 	for i := range marked.FindAllString(whole, -1) {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A config whose output cannot compile is rejected, and so is a section that nothing
-// comes of; both say what to add.
+// A config whose output cannot compile is rejected, and so is an unused section; both findings name
+// what to add.
 func TestNeedsAndUses(t *testing.T) {
 	const kernels = "kernels: {f: {args: {x: \"int8[n] inout\"}}}\n"
 	for src, want := range map[string]string{
@@ -30,7 +30,7 @@ func TestNeedsAndUses(t *testing.T) {
 		"targets: {c: {}, cpp: {single: false}, torch: {}}":                  "",
 		"targets: {c: {}, cpp: {single: true}, torch: {}}":                   "target torch includes headers of target cpp, which this config combines into one file [needs-folder]",
 		"targets: {c: {}, cpp: {single: 1}}":                                 "single must be true or false",
-		// What a newer release brought is not in an older header.
+		// Features of a newer release are not in an older header.
 		"targets: {c: {dlpack: 1.0}, cpp: {dlpack: 1.3}}": "target cpp, for DLPack 1.3, includes headers of target c, which this config makes for 1.0 " +
 			"[needs-release]",
 		"dlpack: 1.3\ntargets: {c: {}, python: {dlpack: main}}":                  "which this config makes for 1.3 [needs-release]",

@@ -12,13 +12,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 )
 
-// withTorch is the least that a config with kernels holds.
+// withTorch is a minimal config with kernels.
 const withTorch = "version: 1\ntargets: {c: {}, cpp: {}, kernels: {}, torch: {}}\n"
 
-// hinted is what stands in a hint of several lines, below its first.
+// hinted is the text of a multi-line hint below its first line.
 var hinted = regexp.MustCompile(`(?m)^      (.*)$`)
 
-// The lines in the hint of a schema replace it: they are read without a finding.
+// The lines in the schema's hint replace it, and are accepted without a finding.
 func TestSchemasAreTranslated(t *testing.T) {
 	for keys, want := range map[string]string{
 		`schema: "(Tensor x, float scale) -> Tensor", like: x, layout: c_contiguous`: `types:
@@ -71,7 +71,7 @@ devices:
 	}
 }
 
-// A kernel and the kernel of its gradients are translated so that they fit each other.
+// A kernel and the kernel of its gradients are translated consistently.
 func TestTranslatedGradientsFit(t *testing.T) {
 	const old = `kernels:
   f: {schema: "(Tensor x, float a, Tensor w) -> Tensor", like: x, backward: g}
@@ -93,7 +93,7 @@ func TestTranslatedGradientsFit(t *testing.T) {
 	assert.Empty(t, again, text)
 }
 
-// What is not translated is an error whose hint tells what to write.
+// Constructs that are not translated are errors, whose hints contain the new form.
 func TestOtherOlderKeys(t *testing.T) {
 	const fine = `args: {x: "float32[n]"}`
 	for keys, want := range map[string][2]string{
@@ -144,7 +144,7 @@ func TestSectionsOfKernels(t *testing.T) {
 	assert.Contains(t, found, ":4:3: error: 1001 kernels, more than 1000 [too-many]")
 }
 
-// How target torch registers a kernel.
+// The forms in which target torch registers a kernel.
 func TestForms(t *testing.T) {
 	cfg, found := decode(t, withTorch+"kernels: {f: {args: {x: 'int8[n]'}}, g: {args: {x: 'int8[n]'}, form: pointer}}", Choice{})
 	require.Empty(t, found)

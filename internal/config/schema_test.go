@@ -8,7 +8,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
-// docs/schema/config.json is what `dlpackgen schema` prints.
+// docs/schema/config.json is the output of `dlpackgen schema`.
 func TestTheSchemaOfTheDocs(t *testing.T) {
 	golden.Assert(t, "../docs/schema/config.json", Schema(spec.Embedded(), targets.Table()))
 }

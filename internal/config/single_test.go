@@ -57,7 +57,7 @@ kernels:
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_.+-]*$`)
 
-// flow is a tree of YAML on one line.
+// flow returns a YAML tree on one line.
 func flow(n *yaml.Node) string {
 	var parts []string
 	switch n.Kind {
@@ -79,7 +79,7 @@ func flow(n *yaml.Node) string {
 	}
 }
 
-// visited calls a function for every value of a tree but the root.
+// visited calls a function for every value of a tree except the root.
 func visited(n *yaml.Node, path string, visit func(path string, n *yaml.Node)) {
 	for i, item := range n.Items {
 		visit(fmt.Sprintf("%s[%d]", path, i), item)
@@ -96,7 +96,7 @@ func findings(text string) []diag.Diagnostic {
 	return list.Sorted()
 }
 
-// valueOf gives a value that YAML reads from a text.
+// valueOf returns the value that YAML reads from a text.
 func valueOf(t *testing.T, text string) yaml.Node {
 	t.Helper()
 	var diags diag.List
@@ -105,8 +105,8 @@ func valueOf(t *testing.T, text string) yaml.Node {
 	return *root.Entries[0].Value
 }
 
-// excessive lists the values and keys of a config that have several findings if they alone are
-// wrong: values of another kind, and keys of the schema with one letter more.
+// excessive lists the values and keys of a config that have several findings for one change: values
+// of another kind, and keys of the schema with one additional letter.
 func excessive(t *testing.T, root *yaml.Node) (places []string) {
 	t.Helper()
 	note := func(place string, found []diag.Diagnostic) {
@@ -135,7 +135,7 @@ func excessive(t *testing.T, root *yaml.Node) (places []string) {
 	return places
 }
 
-// One mistake has one finding: what follows from it is not reported too.
+// One mistake has one finding: its consequences are not reported.
 func TestOneMistakeIsOneFinding(t *testing.T) {
 	if testing.Short() {
 		t.Skip("changes each value of two configs, and -short was given")
@@ -157,7 +157,7 @@ func TestOneMistakeIsOneFinding(t *testing.T) {
 	assert.Contains(t, strings.Join(excessive(t, &wrong), ""), ".targets.cx: dlpackgen.yaml:1:11: error: ")
 }
 
-// Mistakes that are several have several findings.
+// Several mistakes have several findings.
 func TestSeveralMistakesAreSeveralFindings(t *testing.T) {
 	for text, want := range map[string]int{
 		"targets: {c: {}}\nbackends: {acme: {}}\n":                                                          8,

@@ -61,8 +61,7 @@ func TestGitHubEscapes(t *testing.T) {
 	assert.Equal(t, want, GitHub(sample()))
 }
 
-// A runner decodes %XX in properties, so a name that holds one must reach it
-// escaped.
+// A runner decodes %XX in properties, so names that contain it must be escaped.
 func TestGitHubEscapesEachSignOfAProperty(t *testing.T) {
 	for sign, want := range map[string]string{"%": "%25", "%2C": "%252C", "\r": "%0D", "\n": "%0A", ":": "%3A",
 		",": "%2C"} {
@@ -71,7 +70,7 @@ func TestGitHubEscapesEachSignOfAProperty(t *testing.T) {
 	}
 }
 
-// A runner shows a log with its colours.
+// A runner displays the colours of a log.
 func TestGitHubShowsControlCharactersEscaped(t *testing.T) {
 	d := Diagnostic{Code: "c", Pos: Pos{File: "f\x1b[2Jg"}, Text: "a\x1b[31m\nb\x07", Hint: "\x1bc"}
 	assert.Equal(t, `::error file=f\u001b[2Jg,title=c::a\u001b[31m%0Ab\u0007%0Ahint: \u001bc`+"\n",
@@ -105,7 +104,7 @@ func TestSARIFHasTheShapeOf210(t *testing.T) {
 	}
 }
 
-// about describes one of the sample's codes.
+// about describes a code of the sample.
 func about(code string) Rule {
 	if code != "unknown-key" {
 		return Rule{}

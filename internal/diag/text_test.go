@@ -59,7 +59,7 @@ func TestSnippetCaretStandsUnderItsColumn(t *testing.T) {
 	tests := map[string]struct {
 		source string
 		col    int
-		under  string // what stands above the caret
+		under  string // the part above the caret
 	}{
 		"first column":     {"abc", 1, "a"},
 		"after a tab":      {"\tabc", 2, "a"},

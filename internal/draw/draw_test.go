@@ -24,8 +24,8 @@ func scalar(name, kind string) spec.Field {
 	return spec.Field{Name: name, Type: spec.Type{Kind: spec.Builtin, Name: kind}}
 }
 
-// awkward has what DLPack never has: nested structs across the ends of rows,
-// nesting deeper than the picture shows, names longer than their boxes.
+// awkward has features that DLPack lacks: nested structs across row ends, deep nesting, and names
+// longer than their boxes.
 func awkward() *spec.Release {
 	r := &spec.Release{Version: "0.0", Decls: []spec.Decl{
 		&spec.Enum{Name: "Small", Values: []spec.EnumValue{{Value: -1}}},
@@ -106,7 +106,7 @@ func TestNothingToShow(t *testing.T) {
 	assert.Contains(t, string(SVG(nil, nil)), "</svg>")
 }
 
-// A struct that refers to itself knows its own name only by the tag.
+// A struct that refers to itself can use only the tag before its definition.
 func TestDeclarationsAreThoseOfTheHeader(t *testing.T) {
 	text := Text(tables(release(t, "1.3"), layout.LP64), nil)
 	assert.Contains(t, text, "struct DLPackExchangeAPIHeader *prev_api\n")

@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// shape is a rect or a text of a picture, with the room that it takes.
+// shape is a rect or a text of a picture, with its extent.
 type shape struct {
 	tag, class, text string
 	rect
@@ -76,7 +76,7 @@ func shapeOf(t *testing.T, e xml.StartElement, d *xml.Decoder) shape {
 	return s
 }
 
-// measure returns a text the room that a monospaced font takes for it.
+// measure returns the width of a text in a monospaced font.
 func (s *shape) measure(t *testing.T, size float64, d *xml.Decoder) {
 	t.Helper()
 	token, err := d.Token()
@@ -107,8 +107,8 @@ func pick(shapes []shape, classes ...string) []shape {
 	return out
 }
 
-// checkPicture holds for any picture: nothing is clipped, boxes do not overlap,
-// each label is inside a box, and no two texts run into one another.
+// checkPicture is valid for any picture: nothing is clipped, boxes do not overlap, each label is
+// inside a box, and texts do not touch.
 func checkPicture(t *testing.T, svg []byte) {
 	t.Helper()
 	shapes := parse(t, svg)
@@ -147,7 +147,7 @@ func TestPicturesOfEveryReleaseAreClean(t *testing.T) {
 	checkPicture(t, SVG(tables(awkward(), layout.Models()...), nil))
 }
 
-// Without this, a check that passes everything would go unseen.
+// Without this test, a check that accepts everything would not be noticed.
 func TestTheCheckSeesAnOverlap(t *testing.T) {
 	a := shape{rect: rect{0, 0, 10, 10}}
 	assert.True(t, a.overlaps(shape{rect: rect{9, 9, 10, 10}}))

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// part is a header with a guard.
+// part returns a header with an include guard.
 func part(name, text string) Asset {
 	return Asset{To: name,
 		Text: []byte("/* " + name + " */\n#ifndef X_H_\n#define X_H_\n\n" + text + "\n#endif /* X_H_ */\n")}

@@ -13,12 +13,12 @@ func TestAnAssetIsItsSourceBelowTheBanner(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	assert.Equal(t, []File{
-		{Path: "x.h", Data: []byte(Banner("x.h", "1.3") + "b B c\n")}, // what replaces a word is not replaced again
+		{Path: "x.h", Data: []byte(Banner("x.h", "1.3") + "b B c\n")}, // replacements are not replaced again
 		{Path: "y.c", Data: []byte(StarterLine("y.c") + "B\n"), Once: true},
 	}, files)
 }
 
-// The config's names may hold a word by chance.
+// Names in the config may contain a placeholder by chance.
 func TestWordsOfAViewStay(t *testing.T) {
 	files, err := Render("1.3", Manifest{Words: Words{"kernels.h", "v0_0"}, Assets: []Asset{
 		{From: "kernels/error.c.tmpl", To: "a.c", View: "kernels.h"}}})

@@ -18,7 +18,7 @@ import (
 // sentence is the definition of one in message.h.
 var sentence = regexp.MustCompile(`#define (DLPACKGEN_TEXT_[A-Z_]+) "(.+)"`)
 
-// spelled lists the sources of C and C++, and of what emits them, that spell a sentence instead of
+// spelled lists the sources of C and C++, and of their emitters, that repeat a message instead of
 // naming it.
 func spelled(home string, files map[string]string) (found []string) {
 	for _, s := range sentence.FindAllStringSubmatch(files[home], -1) {
@@ -34,11 +34,11 @@ func spelled(home string, files map[string]string) (found []string) {
 	return found
 }
 
-// emitters is the folder of this package, as keys of files name it.
+// emitters is this package's folder, in the form of the keys.
 const emitters = "internal/emit/"
 
-// A sentence that several callers say stands in message.h alone. Python and Go, which read no macro
-// there, are compared with it by the tests of each caller.
+// A message of several callers is defined only in message.h. Python and Go cannot use the macro;
+// the tests of each caller compare their texts.
 func TestSentencesStandOnce(t *testing.T) {
 	const home = "c/message.h"
 	files := map[string]string{}

@@ -16,9 +16,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/templates"
 )
 
-// sharedTexts lists pairs of folders whose sources have equal texts, with the largest number of
-// them and the reason. A new text that several sources need belongs in message.h, or in another
-// header that they share.
+// sharedTexts lists pairs of folders whose sources have equal texts, with the maximum number of
+// texts and the reason. A new text that several sources need belongs in message.h, or in another
+// shared header.
 var sharedTexts = []struct {
 	folders [2]string
 	most    int
@@ -48,7 +48,7 @@ var (
 	words   = regexp.MustCompile(`[A-Za-z_]+`)
 )
 
-// textsOf returns the literals of three or more words in a source of C or C++, without comments.
+// textsOf returns the literals of three or more words in a C or C++ source, without comments.
 func textsOf(source string) (all []string) {
 	for line := range strings.Lines(source) {
 		line = strings.TrimSpace(line)
@@ -64,7 +64,7 @@ func textsOf(source string) (all []string) {
 	return all
 }
 
-// twice returns the texts of several sources, by pairs of folders.
+// twice returns the texts that several sources contain, by pairs of folders.
 func twice(sources map[string]string) map[[2]string][]string {
 	places := map[string][]string{} // files, by text
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
@@ -94,7 +94,7 @@ func folder(name string) string {
 	return first
 }
 
-// No two sources of C and C++ have an equal text of three or more words, except for those listed.
+// No two C or C++ sources contain an equal text of three or more words, except for those listed.
 func TestTextsOfTwoSourcesHaveAReason(t *testing.T) {
 	sources := map[string]string{}
 	require.NoError(t, fs.WalkDir(templates.Files, ".", func(name string, d fs.DirEntry, err error) error {

@@ -40,7 +40,7 @@ func TestRootHoldsTheModule(t *testing.T) {
 	assert.FileExists(t, filepath.Join(Root(t), "internal", "golden", "golden.go"))
 }
 
-// recorder is a test that lives on after it failed.
+// recorder is a test that continues after a failure.
 type recorder struct {
 	testing.TB
 	failures []string
@@ -54,7 +54,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 
 func TestATestThatDiffersFails(t *testing.T) {
 	defer func(was bool) { *update = was }(*update)
-	*update = false // else it would accept what it must reject
+	*update = false // otherwise it would accept what it must reject
 
 	r := &recorder{TB: t}
 	Assert(r, "no/such.txt", nil)

@@ -34,7 +34,7 @@ func TestEmbeddedHostsAreValid(t *testing.T) {
 	}
 }
 
-// Every description here is tvm-ffi's with one text changed.
+// Every description in these tests is tvm-ffi's with one changed text.
 func TestFaultsHaveTheirPlace(t *testing.T) {
 	for _, c := range []struct{ old, fresh, want string }{
 		{"host: 1\n", "host: 2\n", "x.yaml:3:7: error: host must be from 1 to 1, not 2 [out-of-range]"},
@@ -115,7 +115,7 @@ functions: {find: {symbol: AcmeFind, returns: "struct list *", params: "const st
 		Type: "typedef struct dlpackgen_acme_list* (*dlpackgen_acme_find)(const struct dlpackgen_acme_pair*);"}})
 }
 
-// A symbol of C++ has no name that headers declare, unless `native` gives one.
+// A C++ symbol has no name in headers, unless `native` defines one.
 func TestFunctionsThatAreLookedUp(t *testing.T) {
 	h, found := decoded(`
 host: 1
@@ -136,7 +136,7 @@ functions:
 	assert.Equal(t, "_ZNK4acme4sizeEy", v.Functions[1].MacOS)
 }
 
-// Whatever the text is, the answer is findings.
+// Any text results in findings or a description.
 func FuzzDecode(f *testing.F) {
 	f.Add(tvm(f))
 	f.Add("host: 1\nstructs: {a: {fields: [{}]}}")

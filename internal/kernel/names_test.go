@@ -34,7 +34,7 @@ func TestNamesOfKernels(t *testing.T) {
 	}
 }
 
-// A macro with parameters leaves a variable of its name alone.
+// A macro with parameters does not affect a variable of its name.
 func TestNamesOfArguments(t *testing.T) {
 	for _, good := range []string{"min", "max", "check", "free", "exp", "Tensor", "N", "at"} {
 		assert.Empty(t, CheckArgument(good), good)
@@ -54,12 +54,12 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// headers are those of C11, and of POSIX what authors of kernels include.
+// headers are the headers of C11, and the POSIX headers that authors of kernels include.
 const headers = `complex ctype errno fenv inttypes locale math setjmp signal stdatomic stddef stdint stdio stdlib string
 	threads time uchar wchar wctype dlfcn fcntl pthread sched semaphore strings sys/mman sys/stat sys/time sys/types
 	unistd`
 
-// Whoever includes them along with kernels.h has declarations that no symbol may contradict.
+// Symbols must not clash with declarations of headers that are included together with kernels.h.
 func TestNoSymbolIsAFunctionOfTheHeaders(t *testing.T) {
 	var source strings.Builder
 	for _, header := range strings.Fields(headers) {
@@ -80,7 +80,7 @@ func TestNoSymbolIsAFunctionOfTheHeaders(t *testing.T) {
 	}
 }
 
-// The loader finds a function of the C library before one of its name in a module of Python.
+// The loader finds a C library function before a function of the same name in a Python module.
 func TestNoSymbolIsAFunctionOfTheLibrary(t *testing.T) {
 	gcc, nm := testtool.RequireCompiler(t, "gcc", "gcc"), testtool.Require(t, "nm", "binutils")
 	exported := regexp.MustCompile(`(?m) [TWi] ([A-Za-z]\w*)@@`)
@@ -98,14 +98,13 @@ func TestNoSymbolIsAFunctionOfTheLibrary(t *testing.T) {
 	assert.Greater(t, count, 2000)
 }
 
-// builtins are the functions and types of Python that are no words of C.
+// builtins are the functions and types of Python that are not reserved words of C.
 const builtins = `abs aiter all anext any ascii bin breakpoint bytearray bytes callable chr classmethod compile complex
 	delattr dict dir divmod enumerate eval exec filter format frozenset getattr globals hasattr hash help hex id input
 	isinstance issubclass iter len list locals map max memoryview min next object oct open ord pow print property range
 	repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip`
 
-// A kernel is a function of these files, so that no line of them may have its name for another
-// thing.
+// A kernel is a function of these files, so no line may use its name for another object.
 func TestNoKernelHidesWhatGeneratedPythonUses(t *testing.T) {
 	files := []string{"kernels/python/module.pyi.tmpl", "jax/kernels_jax.py.tmpl", "jax/transforms.py",
 		"traced/scalars.py", "traced/checks.py", "paddle/kernels_paddle.py.tmpl", "ufunc/kernels_ufunc.py.tmpl"}
@@ -122,7 +121,7 @@ func TestNoKernelHidesWhatGeneratedPythonUses(t *testing.T) {
 	}
 }
 
-// code is a template of Python without comments, texts and what is filled in.
+// code returns a Python template without comments, texts and placeholders.
 func code(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../templates/" + file)

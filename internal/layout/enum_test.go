@@ -55,9 +55,8 @@ func TestEnumWidth(t *testing.T) {
 	}
 }
 
-// Under short enums an enum of one byte leaves three bytes of padding before
-// the int32 that follows it, and only C++ fills them (DLPack 0.7 fixed the
-// type there).
+// With short enums, an enum of one byte is followed by three bytes of padding before the int32;
+// only C++ fills them (DLPack 0.7 fixed the type there).
 func TestShortEnumMakesAHole(t *testing.T) {
 	c, _ := Of(tensor(), ShortEnums, C).Struct("Device")
 	assert.Equal(t, []Hole{{Offset: 1, Size: 3}}, c.Holes)

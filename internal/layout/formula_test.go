@@ -11,12 +11,12 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// longModels are the models that a formula holds for: all but short enums,
-// which the emitted checks reject.
+// longModels are the models for which formulas are valid: all except short enums, which the emitted
+// checks reject.
 func longModels() []Model { return []Model{LP64, LLP64, I386, ILP32, Win32} }
 
-// assertFormulas compares every number of a release's formulas with the
-// arithmetic under each model, in both languages.
+// assertFormulas compares all formulas of a release with the computed layout under each model, in
+// both languages.
 func assertFormulas(t *testing.T, r *spec.Release) {
 	t.Helper()
 	formulas := Formulas(r)
@@ -49,8 +49,7 @@ func TestFormulasAgreeWithTheArithmetic(t *testing.T) {
 	assertFormulas(t, tensor())
 }
 
-// Whatever structs a spec may hold, the formulas give the numbers of every
-// model.
+// For any structs, the formulas return the numbers of every model.
 func TestFormulasOfRandomStructs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 300 {
@@ -58,7 +57,7 @@ func TestFormulasOfRandomStructs(t *testing.T) {
 	}
 }
 
-// A name that stands for an integer, a struct or an enum takes its room.
+// A name for an integer, a struct or an enum has its size.
 func TestFormulasFollowAliases(t *testing.T) {
 	r := tensor()
 	r.Decls = append(r.Decls, &spec.Alias{Name: "Number", Target: "int64"},
@@ -68,8 +67,7 @@ func TestFormulasFollowAliases(t *testing.T) {
 	assertFormulas(t, r)
 }
 
-// A formula is kept as simple as it can be: only what some model pads is
-// rounded.
+// Formulas are as simple as possible: only numbers that some model pads are rounded up.
 func TestFormulasRoundOnlyWhereAModelPads(t *testing.T) {
 	formulas := Formulas(tensor())
 	sum := Formula{Const: 16, Pointers: 3}

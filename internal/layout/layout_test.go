@@ -18,8 +18,7 @@ func function() spec.Type {
 	return spec.Type{Kind: spec.Function, Func: &spec.Func{Returns: builtin("void")}}
 }
 
-// tensor is DLTensor and what it needs, which is all that differs from one
-// data model to the next.
+// tensor contains DLTensor and its dependencies, which are all that differs between data models.
 func tensor() *spec.Release {
 	return &spec.Release{Version: "1.3", Decls: []spec.Decl{
 		&spec.Enum{Name: "Kind", CxxUnderlying: "int32",
@@ -47,7 +46,7 @@ func offsets(s Struct) []int {
 	return out
 }
 
-// The numbers are worked out by hand from each platform's ABI document.
+// The numbers were computed by hand from each platform's ABI document.
 func TestTensorByHand(t *testing.T) {
 	tests := []struct {
 		model       Model
@@ -125,7 +124,7 @@ func TestEveryKindOfTypeHasItsRoom(t *testing.T) {
 	}
 }
 
-// The spec rejects all of these; the arithmetic must still come to an end.
+// The spec rejects all of these, but the computation must still end.
 func TestAbsurdSpecsEnd(t *testing.T) {
 	self := structOf("S", named("S"), builtin("int32"))
 	got, _ := Of(self, LP64, C).Struct("S")

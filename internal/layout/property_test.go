@@ -12,8 +12,7 @@ import (
 
 var builtins = []string{"char", "int", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"}
 
-// randomRelease has structs of random fields, each of which may hold the ones
-// before it.
+// randomRelease has structs of random fields, each of which may contain earlier ones.
 func randomRelease(rng *rand.Rand) *spec.Release {
 	r := &spec.Release{Decls: []spec.Decl{
 		&spec.Enum{Name: "E", CxxUnderlying: "int32", Values: []spec.EnumValue{{Value: rng.Int64N(1 << 20)}}},
@@ -45,7 +44,7 @@ func randomType(rng *rand.Rand, structs int) spec.Type {
 	return builtin(builtins[rng.IntN(len(builtins))])
 }
 
-// checkStruct holds for every layout that a C compiler makes.
+// checkStruct is valid for every layout of a C compiler.
 func checkStruct(t *testing.T, s Struct) {
 	t.Helper()
 	require.Zero(t, s.Size%s.Align, "%s: the size is no multiple of the alignment", s.Name)

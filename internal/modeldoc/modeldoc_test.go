@@ -77,7 +77,7 @@ func TestKernels(t *testing.T) {
 		Functions: []Function{{"scale_int8", "kDLCPU", map[string]string{"T": "int8"}}}}, doc.Kernels[0])
 }
 
-// docs/model.md is generated from the descriptions in the schema; -update writes it.
+// docs/model.md is generated from the descriptions in the schema; -update rewrites it.
 func TestReferenceIsTheSchema(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "schema", "model.json"))
 	require.NoError(t, err)
@@ -123,7 +123,7 @@ func reference(t *testing.T, schema []byte) string {
 	return b.String()
 }
 
-// order lists the definitions as the document refers to them.
+// order lists the definitions in the order of their first reference.
 func order(root node) (names []string) {
 	queue := []node{root}
 	for len(queue) > 0 {
@@ -156,7 +156,7 @@ func references(n node) (names []string) {
 	return names
 }
 
-// additional is the schema of keys that the schema does not list.
+// additional is the schema of unlisted keys.
 func additional(n node) (of node) {
 	if err := json.Unmarshal(n.Additional, &of); err != nil {
 		return node{}

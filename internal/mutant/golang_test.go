@@ -62,7 +62,7 @@ var goMutants = []Mutant{
 var goPrinted = []string{"5 10 2 \n", "5 10 6 \n", "5 10 3 \n", "5 10 1 \n", "5 11 2 \n", "6 10 7 \n",
 	"105 10 102 \n", "7 10 7 \n", "5 10 \n", "6113\n"}
 
-// builtGo returns a program of the source, with that mutant alone if it is one, else with all.
+// builtGo returns a program of the source, with only that mutant if it is one, else with all.
 func builtGo(t *testing.T, alone int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -110,7 +110,7 @@ func main() {
 }
 `
 
-// A mutant of Go may never end either.
+// A mutant in Go may run forever.
 func TestTheTimeOfMutantsOfGoIsLimited(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs Linux: the limit is set there alone")

@@ -47,9 +47,9 @@ var mutants = []Mutant{
 	{"x.c", "i < n", "i + 1 < n"},                 // the head of a loop
 	{"x.c", "square = i * i;", "square = 2 * i;"}, // a declaration that others need
 	{"x.c", "made += square;", ""},                // a statement
-	// what a condition is of: the next statement becomes it
+	// the body of a condition: the next statement would become the body
 	{"x.c", "return -1;", ""},
-	{"x.c", "int made = 0;\n", "int made = 0;\nn++;\n"},                // a statement more
+	{"x.c", "int made = 0;\n", "int made = 0;\nn++;\n"},                // another statement
 	{"x.c", "return 10;", "return 11;"},                                // a case of a switch
 	{"x.c", "break;\ndefault: made", "default: made"},                  // the end of a case, over a line break
 	{"x.c", "int made = 0;", "int made = 100;"},                        // the first of all
@@ -63,7 +63,7 @@ var printed = []string{"5 10 2 20\n", "5 10 1 20\n", "5 10 3 20\n", "5 10 1 20\n
 	"5 11 2 22\n", "5 10 7 20\n", "105 10 102 20\n", "7 10 7 20\n", "510220\n",
 	"5 10 2 30\n", "5 10 20\n"}
 
-// built returns a program of the source, with that mutant alone if it is one, else with all.
+// built returns a program of the source, with only that mutant if it is one, else with all.
 func built(t *testing.T, alone int, compiler string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -105,7 +105,7 @@ func TestOneBuildHasAllMutants(t *testing.T) {
 	}
 }
 
-// failing is a test that notes that it fails, and ends there.
+// failing is a test that records its failure, and ends there.
 type failing struct{ testing.TB }
 
 func (failing) Helper()               {}
@@ -139,7 +139,7 @@ func TestOnceKeepsLineBreaks(t *testing.T) {
 	assert.Equal(t, "if a:\n    c\n", string(text))
 }
 
-// limitSource prints the CPU time that the process may take.
+// limitSource prints the CPU time limit of the process.
 const limitSource = `#include <stdio.h>
 #include <sys/resource.h>
 
@@ -151,7 +151,7 @@ int main(void) {
 }
 `
 
-// A mutant may never end, which would stop all tests. A limit that a process has is kept.
+// A mutant may run forever, which would block all tests. An existing limit of the process is kept.
 func TestTheTimeOfMutantsIsLimited(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs Linux: the limit is set there alone")

@@ -94,8 +94,8 @@ func TestMeaningFollowsTheRelease(t *testing.T) {
 	assert.Equal(t, "dlpack_exchange_api", release(t, "1.3").Python.ExchangeCapsule)
 }
 
-// TestDevicesMeanWhatTheProtocolSays holds the rules against a list of their own,
-// read off the header's text and the array API standard.
+// TestDevicesMeanWhatTheProtocolSays compares the rules with a separate list, taken from the header
+// and the array API standard.
 func TestDevicesMeanWhatTheProtocolSays(t *testing.T) {
 	want := map[string]DeviceRule{
 		"kDLCPU":         {HostReadable: true, IDZero: true, Memory: MemoryHost},
@@ -125,7 +125,7 @@ func TestDevicesMeanWhatTheProtocolSays(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// TestTypeCodesMeanWhatTheProtocolSays does so for type codes.
+// TestTypeCodesMeanWhatTheProtocolSays does the same for type codes.
 func TestTypeCodesMeanWhatTheProtocolSays(t *testing.T) {
 	want := map[string]ElementRule{
 		"kDLInt": {Native: "int"}, "kDLUInt": {Native: "uint"}, "kDLFloat": {Native: "float"},

@@ -43,8 +43,7 @@ func assertRenders(t *testing.T, r *spec.Release, all map[string]map[string][]st
 	}
 }
 
-// A device type is added in one place, which is the spec: here pinned host memory of another
-// runtime.
+// A device type is added in one place, the spec: here, pinned host memory of another runtime.
 func TestADeviceTypeIsAddedInTheSpecAlone(t *testing.T) {
 	r, err := inserted(t, [2]string{"      - name: kDLTPU\n", `      - name: kDLGrace
         value: 40
@@ -68,7 +67,7 @@ func TestADeviceTypeIsAddedInTheSpecAlone(t *testing.T) {
 	})
 }
 
-// A release is added in one place, which is the spec: here one that has what the branch main has.
+// A release is added in one place, the spec: here, a release with the declarations of branch main.
 func TestAReleaseIsAddedInTheSpecAlone(t *testing.T) {
 	s := inserted(t, [2]string{"  - {version: main,", "  - {version: \"1.99\", date: 2026-11}\n"})
 	assert.Equal(t, "1.99", s.Latest())

@@ -13,9 +13,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/templates"
 )
 
-// What the spec does not decide is copied line by line: only lines with a word that is
-// substituted, and the build constraint, differ. Files with parts have a test below; snapshots hold
-// what is rendered.
+// Files that do not depend on the spec are copied line by line: only lines with a substituted word,
+// and the build constraint, differ. Files with parts have a test below; snapshots contain the
+// rendered files.
 func TestCopiesAreTheirSources(t *testing.T) {
 	copies := 0
 	copied(t, func(row, file string, a emit.Asset, manifest emit.Manifest) {
@@ -48,7 +48,7 @@ func copied(t *testing.T, visit func(row, file string, a emit.Asset, manifest em
 	}
 }
 
-// changed returns the lines of a source that its copy has not, and no word excuses.
+// changed returns the lines of a source that its copy lacks, unless a substituted word explains it.
 func changed(source, copied string, words emit.Words) (lost []string) {
 	_, body, _ := strings.Cut(copied, "\n") // the two lines of the banner
 	_, body, _ = strings.Cut(body, "\n")
@@ -72,7 +72,7 @@ func changed(source, copied string, words emit.Words) (lost []string) {
 	return lost
 }
 
-// hasWord reports whether a line has a word of the sources; one may span the ends of lines.
+// hasWord reports whether a line contains a word of the sources; a word may extend over a line end.
 func hasWord(line string, words emit.Words) bool {
 	for i := 0; i < len(words); i += 2 {
 		if strings.Contains("\n"+line+"\n", words[i]) {

@@ -13,8 +13,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// added is the spec with one more data type of each sort: one of a fixed width that is
-// packed, and one of two parts. Nothing else is changed.
+// added is the spec with one more data type of each kind: one of a fixed width that is packed, and
+// one with two parts. Nothing else is changed.
 func added(t *testing.T) *spec.Release {
 	t.Helper()
 	text := string(source.YAML)
@@ -37,7 +37,7 @@ func added(t *testing.T) *spec.Release {
 	return r
 }
 
-// Names, widths, validity and alignment, by the file that each is rendered into.
+// Names, widths, validity and alignment, by the rendered file.
 var ofAddedTypes = map[string]map[string][]string{
 	"c": {
 		"dlpackgen/parameter.h": {
@@ -80,7 +80,7 @@ func row(t *testing.T, name string) emit.Target {
 	return All()[i]
 }
 
-// A data type is added in one place, which is the spec.
+// A data type is added in one place, the spec.
 func TestADataTypeIsAddedInTheSpecAlone(t *testing.T) {
 	r := added(t)
 	assertRenders(t, r, ofAddedTypes)

@@ -15,7 +15,7 @@ import (
 
 var included = regexp.MustCompile(`(?m)^\s*#\s*include\s+<([\w/.]+)>`)
 
-// What the table says of the targets that a target needs is what its files include.
+// The table's list of required targets corresponds to the includes of each target's files.
 func TestNeedsAreWhatTheFilesInclude(t *testing.T) {
 	release, err := spec.Embedded().Release("1.3")
 	require.NoError(t, err)
@@ -33,7 +33,7 @@ func TestNeedsAreWhatTheFilesInclude(t *testing.T) {
 		var needs []string
 		for _, f := range files[row.Name] {
 			if row.Name == "shm" && path.Dir(f.Path) == "python" {
-				continue // a module over target python, which C and Go do without
+				continue // a module over target python, which C and Go do not need
 			}
 			for _, m := range included.FindAllSubmatch(f.Data, -1) {
 				if from, ok := made[string(m[1])]; ok && from != row.Name && !slices.Contains(needs, from) {

@@ -14,9 +14,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/templates"
 )
 
-// A copied file with parts consists of the lines of its source and of its parts, in their order.
-// Only lines with a word that is substituted differ. Parts that are rendered are compared with what
-// they are as files of their own.
+// A copied file with parts consists of the lines of its source and its parts, in order. Only lines
+// with a substituted word differ. Rendered parts are compared with their separate files.
 func TestCopiesWithPartsAreTheirSources(t *testing.T) {
 	copies := 0
 	copied(t, func(row, file string, a emit.Asset, manifest emit.Manifest) {
@@ -62,8 +61,8 @@ type joint struct {
 	lost  []string // the first finding
 }
 
-// compare returns the first line of the source or a part that the output does not have in its
-// place, or the first line of the output that is in none of them.
+// compare returns the first line of the source or a part that is missing at its position in the
+// output, or the first line of the output that is in none of them.
 func (j *joint) compare(output string) []string {
 	j.rest = filled(withoutBanner(output))
 	source := filled(j.read(j.asset))
@@ -77,7 +76,8 @@ func (j *joint) compare(output string) []string {
 	return j.lost
 }
 
-// filled returns the lines of a text that are not blank: those at the ends of parts are joined.
+// filled returns the non-blank lines of a text, because the blank ones at the ends of parts are
+// merged.
 func filled(text string) (all []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSuffix(line, "\n"); line != "" {
@@ -89,8 +89,8 @@ func filled(text string) (all []string) {
 
 var includes = regexp.MustCompile(`^\s*#\s*include\s+["<](.+)[">]`)
 
-// follow compares the lines of one source, and those of each part where it is included first. The
-// name of a part may be a substituted word.
+// follow compares the lines of a source, and the lines of each part at its first include. The name
+// of a part may be a substituted word.
 func (j *joint) follow(source []string, words emit.Words) {
 	replacer := strings.NewReplacer(words...)
 	for _, line := range source {
@@ -101,7 +101,7 @@ func (j *joint) follow(source []string, words emit.Words) {
 	}
 }
 
-// next compares the next line of the output. After the first finding, it compares nothing.
+// next compares the next line of the output. It does nothing after the first finding.
 func (j *joint) next(line string, words emit.Words) {
 	switch {
 	case j.lost != nil:
@@ -112,7 +112,7 @@ func (j *joint) next(line string, words emit.Words) {
 	}
 }
 
-// included compares what stands for an include of a part. It returns false for other files.
+// included compares the text that replaces an include of a part. It returns false for other files.
 func (j *joint) included(name string, words emit.Words) bool {
 	if output, ok := j.asset.Known[name]; ok {
 		if !slices.Contains(j.done, output) {

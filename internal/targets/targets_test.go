@@ -46,8 +46,8 @@ func TestEachRowIsComplete(t *testing.T) {
 	}
 }
 
-// TestEachRowServesItsReleases renders every release that a row says it serves:
-// with the banner and the licence on each file, and the same bytes each time.
+// TestEachRowServesItsReleases renders every release that a row supports: each file has the banner
+// and the licence, and all runs render the same bytes.
 func TestEachRowServesItsReleases(t *testing.T) {
 	sp := spec.Embedded()
 	for _, row := range All() {
@@ -72,7 +72,7 @@ func TestEachRowServesItsReleases(t *testing.T) {
 	}
 }
 
-// Every source is a target's, and each backend's runtime has a manifest.
+// Every source belongs to a target, and each backend's runtime has a manifest.
 func TestEverySourceIsInAManifest(t *testing.T) {
 	release, err := spec.Embedded().Release("1.3")
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func oneContract() contract.Kernel {
 			{Name: "kDLCUDA", Value: 2, Functions: []contract.Function{{Symbol: "f_cuda"}}}}}
 }
 
-// The C of each caller is compiled into the one library of kernels in Go.
+// The C of each caller is compiled into the single library of kernels in Go.
 func TestEveryCallerIsAUnitOfTheLibrary(t *testing.T) {
 	release, err := spec.Embedded().Release("1.3")
 	require.NoError(t, err)
@@ -138,8 +138,8 @@ func name(t *testing.T, named map[string]bool, row emit.Target, m *emit.Model) {
 	}
 }
 
-// assertOutputLicense requires the licence of output among the first lines of a file,
-// and no other licence anywhere in it.
+// assertOutputLicense requires the licence of output in the first lines of a file, and no other
+// licence anywhere.
 func assertOutputLicense(t *testing.T, f emit.File) {
 	t.Helper()
 	head := bytes.SplitN(f.Data, []byte("\n"), 3)

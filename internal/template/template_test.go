@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// person has what views of templates are made of.
+// person has the types from which views of templates are built.
 type person struct {
 	Name   string
 	Age    int
@@ -150,13 +150,13 @@ func TestErrorsSayWhere(t *testing.T) {
 	}
 }
 
-// text/template has a third position, which changes nothing that is printed.
+// text/template has a third position, which does not affect the output.
 func TestASliceHasTwoPositions(t *testing.T) {
 	_, err := fill("{{slice .p.Tags 0 1 2}}", data())
 	assert.ErrorContains(t, err, "got [0 1 2]")
 }
 
-// A value is data: text/template would call the method.
+// Values are data: text/template would call the method.
 func TestMethodsAreNotCalled(t *testing.T) {
 	text, err := fillAsGo("{{.Len}}", strings.NewReader("abc"))
 	require.NoError(t, err)
@@ -172,7 +172,7 @@ func TestTemplatesThatIncludeThemselvesEnd(t *testing.T) {
 	assert.ErrorContains(t, (&Filler{}).Fill(&out, "x", nil), `no template "x"`)
 }
 
-// A later definition replaces an earlier one, and an empty file does not.
+// A later definition replaces an earlier one, but an empty file does not.
 func TestAdd(t *testing.T) {
 	all := Set{}
 	for _, text := range []string{"first", "second", " {{/* nothing */}} "} {
@@ -185,7 +185,7 @@ func TestAdd(t *testing.T) {
 	assert.Equal(t, "second", out.String())
 }
 
-// Steps are counted before the work is done: a loop of any length ends with the budget.
+// Steps are counted before the work: a loop of any length ends with the budget.
 func TestSteps(t *testing.T) {
 	for text, want := range map[string]int{"": 1, "a": 2, "{{1}}": 3, "{{.p.Name}}": 5, "{{sum 1 2}}": 4,
 		"{{range 3}}{{end}}": 6, "{{if 1}}a{{end}}": 5, "{{$x := 1}}{{$x}}": 5} {
@@ -206,7 +206,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// broken is a file that cannot be written.
+// broken is a writer that fails.
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.ErrUnsupported }

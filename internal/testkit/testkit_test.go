@@ -38,7 +38,7 @@ func TestLinesAndWhatFails(t *testing.T) {
 	assert.Nil(t, Tried(nil, "sh", "-c", "echo a; echo complaint >&2"))
 }
 
-// What works without an end is ended, and what does not is not.
+// A process without an end is stopped, and others are not.
 func TestLimited(t *testing.T) {
 	assert.NoError(t, Limited("sh", "-c", "exit 0").Run())
 	assert.Error(t, Limited("sh", "-c", "ulimit -t 1; while :; do :; done").Run())
@@ -52,7 +52,7 @@ func TestVerdicts(t *testing.T) {
 		Verdicts("missed 0 x.py\n\tok a\n\tok b\ncaught 1 x.py y\n"))
 }
 
-// failing is a test that notes whether it fails, and ends there.
+// failing is a test that records whether it fails, and ends there.
 type failing struct {
 	testing.TB
 	failed bool

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// source needs a header of its own folder, and tells a number.
+// source needs a header in its own folder, and prints a number.
 func source(t *testing.T, number string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -22,7 +22,7 @@ func source(t *testing.T, number string) string {
 	return dir
 }
 
-// hits counts what ccache has given from its folder.
+// hits counts the results from ccache's folder.
 func hits(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("ccache", "--print-stats").Output()

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// skipper is a test that keeps what it was told instead of ending.
+// skipper is a test that records its skip instead of ending.
 type skipper struct {
 	testing.TB
 	why string

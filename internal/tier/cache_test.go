@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// copied is a module of the same path, with this package, and tests of two packages that have rows:
-// one whose inputs are listed and one whose inputs cannot be.
+// copied is a module of the same path, with this package and the tests of two packages with rows:
+// one whose inputs are listed, and one whose inputs cannot be listed.
 func copied(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -29,7 +29,7 @@ func copied(t *testing.T) (dir string) {
 	return dir
 }
 
-// place writes a file that is older than what Go takes for too new to be cached.
+// place writes a file with a modification time that is old enough for Go's cache.
 func place(t *testing.T, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))
@@ -39,7 +39,7 @@ func place(t *testing.T, dir, name, text string) {
 	require.NoError(t, os.Chtimes(path, then, then))
 }
 
-// A header that a compiler reads is changed, and the tests that start the compiler run again.
+// After a change of a header that a compiler reads, the tests that start the compiler run again.
 func TestAChangedInputRunsTestsAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds tests, and -short was given")

@@ -17,7 +17,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 )
 
-// A build from a checkout has no version, whether go stamped one or not: go run never does.
+// A build from a checkout has no version, stamped by go or not: go run never stamps one.
 func TestVersion(t *testing.T) {
 	stamped := []debug.BuildSetting{{Key: "-compiler", Value: "gc"}, {Key: "vcs.revision", Value: "1234"}}
 	for _, c := range []struct {
@@ -40,7 +40,7 @@ func TestVersion(t *testing.T) {
 	assert.Equal(t, Devel, Version(), "a test is a build from a checkout")
 }
 
-// Each file counts, and so do its name and its end.
+// The digest depends on each file, its name and its end.
 func TestTheDigestChangesWithEachSource(t *testing.T) {
 	all := sources()
 	require.Greater(t, len(all), 200)
@@ -66,8 +66,8 @@ func TestTheDigestChangesWithEachSource(t *testing.T) {
 	assert.Equal(t, was, digestOf(crlf), "a checkout with CRLF is the same tool")
 }
 
-// Every package of the module that the targets and the config are made of is in the
-// digest with all of its files, those that it embeds among them.
+// The digest contains every package of the module from which the targets and the config are built,
+// with all files, including embedded ones.
 func TestTheDigestCoversWhatDecidesOutput(t *testing.T) {
 	root := golden.Root(t)
 	format := `{{with .Module}}{{if .Main}}{{$.ImportPath}} {{join $.GoFiles " "}} {{join $.EmbedFiles " ` +
@@ -83,7 +83,7 @@ func TestTheDigestCoversWhatDecidesOutput(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, bytes.Equal(data, s.data), "%s is embedded as it is", s.path)
 	}
-	// They hold or embed bytes, and nothing that works on them.
+	// These packages contain or embed bytes, and no code.
 	holders := []string{"spec/embed.go", "templates/embed.go", "spec/schema.json"}
 	packages := strings.Split(strings.TrimSpace(string(listed)), "\n")
 	require.Greater(t, len(packages), 15)

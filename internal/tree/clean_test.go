@@ -34,7 +34,7 @@ func TestCleanOfOneTarget(t *testing.T) {
 	assert.Len(t, report.Of(Missing), 3)
 }
 
-// Edited files stay, and stay known as edited; the rest goes.
+// Edited files remain, and remain known as edited; all others are removed.
 func TestCleanKeepsEditedFiles(t *testing.T) {
 	dir := t.TempDir()
 	generated(t, asked(dir, 2))
@@ -55,8 +55,7 @@ func TestCleanKeepsEditedFiles(t *testing.T) {
 	assert.Empty(t, disked(t, dir))
 }
 
-// A lock that lists a file of the user's, with the right hash, must not make
-// clean or generate remove it.
+// If a lock lists a user's file with the correct hash, neither clean nor generate removes the file.
 func TestNoBannerNoRemoval(t *testing.T) {
 	dir := t.TempDir()
 	generated(t, request(dir, target("c", ".", map[string]string{"LICENSE": "all rights"})))
@@ -90,8 +89,8 @@ func TestCleanDryRun(t *testing.T) {
 	assert.Equal(t, before, disked(t, dir))
 }
 
-// Targets that the config has dropped are no longer planned; a narrowed run
-// does not judge them, also where the config has no other target left.
+// Targets that the config has dropped are no longer planned. A narrowed run does not judge them,
+// even if the config has no other target.
 func TestDroppedTarget(t *testing.T) {
 	dir := t.TempDir()
 	generated(t, asked(dir, 1))
@@ -106,7 +105,7 @@ func TestDroppedTarget(t *testing.T) {
 	assert.NotContains(t, disked(t, dir), "gen/go/x.go")
 }
 
-// Others alone narrow a run as well: to forget Only must not cost files.
+// Others alone also narrows a run: an omitted Only must not delete files.
 func TestOthersNarrow(t *testing.T) {
 	dir := t.TempDir()
 	generated(t, asked(dir, 1))

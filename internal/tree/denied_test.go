@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
-// sealedDisk makes, replaces and removes nothing in the folder of that name.
+// sealedDisk rejects changes in the folder of that name.
 type sealedDisk struct {
 	disk
 	folder string
@@ -37,7 +37,7 @@ func (d sealedDisk) Create(name string, perm fs.FileMode) (io.WriteCloser, error
 }
 
 func (d sealedDisk) Remove(name string) error {
-	if _, err := d.disk.Lstat(name); err != nil { // systems look for the file first
+	if _, err := d.disk.Lstat(name); err != nil { // systems look up the file first
 		return err
 	}
 	if err := d.deny("unlinkat", name); err != nil {
@@ -56,7 +56,7 @@ func sealed(folder string, err error) world {
 	return w
 }
 
-// A folder that may not be written to is named, and not the record or the temporary that failed.
+// The error names the folder without write permission, not the record or the temporary file.
 func TestAFolderThatMayNotBeWrittenToIsNamed(t *testing.T) {
 	for _, err := range []error{syscall.EACCES, syscall.EPERM, syscall.EROFS} {
 		dir, req := oneFile(t)
@@ -83,7 +83,7 @@ func TestAFolderThatMayNotBeWrittenToIsNamed(t *testing.T) {
 	}
 }
 
-// So is a folder in which the output directory, a depfile or a stamp cannot be made.
+// The same for a folder in which the output directory, a depfile or a stamp cannot be created.
 func TestAFolderInWhichNothingMayBeMadeIsNamed(t *testing.T) {
 	above := t.TempDir()
 	req := request(filepath.Join(above, "deep", "out"), target("c", "c", map[string]string{"a.h": ours("a")}))
@@ -113,7 +113,7 @@ func TestAFolderInWhichNothingMayBeMadeIsNamed(t *testing.T) {
 	assert.Contains(t, disked(t, dir), "c/a.h")
 }
 
-// Starter files, as init writes them, are their user's from the start.
+// Starter files, such as init's, belong to the user from the beginning.
 func TestStartersAreNotNoted(t *testing.T) {
 	dir, req := oneFile(t)
 	setContent(t, dir, "c/__init__.py", emit.StarterLine("x.py")+"mine = 1\n")

@@ -28,7 +28,7 @@ func TestDepfile(t *testing.T) {
 	when := longAgo(t, ".")
 	generated(t, req)
 	assert.Equal(t, when, mtime(t, ".", "x.d"))
-	remove(t, ".", "x.d") // ninja takes it away
+	remove(t, ".", "x.d") // ninja removes it
 	setContent(t, ".", tempName("x.d"), "half, by a killed run")
 	generated(t, req)
 	assert.FileExists(t, "x.d")
@@ -61,7 +61,7 @@ func TestDepfileWithOutputs(t *testing.T) {
 	}
 }
 
-// In the output directory the depfile may lie in a folder that the run makes.
+// In the output directory, the depfile may be in a folder that the run creates.
 func TestDepfileInAFreshDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	req := request("out", target("c", "c", map[string]string{"a.h": ours("a")}))
@@ -71,8 +71,8 @@ func TestDepfileInAFreshDirectory(t *testing.T) {
 	requireFine(t, req)
 }
 
-// A depfile that cannot be, or that would replace another file of the run, is
-// rejected before anything is written.
+// An impossible depfile, or one that would replace another file of the run, is rejected before any
+// write.
 func TestBadDepfile(t *testing.T) {
 	for _, c := range []struct {
 		name, depfile string
@@ -117,7 +117,7 @@ func TestBadDepfile(t *testing.T) {
 	requireKind(t, err, KindRequest)
 }
 
-// A stamp is written anew by each run that succeeds, and is then the depfile's target.
+// Each successful run rewrites a stamp, which is then the depfile's target.
 func TestStamp(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setContent(t, ".", "bin/a tool", "")
@@ -150,7 +150,7 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// The files of targets that are not selected, and of other configs, are no depfiles either.
+// Files of unselected targets and of other configs are not depfiles either.
 func TestADepfileReplacesNoGeneratedFile(t *testing.T) {
 	dir := t.TempDir()
 	generated(t, asked(dir, 1))
@@ -171,7 +171,7 @@ func TestADepfileReplacesNoGeneratedFile(t *testing.T) {
 	}
 }
 
-// Ninja is the judge of the spelling: it must find each input again.
+// Ninja must parse the depfile, and find each input.
 func TestNinjaReadsTheDepfile(t *testing.T) {
 	ninja := testtool.Require(t, "ninja", "ninja-build")
 	t.Chdir(t.TempDir())

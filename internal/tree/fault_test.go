@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plans are what successive versions of a tool and its spec ask for: files come,
-// change, stay and go, with their directories. Keys are paths from out.
+// plans are the plans of successive versions of a tool and its spec: files appear, change, remain
+// and disappear, with their directories. Keys are paths from out.
 var plans = []map[string]string{
 	1: {
 		"gen/c/dlpack/a.h": ours("a"), "gen/c/dlpack/b.h": ours("b"), "gen/c/old/stale.h": ours("stale"),
@@ -40,20 +40,19 @@ func asked(dir string, number int) Request {
 	}
 	req := request(dir, target("c", "gen/c", parts["c"]), target("go", "gen/go", parts["go"]))
 	for i := range req.Targets {
-		// Each plan has a spec of its own, and with it other entries in the lock.
+		// Each plan has a different spec, and therefore different entries in the lock.
 		req.Targets[i].SpecSHA256 = strings.Repeat(fmt.Sprint(number), 64)
 	}
 	return req
 }
 
-// scenario is a run that is made to fail: from one plan to another, or only for
-// some targets, or as Clean.
+// scenario is a run with failures: from one plan to another, for some targets only, or as Clean.
 type scenario struct {
 	name     string
-	from, to int // 0: nothing is there
+	from, to int // 0: empty
 	only     string
 	run      func(w world, req Request) (*Report, error)
-	want     map[string]string // what a run without failures leaves
+	want     map[string]string // the result of a run without failures
 }
 
 func runGenerate(w world, req Request) (*Report, error) { return w.generate(req, false) }
@@ -81,7 +80,7 @@ func scenarios() []scenario {
 
 const noteFile = "gen/c/notes.txt"
 
-// start makes the tree that the scenario begins with, and the request to fail.
+// start creates the initial tree of the scenario, and the request that fails.
 func (s scenario) start(t *testing.T) (dir string, req Request) {
 	t.Helper()
 	dir = filepath.Join(fastDir(t), "deep", "out")
@@ -99,13 +98,13 @@ func (s scenario) start(t *testing.T) (dir string, req Request) {
 	return dir, req
 }
 
-// bed is a tree in which runs fail. It is made anew only after a run that has changed it: most
-// failures, those of reads, do not.
+// bed is a tree in which runs fail. It is recreated only after a run that changed it: most failures
+// are reads, which do not.
 type bed struct {
 	make  func() (dir string, req Request)
 	dir   string
 	req   Request
-	whole string // its state and that of the folders above it, as made
+	whole string // the initial state, and the state of the folders above it
 	stale bool
 }
 
@@ -119,7 +118,7 @@ func (b *bed) ready(t *testing.T) (dir string, req Request) {
 	return b.dir, b.req
 }
 
-// state is all that a run can find: files, and directories without any.
+// state is all that a run can find: files, and empty directories.
 type state struct {
 	files map[string]string
 	empty []string
@@ -127,7 +126,7 @@ type state struct {
 
 func (s state) String() string { return fmt.Sprint(s.files, s.empty) }
 
-// left returns the output directory as a run has left it.
+// left returns the output directory after a run.
 func (b *bed) left(t *testing.T) state {
 	t.Helper()
 	files, empty := walked(t, filepath.Dir(filepath.Dir(b.dir)))
@@ -147,7 +146,8 @@ func (b *bed) left(t *testing.T) state {
 	return in
 }
 
-// copied makes a directory with that state, for what heals it: that costs less than to fail again.
+// copied creates a directory with that state for the healing runs, which is cheaper than repeating
+// the failure.
 func (s state) copied(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(fastDir(t), "deep", "out")
@@ -158,7 +158,7 @@ func (s state) copied(t *testing.T) (dir string) {
 	return dir
 }
 
-// failure is one way in which one operation fails. Errors that this package tells from no other
+// failure is one way in which one operation fails. Errors that this package does not distinguish
 // take turns.
 type failure struct {
 	name string
@@ -186,8 +186,8 @@ func (f failure) at(n int) injector {
 	return in
 }
 
-// TestFaults lets each file operation of each scenario fail in each way. Every
-// file must be whole, old or new, and the next run must heal the rest.
+// TestFaults makes each file operation of each scenario fail in each way. Every file must have its
+// old or its new contents, and the next run must heal the rest.
 func TestFaults(t *testing.T) {
 	step := 1
 	if testing.Short() {
@@ -207,8 +207,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// failAndHeal runs the scenario with a failure, and then each of the heals. A state that they have
-// healed before is not healed again: most failures leave one of a few.
+// failAndHeal runs the scenario with a failure, and then each healing run. A state that was healed
+// before is skipped, because most failures leave one of a few states.
 func (s scenario) failAndHeal(t *testing.T, b *bed, in injector, healed map[string]bool) (ops int) {
 	t.Helper()
 	dir, req := b.ready(t)
@@ -230,15 +230,14 @@ func (s scenario) failAndHeal(t *testing.T, b *bed, in injector, healed map[stri
 	for _, h := range heals {
 		dir, at := after.copied(t), at+", then "+h.name
 		h.heal(t, dir, at)
-		if err != nil { // a rejected rmdir is no failure
+		if err != nil { // a rejected rmdir is not a failure
 			requireNoEmptyDirs(t, dir, at)
 		}
 	}
 	return in.n
 }
 
-// requireWhole accepts each file in its old or its new content, and nothing that
-// was not there, or to be there.
+// requireWhole accepts each file with its old or its new contents, and no other files.
 func (s scenario) requireWhole(t *testing.T, before, after map[string]string, at string) {
 	t.Helper()
 	for p, data := range after {
@@ -273,8 +272,8 @@ func requireNoTemps(t *testing.T, dir, at string) {
 	}
 }
 
-// requireUndone: a run that fails before the first file changes takes back all
-// that it has made, down to the directories. The journal tells the others.
+// requireUndone checks that a run that fails before the first change removes all that it created,
+// including directories. For other runs, the journal lists the changes.
 func requireUndone(t *testing.T, dir string, before map[string]string, at string) {
 	t.Helper()
 	after := disked(t, dir)
@@ -288,8 +287,8 @@ func requireUndone(t *testing.T, dir string, before map[string]string, at string
 	require.NoDirExists(t, filepath.Join(dir, "gen", "c", "new"), at)
 }
 
-// A disk that is full while temporaries are written changes and deletes no file, and a temporary
-// that cannot be taken back is the journal's to remember.
+// A disk that is full while temporary files are written changes and deletes no file. The journal
+// lists temporary files that cannot be removed.
 func TestJournalStaysForTemporaries(t *testing.T) {
 	s := scenarios()[1]
 	dir, req := s.start(t)
@@ -307,7 +306,7 @@ func TestJournalStaysForTemporaries(t *testing.T) {
 	heals[0].heal(t, dir, "after it")
 }
 
-// requireExactly: the files, the user's note, the lock, and nothing else.
+// requireExactly checks for exactly the files, the user's note and the lock.
 func requireExactly(t *testing.T, dir string, files map[string]string, at string) {
 	t.Helper()
 	after := disked(t, dir)
@@ -321,7 +320,7 @@ func requireExactly(t *testing.T, dir string, files map[string]string, at string
 	require.Equal(t, want, after, at)
 }
 
-// heal is what may follow a failed run; it ends with a plan made true.
+// heal is a possible sequence after a failed run; it ends with a plan that is carried out.
 type heal struct {
 	name string
 	runs []func(dir string) Request
@@ -336,8 +335,8 @@ func part(number int, name string) func(dir string) Request {
 	return func(dir string) Request { return only(asked(dir, number), name) }
 }
 
-// Between the failure and the full run comes another selection, and another
-// spec: only the lock and the journal can tell then which files are ours.
+// Between the failure and the full run, a run has a different selection and spec: only the lock and
+// the journal then identify the generated files.
 var heals = []heal{
 	{"the same run", []func(string) Request{full(2)}, 2},
 	{"a run for c", []func(string) Request{part(2, "c"), full(2)}, 2},
@@ -371,8 +370,8 @@ func requireNoEmptyDirs(t *testing.T, dir, at string) {
 	require.Empty(t, empty, at)
 }
 
-// TestFaultsTwice kills a run, and then fails also the run that would have healed it, which has
-// another selection and another spec. The first journal's knowledge must not be lost on the way.
+// TestFaultsTwice kills a run, and then also fails the run that would heal it, with a different
+// selection and spec. The information in the first journal must not be lost.
 func TestFaultsTwice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes ten seconds; TestFaults fails each operation once")
@@ -390,8 +389,8 @@ func TestFaultsTwice(t *testing.T) {
 	}
 }
 
-// killedTwice kills the first run at one operation, and then fails the second at each of its own.
-// It reports whether the first was killed. A state that it has left before needs no second look.
+// killedTwice kills the first run at one operation, and then fails the second run at each of its
+// operations. It reports whether the first run was killed. A state that occurred before is skipped.
 func killedTwice(t *testing.T, i, number int, second failure, trees, healed map[string]bool) bool {
 	t.Helper()
 	s, first := scenarios()[1], injector{at: i, mode: killPast}
@@ -412,7 +411,7 @@ func killedTwice(t *testing.T, i, number int, second failure, trees, healed map[
 	return true
 }
 
-// failAgain fails the second run at one operation, and heals what both have left.
+// failAgain fails the second run at one operation, and heals the result of both.
 func (b *bed) failAgain(t *testing.T, in injector, i, number int, healed map[string]bool) (ops int) {
 	t.Helper()
 	_, req := b.ready(t)
@@ -424,7 +423,7 @@ func (b *bed) failAgain(t *testing.T, in injector, i, number int, healed map[str
 	healed[after.String()] = true
 	dir, at := after.copied(t), fmt.Sprintf("operation %d, then operation %d", i, in.at)
 	heal{runs: []func(string) Request{full(number)}, end: number}.heal(t, dir, at)
-	if err != nil { // a rejected rmdir is no failure
+	if err != nil { // a rejected rmdir is not a failure
 		requireNoEmptyDirs(t, dir, at)
 	}
 	return in.n

@@ -8,22 +8,22 @@ import (
 	"syscall"
 )
 
-// mode is how the file operation that is to fail does so.
+// mode is the way in which a file operation fails.
 type mode int
 
 const (
-	reject   mode = iota // the operation is not done, or half of a write, and gives the error; later ones work
-	rejectOn             // so do all that follow: a full or read-only disk stays one
-	lie                  // the operation is done, and still gives the error
-	killOn               // the process is killed before the operation, or in the middle of a write
+	reject   mode = iota // the operation is not done, or half of a write, and returns an error; later ones work
+	rejectOn             // all later ones fail too: a full or read-only disk remains so
+	lie                  // the operation is done, but returns an error
+	killOn               // the process is killed before the operation, or during a write
 	killPast             // the process is killed after the operation
 	stopAt               // the run is asked to stop, and the operation is done
 )
 
 var errDead = errors.New("the process is dead")
 
-// injector counts the file operations of a run, and lets the one at number at
-// fail. A killed process does nothing any more, not even clean up.
+// injector counts the file operations of a run, and makes the operation with number at fail. A
+// killed process does nothing more, not even cleanup.
 type injector struct {
 	n, at int
 	mode  mode
@@ -32,8 +32,8 @@ type injector struct {
 	stop  func()
 }
 
-// read is an operation that changes nothing: a run that is killed at it leaves what one that is
-// killed at the change before it does, so kills do not count it.
+// read is an operation without changes. A kill at it has the same result as a kill at the preceding
+// change, so kills skip it.
 func (in *injector) read(do func() error, half func()) error {
 	if !in.dead && (in.mode == killOn || in.mode == killPast) {
 		return do()
@@ -41,7 +41,7 @@ func (in *injector) read(do func() error, half func()) error {
 	return in.op(do, half)
 }
 
-// op is one file operation; half is what of it a failure may still do.
+// op is one file operation; half is the part that a failure may still do.
 func (in *injector) op(do func() error, half func()) error {
 	if in.dead {
 		return errDead
@@ -71,7 +71,7 @@ func (in *injector) op(do func() error, half func()) error {
 
 func nothing() {}
 
-// world is the system with these failures in it.
+// world is the system with these failures.
 func (in *injector) world() world {
 	w := system()
 	open, mkdir, rmdir := w.open, w.mkdir, w.rmdir
@@ -87,8 +87,8 @@ func (in *injector) world() world {
 	return w
 }
 
-// faultyDisk is a disk whose operations fail as the injector says. Close is
-// exempt: a dead process lets go of everything as well.
+// faultyDisk is a disk whose operations fail as the injector specifies. Close is exempt, because a
+// killed process also releases everything.
 type faultyDisk struct {
 	disk
 	in *injector
@@ -164,12 +164,12 @@ func (w faultyWriter) Close() error {
 	closed := false
 	err := w.in.op(func() error { closed = true; return w.WriteCloser.Close() }, nothing)
 	if !closed {
-		w.WriteCloser.Close() // no descriptor is left by the test itself
+		w.WriteCloser.Close() // the test itself leaves no descriptor open
 	}
 	return err
 }
 
-// deniedDisk fails to open what is called data or secret.
+// deniedDisk fails to open files named data or secret.
 type deniedDisk struct{ disk }
 
 func (d deniedDisk) ReadDir(name string) ([]fs.DirEntry, error) {
@@ -186,8 +186,7 @@ func (d deniedDisk) Open(name string) (io.ReadCloser, error) {
 	return d.disk.Open(name)
 }
 
-// stuckDisk is full when it comes to the second file of target c, and keeps the
-// temporary of the first one.
+// stuckDisk is full at the second file of target c, and cannot remove the first temporary file.
 type stuckDisk struct{ disk }
 
 func (d stuckDisk) Create(name string, perm fs.FileMode) (io.WriteCloser, error) {

@@ -19,14 +19,14 @@ import (
 // ours returns the text of a generated file.
 func ours(text string) string { return emit.Banner("x.go", "1.3") + text + "\n" }
 
-// thisTool is the build that the tests are, and thisHead how locks name it.
+// thisTool identifies the build of the tests, and thisHead is its line in locks.
 var thisTool = Tool{Version: "v0.1.0", Digest: "0123456789abcdef"}
 
 const thisHead = "dlpackgen-lock 2 v0.1.0 0123456789abcdef\n"
 
 var specSum = strings.Repeat("5", 64)
 
-// target makes a target from path -> content.
+// target returns a target from path -> content.
 func target(name, path string, files map[string]string) Target {
 	t := Target{Name: name, Release: "1.3", SpecSHA256: specSum, Path: path}
 	for _, p := range slices.Sorted(maps.Keys(files)) {
@@ -35,12 +35,12 @@ func target(name, path string, files map[string]string) Target {
 	return t
 }
 
-// request asks for targets in dir.
+// request returns a request for targets in dir.
 func request(dir string, targets ...Target) Request {
 	return Request{Out: dir, Tool: thisTool, Targets: targets}
 }
 
-// only narrows a request to one of its targets, as --only does.
+// only narrows a request to one of its targets, like --only.
 func only(req Request, name string) Request {
 	out := req
 	out.Targets, out.Only = nil, true
@@ -78,14 +78,14 @@ func remove(t *testing.T, dir, name string) {
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, filepath.FromSlash(name))))
 }
 
-// disked reads all files below dir, hidden ones too; links are named with an arrow.
+// disked reads all files below dir, including hidden ones; links are written with an arrow.
 func disked(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files, _ := walked(t, dir)
 	return files
 }
 
-// walked returns the files below dir as disked does, and the directories without an entry.
+// walked returns the files below dir like disked, and the empty directories.
 func walked(t *testing.T, dir string) (files map[string]string, empty []string) {
 	t.Helper()
 	files = map[string]string{}
@@ -113,7 +113,8 @@ func walked(t *testing.T, dir string) (files map[string]string, empty []string) 
 	return files, empty
 }
 
-// entryText is the content of a file, or what else stands there: reading a pipe would never end.
+// entryText is the content of a file, or a word for another kind of entry: reading a pipe would
+// never end.
 func entryText(t *testing.T, name string, e fs.DirEntry) string {
 	t.Helper()
 	switch {
@@ -136,7 +137,7 @@ func mtime(t *testing.T, dir, name string) time.Time {
 	return info.ModTime()
 }
 
-// longAgo makes every file old, so that a rewritten one shows.
+// longAgo sets an old time on every file, so that rewritten files are detected.
 func longAgo(t *testing.T, dir string) time.Time {
 	t.Helper()
 	when := time.Now().Add(-time.Hour).Truncate(time.Second)
@@ -146,7 +147,7 @@ func longAgo(t *testing.T, dir string) time.Time {
 	return when
 }
 
-// generated runs Generate, which must work.
+// generated runs Generate, which must succeed.
 func generated(t *testing.T, req Request) *Report {
 	t.Helper()
 	report, err := Generate(req, false)
@@ -154,7 +155,7 @@ func generated(t *testing.T, req Request) *Report {
 	return report
 }
 
-// clean tells that nothing is to be done for a request.
+// clean reports whether a request needs no changes.
 func requireFine(t *testing.T, req Request) {
 	t.Helper()
 	report, err := Check(req)
@@ -162,7 +163,7 @@ func requireFine(t *testing.T, req Request) {
 	require.False(t, report.Drift(), "%+v", report.Items)
 }
 
-// requireKind returns the error as one of that kind.
+// requireKind returns the error as an error of that kind.
 func requireKind(t *testing.T, err error, kind Kind) *Error {
 	t.Helper()
 	var out *Error
@@ -172,7 +173,7 @@ func requireKind(t *testing.T, err error, kind Kind) *Error {
 	return out
 }
 
-// itemAt returns the item of a path, and whether there is one.
+// itemAt returns the item of a path, and whether it exists.
 func itemAt(r *Report, path string) (Item, bool) {
 	i := slices.IndexFunc(r.Items, func(it Item) bool { return it.Path == path })
 	if i < 0 {
@@ -181,8 +182,8 @@ func itemAt(r *Report, path string) (Item, bool) {
 	return r.Items[i], true
 }
 
-// fastDir is a temporary directory in memory where the system has one: the
-// failures make some hundred thousand files.
+// fastDir is a temporary directory in memory if the system has one, because the failures create
+// some hundred thousand files.
 func fastDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "dlpackgen-test-")

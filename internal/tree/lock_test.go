@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The lock is a contract: other tools read it, and people merge it.
+// The lock's format is a contract: other tools read it, and people merge it.
 func TestLockText(t *testing.T) {
 	dir := t.TempDir()
 	req := request(dir,
@@ -47,7 +47,7 @@ func TestLockInCRLF(t *testing.T) {
 	requireFine(t, req)
 }
 
-// oneFile makes a tree with one file.
+// oneFile creates a tree with one file.
 func oneFile(t *testing.T) (dir string, req Request) {
 	t.Helper()
 	dir = t.TempDir()
@@ -126,7 +126,7 @@ func TestNewerLock(t *testing.T) {
 	}
 }
 
-// verbs is every way into this package.
+// verbs are all entry points of this package.
 var verbs = map[string]func(Request) (*Report, error){
 	"check":    Check,
 	"generate": func(req Request) (*Report, error) { return Generate(req, false) },
@@ -144,8 +144,8 @@ func TestWhichToolIsNewer(t *testing.T) {
 	assert.True(t, tool("v0.1.10").newer(tool("v0.1.9")))
 }
 
-// Another build of one version, or a build without one, leaves a lock as it is while
-// its files are the same, and names itself in it once they are not.
+// A different build of one version, or a build without a version, does not change a lock while its
+// files are equal, and writes its name once they differ.
 func TestAnotherBuildOfTheTool(t *testing.T) {
 	for _, other := range []Tool{{Version: "v0.1.0", Digest: "fedcba9876543210"},
 		{Version: "devel", Digest: "0123456789abcdef"}} {
@@ -169,7 +169,7 @@ func TestAnotherBuildOfTheTool(t *testing.T) {
 	}
 }
 
-// badRecords are locks that must not be believed; @ stands for a good line.
+// badRecords are locks that must be rejected; @ represents a valid line.
 var badRecords = []struct {
 	name, text string
 	kind       Kind
@@ -257,14 +257,14 @@ func TestBadJournal(t *testing.T) {
 	}
 }
 
-// Many bad lines are one mistake, most often; the first few are enough.
+// Many invalid lines usually have one cause, so only the first few are reported.
 func TestBadLinesAreCapped(t *testing.T) {
 	_, err := parse(lockMark, "x.lock", []byte("dlpackgen-lock 2 v0.1.0 ab\n"+strings.Repeat("bad\n", 1000)))
 	assert.Len(t, requireKind(t, err, KindInvalid).Findings, maxFindings)
 }
 
-// FuzzParse feeds locks and journals: whatever is accepted must be safe to act
-// upon, and must read back from its own form.
+// FuzzParse parses locks and journals: accepted text must be safe to act upon, and must be equal
+// after formatting and parsing.
 func FuzzParse(f *testing.F) {
 	for _, c := range badRecords {
 		if len(c.text) < 1000 {

@@ -13,15 +13,15 @@ import (
 
 const oncePath = "gen/c/impl.c"
 
-// withOnce asks for a target with a file that is written once, beside another target.
+// withOnce returns a request for a target with a starter file, together with another target.
 func withOnce(dir, text string) Request {
 	one := target("c", "gen/c", map[string]string{"one.h": ours("one")})
 	one.Files = append(one.Files, emit.File{Path: "impl.c", Data: []byte(text), Once: true})
 	return request(dir, one, target("go", "gen/go", map[string]string{"x.go": ours("x")}))
 }
 
-// What is written once is its user's from then on: no run changes it, no check
-// complains, and the lock does not list it.
+// A starter file belongs to the user after it was written: no run changes it, no check reports it,
+// and the lock does not list it.
 func TestWhatIsWrittenOnceIsItsUsers(t *testing.T) {
 	dir := t.TempDir()
 	report, err := Check(withOnce(dir, "first"))
@@ -45,7 +45,7 @@ func TestWhatIsWrittenOnceIsItsUsers(t *testing.T) {
 	assert.Equal(t, "second", disked(t, dir)[oncePath], "where nothing stands it is written again")
 }
 
-// Neither a config that does not ask for it any more nor clean removes it.
+// It is kept if a config no longer requests it, and by clean.
 func TestWhatIsWrittenOnceStays(t *testing.T) {
 	dir := t.TempDir()
 	generated(t, withOnce(dir, "first"))
@@ -57,8 +57,8 @@ func TestWhatIsWrittenOnceStays(t *testing.T) {
 	assert.Equal(t, map[string]string{oncePath: "first"}, disked(t, dir))
 }
 
-// Nor is it written where a source of the user's in its folder defines one of its functions, as
-// after a kernel was renamed. A call and a longer name define none.
+// It is not written if a user's source in its folder defines one of its functions, for example
+// after a kernel was renamed. A call or a longer name is not a definition.
 func TestAStarterFileWhoseFunctionsStandElsewhere(t *testing.T) {
 	for text, elsewhere := range map[string]bool{
 		"int f_float32(void) {\n": true, "static int g(void);\n\nint\nf_float32(void) {}\n": true,
@@ -82,7 +82,7 @@ func TestAStarterFileWhoseFunctionsStandElsewhere(t *testing.T) {
 	}
 }
 
-// A directory in its place ends the run, as with every planned file.
+// A directory at its path ends the run, as for every planned file.
 func TestADirectoryWhereAFileIsWrittenOnce(t *testing.T) {
 	dir := t.TempDir()
 	setContent(t, dir, oncePath+"/x", "mine")
@@ -91,9 +91,8 @@ func TestADirectoryWhereAFileIsWrittenOnce(t *testing.T) {
 	assert.Equal(t, map[string]string{oncePath + "/x": "mine"}, disked(t, dir))
 }
 
-// A run that is killed at any operation leaves it whole or away; a run of another
-// selection heals the rest and does not take it over; and the user's edits of what
-// was left stay.
+// A run that is killed at any operation leaves a starter file complete or absent. A run of another
+// selection heals the rest and does not adopt the file, and the user's edits are kept.
 func TestARunThatIsKilledLeavesWhatIsWrittenOnceWhole(t *testing.T) {
 	for _, m := range []mode{killOn, killPast} {
 		for in := (injector{at: 1, mode: m}); ; in.at++ {

@@ -12,8 +12,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
-// requireUntouched runs every way in; each must end with that kind and exit code
-// 2, and leave no trace: not even the output directory is made.
+// requireUntouched runs every entry point; each must end with that kind and exit code 2, and
+// without a trace: not even the output directory is created.
 func requireUntouched(t *testing.T, dir string, req Request, kind Kind) *Error {
 	t.Helper()
 	before := disked(t, dir)
@@ -21,7 +21,7 @@ func requireUntouched(t *testing.T, dir string, req Request, kind Kind) *Error {
 	var out *Error
 	for name, run := range verbs {
 		if name == "clean" {
-			continue // it plans no files, so that most of this is none of its business
+			continue // it plans no files, so most of these checks do not apply
 		}
 		report, err := run(forced(req))
 		out = requireKind(t, err, kind)
@@ -60,7 +60,7 @@ func TestEscapingPaths(t *testing.T) {
 	}
 }
 
-// All that is wrong with the paths of a request comes at once.
+// All mistakes in the paths of a request are reported at once.
 func TestEveryBadPathIsNamed(t *testing.T) {
 	req := request(t.TempDir(), target("c", "c", map[string]string{"../a": "", "/b": "", "c": ""}),
 		target("go", "..", nil))
@@ -106,8 +106,8 @@ func link(t *testing.T, to, name string) {
 	require.NoError(t, os.Symlink(to, name))
 }
 
-// A link that stays inside is no escape, but at a planned path it is no file of
-// ours either: force replaces the link, and never what it points to.
+// A link to a target inside is not an escape, but at a planned path it is not our file either:
+// force replaces the link, never its target.
 func TestInnerLinks(t *testing.T) {
 	dir := t.TempDir()
 	req := request(dir, target("c", "c", map[string]string{"a.h": ours("a"), "sub/b.h": ours("b")}))
@@ -123,7 +123,7 @@ func TestInnerLinks(t *testing.T) {
 	requireFine(t, req)
 }
 
-// The output directory may be a link itself: the user named it.
+// The output directory may be a link itself, because the user named it.
 func TestOutIsALink(t *testing.T) {
 	dir := t.TempDir()
 	setContent(t, dir, "real/x", "")
@@ -183,8 +183,8 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// A directory at a planned path is as good as edited, and no force removes it:
-// nobody knows what is in it.
+// A directory at a planned path counts as edited, and force does not remove it: its contents are
+// unknown.
 func TestADirectoryAtAPlannedPath(t *testing.T) {
 	dir, req := oneFile(t)
 	req.Targets[0].Files = append(req.Targets[0].Files, emit.File{Path: "b.h", Data: []byte(ours("b"))})
@@ -216,7 +216,7 @@ func TestADirectoryAtAPlannedPath(t *testing.T) {
 	requireFine(t, req)
 }
 
-// A path that cannot be is one finding, however many files are planned below it.
+// An impossible path is one finding, however many files are planned below it.
 func TestAPathThroughTheLockIsNamedOnce(t *testing.T) {
 	_, err := Generate(request(t.TempDir(), target("c", DefaultLock, map[string]string{"a.h": "", "b.h": ""})), false)
 	out := requireKind(t, err, KindConflict)
@@ -224,7 +224,7 @@ func TestAPathThroughTheLockIsNamedOnce(t *testing.T) {
 	assert.Contains(t, out.Error(), "target c contains a file name that dlpackgen reserves")
 }
 
-// A lock has one name, however its letters are composed.
+// A lock has one name in every Unicode normalization.
 func TestTheLockIsReservedInEachForm(t *testing.T) {
 	dir := t.TempDir()
 	req := request(dir, target("c", ".", map[string]string{"e\u0301.lock": ""}))
@@ -260,7 +260,7 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// What cannot be read ends the run before anything is written.
+// Unreadable files end the run before any write.
 func TestOutIsAFile(t *testing.T) {
 	dir := t.TempDir()
 	setContent(t, dir, "out", "x")
@@ -271,7 +271,7 @@ func TestOutIsAFile(t *testing.T) {
 	requireUntouched(t, dir, req, KindIO)
 }
 
-// The mode of a file outlives a replacement: nobody chose it for nothing.
+// A replaced file keeps its mode, which the user may have chosen.
 func TestModeIsKept(t *testing.T) {
 	dir, req := oneFile(t)
 	file := filepath.Join(dir, "c", "a.h")
@@ -285,7 +285,7 @@ func TestModeIsKept(t *testing.T) {
 	}
 }
 
-// The lock, which changes most often, keeps its mode too, and so does the depfile.
+// The lock, which changes most often, also keeps its mode, and so does the depfile.
 func TestModeOfOurOwnFilesIsKept(t *testing.T) {
 	t.Chdir(t.TempDir())
 	req := request(".", target("c", "c", map[string]string{"a.h": ours("a")}))
@@ -302,7 +302,7 @@ func TestModeOfOurOwnFilesIsKept(t *testing.T) {
 	}
 }
 
-// A file of mode 0, which only root can read, is no exception.
+// A file with mode 0, which only root can read, is not an exception.
 func TestAModeOfNoRightsIsKept(t *testing.T) {
 	dir, req := oneFile(t)
 	file := filepath.Join(dir, "c", "a.h")
@@ -324,7 +324,7 @@ func permOf(t *testing.T, file string) os.FileMode {
 	return info.Mode().Perm()
 }
 
-// A conflict names both files, and who plans them.
+// A conflict names both files, and the targets that plan them.
 func TestConflictsNameBothFiles(t *testing.T) {
 	plan := func(files ...string) map[string]string {
 		all := map[string]string{}

@@ -15,11 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// foldDisk is a disk that ignores case and keeps the spelling that a name was created with, as
-// those of Windows and macOS do.
+// foldDisk is a disk that ignores case and preserves the case of created names, like the disks of
+// Windows and macOS.
 type foldDisk struct{ disk }
 
-// real spells a path as it stands on the disk.
+// real returns a path with the case on the disk.
 func (d foldDisk) real(name string) string {
 	out := "."
 	for part := range strings.SplitSeq(name, "/") {
@@ -54,7 +54,7 @@ func folding() world {
 	return w
 }
 
-// content reads a file by any of its spellings.
+// content reads a file by a name in any case.
 func content(t *testing.T, w world, dir, name string) string {
 	t.Helper()
 	d, err := w.open(dir)
@@ -67,8 +67,8 @@ func content(t *testing.T, w world, dir, name string) string {
 	return string(data)
 }
 
-// A path that the config spells anew is the same file on a disk that folds case, and where a
-// link leads to the old one: it is neither deleted as stale nor reported as edited.
+// A path whose case changes in the config is the same file on a disk that ignores case, and so is a
+// link to the old path: it is neither deleted as stale nor reported as edited.
 func TestTheSameFileUnderAnotherName(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -109,7 +109,7 @@ func TestTheSameFileUnderAnotherName(t *testing.T) {
 	}
 }
 
-// A disk that tells case apart has two files there, and the old one is stale.
+// A case-sensitive disk has two files, and the old one is stale.
 func TestOtherLettersAreOtherFilesWhereTheDiskSaysSo(t *testing.T) {
 	dir := t.TempDir()
 	generated(t, request(dir, target("c", "gen/C", map[string]string{"a.h": ours("a")})))
@@ -119,7 +119,7 @@ func TestOtherLettersAreOtherFilesWhereTheDiskSaysSo(t *testing.T) {
 	assert.NoDirExists(t, filepath.Join(dir, "gen", "C"))
 }
 
-// Hard links are files of their own: a tool that links equal files changes nothing for us.
+// Hard links are separate files: tools that link equal files have no effect.
 func TestHardLinksAreTwoFiles(t *testing.T) {
 	dir := t.TempDir()
 	req := request(dir, target("c", "c", map[string]string{"a.h": ours("a")}),
@@ -134,8 +134,8 @@ func TestHardLinksAreTwoFiles(t *testing.T) {
 	assert.Equal(t, []string{"c/a.h", DefaultLock}, names(disked(t, dir)))
 }
 
-// What another target owns, another config, or the user of this run, is not deleted under
-// another name either.
+// Files that belong to another target, another config or the user are not deleted under another
+// name either.
 func TestStaleFilesThatAreSomebodyElsesUnderAnotherName(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, dir string, req *Request){
 		"another target's": func(t *testing.T, dir string, req *Request) {
@@ -173,7 +173,7 @@ func appendLock(t *testing.T, dir, lock, target, name string) {
 	setContent(t, dir, lock, disked(t, dir)[lock]+line)
 }
 
-// Plans that are two files by name and one on the disk are rejected before anything is written.
+// Plans with two names for the same file are rejected before any write.
 func TestConflictsThatOnlyTheDiskKnows(t *testing.T) {
 	one := map[string]string{"a.h": ours("a")}
 	for name, change := range map[string]func(t *testing.T, dir string, req *Request){
@@ -206,7 +206,8 @@ func TestConflictsThatOnlyTheDiskKnows(t *testing.T) {
 	}
 }
 
-// The records of a run have other letters where the config's name has: they are the same ones.
+// If the case of the config's name changes, the records have a different case too, and are the same
+// records.
 func TestALockInOtherLetters(t *testing.T) {
 	dir, w := t.TempDir(), folding()
 	req := request(dir, target("c", "c", map[string]string{"a.h": ours("a")}))
@@ -218,7 +219,7 @@ func TestALockInOtherLetters(t *testing.T) {
 	assert.False(t, report.Drift(), "%+v", report.Items)
 }
 
-// spelling draws a path of a small tree, in which many paths are one file.
+// spelling returns a random path in a small tree in which many paths are the same file.
 func spelling(random *rand.Rand) string {
 	dirs := []string{"a", "A", "b", "B", "a/b", "A/B", "a/B", "link", "Link/b", "c/link"}
 	return dirs[random.IntN(len(dirs))] + "/" + []string{"x.h", "X.h", "y.h", "Y.H"}[random.IntN(4)]
@@ -237,9 +238,9 @@ func drawn(random *rand.Rand, dir string) Request {
 	return req
 }
 
-// TestRandomSpellings runs random plans after each other over links and a disk that folds case.
-// A run that succeeds leaves each planned file with its content, check has nothing to say, no
-// run touches the user's files, and clean leaves only these.
+// TestRandomSpellings runs random plans in sequence over links and a disk that ignores case. A
+// successful run leaves each planned file with its contents, check reports nothing, no run changes
+// the user's files, and clean leaves only these.
 func TestRandomSpellings(t *testing.T) {
 	random, ran, rounds := rand.New(rand.NewPCG(2, 22)), 0, 400
 	if testing.Short() {

@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// states returns the state of every path that a check names, the planned one and
-// the lock left out.
+// states returns the state of every path in a report, except the planned path and the lock.
 func states(t *testing.T, req Request) map[string]string {
 	t.Helper()
 	report, err := Check(req)
@@ -25,8 +24,8 @@ func states(t *testing.T, req Request) map[string]string {
 	return out
 }
 
-// Only the selected targets' paths are scanned, less those of other targets;
-// the deeper path wins, whichever way they nest.
+// Only the selected targets' paths are scanned, without those of other targets; the deeper path
+// wins, in both nestings.
 func TestScanKeepsToTheSelectedPaths(t *testing.T) {
 	dir := t.TempDir()
 	writeAll(t, dir, map[string]string{
@@ -46,9 +45,8 @@ func TestScanKeepsToTheSelectedPaths(t *testing.T) {
 		states(t, only(request(dir, outer, top), "py")), "gen is c's")
 }
 
-// A target at the root of a project sees copies of other outputs there: a header that
-// was printed by --out -, and vendored modules. Where it writes nothing, they are no
-// leftovers of its own.
+// A target at the root of a project finds copies of other outputs there: a header that --out -
+// printed, and vendored modules. A folder without files of the target contains no leftovers of it.
 func TestCopiesOfOtherOutputsAreNoLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	req := request(dir, target("go", ".", map[string]string{"x.go": ours("x"), "xpy/y.go": ours("y")}))
@@ -66,8 +64,8 @@ func TestCopiesOfOtherOutputsAreNoLeftovers(t *testing.T) {
 	assert.Len(t, report.Of(Orphaned), 2, "also where neither the lock nor the file is there")
 }
 
-// Two targets may share a path (cpp and torch do): a run for one of them cannot
-// tell whose a file there is, and judges only what the plan and the lock name.
+// Two targets may share a path, like cpp and torch. A run for one of them cannot assign files to
+// it, and judges only the planned and recorded ones.
 func TestScanOfASharedPath(t *testing.T) {
 	dir := t.TempDir()
 	req := request(dir, target("cpp", "cpp", map[string]string{"a.hpp": ours("a")}),
@@ -80,8 +78,8 @@ func TestScanOfASharedPath(t *testing.T) {
 	assert.Equal(t, map[string]string{"cpp/t.hpp": "missing"}, states(t, only(req, "torch")))
 }
 
-// A file of our own is neither a leftover nor worth a note; nor is what lies in
-// version control, in caches, and below other output directories.
+// Own files are neither leftovers nor reported; nor are files in version control, in caches, and
+// below other output directories.
 func TestScanPassesOver(t *testing.T) {
 	dir := t.TempDir()
 	req := request(dir, target("go", ".", map[string]string{"x.go": ours("x")}))
@@ -96,7 +94,7 @@ func TestScanPassesOver(t *testing.T) {
 	assert.Equal(t, map[string]string{"main.go": "untracked", "sub/left.go": "untracked"}, states(t, req))
 }
 
-// What may not be read is the user's, unless it is planned.
+// Unreadable files belong to the user, unless they are planned.
 func TestUnreadable(t *testing.T) {
 	dir, req := oneFile(t)
 	writeAll(t, dir, map[string]string{"c/data/x.h": ours("x"), "c/secret.h": ours("secret"), "c/sub/secret.lock": ""})
@@ -117,7 +115,7 @@ func TestUnreadable(t *testing.T) {
 	assert.Contains(t, out.Error(), "c/secret.h: permission denied")
 }
 
-// A file too large to be ours is not read into memory.
+// A file that is too large to be generated is not read into memory.
 func TestHugeFile(t *testing.T) {
 	dir, req := oneFile(t)
 	require.NoError(t, os.Truncate(filepath.Join(dir, "c", "a.h"), 1<<40))
@@ -131,7 +129,7 @@ func TestHugeFile(t *testing.T) {
 	assert.Equal(t, ours("a"), disked(t, dir)["c/a.h"])
 }
 
-// What a killed run left is drift, and the next run clears it away.
+// Leftovers of a killed run are drift, and the next run removes them.
 func TestUnfinished(t *testing.T) {
 	dir, req := oneFile(t)
 	temps := []string{tempName("c/a.h"), tempName(DefaultLock)}
@@ -152,7 +150,7 @@ func TestUnfinished(t *testing.T) {
 	requireFine(t, req)
 }
 
-// Nothing is written beside an edited file: neither a heal, nor a depfile.
+// Next to an edited file, nothing is written: neither by healing nor as a depfile.
 func TestEditedStopsEverything(t *testing.T) {
 	dir, req := oneFile(t)
 	req.Targets = []Target{target("c", "c", map[string]string{"a.h": ours("new"), "new.h": ours("new")})}
@@ -169,7 +167,7 @@ func TestEditedStopsEverything(t *testing.T) {
 	assert.Equal(t, before, disked(t, dir))
 }
 
-// A directory that loses its last file goes too; one with anything in it stays.
+// A directory that loses its last file is removed; a non-empty one is kept.
 func TestEmptyDirectories(t *testing.T) {
 	dir := t.TempDir()
 	generated(t, request(dir, target("c", "gen/c", map[string]string{"a/b/one.h": ours("1"), "k/two.h": ours("2"),
@@ -182,7 +180,7 @@ func TestEmptyDirectories(t *testing.T) {
 	assert.DirExists(t, filepath.Join(dir, "gen/c/empty"), "it never had a file of ours")
 }
 
-// What has taken the place of such a directory is not ours to remove.
+// A replacement of such a directory is not ours to remove.
 func TestReplacedDirectories(t *testing.T) {
 	dir := t.TempDir()
 	generated(t, request(dir, target("c", "gen/c", map[string]string{"a/one.h": ours("1"), "b/two.h": ours("2")})))

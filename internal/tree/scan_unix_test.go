@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is not a regular file is never opened, and links are not followed.
+// Only regular files are opened, and links are not followed.
 func TestScanOfStrangeFiles(t *testing.T) {
 	dir, req := oneFile(t)
 	setContent(t, filepath.Dir(dir), "outside/left.h", ours(""))
@@ -34,7 +34,7 @@ func makePipe(t *testing.T, name string) {
 	require.NoError(t, syscall.Mkfifo(name, 0o644))
 }
 
-// A pipe where a folder of ours was is not opened either: the run ends, and says what is there.
+// A pipe in place of our folder is not opened: the run ends, and reports the pipe.
 func TestAPipeInThePlaceOfADirectory(t *testing.T) {
 	dir, req := oneFile(t)
 	remove(t, dir, "c")

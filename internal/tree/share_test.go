@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// held opens and guards a directory, as another run does.
+// held opens and guards a directory, like another run.
 func held(t *testing.T, dir string, shared bool) disk {
 	t.Helper()
 	d, err := openDisk(dir)
@@ -26,7 +26,7 @@ func held(t *testing.T, dir string, shared bool) disk {
 	return d
 }
 
-// A run that waits in vain says so, and writes nothing.
+// A run that waits without success reports it, and writes nothing.
 func TestBusyDirectory(t *testing.T) {
 	dir, req := oneFile(t)
 	setContent(t, dir, "c/a.h", ours("older"))
@@ -89,8 +89,8 @@ func TestChecksShareTheDirectory(t *testing.T) {
 	assert.ErrorIs(t, other.Guard(false), errBusy)
 }
 
-// Many runs at once, some for one target only, leave what one of them leaves;
-// the output directory does not exist when they start.
+// Many concurrent runs, some for one target only, have the result of one of them; the output
+// directory does not exist at the beginning.
 func TestManyRunsAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "out")
 	var all sync.WaitGroup
@@ -110,8 +110,8 @@ func TestManyRunsAtOnce(t *testing.T) {
 	requireFine(t, asked(dir, 2))
 }
 
-// A run never removes the temporaries of a run on a directory above or below its own, which
-// may be at work: the guard of one directory says nothing about the other.
+// A run never removes temporary files of a run on a directory above or below its own, which may
+// still be running: the guard covers one directory only.
 func TestTemporariesOfNestedDirectories(t *testing.T) {
 	dir := t.TempDir()
 	inner := filepath.Join(dir, "sub")
@@ -147,8 +147,8 @@ func TestTemporariesOfNestedDirectories(t *testing.T) {
 	assert.NotContains(t, files, ofInner[1])
 }
 
-// Runs on nested directories at once all succeed, also when none of them has a lock yet, and
-// the files of each are whole.
+// Concurrent runs on nested directories all succeed, even if none has a lock yet, and the files of
+// each are complete.
 func TestNestedDirectoriesAtOnce(t *testing.T) {
 	for range 30 {
 		dir := fastDir(t)
@@ -172,8 +172,8 @@ func TestNestedDirectoriesAtOnce(t *testing.T) {
 	}
 }
 
-// Two configs may share a directory, and even a folder in it: each has a lock of
-// its own, and what the other's lock lists is never ours.
+// Two configs may share a directory, and even a folder in it. Each has its own lock, and files in
+// the other's lock are never ours.
 func TestTwoConfigsShareADirectory(t *testing.T) {
 	dir := t.TempDir()
 	first := request(dir, target("c", "gen", map[string]string{"a.h": ours("a"), "old.h": ours("old")}))
@@ -207,7 +207,7 @@ func TestTwoConfigsPlanOnePath(t *testing.T) {
 	assert.Contains(t, out.Error(), "c/a.h")
 }
 
-// A path that has moved to the other config leaves our lock without a word.
+// A path that moved to the other config is dropped from our lock without a report.
 func TestPathMovesToTheOtherConfig(t *testing.T) {
 	dir, req := oneFile(t)
 	setContent(t, dir, "vendor.lock", disked(t, dir)[DefaultLock])
@@ -219,8 +219,7 @@ func TestPathMovesToTheOtherConfig(t *testing.T) {
 	assert.Contains(t, disked(t, dir), "c/a.h")
 }
 
-// A killed run of the other config is the other config's to heal: its files are
-// known by its journal, which stays.
+// Only the other config heals its killed run: its journal identifies its files, and is kept.
 func TestSiblingJournalIsLeftAlone(t *testing.T) {
 	dir, req := oneFile(t)
 	text := strings.ReplaceAll(disked(t, dir)[DefaultLock], "c/a.h", "c/theirs.h")
@@ -236,7 +235,7 @@ func TestSiblingJournalIsLeftAlone(t *testing.T) {
 	assert.Equal(t, text, disked(t, dir)[".vendor.journal"])
 }
 
-// Other tools have locks as well; and a bad one of ours must not be believed.
+// Other tools have locks too, and an invalid lock of ours must be rejected.
 func TestOtherLocksInTheDirectory(t *testing.T) {
 	dir, req := oneFile(t)
 	req.Targets[0].Path = "."
@@ -251,8 +250,7 @@ func TestOtherLocksInTheDirectory(t *testing.T) {
 	assert.Contains(t, requireKind(t, err, KindInvalid).Error(), "vendor.lock:2:1")
 }
 
-// A target that is not selected keeps a path that moves to a selected one, until
-// a run for all of them.
+// An unselected target keeps a path that moves to a selected one, until a run for all targets.
 func TestPathOfAnotherTarget(t *testing.T) {
 	dir, req := oneFile(t)
 	req.Targets = []Target{target("c", "c", nil), target("cpp", "c", map[string]string{"a.h": ours("cpp")})}
@@ -262,7 +260,7 @@ func TestPathOfAnotherTarget(t *testing.T) {
 	requireFine(t, req)
 }
 
-// The guard leaves nothing behind that a user would see.
+// The guard leaves no visible files.
 func TestGuardLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	d := held(t, dir, false)
@@ -275,7 +273,7 @@ func TestGuardLeavesNothing(t *testing.T) {
 	assert.Empty(t, disked(t, dir))
 }
 
-// overtaken is a disk on which another run makes each directory first.
+// overtaken is a disk on which another run creates each directory first.
 type overtaken struct{ disk }
 
 func (o overtaken) Mkdir(name string) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A run that is asked to stop at any operation leaves everything as it was, down to the
-// directories, or ends as if nobody had asked. No temporary and no journal stays in either case.
+// A run that is asked to stop at any operation restores the previous state, including directories,
+// or completes. In both cases, no temporary file and no journal remain.
 func TestStop(t *testing.T) {
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// What a stopped run cannot take back is said to be left, and so is what a failed one cannot.
+// A stopped or failed run reports what it could not undo.
 func TestWhatIsLeftIsSaid(t *testing.T) {
 	s := scenarios()[1]
 	_, req := s.start(t)
@@ -72,7 +72,7 @@ func TestWhatIsLeftIsSaid(t *testing.T) {
 		if in.n < n {
 			break
 		}
-		out, failed := err.(*Error) //nolint:errorlint // nothing wraps it
+		out, failed := err.(*Error) //nolint:errorlint // not wrapped
 		if _, journal := after.files[".dlpackgen.journal"]; journal {
 			require.True(t, failed && out.Left, "operation %d", n)
 			left++
@@ -81,7 +81,7 @@ func TestWhatIsLeftIsSaid(t *testing.T) {
 	assert.Greater(t, left, 3, "the injector has missed the run")
 }
 
-// keepingDisk removes no journal.
+// keepingDisk cannot remove journals.
 type keepingDisk struct{ disk }
 
 func (d keepingDisk) Remove(name string) error {

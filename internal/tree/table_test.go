@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// row is one row of the table "what a run does with each file". A first run has
-// made one, two and gone; then disk changes something, and plan is asked for.
+// row is one row of the table "what a run does with each file". A first run has created one, two
+// and gone; then disk changes a file, and plan is requested.
 type row struct {
 	name   string
 	disk   func(t *testing.T, dir string)
@@ -33,7 +33,7 @@ func setFile(name, data string) func(t *testing.T, dir string) {
 	return func(t *testing.T, dir string) { setContent(t, dir, name, data) }
 }
 
-// dropLine takes a file out of the lock.
+// dropLine removes a file from the lock.
 func dropLine(name string) func(t *testing.T, dir string) {
 	return func(t *testing.T, dir string) {
 		data, err := os.ReadFile(filepath.Join(dir, DefaultLock))
@@ -48,7 +48,7 @@ func dropLine(name string) func(t *testing.T, dir string) {
 	}
 }
 
-// journalFor leaves the journal of a killed run that was changing one file.
+// journalFor writes the journal of a killed run that was changing one file.
 func journalFor(name, old, new string) func(t *testing.T, dir string) {
 	return func(t *testing.T, dir string) {
 		dropLine(name)(t, dir)
@@ -117,8 +117,8 @@ var rows = []row{
 		state: Untracked, drift: true, after: mine, force: mine},
 }
 
-// setUp makes the first run, and gives the request for the next one, whose
-// target c is under test and whose target go stays as it was.
+// setUp makes the first run, and returns the next request, whose target c is under test and whose
+// target go is unchanged.
 func (r row) setUp(t *testing.T) (dir string, req Request) {
 	t.Helper()
 	dir = t.TempDir()
@@ -204,7 +204,7 @@ func TestTableForce(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			dir, req := r.setUp(t)
 			if r.name == "edited, no longer planned, banner gone" {
-				r.state = Untracked // let go, since nothing proves it ours
+				r.state = Untracked // not kept, because no record identifies it as ours
 			}
 			report := generated(t, forced(req))
 			r.requireOutcome(t, report, r.forced, r.force, dir)
@@ -216,7 +216,7 @@ func TestTableForce(t *testing.T) {
 	}
 }
 
-// A dry run says what a run would do, and exits 0 also where that is nothing.
+// A dry run reports the actions of a run, and exits with 0 even without actions.
 func TestTableDryRun(t *testing.T) {
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestTableDryRun(t *testing.T) {
 	}
 }
 
-// What a target owns is neither judged nor touched while it is not selected.
+// Files of an unselected target are neither judged nor changed.
 func TestTableOtherTarget(t *testing.T) {
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
@@ -246,7 +246,7 @@ func TestTableOtherTarget(t *testing.T) {
 			after := disked(t, dir)
 			delete(before, ".dlpackgen.journal")
 			if _, ok := before[r.path]; ok && strings.Contains(r.name, "journal") {
-				// The lock now knows what only the journal knew.
+				// The lock now contains the information of the journal.
 				delete(before, DefaultLock)
 				delete(after, DefaultLock)
 			}

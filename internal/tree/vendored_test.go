@@ -25,7 +25,7 @@ func vendoredFolder(t *testing.T) (dir string, bare Request) {
 	return dir, Request{Out: dir, Tool: req.Tool}
 }
 
-// verdicts returns what Verify reports, less the files that are as they should be.
+// verdicts returns Verify's report, without unchanged files.
 func verdicts(t *testing.T, req Request) (all []string) {
 	t.Helper()
 	report, err := Verify(req)
@@ -38,7 +38,7 @@ func verdicts(t *testing.T, req Request) (all []string) {
 	return all
 }
 
-// The lock alone says what must stand there, whatever stands in its place.
+// Only the lock determines the expected files, whatever is at their paths.
 func TestVerify(t *testing.T) {
 	dir, bare := vendoredFolder(t)
 	report, err := Verify(bare)
@@ -66,7 +66,7 @@ func TestVerify(t *testing.T) {
 	assert.Equal(t, before, disked(t, dir), "nothing is written")
 }
 
-// Whatever the lock does not list is reported, once for each folder.
+// Files that the lock does not list are reported, once for each folder.
 func TestVerifyReportsWhatTheLockDoesNotList(t *testing.T) {
 	dir, bare := vendoredFolder(t)
 	setContent(t, dir, "c/extra.h", "int extra;\n")
@@ -79,7 +79,7 @@ func TestVerifyReportsWhatTheLockDoesNotList(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "c", "b", "empty"), 0o755))
 	setContent(t, dir, "dlpackgen.yaml", "version: 1\n")
 	setContent(t, dir, "other.yaml", "")
-	for _, name := range []string{".git/config", "c/b/.git", ".idea/x.xml"} { // of tools, not of the copy
+	for _, name := range []string{".git/config", "c/b/.git", ".idea/x.xml"} { // from tools, not from the copy
 		setContent(t, dir, name, "")
 	}
 	assert.Equal(t, []string{
@@ -94,7 +94,7 @@ func TestVerifyReportsWhatTheLockDoesNotList(t *testing.T) {
 	}, verdicts(t, bare))
 }
 
-// A line of the lock is missed by its file, and a file by its line.
+// A line missing from the lock is reported at the file, and a missing file at the lock's line.
 func TestVerifyReportsALockThatWasEdited(t *testing.T) {
 	_, bare := vendoredFolder(t)
 	lock := disked(t, bare.Out)[DefaultLock]
@@ -132,7 +132,7 @@ func TestVerifyReportsALockThatWasEdited(t *testing.T) {
 	}
 }
 
-// Another config's files are its own: its lock is a note.
+// Files of another config are its own: its lock is only mentioned.
 func TestVerifyLeavesOtherLocksAlone(t *testing.T) {
 	dir, bare := vendoredFolder(t)
 	second := request(dir, target("go", "go", map[string]string{"x.go": ours("x")}))

@@ -43,7 +43,7 @@ func TestFlagsThatWriteFilesAreRejected(t *testing.T) {
 	}
 }
 
-// program puts an executable shell script on a path of the test.
+// program adds an executable shell script to the PATH of the test.
 func program(t *testing.T, name, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// place makes files with their folders.
+// place creates files with their folders.
 func place(t *testing.T, files ...string) {
 	t.Helper()
 	for _, f := range files {
@@ -43,7 +43,7 @@ func TestFindListsEachConfigOnce(t *testing.T) {
 	}
 }
 
-// The hint of a pattern without configs names each kind of folder that the search passes over.
+// The hint for a pattern without configs names each kind of folder that the search skips.
 func TestFindNamesWhatItPassesOver(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, pattern := range notEntered {
@@ -54,7 +54,7 @@ func TestFindNamesWhatItPassesOver(t *testing.T) {
 	assert.Equal(t, "these folders are not searched: .*, _*, node_modules, testdata, vendor, and links", found[0].Hint)
 }
 
-// A folder that cannot be read is a finding, and the others are searched.
+// An unreadable folder is a finding, and the others are searched.
 func TestFindReportsWhatItCannotRead(t *testing.T) {
 	t.Chdir(t.TempDir())
 	place(t, "a/x.yaml", "c/x.yaml", "file")
@@ -75,7 +75,7 @@ func TestEachDoesAllOfThemAtOnce(t *testing.T) {
 	ticks := 0
 	Each(50, func(i int) {
 		count.Add(1)
-		if i < 2 { // each of the first two ends only if the other has begun
+		if i < 2 { // each of the first two ends only after the other has begun
 			close(met[i])
 			<-met[1-i]
 		}
@@ -84,7 +84,7 @@ func TestEachDoesAllOfThemAtOnce(t *testing.T) {
 	assert.Equal(t, 50, ticks)
 }
 
-// project writes some files into out.
+// project writes some files to out.
 func project(config, out string, files ...string) Project {
 	return Project{Config: config, Out: out, Roots: []string{out},
 		Files: func() ([]string, error) { return files, nil }}
@@ -117,7 +117,7 @@ func TestConflicts(t *testing.T) {
 	}, texts, "names that differ in case alone are one file on many disks")
 }
 
-// What two configs make is compared only where one's folder lies in another's.
+// The files of two configs are compared only if their folders overlap.
 func TestFilesAreComparedWhereFoldersOverlap(t *testing.T) {
 	asked := map[string]bool{}
 	at := func(name string) Project {

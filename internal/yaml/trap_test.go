@@ -10,7 +10,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// yaml.v3 names the line of the outer bracket, counted from 0; what ends the value early is found.
+// yaml.v3 reports the line of the outer bracket, counted from 0; the parser finds the token that
+// ended the value early.
 func TestValuesThatEndEarlyInFlowMappings(t *testing.T) {
 	const brackets = "inside { } and [ ], write a value that contains one of [ ] { } , in quotes"
 	for text, want := range map[string]diag.Pos{

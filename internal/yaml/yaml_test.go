@@ -92,7 +92,7 @@ func TestAFileBeyondTheLimitIsRejectedAtItsStart(t *testing.T) {
 	}
 }
 
-// bombs are files of 4 MiB that cost yaml.v3 the most.
+// bombs are files of 4 MiB that are the most expensive for yaml.v3.
 func bombs() map[string]string {
 	fill := func(s string) string { return strings.Repeat(s, yaml.MaxBytes/len(s)) }
 	laughs := "a0: &a0 [x]\n"
@@ -109,7 +109,7 @@ func bombs() map[string]string {
 		"blank":  fill("\n"),
 		"folded": "a: >\n" + fill(" b\n")[:yaml.MaxBytes-8], "commas": fill(","), "anchors": fill("&a "),
 		"tags": fill("!a "), "dashes": fill("---\n"),
-		// Just below the limits, where yaml.v3 does read them.
+		// Just below the limits, where yaml.v3 does parse them.
 		"many wide lists": "[é, " + strings.Repeat("[],", 149_000) + "]",
 		"many lists":      "[" + strings.Repeat("[],", 149_000) + "]",
 		"many maps":       "[" + strings.Repeat("{},", 149_000) + "]",
@@ -170,7 +170,7 @@ func TestTextMustBeAStringForEveryReader(t *testing.T) {
 	assert.Empty(t, diags.Sorted())
 }
 
-// What is wrong as a text, too, is one finding: the one that quotes would not mend.
+// A value that is also wrong as a text is one finding: the one that quotes would not fix.
 func TestATextWithoutQuotesIsOneMistake(t *testing.T) {
 	for value, want := range map[string]string{"true": "invalid-name", "": "unquoted"} {
 		diags := &diag.List{}

@@ -56,8 +56,8 @@ func runs(function string) bool {
 		"Example")
 }
 
-// rowID names a row of a table: the key of a map, or the texts of a struct that has several. The
-// name of its table is no part of it, so that a table may move within a package.
+// rowID returns the id of a table's row: the key of a map, or the texts of a struct that has
+// several. It does not contain the table's name, so that tables may move within a package.
 func rowID(row ast.Expr) string {
 	switch row := row.(type) {
 	case *ast.KeyValueExpr:
@@ -78,13 +78,13 @@ func rowID(row ast.Expr) string {
 	return ""
 }
 
-// text gives a literal string on one line, or "".
+// text returns a literal string on one line, or "".
 func text(e ast.Expr) string {
 	value, _ := literal(e)
 	return strings.Join(strings.Fields(value), " ")
 }
 
-// literal gives a string, whether it stands in one piece or in several, on as many lines.
+// literal returns a string from one literal, or from several on as many lines.
 func literal(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

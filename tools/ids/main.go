@@ -1,6 +1,6 @@
-// Command ids lists what the suite checks: the tests, the rows of their tables, mutants among them,
-// and the functions of their scripts. With -since it compares with an older commit: each id that is
-// gone must have a successor in tests/successors.txt.
+// Command ids lists the checks of the suite: the tests, the rows of their tables (including
+// mutants), and the functions of their scripts. With -since, it compares them with an older commit:
+// each removed id needs a successor in tests/successors.txt.
 //
 // usage: go run ./tools/ids [-since COMMIT]
 package main
@@ -62,8 +62,8 @@ func name(id string) string {
 	return name
 }
 
-// lostIDs gives the ids that are gone, that no other package has now instead, and that have no line
-// "ID => SUCCESSOR" whose successor exists, or "ID => gone: REASON" for what is no longer promised.
+// lostIDs returns the removed ids that no other package has now, and that have no valid line "ID =>
+// SUCCESSOR" or "ID => gone: REASON".
 func lostIDs(before, now []string, successors string) (lost []string) {
 	known := map[string]string{}
 	for line := range strings.Lines(successors) {
@@ -90,7 +90,7 @@ func lostIDs(before, now []string, successors string) (lost []string) {
 	return lost
 }
 
-// latest gives the successor of an id, or that of its successor, and so on.
+// latest returns the successor of an id, followed to the end of the chain.
 func latest(successors map[string]string, id string) (last string) {
 	for range len(successors) {
 		next, is := successors[cmp.Or(last, id)]
@@ -102,7 +102,7 @@ func latest(successors map[string]string, id string) (last string) {
 	return last
 }
 
-// inTree gives the ids of a tree, sorted.
+// inTree returns the ids of a tree, sorted.
 func inTree(root fs.FS) ([]string, error) {
 	all := map[string]bool{}
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -123,7 +123,7 @@ func inTree(root fs.FS) ([]string, error) {
 	return sorted(all), err
 }
 
-// inCommit gives the ids of a commit, sorted.
+// inCommit returns the ids of a commit, sorted.
 func inCommit(commit string) ([]string, error) {
 	cmd := exec.Command("git", "archive", commit)
 	cmd.Stderr = os.Stderr
@@ -153,7 +153,7 @@ func inCommit(commit string) ([]string, error) {
 	}
 }
 
-// isTest tells whether a file holds tests: in Go, scripts in Python, and scripts of commands.
+// isTest reports whether a file contains tests: in Go, Python scripts, and command scripts.
 func isTest(name string) bool {
 	return strings.HasSuffix(name, "_test.go") && !strings.Contains(name, "/testdata/") ||
 		strings.HasPrefix(name, "tests/") && path.Ext(name) == ".py" || strings.Contains(name, "/testdata/script/")

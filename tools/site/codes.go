@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/codes"
 )
 
-// addCodes adds a page for each group of codes that findings carry, and their index.
+// addCodes adds a page for each group of codes, and their index.
 func (p *pages) addCodes(fs.FS) error {
 	index := newPage("Codes of findings", "Each finding ends with a code in brackets. `dlpackgen explain CODE` prints what "+
 		"these pages say of it.")

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// siteConfig is the configuration of MkDocs, but for the pages that folders hold.
+// siteConfig is the configuration of MkDocs, without the pages in folders.
 const siteConfig = "tools/site/mkdocs.yml"
 
-// addConfig completes the navigation: a line `- FOLDER/*` stands for the pages of a folder, ordered
+// addConfig completes the navigation: a line `- FOLDER/*` represents the pages of a folder, ordered
 // by title.
 func (p *pages) addConfig(tree fs.FS) error {
 	data, err := fs.ReadFile(tree, siteConfig)
@@ -41,8 +41,8 @@ func (p *pages) addConfig(tree fs.FS) error {
 	return nil
 }
 
-// listed gives the pages of a folder that the navigation does not name itself, ordered by title;
-// releases come by date, the newest first, and codes in the order of their groups.
+// listed returns the pages of a folder that the navigation does not name, ordered by title;
+// releases are ordered by date, the newest first, and codes by group.
 func (p *pages) listed(folder, navigation string) []string {
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(p.files)) {

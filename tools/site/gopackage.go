@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// packagePage has the comment of a Go package, and each exported declaration with its comment.
+// packagePage contains the comment of a Go package, and each exported declaration with its comment.
 func packagePage(tree fs.FS, dir string) ([]byte, error) {
 	fset := token.NewFileSet()
 	files, err := parsed(tree, fset, dir)
@@ -61,20 +61,21 @@ func parsed(tree fs.FS, fset *token.FileSet, dir string) (files []*ast.File, err
 	return files, nil
 }
 
-// skipped are files that declare what another declares for a build without cgo, or for older Go.
+// skipped are files with alternative declarations for builds without cgo, or for older Go versions.
 func skipped(name string) bool {
 	return strings.HasSuffix(name, "_off.go") || name == "off.go" || name == "go_version.go" || name == "unsupported.go" ||
 		name == "unpooled.go"
 }
 
-// goPage is the page of a Go package in the making.
+// goPage is the page of a Go package under construction.
 type goPage struct {
 	*markdown
 	fset *token.FileSet
 	of   *doc.Package
 }
 
-// text writes a comment, whose headings have that level. The site's generator gives them their ids.
+// text writes a comment, whose headings have the given level. The site's generator assigns their
+// ids.
 func (w *goPage) text(docComment string, level int) {
 	printer := w.of.Printer()
 	printer.HeadingLevel = level

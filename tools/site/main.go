@@ -1,5 +1,5 @@
-// Command site builds the documentation site: the pages under docs/, and those that it makes from
-// the spec, the schema of configs and the command's own help. MkDocs turns them into HTML.
+// Command site builds the documentation site: the pages under docs/, and pages that it generates
+// from the spec, the schema of configs and the command's help. MkDocs converts them to HTML.
 //
 //	go run ./tools/site          write .cache/site/html
 //	go run ./tools/site -pages   stop before MkDocs, with the Markdown in .cache/site/docs
@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// build makes every page in memory, writes them below out, and renders them.
+// build renders every page in memory, writes them below out, and runs MkDocs.
 func build(out string, pagesOnly bool) error {
 	site, err := assemble(os.DirFS("."))
 	if err != nil {
@@ -42,8 +42,8 @@ func build(out string, pagesOnly bool) error {
 	return nil
 }
 
-// render runs MkDocs over the pages below out. Its warnings, as of links to anchors that no page
-// has, are errors; --quiet would hide them from --strict too.
+// render runs MkDocs over the pages below out. Its warnings, for example about links to unknown
+// anchors, are errors; --quiet would hide them from --strict too.
 func render(out string) error {
 	program, err := filepath.Abs(mkdocs)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// markdown is a page in the making.
+// markdown is a page under construction.
 type markdown struct{ bytes.Buffer }
 
-// newPage begins a page with its heading and what its reader gets.
+// newPage begins a page with its heading and its purpose.
 func newPage(heading, purpose string) *markdown {
 	m := &markdown{}
 	m.line("# " + heading)
@@ -23,18 +23,17 @@ func (m *markdown) line(text string) { m.WriteString(text + "\n") }
 
 func (m *markdown) heading(text string) { m.line("## " + text + "\n") }
 
-// anchor is the name by which links find a place, where MkDocs makes another one of the heading.
+// anchor is the name of a position in links, if MkDocs derives another one from the heading.
 func (m *markdown) anchor(name string) { m.line(anchorOf(name) + "\n") }
 
 func anchorOf(name string) string { return `<a id="` + name + `"></a>` }
 
 var (
 	unslugged = regexp.MustCompile(`[^\w\- ]`)
-	otherSlug = regexp.MustCompile(`^-|--|-$`) // of which MkDocs makes another
+	otherSlug = regexp.MustCompile(`^-|--|-$`) // MkDocs derives another one from it
 )
 
-// anchored adds the anchors that GitHub makes of headings, so that links of a page work there and
-// on the site.
+// anchored adds the anchors that GitHub derives from headings, so that links work on both sites.
 func anchored(page []byte) []byte {
 	var out bytes.Buffer
 	code := false

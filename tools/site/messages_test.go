@@ -17,7 +17,7 @@ import (
 var sourcesOfMessages = []string{"c", "kernels", "python", "traced", "tvmffi", "jax", "onnxruntime", "torchshim", "paddle",
 	"ufunc", "torch"}
 
-// noMessages are texts of these sources that no call reports.
+// noMessages are texts of these sources that are never reported.
 var noMessages = []string{
 	// Documentation of functions.
 	"A tensor. What takes DLPack can use it: numpy.from_dlpack, torch.from_dlpack.", "Gives the tensor in a capsule.",
@@ -38,7 +38,8 @@ var (
 	varying      = regexp.MustCompile(`%(?:ll|z|\.\*|\.\d+)?[a-zA-Z]|\{[^{}]*\}|\\.`)
 )
 
-// textsOf lists the constant parts of a source's string literals that have at least some words.
+// textsOf lists the constant parts of a source's string literals with at least the given number of
+// words.
 func textsOf(source string, words int) (parts []string) {
 	source = lineComment.ReplaceAllString(blockComment.ReplaceAllString(source, ""), "")
 	for _, literal := range literals.FindAllString(source, -1) {
@@ -54,7 +55,7 @@ func textsOf(source string, words int) (parts []string) {
 	return parts
 }
 
-// unlisted lists the texts of a source that the page lacks.
+// unlisted lists the texts of a source that are not on the page.
 func unlisted(source, page string) (missing []string) {
 	for _, part := range textsOf(source, 3) {
 		if !strings.Contains(page, part) {
@@ -71,7 +72,7 @@ func pageOfMessages(t *testing.T) string {
 	return string(page)
 }
 
-// message is a row of the page. Words in capitals stand for parts that vary.
+// message is a row of the page. Words in capitals represent varying parts.
 type message struct{ text, exception string }
 
 var (
@@ -157,7 +158,7 @@ func allMessages(t *testing.T) (all []message) {
 
 var beginnings = regexp.MustCompile(`^\w+\(\): (?:argument '[^']*' \(\d+\w\w\): |result '[^']*': )?(?:item \d+: )?`)
 
-// listed returns whether a line has the message and its exception.
+// listed reports whether a row has the message and its exception.
 func listed(all []message, exception, text string) bool {
 	texts := []string{text, beginnings.ReplaceAllString(text, "")}
 	return slices.ContainsFunc(all, func(m message) bool {
@@ -171,8 +172,8 @@ var (
 	ofMistake  = regexp.MustCompile(`(?m)^    error: '(\w+): (.*)'$`)
 )
 
-// The golden messages of the checker, and those of the table of mistakes that all hosts report,
-// have a row with their exception.
+// The golden messages of the checker, and the messages of the table of mistakes that all hosts
+// report, have a row with their exception.
 func TestGoldenMessagesAreOnThePage(t *testing.T) {
 	all := allMessages(t)
 	statuses, err := os.ReadFile("../../templates/c/message.h")
@@ -203,10 +204,10 @@ func TestGoldenMessagesAreOnThePage(t *testing.T) {
 	assert.False(t, listed(all, "TypeError", "f(): argument 'x' (1st): it is lost"))
 }
 
-// ofTheKernel are texts that the described kernel of the table has itself.
+// ofTheKernel are the messages of the described kernel of the table.
 var ofTheKernel = []string{"mix(): the mixer is stuck", "mix(): argument 'places' (3rd): a place is out of range"}
 
-// stale lists the lines of the page whose message has no text of the sources, and no golden form.
+// stale lists the rows of the page whose message is neither in the sources nor in a golden file.
 func stale(all []message, sources, golden []string) (lines []string) {
 	for _, m := range all {
 		pattern := m.pattern()

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// repository is where links lead that leave the site.
+// repository is the target of links that leave the site.
 const repository = "https://github.com/dlpackgen/dlpackgen/blob/main/"
 
 // pages are the files of the site by their path below docs/, and the configuration of MkDocs.
@@ -21,7 +21,7 @@ type pages struct {
 	config []byte
 }
 
-// assemble makes the whole site from the tree of the repository.
+// assemble builds the whole site from the repository's tree.
 func assemble(tree fs.FS) (*pages, error) {
 	site := &pages{files: map[string][]byte{}}
 	steps := []func(fs.FS) error{site.addWritten, site.addReleases, site.addReference, site.addHeaders,
@@ -36,8 +36,8 @@ func assemble(tree fs.FS) (*pages, error) {
 
 var ofSources = regexp.MustCompile(`^reference/(?:c|cpp|go)/`)
 
-// rankSources lets a search name the written pages before those of headers and Go packages, whose
-// many short sections would come first otherwise.
+// rankSources makes searches list the written pages before those of headers and Go packages, whose
+// many short sections would rank first otherwise.
 func (p *pages) rankSources(fs.FS) error {
 	for name, text := range p.files {
 		if ofSources.MatchString(name) {
@@ -47,7 +47,7 @@ func (p *pages) rankSources(fs.FS) error {
 	return nil
 }
 
-// addWritten adds what stands under docs/.
+// addWritten adds the pages under docs/.
 func (p *pages) addWritten(tree fs.FS) error {
 	return fs.WalkDir(tree, "docs", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
-// addReference adds the pages that are made from the spec, the table of targets, the schema of
+// addReference adds the pages that are generated from the spec, the table of targets, the schema of
 // configs and the command's help.
 func (p *pages) addReference(tree fs.FS) error {
 	release, err := spec.Embedded().Release("latest")
@@ -71,7 +71,7 @@ func (m *markdown) device(v spec.EnumValue) {
 	m.row("`"+v.Name+"`", fmt.Sprint(v.Value), reads, data, id, streams, v.Doc)
 }
 
-// streams explains the numbers that __dlpack__(stream=...) takes.
+// streams explains the stream numbers of __dlpack__.
 func (m *markdown) streams(r *spec.Release) {
 	for _, table := range r.Streams {
 		m.heading("Streams of " + table.Name)
@@ -114,7 +114,7 @@ func targetsPage() []byte {
 	return page.bytes()
 }
 
-// commandsPage has the help of each verb, as the program prints it.
+// commandsPage contains the help of each verb, as the program prints it.
 func commandsPage() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "dlpackgen-site-")
 	if err != nil {
@@ -154,13 +154,13 @@ func output(program string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// verb is what dlpackgen help --format json prints of one.
+// verb is the output of dlpackgen help --format json for one verb.
 type verb struct {
 	Use   string
 	Verbs []verb
 }
 
-// verbs gives the words that call each verb, those below other verbs too, from the help as data.
+// verbs returns the words that call each verb, including nested verbs, from the help as data.
 func verbs(help string) ([][]string, error) {
 	var root verb
 	if err := json.Unmarshal([]byte(help), &root); err != nil {

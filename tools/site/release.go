@@ -56,7 +56,7 @@ func structNames(t *layout.Table) []string {
 	return names
 }
 
-// releasePage lists what changed and what there is.
+// releasePage lists the changes and the declarations of a release.
 func releasePage(info spec.ReleaseInfo, r, before *spec.Release, changes []compat.Change) []byte {
 	page := newPage("DLPack "+info.Version, "Date: "+date(info)+".")
 	if before != nil {
@@ -72,7 +72,7 @@ func releasePage(info spec.ReleaseInfo, r, before *spec.Release, changes []compa
 	return page.bytes()
 }
 
-// changes lists the differences from the release before, those that break programs first.
+// changes lists the differences from the previous release, breaking ones first.
 func (m *markdown) changes(before string, changes []compat.Change) {
 	m.heading("Changes since " + before)
 	if len(changes) == 0 {
@@ -118,7 +118,7 @@ func difference(c compat.Change) string {
 	return ""
 }
 
-// structs has a table of fields for each struct.
+// structs writes a table of fields for each struct.
 func (m *markdown) structs(r *spec.Release) {
 	table, spell := layout.Of(r, layout.LP64, layout.C), cdecl.Of(r)
 	for _, d := range spec.Of[*spec.Struct](r) {

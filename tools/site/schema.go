@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// node is what the page of the config shows of a JSON Schema.
+// node is the part of a JSON Schema that the page of the config shows.
 type node struct {
 	Ref         string           `json:"$ref"`
 	Type        any              `json:"type"`
@@ -26,7 +26,7 @@ type node struct {
 	OneOf       []*node          `json:"oneOf"`
 }
 
-// configReader turns the schema of configs into tables, one for each mapping.
+// configReader converts the schema of configs to tables, one for each mapping.
 type configReader struct {
 	page *markdown
 	defs map[string]*node
@@ -46,7 +46,7 @@ func configPage(schema []byte) ([]byte, error) {
 	return page.bytes(), nil
 }
 
-// mapping writes the table of a mapping, and then those of the mappings below it.
+// mapping writes the table of a mapping, followed by the tables of nested mappings.
 func (r *configReader) mapping(name string, n *node) {
 	if r.done[name] {
 		return
@@ -77,7 +77,7 @@ func (r *configReader) key(n *node, key string) {
 	r.page.row("`"+key+"`", r.kind(value), fallback, value.Description)
 }
 
-// below continues with what a key holds: a mapping, or entries that are mappings.
+// below continues with the value of a key: a mapping, or entries that are mappings.
 func (r *configReader) below(name string, n *node) {
 	n = r.resolve(n)
 	if len(n.Properties) > 0 {
@@ -86,7 +86,7 @@ func (r *configReader) below(name string, n *node) {
 	if entry := r.entry(n); entry != nil && len(entry.Properties) > 0 {
 		r.mapping(join(name, "NAME"), entry)
 	}
-	for _, entry := range n.Patterns { // the configs' only ones are numbers
+	for _, entry := range n.Patterns { // numbers are the configs' only ones
 		r.mapping(join(name, "NUMBER"), r.resolve(entry))
 	}
 	if n.Items != nil && len(r.resolve(n.Items).Properties) > 0 {

@@ -62,7 +62,7 @@ func TestSearchesNameWrittenPagesFirst(t *testing.T) {
 	assert.Equal(t, "---\nsearch: {boost: 0.2}\n---\n\n# B\n", string(p.files["reference/go/b.md"]))
 }
 
-// keysBelow lists the keys that a part of the schema allows, each as its section and itself.
+// keysBelow lists the allowed keys of a part of the schema, each with its section.
 func keysBelow(defs map[string]any, section string, part any) (keys [][2]string) {
 	n, found := part.(map[string]any)
 	if !found {
@@ -90,7 +90,7 @@ func keysBelow(defs map[string]any, section string, part any) (keys [][2]string)
 	return append(keys, keysBelow(defs, section+"[]", n["items"])...)
 }
 
-// lost lists the keys of the schema whose mapping has no line for them, or one without a meaning.
+// lost lists the keys of the schema without a line in their mapping's table, or without a meaning.
 func lost(t *testing.T, schema, page []byte) (names []string) {
 	t.Helper()
 	var root map[string]any
@@ -111,8 +111,8 @@ func lost(t *testing.T, schema, page []byte) (names []string) {
 	return names
 }
 
-// Every key that the schema allows has a line with its meaning. A page that lacks a section, a line
-// or a meaning is noticed.
+// Every key of the schema has a line with its meaning. A missing section, line or meaning is
+// detected.
 func TestEveryKeyOfTheConfigHasALine(t *testing.T) {
 	schema, err := os.ReadFile("../../docs/schema/config.json")
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestEveryKeyOfTheConfigHasALine(t *testing.T) {
 	assert.ErrorContains(t, err, "docs/schema/config.json: ")
 }
 
-// rowsOf lists how the rows of device types, streams and dtypes of a release begin.
+// rowsOf lists the beginnings of the rows of device types, streams and dtypes of a release.
 func rowsOf(release *spec.Release) (devices, dtypes []string) {
 	for _, enum := range spec.Of[*spec.Enum](release) {
 		for _, v := range enum.Values {
@@ -191,7 +191,7 @@ func TestVerbsAreReadFromTheHelp(t *testing.T) {
 	assert.ErrorContains(t, err, "dlpackgen help --format json: ")
 }
 
-// A link to an anchor that no page has stops the build.
+// A link to an unknown anchor stops the build.
 func TestBrokenAnchorsAreErrors(t *testing.T) {
 	t.Chdir("../..")
 	if _, err := os.Stat(mkdocs); err != nil {
@@ -215,7 +215,7 @@ func TestBrokenAnchorsAreErrors(t *testing.T) {
 	}
 }
 
-// aHeader has what the pages of headers show, and what they leave out.
+// aHeader contains declarations that header pages show, and some that they omit.
 const aHeader = `/* DLPack 1.3; SPDX-License-Identifier: 0BSD */
 /**
  * \file a.h
@@ -264,8 +264,8 @@ var (
 	noFunction = regexp.MustCompile(`^(?:return|else|typedef|using|struct|class|enum|union|namespace|static_assert)\b`)
 )
 
-// functionsOf lists the functions of a header that are not private: those of no namespace detail,
-// whose names do not end in an underscore.
+// functionsOf lists the public functions of a header: outside of namespaces detail, without a
+// trailing underscore.
 func functionsOf(header string) (names []string) {
 	header = ofDetail.ReplaceAllString(header, "")
 	for _, found := range aType.FindAllStringSubmatch(header, -1) {
@@ -279,7 +279,7 @@ func functionsOf(header string) (names []string) {
 	return names
 }
 
-// unwritten lists the functions of a header that its page lacks.
+// unwritten lists the functions of a header that are not on its page.
 func unwritten(header, page string) (names []string) {
 	for _, name := range functionsOf(header) {
 		if !strings.Contains(page, "\n## `"+name+"`\n") {
@@ -289,7 +289,7 @@ func unwritten(header, page string) (names []string) {
 	return names
 }
 
-// unshown are functions that only generated code calls: parts of the checks, and of asserts.
+// unshown are functions that only generated code calls: parts of the checks and asserts.
 var unshown = map[string][]string{
 	"dlpackgen/checker.h": {"dlpackgen_is_empty", "dlpackgen_has_shape", "dlpackgen_is_between", "dlpackgen_fail_got",
 		"dlpackgen_bad_dtype", "dlpackgen_other_dtype", "dlpackgen_bad_rank", "dlpackgen_bad_extent",
@@ -349,7 +349,7 @@ func TestPackagesAreRead(t *testing.T) {
 	assert.NotContains(t, string(page), "hidden")
 }
 
-// MkDocs reports pages without a place too, but only where it is installed.
+// MkDocs reports pages outside the navigation too, but only if it is installed.
 func TestEveryPageHasAPlace(t *testing.T) {
 	t.Chdir("../..")
 	site, err := assemble(os.DirFS("."))

@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// meter looks now and then at what CPU time the tests of each package have taken. The go command
-// does not tell, and caches no result of a test that another program starts. It needs Linux.
+// meter samples the CPU time of the tests of each package. The go command does not report it, and
+// does not cache results of tests that another program starts. It needs Linux.
 type meter struct {
 	root    string             // of the module
 	seconds map[string]float64 // by package
-	known   map[int]string     // the package of each test binary: a test may change its folder
+	known   map[int]string     // the package of each test binary, because a test may change its folder
 }
 
-// process is what Linux tells of one: the ticks are its own, and of those it has waited for.
+// process is Linux's information about a process: its ticks, and those of its terminated children.
 type process struct{ parent, ticks int }
 
-// ticksInSecond are those of Linux's ABI, whatever clock the kernel has.
+// ticksInSecond is a constant of Linux's ABI, independent of the kernel's clock.
 const ticksInSecond = 100
 
-// watch looks at the tests that a go command has started, until the channel is closed.
+// watch samples the tests of a go command until the channel is closed.
 func (m *meter) watch(command int, ended <-chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -40,7 +40,7 @@ func (m *meter) watch(command int, ended <-chan struct{}) {
 	}
 }
 
-// look notes the time of each test binary and of all that it has started.
+// look records the time of each test binary and its descendants.
 func (m *meter) look(command int, all map[int]process) {
 	children := map[int][]int{}
 	for id, p := range all {
@@ -64,7 +64,7 @@ func (m *meter) look(command int, all map[int]process) {
 	m.known = known
 }
 
-// tested gives the package that a process tests, whose folder it runs in; "" if it is a compiler.
+// tested returns the package that a process tests, from its folder; "" for a compiler.
 func (m *meter) tested(id int) string {
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", id))
 	if err != nil || !strings.HasSuffix(program, ".test") {
@@ -81,7 +81,7 @@ func (m *meter) tested(id int) string {
 	return filepath.ToSlash(pkg)
 }
 
-// processes gives those that run, by their id.
+// processes returns the running processes, by id.
 func processes() map[int]process {
 	all := map[int]process{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -98,7 +98,7 @@ func processes() map[int]process {
 	return all
 }
 
-// parseStat reads a line of /proc/ID/stat. The name in it may hold anything.
+// parseStat parses a line of /proc/ID/stat. The name in it may contain any characters.
 func parseStat(line string) (p process, ok bool) {
 	fields := strings.Fields(line[strings.LastIndex(line, ")")+1:])
 	if len(fields) < 15 {
@@ -112,10 +112,10 @@ func parseStat(line string) (p process, ok bool) {
 	return p, true
 }
 
-// worthNaming is the CPU time in seconds from which on a package has a line.
+// worthNaming is the CPU time in seconds from which on a package is listed.
 const worthNaming = 5
 
-// costs has a line for each package that took long, the longest first. Its numbers belong into
+// costs returns a line for each expensive package, the most expensive first. The numbers belong in
 // internal/tier/packages.txt.
 func costs(seconds map[string]float64) string {
 	names := slices.SortedFunc(maps.Keys(seconds), func(a, b string) int {

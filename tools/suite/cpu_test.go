@@ -25,7 +25,7 @@ func TestParseStat(t *testing.T) {
 	assert.False(t, ok, "a line that is cut")
 }
 
-// A test binary counts with its children, and what is no test binary does not count.
+// A test binary counts together with its children; other processes do not count.
 func TestLook(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc, which is Linux's")

@@ -7,8 +7,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// limits are the goals for the suite's own times, on two cores. A run is warm when results of the
-// go command's cache stood for some packages, and cold when they stood for none.
+// limits are the goals for the suite's own times, on two cores. A run is warm if some packages had
+// results in the go command's cache, and cold if none had.
 var limits = []struct {
 	tier, cache string
 	limit       time.Duration
@@ -20,14 +20,14 @@ var limits = []struct {
 	{tier.Quick, cached, 5 * time.Second},
 }
 
-// How much of a run came from the go command's cache.
+// The part of a run that came from the go command's cache.
 const (
 	cold   = "cold"
 	warm   = "warm"
 	cached = "cached"
 )
 
-// state tells how much of a run came from the cache.
+// state returns the part of a run that came from the cache.
 func state(t *tally) string {
 	switch {
 	case t.cached == 0:
@@ -38,7 +38,8 @@ func state(t *tally) string {
 	return cached
 }
 
-// goals are lines as "make bench" has them. Time fails no run: a busy machine is no broken build.
+// goals are lines in the form of "make bench". A missed goal fails no run, because load on the
+// machine can cause it.
 func goals(runs string, t *tally, took time.Duration) string {
 	lines := fmt.Sprintf("suite: %d packages, %d of them from the cache\n", t.packages, t.cached)
 	for _, goal := range limits {

@@ -17,20 +17,20 @@ type event struct {
 	Test        string
 	Output      string
 	Elapsed     float64
-	ImportPath  string // of the package whose build an output belongs to
+	ImportPath  string // of the package whose build printed the output
 	FailedBuild string // the package whose build failed
 }
 
-// run is what is known of one test or subtest.
+// run is the state of one test or subtest.
 type run struct {
-	name   string // as go test gives it
+	name   string // as go test reports it
 	ended  string // pass, fail, skip; "" while it runs
 	output []string
 	parent bool
 }
 
-// testReader turns the events of "go test -json" into results. Only leaves
-// count: a test with subtests is the sum of them, unless it failed by itself.
+// testReader converts the events of "go test -json" to results. Only leaves count: a test with
+// subtests is their sum, unless it failed by itself.
 type testReader struct {
 	out    io.Writer
 	tally  *tally
@@ -44,7 +44,7 @@ func newTestReader(out io.Writer, t *tally) *testReader {
 		loose: map[string][]string{}}
 }
 
-// read takes events until the stream ends; a line that is no event is passed on.
+// read processes events until the stream ends; lines that are not events are printed.
 func (r *testReader) read(stream io.Reader) error {
 	lines := bufio.NewReader(stream)
 	for {
@@ -89,7 +89,7 @@ func (r *testReader) takeTest(e event) {
 	}
 }
 
-// test finds a test, or makes it and marks those above it as parents.
+// test returns a test, or creates it and marks its ancestors as parents.
 func (r *testReader) test(pkg, name string) *run {
 	tests := r.runs[pkg]
 	if tests == nil {
@@ -109,9 +109,8 @@ func (r *testReader) test(pkg, name string) *run {
 	return t
 }
 
-// endPackage settles what a package's tests came to. A package that fails
-// without a failing test (it did not build, crashed or ran out of time) is
-// itself the failure.
+// endPackage determines the result of a package's tests. A package that fails without a failing
+// test (it did not build, crashed or timed out) is itself the failure.
 func (r *testReader) endPackage(e event) {
 	results := r.results(e.Package)
 	isFailed := func(x result) bool { return x.Outcome == failed }
@@ -134,7 +133,7 @@ func (r *testReader) endPackage(e event) {
 	delete(r.loose, e.Package)
 }
 
-// countPackage notes whether the go command had the results of a package.
+// countPackage records whether the go command had cached the results of a package.
 func (r *testReader) countPackage(pkg string) {
 	r.tally.packages++
 	if slices.ContainsFunc(r.loose[pkg], func(line string) bool { return strings.HasSuffix(line, "\t(cached)\n") }) {
@@ -160,7 +159,7 @@ func (r *testReader) results(pkg string) []result {
 	return out
 }
 
-// failedBelow gives the names that stand above a failing subtest.
+// failedBelow returns the ancestors of a failing subtest.
 func (r *testReader) failedBelow(pkg string) map[string]bool {
 	above := map[string]bool{}
 	for name, t := range r.runs[pkg] {
@@ -182,7 +181,7 @@ func (r *testReader) sorted(pkg string) []*run {
 	return all
 }
 
-// unfinished names the tests that were running when a package died.
+// unfinished returns the tests that were running when a package crashed.
 func (r *testReader) unfinished(pkg string) string {
 	var names []string
 	for _, t := range r.sorted(pkg) {
@@ -205,23 +204,22 @@ func (r *testReader) printFailure(e event) {
 	fmt.Fprint(r.out, r.aside(e))
 }
 
-// aside is what a package printed outside its tests: its build, and a crash.
+// aside is a package's output outside its tests: its build, and a crash.
 func (r *testReader) aside(e event) string {
 	return strings.Join(r.builds[e.FailedBuild], "") + strings.Join(r.loose[e.Package], "")
 }
 
-// said is what a test printed, without the marks of the go command.
+// said is the output of a test, without the go command's marks.
 func (t *run) said() string {
 	marked := func(line string) bool { return strings.HasPrefix(line, "=== ") }
 	return strings.Join(slices.DeleteFunc(slices.Clone(t.output), marked), "")
 }
 
-// atLine is how the testing package marks the start of a log entry:
-// "    x_test.go:12: ".
+// atLine matches the beginning of a log entry of package testing: " x_test.go:12: ".
 var atLine = regexp.MustCompile(`^\s+(\S+\.go):\d+: `)
 
-// reason is the last thing that a test said before it skipped. A script says it
-// first and then logs all that it did.
+// reason returns the last message of a test before its skip. A script prints it first, followed by
+// its log.
 func reason(output []string) string {
 	said, open := "", false
 	for _, line := range output {
@@ -250,7 +248,7 @@ func word(action string) string {
 	return strings.ToUpper(action)
 }
 
-// short drops the module's path, which says nothing new on every line.
+// short removes the module's path, which is the same on every line.
 func short(pkg string) string {
 	return strings.TrimPrefix(pkg, "github.com/dlpackgen/dlpackgen/")
 }

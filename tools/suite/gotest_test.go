@@ -21,7 +21,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// read gives what a stream of events comes to, and what was printed on the way.
+// read returns the results of a stream of events, and the printed output.
 func read(t *testing.T, lines ...string) (tally, string) {
 	t.Helper()
 	var counted tally
@@ -179,7 +179,7 @@ func TestStepsBesideEachOtherAreBothReported(t *testing.T) {
 	assert.Equal(t, 1, s.tally.count(failed))
 }
 
-// Packages whose tests wait leave cores idle, unless more packages are tested than there are cores.
+// Packages whose tests wait leave cores idle, unless more packages run than there are cores.
 func TestMorePackagesAreTestedThanThereAreCores(t *testing.T) {
 	programs := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(programs, "go"), []byte("#!/bin/sh\n"), 0o700)) //nolint:gosec // a program
@@ -196,7 +196,7 @@ func TestMorePackagesAreTestedThanThereAreCores(t *testing.T) {
 	}
 }
 
-// The cache has the same packages from another folder, which is gone.
+// The cache contains the same packages from another folder, which was deleted.
 func TestVetReadsFilesOfCgoInThisFolder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds cgo's runtime for some seconds, and -short was given")
@@ -229,7 +229,7 @@ func TestVetReadsFilesOfCgoInThisFolder(t *testing.T) {
 	assert.NoError(t, err, said)
 }
 
-// Where a log's end alone is kept, it says why the run failed.
+// The end of a log alone shows why the run failed.
 func TestTheReportEndsWithWhatFailedChecksPrinted(t *testing.T) {
 	s := &suite{out: io.Discard}
 	s.silent("gofmt", "sh", "-c", "seq 100 120")
@@ -252,7 +252,7 @@ func TestTheReportEndsWithWhatFailedChecksPrinted(t *testing.T) {
 	assert.True(t, strings.HasSuffix(said, "\n1 passed, 4 failed, 0 skipped\n"), said)
 }
 
-// Python packages in .venv and .cache may come with Go sources of any style.
+// Python packages in .venv and .cache may contain Go sources of any style.
 func TestGofmtLooksAtOurFilesAlone(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(path, text string) {
@@ -314,7 +314,7 @@ func TestTestsRunMakeAsAUserDoes(t *testing.T) {
 	assert.Equal(t, "made\n", string(said), "a make within another prints the folders it enters")
 }
 
-// A target that fails is seen, and so is a package that does not build.
+// A failing target is reported, and so is a package that does not build.
 func TestFuzzing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program for fuzzing, and -short was given")

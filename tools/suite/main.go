@@ -1,6 +1,6 @@
-// Command suite runs what "make quick", "make test" and "make nightly" promise, says what it does
-// as it goes, and ends with the time it took and a count of what ran. It installs nothing:
-// tools/setup.sh has done that before, and what is still missing is skipped with its reason.
+// Command suite runs the checks of "make quick", "make test" and "make nightly", prints its
+// progress, and ends with the time and a count of the checks. It installs nothing: tools/setup.sh
+// does, and tests with missing dependencies are skipped with a reason.
 package main
 
 import (
@@ -37,8 +37,8 @@ func main() {
 	}
 }
 
-// leaveMake takes away what make tells a make that it starts, which would print the folders it
-// enters: tests run make as a user does.
+// leaveMake removes make's variables, which would make nested calls print folders: tests run make
+// like users.
 func leaveMake() {
 	for _, name := range []string{"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES"} {
 		os.Unsetenv(name)

@@ -13,8 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// packages gives those whose tests a tier runs, the longest first, so that no core is idle at the
-// end.
+// packages returns the packages of a tier, the slowest first, so that no core is idle at the end.
 func packages(all []tier.Package, of string) (paths []string) {
 	slices.SortStableFunc(all, func(a, b tier.Package) int { return cmp.Compare(b.Cost, a.Cost) })
 	for _, p := range all {
@@ -27,20 +26,20 @@ func packages(all []tier.Package, of string) (paths []string) {
 
 func rank(name string) int { return slices.Index([]string{tier.Quick, tier.Test, tier.Nightly}, name) }
 
-// environment is what tests read of a run. Go's cache holds for the same values.
+// environment returns the environment of the tests. Go's cache is valid for equal values.
 func environment(of string) []string {
 	return append([]string{tier.Variable + "=" + of, tier.Toolchain + "=" + toolchain(),
 		tier.Run + "=" + strconv.FormatInt(time.Now().UnixNano(), 36)}, frugal...)
 }
 
-// frugal saves CPU time that libraries would spend on speed: threads of OpenMP do not spin while
-// they wait, and PyTorch precompiles no headers for the one graph that a test compiles.
+// frugal saves CPU time of libraries: OpenMP threads do not spin while they wait, and PyTorch does
+// not precompile headers for the single graph of a test.
 var frugal = []string{"OMP_WAIT_POLICY=passive", "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS=0"}
 
-// toolchain is a digest of the files that change with the compilers, the Pythons and their
-// packages, in each folder that tools/setup.sh fills.
+// toolchain is a digest of the files that change with compilers, Pythons and their packages, in
+// each folder of tools/setup.sh.
 func toolchain() string {
-	apart, _ := filepath.Glob(".cache/*/installed.txt") // which is an error of the pattern alone
+	apart, _ := filepath.Glob(".cache/*/installed.txt") // only an invalid pattern causes it
 	return digest(append(apart, "/var/lib/dpkg/status", ".venv/installed.txt", ".venv/frameworks.txt"))
 }
 

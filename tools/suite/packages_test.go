@@ -37,13 +37,13 @@ func rows(t *testing.T) []tier.Package {
 	return all
 }
 
-// packaged is what the go command tells of a package.
+// packaged is the go command's information about a package.
 type packaged struct {
 	ImportPath                          string
 	CgoFiles, TestGoFiles, XTestGoFiles []string
 }
 
-// listed gives the module's packages. The go command takes half a second for them.
+// listed returns the module's packages. The go command takes half a second for them.
 var listed = func() func(t *testing.T) []packaged {
 	list := sync.OnceValues(func() (all []packaged, err error) {
 		cmd := exec.Command("go", "list", "-json=ImportPath,CgoFiles,TestGoFiles,XTestGoFiles", "./...")
@@ -85,7 +85,7 @@ func TestEachPackageHasATier(t *testing.T) {
 	assert.ElementsMatch(t, withTests(t), paths, "internal/tier/packages.txt has one row for each package with tests")
 }
 
-// Files that cgo made of another package would be read in the folder where it was built first.
+// Files that cgo generated for another package would be read from the folder of the first build.
 func TestPackagesWithCgoAreCompiledForThisFolder(t *testing.T) {
 	tier.Record(t)
 	var folders []string
@@ -108,7 +108,8 @@ func TestDigestsChangeWithTheFiles(t *testing.T) {
 	assert.NotEqual(t, one, digest([]string{file}))
 }
 
-// calls tells which functions of a package's tests call one of package tier: "tests/x TestY".
+// calls lists the functions of a package's tests that call functions of package tier: "tests/x
+// TestY".
 func calls(t *testing.T, dir, function string) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../..", dir, "*_test.go"))
@@ -125,7 +126,7 @@ func calls(t *testing.T, dir, function string) (names []string) {
 	return names
 }
 
-// imports tells whether a package's tests import another.
+// imports reports whether a package's tests import another package.
 func imports(t *testing.T, dir, path string) (found bool) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../..", dir, "*_test.go"))
@@ -139,7 +140,7 @@ func imports(t *testing.T, dir, path string) (found bool) {
 	return found
 }
 
-// contains tells whether a function or a statement calls another function: "package.Name".
+// contains reports whether a function or a statement calls another function: "package.Name".
 func contains(code ast.Node, called string) (found bool) {
 	ast.Inspect(code, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
@@ -151,7 +152,7 @@ func contains(code ast.Node, called string) (found bool) {
 	return found
 }
 
-// Without the call, Go's cache would hold although an input of a child process changes.
+// Without the call, cached results would remain valid although an input of a child process changed.
 func TestWhatStartsProcessesRecordsInputs(t *testing.T) {
 	for _, p := range rows(t) {
 		if imports(t, p.Path, "os/exec") {
@@ -167,7 +168,7 @@ func TestWhatStartsProcessesRecordsInputs(t *testing.T) {
 
 var nightlyRow = regexp.MustCompile("(?m)^\\| `([a-z]+(?:/[a-z]+)*)` `(\\w+)`")
 
-// What leaves make test is listed, with what still covers it.
+// The tests that make test omits are listed, with the tests that cover them.
 func TestNightlyTestsAreListed(t *testing.T) {
 	text, err := os.ReadFile("../../docs/testing.md")
 	require.NoError(t, err)
@@ -188,7 +189,7 @@ func TestNightlyTestsAreListed(t *testing.T) {
 // covering is a test that a row names, of the row's package or of another.
 var covering = regexp.MustCompile("`(Test\\w+)`(?: of `([a-z/]+)`)?")
 
-// uncovered gives what the rows name as covering a test, and make test does not run.
+// uncovered returns the covering tests that make test does not run.
 func uncovered(t *testing.T, text string) (names []string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -206,7 +207,7 @@ func uncovered(t *testing.T, text string) (names []string) {
 	return names
 }
 
-// runsEachTime tells whether a package has a test that does not begin with tier.OnlyNightly.
+// runsEachTime reports whether a package has a test that does not begin with tier.OnlyNightly.
 func runsEachTime(t *testing.T, pkg, name string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../..", pkg, "*_test.go"))
@@ -224,7 +225,7 @@ func runsEachTime(t *testing.T, pkg, name string) bool {
 	return false
 }
 
-// A test that is left to make nightly is covered by one that is not.
+// A nightly test is covered by a test that is not nightly.
 func TestWhatCoversNightlyTestsIsRun(t *testing.T) {
 	text, err := os.ReadFile("../../docs/testing.md")
 	require.NoError(t, err)

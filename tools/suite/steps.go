@@ -21,7 +21,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// staticcheck is pinned, so that a new release of it never breaks a landing.
+// staticcheck is pinned, so that new releases cannot break the checks.
 const staticcheck = "honnef.co/go/tools/cmd/staticcheck@v0.8.2"
 
 // suite is one run over the tree in the current directory.
@@ -33,14 +33,14 @@ type suite struct {
 }
 
 // run compiles for go vet before go test needs the same packages. In make quick, nearly all of them
-// are compiled already, and the checks run beside the tests.
+// are compiled already, and the checks run concurrently with the tests.
 func (s *suite) run() {
 	if s.tier == tier.Quick {
 		s.beside((*suite).goTest, (*suite).check)
 		return
 	}
 	s.check()
-	s.command("go vet of tools/release", "go", "-C", "tools/release", "vet", ".") // ./... leaves that module out
+	s.command("go vet of tools/release", "go", "-C", "tools/release", "vet", ".") // ./... omits that module
 	s.staticcheck()
 	s.goTest()
 	if s.fuzzTime > 0 {
@@ -48,7 +48,7 @@ func (s *suite) run() {
 	}
 }
 
-// check is what a change must pass before its tests matter.
+// check runs the checks that a change must pass before its tests.
 func (s *suite) check() {
 	s.gofmt()
 	s.vet()
@@ -56,7 +56,7 @@ func (s *suite) check() {
 	s.command("the spec and our config are sound", "go", "run", "./cmd/dlpackgen", "vet")
 }
 
-// beside runs a step, which prints as it goes, and at the same time another one, whose output
+// beside runs a step, which prints its output directly, concurrently with another one, whose output
 // follows.
 func (s *suite) beside(step, other func(*suite)) {
 	var printed bytes.Buffer
@@ -74,7 +74,7 @@ func (s *suite) beside(step, other func(*suite)) {
 
 func (s *suite) say(format string, args ...any) { fmt.Fprintf(s.out, "== "+format+"\n", args...) }
 
-// gofmt leaves out what is installed in folders whose names start with a dot, as ./... does.
+// gofmt skips installed files in folders whose names begin with a dot, like ./...
 func (s *suite) gofmt() {
 	entries, err := os.ReadDir(".")
 	if err != nil {
@@ -91,17 +91,17 @@ func (s *suite) gofmt() {
 	s.silent("gofmt", argv...)
 }
 
-// withCgo are those of our packages among which some use cgo.
+// withCgo are the packages of this module of which some use cgo.
 var withCgo = []string{"backends", "bench", "examples", "gen", "tests"}
 
-// flags are those of each build. Packages with cgo are compiled with a flag that names this folder.
-// With -trimpath, the go command takes what cgo made of the same files in another folder from its
-// cache, and go vet would open them there, where they may be gone. The flags are the same for go
-// vet, staticcheck and go test: each package is built once.
+// flags are the flags of each build. Packages with cgo are compiled with a flag that contains this
+// folder. With -trimpath, the go command reuses cgo's output of the same files from another folder,
+// where go vet would open files that may be deleted. go vet, staticcheck and go test have the same
+// flags, so each package is built once.
 func flags() (all []string) {
 	flag, err := testtool.Checkout(".")
 	if err != nil {
-		return nil // there is no current folder, which the next step reports
+		return nil // no current folder; the next step reports it
 	}
 	for _, folder := range withCgo {
 		all = append(all, "-gcflags=github.com/dlpackgen/dlpackgen/"+folder+"/...="+flag)
@@ -113,7 +113,7 @@ func (s *suite) vet() {
 	s.command("go vet", slices.Concat([]string{"go", "vet"}, flags(), []string{"./..."})...)
 }
 
-// command is one check that passes when the command does.
+// command is a check that passes if the command succeeds.
 func (s *suite) command(name string, argv ...string) {
 	s.say("%s", strings.Join(argv, " "))
 	var printed bytes.Buffer
@@ -121,7 +121,7 @@ func (s *suite) command(name string, argv ...string) {
 	s.settle(name, err == nil, printed.String(), because(err))
 }
 
-// silent is one check that passes when the command does and prints nothing.
+// silent is a check that passes if the command succeeds without output.
 func (s *suite) silent(name string, argv ...string) {
 	s.say("%s", strings.Join(argv, " "))
 	var printed bytes.Buffer
@@ -129,7 +129,7 @@ func (s *suite) silent(name string, argv ...string) {
 	s.settle(name, err == nil && printed.Len() == 0, printed.String(), because(err))
 }
 
-// because is the error of a command that could not run, or ended with a status other than 0.
+// because returns the error of a command that could not run, or had an exit status other than 0.
 func because(err error) string {
 	if err == nil {
 		return ""
@@ -137,7 +137,7 @@ func because(err error) string {
 	return err.Error()
 }
 
-// settle notes how a check ended, and what it printed if it failed.
+// settle records the result of a check, and its output if it failed.
 func (s *suite) settle(name string, good bool, printed ...string) {
 	r := result{Name: name, Outcome: passed}
 	if !good {
@@ -152,8 +152,8 @@ func (s *suite) execute(out io.Writer, argv ...string) error {
 	return cmd.Run()
 }
 
-// staticcheck is built once into .cache; where it cannot be had, the check is
-// skipped rather than failed, since the tree is not to blame.
+// staticcheck is built once into .cache. If it is unavailable, the check is skipped instead of
+// failing.
 func (s *suite) staticcheck() {
 	s.say("go install %s", staticcheck)
 	bin, err := filepath.Abs(".cache/bin")
@@ -168,22 +168,21 @@ func (s *suite) staticcheck() {
 			Reason: "needs " + staticcheck + " from the module proxy: " + err.Error()})
 		return
 	}
-	// The go command it starts takes flags from this variable. A larger heap spares staticcheck
-	// a third of its time.
+	// The go command that it starts reads flags from this variable. A larger heap saves a third of
+	// staticcheck's time.
 	built := "GOFLAGS=" + strings.Join(append(flags(), os.Getenv("GOFLAGS")), " ")
 	s.command("staticcheck", "env", built, "GOGC=400", filepath.Join(bin, "staticcheck"), "./...")
 }
 
-// goTest runs every Go test of the tier, which is every test there is: what other languages prove
-// is started from a Go test.
+// goTest runs every Go test of the tier. Tests in other languages are started by Go tests.
 func (s *suite) goTest() {
 	rows, err := tier.Packages()
 	if err != nil {
 		s.tally.add(result{Name: err.Error(), Outcome: failed})
 		return
 	}
-	// Two packages more than there are cores, so that those that wait leave no core idle.
-	// All were vetted before. Programs without debug information are linked faster.
+	// Two packages more than cores run at a time, so that waiting ones leave no core idle. All were
+	// vetted before. Programs without debug information are linked faster.
 	argv := append([]string{"go", "test", "-json", "-vet=off", "-ldflags=-w", "-timeout=0",
 		"-p=" + strconv.Itoa(runtime.NumCPU()+2)}, flags()...)
 	if s.tier == tier.Quick {
@@ -204,13 +203,13 @@ func (s *suite) goTest() {
 	before := s.tally.count(failed)
 	readErr := newTestReader(s.out, &s.tally).read(reader)
 	runErr := <-ended
-	// The exit status is the last word, should the events have said nothing.
+	// The exit status decides, in case the events contained no failure.
 	if s.tally.count(failed) == before && (runErr != nil || readErr != nil) {
 		s.tally.add(result{Name: fmt.Sprintf("go test: %v", cmp.Or(readErr, runErr)), Outcome: failed})
 	}
 }
 
-// metered runs a go command, and notes what CPU time the tests took that it started.
+// metered runs a go command, and records the CPU time of its tests.
 func (s *suite) metered(cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return err
@@ -232,8 +231,8 @@ func (s *suite) metered(cmd *exec.Cmd) error {
 // fuzzTarget is one fuzz function.
 type fuzzTarget struct{ Package, Name string }
 
-// fuzz runs each fuzz target for a short while. A failing input is left under
-// testdata/fuzz of its package, where the next plain run fails on it as well.
+// fuzz runs each fuzz target for a short time. A failing input is stored under testdata/fuzz of its
+// package, where the next plain run fails with it.
 func (s *suite) fuzz() {
 	rows, err := tier.Packages()
 	if err != nil {
@@ -258,8 +257,8 @@ func (s *suite) fuzz() {
 	}
 }
 
-// fuzzOne runs one target. The program that a package's targets share is built into a folder once:
-// "go test -fuzz" takes one target, and would link it for each.
+// fuzzOne runs one target. The program of a package's targets is built once: "go test -fuzz"
+// accepts one target, and would link it for each.
 func (s *suite) fuzzOne(t fuzzTarget, programs string, log io.Writer) error {
 	program := filepath.Join(programs, strings.ReplaceAll(t.Package, "/", "_")+".test")
 	if _, err := os.Stat(program); err != nil {
@@ -271,15 +270,15 @@ func (s *suite) fuzzOne(t fuzzTarget, programs string, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// Minimising takes up to a minute an input otherwise, in which nothing else runs.
+	// Otherwise, minimizing takes up to a minute for each input, and nothing else runs meanwhile.
 	cmd := exec.Command(program, "-test.run=^$", "-test.fuzz=^"+t.Name+"$", "-test.fuzztime="+s.fuzzTime.String(),
 		"-test.fuzzminimizetime=10x", "-test.fuzzcachedir="+found)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = t.Package, log, log
 	return cmd.Run()
 }
 
-// fuzzBuild is how a package's fuzz targets are built. Only make nightly counts coverage, for which
-// all imported packages are compiled again: that takes longer than the second of fuzzing.
+// fuzzBuild returns the build flags of a package's fuzz targets. Only make nightly instruments for
+// coverage, which recompiles all imports and takes longer than a second of fuzzing.
 func (s *suite) fuzzBuild(program, pkg string) []string {
 	argv := append([]string{"go", "test", "-vet=off", "-ldflags=-w", "-c", "-o", program}, flags()...)
 	if s.tier == tier.Nightly {
@@ -288,22 +287,22 @@ func (s *suite) fuzzBuild(program, pkg string) []string {
 	return append(argv, pkg)
 }
 
-// endedByClock tells a failure that is none: now and then go test reports that
-// its own -fuzztime ran out in the middle of an input, which it leaves unsaved.
+// endedByClock recognizes a spurious failure: sometimes go test reports the expiry of its own
+// -fuzztime during an input, which it does not save.
 func endedByClock(log string) bool {
 	return strings.Contains(log, "\n    context deadline exceeded\n") && !strings.Contains(log,
 		"Failing input written to")
 }
 
-// fuzzTargets reads the names of fuzz functions from the sources: the go command would link each
-// test binary to list them.
+// fuzzTargets finds fuzz functions in the sources: the go command would link each test binary to
+// list them.
 func fuzzTargets(root string, rows []tier.Package) (targets []fuzzTarget) {
 	for _, row := range rows {
 		files, _ := filepath.Glob(filepath.Join(root, row.Path, "*_test.go"))
 		for _, name := range files {
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 			if err != nil {
-				continue // the package's tests have failed before
+				continue // the package's tests failed earlier
 			}
 			for _, decl := range file.Decls {
 				if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Fuzz") {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// outcome is how one check or test ended.
+// outcome is the result of one check or test.
 type outcome int
 
 const (
@@ -17,22 +17,22 @@ const (
 	skipped
 )
 
-// linesOfFailure is how much of what a failed check printed is said again at the end.
+// linesOfFailure is the number of output lines of a failed check that are repeated at the end.
 const linesOfFailure = 15
 
 // result is one check or test that ran or was skipped.
 type result struct {
 	Name    string
 	Outcome outcome
-	Reason  string // why it was skipped
-	Said    string // what it printed, if it failed
+	Reason  string // the reason of the skip
+	Said    string // the output, if it failed
 }
 
 // tally collects results; the zero value is ready to use.
 type tally struct {
 	results          []result
-	packages, cached int                // with tests, and those whose results the go command had
-	cpu              map[string]float64 // seconds that the tests of each package took
+	packages, cached int                // with tests, and with cached results
+	cpu              map[string]float64 // seconds of the tests of each package
 }
 
 func (t *tally) add(r ...result) { t.results = append(t.results, r...) }
@@ -47,11 +47,10 @@ func (t *tally) count(o outcome) int {
 	return n
 }
 
-// good tells whether the run may land: a run in which nothing passed proves
-// nothing, so it is no good either.
+// good reports whether the run passed; a run without passed checks fails.
 func (t *tally) good() bool { return t.count(failed) == 0 && t.count(passed) > 0 }
 
-// report ends with the one line that CI reads.
+// report ends with the line that CI reads.
 func (t *tally) report(w io.Writer) {
 	if t.count(failed) > 0 {
 		fmt.Fprintln(w, "failed:")
@@ -65,8 +64,8 @@ func (t *tally) report(w io.Writer) {
 	fmt.Fprintf(w, "%d passed, %d failed, %d skipped\n", t.count(passed), t.count(failed), t.count(skipped))
 }
 
-// ending gives the last lines of what a failed check printed, indented. A CI that shows the end of
-// a log alone then shows why it failed.
+// ending returns the last output lines of a failed check, indented, because a CI may show only the
+// end of a log.
 func ending(said string) string {
 	lines := strings.FieldsFunc(said, func(r rune) bool { return r == '\n' })
 	lines = lines[max(0, len(lines)-linesOfFailure):]
@@ -77,8 +76,7 @@ func ending(said string) string {
 	return out
 }
 
-// reportSkips lists each reason once, the most frequent first, with the tests
-// that gave it.
+// reportSkips lists each reason once, the most frequent first, with its tests.
 func (t *tally) reportSkips(w io.Writer) {
 	byReason := map[string][]string{}
 	for _, r := range t.results {

@@ -1,4 +1,4 @@
-/* The kernels of the suite, for the described callers. */
+/* The kernels of this suite for the described callers. */
 #include <kernels.h>
 
 /* Written, so that no compiler drops the arguments. */

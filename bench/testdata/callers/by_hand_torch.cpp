@@ -1,4 +1,4 @@
-// An operator by PyTorch's stable C++ ABI, which checks nothing.
+// An operator with PyTorch's stable C++ ABI, without checks.
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>

@@ -1,4 +1,4 @@
-// A typed function of tvm-ffi's C++, which checks that its arguments are tensors.
+// A typed function in tvm-ffi's C++, which checks that its arguments are tensors.
 #include <tvm/ffi/container/tensor.h>
 #include <tvm/ffi/function.h>
 
@@ -12,7 +12,7 @@ static void nop(tvm::ffi::TensorView a, tvm::ffi::TensorView b, tvm::ffi::Tensor
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(nop, nop);
 
-// As jax-tvm-ffi calls it, with the result behind the arguments.
+// Called by jax-tvm-ffi, with the result after the arguments.
 static void add(tvm::ffi::TensorView a, tvm::ffi::TensorView b, tvm::ffi::TensorView c) {
   const float *x = static_cast<const float*>(a.data_ptr()), *y = static_cast<const float*>(b.data_ptr());
   for (int64_t i = 0; i < a.size(0); i++) static_cast<float*>(c.data_ptr())[i] = x[i] + y[i];

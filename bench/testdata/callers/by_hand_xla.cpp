@@ -1,4 +1,4 @@
-// A handler by XLA's ffi.h, which checks the dtypes of its buffers.
+// A handler with XLA's ffi.h, which checks the dtypes of its buffers.
 #include "xla/ffi/api/ffi.h"
 
 namespace ffi = xla::ffi;

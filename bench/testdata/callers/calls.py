@@ -1,5 +1,5 @@
-"""Times described kernels beside ones by hand, by tvm-ffi, JAX and torch; prints nanoseconds by group, name and
-round, as JSON."""
+"""Times described kernels, hand-written ones, tvm-ffi, JAX and torch; prints nanoseconds by group,
+name and round, as JSON."""
 
 import ctypes
 import gc
@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-# The suite python has the loop.
+# The suite python contains the loop.
 sys.path[:0] = [str(Path(__file__).parents[1] / "python")]
 import measure
 
@@ -39,7 +39,7 @@ def spent(f, count):
 
 
 def in_turn(functions, count, rounds):
-    """Gives the best of some passes for each function and round; a pass is `count` calls."""
+    """Returns the best of several passes for each function and round; a pass has `count` calls."""
     shuffled, took = random.Random(0), {name: [] for name in functions}
     for _ in range(rounds):
         best = {name: math.inf for name in functions}

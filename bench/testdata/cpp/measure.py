@@ -1,5 +1,5 @@
-"""Times one empty kernel in C and in C++ on the same fresh tensors, in turn, and
-prints what one call took in each round, as JSON."""
+"""Times one empty kernel in C and in C++ on the same new tensors, in turn, and prints the time of a
+call in each round, as JSON."""
 
 import importlib.util
 import json
@@ -10,7 +10,7 @@ MODULES, ROUNDS = sys.argv[1], int(sys.argv[2])
 
 
 def timing():
-    """The timing of the suite python, which stands beside this one."""
+    """The timing functions of the suite python, in the neighbouring folder."""
     path = pathlib.Path(__file__).parent.parent / "python" / "measure.py"
     spec = importlib.util.spec_from_file_location("timing", path)
     module = importlib.util.module_from_spec(spec)

@@ -1,4 +1,4 @@
-// The empty kernel of ../python/fast.c in C++: its arguments become arrays.
+// The empty kernel of ../python/fast.c in C++, which converts its arguments to arrays.
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python.h>
 
@@ -22,7 +22,7 @@ static dlpackgen_parameter vector(const char* name) {
 static const dlpackgen_parameter vectors[] = {vector("a"), vector("b"), vector("c")};
 static const dlpackgen_function held = {"held", vectors, 3, 0, 0, {"n"}};
 
-// Where a kernel would be, which the compiler must not see through.
+// Replaces a kernel; opaque to the compiler.
 static volatile const void* sink;
 
 static PyObject* nothing() {
@@ -40,7 +40,7 @@ static PyObject* held_call(PyObject* module, PyObject* const* args, Py_ssize_t c
   return nothing();
 }
 
-// The same with the type, the rank, the device and the alignment checked once more.
+// The same, with additional checks of the type, the rank, the device and the alignment.
 static PyObject* arrays_call(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   DLPACKGEN_CALL_OF(call, 3);
   if (dlpackgen_call_begin(&call, module, &held, args, count, keywords)) return nullptr;

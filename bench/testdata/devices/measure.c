@@ -1,7 +1,7 @@
-/* Times a backend beside the driver's own calls. `pairs N`: N rounds, in each of
- * which both ask the same address many times, in turn. `load driver` and `load
- * table`: a process's first call, from opening the library to the end of its own
- * start. A line of nanoseconds for each. */
+/* Compares a backend with direct calls of the driver. `pairs N`: N rounds, in each of which both
+ * query the same address many times, in turn. `load driver` and `load table`: the first call of a
+ * process, from opening the library to the end of its start. Prints a line of nanoseconds for
+ * each. */
 #include "dlpackgen_cuda.h"
 
 #include <dlfcn.h>
@@ -23,7 +23,7 @@ static void fail(const char* text) {
   exit(1);
 }
 
-/* What the backend asks, by a caller who knows the driver. */
+/* The backend's queries, made directly. */
 static double driver(unsigned (*ask)(unsigned, unsigned*, void**, unsigned long long), void* address) {
   unsigned all[] = {2, 8, 13, 9, 1, 11, 12}, type = 0, managed = 0, mapped = 0;
   int ordinal = 0;
@@ -61,7 +61,7 @@ static void pairs(int rounds) {
   memcpy(&ask, &found, sizeof ask);
   if (!found) fail("no cuPointerGetAttributes");
   void* address = tensors[TENSORS - 1]->dl_tensor.data;
-  for (int i = -1; i < rounds; i++) { /* the first warms up */
+  for (int i = -1; i < rounds; i++) { /* the first one fills caches */
     const double theirs = driver(ask, address), ours = table(device, address);
     if (i >= 0) printf("%.2f %.2f\n", theirs, ours);
   }

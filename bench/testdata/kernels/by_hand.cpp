@@ -1,5 +1,5 @@
-// The least operator of three tensors that one writes by hand: it checks nothing. Its name is as
-// long as described::nop, since torch.ops looks names up by their text at each call.
+// The minimal hand-written operator with three tensors, without checks. Its name is as long as
+// described::nop, because torch.ops looks up names by their text at each call.
 #include <torch/library.h>
 
 static void nop(const at::Tensor&, const at::Tensor&, const at::Tensor&) {}

@@ -1,5 +1,5 @@
-"""Times calls of a described kernel beside tvm-ffi and an operator by hand, on the same fresh tensors in turn; prints
-nanoseconds by group, name and round, as JSON."""
+"""Times calls of a described kernel, tvm-ffi and a hand-written operator, on the same new tensors
+in turn; prints nanoseconds by group, name and round, as JSON."""
 
 import importlib.machinery
 import importlib.util
@@ -7,13 +7,13 @@ import json
 import sys
 from pathlib import Path
 
-# The suite python has the loop.
+# The suite python contains the loop.
 sys.path[:0] = [str(Path(__file__).parents[1] / "python")]
 import measure
 
 
 def load(folder):
-    """Gives a copy of the module with a memory of its own for types."""
+    """Returns a copy of the module with a separate cache of types."""
     loader = importlib.machinery.ExtensionFileLoader("_described", f"{folder}/_described.abi3.so")
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("_described", loader))
     loader.exec_module(module)
@@ -37,7 +37,7 @@ def main():
         result[library] = measure.rounds_of(functions, makers[library], rounds)
     operators = {"described": torch.ops.described.nop, "by hand": torch.ops.undescrib.nop}
     result["torch.ops"] = measure.rounds_of(operators, makers["torch"], rounds)
-    # Consumers look at a type once: tvm-ffi has met PyTorch's own table, and the copy meets the
+    # Consumers cache types: tvm-ffi has cached PyTorch's own table, and the copy caches the
     # compiled one.
     dlpackgen_torch.install()
     functions = {"described": compiled.nop, "held": compiled.nop_held, "tvm-ffi": tvm}

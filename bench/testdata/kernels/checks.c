@@ -1,5 +1,5 @@
-/* Checks the arguments of calls, by the lines that the description became, and by a table that is
- * interpreted: `checks lines CALL N` and `checks table CALL N` check a call N times, so that their
+/* Checks the arguments of calls, with straight-line code generated from the description and with an
+ * interpreted table. `checks lines CALL N` and `checks table CALL N` check a call N times, so that
  * instructions can be counted. `checks time ROUNDS` times both in turn, and prints the name of each
  * call with both times. `checks list` prints the names. */
 #include <dlpackgen/checker.h>
@@ -83,7 +83,7 @@ static const struct call {
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 
-/* As the base of Python does it: each in one pass, and all in full where one does not fit. */
+/* Like the Python base: a fast check for each argument, and the full checks if it fails. */
 static int by_table(const struct dlpackgen_function* function, struct dlpackgen_message* message) {
   const DLTensor* const all[5] = {&tensors[0], &tensors[1], &tensors[2]};
   const uint64_t flags[5] = {0};
@@ -97,8 +97,8 @@ static int by_table(const struct dlpackgen_function* function, struct dlpackgen_
   return fits ? 0 : dlpackgen_check_arguments(function, all, flags, values, message);
 }
 
-/* Checks a call so many times. Returns the nanoseconds of each, or -1 if a check had another
- * outcome than it should. */
+/* Checks a call the given number of times. Returns the nanoseconds per call, or -1 if the outcome
+ * is not the expected one. */
 static double check(const struct call* call, int lines, long count, char* room) {
   struct timespec begin, end;
   int wrong = 0;
@@ -118,7 +118,7 @@ static double check(const struct call* call, int lines, long count, char* room) 
   return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / (double)count;
 }
 
-/* Times each call both ways in turn. The messages must be the same. */
+/* Times each call in both ways in turn. The messages must be equal. */
 static int timed(long rounds) {
   char by_lines[300], by_table[300];
   for (long round = 0; round < rounds; round++)

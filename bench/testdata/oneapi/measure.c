@@ -1,7 +1,7 @@
-/* Times oneAPI's backend beside Level Zero's own calls. `pairs N`: N rounds, in each
- * of which both ask whose memory an address is in, with its bounds, many times, in
- * turn. `load driver` and `load table`: a process's first call, from opening the
- * library to the end of the driver's own start. A line of nanoseconds for each. */
+/* Compares the oneAPI backend with direct calls of Level Zero. `pairs N`: N rounds, in each of
+ * which both query the owner and the bounds of an address many times, in turn. `load driver` and
+ * `load table`: the first call of a process, from opening the library to the end of the driver's
+ * start. Prints a line of nanoseconds for each. */
 #include "dlpackgen_oneapi.h"
 #include "dlpackgen_usm.h"
 #include "levelzero_types.h"
@@ -33,7 +33,7 @@ static void* find(void* library, const char* name) {
   return found;
 }
 
-/* What the backend asks, by a caller who knows the driver. */
+/* The backend's queries, made directly. */
 static double driver(driver_context context, const void* address) {
   const double begin = now();
   for (int i = 0; i < CALLS; i++) {
@@ -76,7 +76,7 @@ static void pairs(int rounds) {
   if (level_zero.driver_get(&count, drivers)) fail("zeDriverGet");
   driver_context context = level_zero.default_context(drivers[0]);
   void* address = tensors[TENSORS - 1]->dl_tensor.data;
-  for (int i = -1; i < rounds; i++) { /* the first warms up */
+  for (int i = -1; i < rounds; i++) { /* the first one fills caches */
     const double theirs = driver(context, address), ours = table(device, address);
     if (i >= 0) printf("%.2f %.2f\n", theirs, ours);
   }

@@ -1,5 +1,5 @@
-/* An empty kernel of three tensors, in each way that dlpackgen_python offers, and
- * what every call of Python costs at least. */
+/* An empty kernel with three tensors, in each form that dlpackgen_python offers, and the minimum
+ * cost of a call from Python. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python.h>
 
@@ -18,7 +18,7 @@ static const struct dlpackgen_function held = {
 static const struct dlpackgen_function released = {
     .name = "released", .parameters = vectors, .nparameters = 3, .releases_gil = 1, .dim_names = {"n"}};
 
-/* Where a kernel would be, which the compiler must not see through. */
+/* Replaces a kernel; opaque to the compiler. */
 static volatile const void* sink;
 
 static PyObject* nothing(void) {
@@ -39,7 +39,7 @@ static PyObject* held_call(PyObject* module, PyObject* const* args, Py_ssize_t c
   return nothing();
 }
 
-/* The same, its checks emitted for this function. */
+/* The same with checks inlined for this function. */
 static PyObject* inlined_call(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   DLPACKGEN_CALL_OF(call, 3);
   if (dlpackgen_call_begin_inline(&call, module, &held, args, count, keywords)) return NULL;
@@ -65,8 +65,8 @@ static PyObject* owning_call(PyObject* module, PyObject* const* args, Py_ssize_t
   return fine ? nothing() : NULL;
 }
 
-/* What a hand writes that trusts everybody: the table of the first argument's type,
- * found once, and no check. */
+/* Hand-written code that trusts its callers: the table of the first argument's type, looked up
+ * once, and no checks. */
 static PyObject* bare_call(PyObject* module, PyObject* const* args, Py_ssize_t count) {
   static PyObject* type;
   static const DLPackExchangeAPI* table;
@@ -86,7 +86,7 @@ static PyObject* bare_call(PyObject* module, PyObject* const* args, Py_ssize_t c
   return nothing();
 }
 
-/* Whether a tensor of Paddle's may be lent by its table, which crashes where it is not dense. */
+/* Returns whether the table may lend a Paddle tensor: it crashes for tensors that are not dense. */
 static int asked(PyObject* tensor) {
   static PyObject *dense, *stops;
   if (!dense) dense = PyUnicode_InternFromString("is_dense");
@@ -98,7 +98,7 @@ static int asked(PyObject* tensor) {
   return fits;
 }
 
-/* The same for Paddle, which is asked first. */
+/* The same for Paddle, with the query first. */
 static PyObject* asking_call(PyObject* module, PyObject* const* args, Py_ssize_t count) {
   for (Py_ssize_t i = 0; i < count; i++) {
     if (!asked(args[i])) return PyErr_Occurred() ? NULL : (PyErr_SetString(PyExc_BufferError, "no plain tensor"), NULL);
@@ -106,15 +106,15 @@ static PyObject* asking_call(PyObject* module, PyObject* const* args, Py_ssize_t
   return bare_call(module, args, count);
 }
 
-/* The fields of a NumPy array, as its headers have them since 1.7. */
+/* The fields of a NumPy array, as in its headers since 1.7. */
 struct array {
   PyObject_HEAD char* data;
   int ndim;
   Py_ssize_t *shape, *strides;
 };
 
-/* The same for NumPy, which has no table: the fields as they are, strides in elements
- * of a width that is taken for granted. */
+/* The same for NumPy, which has no table: reads the fields unchecked, and converts strides with a
+ * fixed element width. */
 static PyObject* bare_numpy_call(PyObject* module, PyObject* const* args, Py_ssize_t count) {
   int64_t strides[DLPACKGEN_MAX_NDIM];
   DLTensor view;
@@ -133,7 +133,7 @@ static PyObject* bare_numpy_call(PyObject* module, PyObject* const* args, Py_ssi
   return nothing();
 }
 
-/* The same for JAX, whose arrays have nothing but the buffer protocol. */
+/* The same for JAX, whose arrays only have the buffer protocol. */
 static PyObject* bare_buffer_call(PyObject* module, PyObject* const* args, Py_ssize_t count) {
   Py_buffer view;
   (void)module;
@@ -145,8 +145,7 @@ static PyObject* bare_buffer_call(PyObject* module, PyObject* const* args, Py_ss
   return nothing();
 }
 
-/* lend(type) makes the type's own table the one that is used for it, though
- * another one is adopted. */
+/* lend(type) selects the type's own table even if a native reader exists. */
 static PyObject* lend(PyObject* module, PyObject* type) {
   PyObject* capsule = PyObject_GetAttrString(type, "__dlpack_c_exchange_api__");
   const void* table = capsule ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;

@@ -1,4 +1,4 @@
-// The empty kernel of fast.c in C++, which sees its arguments as views.
+// The empty kernel of fast.c in C++, whose arguments are views.
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python.h>
 

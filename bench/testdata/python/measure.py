@@ -1,6 +1,5 @@
-"""Times f(a, b, c) of several callables on the same fresh tensors, in turn, and
-prints what one call took in each round, as JSON. Loop and unpacking are measured
-too and taken off."""
+"""Times f(a, b, c) of several callables on the same new tensors, in turn, and prints the time of a
+call in each round, as JSON. The loop and the unpacking are measured too, and subtracted."""
 
 import gc
 import json
@@ -9,14 +8,14 @@ import random
 import sys
 import time
 
-# So many stay in the caches of a core; with five times as many, the times are those of whoever else
-# uses the memory.
+# This number fits in the caches of a core; with five times as many, other processes' memory traffic
+# affects the times.
 TRIPLES = 100
 PASSES = 25
 
 
 def makers():
-    """What makes a tensor, by library."""
+    """Creates a tensor, by library."""
     import jax.numpy as jnp
     import numpy as np
     import paddle
@@ -45,9 +44,9 @@ def time_one(f, triples):
 
 
 def rounds_of(functions, make, rounds):
-    """Gives a list of nanoseconds for each function, the best of some passes in each round. Every round has tensors of
-    its own, and every pass an order of its own: what runs after a function that uses much memory pays for that, and
-    what shares the machine hits one pass and not all."""
+    """Returns a list of nanoseconds for each function: the best of several passes in each round.
+    Every round has new tensors, and every pass a different order: functions that use much memory
+    slow the next one down, and interruptions affect one pass instead of all."""
     took = {name: [] for name in functions}
     shuffled = random.Random(0)
     for _ in range(rounds):

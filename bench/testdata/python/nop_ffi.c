@@ -1,4 +1,4 @@
-/* An empty kernel as tvm-ffi calls it. */
+/* An empty kernel with the signature of tvm-ffi. */
 #include <stdint.h>
 
 typedef struct {

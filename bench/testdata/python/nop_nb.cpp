@@ -1,4 +1,4 @@
-// An empty kernel as nanobind calls it.
+// An empty kernel with the signature of nanobind.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 

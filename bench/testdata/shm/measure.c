@@ -1,6 +1,6 @@
-/* Times how 1 GiB crosses between two processes: by the backend, and by the bare
- * system calls, in turn. Each line has both, in nanoseconds, from before the sending
- * until the receiver has the memory mapped and its answer, a byte, is back. */
+/* Times the transfer of 1 GiB between two processes, with the backend and with bare system calls,
+ * in turn. Each line has both times, in nanoseconds, from before the sending until the receiver's
+ * answer, one byte, has arrived after its mmap. */
 #define _GNU_SOURCE
 #include "dlpackgen_shm.h"
 
@@ -28,7 +28,7 @@ static double now(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* One message with a descriptor: sends fd, or with fd -1 takes one. */
+/* One message with a descriptor: sends fd, or receives one if fd is -1. */
 static int bare(int socket, int fd) {
   union {
     struct cmsghdr aligned;
@@ -51,7 +51,7 @@ static int bare(int socket, int fd) {
   return fd;
 }
 
-/* The other process: first one by the backend, then a bare one, and so on. */
+/* The other process: alternates between the backend and bare system calls. */
 static void receiver(int socket) {
   char byte = 0;
   for (;;) {

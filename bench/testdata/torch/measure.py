@@ -1,5 +1,5 @@
-"""Times the compiled table beside PyTorch's own, and f(a, b, c) beside tvm-ffi, on
-the same fresh tensors in turn; prints nanoseconds by group, name and round, as JSON."""
+"""Compares the compiled table with PyTorch's own, and f(a, b, c) with tvm-ffi, on the same new
+tensors in turn; prints nanoseconds by group, name and round, as JSON."""
 
 import gc
 import importlib.machinery
@@ -18,8 +18,8 @@ def fresh(torch):
 
 
 def rounds_of(rounds, torch, works):
-    """Gives the times of each work; every round has tensors of its own and begins with
-    another work, and the best of three passes counts."""
+    """Returns the times of each function. Every round has new tensors and begins with a different
+    function, and the best of three passes counts."""
     took = {name: [] for name in works}
     names = list(works)
     for r in range(rounds + 1):
@@ -37,7 +37,7 @@ def rounds_of(rounds, torch, works):
 
 
 def call(f):
-    """Work that calls f(a, b, c) from Python, less the loop."""
+    """Calls f(a, b, c) from Python, without the time of the loop."""
 
     def work(tensors):
         triples = list(zip(tensors[0::3], tensors[1::3], tensors[2::3]))
@@ -54,7 +54,7 @@ def call(f):
 
 
 def load_fast(modules, folder):
-    """Gives a copy of the module fast with a memory of its own for types."""
+    """Returns a copy of the module fast with a separate cache of types."""
     loader = importlib.machinery.ExtensionFileLoader("fast", f"{modules}/{folder}/fast.abi3.so")
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("fast", loader))
     loader.exec_module(module)
@@ -62,7 +62,7 @@ def load_fast(modules, folder):
 
 
 def measure_tables(rounds, torch, tables, ours, by_object, theirs):
-    """Gives the times of each function of both tables."""
+    """Returns the times of each function of both tables."""
     result = {}
     for name in ("borrow", "own", "hold", "import_"):
         function = getattr(tables, name)
@@ -76,7 +76,7 @@ def measure_tables(rounds, torch, tables, ours, by_object, theirs):
 
 
 def measure_consumers(rounds, torch, consumers):
-    """Times from_dlpack() of arrays of NumPy, each beside torch's own."""
+    """Compares from_dlpack() of NumPy arrays with torch's own."""
     import numpy as np
 
     arrays = [np.full(16, i, "f4") for i in range(COUNT)]
@@ -94,8 +94,8 @@ def measure_consumers(rounds, torch, consumers):
 
 
 def measure_tvm(rounds, torch, nop, before, after):
-    """Times tvm-ffi with a type that it met before the table was installed, and one
-    that it met after; the caller swaps them, so that the types do not matter."""
+    """Times tvm-ffi with a type that it cached before the table was installed, and with a type that
+    it cached afterwards. The caller swaps them, so the types themselves have no influence."""
     types = {"torch.Tensor": lambda t: t, "Parameter": lambda t: torch.nn.Parameter(t, False)}
 
     def work(name):
@@ -120,7 +120,7 @@ def main():
     some = fresh(torch)[:3]
     types = {"torch.Tensor": some, "Parameter": [torch.nn.Parameter(t, False) for t in some]}
     before, after = list(types) if order == "tensor first" else list(types)[::-1]
-    # Consumers look at a type once, and keep what they saw.
+    # Consumers cache types, and do not look them up again.
     nop(*types[before])
     shim.held(*some)
     dlpackgen_torch.install()

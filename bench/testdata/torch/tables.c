@@ -1,6 +1,5 @@
-/* Passes over a list of tensors by the functions of one exchange table, timed here
- * so that nothing of Python counts. Every function takes (table, list) and gives
- * nanoseconds for each tensor. */
+/* Iterates over a list of tensors with the functions of one exchange table, timed in C to exclude
+ * Python. Every function has the arguments (table, list), and returns nanoseconds per tensor. */
 #define _POSIX_C_SOURCE 200809L
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -8,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* What is read, which the compiler must not see through. */
+/* The read values; opaque to the compiler. */
 static volatile const void* sink;
 
 static double now(void) {
@@ -37,7 +36,7 @@ static int borrow(struct pass* pass) {
   return 0;
 }
 
-/* Each is given back before the next is taken, as a call does with its arguments. */
+/* Each tensor is released before the next one is borrowed, as in a call with arguments. */
 static int own(struct pass* pass) {
   const double start = now();
   for (Py_ssize_t i = 0; i < pass->count; i++) {
@@ -50,7 +49,7 @@ static int own(struct pass* pass) {
   return 0;
 }
 
-/* All are held at a time, so that no pool helps. */
+/* All tensors are held at the same time, so a pool does not help. */
 static int hold(struct pass* pass) {
   const double start = now();
   for (Py_ssize_t i = 0; i < pass->count; i++)
@@ -60,7 +59,7 @@ static int hold(struct pass* pass) {
   return 0;
 }
 
-/* Making objects of managed tensors alone, and all that comes of them. */
+/* Only the creation of objects from managed tensors, with all of its consequences. */
 static int import(struct pass* pass) {
   for (Py_ssize_t i = 0; i < pass->count; i++)
     if (pass->api->managed_tensor_from_py_object_no_sync(PyList_GET_ITEM(pass->list, i), &pass->managed[i])) return -1;
@@ -103,8 +102,8 @@ static PyObject* time_hold(PyObject* m, PyObject* args) { return (void)m, timed(
 static PyObject* time_import(PyObject* m, PyObject* args) { return (void)m, timed(args, import); }
 static PyObject* time_nothing(PyObject* m, PyObject* args) { return (void)m, timed(args, nothing); }
 
-/* f(a, b, c) as a hand writes it over a table: one type is known, and every tensor must
- * be a dense vector of float32 on the CPU, as long as the first. */
+/* f(a, b, c) written by hand over a table: one type is known, and every tensor must be a contiguous
+ * float32 vector on the CPU, with the length of the first. */
 static struct {
   PyTypeObject* type;
   const DLPackExchangeAPI* api;

@@ -1,6 +1,6 @@
-// The least operators of three tensors that one writes by hand: they look at nothing.
-// Each has a name as long as that of the kernel beside it, since torch.ops looks names
-// up by their text at each call, and takes memory for long ones.
+// The minimal hand-written operators with three tensors, which do not read them. Each name is as
+// long as the compared kernel's, because torch.ops looks up names by their text at each call, and
+// allocates memory for long ones.
 #include <torch/library.h>
 
 static void bare_read(const at::Tensor&, const at::Tensor&, const at::Tensor&) {}

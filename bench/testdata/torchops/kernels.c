@@ -1,4 +1,4 @@
-/* The kernels of dlpackgen.yaml, which do nothing. */
+/* The kernels of dlpackgen.yaml, which are empty. */
 #include <kernels.h>
 
 #define EMPTY(form)                                                                        \

@@ -1,4 +1,4 @@
-"""Times operators of three fresh tensors through torch.ops, in turn, and prints the time of a call
+"""Times operators with three new tensors through torch.ops, in turn, and prints the time of a call
 in each round, as JSON.
 """
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-# The suite python has the loop.
+# The suite python contains the loop.
 sys.path[:0] = [str(Path(__file__).parents[1] / "python")]
 import measure
 

@@ -18,7 +18,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// The enums that releases are extended in.
+// The enums that releases extend.
 const (
 	deviceEnum = "DLDeviceType"
 	codeEnum   = "DLDataTypeCode"
@@ -40,7 +40,7 @@ func names(files []emit.File) (out []string) {
 	return out
 }
 
-// Every release but the one in gen/c is a snapshot: what the spec decides, each part as a file.
+// Every release except the one in gen/c has a snapshot of the rendered files, each part as a file.
 func TestSnapshots(t *testing.T) {
 	var owned []string
 	for _, info := range spec.Embedded().Releases() {
@@ -102,7 +102,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 	}
 }
 
-// What a release adds is named without a change here.
+// Additions of a release get names without changes here.
 func TestNamesFollowTheRelease(t *testing.T) {
 	named := func(version string) string {
 		_, files := renderRelease(t, version)
@@ -155,7 +155,7 @@ func TestVendorsDevicesAreInEveryFile(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(string(files[2].Data), "case kDLAcme:"), "named, readable, addressed")
 }
 
-// A spec of somebody's own may lack what the helpers use.
+// A user's spec may lack names that the helpers use.
 func TestSpecsWithoutTheUsualTypes(t *testing.T) {
 	release, err := spec.Embedded().Release("1.3")
 	require.NoError(t, err)
@@ -172,8 +172,8 @@ func TestSpecsWithoutTheUsualTypes(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(string(files[2].Data), "case kDLBare:"), "without a rule it is only named")
 }
 
-// Numbers follow from formulas: the conditions of abi_check.h are about the
-// language alone, never about a target.
+// Numbers follow from formulas: the conditions in abi_check.h concern only the language, never a
+// platform.
 func TestChecksHaveNoConditionOnTargets(t *testing.T) {
 	condition := regexp.MustCompile(`(?m)^#\s*(?:if|elif)(.*)$`)
 	language := regexp.MustCompile(`^(?:[\s!&|()]|ndef ` +

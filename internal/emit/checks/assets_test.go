@@ -11,7 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 )
 
-// target has the assets alone.
+// target has only the assets.
 var target = emit.Target{Manifest: func(m *emit.Model) (emit.Manifest, error) {
 	header, source := Assets(m.Contracts)
 	return emit.Manifest{Assets: []emit.Asset{header, source}}, nil
@@ -30,7 +30,7 @@ silu_and_mul:
   serial: true
 `
 
-// An optional argument alone may have a symbol, which compilers must not call unused.
+// A symbol may be only in an optional argument, and compilers must not warn that it is unused.
 func TestASymbolOfOnePlace(t *testing.T) {
 	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
 		Contracts: emittest.Described(t, "f: {args: {x: 'float32[2 * m]?'}}")})
@@ -38,7 +38,7 @@ func TestASymbolOfOnePlace(t *testing.T) {
 	assert.Contains(t, emittest.Texts(t, files, err)["kernels.c"], "    bound_0 = 1;\n    (void)bound_0;\n")
 }
 
-// The lock is there only where a kernel needs it: it needs threads.
+// The lock is included only if a kernel needs it, because it requires threads.
 func TestOnlySerialKernelsHaveALock(t *testing.T) {
 	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
 		Contracts: emittest.Described(t, two[:strings.Index(two, "silu")])})
@@ -46,7 +46,7 @@ func TestOnlySerialKernelsHaveALock(t *testing.T) {
 	assert.False(t, strings.Contains(string(files[1].Data), "dlpackgen_lock"))
 }
 
-// Names that a macro may have are no members.
+// Names that may be macros are not used as members.
 func TestMembersAreNoMacros(t *testing.T) {
 	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
 		Contracts: emittest.Described(t, `f: {types: {TYPE: [int8]}, args: {x: "TYPE[NULL]"}}`)})

@@ -20,7 +20,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// served are the releases that the target has headers for.
+// served are the releases that the target supports.
 func served() (versions []string) {
 	for _, info := range spec.Embedded().Releases() {
 		if !spec.Embedded().Older(info.Version, Target.Oldest) {
@@ -36,7 +36,7 @@ func emitted(t *testing.T, r *spec.Release) map[string]string {
 	return emittest.Texts(t, files, err)
 }
 
-// A snapshot holds what the spec decides; the rest differs by the namespace alone.
+// A snapshot contains the rendered files; the others differ only in the namespace.
 func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
 	var owned []string
 	for _, version := range served() {
@@ -80,7 +80,7 @@ func TestSameModelSameBytes(t *testing.T) {
 	assert.Equal(t, emitted(t, emittest.Release(t, "1.3")), emitted(t, emittest.Release(t, "1.3")))
 }
 
-// without is a release that lacks one enumerator.
+// without returns a release without one enumerator.
 func without(r *spec.Release, enum, value string) *spec.Release {
 	changed := *r
 	changed.Decls = slices.Clone(r.Decls)

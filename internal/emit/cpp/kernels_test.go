@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 )
 
-// A kernel's name may hold the word that stands for the release's namespace.
+// A kernel's name may contain the placeholder of the release's namespace.
 func TestNamesOfKernelsStay(t *testing.T) {
 	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
 		Contracts: emittest.Described(t, `conv0_0: {args: {v0_0: "float32[n]"}}`)})
@@ -19,7 +19,7 @@ func TestNamesOfKernelsStay(t *testing.T) {
 	assert.NotContains(t, text, "conv1_3")
 }
 
-// Where one header is asked for, the functions include it.
+// If a single header is requested, the functions include it.
 func TestKernelsIncludeTheSingleHeader(t *testing.T) {
 	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
 		Contracts: emittest.Described(t, `f: {args: {x: "int8[n]"}}`), Options: map[string]string{optionSingle: "true"}})
@@ -28,7 +28,7 @@ func TestKernelsIncludeTheSingleHeader(t *testing.T) {
 	assert.NotContains(t, text, "builder.hpp")
 }
 
-// Names that C++ could not tell apart are errors.
+// Names that would be equal in C++ are errors.
 func TestKernelsThatCppCannotHave(t *testing.T) {
 	for want, src := range map[string]string{
 		"kernel Text would be Text in C++, a name of the header; rename one": `Text: {args: {x: "int8[n]"}}`,

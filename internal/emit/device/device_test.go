@@ -28,7 +28,7 @@ const (
 	ourImport = ourFolder + "cuda"
 )
 
-// rendered returns the files of a backend, each part as a file of its own.
+// rendered returns the files of a backend, each part as a separate file.
 func rendered(t *testing.T, r *spec.Release, b *backend.Backend) map[string]string {
 	t.Helper()
 	m, err := Vendor(b).Manifest(&emit.Model{Release: r, Options: map[string]string{"import": ourImport}})
@@ -37,7 +37,7 @@ func rendered(t *testing.T, r *spec.Release, b *backend.Backend) map[string]stri
 	return emittest.Texts(t, files, err)
 }
 
-// Programs include interfaces alone: a part lies in no folder of theirs.
+// Programs include only interfaces: no part is in their folders.
 func TestOnlyInterfacesLieInTheFolder(t *testing.T) {
 	files, err := CUDA.Emit(&emit.Model{Release: emittest.Release(t, "latest")})
 	texts := emittest.Texts(t, files, err)
@@ -52,10 +52,10 @@ func TestOnlyInterfacesLieInTheFolder(t *testing.T) {
 	}
 }
 
-// shared is where this repository has the types of all backends.
+// shared is the folder of the types of all backends in this repository.
 var shared = map[string]string{emit.SharedDevice: ourFolder + "device"}
 
-// embedded are the backends that this program carries.
+// embedded are the built-in backends.
 var embedded = []string{"cuda", "rocm", "oneapi"}
 
 func TestBackendsHoldTheNewestRelease(t *testing.T) {
@@ -98,7 +98,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 			assert.Equal(t, string(formatted), text, "gofmt has nothing to change")
 		}
 		for line := range strings.SplitSeq(text, "\n") {
-			// one function of the driver a line; a call of C a line
+			// one driver function a line; one C call a line
 			if name != "device_driver.h" && name != "streams_rules.h" && path.Ext(name) != ".go" {
 				assert.LessOrEqual(t, len([]rune(strings.ReplaceAll(line, "\t", "    "))), 120, "%s: %s", name, line)
 			}
@@ -106,8 +106,8 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 	}
 }
 
-// Another description with the same runtime makes another backend of the same
-// sources: nothing in them names CUDA.
+// A different description with the same runtime results in a different backend from the same
+// sources: they do not name CUDA.
 func TestTheSourcesServeOtherDescriptions(t *testing.T) {
 	other := *backend.Embedded("cuda")
 	other.Name, other.Title = "acme", "Acme"
@@ -142,7 +142,7 @@ func TestTheSymbolFollowsTheImportPath(t *testing.T) {
 	assert.NotEqual(t, entry("a"), entry("b"))
 }
 
-// A spec of somebody's own may lack what the sources use.
+// A user's spec may lack names that the sources use.
 func TestSpecsWithoutTheUsualNames(t *testing.T) {
 	changed := *emittest.Release(t, "1.3")
 	changed.Streams = nil

@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 )
 
-// acme is what a vendor describes.
+// acme is a vendor's description.
 func acme() *backend.Backend {
 	return &backend.Backend{
 		Name: "acme", Title: "Acme", Doc: "Acme's devices.", Implementation: backend.Custom, InstallHint: "Acme's driver",
@@ -34,8 +34,8 @@ func acme() *backend.Backend {
 	}
 }
 
-// A vendor's part is written once and carries no banner; everything else does, and is
-// for all vendors alike but for what the description decides.
+// A vendor's part is written once and has no banner. All other files have one, and differ between
+// vendors only where the description does.
 func TestAVendorsBackEnd(t *testing.T) {
 	files, err := Vendor(acme()).Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
 		Options: map[string]string{"import": "example.com/acme"}})
@@ -66,7 +66,7 @@ func TestAVendorsBackEnd(t *testing.T) {
 	assert.Contains(t, texts["vendor_rules.h"], "VENDOR_STREAMS = 1 ")
 }
 
-// A device without streams, or with those of DLPack's CUDA.
+// A device without streams, and a device with the stream rules of CUDA.
 func TestAVendorsStreams(t *testing.T) {
 	b := acme()
 	b.Streams = backend.Streams{}
@@ -79,14 +79,14 @@ func TestAVendorsStreams(t *testing.T) {
 	assert.Contains(t, text, "    {0, 1, 0},\n    {1, 0, 1},\n    {2, 0, 0},\n};")
 }
 
-// Each source stands in the folder of those that it serves, and in no other.
+// Each source is only in the folders of the backends that use it.
 func TestSourcesServeTheirRuntime(t *testing.T) {
 	for name := range rendered(t, emittest.Release(t, "1.3"), backend.Embedded("cuda")) {
 		assert.False(t, strings.Contains(name, "vendor") || strings.Contains(name, "_impl"), name)
 	}
 }
 
-// A backend whose name is that of a file that all have would have two of that name.
+// A backend with the name of a common file would have two files of that name.
 func TestNamesOfFilesAreNoNamesOfBackEnds(t *testing.T) {
 	texts := rendered(t, emittest.Release(t, "1.3"), acme())
 	for _, name := range embedded {

@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// with returns a release with one more data type, as a vendor would add it.
+// with returns a release with one more data type, like a vendor's.
 func with(t *testing.T, version string, d spec.DType) *spec.Release {
 	t.Helper()
 	r := *emittest.Release(t, version)
@@ -42,7 +42,7 @@ func TestFloatsAreReadFromTheirNames(t *testing.T) {
 	}
 }
 
-// A vendor's types that the run time cannot convert get no type in Go.
+// A vendor's types that the run time cannot convert have no type in Go.
 func TestOtherFloatsAreNot(t *testing.T) {
 	for name, bits := range map[string]int{
 		"float8_e4m4": 8, "float8_e4m3x": 8, "float8_e4m3fnu": 8, "float8_e8m0fn": 8, "float16_e8m7b5": 16,
@@ -79,7 +79,7 @@ func names(all []element) (names []string) {
 	return names
 }
 
-// Each release has the types of its own data types, and only those.
+// Each release has exactly the types of its own data types.
 func TestTypesOfElementsFollowTheRelease(t *testing.T) {
 	for version, pairs := range map[string]bool{"1.2": false, "1.3": false, "main": true} {
 		b := &binding{release: emittest.Release(t, version)}
@@ -98,7 +98,7 @@ func TestTypesOfElementsFollowTheRelease(t *testing.T) {
 func TestAVendorsDataTypes(t *testing.T) {
 	for _, test := range []struct {
 		dtype spec.DType
-		want  string // in elements.go, or "" for none
+		want  string // in elements.go; "" if there is none
 	}{
 		{spec.DType{Name: "int2", Code: "kDLInt", Bits: 2, Lanes: 1},
 			"// Int2 is an element of type int2: an integer from -2 to 1.\ntype Int2 struct {"},
@@ -120,7 +120,7 @@ func TestAVendorsDataTypes(t *testing.T) {
 	}
 }
 
-// A type named like another one of the package is an error and no broken file.
+// A type with the name of another one in the package is an error, not an invalid file.
 func TestNamesOfElementTypesAreUnique(t *testing.T) {
 	_, err := Target.Emit(&emit.Model{Release: with(t, "1.3",
 		spec.DType{Name: "Int4", Code: "kDLInt", Bits: 4, Lanes: 1})})

@@ -28,7 +28,7 @@ func emitted(t *testing.T, m *emit.Model) map[string]string {
 	return emittest.Texts(t, files, err)
 }
 
-// served returns the releases that the target serves, besides the one in gen/go.
+// served returns the releases that the target supports, except the one in gen/go.
 func served(t *testing.T) (versions []string) {
 	t.Helper()
 	s := spec.Embedded()
@@ -41,9 +41,8 @@ func served(t *testing.T) (versions []string) {
 	return versions
 }
 
-// A snapshot is one archive: loose Go files would be packages of this module.
-// Copies are not in it, nor the header,
-// which golden/out/c has.
+// A snapshot is one archive: loose Go files would be packages of this module. It contains neither
+// copies nor the header, which is in golden/out/c.
 func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
 	var owned []string
 	for _, version := range served(t) {
@@ -120,7 +119,7 @@ func TestNoFlagsForTheCompiler(t *testing.T) {
 	}
 }
 
-// The packages below the bindings import them, by a path that must be known.
+// The packages below the bindings import them, so the import path must be known.
 func TestPackagesBelow(t *testing.T) {
 	files := emitted(t, &emit.Model{Release: emittest.Release(t, "1.3")})
 	for name := range files {
@@ -138,8 +137,7 @@ func TestPackagesBelow(t *testing.T) {
 	}
 }
 
-// What Python calls the parts of the protocol stands in C, for every release at
-// once, and in the spec.
+// The Python names of the protocol are in C, for all releases, and in the spec.
 func TestNamesOfPythonAreThoseOfTheSpec(t *testing.T) {
 	files := emitted(t, &emit.Model{Release: emittest.Release(t, "main"),
 		Options: map[string]string{emit.OptionImport: "example.org/x"}})
@@ -155,11 +153,11 @@ func TestNamesOfPythonAreThoseOfTheSpec(t *testing.T) {
 		assert.Contains(t, take, `"`+python.Capsule.Used+`"`)
 		assert.Contains(t, take, `"`+python.Versioned.Used+`"`)
 	}
-	// Older releases offer the table as an int, which is not followed.
+	// Older releases provide the table as an int, which is not used.
 	assert.Contains(t, take, `"`+emittest.Release(t, "main").Python.ExchangeAttr+`"`)
 }
 
-// A vendor's devices may bring names that differ in C alone.
+// A vendor's devices may have names that differ only in C.
 func TestNamesThatGoCannotTellApart(t *testing.T) {
 	for _, added := range [][]string{{"kDLAcme_x", "kDLAcmeX"}, {"kDLType"}} {
 		r := *emittest.Release(t, "1.3")
@@ -192,7 +190,7 @@ func editDevices(t *testing.T, edit func(*spec.EnumValue)) *spec.Release {
 	return &r
 }
 
-// A spec of one's own, or a vendor's device, may say anything in its docs.
+// The docs of a user's spec, or of a vendor's device, may contain any text.
 func TestDocsStayComments(t *testing.T) {
 	plain := emitted(t, &emit.Model{Release: emittest.Release(t, "1.3")})
 	for _, doc := range []string{"/*", "*/ var evil = 1 /*", "/* */ var evil = 1", "// two", "//go:embed x",

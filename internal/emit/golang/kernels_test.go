@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// described is a kernel of the CPU.
+// described is a kernel for the CPU.
 func described(name string, args ...contract.Param) contract.Kernel {
 	return contract.Kernel{Name: name, Args: args, Devices: []contract.Device{{Name: "kDLCPU", Value: 1,
 		Functions: []contract.Function{{Symbol: name}}}}}
@@ -23,7 +23,7 @@ func option(name string) contract.Param {
 		Default: &notation.Value{Kind: notation.Int}}
 }
 
-// Names that Go could not tell apart are errors, and so is a package that nothing can import.
+// Names that would be equal in Go are errors, and so is a package that cannot be imported.
 func TestKernelsThatGoCannotHave(t *testing.T) {
 	cuda := described("f", option("stream"))
 	cuda.Devices[0].Name = "kDLCUDA"
@@ -52,7 +52,7 @@ func TestKernelsThatGoCannotHave(t *testing.T) {
 	assert.Contains(t, err.Error(), "set `import:` of target go, or generate inside a Go module")
 }
 
-// Arguments hide nothing that the function uses, and are no words of Go.
+// Arguments neither shadow names that the function uses, nor are keywords of Go.
 func TestIdentifiers(t *testing.T) {
 	for name, want := range map[string]string{"x": "x", "func": "func_", "answer": "answer_", "N": "N_",
 		"unsafe": "unsafe_"} {

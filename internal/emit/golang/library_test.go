@@ -11,7 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// inGo is the library of a description.
+// inGo returns the library of a description.
 func inGo(t *testing.T, src string) ([]contract.Kernel, *emit.Model) {
 	t.Helper()
 	all := emittest.Described(t, src)
@@ -20,7 +20,7 @@ func inGo(t *testing.T, src string) ([]contract.Kernel, *emit.Model) {
 		Library: emit.Library{Units: []string{"../python/_kernels.c"}, Folders: []string{"../python"}, Digest: "0123"}}
 }
 
-// Scalars and dtypes that Go's memory does not have are errors, once each.
+// Scalars and dtypes that Go cannot represent are errors, once each.
 func TestKernelsInGoThatCannotBeMade(t *testing.T) {
 	for src, want := range map[string]string{
 		`f: {lang: go, types: {T: [float32, int4]}, args: {x: "T[n]"}}`: "kernel f has dtype int4 for T, which Go has no type for in " +
@@ -56,7 +56,7 @@ func TestTrampolines(t *testing.T) {
 	assert.Contains(t, emittest.Texts(t, files, err)["main.go"], "-fexceptions")
 }
 
-// Go calls a kernel in Go itself: the package of described kernels has none.
+// Go calls kernels in Go directly, so the package of described kernels omits them.
 func TestGoLeavesKernelsInGoOut(t *testing.T) {
 	all, m := inGo(t, `f: {lang: go, args: {x: "int8[n]"}}`)
 	manifest, err := Target.Manifest(m)

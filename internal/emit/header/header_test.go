@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 )
 
-// A folder of its own finds its headers without a path of includes.
+// A separate folder finds its headers without include paths.
 func TestHeadersBesideOthers(t *testing.T) {
 	files, err := emit.Render("1.3", emit.Manifest{Assets: Beside(emittest.Release(t, "1.3"), "x", DLPack, Tensor)})
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/hosts"
 )
 
-// emitted returns the files for descriptions of kernels by their paths.
+// emitted returns the files for descriptions of kernels, by path.
 func emitted(t *testing.T, src string) (map[string]string, error) {
 	t.Helper()
 	return emittest.Emitted(t, Target, src, map[string]string{"module": "lib._kernels"})
@@ -45,8 +45,8 @@ func TestKernelsAreRendered(t *testing.T) {
 		"  status_ = dlpackgen_jax_mask(call_, &mask_);",
 		"  if (mask_ >> 1 & 1) {",
 		"    status_ = dlpackgen_jax_argument(call_, arguments_++, 2, true, &tensors_[1]);",
-		"  status_ = dlpackgen_jax_read(call_, 2, DLPACKGEN_JAX_NUMBER, &values_[2]);",  // behind "?" and "Z"
-		"  status_ = dlpackgen_jax_read(call_, 1, DLPACKGEN_JAX_INTEGER, &values_[3]);", // capitals come first
+		"  status_ = dlpackgen_jax_read(call_, 2, DLPACKGEN_JAX_NUMBER, &values_[2]);",  // after "?" and "Z"
+		"  status_ = dlpackgen_jax_read(call_, 1, DLPACKGEN_JAX_INTEGER, &values_[3]);", // capital letters come first
 		"  status_ = dlpackgen_jax_fits(call_, &at_4_, DLPACKGEN_JAX_DTYPE(kDLUInt, 8), values_[4].integer);",
 		"    status_ = dlpackgen_jax_written(call_, results_++, (const DLTensor*)values_[1].items);",
 		"  if (values_[5].is_given) values_[5].narrow.as_float = (float)values_[5].real;",
@@ -78,7 +78,7 @@ func TestWhatXLAHasNoWordsFor(t *testing.T) {
 	}
 }
 
-// XLA reports every status by one class.
+// XLA reports every status with one class.
 func TestDocstringsHaveTheErrors(t *testing.T) {
 	texts, err := emitted(t, "k:\n  doc: Doubles x.\n  args: {x: 'float32[n]'}\n  returns: {y: 'float32[n]'}\n"+
 		"  errors: {7: {raise: IndexError, arg: x, text: no scale}}\n")

@@ -25,7 +25,7 @@ func scalar(name string, kind contract.Kind) contract.Param {
 	return contract.Param{Name: name, Line: "int8", Kind: kind, Var: contract.None, Types: []spec.DType{{Name: "int8"}}}
 }
 
-// Kernels that ONNX cannot express are reported, all at once.
+// Kernels that ONNX cannot express are all reported at once.
 func TestInexpressibleKernels(t *testing.T) {
 	cpu := []contract.Device{{Name: "kDLCPU", Value: 1}}
 	x, y := tensor("x", nil), tensor("y", nil)
@@ -62,7 +62,7 @@ func TestInexpressibleKernels(t *testing.T) {
 	}
 }
 
-// The host's description has a constant for each dtype that is served.
+// The host's description has a constant for each supported dtype.
 func TestTypesAreTheHosts(t *testing.T) {
 	declared := map[string]bool{}
 	for _, c := range hosts.Embedded(host).Constants {
@@ -73,7 +73,7 @@ func TestTypesAreTheHosts(t *testing.T) {
 	}
 }
 
-// The names of kernels are no names of the source: it has a function dlpackgen_ort_fail().
+// Names of kernels do not clash with names of the source, such as dlpackgen_ort_fail().
 func TestNamesOfKernelsAreTheirOwn(t *testing.T) {
 	described := emittest.Described(t, `fail: {args: {x: "float32[n]"}, returns: {y: "float32[n]"}}`)
 	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: described})

@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// emitted returns the files for descriptions of kernels by their paths.
+// emitted returns the files for descriptions of kernels, by path.
 func emitted(t *testing.T, src string) (map[string]string, []contract.Kernel, error) {
 	t.Helper()
 	diags := &diag.List{}

@@ -40,7 +40,7 @@ func TestFilesHaveTheNameAndALicence(t *testing.T) {
 	assert.Contains(t, all[".github/workflows/test.yml"], "- run: pipx run dlpackgen==1.2.3-rc.1 check\n")
 }
 
-// No package has the version of a build from a checkout or of a commit.
+// No package has the version of a build from a checkout or a commit.
 func TestTheWorkflowOfAnUnreleasedToolNamesNoVersion(t *testing.T) {
 	for _, version := range []string{"devel", "v0.0.0-20260102030405-0123456789ab"} {
 		files, err := Files("mylib", version)

@@ -37,7 +37,8 @@ func TestTheModuleIsNamedByTheOption(t *testing.T) {
 	assert.NotContains(t, emittest.Texts(t, files, err), "py.typed", "without a kernel")
 }
 
-// A stub has the type of each argument and result, and a result is like its first argument.
+// A stub contains the type of each argument and result; a result has the type of its first
+// argument.
 func TestTheStubHasTheTypes(t *testing.T) {
 	texts, err := emittest.Emitted(t, Target, `f:
   types: {T: [float32, float64]}
@@ -58,7 +59,7 @@ def f(x: SupportsDLPack, n: int, deep: bool, sizes: Sequence[int], `+head+`out: 
 	assert.Contains(t, texts["m.pyi"], "from typing import Any, Protocol, TypeVar, overload\n")
 }
 
-// The texts that conditions allow are the type of an argument, where each call must meet them.
+// The texts that conditions allow are an argument's type, if every call must meet the conditions.
 func TestTheStubListsTexts(t *testing.T) {
 	for where, want := range map[string]string{
 		`s in "a"|"b"`:                        `s: Literal["a", "b"] = "a"`,
@@ -81,7 +82,7 @@ func TestTheStubListsTexts(t *testing.T) {
 	}
 }
 
-// Docstrings say what each status raises.
+// Docstrings list the exception for each status.
 func TestDocstringsHaveTheErrors(t *testing.T) {
 	texts, err := emittest.Emitted(t, Target, `f:
   args: {x: "int8[n]", idx: "int64[n]"}
@@ -105,7 +106,7 @@ func TestDocstringsHaveTheErrors(t *testing.T) {
 	assert.NotContains(t, texts["m.pyi"], "Raises")
 }
 
-// The base has room for a number of parameters, which out= and like= count among.
+// The base limits the number of parameters, which includes out= and like=.
 func TestTooManyParameters(t *testing.T) {
 	k := contract.Kernel{Name: "f", Devices: []contract.Device{{Name: "kDLCPU", Value: 1}}}
 	for i := range emit.MaxParameters {

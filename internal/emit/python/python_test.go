@@ -37,7 +37,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 	}
 }
 
-// What a release says is named without a change here.
+// Additions of a release get names without changes here.
 func TestNamesFollowTheRelease(t *testing.T) {
 	before := emittest.OfRelease(t, Target, emittest.Release(t, "1.3"))[interfaceName]
 	for _, line := range []string{
@@ -51,8 +51,8 @@ func TestNamesFollowTheRelease(t *testing.T) {
 	}
 }
 
-// A spec of somebody's own may lack what the copied files use.
-// A function whose comment promises 1 or 0 returns that, and no enumerator.
+// A user's spec may lack names that the copied files use. A function whose comment specifies 1 or 0
+// returns these numbers, not an enumerator.
 func TestTruthValuesAreDocumentedAsSuch(t *testing.T) {
 	promise := regexp.MustCompile(`/\*\* 1 when [^*]*\*/\nstatic inline ([\w ]+?) \*?\w+\(`)
 	texts := emittest.OfRelease(t, Target, emittest.Release(t, "latest"))
@@ -78,8 +78,8 @@ func TestSpecsWithoutTheUsualNames(t *testing.T) {
 	assert.ErrorContains(t, err, "the two attributes that give an exchange table")
 }
 
-// What a user includes and compiles is all there is: no part lies beside it, and nothing
-// includes one.
+// The output consists of the files that a user includes and compiles: there are no separate parts,
+// and no file includes one.
 func TestAUserSeesAnInterfaceAndASource(t *testing.T) {
 	texts := emittest.OfRelease(t, Target, emittest.Release(t, "1.3"))
 	assert.ElementsMatch(t, []string{interfaceName, sourceName, "dlpackgen_backend.h"},
@@ -93,7 +93,7 @@ func TestAUserSeesAnInterfaceAndASource(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(texts[sourceName], `#include "`+interfaceName+`"`))
 }
 
-// With each part as a file, mutants find the file that they change.
+// With each part as a file, mutants find the file to change.
 func TestPartsAreTheSameSources(t *testing.T) {
 	manifest, err := Parts(&emit.Model{Release: emittest.Release(t, "1.3")})
 	require.NoError(t, err)

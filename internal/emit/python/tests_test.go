@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
-// Tests are made where the option asks for them, one for each kernel.
+// Tests are generated if the option requests them, one for each kernel.
 func TestTestsAreAnOption(t *testing.T) {
 	one := contract.Kernel{Name: "f", Devices: []contract.Device{{Name: "kDLCPU", Value: 1}}}
 	other := one
@@ -42,7 +42,7 @@ func TestTestsAreAnOption(t *testing.T) {
 	}
 }
 
-// A value that does not fit on a line has one item on each.
+// A value that does not fit on a line has one item per line.
 func TestValuesAreWrapped(t *testing.T) {
 	long := strings.Repeat("n", 60)
 	items := []pythonValue{plain(long), group("x=(", []pythonValue{plain(long), plain("1")}, ")")}
@@ -60,7 +60,7 @@ func TestTextsAreQuoted(t *testing.T) {
 	}
 }
 
-// Conditions are spelled as Python evaluates them: without what may be absent, they hold.
+// Conditions are evaluated like Python expressions: a condition about an absent value is true.
 func TestConditionsOfPython(t *testing.T) {
 	k := &contract.Kernel{
 		Args: []contract.Param{{Name: "q", Kind: contract.Int, Optional: true}, {Name: "m", Kind: contract.Str}},

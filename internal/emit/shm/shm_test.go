@@ -50,7 +50,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 	}
 }
 
-// A spec of somebody's own may lack what the sources use.
+// A user's spec may lack names that the sources use.
 func TestSpecsWithoutTheUsualNames(t *testing.T) {
 	_, err := Target.Emit(&emit.Model{Release: &spec.Release{Version: "1.3"},
 		Options: map[string]string{"import": "a"}})

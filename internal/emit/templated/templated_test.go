@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// folder is the text of files by their paths below t/.
+// folder returns the texts of files by their paths below t/.
 type folder map[string]string
 
 func (f folder) read() *emit.Folder {
@@ -42,7 +42,7 @@ func made(t *testing.T, files folder, options map[string]string) ([]emit.File, s
 	return out, ""
 }
 
-// text is what one template makes, below its banner.
+// text returns the output of one template, below its banner.
 func text(t *testing.T, template string) string {
 	t.Helper()
 	out, problem := made(t, folder{"a.rs.tmpl": template}, nil)
@@ -148,7 +148,7 @@ func TestWhereTheBannerGoes(t *testing.T) {
 	assert.Contains(t, problem, "the path has */, which ends the comment of the banner")
 }
 
-// doubling includes the next of n templates twice, which would take 2^n steps.
+// doubling makes each of n templates include the next one twice, which would need 2^n steps.
 func doubling(n int) folder {
 	files := folder{"a.rs.tmpl": `{{template "t0"}}`}
 	var b strings.Builder
@@ -236,7 +236,7 @@ func TestMistakesAndLimits(t *testing.T) {
 	}
 }
 
-// A function whose result is short must not read a long text in each of a million steps.
+// A function with a short result must not read a long text in each of a million steps.
 func TestFunctionsCountWhatTheyRead(t *testing.T) {
 	const long = `{{$x := " "}}{{range 19}}{{$x = print $x $x}}{{end}}{{$y := print "" $x}}`
 	for _, call := range []string{`snake $x`, `lower $x | trimPrefix " "`, `trimPrefix $x "a"`,
@@ -249,7 +249,7 @@ func TestFunctionsCountWhatTheyRead(t *testing.T) {
 	}
 }
 
-// Each file is within every limit, and all of them together are not: a target has one budget.
+// Each file is within the limits, but the total is not: a target has one budget.
 func TestTheLimitsAreThoseOfATarget(t *testing.T) {
 	heavy := func(each string) folder {
 		files := folder{}
@@ -279,17 +279,17 @@ func TestTheLimitsAreThoseOfATarget(t *testing.T) {
 	assert.Contains(t, problem, "the files of the target have more than")
 }
 
-// Without its templates, as when a config is decoded, the target makes nothing and finds nothing.
+// Without its templates, as while a config is decoded, the target renders and reports nothing.
 func TestNoTemplates(t *testing.T) {
 	out, problem := made(t, nil, nil)
 	assert.Empty(t, out)
 	assert.Empty(t, problem)
 }
 
-// Targets that name one folder share what was parsed of it, side by side, and nothing else: each
-// has its own release, options and limits.
+// Targets with the same folder share only its parsed templates, also concurrently. Each has its own
+// release, options and limits.
 func TestAFolderIsParsedOnce(t *testing.T) {
-	// Within the limit of one target, and beyond it for two.
+	// Within the limit for one target, and beyond it for two.
 	const much = `{{$x := "x"}}{{range 22}}{{$x = print $x $x}}{{end}}{{if print $x}}{{.dlpack.version}}{{end}}`
 	shared := folder{"a.x.tmpl": much, "b.x.tmpl": "b"}.read()
 	parses, sources := 0, 0
@@ -327,7 +327,7 @@ func TestWithoutAFolderNothingIsMade(t *testing.T) {
 	assert.Empty(t, out)
 }
 
-// A mistake in a shared folder is found by each target that has it.
+// Each target reports a mistake in a shared folder.
 func TestAMistakeOfASharedFolder(t *testing.T) {
 	shared := folder{"a.rs.tmpl": "{{range}}"}.read()
 	for range 2 {

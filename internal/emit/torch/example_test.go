@@ -18,7 +18,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
-// The config of examples/torch-op, whose own run builds what comes of it, is one of today.
+// The config of examples/torch-op, which the example's own run builds, is valid.
 func TestTheExampleHasItsKernels(t *testing.T) {
 	dir := filepath.Join(golden.Root(t), "examples", "torch-op")
 	src, err := os.ReadFile(filepath.Join(dir, config.File))

@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// emitted returns the files for descriptions of kernels by their paths, and each part as a file.
+// emitted returns the files for descriptions of kernels by path, and each part as a file.
 func emitted(t *testing.T, src string) (map[string]string, error) {
 	t.Helper()
 	return emittest.Emitted(t, emittest.Unfolded(Target), src, nil)
@@ -43,7 +43,8 @@ l: {args: {x: "float32[n]", seed: uint64 = 9223372036854775808, by: float64 = 92
 	}, strings.Split(err.Error(), "\n"))
 }
 
-// A batch is one more leading dimension only where nothing that the description says changes by it.
+// A batch becomes an additional leading dimension only if that cannot change the meaning of the
+// description.
 func TestHowVmapCallsAKernel(t *testing.T) {
 	wants := map[string]string{
 		`{args: {x: "T[..., n]", w: "T[n]"}, returns: {y: "T[...]"}}`:                          dispatcher.BatchJoined,
@@ -72,7 +73,7 @@ func TestHowVmapCallsAKernel(t *testing.T) {
 	}
 }
 
-// Kernels are registered in their form, and a vendor's type of device under its key, once for all
+// Kernels are registered in their form, and a vendor's device type under its key, once for all
 // types with that key.
 func TestFormsAndVendorsKeys(t *testing.T) {
 	k := emittest.Described(t, `f: {args: {x: "int8[n]"}, form: boxed_functor}`)

@@ -27,7 +27,7 @@ func TestGenHoldsTheNewestRelease(t *testing.T) {
 func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 	for name, text := range emittest.OfRelease(t, Target, emittest.Release(t, "main")) {
 		if name == folder+"dlpackgen_backend.h" {
-			continue // as the backends have it
+			continue // the same as in the backends
 		}
 		gap := `\n\n\n`
 		if strings.HasSuffix(name, ".py") {
@@ -44,7 +44,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 	}
 }
 
-// A spec of somebody's own may lack what the copied files use.
+// A user's spec may lack names that the copied files use.
 func TestSpecsWithoutTheUsualNames(t *testing.T) {
 	changed := *emittest.Release(t, "1.3")
 	changed.Decls = slices.DeleteFunc(slices.Clone(changed.Decls),

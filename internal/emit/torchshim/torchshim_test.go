@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 )
 
-// emitted returns the files for descriptions of kernels by their paths.
+// emitted returns the files for descriptions of kernels, by path.
 func emitted(t *testing.T, src string, options map[string]string) (map[string]string, error) {
 	t.Helper()
 	return emittest.Emitted(t, Target, src, options)

@@ -15,7 +15,8 @@ import (
 
 var cpu = []contract.Device{{Name: "kDLCPU", Value: 1}}
 
-// kernel is one with a symbol n and `...`, of x: float32[..., n] and y: float32[..., n].
+// kernel returns a kernel with a symbol n and `...`, with x: float32[..., n] and y: float32[...,
+// n].
 func kernel(change func(*contract.Kernel)) *contract.Kernel {
 	tensor := func(name string) contract.Param {
 		return contract.Param{Name: name, Var: contract.None, Types: []spec.DType{{Name: "float32"}},
@@ -31,7 +32,7 @@ func scalar(kind contract.Kind, line, dtype string) contract.Param {
 	return contract.Param{Name: "s", Line: line, Kind: kind, Var: contract.None, Types: []spec.DType{{Name: dtype}}}
 }
 
-// What is no gufunc is reported with its kernel and a hint.
+// A kernel that cannot be a gufunc is reported by name, with a hint.
 func TestInexpressibleKernels(t *testing.T) {
 	take := func(p contract.Param) func(*contract.Kernel) {
 		return func(k *contract.Kernel) { k.Args = append(k.Args, p) }
@@ -81,7 +82,7 @@ func TestInexpressibleKernels(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// A kernel that is no gufunc is left out beside one that is, and alone it is an error.
+// A kernel that cannot be a gufunc is omitted if others can; if none can, it is an error.
 func TestKernelsThatAreNoGufuncsAreLeftOut(t *testing.T) {
 	fits := kernel(func(*contract.Kernel) {})
 	other := kernel(func(k *contract.Kernel) { k.Name, k.NoBatch = "g", true })
@@ -95,7 +96,7 @@ func TestKernelsThatAreNoGufuncsAreLeftOut(t *testing.T) {
 	assert.Len(t, emit.Rejected(err), 1)
 }
 
-// Loops are in the order in which NumPy looks for one, and a variable has one dtype in each.
+// Loops are in the order of NumPy's search, and each assigns one dtype to a variable.
 func TestLoops(t *testing.T) {
 	g, err := newGufunc(kernel(func(k *contract.Kernel) {
 		k.Vars = []contract.Var{{Name: "T"}}
@@ -118,7 +119,7 @@ func TestLoops(t *testing.T) {
 	assert.Equal(t, "(n),()->(n)", g.signature())
 }
 
-// A dimension without a symbol has a name that no symbol has.
+// A dimension without a symbol gets a name that no symbol has.
 func TestNamesOfDimensions(t *testing.T) {
 	g, err := newGufunc(kernel(func(k *contract.Kernel) {
 		k.Dims[0].Name = "d0"

@@ -21,7 +21,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// release is resolved once: fuzzing reads many texts.
+// release is resolved once, because fuzzing parses many texts.
 var release = sync.OnceValue(func() *spec.Release {
 	r, err := spec.Embedded().Release("1.3")
 	if err != nil {
@@ -30,7 +30,7 @@ var release = sync.OnceValue(func() *spec.Release {
 	return r
 })
 
-// read resolves the kernels of a file, which are its whole text.
+// read resolves the kernels of a file that contains only them.
 func read(t testing.TB, src string) ([]*contract.Reading, string) {
 	t.Helper()
 	all, found := readings(src)
@@ -152,8 +152,8 @@ func TestSymbolsAreBoundInOrder(t *testing.T) {
 	assert.Equal(t, contract.Computed, k.Args[2].Extents[0].Form, "bound already")
 }
 
-// What stands bare anywhere binds its symbol, also behind an expression of it; what may be None
-// binds only what nothing else does.
+// A bare symbol binds its value anywhere, even after an expression with it; an argument that may be
+// None binds only symbols that no other argument binds.
 func TestWhatBindsASymbol(t *testing.T) {
 	for src, want := range map[string]string{
 		"{a: 'int8[n + 1]', b: 'int8[n]'}":               "b",
@@ -190,7 +190,7 @@ func TestFunctionsAreEveryChoiceOfDTypes(t *testing.T) {
 	}}, all[0].Devices[1])
 }
 
-// Whatever the text, there is a kernel or a finding, and each finding has a place and a hint.
+// Any text results in a kernel or a finding, and each finding has a position and a hint.
 func FuzzRead(f *testing.F) {
 	src, err := os.ReadFile("testdata/design.yaml")
 	require.NoError(f, err)
@@ -208,13 +208,13 @@ func FuzzRead(f *testing.F) {
 			assert.True(t, r.Valid || len(found) > 0, "%q", src)
 		}
 		for _, d := range found {
-			isSummary := d.Pos.Line == 0 && d.Code == "too-many" // of findings that are not shown
+			isSummary := d.Pos.Line == 0 && d.Code == "too-many" // of omitted findings
 			assert.True(t, isSummary || d.Pos.Line > 0 && d.Hint != "", "%s: %q", d.Text, src)
 		}
 	})
 }
 
-// The keys that may be misspelled are those that the schema has.
+// The suggestions for misspelled keys are the keys of the schema.
 func TestKeysAreThoseOfTheSchema(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "schema", "config.json"))
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/templates"
 )
 
-// The largest finite value of each float dtype, as the sources of each language spell it. A regular
+// The largest finite value of each float dtype, as each language's sources write it. A regular
 // expression has a group for the number.
 var spellings = []struct{ file, dtype, number string }{
 	{"c/scalar.h", "float16", `dtype\.bits == 16 \? (\S+) :`},
@@ -31,7 +31,7 @@ var spellings = []struct{ file, dtype, number string }{
 	{"kernels/python/dlpackgen_contract_rejected.py", "float32", `(?m)^LARGEST = .*"float32": ([\w.]+)`},
 }
 
-// spelled returns the number that a source spells, in the spelling of any language.
+// spelled returns the value of a number in the notation of any language.
 func spelled(t *testing.T, text, pattern string) float64 {
 	t.Helper()
 	found := regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1)
@@ -55,7 +55,7 @@ func TestLargestIsTheSameInEveryLanguage(t *testing.T) {
 	assert.NotEqual(t, largestOf("float16"), spelled(t, "dtype.bits == 16 ? 65505 :", spellings[0].number))
 }
 
-// The formula gives the numbers that IEEE 754 and Go's library state.
+// The formula returns the numbers of IEEE 754 and of Go's library.
 func TestLargestOfFormats(t *testing.T) {
 	assert.Equal(t, 65504.0, largestOf("float16"))
 	assert.Equal(t, 0x1.fep127, largestOf("bfloat16"))

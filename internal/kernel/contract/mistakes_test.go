@@ -22,8 +22,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// Every line of testdata/mistakes.txt is a description that is wrong. Each finding about it has a
-// position and a hint; the golden file has their texts.
+// Every line of testdata/mistakes.txt is a wrong description. Each finding about it has a position
+// and a hint; the golden file contains their texts.
 func TestMistakesAreReported(t *testing.T) {
 	var out strings.Builder
 	seen := map[string]int{}
@@ -50,8 +50,8 @@ func TestMistakesAreReported(t *testing.T) {
 }
 
 // Each key of a kernel, each word of a line, and each production of the grammar has mistakes. They
-// are counted in what was parsed, where a finding stands: a name in another text, or twice in one
-// row, counts for nothing.
+// are counted in the parsed tree at the position of a finding: a name in another text, or twice in
+// one row, does not count.
 func TestEveryKeyAndWordHasMistakes(t *testing.T) {
 	rows, counts := map[string]bool{}, map[string]int{}
 	for _, text := range mistakes(t) {
@@ -67,7 +67,7 @@ func TestEveryKeyAndWordHasMistakes(t *testing.T) {
 	}
 }
 
-// productions are the parts of lines and conditions, as subjects names them.
+// productions are the parts of lines and conditions, with the names of subjects.
 var productions = []string{
 	"any", "alternatives", "list", "list count", "str", "?", "...", "...name", "_",
 	"=", "= None", "= bool", "= int", "= large int", "= float", "= text", "= bare",
@@ -75,7 +75,7 @@ var productions = []string{
 	"==", "!=", "<", "<=", ">", ">=", "in", "and", "or",
 }
 
-// A mistake counts for what its finding is about, and not for what else the row has.
+// A mistake counts only for the subject of its finding, not for the other parts of the row.
 func TestMistakesCountForTheirSubject(t *testing.T) {
 	for text, want := range map[string]string{
 		`f: {args: {x: "int8[n]"}, where: ["n > w"], doc: "and in or where: x"}`:           "where: > symbol",
@@ -116,7 +116,7 @@ func mistakes(t *testing.T) (rows []string) {
 	return rows
 }
 
-// keys are those of a kernel in the schema of configs, and those below them.
+// keys are the keys of a kernel in the schema of configs, and the keys below them.
 func keys(t *testing.T) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile("../../config/schema.json")
@@ -135,7 +135,7 @@ func keys(t *testing.T) (all []string) {
 	return all
 }
 
-// property is what a schema says about a value.
+// property is a schema's entry for a value.
 type property struct {
 	Properties           map[string]property
 	PatternProperties    map[string]property
@@ -155,7 +155,7 @@ func (p property) below() map[string]property {
 	return p.Properties
 }
 
-// subjects lists what the findings about a description are about: keys, with a colon, and parts of
+// subjects lists the subjects of findings about a description: keys, with a colon, and parts of
 // lines and conditions.
 func subjects(text string, found []diag.Diagnostic) map[string]bool {
 	about := marks{}
@@ -174,14 +174,14 @@ func subjects(text string, found []diag.Diagnostic) map[string]bool {
 // marks are the subjects of findings.
 type marks map[string]bool
 
-// add marks what is so.
+// add marks a subject if the condition is true.
 func (m marks) add(subject string, is bool) {
 	if is {
 		m[subject] = true
 	}
 }
 
-// section marks a key of a kernel, and what stands below it.
+// section marks a key of a kernel, and the entries below it.
 func (m marks) section(section *yaml.Entry, d diag.Diagnostic) {
 	if section == nil {
 		return
@@ -210,7 +210,7 @@ func (m marks) section(section *yaml.Entry, d diag.Diagnostic) {
 	}
 }
 
-// at returns the entry of a mapping that a finding stands in, or nil.
+// at returns the entry of a mapping that contains a finding, or nil.
 func at(n *yaml.Node, d diag.Diagnostic) (in *yaml.Entry) {
 	for i := range n.Entries {
 		if e := &n.Entries[i]; before(e.Key.Pos(), d.Pos) {
@@ -222,7 +222,7 @@ func at(n *yaml.Node, d diag.Diagnostic) (in *yaml.Entry) {
 
 func before(a, b diag.Pos) bool { return a.Line < b.Line || a.Line == b.Line && a.Col <= b.Col }
 
-// within returns the offset of a finding in a value of one line, or -1.
+// within returns the offset of a finding in a one-line value, or -1.
 func within(n *yaml.Node, d diag.Diagnostic) int {
 	offset := d.Pos.Col - n.Col
 	if n.Quoted {
@@ -234,7 +234,7 @@ func within(n *yaml.Node, d diag.Diagnostic) int {
 	return offset
 }
 
-// line marks the part of an argument or a result that a finding points at, and the words that it
+// line marks the part of an argument or a result at a finding, and the words that the finding
 // names.
 func (m marks) line(text string, offset int, d diag.Diagnostic) {
 	l, _ := notation.ParseLine(text)
@@ -261,7 +261,7 @@ var kinds = map[notation.ValueKind]string{
 	notation.Float: "= float", notation.Text: "= text", notation.Bare: "= bare",
 }
 
-// typeEnd returns the offset behind a type.
+// typeEnd returns the offset after a type.
 func typeEnd(text string, l notation.Line) int {
 	depth := 0
 	for i, c := range text {
@@ -308,7 +308,7 @@ func (m marks) typ(text string, t notation.Type, offset int) {
 	}
 }
 
-// condition marks the comparison that a finding points at, and what it is part of.
+// condition marks the comparison at a finding, and the enclosing parts.
 func (m marks) condition(text string, offset int) {
 	c, _ := notation.ParseCond(text)
 	for len(c.Conds) > 0 {
@@ -332,7 +332,7 @@ func (m marks) condition(text string, offset int) {
 
 var comparisons = []string{"==", "!=", "<", "<=", ">", ">=", "in"}
 
-// start returns where the text of a condition begins.
+// start returns the offset of a condition's text.
 func start(c *notation.Cond) int {
 	if c.Left == nil {
 		return c.At
@@ -344,7 +344,7 @@ func start(c *notation.Cond) int {
 	return min(e.At, c.At)
 }
 
-// expression marks the operator or the operand that a finding points at, and what it is part of.
+// expression marks the operator or the operand at a finding, and the enclosing parts.
 func (m marks) expression(e *notation.Expr, offset int) {
 	_, path := deepest(e, offset)
 	for _, op := range path {
@@ -352,7 +352,7 @@ func (m marks) expression(e *notation.Expr, offset int) {
 	}
 }
 
-// deepest returns the last node that begins at an offset or before it, and the operators above it.
+// deepest returns the last node that begins at or before an offset, and the operators above it.
 func deepest(e *notation.Expr, offset int) (begin int, path []notation.Op) {
 	begin = -1
 	if e == nil {
@@ -369,10 +369,10 @@ func deepest(e *notation.Expr, offset int) (begin int, path []notation.Op) {
 	return begin, path
 }
 
-// readers are the folders of the packages that report what is wrong with a description.
+// readers are the folders of the packages that report mistakes in a description.
 var readers = []string{".", "../notation", "../../yaml"}
 
-// missing lists the codes in the readers' sources that no mistake got. What is wrong as YAML has
+// missing lists the codes in the readers' sources that no mistake causes. Mistakes in YAML have
 // tests in package yaml.
 func missing(t *testing.T, seen map[string]int) (all []string) {
 	t.Helper()
@@ -403,7 +403,7 @@ func missing(t *testing.T, seen map[string]int) (all []string) {
 	return all
 }
 
-// texts lists the literals among the arguments of a call.
+// texts lists the literals in the arguments of a call.
 func texts(args []ast.Expr) (all []string) {
 	for _, arg := range args {
 		if literal, is := arg.(*ast.BasicLit); is {

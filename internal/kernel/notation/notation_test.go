@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each line of the design, and how it is spelled back.
+// Each line of the design, and its normalized form.
 func TestLines(t *testing.T) {
 	for text, want := range map[string]string{
 		"T[..., n]":                        "",
@@ -90,7 +90,7 @@ func TestConditions(t *testing.T) {
 	assert.Equal(t, "==", cond.Conds[1].Op)
 }
 
-// mistake is a text, where its error stands (at the first ^ below it), and what that says.
+// mistake is a text, the position of its error (the first ^ below it), and the message.
 type mistake struct{ text, at, says, hint string }
 
 func assertMistakes[T any](t *testing.T, read func(string) (T, *Error), all []mistake) {
@@ -208,7 +208,7 @@ func TestConditionsThatAreNone(t *testing.T) {
 	})
 }
 
-// Whatever the text, there is a line that is read again from its spelling, or an error in it.
+// Any text results in an error in it, or in a line whose formatted text parses to the same line.
 func FuzzParseLine(f *testing.F) {
 	f.Add("T[..., n // 2 + x.shape[0]]? aligned 64 = None")
 	f.Add(`list[float, 2] = "a\n"`)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// custom builds a custom section of WebAssembly.
+// custom returns a custom section of WebAssembly.
 func custom(name, content string) string {
 	body := string(rune(len(name))) + name + content
 	return "\x00" + string(rune(len(body))) + body

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/verify/object"
 )
 
-// compile returns the facts of a source, as a compiler sees it, and its path.
+// compile returns the facts of a source, as a compiler reports them, and its path.
 func compile(t *testing.T, program, debian, lang, text string) (*Header, string) {
 	t.Helper()
 	testtool.Require(t, program, debian)
@@ -36,7 +36,7 @@ var each = []struct{ program, debian, lang string }{
 	{"gcc", "gcc", "c"}, {"g++", "g++", "c++"}, {"clang-16", "clang-16", "c"}, {"clang++-16", "clang-16", "c++"},
 }
 
-// Types are spelled as C writes them, by every compiler alike.
+// All compilers report types in C notation.
 func TestTypesAreSpelledAsInC(t *testing.T) {
 	t.Parallel()
 	types := map[string]string{

@@ -60,7 +60,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// declared spells declarations as "kind name tag underlying".
+// declared formats declarations as "kind name tag underlying".
 func declared(text string) []string {
 	words := map[Kind]string{Typedef: "typedef", Record: "record", Enum: "enum", Function: "function",
 		Variable: "variable", Namespace: "namespace"}
@@ -146,7 +146,7 @@ func TestEnumeratorsHavePositions(t *testing.T) {
 	}, decls[0].Body.Members)
 }
 
-// Whatever text is cut off anywhere, reading it ends without a panic.
+// Reading a text that is cut off anywhere does not panic.
 func TestTruncatedTextIsRead(t *testing.T) {
 	t.Parallel()
 	const text = `# 1 "a.h"

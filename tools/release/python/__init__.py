@@ -20,7 +20,8 @@ def include_dir() -> str:
 
 
 def cmake_dir() -> str:
-    """The folder of the package for CMake: -Ddlpackgen_DIR=... (scikit-build-core finds it itself)."""
+    """The folder of the CMake package: -Ddlpackgen_DIR=... (scikit-build-core finds it by
+    itself)."""
     return str(Path(__file__).with_name("cmake"))
 
 
@@ -28,7 +29,7 @@ def program() -> str:
     """The path of the dlpackgen program."""
     name = "dlpackgen.exe" if os.name == "nt" else "dlpackgen"
     recorded = [f.locate() for f in metadata.files("dlpackgen") or [] if f.name == name]
-    # pip --target moves the program and does not say so in its record.
+    # pip --target moves the program without an entry in its record.
     moved = [Path(__file__).parents[1] / "bin" / name, Path(sysconfig.get_path("scripts"), name)]
     for path in [*recorded, *moved]:
         if os.path.isfile(path):

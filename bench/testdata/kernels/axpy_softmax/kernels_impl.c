@@ -1,4 +1,4 @@
-/* The kernels: nothing is checked here, since the description says what may come. */
+/* The kernels. They check nothing, because the description specifies their arguments. */
 #include <kernels.h>
 #include <math.h>
 

@@ -1,4 +1,4 @@
-// What the kernels compute. These lines count for none of the three.
+// The computations of the kernels. These lines count for none of the three libraries.
 #pragma once
 
 #include <cmath>
