@@ -54,14 +54,14 @@ func TestNamesFollowTheRelease(t *testing.T) {
 // A user's spec may lack names that the copied files use. A function whose comment specifies 1 or 0
 // returns these numbers, not an enumerator.
 func TestTruthValuesAreDocumentedAsSuch(t *testing.T) {
-	promise := regexp.MustCompile(`/\*\* 1 when [^*]*\*/\nstatic inline ([\w ]+?) \*?\w+\(`)
+	promise := regexp.MustCompile(`/\*\* Returns 1 if [^*]*\*/\nstatic inline ([\w ]+?) \*?\w+\(`)
 	texts := emittest.OfRelease(t, Target, emittest.Release(t, "latest"))
 	found := promise.FindAllStringSubmatch(texts[interfaceName], -1)
 	require.NotEmpty(t, found)
 	for _, m := range found {
 		assert.Equal(t, "int", m[1], m[0])
 	}
-	assert.Contains(t, texts[interfaceName], "/** The stream table of a device type;")
+	assert.Contains(t, texts[interfaceName], "/** The stream rules of a device type;")
 }
 
 func TestSpecsWithoutTheUsualNames(t *testing.T) {
