@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -44,6 +45,7 @@ func (s *Spec) link(i int, rep report) (*Release, map[string]string) {
 		if name, ok := d.at(i); ok {
 			decl := d.resolve(l)
 			l.claim(d.node, name, decl)
+			l.compareVersion(d.node, decl, r)
 			r.Decls = append(r.Decls, decl)
 		}
 	}
@@ -66,6 +68,21 @@ func (s *Spec) number(i int) (major, minor int) {
 		}
 	}
 	return 0, 0
+}
+
+// compareVersion reports a macro of the version whose value is another than the release's, such as
+// that of a release that was added without changing the macro.
+func (l *linker) compareVersion(n *yaml.Node, d Decl, r *Release) {
+	m, ok := d.(*Macro)
+	if !ok {
+		return
+	}
+	want, ok := map[string]int{"DLPACK_MAJOR_VERSION": r.Major, "DLPACK_MINOR_VERSION": r.Minor}[m.Name]
+	if !ok || int64(want) == int64(m.Value) {
+		return
+	}
+	l.report(n, "wrong-version", fmt.Sprintf("set `literal: \"%d\"`, and keep the earlier value under `was:`", want),
+		"%s is %d in release %s, expected %d", m.Name, m.Value, r.Version, want)
 }
 
 func (l *linker) version() string { return l.spec.releases[l.release].Version }

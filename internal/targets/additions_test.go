@@ -20,6 +20,11 @@ func inserted(t *testing.T, insertions ...[2]string) *spec.Spec {
 	for _, i := range insertions {
 		text = mutant.Once(t, text, "\n"+i[0], "\n"+i[1]+i[0])
 	}
+	return loaded(t, text)
+}
+
+func loaded(t *testing.T, text string) *spec.Spec {
+	t.Helper()
 	s, list := spec.Load("spec.yaml", []byte(text))
 	require.NotNil(t, s, list.Sorted())
 	return s
@@ -69,7 +74,10 @@ func TestADeviceTypeIsAddedInTheSpecAlone(t *testing.T) {
 
 // A release is added in one place, the spec: here, a release with the declarations of branch main.
 func TestAReleaseIsAddedInTheSpecAlone(t *testing.T) {
-	s := inserted(t, [2]string{"  - {version: main,", "  - {version: \"1.99\", date: 2026-11}\n"})
+	const before, last = "  - {version: main,", `      - {until: "1.2", literal: "2"}` + "\n"
+	text := mutant.Once(t, string(source.YAML), before, `  - {version: "1.99", date: 2026-11}`+"\n"+before)
+	text = mutant.Once(t, text, `literal: "3"`+"\n", `literal: "99"`+"\n")
+	s := loaded(t, mutant.Once(t, text, last, last+`      - {until: "1.3", literal: "3"}`+"\n"))
 	assert.Equal(t, "1.99", s.Latest())
 	r, err := s.Release("1.99")
 	require.NoError(t, err)
