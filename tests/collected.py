@@ -29,10 +29,10 @@ class Runs:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
-        """In a child it leaves the tests to pytest; in the parent there is nothing left to run."""
+        """A child returns to pytest, which runs the tests; the parent has nothing left to run."""
         for name in self.modules:
             importlib.import_module(name)
-        gc.freeze()  # so that collections are quick in all processes
+        gc.freeze()  # so that collections are fast in all processes
         for number, pattern in self.left:
             if len(self.running) == mutants.AT_ONCE:
                 self.wait()
@@ -64,12 +64,12 @@ def begin(number, output):
 
 def main(modules, folder, *pairs):
     parent = os.getpid()
-    # What captures file descriptors would give the children those of their parent.
+    # Capturing of file descriptors would pass the parent's to the children.
     options = ["-q", "--tb=short", "-p", "no:cacheprovider", "-rN", "--capture=sys"]
     runs = Runs(modules.split(","), list(zip(pairs[::2], pairs[1::2])))
     status = pytest.main([*options, folder], plugins=[runs])
     sys.stdout.flush()
-    if os.getpid() != parent:  # Python's own end takes longer than most tests
+    if os.getpid() != parent:  # Python's own shutdown takes longer than most tests
         os._exit(int(status))
 
 

@@ -1,5 +1,5 @@
-"""Ends Python in several ways, each in a fork of the process that has imported what takes long to
-import. Unlike those of tests/mutants.py, these processes end as Python itself does."""
+"""Ends Python in several ways, each in a fork of a process that has imported slow libraries. Unlike
+in tests/mutants.py, these processes run Python's own shutdown."""
 
 import os
 import sys
@@ -9,8 +9,8 @@ import mutants
 
 
 def each(ways):
-    """Gives a way to end: the only one, or one of several to a child of this process each. The
-    parent then prints "ended", the status and the way, and after a tab each line of the child."""
+    """Returns a way to end: the only one, or each of several in a child of this process. The parent
+    then prints "ended", the status and the way, and after a tab each line of the child."""
     if len(ways) == 1:
         return ways[0]
     for way in ways:

@@ -12,7 +12,7 @@ import sys
 
 
 def run(script):
-    """Leaves nothing of a script to the next one, which shall find it lost if it is."""
+    """Leaves no references of a script to the next one, so that leaks are detected."""
     print("in", script, flush=True)
     sys.argv = [script]
     try:

@@ -27,10 +27,10 @@ LEAST = 10  # seconds
 
 
 def limit(seconds):
-    """Ends this process after that much CPU time, and a mutant that waits for ever by the clock."""
+    """Ends this process after the given CPU time, and a mutant that waits forever by the clock."""
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     used = int(open("/proc/self/statm").read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    if "LD_PRELOAD" not in os.environ:  # a sanitizer has terabytes of addresses
+    if "LD_PRELOAD" not in os.environ:  # a sanitizer reserves terabytes of addresses
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if seconds:
@@ -39,7 +39,8 @@ def limit(seconds):
 
 
 def set_variables(words):
-    """Sets those that stand before a file in the environment, and gives the words from the file on."""
+    """Sets the variables before a file in the environment, and returns the words from the file
+    on."""
     while "=" in words[0]:
         name, value = words.pop(0).split("=", 1)
         os.environ[name] = value
@@ -49,7 +50,7 @@ def set_variables(words):
 
 
 def run(number, script, seconds, output):
-    """Does not wait for Python's end, which takes longer than most tests."""
+    """Skips Python's shutdown, which takes longer than most tests."""
     failed = 1
     try:
         limit(seconds)
@@ -58,7 +59,7 @@ def run(number, script, seconds, output):
         for stream in 1, 2:
             os.dup2(output.fileno(), stream)
         sys.argv = set_variables(shlex.split(script))
-        if sys.argv[0] == "ending.py":  # is about the end of Python, which is waited for there
+        if sys.argv[0] == "ending.py":  # is about Python's shutdown, which therefore runs
             os.execv(sys.executable, [sys.executable, *sys.argv])
         runpy.run_path(sys.argv[0], run_name="__main__")
         failed = 0
@@ -114,7 +115,7 @@ def main(modules, *pairs):
     for name in modules.split(","):
         if name:
             importlib.import_module(name)
-    gc.freeze()  # so that collections are quick in all processes
+    gc.freeze()  # so that collections are fast in all processes
     runs = Runs()
     everything = list(zip(pairs[::2], pairs[1::2]))
     for number, script in everything:

@@ -1,6 +1,6 @@
-"""What the scripts of tests/python and tests/gopy share, each by the check.py of its
-folder. A script runs its own functions named test_..., or those that its arguments
-name, prints a line for each, and exits with 1 if one failed."""
+"""The common functions of the scripts in tests/python and tests/gopy, each used through its
+folder's check.py. A script runs its own functions named test_..., or those that its arguments name,
+prints a line for each, and exits with 1 if one failed."""
 
 import gc
 import os
@@ -13,14 +13,15 @@ def equal(got, want):
 
 
 def resident():
-    """Bytes of anonymous memory of this process: pages of mapped libraries come as they are used."""
+    """Bytes of anonymous memory of this process: pages of mapped libraries are loaded on use."""
     with open("/proc/self/status") as f:
         return next(int(line.split()[1]) * 1024 for line in f if line.startswith("RssAnon:"))
 
 
 def grows_less(step, rounds, warm, each):
-    """Runs a step so often that the leak of one small object each time shows: fewer bytes than
-    each in a round. A heap grows on its own too, though not each time: a leak shows three times."""
+    """Repeats a step so often that the leak of one small object per step is detected: fewer than
+    `each` bytes per round. A heap also grows by itself, but not each time, so a leak must appear
+    three times."""
     for _ in range(warm):
         step()
     grown = []
@@ -39,7 +40,7 @@ def grows_less(step, rounds, warm, each):
 def main():
     failed = 0
     script = sys.modules["__main__"]
-    gc.freeze()  # so that collections are quick
+    gc.freeze()  # so that collections are fast
     for name in sys.argv[1:] or [n for n in vars(script) if n.startswith("test_")]:
         try:
             getattr(script, name)()

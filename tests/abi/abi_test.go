@@ -1,5 +1,5 @@
 // Package abi compares the spec and the layouts with facts that compilers measured on upstream's
-// headers, and with the compilers themselves. It also owns the golden tables of every release.
+// headers, and with the compilers themselves. It also contains the golden tables of every release.
 package abi
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// target is a platform that the facts measure, and how clang is told of it.
+// target is a platform of the facts, and clang's flags for it.
 type target struct {
 	name   string
 	triple string
@@ -57,7 +57,7 @@ func TestEveryReleaseIsCovered(t *testing.T) {
 	assert.Equal(t, want, versions())
 }
 
-// Every column of the golden tables stands for at least one real target.
+// Every column of the golden tables corresponds to at least one real target.
 func TestEveryModelHasATarget(t *testing.T) {
 	for _, m := range layout.Models() {
 		assert.True(t, slices.ContainsFunc(targets, func(x target) bool { return x.model == m }), m.Name)

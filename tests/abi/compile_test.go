@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// compiler is a command that compiles C, and C++ with -x c++ when it has it.
+// compiler is a command that compiles C, and possibly C++ with -x c++.
 type compiler struct {
 	command string
 	flags   []string
@@ -29,20 +29,19 @@ var (
 	both  = []layout.Lang{layout.C, layout.CXX}
 )
 
-// name is what a subtest is called.
+// name returns the name of a subtest.
 func (cc compiler) name() string {
 	return strings.Join(append([]string{filepath.Base(cc.command)}, cc.flags...), " ")
 }
 
-// mingw lays out structs as Windows does, but GCC keeps its own rule for the
-// sign of an enum.
+// mingw lays out structs like Windows, but has GCC's own rule for the sign of an enum.
 func mingw() layout.Model {
 	m := layout.LLP64
 	m.SignedEnums = false
 	return m
 }
 
-// gccs are the GCCs that tests/packages.txt installs, besides the host's own.
+// gccs are the GCCs of tests/packages.txt, besides the host's own.
 var gccs = []struct {
 	compiler
 	debian string
@@ -55,8 +54,8 @@ var gccs = []struct {
 	{compiler{"x86_64-w64-mingw32-gcc", nil, mingw(), both}, "mingw-w64"},
 }
 
-// clang gives the command of a clang, which needs no other package for any
-// target as long as it only checks.
+// clang returns the command of a clang, which checks sources for any target without further
+// packages.
 func clang(t *testing.T) string {
 	t.Helper()
 	if named := os.Getenv("DLPACKGEN_CLANG"); named != "" {
@@ -71,11 +70,11 @@ func clang(t *testing.T) string {
 	return ""
 }
 
-// slots holds the compilations of this package to two at a time, whatever the
-// machine: other packages compile as well.
+// slots limits the compilations of this package to two at a time, because other packages compile as
+// well.
 var slots = make(chan struct{}, 2)
 
-// compile checks a unit and gives what the compiler printed.
+// compile checks a unit, and returns the compiler's output.
 func compile(cc compiler, lang layout.Lang, include, unit string) (string, error) {
 	slots <- struct{}{}
 	defer func() { <-slots }()
@@ -91,7 +90,7 @@ func compile(cc compiler, lang layout.Lang, include, unit string) (string, error
 	return string(out), err
 }
 
-// headers emits dlpack.h of the releases, each into a folder of its own.
+// headers emits the dlpack.h of each release into a separate folder.
 func headers(t *testing.T, versions []string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -107,7 +106,7 @@ func headers(t *testing.T, versions []string) string {
 	return root
 }
 
-// chosen are all releases; the inner loop makes do with the ends.
+// chosen are all releases, or with -short only the first and the last.
 func chosen() []string {
 	all := versions()
 	if testing.Short() {
@@ -154,8 +153,8 @@ func TestGCCAgrees(t *testing.T) {
 	}
 }
 
-// Each kind of number, made wrong by itself, must stop the compiler: otherwise
-// the tests above prove nothing.
+// One wrong number of each kind must stop the compiler; otherwise, the tests above would prove
+// nothing.
 func TestWrongNumbersDoNotCompile(t *testing.T) {
 	testtool.Require(t, "gcc", "g++")
 	root := filepath.Join(headers(t, []string{"1.3"}), "1.3")

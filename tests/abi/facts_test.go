@@ -18,12 +18,12 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// notABI are the keys of a facts file that tell of the measuring.
+// notABI are the keys of a facts file about the measurement itself.
 var notABI = []string{"header_bytes", "header_is_upstream_verbatim", "header_sha256", "measured_with", "source",
 	"version"}
 
-// measured is one facts file as JSON decodes it, less notABI, with nothing left
-// out because C++ has it as C does.
+// measured is a decoded facts file without notABI, and with the facts of C copied to C++ where they
+// are equal.
 type measured struct {
 	version string
 	tree    object
@@ -62,8 +62,8 @@ func completeLayout(l object) {
 	delete(l, "cxx_same_as_c")
 }
 
-// releaseOf gives the release that was measured. Upstream's main was measured a
-// few commits before the spec's, which has one device more.
+// releaseOf returns the measured release. Upstream's main was measured a few commits before the
+// spec's, which has one more device.
 func releaseOf(t *testing.T, version string) *spec.Release {
 	t.Helper()
 	if version != "main-77aafa4" {
@@ -77,7 +77,7 @@ func releaseOf(t *testing.T, version string) *spec.Release {
 	return r
 }
 
-// differences names every place where two trees differ, with both values.
+// differences returns every position where two trees differ, with both values.
 func differences(at string, said, facts any) []string {
 	ours, ok := said.(object)
 	theirs, ok2 := facts.(object)
@@ -120,7 +120,7 @@ func TestTheSpecSaysWhatWasMeasured(t *testing.T) {
 	}
 }
 
-// Each change to the spec must show, or the comparison would be no proof.
+// Each change to the spec must be detected; otherwise, the comparison would prove nothing.
 func TestEveryChangeOfTheSpecShows(t *testing.T) {
 	all := readFacts(t)
 	newest := all[slices.IndexFunc(all, func(m measured) bool { return m.version == "1.3" })]
@@ -133,8 +133,7 @@ func TestEveryChangeOfTheSpecShows(t *testing.T) {
 	}
 }
 
-// The models differ in what a target's compilers can tell, so none stands in
-// for another.
+// The models differ in the possibilities of a target's compilers, so none can replace another.
 func TestEveryModelIsNeeded(t *testing.T) {
 	all := readFacts(t)
 	r := releaseOf(t, all[0].version)

@@ -8,8 +8,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/layout"
 )
 
-// The tables are of C: C++ differs under short enums alone, where it fixes the
-// width of DLDeviceType from 0.7 on.
+// The tables are for C. C++ differs only under short enums, where it fixes the width of
+// DLDeviceType from 0.7 on.
 func TestGoldenTables(t *testing.T) {
 	var owned []string
 	for _, version := range versions() {

@@ -12,14 +12,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/layout"
 )
 
-// probe is a translation unit that asserts every number of a table on the
-// structs of the emitted dlpack.h.
+// probe is a translation unit that asserts every number of a table for the structs of the emitted
+// dlpack.h.
 type probe struct {
 	strings.Builder
 	table *layout.Table
 }
 
-// source gives the unit. It needs no library, so it compiles for any target.
+// source returns the unit. It needs no library, so it compiles for any target.
 func source(table *layout.Table) string {
 	p := &probe{table: table}
 	p.WriteString("#include <stddef.h>\n#include <stdint.h>\n#include <dlpack/dlpack.h>\n")
@@ -32,7 +32,7 @@ func source(table *layout.Table) string {
 	return p.String()
 }
 
-// check asserts; the message is what a failing compiler prints.
+// check adds an assert; its message is the compiler's error.
 func (p *probe) check(condition, message string) {
 	word := "_Static_assert"
 	if p.table.Lang == layout.CXX {
@@ -41,15 +41,15 @@ func (p *probe) check(condition, message string) {
 	fmt.Fprintf(p, "%s(%s, %q);\n", word, condition, message)
 }
 
-// align asserts the alignment that a declaration has inside a struct: outside
-// of one, i386 gives 64-bit integers another.
+// align asserts the alignment of a declaration inside a struct: elsewhere, i386 aligns 64-bit
+// integers differently.
 func (p *probe) align(name, declaration, member string, want int) {
 	fmt.Fprintf(p, "struct probe_%s { char first; %s; };\n", name, declaration)
 	p.check(fmt.Sprintf("offsetof(struct probe_%s, %s) == %d", name, member, want), name+": align")
 }
 
-// enum asserts the sign on the underlying type in C++, where an enum cannot
-// hold -1 unless a value is negative.
+// enum asserts the sign of the underlying type in C++, where an enum cannot contain -1 unless a
+// value is negative.
 func (p *probe) enum(e layout.Enum) {
 	p.check(fmt.Sprintf("sizeof(%s) == %d", e.Name, e.Size), e.Name+": size")
 	p.align(e.Name, e.Name+" x", "x", e.Align)
@@ -60,7 +60,7 @@ func (p *probe) enum(e layout.Enum) {
 	p.check(fmt.Sprintf("((%s)-1 < 0) == %d", carrier, number(e.Signed)), e.Name+": sign")
 }
 
-// number spells a truth in C, where true needs a header before C23.
+// number returns a boolean as C code, because true needs a header before C23.
 func number(truth bool) int {
 	if truth {
 		return 1
@@ -81,7 +81,7 @@ func (p *probe) structure(s layout.Struct) {
 	}
 }
 
-// A number that the probe leaves out would be proved by nothing.
+// A number that the probe omits would not be proved.
 func TestAProbeAssertsEveryNumber(t *testing.T) {
 	table := layout.Of(release(t, "1.3"), layout.LP64, layout.C)
 	text := source(table)

@@ -16,8 +16,8 @@ import (
 
 type object = map[string]any
 
-// said is what the spec, the spelling of C and the layouts say of a release, in
-// the shape of a facts file.
+// said is the content of the spec, of the C notation and of the layouts for a release, in the form
+// of a facts file.
 func said(t *testing.T, r *spec.Release) object {
 	t.Helper()
 	order, enums, structs, functions, aliases := []string{}, object{}, object{}, object{}, object{}
@@ -44,7 +44,7 @@ func said(t *testing.T, r *spec.Release) object {
 	})
 }
 
-// normal gives a tree the types that decoding JSON gives.
+// normal converts a tree to the types of decoded JSON.
 func normal(t *testing.T, v object) object {
 	t.Helper()
 	data, err := json.Marshal(v)
@@ -110,7 +110,7 @@ func saidEnum(r *spec.Release, e *spec.Enum) object {
 	}
 }
 
-// enumType gives the size of an enum, and the C type of that size and sign.
+// enumType returns the size of an enum, and the C type with its size and sign.
 func enumType(r *spec.Release, e *spec.Enum, m layout.Model, lang layout.Lang) (size int, kind string) {
 	l, _ := layout.Of(r, m, lang).Enum(e.Name)
 	kind = map[int]string{1: "char", 2: "short", 4: "int", 8: "long"}[l.Size]

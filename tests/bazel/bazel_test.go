@@ -1,5 +1,5 @@
-// Package bazel builds examples/builds/bazel with Bazel, in its sandbox, and shares the results by
-// a remote cache: nginx with WebDAV, on the loopback interface. It contains only tests.
+// Package bazel builds examples/builds/bazel with Bazel, in its sandbox, and shares the results
+// through a remote cache: nginx with WebDAV, on the loopback interface. It contains only tests.
 package bazel
 
 import (
@@ -30,13 +30,13 @@ func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "bazel")) }
 // user is a user with a separate checkout and a separate folder for Bazel's files.
 type user struct {
 	dir    string
-	who    *syscall.Credential // nil: who runs the test
+	who    *syscall.Credential // nil: the user of the test
 	flag   []string            // of every build
 	server bool                // keeps Bazel running between builds
 	from   string              // the repository of the program in WORKSPACE
 }
 
-// nobody is the user of that name, for tests that root runs.
+// nobody returns the user of that name, for tests that root runs.
 func nobody() *syscall.Credential {
 	if os.Getuid() != 0 {
 		return nil
@@ -44,7 +44,8 @@ func nobody() *syscall.Credential {
 	return &syscall.Credential{Uid: 65534, Gid: 65534}
 }
 
-// folder makes a folder that a user has, outside of those of the test that others cannot enter.
+// folder creates a folder that the user owns, outside of the test's folders, which others cannot
+// enter.
 func folder(t *testing.T, who *syscall.Credential) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dlpackgen-bazel-")
@@ -59,7 +60,7 @@ func folder(t *testing.T, who *syscall.Credential) string {
 	return dir
 }
 
-// newUser gives a user a copy of the rules, the example and the program.
+// newUser creates a user with a copy of the rules, the example and the program.
 func newUser(t *testing.T, who *syscall.Credential) *user {
 	t.Helper()
 	u := &user{dir: folder(t, who), who: who, from: `dlpackgen_local(name = "dlpackgen_local")`}
@@ -71,7 +72,7 @@ func newUser(t *testing.T, who *syscall.Credential) *user {
 	data, err := os.ReadFile(testkit.Program(t, ""))
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(u.dir, "bin"), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(u.dir, "bin/dlpackgen"), data, 0o755)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(filepath.Join(u.dir, "bin/dlpackgen"), data, 0o755)) //nolint:gosec // executable
 	require.NoError(t, os.WriteFile(filepath.Join(u.dir, "bazelrc"), []byte(u.offline()), 0o644))
 	if who != nil {
 		out, err := exec.Command("chown", "-R", fmt.Sprintf("%d:%d", who.Uid, who.Gid), u.dir).CombinedOutput()
@@ -80,8 +81,7 @@ func newUser(t *testing.T, who *syscall.Credential) *user {
 	return u
 }
 
-// prefix is the folder of an archive as the how-to has it, with the name that tools/release gives
-// archives.
+// prefix is the folder of an archive in the how-to, with the name from tools/release.
 func prefix(t *testing.T) string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs/how-to/bazel.md"))
@@ -91,8 +91,8 @@ func prefix(t *testing.T) string {
 	return string(m[1])
 }
 
-// download makes the user's program one that Bazel downloads, from an archive with a folder, as
-// those of a release. A later call is another release.
+// download makes Bazel download the user's program, from an archive with a folder, like a
+// release's. A later call creates another release.
 func (u *user) download(t *testing.T, program string) {
 	t.Helper()
 	top := prefix(t)
@@ -111,13 +111,13 @@ func (u *user) download(t *testing.T, program string) {
 	u.from = made
 }
 
-// replace changes the one place of a file of the example that has a text.
+// replace changes the only occurrence of a text in a file of the example.
 func (u *user) replace(t *testing.T, file, old, text string) {
 	t.Helper()
 	mutant.OnceIn(t, filepath.Join(u.dir, "examples/builds/bazel", file), old, text)
 }
 
-// offline names the repositories that Bazel would otherwise download.
+// offline lists the repositories that Bazel would otherwise download.
 func (u *user) offline() string {
 	var flags strings.Builder
 	for name, dir := range map[string]string{
@@ -131,7 +131,7 @@ func (u *user) offline() string {
 	return flags.String()
 }
 
-// command runs a program as the user, from the example.
+// command runs a program as the user, in the example.
 func (u *user) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = filepath.Join(u.dir, "examples/builds/bazel")
@@ -140,7 +140,7 @@ func (u *user) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// bazel is a command of Bazel.
+// bazel runs a command of Bazel.
 func (u *user) bazel(args ...string) *exec.Cmd {
 	options := []string{"--bazelrc=" + u.dir + "/bazelrc", "--output_user_root=" + u.dir + "/out"}
 	if !u.server {
@@ -159,7 +159,7 @@ func (u *user) serve(t *testing.T) {
 	})
 }
 
-// test builds and tests the whole example, and returns how each action got its result.
+// test builds and tests the whole example, and returns the source of each action's result.
 func (u *user) test(t *testing.T) map[string]int {
 	t.Helper()
 	cmd := u.bazel(append([]string{"test", "--noshow_progress", "--subcommands", "--spawn_strategy=sandboxed"},
@@ -180,7 +180,7 @@ func (u *user) test(t *testing.T) map[string]int {
 	return counts
 }
 
-// debug matches what Debian's sandbox says of itself.
+// debug matches the debug output of Debian's sandbox.
 var debug = regexp.MustCompile(`(?m)^[0-9.]+: src/main/tools/.*\n`)
 
 func requireBazel(t *testing.T) {
@@ -220,13 +220,13 @@ http {
 }
 `
 
-// remoteCache starts nginx as Bazel's page on remote caching describes it.
+// remoteCache starts nginx as Bazel's documentation of remote caching describes.
 func remoteCache(t *testing.T) (url string) {
 	t.Helper()
 	nginx := testtool.Require(t, "nginx", "nginx-light")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	port := listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // it listens by TCP
+	port := listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // it listens on TCP
 	require.NoError(t, listener.Close())
 	who := nobody()
 	dir := folder(t, who)
@@ -255,11 +255,11 @@ func remoteCache(t *testing.T) (url string) {
 	}
 }
 
-// How Bazel gets the results of actions.
+// The sources of the results of actions.
 const sandbox, hit = "sandbox", "remote cache hit"
 
-// A second clean build, by another user in another folder, runs nothing: all of its results come
-// from the cache that the first one filled. After that, each change runs what it must.
+// A second clean build, by another user in another folder, runs no action: all results come from
+// the cache that the first build filled. Each later change runs exactly the affected actions.
 func TestASecondUserTakesEverythingFromTheRemoteCache(t *testing.T) {
 	requireBazel(t)
 	url := remoteCache(t)
@@ -276,7 +276,7 @@ func TestASecondUserTakesEverythingFromTheRemoteCache(t *testing.T) {
 	second.changes(t)
 }
 
-// changes builds after each kind of change, all of which no build has seen before.
+// changes builds after each kind of change, none of which was built before.
 func (u *user) changes(t *testing.T) {
 	builds := func(what string, want map[string]int) {
 		t.Helper()
@@ -298,10 +298,10 @@ func (u *user) changes(t *testing.T) {
 	assert.FileExists(t, lost[0])
 }
 
-// buildifier is pinned, so that a new release of it never breaks a landing.
+// buildifier is pinned, so that new releases cannot break the checks.
 const buildifier = "github.com/bazelbuild/buildtools/buildifier@v0.0.0-20260904073137-eaa4d125b423"
 
-// What newer versions of Bazel take, of which none runs here, is held to their syntax at least.
+// Syntax of newer Bazel versions is only parsed, because none of them runs here.
 func TestBuildFilesAreFormattedAndWithoutWarnings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds buildifier: left to make test")
@@ -314,7 +314,7 @@ func TestBuildFilesAreFormattedAndWithoutWarnings(t *testing.T) {
 		}
 	})
 	check := func(args ...string) error {
-		// cc_test is loaded from rules_cc in newer versions, which Bazel 4 cannot.
+		// Newer versions load cc_test from rules_cc, which Bazel 4 cannot.
 		cmd := exec.Command(filepath.Join(tool, "buildifier"), append([]string{"-mode=check", "-lint=warn",
 			"-warnings=-native-cc-test", "-r"}, args...)...)
 		cmd.Dir = root

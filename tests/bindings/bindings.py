@@ -18,7 +18,7 @@ def holds(condition, what=""):
 
 
 def make(values, dtype="float32"):
-    """Makes an array of the library."""
+    """Creates an array of the library."""
     array = numpy.array(values, dtype)
     if library == "torch":
         import torch
@@ -37,7 +37,7 @@ def values(array):
 
 
 def raises(kind, text, function, *arguments, **keywords):
-    """The exact class and message."""
+    """Expects the exact class and message."""
     global checks
     checks += 1
     try:
@@ -49,14 +49,14 @@ def raises(kind, text, function, *arguments, **keywords):
 
 
 def fixed(array):
-    """The same array, which must not be written to."""
+    """The same array, read-only."""
     array = numpy.array(array)
     array.flags.writeable = False
     return array
 
 
 def keeps_references(function, *arguments):
-    """Whether a call keeps no reference to its arguments, however it ends."""
+    """Returns whether a call keeps no reference to its arguments, on success or failure."""
     def count():
         for _ in range(20):
             try:
@@ -70,7 +70,7 @@ def keeps_references(function, *arguments):
 
 
 class Producer:
-    """Exports an array of NumPy by its method alone, so that a call owns the tensor."""
+    """Exports a NumPy array only by its method, so that a call owns the tensor."""
 
     def __init__(self, array):
         self.array = array
@@ -147,7 +147,7 @@ def rejected():
 
 
 def kinds():
-    """Each type of argument and of result."""
+    """Each type of arguments and results."""
     d = make([[1, 2, 3], [4, 5, 6]], "float64")
     line = make([1, 2, 3, 4], "float64")
     holds(more.rank(d) == 2 and more.rank(make(7)) == 0 and more.rank(any=line) == 1)
@@ -160,7 +160,7 @@ def kinds():
     holds(more.same(d[:1, :1], d[:1, :1]) and more.same(a=d[:2, :2], b=d[:2, :2]))
     raises(ValueError, "same(): argument 'b' (2nd): expected k = 3 in dimension 0, as in argument 'a' (1st), got 2",
            more.same, d, d)
-    if library != "jax":  # whose transposed arrays are contiguous
+    if library != "jax":  # their transposed arrays are contiguous
         text = "total(): argument 'flat' (1st): expected a C-contiguous tensor, got strides (1, 3) for shape (3, 2)"
         raises(ValueError, text, more.total, d.T)
     scaler = more.Scaler(2)
@@ -245,7 +245,7 @@ def by_hand():
 
 
 def threads():
-    """The hidden module is made once, whoever comes first; without the GIL nothing mixes."""
+    """The hidden module is created once, by the first thread; without the GIL, no states mix."""
     x, wrong = make([1, 2, 3], "float64"), []
 
     def work():

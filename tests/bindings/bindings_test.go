@@ -1,6 +1,6 @@
 // Package bindings tests the headers that bind C++ functions over tensors in modules of nanobind
-// and pybind11: the module of docs/cpp.md and one with functions of every kind, called from Python
-// with arrays of NumPy, torch and JAX.
+// and pybind11: the module of docs/cpp.md and a module with functions of every kind, called from
+// Python with arrays of NumPy, torch and JAX.
 package bindings
 
 import (
@@ -24,12 +24,12 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "bindings")) }
 
-// binder is a library that binds functions.
+// binder is a library for bindings.
 type binder struct{ name, macro, more string }
 
 var binders = []binder{{"nanobind", "NB_MODULE", "-DWITH_NANOBIND"}, {"pybind11", "PYBIND11_MODULE", "-DWITH_PYBIND11"}}
 
-// compiler is one with what it is tried with.
+// compiler is a compiler with its tested standards.
 type compiler struct {
 	program, debian, standard string
 	flags                     []string
@@ -37,10 +37,10 @@ type compiler struct {
 
 var gcc = compiler{"g++", "g++", "-std=c++17", []string{"-O0"}}
 
-// strict is what a careful project compiles with. The macros of nanobind end in a semicolon.
+// strict are the flags of a careful project. nanobind's macros end in a semicolon.
 var strict = []string{"-Wall", "-Wextra", "-Wshadow", "-Werror"}
 
-// packageFolder is where a Python package is installed.
+// packageFolder returns the folder of an installed Python package.
 func packageFolder(t *testing.T, name string) string {
 	t.Helper()
 	out, err := exec.Command(testtool.RequirePython(t), "-c",
@@ -51,7 +51,7 @@ func packageFolder(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// includes are the folders of headers: ours in a folder, those of others as the system's.
+// includes are the include folders: this project's as -I, others' as system folders.
 func (b binder) includes(t *testing.T, ours ...string) (flags []string) {
 	t.Helper()
 	python := testtool.RequirePython(t)
@@ -71,13 +71,13 @@ func (b binder) includes(t *testing.T, ours ...string) (flags []string) {
 		"-isystem", filepath.Join(packageFolder(t, b.name), "include"))
 }
 
-// generated are the folders that the repository holds for vendoring.
+// generated are the committed folders for vendoring.
 func generated(t *testing.T) []string {
 	t.Helper()
 	return []string{filepath.Join(golden.Root(t), "gen", "c"), filepath.Join(golden.Root(t), "gen", "cpp")}
 }
 
-// runtime compiles what a module is linked with: of nanobind its own sources.
+// runtime compiles the sources with which a module is linked: nanobind's own.
 func (b binder) runtime(t *testing.T) []string {
 	t.Helper()
 	if b.name != "nanobind" {
@@ -93,7 +93,7 @@ func (b binder) runtime(t *testing.T) []string {
 	return []string{filepath.Join(dir, "nanobind.o")}
 }
 
-// example is the module of the page, with a library's words.
+// example is the module of the page, with a library's terms.
 func (b binder) example(t *testing.T) string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "cpp.md"))
@@ -104,7 +104,7 @@ func (b binder) example(t *testing.T) string {
 	return strings.NewReplacer("nanobind.hpp", b.name+".hpp", "NB_MODULE", b.macro).Replace(text)
 }
 
-// build compiles both modules of a library against headers of ours.
+// build compiles both modules of a library with the given headers.
 func (b binder) build(t *testing.T, dir string, c compiler, ours []string) {
 	t.Helper()
 	program := testtool.RequireCompiler(t, c.program, c.debian)
@@ -118,7 +118,7 @@ func (b binder) build(t *testing.T, dir string, c compiler, ours []string) {
 	run(b.runtime(t)...)
 }
 
-// base compiles the base as a file of its own, as modules of several files do.
+// base compiles the base as a separate file, as in modules with several files.
 func (b binder) base(t *testing.T, c compiler, dir, headers string) (object string) {
 	t.Helper()
 	object = filepath.Join(dir, "base.o")
@@ -128,13 +128,13 @@ func (b binder) base(t *testing.T, c compiler, dir, headers string) (object stri
 	return object
 }
 
-// modules are those of a library, built once.
+// modules returns the modules of a library, which are built once.
 func (b binder) modules(t *testing.T) string {
 	t.Helper()
 	return testkit.Built(t, "modules-"+b.name, func(dir string) { b.build(t, dir, gcc, generated(t)) })
 }
 
-// script runs bindings.py over modules with the libraries named.
+// script runs bindings.py over modules with the given libraries.
 func script(t *testing.T, dir string, env []string, libraries ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command(testtool.RequirePython(t), append([]string{"bindings.py"}, libraries...)...)
@@ -143,7 +143,7 @@ func script(t *testing.T, dir string, env []string, libraries ...string) (string
 	return string(out), err
 }
 
-// passes expects each check of the script to hold.
+// passes expects all checks of the script to pass.
 func passes(t *testing.T, dir string, env []string, libraries ...string) {
 	t.Helper()
 	out, err := script(t, dir, env, libraries...)
@@ -160,7 +160,7 @@ func TestCallsFromPython(t *testing.T) {
 	}
 }
 
-// Arrays of JAX are never written to.
+// JAX arrays are never written.
 func TestArraysOfFrameworks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("imports torch and jax")
@@ -180,7 +180,7 @@ func TestArraysOfFrameworks(t *testing.T) {
 	}
 }
 
-// Three functions over Eigen take no more lines than this.
+// The maximum number of lines for three functions over Eigen.
 const mostLines = 15
 
 func TestThreeFunctionsTakeFewLines(t *testing.T) {
@@ -191,7 +191,7 @@ func TestThreeFunctionsTakeFewLines(t *testing.T) {
 	}
 }
 
-// Other compilers and standards have nothing to say, and sanitizers find nothing.
+// Other compilers and standards report no warnings, and sanitizers report no errors.
 func TestSanitized(t *testing.T) {
 	tier.OnlyNightly(t)
 	sanitized := []string{"-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
@@ -201,7 +201,8 @@ func TestSanitized(t *testing.T) {
 			b.build(t, dir, compiler{"g++", "g++", "-std=c++20", sanitized}, generated(t))
 			out, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()
 			require.NoError(t, err)
-			// Python links no C++: the sanitizer must find libstdc++ before the first exception.
+			// Python does not link C++: the sanitizer must find libstdc++ before the first
+			// exception.
 			runtime, err := exec.Command("g++", "-print-file-name=libstdc++.so.6").Output()
 			require.NoError(t, err)
 			preload := strings.TrimSpace(string(out)) + " " + strings.TrimSpace(string(runtime))
@@ -227,7 +228,7 @@ func TestClang(t *testing.T) {
 	}
 }
 
-// compiles runs a compiler over a source and makes nothing.
+// compiles runs a compiler over a source, without output.
 func compiles(t *testing.T, b binder, c compiler, source string, more ...string) (string, error) {
 	t.Helper()
 	args := append([]string{"-x", "c++", c.standard, "-fsyntax-only", "-"}, strict...)
@@ -239,7 +240,7 @@ func compiles(t *testing.T, b binder, c compiler, source string, more ...string)
 	return string(out), err
 }
 
-// Each header includes what it needs; python.hpp works without exceptions.
+// Each header includes its dependencies; python.hpp works without exceptions.
 func TestEachHeaderCompilesAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles headers of nanobind and pybind11")
@@ -283,7 +284,7 @@ func TestMisuseIsExplained(t *testing.T) {
 	}
 }
 
-// The one header has all of it after the headers of the libraries.
+// The single header contains all parts if the libraries' headers are included before.
 func TestTheSingleHeader(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles pybind11 and nanobind")

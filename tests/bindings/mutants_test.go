@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// mutants breaks each guard of the headers once; the script is to notice.
+// mutants breaks each guard of the headers once; the script must detect it.
 var mutants = []struct{ file, old, new string }{
 	{"bound", "p.writable = needs.writable ? 1 : 0;", "p.writable = 0;"},
 	{"bound", "p.layout = needs.contiguous ? DLPACKGEN_LAYOUT_C_CONTIGUOUS : DLPACKGEN_LAYOUT_ANY;", ""},
@@ -48,8 +48,7 @@ var mutants = []struct{ file, old, new string }{
 	{"error", `return differs ? "ValueError" : "BufferError";`, `return "BufferError";`},
 }
 
-// nanobind is the binder whose modules are built with mutants: they compile in half the time of
-// pybind11's.
+// nanobind is used for mutants, because its modules compile in half the time of pybind11's.
 var nanobind = binders[0]
 
 func TestMutantsAreNoticed(t *testing.T) {

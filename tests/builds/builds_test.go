@@ -11,17 +11,17 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// system is a build system, as the table of the changes sees it.
+// system is a build system in the table of changes.
 type system struct {
 	build     func(*testing.T, *project) string
-	generated string   // where the headers are
-	all       []string // what a build from scratch compiles
-	users     []string // those of them that include a generated header; only the first includes rules.h
-	always    []string // what a build without changes runs
-	nothing   string   // what a build without changes prints
+	generated string   // the folder of the headers
+	all       []string // the compiled sources of a build from scratch
+	users     []string // those that include a generated header; only the first includes rules.h
+	always    []string // the commands of a build without changes
+	nothing   string   // the output of a build without changes
 }
 
-// TestBuilds changes each input of a build in turn. What runs is exactly what the change asks for.
+// TestBuilds changes each input of a build in turn. Exactly the affected steps run.
 func TestBuilds(t *testing.T) {
 	for name, s := range systems {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func (s system) changes(t *testing.T) {
 	idle("a lost output")
 }
 
-// Ninja has never run the rule for files that are committed. It runs it once, and then no more.
+// Ninja has no record of the rule for committed files. It runs the rule once, and not again.
 func TestNinjaTakesCommittedFiles(t *testing.T) {
 	p := newProject(t, ninja)
 	p.run(t, "ex/ninja", "dlpackgen", "generate", "--quiet", "--config", "../dlpackgen.yaml", "--out", "gen")
@@ -69,7 +69,7 @@ func TestNinjaTakesCommittedFiles(t *testing.T) {
 	p.builds(t, "nothing")
 }
 
-// c are the sources of the program in C.
+// c are the C sources of the program.
 var c = []string{"main.c", "plain.c"}
 
 // systems are the build systems by the folder of their example.
@@ -86,7 +86,7 @@ var systems = map[string]system{
 		always: []string{"generate"}, build: setuptools},
 }
 
-// check is compiled for each target that links to one of dlpackgen_generate().
+// check is compiled for each target that links a target of dlpackgen_generate().
 const check = "dlpackgen_include_check.c"
 
 func ninja(t *testing.T, p *project) string {

@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// released is a project beside a folder as archives of releases have it: the program and cmake.
+// released is a project next to an unpacked release archive with the program and cmake.
 func released(t *testing.T) *project {
 	t.Helper()
 	testtool.Require(t, "cmake", "cmake")
@@ -21,7 +21,7 @@ func released(t *testing.T) *project {
 	require.NoError(t, os.CopyFS(p.path("release/cmake"), os.DirFS(filepath.Join(golden.Root(t), "cmake"))))
 	data, err := os.ReadFile(p.tool)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(p.path("release/dlpackgen"), data, 0o755)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(p.path("release/dlpackgen"), data, 0o755)) //nolint:gosec // executable
 	require.NoError(t, os.Remove(p.path("shims/dlpackgen")))
 	p.env = append(p.env, "dlpackgen_DIR=", "CMAKE_GENERATOR=Ninja")
 	return p
@@ -41,7 +41,7 @@ func TestFetchContent(t *testing.T) {
 	assert.Equal(t, "DLPack 1.3: 24 bytes\n", p.run(t, ".", "b/tensors"))
 }
 
-// A spec is an input of the build as the config is.
+// A spec is an input of the build, like the config.
 func TestCMakeFollowsTheSpec(t *testing.T) {
 	p := newProject(t, cmake("Ninja"))
 	sp, err := os.ReadFile(filepath.Join(golden.Root(t), "spec", "dlpack.yaml"))
@@ -54,7 +54,7 @@ func TestCMakeFollowsTheSpec(t *testing.T) {
 	p.builds(t, "nothing")
 }
 
-// The check of the include path follows the prefix, which the config or the call has.
+// The check of the include path uses the prefix from the config or the call.
 func TestCMakeTakesAPrefix(t *testing.T) {
 	p := newProject(t, cmake("Ninja"))
 	source := "#include <acme_dlpack/dlpack.h>\nint main(void) { return 0; }\n"
@@ -67,7 +67,7 @@ func TestCMakeTakesAPrefix(t *testing.T) {
 	p.builds(t, "from the call", "generate", check)
 }
 
-// What is wrong with a call, or with the config, ends the configuration with the reason.
+// A mistake in a call or in the config ends the configuration with the reason.
 func TestErrorsOfCMake(t *testing.T) {
 	p := released(t)
 	out, err := p.try("ex/cmake", "cmake", "-B", p.path("b"))

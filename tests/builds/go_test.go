@@ -12,13 +12,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
-// TestGoGenerate shows which packages the go command compiles: it compares contents, so that a lost
-// file that is made again changes nothing, and what uses a package is not compiled for a comment.
+// TestGoGenerate shows which packages the go command compiles. It compares contents: recreating a
+// lost file changes nothing, and a changed comment does not recompile dependent packages.
 func TestGoGenerate(t *testing.T) {
 	p := newProject(t, nil)
 	p.env = append(p.env, "CGO_ENABLED=0", "GOFLAGS=-trimpath", "GOWORK=off")
 	for _, file := range []string{"main.go", "plain/plain.go", "dlpack/generate.go"} {
-		p.extend(t, "ex/go-generate/"+file, "// "+p.dir+"\n") // no cache of an earlier run has it
+		p.extend(t, "ex/go-generate/"+file, "// "+p.dir+"\n") // absent from the cache of earlier runs
 	}
 	compiled := func(what string, want ...string) {
 		t.Helper()

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// anotherCameFirst is what a compiler says of another dlpack.h in front of the generated one.
+// anotherCameFirst is the compiler's error about another dlpack.h before the generated one.
 const anotherCameFirst = "another <dlpack/dlpack.h> than that of DLPack 1.3 comes first in the include path"
 
-// older is a folder with the dlpack.h of an older release, as a distribution has one.
+// older is a folder with the dlpack.h of an older release, like a distribution's.
 func (p *project) older(t *testing.T) {
 	t.Helper()
 	p.run(t, "ex", "dlpackgen", "generate", "--no-config", "--only", "c", "--dlpack", "0.6", "--out", "older")
@@ -45,7 +45,7 @@ func TestAnotherHeaderInFrontIsAnError(t *testing.T) {
 	})
 }
 
-// unaware is a program that asks for no check.
+// unaware is a program without a check.
 func unaware(t *testing.T, p *project, name string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(p.path(name), []byte("#include <dlpack/dlpack.h>\nint main(void) { return 0; }\n"),

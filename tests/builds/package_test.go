@@ -29,7 +29,7 @@ const printsVersion = `#include <dlpack/dlpack.h>
 int main(void) { return printf("%d.%d\n", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION) < 0; }
 `
 
-// packages makes target c with its packages, in a folder that has moved since.
+// packages generates target c with its packages, in a folder that is moved afterwards.
 func packages(t *testing.T, release string) *project {
 	t.Helper()
 	p := newProject(t, nil)

@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "builds")) }
 
-// project is a copy of examples/builds. What its builds run is written to a log: dlpackgen by its
-// verb, the compiler by its source.
+// project is a copy of examples/builds. Its builds log their commands: dlpackgen by its verb, the
+// compiler by its source.
 type project struct {
 	dir   string // of the copy
 	tool  string // the program, which shims/dlpackgen runs
@@ -50,7 +50,7 @@ func newProject(t *testing.T, build func(*testing.T, *project) string) *project 
 	require.NoError(t, os.CopyFS(p.path("ex"), os.DirFS(filepath.Join(golden.Root(t), "examples", "builds"))))
 	for name, text := range map[string]string{"dlpackgen": dlpackgenShim, "cc": compilerShim} {
 		require.NoError(t, os.MkdirAll(p.path("shims"), 0o755))
-		require.NoError(t, os.WriteFile(p.path("shims/"+name), []byte(text), 0o755)) //nolint:gosec // a program
+		require.NoError(t, os.WriteFile(p.path("shims/"+name), []byte(text), 0o755)) //nolint:gosec // executable
 	}
 	p.tool = p.path("tool/dlpackgen")
 	p.install(t, testkit.Program(t, ""))
@@ -61,17 +61,17 @@ func newProject(t *testing.T, build func(*testing.T, *project) string) *project 
 
 func (p *project) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
 
-// install puts a build of dlpackgen in the place of the one before.
+// install replaces the build of dlpackgen.
 func (p *project) install(t *testing.T, file string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Dir(p.tool), 0o755))
-	require.NoError(t, os.WriteFile(p.tool, data, 0o755)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(p.tool, data, 0o755)) //nolint:gosec // executable
 	p.touch(t, "shims/dlpackgen")
 }
 
-// touch writes a file anew: tools that compare times or sizes see it.
+// touch rewrites a file, which tools that compare times or sizes detect.
 func (p *project) touch(t *testing.T, name string) {
 	t.Helper()
 	data, err := os.ReadFile(p.path(name))
@@ -87,7 +87,7 @@ func (p *project) replace(t *testing.T, name, old, fresh string) {
 	require.NoError(t, os.WriteFile(p.path(name), []byte(strings.Replace(string(data), old, fresh, 1)), 0o600))
 }
 
-// extend adds a text to the end of a file.
+// extend appends a text to a file.
 func (p *project) extend(t *testing.T, name, text string) {
 	t.Helper()
 	data, err := os.ReadFile(p.path(name))
@@ -95,7 +95,7 @@ func (p *project) extend(t *testing.T, name, text string) {
 	require.NoError(t, os.WriteFile(p.path(name), append(data, text...), 0o600))
 }
 
-// run gives what a command printed that must work.
+// run returns the output of a command that must succeed.
 func (p *project) run(t *testing.T, dir string, argv ...string) string {
 	t.Helper()
 	out, err := p.try(dir, argv...)
@@ -110,11 +110,11 @@ func (p *project) try(dir string, argv ...string) (string, error) {
 	return string(out), err
 }
 
-// work is what a build may run for a project: `list outputs` and the questions that build systems
-// ask a compiler are none.
+// work is the part of a log that a build may run for a project: without `list outputs`, and without
+// the queries of build systems to compilers.
 var work = []string{"generate", "main.c", "plain.c", "module.c", check}
 
-// builds runs the build, and compares what that ran.
+// builds runs the build, and compares its log.
 func (p *project) builds(t *testing.T, what string, want ...string) string {
 	t.Helper()
 	require.NoError(t, os.WriteFile(p.path("log"), nil, 0o600))

@@ -12,8 +12,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// scikit-build-core keeps its build folder, in which CMake does the rest. It has a test beside
-// TestBuilds, since each build of a wheel takes seconds: one without changes is enough here.
+// scikit-build-core keeps its build folder, in which CMake does the rest. The test is separate from
+// TestBuilds, because each build of a wheel takes seconds; one build without changes is enough
+// here.
 func TestScikitBuildCore(t *testing.T) {
 	python := testtool.RequirePython(t)
 	if !testtool.Has(python, "scikit_build_core") {

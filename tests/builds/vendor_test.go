@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each copy is of another release and has another prefix.
+// Each copy has a different release and prefix.
 const (
-	both = `#include <beta_dlpackgen/tensor.h> /* of the newer release: first, as the page says */
+	both = `#include <beta_dlpackgen/tensor.h> /* of the newer release, first, as the page specifies */
 #include <beta_dlpackgen/checker.h>
 #include <acme_dlpackgen/tensor.h>
 #include <acme_dlpackgen/checker.h>
@@ -37,7 +37,7 @@ int of_%[1]s(void) { return DLPACK_MINOR_VERSION; }
 `
 )
 
-// Copies of two releases are in one program, and in one source.
+// Copies of two releases are in one program, and in one source file.
 func TestVendoredCopiesDoNotClash(t *testing.T) {
 	p := newProject(t, nil)
 	for prefix, release := range map[string]string{"acme": "1.2", "beta": "1.3"} {
@@ -53,7 +53,7 @@ func TestVendoredCopiesDoNotClash(t *testing.T) {
 	}
 }
 
-// No name of a copy is left without the prefix, so none can clash.
+// All names of a copy have the prefix, so none can clash.
 func TestEveryNameOfACopyHasThePrefix(t *testing.T) {
 	p := newProject(t, nil)
 	p.run(t, ".", "dlpackgen", "generate", "--quiet", "--no-config", "--only", "c", "--prefix", "acme_", "--out", "acme")
@@ -72,7 +72,7 @@ func TestEveryNameOfACopyHasThePrefix(t *testing.T) {
 	}
 }
 
-// The older release comes first: the newer copy misses its types, which is an error and no
+// If the older release comes first, the newer copy lacks its types, which is an error instead of a
 // silent mixture.
 func TestTheOlderCopyFirstIsAnError(t *testing.T) {
 	p := newProject(t, nil)
@@ -93,8 +93,8 @@ kernels:
   scale: {namespace: %[2]s, symbol: %[2]s_scale, args: {x: "float32[n] inout"}}
 `
 
-// Two libraries describe a kernel of one name. Their checks are functions that the linker sees, and
-// clash without a prefix.
+// Two libraries describe kernels of the same name. Their checks are visible to the linker, and
+// would clash without a prefix.
 func TestVendoredKernelsDoNotClash(t *testing.T) {
 	p := newProject(t, nil)
 	require.NoError(t, os.WriteFile(p.path("main.c"), []byte("int main(void) { return 0; }\n"), 0o600))

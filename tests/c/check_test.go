@@ -12,16 +12,16 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// The languages in which abi_check.h asserts by a message of its own, and the
-// older ones, where it has to make do with an array of negative size.
+// The languages in which abi_check.h has a message for each assert, and the older ones, where it
+// uses an array of negative size.
 var (
 	c11   = command("gcc", "c", "c11")
 	c99   = command("gcc", "c", "c99")
 	cxx11 = command("g++", "c++", "c++11")
 )
 
-// asserts counts what abi_check.h has to assert of a release, by the spec; the
-// four guards of the probes are not among them.
+// asserts counts the asserts for a release according to the spec, without the four guards of the
+// probes.
 func asserts(r *spec.Release, cxx bool) (all int) {
 	for _, d := range r.Decls {
 		switch d := d.(type) {
@@ -41,8 +41,8 @@ func asserts(r *spec.Release, cxx bool) (all int) {
 	return all
 }
 
-// numbers counts the asserts that compare numbers, not types: all that is left
-// in old languages.
+// numbers counts the asserts that compare numbers instead of types, which are the only ones in old
+// languages.
 func numbers(r *spec.Release) int {
 	all := asserts(r,
 		false) - len(spec.Of[*spec.Flag](r)) - len(spec.Of[*spec.Alias](r)) - len(spec.Of[*spec.Callback](r))
@@ -57,7 +57,7 @@ var (
 	negative = regexp.MustCompile(`error: size of array .* is negative`)
 )
 
-// messages gives the distinct asserts that failed.
+// messages returns the distinct asserts that failed.
 func messages(output string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range message.FindAllStringSubmatch(output, -1) {
@@ -66,8 +66,8 @@ func messages(output string) map[string]bool {
 	return out
 }
 
-// wrong is a release in which nothing is as it was: each number, type, width,
-// alignment, sign and offset differs.
+// wrong is a release in which everything differs: each number, type, width, alignment, sign and
+// offset.
 func wrong(r *spec.Release) *spec.Release {
 	out := *r
 	out.Decls = nil
@@ -99,7 +99,7 @@ func wrongDecl(d spec.Decl) spec.Decl {
 	return d
 }
 
-// wrongEnum shifts the values, and adds one that takes 8 bytes.
+// wrongEnum shifts the values, and adds one of 8 bytes.
 func wrongEnum(d *spec.Enum) *spec.Enum {
 	changed := *d
 	changed.Values = nil
@@ -114,8 +114,7 @@ func wrongEnum(d *spec.Enum) *spec.Enum {
 	return &changed
 }
 
-// wrongStruct moves each field up by one byte or more, and makes narrow ones
-// wide and wide ones narrow.
+// wrongStruct moves each field by at least one byte, and swaps narrow and wide types.
 func wrongStruct(d *spec.Struct) *spec.Struct {
 	changed := *d
 	changed.Fields = []spec.Field{{Name: "moved", Type: builtin("uint8")}}
@@ -162,11 +161,11 @@ func TestEveryAssertFires(t *testing.T) {
 
 var (
 	checkLine = regexp.MustCompile(`(?ms)^DLPACKGEN_ABI_(NUMBER|FLAG|ENUM|STRUCT|FIELD)\(([^;]*)\);$`)
-	// trailing tells how many of a check's last arguments are numbers.
+	// trailing returns how many of a check's last arguments are numbers.
 	trailing = map[string]int{"NUMBER": 1, "FLAG": 1, "ENUM": 1, "STRUCT": 2, "FIELD": 2}
 )
 
-// arguments splits at the commas that stand outside parentheses.
+// arguments splits at the commas outside parentheses.
 func arguments(text string) (out []string) {
 	depth, start := 0, 0
 	for i, r := range text {
@@ -182,8 +181,7 @@ func arguments(text string) (out []string) {
 	return append(out, text[start:])
 }
 
-// The other way round: the header is right, and each number of the checks is
-// off by one.
+// The inverse: the header is right, and each number of the checks is off by one.
 func TestEveryNumberCounts(t *testing.T) {
 	for _, version := range versions() {
 		dir := headers(t, version)

@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// language is a compiler with the standards that it is tried with.
+// language is a compiler with its tested standards.
 type language struct {
 	compiler  string
 	debian    string
@@ -30,7 +30,7 @@ var languages = []language{
 	{"clang++-16", "clang-16", "c++", []string{"c++11", "c++14", "c++17", "c++20", "c++2b"}},
 }
 
-// tried are the oldest and the newest standard, and all of them in make nightly.
+// tried are the oldest and the newest standard, or all of them in make nightly.
 func (l language) tried() []string {
 	if tier.IsNightly() {
 		return l.standards
@@ -38,7 +38,7 @@ func (l language) tried() []string {
 	return []string{l.standards[0], l.standards[len(l.standards)-1]}
 }
 
-// emitted gives the headers in a folder, as they are included.
+// emitted writes the headers to a folder, under their include paths.
 func emitted(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "*", "*.h"))
@@ -69,8 +69,8 @@ func TestEachHeaderCompilesAlone(t *testing.T) {
 	}
 }
 
-// What has to be off beside -Wpadded: C++98 cannot fix the type of an enum, as
-// DLPack does from 0.7 on, and a shape is a pointer that has to be indexed.
+// Disabled in addition to -Wpadded: C++98 cannot fix the type of an enum, as DLPack does from 0.7
+// on, and a shape is a pointer that must be indexed.
 func TestClangHasNothingToSay(t *testing.T) {
 	testtool.Require(t, "clang-16", "clang-16")
 	for _, l := range languages[2:] {
@@ -93,8 +93,8 @@ func TestClangHasNothingToSay(t *testing.T) {
 	}
 }
 
-// Upstream's headers are C89 but for a comma after the last enumerator; up to
-// 0.6 they are C++98 as well. Ours keep to both without that comma.
+// Upstream's headers are C89 except for a comma after the last enumerator; up to 0.6, they are also
+// C++98. Ours conform to both, without that comma.
 func TestEveryReleaseCompilesInTheOldestLanguages(t *testing.T) {
 	for _, version := range versions() {
 		t.Run(version, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestEveryReleaseCompilesInTheOldestLanguages(t *testing.T) {
 	}
 }
 
-// Warnings that need the optimiser or the analyser come only when code is made.
+// Warnings of the optimizer and the analyzer require code generation.
 func TestHelpersCompileOptimised(t *testing.T) {
 	dir := headers(t, "1.3")
 	for _, l := range languages[:2] {
@@ -124,7 +124,7 @@ func TestHelpersCompileOptimised(t *testing.T) {
 	}
 }
 
-// Another copy of dlpack.h may come first, since all have the same guard.
+// Another copy of dlpack.h may be included first, because all have the same guard.
 func TestHelpersNameTheOlderHeaderThatCameFirst(t *testing.T) {
 	new := headers(t, "1.3")
 	tests := map[string]string{
@@ -143,14 +143,14 @@ func TestHelpersNameTheOlderHeaderThatCameFirst(t *testing.T) {
 	assertRejects(t, "has another major version", new, next, command("gcc", "c", "c11")...)
 }
 
-// A header of 1.2 is enough for the helpers of 1.3.
+// A header of 1.2 suffices for the helpers of 1.3.
 func TestHelpersAcceptAnOlderHeaderWithAllTheyNeed(t *testing.T) {
 	first := filepath.Join(headers(t, "1.2"), "dlpack/dlpack.h")
 	assertCompiles(t, headers(t, "1.3"), "#include \""+first+"\"\n"+include("dlpackgen/tensor.h"),
 		command("gcc", "c", "c99", strict...)...)
 }
 
-// What the repository holds for vendoring is what was tested.
+// The committed files for vendoring are the tested ones.
 func TestGenCompiles(t *testing.T) {
 	testtool.Require(t, "gcc", "gcc")
 	testtool.Require(t, "g++", "g++")

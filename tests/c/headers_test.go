@@ -1,6 +1,5 @@
-// Package c tests the emitted C headers with real compilers: that they compile everywhere, that
-// abi_check.h rejects what it should, and that the helpers of dlpackgen/tensor.h return the right
-// results.
+// Package c tests the emitted C headers with real compilers: they compile everywhere, abi_check.h
+// rejects all deviations, and the helpers of dlpackgen/tensor.h return the right results.
 package c
 
 import (
@@ -20,14 +19,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// strict is what a careful project compiles with.
+// strict are the flags of a careful project.
 var strict = []string{"-Wall", "-Wextra", "-pedantic", "-Werror"}
 
-// everything is all that clang can say, less what it says about any such code:
-// structs of this ABI have padding, and are C++11.
+// everything enables all of clang's warnings except those about any code of this kind: structs of
+// this ABI have padding, and are C++11.
 var everything = []string{"-Weverything", "-Werror", "-Wno-padded"}
 
-// versions gives every release, oldest first; the oldest and the newest with -short.
+// versions returns every release, oldest first; with -short, the oldest and the newest.
 func versions() (out []string) {
 	for _, info := range spec.Embedded().Releases() {
 		out = append(out, info.Version)
@@ -38,8 +37,8 @@ func versions() (out []string) {
 	return out
 }
 
-// write emits the headers of a release into a folder of the test, to be given
-// to a compiler with -I. Nearly every test goes on with GCC.
+// write emits the headers of a release into a folder of the test, for a compiler's -I. Nearly every
+// test continues with GCC.
 func write(t *testing.T, r *spec.Release) string {
 	t.Helper()
 	testtool.Require(t, "gcc", "gcc")
@@ -71,7 +70,7 @@ func put(t *testing.T, dir, name, text string) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
-// edit replaces text in an emitted header, which must hold it.
+// edit replaces a text in an emitted header, which must contain it.
 func edit(t *testing.T, dir, name, old, changed string) {
 	t.Helper()
 	text := get(t, dir, name)
@@ -79,7 +78,7 @@ func edit(t *testing.T, dir, name, old, changed string) {
 	put(t, dir, name, strings.ReplaceAll(text, old, changed))
 }
 
-// include is the source that includes those headers.
+// include returns a source that includes the headers.
 func include(names ...string) (source string) {
 	for _, name := range names {
 		source += "#include <" + name + ">\n"
@@ -87,8 +86,8 @@ func include(names ...string) (source string) {
 	return source
 }
 
-// compile checks a source without making an object, and gives what the compiler
-// said. The command is the compiler with its language and flags.
+// compile checks a source without an object file, and returns the compiler's output. The command is
+// the compiler with its language and flags.
 func compile(dir, source string, command ...string) (output string, err error) {
 	args := append(command[1:len(command):len(command)], "-fsyntax-only", "-I", dir, "-")
 	cmd := exec.Command(command[0], args...)
@@ -104,7 +103,7 @@ func assertCompiles(t *testing.T, dir, source string, command ...string) {
 	assert.NoError(t, err, "%s\n%s", strings.Join(command, " "), out)
 }
 
-// assertRejects expects the compile to fail for the reason given.
+// assertRejects expects the compilation to fail for the given reason.
 func assertRejects(t *testing.T, reason, dir, source string, command ...string) {
 	t.Helper()
 	out, err := compile(dir, source, command...)

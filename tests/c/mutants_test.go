@@ -4,14 +4,14 @@ import (
 	"testing"
 )
 
-// change is one thing wrong with dlpack.h 1.3, and what abi_check.h says of it.
+// change is one mistake in dlpack.h 1.3, and abi_check.h's message about it.
 type change struct {
 	what     string
 	old, new string
 	says     string
 }
 
-// Every kind of change that any language can see.
+// Every kind of change that all languages detect.
 var changes = []change{
 	{"a version", "DLPACK_MAJOR_VERSION 1", "DLPACK_MAJOR_VERSION 2", "DLPACK_MAJOR_VERSION is not 1"},
 	{"a flag's bit", "(1UL << 1UL)", "(1UL << 3UL)", "DLPACK_FLAG_BITMASK_IS_COPIED is not 2"},
@@ -34,7 +34,7 @@ var changes = []change{
 	{"a dropped slot", "DLPackCurrentWorkStream current_work_stream;", "", "current_work_stream"},
 }
 
-// Changes that keep every width: C11 and C++11 see them by comparing types.
+// Changes without an effect on widths: C11 and C++11 detect them by comparing types.
 var typeChanges = []change{
 	{"a field's sign", "int32_t ndim", "uint32_t ndim", "DLTensor.ndim is not int32_t"},
 	{"what a pointer points to", "int64_t* shape", "int32_t* shape", "DLTensor.shape is not int64_t*"},
@@ -50,7 +50,7 @@ var typeChanges = []change{
 	{"a flag's type", "(1UL << 2UL)", "(1 << 2)", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED is not an unsigned long"},
 }
 
-// Changes to what C++ alone fixes.
+// Changes to declarations that only C++ fixes.
 var cxxChanges = []change{
 	{"an enum's fixed width", "typedef enum : int32_t", "typedef enum : int64_t", "DLDeviceType is not of width 4"},
 	{"an enum's fixed sign", "typedef enum : int32_t", "typedef enum : uint32_t",
@@ -77,8 +77,7 @@ func TestOneChangeIsEnough(t *testing.T) {
 	rejectEach(t, cxxChanges, cxx11)
 }
 
-// In C99 the message is that of an array of negative size, at the line of the
-// check.
+// In C99, the message is about an array of negative size, at the line of the check.
 func TestOneChangeIsEnoughInC99(t *testing.T) {
 	for _, change := range changes {
 		dir := headers(t, "1.3")
@@ -87,8 +86,7 @@ func TestOneChangeIsEnoughInC99(t *testing.T) {
 	}
 }
 
-// Packing the header alone changes no offset and no size where it packs to 2
-// on a 64-bit machine, only alignments.
+// Packing only the header to 2 on a 64-bit machine changes no offset and no size, only alignments.
 func TestPackingTheHeaderIsRejected(t *testing.T) {
 	dir := headers(t, "1.3")
 	for _, pack := range []string{"1", "2", "4"} {

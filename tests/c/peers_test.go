@@ -14,8 +14,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// debian and tvmFFI give the folder to include from for a header of others,
-// to be compared with ours.
+// debian and tvmFFI return the include folders of other projects' headers, which are compared with
+// ours.
 func debian(t *testing.T) string {
 	t.Helper()
 	const dir = "/usr/include"
@@ -39,8 +39,7 @@ func tvmFFI(t *testing.T) string {
 	return filepath.Dir(filepath.Dir(path))
 }
 
-// assertRuns compiles a program against a folder of headers and expects its
-// output.
+// assertRuns compiles a program with a folder of headers, and expects its output.
 func assertRuns(t *testing.T, want, dir, source string, command ...string) {
 	t.Helper()
 	out, err := exec.Command(build(t, dir, source, command...)).CombinedOutput()
@@ -48,7 +47,7 @@ func assertRuns(t *testing.T, want, dir, source string, command ...string) {
 	assert.Equal(t, want, string(out))
 }
 
-// One source, unchanged, against ours and against the header of others.
+// One source, unchanged, with our header and with others' headers.
 func runPeer(t *testing.T, dir string) {
 	t.Helper()
 	assertRuns(t, "1 265 0\n", dir, "consumer.c", command("gcc", "c", "c99", strict...)...)
@@ -86,8 +85,8 @@ func TestPeersCompileWithTheHeaderOfDebian(t *testing.T) { runLegacyPeer(t, debi
 
 var token = regexp.MustCompile(`\w+|"[^"]*"|\S`)
 
-// tokens reads a header without its comments. A directive ends with its line,
-// and a comma before a brace, which C89 does not know, is left out.
+// tokens reads a header without its comments. A directive ends with its line. A comma before a
+// brace, which C89 does not allow, is omitted.
 func tokens(t *testing.T, path string) (out []string) {
 	t.Helper()
 	text, err := exec.Command("gcc", "-fpreprocessed", "-dD", "-E", "-P", path).Output()
@@ -102,7 +101,7 @@ func tokens(t *testing.T, path string) (out []string) {
 	return strings.Split(strings.ReplaceAll(strings.Join(out, "\n"), ",\n}", "}"), "\n")
 }
 
-// A drop-in: the same tokens in the same order.
+// A drop-in replacement: the same tokens in the same order.
 func TestSameTokensAsTheHeaderOfTVMFFI(t *testing.T) {
 	assert.Equal(t, tokens(t, filepath.Join(tvmFFI(t), "dlpack/dlpack.h")),
 		tokens(t, filepath.Join(headers(t, "1.3"), "dlpack/dlpack.h")))
@@ -113,7 +112,7 @@ func TestSameTokensAsTheHeaderOfDebian(t *testing.T) {
 		tokens(t, filepath.Join(headers(t, "0.6"), "dlpack/dlpack.h")))
 }
 
-// The checks of ours accept the headers of others.
+// Our checks accept other projects' headers.
 func TestChecksHoldForTheHeadersOfOthers(t *testing.T) {
 	for version, dir := range map[string]string{"1.3": tvmFFI(t), "0.6": debian(t)} {
 		source := "#include \"" + filepath.Join(dir, "dlpack/dlpack.h") + "\"\n" + include("dlpackgen/abi_check.h")

@@ -6,14 +6,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// Debian's clang-16 checks for every target without its libraries.
+// Debian's clang-16 checks for every target without the target's libraries.
 var targets = []string{
 	"x86_64-linux-gnu", "i686-linux-gnu", "aarch64-linux-gnu", "armv7-linux-gnueabihf", "riscv64-linux-gnu",
 	"powerpc64le-linux-gnu",
 	"s390x-linux-gnu", "wasm32-unknown-unknown", "x86_64-windows-msvc", "i686-windows-msvc", "arm64-apple-macos",
 }
 
-// few gives the targets that differ most, where all of them would take too long.
+// few returns the most different targets, because all of them would take too long.
 func few(targets []string) []string {
 	if testing.Short() {
 		return []string{"x86_64-linux-gnu", "i686-linux-gnu", "x86_64-windows-msvc"}
@@ -21,17 +21,17 @@ func few(targets []string) []string {
 	return targets
 }
 
-// on gives the command that checks for a target in C11 or C++17.
+// on returns the command that checks for a target in C11 or C++17.
 func on(target, name string, flags ...string) []string {
 	standard := map[string]string{"c": "c11", "c++": "c++17"}[name]
 	bare := []string{"--target=" + target, "-ffreestanding"}
 	if name == "c++" {
-		bare = append(bare, "-nostdinc++") // the machine's library is for another target, and maybe for another clang
+		bare = append(bare, "-nostdinc++") // the machine's library is for another target, and possibly for another clang
 	}
 	return append(command("clang-16", name, standard, bare...), flags...)
 }
 
-// One text, without #if over targets, holds on all of them.
+// One text, without #if for targets, is valid on all of them.
 func TestChecksHoldOnEveryTarget(t *testing.T) {
 	testtool.Require(t, "clang-16", "clang-16")
 	for _, version := range versions() {
@@ -60,7 +60,7 @@ func TestHelpersCompileForEveryTarget(t *testing.T) {
 	}
 }
 
-// GCC's own idea of the same layouts.
+// GCC's layouts of the same structs.
 func TestChecksHoldForCrossCompilers(t *testing.T) {
 	for compiler, debian := range map[string]string{
 		"aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu", "i686-linux-gnu-gcc": "gcc-i686-linux-gnu",
@@ -74,8 +74,8 @@ func TestChecksHoldForCrossCompilers(t *testing.T) {
 	}
 }
 
-// Bare-metal arm has short enums, and so a DLDevice that is incompatible with all others. Clang
-// uses them only with a flag, arm-none-eabi-gcc by default.
+// Bare-metal arm has short enums, and thus an incompatible DLDevice. Clang uses them only with a
+// flag, arm-none-eabi-gcc by default.
 func TestShortEnumsAreRejected(t *testing.T) {
 	testtool.Require(t, "clang-16", "clang-16")
 	for _, version := range versions() {
@@ -88,7 +88,7 @@ func TestShortEnumsAreRejected(t *testing.T) {
 	}
 }
 
-// Each guard of the probes, where nothing else is wrong.
+// Each guard of the probes, without other mistakes.
 func TestProbesAreGuarded(t *testing.T) {
 	testtool.Require(t, "clang-16", "clang-16")
 	dir := headers(t, "1.3")
@@ -104,7 +104,7 @@ func TestProbesAreGuarded(t *testing.T) {
 	}
 }
 
-// The header says what it cannot tell; this is that list, so that it stays true.
+// The header documents what it cannot detect; this list keeps the documentation true.
 func TestWhatCannotBeTold(t *testing.T) {
 	testtool.Require(t, "clang-16", "clang-16")
 	dir := headers(t, "1.3")

@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// build compiles a program of testdata against a folder of headers.
+// build compiles a program of testdata with a folder of headers.
 func build(t *testing.T, dir, source string, command ...string) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "program")
@@ -28,7 +28,7 @@ func build(t *testing.T, dir, source string, command ...string) (program string)
 
 var sanitised = []string{"-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 
-// The tables of testdata/util.c, under the sanitisers where they exist.
+// The tables of testdata/util.c, under the sanitizers where they exist.
 func TestHelpersAnswerRight(t *testing.T) {
 	for _, version := range []string{"1.3", "1.2", "main"} {
 		if testing.Short() && version != "1.3" {
@@ -46,7 +46,7 @@ func TestHelpersAnswerRight(t *testing.T) {
 	}
 }
 
-// Where addresses have 32 bits, other sums overflow.
+// With 32-bit addresses, other sums overflow.
 func TestHelpersAnswerRightOn32Bits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second and a half, and -short was given")
@@ -144,7 +144,7 @@ var helperMutants = []struct{ file, old, new string }{
 	{"tensor", "*api = DLPACKGEN_CODES_NULL;", ""},
 }
 
-// A crash or an endless loop counts as noticed.
+// A crash or an endless loop counts as detected.
 func TestHelperMutantsAreNoticed(t *testing.T) {
 	tier.OnlyNightly(t)
 	gcc, all := testtool.RequireCompiler(t, "gcc", "gcc"), []mutation.Mutant(nil)
@@ -168,7 +168,7 @@ func TestHelperMutantsAreNoticed(t *testing.T) {
 	}
 }
 
-// with runs a program that may be broken with a variable set.
+// with runs a program that may be broken, with a variable set.
 func with(t *testing.T, program, env string) (string, error) {
 	t.Helper()
 	cmd := testkit.Limited(program)

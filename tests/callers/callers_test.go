@@ -1,5 +1,5 @@
-// Package callers builds one library with the callers of all hosts, and calls it by each of them in
-// one process. Each caller is also tested in a separate package.
+// Package callers builds one library with the callers of all hosts, and calls it through each of
+// them in one process. Each caller is also tested in a separate package.
 package callers
 
 import (
@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "callers")) }
 
-// hosts are what one.py knows.
+// hosts are the hosts in one.py.
 var hosts = []string{"python", "torch", "jax", "tvmffi", "onnxruntime", "ufunc", "paddle"}
 
 // sources are the C files of the library below the generated folders.
@@ -30,8 +30,8 @@ var sources = []string{"python/_kernels.c", "kernels/kernels.c", "torchshim/kern
 	"tvmffi/kernels_tvmffi.c", "onnxruntime/kernels_onnxruntime.c", "ufunc/kernels_ufunc.c",
 	"paddle/kernels_paddle.c"}
 
-// flags are those of docs/callers/index.md, except that one library alone has -Os, which is slow.
-// On x86, gnu2 spares the library a need of the loader.
+// flags are the flags of docs/callers/index.md, except -Os, which is slow and tested with one
+// library. On x86, gnu2 avoids a requirement on the loader.
 var flags = []string{"-std=c11", "-O0", "-fPIC", "-fvisibility=hidden", "-mtls-dialect=gnu2", "-Wall", "-Wextra",
 	"-Werror", "-DPy_LIMITED_API=0x030B0000"}
 
@@ -49,8 +49,8 @@ func library(t *testing.T) string {
 	return filepath.Join(dir, "_kernels.abi3.so")
 }
 
-// compile makes a library of sources that were generated into a folder. Exceptions of C++ pass
-// through kernels_torch.c alone: no other source needs tables for them.
+// compile builds a library from the generated sources in a folder. C++ exceptions pass only through
+// kernels_torch.c: no other source needs unwind tables.
 func compile(t *testing.T, dir, library string, args ...string) {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
@@ -88,7 +88,7 @@ func called(t *testing.T, order string) (string, error) {
 	return string(out), err
 }
 
-// need skips where a host is not installed.
+// need skips the test if a host is not installed.
 func need(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -99,7 +99,7 @@ func need(t *testing.T) {
 	}
 }
 
-// orders are a Tuscan square: each host is first once and last once, and directly behind each other
+// orders are a Tuscan square: each host is first once, last once, and directly after each other
 // host once.
 var orders = []string{
 	"python,torch,tvmffi,ufunc,paddle,jax,onnxruntime",
@@ -111,7 +111,7 @@ var orders = []string{
 	"paddle,ufunc,torch,jax,python,onnxruntime,tvmffi",
 }
 
-// neighbours counts which host is called directly behind which; "" is the begin and the end.
+// neighbours counts the pairs of consecutive hosts; "" is the beginning and the end.
 func neighbours(orders []string) map[[2]string]int {
 	count := map[[2]string]int{}
 	for _, order := range orders {
@@ -136,7 +136,7 @@ func TestOrdersHaveEachPair(t *testing.T) {
 	assert.NotEqual(t, count, neighbours(append([]string{orders[1]}, orders[1:]...)))
 }
 
-// inOrder calls by the hosts of an order in one process.
+// inOrder calls through the hosts of an order in one process.
 func inOrder(t *testing.T, order string) {
 	t.Helper()
 	t.Run(order, func(t *testing.T) {
@@ -146,8 +146,8 @@ func inOrder(t *testing.T, order string) {
 	})
 }
 
-// All hosts call the same functions of one library in one process, whichever is first and whichever
-// is behind which, with the same values and the same sentence about a mistake.
+// All hosts call the same functions of one library in one process, in every order, with the same
+// values and the same error messages.
 func TestEveryHostCallsOneLibrary(t *testing.T) {
 	need(t)
 	for i, order := range orders {
@@ -168,8 +168,8 @@ func permute(hosts []string, visit func([]string)) {
 	}
 }
 
-// The five frameworks in each order. The module of Python and the ufuncs, which need NumPy alone,
-// are at places that differ.
+// The five frameworks in each order. The Python module and the ufuncs, which need only NumPy, are
+// at different positions.
 func TestEveryOrderOfFrameworks(t *testing.T) {
 	tier.OnlyNightly(t)
 	need(t)
@@ -183,7 +183,7 @@ func TestEveryOrderOfFrameworks(t *testing.T) {
 	assert.Equal(t, 120, turn)
 }
 
-// The program that calls sees wrong values, and another sentence.
+// The calling program detects wrong values and different messages.
 func TestMistakesAreSeen(t *testing.T) {
 	tier.OnlyNightly(t)
 	need(t)
@@ -202,7 +202,7 @@ func TestMistakesAreSeen(t *testing.T) {
 	}
 }
 
-// No framework is needed to load the library: it needs libc and libm.
+// The library loads without a framework: it needs libc and libm.
 func TestNeedsLibcAlone(t *testing.T) {
 	out, err := exec.Command(testtool.Require(t, "readelf", "binutils"), "-d", library(t)).Output()
 	require.NoError(t, err)

@@ -1,4 +1,5 @@
-"""The calls of the table of mistakes for compiled languages, by ctypes (testdata/mistakes/called.h)."""
+"""The calls of the table of mistakes for compiled languages, through ctypes
+(testdata/mistakes/called.h)."""
 
 import ctypes
 
@@ -15,7 +16,7 @@ class Skipped(Exception):
 
 
 class Elsewhere:
-    """An array in the host's memory whose producer declares CUDA."""
+    """A host array whose producer declares CUDA."""
 
     def __init__(self, array):
         self.array = array
@@ -33,7 +34,7 @@ class Elsewhere:
 
 
 class Graded:
-    """An array whose library is to compute gradients."""
+    """An array for which its library records gradients."""
 
     def __init__(self, array):
         self.array = array
@@ -60,7 +61,7 @@ CODES_OF = {"i": 0, "u": 1, "f": 2}
 
 
 def lent_of(value):
-    """A DLTensor, which lives as long as the array."""
+    """A DLTensor that lives as long as the array."""
     if isinstance(value, Graded) or not (value is None or isinstance(value, (np.ndarray, Elsewhere))):
         raise Skipped
     if value is None:
@@ -73,7 +74,7 @@ def lent_of(value):
 
 
 def compiles(values):
-    """Whether a compiler takes the scalars of mix()."""
+    """Returns whether a compiler accepts the scalars of mix()."""
     kinds = {"by": float, "times": int, "also": bool, "sizes": list, "mode": str}
     wrong = [k for k, v in values.items() if k in kinds and v is not None and type(v) is not kinds[k]]
     has_all = values.get("times") is not None and "by" in values
@@ -99,7 +100,7 @@ def mixed_of(args, keywords):
 
 
 class Reported(Exception):
-    """An error of a compiled language, with the class that it names."""
+    """An error of a compiled language, with its class."""
 
 
 def compiled(file):
@@ -136,7 +137,7 @@ DEFAULTS = {"also": False, "bias": None, "sizes": None, "mode": "sum"}
 
 
 def value_of(value, kept):
-    """A value, which lives as long as what it appends to a list."""
+    """A value that lives as long as the objects that it appends to a list."""
     if value is None:
         return Value(NONE)
     if isinstance(value, bool):
@@ -155,7 +156,7 @@ def value_of(value, kept):
 
 
 def positions(kernel, args, keywords):
-    """The arguments by their places, with defaults between those that a call has."""
+    """The positional arguments, with defaults for omitted ones in between."""
     names = PARAMETERS[kernel]
     if set(keywords) - set(names[len(args) :]):
         raise Skipped

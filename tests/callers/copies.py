@@ -34,7 +34,7 @@ def test_a_model_has_operators_of_both():
     ends = [(package, FLOAT, 2) for package in WANT]
     data = model(nodes, [(p + "0", t, rank) for p, t, rank in ends], [(p + "3", t, rank) for p, t, rank in ends])
     session = ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-    for first, other in ((2, 300), (300, 2)):  # whichever runs first
+    for first, other in ((2, 300), (300, 2)):  # the first one
         given = {"first0": np.ones((first, 5), "float32"), "other0": np.ones((other, 5), "float32")}
         multiplied, added = session.run(None, given)
         np.testing.assert_array_equal(multiplied, given["first0"] * 8)
@@ -42,7 +42,7 @@ def test_a_model_has_operators_of_both():
 
 
 def test_each_host_calls_both():
-    """In turn, so that what one package leaves behind meets the other."""
+    """In turn, so that each package runs after the other one."""
     for name, host in hosts.ALL.items():
         packages = {package: host(package) for package in WANT}
         for package in ("first", "other", "first"):
@@ -73,7 +73,7 @@ def module_of(name, file):
 
 
 def test_one_file_as_two_modules():
-    """The loader of libraries loads a file once; each module has a state of its own."""
+    """The loader loads each library file once; each module has a separate state."""
     file = hosts.library_of("first")
     one, two = module_of("one._kernels", file), module_of("two._kernels", file)
     assert one is not two
@@ -83,7 +83,7 @@ def test_one_file_as_two_modules():
 
 
 def twin_of(package, folder):
-    """A package with another name, and with the same names for hosts."""
+    """A package with a different name, and with the same names for hosts."""
     made = pathlib.Path(folder) / "twin"
     shutil.copytree(FOLDER / package / package, made, ignore=shutil.ignore_patterns("*.c", "*.h", "__pycache__"))
     for file in made.glob("*.py"):
@@ -92,8 +92,8 @@ def twin_of(package, folder):
 
 
 def test_names_that_hosts_have_once():
-    """torch, JAX and ONNX Runtime have one operator of a name. The second one is an error that says so, each time,
-    and the first one still works."""
+    """torch, JAX and ONNX Runtime have one operator per name. The second one is always an error
+    with that reason, and the first one still works."""
     import onnxruntime as ort
     from model import FLOAT, model, node
 

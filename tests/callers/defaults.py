@@ -1,4 +1,4 @@
-"""Prints what kernels get from each host, which the command line names, where a call leaves out all
+"""Prints the values that kernels receive from each host on the command line, if a call omits all
 arguments with a default."""
 
 import importlib

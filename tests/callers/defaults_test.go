@@ -17,8 +17,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// ends are numbers at the ends of what 64 bits hold, as the kernels of testdata/defaults return
-// them: the bits of floats.
+// ends are numbers at the limits of 64 bits, in the form that the kernels of testdata/defaults
+// return: the bits of floats.
 const (
 	least, most = math.MinInt64, math.MaxInt64
 	negative    = math.MinInt64 // the bits of -0.0
@@ -26,8 +26,8 @@ const (
 
 func bits(number float64) int64 { return int64(math.Float64bits(number)) }
 
-// defaults are the configs of testdata/defaults: the hosts that call them, and what their kernels
-// get where a call leaves out what has a default.
+// defaults are the configs of testdata/defaults: the calling hosts, and the values that their
+// kernels receive for omitted arguments.
 var defaults = []struct {
 	config string
 	hosts  []string
@@ -43,7 +43,8 @@ var defaults = []struct {
 	}},
 }
 
-// describedIn generates a config of testdata/defaults, and gives the macro that its author needs.
+// describedIn generates a config of testdata/defaults, and returns the macro for its author's
+// source.
 func describedIn(t *testing.T, config string) (dir, macro string) {
 	t.Helper()
 	dir = testkit.Built(t, "defaults-"+config, func(dir string) {
@@ -53,7 +54,7 @@ func describedIn(t *testing.T, config string) (dir, macro string) {
 	return dir, strings.ToUpper(config)
 }
 
-// Every host gives a kernel the defaults of its description, to the last bit.
+// Every host passes the defaults of the description, to the last bit.
 func TestDefaults(t *testing.T) {
 	need(t)
 	for _, tt := range defaults {
@@ -91,7 +92,7 @@ func fileExists(file string) bool {
 	return err == nil
 }
 
-// C++ does too.
+// The same for C++.
 func TestDefaultsInCpp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for some seconds, and -short was given")
@@ -111,7 +112,7 @@ func TestDefaultsInCpp(t *testing.T) {
 	}
 }
 
-// Go does too.
+// The same for Go.
 func TestDefaultsInGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs with cgo for some seconds, and -short was given")

@@ -18,7 +18,7 @@ import hosts
 FOLDER = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(FOLDER / "first"))
 X = np.arange(1, 7, dtype="float32").reshape(2, 3)
-# JAX does not work in a child itself, and ONNX Runtime only by certain sessions:
+# JAX does not work in a child of fork, and ONNX Runtime only with some sessions:
 # docs/callers/index.md.
 WORK_IN_CHILDREN = ["python", "torch", "tvmffi", "onnxruntime", "ufunc", "paddle"]
 
@@ -81,7 +81,7 @@ def test_another_thread_holds_the_lock_of_a_serial_kernel():
 
     thread = threading.Thread(target=hold)
     thread.start()
-    while ran[0] == 0:  # the kernel sets it when it begins
+    while ran[0] == 0:  # set by the kernel at its beginning
         time.sleep(0.001)
     in_child(lambda: kernels.turn(X[0].copy(), 0))
     assert thread.is_alive()

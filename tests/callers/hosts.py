@@ -1,4 +1,4 @@
-"""The kernels of a package (testdata/packages) by each host: functions of arrays of NumPy."""
+"""The kernels of a package (testdata/packages) through each host: functions of NumPy arrays."""
 
 import importlib
 import sys
@@ -11,7 +11,7 @@ def library_of(package):
 
 
 class Caller:
-    """Calls kernels by a host's functions, with arrays that it converts."""
+    """Calls kernels through a host's functions, with converted arrays."""
 
     def __init__(self, kernels, convert=lambda array: array):
         self.kernels, self.convert = kernels, convert
@@ -54,7 +54,7 @@ def tvmffi(package):
 
 
 def session(package, name, number, rank, library=""):
-    """A session of ONNX Runtime, with one thread, whose model calls a kernel with a number."""
+    """An ONNX Runtime session with one thread, whose model calls a kernel with a number."""
     import onnxruntime as ort
     from model import FLOAT, model, node
 
@@ -92,7 +92,7 @@ ALL = {host.__name__: host for host in (python, torch, jax, tvmffi, onnxruntime,
 
 
 def error_of(call, kind=Exception):
-    """The text of what a call raises."""
+    """The text of the exception of a call."""
     try:
         call()
     except kind as error:
@@ -101,7 +101,7 @@ def error_of(call, kind=Exception):
 
 
 def send_mixed(folder, x, connection):
-    """What a process of multiprocessing does."""
+    """The function of a multiprocessing process."""
     sys.path.insert(0, folder)
     connection.send(python("first").mix(x, 3))
 

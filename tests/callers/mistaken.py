@@ -21,7 +21,7 @@ from through import HOSTS
 
 
 def array(*shape, dtype="float32", shift=0):
-    """The numbers from 1 on, `shift` bytes behind a multiple of 64."""
+    """The numbers from 1 on, `shift` bytes after a multiple of 64."""
     dtype = np.dtype(dtype)
     size = int(np.prod(shape)) * dtype.itemsize
     block = np.zeros(size + 128 + shift, np.uint8)
@@ -42,7 +42,7 @@ def overlapping(kernel):
 
 
 def call_of(text):
-    """The kernel, arguments and keywords of a call, with arrays of its own."""
+    """The kernel, arguments and keywords of a call, with new arrays."""
     names = {"array": array, "frozen": frozen, "Elsewhere": Elsewhere, "Graded": Graded, "overlapping": overlapping}
     names.update(X=array(3, 8), W=array(8), P=array(2, 4, dtype="int32"))
     for kernel in PARAMETERS:
@@ -50,10 +50,10 @@ def call_of(text):
     return eval(text, names)
 
 
-# It defines the operators that torch defines, so that a process has one of both.
+# It defines the same operators as torch, so a process has only one of both.
 ALONE = "compiled torch"
 
-# What hosts make of an error
+# The forms of an error in each host
 
 CODES = {
     "TypeError": "INVALID_ARGUMENT", "ValueError": "INVALID_ARGUMENT", "BufferError": "INVALID_ARGUMENT",
@@ -65,14 +65,14 @@ INVALID, FAILED = f"InvalidArgument: {ORT}2 : INVALID_ARGUMENT", f"Fail: {ORT}1 
 
 
 def spelled(host, error, runs):
-    """The ways in which a host spells an error of our code; `runs` is one of the kernel itself, which runs after JAX
-    has traced."""
+    """The classes and prefixes that a host adds to an error; `runs` is an error of the kernel
+    itself, which runs after JAX has traced."""
     kind, _, sentence = error.partition(": ")
     if host == "xla" or (host == "jax" and runs):
         return [f"JaxRuntimeError: {CODES[kind]}: {sentence}"]
     if host == "paddle graph" and runs:
         return [f"SystemError, printed: {error}"]
-    if host in ("torch", "compiled torch") and kind == "OverflowError":  # which c10 has no class for
+    if host in ("torch", "compiled torch") and kind == "OverflowError":  # for which c10 has no class
         return [f"ValueError: {sentence}"]
     if host == "onnxruntime":
         ran = FAILED if kind == "RuntimeError" else INVALID
@@ -83,7 +83,7 @@ def spelled(host, error, runs):
 
 
 def mixed(x, weight, places, by, times, also=False, bias=None, sizes=None, mode="sum"):
-    """What mix() of author.c returns."""
+    """The result of mix() in author.c."""
     dtype = np.result_type(x, weight, np.float32)
     made = x.astype(dtype) * weight * (by * times) + places.flat[0] + places.flat[-1]
     made = made + (0 if bias is None else bias) + (1000 if also else 0)
@@ -92,7 +92,8 @@ def mixed(x, weight, places, by, times, also=False, bias=None, sizes=None, mode=
 
 
 def computed(kernel, args, keywords, kept):
-    """The result of a call by NumPy, which writes the argument that the kernel writes, unless that is kept."""
+    """The result of a call, computed with NumPy, which writes the kernel's written argument unless
+    it is kept."""
     args = [value.array if isinstance(value, Graded) else value for value in args]
     if kernel == "mix":
         return mixed(*args, **{k: v for k, v in keywords.items() if k in PARAMETERS["mix"][len(args) :]})
@@ -105,7 +106,7 @@ def computed(kernel, args, keywords, kept):
 
 
 def plain(value):
-    """An array of a host as one of NumPy."""
+    """Converts a host's array to a NumPy array."""
     return np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
 
 
@@ -114,7 +115,8 @@ def alike(one, other):
 
 
 def differs(text, args, made, kept):
-    """What is wrong after a call that works: with its result, or with an argument, which it may not write."""
+    """Returns the mistake after a successful call: in its result, or in an argument that it must
+    not write."""
     kernel, fresh, keywords = call_of(text)
     want, made = computed(kernel, fresh, keywords, kept), plain(made)
     if not alike(made, want):
@@ -137,7 +139,7 @@ def outcome(call, text, kept):
     return differs(text, args, made, kept) or "works"
 
 
-# Keys of the table for hosts whose cells are alike.
+# Keys of the table for hosts with equal cells.
 ALIKE = {
     "C++": "C++, Go", "Go": "C++, Go", "compiled torch": "torch", "paddle graph": "paddle", "tvm-ffi in C++": "tvmffi",
     "kernels in Go": "python",
@@ -161,7 +163,7 @@ def wanted(host, row):
 
 
 def compare(host, table):
-    """The mistakes whose errors differ from those of the table."""
+    """Lists the mistakes whose errors differ from the table."""
     call = HOSTS[host]()
     differ = []
     for row in table["mistakes"]:
@@ -173,7 +175,7 @@ def compare(host, table):
 
 
 def check_table(table):
-    """The table names hosts that there are, and what it cites is there."""
+    """The table contains only existing hosts, and its citations are valid."""
     used = set()
     for row in table["mistakes"]:
         for host, cell in row.get("but", {}).items():
@@ -191,7 +193,7 @@ FORMS = ["own", "error"], ["ours", "why"], ["works"], ["works", "kept"], ["canno
 
 
 def installed(pattern):
-    """A file of a host, or the library that Python itself lies in."""
+    """A file of a host, or the library that contains Python itself."""
     if pattern != "python":
         (file,) = pathlib.Path(sysconfig.get_paths()["purelib"]).glob(pattern)
         return file

@@ -19,7 +19,7 @@ import (
 
 const table = "testdata/mistakes/table.yaml"
 
-// mistaken builds the libraries of the table of mistakes, and returns their folders.
+// mistaken builds the libraries for the table of mistakes, and returns their folders.
 func mistaken(t *testing.T) []string {
 	t.Helper()
 	var folders []string
@@ -36,7 +36,8 @@ func mistaken(t *testing.T) []string {
 	return folders
 }
 
-// native generates what compiled languages call, of the same descriptions, and returns its folder.
+// native generates the callers for compiled languages from the same descriptions, and returns their
+// folder.
 func native(t *testing.T) string {
 	t.Helper()
 	return testkit.Built(t, "native", func(dir string) {
@@ -57,7 +58,7 @@ func native(t *testing.T) string {
 	})
 }
 
-// inCpp builds the calls by the functions of C++, and returns the library.
+// inCpp builds the calls through the C++ functions, and returns the library.
 func inCpp(t *testing.T) string {
 	t.Helper()
 	dir := native(t)
@@ -68,7 +69,7 @@ func inCpp(t *testing.T) string {
 	}), "called.so")
 }
 
-// inGo builds the calls by the functions of Go, and returns the library.
+// inGo builds the calls through the Go functions, and returns the library.
 func inGo(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs(native(t))
@@ -105,7 +106,7 @@ func inTorch(t *testing.T) string {
 	}), "operators.so")
 }
 
-// inTVMFFI builds the calls by tvm-ffi's C++, and returns the library.
+// inTVMFFI builds the calls through tvm-ffi's C++, and returns the library.
 func inTVMFFI(t *testing.T) string {
 	t.Helper()
 	return filepath.Join(testkit.Built(t, "tvmffi", func(made string) {
@@ -116,8 +117,8 @@ func inTVMFFI(t *testing.T) string {
 	}), "called.so")
 }
 
-// kernelsInGo builds a module of Python whose kernels are written in Go, and returns the folder
-// that has it as package ingo.
+// kernelsInGo builds a Python module with kernels in Go, and returns the folder with the package
+// ingo.
 func kernelsInGo(t *testing.T) string {
 	t.Helper()
 	dir := testkit.Built(t, "ingo", func(dir string) {
@@ -141,7 +142,7 @@ func kernelsInGo(t *testing.T) string {
 	return dir
 }
 
-// folderOf is a folder of Python, such as its headers.
+// folderOf returns a folder of Python, such as its headers.
 func folderOf(t *testing.T, name string) string {
 	t.Helper()
 	out, err := exec.Command(testtool.RequirePython(t), "-c",
@@ -150,7 +151,7 @@ func folderOf(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// described is the text of a config's kernels.
+// described returns the kernels of a config.
 func described(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/mistakes/" + name + ".yaml")
@@ -160,7 +161,7 @@ func described(t *testing.T, name string) string {
 	return kernels
 }
 
-// Arrays of MLX are read, and results are MLX's; they are never written.
+// MLX arrays are read, and results are MLX arrays; they are never written.
 func TestArraysOfMLX(t *testing.T) {
 	python := testtool.RequirePython(t)
 	if !testtool.Has(python, "mlx.core") {
@@ -195,7 +196,7 @@ func comparedBy(t *testing.T, script string, env []string, args ...string) (stri
 	return string(out), err
 }
 
-// A mistake is the same sentence through every host, except in the cells of the table that say why.
+// A mistake has the same message through every host, except in cells of the table with a reason.
 func TestEveryMistakeThroughEveryHost(t *testing.T) {
 	need(t)
 	out, err := comparedWith(t, []string{"TVM_FFI_CPP=" + inTVMFFI(t), "INGO=" + kernelsInGo(t)}, table)
@@ -203,8 +204,8 @@ func TestEveryMistakeThroughEveryHost(t *testing.T) {
 	assert.Contains(t, out, " mistakes through 15 hosts")
 }
 
-// The operators that are compiled against libtorch have the cells of those by its C shim. Both
-// define the same operators, so that each has a process.
+// The operators that are compiled against libtorch have the same cells as the C shim's. Both define
+// the same operators, so each has a process.
 func TestEveryMistakeThroughCompiledOperators(t *testing.T) {
 	tier.OnlyNightly(t)
 	need(t)
@@ -213,7 +214,7 @@ func TestEveryMistakeThroughCompiledOperators(t *testing.T) {
 	assert.Contains(t, out, " mistakes through 1 hosts")
 }
 
-// Cells that are wrong are seen.
+// Wrong cells are detected.
 func TestTheTableIsCompared(t *testing.T) {
 	for _, change := range [][3]string{
 		{"expected 2 dimensions, got 1'", "expected 2 dimensions'", "python, rank"},
@@ -238,7 +239,7 @@ func TestTheTableIsCompared(t *testing.T) {
 	}
 }
 
-// The results of calls that work are compared, by each way in which a host returns them.
+// The results of successful calls are compared, in each form in which a host returns them.
 func TestValuesAreCompared(t *testing.T) {
 	text, err := os.ReadFile("mistaken.py")
 	require.NoError(t, err)
@@ -253,7 +254,7 @@ func TestValuesAreCompared(t *testing.T) {
 	}
 }
 
-// What the table cites of the hosts is read: lines of headers, and words of libraries.
+// The table's citations of the hosts are checked: lines of headers, and words in libraries.
 func TestCitationsAreRead(t *testing.T) {
 	need(t)
 	for _, change := range [][3]string{

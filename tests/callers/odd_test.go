@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// No caller of an odd description has a warning.
+// The callers of an unusual description compile without warnings.
 func TestOddDescriptionsCompile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for some seconds, and -short was given")

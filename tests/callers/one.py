@@ -35,7 +35,7 @@ def python():
 
 @contextlib.contextmanager
 def alone():
-    """Keeps tvm-ffi and Paddle from importing torch, which they do where it is installed."""
+    """Prevents tvm-ffi and Paddle from importing torch, which they do if it is installed."""
     hidden = "torch" not in sys.modules
     if hidden:
         sys.modules["torch"] = None
@@ -45,7 +45,7 @@ def alone():
 
 
 def torch():
-    import first.kernels_torch, other.kernels_torch  # they wait for torch
+    import first.kernels_torch, other.kernels_torch  # after torch
     import torch
 
     twos = torch.full((2,), 2.0)
@@ -119,7 +119,7 @@ def paddle():
     return kernels_paddle.rms_norm, kernels_paddle.softmax, paddle.to_tensor
 
 
-# NumPy compares the symbols of a signature itself, before a loop runs.
+# NumPy itself compares the symbols of a signature, before a loop runs.
 HOSTS_OWN = {"ufunc": "mismatch in its core dimension 0, with gufunc signature (n),(n)->(n) (size 4 is different from 8)"}
 
 
@@ -145,7 +145,7 @@ def check(host):
 
 def main(hosts):
     calls = {host: check(host) for host in hosts}
-    for host, (rms_norm, softmax, convert) in calls.items():  # again, with all of them there
+    for host, (rms_norm, softmax, convert) in calls.items():  # again, with all of them loaded
         np.testing.assert_allclose(np.asarray(softmax(convert(X))), want_softmax(), rtol=1e-5, err_msg=host)
     gc.collect()
     print("called by", ", ".join(hosts))

@@ -19,8 +19,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// mistakes break what the scripts about packages guard, each by the script that must fail. A
-// process has a mistake in all its packages.
+// mistakes break the guards of packages; each names the script that must fail. A process has the
+// mistake in all its packages.
 var mistakes = map[string]struct {
 	script string
 	mutant.Mutant
@@ -35,10 +35,10 @@ var mistakes = map[string]struct {
 		Old: "free(node);", New: "free(node); node->op = NULL;"}},
 }
 
-// usedAfterItsEnd is a mistake that a sanitizer alone sees.
+// usedAfterItsEnd is a mistake that only a sanitizer detects.
 const usedAfterItsEnd = "a node is used after its end"
 
-// inPython are mistakes in generated files of Python.
+// inPython are mistakes in generated Python files.
 var inPython = map[string]struct {
 	script string
 	mutant.Mutant
@@ -71,7 +71,7 @@ func packages(t *testing.T, flags ...string) string {
 	})
 }
 
-// inC are the mistakes in C, by their numbers.
+// inC are the mistakes in C, by number.
 func inC() (names []string, of []mutant.Mutant) {
 	names = slices.Sorted(maps.Keys(mistakes))
 	for _, name := range names {
@@ -100,8 +100,8 @@ func mistaught(t *testing.T, dir string, m mutant.Mutant) string {
 	return fresh
 }
 
-// Copies of a library, threads, forks and unloading harm no call by any host, and each mistake that
-// would let them is seen. The scripts share one import of all hosts.
+// Copies of a library, threads, forks and unloading do not affect calls of any host, and each
+// mistake that would change this is detected. The scripts share one import of all hosts.
 func TestPackagesInOneProcess(t *testing.T) {
 	need(t)
 	names, _ := inC()
@@ -165,7 +165,7 @@ func TestPackagesUnderSanitizers(t *testing.T) {
 	}
 }
 
-// The texts that mistakes change are there.
+// The texts that the mistakes replace exist.
 func TestMistakesHaveTheirTexts(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/packages/first.yaml", dir)

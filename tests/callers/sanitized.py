@@ -6,12 +6,12 @@ Usage: sanitized.py FOLDER
 import runpy
 import sys
 
-sys.modules["torch"] = None  # tvm-ffi imports it where it can
+sys.modules["torch"] = None  # tvm-ffi imports it if possible
 
 import hosts
 
 HOSTS = ["python", "tvmffi", "onnxruntime", "ufunc"]
-# They need torch, or a process that is started anew.
+# They need torch, or a newly started process.
 LEFT_OUT = {"test_serial_kernels_take_turns", "test_processes_of_multiprocessing", "test_tvm_ffi"}
 
 for name in set(hosts.ALL) - set(HOSTS):

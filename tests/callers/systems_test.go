@@ -18,14 +18,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// systems are compilers for other systems. clang reports functions that nothing calls, too.
+// systems are compilers for other systems. clang also reports unused functions.
 var systems = map[string]struct{ cc, debian, flags string }{
 	"macOS": {"clang-16", "clang-16", "--target=arm64-apple-macos11 -ffreestanding -nostdlibinc -isystem HEADERS " +
 		"-include testdata/systems/python_config.h"},
 	"Windows": {"x86_64-w64-mingw32-gcc", "mingw-w64", "-include testdata/systems/python_config.h"},
 }
 
-// macHeaders writes the standard headers, each of which has all that is used of macOS's.
+// macHeaders writes the standard headers, each with all used declarations of macOS.
 func macHeaders(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,7 +40,8 @@ func macHeaders(t *testing.T) string {
 	return dir
 }
 
-// compiled compiles a source for a system, without code, and returns what the compiler says.
+// compiled compiles a source for a system, without code generation, and returns the compiler's
+// output.
 func compiled(t *testing.T, system, dir, source string) (string, error) {
 	t.Helper()
 	of := systems[system]
@@ -49,7 +50,7 @@ func compiled(t *testing.T, system, dir, source string) (string, error) {
 	require.NoError(t, err)
 	args := strings.Fields("-std=c11 -Wall -Wextra -Werror -fsyntax-only -fexceptions -fvisibility=hidden " +
 		"-DPy_LIMITED_API=0x030B0000 " + strings.ReplaceAll(of.flags, "HEADERS", macHeaders(t)))
-	if strings.Contains(source, "/go/") { // cgo asks for no warnings
+	if strings.Contains(source, "/go/") { // cgo requires no warnings
 		args = append(args, "-Wno-unused-function")
 	}
 	args = append(args, "-isystem", strings.TrimSpace(string(headers)))
@@ -60,8 +61,8 @@ func compiled(t *testing.T, system, dir, source string) (string, error) {
 	return string(out), err
 }
 
-// Every caller's C compiles without a warning for Windows and macOS, and that of the Go callers.
-// Nothing is linked or run.
+// The C sources of every caller, including the Go callers, compile without warnings for Windows and
+// macOS. They are neither linked nor run.
 func TestTheSourcesCompileForOtherSystems(t *testing.T) {
 	callers := append([]string{"go/dlpack/kernels/call.c", "go/dlpack/tvmffi/call.c"}, sources...)
 	const warned = "int f(void) {\n  int unused;\n  return 0;\n}\n"
@@ -107,8 +108,8 @@ func TestTheGoCallersBuildForWindows(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-// objects compiles the library's sources for a system with every warning as an error, and returns
-// the objects.
+// objects compiles the library's sources for a system, with warnings as errors, and returns the
+// objects.
 func objects(t *testing.T, dir, cc string, flags ...string) (files []string) {
 	t.Helper()
 	all := append([]string{"-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fexceptions", "-DPy_LIMITED_API=0x030B0000",
@@ -128,7 +129,7 @@ func objects(t *testing.T, dir, cc string, flags ...string) (files []string) {
 	return files
 }
 
-// The library with all callers is linked for macOS, and needs macOS's own library and Python only.
+// The library with all callers is linked for macOS, and needs only macOS's own library and Python.
 // It is not run.
 func TestTheLibraryIsLinkedForMacOS(t *testing.T) {
 	tier.OnlyNightly(t)
@@ -147,11 +148,11 @@ func TestTheLibraryIsLinkedForMacOS(t *testing.T) {
 	}
 }
 
-// namesOfPython are the undefined symbols of objects that Python's library has.
+// namesOfPython are the undefined symbols of objects that Python's library defines.
 var namesOfPython = regexp.MustCompile(`(?m) U (?:__imp_)?(_?Py\w+)$`)
 
-// The library with all callers is linked for Windows, and needs Windows' own libraries and Python's
-// only. It is not run. A library that has the names of Python's stands for it.
+// The library with all callers is linked for Windows, and needs only Windows' own libraries and
+// Python's, which is replaced with a library of its names. It is not run.
 func TestTheLibraryIsLinkedForWindows(t *testing.T) {
 	tier.OnlyNightly(t)
 	const prefix = "x86_64-w64-mingw32-"

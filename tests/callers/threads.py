@@ -14,11 +14,11 @@ import hosts
 sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "first"))
 X = np.arange(1, 7, dtype="float32").reshape(2, 3)
 ROW = X[0].copy()
-CALLS = {"onnxruntime": 3, "jax": 10}  # a call makes a session, or compiles
+CALLS = {"onnxruntime": 3, "jax": 10}  # a call creates a session, or compiles
 
 
 def together(works):
-    """Runs functions, a thread each, and raises what one of them raised."""
+    """Runs each function in a thread, and raises the exception of any of them."""
     wrong, ready = [], threading.Barrier(len(works))
 
     def run(work):
@@ -38,12 +38,12 @@ def together(works):
 
 
 def test_calls_run_at_once():
-    """Two calls wait for each other in the kernel. A device of JAX runs one program at a time."""
+    """Two calls wait for each other in the kernel. A JAX device runs one program at a time."""
     for name, host in hosts.ALL.items():
         if name == "jax":
             continue
         kernels = host("first")
-        # A loop of a ufunc runs without the GIL where it has many elements.
+        # The loop of a ufunc runs without the GIL if it has many elements.
         x = np.ones((600, 3), "float32") if name == "ufunc" else ROW
         together([lambda: np.testing.assert_array_equal(kernels.meet(x, 2), x)] * 2)
 
@@ -66,14 +66,14 @@ def own_errors(kernels, i, count):
 
 
 def test_calls_do_not_meet():
-    """Each thread has its values, and the sentences about its own mistakes."""
+    """Each thread receives its own values and error messages."""
     for name, host in hosts.ALL.items():
         kernels, count = host("first"), CALLS.get(name, 100)
         together([work(kernels, i, count) for i in range(4) for work in (own_values, own_errors)])
 
 
 def test_serial_kernels_take_turns():
-    """Whatever hosts the calls come from."""
+    """For calls from any hosts."""
     callers = [hosts.ALL[name]("first") for name in ("python", "torch", "tvmffi", "paddle")] * 2
 
     def work(kernels):

@@ -15,7 +15,7 @@ from compiled import PARAMETERS, Elsewhere, Graded, Reported, Skipped, compiled,
 
 
 def arrays(convert, values):
-    """Values with their arrays converted; one array stays one."""
+    """Values with converted arrays; equal arrays stay one array."""
     kept = {}
 
     def one(value):
@@ -29,13 +29,13 @@ def arrays(convert, values):
 
 
 def called(function, args, keywords):
-    """The result; a kernel without one writes its last argument."""
+    """Returns the result; a kernel without one writes its last argument."""
     made = function(*args, **keywords)
     return args[-1] if made is None else made
 
 
 def over(convert, mix, fill):
-    """A host whose functions take what convert makes of an array."""
+    """A host whose functions accept the results of convert."""
     functions = {"mix": mix, "fill": fill}
     return lambda kernel, args, keywords: called(functions[kernel], arrays(convert, args), arrays(convert, keywords))
 
@@ -130,7 +130,8 @@ def paddle():
 
 
 def ran(paddle, program, fed, made):
-    """The result of a program. Where a kernel fails, Paddle prints the error, and raises one without it."""
+    """The result of a program. If a kernel fails, Paddle prints the error, and raises one without
+    it."""
     printed = io.StringIO()
     try:
         with contextlib.redirect_stderr(printed):
@@ -140,7 +141,7 @@ def ran(paddle, program, fed, made):
 
 
 def paddle_graph():
-    """A program of Paddle's static graphs for each call."""
+    """A Paddle static graph program for each call."""
     import paddle
     from mixed import kernels_paddle as mixed
     from written import kernels_paddle as written
@@ -271,7 +272,7 @@ def tvmffi_cpp():
 
 
 def is_attribute(value):
-    """Whether a node of ONNX can have it."""
+    """Returns whether an ONNX node can have it."""
     if isinstance(value, list):
         return all(is_attribute(item) and type(item) is type(value[0]) for item in value)
     return isinstance(value, (str, float)) or (isinstance(value, int) and abs(value) < 1 << 63)
@@ -330,7 +331,7 @@ def go():
 
 
 def go_kernels():
-    """The module of a library whose kernels are written in Go."""
+    """The module of a library with kernels in Go."""
     sys.path.insert(0, os.environ["INGO"])
     from ingo import _kernels
 

@@ -22,13 +22,14 @@ X = np.arange(1, 7, dtype="float32").reshape(2, 3)
 
 
 def is_loaded(file):
-    """Whether its code is mapped. libbacktrace, by which tvm-ffi names functions, keeps other parts of files."""
+    """Returns whether its code is mapped. libbacktrace, with which tvm-ffi finds names of
+    functions, maps other parts of files."""
     with open("/proc/self/maps") as maps:
         return any("r-xp" in line and file in line for line in maps)
 
 
 class Copy:
-    """A library that no module of Python is loaded from."""
+    """A library that is not loaded as a Python module."""
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -39,7 +40,7 @@ class Copy:
 
 
 def forks():
-    """What the library asked to be called at a fork is gone with it."""
+    """The library's fork handler is removed with it."""
     child = os.fork()
     if child == 0:
         os._exit(0)

@@ -1,4 +1,4 @@
-"""Calls the kernels of the table of mistakes with arrays of MLX, which run on the CPU on Linux."""
+"""Calls the kernels of the table of mistakes with MLX arrays, which are on the CPU on Linux."""
 
 import mlx.core as mx
 import numpy as np

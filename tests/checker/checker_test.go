@@ -25,7 +25,7 @@ var (
 
 func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "c") }
 
-// plain builds testdata/plain.c over headers, without a library but that of the language.
+// plain builds testdata/plain.c with the given headers, without libraries except the C library.
 func plain(t *testing.T, c testkit.Compiler, headers string, flags ...string) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "plain")
@@ -33,8 +33,8 @@ func plain(t *testing.T, c testkit.Compiler, headers string, flags ...string) (p
 	return program
 }
 
-// No warning, no finding of a sanitizer, and the same sentences by every compiler; the program
-// itself compares those in buffers of 0 to 300 bytes.
+// Every compiler reports no warnings, no sanitizer errors, and the same messages; the program
+// itself compares messages in buffers of 0 to 300 bytes.
 func TestSentences(t *testing.T) {
 	for _, c := range testkit.Compilers {
 		t.Run(c.Name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// entry makes all of the checker part of an object: what it calls is all that it needs.
+// entry makes all of the checker part of an object, so that the object needs all its dependencies.
 const entry = `#include <dlpackgen/checker.h>
 int check(const struct dlpackgen_function *f, const DLTensor *const *t, const uint64_t *flags, int64_t *n, char *text);
 int check(const struct dlpackgen_function *f, const DLTensor *const *t, const uint64_t *flags, int64_t *n, char *text) {
@@ -58,8 +58,8 @@ int check(const struct dlpackgen_function *f, const DLTensor *const *t, const ui
 }
 `
 
-// The checker allocates and prints nothing, and needs no host. No variable outlives a call, so any
-// threads may call it at once.
+// The checker neither allocates nor prints, and needs no host. It has no static variables, so
+// threads may call it concurrently.
 func TestItNeedsNothing(t *testing.T) {
 	for _, level := range []string{"-O0", "-O2"} {
 		all := symbols(t, entry, level)
@@ -71,7 +71,7 @@ func TestItNeedsNothing(t *testing.T) {
 	}
 }
 
-// state has each kind of variable that makes a function other than reentrant.
+// state matches each kind of variable that makes a function not reentrant.
 const state = `int zero;
 int one = 1;
 _Thread_local int of_thread;
@@ -88,7 +88,7 @@ func TestStateOfACheckerIsSeen(t *testing.T) {
 	}
 }
 
-// writable lists the variables of an object that a program can change.
+// writable lists the writable variables of an object.
 func writable(symbols map[string][]string) (names []string) {
 	for kind, all := range symbols {
 		if !strings.Contains("tTUrR", kind) { // code, undefined, read-only data
@@ -98,8 +98,8 @@ func writable(symbols map[string][]string) (names []string) {
 	return names
 }
 
-// symbols compiles a source and lists the symbols of the object by nm's letters for their kinds.
-// Tables of addresses are read-only data, which they are not if the code is position-independent.
+// symbols compiles a source, and returns the symbols of the object by nm's letters for their kinds.
+// Tables of addresses are read-only data only if the code is not position-independent.
 func symbols(t *testing.T, text, level string) map[string][]string {
 	t.Helper()
 	source, object := filepath.Join(t.TempDir(), "entry.c"), filepath.Join(t.TempDir(), "entry.o")
@@ -119,11 +119,11 @@ func symbols(t *testing.T, text, level string) map[string][]string {
 	return all
 }
 
-// mistake makes the checker wrong in one place.
+// mistake breaks the checker in one place.
 type mistake struct{ file, old, replacement string }
 
-// Those that modules of Python cannot show, whose buffers are large and whose tensors come by
-// other ways; for the other rules, see tests/python.
+// Mistakes that Python modules cannot show, because their buffers are large and their tensors are
+// read differently; for the other rules, see tests/python.
 var mistakes = map[string]mistake{
 	"texts have no end": {"message.h",
 		"if (length < size) buffer[length] = *text;",
@@ -180,7 +180,7 @@ var mistakes = map[string]mistake{
 		"if (DLPACKGEN_RARE(error != DLPACKGEN_OK)) return dlpackgen_invalid(at, tensor, error, message);", ""},
 }
 
-// Each mistake changes a sentence, or what a buffer holds.
+// Each mistake changes a message, or the contents of a buffer.
 func TestMistakesAreSeen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program with all mistakes, and -short was given")

@@ -1,6 +1,6 @@
-// Package ci runs the parts of this repository that projects use for their own checks and packages:
-// hooks of pre-commit, the action for GitHub, the job for GitLab, and the recipes of Conan and
-// vcpkg. It contains only tests.
+// Package ci runs the parts of this repository for other projects' checks and packages: hooks of
+// pre-commit, the GitHub action, the GitLab job, and the recipes of Conan and vcpkg. It contains
+// only tests.
 package ci
 
 import (
@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "ci")) }
 
-// tool finds a program of tests/requirements-ci.txt, or skips.
+// tool finds a program of tests/requirements-ci.txt, or skips the test.
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	if testing.Short() {
@@ -42,8 +42,8 @@ func program(t *testing.T) string {
 	}), "dlpackgen")
 }
 
-// run runs a program that ends with a code, with dlpackgen in PATH where it is built already, and
-// returns both outputs.
+// run runs a program that must end with a code, with dlpackgen in PATH if it is built, and returns
+// both outputs.
 func run(t *testing.T, dir string, code int, name string, args ...string) string {
 	t.Helper()
 	return runIn(t, dir, code, nil, name, args...)
@@ -58,7 +58,7 @@ func runIn(t *testing.T, dir string, code int, env []string, name string, args .
 	return string(out)
 }
 
-// path is the variable that has dlpackgen in front.
+// path is the variable PATH with dlpackgen first.
 func path(t *testing.T) string {
 	t.Helper()
 	return "PATH=" + filepath.Dir(program(t)) + ":" + os.Getenv("PATH")
@@ -66,7 +66,7 @@ func path(t *testing.T) string {
 
 const config = "version: 1\ndlpack: \"1.3\"\ntargets: {c: {path: inc}}\n"
 
-// project is a folder with a config and what it generates.
+// project is a folder with a config and its generated files.
 func project(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -87,12 +87,12 @@ func TestFilesForHostsFollowTheirSchemas(t *testing.T) {
 		require.NoError(t, os.WriteFile(bad, []byte("jobs: {x: 1}\nruns: 1\nstages: 1\n"), 0o600))
 		run(t, root, 1, check, "--builtin-schema", schema, bad)
 	}
-	dir := t.TempDir() // the workflow that init writes
+	dir := t.TempDir() // the workflow of init
 	run(t, dir, 0, program(t), "init", "--project", "mylib")
 	run(t, dir, 0, check, "--builtin-schema", "vendor.github-workflows", "mylib/.github/workflows/test.yml")
 }
 
-// mistakesOfPowerShell prints the places of a script that the grammar of PowerShell rejects.
+// mistakesOfPowerShell prints the positions in a script that PowerShell's grammar rejects.
 const mistakesOfPowerShell = `
 import sys, tree_sitter, tree_sitter_powershell
 script = open(sys.argv[1], "rb").read()
@@ -105,8 +105,8 @@ while waiting:
         print(node.start_point[0] + 1, node.type)
 `
 
-// No package registry of these tests has PowerShell itself. Its grammar accepts the script of
-// completions, and rejects one without a brace.
+// No package registry of these tests has PowerShell itself. Its grammar accepts the completion
+// script, and rejects one with a missing brace.
 func TestTheCompletionsOfPowerShellParse(t *testing.T) {
 	python := tool(t, "python")
 	if !testtool.Has(python, "tree_sitter_powershell") {
@@ -124,7 +124,7 @@ func TestTheCompletionsOfPowerShellParse(t *testing.T) {
 	assert.Contains(t, run(t, dir, 0, program(t), "__complete", "gen"), "generate\t", "what the script calls")
 }
 
-// The hooks of the manifest pass. A lost file and an invalid config make them fail.
+// The hooks of the manifest pass. A lost file or an invalid config makes them fail.
 func TestPreCommitRunsTheHooks(t *testing.T) {
 	hook, env := tool(t, "pre-commit"), []string{path(t), "PRE_COMMIT_HOME=" + t.TempDir(), "GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
@@ -164,7 +164,7 @@ for step in yaml.safe_load(open(sys.argv[1]))["runs"]["steps"]:
     if step["id"] == sys.argv[2]: print(step["run"])
 `
 
-// The steps of the action annotate, write SARIF, and fail where something was found.
+// The steps of the action annotate, write SARIF, and fail for findings.
 func TestTheActionChecks(t *testing.T) {
 	python, dir := tool(t, "python"), project(t)
 	step := func(code int, id string) string {
@@ -187,12 +187,12 @@ func TestTheActionChecks(t *testing.T) {
 	assert.Contains(t, step(1, "check"), "::error file=inc/dlpack/dlpack.h,title=missing::")
 }
 
-// scriptOf prints the script of the job for GitLab.
+// scriptOf prints the script of the GitLab job.
 const scriptOf = `import sys, yaml
 print("\n".join(yaml.safe_load(open(sys.argv[1]))["dlpackgen"]["script"]))
 `
 
-// The job for GitLab writes a code quality report, and fails as the check does.
+// The GitLab job writes a code quality report, and fails like the check.
 func TestTheJobForGitLabReports(t *testing.T) {
 	testtool.Require(t, "jq", "jq")
 	python, dir := tool(t, "python"), project(t)
@@ -217,7 +217,7 @@ func TestTheJobForGitLabReports(t *testing.T) {
 	assert.NotEqual(t, issues[0].Fingerprint, issues[1].Fingerprint)
 }
 
-// packaged copies what the recipes are made from.
+// packaged copies the sources of the recipes.
 func packaged(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -230,7 +230,7 @@ func packaged(t *testing.T) string {
 	return dir
 }
 
-// conan create makes the package, and its test compiles C and C++ with it, without a server.
+// conan create builds the package, and its test compiles C and C++ with it, without a server.
 func TestConanCreatesThePackage(t *testing.T) {
 	conan, dir := tool(t, "conan"), packaged(t)
 	testtool.Require(t, "g++", "g++")
@@ -242,7 +242,7 @@ func TestConanCreatesThePackage(t *testing.T) {
 	runIn(t, dir, 1, env, conan, "create", "packaging/conan", "--no-remote")
 }
 
-// standIns are the functions of vcpkg that the port calls. vcpkg itself is not run.
+// standIns replace the vcpkg functions that the port calls. vcpkg itself is not run.
 const standIns = `
 function(vcpkg_from_github)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "OUT_SOURCE_PATH;REPO;REF;SHA512;HEAD_REF" "")

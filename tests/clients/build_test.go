@@ -1,6 +1,6 @@
-// Package clients tests the native readers of other libraries, and the tensors that modules export,
-// with these libraries: torch, numpy, jax, paddle, tvm-ffi and nanobind. cases.py has the expected
-// outcome for each tensor.
+// Package clients tests the native readers for other libraries, and the tensors that modules
+// export, with these libraries: torch, numpy, jax, paddle, tvm-ffi and nanobind. cases.py has the
+// expected outcome for each tensor.
 package clients
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// environment gives the Python with the libraries, or skips.
+// environment returns the Python with the libraries, or skips the test.
 func environment(t *testing.T) string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -31,7 +31,7 @@ func environment(t *testing.T) string {
 	return testtool.RequirePython(t)
 }
 
-// needs skips where a package of Python is missing.
+// needs skips the test if a Python package is missing.
 func needs(t *testing.T, python string, packages ...string) {
 	t.Helper()
 	for _, name := range packages {
@@ -42,7 +42,7 @@ func needs(t *testing.T, python string, packages ...string) {
 	}
 }
 
-// include gives the folder of Python's headers, or skips.
+// include returns the folder of Python's headers, or skips the test.
 func include(t *testing.T, python string) string {
 	t.Helper()
 	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
@@ -56,8 +56,8 @@ func include(t *testing.T, python string) string {
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "clients")) }
 
-// build makes the module clients with the headers of a folder, and returns the folder of the
-// module. With the committed headers, it is built once for each set of flags.
+// build builds the module clients with the headers of a folder, and returns the module's folder.
+// With the committed headers, it is built once for each set of flags.
 func build(t *testing.T, python, headers string, flags ...string) string {
 	t.Helper()
 	if testing.Short() {
@@ -91,7 +91,8 @@ func generated(t *testing.T) string {
 	return filepath.Join(golden.Root(t), "gen", "c")
 }
 
-// withNanobind adds the module withnanobind to the folders of modules. tests/torch builds the same.
+// withNanobind adds the module withnanobind to the module folders. tests/torch builds the same
+// module.
 func withNanobind(t *testing.T, python, modules string) string {
 	t.Helper()
 	needs(t, python, "nanobind")
@@ -111,7 +112,7 @@ func withNanobind(t *testing.T, python, modules string) string {
 // script runs a script of this folder with the modules in another one.
 func script(python, modules string, args ...string) (stdout, stderr string, err error) {
 	cmd := exec.Command(python, args...)
-	// Freed memory is overwritten, so that a later read of it is noticed.
+	// Freed memory is overwritten, so that later reads are detected.
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+modules, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu",
 		"MALLOC_PERTURB_=165")
 	var out, log strings.Builder
@@ -120,18 +121,18 @@ func script(python, modules string, args ...string) (stdout, stderr string, err 
 	return out.String(), log.String(), err
 }
 
-// run is one of several scripts that share an import of a library, and the folder of its modules.
+// run is one of several scripts that share an import of a library, and its folder of modules.
 type run struct {
 	modules string
 	args    []string
 }
 
-// script is what tests/mutants.py runs.
+// script is the script for tests/mutants.py.
 func (r run) script() string {
 	return "'PYTHONPATH=" + r.modules + "' '" + strings.Join(r.args, "' '") + "'"
 }
 
-// said is what scripts printed, by their verdicts.
+// said is the output of scripts, by verdict.
 type said map[string]string
 
 // forked runs scripts, each in a process that has imported a library.
@@ -146,8 +147,8 @@ func forked(t *testing.T, python, library string, all ...run) said {
 	return testkit.Verdicts(out)
 }
 
-// passes fails unless a script says of each of its cases that it is fine, and that there are so
-// many.
+// passes fails unless a script reports success for each of its cases, and the expected number of
+// them.
 func (s said) passes(t *testing.T, least int, r run) {
 	t.Helper()
 	out, isFine := s["missed 0 "+r.script()]
@@ -157,7 +158,7 @@ func (s said) passes(t *testing.T, least int, r run) {
 
 var ended = regexp.MustCompile(`(?m)^ended with status (\d+)$`)
 
-// fails makes sure that a script finds fault with one named case, or crashes.
+// fails checks that a script reports a failure of one named case, or crashes.
 func (s said) fails(t *testing.T, name string, r run) {
 	t.Helper()
 	out, isCaught := s["caught 0 "+r.script()]
@@ -170,8 +171,8 @@ func (s said) fails(t *testing.T, name string, r run) {
 
 var passed = regexp.MustCompile(`(?m)^ok (.*)$`)
 
-// passes fails unless a script says of each of its cases that it is fine, and
-// that there are so many.
+// passes fails unless a script reports success for each of its cases, and the expected number of
+// them.
 func passes(t *testing.T, python, modules string, least int, args ...string) {
 	t.Helper()
 	out, log, err := script(python, modules, args...)
@@ -179,7 +180,7 @@ func passes(t *testing.T, python, modules string, least int, args ...string) {
 	assert.GreaterOrEqual(t, len(passed.FindAllString(out, -1)), least, out)
 }
 
-// wrongly copies the headers with another text in one of them.
+// wrongly copies the headers with a changed text in one of them.
 func wrongly(t *testing.T, edits ...[3]string) string {
 	t.Helper()
 	dir := testkit.Parts(t)
@@ -189,13 +190,13 @@ func wrongly(t *testing.T, edits ...[3]string) string {
 	return dir
 }
 
-// fails makes sure that a script finds fault with one named case.
+// fails checks that a script reports a failure of one named case.
 func fails(t *testing.T, python, modules, name string, args ...string) {
 	t.Helper()
 	out, log, err := script(python, modules, args...)
 	require.Error(t, err, out)
 	if strings.HasPrefix(err.Error(), "signal") {
-		return // it crashed, which is a way to fail
+		return // a crash is a failure too
 	}
 	assert.Contains(t, out, fmt.Sprintf("FAIL %s", name), "%s\n%s", out, log)
 }

@@ -1,5 +1,5 @@
-"""What each library hands out, and what must become of it: the expected outcomes
-are written here, from DLPack's rules, before anything is run."""
+"""The tensors of each library, and their expected outcomes, which were derived from DLPack's rules
+before any run."""
 
 from expected import DTYPES, NINE, NO_TENSOR, READ_ONLY, READ_ONLY_HERE, SHARED, Case, of, rejection  # noqa: F401
 from torch_cases import SHIM_KNOWS, torch_bytes, torch_cases, torch_version  # noqa: F401
@@ -65,8 +65,8 @@ def numpy_cases():
         lambda: np.broadcast_arrays(np.ones((1, 2), "f4"), np.ones((3, 1), "f4"))[0],
         written=READ_ONLY_HERE,
         read_only=True,
-    )  # NumPy means to forbid writing to it
-    yield case("matrix", (2, 2), lambda: np.matrix([[1, 2], [3, 4]], "f4"))  # exports itself as an array does
+    )  # NumPy will forbid writing to it
+    yield case("matrix", (2, 2), lambda: np.matrix([[1, 2], [3, 4]], "f4"))  # exports itself like an array
     yield case("recarray", (3,), lambda: np.arange(3, dtype="f4").view(np.recarray))
     yield rejected("structured", lambda: np.ones(2, structure), "structured")
     yield rejected("objects", lambda: np.array([1, "a"], "O"), "Python objects")
@@ -86,7 +86,7 @@ def numpy_cases():
     for name in "bfloat16 float8_e4m3fn float8_e5m2 int4".split():
         yield rejected(
             f"ml_dtypes {name}", lambda name=name: numpy_extension(name), "DLPack only supports"
-        )  # NumPy's own words
+        )  # NumPy's own message
 
 
 def numpy_extension(name):
@@ -265,7 +265,7 @@ def nanobind_cases():
 
 
 def our_cases():
-    """What no library hands out, by an object of our own."""
+    """Tensors that no library exports, from a test object."""
     import clients
 
     memory = bytes(range(1, 97))

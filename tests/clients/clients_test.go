@@ -17,7 +17,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// packages are what the cases of a library import, and how many checks they are at least.
+// packages are the imports of a library's cases, and the minimum number of checks.
 var packages = map[string]struct {
 	imports []string
 	least   int
@@ -30,8 +30,8 @@ var packages = map[string]struct {
 	"tvm-ffi": {[]string{"tvm_ffi", "numpy"}, 4 * 85},
 }
 
-// Everything that a library hands out is read with its own values, in its own
-// memory, or rejected with the reason: for reading and writing, with and without the GIL.
+// Every tensor that a library exports is read with its own values, in its own memory, or rejected
+// with the reason: for reading and writing, with and without the GIL.
 func TestCases(t *testing.T) {
 	python := environment(t)
 	modules := build(t, python, generated(t))
@@ -69,7 +69,7 @@ func TestWhatOneCaseDoesNotShow(t *testing.T) {
 	}
 }
 
-// NumPy's own tests of its exporter and importer pass with ours in their place.
+// NumPy's own tests of its exporter and importer pass with ours instead.
 func TestNumPysOwnTests(t *testing.T) {
 	python := environment(t)
 	needs(t, python, "numpy", "pytest")
@@ -78,7 +78,7 @@ func TestNumPysOwnTests(t *testing.T) {
 	assert.Regexp(t, `(?m)^[0-9]{2} passed`, out)
 }
 
-// A module chooses when tensors that require grad are rejected.
+// A module selects when tensors that require grad are rejected.
 func TestRequiresGradIsTheModulesChoice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads torch, and -short was given")
@@ -103,8 +103,8 @@ func TestRequiresGradIsTheModulesChoice(t *testing.T) {
 	}
 }
 
-// One binary reads the tensors of older torches too: 2.10 is the first that has a
-// table of its own, and in 2.9 the object holds its tensor elsewhere.
+// One binary also reads the tensors of older torches: 2.10 is the first with its own table, and 2.9
+// stores the tensor at another offset.
 func TestOlderTorches(t *testing.T) {
 	older := strings.Fields(os.Getenv("DLPACKGEN_TORCHES"))
 	if len(older) == 0 {
@@ -146,7 +146,7 @@ func TestOtherPythons(t *testing.T) {
 	}
 }
 
-// The table in docs/records/clients.md is what the libraries do here; -update rewrites it.
+// The table in docs/records/clients.md contains the libraries' behaviour; -update rewrites it.
 func TestTheTableOfTheDocs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads every framework, and -short was given")
@@ -165,7 +165,7 @@ func TestTheTableOfTheDocs(t *testing.T) {
 	golden.Assert(t, "../docs/records/clients.md", []byte(prose+out))
 }
 
-// What docs/safety.md says of bugs in the field names tests that there are.
+// The tests that docs/safety.md names for known bugs exist.
 func TestTheBugsOfTheFieldHaveTests(t *testing.T) {
 	root := golden.Root(t)
 	text, err := os.ReadFile(filepath.Join(root, "docs", "safety.md"))

@@ -1,4 +1,5 @@
-"""How each library takes a tensor, what it then says that it has, and what its rejections look like."""
+"""How each library imports a tensor, the properties that it then reports, and the form of its
+rejections."""
 
 import ctypes
 import math
@@ -10,7 +11,7 @@ CPU = (1, 0)
 
 
 def named(dtype):
-    """(code, bits, lanes) of a library's own name for a data type, None of one that is not known."""
+    """(code, bits, lanes) of a library's own name for a data type; None for an unknown one."""
     return DTYPES.get(str(dtype).rpartition(".")[2])
 
 
@@ -120,8 +121,8 @@ CONSUMERS = {
     "nanobind": by_nanobind,
 }
 
-# What a producer raises for what it does not export, and any consumer hands on: the
-# class and a part of the text. By the rules it is a BufferError.
+# The exceptions of producers for tensors that they do not export, which any consumer propagates:
+# the class and a part of the text. By the rules, it is a BufferError.
 EXPORTERS = [
     ("BufferError", "DLPack only supports|Cannot export readonly array"),  # NumPy
     ("BufferError", "for consumers that ask for max_version|breaks the rules of DLPack"),  # ours
@@ -135,8 +136,8 @@ EXPORTERS = [
     ("ConcretizationTypeError", "Abstract tracer value encountered"),
 ]
 
-# What a library raises for what it does not take. An exception that is not here is no
-# rejection but an accident.
+# The exceptions of a library for tensors that it does not accept. Any other exception is a failure,
+# not a rejection.
 REJECTIONS = {
     "torch": [
         ("RuntimeError", "Storage size calculation overflowed|received an invalid capsule"),

@@ -1,4 +1,4 @@
-"""One tensor of a library, and what must become of it."""
+"""One tensor of a library, and its expected outcome."""
 
 
 class Case:
@@ -59,17 +59,17 @@ DTYPES = {
 
 
 def rejection(said):
-    """The class and the text of an exception that is expected, or None."""
+    """The class and the text of an expected exception, or None."""
     return ("BufferError", said) if isinstance(said, str) else said
 
 
 NO_TENSOR = ("TypeError", "no __dlpack__")
 NINE = (1, 2, 1, 1, 1, 1, 1, 1, 2)
 READ_ONLY = "read-only"
-READ_ONLY_HERE = "it is read-only, and this argument is written to"  # as its library says
-SHARED = "its elements may overlap"  # though it can be exported
+READ_ONLY_HERE = "it is read-only, and this argument is written to"  # as its library reports
+SHARED = "its elements may overlap"  # although it can be exported
 
 
 def of(make):
-    """Runs on what make gives, made anew each time."""
+    """Runs with the result of make, created for each run."""
     return lambda f: f(make())

@@ -1,5 +1,5 @@
-"""Another table in place of a library's own, before any case is run: --install=MODULE
-imports a module and calls its install(). The outcomes that are written down stay."""
+"""Replaces a library's table before any case runs: --install=MODULE imports a module and calls its
+install(). The expected outcomes do not change."""
 
 import argparse
 import importlib
@@ -12,7 +12,7 @@ def options():
 
 
 def parse(parser):
-    """What was chosen, once all is installed."""
+    """The selected cases, once everything is installed."""
     chosen = parser.parse_args()
     for name in chosen.install:
         importlib.import_module(name).install()

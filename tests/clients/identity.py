@@ -1,5 +1,5 @@
-"""How types of other libraries are told from those that took their names, and reading them
-without the readers for them. Part of special.py."""
+"""How types of other libraries are distinguished from types with their names, and reading them
+without native readers. Part of special.py."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from torch_words import fresh_clients, patched
 
 
 def torch_is_told_by_its_type_in_c():
-    """Whatever is called torch.Tensor, what is read as one is torch's own."""
+    """Only torch's own types are read as torch.Tensor, independently of names."""
     import torch
 
     class Foreign:
@@ -28,7 +28,7 @@ def torch_is_told_by_its_type_in_c():
     class Derived(torch.Tensor):
         pass
 
-    torch.overrides.get_default_nowrap_functions()  # which torch keeps, and else makes of what is called torch.Tensor
+    torch.overrides.get_default_nowrap_functions()  # which torch keeps, and otherwise takes from the name torch.Tensor
     tensor, x, kept = torch.Tensor, torch.ones(3), torch.ones(3)
     x.untyped_storage().resize_(8)
     clients.read(kept)
@@ -47,8 +47,8 @@ def torch_is_told_by_its_type_in_c():
 
 
 def torch_is_itself_beside_paddle_as_torch():
-    """paddle.enable_compat() puts Paddle's modules in the place of torch's. What was met before is read as
-    before; what is met after that is read by torch's own table, and asked the same in Python."""
+    """paddle.enable_compat() replaces torch's modules with Paddle's. Known types are read as
+    before; new types are read through torch's own table, with the same queries in Python."""
     import paddle
     import torch
 
@@ -85,7 +85,7 @@ def torch_is_itself_beside_paddle_as_torch():
 
 @contextlib.contextmanager
 def patched_module(name, **values):
-    """Puts another module in the place of one."""
+    """Replaces one module with another."""
     before = sys.modules[name]
     sys.modules[name] = types.SimpleNamespace(**values)
     try:
@@ -126,7 +126,7 @@ def numpy_without_native_readers():
     x, swapped = np.arange(3, dtype="f4"), np.ones(3, np.dtype("f4").newbyteorder())
     with without_native_readers() as module:
         assert module.read(x)[0][0] == x.ctypes.data
-        rejected(module.read, swapped, text="ndarray was not exported|byte")  # NumPy says so itself
+        rejected(module.read, swapped, text="ndarray was not exported|byte")  # NumPy itself reports it
         rejected(module.read, np.ma.array([1.0], mask=[True]), text="masked")
         x.flags.writeable = False
         rejected(module.write, x, text="read-only")
@@ -138,7 +138,7 @@ def jax_without_native_readers():
     import jax.numpy as jnp
 
     x = jnp.arange(3.0, dtype="float32")
-    expected = clients.read(x)[1]  # while the readers are on, since the module keeps what it finds
+    expected = clients.read(x)[1]  # while the readers are enabled, because the module caches them
     with without_native_readers() as module:
         assert module.read(x)[1] == expected
         rejected(module.write, x, text="read-only")

@@ -1,9 +1,9 @@
-"""Says in a word what became of a case: everything that its expectation names is
-compared, and an exception is a rejection only if it is one that was written down."""
+"""Summarizes the outcome of a case in a word: all expected properties are compared, and an
+exception is a rejection only if it was expected."""
 
 import re
 
-# What became of it, in the order in which it is found out.
+# The outcomes, in the order in which they are detected.
 REJECTED, NO_DATA, WRONG, SHAPE, DTYPE, DEVICE, WRITABLE, READ_ONLY, TAKES, OK = (
     "-",
     "no data",
@@ -33,7 +33,7 @@ class Taken:
 
 
 def taken(case, got):
-    """The word for a tensor that a consumer has."""
+    """The word for an imported tensor."""
     if got is None or not got.has_data:
         return NO_DATA
     if case.truth is None or got.bytes != case.truth():
@@ -44,7 +44,7 @@ def taken(case, got):
 
 
 def difference(case, got):
-    """What of it is not what the case says, beside the elements."""
+    """The properties that differ from the case, besides the elements."""
     if got.shape != case.shape:
         return SHAPE
     if got.dtype != case.dtype:
@@ -57,12 +57,14 @@ def difference(case, got):
 
 
 def says(error, written):
-    """Whether an exception is one of the pairs of a class's name and a pattern of its text."""
+    """Returns whether an exception matches one of the pairs of a class name and a pattern of its
+    text."""
     return any(re.fullmatch(kind, type(error).__name__) and re.search(text, str(error)) for kind, text in written)
 
 
 def rejection(error, mine, own=()):
-    """The word for an exception; mine is what the rules want, own are rejections of the consumer's."""
+    """The word for an exception; mine are the rejections by the rules, own are the consumer's
+    own."""
     name = type(error).__name__
     if says(error, mine):
         return REJECTED
@@ -72,7 +74,7 @@ def rejection(error, mine, own=()):
 
 
 def outcome(case, take, mine, own=()):
-    """The word for a case with a consumer whose rejections are written down."""
+    """The word for a case with a consumer whose rejections are listed."""
     try:
         got = case.run(take)
     except Exception as error:

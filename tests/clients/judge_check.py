@@ -1,5 +1,5 @@
-"""Holds judge.py itself against one difference at a time: nothing that a case says is
-forgotten, and no exception passes for a rejection but the one that was written down."""
+"""Checks judge.py itself with one difference at a time: it compares all properties of a case, and
+accepts only listed exceptions as rejections."""
 
 import cases
 import judge
@@ -14,7 +14,7 @@ def got(address=1, shape=(2, 1), dtype=(0, 8, 1), device=(1, 0), read_only=False
 
 
 def outcome(what, error=None, mine=(), own=()):
-    """The word for a consumer that gives or raises that."""
+    """The word for a consumer with that result or exception."""
 
     def take(_):
         if error:

@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// forgotten are comparisons that the matrix could do without and still print "ok".
+// forgotten are comparisons without which the matrix would still print "ok".
 var forgotten = []struct{ what, old, to string }{
 	{"the elements", "got.bytes != case.truth()", "False"},
 	{"what has no truth", "case.truth is None or ", ""},
@@ -65,8 +65,8 @@ func TestTheJudgeForgetsNothing(t *testing.T) {
 	}
 }
 
-// With another table in place the same is expected: what a module installs is there
-// before the first case, and what it spoils is found.
+// The same outcomes are expected with another table: it is installed before the first case, and its
+// mistakes are found.
 func TestTheMatrixWithAnotherTable(t *testing.T) {
 	python := environment(t)
 	modules := build(t, python, generated(t))

@@ -1,11 +1,11 @@
-"""Every layout of a library with every one of its data types: the same outcomes as
-for float32, since elements are never looked into."""
+"""Every layout of a library with all of its data types: the outcomes are the same as for float32,
+because elements are never read."""
 
 from cases import DTYPES, READ_ONLY, SHARED, Case, of, torch_bytes, torch_version, SHIM_KNOWS
 
 
 def cases(library):
-    """(layout, the cases of all data types) of a library that has more than one of both."""
+    """(layout, the cases of all data types) of a library with more than one of both."""
     if library not in LAYOUTS:
         return
     dtypes, bases, layouts, bytes_of = LAYOUTS[library]()

@@ -25,13 +25,13 @@ def take_ours(x):
 
 
 def cells(case, takes):
-    """The words of every consumer, by its name."""
+    """The words of every consumer, by name."""
     mine = [case.rejected] if case.rejected else []
     words = {"ours": judge.outcome(case, take_ours, mine)}
     for name, take in takes.items():
         words[name] = judge.outcome(case, take, mine, consumers.EXPORTERS + consumers.REJECTIONS[name])
     for name, take in takes.items():
-        # What must not be read is rejected by us, whoever asks for it.
+        # Tensors that must not be read are rejected by our module, for every caller.
         own = [] if case.rejected else consumers.EXPORTERS + consumers.REJECTIONS[name]
         words[f"ours to {name}"] = judge.outcome(case, lambda x, take=take: take(clients.export(x)), mine, own)
     return words
@@ -51,7 +51,7 @@ def rows(libraries, takes):
 
 
 def summary(name, words, plain):
-    """What a consumer does with all data types that it takes at all."""
+    """The result of a consumer for all data types that it accepts."""
     said = {}
     takes_some = any(row[name] == judge.OK for row in plain)
     for (case, cell), row in zip(words, plain):
@@ -62,7 +62,7 @@ def summary(name, words, plain):
 
 
 def faults(case, words, strict):
-    """The cells that are not what was written down."""
+    """The cells that differ from the listed ones."""
     for name, word in words.items():
         want = judge.REJECTED if case.rejected else judge.OK
         if (name == "ours" or name in strict or name.startswith("ours to") and case.rejected) and word != want:

@@ -16,11 +16,11 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// mutant is one guard taken away, and the case that must notice.
+// mutant is one removed guard, and the case that must detect it.
 type mutant struct {
 	what          string
 	file, old, to string
-	library, name string // of cases.py; a library of "special" names a function of special.py
+	library, name string // of cases.py; a library of "special" is a function of special.py
 }
 
 const (
@@ -239,10 +239,10 @@ var mutants = []mutant{
 		"paddle_is_asked_by_its_methods_where_those_are_not_its_own"},
 }
 
-// trapping builds a module that dies where it reads beyond an array of its own.
+// trapping builds a module that crashes if it reads beyond one of its arrays.
 var trapping = []string{"-O0", "-Wno-error", "-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"}
 
-// Every guard is there for a case, which notices when it is gone.
+// For every guard there is a case that detects its removal.
 func TestEveryGuardIsThereForACase(t *testing.T) {
 	tier.OnlyNightly(t)
 	if testing.Short() {
@@ -257,7 +257,7 @@ func TestEveryGuardIsThereForACase(t *testing.T) {
 	folderOf := mutation.Programs(t, testkit.Parts(t), all, func(headers string, flags ...string) string {
 		return build(t, python, headers, append(flags, trapping...)...)
 	})
-	runs := map[[2]string][]string{} // by the folder of the module, and what is imported
+	runs := map[[2]string][]string{} // by the module's folder and the imports
 	var want []string
 	for i, m := range mutants {
 		folder, env := folderOf(t, i)
@@ -268,7 +268,7 @@ func TestEveryGuardIsThereForACase(t *testing.T) {
 	}
 	whole, said := build(t, python, generated(t)), ""
 	for imports, scripts := range scriptsOfMutants() {
-		for _, script := range scripts { // which pass with all guards in place
+		for _, script := range scripts { // which pass with all guards
 			key := [2]string{whole, imports}
 			runs[key] = append(runs[key], "0", script)
 			want = append(want, fmt.Sprintf("missed 0 %s\n", script))
@@ -284,7 +284,7 @@ func TestEveryGuardIsThereForACase(t *testing.T) {
 	}
 }
 
-// scriptsOfMutants gives what must fail of mutants, by what is imported for it.
+// scriptsOfMutants returns the scripts that must fail for mutants, by their imports.
 func scriptsOfMutants() map[string][]string {
 	all := map[string][]string{}
 	for _, m := range mutants {
@@ -295,7 +295,7 @@ func scriptsOfMutants() map[string][]string {
 	return all
 }
 
-// script is what must fail of a mutant.
+// script is the script that must fail for a mutant.
 func (m mutant) script() string {
 	if m.library == "special" {
 		return "special.py " + m.name
@@ -303,8 +303,8 @@ func (m mutant) script() string {
 	return fmt.Sprintf("ours.py %s '%s'", m.library, m.name)
 }
 
-// imports tells what can be imported once for many mutants. JAX has threads, which
-// a fork leaves behind, so it is imported by each case.
+// imports returns the libraries that can be imported once for many mutants. JAX has threads, which
+// a fork does not copy, so each case imports it.
 func (m mutant) imports() string {
 	if strings.HasPrefix(m.file, "adopt_torch") {
 		return "torch"
@@ -315,15 +315,15 @@ func (m mutant) imports() string {
 	return "numpy,ml_dtypes"
 }
 
-// fieldsMoved is a NumPy that has its fields elsewhere, as far as we can see.
+// fieldsMoved simulates a NumPy with other offsets of the fields.
 var fieldsMoved = [3]string{np, "  char* data;\n  int ndim;\n", "  char* data;\n  void* news;\n  int ndim;\n"}
 
-// longMoved is a NumPy whose long has a width that is not C's.
+// longMoved simulates a NumPy whose long has another width than C's.
 var longMoved = [3]string{"reader_numbers.h", "DLPACKGEN_NP_INTEGER(kDLInt, long),",
 	"DLPACKGEN_NP_INTEGER(kDLInt, int),"}
 
-// A NumPy with other fields is noticed before they are followed, and its arrays
-// are read by the buffer protocol; without that check they are read wrongly.
+// A NumPy with other fields is detected before they are used, and its arrays are read through the
+// buffer protocol; without that check, they are read incorrectly.
 func TestANumPyOfOtherFieldsIsReadByTheBufferProtocol(t *testing.T) {
 	python := environment(t)
 	needs(t, python, "numpy", "ml_dtypes")
@@ -343,8 +343,8 @@ func TestANumPyOfOtherFieldsIsReadByTheBufferProtocol(t *testing.T) {
 	fails(t, python, build(t, python, unproven, "-Wno-error"), "", "ours.py", "numpy", "int64")
 }
 
-// A torch whose objects lie elsewhere is noticed by its address, and read by its own
-// table or capsule, with the same questions.
+// A torch with another object layout is detected by its address, and read through its own table or
+// capsule, with the same queries.
 func TestATorchOfOtherObjectsIsReadByItsOwnTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads torch, and -short was given")
@@ -364,8 +364,8 @@ func TestATorchOfOtherObjectsIsReadByItsOwnTable(t *testing.T) {
 	said.passes(t, 4*len(names), right)
 }
 
-// A torch whose words cannot be found is asked by the shim, in every case, and what the
-// shim says is needed then.
+// A torch whose words cannot be found is queried through the shim in every case, and then needs the
+// shim's answers.
 func TestATorchOfOtherWordsIsAskedByTheShim(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads torch, and -short was given")
@@ -376,7 +376,7 @@ func TestATorchOfOtherWordsIsAskedByTheShim(t *testing.T) {
 	var runs []run
 	for _, modules := range []string{
 		build(t, python, wrongly(t, hidden)),
-		build(t, python, generated(t), "-DDLPACKGEN_TORCH_NEWEST_TESTED=1"), // each torch is newer than that
+		build(t, python, generated(t), "-DDLPACKGEN_TORCH_NEWEST_TESTED=1"), // each torch is newer
 	} {
 		runs = append(runs, run{modules, []string{"special.py", "torch_words_are_proven"}},
 			run{modules, []string{"ours.py", "torch"}},
@@ -401,7 +401,7 @@ func TestATorchOfOtherWordsIsAskedByTheShim(t *testing.T) {
 	}
 }
 
-// A torch that lacks a function is asked in Python, or not adopted at all.
+// A torch that lacks a function is queried in Python, or not read natively.
 func TestATorchWithoutAFunctionIsAskedInPython(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads torch, and -short was given")
@@ -432,7 +432,7 @@ func TestATorchWithoutAFunctionIsAskedInPython(t *testing.T) {
 	}
 }
 
-// A case by a name that there is not would pass whatever a guard does.
+// A case with an unknown name would pass with any guard.
 func TestCasesOfMutantsExist(t *testing.T) {
 	python := environment(t)
 	needs(t, python, "numpy", "ml_dtypes")

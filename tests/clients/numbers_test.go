@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// models are platforms by what C's long is there, with their compilers.
+// models are platforms with different widths of C's long, and their compilers.
 var models = map[string]struct {
 	compiler, debian string
 	long             string // bits
@@ -26,7 +26,7 @@ var models = map[string]struct {
 
 var wrongNumber = regexp.MustCompile(`wrong_[0-9]+`)
 
-// wrongNumbers compiles module/numbers.c and gives the calls that are left in it.
+// wrongNumbers compiles module/numbers.c, and returns the remaining calls.
 func wrongNumbers(t *testing.T, headers, compiler, long string) []string {
 	t.Helper()
 	object := filepath.Join(t.TempDir(), "numbers.o")
@@ -39,7 +39,7 @@ func wrongNumbers(t *testing.T, headers, compiler, long string) []string {
 	return wrongNumber.FindAllString(string(compiled), -1)
 }
 
-// NumPy's numbers stand for the types of C, so for other widths on each platform.
+// NumPy's numbers correspond to C types, whose widths depend on the platform.
 func TestWidthsOfNumPysNumbers(t *testing.T) {
 	for model, on := range models {
 		t.Run(model, func(t *testing.T) {

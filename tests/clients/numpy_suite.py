@@ -1,5 +1,5 @@
-"""Runs NumPy's own tests of DLPack, from the NumPy that is installed, with our
-exporter for x.__dlpack__ and what our importer took for the x of np.from_dlpack(x)."""
+"""Runs the installed NumPy's own tests of DLPack, with our exporter as x.__dlpack__ and the result
+of our importer as the argument of np.from_dlpack()."""
 
 import pathlib
 import re

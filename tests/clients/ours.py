@@ -1,6 +1,6 @@
-"""Holds what our module is given against the cases: each of its functions reads the
-same elements, in the same memory, or rejects with the reason. Arguments: a library,
-and the names of cases where not all are meant; --install as in hook.py."""
+"""Compares the arguments that our module receives with the cases: each of its functions reads the
+same elements, in the same memory, or rejects them with the reason. Arguments: a library, and names
+of cases to select; --install as in hook.py."""
 
 import sys
 import warnings
@@ -26,7 +26,7 @@ def read(f):
 
 
 def check(case, f, rejected):
-    """The one exception that is written down, naming the argument, or the tensor."""
+    """The only expected exception, which names the argument or the tensor."""
     written = [(rejected[0], r"\(\): argument 'x' \(1st\): .*(" + rejected[1] + ")")] if rejected else []
     word = judge.outcome(case, read(f), written)
     assert word == (judge.REJECTED if rejected else judge.OK), f"{word}, expected {rejected or case.shape}"

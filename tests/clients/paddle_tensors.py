@@ -1,4 +1,4 @@
-"""Tensors of Paddle that its own exchange table cannot tell from others: without dense memory, and with
+"""Paddle tensors that its own exchange table does not distinguish: without dense memory, and with
 gradients. Part of special.py."""
 
 import os
@@ -9,7 +9,7 @@ from torch_words import fresh_clients, patched
 
 
 def without_memory():
-    """What Paddle's table takes for dense tensors, by name."""
+    """Tensors that Paddle's table treats as dense, by name."""
     import paddle
 
     def cleared(method):

@@ -1,4 +1,4 @@
-"""What becomes of a tensor that requires grad, by the choice that the module was built with."""
+"""The result for a tensor that requires grad, for the mode in which the module was built."""
 
 import sys
 

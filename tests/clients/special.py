@@ -1,5 +1,5 @@
-"""What one case alone does not show. Arguments: the names of functions, or of a
-library for all whose names begin with it."""
+"""Tests beyond single cases. Arguments: the names of functions, or of a library for all functions
+whose names begin with it."""
 
 import ctypes
 import gc
@@ -22,7 +22,8 @@ warnings.simplefilter("ignore")
 
 
 def not_exported(x, *causes):
-    """A BufferError that names the argument and the type, and has the library's own exception behind it."""
+    """A BufferError that names the argument and the type, with the library's own exception as its
+    cause."""
     try:
         clients.read(x)
     except BufferError as e:
@@ -60,7 +61,7 @@ def torch_shares_memory_until_it_is_written():
     b = torch._lazy_clone(a)
     clients.read(b)
     clients.read_unlocked(b)
-    # Before 2.10 the shim can only ask for memory that may be written to.
+    # Before 2.10, the shim can only request writable memory.
     assert torch._C._is_cow_tensor(b) == (cases.torch_version() >= (2, 10)), "reading it made a copy"
     clients.fill(b)
     assert a.tolist() == [0] * 8 and b.tolist() == [1] * 8, f"{a} {b}"
@@ -120,7 +121,7 @@ def torch_at_an_odd_address_is_rejected():
     for f in clients.read, clients.read_unlocked, clients.export:
         rejected(f, odd, text="not aligned to 4 bytes")
         rejected(f, odd.as_subclass(type("Plain", (torch.Tensor,), {})), text="not aligned to 4 bytes")
-    # A part of a complex number is what must be aligned.
+    # The parts of a complex number determine its alignment.
     assert clients.read(torch.frombuffer(bytearray(64), dtype=torch.complex64, count=3, offset=4))[0][1] == (3,)
 
 
@@ -244,7 +245,7 @@ def numpy_windows_are_not_written():
 
 
 def numpy_arrays_that_are_read_only_overlap_too():
-    """Both are a BufferError by every way, and that they are read-only comes first."""
+    """Both are a BufferError through every access method, and read-only has precedence."""
     import numpy as np
 
     class Exported:
@@ -280,7 +281,7 @@ def ours_is_lent_without_an_offset():
 
 
 def lent_by_table(x):
-    """Gives data and byte_offset of what the exchange table of a type lends."""
+    """Returns data and byte_offset from the exchange table of a type."""
     address = ctypes.pythonapi.PyCapsule_GetPointer
     address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = ctypes.c_void_p.from_address(address(type(x).__dlpack_c_exchange_api__, b"dlpack_exchange_api") + 40)
@@ -291,7 +292,7 @@ def lent_by_table(x):
 
 
 def paddle_reads_what_we_put_behind_an_offset():
-    """It leaves byte_offset out, so we must not leave one to it."""
+    """It ignores byte_offset, so exported tensors must not have one."""
     import paddle
 
     x = clients.make(bytearray(range(32)), cases.DTYPES["uint8"], (5,), (1,), 3, 0)
@@ -326,7 +327,7 @@ def jax_keeps_what_was_taken_for_longer():
     try:
         x.delete()
     except Exception:
-        pass  # it may say that somebody holds it
+        pass  # it may report a reference
     others = [jnp.full(100000, float(i), "float32").block_until_ready() for i in range(8)]
     assert clients.read(kept)[0][0] == address
     assert clients.read(kept)[1] == want.tobytes(), len(others)
@@ -396,7 +397,8 @@ def jax_keeps_what_the_function_itself_deletes():
 
 
 def jax_has_one_device_of_the_cpu():
-    """JAX counts several. Some of its types are read by the buffer protocol and some by __dlpack__."""
+    """JAX has several CPU devices. Some of its types are read through the buffer protocol, and some
+    through __dlpack__."""
     import jax
     import jax.numpy as jnp
 

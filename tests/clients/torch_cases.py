@@ -1,8 +1,8 @@
-"""What PyTorch hands out, and what must become of it; see cases.py."""
+"""PyTorch's tensors, and their expected outcomes; see cases.py."""
 
 from expected import Case, DTYPES, NINE, SHARED, of
 
-# The versions of torch whose shim has a name for a dtype.
+# The versions of torch whose shim supports a dtype.
 SHIM_KNOWS = {"float8_e8m0fnu": (2, 12), "float4_e2m1fn_x2": (2, 12)}
 
 

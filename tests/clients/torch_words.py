@@ -1,5 +1,5 @@
-"""Storages that are smaller than their tensors, and the words of torch's objects that tell
-it. Part of special.py."""
+"""Storages that are smaller than their tensors, and the words of torch's objects that reveal it.
+Part of special.py."""
 
 import contextlib
 import ctypes
@@ -13,7 +13,7 @@ from rejections import rejected
 
 
 def shrunk(make, parameter=False):
-    """A tensor, or a parameter, whose storage has one byte less than it needs."""
+    """A tensor, or a parameter, whose storage is one byte too small."""
     import torch
 
     x = make(torch.ones(8))
@@ -54,7 +54,8 @@ def torch_beyond_its_storage_is_rejected():
 
 
 def torch_beyond_its_storage_is_rejected_by_other_routes():
-    """What is not borrowed by the shim is asked by its methods: subclasses, and objects that hide their address."""
+    """Tensors that the shim does not borrow are queried through their methods: subclasses, and
+    objects that hide their address."""
     import torch
 
     class Plain(torch.Tensor):
@@ -97,7 +98,7 @@ def torch_without_a_storage_is_left_to_its_own_export():
 
 
 def fresh_clients():
-    """The module anew, to which no tensor has come yet."""
+    """A new copy of the module, which has not read a tensor yet."""
 
     with tempfile.TemporaryDirectory() as folder:
         path = shutil.copy(clients.__file__, folder)
@@ -108,7 +109,7 @@ def fresh_clients():
 
 
 def torch_words_are_proven():
-    """Else all is read by the shim, which no other test would see."""
+    """Otherwise, all tensors would be read through the shim, which no other test would detect."""
     import torch
 
     module = fresh_clients()
@@ -121,13 +122,13 @@ def torch_words_are_proven():
 
 
 def torch_keys_of_a_gpu_tell_the_device():
-    """Here meta tensors have them, since a GPU's need a GPU: tests/gpu has those."""
+    """Meta tensors represent GPU tensors here; tests/gpu tests real ones."""
     import torch
 
     keys = torch._C.DispatchKeySet
 
     class Swapped:
-        """What torch says of keys, with CUDA's taken for those of meta."""
+        """torch's report of keys, with meta's as CUDA's."""
 
         def __init__(self, key):
             meta = torch._C._dispatch_keys(torch.empty(0, device="meta")).raw_repr()
@@ -159,7 +160,7 @@ def torch_that_does_not_tell_keys_is_asked_for_the_device():
 
 @contextlib.contextmanager
 def patched(owner, **values):
-    """Lets attributes of a module or a type be others."""
+    """Replaces attributes of a module or a type."""
     before = {name: getattr(owner, name) for name in values}
     for name, value in values.items():
         setattr(owner, name, value)
@@ -171,7 +172,7 @@ def patched(owner, **values):
 
 
 def torch_words_are_proven_in_any_mode():
-    """What a mode makes of the tensors for it must neither be believed, nor be seen."""
+    """The tensors that a mode substitutes must neither be trusted nor be visible."""
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.overrides import TorchFunctionMode
@@ -204,7 +205,7 @@ def torch_words_are_proven_in_any_mode():
     module = fresh_clients()
     torch.func.functionalize(lambda y: y if module.read(x) else None)(torch.ones(3))
     assert module.torch_words() == clients.torch_words()
-    # torch tells its own modes by a function that Answers is told of.
+    # torch reports its own modes through a function, and Answers is notified of it.
     assert all(func.__name__ in ("is_inference_mode_enabled", "is_grad_enabled") for func in asked), asked
 
 
@@ -212,7 +213,7 @@ def torch_words_that_are_not_proven_are_asked_of_the_shim():
     import torch
 
     class Fake:
-        """What has an address where a tensor has that of its TensorImpl, and says so."""
+        """An object with an address in place of its TensorImpl's, which it also reports."""
 
         __slots__ = ("held",)
         _cdata = property(lambda self: id(self.held))
@@ -255,7 +256,7 @@ def torch_that_is_not_proven_is_read_by_its_own_table():
         assert module.torch_words() == (0,) * 7
         rejected(module.read, negated, text="negated values")
         rejected(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 11")
-        module.read(parameter)  # the first of another type proves it
+        module.read(parameter)  # the first of another type verifies it
         assert module.torch_words() == clients.torch_words()
     for error in KeyboardInterrupt, MemoryError:
         module = fresh_clients()
@@ -283,7 +284,7 @@ def torch_whose_address_differs_is_not_proven():
 
 
 def torch_is_asked_nothing_once_its_type_is_known():
-    """A mode answers for _cdata: in Python, which may resize what was read before."""
+    """A mode answers for _cdata: in Python, which may resize earlier tensors."""
     import numpy as np
     import torch
     from torch.overrides import TorchFunctionMode
@@ -334,7 +335,8 @@ PLAIN, INFERENCE = 0x94, 0x80
 
 
 class Objects:
-    """What torch's objects may look like: sizes in words 4 to 14, the offset, another word, flags and the keys."""
+    """Possible layouts of torch's objects: sizes in words 4 to 14, the offset, another word, flags
+    and the keys."""
 
     def __init__(self):
         words = lambda: (ctypes.c_uint64 * 18)(*[77] * 18)
@@ -408,7 +410,7 @@ def torch_words_are_those_that_hold_what_torch_says():
 
     def a_storage_that_is_none(o):
         for x, n in zip(o.plain, range(5)):
-            x[2], x[5] = 8 * n + 1, x[2]  # behind the words where one may be
+            x[2], x[5] = 8 * n + 1, x[2]  # after the words where one may be
 
     breaks = list(locals().values())
     assert len(breaks) == 12

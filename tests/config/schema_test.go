@@ -38,7 +38,7 @@ func schema(t *testing.T) *jsonschema.Schema {
 	return c.MustCompile("config.json")
 }
 
-// reading is a config and what is found in it.
+// reading is a config and its findings.
 type reading struct {
 	text  string
 	valid bool
@@ -60,8 +60,8 @@ func read(text string) reading {
 // head is the config around a section of kernels.
 const head = "version: 1\ntargets: {c: {}, kernels: {}, python: {}}\nkernels:\n"
 
-// configs gives those of the examples, of the docs and of the contract's design, and each wrong
-// description of the contract's tests.
+// configs returns the configs of the examples, of the docs and of the contract's design, and each
+// wrong description of the contract's tests.
 func configs(t *testing.T) (all []reading) {
 	t.Helper()
 	root := golden.Root(t)
@@ -89,7 +89,7 @@ func configs(t *testing.T) (all []reading) {
 	return all
 }
 
-// odd are valid, though few would write them so.
+// odd are valid but unusual configs.
 var odd = []string{
 	head + "  f: {args: {x: 'float32[n]inout', y: 'float32[n]?strided', z: 'float32[n]?  aligned 16strided'}}\n",
 	head + "  f: {args: {mode: \"str = 'a\\nb'\"}}\n",
@@ -97,8 +97,8 @@ var odd = []string{
 	"version: '1'\ntargets: {c: }\nelsewhere: \ndevices: \nkernels: \n",
 }
 
-// spaced gives configs with a space, a tab, a line break or a space of Unicode at one place of a
-// line, which is marked by ~.
+// spaced returns configs with a space, a tab, a line break or a Unicode space at one position of a
+// line, marked by ~.
 func spaced(t *testing.T) (all []reading) {
 	t.Helper()
 	for _, line := range []string{
@@ -138,7 +138,7 @@ func indented(text string) string {
 
 var fence = regexp.MustCompile("(?s)\n```yaml[^\n]*\n(.*?)```")
 
-// documented gives the whole configs of the docs, which are all valid.
+// documented returns the complete configs of the docs, which are all valid.
 func documented(t *testing.T, root string) (all []reading) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(filepath.Join(root, "docs"), func(page string, _ fs.DirEntry, err error) error {
@@ -159,10 +159,10 @@ func documented(t *testing.T, root string) (all []reading) {
 	return all
 }
 
-// shapes are the codes of what a schema can express.
+// shapes are the codes of mistakes that a schema can express.
 var shapes = []string{"unknown-key", "missing-key", "type-mismatch", "unknown-value"}
 
-// isShape tells whether a schema can express all that is wrong.
+// isShape reports whether a schema can express all mistakes.
 func (r reading) isShape() bool {
 	return !slices.ContainsFunc(r.codes, func(code string) bool { return !slices.Contains(shapes, code) })
 }
@@ -193,7 +193,7 @@ func TestTheSchemaAgreesWithTheDecoder(t *testing.T) {
 	assert.Positive(t, rejected)
 }
 
-// plain gives a value as JSON has it.
+// plain returns a value as in JSON.
 func plain(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -225,8 +225,8 @@ func plain(value any) any {
 	return value
 }
 
-// PyYAML takes no, on and 1e-5 for something else than yaml.v3 does. The decoder accepts none of
-// these, and the schema then has the same verdict for both.
+// PyYAML interprets no, on and 1e-5 differently from yaml.v3. The decoder accepts none of these,
+// and the schema then has the same verdict for both.
 func TestTheVerdictIsTheSameUnderPyYAML(t *testing.T) {
 	s := schema(t)
 	all := configs(t)

@@ -10,8 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// What the headers promise of their own types is asserted there; each promise is
-// broken here.
+// The headers assert the properties of their own types; each property is broken here.
 func TestPromisesAreAsserted(t *testing.T) {
 	tests := []struct{ says, header, old, new string }{
 		{"owning costs no room", "managed", "  Struct* managed_ = nullptr;",
@@ -41,7 +40,7 @@ func TestTypesOfElementsHaveTheirWidth(t *testing.T) {
 	assert.Len(t, said(out), strings.Count(storageText(t, dir), "static_assert("), "one for each type: %s", out)
 }
 
-// storageText gives the preprocessed text of storage.hpp.
+// storageText returns the preprocessed text of storage.hpp.
 func storageText(t *testing.T, dir string) string {
 	t.Helper()
 	out, err := compile(t, gcc, including("storage.hpp"), "-I", dir, "-E", "-fdirectives-only")
@@ -51,7 +50,7 @@ func storageText(t *testing.T, dir string) string {
 	return text
 }
 
-// Mistakes that a compiler finds are explained by it.
+// Mistakes that a compiler detects have an explanation.
 func TestMisuseIsExplained(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles twenty-two programs")
@@ -86,7 +85,7 @@ func TestMisuseIsExplained(t *testing.T) {
 	}
 }
 
-// What a map of Eigen's forbids is explained too.
+// Uses that an Eigen map forbids have an explanation too.
 func TestMisuseOfEigenIsExplained(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles six programs")
@@ -106,7 +105,7 @@ func TestMisuseOfEigenIsExplained(t *testing.T) {
 	}
 }
 
-// Other systems and widths have other rules for conversions.
+// Other systems and widths have other conversion rules.
 func TestOtherTargetsHaveNothingToSay(t *testing.T) {
 	for program, debian := range map[string]string{
 		"x86_64-w64-mingw32-g++": "mingw-w64", "i686-w64-mingw32-g++": "mingw-w64",

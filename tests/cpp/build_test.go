@@ -1,6 +1,5 @@
-// Package cpp tests the emitted C++ headers with real compilers: that they compile everywhere, that
-// their asserts reject what they should, and that they work as documented, under the sanitizers
-// too.
+// Package cpp tests the emitted C++ headers with real compilers: they compile everywhere, their
+// asserts reject all deviations, and they work as documented, also under sanitizers.
 package cpp
 
 import (
@@ -22,10 +21,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// strict is what a careful project compiles with.
+// strict are the flags of a careful project.
 var strict = []string{"-Wall", "-Wextra", "-pedantic", "-Werror"}
 
-// compiler is one with a standard that it is tried with.
+// compiler is a compiler with one tested standard.
 type compiler struct{ program, debian, standard string }
 
 func (c compiler) String() string { return c.program + " " + c.standard }
@@ -35,7 +34,7 @@ var (
 	clang = compiler{"clang++-16", "clang-16", "c++17"}
 )
 
-// corners are the newest standard of each compiler; the sanitizers' programs have the oldest.
+// corners are the newest standard of each compiler; programs with sanitizers use the oldest.
 func corners() []compiler { return []compiler{matrix()[2], matrix()[5]} }
 
 // matrix is every compiler with every standard.
@@ -56,7 +55,7 @@ func release(t *testing.T, version string) *spec.Release {
 	return r
 }
 
-// headers emits targets c and cpp of a release into a folder to include from.
+// headers emits targets c and cpp of a release into an include folder.
 func headers(t *testing.T, version string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -76,7 +75,7 @@ func write(t *testing.T, dir string, target emit.Target, r *spec.Release) {
 	}
 }
 
-// edit replaces text in an emitted header, which must hold it.
+// edit replaces a text in an emitted header, which must contain it.
 func edit(t *testing.T, dir, name, old, changed string) {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))
@@ -86,14 +85,14 @@ func edit(t *testing.T, dir, name, old, changed string) {
 	require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(text), old, changed)), 0o600))
 }
 
-// gen is what the repository holds for vendoring.
+// gen is the committed folder for vendoring.
 func gen(t *testing.T) []string {
 	t.Helper()
 	root := golden.Root(t)
 	return []string{"-I", filepath.Join(root, "gen", "c"), "-I", filepath.Join(root, "gen", "cpp")}
 }
 
-// compile runs a compiler over a source that is given as text, and makes nothing.
+// compile runs a compiler over a source text, without output.
 func compile(t *testing.T, c compiler, source string, flags ...string) (output string, err error) {
 	t.Helper()
 	testtool.Require(t, c.program, c.debian)
@@ -111,7 +110,7 @@ func assertCompiles(t *testing.T, c compiler, source string, flags ...string) {
 	assert.NoError(t, err, "%s %v\n%s", c, flags, out)
 }
 
-// assertRejects expects the compile to fail for the reason given.
+// assertRejects expects the compilation to fail for the given reason.
 func assertRejects(t *testing.T, reason string, c compiler, source string, flags ...string) {
 	t.Helper()
 	out, err := compile(t, c, source, flags...)
@@ -119,7 +118,7 @@ func assertRejects(t *testing.T, reason string, c compiler, source string, flags
 	assert.Contains(t, out, reason, "%s %v", c, flags)
 }
 
-// build makes a program of files of testdata.
+// build compiles a program from files of testdata.
 func build(t *testing.T, c compiler, sources []string, flags ...string) (program string) {
 	t.Helper()
 	testtool.Require(t, c.program, c.debian)
@@ -134,8 +133,8 @@ func build(t *testing.T, c compiler, sources []string, flags ...string) (program
 	return program
 }
 
-// needEigen skips a test of a program that includes Eigen where Eigen is missing, and gives the
-// flags of one that does.
+// needEigen skips a test of a program that includes Eigen if Eigen is missing, and returns the
+// flags for it.
 func needEigen(t *testing.T, sources ...string) (flags []string) {
 	t.Helper()
 	isEigen := func(name string) bool { return strings.HasPrefix(name, "eigen") }
@@ -148,10 +147,10 @@ func needEigen(t *testing.T, sources ...string) (flags []string) {
 	return []string{"-isystem", eigenFolder}
 }
 
-// eigenFolder is where Debian has Eigen, which no compiler looks for there.
+// eigenFolder is Debian's folder of Eigen, which no compiler searches by default.
 const eigenFolder = "/usr/include/eigen3"
 
-// passes runs a program that counts its checks; at least that many must hold.
+// passes runs a program that counts its checks; at least the given number must pass.
 func passes(t *testing.T, program string, atLeast string) {
 	t.Helper()
 	out, err := exec.Command(program).CombinedOutput()
@@ -159,8 +158,8 @@ func passes(t *testing.T, program string, atLeast string) {
 	assert.Regexp(t, `(?m)^`+atLeast+` checks, 0 failed$`, string(out))
 }
 
-// The sanitizers; memory that is leaked, or used wrongly, fails the program. That of addresses
-// misses less where nothing is optimized away, and takes a third of the time to compile.
+// The sanitizers: leaks and invalid accesses fail the program. AddressSanitizer detects more
+// without optimization, and compiles in a third of the time.
 var (
 	addresses = []string{"-g1", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 	threads   = []string{"-g", "-O1", "-fsanitize=thread"}

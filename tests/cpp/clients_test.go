@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// module builds testdata/module.cpp into a folder to import it from.
+// module builds testdata/module.cpp into an importable folder.
 func module(t *testing.T, python string, more ...string) (dir string) {
 	t.Helper()
 	testtool.Require(t, gcc.program, gcc.debian)
@@ -33,7 +33,7 @@ func module(t *testing.T, python string, more ...string) (dir string) {
 	return dir
 }
 
-// clients runs testdata/clients.py with the libraries that it is to import.
+// clients runs testdata/clients.py, with the libraries to import.
 func clients(t *testing.T, libraries ...string) {
 	t.Helper()
 	python := testtool.RequirePython(t)

@@ -4,10 +4,10 @@ import (
 	"testing"
 )
 
-// noExceptions is the build mode of those who have neither.
+// noExceptions are the flags for builds without exceptions and RTTI.
 var noExceptions = []string{"-fno-exceptions", "-fno-rtti"}
 
-// Two texts of one rule, in C and in C++, must not drift apart.
+// The same rule in C and in C++ must not diverge.
 func TestValidatorsOfCAndOfCppAgree(t *testing.T) {
 	for _, version := range []string{"1.2", "1.3", "main"} {
 		dir := headers(t, version)

@@ -22,7 +22,7 @@ func page(t *testing.T) string {
 	return string(text)
 }
 
-// block gives the text of a fenced block by its label.
+// block returns the text of a fenced block by its label.
 func block(t *testing.T, label string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(page(t), "```"+label+"\n")
@@ -45,7 +45,7 @@ func TestTheExampleOfTheDocs(t *testing.T) {
 	assert.Equal(t, block(t, "text output"), string(out))
 }
 
-// The page names each header, and tests that there are.
+// The page names each header, and existing tests.
 func TestTheDocsNameWhatThereIs(t *testing.T) {
 	for _, name := range append(emittedHeaders(t), forPython...) {
 		assert.Contains(t, page(t), "`"+name+"`")

@@ -19,10 +19,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// forPython are the headers that need Python's: tests/bindings compiles those beside the first.
+// forPython are the headers that need Python's: tests/bindings compiles the others.
 var forPython = []string{"bound.hpp", "nanobind.hpp", "pybind11.hpp", "python.hpp", "python_error.hpp"}
 
-// emittedHeaders gives the names of all headers but those that need Python's.
+// emittedHeaders returns the names of all headers except those that need Python.
 func emittedHeaders(t *testing.T) (names []string) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(golden.Root(t), "gen", "cpp", "dlpackgen", "*.hpp"))
@@ -60,9 +60,8 @@ func TestEachHeaderCompilesAlone(t *testing.T) {
 	}
 }
 
-// What clang says of any such code is left out: it is C++17, its structs have
-// padding, shapes are pointers that are indexed, and a class without a source
-// file has its virtual functions everywhere.
+// Disabled warnings: the code is C++17, its structs have padding, shapes are pointers that are
+// indexed, and a class without a source file has its virtual functions in each unit.
 func TestClangHasNothingToSay(t *testing.T) {
 	everything := []string{"-Weverything", "-Werror", "-Wno-padded", "-Wno-c++98-compat", "-Wno-c++98-compat-pedantic",
 		"-Wno-unsafe-buffer-usage", "-Wno-weak-vtables"}
@@ -79,7 +78,7 @@ func TestClangHasNothingToSay(t *testing.T) {
 	}
 }
 
-// Eigen's own headers are the system's; what they make of ours is not.
+// Eigen's own headers are system headers, but the code that uses them is checked.
 func TestCompilersHaveNothingToSayOfEigen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles Eigen four times")
@@ -110,7 +109,7 @@ func TestExceptionsNeedExceptions(t *testing.T) {
 
 var includeLine = regexp.MustCompile(`(?m)^#include <([a-z_./]+)>$`)
 
-// The core costs little because it includes little; so nothing slips in.
+// The core compiles fast because it includes little; this limits its includes.
 func TestWhatTheCoreIncludes(t *testing.T) {
 	allowed := []string{"cstddef", "cstdint", "dlpack/dlpack.h", "dlpackgen/rules.h", "exception", "new",
 		"type_traits", "utility"}
@@ -135,7 +134,7 @@ func TestWhatTheCoreIncludes(t *testing.T) {
 	}
 }
 
-// Neither exceptions nor types at run time, so no table of either in the object.
+// Neither exceptions nor RTTI are used, so the object has no tables for them.
 func TestTheCoreNeedsNoRuntime(t *testing.T) {
 	testtool.Require(t, gcc.program, gcc.debian)
 	object := filepath.Join(t.TempDir(), "core.o")
@@ -169,7 +168,7 @@ func TestTwoReleasesInOneProgram(t *testing.T) {
 	}
 }
 
-// A header of 1.2 has all that the headers for 1.3 name.
+// A header of 1.2 defines all names that the headers for 1.3 use.
 func TestAnOlderHeaderMayComeFirst(t *testing.T) {
 	old := filepath.Join(headers(t, "1.2"), "dlpack", "dlpack.h")
 	assertCompiles(t, gcc, "#include \""+old+"\"\n"+including("all.hpp"), flags(gen(t), strict)...)
@@ -192,7 +191,7 @@ func TestEveryReleaseWorks(t *testing.T) {
 	}
 }
 
-// sources lists the C and C++ of this project that people write.
+// sources lists the hand-written C and C++ of this project.
 func sources(t *testing.T, root string) (files []string) {
 	t.Helper()
 	out, err := exec.Command("git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard",
@@ -207,8 +206,8 @@ func sources(t *testing.T, root string) (files []string) {
 	return files
 }
 
-// rendered lists the C and C++ that is generated: what this project commits, and the library of all
-// callers. Here the exceptions would stand, of which there are none.
+// rendered lists the generated C and C++: the committed files, and the library of all callers.
+// Exceptions would be listed here; there are none.
 func rendered(t *testing.T, root string) (files []string) {
 	t.Helper()
 	made := t.TempDir()

@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// served are the releases that the headers are made for.
+// served are the releases that the headers support.
 func served() (versions []string) {
 	for _, info := range spec.Embedded().Releases() {
 		if !spec.Embedded().Older(info.Version, cpp.Target.Oldest) {
@@ -29,7 +29,7 @@ const layoutHeader = "#include <dlpackgen/layout.hpp>\n"
 
 var failedAssert = regexp.MustCompile(`error: static assertion failed: (.*)`)
 
-// said gives the distinct asserts that failed.
+// said returns the distinct asserts that failed.
 func said(output string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range failedAssert.FindAllStringSubmatch(output, -1) {
@@ -38,8 +38,8 @@ func said(output string) map[string]bool {
 	return out
 }
 
-// asserts counts what layout.hpp has to assert of a release, by the spec; the
-// four guards of the probes are not among them.
+// asserts counts the asserts of layout.hpp for a release, according to the spec; the four guards of
+// the probes do not count.
 func asserts(r *spec.Release) (all int) {
 	for _, d := range r.Decls {
 		switch d := d.(type) {
@@ -57,8 +57,8 @@ func asserts(r *spec.Release) (all int) {
 	return all
 }
 
-// A header in which nothing is as it was: each number, type, width, alignment,
-// kind and offset differs. The macros of the version stay, which base.hpp reads.
+// A header in which everything differs: each number, type, width, alignment, kind and offset. The
+// version macros are unchanged, because base.hpp reads them.
 func wrongHeader(r *spec.Release) string {
 	var b strings.Builder
 	b.WriteString("#define DLPACK_DLPACK_H_\n#define DLPACK_MAJOR_VERSION 1\n#define DLPACK_MINOR_VERSION " +
@@ -84,8 +84,8 @@ func wrongHeader(r *spec.Release) string {
 	return b.String()
 }
 
-// wrongStruct moves each field up, and makes narrow ones wide and wide ones
-// narrow; the reference keeps it from being trivial.
+// wrongStruct moves each field, and swaps narrow and wide types; the reference makes the struct not
+// trivial.
 func wrongStruct(d *spec.Struct) string {
 	text := "typedef struct " + d.Name + "_wrong {\n  uint8_t moved;\n"
 	for _, f := range d.Fields {
@@ -114,8 +114,7 @@ var (
 	probeLine  = regexp.MustCompile(`(?m)^static_assert\((?:pointer|offsetof\(PointerProbe|int64|sizeof\(EnumProbe).*$`)
 )
 
-// The other way round: the header is right, and each number of the asserts is
-// off by one.
+// The inverse: the header is right, and each number of the asserts is off by one.
 func TestEveryNumberCounts(t *testing.T) {
 	for _, version := range served() {
 		dir := headers(t, version)
@@ -139,7 +138,7 @@ func TestEveryNumberCounts(t *testing.T) {
 	}
 }
 
-// Packing and short enums fool asserts that are not guarded.
+// Packing and short enums would deceive asserts without guards.
 func TestProbesAreGuarded(t *testing.T) {
 	dir := headers(t, "1.3")
 	include := []string{"-I", dir}
@@ -160,7 +159,7 @@ func TestProbesAreGuarded(t *testing.T) {
 	}
 }
 
-// One text, without #if over targets, holds on all of them.
+// One text, without #if for targets, is valid on all of them.
 func TestTheLayoutHoldsOnEveryTarget(t *testing.T) {
 	for _, version := range served() {
 		if testing.Short() && version != "1.3" {

@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// mutants breaks each rule of a header once; the program is to notice.
+// mutants breaks each rule of a header once; the program must detect it.
 var mutants = []struct{ program, header, old, new string }{
 	{"core", "validate", "mismatch.expected, mismatch.got, mismatch.dimension", "0, 0, -1"},
 	{"core", "validate", "limits{max_ndim, 0, 0, 0, 0};", "limits{INT32_MAX, 0, 0, 0, 0};"},
@@ -245,8 +245,8 @@ type built struct {
 	apart   []int
 }
 
-// survives tells whether a program still finds all its checks to hold: a crash, a leak or an
-// endless loop is as good as a failed check.
+// survives reports whether all checks of a program still pass: a crash, a leak or an endless loop
+// counts as a failed check.
 func survives(t *testing.T, program string, number int) bool {
 	t.Helper()
 	cmd := testkit.Limited(program)
@@ -254,10 +254,10 @@ func survives(t *testing.T, program string, number int) bool {
 	return cmd.Run() == nil
 }
 
-// found are flags that find errors and compile fast. The messages of the sanitizers are not read.
+// found are flags that detect errors and compile fast. The messages of the sanitizers are not used.
 var found = []string{"-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 
-// buildOf compiles a program against headers.
+// buildOf compiles a program with the given headers.
 func buildOf(t *testing.T, dir, source string, flags ...string) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "program")
@@ -268,8 +268,8 @@ func buildOf(t *testing.T, dir, source string, flags ...string) (program string)
 	return program
 }
 
-// buildMutants compiles a program with all mutants that it is to notice. The sanitizers notice
-// what the program by itself does.
+// buildMutants compiles a program with all mutants that it must detect. The sanitizers cover those
+// that the program itself does not detect.
 func buildMutants(t *testing.T, source string, all []mutation.Mutant) built {
 	t.Helper()
 	dir := headers(t, "1.3")
@@ -279,8 +279,8 @@ func buildMutants(t *testing.T, source string, all []mutation.Mutant) built {
 	return built{program, written.Apart}
 }
 
-// survivesAlone tells it of a program with one mutant. The sanitizers, which take several times as
-// long to compile with, come only after the program by itself has noticed nothing.
+// survivesAlone is survives for a program with one mutant. The sanitizers, which compile several
+// times as long, are used only if the program itself detects nothing.
 func survivesAlone(t *testing.T, source string, m mutation.Mutant) bool {
 	t.Helper()
 	dir := headers(t, "1.3")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// numbers compares what C++ and C pass to each other as numbers: data types, options, limits.
+// numbers compares the numbers that C++ and C exchange: data types, options, limits.
 func numbers(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder

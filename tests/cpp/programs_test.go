@@ -6,11 +6,11 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// A program is a file of testdata that counts its checks.
+// program is a file of testdata that counts its checks.
 var programs = []struct {
 	source  string
-	least   string // how many checks, as a pattern
-	without bool   // whether it is built without exceptions too
+	least   string // the number of checks, as a pattern
+	without bool   // also built without exceptions
 }{
 	{"core.cpp", `\d{3}`, true},
 	{"builder.cpp", `\d{3}`, false},
@@ -45,7 +45,7 @@ func TestProgramsWithoutExceptions(t *testing.T) {
 	}
 	t.Parallel()
 	for _, p := range programs {
-		if p.without && (p.source != "eigen_map.cpp" || tier.IsNightly()) { // which takes as long as the others
+		if p.without && (p.source != "eigen_map.cpp" || tier.IsNightly()) { // takes as long as the others
 			passes(t, build(t, gcc, []string{p.source}, flags(gen(t), strict, noExceptions)...), p.least)
 			if tier.IsNightly() {
 				passes(t, build(t, clang, []string{p.source}, flags(gen(t), strict, noExceptions)...), p.least)
@@ -69,7 +69,8 @@ func TestProgramsInEveryDialect(t *testing.T) {
 	}
 }
 
-// Clang's threads see other races than GCC's, and its undefined behaviour is another.
+// Clang's ThreadSanitizer detects other races than GCC's, and its UndefinedBehaviorSanitizer
+// differs too.
 func TestProgramsUnderClangsSanitizers(t *testing.T) {
 	tier.OnlyNightly(t)
 	t.Parallel()

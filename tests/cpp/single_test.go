@@ -23,7 +23,8 @@ func inOneFile(t *testing.T) string {
 	return dir
 }
 
-// The one header has what the folder has, and stands beside it in one program.
+// The single header has the contents of the folder, and can be used together with it in one
+// program.
 func TestTheSingleHeader(t *testing.T) {
 	dir := inOneFile(t)
 	const both = "#include <dlpackgen.hpp>\n#include <dlpackgen/all.hpp>\n#include <dlpackgen.hpp>\n" +
@@ -47,7 +48,7 @@ func TestTheSingleHeader(t *testing.T) {
 	assertCompiles(t, gcc, "#include <dlpackgen.hpp>\ndlpackgen::Managed m;\n", "-I", dir)
 }
 
-// Without the guards of its parts it could not.
+// This needs the guards of its parts.
 func TestPartsWithoutGuardsAreSeen(t *testing.T) {
 	dir := inOneFile(t)
 	edit(t, dir, "dlpackgen.hpp", "#ifndef DLPACKGEN_V1_3_ERROR_HPP_", "#if 1")

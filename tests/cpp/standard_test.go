@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// Debian's newest clang with its own library is the one here that has std::mdspan.
+// Debian's newest clang with its own library is the only one here with std::mdspan.
 var newest = compiler{"clang++-19", "clang-19 libc++-19-dev libc++abi-19-dev", "c++23"}
 
 const hasMdspan = "#include <version>\n#ifndef __cpp_lib_mdspan\n#error it has none\n#endif\n"
@@ -24,21 +24,21 @@ func TestStandardViews(t *testing.T) {
 		t.Skip("compiles with another standard library")
 	}
 	t.Parallel()
-	library = append(library, "-fsanitize=undefined", "-fsanitize-trap=all") // which needs no library of its own
+	library = append(library, "-fsanitize=undefined", "-fsanitize-trap=all") // needs no separate library
 	for _, p := range programs {
 		if p.source != "views.cpp" && !tier.IsNightly() {
 			continue
 		}
 		least := p.least
 		if p.source == "views.cpp" {
-			least = `[4-9]\d` // those of std::mdspan too
+			least = `[4-9]\d` // including those of std::mdspan
 		}
 		passes(t, build(t, newest, []string{p.source}, flags(gen(t), strict, library)...), least)
 	}
 }
 
-// The short float types of C++23 under their names, where the library lacks them:
-// the macros say that the compiler has the types.
+// The short float types of C++23 under their names, for libraries without them: the macros state
+// that the compiler has the types.
 func TestFloatTypesOfCpp23(t *testing.T) {
 	stand := []string{"-I", "testdata/cxx23", "-D__STDCPP_FLOAT16_T__=1", "-D__STDCPP_BFLOAT16_T__=1"}
 	source := including("stdfloat.hpp") + `

@@ -11,11 +11,11 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
-// bad is a mistake of a caller or of an installation, with the last line of output that it causes
-// with CUDA and with ROCm, where not every mistake exists.
+// bad is a mistake of a caller or of an installation, with its last line of output for CUDA and for
+// ROCm, where not every mistake exists.
 type bad struct {
 	what   string
-	macros []string // of the stand-in; "absent" is no driver at all
+	macros []string // of the stand-in; "absent": no driver
 	steps  []string
 	want   string
 	rocm   string
@@ -75,7 +75,7 @@ var badInput = []bad{
 		"alloc 19 2 rocm: allocate: 4000000000000 bytes of device type 10 on device 0: hipErrorOutOfMemory (2)"},
 }
 
-// Each has a code of its own and a text of its own, and nothing crashes or is lost.
+// Each mistake has a separate code and text, and causes no crash and no leak.
 func TestEachBadInputHasItsOwnCodeAndText(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds several stand-ins")
@@ -101,7 +101,7 @@ func TestEachBadInputHasItsOwnCodeAndText(t *testing.T) {
 		func(macros ...string) string { return hipStandin(t, macros...) })
 }
 
-// toEach gives all of them to a program, with the driver that they want.
+// toEach passes all of them to a program, with the drivers that they need.
 func toEach(t *testing.T, program string, all []bad, driverOf func(macros ...string) string) {
 	t.Helper()
 	codes, texts := map[string]string{}, map[string]string{}
@@ -131,7 +131,7 @@ func TestFreedAndEmptyMemory(t *testing.T) {
 		"alive 0 depth 0"}, out)
 }
 
-// Want of memory on the host has the same code, wherever it is.
+// Exhausted host memory has the same code everywhere.
 func TestNoMemoryOnTheHost(t *testing.T) {
 	for call, request := range map[string]string{"cuMemHostAlloc": "alloc:3:0:4",
 		"cuMemAllocManaged": "alloc:13:0:4", "cuMemAllocAsync": "alloc:2:0:4"} {

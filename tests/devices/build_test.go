@@ -1,5 +1,5 @@
 // Package devices tests the backends of backends/ with drivers: a stand-in that records its calls,
-// the real one without a device, the stub of a toolkit, and no driver.
+// the real one without a device, a toolkit's stub, and no driver.
 package devices
 
 import (
@@ -26,7 +26,7 @@ func cudaParts(t testing.TB) string { return testkit.Unfolded(t, device.CUDA) }
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "devices")) }
 
-// standin gives the folder of a variant of the stand-in, by its macros.
+// standin returns the folder of a variant of the stand-in, by its macros.
 func standin(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
@@ -37,13 +37,12 @@ func standin(t testing.TB, macros ...string) string {
 	})
 }
 
-// backEnd is one of those that are tested: its name, the library of its driver and
-// what the stand-in for that has.
+// backEnd is a tested backend: its name, its driver's library, and the features of the stand-in.
 type backEnd struct{ name, library, mapped, symbol string }
 
 var cudaEnd = backEnd{"cuda", "libcuda.so.1", "libcuda", "cuInit"}
 
-// macros tell client.c which backend it drives.
+// macros select the backend in client.c.
 func (b backEnd) macros() []string {
 	return []string{
 		fmt.Sprintf("-DBACKEND_HEADER=%q", "dlpackgen_"+b.name+".h"), "-DBACKEND_TABLE=dlpackgen_" + b.name,
@@ -61,7 +60,7 @@ func (b backEnd) sources(t testing.TB, source string) []string {
 	return files
 }
 
-// client gives the program that does to the backend what its arguments say.
+// client returns the program that executes its arguments as steps.
 func (b backEnd) client(t testing.TB, source string, flags ...string) string {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
@@ -85,8 +84,8 @@ func client(t testing.TB, source string, flags ...string) string {
 	return cudaEnd.client(t, source, flags...)
 }
 
-// steps runs a client with a driver in that folder ("" for none) and gives what
-// each step printed.
+// steps runs a client with the driver of a folder ("" for none), and returns the output of each
+// step.
 func steps(t testing.TB, program, driver string, words ...string) []string {
 	t.Helper()
 	cmd := exec.Command(program, words...)
@@ -95,7 +94,7 @@ func steps(t testing.TB, program, driver string, words ...string) []string {
 	return testkit.Lines(t, cmd)
 }
 
-// do runs steps against the usual stand-in, after the driver was loaded.
+// do runs steps with the usual stand-in, after the driver was loaded.
 func do(t testing.TB, words ...string) []string {
 	t.Helper()
 	out := steps(t, client(t, cuda(t), testkit.Sanitized...), standin(t), append([]string{"probe", "log"}, words...)...)

@@ -15,8 +15,7 @@ import (
 
 func source(t *testing.T) string { return filepath.Join(cuda(t), "dlpackgen_cuda.c") }
 
-// The backend in the strictest dialects; no compiler has a word to say, and none
-// of them has a toolkit.
+// The backend in the strictest dialects, without warnings from any compiler and without a toolkit.
 func TestCompilersHaveNothingToSay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs eight compilers")
@@ -53,7 +52,7 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 	}
 }
 
-// The interface is for C++ as well, beside target c's header.
+// The interface also works in C++, together with target c's header.
 func TestTheHeadersInCxx(t *testing.T) {
 	gxx, dir := testtool.Require(t, "g++", "g++"), t.TempDir()
 	file := filepath.Join(dir, "x.cpp")

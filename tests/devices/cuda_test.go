@@ -10,14 +10,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
-// scenario is steps of the client, and the lines that come of them.
+// scenario is steps of the client, and their output.
 type scenario struct {
 	name  string
 	steps []string
-	want  []string // regular expressions, one a line
+	want  []string // regular expressions, one per line
 }
 
-// fits tells whether lines are those that are wanted.
+// fits reports whether lines match.
 func (s scenario) fits(lines []string) bool { return testkit.Fits(s.want, lines) }
 
 const (
@@ -289,7 +289,7 @@ var keeping = []scenario{
 			"alive 0 depth 0"}},
 }
 
-// After cudaDeviceReset, on a device that has not been used since, and on one that has.
+// After cudaDeviceReset, on a device that was not used since, and on one that was.
 var resets = []scenario{
 	{"what was allocated before is gone",
 		[]string{"alloc:2:1:4", "keep:0:1:1", "reset:1:0", "log", "delete:0", "log", "alive"},
@@ -366,7 +366,7 @@ var copies = []scenario{
 			`finish 10 0 .*`}},
 }
 
-// failing gives a scenario for each function of the driver that fails.
+// failing returns a scenario for each driver function that fails.
 func failing(steps []string, want string, calls ...string) (out []scenario) {
 	for _, call := range calls {
 		out = append(out, scenario{call + " fails", append([]string{"inject:" + call + ":719"}, steps...),
@@ -401,8 +401,8 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// sizeOf counts the bytes of elements by what DLPack says of them: lanes narrower than a
-// byte are packed, all other elements are whole bytes.
+// sizeOf computes the bytes of elements by DLPack's rules: lanes narrower than a byte are packed,
+// all other elements are whole bytes.
 func sizeOf(bits, lanes, count int) int {
 	if bits < 8 {
 		return (bits*lanes*count + 7) / 8
@@ -410,7 +410,7 @@ func sizeOf(bits, lanes, count int) int {
 	return (bits*lanes + 7) / 8 * count
 }
 
-// Each element has the memory that its type takes, of odd widths too.
+// Each element has the memory for its type, also with odd widths.
 func TestElementsOfEveryWidthFit(t *testing.T) {
 	var asked []string
 	var want []string
@@ -435,7 +435,7 @@ func TestNullEverywhere(t *testing.T) {
 	assert.Equal(t, []string{"nulls 7 7 7 7 7 7 7 7 7 7 7 7 0"}, do(t, "nulls"))
 }
 
-// At the end of a process the deleter runs after main.
+// At the end of a process, the deleter runs after main.
 func TestTheDeleterAtExit(t *testing.T) {
 	assert.Equal(t, []string{"alloc ok 2 0 4 1 data"}, do(t, "alloc:2:0:4", "atexit"))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// The wrapper for C++, under AddressSanitizer and without a word of the compilers.
+// The C++ wrapper, under AddressSanitizer and without compiler warnings.
 func TestCxx(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles C++")

@@ -1,4 +1,4 @@
-"""The backend for CUDA in a capsule, and the stand-in for its driver, for scripts."""
+"""The CUDA backend in a capsule, and its driver's stand-in, for scripts."""
 
 import ctypes
 import os
@@ -31,7 +31,7 @@ def is_loaded():
 
 
 class Driver:
-    """The stand-in, as testdata/standin.c has it; loaded when it is first asked for something."""
+    """The stand-in of testdata/standin.c, loaded on first use."""
 
     def __getattr__(self, name):
         function = getattr(ctypes.CDLL("libcuda.so.1"), "standin_" + name)
@@ -41,7 +41,7 @@ class Driver:
         return function
 
     def log(self):
-        """The calls of the driver since the last time, without those that enter a context."""
+        """The driver calls since the last query, without those that enter a context."""
         out = ctypes.create_string_buffer(1 << 16)
         self.take(out, len(out))
         usual = "cuCtx", "cuDevicePrimaryCtx", "cuStreamIsCapturing", "cuStreamGet", "cuThreadExchange"

@@ -19,8 +19,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// fetched gives the folder that a script of this folder fills, or skips; a file in it
-// tells that it did.
+// fetched returns the folder that a script of this folder fills, or skips the test; a file in it
+// shows whether it was filled.
 func fetched(t *testing.T, name, whole string) string {
 	t.Helper()
 	if testing.Short() {
@@ -39,7 +39,7 @@ func fetched(t *testing.T, name, whole string) string {
 
 func pocl(t *testing.T) string { return fetched(t, "pocl", "vendors/pocl.icd") }
 
-// example runs the vendor's example, and tells whether it went well.
+// example runs the vendor's example, and reports whether it succeeded.
 func example(t *testing.T, env ...string) ([]string, error) {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(golden.Root(t), "examples/vendor/run.sh"), t.TempDir())
@@ -48,8 +48,8 @@ func example(t *testing.T, env ...string) ([]string, error) {
 	return strings.Split(strings.TrimSpace(string(out)), "\n"), err
 }
 
-// The example over OpenCL's unified shared memory passes the test that every backend
-// must pass, on one device and on two, and works with a queue of a program's own.
+// The example over OpenCL's unified shared memory passes the conformance checks, on one device and
+// on two, and works with a program's own queue.
 func TestTheExampleOfAVendor(t *testing.T) {
 	dir := pocl(t)
 	lib := filepath.Join(dir, "root/usr/lib/x86_64-linux-gnu")
@@ -64,9 +64,9 @@ func TestTheExampleOfAVendor(t *testing.T) {
 	}
 }
 
-// The example's modules for Python: numpy copies what the backend allocates, producers on
-// kDLExtDev are asked with the stream of the call, and PyTorch's tensors on PrivateUse1 are
-// arguments and results, ordered by PyTorch's current stream.
+// The example's Python modules: numpy copies the backend's allocations, producers on kDLExtDev
+// receive the stream of the call, and PyTorch's tensors on PrivateUse1 are arguments and results,
+// ordered by PyTorch's current stream.
 func TestTheExampleInPython(t *testing.T) {
 	dir, python := pocl(t), testtool.RequirePython(t)
 	testtool.Require(t, "g++", "g++")
@@ -90,7 +90,7 @@ func TestTheExampleInPython(t *testing.T) {
 	}
 }
 
-// Where there is no platform of OpenCL, the test says so, and what uses one fails.
+// Without an OpenCL platform, the test reports that, and functions that need one fail.
 func TestTheExampleWithoutAPlatform(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the example")
@@ -116,8 +116,8 @@ func openCL(t *testing.T) *backend.Backend {
 	return cfg.Backends[0]
 }
 
-// OpenCL's own headers agree with what the example says of it; the callback of
-// clCreateContext is not spelled out there.
+// OpenCL's own headers match the example's description; the callback of clCreateContext is not
+// declared there.
 func TestTheHeadersOfOpenCLAgree(t *testing.T) {
 	dir, b := pocl(t), openCL(t)
 	source := vendored(t, filepath.Join(golden.Root(t), "examples/vendor/dlpackgen.yaml"), "")

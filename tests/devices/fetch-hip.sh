@@ -5,7 +5,7 @@
 # that there is none. usage: fetch-hip.sh DIR
 set -eu
 dir=${1:?usage: fetch-hip.sh DIR}
-# The mirror that this machine uses already, whatever it is.
+# The mirror that this machine already uses.
 mirror=$(apt-get indextargets --format '$(SITE)' | grep -E '/debian/?$' | sort -u | head -n 1)
 [ -n "$mirror" ] || { echo "no Debian mirror is configured; run apt-get update first" >&2; exit 1; }
 

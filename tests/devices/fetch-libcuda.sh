@@ -5,7 +5,7 @@
 set -eu
 dir=${1:?usage: fetch-libcuda.sh DIR}
 mkdir -p "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial" "$dir/debs"
-# The mirror that this machine uses already, whatever it is.
+# The mirror that this machine already uses.
 mirror=$(apt-get indextargets --format '$(SITE)' | grep -E '/debian/?$' | sort -u | head -n 1)
 [ -n "$mirror" ] || { echo "no Debian mirror is configured; run apt-get update first" >&2; exit 1; }
 keys=/usr/share/keyrings/debian-archive-keyring.gpg

@@ -18,7 +18,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// golang builds the program in Go.
+// golang builds the Go program.
 func golang(t *testing.T, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
@@ -77,7 +77,7 @@ func TestGoUnderItsDetectors(t *testing.T) {
 	assert.Equal(t, "together", out[len(out)-1])
 }
 
-// Where there is no cgo, or it is not wanted, programs build and are told.
+// Without cgo, programs build, and every call returns an error.
 func TestGoWithoutCgo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program in Go")
@@ -97,7 +97,7 @@ func TestGoWithoutCgo(t *testing.T) {
 	}
 }
 
-// A view and an owner are pointers of two types in every package: none is taken for the other.
+// A view and an owner are pointers of two types in every package, and cannot be confused.
 func TestGoRejectsAPointerToAnotherStruct(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs in Go")
@@ -121,7 +121,7 @@ func TestGoRejectsAPointerToAnotherStruct(t *testing.T) {
 	}
 }
 
-// compileGo compiles a program that makes a call, of a view and of what Allocate returned.
+// compileGo compiles a program that calls a function with a view and with Allocate's result.
 func compileGo(t *testing.T, call string) (output string, err error) {
 	t.Helper()
 	name, _, _ := strings.Cut(call, ".")
@@ -145,7 +145,7 @@ func TestGoForWindows(t *testing.T) {
 	assert.NoError(t, err, "%s", out)
 }
 
-// twice links two copies of the package, made for two import paths, into one program.
+// twice links two copies of the package, generated for two import paths, into one program.
 func twice(t *testing.T, paths ...string) error {
 	t.Helper()
 	dir := t.TempDir()

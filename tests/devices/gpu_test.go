@@ -24,7 +24,7 @@ import (
 // gpu is the folder of the script for machines with a GPU.
 func gpu(t testing.TB) string { return filepath.Join(golden.Root(t), "tests/gpu") }
 
-// programs builds what the script takes along, once.
+// programs builds the files that the script carries, once.
 func programs(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -39,7 +39,7 @@ func programs(t *testing.T) string {
 	})
 }
 
-// copied gives a folder of programs of one's own, to break some.
+// copied returns a copy of the programs, to break some of them.
 func copied(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,7 +53,7 @@ func copied(t *testing.T) string {
 	return dir
 }
 
-// ran runs a program over a driver and gives its output and exit code.
+// ran runs a program with a driver, and returns its output and exit code.
 func ran(t *testing.T, driver string, env []string, name string, args ...string) (string, int) {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -68,22 +68,22 @@ func ran(t *testing.T, driver string, env []string, name string, args ...string)
 	return string(out), 0
 }
 
-// script runs the script with the machine's own Python, which may have nothing.
+// script runs the script with the machine's own Python, which may lack all libraries.
 func script(t *testing.T, bin, driver string) (string, int) {
 	t.Helper()
 	testtool.Require(t, "python3", "python3")
 	return ran(t, driver, []string{"PYTHON=python3"}, filepath.Join(gpu(t), "run.sh"), bin)
 }
 
-// rehearsed runs checks, or all, with the Python that has the libraries.
+// rehearsed runs some or all checks with the Python that has the libraries.
 func rehearsed(t *testing.T, bin string, names ...string) (string, int) {
 	t.Helper()
 	return ran(t, standin(t), []string{"REHEARSAL=1"}, testtool.RequirePython(t),
 		append([]string{filepath.Join(gpu(t), "gpu.py"), bin}, names...)...)
 }
 
-// Where there is no GPU, the script for one says so; over the stand-in, what needs
-// no library passes, and what is missing is named.
+// Without a GPU, the script reports that; with the stand-in, checks without libraries pass, and
+// missing libraries are named.
 func TestTheScriptForGPUs(t *testing.T) {
 	out, code := script(t, programs(t), "")
 	assert.Equal(t, 2, code)
@@ -102,7 +102,7 @@ func TestTheScriptForGPUs(t *testing.T) {
 	assert.Regexp(t, `skip programs_in_go: no golang among the programs\nskip results_reach_the_host: no `, out)
 }
 
-// onGPUsAlone are the checks that a machine without a GPU cannot try.
+// onGPUsAlone are the checks that need a GPU.
 var onGPUsAlone = []string{
 	"kinds_of_torch", "kinds_of_cupy", "order_really_orders", "order_does_not_wait",
 	"captures_are_rejected_and_survive", "a_host_function_may_free",
@@ -116,8 +116,8 @@ var onGPUsAlone = []string{
 	"command_buffers_of_jax",
 }
 
-// The checks of libraries are tried with tensors of the CPU, which shows what can be seen of their
-// mistakes without a GPU.
+// The checks of libraries are rehearsed with CPU tensors, which shows the mistakes that are visible
+// without a GPU.
 func TestTheScriptForGPUsIsRehearsed(t *testing.T) {
 	tier.OnlyNightly(t)
 	bin := programs(t)
@@ -137,7 +137,7 @@ func TestTheScriptForGPUsIsRehearsed(t *testing.T) {
 	assert.Contains(t, out, "ok conformance 23 checks, 0 failed\n")
 }
 
-// Python reaches the table by ctypes: numpy reads and frees what it is given.
+// Python reaches the table through ctypes: numpy reads and frees its arrays.
 func TestPython(t *testing.T) {
 	const name = "numpy_takes_ours_where_the_host_reads_it"
 	out, _ := rehearsed(t, programs(t), name)
@@ -148,7 +148,7 @@ func TestPython(t *testing.T) {
 	assert.Contains(t, out, "the deleter gave the memory back")
 }
 
-// wrongBackend puts a backend that is wrong in one place among programs.
+// wrongBackend adds a backend with one mistake to programs.
 func wrongBackend(t *testing.T, bin, file, old, fresh string) {
 	t.Helper()
 	dir := mutated(t, file, old, fresh)
@@ -156,7 +156,7 @@ func wrongBackend(t *testing.T, bin, file, old, fresh string) {
 		filepath.Join(bin, "libdlpackgen_cuda.so"), filepath.Join(dir, "dlpackgen_cuda.c"), "-ldl")
 }
 
-// A backend that is wrong fails, and so do modules.
+// A wrong backend fails, and so do modules.
 func TestTheScriptForGPUsFindsFaults(t *testing.T) {
 	tier.OnlyNightly(t)
 	bin := copied(t)
@@ -189,8 +189,8 @@ func TestTheScriptForGPUsFindsFaults(t *testing.T) {
 	}
 }
 
-// What is taken along runs where the C library is of 2.34 or newer, which has
-// dlopen itself. It is the one that the driver must share, so none is linked statically.
+// The carried files run with a C library of 2.34 or newer, which contains dlopen. The driver must
+// share it, so none is linked statically.
 func TestWhatIsTakenAlongRunsElsewhere(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(programs(t), "*"))
 	require.NoError(t, err)
@@ -210,7 +210,7 @@ func TestWhatIsTakenAlongRunsElsewhere(t *testing.T) {
 	}
 }
 
-// The page about it names each check, and no other.
+// The page names exactly the existing checks.
 func TestThePageNamesEachCheck(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs/gpu.md"))
 	require.NoError(t, err)

@@ -25,14 +25,14 @@ func rocm(t testing.TB) string { return filepath.Join(golden.Root(t), "backends"
 // rocmParts is that folder with each part as a file, for mutants.
 func rocmParts(t testing.TB) string { return testkit.Unfolded(t, device.ROCm) }
 
-// hip gives the folder with AMD's own runtime of a version, or skips.
+// hip returns the folder with AMD's own runtime of a version, or skips the test.
 func hip(t *testing.T, version string) string {
 	t.Helper()
 	return filepath.Join(fetched(t, "hip", "whole"), version, "root")
 }
 
-// hipAgreement holds what the backend declares against HIP's own headers of a version
-// that begins with that digit.
+// hipAgreement compares the backend's declarations with HIP's own headers of the version with that
+// first digit.
 func hipAgreement(version int) string {
 	b := *backend.Embedded("rocm")
 	var c strings.Builder
@@ -65,8 +65,8 @@ func TestHIPsHeadersAgree(t *testing.T) {
 	}
 }
 
-// HIP 6 numbered the types of memory anew, and a line of the description that is wrong is
-// found: all of them at once, since each says so for itself.
+// HIP 6 renumbered the types of memory. Wrong lines of the description are detected: all of them at
+// once, because each has its own error.
 func TestDisagreementWithHIPIsFound(t *testing.T) {
 	headers := filepath.Join(hip(t, "6"), "usr/include")
 	src, err := os.ReadFile(filepath.Join(rocmParts(t), "device_driver.h"))
@@ -97,8 +97,8 @@ func TestDisagreementWithHIPIsFound(t *testing.T) {
 		"nor those of 6 those of 5")
 }
 
-// loaded gives what runs a program with the libraries in a folder, and the path that
-// they are found by: their own loader has one, where they bring it.
+// loaded returns the prefix that runs a program with the libraries in a folder, and their search
+// path: their own loader has one, if they include it.
 func loaded(t *testing.T, program, folder string) (name, path string) {
 	t.Helper()
 	loader := filepath.Join(folder, "ld-linux-x86-64.so.2")
@@ -111,8 +111,8 @@ func loaded(t *testing.T, program, folder string) (name, path string) {
 	return script, ""
 }
 
-// AMD's runtime where there is no GPU, in both versions: every function is found, the
-// first error is the runtime's own, and the test of every backend passes.
+// AMD's runtime without a GPU, in both versions: every function is found, the first error is the
+// runtime's own, and the conformance checks pass.
 func TestHIPWithoutADevice(t *testing.T) {
 	if _, err := os.Stat("/dev/kfd"); err == nil {
 		t.Skip("needs a machine without a GPU of AMD")

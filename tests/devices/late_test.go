@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// late gives what the program over a vendor's part of its own prints.
+// late returns the output of the program with its own vendor's part.
 func late(t *testing.T, flags ...string) []string {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
@@ -20,7 +20,7 @@ func late(t *testing.T, flags ...string) []string {
 	return steps(t, program, acmeDriver(t))
 }
 
-// Of two threads that keep a tensor for one stream at once, the later mark is waited for.
+// If two threads keep a tensor for one stream concurrently, the later mark is awaited.
 func TestTheLaterMarkStays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a backend of its own")
@@ -28,7 +28,7 @@ func TestTheLaterMarkStays(t *testing.T) {
 	assert.Equal(t, []string{"mark 2 of 2"}, late(t))
 }
 
-// A start that fails without filling the error fails every call all the same.
+// A start that fails without filling the error still fails every call.
 func TestAVendorsStartThatSaysNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a backend of its own")

@@ -13,9 +13,9 @@ import (
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
-// layout is what programs were compiled with: offsets of every field and the size of every struct,
-// where pointers have 8 bytes. A change of one of these must raise DLPACKGEN_BACKEND_ABI_VERSION.
-// New members go to the end of the table, or of a struct that begins with its size.
+// layout lists the offsets and sizes with which programs were compiled, for pointers of 8 bytes. A
+// change of one of these must increment DLPACKGEN_BACKEND_ABI_VERSION. New members are added at the
+// end of the table, or of a struct that begins with its size.
 var layout = map[string]string{
 	"dlpackgen_backend_error":      "code 0 driver_code 4 text 8 = 512",
 	"dlpackgen_stream":             "handle 0 device 8 flags 16 reserved 20 = 24",
@@ -29,7 +29,7 @@ var layout = map[string]string{
 		"104 = 112",
 }
 
-// asserted is a C file that holds a header to the layout.
+// asserted is a C file that compares a header with the layout.
 func asserted() string {
 	var c strings.Builder
 	c.WriteString("#include <stddef.h>\n#include " +

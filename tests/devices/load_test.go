@@ -34,7 +34,7 @@ func TestWithoutADriverTheFirstErrorIsRepeated(t *testing.T) {
 	}
 }
 
-// startErrors are what a driver may say at its start.
+// startErrors are the driver's possible errors at its start.
 var startErrors = []struct {
 	steps []string
 	want  string
@@ -64,7 +64,7 @@ var startErrors = []struct {
 			"toolkit"},
 }
 
-// Each error at the start has its own code and text, and stays the same.
+// Each error at the start has a separate code and text, and is permanent.
 func TestEachErrorAtTheStartHasItsText(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
@@ -120,7 +120,7 @@ func TestOldDriversAreRejectedByVersionOrByFunction(t *testing.T) {
 			`install`, steps(t, program, text, "probe")[0])
 }
 
-// A function that only newer drivers have is done without.
+// Functions of newer drivers are optional.
 func TestPoolsAreDoneWithout(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another stand-in")
@@ -166,7 +166,7 @@ func TestAChildOfForkIsTold(t *testing.T) {
 	assert.Equal(t, []string{"count ok 3"}, out, "a child may start what the parent did not")
 }
 
-// Nothing but libdl and libc is linked, and one symbol comes out.
+// Only libdl and libc are linked, and one symbol is exported.
 func TestWhatIsLinkedAndExported(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a library")

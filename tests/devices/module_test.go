@@ -19,7 +19,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// linkedBackend gives the library with the backend, which scripts load by ctypes.
+// linkedBackend returns the library with the backend, which scripts load through ctypes.
 func linkedBackend(t testing.TB) string {
 	t.Helper()
 	dir := testkit.Built(t, "backend", func(dir string) {
@@ -30,7 +30,7 @@ func linkedBackend(t testing.TB) string {
 	return filepath.Join(dir, "libdlpackgen_cuda.so")
 }
 
-// extensions builds the modules of tests/python of the headers in a folder.
+// extensions builds the modules of tests/python with the headers of a folder.
 func extensions(t testing.TB, headers, dir string, flags ...string) {
 	t.Helper()
 	python, gcc := testtool.RequirePython(t), testtool.Require(t, "gcc", "gcc")
@@ -47,10 +47,10 @@ func extensions(t testing.TB, headers, dir string, flags ...string) {
 	}
 }
 
-// scripts runs a program of Python over a driver that stands in, and a backend for it.
+// scripts runs a Python program with a stand-in for the driver, and a backend for it.
 type scripts func(t testing.TB, modules string, words ...string) (string, error)
 
-// withPython is for the backend of CUDA.
+// withPython is for the CUDA backend.
 func withPython(t testing.TB, modules string, words ...string) (string, error) {
 	t.Helper()
 	return scripted(t, modules, linkedBackend(t), standin(t), words)
@@ -65,8 +65,7 @@ func scripted(t testing.TB, modules, backend, driver string, words []string) (st
 	return string(out), err
 }
 
-// A module for Python uses the table: for whose memory it is, for the order of streams
-// and for results.
+// A Python module uses the table for the owner of memory, for the order of streams and for results.
 func TestAModuleForPythonUsesTheTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds modules")
@@ -81,7 +80,7 @@ func TestAModuleForPythonUsesTheTable(t *testing.T) {
 		strings.Count(string(source), "\ndef test_"), out)
 }
 
-// withVendor is for the backend of a vendor.
+// withVendor is for a vendor's backend.
 func withVendor(t testing.TB, modules string, words ...string) (string, error) {
 	t.Helper()
 	dir := testkit.Built(t, "vendorsbackend", func(dir string) {
@@ -91,8 +90,8 @@ func withVendor(t testing.TB, modules string, words ...string) (string, error) {
 	return scripted(t, modules, filepath.Join(dir, "libdlpackgen_acme.so"), acmeDriver(t), words)
 }
 
-// A module whose headers know nothing of a vendor's streams reads their numbers by the
-// backend that it uses.
+// A module without the vendor's stream rules in its headers reads stream numbers through its
+// backend.
 func TestAModuleForPythonUsesAVendorsTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds modules")
@@ -119,7 +118,7 @@ var vendorModuleMutants = []moduleMutant{
 		"return 1;", "test_given_tensors"},
 }
 
-// moduleMutant makes the modules wrong in one place, which the named test notices.
+// moduleMutant breaks the modules in one place, which the named test detects.
 type moduleMutant struct{ file, old, fresh, test string }
 
 func (m moduleMutant) mutation() mutation.Mutant {
@@ -190,7 +189,7 @@ func TestTheModuleFindsWhatIsWrong(t *testing.T) {
 	areNoticed(t, moduleMutants, "with_python.py", withPython)
 }
 
-// areNoticed builds the modules with all mutants, and has the test of each fail, which succeeds
+// areNoticed builds the modules with all mutants, and expects the test of each to fail, and to pass
 // without it.
 func areNoticed(t *testing.T, mutants []moduleMutant, script string, run scripts) {
 	t.Helper()

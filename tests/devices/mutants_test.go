@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// mutant is a backend with one place changed, which a scenario must notice.
+// mutant is a backend with one change, which a scenario must detect.
 type mutant struct {
 	file, old, fresh string
 	scenario         string
@@ -138,7 +138,7 @@ var mutants = []mutant{
 		"dlpackgen_bytes_of_(count, width, &total);\n  if (0 &&", "too large"},
 }
 
-// found gives a scenario by its name.
+// found returns a scenario by its name.
 func found(t *testing.T, name string) scenario {
 	t.Helper()
 	for _, group := range groups {
@@ -152,14 +152,14 @@ func found(t *testing.T, name string) scenario {
 	return scenario{}
 }
 
-// mutated gives a copy of the backend with one place changed.
+// mutated returns a copy of the backend with one change.
 func mutated(t *testing.T, file, old, fresh string) string {
 	t.Helper()
 	return testkit.Mutated(t, cudaParts(t), file, old, fresh)
 }
 
-// trying builds a backend with mutants, quickly, and gives what tries the mutant of an index: what
-// comes of steps, or nil for a crash.
+// trying builds a backend with mutants, without optimization, and returns a function that runs
+// steps with the mutant of an index: their output, or nil for a crash.
 func (b backEnd) trying(t *testing.T, source string, all []mutation.Mutant) func(t *testing.T, i int, driver string,
 	words ...string) []string {
 	t.Helper()
@@ -207,7 +207,7 @@ func TestEachGuardIsMissed(t *testing.T) {
 	}
 }
 
-// What the start guards shows with other drivers.
+// The guards of the start are visible with other drivers.
 func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the backend for each guard")
@@ -216,7 +216,7 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 		file, old, fresh string
 		macros           []string
 		steps            []string
-		want             string // in what the sound backend prints
+		want             string // in the output of the unchanged backend
 	}{
 		{"streams_load.h", "if (streams.version < DRIVER_OLDEST)", "if (0)", []string{"-DDRIVER=10020"},
 			[]string{"probe"}, "probe 3 0"},
@@ -262,7 +262,7 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 	}
 }
 
-// Without the lock of a tensor's list, ThreadSanitizer finds a race.
+// Without the lock of a tensor's list, ThreadSanitizer reports a race.
 func TestARaceIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs threads under ThreadSanitizer")

@@ -23,17 +23,17 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// bug is what stands in the place of a site, and what is wrong then.
+// bug is the replacement at a site, and its effect.
 type bug struct{ name, fresh string }
 
-// site is a place in the vendor's part of examples/vendor, a statement if it ends with a
-// semicolon, else an expression.
+// site is a place in the vendor's part of examples/vendor: a statement if it ends with a semicolon,
+// otherwise an expression.
 type site struct {
 	old  string
 	bugs []bug
 }
 
-// planted are bugs of vendors, by the function that has them.
+// planted are vendors' bugs, by function.
 var planted = []site{
 	// start and pointer
 	{`if (clusm.devices[i] == device) return (int32_t)i;`,
@@ -142,7 +142,7 @@ var planted = []site{
 	}},
 	{`return result ? vendor_fail(error, result, "stream_synchronize: the queue %p", stream->handle) : DLPACKGEN_BACKEND_OK;`,
 		[]bug{{"finish swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
-	// what give and finish share
+	// the common part of give and finish
 	{`if (!result) result = d->event_wait(1, &event);`, []bug{
 		{"nothing is waited for", `;`},
 		{"failures of work are swallowed", `if (!result) (void)d->event_wait(1, &event);`},
@@ -150,7 +150,7 @@ var planted = []site{
 	{"(void)d->event_release(event);\n  return result;", []bug{{"a mark of drain leaks", `return result;`}}},
 }
 
-// plant gives a source in which each bug is there under its number, from 1 on.
+// plant returns a source that contains each bug under its number, from 1 on.
 func plant(t *testing.T, source string) (string, []string) {
 	t.Helper()
 	var names, swaps []string
@@ -179,12 +179,12 @@ static int mutant(int number) {
 	return strings.NewReplacer(swaps...).Replace(source), names
 }
 
-// conformer runs the conformance program of examples/vendor over PoCL.
+// conformer runs the conformance program of examples/vendor with PoCL.
 type conformer struct {
 	lib, vendors, program string
 }
 
-// exampleFolder gives the folder that run.sh would make of examples/vendor.
+// exampleFolder returns the folder that run.sh creates of examples/vendor.
 func exampleFolder(t *testing.T) string {
 	t.Helper()
 	dir, here := t.TempDir(), filepath.Join(golden.Root(t), "examples/vendor")
@@ -220,7 +220,7 @@ func conformanceOfTheExample(t *testing.T, withBugs bool) (conformer, []string) 
 	return c, names
 }
 
-// run gives what the program printed, and how it ended.
+// run returns the output of the program, and its exit.
 func (c conformer) run(mutant int, env ...string) (string, error) {
 	cmd := exec.Command(filepath.Join(c.lib, "ld-linux-x86-64.so.2"), "--library-path", c.lib, c.program)
 	cmd.Env = append(append(os.Environ(), "OCL_ICD_VENDORS="+c.vendors+"/", "POCL_DEVICES=cpu cpu",
@@ -231,9 +231,9 @@ func (c conformer) run(mutant int, env ...string) (string, error) {
 	return out.String(), err
 }
 
-// catches tells whether the program finds a bug: a check fails, or the process dies of it.
-// A bug in the order of work needs the machine to do the wrong thing while it is observed,
-// which a busy one may be late for: so there are three attempts.
+// catches reports whether the program detects a bug: a check fails, or the process crashes. A bug
+// in the order of work is visible only if the machine reorders work during the observation, which
+// load may prevent: there are three attempts.
 func (c conformer) catches(mutant int) (out string, caught bool) {
 	for range 3 {
 		text, err := c.run(mutant, "CONFORMANCE_SECONDS=40")
@@ -246,7 +246,7 @@ func (c conformer) catches(mutant int) (out string, caught bool) {
 	return out, false
 }
 
-// The conformance program finds every bug that is planted in the vendor's part.
+// The conformance program detects every bug in the vendor's part.
 func TestConformanceFindsPlantedBugs(t *testing.T) {
 	tier.OnlyNightly(t)
 	c, names := conformanceOfTheExample(t, true)
@@ -265,8 +265,8 @@ func TestConformanceFindsPlantedBugs(t *testing.T) {
 	}
 }
 
-// Without bugs the program passes however busy the machine is: no check has a limit of time
-// that a slow machine could miss.
+// Without bugs, the program passes under any load: no check has a time limit that a slow machine
+// could exceed.
 func TestConformanceOnABusyMachine(t *testing.T) {
 	tier.OnlyNightly(t)
 	c, _ := conformanceOfTheExample(t, false)

@@ -18,8 +18,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// cudaHeaders gives the folder of NVIDIA's own headers, which come with the wheels
-// of torch, or skips.
+// cudaHeaders returns the folder of NVIDIA's own headers, from the wheels of torch, or skips the
+// test.
 func cudaHeaders(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(golden.Root(t),
@@ -31,8 +31,8 @@ func cudaHeaders(t *testing.T) string {
 	return filepath.Dir(found[0])
 }
 
-// agreement is a C file that holds what the backend declares against the driver's
-// own headers: each constant, error, handle and the form of each function.
+// agreement is a C file that compares the backend's declarations with the driver's own headers:
+// each constant, error, handle and function type.
 func agreement(b *backend.Backend) string {
 	var c strings.Builder
 	c.WriteString("#include <cuda.h>\n#include <cudaTypedefs.h>\n#include \"device_driver.h\"\n#include " +
@@ -52,7 +52,7 @@ func agreement(b *backend.Backend) string {
 	return c.String()
 }
 
-// facts hold the constants, errors and handles of a description against headers.
+// facts compares the constants, errors and handles of a description with headers.
 func facts(b *backend.Backend) string {
 	var c strings.Builder
 	c.WriteString("#define SAME(a, b) _Static_assert(__builtin_types_compatible_p(a, b), #a \" is \" #b)\n")
@@ -69,7 +69,7 @@ func facts(b *backend.Backend) string {
 	return c.String()
 }
 
-// agrees compiles an agreement and gives what the compiler says.
+// agrees compiles an agreement, and returns the compiler's output.
 func agrees(t *testing.T, headers, source, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "agree.c")
@@ -86,8 +86,8 @@ func TestNVIDIAsHeadersAgree(t *testing.T) {
 	assert.Empty(t, agrees(t, cudaHeaders(t), cudaParts(t), agreement(backend.Embedded("cuda"))))
 }
 
-// wrongIn gives what the compiler says of a description in which texts are changed: pairs of one
-// that must be there, and what stands there instead.
+// wrongIn returns the compiler's output for a description with changed texts: pairs of an existing
+// text and its replacement.
 func wrongIn(t *testing.T, headers, text string, changes ...string) string {
 	t.Helper()
 	for i := 0; i < len(changes); i += 2 {
@@ -97,7 +97,7 @@ func wrongIn(t *testing.T, headers, text string, changes ...string) string {
 	return agrees(t, headers, cudaParts(t), text)
 }
 
-// Each line of the description that is wrong is found. All lines of a kind are wrong at once.
+// Each wrong line of the description is detected. All lines of a kind are wrong at once.
 func TestDisagreementIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles NVIDIA's headers")
@@ -141,7 +141,7 @@ func TestDisagreementIsFound(t *testing.T) {
 	}
 }
 
-// realDriver gives the folder of NVIDIA's own libcuda.so.1, or skips.
+// realDriver returns the folder of NVIDIA's own libcuda.so.1, or skips the test.
 func realDriver(t *testing.T) string {
 	t.Helper()
 	const library = "root/usr/lib/x86_64-linux-gnu/nvidia/current/libcuda.so.1"
@@ -151,15 +151,14 @@ func realDriver(t *testing.T) string {
 // controlNode is the device file of the driver itself.
 const controlNode = "/dev/nvidiactl"
 
-// NVIDIA's driver where there is no GPU: every function is found, and the first
-// error is the driver's own.
+// NVIDIA's driver without a GPU: every function is found, and the first error is the driver's own.
 func TestNVIDIAsDriverWithoutADevice(t *testing.T) {
 	driver := realDriver(t)
 	if _, err := os.Stat("/proc/driver/nvidia"); err == nil {
 		t.Skip("needs a machine without the kernel module of NVIDIA; tests/gpu is for the others")
 	}
 	if _, err := os.Stat(controlNode); os.IsNotExist(err) {
-		t.Cleanup(func() { _ = os.Remove(controlNode) }) // root's driver makes one while it looks for a device
+		t.Cleanup(func() { _ = os.Remove(controlNode) }) // root's driver creates one while it searches for a device
 	}
 	out := steps(t, client(t, cuda(t)), driver, "mapped", "probe", "mapped", "count", "alloc:2:0:4", "info:h")
 	assert.Equal(t, "mapped 0 global 0", out[0])
@@ -173,8 +172,8 @@ func TestNVIDIAsDriverWithoutADevice(t *testing.T) {
 	}
 }
 
-// Its lookup has every function in the version that the description asks for, and
-// one that is asked for too early it has not: so versions are looked at.
+// Its lookup has every function in the described version, and rejects a function of an earlier
+// version, so it compares versions.
 func TestNVIDIAsDriverHasEachVersion(t *testing.T) {
 	driver, dir := realDriver(t), t.TempDir()
 	var c strings.Builder

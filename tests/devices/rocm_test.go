@@ -18,7 +18,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// hipStandin gives the folder of a variant of HIP's stand-in, by its macros.
+// hipStandin returns the folder of a variant of HIP's stand-in, by its macros.
 func hipStandin(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
@@ -31,8 +31,8 @@ func hipStandin(t testing.TB, macros ...string) string {
 
 const hip5, hip6 = "-DDRIVER=50221153", "-DDRIVER=60443484"
 
-// notOfROCm are the cases of CUDA that have no counterpart: contexts and their state,
-// managed memory as a type, and the number 2 for a stream.
+// notOfROCm are CUDA cases without a counterpart: contexts and their state, managed memory as a
+// type, and the number 2 for a stream.
 var notOfROCm = []string{
 	"of another context", "of another context, where no primary one is in use", "of a graph",
 	"where another device must be current",
@@ -47,10 +47,10 @@ var notOfROCm = []string{
 	"when the driver fails",
 }
 
-// guards are the steps that ROCm does not have, or not under a name of CUDA.
+// guards are the steps that ROCm lacks, or has under another name.
 var guards = regexp.MustCompile(`cu(?:DevicePrimaryCtxRetain|CtxGetCurrent|CtxPushCurrent|CtxPopCurrent|CtxGetDevice)\\\((?:\\?d)?\d?\\\) ?`)
 
-// ofROCm gives a case of CUDA as one of ROCm.
+// ofROCm converts a CUDA case to ROCm.
 func ofROCm(s scenario) scenario {
 	out := scenario{name: s.name}
 	for _, step := range s.steps {
@@ -79,8 +79,8 @@ func ofROCm(s scenario) scenario {
 
 var typesOfROCm = map[string]string{"2": "10", "3": "11"}
 
-// stepOfROCm writes a step for ROCm: its types of device, and NULL for the default
-// stream, which CUDA calls 1.
+// stepOfROCm converts a step to ROCm: its device types, and NULL for the default stream, which is 1
+// in CUDA.
 func stepOfROCm(step string) string {
 	w := strings.Split(step, ":")
 	stream := func(i int) {
@@ -95,7 +95,7 @@ func stepOfROCm(step string) string {
 		stream(4)
 	case "number":
 		device(1)
-		if other, swapped := map[string]string{"0": "1", "1": "0"}[w[3]]; swapped { // the default and what is rejected
+		if other, swapped := map[string]string{"0": "1", "1": "0"}[w[3]]; swapped { // the default and the rejected one
 			w[3] = other
 		}
 	case "copy":
@@ -113,7 +113,7 @@ func stepOfROCm(step string) string {
 	return strings.Join(w, ":")
 }
 
-// hipOnly are the cases that CUDA has otherwise, or not.
+// hipOnly are the cases that CUDA has in another form, or not at all.
 var hipOnly = []scenario{
 	{"managed memory is the device's", []string{"make:managed:2", "make:managedhost:1", "info:p0", "info:p1+5"},
 		[]string{`info ok 10 2 2 \+0 64`, `info ok 10 1 1 \+5 64`}},
@@ -163,7 +163,7 @@ var hipOnly = []scenario{
 	{"the same stream twice", []string{"order:0:0:0:0", "log"}, []string{"order ok", "log "}},
 }
 
-// rocmScenarios are the cases of CUDA that ROCm shares, and its own.
+// rocmScenarios are the common cases of CUDA and ROCm, and ROCm's own.
 func rocmScenarios() (out []scenario) {
 	for _, group := range groups {
 		for _, s := range group {
@@ -202,8 +202,8 @@ func TestROCm(t *testing.T) {
 	}
 }
 
-// rocmMutants are the guards of what ROCm has of its own; the last word says which
-// version of the runtime notices.
+// rocmMutants are the guards that only ROCm has; the last word is the version of the runtime that
+// detects them.
 var rocmMutants = []struct {
 	mutant
 	version string
@@ -260,7 +260,7 @@ func TestEachGuardOfROCmIsMissed(t *testing.T) {
 	}
 }
 
-// What is wrong with the runtime at the start, in the words that CUDA's driver gets.
+// Errors of the runtime at the start, with the messages for CUDA's driver.
 func TestROCmAtTheStart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds other runtimes")
@@ -274,7 +274,7 @@ func TestROCmAtTheStart(t *testing.T) {
 	for _, c := range startErrors {
 		if c.steps[0] != "devices:0" && !slices.ContainsFunc(known,
 			func(end string) bool { return strings.HasSuffix(c.steps[0], end) }) {
-			continue // of CUDA alone
+			continue // of CUDA only
 		}
 		shared++
 		want := ofROCm(scenario{want: []string{strings.NewReplacer("13000", "60443484", "CUDA_ERROR_OF_TOMORROW",

@@ -17,8 +17,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
-// One function in Go takes what any backend makes: a request, a stream, a pointer, an error, a
-// tensor. Where no driver is, each backend says so by the same type.
+// One Go function accepts the values of any backend: a request, a stream, a pointer, an error, a
+// tensor. Without a driver, each backend returns an error of the same type.
 func TestOneFunctionTakesWhatAnyBackendMakes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program in Go")
@@ -32,8 +32,8 @@ func TestOneFunctionTakesWhatAnyBackendMakes(t *testing.T) {
 	}
 }
 
-// A backend that a config describes shares the types too; without the shared package it has
-// types of its own, which no function of another backend takes.
+// A backend in a config shares the types too; without the shared package, it has separate types,
+// which functions of other backends reject.
 func TestAVendorsPackageSharesTheTypes(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "go.mod", []byte("module example.com/m\n\ngo 1.24\n"))
@@ -62,8 +62,8 @@ func release13(t *testing.T) *spec.Release {
 	return release
 }
 
-// acmeTarget is the target of the backend that testdata/acme.yaml describes, for releases with
-// the types of devices that it declares.
+// acmeTarget is the target of the backend in testdata/acme.yaml, for releases with its declared
+// device types.
 func acmeTarget(t *testing.T) emit.Target {
 	t.Helper()
 	const file = "testdata/acme.yaml"

@@ -22,7 +22,7 @@ var sized = []struct {
 	{acmeEnd, acme, acmeParts, acmeDriver, "-DPLAIN"},
 }
 
-// sizes gives what a backend of the table answers, built from a folder.
+// sizes returns the results of a backend of the table, built from a folder.
 func sizes(t *testing.T, i int, source string) (string, error) {
 	t.Helper()
 	row := sized[i]
@@ -31,8 +31,8 @@ func sizes(t *testing.T, i int, source string) (string, error) {
 		"-ldl", "-lpthread")...)
 }
 
-// Callers of another version of the interface: structs that are too small are rejected, and
-// nothing behind a struct is read or written, by a backend that knows more members either.
+// Callers of another interface version: structs that are too small are rejected, and memory after a
+// struct is neither read nor written, even by a backend with more members.
 func TestStructsOfEverySize(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds each backend twice under AddressSanitizer")
@@ -46,7 +46,7 @@ func TestStructsOfEverySize(t *testing.T) {
 	}
 }
 
-// sizeMutants break the rule for structs that grow, in a backend of the table.
+// sizeMutants break the rule for extensible structs, in a backend of the table.
 var sizeMutants = []struct {
 	backend          int
 	file, old, fresh string

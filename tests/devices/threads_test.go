@@ -13,14 +13,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// threaded builds the program of threads over a backend and runs it under
-// ThreadSanitizer; it gives what came out and whether it went well.
+// threaded builds the program of threads with a backend, and runs it under ThreadSanitizer; it
+// returns the output and whether it succeeded.
 func (b backEnd) threaded(t *testing.T, source, standin string, macros ...string) (string, error) {
 	t.Helper()
 	gcc, dir := testtool.Require(t, "gcc", "gcc"), t.TempDir()
 	driver := filepath.Join(dir, b.library)
-	// Otherwise the loader makes room for a thread's variables, and ThreadSanitizer does not know
-	// how it guards that.
+	// Otherwise, the loader allocates a thread's variables, with a lock that ThreadSanitizer does
+	// not recognize.
 	testkit.Run(t, gcc, append([]string{"-std=gnu11", "-g", "-O1", "-DQUIET", "-ftls-model=initial-exec",
 		"-fsanitize=thread", "-fPIC", "-shared", "-o", driver, standin, "-lpthread"}, macros...)...)
 	program := filepath.Join(dir, "threads")

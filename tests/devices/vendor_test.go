@@ -32,7 +32,7 @@ func contents(t testing.TB, file string) []byte {
 	return data
 }
 
-// described gives the target of the backend that a config describes, and what it is made from.
+// described returns the target of a config's backend, and its model.
 func described(t testing.TB, file, path string) (config.Target, *emit.Model) {
 	t.Helper()
 	cfg, found := config.Decode(file, contents(t, file), spec.Embedded(), targets.Table(), config.Choice{})
@@ -44,7 +44,7 @@ func described(t testing.TB, file, path string) (config.Target, *emit.Model) {
 	return cfg.Selected[i], &emit.Model{Release: cfg.Extend(release), Options: map[string]string{"import": path}}
 }
 
-// emitted gives the files of that backend.
+// emitted returns the files of that backend.
 func emitted(t testing.TB, file, path string) []emit.File {
 	t.Helper()
 	target, model := described(t, file, path)
@@ -53,8 +53,7 @@ func emitted(t testing.TB, file, path string) []emit.File {
 	return files
 }
 
-// vendored gives the folder of that backend, with a vendor's part instead of the starter
-// file.
+// vendored returns the folder of that backend, with a vendor's part instead of the starter file.
 func vendored(t testing.TB, file, part string) string {
 	t.Helper()
 	return testkit.Built(t, "vendored"+strings.ReplaceAll(file+part, "/", "_"), func(dir string) {
@@ -84,7 +83,7 @@ func acmeParts(t testing.TB) string {
 	})
 }
 
-// acmeDriver gives the folder of the driver of that vendor.
+// acmeDriver returns the folder of that vendor's driver.
 func acmeDriver(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := testtool.Require(t, "gcc", "gcc")
@@ -95,7 +94,7 @@ func acmeDriver(t testing.TB, macros ...string) string {
 	})
 }
 
-// conformanceOf builds the program that comes with a backend.
+// conformanceOf builds the conformance program of a backend.
 func conformanceOf(t testing.TB, b backEnd, source string, flags ...string) string {
 	t.Helper()
 	gcc := testtool.Require(t, "gcc", "gcc")
@@ -107,8 +106,8 @@ func conformanceOf(t testing.TB, b backEnd, source string, flags ...string) stri
 	return filepath.Join(dir, "conformance")
 }
 
-// conformance returns the lines of that program, which exits with 77: without hooks, order
-// is not tested.
+// conformance returns the output of that program, which exits with 77: without hooks, order is not
+// tested.
 func conformance(t testing.TB, b backEnd, source, driver string, flags ...string) []string {
 	t.Helper()
 	cmd := exec.Command(conformanceOf(t, b, source, flags...))
@@ -116,14 +115,14 @@ func conformance(t testing.TB, b backEnd, source, driver string, flags ...string
 	return testkit.LinesOf(t, cmd, 77)
 }
 
-// untested are the lines for what needs hooks.
+// untested are the lines about checks that need hooks.
 var untested = []string{
 	"not tested: order: conformance_hooks has no `open`, `close`, `hold` and `release`",
 	"not tested: what is left alive: conformance_hooks has no `live`",
 	"23 checks, 0 failed",
 }
 
-// good are the lines of a backend without hooks that has a device and passes all checks.
+// good are the lines for a backend without hooks that has a device and passes all checks.
 func good(t testing.TB, lines []string) {
 	t.Helper()
 	require.Greater(t, len(lines), len(untested))
@@ -134,8 +133,8 @@ func good(t testing.TB, lines []string) {
 	assert.Equal(t, untested, lines[tail:])
 }
 
-// shm gives the backend of that name with the program in its place: its table is a part
-// of another, and it has no target of a description.
+// shm replaces the backend of that name in the program: its table is a part of another, and it has
+// no described target.
 func shm(t testing.TB) string {
 	t.Helper()
 	return testkit.Built(t, "shm", func(dir string) {
@@ -150,7 +149,7 @@ func shm(t testing.TB) string {
 	})
 }
 
-// The emitted test passes on every backend, with a device and without a driver.
+// The conformance program passes with every backend, with a device and without a driver.
 func TestConformance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program for each backend")
@@ -171,7 +170,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// faults are what a check of the emitted test must find, all of them in one program.
+// faults are mistakes that a conformance check must detect, all of them in one program.
 var faults = []struct{ file, old, fresh, check string }{
 	{"dlpackgen_acme.c", "DLPACKGEN_BACKEND_ABI_VERSION,", "DLPACKGEN_BACKEND_ABI_VERSION + 1,", "the table"},
 	{"device_request.h", "*count = found;", "*count = found + 1;", "devices are counted"},
@@ -221,8 +220,8 @@ func TestConformanceFindsFaults(t *testing.T) {
 	}
 }
 
-// The package in Go holds the vendor's part as well, and two copies of it, of two import
-// paths, share no symbol.
+// The Go package contains the vendor's part too, and two copies with different import paths share
+// no symbol.
 func TestAVendorsPackageInGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program in Go")
@@ -253,7 +252,7 @@ func TestAVendorsPackageInGo(t *testing.T) {
 		"stream's number, or a handle\n", string(out))
 }
 
-// A function that is not written yet returns an error that names its file.
+// A function without an implementation returns an error that names its file.
 func TestAVendorsPartAsItIsMade(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another backend")
@@ -264,8 +263,8 @@ func TestAVendorsPartAsItIsMade(t *testing.T) {
 		"count 20 0 acme: start: not written yet; its place is in acme_impl.c"}, out)
 }
 
-// The command line of the documentation builds and runs the conformance program in the
-// folder that is generated, which says what is missing: the vendor's part, or the driver.
+// The documented command line builds and runs the conformance program in the generated folder. The
+// program reports what is missing: the vendor's part, or the driver.
 func TestTheDocumentedCommandLine(t *testing.T) {
 	testtool.Require(t, "cc", "gcc")
 	text := contents(t, filepath.Join(golden.Root(t), "docs/devices.md"))
@@ -293,7 +292,7 @@ func TestTheDocumentedCommandLine(t *testing.T) {
 	}
 }
 
-// vendorScenarios drive the sources that all vendors have.
+// vendorScenarios test the sources that all vendors share.
 var vendorScenarios = []scenario{
 	{"memory of each type", []string{"alloc:12:1:3", "alloc:1000:0:3", "info:t0", "info:t1+4", "info:h", "log",
 		"delete:0", "delete:1", "log", "alive"},
@@ -390,7 +389,7 @@ var vendorScenarios = []scenario{
 	{"nulls", []string{"nulls"}, []string{"nulls 7 7 7 7 7 7 7 7 7 7 7 7 0"}},
 }
 
-// driveVendor runs steps over acme's driver.
+// driveVendor runs steps with acme's driver.
 func driveVendor(t *testing.T, words []string, do func(...string) []string) []string {
 	t.Helper()
 	out := do(append([]string{"probe", "log"}, words...)...)
@@ -434,7 +433,7 @@ func TestAVendorsDriverThatIsOther(t *testing.T) {
 	}
 }
 
-// vendorMutants are the guards of what all vendors have.
+// vendorMutants are the guards that all vendors share.
 var vendorMutants = []mutant{
 	{"device_request.h", "if (pointer && info)", "if (1)", "nulls"},
 	{"vendor_load.h", "dlpackgen_pointer_attributes found = DLPACKGEN_POINTER_ATTRIBUTES_INIT;",

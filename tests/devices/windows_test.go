@@ -14,8 +14,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// Under Windows the driver is nvcuda.dll, or amdhip64_6.dll, found in the folders of the
-// system and of the program.
+// Under Windows, the driver is nvcuda.dll or amdhip64_6.dll, found in the folders of the system and
+// of the program.
 func TestWindows(t *testing.T) {
 	tier.OnlyNightly(t)
 	wine, gcc := testtool.Require(t, "wine", "wine"), testtool.Require(t, "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64")

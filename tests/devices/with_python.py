@@ -1,5 +1,5 @@
-"""A module over dlpackgen_python that uses the backend for CUDA, over the stand-in for
-its driver: whose memory a tensor is in, streams that wait, results on the device."""
+"""A module over dlpackgen_python that uses the CUDA backend, with the driver's stand-in: the owner
+of a tensor's memory, stream order, results on the device."""
 
 import os
 import sys
@@ -105,9 +105,9 @@ def works_on(stream):
 
 
 def test_libraries_are_waited_for():
-    """And wait for the call: its stream is 2, that of the library s@0."""
+    """And wait for the call: its stream is 2, from library s@0."""
     plain = driver.memory("plain", 0)
-    read(at(plain))  # which loads the driver, when this test runs alone
+    read(at(plain))  # loads the driver if this test runs alone
     with works_on(driver.stream(0, 0)):
         driver.log()
         lent = at(plain)
@@ -277,7 +277,7 @@ def test_results_of_libraries_without_an_allocator():
 
 
 def test_given_tensors_reach_the_host():
-    """Also what a function gives out by itself, which is finished: by the default stream."""
+    """Also for a function's own exports, which are finished: on the default stream."""
     import numpy
 
     with on_the_programs(PER_THREAD):
@@ -296,7 +296,8 @@ def test_given_tensors_reach_the_host():
 
 
 def test_results_as_arguments():
-    """A call on another stream than that of the result waits for it; so does one that keeps it."""
+    """A call on another stream than the result's waits for it, and so does a call that keeps the
+    result."""
     given = at(driver.memory("plain", 0), kind=New)
     with on_the_programs(PER_THREAD):
         made = checked.like(one.which, FLOAT32, [16], 0, given)

@@ -1,5 +1,5 @@
-"""A module over dlpackgen_python that uses a vendor's backend on kDLExtDev, over the stand-in
-for its driver. The headers say nothing of the streams there: the backend's table does."""
+"""A module over dlpackgen_python that uses a vendor's backend on kDLExtDev, with the driver's
+stand-in. The headers define no streams for it: the backend's table does."""
 
 import os
 import sys

@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// choices turns bytes into values at which validators go wrong.
+// choices converts bytes to values that break validators.
 type choices struct {
 	data []byte
 }
@@ -34,7 +34,7 @@ func (c *choices) stride() int64 {
 	return pick[int64](c, 1, 0, 3, -1, -3, 1<<32, -1<<32, 1<<60, -1<<60, 1<<62, -1<<62, math.MaxInt64, math.MinInt64)
 }
 
-// spoil fills both faces of a tensor from the bytes.
+// spoil fills both structs of a tensor from the bytes.
 func (c *choices) spoil(f Foreign) {
 	ndim := pick[int32](c, 2, 0, 1, 3, 7, 8, 9, dlpack.MaxNDim, dlpack.MaxNDim+1, -1, math.MaxInt32, math.MinInt32)
 	shape, strides := make([]int64, MaxForeignNDim), make([]int64, MaxForeignNDim)
@@ -60,7 +60,7 @@ func (c *choices) spoil(f Foreign) {
 	f.Versioned().Version.Minor = pick[uint32](c, 3, 0, 1, 2, math.MaxUint32)
 }
 
-// agree imports a spoiled tensor, and expects C's validator to judge likewise.
+// agree imports a damaged tensor, and expects the same verdict from C's validator.
 func agree(t *testing.T, data []byte) (accepted bool) {
 	t.Helper()
 	f := NewForeign()
@@ -76,8 +76,8 @@ func agree(t *testing.T, data []byte) (accepted bool) {
 	return m != nil
 }
 
-// readAll calls what an accepted tensor offers, but for reading its elements,
-// whose memory is not there.
+// readAll calls the methods of an accepted tensor, except for reading its elements, whose memory
+// does not exist.
 func readAll(m *dlpack.Managed) {
 	if m == nil {
 		return
@@ -97,7 +97,7 @@ func TestGoAndCJudgeAlike(t *testing.T) {
 	for range rounds {
 		for i := range data {
 			data[i] = 0
-			if random.IntN(3) == 0 { // most fields stay good, or nothing gets far
+			if random.IntN(3) == 0 { // most fields remain valid, so later checks are reached
 				data[i] = byte(random.Uint32())
 			}
 		}

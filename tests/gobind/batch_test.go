@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// foreigners makes tensors in C, every third of which is used as a legacy one.
+// foreigners creates tensors in C, every third of which is used as a legacy one.
 func foreigners(t *testing.T, n int) (all []Foreign, managed []*dlpack.Managed) {
 	t.Helper()
 	for i := range n {
@@ -128,7 +128,7 @@ func TestABatchFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// A deleter that is Go's may use the batch that is being released.
+// A deleter in Go may use the batch that is being released.
 func TestADeleterMayUseItsBatch(t *testing.T) {
 	var b dlpack.Batch
 	f := foreign(t)
@@ -162,7 +162,7 @@ func TestBatchesAllocateNothing(t *testing.T) {
 		}
 		dlpack.ReleaseAll(managed...)
 	}
-	if !raced { // the race detector has sync.Pool forget things
+	if !raced { // the race detector makes sync.Pool drop objects
 		assert.Zero(t, testing.AllocsPerRun(20, again))
 	}
 	dlpack.ReleaseAll(managed...)

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// alloc makes a Buffer that ends with the test.
+// alloc returns a Buffer that is released at the end of the test.
 func alloc[T dlpack.Element](t *testing.T, shape ...int64) *dlpack.Buffer[T] {
 	t.Helper()
 	b, err := dlpack.Alloc[T](shape...)
@@ -24,7 +24,7 @@ func alloc[T dlpack.Element](t *testing.T, shape ...int64) *dlpack.Buffer[T] {
 }
 
 func TestABufferIsADenseTensorOfZeros(t *testing.T) {
-	for range 3 { // the later ones get memory that was written before
+	for range 3 { // later Buffers get memory that was written before
 		b, err := dlpack.Alloc[int32](3, 5)
 		require.NoError(t, err)
 		assert.Equal(t, make([]int32, 15), b.Slice())
@@ -53,7 +53,7 @@ func TestBuffersOfEverySize(t *testing.T) {
 	}
 }
 
-// must unwraps what is expected not to fail.
+// must returns the value of a call that must not fail.
 func must[T any](value T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -226,7 +226,7 @@ func TestBufferExportsAllocateNothing(t *testing.T) {
 	}
 }
 
-// Goroutines share one Buffer, whose tensors end on threads of C.
+// Goroutines share one Buffer, whose tensors are deleted on C threads.
 func TestOneBufferManyOwners(t *testing.T) {
 	before := dlpack.Drain()
 	b, err := dlpack.Alloc[int64](8)

@@ -18,7 +18,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// What a user writes to run the conformance tests of vendored bindings.
+// The test that users write to run the conformance tests of vendored bindings.
 const conformance = `package consumer
 
 import (
@@ -74,15 +74,14 @@ func TestOther(t *testing.T) { t.Parallel(); other.Run(t) }
 	assert.Contains(t, out, "--- PASS: TestOther ")
 }
 
-// Without cgo the package is empty, and says nothing.
+// Without cgo, the package is empty.
 func TestConformanceWithoutCgoCompiles(t *testing.T) {
 	m := bindings(t).with("CGO_ENABLED=0")
 	m.mustRun(t, "vet", "./...")
 	m.mustRun(t, "test", "./...")
 }
 
-// mutants are bindings that are broken in one place, which some test of the
-// conformance package must notice.
+// mutants are bindings with one change, which a conformance test must detect.
 var mutants = map[string]struct{ file, old, replacement string }{
 	"released more than once": {"import.go", "atomic.SwapUintptr(&m.address, 0)",
 		"atomic.LoadUintptr(&m.address)"},
@@ -111,8 +110,8 @@ var mutants = map[string]struct{ file, old, replacement string }{
 	"negative extents pass": {"validate.go", "if extent < 0 {", "if extent < -9 {"},
 }
 
-// withMutants builds the conformance tests of bindings that have all mutants, and gives what runs
-// them with the mutant of a name, or with none.
+// withMutants builds the conformance tests of bindings with all mutants, and returns a function
+// that runs them with a named mutant, or with none.
 func withMutants(t *testing.T) func(t *testing.T, name string) (string, error) {
 	t.Helper()
 	m, numbers, all := bindings(t), map[string]int{}, []mutation.Mutant(nil)
@@ -153,7 +152,7 @@ func TestABrokenBindingFailsConformance(t *testing.T) {
 	}
 }
 
-// setting reads how long a test of chance shall take from the environment.
+// setting reads the duration of a random test from the environment.
 func setting[T any](t *testing.T, name string, parse func(string) (T, error), short, usual T) T {
 	t.Helper()
 	text := os.Getenv(name)
@@ -173,8 +172,8 @@ func TestSoak(t *testing.T) {
 	dlpacktest.Soak(t, setting(t, "DLPACKGEN_SOAK", time.ParseDuration, 50*time.Millisecond, 2*time.Second))
 }
 
-// DLPACKGEN_HOSTILE=10000000 imports that many hostile tensors, in about ten
-// seconds. [TestGoAndCJudgeAlike] holds as many against the validator in C.
+// DLPACKGEN_HOSTILE=10000000 imports that many hostile tensors, in about ten seconds.
+// [TestGoAndCJudgeAlike] compares as many with the validator in C.
 func TestHostileTensorsByTheMillion(t *testing.T) {
 	dlpacktest.Hostile(t, setting(t, "DLPACKGEN_HOSTILE", strconv.Atoi, 10_000, 1_000_000), 2)
 }

@@ -26,7 +26,7 @@ type rejection struct {
 	want  error
 }
 
-// unreadable are tensors of which no element can be read as a float32.
+// unreadable are tensors whose elements cannot be read as float32.
 func unreadable() map[string]rejection {
 	return map[string]rejection{
 		"another type": {func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeInt32 },
@@ -131,7 +131,7 @@ func TestErrorsTellKindAndDetail(t *testing.T) {
 	assert.Equal(t, "elements are float32, asked for int8", detail.Detail)
 }
 
-// The types of this package are made of integers, and are not taken for them.
+// The types of this package are based on integers, but are not treated as integers.
 func TestTypesAreNotTakenForTheIntegerBelow(t *testing.T) {
 	for _, dtype := range []dlpack.DataType{dlpack.DTypeUint16, dlpack.DTypeBFloat16, dlpack.DTypeInt16} {
 		tensor := spoiled(t, func(f Foreign) { f.Versioned().DLTensor.DType = dtype })

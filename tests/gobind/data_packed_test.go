@@ -13,14 +13,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// bytesOf is the memory of a foreign tensor.
+// bytesOf returns the memory of a foreign tensor.
 func bytesOf(f Foreign) []byte {
 	data := f.Data()
 	return unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), 4*len(data))
 }
 
-// number is memory as DLPack sees packed elements: one little-endian integer, of
-// which element i is (number >> i*bits) & mask.
+// number is memory as DLPack defines packed elements: one little-endian integer, of which element i
+// is (number >> i*bits) & mask.
 func number(memory []byte) *big.Int {
 	backwards := slices.Clone(memory)
 	slices.Reverse(backwards)
@@ -39,7 +39,7 @@ func fillRandom(memory []byte, seed uint64) {
 	}
 }
 
-// narrowTensor is a foreign tensor of random memory, of one dimension.
+// narrowTensor returns a foreign tensor of random memory, with one dimension.
 func narrowTensor[T dlpack.Narrow](t *testing.T, count int, flags dlpack.Flags) (Foreign, dlpack.Tensor) {
 	t.Helper()
 	f := foreign(t)
@@ -53,7 +53,7 @@ func narrowTensor[T dlpack.Narrow](t *testing.T, count int, flags dlpack.Flags) 
 	return f, m.Tensor()
 }
 
-// readsNarrow compares each way to read with the definition.
+// readsNarrow compares each function that reads with the definition.
 func readsNarrow[T dlpack.Narrow](t *testing.T, flags dlpack.Flags) {
 	bits := int(dlpack.DataTypeOf[T]().Bits)
 	step := bits
@@ -87,8 +87,8 @@ func readsNarrow[T dlpack.Narrow](t *testing.T, flags dlpack.Flags) {
 	}
 }
 
-// writesNarrow sets every element in random order; its neighbours stay as they
-// were, and so does the memory after the last.
+// writesNarrow sets every element in random order; other elements, and the memory after the last
+// one, are unchanged.
 func writesNarrow[T dlpack.Narrow](t *testing.T, flags dlpack.Flags) {
 	const count = 23
 	random := rand.New(rand.NewPCG(1, 1))
@@ -137,8 +137,7 @@ func TestNarrowElements(t *testing.T) {
 	t.Run("float6_e3m2fn", narrow[dlpack.Float6E3M2FN])
 }
 
-// By hand: 0x21, 0x43 are the int4 numbers 1, 2, 3, 4; three bytes are four
-// elements of 6 bits.
+// By hand: 0x21, 0x43 are the int4 numbers 1, 2, 3, 4; three bytes are four elements of 6 bits.
 func TestTheFirstElementIsInTheLowestBits(t *testing.T) {
 	f := foreign(t)
 	copy(bytesOf(f), []byte{0x21, 0xf3, 0b11_000001, 0b0101_0000, 0b000111_00})
@@ -221,7 +220,7 @@ func TestMoreLanesThanNumbers(t *testing.T) {
 func TestPackedDataRejectsWhatDataRejects(t *testing.T) {
 	for name, test := range unreadable() {
 		if name == "address not aligned" {
-			continue // there is none for bytes
+			continue // not defined for bytes
 		}
 		t.Run(name, func(t *testing.T) {
 			tensor := spoiled(t, func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeInt4; test.spoil(f) })
@@ -245,7 +244,7 @@ func TestPackedDataRejectsWhatDataRejects(t *testing.T) {
 	}
 }
 
-// FuzzPacked writes into packed memory at random, in step with a big integer.
+// FuzzPacked writes random values to packed memory and to a big integer, and compares them.
 func FuzzPacked(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 250, 63})
 	f.Fuzz(func(t *testing.T, code []byte) {

@@ -13,7 +13,7 @@ import (
 
 type celsius float32
 
-// exchange exports a slice, imports it, and expects the same memory and type.
+// exchange exports and imports a slice, and expects the same memory and type.
 func exchange[T dlpack.Element](want dlpack.DataType) func(*testing.T) {
 	return func(t *testing.T) {
 		data := make([]T, 6)
@@ -155,8 +155,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Codes, widths and names of the data types are numbers too, which no constant
-// can guard.
+// Codes, widths and names of the data types are numbers and texts that no constant can guard.
 func TestDataTypesAreThoseOfTheSpec(t *testing.T) {
 	release, err := spec.Embedded().Release("latest")
 	require.NoError(t, err)

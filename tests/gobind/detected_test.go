@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// program makes a module with the bindings and a main function.
+// program creates a module with the bindings and a main function.
 func program(t *testing.T, body string) module {
 	t.Helper()
 	m := bindings(t)
@@ -38,7 +38,7 @@ func main() {
 }
 `
 
-// cgocheck2 knows pointers by their type, and the mirrors hold numbers.
+// cgocheck2 detects pointers by their type, and the mirrors contain numbers.
 func TestTheCheckTagShowsPointersThatAreNotPinned(t *testing.T) {
 	tier.OnlyNightly(t)
 	m := program(t, exportsOne).with("GOEXPERIMENT=cgocheck2")
@@ -52,7 +52,7 @@ func TestTheCheckTagShowsPointersThatAreNotPinned(t *testing.T) {
 	assert.Contains(t, out, "unpinned Go pointer stored into non-Go memory")
 }
 
-// afterTheEnd use something that its owner has released, which the sanitizer reports.
+// afterTheEnd are uses of released objects, which the sanitizer reports.
 var afterTheEnd = map[string]struct{ body, report string }{
 	"a tensor's struct": {`
 		p, err := dlpack.Export(make([]int64, 8))
@@ -106,7 +106,7 @@ var afterTheEnd = map[string]struct{ body, report string }{
 		m.Release()`, ""},
 }
 
-// All bodies are in one program, which takes the name of one: a build takes longer than a run.
+// All bodies are in one program, which runs one by name: a build takes longer than a run.
 func TestPoolsHideNothingFromTheAddressSanitizer(t *testing.T) {
 	tier.OnlyNightly(t)
 	skipShort(t)
@@ -186,7 +186,7 @@ func main() {
 }
 `
 
-// watchesReports counts what is logged: a busy machine reports late.
+// watchesReports counts log messages, which are late on a busy machine.
 const watchesReports = `package main
 
 import (

@@ -14,9 +14,9 @@ import (
 // inner marks a run of these tests by these tests.
 const inner = "DLPACKGEN_GOBIND_INNER"
 
-// Each detector finds what the others and a plain run do not: races and wild conversions, Go
-// pointers left in C memory, reads after a free, reads of uninitialized memory. These tests and the
-// conformance tests run under each, except those whose work is done by other processes.
+// Each detector finds mistakes that the others and a plain run do not: races and invalid
+// conversions, Go pointers in C memory, reads after a free, reads of uninitialized memory. These
+// tests and the conformance tests run under each, except tests that only start other processes.
 func TestUnderEachDetector(t *testing.T) {
 	skipShort(t)
 	if os.Getenv(inner) != "" {
@@ -36,12 +36,12 @@ func TestUnderEachDetector(t *testing.T) {
 			if name == "msan" {
 				testtool.Require(t, "clang-16", "clang-16")
 			}
-			// With -trimpath all packages of tests share a build of the standard library.
+			// With -trimpath, all test packages share a build of the standard library.
 			args := []string{"test", "-trimpath", "-short", "-count=1", "-vet=off", "-timeout=0", "-skip=NumPy|Python"}
 			if detector.flag != "" {
 				args = append(args, detector.flag)
 			}
-			if tier.IsNightly() { // a detector takes a minute to build what these tests import
+			if tier.IsNightly() { // a detector takes a minute to build the imports of these tests
 				args = append(args, ".")
 			}
 			cmd := exec.Command("go", append(args, "../../gen/go/dlpack/dlpacktest")...)

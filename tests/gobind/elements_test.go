@@ -18,14 +18,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// elementRow is a row of the table: elements of one type, so many of them.
+// elementRow is a row of the table: a number of elements of one type.
 type elementRow struct {
 	dtype dlpack.DataType
 	flags dlpack.Flags
 	count int64
 }
 
-// widthsOf returns the widths that a type code may have, near all that C has types for.
+// widthsOf returns the possible widths of a type code, around those of C types.
 func widthsOf(code dlpack.DataTypeCode) []uint8 {
 	switch {
 	case code == 6 || code >= 7 && code <= 14:
@@ -39,7 +39,7 @@ func widthsOf(code dlpack.DataTypeCode) []uint8 {
 		129, 200, 255}
 }
 
-// elements are all rows: each type code, the one of DLPack's main branch too.
+// elements are all rows: each type code, including the one of DLPack's main branch.
 func elements() (all []elementRow) {
 	for code := range dlpack.DataTypeCode(19) {
 		for _, bits := range widthsOf(code) {
@@ -60,7 +60,7 @@ func (e elementRow) String() string {
 	return fmt.Sprint(uint8(e.dtype.Code), e.dtype.Bits, e.dtype.Lanes, uint64(e.flags), e.count)
 }
 
-// size is what Go makes of the row.
+// size returns Go's result for the row.
 func (e elementRow) size(t *testing.T, f Foreign) int {
 	t.Helper()
 	f.Reshape([]int64{e.count}, []int64{1})
@@ -72,7 +72,7 @@ func (e elementRow) size(t *testing.T, f Foreign) int {
 	return m.Tensor().NBytes()
 }
 
-// The same program for C and C++: rows in, sizes and alignments out.
+// The same program for C and C++: reads rows, prints sizes and alignments.
 const elementsOfC = `
 #ifdef __cplusplus
 #include <dlpackgen/builder.hpp>
@@ -105,7 +105,7 @@ int main(void) {
 }
 `
 
-// answers compiles the program and returns a line for each row.
+// answers compiles the program, and returns a line for each row.
 func answers(t *testing.T, rows []elementRow, compiler ...string) []string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "elements")
@@ -126,7 +126,7 @@ func answers(t *testing.T, rows []elementRow, compiler ...string) []string {
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 }
 
-// sizeOf and alignmentOf are the rules once more, by another way of counting.
+// sizeOf and alignmentOf are a second implementation of the rules.
 func sizeOf(e elementRow) int64 {
 	bits, bytes := int64(e.dtype.Bits)*int64(e.dtype.Lanes), int64(0)
 	if e.dtype.Bits < 8 && e.flags == 0 {
@@ -150,7 +150,7 @@ func alignmentOf(t dlpack.DataType) int {
 	return 1
 }
 
-// Every language counts the same bytes for every element, and aligns it alike.
+// Every language computes the same size and alignment for every element.
 func TestLanguagesAgreeOnElements(t *testing.T) {
 	rows, f := elements(), NewForeign()
 	defer f.Free()
@@ -170,7 +170,7 @@ func aligns[T dlpack.Element](t *testing.T) {
 	assert.EqualValues(t, unsafe.Alignof(*new(T)), dlpack.DataTypeOf[T]().Alignment(), "%T", *new(T))
 }
 
-// The types of Go, and those of NumPy and ml_dtypes, are aligned as their elements are.
+// Go's types, and those of NumPy and ml_dtypes, are aligned like their elements.
 func TestTypesAreAlignedAsElements(t *testing.T) {
 	aligns[bool](t)
 	aligns[int8](t)

@@ -34,7 +34,7 @@ func ExampleArrayOf() {
 }
 
 func ExampleCheckedArray() {
-	f := gobind.NewForeign() // somebody else's tensor, which the caller has checked
+	f := gobind.NewForeign() // another owner's tensor, which the caller has checked
 	defer f.Free()
 	a := dlpack.CheckedArray[float32](&f.Legacy().DLTensor, 0)
 	absent := dlpack.CheckedArray[float32](nil, 0)

@@ -14,7 +14,7 @@ func ExampleDoubleReleases() {
 	before := dlpack.DoubleReleases()
 	p := must(dlpack.Export(make([]byte, 16)))
 	gobind.Consume(p)
-	gobind.Consume(p) // a bug of the consumer's
+	gobind.Consume(p) // a bug of the consumer
 	fmt.Println(dlpack.DoubleReleases() - before)
 	// Output: 1
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/tests/gobind"
 )
 
-// opened is a table and an object of it, as a library in C would offer them:
-// where Python is not at hand, the examples take tensors of two rows of three
-// float32 from there.
+// opened is a table with an object, as a C library would provide them: without Python, the examples
+// take tensors of two rows of three float32 from it.
 func opened() (dlpack.ExchangeAPI, gobind.Stranger) {
 	api, err := dlpack.FindExchangeAPI(&gobind.NewStrangeTable().Header)
 	if err != nil {
@@ -39,7 +38,7 @@ func ExampleFindExchangeAPI() {
 func ExampleExchangeAPI_Borrow() {
 	api, s := opened()
 	defer s.Free()
-	var view dlpack.View // keep it, and use it again for the next object
+	var view dlpack.View // keep it, and reuse it for the next object
 	if err := api.Borrow(&view, s.Object()); err != nil {
 		fmt.Println(err)
 		return
@@ -95,7 +94,7 @@ func ExampleExchangeAPI_FromPyObject() {
 		fmt.Println(err)
 		return
 	}
-	defer m.Release() // until then the data stays, whatever becomes of the object
+	defer m.Release() // until then, the data stays valid, independently of the object
 	fmt.Println(m.Tensor().DataType(), m.Tensor().Shape())
 	// Output: float32 [2 3]
 }
@@ -112,12 +111,12 @@ func ExampleExchangeAPI_ToPyObject() {
 		return
 	}
 	m := take([]int32{1, 2, 3, 4}, dlpack.ExportOptions{Shape: []int64{2, 2}})
-	object, err := api.ToPyObject(m) // which m no longer owns a tensor after
+	object, err := api.ToPyObject(m) // m then no longer owns a tensor
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer dlpack.Object(object).Release() // or whatever releases this table's objects
+	defer dlpack.Object(object).Release() // or the function that releases this table's objects
 	var view dlpack.View
 	fmt.Println(api.Borrow(&view, object), view.Tensor().Shape(), m.Tensor().Shape())
 	// Output: <nil> [2 2] []
@@ -146,7 +145,7 @@ func ExampleExchangeAPI_CurrentWorkStream() {
 	api, s := opened()
 	defer s.Free()
 	stream, err := api.CurrentWorkStream(dlpack.Device{Type: dlpack.DeviceCUDA, ID: 1})
-	fmt.Println(stream, err) // for instance to launch a kernel there
+	fmt.Println(stream, err) // for example, to launch a kernel there
 	// Output: 2001 <nil>
 }
 
@@ -156,7 +155,7 @@ func ExampleExchangeAPI_Explained() {
 	s.SetFails(-1)
 	var view dlpack.View
 	fmt.Println(api.Borrow(&view, s.Object()))
-	// A C function that reads Python's error, for instance.
+	// A C function that reads Python's error, for example.
 	fmt.Println(api.Explained(gobind.ExplainPending()).Borrow(&view, s.Object()))
 	// Output:
 	// dlpack: dltensor_from_py_object_no_sync: it gave no reason
@@ -199,12 +198,12 @@ func ExampleNewExchangeAPI() {
 		return
 	}
 	defer object.Release()
-	view, rc := gobind.CallBorrow(table, uintptr(object)) // as a consumer in C does
+	view, rc := gobind.CallBorrow(table, uintptr(object)) // like a consumer in C
 	fmt.Println(rc, view.NDim, view.DType)
 	// Output: 0 1 float32
 }
 
-// streaming is a table with a hook in Go, made once, as it lives for ever.
+// streaming is a table with a hook in Go, created once, because it exists until the process ends.
 var streaming, errStreaming = dlpack.NewExchangeAPI(dlpack.Producer{
 	CurrentWorkStream: func(device dlpack.Device) (dlpack.Stream, error) {
 		if device.Type != dlpack.DeviceCUDA {

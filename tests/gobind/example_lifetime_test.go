@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/tests/gobind"
 )
 
-// must ends an example that goes wrong: its output then differs.
+// must ends an example with an error: its output then differs.
 func must[T any](value T, err error) T {
 	if err != nil {
 		fmt.Println(err)
@@ -22,7 +22,7 @@ func ExampleImport() {
 	defer f.Free()
 	m, err := dlpack.Import(f.Versioned())
 	if err != nil {
-		fmt.Println(err) // the tensor is deleted already
+		fmt.Println(err) // the tensor is already deleted
 		return
 	}
 	defer m.Release()
@@ -52,7 +52,7 @@ func ExampleImportLegacy() {
 		return
 	}
 	_, err = dlpack.WritableData[float32](m.Tensor())
-	fmt.Println(errors.Is(err, dlpack.ErrReadOnly)) // since the struct cannot say that it may be written
+	fmt.Println(errors.Is(err, dlpack.ErrReadOnly)) // because the struct cannot declare that it is writable
 	_, err = dlpack.WritableData[float32](m.WritableTensor())
 	fmt.Println(err)
 	m.SetReadOnly()
@@ -66,7 +66,7 @@ func ExampleImportLegacy() {
 }
 
 func ExampleBorrowTensor() {
-	f := gobind.NewForeign() // somebody else's: nothing is released here
+	f := gobind.NewForeign() // owned elsewhere: nothing is released here
 	defer f.Free()
 	t, err := dlpack.BorrowTensor(&f.Legacy().DLTensor, dlpack.FlagReadOnly)
 	if err != nil {
@@ -89,9 +89,9 @@ func ExampleManaged() {
 		fmt.Println(err)
 		return
 	}
-	given, _ := call.x.Detach() // to another consumer, who owns it now
+	given, _ := call.x.Detach() // to another consumer, which now owns it
 	call.y.Release()
-	call.y.Release() // of no effect
+	call.y.Release() // without effect
 	fmt.Println(given == f.Versioned(), f.Deleted())
 	// Output: true 1
 }
@@ -131,7 +131,7 @@ func ExampleExport() {
 
 func ExampleExportWith() {
 	p := must(dlpack.ExportWith([]int16{1, 2, 3, 4, 5, 6}, dlpack.ExportOptions{
-		Shape: []int64{3}, Strides: []int64{-2}, Offset: 5, // backwards, every second
+		Shape: []int64{3}, Strides: []int64{-2}, Offset: 5, // every second element, reversed
 		Flags:     dlpack.FlagReadOnly,
 		OnRelease: func() { fmt.Println("released") },
 	}))
@@ -197,14 +197,14 @@ func ExampleDrain() {
 	p := must(dlpack.Export(make([]byte, 16)))
 	fmt.Println(dlpack.Drain() - before)
 	gobind.Consume(p)
-	fmt.Println(dlpack.Drain() - before) // and the slice is pinned no more
+	fmt.Println(dlpack.Drain() - before) // and the slice is no longer pinned
 	// Output:
 	// 1
 	// 0
 }
 
 func ExampleLeaks() {
-	for _, leak := range dlpack.Leaks() { // none but in a build with the tag dlpackdebug
+	for _, leak := range dlpack.Leaks() { // none, except in a build with the tag dlpackdebug
 		fmt.Println(leak)
 	}
 	// Output:
@@ -214,7 +214,7 @@ func ExampleObjectRelease() {
 	f := gobind.NewForeign()
 	defer f.Free()
 	object := must(dlpack.NewObject(must(dlpack.Import(f.Versioned()))))
-	release := dlpack.ObjectRelease() // for C, which gets both
+	release := dlpack.ObjectRelease() // for C, which receives both
 	fmt.Println(release != unsafe.Pointer(nil))
 	object.Release()
 	fmt.Println(f.Deleted())

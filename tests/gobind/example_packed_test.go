@@ -8,7 +8,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/tests/gobind"
 )
 
-// int4s is a tensor of five int4 numbers that C made: 1, -2, 3, 4, 5.
+// int4s is a tensor of five int4 numbers, created in C: 1, -2, 3, 4, 5.
 func int4s() (dlpack.Tensor, func()) {
 	f := gobind.NewForeign()
 	f.Reshape([]int64{5}, []int64{1})

@@ -7,8 +7,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// take exports a slice and imports it again, as a consumer in the same process
-// would; the examples have no other producer at hand.
+// take exports and imports a slice, like a consumer in the same process; the examples have no other
+// producer.
 func take[T dlpack.Element](data []T, o dlpack.ExportOptions) *dlpack.Managed {
 	p, err := dlpack.ExportWith(data, o)
 	if err != nil {
@@ -72,7 +72,7 @@ func ExampleSetAt() {
 }
 
 func ExampleRuns() {
-	// Two columns of three, cut out of a matrix with four columns.
+	// Two columns of three elements of a matrix with four columns.
 	matrix := []int64{0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23}
 	m := take(matrix, dlpack.ExportOptions{Shape: []int64{3, 2}, Strides: []int64{4, 1}, Offset: 1})
 	defer m.Release()

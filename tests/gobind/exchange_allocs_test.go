@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// None of the calls allocates, whatever the table.
+// None of the calls allocates, for any table.
 func TestExchangeCallsDoNotAllocate(t *testing.T) {
 	skipSanitized(t)
 	api, table := opened(t)

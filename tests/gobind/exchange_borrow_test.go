@@ -67,7 +67,7 @@ func TestExchangeBorrowKeepsTheShapeThatItTested(t *testing.T) {
 	assert.Equal(t, dlpack.Tensor{}, view.Tensor())
 }
 
-// A loop that uses its views again must not read those of the round before.
+// A loop that reuses its views must not read those of the previous round.
 func TestExchangeBorrowOfNothingEmptiesTheViews(t *testing.T) {
 	api, _ := opened(t)
 	s := stranger(t)
@@ -150,7 +150,7 @@ func TestExchangeViewsOfATableThatCannotLendOwnTheirTensor(t *testing.T) {
 	assert.Equal(t, dlpack.Tensor{}, view.Tensor())
 }
 
-// lies are what no table may say of an object; 0 of them leaves one good.
+// lies are invalid properties of an object; 0 of them leave a valid one.
 var lies = map[string]struct {
 	tell func(Stranger)
 	want error
@@ -189,7 +189,7 @@ func TestExchangeBorrowBelievesNoShape(t *testing.T) {
 	}
 }
 
-// Views that the objects of a call leave over may be filled by an earlier one.
+// Views that are left over by the objects of a call may have been filled by an earlier call.
 func TestAFailedBorrowAllEmptiesEveryView(t *testing.T) {
 	api, _ := opened(t)
 	good, bad := stranger(t), stranger(t)
@@ -210,7 +210,7 @@ func TestAFailedBorrowAllEmptiesEveryView(t *testing.T) {
 	}
 }
 
-// A View has room for the most dimensions that are accepted, and no more.
+// A View has room for exactly the maximum number of dimensions.
 func TestExchangeBorrowStaysInsideOfTheView(t *testing.T) {
 	api, _ := opened(t)
 	s := stranger(t)
@@ -293,7 +293,7 @@ func TestExchangeBorrowAllHoldsAllOrNothing(t *testing.T) {
 			for i, s := range all {
 				_, owned, deleted := s.Counts()
 				if i == 1 && (name == "rejected" || name == "strange" || name == "nothing") {
-					owned-- // it gave none
+					owned-- // there was none
 				}
 				assert.Equal(t, owned, deleted, "object %d", i)
 			}

@@ -64,8 +64,7 @@ func rejectedManaged(t *testing.T, api dlpack.ExchangeAPI, s Stranger, want erro
 	assert.Equal(t, []int{1, 1}, []int{owned, deleted})
 }
 
-// What the functions leave pending, as Python's error is, is read on the thread
-// that it is pending on.
+// Pending errors of functions, such as Python's, are read on the thread where they are pending.
 func TestExchangeErrorsAreExplained(t *testing.T) {
 	plain, _ := opened(t)
 	s := stranger(t)
@@ -170,7 +169,7 @@ func TestExchangeWrapGivesTheTableAllOfTheTensor(t *testing.T) {
 			assert.Equal(t, dlpack.Tensor{}, m.Tensor())
 			assert.Zero(t, f.Deleted(), "the object has it")
 
-			// A strange table's object is the managed tensor itself.
+			// The object of a foreign table is the managed tensor itself.
 			given, err := dlpack.Import(ManagedAt(object))
 			require.NoError(t, err)
 			tensor := given.Tensor()

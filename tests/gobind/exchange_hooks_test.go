@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// now is what the hooks of hookTable do in the test that runs.
+// now contains the hooks of hookTable for the running test.
 var now atomic.Pointer[dlpack.Producer]
 
 var hookTable = made(dlpack.Producer{
@@ -85,7 +85,7 @@ func TestExchangeHooksDecide(t *testing.T) {
 	assert.Zero(t, TakeRaised().Times)
 }
 
-// What a hook keeps, or writes to, is not the consumer's.
+// Memory that a hook keeps or writes to does not belong to the consumer.
 func TestExchangeHooksGetACopyOfTheShape(t *testing.T) {
 	api := hooked(t, dlpack.Producer{
 		Allocate: func(_ dlpack.DataType, _ dlpack.Device, shape []int64) (*dlpack.DLManagedTensorVersioned, error) {
@@ -101,7 +101,7 @@ func TestExchangeHooksGetACopyOfTheShape(t *testing.T) {
 	assert.Equal(t, []int64{2}, PrototypeShape(prototype))
 }
 
-// failing makes all hooks end by one function.
+// failing makes all hooks end with one function.
 func failing(end func() error) dlpack.Producer {
 	return dlpack.Producer{
 		Allocate: func(dlpack.DataType, dlpack.Device, []int64) (*dlpack.DLManagedTensorVersioned, error) {
@@ -118,7 +118,7 @@ type badError struct{}
 
 func (badError) Error() string { panic("an error without words") }
 
-// ends are the ways a hook can fail, and what a consumer hears of them.
+// ends are the ways in which a hook can fail, and the consumer's error for them.
 var ends = map[string]struct {
 	end  func() error
 	want Told
@@ -166,7 +166,7 @@ func TestExchangeHooksFailAsTheTableDoes(t *testing.T) {
 	}
 }
 
-// From Go through C into Go, a panic would unwind the frames of C.
+// A panic from Go through C to Go would unwind C frames.
 func TestExchangePanicsDoNotCrossC(t *testing.T) {
 	api, f := hooked(t, failing(func() error { panic("oh") })), foreign(t)
 	var view dlpack.View
@@ -234,8 +234,8 @@ func TestExchangeHooksAreNotAskedForNonsense(t *testing.T) {
 	}
 }
 
-// A tensor that a hook rejected is the caller's: what the hook kept must not
-// release it a second time.
+// The caller owns a tensor that a hook rejected: the copy that the hook kept must not release it
+// again.
 func TestExchangeWrapHooksThatKeepWhatTheyReject(t *testing.T) {
 	var kept *dlpack.Managed
 	for _, end := range []func() error{func() error { return errors.New("no") }, func() error { panic("oh") }} {
@@ -251,7 +251,7 @@ func TestExchangeWrapHooksThatKeepWhatTheyReject(t *testing.T) {
 	}
 }
 
-// A hook that must not release the tensor that it then rejects, and does.
+// A hook that incorrectly releases a tensor that it then rejects.
 func TestExchangeWrapHooksThatReleaseAndFail(t *testing.T) {
 	api, f := hooked(t, dlpack.Producer{ToPyObject: func(m *dlpack.Managed) (uintptr, error) {
 		m.Release()
@@ -306,7 +306,7 @@ func TestExchangeProducersThatContradictThemselves(t *testing.T) {
 	require.ErrorIs(t, err, dlpack.ErrArgument)
 }
 
-// filling marks a process that has all tables made.
+// filling marks a process in which all tables are created.
 const filling = "DLPACKGEN_GOBIND_TABLES"
 
 func TestExchangeTablesAreFew(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// opened makes a strange table and opens it.
+// opened creates and opens a foreign table.
 func opened(t *testing.T) (dlpack.ExchangeAPI, *dlpack.DLPackExchangeAPI) {
 	t.Helper()
 	table := NewStrangeTable()
@@ -21,8 +21,8 @@ func opened(t *testing.T) (dlpack.ExchangeAPI, *dlpack.DLPackExchangeAPI) {
 	return api, table
 }
 
-// chained makes headers of those major versions, nothing behind which can be
-// read, each leading to the next, and the last to older.
+// chained creates a chain of headers with the given major versions, without readable memory after
+// them, which ends with older.
 func chained(t *testing.T, older *dlpack.DLPackExchangeAPIHeader, majors ...uint32) *dlpack.DLPackExchangeAPIHeader {
 	t.Helper()
 	for i := len(majors) - 1; i >= 0; i-- {
@@ -44,7 +44,7 @@ func repeated(n int) []uint32 {
 
 func TestExchangeOpenTakesTheFirstTableOfOurMajor(t *testing.T) {
 	table := NewStrangeTable()
-	table.Header.PrevAPI = uintptr(unsafe.Pointer(chained(t, nil, dlpack.MajorVersion))) // must not be looked at
+	table.Header.PrevAPI = uintptr(unsafe.Pointer(chained(t, nil, dlpack.MajorVersion))) // must not be read
 	for name, newest := range map[string]*dlpack.DLPackExchangeAPIHeader{
 		"alone":                &table.Header,
 		"behind a newer one":   chained(t, &table.Header, dlpack.MajorVersion+1),

@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// made makes a table once in this process: there is room for few.
+// made creates a table once per process, because their number is limited.
 func made(p dlpack.Producer) func() *dlpack.DLPackExchangeAPI {
 	return sync.OnceValue(func() *dlpack.DLPackExchangeAPI {
 		table, err := dlpack.NewExchangeAPI(p)
@@ -30,7 +30,7 @@ var (
 	embeddedTable = made(dlpack.Producer{Raise: RaiseError(), Offset: EmbeddedOffset})
 )
 
-// objectOf makes an object of a tensor in C, with one reference.
+// objectOf creates an object of a tensor in C, with one reference.
 func objectOf(t *testing.T, f Foreign) dlpack.Object {
 	t.Helper()
 	m, err := dlpack.Import(f.Versioned())
@@ -41,7 +41,7 @@ func objectOf(t *testing.T, f Foreign) dlpack.Object {
 	return object
 }
 
-// lockThread keeps a test on the thread that C's state of it lives on.
+// lockThread keeps a test on the thread whose C state it uses.
 func lockThread(t *testing.T) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -115,8 +115,8 @@ func TestExchangeObjectsOfLegacyTensorsHaveStrides(t *testing.T) {
 	assert.Equal(t, 1, f.Deleted())
 }
 
-// A view has no flags: who borrows would write what is read-only, and take padded
-// elements for packed ones.
+// A view has no flags: borrowers would write to read-only tensors, and treat padded elements as
+// packed.
 func TestExchangeLendsNoTensorWithFlags(t *testing.T) {
 	lockThread(t)
 	for flags, lent := range map[dlpack.Flags]bool{
@@ -247,7 +247,7 @@ func TestExchangeProducedMemory(t *testing.T) {
 			assert.Zero(t, tensor.Addr()%256)
 			assert.Equal(t, tensor.Len() == 0, tensor.Addr() == 0)
 			bytes := tensor.Len() * int(test.dtype.Bits) * int(test.dtype.Lanes) / 8
-			// a sanitizer would see what is not there
+			// a sanitizer would report false errors
 			clear(unsafe.Slice((*byte)(unsafe.Pointer(ManagedAt(tensor.Addr()))), bytes))
 		})
 	}
@@ -313,7 +313,7 @@ func TestExchangeProducedAllocatorRunsOutOfMemory(t *testing.T) {
 	assert.Equal(t, Told{1, "MemoryError", "no memory for the tensor"}, told)
 }
 
-// All of it, with Go as the consumer.
+// All functions, with Go as the consumer.
 func TestExchangeWithOneself(t *testing.T) {
 	api, err := dlpack.FindExchangeAPI(&plainTable().Header)
 	require.NoError(t, err)
@@ -338,7 +338,7 @@ func TestExchangeWithOneself(t *testing.T) {
 	assert.Zero(t, stream)
 }
 
-// A slice of Go stays pinned as long as an object or its consumers live.
+// A Go slice stays pinned as long as an object or its consumers exist.
 func TestExchangeObjectsOfSlices(t *testing.T) {
 	before := dlpack.Drain()
 	p, freed := exportWatched(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// collecting keeps the collector at work until the test ends.
+// collecting keeps the garbage collector running until the test ends.
 func collecting(t *testing.T) {
 	t.Helper()
 	stop := make(chan struct{})
@@ -79,7 +79,7 @@ func exchangeRound(t *testing.T, api dlpack.ExchangeAPI, object dlpack.Object, v
 	}
 }
 
-// goHooks do in Go what the defaults do in C.
+// goHooks implement the C defaults in Go.
 func goHooks(api dlpack.ExchangeAPI) dlpack.Producer {
 	return dlpack.Producer{
 		Allocate: func(_ dlpack.DataType, _ dlpack.Device, shape []int64) (*dlpack.DLManagedTensorVersioned, error) {
@@ -108,7 +108,7 @@ func goHooks(api dlpack.ExchangeAPI) dlpack.Producer {
 	}
 }
 
-// Goroutines and threads of C share an object, and the collector runs.
+// Goroutines and C threads share an object while the garbage collector runs.
 func TestExchangeConcurrently(t *testing.T) {
 	rounds := 400
 	if testing.Short() {

@@ -35,20 +35,20 @@ func TestAnotherViewIsRejected(t *testing.T) {
 	}
 }
 
-// A foreign function may be Go, as those of our own tables are: with the
-// directives that promise cgo the opposite, a callback is fatal.
+// A foreign function may be in Go, like those of our own tables: with directives that promise cgo
+// the opposite, a callback would be fatal.
 func TestExchangePromisesNothingOfForeignFunctions(t *testing.T) {
 	files, err := filepath.Glob("../../gen/go/dlpack/*")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, name := range files {
-		if data, err := os.ReadFile(name); err == nil { // else a folder
+		if data, err := os.ReadFile(name); err == nil { // otherwise a folder
 			assert.NotRegexp(t, `nocallback|noescape`, string(data), name)
 		}
 	}
 }
 
-// Every function that C may call in Go recovers from panics.
+// Every Go function that C may call recovers from panics.
 func TestExchangeEveryExportRecovers(t *testing.T) {
 	files, err := filepath.Glob("../../gen/go/dlpack/*.go")
 	require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestExchangeEveryExportRecovers(t *testing.T) {
 	assert.GreaterOrEqual(t, count, 6)
 }
 
-// The C files keep what other programs could run into: warnings, and names.
+// The C files avoid problems for other programs: warnings and name clashes.
 func TestExchangeIsCleanInC(t *testing.T) {
 	skipShort(t)
 	testtool.Require(t, "nm", "binutils")
@@ -120,8 +120,7 @@ func main() {
 }
 `
 
-// One copy of the bindings produces the table, with a hook that panics, and the
-// other calls it.
+// One copy of the bindings creates the table, with a hook that panics, and the other copy calls it.
 func TestExchangeBetweenTwoCopies(t *testing.T) {
 	skipShort(t)
 	m := newModule(t, "example.org/two")
@@ -132,8 +131,8 @@ func TestExchangeBetweenTwoCopies(t *testing.T) {
 		m.mustRun(t, "run", "."))
 }
 
-// Two libraries with the same copy in one process must not share their hooks,
-// nor their state: ELF would join what one of them exports.
+// Two libraries with the same copy in one process must not share hooks or state: ELF would merge
+// exported symbols.
 func TestExchangeExportsNothingFromASharedLibrary(t *testing.T) {
 	skipShort(t)
 	testtool.Require(t, "nm", "binutils")
@@ -166,7 +165,7 @@ func main() {}
 	}
 }
 
-// What Import accepts, a view may be, and nothing else.
+// A view accepts exactly what Import accepts.
 func FuzzExchangeJudgesViewsAsImports(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{0, 7, 7, 8, 8, 16, 3, 4, 9, 5, 1, 1, 1, 1})
@@ -191,7 +190,7 @@ func FuzzExchangeJudgesViewsAsImports(f *testing.F) {
 	})
 }
 
-// withPointersOf undoes what a View does to a tensor.
+// withPointersOf reverts a View's changes to a tensor.
 func withPointersOf(t dlpack.DLTensor, other *dlpack.DLTensor) dlpack.DLTensor {
 	t.Shape, t.Strides = other.Shape, other.Strides
 	return t

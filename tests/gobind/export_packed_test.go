@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// exportsNarrow exports as many elements as there may be, and reads them back.
+// exportsNarrow exports the maximum number of elements, and reads them back.
 func exportsNarrow[T dlpack.Narrow](t *testing.T) {
 	bits := int(dlpack.DataTypeOf[T]().Bits)
 	for count := range 35 {

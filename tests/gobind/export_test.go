@@ -11,7 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// imported takes an export back, so that its fields can be looked at.
+// imported imports an export, so that its fields can be inspected.
 func imported(t *testing.T, p *dlpack.DLManagedTensorVersioned, err error) dlpack.Tensor {
 	t.Helper()
 	require.NoError(t, err)

@@ -1,5 +1,5 @@
-// Package gobind tests the Go bindings with producers and consumers in C and Python. The code that
-// is not in test files serves these tests only: Go allows no cgo in test files.
+// Package gobind tests the Go bindings with producers and consumers in C and Python. The code
+// outside of test files serves only these tests: Go does not allow cgo in test files.
 package gobind
 
 // #cgo CFLAGS: -I${SRCDIR}/../../gen/go/dlpack -I${SRCDIR}/../../gen/c -Wall -Wextra
@@ -13,48 +13,47 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// MaxForeignNDim is the room for extents in a Foreign.
+// MaxForeignNDim is the capacity for extents in a Foreign.
 const MaxForeignNDim = C.FOREIGN_NDIM
 
-// Foreign is a tensor that C made: two rows of three float32, until a test
-// spoils it. Its deleter counts; Free gives the memory back.
+// Foreign is a tensor created in C: two rows of three float32, which tests may damage. Its deleter
+// counts; Free releases the memory.
 type Foreign struct{ c *C.foreign }
 
-// NewForeign makes one; the zero Foreign when memory is out.
+// NewForeign creates one; the zero Foreign if memory is exhausted.
 func NewForeign() Foreign { return Foreign{C.foreign_new()} }
 
-// Free ends it.
+// Free releases it.
 func (f Foreign) Free() { C.free(unsafe.Pointer(f.c)) }
 
 // Deleted counts the calls of its deleters.
 func (f Foreign) Deleted() int { return int(C.foreign_deleted(f.c)) }
 
-// Versioned is its face with version and flags.
+// Versioned returns its struct with version and flags.
 func (f Foreign) Versioned() *dlpack.DLManagedTensorVersioned {
 	return (*dlpack.DLManagedTensorVersioned)(unsafe.Pointer(&f.c.versioned))
 }
 
-// Legacy is its face without them.
+// Legacy returns its struct without them.
 func (f Foreign) Legacy() *dlpack.DLManagedTensor {
 	return (*dlpack.DLManagedTensor)(unsafe.Pointer(&f.c.legacy))
 }
 
-// Fault is what the generated validator in C finds wrong with the versioned
-// face; 0 for nothing.
+// Fault is the result of the generated C validator for the versioned struct; 0 if it is valid.
 func (f Foreign) Fault() int { return int(C.foreign_fault(f.c)) }
 
-// FaultLegacy is Fault for the legacy face.
+// FaultLegacy is Fault for the legacy struct.
 func (f Foreign) FaultLegacy() int { return int(C.foreign_fault_legacy(f.c)) }
 
-// Data is its memory.
+// Data returns its memory.
 func (f Foreign) Data() []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(&f.c.data)), 2*len(f.c.data))
 }
 
-// Addr is where its memory begins.
+// Addr returns the address of its memory.
 func (f Foreign) Addr() uintptr { return uintptr(unsafe.Pointer(&f.c.data)) }
 
-// Reshape gives both faces a shape, and strides when they are not nil.
+// Reshape sets the shape of both structs, and strides unless nil.
 func (f Foreign) Reshape(shape, strides []int64) {
 	copy(unsafe.Slice((*int64)(&f.c.shape[0]), len(f.c.shape)), shape)
 	copy(unsafe.Slice((*int64)(&f.c.strides[0]), len(f.c.strides)), strides)
@@ -66,13 +65,13 @@ func (f Foreign) Reshape(shape, strides []int64) {
 	}
 }
 
-// ForeignOfMajor makes a tensor of another major version, of which nothing but
-// version, manager_ctx and deleter can be read; nil where that is not possible.
+// ForeignOfMajor creates a tensor of another major version, of which only version, manager_ctx and
+// deleter can be read; nil if that is not possible.
 func ForeignOfMajor(major uint32) *dlpack.DLManagedTensorVersioned {
 	return (*dlpack.DLManagedTensorVersioned)(unsafe.Pointer(C.foreign_of_major(C.uint32_t(major))))
 }
 
-// ForeignOfMajorDeleted counts the calls of the deleters of all those.
+// ForeignOfMajorDeleted counts the calls of their deleters.
 func ForeignOfMajorDeleted() int { return int(C.foreign_of_major_deleted()) }
 
 // Consume calls a deleter from C.
@@ -90,7 +89,7 @@ func ConsumeBy(deleter uintptr, p *dlpack.DLManagedTensorVersioned) {
 	C.consume_by(C.uintptr_t(deleter), unsafe.Pointer(p))
 }
 
-// ConsumeOnThreads calls the deleters on threads that Go did not make.
+// ConsumeOnThreads calls the deleters on threads that Go did not create.
 func ConsumeOnThreads(all []*dlpack.DLManagedTensorVersioned, threads int) {
 	if len(all) > 0 {
 		first := (**C.DLManagedTensorVersioned)(unsafe.Pointer(unsafe.SliceData(all)))

@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// counted is a tensor over 0, 1, 2 and so on.
+// counted returns a tensor over 0, 1, 2 and so on.
 func counted[T int32 | float64](t *testing.T, count int, o dlpack.ExportOptions) dlpack.Tensor {
 	t.Helper()
 	data := make([]T, count)
@@ -132,7 +132,7 @@ func TestVerbsGoToTheElements(t *testing.T) {
 		fmt.Sprintf("%#04x", counted[int32](t, 3, dlpack.ExportOptions{})))
 }
 
-// The pointer is one that no process can read.
+// The pointer is invalid in every process.
 func TestWhatTheHostCannotReadIsNotTouched(t *testing.T) {
 	for device, name := range map[dlpack.DeviceType]string{dlpack.DeviceCUDA: "CUDA:0",
 		dlpack.DeviceMetal: "Metal:0", 4711: "DeviceType(4711):0"} {
@@ -184,7 +184,7 @@ func TestLanesCountForTheSummary(t *testing.T) {
 	assert.Contains(t, lanes(501).String(), "\n ...\n")
 }
 
-// numbers are what a preview shows.
+// numbers returns the numbers in a preview.
 func numbers(t *testing.T, tensor dlpack.Tensor) (found []int32) {
 	t.Helper()
 	_, text, _ := strings.Cut(tensor.String(), " on CPU:0")
@@ -213,7 +213,7 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
-// The layout is NumPy's, line breaks and blank lines included.
+// The layout is NumPy's, including line breaks and blank lines.
 func TestNumPyShowsArraysTheSameWay(t *testing.T) {
 	python := needNumPy(t)
 	type array struct {
@@ -225,7 +225,7 @@ func TestNumPyShowsArraysTheSameWay(t *testing.T) {
 		{1}, {20}, {21}, {100}, {1000}, {1001}, {7, 150}, {2, 500}, {2, 501}, {3, 25}, {2, 2, 40}, {2, 3, 4},
 		{20, 5, 20}, {2, 2, 2, 3}, {1, 1, 1, 30}, {8, 8, 8, 2},
 	} {
-		for _, base := range []int64{0, -5, 1e17, 1e18} { // up to three on a line, where "..." may be the fourth
+		for _, base := range []int64{0, -5, 1e17, 1e18} { // up to three on a line, and "..." may be the fourth
 			arrays = append(arrays, array{base, shape})
 		}
 	}

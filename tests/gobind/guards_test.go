@@ -16,15 +16,15 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// guardLine is one guard: a constant and the number that it must be.
+// guardLine is one guard: a constant and its required number.
 var guardLine = regexp.MustCompile(`(?m)^\t_ = x\[(.+)-(\d+)\]$`)
 
-// guardFiles are the two files of guards, by the cgo setting that is the
-// fastest to build them with. The guards of C need cgo.
+// guardFiles are the two files of guards, with the cgo setting that builds fastest. The guards of C
+// need cgo.
 var guardFiles = map[string]string{"guards.go": "CGO_ENABLED=0", "guards_cgo.go": "CGO_ENABLED=1"}
 
-// guarding makes a module whose package dlpack has the guards, and of the rest of the bindings what
-// these compare: cgo translates a file instead of 14.
+// guarding creates a module whose package dlpack contains the guards, and the parts of the bindings
+// that they compare: cgo translates one file instead of 14.
 func guarding(t *testing.T) module {
 	t.Helper()
 	all, m := bindings(t), newModule(t, "example.org/bindings")
@@ -41,7 +41,7 @@ func readFile(t *testing.T, m module, name string) string {
 	return string(data)
 }
 
-// brokenLines builds the bindings and gives the lines of a file with an error.
+// brokenLines builds the bindings, and returns the lines of a file with an error.
 func brokenLines(t *testing.T, m module, file string) []int {
 	t.Helper()
 	out, _ := m.run("build", "-gcflags=-e", "./dlpack")
@@ -56,7 +56,7 @@ func brokenLines(t *testing.T, m module, file string) []int {
 	return slices.Compact(lines)
 }
 
-// guarded gives the line of each guard of a file.
+// guarded returns the line of each guard in a file.
 func guarded(text string) (lines []int) {
 	for i, line := range strings.Split(text, "\n") {
 		if guardLine.MatchString(line) {
@@ -98,7 +98,7 @@ func TestEveryNumberHasAGuard(t *testing.T) {
 	}
 }
 
-// All numbers are changed at once, upwards and downwards: each guard must fail.
+// All numbers are changed at once, in both directions: each guard must fail.
 func TestEveryGuardFires(t *testing.T) {
 	skipShort(t)
 	for file, cgo := range guardFiles {
@@ -112,7 +112,7 @@ func TestEveryGuardFires(t *testing.T) {
 	}
 }
 
-// One guard of each kind is changed alone, and is the only one to fail.
+// One guard of each kind is changed alone, and only that guard fails.
 func TestOneGuardOfEachKindFiresAlone(t *testing.T) {
 	skipShort(t)
 	kinds := map[string][]string{
@@ -142,14 +142,14 @@ func TestOneGuardOfEachKindFiresAlone(t *testing.T) {
 	}
 }
 
-// replaceOnce changes one place of a text, which must be there.
+// replaceOnce changes the only occurrence of a text.
 func replaceOnce(t *testing.T, text, old, replacement string) string {
 	t.Helper()
 	require.Contains(t, text, old)
 	return strings.Replace(text, old, replacement, 1)
 }
 
-// A header that is not the one the bindings were made for does not compile.
+// A header of another release does not compile.
 func TestAnotherHeaderIsRejected(t *testing.T) {
 	skipShort(t)
 	tests := map[string]struct{ old, replacement string }{
@@ -201,7 +201,7 @@ func TestCompilersToldToLayOutOtherwiseAreRejected(t *testing.T) {
 	m.with("CGO_CFLAGS=-O0 -funsigned-char").mustRun(t, "build", "./dlpack")
 }
 
-// The Go side is held against the same numbers, with and without cgo.
+// The Go side is compared with the same numbers, with and without cgo.
 func TestAnotherMirrorIsRejected(t *testing.T) {
 	skipShort(t)
 	m := guarding(t).with("CGO_ENABLED=0")
@@ -226,7 +226,7 @@ func TestAnotherMirrorIsRejected(t *testing.T) {
 	}
 }
 
-// What Go and C share of exports is structs in both languages as well.
+// The structs that Go and C share for exports are equal in both languages.
 func TestAnotherSlotIsRejected(t *testing.T) {
 	skipShort(t)
 	m := bindings(t)

@@ -49,7 +49,7 @@ func TestOnReleaseIsNotCalledForWhatWasNotExported(t *testing.T) {
 	assert.Equal(t, before, dlpack.Drain())
 }
 
-// The slot is free by then, and may be taken by the hook itself.
+// The slot is already free then, and the hook itself may take it.
 func TestOnReleaseMayExport(t *testing.T) {
 	before := dlpack.Drain()
 	depth := 0

@@ -11,8 +11,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// dense fills both faces with a tensor that is dense, or nearly: what the import
-// judges without the whole validation.
+// dense fills both structs with a tensor that is contiguous, or nearly, which the import checks
+// without the full validation.
 func (c *choices) dense(f Foreign) {
 	ndim := pick(c, 2, 1, 3, 0, 8)
 	shape, strides := make([]int64, ndim), make([]int64, ndim)
@@ -34,7 +34,7 @@ func (c *choices) dense(f Foreign) {
 	f.Versioned().DLTensor, f.Legacy().DLTensor = t, t
 }
 
-// The quick test of an import accepts only what the validator in C accepts too.
+// The fast check of an import accepts only tensors that the C validator accepts.
 func TestDenseTensorsAreJudgedAsInC(t *testing.T) {
 	rounds := 300_000
 	if testing.Short() {

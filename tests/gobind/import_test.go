@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// foreign makes a tensor in C that ends with the test.
+// foreign creates a tensor in C that is freed at the end of the test.
 func foreign(t *testing.T) Foreign {
 	t.Helper()
 	f := NewForeign()
@@ -54,7 +54,7 @@ func TestImportSeesTheMemoryOfC(t *testing.T) {
 
 func TestImportLegacy(t *testing.T) {
 	f := foreign(t)
-	f.Reshape([]int64{2, 3}, nil) // which only a legacy or old producer may do
+	f.Reshape([]int64{2, 3}, nil) // allowed only for a legacy or old producer
 	m, err := dlpack.ImportLegacy(f.Legacy())
 	require.NoError(t, err)
 	assert.Nil(t, m.Tensor().Strides())
@@ -128,7 +128,7 @@ func TestReleaseRunsTheDeleterOnce(t *testing.T) {
 	require.ErrorIs(t, err, dlpack.ErrReleased)
 }
 
-// Of several calls that end a tensor at the same time, exactly one gets it.
+// Of several concurrent calls that end a tensor, exactly one receives it.
 func TestOneOfManyEndsATensor(t *testing.T) {
 	rounds := 2000
 	if testing.Short() {
@@ -180,7 +180,7 @@ func TestDetachGivesTheStructBack(t *testing.T) {
 	assert.Same(t, f.Legacy(), legacy)
 }
 
-// Whatever is wrong, the import owns the tensor: its deleter has run once.
+// The import owns an invalid tensor too: its deleter has run once.
 func TestHostileTensorsAreRejectedAndDeleted(t *testing.T) {
 	big := int64(math.MaxInt64)
 	tests := map[string]struct {
@@ -224,7 +224,7 @@ func TestHostileTensorsAreRejectedAndDeleted(t *testing.T) {
 			for i, d := range []*dlpack.DLTensor{&f.Versioned().DLTensor, &f.Legacy().DLTensor} {
 				if test.shape != nil {
 					f.Reshape(test.shape, []int64{0, 0})
-					d.Strides = 0 // dense
+					d.Strides = 0 // contiguous
 					f.Versioned().Version.Minor = 1
 				}
 				if test.spoil != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// watched makes a slice, and tells when the collector has freed it.
+// watched creates a slice, and reports when the collector has freed it.
 func watched() (data []int64, freed *atomic.Bool) {
 	freed = new(atomic.Bool)
 	data = make([]int64, 1024)
@@ -22,7 +22,7 @@ func watched() (data []int64, freed *atomic.Bool) {
 	return data, freed
 }
 
-// exportWatched leaves the tensor as the only way to the slice.
+// exportWatched exports a slice that only the tensor refers to.
 func exportWatched(t *testing.T) (*dlpack.DLManagedTensorVersioned, *atomic.Bool) {
 	t.Helper()
 	data, freed := watched()
@@ -37,12 +37,12 @@ func exportWatched(t *testing.T) (*dlpack.DLManagedTensorVersioned, *atomic.Bool
 func collect(cycles int) {
 	for range cycles {
 		runtime.GC()
-		time.Sleep(2 * time.Millisecond) // cleanups run on a goroutine of their own
+		time.Sleep(2 * time.Millisecond) // cleanups run on a separate goroutine
 	}
 }
 
-// collectUntil returns whether a condition holds after some collections; their number is the limit,
-// since load delays each of them.
+// collectUntil reports whether a condition holds after some collections; their number is limited
+// instead of the time, because load delays each one.
 func collectUntil(holds func() bool) bool {
 	for range 1000 {
 		if collect(1); holds() {
@@ -99,7 +99,7 @@ func TestASecondReleaseIsTrapped(t *testing.T) {
 	assert.Equal(t, outstanding, dlpack.Drain(), "each slot came back once")
 }
 
-// Consumers copy the struct, or keep the deleter beside it.
+// Consumers copy the struct, or keep the deleter separately.
 func TestASecondReleaseByAKeptDeleterIsTrapped(t *testing.T) {
 	skipFatal(t)
 	b := alloc[int8](t, 1)
@@ -158,7 +158,7 @@ func TestOneSliceInManyTensors(t *testing.T) {
 	assert.True(t, collectUntil(freed.Load))
 }
 
-// Goroutines export while threads of C release and the collector runs.
+// Goroutines export while C threads release and the collector runs.
 func TestConcurrentExportsAndReleases(t *testing.T) {
 	rounds := 40
 	if testing.Short() {
@@ -178,8 +178,7 @@ func TestConcurrentExportsAndReleases(t *testing.T) {
 	assert.Equal(t, before, dlpack.Drain())
 }
 
-// releaseRound exports fresh slices, reads them back through their tensors and
-// has C release them.
+// releaseRound exports new slices, reads them back through their tensors, and releases them in C.
 func releaseRound(t *testing.T, mark int32) {
 	all := make([]*dlpack.DLManagedTensorVersioned, 100)
 	for i := range all {
@@ -220,7 +219,7 @@ func TestGoroutinesAreNotLeft(t *testing.T) {
 		Consume(p)
 	}
 	collect(3)
-	for range 1000 { // assert.Eventually has goroutines of its own
+	for range 1000 { // assert.Eventually has its own goroutines
 		if runtime.NumGoroutine() <= before {
 			return
 		}

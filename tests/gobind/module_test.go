@@ -17,7 +17,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// module is a Go module of its own, outside of this one.
+// module is a separate Go module, outside of this one.
 type module struct {
 	dir string
 	env []string
@@ -30,12 +30,12 @@ func newModule(t *testing.T, path string) module {
 	}
 	m := module{dir: t.TempDir(),
 		env: []string{"GOPROXY=off", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-trimpath", "GOTOOLCHAIN=local",
-			"CGO_ENABLED=1", "CGO_CFLAGS=-O0"}} // optimizing the C takes longer than any test runs
+			"CGO_ENABLED=1", "CGO_CFLAGS=-O0"}} // optimizing the C takes longer than any test run
 	m.write(t, map[string]string{"go.mod": "module " + path + "\n\ngo 1.24\n"})
 	return m
 }
 
-// with gives the module with more in its environment.
+// with returns the module with additional environment variables.
 func (m module) with(env ...string) module {
 	m.env = append(m.env[:len(m.env):len(m.env)], env...)
 	return m
@@ -50,7 +50,7 @@ func (m module) write(t *testing.T, files map[string]string) {
 	}
 }
 
-// emit makes the bindings of a release in a folder of the module.
+// emit generates the bindings of a release in a folder of the module.
 func (m module) emit(t *testing.T, folder, version string, options map[string]string) {
 	t.Helper()
 	release, err := spec.Embedded().Release(version)
@@ -65,8 +65,8 @@ func (m module) emit(t *testing.T, folder, version string, options map[string]st
 	}
 }
 
-// run calls the go command in the module. Tests of it are vetted where that is what is tested, and
-// have no limit of time, which a busy machine would break.
+// run runs the go command in the module. Its tests are vetted only if vet is tested, and have no
+// time limit, which load could exceed.
 func (m module) run(args ...string) (string, error) {
 	if args[0] == "test" {
 		args = append([]string{"test", "-vet=off", "-timeout=0"}, args[1:]...)
@@ -81,7 +81,7 @@ func (m module) run(args ...string) (string, error) {
 	return string(out), err
 }
 
-// shared gives the module with the flag of testkit.Vet: one build serves go vet and the rest.
+// shared returns the module with the flag of testkit.Vet: one build serves go vet and the rest.
 func (m module) shared(t *testing.T) module {
 	t.Helper()
 	flag, err := testtool.Checkout(m.dir)
@@ -96,7 +96,7 @@ func (m module) mustRun(t *testing.T, args ...string) string {
 	return out
 }
 
-// bindings makes a module with the bindings of the newest release in dlpack/.
+// bindings creates a module with the bindings of the newest release in dlpack/.
 func bindings(t *testing.T) module {
 	t.Helper()
 	m := newModule(t, "example.org/bindings")
@@ -104,7 +104,7 @@ func bindings(t *testing.T) module {
 	return m
 }
 
-// skipShort leaves what compiles for long out of the inner loop.
+// skipShort skips slow builds with -short.
 func skipShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -112,7 +112,7 @@ func skipShort(t *testing.T) {
 	}
 }
 
-// skipFatal leaves out what a sanitizer ends a program for.
+// skipFatal skips tests that a sanitizer would end.
 func skipFatal(t *testing.T) {
 	t.Helper()
 	if sanitized {

@@ -17,7 +17,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// needNumPy gives a Python with NumPy 2 or newer, or skips.
+// needNumPy returns a Python with NumPy 2 or newer, or skips the test.
 func needNumPy(t *testing.T) string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -31,7 +31,7 @@ func needNumPy(t *testing.T) string {
 	return python
 }
 
-// runExample runs the example; the environment is added to its own.
+// runExample runs the example; env is added to its environment.
 func runExample(python, root string, env []string, arguments ...string) (string, error) {
 	cmd := exec.Command(filepath.Join(root, "examples", "go-numpy", "run.sh"), arguments...)
 	cmd.Env = append(append(os.Environ(), "DLPACKGEN_PYTHON="+python, "GOFLAGS=-trimpath"), env...)
@@ -52,8 +52,7 @@ func TestGoNumPy(t *testing.T) {
 	assert.True(t, strings.HasSuffix(out, "all is given back\n"), out)
 }
 
-// The example's checks find what they are for: each of these makes the library
-// wrong in one place.
+// The example's checks detect mistakes: each of these breaks the library in one place.
 func TestGoNumPyFindsWhatIsWrong(t *testing.T) {
 	tier.OnlyNightly(t)
 	skipShort(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// proxy serves a module as v1.0.0 from a folder, as a network would.
+// proxy serves a module as v1.0.0 from a folder, like a network proxy.
 func proxy(t *testing.T, m module) (url string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "example.org", "bindings", "@v")
@@ -48,14 +48,14 @@ func proxy(t *testing.T, m module) (url string) {
 	return "file://" + filepath.ToSlash(filepath.Dir(filepath.Dir(filepath.Dir(dir))))
 }
 
-// published gives a module whose network is a folder with the bindings, and a
-// program in cmd/roundtrip of them.
+// published returns a module whose proxy is a folder with the bindings, and a program that uses
+// them in cmd/roundtrip.
 func published(t *testing.T) module {
 	t.Helper()
 	m := bindings(t)
 	m.write(t, map[string]string{"cmd/roundtrip/main.go": roundTrip})
 	consumer := newModule(t, "example.org/consumer")
-	// The module cache is read-only by default, which would outlive the test.
+	// The module cache is read-only by default, and could not be deleted.
 	return consumer.with("GOPROXY="+proxy(t, m), "GOMODCACHE="+t.TempDir(), "GOFLAGS=-trimpath -modcacherw")
 }
 
@@ -68,8 +68,7 @@ func TestGoInstall(t *testing.T) {
 	assert.Equal(t, roundTripSays, string(out))
 }
 
-// The go command vendors the files of a package's own folder and nothing else,
-// which is why the header stands there.
+// The go command vendors only the files in a package's own folder, so the header is there.
 func TestGoGetAndVendorFromASecondModule(t *testing.T) {
 	skipShort(t)
 	m := published(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// processor is one that a program runs on by an emulator.
+// processor is a processor on which an emulator runs programs.
 type processor struct{ arch, cc, emulator string }
 
 var processors = []processor{
@@ -28,7 +28,7 @@ func (p processor) need(t *testing.T) {
 	testtool.Require(t, p.emulator, "qemu-user-static")
 }
 
-// These tests, as far as they run nothing else, on other processors.
+// These tests, except those that start other programs, on other processors.
 func TestTheseTestsOnOtherProcessors(t *testing.T) {
 	tier.OnlyNightly(t)
 	if os.Getenv(inner) != "" {
@@ -53,8 +53,8 @@ func TestTheseTestsOnOtherProcessors(t *testing.T) {
 	}
 }
 
-// The conformance tests on other processors, of which s390x is big endian.
-// Windows is in tests/wine.
+// The conformance tests on other processors, of which s390x is big-endian. Windows is in
+// tests/wine.
 func TestConformanceOnOtherProcessors(t *testing.T) {
 	tier.OnlyNightly(t)
 	m := bindings(t)
@@ -71,8 +71,8 @@ func TestConformanceOnOtherProcessors(t *testing.T) {
 	}
 }
 
-// A compiler for macOS takes the C, and Go's type checker the Go with what cgo
-// makes of that C there. Nothing is linked or run: that needs macOS.
+// A compiler for macOS checks the C, and Go's type checker the Go, including cgo's output there.
+// Linking and running would need macOS.
 func TestTheBindingsTypeCheckForMacOS(t *testing.T) {
 	tier.OnlyNightly(t)
 	skipShort(t)
@@ -105,8 +105,8 @@ func TestTheBindingsTypeCheckForMacOS(t *testing.T) {
 	}
 }
 
-// translate runs cgo on a package, as a build does, and leaves the Go that it
-// makes, with the package's other Go files, as a package that needs no C.
+// translate runs cgo on a package, like a build, and stores its Go output with the package's other
+// Go files as a package without C.
 func (m module) translate(t *testing.T, from, to, headers string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(m.dir, from, "*.go"))
@@ -118,7 +118,7 @@ func (m module) translate(t *testing.T, from, to, headers string) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		if strings.HasSuffix(file, "_test.go") {
-			continue // it imports the package, which is to be compiled under another name
+			continue // it imports the package, which is compiled under another name
 		}
 		if strings.Contains(string(text), "\nimport \"C\"\n") {
 			args = append(args, filepath.Base(file))
@@ -134,7 +134,7 @@ func (m module) translate(t *testing.T, from, to, headers string) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		// The part of the run time that only a program with cgo has.
+		// The part of the run time that only programs with cgo have.
 		plain := strings.NewReplacer("import _cgopackage \"runtime/cgo\"", "", "_cgopackage.Incomplete",
 			"struct{}").Replace(string(text))
 		m.write(t, map[string]string{to + "/" + strings.TrimPrefix(filepath.Base(file), "_"): plain})

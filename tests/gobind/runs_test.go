@@ -12,20 +12,20 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// grid is a shape with strides, and what a slice must have for it.
+// grid is a shape with strides, and the required length of a slice.
 type grid struct {
 	shape, strides []int64
 	before, after  int64
 }
 
-// gridOf reads a grid out of any bytes: two for each of at most six dimensions.
+// gridOf derives a grid from any bytes: two for each of at most six dimensions.
 func gridOf(code []byte) grid {
 	var g grid
 	for ; len(code) >= 2 && len(g.shape) < 6; code = code[2:] {
 		extent, stride := int64(code[0]%5), int64(int8(code[1])%12)
 		if code[0] >= 128 && len(g.shape) > 0 {
 			last := len(g.shape) - 1
-			g.strides[last] = stride * extent // so that merging has something to do
+			g.strides[last] = stride * extent // so that some dimensions can be merged
 		}
 		g.shape = append(g.shape, extent)
 		g.strides = append(g.strides, stride)
@@ -48,7 +48,7 @@ func (g grid) room() int {
 	return int(g.before + g.after + 1)
 }
 
-// tensor counts from 0 upwards in the order of memory.
+// tensor counts upwards from 0 in memory order.
 func (g grid) tensor(t *testing.T) dlpack.Tensor {
 	t.Helper()
 	data := make([]int32, g.room())
@@ -61,7 +61,7 @@ func (g grid) tensor(t *testing.T) dlpack.Tensor {
 	return imported(t, p, err)
 }
 
-// each visits the indices in row-major order, with the place in memory.
+// each visits the indices in row-major order, with the position in memory.
 func (g grid) each(visit func(indices []int64, place int32)) {
 	indices := make([]int64, len(g.shape))
 	var below func(dim int, place int64)
@@ -78,13 +78,13 @@ func (g grid) each(visit func(indices []int64, place int32)) {
 	below(0, g.before)
 }
 
-// places are all elements in row-major order, which is what the tensor holds.
+// places are the values of all elements in row-major order.
 func (g grid) places() (places []int32) {
 	g.each(func(_ []int64, place int32) { places = append(places, place) })
 	return places
 }
 
-// run is how long runs can be: as many trailing dimensions as count up by one.
+// run is the maximum length of runs: as many trailing dimensions as are consecutive.
 func (g grid) run() int {
 	places, run, product := g.places(), 1, 1
 	for i := len(g.shape) - 1; i >= 0; i-- {
@@ -99,13 +99,13 @@ func (g grid) run() int {
 	return run
 }
 
-// checkRuns compares runs with a walk over all indices.
+// checkRuns compares runs with an iteration over all indices.
 func checkRuns(t *testing.T, g grid) {
 	t.Helper()
 	seq, err := dlpack.Runs[int32](g.tensor(t))
 	require.NoError(t, err)
 	want := g.places()
-	for range 2 { // the sequence can be used again
+	for range 2 { // the sequence is reusable
 		var got []int32
 		for run := range seq {
 			require.Len(t, run, g.run(), "%+v", g)
@@ -202,7 +202,7 @@ func TestAbsentStridesAreOneRun(t *testing.T) {
 	assert.Panics(t, func() { m.Tensor().Stride(2) })
 }
 
-// No element, no address: an empty tensor may have any.
+// Without elements, there is no address: an empty tensor may have any.
 func TestAnEmptyTensorHasNoRun(t *testing.T) {
 	tensor := spoiled(t, func(f Foreign) {
 		f.Reshape([]int64{3, 0}, []int64{1, 1})
@@ -233,7 +233,7 @@ func TestALoopOverRunsMayEndEarly(t *testing.T) {
 	}
 }
 
-// The sequence is allocated, and nothing for a run of it.
+// The sequence is allocated, but not its runs.
 func TestRunsDoNotAllocateOneByOne(t *testing.T) {
 	if sanitized {
 		t.Skip("a sanitizer allocates where the plain program does not")

@@ -36,8 +36,7 @@ func TestExportsAllocateNothingAndStayInGo(t *testing.T) {
 	}
 }
 
-// Slots keep their slices pinned until something takes them back. That must not
-// mix them up.
+// Slots keep their slices pinned until they are unpinned later. This must not mix them up.
 func TestSlotsChangeTheirSlices(t *testing.T) {
 	var all [3][]int64
 	for i := range all {
@@ -58,8 +57,8 @@ func TestSlotsChangeTheirSlices(t *testing.T) {
 	}
 }
 
-// A released slice is freed by the collector, whatever the slot did before: held
-// the same slice several times, others, or memory of C.
+// The collector frees a released slice independently of the slot's history: repeated exports of one
+// slice, other slices, or C memory.
 func TestEverySlotIsSwept(t *testing.T) {
 	var freed []*atomic.Bool
 	for round := range 4 {
@@ -83,8 +82,8 @@ func areFreed(freed []*atomic.Bool) bool {
 	return !slices.ContainsFunc(freed, func(gone *atomic.Bool) bool { return !gone.Load() })
 }
 
-// What consumers release while a Drain has the free slots in its hands is unpinned
-// by the next one.
+// Slots that consumers release while a Drain has removed the free slots are unpinned by the next
+// Drain.
 func TestDrainsMeetReleases(t *testing.T) {
 	rounds := 5
 	if testing.Short() || raced || sanitized {
@@ -104,7 +103,7 @@ func TestDrainsMeetReleases(t *testing.T) {
 			p, gone := exportWatched(t)
 			all, freed = append(all, p), append(freed, gone)
 		}
-		for _, p := range spare { // makes Drain slow
+		for _, p := range spare { // slows Drain down
 			Consume(p)
 		}
 		var released atomic.Bool
@@ -130,8 +129,8 @@ func TestDrainsMeetReleases(t *testing.T) {
 	assert.Equal(t, before, dlpack.Drain(), "and no slot is lost")
 }
 
-// crossings gives the calls into C of some runs: the least of several tries, since
-// what the collector ends meanwhile may call as well.
+// crossings returns the number of calls into C: the minimum of several attempts, because the
+// garbage collector may cause calls.
 func crossings(runs int, run func()) int64 {
 	least := int64(math.MaxInt64)
 	for range 5 {
@@ -164,12 +163,12 @@ func TestManyTensorsAtOnce(t *testing.T) {
 	assert.Equal(t, before, dlpack.Drain())
 }
 
-// soaker is one goroutine of the soak: it holds some tensors, and each time ends
-// a random one and makes another.
+// soaker is one goroutine of the soak: it has some tensors, and repeatedly ends a random one and
+// creates another.
 type soaker struct {
 	mark  int64
 	held  []*dlpack.DLManagedTensorVersioned
-	hooks *atomic.Int64 // that are still to run
+	hooks *atomic.Int64 // rounds to run
 	b     *dlpack.Buffer[int64]
 }
 
@@ -197,7 +196,7 @@ func (s *soaker) make() (*dlpack.DLManagedTensorVersioned, error) {
 	}
 }
 
-// end reads a tensor back, and has it released here or on a thread of C.
+// end reads a tensor back, and releases it here or on a C thread.
 func (s *soaker) end(t *testing.T, p *dlpack.DLManagedTensorVersioned) {
 	m, err := dlpack.Import(p)
 	if !assert.NoError(t, err) {
@@ -233,7 +232,8 @@ func (s *soaker) run(t *testing.T, rounds int) {
 	}
 }
 
-// Everything at once, for long, while the collector runs and others drain.
+// Everything concurrently for a long time, while the garbage collector runs and other goroutines
+// drain.
 func TestSoakOfEveryKind(t *testing.T) {
 	rounds := 2_000
 	if tier.IsNightly() {

@@ -15,7 +15,7 @@ typedef void (*set_error)(void* error_ctx, const char* kind, const char* message
 
 static habits habit;
 static int asked_for_stream, asked_to_explain;
-static __thread const char* pending; /* as Python's error: one for each thread */
+static __thread const char* pending; /* like Python's error: one for each thread */
 
 void set_habits(habits h) { habit = h; }
 int stranger_count(int* counter) { return __atomic_load_n(counter, __ATOMIC_SEQ_CST); }
@@ -83,7 +83,7 @@ static int current_stream(DLDeviceType type, int32_t id, void** out) {
 
 static void delete_allocated(DLManagedTensorVersioned* self) { free(self); }
 
-/* Strides, data and all, in one piece. */
+/* Strides, data and all, in one block. */
 static DLManagedTensorVersioned* allocated(const DLTensor* like) {
   typedef struct piece {
     DLManagedTensorVersioned managed;
@@ -127,7 +127,7 @@ DLPackExchangeAPI* strange_table(void) {
     DLPackExchangeAPI table;
     struct kept* previous;
   } kept;
-  static kept* all; /* what keeps leak checkers from counting them */
+  static kept* all; /* makes them reachable for leak checkers */
   kept* made = calloc(1, sizeof *made);
   if (!made) return NULL;
   made->previous = all;

@@ -10,40 +10,40 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// Stranger is an object of a StrangeTable: two rows of three float32, until a
-// test spoils it. Free gives the memory back.
+// Stranger is an object of a StrangeTable: two rows of three float32, which tests may damage. Free
+// releases the memory.
 type Stranger struct{ c *C.stranger }
 
-// NewStranger makes one.
+// NewStranger creates one.
 func NewStranger() Stranger { return Stranger{C.stranger_new()} }
 
-// Free ends it.
+// Free releases it.
 func (s Stranger) Free() { C.free(unsafe.Pointer(s.c)) }
 
-// Object is its address, as the functions of a table take it.
+// Object returns its address, for the functions of a table.
 func (s Stranger) Object() uintptr { return uintptr(unsafe.Pointer(s.c)) }
 
-// Raw is the tensor that its views are copies of.
+// Raw returns the tensor that its views copy.
 func (s Stranger) Raw() *dlpack.DLTensor { return (*dlpack.DLTensor)(unsafe.Pointer(&s.c.tensor)) }
 
-// Shape is the memory of its shape, and Strides that of its strides.
+// Shape returns the memory of its shape.
 func (s Stranger) Shape() []int64 { return unsafe.Slice((*int64)(&s.c.shape[0]), C.STRANGER_NDIM) }
 
-// Strides is the memory of its strides.
+// Strides returns the memory of its strides.
 func (s Stranger) Strides() []int64 { return unsafe.Slice((*int64)(&s.c.strides[0]), C.STRANGER_NDIM) }
 
-// SetVersion is that of its managed tensors, and SetFlags their flags.
+// SetVersion sets the version of its managed tensors.
 func (s Stranger) SetVersion(v dlpack.Version) {
 	s.c.major, s.c.minor = C.uint32_t(v.Major), C.uint32_t(v.Minor)
 }
 
-// SetFlags gives its managed tensors flags.
+// SetFlags sets the flags of its managed tensors.
 func (s Stranger) SetFlags(f dlpack.Flags) { s.c.flags = C.uint64_t(f) }
 
-// SetFails makes its functions fail with a result, unless that is 0.
+// SetFails makes its functions fail with a result, unless it is 0.
 func (s Stranger) SetFails(rc int) { s.c.fails = C.int(rc) }
 
-// SetNothing makes its functions succeed and give nothing.
+// SetNothing makes its functions succeed without a result.
 func (s Stranger) SetNothing(nothing bool) {
 	s.c.nothing = 0
 	if nothing {
@@ -51,12 +51,12 @@ func (s Stranger) SetNothing(nothing bool) {
 	}
 }
 
-// Counts gives how often it was borrowed, owned, and deleted by an owner.
+// Counts returns how often it was borrowed, owned, and deleted by an owner.
 func (s Stranger) Counts() (borrowed, owned, deleted int) {
 	return int(C.stranger_count(&s.c.borrowed)), int(C.stranger_count(&s.c.owned)), int(C.stranger_count(&s.c.deleted))
 }
 
-// Habit is what a function of a strange table does that gets no object.
+// Habit is the behaviour of a foreign table's function without an object argument.
 type Habit int
 
 // The habits.
@@ -72,29 +72,29 @@ const (
 	FailAndDelete  Habit = C.FAIL_AND_DELETE
 )
 
-// Habits are those of the strange tables, all of them.
+// Habits are the current behaviours of all foreign tables.
 type Habits struct{ Allocate, Wrap, Stream, Explain Habit }
 
-// Set makes them the habits from now on.
+// Set makes them the current behaviours.
 func (h Habits) Set() {
 	C.set_habits(C.habits{allocate: C.int(h.Allocate), wrap: C.int(h.Wrap), stream: C.int(h.Stream),
 		explain: C.int(h.Explain)})
 }
 
-// StreamCalls counts how often strange tables were asked for a stream.
+// StreamCalls counts the stream queries of foreign tables.
 func StreamCalls() int { return int(C.stream_calls()) }
 
-// NewStrangeTable makes a table over Strangers, for tests to spoil.
+// NewStrangeTable creates a table over Strangers, which tests may damage.
 func NewStrangeTable() *dlpack.DLPackExchangeAPI {
 	return (*dlpack.DLPackExchangeAPI)(unsafe.Pointer(C.strange_table()))
 }
 
-// HeaderAlone is the header of a table of which nothing else can be read.
+// HeaderAlone returns the header of a table without further readable memory.
 func HeaderAlone(major uint32) *dlpack.DLPackExchangeAPIHeader {
 	return (*dlpack.DLPackExchangeAPIHeader)(unsafe.Pointer(C.header_alone(C.uint32_t(major))))
 }
 
-// FindTable is how dlpackgen/tensor.h opens a table; nil where it rejects.
+// FindTable opens a table with dlpackgen/tensor.h; nil if it rejects the table.
 func FindTable(newest *dlpack.DLPackExchangeAPIHeader) *dlpack.DLPackExchangeAPI {
 	var found *C.DLPackExchangeAPI
 	C.find_table((*C.DLPackExchangeAPIHeader)(unsafe.Pointer(newest)), &found)
@@ -107,10 +107,10 @@ func ExplainPending() unsafe.Pointer { return C.explain_pending }
 // ExplainCalls counts its calls.
 func ExplainCalls() int { return int(C.explain_calls()) }
 
-// RaiseError is a C function for Producer.Raise, whose calls TakeRaised tells.
+// RaiseError is a C function for Producer.Raise, whose calls TakeRaised returns.
 func RaiseError() unsafe.Pointer { return C.raise_error }
 
-// Told is what SetError was called with: how often, and the last texts.
+// Told contains the calls of SetError: their number, and the last texts.
 type Told struct {
 	Times         int
 	Kind, Message string
@@ -120,7 +120,7 @@ func toldOf(t *C.told) Told {
 	return Told{int(t.times), C.GoString(&t.kind[0]), C.GoString(&t.message[0])}
 }
 
-// TakeRaised gives what was raised on this thread since the last call.
+// TakeRaised returns the errors raised on this thread since the last call.
 func TakeRaised() Told {
 	t := C.take_raised()
 	return toldOf(&t)
@@ -130,27 +130,27 @@ func table(api *dlpack.DLPackExchangeAPI) *C.DLPackExchangeAPI {
 	return (*C.DLPackExchangeAPI)(unsafe.Pointer(api))
 }
 
-// CallBorrow calls a table's function from C, as the next ones do.
+// CallBorrow calls a table's function from C, like the following functions.
 func CallBorrow(api *dlpack.DLPackExchangeAPI, object uintptr) (t dlpack.DLTensor, rc int) {
 	rc = int(C.call_borrow(table(api), C.uintptr_t(object), (*C.DLTensor)(unsafe.Pointer(&t))))
 	return t, rc
 }
 
-// CallManaged gives what the caller owns.
+// CallManaged returns a tensor that the caller owns.
 func CallManaged(api *dlpack.DLPackExchangeAPI, object uintptr) (*dlpack.DLManagedTensorVersioned, int) {
 	var out *C.DLManagedTensorVersioned
 	rc := C.call_managed(table(api), C.uintptr_t(object), &out)
 	return (*dlpack.DLManagedTensorVersioned)(unsafe.Pointer(out)), int(rc)
 }
 
-// CallWrap gives an object.
+// CallWrap returns an object.
 func CallWrap(api *dlpack.DLPackExchangeAPI, p *dlpack.DLManagedTensorVersioned) (object uintptr, rc int) {
 	var out unsafe.Pointer
 	rc = int(C.call_wrap(table(api), (*C.DLManagedTensorVersioned)(unsafe.Pointer(p)), &out))
 	return uintptr(out), rc
 }
 
-// CallStream gives a stream.
+// CallStream returns a stream.
 func CallStream(api *dlpack.DLPackExchangeAPI, device dlpack.Device) (stream uintptr, rc int) {
 	var out unsafe.Pointer
 	rc = int(C.call_stream(table(api), C.int32_t(device.Type), C.int32_t(device.ID), &out))
@@ -162,7 +162,7 @@ type prototype struct {
 	shape  [C.STRANGER_NDIM]int64
 }
 
-// Prototype makes a tensor in C memory that an allocator can read; free it.
+// Prototype creates a tensor in C memory for an allocator; free it.
 func Prototype(dtype dlpack.DataType, device dlpack.Device, shape ...int64) *dlpack.DLTensor {
 	p := (*prototype)(C.calloc(1, C.size_t(unsafe.Sizeof(prototype{}))))
 	copy(p.shape[:], shape)
@@ -176,10 +176,10 @@ func PrototypeShape(t *dlpack.DLTensor) []int64 {
 	return (*prototype)(unsafe.Pointer(t)).shape[:t.NDim]
 }
 
-// FreePrototype frees what Prototype made.
+// FreePrototype frees a Prototype.
 func FreePrototype(t *dlpack.DLTensor) { C.free(unsafe.Pointer(t)) }
 
-// CallAllocate tells what SetError was called with.
+// CallAllocate returns the calls of SetError.
 func CallAllocate(api *dlpack.DLPackExchangeAPI, prototype *dlpack.DLTensor) (*dlpack.DLManagedTensorVersioned, int,
 	Told) {
 	var out *C.DLManagedTensorVersioned
@@ -197,32 +197,32 @@ func CallAllocateSilently(api *dlpack.DLPackExchangeAPI,
 	return (*dlpack.DLManagedTensorVersioned)(unsafe.Pointer(out)), int(rc)
 }
 
-// CallOnThreads calls all functions that an object allows, on threads that Go
-// did not make, and gives the number of failures.
+// CallOnThreads calls all functions of an object on threads that Go did not create, and returns the
+// number of failures.
 func CallOnThreads(api *dlpack.DLPackExchangeAPI, object uintptr, rounds, threads int) int {
 	return int(C.call_on_threads(table(api), C.uintptr_t(object), C.int(rounds), C.int(threads)))
 }
 
-// Embedded is an object that holds another behind a head, as Python's do.
+// Embedded is an object that contains another object's address after a header, like Python objects.
 type Embedded struct{ c *C.embedded }
 
-// EmbeddedOffset is where it does.
+// EmbeddedOffset is its position.
 const EmbeddedOffset = int32(unsafe.Offsetof(C.embedded{}.object))
 
-// NewEmbedded makes one.
+// NewEmbedded creates one.
 func NewEmbedded(object uintptr) Embedded {
 	c := (*C.embedded)(C.calloc(1, C.sizeof_embedded))
 	c.object = C.uintptr_t(object)
 	return Embedded{c}
 }
 
-// Object is its address.
+// Object returns its address.
 func (e Embedded) Object() uintptr { return uintptr(unsafe.Pointer(e.c)) }
 
-// Free ends it.
+// Free releases it.
 func (e Embedded) Free() { C.free(unsafe.Pointer(e.c)) }
 
-// ManagedAt reads an object's address as that of a managed tensor.
+// ManagedAt converts an object's address to a managed tensor's.
 func ManagedAt(object uintptr) *dlpack.DLManagedTensorVersioned {
 	return *(**dlpack.DLManagedTensorVersioned)(unsafe.Pointer(&object))
 }

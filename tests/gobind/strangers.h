@@ -1,5 +1,5 @@
-/* Exchange tables and objects in C, as strangers to the Go bindings, and calls of
- * a table's functions as C makes them. */
+/* Exchange tables and objects in C, independent of the Go bindings, and calls of a table's
+ * functions from C. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -7,8 +7,8 @@
 
 enum { STRANGER_NDIM = 80 };
 
-/* An object of the tables here: two rows of three float32, until a test spoils
- * it. Counts are by atomic operations. */
+/* An object of these tables: two rows of three float32, which tests may damage. Counts are changed
+ * by atomic operations. */
 typedef struct stranger {
   DLTensor tensor;
   int64_t shape[STRANGER_NDIM];
@@ -17,14 +17,14 @@ typedef struct stranger {
   uint32_t major, minor; /* of its managed tensors */
   uint64_t flags;
   int fails;   /* its functions return this */
-  int nothing; /* its functions return success, and give nothing */
+  int nothing; /* its functions return success without a result */
   int borrowed, owned, deleted;
 } stranger;
 
 stranger* stranger_new(void);
 int stranger_count(int* counter);
 
-/* What functions do that get no object. */
+/* The behaviour of functions without an object argument. */
 enum {
   BEHAVE,
   FAIL_TOLD_ONCE,
@@ -42,18 +42,17 @@ typedef struct habits {
 void set_habits(habits h);
 int stream_calls(void);
 
-/* A table with all functions of strangers, which lives for ever; NULL when
- * memory is out. */
+/* A table with all functions of strangers, which is never freed; NULL if memory is exhausted. */
 DLPackExchangeAPI* strange_table(void);
 
-/* A header whose page ends right behind it. */
+/* A header whose memory ends right after it. */
 DLPackExchangeAPIHeader* header_alone(uint32_t major);
 
-/* What dlpackgen/tensor.h says of a chain of tables: 0 for a table that can be used,
- * which *found then is. */
+/* The result of dlpackgen/tensor.h for a chain of tables: 0 for a usable table, which *found
+ * receives. */
 int find_table(const DLPackExchangeAPIHeader* newest, const DLPackExchangeAPI** found);
 
-/* An explain function: it reads what failing functions leave on their thread. */
+/* An explain function: it reads the errors that failing functions leave on their thread. */
 int explain_calls(void);
 void explain_pending(void* error_ctx, void (*SetError)(void* error_ctx, const char* kind, const char* message));
 
@@ -73,11 +72,11 @@ int call_stream(const DLPackExchangeAPI* api, int32_t type, int32_t id, void** o
 int call_allocate(const DLPackExchangeAPI* api, DLTensor* prototype, DLManagedTensorVersioned** out, told* t);
 int call_allocate_silently(const DLPackExchangeAPI* api, DLTensor* prototype, DLManagedTensorVersioned** out);
 
-/* Calls view, managed, deleter, allocator and deleter, that many times on each
- * of that many threads that Go never made; gives the number of failures. */
+/* Calls view, managed, deleter, allocator and deleter, repeatedly on each of several threads that
+ * Go did not create; returns the number of failures. */
 int call_on_threads(const DLPackExchangeAPI* api, uintptr_t object, int rounds, int threads);
 
-/* An object that holds another's address behind a head, as Python's do. */
+/* An object that contains another object's address after a header, like Python objects. */
 typedef struct embedded {
   void* head[2];
   uintptr_t object;

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// strided imports a tensor of Go with such options.
+// strided imports a Go tensor with the given options.
 func strided[T dlpack.Element](t *testing.T, data []T, o dlpack.ExportOptions) dlpack.Tensor {
 	t.Helper()
 	p, err := dlpack.ExportWith(data, o)
@@ -113,7 +113,7 @@ func TestTensorOfKeepsItsSlice(t *testing.T) {
 	assert.Equal(t, 0, scalar.NDim())
 }
 
-// A shape without extents is one of a scalar, not a missing one.
+// A shape without extents is a scalar's, not a missing one.
 func TestTheShapeOfATensorIsThatOfAnother(t *testing.T) {
 	for _, shape := range [][]int64{{}, {1}, {1, 1}} {
 		scalar := strided(t, []int32{7}, dlpack.ExportOptions{Shape: shape})
@@ -159,7 +159,7 @@ func TestCopyGoesBetweenAnyStrides(t *testing.T) {
 	}
 }
 
-// room is as many elements as a layout takes; one without strides must be filled.
+// room is the number of elements for a layout; a layout without strides must be filled.
 func room(o dlpack.ExportOptions) int {
 	if o.Strides == nil {
 		return 24
@@ -184,8 +184,7 @@ func TestCopyRejections(t *testing.T) {
 	assert.Equal(t, int32(7), seven)
 }
 
-// The examples with gonum and OpenBLAS are a separate module, so that no other package needs
-// either.
+// The examples with gonum and OpenBLAS are a separate module, so that no other package needs them.
 func TestExamplesWithBLAS(t *testing.T) {
 	skipShort(t)
 	skipFatal(t)

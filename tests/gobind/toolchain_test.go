@@ -13,8 +13,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// roundTrip is a program that hands a slice to itself through one copy of the
-// bindings, or to the second from the first.
+// roundTrip is a program that passes a slice to itself through one copy of the bindings, or from
+// the first copy to the second.
 const roundTrip = `package main
 
 import (
@@ -127,7 +127,7 @@ func TestOther64BitPlatformsCompile(t *testing.T) {
 			}
 			testtool.Require(t, platform.cc, platform.debian)
 			cross := m.with("GOOS="+platform.os, "GOARCH="+platform.arch, "CC="+platform.cc)
-			if tier.IsNightly() { // vet would compile the standard library once more
+			if tier.IsNightly() { // vet would compile the standard library again
 				cross.mustRun(t, "vet", "./...")
 			}
 			cross.mustRun(t, "build", "-o", filepath.Join(t.TempDir(), "program"), ".")
@@ -142,7 +142,7 @@ func TestOther64BitPlatformsCompile(t *testing.T) {
 	}
 }
 
-// Without a warning, under the two compilers that cgo meets most.
+// Without warnings, with the two most common compilers for cgo.
 func TestTheCOfTheBindingsIsClean(t *testing.T) {
 	m := bindings(t)
 	for cc, debian := range map[string]string{"gcc": "gcc", "clang-16": "clang-16"} {

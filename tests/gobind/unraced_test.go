@@ -2,5 +2,5 @@
 
 package gobind
 
-// raced tells that the race detector is on.
+// raced reports that the race detector is on.
 const raced = false

@@ -13,8 +13,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// converter reads float32 numbers and writes, for each, the code that NumPy and
-// ml_dtypes make of it, after the float32 of every code.
+// converter reads float32 numbers and writes, for each, the code from NumPy and ml_dtypes, after
+// the float32 of every code.
 const converter = `
 import sys
 import numpy as np
@@ -29,7 +29,7 @@ with np.errstate(all="ignore"):
     out.write(numbers.astype(dtype).view(code).astype(np.uint16).tobytes())
 `
 
-// needMLDtypes gives a Python that has the extra types of NumPy.
+// needMLDtypes returns a Python with NumPy's additional types, or skips the test.
 func needMLDtypes(t *testing.T) string {
 	t.Helper()
 	python := needNumPy(t)
@@ -63,7 +63,7 @@ func TestPythonConvertsEveryFloatTheSameWay(t *testing.T) {
 	}
 }
 
-// agree compares all bits, but for those of a NaN, of which NumPy keeps more.
+// agree compares all bits, except those of a NaN, of which NumPy keeps more.
 func (d definition) agree(t *testing.T, decoded, numbers []float32, encoded []uint16) {
 	t.Helper()
 	for code, want := range decoded {
@@ -73,7 +73,7 @@ func (d definition) agree(t *testing.T, decoded, numbers []float32, encoded []ui
 	}
 	for i, want := range encoded {
 		if !d.signed && numbers[i] < 0x1p-126 {
-			continue // ml_dtypes 0.6.0 takes these for more than 2^-127, however little they are
+			continue // ml_dtypes 0.6.0 rounds these up from 2^-127, however small the difference
 		}
 		if got := d.encode(numbers[i]); got != uint32(want) && !(d.nan(got) && d.nan(uint32(want))) {
 			t.Fatalf("%v (%#x) becomes %#x, in Python %#x", numbers[i], math.Float32bits(numbers[i]), got, want)

@@ -6,8 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The release that has bcomplex32 has a type for it, with all that the others
-// have.
+// The release with bcomplex32 has a type for it, and all types of the others.
 const pairsOfMain = `package main
 
 import (

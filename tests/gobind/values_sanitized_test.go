@@ -2,6 +2,6 @@
 
 package gobind
 
-// sanitized tells that the compiler instruments reads and writes: it then moves
-// values to the heap that else stay on the stack.
+// sanitized reports that the compiler instruments reads and writes: it then moves values to the
+// heap that otherwise stay on the stack.
 const sanitized = true

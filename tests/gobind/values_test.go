@@ -13,9 +13,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// A definition is a float format as its standard has it, apart from the tables
-// and the bit tricks of the bindings: IEEE 754, bfloat16, the 8-bit floats of
-// OCP and of LLVM's APFloat, and OCP's microscaling formats.
+// A definition is a float format as in its standard, independent of the tables and bit operations
+// of the bindings: IEEE 754, bfloat16, the 8-bit floats of OCP and of LLVM's APFloat, and OCP's
+// microscaling formats.
 type definition struct {
 	name                     string
 	dtype                    dlpack.DataType
@@ -33,7 +33,7 @@ func only(codes ...uint32) func(uint32) bool {
 	return func(code uint32) bool { return slices.Contains(codes, code) }
 }
 
-// codec ties a definition to the type of the bindings.
+// codec connects a definition with the type of the bindings.
 func codec[T interface {
 	~uint8 | ~uint16
 	Float32() float32
@@ -46,7 +46,7 @@ func codec[T interface {
 	return d
 }
 
-// narrowCodec does so for a type that is packed.
+// narrowCodec does the same for a packed type.
 func narrowCodec[T interface {
 	dlpack.Narrow
 	Float32() float32
@@ -101,7 +101,7 @@ func definitions() []definition {
 
 func (d definition) width() int { return d.exponent + d.mantissa }
 
-// codes are all there are.
+// codes is the number of codes.
 func (d definition) codes() uint32 {
 	if d.signed {
 		return 2 << d.width()
@@ -109,7 +109,7 @@ func (d definition) codes() uint32 {
 	return 1 << d.width()
 }
 
-// value works out a magnitude exactly: every one is a float64.
+// value computes a magnitude exactly: every one is a float64.
 func (d definition) value(magnitude uint32) float64 {
 	exponent := int(magnitude >> d.mantissa)
 	fraction := float64(magnitude & (1<<d.mantissa - 1))
@@ -119,7 +119,7 @@ func (d definition) value(magnitude uint32) float64 {
 	return math.Ldexp(math.Ldexp(1, d.mantissa)+fraction, exponent-d.bias-d.mantissa)
 }
 
-// number is what a code means, NaN and infinities too.
+// number returns the value of a code, including NaN and infinities.
 func (d definition) number(code uint32) float64 {
 	sign, magnitude := 1.0, code
 	if d.signed && code>>d.width() == 1 {
@@ -135,8 +135,8 @@ func (d definition) number(code uint32) float64 {
 	}
 }
 
-// magnitudes are the codes of numbers without a sign, smallest first, and the
-// value that would come after the largest.
+// magnitudes are the codes of numbers without a sign, smallest first, and the value after the
+// largest.
 func (d definition) magnitudes() (values []float64) {
 	for code := range uint32(1) << d.width() {
 		values = append(values, d.value(code))
@@ -147,8 +147,8 @@ func (d definition) magnitudes() (values []float64) {
 	return append(values, d.value(1<<d.width()))
 }
 
-// nearest searches for the code of the positive number next to x, and for
-// len(values)-1 where all numbers are less. It shares nothing with the bindings.
+// nearest returns the code of the positive number nearest to x, or len(values)-1 if all numbers are
+// smaller. It shares no code with the bindings.
 func (d definition) nearest(values []float64, x float64) uint32 {
 	high, found := slices.BinarySearch(values, x)
 	switch {
@@ -164,7 +164,7 @@ func (d definition) nearest(values []float64, x float64) uint32 {
 	return uint32(high)
 }
 
-// want is the code that x must become.
+// want is the expected code of x.
 func (d definition) want(values []float64, x float32, saturated bool) (code uint32, nan bool) {
 	negative := math.Signbit(float64(x))
 	if x != x || !d.signed && (negative || x == 0) {
@@ -184,7 +184,7 @@ func (d definition) want(values []float64, x float32, saturated bool) (code uint
 	return code, false
 }
 
-// wantNaN is a zero of the other sign where no code is NaN.
+// wantNaN is a zero with the other sign if no code is NaN.
 func (d definition) wantNaN(negative bool) (code uint32, nan bool) {
 	if d.dtype.Bits >= 8 {
 		return 0, true
@@ -211,9 +211,9 @@ func TestEveryCodeOfEveryFloatMeansWhatItsFormatSays(t *testing.T) {
 	}
 }
 
-// inputs are all numbers of a format, the middle between each two, and the
-// neighbours of both among float32: since rounding is monotonous, what is right
-// there is right everywhere. Then come values out of range, and any others.
+// inputs are all numbers of a format, the midpoint of each two, and the float32 neighbours of both:
+// rounding is monotonic, so correct results there imply correct results everywhere. Values out of
+// range, and any others, follow.
 func (d definition) inputs(values []float64) (xs []float32) {
 	add := func(v float64) {
 		x := float32(v)
@@ -278,7 +278,7 @@ func TestEveryCodeSurvivesTheWayThroughFloat32(t *testing.T) {
 	}
 }
 
-// A NaN keeps its sign wherever NaN has one.
+// A NaN keeps its sign if the format's NaN has one.
 func TestNaNKeepsItsSign(t *testing.T) {
 	negative := math.Float32frombits(0xffc00000)
 	assert.Equal(t, dlpack.Float16(0xfe00), dlpack.Float16From(negative))

@@ -1,4 +1,4 @@
-"""Every kind of argument and result of a kernel in Go, by the module of Python."""
+"""Every kind of argument and result of a kernel in Go, through the Python module."""
 
 import ctypes
 

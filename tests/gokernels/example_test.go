@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// The example trains in torch, and jits in JAX; its README shows what it prints.
+// The example trains in torch, and uses jit in JAX; its README shows its output.
 func TestTheExample(t *testing.T) {
 	slow(t)
 	python := testtool.RequirePython(t)

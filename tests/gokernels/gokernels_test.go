@@ -1,5 +1,4 @@
-// Package gokernels builds libraries of kernels that are written in Go, and calls them by every
-// host.
+// Package gokernels builds libraries of kernels in Go, and calls them from every host.
 package gokernels
 
 import (
@@ -20,13 +19,13 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "gokernels")) }
 
-// hosts are what hosts.py knows.
+// hosts are the hosts in hosts.py.
 var hosts = []string{"python", "torch", "jax", "tvmffi", "onnxruntime", "ufunc", "paddle"}
 
-// library is what go build makes in a module below.
+// library is the result of go build in a module below.
 var library = map[string]string{"hosts": "_kernels.abi3.so", "args": "_args.abi3.so"}
 
-// slow skips where there is no time for a build.
+// slow skips the test if there is no time for a build.
 func slow(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -49,14 +48,14 @@ func written(t *testing.T, name string) string {
 	return testkit.Built(t, name+"-sources", func(dir string) { copied(t, name, dir) })
 }
 
-// copied writes a module of testdata and its generated files below a folder.
+// copied copies a module of testdata and its generated files below a folder.
 func copied(t *testing.T, name, dir string) {
 	t.Helper()
 	require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/"+name)))
 	testkit.Run(t, generator(t), "generate", "--quiet", "--config", filepath.Join(dir, "dlpackgen.yaml"))
 }
 
-// unit is the file of a module that includes the module of Python.
+// unit is the file of a module that includes the Python module.
 func unit(t *testing.T, dir string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "generated/gokernels/unit_python__kernels.c"))
@@ -64,7 +63,7 @@ func unit(t *testing.T, dir string) string {
 	return string(text)
 }
 
-// environment is that of a build which finds the headers of Python.
+// environment is the environment for a build with Python headers.
 func environment(t *testing.T, flags ...string) []string {
 	t.Helper()
 	headers, err := exec.Command(testtool.RequirePython(t), "-c",
@@ -74,7 +73,7 @@ func environment(t *testing.T, flags ...string) []string {
 	return []string{"CGO_CFLAGS=" + strings.Join(all, " "), "GOWORK=off", "GOFLAGS=-trimpath"}
 }
 
-// command is the go command in a module, with the headers of Python.
+// command is the go command in a module, with Python headers.
 func command(t *testing.T, dir string, flags []string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("go", args...)
@@ -83,7 +82,7 @@ func command(t *testing.T, dir string, flags []string, args ...string) *exec.Cmd
 	return cmd
 }
 
-// build makes the library of a module.
+// build builds the library of a module.
 func build(t *testing.T, name, dir string, flags ...string) string {
 	t.Helper()
 	file := filepath.Join(dir, library[name])
@@ -92,7 +91,7 @@ func build(t *testing.T, name, dir string, flags ...string) string {
 	return file
 }
 
-// built is the library of a module without a mistake, and its folder.
+// built returns the library of a module without mistakes, and its folder.
 func built(t *testing.T, name string) (file, sources string) {
 	t.Helper()
 	slow(t)
@@ -105,7 +104,7 @@ func built(t *testing.T, name string) (file, sources string) {
 	return filepath.Join(dir, library[name]), sources
 }
 
-// says runs a script with libraries on the path of Python.
+// says runs a script with libraries in Python's search path.
 func says(t *testing.T, libraries []string, env []string, script string, args ...string) (string, error) {
 	t.Helper()
 	paths := []string{"../onnxruntime"}
@@ -123,8 +122,8 @@ func says(t *testing.T, libraries []string, env []string, script string, args ..
 	return string(out), err
 }
 
-// Every host calls kernels in Go, with the classes and sentences of kernels in C. Errors and panics
-// of Go are exceptions of the host.
+// Every host calls kernels in Go, with the classes and messages of kernels in C. Errors and panics
+// in Go become exceptions of the host.
 func TestEveryHostCallsKernelsInGo(t *testing.T) {
 	file, _ := built(t, "hosts")
 	if !testtool.Has(testtool.RequirePython(t), "torch", "jax", "tvm_ffi", "onnxruntime", "paddle") {
@@ -140,14 +139,15 @@ func TestEveryHostCallsKernelsInGo(t *testing.T) {
 	}
 }
 
-// Go gets every kind of argument, and gives every kind of result.
+// Go receives every kind of argument, and returns every kind of result.
 func TestArguments(t *testing.T) {
 	file, _ := built(t, "args")
 	out, err := says(t, []string{file}, nil, "args.py")
 	require.NoError(t, err, out)
 }
 
-// Calls of several threads are in Go at once, each with its own error, and leave nothing behind.
+// Calls of several threads are in Go concurrently, each with its own error, and leave no resources
+// behind.
 func TestThreads(t *testing.T) {
 	file, _ := built(t, "hosts")
 	out, err := says(t, []string{file}, nil, "threads.py")
@@ -162,8 +162,8 @@ func TestTwoLibraries(t *testing.T) {
 	require.NoError(t, err, out)
 }
 
-// A nil pointer is a panic if Go's handler of SIGSEGV is the last one: with tvm-ffi imported before
-// the library, or with the handler put back. If tvm-ffi is imported later, its handler ends the
+// A nil pointer is a panic if Go's SIGSEGV handler is the last one: with tvm-ffi imported before
+// the library, or with the handler restored. If tvm-ffi is imported later, its handler ends the
 // process.
 func TestNilPointersBesideTVMFFI(t *testing.T) {
 	file, _ := built(t, "hosts")
@@ -181,7 +181,7 @@ func TestNilPointersBesideTVMFFI(t *testing.T) {
 	assert.NotContains(t, out, "failing(): panic")
 }
 
-// The line of tvm-ffi's source that replaces the handler, in its constructor.
+// The line of tvm-ffi's source that replaces the handler, in a constructor.
 func TestTVMFFIReplacesTheHandler(t *testing.T) {
 	python := testtool.RequirePython(t)
 	if !testtool.Has(python, "tvm_ffi") {
@@ -198,7 +198,7 @@ func TestTVMFFIReplacesTheHandler(t *testing.T) {
 // A function without the described signature does not compile, and the error names it.
 func TestSignaturesThatDrift(t *testing.T) {
 	slow(t)
-	dir := t.TempDir() // one folder: its packages are built once
+	dir := t.TempDir() // one folder, so packages are built once
 	require.NoError(t, os.CopyFS(dir, os.DirFS(written(t, "hosts"))))
 	kernels := filepath.Join(dir, "kernels.go")
 	text, err := os.ReadFile(kernels)
@@ -220,7 +220,8 @@ func TestSignaturesThatDrift(t *testing.T) {
 	}
 }
 
-// What a trampoline takes is printed for docs/benchmarks.md; a busy machine is no reason to fail.
+// The time of a trampoline is printed for docs/benchmarks.md; it is not limited, because load
+// affects it.
 func TestOverhead(t *testing.T) {
 	file, _ := built(t, "hosts")
 	out, err := says(t, []string{file}, nil, "overhead.py")

@@ -1,4 +1,4 @@
-"""Calls kernels in Go by each host that the command line names, in that order, in one process."""
+"""Calls kernels in Go from each host on the command line, in order, in one process."""
 
 import gc
 import os
@@ -24,7 +24,7 @@ def line():
 
 
 LONG = "é" * 509 + " ..."
-# What failing(x, how) raises: the class of Python, and the sentence.
+# The exception of failing(x, how): the Python class and the message.
 FAILURES = {
     1: (RuntimeError, "failing(): no luck"),
     2: (IndexError, "failing(): argument 'how' (2nd): around: no row 2"),
@@ -41,15 +41,15 @@ FAILURES = {
     12: (RuntimeError, f"failing(): panic: panic called with nil argument, at kernels.go:{line() + 16}"),
     13: (RuntimeError, f"failing(): panic: assignment to entry in nil map, at kernels.go:{line() + 19}"),
 }
-# A nil pointer is a panic by a signal. tvm-ffi's import installs a handler that ends the process:
-# see signals.py.
+# A nil pointer is a panic through a signal. Importing tvm-ffi installs a handler that ends the
+# process: see signals.py.
 NIL = 6
 SHORT = "norm(): argument 'weight' (2nd): expected n = 8 in dimension 0, as in argument 'x' (1st), got 4"
-# Hosts whose exceptions are their own.
+# Hosts with their own exceptions.
 OWN_CLASS = {"jax", "onnxruntime"}
-# How much of a long message is compared: ONNX Runtime cuts it, and so does a loop of a ufunc.
+# The compared length of a long message: ONNX Runtime truncates it, and so does a ufunc's loop.
 SHOWN = {"onnxruntime": 100, "ufunc": 100}
-# NumPy compares the symbols of a signature itself, before a loop runs.
+# NumPy itself compares the symbols of a signature, before a loop runs.
 OWN_SENTENCE = {
     "ufunc": "norm: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->(n) "
     "(size 4 is different from 8)"
@@ -180,7 +180,7 @@ def check(host):
 
 hosts = sys.argv[1].split(",")
 calls = {host: check(host) for host in hosts}
-for host, (kernels, convert) in calls.items():  # again, with all of them there
+for host, (kernels, convert) in calls.items():  # again, with all of them loaded
     got = np.asarray(kernels.norm(convert(X), convert(WEIGHT)))
     np.testing.assert_allclose(got, norm(X, WEIGHT), rtol=1e-5, err_msg=host)
 gc.collect()

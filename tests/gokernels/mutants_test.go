@@ -23,8 +23,8 @@ const (
 	ofArrays = "generated/go/dlpack/array.go"
 )
 
-// inHosts are mistakes that hosts.py sees by the module of Python, or by tvm-ffi, which needs texts
-// in UTF-8.
+// inHosts are mistakes that hosts.py detects through the Python module, or through tvm-ffi, which
+// needs texts in UTF-8.
 var inHosts = map[string]mutant.Mutant{
 	"panics unwind C":        {File: failure, Old: "if reason := recover(); reason != nil {", New: "if reason := any(nil); reason != nil {"},
 	"panics are lost":        {File: failure, Old: "*status = failed(", New: "_ = failed("},
@@ -41,7 +41,7 @@ var inHosts = map[string]mutant.Mutant{
 	"the last is the first":  {File: ofArrays, Old: "dimension += a.NDim()", New: "dimension = 0"},
 }
 
-// inArgs are mistakes that args.py sees.
+// inArgs are mistakes that args.py detects.
 var inArgs = map[string]mutant.Mutant{
 	"all may be written": {File: ofArrays, Old: "return Array[T]{Tensor{p, flags}}", New: "return Array[T]{Tensor{p, 0}}"},
 	"flags are lost": {File: inGo, Old: "dlpack.CheckedArray[int8]((*dlpack.DLTensor)(call.a0), dlpack.FlagReadOnly)",
@@ -90,8 +90,8 @@ func TestMistakesInTrampolinesAreSeen(t *testing.T) {
 	}
 }
 
-// mutated builds a library with mistakes. Flags of cgo are for the assembler too, so the header of
-// mutants is included by the one file that needs it.
+// mutated builds a library with mistakes. cgo's flags also apply to the assembler, so the only file
+// that needs the header of mutants includes it.
 func mutated(t *testing.T, name, dir string) string {
 	t.Helper()
 	if header := filepath.Join(dir, mutant.Header); fileExists(header) {
@@ -105,8 +105,8 @@ func fileExists(name string) bool {
 	return err == nil
 }
 
-// Go builds the library anew when a source of another target changes: the files that include it
-// change with it. A selection of targets changes nothing.
+// Go rebuilds the library if a source of another target changes, because the including files change
+// too. A selection of targets changes nothing.
 func TestTheLibraryChangesWithItsSources(t *testing.T) {
 	slow(t)
 	before := unit(t, written(t, "hosts"))

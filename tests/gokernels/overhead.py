@@ -1,4 +1,4 @@
-"""What a call of an empty kernel in Go takes beside one in C, in one library and one process."""
+"""Compares a call of an empty kernel in Go with one in C, in one library and one process."""
 
 import time
 
@@ -19,5 +19,5 @@ def once(kernel):
 
 
 rounds = [(once(_kernels.empty_go), once(_kernels.empty_c)) for _ in range(ROUNDS)]
-go, c = (min(column) for column in zip(*rounds))  # what other programs on the machine do not slow down
+go, c = (min(column) for column in zip(*rounds))  # the minimum, which other programs do not affect
 print(f"Go {go:.0f} ns, C {c:.0f} ns, ratio {go / c:.2f}, {go - c:.0f} ns more")

@@ -18,7 +18,7 @@ ROW = np.arange(8, dtype="float32")
 
 
 def handler(new=None):
-    """The handler of SIGSEGV, as the bytes of a struct sigaction, which a new one replaces."""
+    """The SIGSEGV handler, as the bytes of a struct sigaction; replaced if a new one is passed."""
     old = ctypes.create_string_buffer(256)
     assert LIBC.sigaction(signal.SIGSEGV, new, old) == 0
     return old

@@ -19,7 +19,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// forSystem writes the Go kernel of the example with other callers, and generates its library.
+// forSystem adds the Go kernel of the example to other callers, and generates its library.
 func forSystem(t *testing.T, callers string) string {
 	t.Helper()
 	dir, example := t.TempDir(), filepath.Join(golden.Root(t), "examples/go-kernel")
@@ -35,7 +35,7 @@ func forSystem(t *testing.T, callers string) string {
 	return dir
 }
 
-// link links the library of kernels in Go with every warning as an error.
+// link links the library of kernels in Go, with warnings as errors.
 func link(t *testing.T, dir, file string, env ...string) {
 	t.Helper()
 	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", file, "./generated/gokernels")
@@ -47,7 +47,7 @@ func link(t *testing.T, dir, file string, env ...string) {
 }
 
 // A library of kernels in Go is linked for Windows with the callers that need no Python, and needs
-// Windows' own libraries only. It is not run.
+// only Windows' own libraries. It is not run.
 func TestALibraryIsLinkedForWindows(t *testing.T) {
 	tier.OnlyNightly(t)
 	cc := testtool.Require(t, "x86_64-w64-mingw32-gcc", "mingw-w64")
@@ -64,8 +64,8 @@ func TestALibraryIsLinkedForWindows(t *testing.T) {
 	}
 }
 
-// A library of kernels in Go is linked for macOS with all callers, and needs macOS's own libraries
-// and Python only. It is not run.
+// A library of kernels in Go is linked for macOS with all callers, and needs only macOS's own
+// libraries and Python. It is not run.
 func TestALibraryIsLinkedForMacOS(t *testing.T) {
 	tier.OnlyNightly(t)
 	headers, err := exec.Command(testtool.RequirePython(t), "-c",

@@ -1,4 +1,4 @@
-"""Calls of many threads at once, and what many calls leave behind."""
+"""Concurrent calls of many threads, and the resources that many calls leave behind."""
 
 import gc
 import threading
@@ -29,12 +29,12 @@ def together(count, work):
 
 
 def meet(_):
-    """All calls are in Go at once, or none of them returns."""
+    """All calls are in Go concurrently, or none of them returns."""
     np.testing.assert_array_equal(_kernels.meet(WEIGHT, 8), WEIGHT)
 
 
 def own_errors(i):
-    """Each thread has the text of its own error."""
+    """Each thread receives the text of its own error."""
     for n in range(500):
         how = 1 + (i + n) % 2
         try:

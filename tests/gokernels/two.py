@@ -1,4 +1,4 @@
-"""Two libraries of kernels in Go in one process: each has a Go runtime of its own."""
+"""Two libraries of kernels in Go in one process: each has a separate Go runtime."""
 
 import gc
 import threading

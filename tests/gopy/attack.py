@@ -1,6 +1,6 @@
-"""Hostile code at every place where Go's reading of arguments runs code of Python, in every
-order of the arguments. Whatever it does, the function raises, or it gets what its arguments
-are by then: it never reads memory that is gone. The places stand in docs/foreign-code.md."""
+"""Hostile code at every place where Go's reading of arguments runs Python code, in every order of
+the arguments. The function raises, or receives the current state of its arguments, and never reads
+freed memory. docs/foreign-code.md lists the places."""
 
 import contextlib
 import gc
@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 import gopy
 
-LENGTH = 1 << 18  # so large that what is freed is unmapped
+LENGTH = 1 << 18  # large enough to be unmapped when freed
 
 
 class Sub(torch.Tensor):
@@ -31,7 +31,7 @@ def complex_tensor():
     return torch.zeros(4, dtype=torch.complex64)
 
 
-# What hostile code does to the victim, a tensor of torch that others borrow.
+# The action of hostile code on the victim, a torch tensor that others borrow.
 def shrinks(victim):
     victim.untyped_storage().resize_(0)
 
@@ -69,8 +69,8 @@ def frees_and_raises(victim):
 DEEDS = [shrinks, grows, replaces, reshapes, retypes, retypes_and_frees, raises_only, frees_and_raises]
 
 
-# The places at which code runs: each gives an argument, the letters of the methods that
-# read it, and what must be active during the call.
+# The places at which code runs: each has an argument, the letters of the methods that read it, and
+# the modes that must be active during the call.
 class Number:
     def __init__(self, deed):
         self.deed = deed
@@ -95,7 +95,7 @@ class Producer(New):
 
 
 class Failing:
-    """Its exception runs code when its text is asked for."""
+    """Its exception runs code when its text is requested."""
 
     def __init__(self, deed):
         self.deed = deed
@@ -131,7 +131,7 @@ class Finalizer:
 
 
 class Collects(New):
-    """What it drops is finalized between two steps of Go."""
+    """The object that it drops is finalized between two steps of Go."""
 
     def __init__(self, deed):
         super().__init__(gopy.counting(2, 3, 0))
@@ -159,7 +159,7 @@ class Deletes(Pythons):
 
 
 def asked_type(deed):
-    """A type whose attributes run code when it is met for the first time."""
+    """A type whose attributes run code when it is first looked up."""
 
     class Meta(type):
         def __getattribute__(cls, name):
@@ -225,9 +225,9 @@ PLACES = {
 
 
 def plans(letters):
-    """Every order of the victim (0), the attacker (1) and another (2), one by one and in a
-    batch; and the attacker once more at the end. After an error that is passed over (x), a
-    function may rely on nothing until another method works."""
+    """Every order of the victim (0), the attacker (1) and another (2), one by one and in a batch,
+    with the attacker once more at the end. After a skipped error (x), a function may rely on
+    nothing until another method succeeds."""
     if letters == "x":
         yield from ("t0 x1 t2", "t0 t2 x1 s2", "t2 t0 x1 x1 m2", "x1 t0 t2")
         return
@@ -251,7 +251,7 @@ def attack(place, deed, plan, order):
 
     attacker, mode = make(once)
     given = [victim, attacker, fresh()]
-    if plan.startswith("b") or "b" in plan:  # a batch takes them as they stand
+    if plan.startswith("b") or "b" in plan:  # a batch reads them in the given order
         given = [given[i] for i in order]
     try:
         with mode or contextlib.nullcontext():
@@ -275,8 +275,8 @@ def every_order(place):
 
 
 def test_every_place():
-    """Hostile code runs in each call but where a rejection comes before it, and each deed is
-    found out: a place where nothing runs would prove nothing."""
+    """Hostile code runs in each call unless a rejection precedes it, and each action is detected: a
+    place where nothing runs would prove nothing."""
     for place in PLACES:
         results = every_order(place)
         ran = [r for r in results if r[2]]
@@ -302,7 +302,7 @@ def test_what_is_told():
 
 
 def test_a_function_that_passes_over_errors():
-    """The memory is still there, and would be read in the shape that it had."""
+    """The memory still exists, and would be read in its old shape."""
     for place in "__dlpack__", "the text of an exception", "a deleter":
         ran, text = attack(place, reshapes, "t0 x1", (0, 1, 2))
         assert ran and "changed while the arguments were read" in text, text

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// sources gives the package's files in C.
+// sources returns the package's C files.
 func sources(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(golden.Root(t), "gen", "go", "dlpack", "dlpackpy", "*.c"))
@@ -23,7 +23,7 @@ func sources(t *testing.T) []string {
 	return files
 }
 
-// Without a warning, under the compilers that cgo meets most.
+// Without warnings, with the most common compilers for cgo.
 func TestTheCIsClean(t *testing.T) {
 	strict := []string{"-std=c11", "-Wshadow", "-Wstrict-prototypes", "-pedantic"}
 	for cc, test := range map[string]struct {
@@ -50,9 +50,8 @@ func TestTheCIsClean(t *testing.T) {
 	}
 }
 
-// What a module takes from Python it looks up when it is imported, so that one
-// file serves every Python; what it defines stays inside, so that two modules
-// can be imported.
+// A module looks up Python's functions when it is imported, so one file works with every Python.
+// Its own symbols are hidden, so two modules can be imported.
 func TestSymbols(t *testing.T) {
 	needLinux(t)
 	file := filepath.Join(library, "gopy.so")

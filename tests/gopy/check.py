@@ -1,4 +1,4 @@
-"""What the scripts of this folder share. How they run stands in tests/scripts.py."""
+"""The common functions of this folder's scripts. tests/scripts.py describes how they run."""
 
 import contextlib
 import gc
@@ -6,14 +6,14 @@ import importlib
 import os
 import sys
 
-# Not a package's folder: a script named like a framework would shadow it.
+# Not the package's folder: a script named like a framework would shadow it.
 sys.path[:0] = [os.environ["GOPY"], os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)]
 
 from scripts import *
 
 
 def framework(*names):
-    """Imports frameworks; ends the script with a reason where one is missing."""
+    """Imports frameworks; ends the script with a reason if one is missing."""
     try:
         return [importlib.import_module(name) for name in names]
     except ImportError as e:
@@ -33,11 +33,11 @@ def raises(kind, *texts):
 
 
 def outstanding():
-    """Tensors of Go that somebody still has."""
+    """The number of Go tensors with owners."""
     gc.collect()
     return importlib.import_module("gopy").outstanding()
 
 
 def no_leak(step, rounds=100_000):
-    """Runs a step often; the heaps of Go and Python grow on their own by more than one."""
+    """Repeats a step; the heaps of Go and Python themselves grow by more than one object."""
     grows_less(step, rounds, rounds // 5, 32)

@@ -1,5 +1,5 @@
-"""Ends Python, in each of the ways that its first argument names, with commas between them, while
-Go and Python hold tensors of each other. The exit code tells, or tests/endings.py of several."""
+"""Ends Python, in each of the ways in its first argument, separated by commas, while Go and Python
+own tensors of each other. The exit code is the result, or tests/endings.py reports several."""
 
 import atexit
 import ctypes
@@ -24,11 +24,11 @@ for name, module in frameworks.items():
 
 
 class AtTheEnd:
-    """Calls back when the interpreter takes the modules apart."""
+    """Calls back while the interpreter clears the modules."""
 
     def __init__(self, function):
         self.function = function
-        # Not in this module: a thread that runs a function of it keeps it alive.
+        # Not in this module: a thread that runs one of its functions keeps it alive.
         sys.modules["ending_later"] = types.ModuleType("ending_later")
         sys.modules["ending_later"].alive = self
 
@@ -40,10 +40,10 @@ def alive(of, exists=os.path.exists):
     return all(exists(f"/proc/self/task/{t.native_id}") for t in of)
 
 
-if how == "holding":  # Go never gives back
+if how == "holding":  # Go never releases them
     for p in producers:
         gopy.hold(p)
-elif how == "held":  # Python never gives back
+elif how == "held":  # Python never releases them
     kept = [gopy.counting(2, 3, 0), gopy.counting(2, 3, 0).__dlpack__(max_version=(1, 0))]
     kept.append(kept)
     if "numpy" in sys.argv:
@@ -51,12 +51,12 @@ elif how == "held":  # Python never gives back
 elif how == "late":  # calls while Python ends
     AtTheEnd(lambda gopy=gopy, p=producers: (gopy.sleep(0.01), [gopy.sum(x) for x in p], gopy.tell("late")))
     atexit.register(gopy.sleep, 0.01)
-elif how == "after":  # a deleter when Python is no more
+elif how == "after":  # a deleter after Python has ended
     for p in producers:
         gopy.hold(p)
     release = ctypes.CDLL(gopy.__file__).gopyReleaseAll
     ctypes.pythonapi.Py_AtExit(ctypes.cast(release, ctypes.c_void_p))
-elif how == "daemon":  # threads in Go come back for the GIL while Python ends, slowly
+elif how == "daemon":  # threads in Go slowly request the GIL while Python ends
     daemons = [threading.Thread(target=gopy.sleep, args=(1.5,), daemon=True) for _ in range(4)]
     for daemon in daemons:
         daemon.start()

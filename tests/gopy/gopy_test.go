@@ -22,7 +22,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// library is the folder of the module, built once.
+// library is the folder of the module, which is built once.
 var library string
 
 func TestMain(m *testing.M) {
@@ -43,7 +43,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// build makes gopy.so in a folder.
+// build builds gopy.so in a folder.
 func build(dir string, flags ...string) error {
 	args := append([]string{"build", "-trimpath", "-buildmode=c-shared", "-o", filepath.Join(dir, "gopy.so")}, flags...)
 	out, err := exec.Command("go", append(args, "./module")...).CombinedOutput()
@@ -53,7 +53,7 @@ func build(dir string, flags ...string) error {
 	return nil
 }
 
-// needLinux skips where the scripts cannot measure memory by /proc.
+// needLinux skips tests that measure memory through /proc.
 func needLinux(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -61,15 +61,15 @@ func needLinux(t *testing.T) {
 	}
 }
 
-// environment gives the Python with the frameworks, or skips.
+// environment returns the Python with the frameworks, or skips the test.
 func environment(t *testing.T) string {
 	t.Helper()
 	needLinux(t)
 	return testtool.RequirePython(t)
 }
 
-// script runs a script with the module that lies in a folder. Warnings of
-// frameworks, such as that there is no GPU, are left out.
+// script runs a script with the module in a folder. Warnings of frameworks, such as a missing GPU,
+// are removed.
 func script(python, library string, args ...string) (string, error) {
 	cmd := exec.Command(python, append([]string{"-W", "ignore"}, args...)...)
 	cmd.Env = append(os.Environ(), "GOPY="+library, "PYTHONDONTWRITEBYTECODE=1")
@@ -79,7 +79,7 @@ func script(python, library string, args ...string) (string, error) {
 
 var skipped = regexp.MustCompile(`(?m)^SKIP (.*)$`)
 
-// runs fails unless a script says that so many of its tests passed, and no other.
+// runs fails unless a script reports exactly the expected number of passed tests.
 func runs(t *testing.T, python string, passes int, args ...string) {
 	t.Helper()
 	out, err := script(python, library, args...)
@@ -90,7 +90,7 @@ func runs(t *testing.T, python string, passes int, args ...string) {
 	assert.Equal(t, passes, len(regexp.MustCompile(`(?m)^ok test_`).FindAllString(out, -1)), out)
 }
 
-// The first Python that the module serves is 3.10; one file serves all of them.
+// The oldest supported Python is 3.10; one file works with all of them.
 func TestEveryPythonHere(t *testing.T) {
 	needLinux(t)
 	for i, python := range pythons(t) {
@@ -104,8 +104,8 @@ func TestEveryPythonHere(t *testing.T) {
 	}
 }
 
-// The Pythons of `make pythons`, where debug builds abort when Python's API is called
-// with an exception set.
+// The Pythons of `make pythons`, whose debug builds abort if Python's API is called with an
+// exception set.
 func TestOtherPythons(t *testing.T) {
 	others := strings.Fields(os.Getenv("DLPACKGEN_PYTHONS"))
 	if len(others) == 0 {
@@ -120,7 +120,7 @@ func TestOtherPythons(t *testing.T) {
 
 type python struct{ version, path string }
 
-// pythons finds one Python of each version that the module serves.
+// pythons returns one Python of each supported version.
 func pythons(t *testing.T) (found []python) {
 	t.Helper()
 	candidates := []string{environment(t), "python3"}
@@ -153,7 +153,7 @@ func TestFrameworks(t *testing.T) {
 	}
 }
 
-// Hostile code at every place where reading an argument runs code of Python.
+// Hostile code at every place where reading an argument runs Python code.
 func TestAttacks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads torch and makes thousands of calls, and -short was given")
@@ -162,7 +162,7 @@ func TestAttacks(t *testing.T) {
 }
 
 // The order in which objects are destroyed when Python ends is not specified, so every order is
-// tried: none may crash, hang, or take a thread away from Go.
+// tested: none may crash, hang, or end a thread of Go.
 func TestEndings(t *testing.T) {
 	python := environment(t)
 	ways := map[string]string{
@@ -171,7 +171,7 @@ func TestEndings(t *testing.T) {
 	}
 	for _, with := range []string{"", "numpy", "torch", "jax", "paddle"} {
 		names, out := slices.Sorted(maps.Keys(ways)), ""
-		if with == "jax" { // its own __dlpack__ needs an import, which fails then
+		if with == "jax" { // its own __dlpack__ needs an import, which then fails
 			names = slices.DeleteFunc(names, func(how string) bool { return how == "late" })
 		}
 		if with == "" || with == "torch" && !testing.Short() || tier.IsNightly() {
@@ -195,7 +195,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// Outside of Python there is nothing to be a module of.
+// Outside of Python, initialization returns an error.
 func TestWithoutPython(t *testing.T) {
 	needLinux(t)
 	if testing.Short() {

@@ -19,7 +19,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// mutant makes the package wrong in one place, which the test of a script sees.
+// mutant breaks the package in one place, which the test of a script detects.
 type mutant struct{ file, old, replacement, script string }
 
 var mutants = map[string]mutant{
@@ -96,8 +96,8 @@ var mutants = map[string]mutant{
 		"if (0) wait", "ending.py daemon"},
 }
 
-// The scripts find what they are for. Each mutant has a process of its own, since a run time of Go
-// survives no fork.
+// The scripts detect mistakes. Each mutant has a separate process, because a Go run time does not
+// survive a fork.
 func TestTheScriptsFindWhatIsWrong(t *testing.T) {
 	tier.OnlyNightly(t)
 	if testing.Short() {
@@ -123,12 +123,12 @@ func TestTheScriptsFindWhatIsWrong(t *testing.T) {
 	}
 }
 
-// folder is the package's.
+// folder is the package's folder.
 func folder(t *testing.T) string {
 	return filepath.Join(golden.Root(t), "gen", "go", "dlpack", "dlpackpy")
 }
 
-// source gives a file of the package, and what a mutant changes in it.
+// source returns a file of the package, and the text that a mutant changes in it.
 func (m mutant) source(t *testing.T) (path string, change mutation.Mutant) {
 	t.Helper()
 	path = filepath.Join(folder(t), m.file)
@@ -138,8 +138,7 @@ func (m mutant) source(t *testing.T) (path string, change mutation.Mutant) {
 	return path, mutation.Mutant{File: filepath.Base(m.file), Old: old, New: m.replacement}
 }
 
-// built is the module with all mutants, and their numbers. It has none of those that change no
-// statements.
+// built is the module with all mutants that change statements, and their numbers.
 type built struct {
 	library string
 	numbers map[string]int
@@ -164,7 +163,7 @@ func withMutants(t *testing.T) built {
 	written := mutation.Write(t, dir, all)
 	maps.DeleteFunc(made.numbers, func(_ string, number int) bool { return slices.Contains(written.Apart, number) })
 	for path, file := range replaced {
-		if filepath.Ext(path) == ".c" { // by a line, so that no other package is built with other flags
+		if filepath.Ext(path) == ".c" { // as a line of the file, so that other packages are not rebuilt with other flags
 			prepend(t, file, "#include \""+filepath.Join(dir, mutation.Header)+"\"\n")
 			continue
 		}
@@ -182,7 +181,7 @@ func prepend(t *testing.T, file, text string) {
 	require.NoError(t, os.WriteFile(file, append([]byte(text), old...), 0o600))
 }
 
-// overlaid builds the module with other files for some of the package.
+// overlaid builds the module with replacements for some files of the package.
 func overlaid(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	overlay, err := json.Marshal(map[string]any{"Replace": files})
@@ -200,7 +199,7 @@ func wrongly(t *testing.T, m mutant) (library string) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	file := filepath.Join(dir, change.File)
-	if filepath.Ext(file) == ".go" { // where line breaks end statements
+	if filepath.Ext(file) == ".go" { // if line breaks end statements
 		text = []byte(mutation.Once(t, string(text), change.Old, change.New))
 	}
 	require.NoError(t, os.WriteFile(file, text, 0o600))
@@ -211,5 +210,5 @@ func wrongly(t *testing.T, m mutant) (library string) {
 	return dir
 }
 
-// prefix is what the emitter puts before the package's names in C.
+// prefix is the emitter's prefix of the package's names in C.
 var prefix = regexp.MustCompile(`dlp_([0-9a-f]{8})_`)

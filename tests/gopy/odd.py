@@ -1,5 +1,5 @@
-"""What needs no framework, and seldom happens: tensors of Python whose deleters run
-Python code, exceptions that only their producer knows, and processes that fork."""
+"""Rare cases without a framework: Python tensors whose deleters run Python code, exceptions that
+only their producer can format, and forked processes."""
 
 import ctypes
 import os
@@ -19,10 +19,10 @@ def test_a_tensor_of_python_that_dies_of_an_exception():
         raise KeyError("it")
 
     with raises(KeyError, "it"):
-        tuple(tensors())  # drops what it has while the exception is set
+        tuple(tensors())  # drops its contents while the exception is set
     equal(of.deleted, [ctypes.addressof(of.tensor)])
     with raises(BufferError, "read-only"):
-        gopy.fill(of, 1)  # the deleter comes before the exception
+        gopy.fill(of, 1)  # the deleter runs before the exception
     equal(len(of.deleted), 2)
 
 
@@ -69,7 +69,7 @@ def test_the_exception_of_a_producer_comes_through():
     class Own(Exception):
         pass
 
-    class ValueError(Exception):  # of another family than Python's
+    class ValueError(Exception):  # not derived from Python's BaseException family
         pass
 
     for error in Own("it"), ValueError("it"):

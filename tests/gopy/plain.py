@@ -1,5 +1,5 @@
-"""What needs no framework: the protocol itself, values, errors, threads. Tensors
-of Go stand on both sides, behind classes that offer less than they do."""
+"""Cases without a framework: the protocol itself, values, errors, threads. Go tensors are on both
+sides, behind classes with fewer features."""
 
 import contextlib
 import gc
@@ -94,7 +94,7 @@ def test_a_producer_that_calls_back_for_ever():
 
 
 def test_an_exception_without_a_name():
-    """Neither its type nor its text can be told."""
+    """Neither its type nor its text can be queried."""
 
     class Meta(type):
         __name__ = 1
@@ -162,7 +162,7 @@ def test_the_ways_to_take_a_tensor():
     direct = gopy.describe(t)
     equal(direct[1:], ("float32", (2, 3), (3, 1), "CPU:0", False))
     equal(gopy.describe(New(t)), direct)
-    equal(gopy.describe(Old(t)), direct[:5] + (True,))  # it cannot say that Go may write
+    equal(gopy.describe(Old(t)), direct[:5] + (True,))  # it cannot declare that Go may write
     equal(gopy.describe_owned(Old(t)), direct[:5] + (True,))
     gopy.fill(New(t), 4)
     gopy.add(t, New(t), t)
@@ -172,7 +172,7 @@ def test_the_ways_to_take_a_tensor():
 
 
 def test_who_knows_better_writes():
-    """Go may say that what an old producer gave can be written, but not against its object."""
+    """Go may declare an old producer's tensor writable, unless its object forbids it."""
     t = gopy.counting(2, 3, 0)
     gopy.overwrite(Old(t), 4)
     equal(gopy.sum(t), 24.0)
@@ -395,7 +395,7 @@ def test_a_capsule_that_dies_of_an_exception():
 
     for arguments in {}, {"max_version": (1, 0)}:
         with raises(KeyError, "it"):
-            list(capsules(**arguments))  # drops what it has while the exception is set
+            list(capsules(**arguments))  # drops its contents while the exception is set
     equal(outstanding(), before)
 
 
@@ -409,8 +409,8 @@ def test_capsules_outlive_their_objects():
 
 
 def test_threads_run_while_go_works():
-    """Eight that sleep one after the other take eight times as long. A slow machine has a
-    second chance, with more time to spare."""
+    """Eight sequential sleeps take eight times as long. A slow machine has a second attempt, with
+    more time."""
     for seconds in (0.2, 1.5):
         ran = []
         began = time.monotonic()

@@ -1,4 +1,4 @@
-"""Producers that offer less than a tensor of Go does, and one of Python's own."""
+"""Producers with fewer features than a Go tensor, and a producer in Python."""
 
 import ctypes
 

@@ -1,4 +1,4 @@
-"""Two modules in Go, of which each takes the other's tensors."""
+"""Two modules in Go, each of which reads the other's tensors."""
 
 from check import equal, main, no_leak, outstanding
 

@@ -9,8 +9,8 @@ import gopy
 jax.config.update("jax_platforms", "cpu")
 
 
-# JAX answers with a capsule from before DLPack 1.0, which cannot say that its
-# arrays must not change; Go takes such tensors as read-only.
+# JAX returns a capsule from before DLPack 1.0, which cannot declare that its arrays are immutable;
+# Go treats such tensors as read-only.
 def test_go_sees_an_array_in_place():
     x = jnp.arange(6, dtype=jnp.float32).reshape(2, 3)
     want = (x.unsafe_buffer_pointer(), "float32", (2, 3), (3, 1), "CPU:0", True)
@@ -19,7 +19,7 @@ def test_go_sees_an_array_in_place():
     equal(gopy.sum(x), 15.0)
     with raises(BufferError, "fill() argument 1", "read-only"):
         gopy.fill(x, 1)
-    gopy.overwrite(x, 2)  # which says so by name
+    gopy.overwrite(x, 2)  # reports it by name
     equal(gopy.sum(x), 12.0)
 
 

@@ -39,7 +39,7 @@ def test_gradients():
 
 
 def test_tensors_without_memory():
-    """Paddle's table takes all of them for dense ones, and crashes some calls later."""
+    """Paddle's table treats all of them as dense, and crashes some calls later."""
     cleared = paddle.ones([3])
     cleared._clear()
     for x, why in (paddle.ones([4, 4], "int64").to_sparse_coo(2), "sparse"), (cleared, "not be Null"):
@@ -94,7 +94,7 @@ def test_many_rounds_without_a_leak():
     x = paddle.ones([2, 3])
     no_leak(lambda: gopy.add(x, x, x))
     no_leak(lambda: gopy.forward(x))
-    # Paddle keeps 80 bytes of every tensor that it takes, also of NumPy's.
+    # Paddle keeps 80 bytes of every imported tensor, including NumPy's.
     for _ in range(100_000):
         paddle.from_dlpack(gopy.counting(2, 3, 0))
     equal(outstanding(), 0)

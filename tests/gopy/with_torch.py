@@ -112,8 +112,8 @@ def test_copy_on_write():
     equal((a.tolist(), b.tolist()), ([1, 1, 1], [5, 5, 5]))
 
 
-# The table of torch.Tensor says nothing about what a subclass changes, so they
-# go by their __dlpack__: a parameter then rejects, as torch does everywhere.
+# The table of torch.Tensor does not take changes of a subclass into account, so subclasses are read
+# through __dlpack__: a parameter is then rejected, as everywhere in torch.
 def test_subclasses_do_not_use_the_table():
     class Sub(torch.Tensor):
         asked = 0

@@ -4,8 +4,8 @@ tvm_ffi, np = framework("tvm_ffi", "numpy")
 import gopy
 
 
-# Its tensors have no table of their own, so Go takes their capsules; it takes
-# Go's tensors by the table of their type.
+# Its tensors have no table, so Go uses their capsules; it reads Go's tensors through the table of
+# their type.
 def test_go_sees_a_tensor_in_place():
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     t = tvm_ffi.from_dlpack(x)

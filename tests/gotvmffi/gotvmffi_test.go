@@ -1,5 +1,5 @@
-// Package gotvmffi calls functions of tvm-ffi from Go: of a library that is made from a
-// description, of libtvm_ffi, and of TVM.
+// Package gotvmffi calls tvm-ffi functions from Go: of a library generated from a description, of
+// libtvm_ffi, and of TVM.
 package gotvmffi
 
 import (
@@ -51,7 +51,7 @@ func prepare(t *testing.T) module {
 	return m
 }
 
-// generate takes the description of tests/tvmffi, and the Go bindings beside it.
+// generate generates from the description of tests/tvmffi, together with the Go bindings.
 func (m module) generate(t *testing.T) {
 	t.Helper()
 	config, err := os.ReadFile("../tvmffi/testdata/dlpackgen.yaml")
@@ -89,7 +89,7 @@ func (m module) build(t *testing.T, env string, flags ...string) string {
 	return program
 }
 
-// calls runs the tests without libtvm_ffi, then the others, each kind in a process of its own.
+// calls runs the tests without libtvm_ffi, then the others, each kind in a separate process.
 func (m module) calls(program string, env ...string) (string, error) {
 	for _, args := range [][]string{{"-test.run=TestPlain"}, {"-test.skip=TestPlain"}} {
 		for _, e := range env {
@@ -106,10 +106,10 @@ func (m module) calls(program string, env ...string) (string, error) {
 	return "", nil
 }
 
-// noCounts leaves out the test that nothing is allocated.
+// noCounts excludes the test that nothing is allocated.
 const noCounts = "ALLOCATIONS=any"
 
-// Go calls our library, libtvm_ffi's functions, and those are given Go's.
+// Go calls our library and libtvm_ffi's functions, which call Go functions.
 func TestCalls(t *testing.T) {
 	m := prepare(t)
 	out, err := testkit.Vet(m.dir, []string{"GOWORK=off"}, "./dlpack/tvmffi", ".")
@@ -118,7 +118,7 @@ func TestCalls(t *testing.T) {
 	require.NoError(t, err, said)
 }
 
-// Neither the detector of races nor AddressSanitizer finds anything.
+// Neither the race detector nor AddressSanitizer reports an error.
 func TestCallsUnderEachDetector(t *testing.T) {
 	m := prepare(t)
 	for _, flag := range []string{"-race", "-asan"} {
@@ -134,8 +134,8 @@ func TestCallsUnderEachDetector(t *testing.T) {
 	}
 }
 
-// preloaded lets AddressSanitizer find at its start the functions that throw, which come with
-// libtvm_ffi.
+// preloaded makes AddressSanitizer find, at its start, the throwing functions, which libtvm_ffi
+// brings along.
 func preloaded(t *testing.T, flag string) string {
 	t.Helper()
 	libraries := ""
@@ -149,8 +149,8 @@ func preloaded(t *testing.T, flag string) string {
 	return "LD_PRELOAD=" + strings.TrimSpace(libraries)
 }
 
-// Go calls TVM's library, what TVM compiled, and a kernel of xgrammar's wheel, with TVM's own
-// libtvm_ffi.
+// Go calls TVM's library, TVM's compiled functions, and a kernel of xgrammar's wheel, with TVM's
+// own libtvm_ffi.
 func TestTVM(t *testing.T) {
 	m := prepare(t)
 	python := filepath.Join(golden.Root(t), ".cache/tvm/bin/python")
@@ -182,7 +182,7 @@ const (
 	failures  = "dlpack/tvmffi/errors.go"
 )
 
-// mistakes take a guard away. The variable never is one of the package.
+// mistakes remove a guard. The variable never is in the package.
 var mistakes = map[string]mutation.Mutant{
 	"closed libraries are called": {File: calling, Old: "if !open {", New: "if !open && never {"},
 	"many arguments are few":      {File: calling, Old: "case 4:", New: "case 4, 6:"},

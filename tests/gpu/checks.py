@@ -17,7 +17,7 @@ CHECKS = []
 
 
 class Missing(Exception):
-    """What a check needs and the machine lacks."""
+    """A dependency of a check that the machine lacks."""
 
 
 def check(function):
@@ -26,18 +26,18 @@ def check(function):
 
 
 def module(name):
-    """Imports a library, or tells that it is missing."""
+    """Imports a library, or reports that it is missing."""
     try:
         found = __import__(name)
-    except Exception as why:  # a library may fail in many ways to load
+    except Exception as why:  # loading a library may fail in many ways
         raise Missing(f"no {name}: {why}") from why
-    if found.__file__ is None:  # a folder of that name, as tests/torch is
+    if found.__file__ is None:  # a folder of that name, such as tests/torch
         raise Missing(f"no {name}")
     return found
 
 
 def need(name):
-    """Imports a library that is to use a GPU."""
+    """Imports a library that must use a GPU."""
     found = module(name)
     if REHEARSAL and name in ("torch", "cupy", "jax"):
         raise Missing("a rehearsal, and this needs a GPU")
@@ -47,7 +47,7 @@ def need(name):
 
 
 def somewhere():
-    """torch, and the device that it is to be used on."""
+    """torch, and the device for it."""
     return (module("torch"), "cpu") if REHEARSAL else (need("torch"), "cuda:0")
 
 
@@ -61,7 +61,7 @@ def rejected(code, call, *arguments):
 
 
 def program(name, *words, statuses=(0,)):
-    """The lines that a program of BIN prints."""
+    """The output lines of a program of BIN."""
     path = os.path.join(BIN, name)
     if not os.path.exists(path):
         raise Missing(f"no {name} among the programs")
@@ -71,7 +71,7 @@ def program(name, *words, statuses=(0,)):
 
 
 def main(backend, names):
-    """Runs checks, and gives the exit code: 2 where there is no GPU, 1 where one failed."""
+    """Runs checks, and returns the exit code: 2 without a GPU, 1 if one failed."""
     try:
         backend.probe()
     except Rejected as why:
@@ -85,7 +85,7 @@ def main(backend, names):
         except Missing as why:
             skipped += 1
             print(f"skip {function.__name__}: {why}")
-        except Exception:  # every kind of failure is one line more
+        except Exception:  # every kind of failure is one more line
             failed += 1
             print(f"FAIL {function.__name__}")
             traceback.print_exc(file=sys.stdout)

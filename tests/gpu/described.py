@@ -1,6 +1,6 @@
-"""Checks of described kernels on a GPU: the kernels of the folder kernels, as generated into
-BIN/kernels, are compiled here with nvcc, and called through the Python module, PyTorch's
-operators, tvm-ffi and JAX. A rehearsal compiles them for the CPU alone."""
+"""Checks of described kernels on a GPU: the kernels of the folder kernels, generated into
+BIN/kernels, are compiled here with nvcc, and called through the Python module, PyTorch's operators,
+tvm-ffi and JAX. A rehearsal compiles them only for the CPU."""
 
 import ctypes
 import functools
@@ -30,7 +30,8 @@ def run(*command):
 
 @functools.cache
 def objects():
-    """A folder with what the libraries of this process share: kernels.o, cpu.o, and cuda.o."""
+    """A folder with the objects that the libraries of this process share: kernels.o, cpu.o, and
+    cuda.o."""
     if not os.path.isdir(SOURCES):
         raise Missing("no kernels among the programs")
     folder = tempfile.mkdtemp()
@@ -45,7 +46,7 @@ def objects():
 
 
 def link(compiler, out, *more):
-    """Links a library: by nvcc where there is code for the GPU, which adds CUDA's runtime."""
+    """Links a library: with nvcc if there is GPU code, which adds CUDA's runtime."""
     found = [os.path.join(objects(), name) for name in ("kernels.o", "cpu.o", "cuda.o")]
     found = [name for name in found if os.path.exists(name)]
     linker = [compiler] if REHEARSAL else ["nvcc", "-ccbin", compiler, "-cudart=static"]
@@ -54,7 +55,7 @@ def link(compiler, out, *more):
 
 @functools.cache
 def library():
-    """One library for every caller: the Python module gpu_kernels, which is imported from there."""
+    """One library for every caller: the Python module gpu_kernels, which is imported from it."""
     folder = tempfile.mkdtemp()
     include = [f"-I{SOURCES}/{part}" for part in ("c", "kernels", "python")]
     options = ["-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-fexceptions", "-w", "-DPy_LIMITED_API=0x030B0000"]
@@ -74,7 +75,7 @@ def kernels():
 
 
 def captured():
-    """How many calls came while their stream was captured into a graph."""
+    """The number of calls during which their stream was captured into a graph."""
     count = ctypes.CDLL(library()).gpu_kernels_captured
     count.restype = ctypes.c_int64
     return count()
@@ -130,7 +131,7 @@ def functions_take_several_libraries(_):
     f.none(x, y, x)
     f.none(y, x, y)
     with torch.cuda.stream(torch.cuda.Stream()):
-        f.none(x, y, x)  # CuPy's array is asked for on torch's stream
+        f.none(x, y, x)  # CuPy's array is requested for torch's stream
     rejected(ValueError, "argument 'b' (2nd): expected n = 4 in dimension 0", f.none, x, y[:3], x)
 
 
@@ -152,11 +153,11 @@ def functions_take_jax(_):
 
 @check
 def functions_run_on_torchs_stream(_):
-    """The kernel waits for what torch queued, torch for the kernel, and the host for neither."""
+    """The kernel waits for torch's queued work, torch for the kernel, and the host for neither."""
     torch = need("torch")
     f = kernels()
     side, x = torch.cuda.Stream(), torch.zeros(1 << 20, device="cuda")
-    for warm in (True, False):  # a kernel is loaded when it runs first, which waits
+    for warm in (True, False):  # the first run of a kernel loads it, which waits
         torch.cuda.synchronize()
         with torch.cuda.stream(side):
             torch.cuda._sleep(200_000_000)
@@ -186,7 +187,7 @@ def functions_are_captured_by_torch(_):
 
 
 def operators(torch, where):
-    """The operators of PyTorch, whichever library registered them: with gradients, graphs, vmap."""
+    """PyTorch's operators of either library: with gradients, graphs, vmap."""
     ops = torch.ops.gpu
     x = torch.arange(1.0, 13, device=where).reshape(3, 4).requires_grad_()
     y = ops.square(x)
@@ -230,7 +231,7 @@ def operators_of_the_shim(_):
 
 @check
 def operators_compiled_for_torch(_):
-    """In a process of its own: the names are those of the shim's operators."""
+    """In a separate process, because the names are also those of the shim's operators."""
     torch, where = somewhere()
     described = os.path.join(SOURCES, "cpp", "dlpackgen_torch", "described_kernels.cpp")
     include = [f"-I{SOURCES}/{part}" for part in ("c", "cpp", "kernels")]
@@ -252,7 +253,7 @@ def operators_compiled_for_torch(_):
 
 
 def beside_one_by_hand(torch, where):
-    """What a call of a described operator takes, and of two by hand that check nothing."""
+    """The time of a call of a described operator, and of two hand-written ones without checks."""
     bare = torch.ops.bare
     functions = {"described": torch.ops.gpu.none.default}
     functions |= {"by hand, with device and stream": bare.placed.default, "by hand": bare.none.default}
@@ -260,7 +261,7 @@ def beside_one_by_hand(torch, where):
 
 
 def interleaved(torch, functions, where):
-    """What a call of each function takes, with tensors of the CPU and of the GPU."""
+    """The time of a call of each function, with CPU and GPU tensors."""
     sys.path.insert(0, os.path.join(ROOT, "bench", "testdata", "python"))
     import measure
 
@@ -314,8 +315,8 @@ def functions_of_jax(_):
     rejected(TypeError, "square(): argument 'x' (1st): expected", f.square, x.astype("int32"))
 
 
-# Of the calls that XLA may make part of a command buffer, those of `graphs: true` come while a
-# stream is captured, and the others never do.
+# Of the calls that XLA may put into a command buffer, those with `graphs: true` are made while a
+# stream is captured, and the others never are.
 COMMAND_BUFFERS = """
 import described, jax
 described.library()

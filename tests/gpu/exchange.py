@@ -1,5 +1,5 @@
-"""Tensors of torch through exchange tables: torch's own and that of dlpackgen_torch,
-which is built here against the torch that is running."""
+"""Torch tensors through exchange tables: torch's own, and dlpackgen_torch's, which is built here
+for the running torch."""
 
 import ctypes
 import importlib
@@ -17,7 +17,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
 def headers(torch):
-    """The options by which a compiler finds what belongs to torch."""
+    """The compiler's options for torch's headers and libraries."""
     return [
         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
         "-I" + os.path.join(torch.__path__[0], "include"),
@@ -27,7 +27,8 @@ def headers(torch):
 
 
 def build(torch):
-    """Builds the package dlpackgen_torch, imports it and gives it; an OSError says why not."""
+    """Builds the package dlpackgen_torch, imports and returns it; raises an OSError with the
+    reason."""
     minor = torch.__version__.split(".")[1]
     release = re.match(r"[0-9.]+", torch.__version__).group()
     folder = tempfile.mkdtemp()
@@ -64,7 +65,7 @@ def build(torch):
 
 
 class Exchange:
-    """The functions of an exchange table, by their places in it."""
+    """The functions of an exchange table, by position."""
 
     def __init__(self, holder):
         get = ctypes.pythonapi.PyCapsule_GetPointer
@@ -87,7 +88,7 @@ class Exchange:
         return out.value
 
     def check(self, x, device):
-        """Borrows a tensor, owns it, and makes an object of what was owned."""
+        """Borrows a tensor, exports it as owned, and creates an object of the owned one."""
         t, owned, made = Tensor(), ctypes.POINTER(Managed)(), ctypes.py_object()
         assert self.borrowed(x, ctypes.byref(t)) == 0
         assert self.managed(x, ctypes.byref(owned)) == 0

@@ -1,5 +1,5 @@
-"""Checks of what uses the table, and of what other libraries are used through: modules
-for Python in C, the package for torch, and programs."""
+"""Checks of the table's users, and of other libraries' interfaces: Python modules in C, the package
+for torch, and programs."""
 
 import ctypes
 import gc
@@ -15,7 +15,7 @@ BUILT = []
 
 
 def extension():
-    """The module checked, which was built before, and check.py of tests/python over it."""
+    """The prebuilt module checked, and check.py of tests/python for it."""
     os.environ["MODULES"] = BIN
     sys.path.insert(0, os.path.join(ROOT, "tests", "python"))
     try:
@@ -25,7 +25,7 @@ def extension():
 
 
 def capsule(b):
-    """The backend for modules; they keep its table, which lives as long as the process."""
+    """The backend for modules; they keep its table, which exists until the process ends."""
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
     return new(ctypes.addressof(b.table), b"dlpackgen_backend", None)
@@ -64,7 +64,8 @@ def as_torch_says(seen, x, torch):
 
 @check
 def modules_read_torch(b):
-    """By the shim, and by each table that torch has; with and without the driver's word."""
+    """Through the shim, and through each of torch's tables; with and without the driver's
+    answer."""
     torch, where = somewhere()
     shared = extension()
     read, write = shared.read, shared.function(shared.any_tensor(writes=1))
@@ -84,7 +85,8 @@ def modules_read_torch(b):
 
 @check
 def modules_reject_kinds_of_torch(_):
-    """What has no plain memory, whose keys are told from those of plain tensors on each device."""
+    """Tensors without plain memory, whose keys differ from those of plain tensors on each
+    device."""
     torch, where = somewhere()
     shared = extension()
     x, shrunk = torch.ones(4, device=where), torch.ones(4, device=where)
@@ -144,7 +146,7 @@ def modules_read_jax(b):
 
 @check
 def modules_reject_what_the_driver_denies(b):
-    """A tensor that says the device, and is pinned memory, or was freed."""
+    """A tensor that declares the device, but is in pinned memory, or was freed."""
     shared = with_back_end(b, 2)
     for kind in (3, 13):
         ours = b.alloc(16, (kind, 0))
@@ -182,7 +184,7 @@ def results_are_made_on_the_device(b):
 
 @check
 def results_reach_the_host(b):
-    """A module's own tensor, made on the device, copied by numpy; its values are anybody's."""
+    """A module's own device tensor, copied by numpy; its values are arbitrary."""
     numpy = module("numpy")
     shared = with_back_end(b, 2)
     ours = b.alloc(16)
@@ -196,7 +198,7 @@ def results_reach_the_host(b):
 
 @check
 def libraries_wait_for_each_other(b):
-    """A call with CuPy's stream waits for torch's, and torch's for the call."""
+    """A call with CuPy's stream waits for torch's stream, and torch's for the call."""
     torch, cupy = need("torch"), need("cupy")
     shared = with_back_end(b)
     f = shared.function(shared.any_tensor(), shared.any_tensor())
@@ -228,7 +230,7 @@ def libraries_wait_for_each_other(b):
 
 
 class Wrapped_cupy:
-    """An array of CuPy that nobody orders: that is what is checked."""
+    """A CuPy array without stream order, which is what this checks."""
 
     def __init__(self, a):
         self.a = a
@@ -251,7 +253,7 @@ def package():
 
 
 def through(table, torch, where, streams):
-    """Holds an exchange table to tensors and streams of each device."""
+    """Checks an exchange table with tensors and streams of each device."""
     for ordinal in range(torch.cuda.device_count() if streams else 1):
         device = f"cuda:{ordinal}" if streams else where
         for view in places_of(torch, device):
@@ -326,7 +328,7 @@ def our_consumer_takes_ours(b):
 
 @check
 def our_consumer_keeps_memory_until_torch_is_done(b):
-    """The block is not given out again while a kernel still reads it."""
+    """The block is not reused while a kernel still reads it."""
     torch = need("torch")
     taken = package()
     taken.use_backend(capsule(b))
@@ -356,7 +358,7 @@ def both_streams_captured_into_one_graph(b):
         y = x + 1
         event = torch.cuda.Event()
         event.record(side)
-        other.wait_event(event)  # who is not captured yet is rejected
+        other.wait_event(event)  # a stream that is not captured yet is rejected
         b.order(stream(other.cuda_stream), stream(side.cuda_stream))
         with torch.cuda.stream(other):
             z = y * 2
@@ -369,7 +371,7 @@ def both_streams_captured_into_one_graph(b):
 
 @check
 def calls_beside_tvm_ffi(b):
-    """f(a, b, c) on fresh tensors with every check on, interleaved."""
+    """f(a, b, c) with new tensors and every check, interleaved."""
     torch, where = somewhere()
     sys.path.insert(0, BIN)
     fast, tvm = module("fast"), module("tvm_ffi")

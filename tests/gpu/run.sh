@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 python=${PYTHON:-python3}
 
-# Builds a program or a library, or says that it is missing.
+# Builds a program or a library, or reports that it is missing.
 try() {
 	what=$1
 	shift
@@ -18,7 +18,7 @@ try() {
 	rm -f "$bin/said"
 }
 
-# The modules of the stable ABI serve every Python from 3.11 on.
+# The modules with the stable ABI work with Python 3.11 and newer.
 build_modules() {
 	headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
 	for name in checked stranger; do
@@ -30,7 +30,7 @@ build_modules() {
 	try nop_ffi.so gcc -std=gnu11 -O2 -shared -fPIC -o "$bin/nop_ffi.so" "$root/bench/testdata/python/nop_ffi.c"
 }
 
-# Described kernels, for a machine without Go: they are compiled there, by nvcc.
+# Described kernels, for a machine without Go: nvcc compiles them there.
 generate_kernels() {
 	command -v go >/dev/null || { echo "not built: kernels: no go" && return; }
 	mkdir -p "$bin/kernels"

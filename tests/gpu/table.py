@@ -74,7 +74,7 @@ class Request(c.Structure):
 
 
 def function(*arguments):
-    """The type of a function of the table, whose last argument is the error."""
+    """The type of a table's function, whose last argument is the error."""
     return c.CFUNCTYPE(c.c_int, *arguments, c.POINTER(Error))
 
 
@@ -99,7 +99,7 @@ class Table(c.Structure):
 
 
 class Rejected(Exception):
-    """A call gave a code that is not 0."""
+    """A call returned a code other than 0."""
 
     def __init__(self, error):
         super().__init__(error.text.decode())
@@ -107,7 +107,7 @@ class Rejected(Exception):
 
 
 class Backend:
-    """A backend, with calls that raise and give what they are asked for."""
+    """A backend, whose calls raise exceptions and return their results."""
 
     def __init__(self, library, entry):
         find = getattr(c.CDLL(library), entry)
@@ -147,12 +147,12 @@ def stream(handle, device=0):
 
 
 class Unversioned(c.Structure):
-    """A managed tensor of the releases before 1.0, which some libraries ask for to this day."""
+    """A managed tensor from before 1.0, which some libraries still request."""
 
 
 RELEASE = c.CFUNCTYPE(None, c.POINTER(Unversioned))
 Unversioned._fields_ = [("tensor", Tensor), ("context", c.c_void_p), ("deleter", RELEASE)]
-LENT = {}  # the older forms that somebody has, and the tensors that they stand for, by address
+LENT = {}  # the older structs in use, and their tensors, by address
 
 
 @RELEASE
@@ -162,14 +162,14 @@ def release(older):
 
 
 def unversioned(managed):
-    """The older form of a tensor; its deleter deletes the tensor."""
+    """The older struct of a tensor; its deleter deletes the tensor."""
     older = Unversioned(managed.contents.tensor, None, release)
     LENT[c.addressof(older)] = managed, older
     return c.pointer(older)
 
 
 def capsule(managed, versioned=True):
-    """A tensor as the capsule that `__dlpack__` gives; whoever takes it deletes it."""
+    """A tensor as a capsule, the result of `__dlpack__`; its consumer deletes it."""
     new = c.pythonapi.PyCapsule_New
     new.restype, new.argtypes = c.py_object, [c.c_void_p, c.c_char_p, c.c_void_p]
     form, name = (managed, b"dltensor_versioned") if versioned else (unversioned(managed), b"dltensor")

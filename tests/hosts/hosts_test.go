@@ -1,4 +1,4 @@
-// Package hosts compares the declarations of spec/hosts with the headers that they name.
+// Package hosts compares the declarations of spec/hosts with the headers that they cite.
 package hosts
 
 import (
@@ -21,7 +21,7 @@ import (
 	source "github.com/dlpackgen/dlpackgen/spec"
 )
 
-// mutants are by host: each changes its description, which must then not compile.
+// mutants are changes of a host's description, which must then not compile.
 var mutants = map[string][][2]string{
 	"tvm_ffi": {
 		{"tensor: {value: 70,", "tensor: {value: 71,"},
@@ -85,7 +85,7 @@ var mutants = map[string][][2]string{
 	},
 }
 
-// installed gives the folder of a host's headers and the version of its package.
+// installed returns the folder of a host's headers, and the version of its package.
 func installed(t *testing.T, h *hosts.Host) (folder, version string) {
 	t.Helper()
 	if strings.Contains(h.Source.Package, "/") {
@@ -102,7 +102,7 @@ func installed(t *testing.T, h *hosts.Host) (folder, version string) {
 	return filepath.Join(words[0], h.Source.Include), words[1]
 }
 
-// pythonHeaders gives the folder of Python's own headers, which those of NumPy include.
+// pythonHeaders returns the folder of Python's own headers, which NumPy's include.
 func pythonHeaders(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command(testtool.RequirePython(t), "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
@@ -110,7 +110,7 @@ func pythonHeaders(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-// module gives the folder of a Go module, in the version that the description names.
+// module returns the folder of a Go module, in the version of the description.
 func module(t *testing.T, h *hosts.Host) (folder string) {
 	t.Helper()
 	cmd := exec.Command("go", "mod", "download", "-json", h.Source.Package+"@"+h.Source.Version)
@@ -124,7 +124,7 @@ func module(t *testing.T, h *hosts.Host) (folder string) {
 	return filepath.Join(found.Dir, h.Source.Include)
 }
 
-// comparisons compare every declaration in C++, since the compiler knows both. Messages end in the
+// comparisons compare every declaration in C++, where the compiler has both. Messages end in the
 // name of the host.
 func comparisons(h *hosts.Host) string {
 	var out strings.Builder
@@ -152,7 +152,7 @@ func comparisons(h *hosts.Host) string {
 	return out.String()
 }
 
-// compiles renders hosts of the same headers as callers have them, and compares each.
+// compiles renders hosts with the same headers as callers, and compares each.
 func compiles(t *testing.T, include string, all ...*hosts.Host) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -177,8 +177,8 @@ func compiles(t *testing.T, include string, all ...*hosts.Host) (string, error) 
 	return string(out), err
 }
 
-// Every declaration is that of the package which it names, and each mutant is found. A host and all
-// of its mutants are one compilation.
+// Every declaration equals the package's, and each mutant is detected. A host and all of its
+// mutants are one compilation.
 func TestDeclarationsAreTheHosts(t *testing.T) {
 	entries, err := source.Hosts.ReadDir("hosts")
 	require.NoError(t, err)

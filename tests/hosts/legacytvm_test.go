@@ -21,7 +21,7 @@ import (
 var codesOfTVM = map[string]string{"INT": "kTVMArgInt", "FLOAT": "kTVMArgFloat", "NULL": "kTVMNullptr",
 	"DLTENSOR": "kTVMDLTensorHandle", "STR": "kTVMStr", "NDARRAY": "kTVMNDArrayHandle", "BOOL": "kTVMArgBool"}
 
-// mutantsOfTVM change a declaration, and name the comparison that must fail for it.
+// mutantsOfTVM change a declaration, and name the comparison that must fail.
 var mutantsOfTVM = [][3]string{
 	{"STR = 11", "STR = 12", "code STR"},
 	{"BOOL = 15", "BOOL = 14", "code BOOL"},
@@ -32,7 +32,7 @@ var mutantsOfTVM = [][3]string{
 	{"(*set_error)(const char*)", "(*set_error)(const char*, int)", "error"},
 }
 
-// declaredOfTVM gives what the templates declare by hand of TVM before 0.20.
+// declaredOfTVM returns the templates' hand-written declarations of TVM before 0.20.
 func declaredOfTVM(t *testing.T) string {
 	t.Helper()
 	header, err := os.ReadFile("../../templates/tvmffi/packed.h")
@@ -78,7 +78,7 @@ func comparedWithTVM(t *testing.T, name, declared string) string {
 	return out.String() + "}\n"
 }
 
-// Target tvmffi declares by hand what it takes of TVM before 0.20. That is TVM's.
+// Target tvmffi declares its used parts of TVM before 0.20 by hand. They equal TVM's.
 func TestWhatReadsArgumentsOfTVM(t *testing.T) {
 	found, _ := filepath.Glob(filepath.Join(golden.Root(t), ".cache/legacytvm/lib/python3*/site-packages/tvm/include"))
 	if len(found) != 1 {

@@ -24,11 +24,12 @@ template <class R, class S, class... A, class... B>
 struct same_call<R(A...), S(B...)>
     : std::bool_constant<same_kind<R, S>() && same_parameters<types<A...>, types<B...>>::value> {};
 
-// Some hosts declare that their functions throw nothing.
+// Some hosts declare that their functions do not throw.
 template <class R, class S, class... A, class... B>
 struct same_call<R(A...) noexcept, S(B...)> : same_call<R(A...), S(B...)> {};
 
-// A function of C++ in C: a member takes the address of its object, and references are addresses.
+// A C++ function in C: a member's first argument is the address of its object, and references are
+// addresses.
 template <class F>
 struct in_c {
   using type = F;
@@ -50,7 +51,7 @@ struct in_c<R (T::*)(A...) const> {
 template <class T>
 constexpr bool is_whole = std::is_integral_v<T> || std::is_enum_v<T>;
 
-// Pointers to functions are compared by their parameters, other pointers are all alike.
+// Pointers to functions are compared by their parameters; other pointers are all equal.
 template <class A, class B>
 constexpr bool same_kind() {
   using P = std::remove_pointer_t<A>;
@@ -68,7 +69,7 @@ constexpr bool same_kind() {
 }
 
 #if defined(PyUFunc_FromFuncAndDataAndSignature)
-// A function of NumPy is a macro that ends in the number of its place in a table: TABLE[31]).
+// A NumPy function is a macro that ends in its index in a table: TABLE[31]).
 #define TEXT_OF(...) #__VA_ARGS__
 #define TEXT_OF_MACRO(name) TEXT_OF(name)
 

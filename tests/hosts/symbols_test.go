@@ -18,7 +18,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// exported reads which functions and tables libtorch and libstdc++ export, by their symbols.
+// exported returns the functions and tables that libtorch and libstdc++ export, by symbol.
 func exported(t *testing.T, include string) map[string]bool {
 	t.Helper()
 	standard, err := exec.Command(testtool.Require(t, "g++", "g++"), "-print-file-name=libstdc++.so").Output()
@@ -41,7 +41,7 @@ func exported(t *testing.T, include string) map[string]bool {
 	return found
 }
 
-// demangled gives the declarations that symbols of C++ stand for.
+// demangled returns the declarations of C++ symbols.
 func demangled(t *testing.T, symbols []string) []string {
 	t.Helper()
 	cmd := exec.Command(testtool.Require(t, "c++filt", "binutils"))
@@ -51,8 +51,8 @@ func demangled(t *testing.T, symbols []string) []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
-// Symbols of C++ are exported by libtorch and libstdc++, and are those of the functions whose types
-// are compared. The symbols of the C shim are names of C.
+// The C++ symbols are exported by libtorch and libstdc++, and belong to the functions whose types
+// are compared. The symbols of the C shim are C names.
 func TestSymbolsOfCPlusPlus(t *testing.T) {
 	h := hosts.Embedded("torch_cpp")
 	include, _ := installed(t, h)
@@ -77,11 +77,12 @@ func TestSymbolsOfCPlusPlus(t *testing.T) {
 	}
 }
 
-// nativeOf are the functions of C++ in the table of reader_torch_shim.h.
+// nativeOf are the C++ functions in the table of reader_torch_shim.h.
 var nativeOf = map[string]string{"is_neg": "at::native::is_neg", "is_conj": "at::native::is_conj",
 	"requires_grad": "c10::TensorImpl::requires_grad"}
 
-// Target python declares by hand what it reads tensors of torch by. That is libtorch's, too.
+// Target python declares the functions with which it reads torch tensors by hand. They equal
+// libtorch's.
 func TestWhatReadsTensorsOfTorch(t *testing.T) {
 	include, _ := installed(t, hosts.Embedded("torch_shim"))
 	known := exported(t, include)
@@ -112,7 +113,7 @@ func TestWhatReadsTensorsOfTorch(t *testing.T) {
 	assert.ElementsMatch(t, []string{"mutant.get_sizes", "mutant.is_neg"}, failed, "%s", out)
 }
 
-// failures are the lines of assertions that failed.
+// failures returns the lines of failed assertions.
 func failures(out string) (all string) {
 	for line := range strings.Lines(out) {
 		if strings.Contains(line, "error: ") {

@@ -1,4 +1,4 @@
-"""Wrong calls of the described kernels, and those that are fine: name, arguments and keywords."""
+"""Wrong and right calls of the described kernels: name, arguments and keywords."""
 
 import collections
 
@@ -99,7 +99,7 @@ OTHERS = [
     ("update", (ones(3, dtype=FLOAT), ones(2, dtype=FLOAT)), {}),
     ("count", ("a",), {}),
 ]
-# What both take, though other callers of the same form may not.
+# Calls that both accept, although other callers of the same form may not.
 FINE = [
     ("axpy", (True, F4, F4.copy()), {}),
     ("axpy", (Index(), I4, I4.copy()), {}),

@@ -1,4 +1,5 @@
-"""Described kernels as functions of JAX, under each of its transformations, beside JAX's own."""
+"""Described kernels as JAX functions, under each of its transformations, compared with JAX's
+own."""
 
 import ctypes
 import os
@@ -47,7 +48,7 @@ def loss(f):
 
 
 def calls(function, *args):
-    """The shapes of the arguments of each call of a kernel in a program."""
+    """The shapes of the arguments of each kernel call in a program."""
     text = jax.jit(function).lower(*args).as_text()
     return [line.split("} : (")[1].split(") ->")[0] for line in text.splitlines() if "@described." in line]
 
@@ -72,7 +73,7 @@ def test_scalars_lists_and_texts():
     assert y.ravel()[:8].tolist() == [2, -1, 4, 3, -1, 1, -1, 1]
     y, _ = kernels.words(x, [1, 5], [1.0, 2.0], "abcde", 7, 9, False, 2.5)
     assert y.ravel()[:8].tolist() == [2, 2, 5, 7, 9, 0, 2.5, 1]
-    assert kernels.words(x, [1, 5], [])[0].ravel()[1] == 0  # an empty list is no missing one
+    assert kernels.words(x, [1, 5], [])[0].ravel()[1] == 0  # an empty list differs from a missing one
     y, _ = kernels.words(x, (1, 5), None, "", -128, -5, True, 0)
     assert y.ravel()[:8].tolist() == [2, -1, 0, -128, -5, 1, 0, 1]
     for number in (0, 7, (1 << 64) - 1, 1 << 63):
@@ -106,7 +107,7 @@ def test_written_arguments_come_back():
     x, y = A
     close(kernels.axpy(2, x, y), 2 * x + y)
     assert y.tolist() == [1, 2, 3, 4]
-    close(kernels.axpy(2, y, y), 3 * y)  # one array in two places
+    close(kernels.axpy(2, y, y), 3 * y)  # one array in two positions
     close(jax.jit(lambda y: (kernels.axpy(2, y, y), y))(y), (3 * y, y))
     total, made, none = kernels.update(x, y)
     close((total, made), ((x + y).sum(), x + y))
@@ -308,7 +309,7 @@ def test_gradients_inside_shard_map():
 
 
 def test_pmap():
-    """JAX 0.10 makes pmap of jit and shard_map, which is its successor."""
+    """JAX 0.10 implements pmap with jit and shard_map, its successor."""
     x = XS[:4]
     close(jax.pmap(kernels.rms_norm, in_axes=(0, None))(x, W), rms_norm(x, W))
     total = lambda x, w: jax.lax.psum(loss(kernels.rms_norm)(x, w), "i")  # noqa: E731
@@ -321,7 +322,7 @@ def test_pmap():
 
 
 def traits(symbol):
-    """What XLA reads of a handler that is registered: the major and minor version, and the traits."""
+    """XLA's information about a registered handler: the major and minor version, and the traits."""
     metadata = (ctypes.c_uint64 * 5)(40)
     extension = (ctypes.c_uint64 * 4)(32, 1, 0, ctypes.addressof(metadata))  # 1: of metadata
     frame = (ctypes.c_uint64 * 32)(ctypes.sizeof(ctypes.c_uint64 * 32), ctypes.addressof(extension))
@@ -332,7 +333,8 @@ def traits(symbol):
 
 
 def test_traits():
-    """graphs is the trait of command buffers. XLA for CUDA alone uses it: nothing of it is seen on the CPU."""
+    """graphs is the trait for command buffers. Only XLA for CUDA uses it, so it has no effect on
+    the CPU."""
     assert traits("dlpackgen_jax_cuda_placed") == (0, 1, 1)
     assert traits("dlpackgen_jax_cpu_placed") == (0, 1, 0)
     assert traits("dlpackgen_jax_cpu_rms_norm") == (0, 1, 0)
@@ -383,7 +385,7 @@ FAILURE = getattr(jax.errors, "JaxRuntimeError", None)
 
 
 def test_foreign_calls_are_rejected():
-    """Calls of handlers that are none of kernels_jax.py's."""
+    """Calls of handlers by code other than kernels_jax.py."""
 
     def call(result, *args, target="described.rms_norm", **attributes):
         f = jax.ffi.ffi_call(target, result)

@@ -1,5 +1,5 @@
-// Package jaxkernels calls described kernels as functions of JAX, beside the module of Python in
-// the same library, and their handlers with frames of its own.
+// Package jaxkernels calls described kernels as JAX functions, compared with the Python module in
+// the same library, and their handlers with test frames.
 package jaxkernels
 
 import (
@@ -23,10 +23,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// builder is where Python has what C needs, and the folder of a build.
+// builder has the paths of Python and of C's dependencies, and a build folder.
 type builder struct{ python, headers, gcc, dir string }
 
-// prepare generates the sources, or skips.
+// prepare generates the sources, or skips the test.
 func prepare(t *testing.T) builder {
 	t.Helper()
 	if testing.Short() {
@@ -48,7 +48,7 @@ func (b builder) run(t *testing.T, name string, args ...string) string {
 	return testkit.RunIn(t, b.dir, name, args...)
 }
 
-// flags are those of all sources; nothing of JAX is among them.
+// flags are the flags of all sources; they include nothing of JAX.
 func (b builder) flags() []string {
 	return []string{"-std=c11", "-fPIC", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", "-Ic", "-Ikernels",
 		"-Ipython", "-I.", "-isystem", b.headers}
@@ -61,7 +61,7 @@ func author(t *testing.T, name string) string {
 	return path
 }
 
-// build makes the one library of the module and the handlers; the flags are of the handlers.
+// build builds the library of the module and the handlers; the flags are for the handlers.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	c := append(b.flags(), testkit.Level(), "-c", "-o")
@@ -72,10 +72,10 @@ func (b builder) build(t *testing.T, flags ...string) {
 	b.run(t, b.gcc, "-shared", "-o", "_kernels.abi3.so", "module.o", "author.o", "kernels.o", "handlers.o", "-lm")
 }
 
-// script runs a program of Python with what was built.
+// script runs a Python program with the build.
 func (b builder) script(args ...string) (string, error) {
 	cmd := exec.Command(b.python, append([]string{"-W", "ignore"}, args...)...)
-	// What XLA makes of the program around a call is not tested, so it need not be fast.
+	// XLA's optimization of the program around a call is not tested, so it is disabled.
 	const unoptimized = "XLA_FLAGS=--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 	cmd.Env = append(os.Environ(), "BUILD="+b.dir, "PYTHONDONTWRITEBYTECODE=1", unoptimized)
 	out, err := cmd.CombinedOutput()
@@ -95,13 +95,13 @@ func TestFunctionsOfJAX(t *testing.T) {
 	}
 }
 
-// beyond are the tests that a version of jaxlib cannot pass: its FFI has no int4, and its shard_map
-// is experimental.
+// beyond are the tests that a jaxlib version cannot pass: its FFI has no int4, and its shard_map is
+// experimental.
 var beyond = map[string][]string{
 	"0.5.3": {"test_gradients_inside_shard_map", "test_shard_map", "test_short_dtypes_are_packed"},
 }
 
-// The same library serves other versions of JAX.
+// The same library works with other versions of JAX.
 func TestOtherJAX(t *testing.T) {
 	t.Parallel()
 	pythons := strings.Fields(os.Getenv("DLPACKGEN_JAXES"))
@@ -128,7 +128,7 @@ func TestOtherJAX(t *testing.T) {
 	}
 }
 
-// The library needs no other library than the module does alone.
+// The library needs no other library than the module alone.
 func TestNothingIsLinked(t *testing.T) {
 	t.Parallel()
 	b := prepare(t)
@@ -141,7 +141,7 @@ func TestNothingIsLinked(t *testing.T) {
 	}
 }
 
-// Frames as XLA makes them, and those of other callers, under the sanitizers.
+// Frames like XLA's, and like other callers', under the sanitizers.
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	b := prepare(t)
@@ -153,12 +153,12 @@ func TestFrames(t *testing.T) {
 	assert.Equal(t, string(want), b.run(t, filepath.Join(b.dir, "frames")))
 }
 
-// mutant is a mistake in a source, and the test that sees it.
+// mutant is a mistake in a source, and the test that detects it.
 type mutant struct{ old, instead, script, test string }
 
 const described, mistakes = "described.py", "mistakes.py"
 
-// inC are of the handlers.
+// inC are mistakes in the handlers.
 var inC = map[string]mutant{
 	"strides begin at the other end": {"const int32_t at = is_column_major ? i : ndim - 1 - i;",
 		"const int32_t at = is_column_major ? ndim - 1 - i : i;", described, "test_layouts"},
@@ -188,7 +188,7 @@ var inC = map[string]mutant{
 		"const int status_ = 0;", mistakes, "test_the_sentences_are_those_of_the_module"},
 }
 
-// inPython are of kernels_jax.py.
+// inPython are mistakes in kernels_jax.py.
 var inPython = map[string]mutant{
 	"0.0 is -0.0": {`"real": lambda value: _Float(0.0 if value is None else value),`,
 		`"real": lambda value: 0.0 if value is None else value,`, described, "test_scalars_differ_by_their_bits"},
@@ -238,7 +238,7 @@ var inPython = map[string]mutant{
 		"test_the_sentences_are_those_of_the_module"},
 }
 
-// writePython makes a folder with a mutant of kernels_jax.py.
+// writePython creates a folder with a mutant of kernels_jax.py.
 func (b builder) writePython(t *testing.T, number int, m mutant) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(b.dir, "jax", "kernels_jax.py"))

@@ -1,4 +1,4 @@
-"""Loads the functions of JAX that BUILD has, or those with the mutant DLPACKGEN_MUTANT, and runs tests."""
+"""Loads the JAX functions in BUILD, or those with the mutant DLPACKGEN_MUTANT, and runs tests."""
 
 import os
 import sys

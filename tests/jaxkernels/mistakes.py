@@ -1,4 +1,5 @@
-"""Mistakes in calls of described kernels: each is the same sentence here and in the module of Python."""
+"""Mistakes in calls of described kernels: each has the same message here and in the Python
+module."""
 
 from loaded import run
 

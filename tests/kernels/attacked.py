@@ -1,4 +1,5 @@
-"""Arguments whose own code changes other arguments, and the order in which mistakes are reported."""
+"""Arguments whose own code changes other arguments, and the order in which mistakes are
+reported."""
 
 import contextlib
 import ctypes
@@ -9,11 +10,11 @@ import types
 import numpy as np
 from tried import _kernels as k
 
-LARGE = 1 << 18  # elements: what is resized moves
+LARGE = 1 << 18  # elements: resizing moves them
 
 
 class Runs:
-    """A number that runs something before it is one."""
+    """A number whose conversion first runs code."""
 
     def __init__(self, number, action):
         self.number, self.action = number, action
@@ -44,7 +45,7 @@ def message(f, *args, **keywords):
 
 
 def test_a_scalar_that_resizes_a_tensor():
-    """What its code does is done before any tensor is read, so the kernel writes to the new memory."""
+    """Its code runs before any tensor is read, so the kernel writes to the new memory."""
     for number in Runs, Real:
         x = np.ones((2, 3), np.float32)
         k.scale(x, number(2, grow(x)))
@@ -167,7 +168,7 @@ def managed(array):
 
 
 class Allocates:
-    """An array whose library runs something whenever it allocates."""
+    """An array whose library runs code in each allocation."""
 
     action = staticmethod(lambda: None)
 
@@ -250,7 +251,7 @@ def test_an_allocator_that_changes_out():
 
 
 def test_a_result_that_is_not_wrapped():
-    """Nothing more is made, and nothing runs, once one failed."""
+    """After one failure, nothing more is allocated, and no code runs."""
     made = []
 
     @Function
@@ -278,7 +279,7 @@ def tensor_of(array):
 
 
 class OnDevice:
-    """A tensor on any device, which is lent by a table that tells a stream."""
+    """A tensor on any device, lent by a table that reports a stream."""
 
     stream, asked = 0, 0
 
@@ -300,7 +301,8 @@ def stream_on_device(device_type, device_id, out):
 
 
 def test_tensors_on_a_gpu():
-    """The stream and each sentence are the same whether they are read at once or, beside a subclass, one by one."""
+    """The stream and each message are the same for arguments that are read at once and, with a
+    subclass, one by one."""
 
     class Host(np.ndarray):
         pass
@@ -336,7 +338,8 @@ def test_tensors_on_a_gpu():
 
 @contextlib.contextmanager
 def trusted(kind):
-    """A type whose table is known to run no code: it is paddle.Tensor when it is looked at."""
+    """A type whose table is known to run no code: it is named paddle.Tensor when it is looked
+    up."""
     sys.modules["paddle"] = types.ModuleType("paddle")
     sys.modules["paddle"].Tensor = kind
     try:
@@ -346,7 +349,7 @@ def trusted(kind):
 
 
 class Text(ctypes.Structure):
-    """struct dlpackgen_message; what is not given is zero."""
+    """struct dlpackgen_message; omitted members are zero."""
 
     _fields_ = [
         ("text", ctypes.c_char_p),

@@ -1,4 +1,4 @@
-"""Calls the kernels of testdata/kernels.yaml from Python: what they give, and every mistake."""
+"""Calls the kernels of testdata/kernels.yaml from Python: their results, and every mistake."""
 
 import array
 import ast
@@ -186,7 +186,7 @@ def test_mistakes():
 
 
 class Classless:
-    """An object that fails where its class is asked for."""
+    """An object that raises when its class is queried."""
 
     @property
     def __class__(self):
@@ -211,7 +211,7 @@ class Failing:
 
 
 class Capsules:
-    """An array that is read by its methods alone."""
+    """An array that is read only through its methods."""
 
     def __init__(self, array):
         self.array = array
@@ -252,7 +252,7 @@ def test_kernels_without_tensors():
 
 
 def test_the_gil_is_released():
-    """Two threads are in one kernel at once."""
+    """Two threads are in one kernel concurrently."""
     met = []
     threads = [threading.Thread(target=lambda: met.append(k.meet(60_000))) for _ in range(2)]
     [t.start() for t in threads]
@@ -261,7 +261,7 @@ def test_the_gil_is_released():
 
 
 def test_the_gil_is_held_where_the_kernel_says_so():
-    """A thread that waits for another one in the kernel never sees it; without a GIL it does."""
+    """A thread that waits in the kernel for another one never meets it; without a GIL it does."""
     met = []
     threads = [threading.Thread(target=lambda: met.append(message(k.meet_held, 50))) for _ in range(2)]
     [t.start() for t in threads]
@@ -336,9 +336,9 @@ def test_nothing_leaks():
         test_scalars()
         test_results_are_arrays_of_the_caller()
 
-    gc.freeze()  # so that collections are quick
+    gc.freeze()  # so that collections are fast
     grown = 20
-    for _ in range(8):  # caches of Python grow at first; a leak grows each time
+    for _ in range(8):  # Python's caches grow at first; a leak grows each time
         before = sys.getallocatedblocks()
         for _ in range(20):
             all_mistakes()

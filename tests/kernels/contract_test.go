@@ -56,7 +56,7 @@ func contractTests(t *testing.T, all ...mutation.Mutant) (python, dir, home stri
 	return python, dir, moduleOf(t, python, dir, filepath.Join(dir, "author.c"), flags...)
 }
 
-// contractCommand starts Python where the emitted tests find the module and its reference.
+// contractCommand starts Python with the module and its reference in the search path.
 func contractCommand(t *testing.T, python, home string, args ...string) *exec.Cmd {
 	t.Helper()
 	reference, err := filepath.Abs(contractFolder)
@@ -66,7 +66,7 @@ func contractCommand(t *testing.T, python, home string, args ...string) *exec.Cm
 	return cmd
 }
 
-// contract is what pytest says of all emitted tests, with every library that is installed.
+// contract is pytest's output for all emitted tests, with all installed libraries.
 var contract struct {
 	once sync.Once
 	said string
@@ -80,7 +80,7 @@ func contractSays(t *testing.T) (said string, err error) {
 		python, dir, home := contractTests(t)
 		cmd := contractCommand(t, python, home, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider",
 			dir+"/python/tests")
-		cmd.Env = append(cmd.Env, "COLUMNS=300") // the reason of a skip is cut otherwise
+		cmd.Env = append(cmd.Env, "COLUMNS=300") // otherwise, the reason of a skip is truncated
 		out, err := cmd.CombinedOutput()
 		contract.said, contract.err = string(out), err
 	})
@@ -90,8 +90,8 @@ func contractSays(t *testing.T) (said string, err error) {
 	return contract.said, contract.err
 }
 
-// The emitted tests pass for a kernel that does what its description says, with every library
-// that is installed.
+// The emitted tests pass for a kernel that implements its description, with all installed
+// libraries.
 func TestContract(t *testing.T) {
 	out, err := contractSays(t)
 	require.NoError(t, err, out)
@@ -107,8 +107,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// The calls that the emitted tests make up let neither AddressSanitizer nor
-// UndefinedBehaviorSanitizer find anything in the module.
+// For the calls of the emitted tests, neither AddressSanitizer nor UndefinedBehaviorSanitizer
+// reports an error in the module.
 func TestContractSanitized(t *testing.T) {
 	tier.OnlyNightly(t)
 	python, dir := contractSources(t)
@@ -116,7 +116,7 @@ func TestContractSanitized(t *testing.T) {
 	library, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()
 	require.NoError(t, err)
 	cmd := contractCommand(t, python, home, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", "-k", "numpy",
-		"--capture=sys", // what the sanitizers print is seen
+		"--capture=sys", // shows the output of the sanitizers
 		dir+"/python/tests")
 	cmd.Env = append(cmd.Env, "LD_PRELOAD="+strings.TrimSpace(string(library)), "ASAN_OPTIONS=detect_leaks=0")
 	out, err := cmd.CombinedOutput()
@@ -124,7 +124,7 @@ func TestContractSanitized(t *testing.T) {
 	assert.Regexp(t, ` passed`, string(out))
 }
 
-// No dtype of ml_dtypes is left out: torch, JAX and Paddle make arrays of them.
+// No dtype of ml_dtypes is omitted: torch, JAX and Paddle create arrays of them.
 func TestContractOfShortFloats(t *testing.T) {
 	out, err := contractSays(t)
 	require.NoError(t, err, out)
@@ -140,7 +140,8 @@ func TestContractOfShortFloats(t *testing.T) {
 			pattern := `(?m)^\S*test_(?:halves|eighths)_contract\.py::\S+[-\[]` + library + `\] (PASSED|SKIPPED.*)`
 			passed := 0
 			for _, test := range regexp.MustCompile(pattern).FindAllStringSubmatch(out, -1) {
-				// Read-only arrays of JAX are passed among NumPy's, which has none of these dtypes.
+				// Read-only JAX arrays are passed together with NumPy's, which has none of these
+				// dtypes.
 				assert.NotContains(t, test[1], library+" has no")
 				if test[1] == "PASSED" {
 					passed++
@@ -151,7 +152,7 @@ func TestContractOfShortFloats(t *testing.T) {
 	}
 }
 
-// largest prints the elements of the largest call among the random ones of a kernel of rank 6.
+// largest prints the elements of the largest random call of a kernel with rank 6.
 const largest = `
 import dlpackgen_contract, dlpackgen_contract_calls as calls, test_deep_contract
 seen = []
@@ -160,7 +161,7 @@ dlpackgen_contract.check_values(test_deep_contract.KERNEL, "numpy")
 print(len(seen) > 20 and max(seen) <= calls.MOST, len(seen), max(seen))
 `
 
-// A description with many dimensions makes no calls that exhaust memory.
+// The calls for a description with many dimensions do not exhaust memory.
 func TestRandomCallsAreSmall(t *testing.T) {
 	python := testtool.RequirePython(t)
 	if !testtool.Has(python, "pytest", "hypothesis", "numpy") {
@@ -175,8 +176,8 @@ func TestRandomCallsAreSmall(t *testing.T) {
 	assert.Regexp(t, "^True", string(out))
 }
 
-// searched counts what is tried and evaluated to find valid sizes of a kernel with 64 symbols: in
-// tensors of rank 16, with a condition that no size meets, and with two sizes in proportion.
+// searched counts the attempts and evaluations to find valid sizes of a kernel with 64 symbols:
+// with tensors of rank 16, a condition that no size meets, and two proportional sizes.
 const searched = `
 import sys
 import pytest
@@ -201,8 +202,8 @@ for condition in ("s0 > 0", "s0 + s1 == 2000", "s0 * 3 == s1"):
 print(calls.compiled.cache_info().misses < 70)
 `
 
-// The search for sizes of a valid call takes few attempts, also where only small sizes fit and
-// where none do, and compiles each text once.
+// The search for sizes of a valid call takes few attempts, even if only small sizes or no sizes
+// fit, and compiles each text once.
 func TestTheSearchForSizesEnds(t *testing.T) {
 	python := testtool.RequirePython(t)
 	if !testtool.Has(python, "pytest", "numpy") {
@@ -216,11 +217,11 @@ func TestTheSearchForSizesEnds(t *testing.T) {
 	assert.Regexp(t, `^True True 50 .*\nTrue True no small sizes satisfy .* 0 \d+\nTrue True 50 .*\nTrue\n$`, string(out))
 }
 
-// made are the files that hold the sources of the module.
+// made are the files with the module's sources.
 var made = map[string]string{"check.h": "c/dlpackgen/checker.h", "demands.h": "kernels/kernels.c",
 	"values.h": "python/_kernels.c", "dlpackgen_python.c": "python/dlpackgen_python.c", "author.c": "author.c"}
 
-// broken is a mistake in a source, and what the emitted tests say of it.
+// broken is a mistake in a source, and the failure message of the emitted tests.
 type broken struct{ file, old, replacement, said string }
 
 var contractMistakes = map[string]broken{
@@ -251,8 +252,8 @@ var contractMistakes = map[string]broken{
 	"another error": {"author.c", "return DATA(int64_t, at)[0] > 2;", "return 2 * (DATA(int64_t, at)[0] > 2);", "fails(): the kernel failed with status 2"},
 }
 
-// seenIn is a pattern of the names of the tests that see a mistake: those of NumPy, which has no
-// short floats.
+// seenIn is a pattern of the names of the detecting tests: those with NumPy, which has no short
+// floats.
 func (m broken) seenIn() string {
 	switch {
 	case m.isOfShortFloats():
@@ -267,8 +268,7 @@ func (m broken) isOfShortFloats() bool {
 	return strings.Contains(m.said, "differs from the reference, in")
 }
 
-// Each mistake in the module or the author's C fails an emitted test, whose message says what is
-// wrong.
+// Each mistake in the module or the author's C fails an emitted test, whose message describes it.
 func TestMistakesAreSeenByContracts(t *testing.T) {
 	tier.OnlyNightly(t)
 	names := slices.Sorted(maps.Keys(contractMistakes))
@@ -294,8 +294,8 @@ func TestMistakesAreSeenByContracts(t *testing.T) {
 	}
 }
 
-// contractRuns runs the emitted tests with each mistake and with none, and gives what they print
-// by the line of their verdict.
+// contractRuns runs the emitted tests with each mistake and with none, and returns their output by
+// the line of their verdict.
 func contractRuns(t *testing.T, python, dir, home string, names []string, hasTorch bool) map[string]string {
 	t.Helper()
 	modules, pairs := "hypothesis,numpy", []string(nil)

@@ -23,14 +23,14 @@ var cppCompilers = []testkit.Compiler{
 	{Name: "g++", Debian: "g++", Standard: "c++20"}, {Name: "clang++-16", Debian: "clang-16", Standard: "c++17"},
 }
 
-// cppStrict are warnings of C++ beside those of C.
+// cppStrict are C++ warnings in addition to C's.
 var cppStrict = append([]string{"-Wconversion", "-Wnon-virtual-dtor"}, strict...)
 
 func cppIncludes(dir string) []string {
 	return []string{"-I" + dir + "/c", "-I" + dir + "/kernels", "-I" + dir + "/cpp"}
 }
 
-// cppCalls builds the calls; the C beside them is built by a compiler of C.
+// cppCalls builds the calls; a C compiler builds their C sources.
 func cppCalls(t *testing.T, c testkit.Compiler, dir string, flags ...string) (program string) {
 	t.Helper()
 	here := t.TempDir()
@@ -48,7 +48,7 @@ func cppCalls(t *testing.T, c testkit.Compiler, dir string, flags ...string) (pr
 	return program
 }
 
-// assertSentences compares each printed line with what plain C prints under the same label.
+// assertSentences compares each printed line with plain C's line for the same label.
 func assertSentences(t *testing.T, said string) {
 	t.Helper()
 	want := map[string]string{}
@@ -65,7 +65,7 @@ func assertSentences(t *testing.T, said string) {
 	}
 }
 
-// cppSays runs the calls with the mutant of a number; fine tells whether nothing failed.
+// cppSays runs the calls with the mutant of a number; fine reports whether nothing failed.
 func cppSays(t *testing.T, program string, mutant int) (said string, fine bool) {
 	t.Helper()
 	cmd := exec.Command(program)
@@ -74,7 +74,7 @@ func cppSays(t *testing.T, program string, mutant int) (said string, fine bool) 
 	return string(printed), err == nil
 }
 
-// C++ has the sentences of C; no compiler warns, and no sanitizer finds anything.
+// C++ has the same messages as C; compilers report no warnings, and sanitizers no errors.
 func TestCpp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for some seconds, and -short was given")
@@ -104,7 +104,7 @@ func TestCppWithoutExceptions(t *testing.T) {
 	assertSentences(t, said)
 }
 
-// The calls of docs/callers/cpp.md compile over the example's kernels, and compute.
+// The calls of docs/callers/cpp.md compile with the example's kernels, and compute.
 func TestCppOfTheDocs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for some seconds, and -short was given")
@@ -148,7 +148,7 @@ int main() {
 }
 `
 
-// Matrices of Eigen of either order, and parts of them, are arguments in place.
+// Eigen matrices of either order, and blocks of them, are arguments without copies.
 func TestCppWithEigen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for some seconds, and -short was given")
@@ -180,7 +180,7 @@ func cppCompiles(t *testing.T, dir, body string) (said string, err error) {
 	return string(out), err
 }
 
-// What is const is no argument that a kernel writes to, and only an argument with ? may be None.
+// Const objects are rejected as written arguments, and only an argument with ? may be None.
 func TestCppCallsThatMustNotCompile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for some seconds, and -short was given")
@@ -219,7 +219,7 @@ func TestCppCallsThatMustNotCompile(t *testing.T) {
 	}
 }
 
-// The file with mistakes, and the line that join has alone.
+// The file with mistakes, and the line that only join has.
 const (
 	cppHeader = "cpp/kernels.hpp"
 	joinSites = "  static constexpr dlpackgen_site given_sites_[] = {sites_[5]};"

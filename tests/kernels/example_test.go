@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// exampleSays runs the example with the libraries that are installed, and gives what it prints.
+// exampleSays runs the example with the installed libraries, and returns its output.
 func exampleSays(t *testing.T) (libraries []string, said string) {
 	t.Helper()
 	if testing.Short() {
@@ -45,7 +45,7 @@ func exampleSays(t *testing.T) (libraries []string, said string) {
 	return libraries, string(out)
 }
 
-// callersOf are the lines of the table that a library brings.
+// callersOf are the lines of the table for a library.
 var callersOf = map[string][]string{"numpy": {"NumPy"}, "torch": {"torch", "torch.ops", "torch.compile"},
 	"jax": {"JAX"}, "paddle": {"Paddle"}}
 
@@ -74,7 +74,7 @@ func TestTheExample(t *testing.T) {
 	}
 }
 
-// assertTraining compares the losses after 50 steps, by the kernel and by torch's own function.
+// assertTraining compares the losses after 50 steps, with the kernel and with torch's own function.
 func assertTraining(t *testing.T, said string) {
 	t.Helper()
 	losses := regexp.MustCompile(`trained for 50 steps: loss ([\d.]+), by torch's own ([\d.]+)`).FindStringSubmatch(said)

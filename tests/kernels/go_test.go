@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// goModule makes a module of the generated files, the author's C and the calls of testdata/go.
+// goModule creates a module of the generated files, the author's C and the calls of testdata/go.
 func goModule(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -52,13 +52,13 @@ func goSays(t *testing.T, program string, mutant int, env ...string) (string, er
 	return string(out), err
 }
 
-// Go has the sentences of C, makes no warning, and allocates nothing.
+// Go has the same messages as C, no warnings and no allocations.
 func TestGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program with cgo for some seconds, and -short was given")
 	}
 	dir := goModule(t)
-	// One build serves both.
+	// One build for both.
 	flag, err := testtool.Checkout(dir)
 	require.NoError(t, err)
 	strict := []string{"CGO_CFLAGS=-O1 -Wall -Werror", "GOFLAGS=-trimpath -gcflags=example.com/tried/...=" + flag}
@@ -68,8 +68,8 @@ func TestGo(t *testing.T) {
 	require.NoError(t, err, said)
 }
 
-// Neither the detector of races, nor cgo's checks of pointers, nor AddressSanitizer finds anything.
-// They allocate, so the test of that is left out.
+// The race detector, cgo's pointer checks and AddressSanitizer report no errors. They allocate, so
+// the test of allocations is omitted.
 func TestGoUnderEachDetector(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs with cgo for some seconds, and -short was given")
@@ -146,8 +146,8 @@ func TestMistakesAreSeenFromGo(t *testing.T) {
 	})
 }
 
-// includeMutants includes the header of mutants in the source: flags of a build would reach the
-// assembler of Go's own runtime.
+// includeMutants includes the header of mutants in the source: build flags would also apply to the
+// assembler of Go's runtime.
 func includeMutants(t *testing.T, dir string) {
 	t.Helper()
 	const first = "#include <stdlib.h>\n"

@@ -23,7 +23,7 @@ var (
 	sanitized = []string{"-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 )
 
-// calls builds testdata/calls.c over the generated files in a folder.
+// calls builds testdata/calls.c with the generated files in a folder.
 func calls(t *testing.T, c testkit.Compiler, dir string, flags ...string) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "calls")
@@ -33,7 +33,7 @@ func calls(t *testing.T, c testkit.Compiler, dir string, flags ...string) (progr
 	return program
 }
 
-// No warning, no finding of a sanitizer, and the same sentences by every compiler.
+// Every compiler has no warnings, no sanitizer errors, and the same messages.
 func TestSentences(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
@@ -52,7 +52,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// The header declares the functions that the author writes, so another parameter does not compile.
+// The header declares the author's functions, so another parameter does not compile.
 func TestAnAuthorCannotDriftFromTheDescription(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
@@ -76,7 +76,8 @@ func TestAnAuthorCannotDriftFromTheDescription(t *testing.T) {
 	}
 }
 
-// The short way of most calls finds no mistake and hides none: without it, the same is said.
+// The fast path of most calls neither reports nor hides mistakes: without it, the messages are the
+// same.
 func TestTheShortWayChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
@@ -91,11 +92,11 @@ func TestTheShortWayChangesNothing(t *testing.T) {
 	assert.Equal(t, testkit.Sentences(t), out)
 }
 
-// mistake makes a generated file wrong in one place.
+// mistake breaks a generated file in one place.
 type mistake struct{ old, replacement string }
 
-// mistakes are those of kernels.c.
-// commonMistakes are those of what the checks of tables share with kernels.c.
+// mistakes are in kernels.c. commonMistakes are in the code that the checks of tables share with
+// kernels.c.
 var commonMistakes = map[string]mistake{
 	"usual strides are not looked at": {"if (DLPACKGEN_RARE(stride != (int64_t)*elements) && extent != 1) return 0;", ""},
 	"usual extents are not bounded":   {"if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_EXTENT)) return 0;", ""},
@@ -140,7 +141,7 @@ var mistakes = map[string]mistake{
 	"failures are not about anything": {"if (about) {", "if (0) {"},
 }
 
-// Each mistake changes what the program prints, or a sanitizer ends it.
+// Each mistake changes the output of the program, or a sanitizer ends it.
 func TestMistakesAreSeen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program with all mistakes, and -short was given")
@@ -171,7 +172,7 @@ func TestEveryMistakeHasItsText(t *testing.T) {
 	}
 }
 
-// in gives the mistakes of a file, by their names.
+// in returns the mistakes of a file, by name.
 func in(file string, all map[string]mistake) map[string]mutation.Mutant {
 	mutants := map[string]mutation.Mutant{}
 	for name, m := range all {
@@ -180,14 +181,14 @@ func in(file string, all map[string]mistake) map[string]mutation.Mutant {
 	return mutants
 }
 
-// flawed are sources with mistakes, of which a process has the one of a number.
+// flawed are sources with mistakes; a process activates one by number.
 type flawed struct {
 	mutation.Written
 	names []string // of mistake 1, 2 and so on
 	all   []mutation.Mutant
 }
 
-// flaw puts mistakes into the sources of a folder.
+// flaw adds mistakes to the sources of a folder.
 func flaw(t *testing.T, dir string, sets ...map[string]mutation.Mutant) (f flawed) {
 	t.Helper()
 	for _, set := range sets {

@@ -18,7 +18,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// projectOf writes a project with the program, and returns both.
+// projectOf creates a project with the program, and returns both.
 func projectOf(t *testing.T, name string) (program, project string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -28,14 +28,14 @@ func projectOf(t *testing.T, name string) (program, project string) {
 	return program, filepath.Join(dir, name)
 }
 
-// commands runs commands in a folder, all of which must succeed, and returns what they print.
+// commands runs commands in a folder, all of which must succeed, and returns their output.
 func commands(t *testing.T, dir string, all ...[]string) string {
 	t.Helper()
 	var printed strings.Builder
 	for _, argv := range all {
 		cmd := exec.Command(argv[0], argv[1:]...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "CFLAGS=-O0") // setuptools would optimize for seconds
+		cmd.Env = append(os.Environ(), "CFLAGS=-O0") // setuptools would take seconds to optimize
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%v\n%s", argv, out)
 		printed.Write(out)
@@ -45,8 +45,8 @@ func commands(t *testing.T, dir string, all ...[]string) string {
 
 const buildSdist = "from setuptools import build_meta; print(build_meta.build_sdist('dist'))"
 
-// A project works at once: what it is installed from is its own sdist, and its tests pass. A kernel
-// that is added gets a stub that compiles, and what the author wrote stays.
+// A new project works: it is installed from its own sdist, and its tests pass. An added kernel gets
+// a stub that compiles, and the author's files are kept.
 func TestAProject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a package twice, and -short was given")
@@ -80,7 +80,7 @@ func TestAProject(t *testing.T) {
 	tested(t, python, project, "4 passed", "tests")
 }
 
-// stepsOf lists the commands of a workflow, as it spells them.
+// stepsOf lists the commands of a workflow verbatim.
 func stepsOf(workflow string) (commands []string) {
 	for line := range strings.Lines(workflow) {
 		if command, found := strings.CutPrefix(strings.TrimSpace(line), "- run: "); found {
@@ -90,7 +90,7 @@ func stepsOf(workflow string) (commands []string) {
 	return commands
 }
 
-// pipx stands in for pipx, which downloads what it runs. The last line does what build does: the
+// pipx replaces pipx, which would download programs. Its last line does the work of build: the
 // wheel is built from the sdist.
 const pipx = `#!/bin/sh
 set -eu
@@ -102,8 +102,8 @@ build) python -c "BUILD" && exec pip wheel --no-deps -w dist dist/*.tar.gz ;;
 esac
 `
 
-// machineOf makes the machine of a workflow: an environment of Python whose packages are those that
-// are installed here, and pipx.
+// machineOf creates the machine of a workflow: a Python environment with this machine's packages,
+// and pipx.
 func machineOf(t *testing.T, python, program string) (path string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -123,8 +123,8 @@ func machineOf(t *testing.T, python, program string) (path string) {
 	return bin + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
-// The commands of the workflow that init writes do what they should, as they are spelled. Those
-// that fail are seen. pip takes what is installed here instead of downloading it.
+// The commands in init's workflow work verbatim, and failing ones are detected. pip uses this
+// machine's packages instead of downloads.
 func TestTheWorkflowOfAProject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a package twice, and -short was given")
@@ -137,7 +137,7 @@ func TestTheWorkflowOfAProject(t *testing.T) {
 	commands(t, project, []string{program, "generate"})
 	t.Setenv("PATH", machineOf(t, python, program))
 	t.Setenv("PIP_NO_INDEX", "1")
-	t.Setenv("PIP_NO_BUILD_ISOLATION", "0") // as pip reads it, this is --no-build-isolation
+	t.Setenv("PIP_NO_BUILD_ISOLATION", "0") // pip interprets this as --no-build-isolation
 	t.Setenv("PYTHONPATH", "")
 	steps := stepsOf(read(t, filepath.Join(project, ".github/workflows/test.yml")))
 	require.Equal(t, []string{"pipx run dlpackgen check", "pip install '.[test]'", "pytest", "pipx run build"}, steps)
@@ -168,7 +168,7 @@ const halve = `  halve:
     devices: {kDLCPU: {symbol: halve}, kDLCUDA: {symbol: halve_cuda}, kDLCUDAManaged: {symbol: halve_cuda}}
 `
 
-// callOnCUDA is a program that calls a kernel with memory that is said to be CUDA's.
+// callOnCUDA is a program that calls a kernel with memory that declares CUDA.
 const callOnCUDA = `#include <dlpackgen/message.h>
 #include <kernels.h>
 #include <stdio.h>
@@ -183,8 +183,8 @@ int main(void) {
 }
 `
 
-// A kernel with functions for CUDA gets a source for nvcc, which a switch of the build compiles.
-// Without the switch nothing of CUDA is needed, and calls say so.
+// A kernel with CUDA functions gets a source for nvcc, which a build switch compiles. Without the
+// switch, CUDA is not needed, and calls report it.
 func TestAProjectWithCUDA(t *testing.T) {
 	tier.OnlyNightly(t)
 	if testing.Short() {
@@ -226,8 +226,8 @@ func TestAProjectWithCUDA(t *testing.T) {
 	switched(t, python, project, libraries[0])
 }
 
-// A build in the folder of an earlier one sees that the switch was changed, as in the how-to about
-// CUDA.
+// A build in the folder of an earlier one detects that the switch was changed, as in the how-to
+// about CUDA.
 func switched(t *testing.T, python, project, library string) {
 	t.Helper()
 	for _, value := range []string{"0", "1"} {
@@ -239,8 +239,8 @@ func switched(t *testing.T, python, project, library string) {
 	}
 }
 
-// architectures are those of the GPUs that a library has machine code for, which no driver needs to
-// compile: 90 is sm_90. The format of the section is that of NVIDIA's fatbinary.h and its nvcc.
+// architectures are the GPUs for which a library contains machine code, so that the driver need not
+// compile: 90 is sm_90. The format of the section is from NVIDIA's fatbinary.h and nvcc.
 func architectures(t *testing.T, library string) (found []uint32) {
 	t.Helper()
 	const magic, machineCode, archAt = 0xba55ed50, 2, 28
@@ -264,7 +264,7 @@ func architectures(t *testing.T, library string) (found []uint32) {
 	return slices.Compact(found)
 }
 
-// nvcc finds the compiler that comes with NVIDIA's wheels.
+// nvcc returns the compiler in NVIDIA's wheels.
 func nvcc(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob("../../.venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc")
@@ -279,8 +279,8 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// installed builds the sdist, and the wheel from that alone, without the network; it returns the
-// name of the wheel.
+// installed builds the sdist, and the wheel only from it, without a network; it returns the name of
+// the wheel.
 func installed(t *testing.T, python, project string) string {
 	t.Helper()
 	for _, dir := range []string{"dist", "wheels", "site"} {
@@ -300,7 +300,7 @@ func installed(t *testing.T, python, project string) string {
 	return filepath.Base(wheels[0])
 }
 
-// tested runs the tests of the project on what was installed.
+// tested runs the project's tests with the installed package.
 func tested(t *testing.T, python, project, want string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(python, append([]string{"-m", "pytest", "-q", "-p", "no:cacheprovider"}, args...)...)

@@ -15,14 +15,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// publicFolder describes kernels of public projects by their own signatures.
+// publicFolder describes kernels of public projects with their own signatures.
 const publicFolder = "testdata/public"
 
-// Without torch there are no arrays of its dtypes, which the last two kernels take.
+// Without torch, there are no arrays with the dtypes of the last two kernels.
 const needTorch = "RuntimeError: static_scaled_fp8_quant"
 
-// All of them are described, and what is made of the descriptions compiles: each valid call reaches
-// its stub, and each wrong one has its sentence.
+// All of them can be described, and the generated code compiles: each valid call reaches its stub,
+// and each wrong one has its message.
 func TestPublicKernels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a module for some seconds, and -short was given")
@@ -51,7 +51,7 @@ func TestPublicKernels(t *testing.T) {
 	assert.Equal(t, want, string(out))
 }
 
-// stubsForCUDA compiles those of nvcc as C, with a header of CUDA that is empty.
+// stubsForCUDA compiles the nvcc stubs as C, with an empty CUDA header.
 func stubsForCUDA(t *testing.T, dir string) []string {
 	t.Helper()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "kernels", "cuda_runtime.h"), nil, 0o600))

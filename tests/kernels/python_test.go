@@ -16,8 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// module builds the module of the generated files in a folder, and gives the folder that it is
-// imported from.
+// module builds the module of the generated files in a folder, and returns its import folder.
 func module(t *testing.T, python, dir string, flags ...string) string {
 	t.Helper()
 	return moduleOf(t, python, dir, "testdata/author.c", flags...)
@@ -60,7 +59,7 @@ func runsWith(python, home string, env []string, libraries ...string) (string, e
 	return all, nil
 }
 
-// The module has no warning, and every function does what its description says.
+// The module compiles without warnings, and every function implements its description.
 func TestPython(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a module for some seconds, and -short was given")
@@ -78,7 +77,7 @@ func TestPython(t *testing.T) {
 	assert.Contains(t, out, " tests")
 }
 
-// Neither AddressSanitizer nor UndefinedBehaviorSanitizer finds anything in the module.
+// Neither AddressSanitizer nor UndefinedBehaviorSanitizer reports an error in the module.
 func TestPythonSanitized(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a module for some seconds, and -short was given")
@@ -94,7 +93,7 @@ func TestPythonSanitized(t *testing.T) {
 	require.NoError(t, err, out)
 }
 
-// pythonMistakes are those of the module's own C; for the base, see tests/python.
+// pythonMistakes are in the module's own C; for the base, see tests/python.
 var pythonMistakes = map[string]mistake{
 	"integers are cut":            {"if (*number >= (is_signed ? -above : 0) && *number < above) return 0;", "return 0;"},
 	"floats are cut":              {"*number - *number != 0 || (*number <= most && *number >= -most)", "1"},
@@ -111,7 +110,7 @@ var pythonMistakes = map[string]mistake{
 	"scalars are read as tensors": {"if (DLPACKGEN_RARE(!dlpackgen_reads_unchecked(call, i, p, given[i], &means))) return 0;", ""},
 }
 
-// basicPythonMistakes are those of the base that the modules of kernels lean on.
+// basicPythonMistakes are in the parts of the base that kernel modules use.
 var basicPythonMistakes = map[string]mistake{
 	"negative strides are lost":    {"from + i * t->strides[dimension] * (int64_t)item", "from + i * (t->strides[dimension] < 0 ? 0 : t->strides[dimension]) * (int64_t)item"},
 	"a name may come twice":        {"if (i < 0 || given[i] != NULL) {", "if (i < 0) {"},

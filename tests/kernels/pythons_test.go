@@ -15,8 +15,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// The module of the stable ABI serves the newer Pythons of `make pythons`. A free-threaded build
-// does not load it, and gets a module that is compiled for it alone. So does the example.
+// The module with the stable ABI works with the newer Pythons of `make pythons`. A free-threaded
+// build does not load it, and gets a module that is compiled for it. The same applies to the
+// example.
 func TestOtherPythons(t *testing.T) {
 	others := strings.Fields(os.Getenv("DLPACKGEN_PYTHONS"))
 	if len(others) == 0 {
@@ -62,7 +63,7 @@ func freeThreaded(t *testing.T, python, dir string) string {
 	return home
 }
 
-// exampleModule builds the module of the example for Python alone, and gives its folder.
+// exampleModule builds the module of the example only for Python, and returns its folder.
 func exampleModule(t *testing.T, python, dir, suffix string, flags ...string) string {
 	t.Helper()
 	home := t.TempDir()
@@ -80,7 +81,7 @@ func exampleModule(t *testing.T, python, dir, suffix string, flags ...string) st
 	return home
 }
 
-// assertExample compares the line of the table that NumPy brings.
+// assertExample compares the table's line for NumPy.
 func assertExample(t *testing.T, python, home string, env []string) {
 	t.Helper()
 	cmd := exec.Command(python, "../../examples/kernels/use.py", "numpy")

@@ -17,11 +17,11 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// found is an error of mypy: its line and its code.
+// found is a mypy error: its line and its code.
 var found = regexp.MustCompile(`(?m)^wrong\.py:(\d+): error: .*\[([a-z-]+)\]$`)
 
-// A type checker accepts the right calls of a described module with the types of their results, and
-// rejects each wrong one.
+// A type checker accepts the valid calls of a described module with the types of their results, and
+// rejects each invalid one.
 func TestStubsUnderMypy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the types of NumPy for some seconds, and -short was given")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A limit on elapsed time fails a test on a busy machine. Patterns are spelled so that they do not
+// A limit on elapsed time fails a test under load. The patterns are written so that they do not
 // match themselves.
 var (
 	clockLimit = regexp.MustCompile(`\btime\.A[f]ter\(|\bE[v]entually(?:f|WithT)?\(|\bWith(?:T[i]meout|Deadline)\(|` +
@@ -17,11 +17,11 @@ var (
 	goTestLimit = regexp.MustCompile(`^[^#]*\bgo t[e]st\b`)
 )
 
-// clocks lists the files that may look at the clock, each with its reason.
+// clocks lists the files that may read the clock, each with its reason.
 const clocks = "tests/lint/clocks.txt"
 
 // clockLimits finds limits on elapsed time in tests and in the scripts that run them, and commands
-// that have the limit of ten minutes which Go adds.
+// with Go's default limit of ten minutes.
 func clockLimits(tree []File) []string {
 	allowed, found := clockReasons(tree)
 	for _, f := range tree {
@@ -47,7 +47,7 @@ func clockLimits(tree []File) []string {
 	return found
 }
 
-// clockReasons returns the listed files, none of them used yet.
+// clockReasons returns the listed files, initially unused.
 func clockReasons(tree []File) (allowed map[string]bool, found []string) {
 	allowed = map[string]bool{}
 	for _, f := range tree {
@@ -65,7 +65,7 @@ func clockReasons(tree []File) (allowed map[string]bool, found []string) {
 	return allowed, found
 }
 
-// runsTests holds for the sources of tests, in all languages, and for the scripts that run them.
+// runsTests matches the sources of tests, in all languages, and the scripts that run them.
 func (f File) runsTests() bool {
 	if !f.isTest() && !f.within("tests", "tools", "internal/testkit", "examples") && f.Path != "Makefile" ||
 		f.within("tests/lint") {

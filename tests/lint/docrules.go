@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// packageComments wants one comment a package, in a file that is no test unless
-// the package has nothing but tests.
+// packageComments requires one comment per package, outside of test files unless the package has
+// only tests.
 func packageComments(tree []File) []string {
 	said, first := map[string]bool{}, map[string]File{}
 	var order []string
 	for _, f := range written(tree, true) {
 		if f.within("templates") && f.Go.Name.Name != "templates" {
-			continue // the emitted package's comment is on the one file that the spec decides
+			continue // the emitted package's comment is in its only rendered file
 		}
 		name := f.Go.Name.Name
 		key := path.Dir(f.Path) + " " + strings.TrimSuffix(name, "_test")
@@ -88,7 +88,7 @@ func undocumentedSpecs(d *ast.GenDecl) []*ast.Ident {
 	return out
 }
 
-// receiverExported tells whether a function can be reached from outside.
+// receiverExported reports whether a method can be called from outside.
 func receiverExported(d *ast.FuncDecl) bool {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return true

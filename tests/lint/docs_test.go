@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rooms gives the packages that the architecture has a row for.
+// rooms returns the packages with a row in the architecture page.
 func rooms(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
@@ -36,7 +36,7 @@ func TestTheArchitectureNamesEveryPackage(t *testing.T) {
 		named[m[1]] = true
 	}
 	for room := range rooms(t) {
-		if !strings.HasPrefix(room, "templates/") { // sources of emitted packages, not packages of ours
+		if !strings.HasPrefix(room, "templates/") { // sources of emitted packages, not of this module
 			assert.True(t, named[room], "docs/architecture.md has no row for %s", room)
 		}
 	}

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// duplicateRun is how many lines of code in a row make two files share them.
+	// duplicateRun is the number of consecutive equal code lines that count as shared.
 	duplicateRun = 6
 	// duplicatePage lists the pairs of files that share lines for a reason.
 	duplicatePage = "tests/lint/duplicates.txt"
 )
 
-// codeKinds are the kinds of file that have code.
+// codeKinds are the extensions of code files.
 var codeKinds = []string{".go", ".c", ".h", ".hpp", ".cpp", ".cu", ".py", ".pyi", ".sh", ".cmake", ".bzl", ".rs",
 	".zig", ".js", ".ts", ".tmpl"}
 
-// passedOver are lines that say nothing by themselves: imports, directives and the ends of blocks.
+// passedOver matches lines without content: imports, directives and the ends of blocks.
 var passedOver = regexp.MustCompile(`^(?:import\b|from .* import\b|package |#|"[\w./-]+"$|use |mod )`)
 
 // codeLine is a line of code without its white space.
@@ -32,14 +32,14 @@ type codeLine struct {
 	text   string
 }
 
-// run is where two files share lines: the first line of each, and how many.
+// run is a sequence of lines that two files share: the first line in each, and the length.
 type run struct {
 	one, other codeLine
 	lines      int
 }
 
-// duplicates finds runs of lines that stand in two files, and rows of the list whose files share
-// none. Code that is written twice drifts apart.
+// duplicates finds sequences of lines that two files share, and rows of the list whose files share
+// none. Duplicated code diverges.
 func duplicates(tree []File) (found []string) {
 	listed := map[[2]string]bool{}
 	for _, f := range tree {
@@ -83,7 +83,7 @@ func (f File) listedPairs(listed map[[2]string]bool) (found []string) {
 
 func pairOf(one, other string) [2]string { return [2]string{min(one, other), max(one, other)} }
 
-// sharedRuns gives the first run of each pair of files, and the lines of all.
+// sharedRuns returns the first sequence of each pair of files, and the total lines.
 func sharedRuns(tree []File) map[[2]string]run {
 	places := map[string][]codeLine{}
 	for _, f := range tree {
@@ -107,7 +107,7 @@ func sharedRuns(tree []File) map[[2]string]run {
 	return shared
 }
 
-// add counts a run of the least length.
+// add counts a sequence of the minimum length.
 func add(shared map[[2]string]run, one, other codeLine) {
 	if one.file == other.file {
 		return
@@ -127,7 +127,7 @@ func add(shared map[[2]string]run, one, other codeLine) {
 	shared[pair] = at
 }
 
-// code gives the lines of the file that have code.
+// code returns the lines of the file with code.
 func (f File) code() (lines []codeLine) {
 	if f.isGenerated() || f.within("docs") || !slices.Contains(codeKinds, f.kind()) {
 		return nil

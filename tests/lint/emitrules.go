@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// emitters is where the targets live; what they share, and what lists them, stands beside.
+// emitters is the folder of the targets; their common packages and their table are there too.
 const (
 	emitters  = "internal/emit/"
 	table     = "internal/targets"
 	ourModule = "github.com/dlpackgen/dlpackgen/"
 )
 
-// rows finds the packages that the table of targets lists, and so imports.
+// rows returns the packages that the table of targets lists, and therefore imports.
 func rows(tree []File) []string {
 	var found []string
 	for _, f := range written(tree, false) {
@@ -26,8 +26,8 @@ func rows(tree []File) []string {
 	return found
 }
 
-// siblingImports wants what two targets share in the engine or in a package that is no
-// target: a target that another builds on cannot change alone.
+// siblingImports requires that targets share code only through the engine or a package that is not
+// a target: a target on which another one depends cannot change independently.
 func siblingImports(tree []File) []string {
 	all := rows(tree)
 	return imports(written(tree, false), func(f File, name string) bool {
@@ -35,7 +35,7 @@ func siblingImports(tree []File) []string {
 	})
 }
 
-// configImports wants the table of targets to be given to the config.
+// configImports requires that the config receives the table of targets as an argument.
 func configImports(tree []File) []string {
 	all := append(rows(tree), ourModule+table)
 	return imports(written(tree, false), func(f File, name string) bool {
@@ -43,8 +43,8 @@ func configImports(tree []File) []string {
 	})
 }
 
-// diskReads wants what the disk says, as a go.mod does, in the model: the same model gives
-// the same files.
+// diskReads requires that data from the disk, such as a go.mod, is in the model: the same model
+// renders the same files.
 func diskReads(tree []File) []string {
 	return imports(written(tree, false), func(f File, name string) bool {
 		return f.within(strings.TrimSuffix(emitters, "/")) && slices.Contains([]string{"os", "io/ioutil",

@@ -16,8 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// entries are what a package offers to be called: functions by their names,
-// methods as Type.Method.
+// entries are the callable names of a package: functions by their names, methods as Type.Method.
 func entries(t *testing.T, dir string) (functions, methods []string) {
 	t.Helper()
 	set := token.NewFileSet()
@@ -47,8 +46,7 @@ func entries(t *testing.T, dir string) (functions, methods []string) {
 	return functions, methods
 }
 
-// shown are the examples in these files whose output is checked, and the names
-// that they call.
+// shown are the examples in these files whose output is checked, and the names that they call.
 func shown(t *testing.T, patterns ...string) (examples, called map[string]bool) {
 	t.Helper()
 	examples, called = map[string]bool{}, map[string]bool{}
@@ -84,8 +82,7 @@ func shown(t *testing.T, patterns ...string) (examples, called map[string]bool) 
 // implied are the methods that fmt and errors call.
 var implied = []string{"String", "GoString", "Format", "Error", "Unwrap"}
 
-// missing are the entries that no example shows: functions want one of their own,
-// methods a call in any.
+// missing are the entries without an example: functions need their own, methods a call in any.
 func missing(functions, methods []string, examples, called map[string]bool) (out []string) {
 	for _, name := range functions {
 		if !examples[name] {

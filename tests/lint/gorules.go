@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// The limits on length. Tests and data read well when longer.
+// The limits on length. Tests and data may be longer.
 const (
 	maxFile     = 500
 	maxFunc     = 45
@@ -50,7 +50,7 @@ func longFunctions(tree []File) []string {
 	return found
 }
 
-// calls finds the calls that want picks, by name: "panic", "os.Exit", "t.Skip".
+// calls finds the selected calls, by name: "panic", "os.Exit", "t.Skip".
 func calls(files []File, want func(f File, name string, call *ast.CallExpr) bool) []string {
 	var found []string
 	for _, f := range files {
@@ -82,8 +82,8 @@ func panics(tree []File) []string {
 	})
 }
 
-// saysUnreachable tells whether a panic claims to guard a state that cannot be
-// reached, which is the only use that the house has for one.
+// saysUnreachable reports whether a panic states that it guards an unreachable state, the only
+// permitted use.
 func saysUnreachable(call *ast.CallExpr) bool {
 	said := false
 	ast.Inspect(call, func(n ast.Node) bool {
@@ -101,7 +101,7 @@ func exits(tree []File) []string {
 	})
 }
 
-// isTestMain allows a test binary that stands in for the command.
+// isTestMain permits a test binary that replaces the command.
 func isTestMain(f File) bool {
 	return f.isTest() && slices.ContainsFunc(f.Go.Decls, func(d ast.Decl) bool {
 		fn, ok := d.(*ast.FuncDecl)
@@ -116,7 +116,7 @@ func silentSkips(tree []File) []string {
 	})
 }
 
-// imports finds the files that import what want picks.
+// imports finds the files with the selected imports.
 func imports(files []File, want func(f File, name string) bool) []string {
 	var found []string
 	for _, f := range files {
@@ -139,9 +139,9 @@ func yamlImports(tree []File) []string {
 	return found
 }
 
-// writers are the rooms that write files: the writer of outputs, the one that
-// runs compilers in a scratch folder, the goldens, what tests build, and the command for the files
-// that are no outputs (a first config, a picture).
+// writers are the packages that may write files: the writer of outputs, the one that runs compilers
+// in a temporary folder, the goldens, the builds of tests, and the command for files that are not
+// outputs (a first config, a picture).
 var writers = []string{"internal/tree", "internal/verify", "internal/golden", "internal/mutant", "internal/testtool",
 	"internal/testkit", "cmd/dlpackgen"}
 
@@ -153,8 +153,7 @@ func diskWrites(tree []File) []string {
 	})
 }
 
-// outputLicences wants the licence of LICENSE-OUTPUT in the second line of every file
-// that dlpackgen generated.
+// outputLicences requires the licence of LICENSE-OUTPUT in the second line of every generated file.
 func outputLicences(tree []File) []string {
 	var found []string
 	for _, f := range tree {

@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hosts are the packages that the tests install for the target of each caller, and what else its
-// page names: versions that do not work, and those of another host.
+// hosts are the packages that the tests install for the target of each caller, and the other
+// versions that its page names: versions that do not work, and versions of other hosts.
 var hosts = []struct{ target, name, others string }{
 	{"torchshim", "torch", ""}, {"jax", "jaxlib", ""}, {"onnxruntime", "onnxruntime", ""}, {"ufunc", "numpy", ""},
 	{"paddle", "paddlepaddle", "2.6.2"}, {"tvmffi", "apache-tvm-ffi", "0.19.0 0.27.0.post1"},
 }
 
-// ran gives the versions of a package that the tests of callers install, the oldest first. PyTorch
+// ran returns the versions of a package that the tests of callers install, oldest first. PyTorch
 // 2.9 is installed for other tests: it has no C shim.
 func ran(t *testing.T, name string) (versions []string) {
 	t.Helper()
@@ -40,7 +40,7 @@ func ran(t *testing.T, name string) (versions []string) {
 	return slices.Compact(versions)
 }
 
-// numbers are those of a version, in their order.
+// numbers returns the numbers of a version.
 func numbers(version string) (all []int) {
 	for _, digits := range regexp.MustCompile(`\d+`).FindAllString(version, -1) {
 		n, _ := strconv.Atoi(digits)
@@ -49,8 +49,8 @@ func numbers(version string) (all []int) {
 	return all
 }
 
-// strays are the versions that a page names and nothing runs, and the oldest and the newest where
-// it does not name them.
+// strays are the versions that a page names but no test runs, and the oldest and the newest version
+// if the page does not name them.
 func strays(page string, versions []string, others string) (found []string) {
 	named := regexp.MustCompile(`\b\d+\.\d+\.\d+(?:\.post\d+)?\b`).FindAllString(page, -1)
 	for _, version := range named {
@@ -66,7 +66,7 @@ func strays(page string, versions []string, others string) (found []string) {
 	return found
 }
 
-// row gives the oldest and the newest version of a target's row in the table of hosts.
+// row returns the oldest and the newest version in a target's row of the table of hosts.
 func row(t *testing.T, table, target string) [2]string {
 	t.Helper()
 	const oldest, newest = `\| (?:jaxlib )?([^ ,|]+)(?:, [^|]+)? `, `\| (?:jaxlib )?(\S+) \|$`
@@ -75,8 +75,8 @@ func row(t *testing.T, table, target string) [2]string {
 	return [2]string{m[1], m[2]}
 }
 
-// The table of docs/callers/index.md has the oldest and the newest version of each host that the
-// tests install, and the page of each target names both, and none that is not run.
+// The table of docs/callers/index.md contains the oldest and the newest installed version of each
+// host. The page of each target names both, and no version that is not run.
 func TestTheTableOfHostsHasWhatIsRun(t *testing.T) {
 	index, err := os.ReadFile("../../docs/callers/index.md")
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestTheTableOfHostsHasWhatIsRun(t *testing.T) {
 	assert.Contains(t, ran(t, "xtc-tvm-python-bindings")[0], "0.19.0.")
 }
 
-// recorded gives the versions that the newest record of a run on a GPU names, by library.
+// recorded returns the versions in the newest record of a run on a GPU, by library.
 func recorded(record string) map[string]string {
 	versions := map[string]string{}
 	named := regexp.MustCompile(`\b(torch|CuPy|JAX|tvm-ffi|NumPy)\s(\d+\.\d+\.\d+(?:\.post\d+)?)`)
@@ -107,8 +107,8 @@ func recorded(record string) map[string]string {
 	return versions
 }
 
-// unnamed lists the versions of a record that the table of callers and that of Python's libraries
-// lack.
+// unnamed lists the versions of a record that the table of callers and the table of Python's
+// libraries lack.
 func unnamed(record, callers, python string) (missing []string) {
 	versions := recorded(record)
 	targets := map[string]string{"torch": "torch", "torchshim": "torch", "jax": "JAX", "tvmffi": "tvm-ffi"}
@@ -127,7 +127,7 @@ func unnamed(record, callers, python string) (missing []string) {
 	return missing
 }
 
-// The tables have the versions that ran on a GPU.
+// The tables contain the versions that ran on a GPU.
 func TestTheTablesHaveWhatRanOnAGPU(t *testing.T) {
 	var texts []string
 	for _, name := range []string{"records/gpu.md", "callers/index.md", "python.md"} {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// includeFolders are the folders of templates by what stands before the names of their outputs.
+// includeFolders are the folders of templates, by the prefix of their output names.
 var includeFolders = map[string]string{"dlpackgen/": "templates/cpp/", "dlpackgen_torch/": "templates/torch/"}
 
-// includePath is where compilers search for the headers of gen/ and backends/.
+// includePath is the compilers' include path for gen/ and backends/.
 var includePath = []string{"gen/c", "gen/cpp"}
 
-// includeCycles finds what includes itself through others, in the templates and in what is made of
-// them: a file, a C source with its headers, or a folder.
+// includeCycles finds include cycles in the templates and in their outputs: of a file, of a C
+// source with its headers, or of a folder.
 func includeCycles(tree []File) []string {
 	templates, outputs := includers{}, includers{}
 	for _, f := range tree {
@@ -30,10 +30,10 @@ func includeCycles(tree []File) []string {
 	return append(templates.cycles(templates.templateOf), outputs.cycles(outputs.outputOf)...)
 }
 
-// includers are files by the names that others include them by.
+// includers are files by the names with which others include them.
 type includers map[string]File
 
-// cycles finds those that lead to themselves; find gives the file of an include.
+// cycles returns the files in a cycle; find returns the file of an include.
 func (all includers) cycles(find func(from string, in include) string) []string {
 	files, units, folders := graph{}, graph{}, graph{}
 	changed := all.changed()
@@ -51,8 +51,8 @@ func (all includers) cycles(find func(from string, in include) string) []string 
 	return slices.Concat(files.cycles(), units.cycles(), folders.cycles())
 }
 
-// templateOf gives the source that an include in a template stands for: one beside it, or the only
-// one of that name.
+// templateOf returns the source for an include in a template: in the same folder, or the only one
+// of that name.
 func (all includers) templateOf(from string, in include) string {
 	if below, ok := strings.CutPrefix(in.name, "dlpackgen/"); ok && path.Ext(in.name) == ".h" {
 		return "templates/c/" + below // both targets of C and C++ have a folder of that name
@@ -78,7 +78,8 @@ func (all includers) templateOf(from string, in include) string {
 	return beside
 }
 
-// outputOf gives the file that a compiler includes: one beside it, or one of the include path.
+// outputOf returns the file that a compiler includes: from the same folder, or from the include
+// path.
 func (all includers) outputOf(from string, in include) string {
 	candidates := includePath
 	if in.quoted {
@@ -92,8 +93,8 @@ func (all includers) outputOf(from string, in include) string {
 	return ""
 }
 
-// changed are the macros that an included file defines or undefines, as guards: whether one is
-// defined can differ from one include to the next.
+// changed are the macros that an included file defines or undefines, like guards: their state can
+// differ between includes.
 func (all includers) changed() map[string]bool {
 	names, macros := map[string]bool{}, map[string]bool{}
 	for _, f := range all {
@@ -111,14 +112,15 @@ func (all includers) changed() map[string]bool {
 	return macros
 }
 
-// include is a line that includes a file, and the macros that must be defined for it, or must not.
+// include is a line that includes a file, and the macros that must be defined, or undefined, for
+// it.
 type include struct {
 	name   string
 	quoted bool
 	when   conditions
 }
 
-// conditions tell of macros whether they are defined.
+// conditions contains whether each macro is defined.
 type conditions map[string]bool
 
 var (
@@ -127,10 +129,10 @@ var (
 	included     = regexp.MustCompile(`^(["<])([^">]+)[">]`)
 )
 
-// includesOf gives those of a source. Conditions on macros that change are left out, and so are
-// terms of #if: the include may happen.
+// includesOf returns the includes of a source. Conditions on macros that change are omitted, and so
+// are terms of #if: the include is possible.
 func includesOf(source []byte, changed map[string]bool) (found []include) {
-	var open []conditions // of each #if that is not closed
+	var open []conditions // of each open #if
 	for line := range strings.Lines(string(source)) {
 		m := preprocessor.FindStringSubmatch(strings.TrimRight(line, "\n"))
 		if m == nil {
@@ -161,7 +163,7 @@ func includesOf(source []byte, changed map[string]bool) (found []include) {
 	return found
 }
 
-// otherwise gives what holds after #else; the term of #elif is left out with all before it.
+// otherwise returns the conditions after #else; the term of #elif is omitted with all earlier ones.
 func (c conditions) otherwise(directive string) conditions {
 	other := conditions{}
 	for macro, defined := range c {
@@ -172,7 +174,7 @@ func (c conditions) otherwise(directive string) conditions {
 	return other
 }
 
-// together gives what all say.
+// together combines conditions.
 func together(open []conditions) conditions {
 	all := conditions{}
 	for _, c := range open {
@@ -191,7 +193,7 @@ func (c conditions) with(more conditions) (both conditions, ok bool) {
 	return together([]conditions{c, more}), true
 }
 
-// graph has what each node leads to.
+// graph contains the successors of each node.
 type graph map[string][]edge
 
 type edge struct {
@@ -199,14 +201,14 @@ type edge struct {
 	when conditions
 }
 
-// add adds an edge; one from a node to itself only where loops count.
+// add adds an edge; an edge from a node to itself only if loops count.
 func (g graph) add(from, to string, when conditions, loops bool) {
 	if from != to || loops {
 		g[from] = append(g[from], edge{to, when})
 	}
 }
 
-// cycles are the nodes that lead to themselves.
+// cycles returns the nodes that can reach themselves.
 func (g graph) cycles() (found []string) {
 	for node := range g {
 		if g.reaches(node, node, conditions{}, map[string]bool{}) {
@@ -217,7 +219,7 @@ func (g graph) cycles() (found []string) {
 	return found
 }
 
-// reaches tells whether edges whose conditions hold together lead from one node to the other.
+// reaches reports whether compatible edges lead from one node to the other.
 func (g graph) reaches(from, to string, when conditions, seen map[string]bool) bool {
 	for _, next := range g[from] {
 		both, ok := when.with(next.when)

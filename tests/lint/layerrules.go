@@ -8,16 +8,17 @@ import (
 	"strings"
 )
 
-// layerPage has the table of packages, from the lowest layer to the command.
+// layerPage contains the table of packages, from the lowest layer to the command.
 const layerPage = "docs/architecture.md"
 
-// layerRow is a row of that table, which begins with the folder of a package or of other sources.
+// layerRow matches a row of that table, which begins with the folder of a package or of other
+// sources.
 var layerRow = regexp.MustCompile("(?m)^\\| `([\\w/]+)` \\|")
 
 // layered are the folders whose packages the table must list.
 var layered = []string{"cmd", "internal", "spec"}
 
-// layers gives the folders in the order of the table.
+// layers returns the folders in the order of the table.
 func layers(tree []File) (all []string) {
 	for _, f := range tree {
 		if f.Path == layerPage {
@@ -29,8 +30,8 @@ func layers(tree []File) (all []string) {
 	return all
 }
 
-// upwardImports wants each package in the table, and what it imports above it: a reader meets
-// nothing that is explained later, and a change reaches only what is below.
+// upwardImports requires each package in the table, below its imports: readers find only explained
+// packages, and a change affects only the packages below.
 func upwardImports(tree []File) []string {
 	all := layers(tree)
 	files := slices.DeleteFunc(written(tree, false), func(f File) bool {

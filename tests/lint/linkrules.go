@@ -15,7 +15,7 @@ var (
 	unslugged = regexp.MustCompile(`[^\w\- ]`)
 )
 
-// deadLinks finds links of Markdown to files and headings that are not there.
+// deadLinks finds Markdown links to missing files and headings.
 func deadLinks(tree []File) []string {
 	there, slugs := map[string]bool{}, map[string]map[string]bool{}
 	for _, f := range tree {
@@ -48,7 +48,7 @@ func deadLinks(tree []File) []string {
 
 func withoutCode(page []byte) []byte { return codeBlock.ReplaceAll(page, nil) }
 
-// slugsOf gives the anchors of a page's headings, as GitHub and MkDocs make them.
+// slugsOf returns the anchors of a page's headings, as GitHub and MkDocs derive them.
 func slugsOf(page []byte) map[string]bool {
 	slugs := map[string]bool{}
 	for _, m := range heading.FindAllSubmatch(withoutCode(page), -1) {

@@ -1,5 +1,5 @@
-// Package lint has the rules for committed files, as functions from a tree to findings. The rules
-// are about the form of the tree, not about the behaviour of the program.
+// Package lint contains the rules for committed files, as functions from a tree to findings. The
+// rules concern the form of the tree, not the behaviour of the program.
 package lint
 
 import (
@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// File is one file of the tree. Data is nil for what is not text, and Go for what is
-// not Go source.
+// File is one file of the tree. Data is nil for binary files, and Go is nil for files in other
+// languages.
 type File struct {
 	Path string // slashes, relative to the root
 	Data []byte
@@ -24,18 +24,17 @@ type File struct {
 	fset *token.FileSet
 }
 
-// Rule is one rule of the house.
+// Rule is one rule of the project.
 type Rule struct {
 	Name  string
-	Check func(tree []File) []string // a finding a line, "path:line: text"
+	Check func(tree []File) []string // one finding per line, "path:line: text"
 }
 
-// ignored are the folders that git ignores too, and the file that a worktree has
-// in the place of one.
+// ignored are the folders that git ignores too, and the file .git of a worktree.
 var ignored = []string{".git", ".venv", ".cache", "bin", "__pycache__"}
 
-// Load reads every file; those that are no text come without their data. Go source under a testdata
-// folder is only text: it may be broken on purpose.
+// Load reads every file; binary files have no data. Go source under a testdata folder is only text:
+// it may be deliberately broken.
 func Load(root fs.FS) ([]File, error) {
 	var tree []File
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -111,8 +110,8 @@ func Rules() []Rule {
 	}
 }
 
-// The patterns are spelled so that they do not match themselves. Cargo's locks name the index of
-// crates in the one way that Cargo reads.
+// The patterns are written so that they do not match themselves. Cargo's locks name the crate index
+// in the only form that Cargo reads.
 var (
 	machinePath = regexp.MustCompile(`(?:^|[\s"'=(` + "`" + `])/(?:work|farm|root|home|tmp)/`)
 	registry    = regexp.MustCompile(`--(?:extra-)?index-url|GOPROXY=[h]|npm_config_regis[t]ry|pypi\.(?:org|python)|pythonhosted\.|proxy\.golang\.|deb\.debian\.|registry\.npm|crates\.io(?:[^-]|$)`)

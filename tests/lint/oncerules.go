@@ -6,7 +6,7 @@ import (
 	"go/types"
 )
 
-// ownReplacements finds functions of tests that count a text and then replace it. mutant.Once and
+// ownReplacements finds test functions that count a text and then replace it. mutant.Once and
 // OnceIn do both, with one message.
 func ownReplacements(tree []File) (found []string) {
 	for _, f := range written(tree, true) {
@@ -43,7 +43,7 @@ func textsOf(n ast.Node, functions ...string) map[string]ast.Node {
 	return texts
 }
 
-// ownVets finds tests that start go vet themselves. testkit.Vet takes -trimpath away.
+// ownVets finds tests that start go vet directly. testkit.Vet handles -trimpath.
 func ownVets(tree []File) (found []string) {
 	for _, f := range written(tree, true) {
 		if !f.within("tests") {

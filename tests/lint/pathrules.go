@@ -9,12 +9,12 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// portablePaths finds the paths that some system cannot have: names that Windows
-// reserves, signs that it does not allow, and two names that differ by case only. Go
-// rejects them in a module too, with all of the module.
+// portablePaths finds paths that some system does not support: names that Windows reserves,
+// forbidden characters, and two names that differ only in case. Go rejects a module with such a
+// path entirely.
 func portablePaths(tree []File) []string {
 	var found []string
-	spelled := map[string]string{} // by the path in small letters, of files and of their folders
+	spelled := map[string]string{} // by the lower-case path, for files and their folders
 	for _, f := range tree {
 		if err := module.CheckFilePath(f.Path); err != nil {
 			found = append(found, fmt.Sprintf("%s:1: %v", f.Path, err))
@@ -30,8 +30,8 @@ func portablePaths(tree []File) []string {
 	return found
 }
 
-// backups finds copies that editors and patch leave behind. In a folder of templates
-// each would become output.
+// backups finds backup copies of editors and patch. In a template folder, each would become an
+// output.
 func backups(tree []File) []string {
 	var found []string
 	for _, f := range tree {
@@ -43,8 +43,8 @@ func backups(tree []File) []string {
 	return found
 }
 
-// binaries finds files that are not text: programs that a build left beside their sources. The
-// inputs of fuzzers may have any bytes, and hidden folders of the root are those of tools.
+// binaries finds files that are not text, such as programs that a build left in the source folders.
+// Fuzzing inputs may have any bytes, and hidden folders at the root belong to tools.
 func binaries(tree []File) []string {
 	var found, ignores []string
 	for _, f := range tree {

@@ -14,8 +14,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
-// standingRows finds the rows of mutants whose text does not stand once in a source of that name,
-// or in any source for a row without a file, so that this is known before all mutants are compiled.
+// standingRows finds the rows of mutants whose text does not occur exactly once in the named
+// source, or in any source for a row without a file, before all mutants are compiled.
 func standingRows(tree []File) (found []string) {
 	sources := sourcesOf(tree)
 	tables := map[string]*tables{}
@@ -32,10 +32,10 @@ func standingRows(tree []File) (found []string) {
 	return found
 }
 
-// everywhere is the key of all sources that are not the tests themselves.
+// everywhere is the key for all sources except the tests themselves.
 const everywhere = "/"
 
-// sourcesOf gives the sources that mutants change, by their names with and without suffixes.
+// sourcesOf returns the sources that mutants change, by their names with and without suffixes.
 func sourcesOf(tree []File) map[string][]File {
 	sources := map[string][]File{}
 	for _, f := range tree {
@@ -52,15 +52,16 @@ func sourcesOf(tree []File) map[string][]File {
 	return sources
 }
 
-// made are files that tests make, by the source that has their text.
+// made are files that tests create, by the source with their text.
 var made = map[string]string{"dlpackgen_acme.c": "vendor.c", "names.h": "dlpackgen_python.h", "elements.h": "rules.h",
 	"reader_torch_dtypes.h": "dlpackgen_python.c", "streams_current.h": "contexts_current.h",
 	"device_driver.h": "dlpackgen_cuda.c"}
 
-// prefix is what bindings of Go have in the place of a text's %s.
+// prefix replaces a text's %s in Go bindings.
 const prefix = "dlp_00000000_"
 
-// tables is what a package says of its tables: the fields of its structs, and its constants.
+// tables contains a package's declarations for its tables: the fields of its structs, and its
+// constants.
 type tables struct {
 	fields map[string][]string
 	values map[string]ast.Expr
@@ -73,7 +74,7 @@ func of(all map[string]*tables, dir string) *tables {
 	return all[dir]
 }
 
-// declarations collects those of a file.
+// declarations collects the declarations of a file.
 func (p *tables) declarations(f File) {
 	for _, decl := range f.Go.Decls {
 		group, ok := decl.(*ast.GenDecl)
@@ -95,7 +96,7 @@ func (p *tables) declarations(f File) {
 	}
 }
 
-// fieldsOf gives the names of a struct's fields.
+// fieldsOf returns the names of a struct's fields.
 func (p *tables) fieldsOf(of ast.Expr) (names []string) {
 	switch of := of.(type) {
 	case *ast.Ident:
@@ -110,7 +111,7 @@ func (p *tables) fieldsOf(of ast.Expr) (names []string) {
 	return names
 }
 
-// missing tells of the rows of a file.
+// missing reports the rows of a file.
 func (p *tables) missing(f File, sources map[string][]File) (found []string) {
 	ast.Inspect(f.Go, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -126,7 +127,7 @@ func (p *tables) missing(f File, sources map[string][]File) (found []string) {
 	return found
 }
 
-// table tells of the rows of a table whose type has a field for the text.
+// table reports the rows of a table whose type has a field for the text.
 func (p *tables) table(f File, table *ast.CompositeLit, sources map[string][]File) (found []string) {
 	fields := p.fieldsOf(element(table.Type))
 	file := max(slices.Index(fields, "file"), slices.Index(fields, "header"))
@@ -144,7 +145,7 @@ func (p *tables) table(f File, table *ast.CompositeLit, sources map[string][]Fil
 	return found
 }
 
-// partsOf gives the values of a row.
+// partsOf returns the values of a row.
 func partsOf(row ast.Expr) []ast.Expr {
 	if pair, ok := row.(*ast.KeyValueExpr); ok {
 		row = pair.Value
@@ -155,12 +156,13 @@ func partsOf(row ast.Expr) []ast.Expr {
 	return nil
 }
 
-// rendered are parts of texts that no source has, since they have names of a test's description.
+// rendered are parts of texts that no source contains, because they include names of a test's
+// description.
 var rendered = []string{"rms_norm(", "given_sites_", "given4_", "a1_", "call_.", "call.a0", "call.r0",
 	"example.com/args/"}
 
-// somewhere tells of a text that stands once in no source at all. The file of such a row is known
-// only when the test runs, and so are texts that are no constants.
+// somewhere reports a text that occurs exactly once in no source. The file of such a row is known
+// only at run time, and so are texts that are not constants.
 func (p *tables) somewhere(f File, row ast.Expr, sources []File) []string {
 	text, ok := p.text(row)
 	known := func(part string) bool { return strings.Contains(text, part) }
@@ -171,7 +173,7 @@ func (p *tables) somewhere(f File, row ast.Expr, sources []File) []string {
 	return []string{fmt.Sprintf("%s: no source has once: %q", f.at(row), text)}
 }
 
-// element gives the type of a table's rows.
+// element returns the type of a table's rows.
 func element(of ast.Expr) ast.Expr {
 	switch of := of.(type) {
 	case *ast.ArrayType:
@@ -182,7 +184,7 @@ func element(of ast.Expr) ast.Expr {
 	return nil
 }
 
-// row tells what is wrong with one.
+// row reports the mistake in a row.
 func (p *tables) row(f File, row ast.Expr, file, old int, sources map[string][]File) []string {
 	parts := partsOf(row)
 	if len(parts) <= max(file, old) {
@@ -201,10 +203,10 @@ func (p *tables) row(f File, row ast.Expr, file, old int, sources map[string][]F
 	return []string{fmt.Sprintf("%s: no source %s has once: %q", f.at(row), name, text)}
 }
 
-// stands tells whether a text stands once in a source.
+// stands reports whether a text occurs exactly once in a source.
 func stands(f File, text string) bool {
 	if !bytes.Contains(f.Data, []byte(longestWord(text))) {
-		return false // far cheaper than a search that ignores how lines break
+		return false // far cheaper than a search that ignores line breaks
 	}
 	if slices.Contains([]string{".c", ".h", ".cpp", ".hpp"}, path.Ext(strings.TrimSuffix(f.Path, ".tmpl"))) {
 		return mutant.Count(string(f.Data), text) == 1
@@ -212,7 +214,7 @@ func stands(f File, text string) bool {
 	return strings.Count(string(f.Data), text) == 1
 }
 
-// longestWord gives the longest identifier or number of a text.
+// longestWord returns the longest identifier or number of a text.
 func longestWord(text string) (longest string) {
 	isNoPart := func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	for word := range strings.FieldsFuncSeq(text, isNoPart) {
@@ -223,7 +225,7 @@ func longestWord(text string) (longest string) {
 	return longest
 }
 
-// text gives the value of a constant.
+// text returns the value of a constant.
 func (p *tables) text(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

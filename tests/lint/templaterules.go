@@ -6,8 +6,8 @@ import (
 	"text/template/parse"
 )
 
-// computingTemplates finds templates that compute. A template of ours has values, ranges, and parts
-// that one value of the model turns on; what is compared or put together is a value of the model.
+// computingTemplates finds templates that compute. A template contains values, ranges, and parts
+// that one value of the model turns on; comparisons and concatenations are values of the model.
 func computingTemplates(tree []File) []string {
 	var found []string
 	for _, f := range tree {
@@ -28,7 +28,7 @@ func computingTemplates(tree []File) []string {
 	return found
 }
 
-// computing tells of the pipelines below a node that are more than one value.
+// computing reports the pipelines below a node that are more than one value.
 func computing(t *parse.Tree, node parse.Node) (found []string) {
 	switch n := node.(type) {
 	case *parse.ListNode:
@@ -57,7 +57,7 @@ func branches(t *parse.Tree, n *parse.BranchNode) []string {
 	return found
 }
 
-// isValue wants one value in a pipeline, or, where counts are printed, len of one.
+// isValue requires one value in a pipeline, or len of one where counts are printed.
 func isValue(t *parse.Tree, node parse.Node, pipe *parse.PipeNode, counts bool) []string {
 	if pipe == nil || len(pipe.Cmds) == 1 && isPlain(pipe.Cmds[0].Args, counts) {
 		return nil

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// versionCopy is the version of dlpackgen in a recipe: behind its name, in an address or a tag, or
-// as a key of a manifest.
+// versionCopy matches the version of dlpackgen in a recipe: after its name, in an address or a tag,
+// or as a key of a manifest.
 var versionCopy = regexp.MustCompile(`(?m)(?:dlpackgen(?:-headers)?(?:==|@v|[-_/]| v|", version = ")|/v|` +
 	`\bgit checkout v|\brev: v|^ *"?version"?(?: =|:) "?)(\d+\.\d+\.\d+)`)
 
-// section is the newest version of the changelog.
+// section matches the newest version of the changelog.
 var section = regexp.MustCompile(`(?m)^## (\S+)`)
 
 // staleVersions finds copies of the version that differ from the file VERSION. Recipes need them:

@@ -63,7 +63,7 @@ func wideLines(tree []File) []string {
 	return found
 }
 
-// limit gives the columns that a line of the file may take.
+// limit returns the maximum width of a line in the file, in columns.
 func (f File) limit(line string) int {
 	const any = 1 << 20
 	address := strings.Contains(line, "http://") || strings.Contains(line, "https://")
@@ -109,7 +109,7 @@ func (f File) literal() *regexp.Regexp {
 	return literal
 }
 
-// kind gives the extension of the file, or of what a template of it makes.
+// kind returns the extension of the file, or of a template's output.
 func (f File) kind() string {
 	for _, template := range []string{".tmpl", ".in"} {
 		if made := strings.TrimSuffix(f.Path, template); made != f.Path && path.Ext(made) != "" {
@@ -121,22 +121,22 @@ func (f File) kind() string {
 
 func (f File) isYAML() bool { return f.kind() == ".yaml" || f.kind() == ".yml" }
 
-// wrapsAtCommas holds for data: a string in a list or a mapping can take a line of its own.
+// wrapsAtCommas matches data: strings in a list or a mapping can be on separate lines.
 func (f File) wrapsAtCommas() bool { return f.isYAML() || f.kind() == ".json" }
 
-// isProse holds for Markdown.
+// isProse matches Markdown.
 func (f File) isProse() bool { return path.Ext(f.Path) == ".md" }
 
-// isGoText also holds for Go that is only text, as under testdata.
+// isGoText also matches Go that is only text, as under testdata.
 func (f File) isGoText() bool { return path.Ext(f.Path) == ".go" }
 
-// isMeasured holds for facts that a compiler or a foreign header gave.
+// isMeasured matches facts from a compiler or a foreign header.
 func (f File) isMeasured() bool {
 	return strings.Contains(f.Path, "/testdata/facts/") || strings.Contains(f.Path, "/testdata/darwin")
 }
 
-// isUnwrapped holds for the licences too, for inputs that a fuzzer found, and for the schema that
-// the command prints.
+// isUnwrapped also matches licences, inputs that a fuzzer found, and the schema that the command
+// prints.
 func (f File) isUnwrapped() bool {
 	return slices.Contains(unwrapped, path.Ext(f.Path)) && path.Base(f.Path) != "CMakeLists.txt" ||
 		strings.HasPrefix(f.Path, "LICENSE") || strings.Contains(f.Path, "/testdata/fuzz/") ||

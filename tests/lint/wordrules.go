@@ -9,15 +9,14 @@ import (
 	"strings"
 )
 
-// The words that the code does without, since the field has others. The first are those of all
-// files; the others are those of sources that are no tests. They are spelled so that they do not
-// match themselves.
+// Words to avoid, because the field has other ones. The first are for all files; the others are for
+// sources except tests. They are written so that they do not match themselves.
 var (
 	formerWords   = regexp.MustCompile(`(?i)\bback[ ]ends?\b|\brefus(?:e[sd]?|ing|als?)\b`)
 	personalWords = regexp.MustCompile(`(?i)\b(?:w[h]o(?:ever|m)?|[n]obody|[s]omebody|[e]verybody|[s]trangers?)\b`)
 )
 
-// formerNames are the files that name what was renamed.
+// formerNames are the files that contain former names.
 var formerNames = []string{"tests/successors.txt", "CHANGELOG.md", "internal/backend/decode.go",
 	"internal/backend/backend_test.go", "tests/lint/lint_test.go"}
 
@@ -44,10 +43,10 @@ func wrongWords(tree []File) []string {
 	return found
 }
 
-// isNo is how "X is not a Y" was written; "there is no" and "is no longer" are English.
+// isNo is a former form of "X is not a Y"; "there is no" and "is no longer" are correct.
 var isNo = regexp.MustCompile(`(?i)(\bthere )?\b(?:is|are|was|were) no (\S+)`)
 
-// brokenMessages finds lines of code and of texts for users that say "is no" for "is not a".
+// brokenMessages finds code lines and user texts with "is no" instead of "is not a".
 func brokenMessages(tree []File) []string {
 	var found []string
 	for _, f := range tree {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Shorter sentences than this are found in any two texts about tensors.
+// Shorter sentences occur in any two texts about tensors.
 const ownWords = 6
 
 var (
@@ -21,8 +21,8 @@ var (
 	plainWord   = regexp.MustCompile(`[\w']+`)
 )
 
-// plain gives the words of a text and nothing else, so that neither line breaks
-// nor comment marks hide that two texts are the same.
+// plain returns only the words of a text, so that equal texts are found despite line breaks and
+// comment marks.
 func plain(text string) string {
 	return " " + strings.ToLower(strings.Join(plainWord.FindAllString(decoration.ReplaceAllString(text, ""), -1),
 		" ")) + " "
@@ -41,7 +41,7 @@ func sentences(header string) []string {
 	return found
 }
 
-// borrowed gives the sentences that a tree has in common with a header.
+// borrowed returns the common sentences of a tree and a header.
 func borrowed(tree []File, header string) []string {
 	var found []string
 	said := sentences(header)

@@ -11,7 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
-// described has arguments with the names of macros that take operands, which a variable can have.
+// described has arguments with the names of function-like macros, which variables can have.
 const described = `version: 1
 dlpack: "1.3"
 targets: {c: {}, kernels: {}, cpp: {single: %v}}

@@ -14,8 +14,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// inTurn is all macros and, at night, none, which shows that the files are fit to be included
-// together, and each by itself.
+// inTurn are all macros and, at night, none, which shows that the files can be included together,
+// and each separately.
 func inTurn() (all [][]string) {
 	each := slices.Sorted(maps.Keys(words))
 	if tier.IsNightly() {
@@ -38,7 +38,7 @@ func assertBears(t *testing.T, u unit, sets [][]string) {
 	})
 }
 
-// pythonHeaders and what is beside them: the base of modules, in the file that defines it.
+// pythonHeaders and their dependencies: the base of modules, in the file that defines it.
 func isPython(path string) bool { return strings.HasPrefix(filepath.Base(path), "dlpackgen_python") }
 
 func TestHeadersOfC(t *testing.T) {
@@ -94,8 +94,7 @@ func TestBackends(t *testing.T) {
 	assert.Greater(t, found, 2, "the pattern finds them")
 }
 
-// mutants are headers in which a macro's word is used; each is a text that another compiler
-// accepts without the macro.
+// mutants are headers that use a macro's word; without the macro, each compiles.
 var mutants = map[string]string{
 	"far":       "static inline int mutant(int far) { return 1 + far; }",
 	"interface": "static inline int mutant(int interface) { return interface; }",

@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// torchFlags are those of code against torch, or the test is skipped.
+// torchFlags are the flags for torch; the test is skipped without it.
 func torchFlags(t *testing.T) []string {
 	t.Helper()
 	if testing.Short() {
@@ -60,14 +60,14 @@ func TestHeadersOfTorch(t *testing.T) {
 		u.theirs = slices.DeleteFunc(u.theirs, func(header string) bool {
 			return (stable && !isForStable(header)) || (!stable && strings.Contains(header, "/stable/"))
 		})
-		if tier.IsNightly() { // for one source, to compile them once more takes longer
+		if tier.IsNightly() { // for one source, this would take longer
 			u.precompile(t)
 		}
 		assertBears(t, u, inTurn())
 	}
 }
 
-// isForStable tells whether a header may be included where the stable ABI alone is used.
+// isForStable reports whether a header may be included in code that uses only the stable ABI.
 func isForStable(header string) bool {
 	return !strings.HasPrefix(header, "ATen/") && !strings.HasPrefix(header, "c10/") &&
 		(!strings.HasPrefix(header, "torch/") || strings.Contains(header, "/stable/"))

@@ -1,5 +1,5 @@
-// Package macros compiles every public header after headers of other projects that
-// define common words as macros, as windows.h and AssertMacros.h do.
+// Package macros compiles every public header after other projects' headers that define common
+// words as macros, such as windows.h and AssertMacros.h.
 package macros
 
 import (
@@ -29,19 +29,19 @@ var words = map[string]string{
 	"max":       "max(a, b) (((a) > (b)) ? (a) : (b))",
 }
 
-// unit is a source that includes files of ours, after what they include of others.
+// unit is a source that includes our files after their external includes.
 type unit struct {
 	name   string
 	flags  []string // the language, definitions and folders
 	files  []string // paths
 	theirs []string // names between < and >
 
-	compiled string // the path of a header with what others have, or ""
+	compiled string // the path of a header with the external includes, or ""
 }
 
 var includeLine = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*<([^>]+)>`)
 
-// foreign gives what files include that is in none of the folders.
+// foreign returns the included files that are in none of the folders.
 func foreign(t *testing.T, files, folders []string) (names []string) {
 	t.Helper()
 	for _, file := range files {
@@ -62,7 +62,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// filesIn gives all files of a folder whose names end so.
+// filesIn returns all files of a folder with a suffix.
 func filesIn(t *testing.T, folder string, endings ...string) (files []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
@@ -75,7 +75,7 @@ func filesIn(t *testing.T, folder string, endings ...string) (files []string) {
 	return files
 }
 
-// source is the unit's text: what others have, the macros, then the files.
+// source is the unit's text: the external includes, the macros, then the files.
 func (u unit) source(defined ...string) string {
 	var text strings.Builder
 	text.WriteString(u.before())
@@ -88,7 +88,7 @@ func (u unit) source(defined ...string) string {
 	return text.String()
 }
 
-// before is the text with what others have.
+// before is the text with the external includes.
 func (u unit) before() string {
 	if u.compiled != "" {
 		return "#include \"" + u.compiled + "\"\n"
@@ -100,7 +100,7 @@ func (u unit) before() string {
 	return text.String()
 }
 
-// precompile compiles what others have, once for all sets of macros.
+// precompile compiles the external includes, once for all sets of macros.
 func (u *unit) precompile(t *testing.T) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "before.hpp")
@@ -112,7 +112,7 @@ func (u *unit) precompile(t *testing.T) {
 	u.compiled = path
 }
 
-// compile gives what the compiler reports of a unit, and whether it accepts it.
+// compile returns the compiler's output for a unit, and whether it accepts the unit.
 func (u unit) compile(t *testing.T, defined ...string) (string, error) {
 	t.Helper()
 	args := append(slices.Concat([]string{"-fsyntax-only", "-w", "-D_GNU_SOURCE="}, u.flags), "-")
@@ -123,7 +123,7 @@ func (u unit) compile(t *testing.T, defined ...string) (string, error) {
 	return string(out), err
 }
 
-// pythonFlags are those of a Python with headers; empty where there is none.
+// pythonFlags are the flags for Python headers; empty without them.
 func pythonFlags(t *testing.T) []string {
 	t.Helper()
 	ask := "import sysconfig; print(sysconfig.get_path('include'))"
@@ -136,14 +136,14 @@ func pythonFlags(t *testing.T) []string {
 	return []string{"-isystem", include}
 }
 
-// languages are the flags of each that a header is for.
+// languages are the flags of each language of a header.
 var (
 	inC   = []string{"-x", "c", "-std=c11"}
 	inCpp = []string{"-x", "c++", "-std=c++17"}
 	newer = []string{"-x", "c++", "-std=c++2b"}
 )
 
-// unitOf makes a unit of files that are found in folders.
+// unitOf creates a unit of files that are found in folders.
 func unitOf(t *testing.T, name string, files, folders []string, flags ...[]string) unit {
 	t.Helper()
 	u := unit{name: name, files: files, flags: slices.Concat(flags...)}
@@ -162,7 +162,7 @@ func unitOf(t *testing.T, name string, files, folders []string, flags ...[]strin
 	return u
 }
 
-// generated gives a path below the module's root.
+// generated returns a path below the module's root.
 func generated(t *testing.T, parts ...string) string {
 	t.Helper()
 	return filepath.Join(append([]string{golden.Root(t)}, parts...)...)

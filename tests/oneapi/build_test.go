@@ -1,4 +1,4 @@
-// Package oneapi tests oneAPI's backend with drivers: a stand-in that records its calls, Level
+// Package oneapi tests the oneAPI backend with drivers: a stand-in that records its calls, Level
 // Zero's loader without a driver, Intel's own driver with simulated cards, SYCL on a CPU, and no
 // driver. It also exchanges tensors with dpnp.
 package oneapi
@@ -17,19 +17,18 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// folder is the backend's.
+// folder is the backend's folder.
 func folder(t testing.TB) string { return filepath.Join(golden.Root(t), "backends", "oneapi") }
 
 // parts is that folder with each part as a file, for mutants.
 func parts(t testing.TB) string { return testkit.Unfolded(t, device.OneAPI) }
 
-// cache is where a test keeps what it fetched for the next time.
+// cache is the folder in which a test keeps fetched files.
 func cache(t testing.TB, name string) string { return filepath.Join(golden.Root(t), ".cache", name) }
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "oneapi")) }
 
-// client gives the program that does to the backend over Level Zero what its
-// arguments say.
+// client returns the program that executes its arguments as steps on the backend over Level Zero.
 func client(t testing.TB, flags ...string) string {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
@@ -45,8 +44,8 @@ func client(t testing.TB, flags ...string) string {
 	return filepath.Join(dir, "client")
 }
 
-// environ is the environment without what steers Level Zero and SYCL, with more; what
-// is empty is left out, since SYCL rejects it.
+// environ is the environment without the variables that control Level Zero and SYCL, with
+// additional ones; empty values are omitted, because SYCL rejects them.
 func environ(more ...string) []string {
 	return slices.DeleteFunc(append(os.Environ(), more...), func(s string) bool {
 		name, value, _ := strings.Cut(s, "=")
@@ -56,18 +55,18 @@ func environ(more ...string) []string {
 	})
 }
 
-// output runs a command of the client and gives what each step printed.
+// output runs a command of the client, and returns the output of each step.
 func output(t testing.TB, cmd *exec.Cmd, env ...string) []string {
 	t.Helper()
 	cmd.Env = environ(env...)
 	return testkit.Lines(t, cmd)
 }
 
-// scenario is steps of the client, and the lines that come of them.
+// scenario is steps of the client, and their output.
 type scenario struct {
 	name  string
 	steps []string
-	want  []string // regular expressions, one a line
+	want  []string // regular expressions, one per line
 }
 
 func (s scenario) fits(lines []string) bool { return testkit.Fits(s.want, lines) }

@@ -13,9 +13,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// Both implementations pass what the conformance program tests without hooks: on a CPU, on
-// simulated cards, and on both at once. Freed memory of the host is overwritten. SYCL keeps
-// freed memory in pools, where the driver still knows it.
+// Both implementations pass the conformance checks that need no hooks: on a CPU, on simulated
+// cards, and on both together. Freed host memory is overwritten. SYCL keeps freed memory in pools,
+// where the driver still recognizes it.
 func TestConformance(t *testing.T) {
 	simulates(t)
 	wheels(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// libraries gives the two implementations as libraries, by name.
+// libraries returns the two implementations as libraries, by name.
 func libraries(t *testing.T) map[string]string {
 	t.Helper()
 	lib := filepath.Join(wheels(t), "lib")
@@ -28,7 +28,7 @@ func libraries(t *testing.T) map[string]string {
 	return map[string]string{"sycl": filepath.Join(dir, "sycl.so"), "levelzero": filepath.Join(dir, "levelzero.so")}
 }
 
-// dpnp passes tensors to both implementations and takes theirs, on every device.
+// dpnp passes tensors to both implementations and imports theirs, on every device.
 func TestDpnp(t *testing.T) {
 	venv := wheels(t)
 	simulates(t)

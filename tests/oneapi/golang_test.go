@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
-// golang builds the program in Go.
+// golang builds the Go program.
 func golang(t *testing.T, env []string, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
@@ -24,8 +24,8 @@ func golang(t *testing.T, env []string, flags ...string) string {
 	return program
 }
 
-// Over Level Zero the ids must be told; the rest is the same in C++ over SYCL, which asks
-// for none.
+// Over Level Zero, the ids must be set; otherwise, the C++ implementation over SYCL, which does not
+// need them, behaves the same.
 func inGo(devices, known, none string) []string {
 	return []string{"devices " + devices + " " + known, none, `pointer true \d`, "import true 1 0",
 		`imported \[3 4\] OneAPI`}
@@ -48,7 +48,7 @@ func TestGo(t *testing.T) {
 		[]string{"oneapi: this program was built without cgo, or with the tag nodevice; build it with cgo"}, out)
 }
 
-// The tag sycl takes the other implementation.
+// The tag sycl selects the other implementation.
 func TestGoOverSYCL(t *testing.T) {
 	simulates(t)
 	include, lib := filepath.Join(wheels(t), "include"), filepath.Join(wheels(t), "lib")

@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// structs are ours, the real ones, and what the fields of both are called.
+// structs are our structs, the real ones, and the names of their fields.
 var structs = map[string]string{
 	"levelzero_properties": "ze_device_properties_t type:stype next:pNext kind:type vendor:vendorId device:deviceId flags:flags " +
 		"subdevice:subdeviceId " +
@@ -34,8 +34,8 @@ var structs = map[string]string{
 	"levelzero_free_desc":   "ze_memory_free_ext_desc_t type:stype next:pNext policy:freePolicy",
 }
 
-// agreement is a C file that holds what the backend declares against Level Zero's own
-// headers: each constant, error and handle, the form of each function, and each field.
+// agreement is a C file that compares the backend's declarations with Level Zero's own headers:
+// each constant, error, handle, function type and field.
 func agreement(b *backend.Backend) string {
 	var c strings.Builder
 	c.WriteString("#include <level_zero/ze_api.h>\n#include \"device_driver.h\"\n#include " +
@@ -67,7 +67,7 @@ func agreement(b *backend.Backend) string {
 	return c.String()
 }
 
-// agrees compiles an agreement and gives what the compiler says.
+// agrees compiles an agreement, and returns the compiler's output.
 func agrees(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "agree.c")
@@ -84,8 +84,8 @@ func TestLevelZerosHeadersAgree(t *testing.T) {
 	assert.Empty(t, agrees(t, agreement(backend.Embedded("oneapi"))))
 }
 
-// Each line of the description and each field that is wrong is found: all at once, since
-// a compiler goes on after an assert that fails.
+// Each wrong line of the description and each wrong field is detected, all at once, because a
+// compiler continues after a failed assert.
 func TestDisagreementIsFound(t *testing.T) {
 	b := backend.Embedded("oneapi")
 	text := agreement(b)

@@ -19,8 +19,8 @@ func TestNothingIsLoadedBeforeItIsAsked(t *testing.T) {
 		on(t, standin(t), "mapped", "probe", "mapped"))
 }
 
-// starts are drivers that do not start, each with a code and a text of its own, and
-// the first one stays.
+// starts are drivers that do not start, each with a separate code and text; the first error is
+// kept.
 var starts = []struct {
 	macros, steps []string
 	want          string
@@ -67,8 +67,7 @@ func TestEachErrorAtTheStartHasItsText(t *testing.T) {
 			`header|file too short); install`, on(t, text, "probe")[0])
 }
 
-// A driver that fails takes nothing from another, whose devices keep the positions that
-// they have in SYCL's list.
+// A failing driver does not affect others, whose devices keep their positions in SYCL's list.
 func TestADriverThatFailsIsLeftOut(t *testing.T) {
 	out := on(t, standin(t, "-DOLD=0"), "probe", "make:device:2", "ids", "id:0", "id:1", "info:p0", "alloc:2:4",
 		"info:t0", "delete:0", "alloc:0:4", "drop:0:2")
@@ -81,7 +80,7 @@ func TestADriverThatFailsIsLeftOut(t *testing.T) {
 		"%q", out)
 }
 
-// A device that fails keeps its position, and takes nothing from the others of its driver.
+// A failing device keeps its position, and does not affect the other devices of its driver.
 func TestADeviceThatFailsKeepsItsPosition(t *testing.T) {
 	out := on(t, standin(t, "-DLOST=0"), "probe", "ids", "id:0", "id:1", "make:device:1", "make:device:2", "info:p0",
 		"info:p1", "drop:0:1", "drop:1:2")
@@ -110,7 +109,7 @@ func TestAChildOfForkIsTold(t *testing.T) {
 		"a child may start what the parent did not")
 }
 
-// Nothing but libdl and libc is linked, and two symbols come out.
+// Only libdl and libc are linked, and two symbols are exported.
 func TestWhatIsLinkedAndExported(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a library")
@@ -131,7 +130,7 @@ func TestWhatIsLinkedAndExported(t *testing.T) {
 	}
 }
 
-// No compiler has a word to say.
+// No compiler reports a warning.
 func TestCompilersHaveNothingToSay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs six compilers")
@@ -152,8 +151,8 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 	}
 }
 
-// threaded runs threads over a backend under ThreadSanitizer; it gives what came out
-// and whether it went well.
+// threaded runs threads with a backend under ThreadSanitizer; it returns the output and whether it
+// succeeded.
 func threaded(t *testing.T, source string) (string, error) {
 	t.Helper()
 	testtool.Require(t, "setarch", "util-linux")
@@ -184,7 +183,7 @@ func TestThreads(t *testing.T) {
 	assert.Equal(t, "alive 0\n", out)
 }
 
-// Of two threads that keep a tensor for one stream at once, the later event is waited for.
+// If two threads keep a tensor for one stream concurrently, the later event is awaited.
 func TestTheLaterEventStays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the backend once more")

@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// mutants are backends with one place changed, which a scenario must notice.
+// mutants are backends with one change, which a scenario must detect.
 var mutants = []struct{ file, old, fresh, scenario string }{
 	{"usm_pointer.h", "if (all_kinds || memory->kind == USM_DEVICE", "if (1 || memory->kind == USM_DEVICE", "shared"},
 	{"usm_pointer.h", "if (all_kinds || memory->kind == USM_DEVICE", "if (memory->kind == USM_DEVICE",
@@ -118,7 +118,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"levelzero_copy.h", "\tfree(room);\n", "", "between others, through the host"},
 }
 
-// found gives a scenario by its name.
+// found returns a scenario by its name.
 func found(t *testing.T, name string) scenario {
 	t.Helper()
 	var out []scenario
@@ -133,14 +133,14 @@ func found(t *testing.T, name string) scenario {
 	return out[0]
 }
 
-// mutated gives a copy of the backend with one place changed.
+// mutated returns a copy of the backend with one change.
 func mutated(t *testing.T, file, old, fresh string) string {
 	t.Helper()
 	return testkit.Mutated(t, parts(t), file, old, fresh)
 }
 
-// trying builds the backend with mutants, quickly, and gives what tries the mutant of an index:
-// what comes of steps, or nil for a crash.
+// trying builds the backend with mutants, without optimization, and returns a function that runs
+// steps with the mutant of an index: their output, or nil for a crash.
 func trying(t *testing.T, all []mutation.Mutant) func(t *testing.T, i int, driver string, words ...string) []string {
 	t.Helper()
 	gcc := testtool.Require(t, "gcc", "gcc")
@@ -185,7 +185,7 @@ func TestEachGuardIsMissed(t *testing.T) {
 	}
 }
 
-// What the start and the end guard shows with other drivers and steps.
+// The guards of the start and the end are visible with other drivers and steps.
 func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the backend for each guard")
@@ -193,7 +193,7 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 	guards := []struct {
 		file, old, fresh string
 		macros, steps    []string
-		want             string // in what the sound backend prints
+		want             string // in the output of the unchanged backend
 	}{
 		{"levelzero_load.h", "if (*version < DRIVER_OLDEST)", "if (0)", []string{"-DVERSION=65545"},
 			[]string{"probe"}, "probe 3 0"},
@@ -269,7 +269,7 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 	}
 }
 
-// Without the lock of the events, ThreadSanitizer finds a race.
+// Without the lock of the events, ThreadSanitizer reports a race.
 func TestARaceIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs threads under ThreadSanitizer")

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// levelZero gives the folder with Level Zero of a newer Debian, or skips.
+// levelZero returns the folder with a newer Debian's Level Zero, or skips the test.
 func levelZero(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {
@@ -35,14 +35,15 @@ func levelZero(t testing.TB) string {
 	return dir
 }
 
-// simulated runs the client over Intel's driver with cards that it simulates.
+// simulated runs the client with Intel's driver and simulated cards.
 func simulated(t *testing.T, hierarchy string, words ...string) []string {
 	t.Helper()
 	cmd := exec.Command("./run-level-zero.sh", append([]string{client(t)}, words...)...)
 	return output(t, cmd, "L0ROOT="+levelZero(t)+"/root", "HIER="+hierarchy)
 }
 
-// simulates skips where Intel's driver does not start: its switches are its own.
+// simulates skips the test if Intel's driver does not start, because its settings are specific to
+// it.
 func simulates(t *testing.T) {
 	t.Helper()
 	out := simulated(t, "COMPOSITE", "probe")
@@ -51,7 +52,7 @@ func simulates(t *testing.T) {
 	}
 }
 
-// The same memory of a tile is of another device in each hierarchy.
+// Memory of a tile belongs to a different device in each hierarchy.
 func TestSimulatedHierarchies(t *testing.T) {
 	simulates(t)
 	for hierarchy, want := range map[string][]string{
@@ -129,7 +130,7 @@ func TestSimulatedMemory(t *testing.T) {
 	}
 }
 
-// SYCL that is told to see Level Zero alone numbers its devices in their order.
+// SYCL that sees only Level Zero numbers its devices in Level Zero's order.
 func TestTheSelectorNumbersDevices(t *testing.T) {
 	simulates(t)
 	for selector, want := range map[string]string{"level_zero:*": "id ok 1", "level_zero:gpu": "id ok 1",
@@ -140,7 +141,7 @@ func TestTheSelectorNumbersDevices(t *testing.T) {
 	}
 }
 
-// The loader alone finds no driver, and says so before it is found to be old.
+// The loader alone finds no driver, and reports this before its age.
 func TestTheLoaderAlone(t *testing.T) {
 	dir := levelZero(t)
 	for _, loader := range []string{"root", "old"} {

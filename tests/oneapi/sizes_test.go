@@ -23,7 +23,7 @@ func sizes(t *testing.T, source string) (string, error) {
 		filepath.Join(source, "dlpackgen_oneapi.c"), "-ldl", "-lpthread")
 }
 
-// Callers of another version of the interface, as in tests/devices.
+// Callers of another interface version, as in tests/devices.
 func TestStructsOfEverySize(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the backend under AddressSanitizer")

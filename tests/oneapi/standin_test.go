@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// standin gives the folder of a variant of the stand-in, by its macros.
+// standin returns the folder of a variant of the stand-in, by its macros.
 func standin(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
@@ -26,13 +26,13 @@ func standin(t testing.TB, macros ...string) string {
 	})
 }
 
-// on runs a client over a stand-in.
+// on runs a client with a stand-in.
 func on(t testing.TB, driver string, words ...string) []string {
 	t.Helper()
 	return output(t, exec.Command(client(t, testkit.Sanitized...), words...), "LD_LIBRARY_PATH="+driver)
 }
 
-// do runs steps against the usual stand-in, after its devices were numbered.
+// do runs steps with the usual stand-in, after its devices were numbered.
 func do(t testing.TB, words ...string) []string {
 	t.Helper()
 	out := on(t, standin(t), append([]string{"probe", "ids", "log"}, words...)...)
@@ -334,12 +334,12 @@ func TestNullEverywhere(t *testing.T) {
 	assert.Equal(t, []string{"nulls 7 7 7 7 7 7 7 7 7 7 7 7 7 7 0"}, do(t, "nulls"))
 }
 
-// Whose end comes first: the driver's, and then that of the tensor.
+// The order of shutdown: the driver first, and then the tensor.
 func TestTheDeleterAtExit(t *testing.T) {
 	assert.Equal(t, []string{"alloc ok 14 0 4 1 data"}, do(t, "alloc:0:4", "atexit"))
 }
 
-// Without a numbering, whatever takes or gives an id fails, and nothing else.
+// Without a numbering, exactly the functions with an id fail.
 func TestWithoutANumbering(t *testing.T) {
 	out := on(t, standin(t), "probe", "log", "count", "info:h", "make:device:0", "info:p0", "id:0", "alloc:0:4",
 		"stream:14:0:none", "import:0:p0:4", "finish:0:0", "drop:0:0")
@@ -360,7 +360,7 @@ func TestDevicesThatSYCLDoesNotList(t *testing.T) {
 		"alloc ok 14 2 4 1 data", `info ok 14 2 2 \+0 16`, "alloc 9 .*"}, out), "%q", out)
 }
 
-// Two devices with one id could not be told apart, nor a device with two ids be found.
+// Two devices with one id could not be distinguished, and a device with two ids not be found.
 func TestEachIDIsOfOneDevice(t *testing.T) {
 	out := on(t, standin(t), "ids:0:4:4", "make:device:2", "import:4:p0:64", "ids:0:4:7", "import:4:p0:64",
 		"import:7:p0:64", "drop:0:2")

@@ -17,7 +17,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// wheels gives the virtual environment with SYCL and dpnp, or skips.
+// wheels returns the virtual environment with SYCL and dpnp, or skips the test.
 func wheels(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {
@@ -30,7 +30,7 @@ func wheels(t testing.TB) string {
 	return dir
 }
 
-// syclFlags are what g++ takes to compile against the wheels without a word.
+// syclFlags are g++'s flags to compile with the wheels without warnings.
 func syclFlags(t testing.TB) []string {
 	include := filepath.Join(wheels(t), "include")
 	return []string{"-std=c++17", "-g", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-Wno-array-bounds",
@@ -38,7 +38,7 @@ func syclFlags(t testing.TB) []string {
 		"-DSYCL_DISABLE_FSYCL_SYCLHPP_WARNING"}
 }
 
-// syclObject compiles a source of C++ once.
+// syclObject compiles a C++ source once.
 func syclObject(t testing.TB, key, source string, flags ...string) string {
 	t.Helper()
 	gxx := testtool.RequireCompiler(t, "g++", "g++")
@@ -49,7 +49,7 @@ func syclObject(t testing.TB, key, source string, flags ...string) string {
 	return filepath.Join(dir, "x.o")
 }
 
-// syclLink gives the client with a backend, and memory and queues of SYCL.
+// syclLink returns the client with a backend, and with memory and queues of SYCL.
 func syclLink(t testing.TB, key string, backEnd string) string {
 	t.Helper()
 	made := syclObject(t, "made", "testdata/made_sycl.cpp")
@@ -68,13 +68,13 @@ func syclClient(t testing.TB) string {
 	return syclLink(t, "", syclObject(t, "backend", filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp")))
 }
 
-// noVendors hides the OpenCL devices of the machine.
+// noVendors hides the machine's OpenCL devices.
 const noVendors = "OCL_ICD_VENDORS=/nothing"
 
-// platforms are what SYCL finds: the CPU, cards that are simulated, or both.
+// platforms are the devices that SYCL finds: the CPU, simulated cards, or both.
 var platforms = []string{"cpu", "COMPOSITE", "FLAT", "COMBINED", "both"}
 
-// onPlatform gives a command that sees devices of those platforms.
+// onPlatform returns a command that sees the devices of those platforms.
 func onPlatform(t testing.TB, platform, program string, words ...string) (*exec.Cmd, []string) {
 	t.Helper()
 	lib := filepath.Join(wheels(t), "lib")
@@ -97,7 +97,7 @@ func onSYCL(t testing.TB, platform string, words ...string) []string {
 	return output(t, cmd, env...)
 }
 
-// What there is on each platform. SYCL lists tiles where the hierarchy is flat.
+// The devices on each platform. SYCL lists tiles if the hierarchy is flat.
 func TestSYCLListsDevices(t *testing.T) {
 	simulates(t)
 	const cpu, gpu = `device cpu Intel\(R\) OpenCL`, `device gpu .*Level-Zero`
@@ -112,7 +112,7 @@ func TestSYCLListsDevices(t *testing.T) {
 	}
 }
 
-// everywhere are scenarios that come to the same on each platform.
+// everywhere are scenarios with the same output on each platform.
 var everywhere = []scenario{
 	{"memory told apart", []string{"alloc:0:4", "info:t0", "info:t0+8", "info:h", "import:0:t0:16", "make:shared:0",
 		"info:p0", "~info:p0", "make:host:0", "info:p1", "~info:p1", "info:n", "delete:0"},
@@ -245,7 +245,7 @@ func TestSYCLInParticular(t *testing.T) {
 	}
 }
 
-// Without a driver there is no device, and that is repeated.
+// Without a driver, there is no device, and the error is repeated.
 func TestSYCLWithoutADevice(t *testing.T) {
 	cmd := exec.Command(syclClient(t), "probe", "count", "alloc:0:4", "info:h", "ids")
 	out := output(t, cmd, noVendors, "ONEAPI_DEVICE_SELECTOR=cuda:*")
@@ -255,8 +255,8 @@ func TestSYCLWithoutADevice(t *testing.T) {
 		"ids " + want}, out), "%q", out)
 }
 
-// Level Zero in C, told how SYCL numbers its devices, numbers memory of SYCL as SYCL
-// does; told by the selector that there is no other platform, it does so by itself.
+// Level Zero in C, with SYCL's device numbering, assigns the same ids to SYCL's memory as SYCL. If
+// the selector excludes other platforms, it does so without the numbering.
 func TestLevelZeroAgreesWithSYCL(t *testing.T) {
 	simulates(t)
 	program := syclLink(t, "levelzero", cObject(t))
@@ -291,8 +291,8 @@ func cObject(t testing.TB) string {
 	return filepath.Join(dir, "x.o")
 }
 
-// Each guard of the sources for SYCL, as an expression that a number in the environment
-// leaves out: one build has them all.
+// Each guard of the SYCL sources, as an expression that a number in the environment disables: one
+// build contains them all.
 var syclMutants = []struct{ file, old, fresh, platform, scenario string }{
 	{"sycl_devices.hpp", "first != likely", "0", "both", "devices of two platforms"},
 	{"sycl_devices.hpp", "id >= 0 && id < count", "1", "cpu", "numbers"},
@@ -311,7 +311,7 @@ var syclMutants = []struct{ file, old, fresh, platform, scenario string }{
 	{"sycl_copy.hpp", "!reaches(id, to->memory) || !reaches(id, from->memory)", "0", "COMPOSITE", "two cards"},
 }
 
-// particularly finds a scenario.
+// particularly returns a scenario by its name.
 func particularly(t *testing.T, platform, name string) scenario {
 	t.Helper()
 	for _, s := range append(everywhere, particular[platform]...) {
@@ -345,7 +345,7 @@ func TestEachGuardForSYCLIsMissed(t *testing.T) {
 		s := particularly(t, m.platform, m.scenario)
 		for _, number := range []string{"0", fmt.Sprint(i + 1)} {
 			cmd, env := onPlatform(t, m.platform, program, s.steps...)
-			if m.platform == "cpu" && number != "0" { // some wait for ever
+			if m.platform == "cpu" && number != "0" { // some wait forever
 				cmd, env = onPlatform(t, m.platform, "timeout", append([]string{"10", program}, s.steps...)...)
 			}
 			cmd.Env = environ(append(env, "MUTANT="+number)...)
@@ -356,7 +356,7 @@ func TestEachGuardForSYCLIsMissed(t *testing.T) {
 	}
 }
 
-// The script names the first SYCL that there is; what it prints builds the backend.
+// The script names the first available SYCL; its output builds the backend.
 func TestFindingSYCL(t *testing.T) {
 	venv := wheels(t)
 	dir := t.TempDir()

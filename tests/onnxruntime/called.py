@@ -1,4 +1,4 @@
-"""Calls kernels by ONNX Runtime, beside the module of Python that is the same library."""
+"""Calls kernels from ONNX Runtime, compared with the Python module in the same library."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ DOMAINS = {"affine": "acme", "pool": "acme", "pick": "other"}
 ort.set_default_logger_severity(4)
 count = 0
 
-# What ONNX Runtime makes of an error while it makes a session.
+# The form of an error during session creation.
 INIT = "RuntimeException"
 
 
@@ -28,7 +28,8 @@ def session(nodes, inputs, outputs, between=()):
 
 
 def call(kernel, inputs, outputs, **attributes):
-    """Runs a model of one node; an input of None is left out, an output is its type and rank."""
+    """Runs a model of one node; None inputs are omitted, and outputs are described by type and
+    rank."""
     names = ["" if x is None else f"in{i}" for i, x in enumerate(inputs)]
     given = {name: x for name, x in zip(names, inputs) if name}
     made = [f"out{i}" for i in range(len(outputs))]
@@ -56,7 +57,7 @@ def raised(make):
 
 
 def rejects(kernel, inputs, outputs, code, python=None, **attributes):
-    """Compares the sentences of both callers, and the error that ONNX Runtime makes of it."""
+    """Compares the messages of both callers, and ONNX Runtime's form of the error."""
     global count
     tensors = [np.asarray(x) if x is not None else None for x in inputs]
     want = str(raised(lambda: getattr(module, kernel)(*tensors, **(python or attributes))))
@@ -95,7 +96,8 @@ def values():
 
 
 def chained():
-    """An output whose type the call decides feeds another operator, and the model need not have it."""
+    """An output whose type depends on the call is the input of another operator, and the model need
+    not declare it."""
     x = np.arange(6, dtype=np.float64).reshape(2, 3)
     nodes = [
         node("affine", "acme", ["x"], ["h"], by=2.0),

@@ -1,4 +1,4 @@
-"""Writes models of ONNX, so that the tests need no package for it: protobuf's fields by their numbers."""
+"""Writes ONNX models without a package: protobuf fields by number."""
 
 import struct
 

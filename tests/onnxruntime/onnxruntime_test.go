@@ -1,5 +1,5 @@
-// Package onnxruntime calls described kernels by ONNX Runtime, beside the module of Python that is
-// made from the same description and is in the same library.
+// Package onnxruntime calls described kernels from ONNX Runtime, compared with the Python module
+// from the same description and in the same library.
 package onnxruntime
 
 import (
@@ -20,10 +20,10 @@ import (
 
 const source = "onnxruntime/kernels_onnxruntime.c"
 
-// builder has Python with ONNX Runtime, its headers, and the folder of a build.
+// builder has Python with ONNX Runtime, its headers, and a build folder.
 type builder struct{ python, headers, author, dir string }
 
-// prepare finds ONNX Runtime, or skips, and generates the sources.
+// prepare finds ONNX Runtime and generates the sources, or skips the test.
 func prepare(t *testing.T) builder {
 	t.Helper()
 	if testing.Short() {
@@ -47,7 +47,7 @@ func (b builder) library() string { return filepath.Join(b.dir, "tried/_kernels.
 
 var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 
-// build makes one library that is the module of Python and has the operators.
+// build builds one library with the Python module and the operators.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	args := append([]string{testkit.Level(), "-g", "-DPy_LIMITED_API=0x030B0000", "-Ipython", "-isystem", b.headers, "-o",
@@ -55,7 +55,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 	b.compile(t, args...)
 }
 
-// compile adds the operators, the kernels and their checks.
+// compile compiles the operators, the kernels and their checks.
 func (b builder) compile(t *testing.T, args ...string) {
 	t.Helper()
 	b.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), append([]string{"-std=c11", "-fPIC", "-shared", "-fvisibility=hidden",
@@ -76,8 +76,8 @@ func (b builder) called(env ...string) (string, error) {
 	return string(out), err
 }
 
-// The source compiles without a warning, and each operator does what the module does, with the
-// sentences of the module.
+// The source compiles without warnings, and each operator has the results and messages of the
+// module.
 func TestOperators(t *testing.T) {
 	b := prepare(t)
 	b.build(t, warnings...)
@@ -86,7 +86,7 @@ func TestOperators(t *testing.T) {
 	assert.Contains(t, out, " tests")
 }
 
-// The same library serves other versions.
+// The same library works with other versions.
 func TestOtherONNXRuntime(t *testing.T) {
 	pythons := strings.Fields(os.Getenv("DLPACKGEN_ONNXRUNTIMES"))
 	if len(pythons) == 0 {
@@ -101,11 +101,11 @@ func TestOtherONNXRuntime(t *testing.T) {
 	}
 }
 
-// UndefinedBehaviorSanitizer and AddressSanitizer find nothing.
+// UndefinedBehaviorSanitizer and AddressSanitizer report no errors.
 func TestSanitized(t *testing.T) {
 	b := prepare(t)
 	b.build(t, "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
-	// With libstdc++, whose exceptions AddressSanitizer looks for when it starts.
+	// With libstdc++, whose exceptions AddressSanitizer looks up when it starts.
 	libraries, err := exec.Command("sh", "-c",
 		"echo $(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so.6)").Output()
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestSanitized(t *testing.T) {
 	require.NoError(t, err, out)
 }
 
-// The library of the operators alone needs nothing but libc, and exports one function.
+// The library with only the operators needs only libc, and exports one function.
 func TestNeedsLibcAlone(t *testing.T) {
 	b := prepare(t)
 	b.compile(t, append(warnings, "-O2", "-Wl,-z,defs", "-o", "plain.so")...)
@@ -130,7 +130,7 @@ func TestNeedsLibcAlone(t *testing.T) {
 	assert.Equal(t, "RegisterCustomOps", exported[2])
 }
 
-// mistakes make the generated source wrong in one place each.
+// mistakes break the generated source in one place each.
 var mistakes = map[string][2]string{
 	"integers are no floats":       {"if (is_integer) return DLPACKGEN_STATUS_OK;", ""},
 	"every integer is a bool":      {"return is_integer && (value->integer == 0 || value->integer == 1) ? DLPACKGEN_STATUS_OK : -1;", "return is_integer ? DLPACKGEN_STATUS_OK : -1;"},

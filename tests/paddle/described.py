@@ -1,4 +1,4 @@
-"""Described kernels as functions of Paddle: values, gradients and static graphs."""
+"""Described kernels as Paddle functions: values, gradients and static graphs."""
 
 from loaded import BUILD, equal, gradients, raises, run, same_gradients, static, tensor
 
@@ -132,7 +132,7 @@ def used_twice_here(x, weight, bias):
 
 
 def test_cotangents():
-    """Of a transposed view, of a result that is used more than once, and of one that is expanded."""
+    """Gradients of a transposed view, of a result with several uses, and of an expanded one."""
     same_gradients(used_twice(norm), used_twice(reference), *leaves())
     same_gradients(transposed, lambda *a: reference(*a).t(), *leaves())
     same_gradients(static(transposed), lambda *a: reference(*a).t(), *leaves())

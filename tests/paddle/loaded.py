@@ -1,4 +1,5 @@
-"""Loads the functions of Paddle that BUILD has, or those with the mutant DLPACKGEN_MUTANT, and runs tests."""
+"""Loads the Paddle functions in BUILD, or those with the mutant DLPACKGEN_MUTANT, and runs
+tests."""
 
 import os
 import sys
@@ -24,8 +25,8 @@ def tensor(*shape, dtype="float64", gradient=False):
 
 
 def static(function, *specs):
-    """The function as a static graph; each spec is a shape and a dtype. Before 3.3, Paddle's graphs have no operators
-    in Python: there, the function itself."""
+    """The function as a static graph; each spec is a shape and a dtype. Before 3.3, Paddle's graphs
+    support no operators in Python: there, it is the function itself."""
     if not hasattr(paddle.static, "register_op"):
         return function
     spec = [paddle.static.InputSpec(shape, dtype, stop_gradient=False) for shape, dtype in specs] or None

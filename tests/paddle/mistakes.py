@@ -1,4 +1,5 @@
-"""Mistakes in calls of described kernels: each is the same sentence here and in the module of Python."""
+"""Mistakes in calls of described kernels: each has the same message here and in the Python
+module."""
 
 from loaded import raises, run, tensor
 
@@ -35,7 +36,7 @@ def copied(value):
 
 
 def cases(all_):
-    """Those that Paddle has a dtype for."""
+    """Those with a dtype that Paddle has."""
     for name, args, words in all_:
         if name != "nibbles" and not any(isinstance(a, np.ndarray) and a.dtype == np.uint64 for a in args):
             yield name, args, words

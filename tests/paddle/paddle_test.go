@@ -1,4 +1,4 @@
-// Package paddle calls described kernels as functions of PaddlePaddle, beside the module of Python
+// Package paddle calls described kernels as PaddlePaddle functions, compared with the Python module
 // in the same library: eager, with gradients, and in static graphs. The kernels are those of
 // tests/jaxkernels, and more.
 package paddle
@@ -24,10 +24,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// builder has Python with Paddle, its headers, and the folder of a build.
+// builder has Python with Paddle, its headers, and a build folder.
 type builder struct{ python, headers, dir string }
 
-// prepare finds Paddle, or skips, and generates the sources.
+// prepare finds Paddle and generates the sources, or skips the test.
 func prepare(t *testing.T) builder {
 	t.Helper()
 	if testing.Short() {
@@ -44,8 +44,8 @@ func prepare(t *testing.T) builder {
 	return b
 }
 
-// generate makes what the config of tests/jaxkernels asks for, with Paddle in the place of JAX,
-// less a dtype that Paddle lacks.
+// generate generates from the config of tests/jaxkernels, with Paddle instead of JAX, without a
+// dtype that Paddle lacks.
 func generate(t *testing.T, dir string) {
 	t.Helper()
 	text, err := os.ReadFile("../jaxkernels/testdata/dlpackgen.yaml")
@@ -63,7 +63,7 @@ func generate(t *testing.T, dir string) {
 
 var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 
-// build makes one library that is the module of Python and has the checks, without Paddle.
+// build builds one library with the Python module and the checks, without Paddle.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	args := append([]string{"-std=c11", testkit.Level(), "-fPIC", "-shared", "-Ic", "-Ikernels",
@@ -81,7 +81,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// script runs a program of Python with what was built.
+// script runs a Python program with the build.
 func (b builder) script(args ...string) (string, error) {
 	cmd := exec.Command(b.python, append([]string{"-W", "ignore"}, args...)...)
 	cmd.Env = append(os.Environ(), "BUILD="+b.dir, "PYTHONDONTWRITEBYTECODE=1")
@@ -102,13 +102,13 @@ func TestFunctionsOfPaddle(t *testing.T) {
 	}
 }
 
-// outside are the tests that Paddle before 3.3 passes, where static() is nothing. Its static graphs
-// have no operators in Python, and it exports nothing that may be written.
+// outside are the tests that pass with Paddle before 3.3, where static() does nothing. Its static
+// graphs support no operators in Python, and it exports no writable memory.
 var outside = []string{"test_cotangents", "test_dtypes_and_sizes", "test_gradients_do_not_change_sentences",
 	"test_kernels_without_results_are_called", "test_kernels_without_tensors", "test_results_that_have_no_gradient",
 	"test_second_derivatives", "test_signatures_and_documents", "test_strides", "test_values"}
 
-// The same library serves other versions of Paddle.
+// The same library works with other versions of Paddle.
 func TestOtherPaddle(t *testing.T) {
 	t.Parallel()
 	pythons := strings.Fields(os.Getenv("DLPACKGEN_PADDLES"))
@@ -132,7 +132,7 @@ func TestOtherPaddle(t *testing.T) {
 	}
 }
 
-// Neither AddressSanitizer nor UndefinedBehaviorSanitizer finds anything in the checks of graphs.
+// Neither AddressSanitizer nor UndefinedBehaviorSanitizer reports an error in the checks of graphs.
 func TestSanitized(t *testing.T) {
 	tier.OnlyNightly(t)
 	t.Parallel()
@@ -152,7 +152,7 @@ func TestSanitized(t *testing.T) {
 	assert.Contains(t, string(out), "ok "+sentences)
 }
 
-// The library needs no other library than the module does alone.
+// The library needs no other library than the module alone.
 func TestNothingIsLinked(t *testing.T) {
 	t.Parallel()
 	b := prepare(t)
@@ -167,7 +167,7 @@ func TestNothingIsLinked(t *testing.T) {
 	}
 }
 
-// mutant is a mistake in dlpackgen_paddle.py, and the test that sees it.
+// mutant is a mistake in dlpackgen_paddle.py, and the test that detects it.
 type mutant struct{ old, instead, script, test string }
 
 const (
@@ -232,7 +232,7 @@ var mutants = map[string]mutant{
 		"return function", described, "test_gradients"},
 }
 
-// writeMutant makes a folder with a mutant of the target's Python.
+// writeMutant creates a folder with a mutant of the target's Python.
 func (b builder) writeMutant(t *testing.T, number int, m mutant) {
 	t.Helper()
 	dir := filepath.Join(b.dir, "mutants", fmt.Sprint(number))

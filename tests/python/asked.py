@@ -1,4 +1,5 @@
-"""What objects are asked before they are read: of values that differ from memory, gradients, and memory itself."""
+"""The queries before objects are read: about values that differ from memory, gradients, and memory
+itself."""
 
 from check import *
 
@@ -46,7 +47,7 @@ def test_questions():
 
 
 def test_gradients_of_paddle():
-    """Whatever has stop_gradient is asked, unless paddle.is_grad_enabled() says no."""
+    """All objects with stop_gradient are queried, unless paddle.is_grad_enabled() returns False."""
 
     class Stops(New):
         stop_gradient = True
@@ -80,7 +81,7 @@ def test_gradients_of_paddle():
 
 
 def test_a_table_is_not_asked_for_what_has_no_memory():
-    """A foreign table does not tell dense tensors from others. A producer's own __dlpack__ does."""
+    """A foreign table does not distinguish dense tensors. A producer's own __dlpack__ does."""
 
     class Classified(New):
         dense = True
@@ -112,7 +113,7 @@ def test_a_table_is_not_asked_for_what_has_no_memory():
 
 
 def test_a_look_asks_for_memory_too():
-    """Who looks for the stream of a producer asks the tables of other arguments where these are."""
+    """To find a producer's stream, the tables of other arguments are queried for their devices."""
 
     class Table(New):
         __dlpack_c_exchange_api__ = stranger.table(0)

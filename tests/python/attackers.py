@@ -63,7 +63,7 @@ class OfParameter(OfTorch):
 
 
 class OfKnown:
-    """A type whose table is trusted."""
+    """A type with a trusted table."""
 
     def make(self):
         return Known(64)
@@ -96,7 +96,8 @@ VICTIMS = OfNumpy(), OfTorch(), OfParameter(), OfKnown(), OfOurs()
 
 
 def functions(hostile):
-    """Those that a call may be of: checked at once or in full, on the CPU or anywhere, with and without the GIL."""
+    """The possible calls: checked fast or in full, on the CPU or any device, with and without the
+    GIL."""
     for releases_gil, form in itertools.product((0, 1), ({"dtypes": [FLOAT32]}, {"devices": [-1]})):
         beside = {"ndim": 1, "shape": [symbol(0)], **form}
         for position in range(3):
@@ -115,7 +116,7 @@ else:
 
 
 def strikes(victims, pair):
-    """What is done to one or both of the tensors beside the hostile object."""
+    """The actions on one or both of the other tensors."""
     first, second = [list(v.strikes.values()) for v in victims]
     yield []
     for strike in first:
@@ -139,7 +140,8 @@ def outcome(call, arguments, mode):
 
 
 def judge(got, position, pair, victims):
-    """What came in is what there is now, since nothing hostile runs once the function has begun."""
+    """The received tensors are the current ones, because no hostile code runs after the function
+    has begun."""
     seen = [got[i] for i in range(3) if i != position]
     for entry, x, victim in zip(seen, pair, victims):
         described = entry["data"], entry["shape"], entry["strides"]
@@ -171,7 +173,8 @@ def run(place, victims, position, call, which_strike, deed):
 
 
 def at_each_place(victims, rounds):
-    """Every place, order and strike with a deed that changes from one to the next; and others at random."""
+    """Every place, order and victim with an action that changes from one to the next; and random
+    combinations."""
     chance = random.Random(1)
     for place in PLACES:
         struck, deeds = 0, itertools.cycle(DEEDS)
@@ -188,9 +191,9 @@ def at_each_place(victims, rounds):
 
 def attacked(*victims):
     gc.collect()
-    gc.freeze()  # so that collections are quick
+    gc.freeze()  # so that collections are fast
     with trusted(Known):
-        at_each_place(victims, 0)  # what is kept for good is there by now
+        at_each_place(victims, 0)  # permanent allocations have been made by now
         kept.clear()
         with frees_all():
             at_each_place(victims, 1)
@@ -227,8 +230,8 @@ def test_torch_twice():
 
 
 def test_allocators():
-    """A library that makes a result runs what it likes while the tensors are borrowed."""
-    members = ctypes.c_void_p * 7  # the version, the table before it, and five functions
+    """A library that creates a result runs any code while the tensors are borrowed."""
+    members = ctypes.c_void_p * 7  # the version, the previous table, and five functions
     api = members.from_buffer_copy(members.from_address(stranger.address(stranger.table(5))))
     allocates = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
 

@@ -1,5 +1,5 @@
-// Package python tests gen/c/dlpackgen_python with real Pythons: scripts of this folder import
-// modules in C that are built over it.
+// Package python tests gen/c/dlpackgen_python with real Pythons: scripts of this folder import C
+// modules that are built with it.
 package python
 
 import (
@@ -20,19 +20,19 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// strict is what a careful project compiles with.
+// strict are the flags of a careful project.
 var strict = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 
-// stable asks for the ABI that all Pythons from 3.11 on share.
+// stable selects the ABI that is common to all Pythons from 3.11 on.
 const stable = "-DPy_LIMITED_API=0x030B0000"
 
-// inlined has the modules of the scripts begin all calls with checks of their own.
+// inlined makes the scripts' modules begin all calls with inlined checks.
 const inlined = "-DBEGIN=dlpackgen_call_begin_inline"
 
 // generated is the folder with the headers.
 func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "c") }
 
-// include gives the folder with the headers of a Python, or skips.
+// include returns the folder of a Python's headers, or skips the test.
 func include(t *testing.T, python string) string {
 	t.Helper()
 	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
@@ -43,10 +43,10 @@ func include(t *testing.T, python string) string {
 	return dir
 }
 
-// builder makes one extension module.
+// builder builds one extension module.
 type builder struct {
 	python, compiler string
-	headers          string // the folder that holds dlpackgen_python.h
+	headers          string // the folder with dlpackgen_python.h
 	suffix           string // of the module's file name
 	flags            []string
 }
@@ -87,7 +87,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// modules gives a folder with the modules that the scripts import.
+// modules returns a folder with the modules that the scripts import.
 func modules(t *testing.T) string {
 	t.Helper()
 	b := newBuilder(t)
@@ -100,7 +100,7 @@ func modules(t *testing.T) string {
 	return library
 }
 
-// Without a warning, as C and as C++, as a file of its own and inside a module.
+// Without warnings, as C and as C++, as a separate file and inside a module.
 func TestTheCIsClean(t *testing.T) {
 	headers := include(t, testtool.RequirePython(t))
 	for _, test := range []struct{ compiler, debian, language, standard string }{
@@ -124,8 +124,8 @@ func TestTheCIsClean(t *testing.T) {
 	}
 }
 
-// optimized is how a compiler finds what it warns of. Clang's optimizer has no warnings, and takes
-// 15 seconds for a module.
+// optimized enables optimization, with which GCC finds more warnings. Clang's optimizer has none,
+// and takes 15 seconds per module.
 func optimized(compiler string) string {
 	if compiler == "clang-16" {
 		return "-O0"
@@ -133,7 +133,7 @@ func optimized(compiler string) string {
 	return "-O1"
 }
 
-// A module of one file, which begins calls with checks of their own, is as clean.
+// A module of one file with inlined checks also compiles without warnings.
 func TestAModuleIsClean(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for some seconds, and -short was given")
@@ -153,7 +153,7 @@ func TestAModuleIsClean(t *testing.T) {
 	}
 }
 
-// names gives the dynamic symbols of a module, defined or undefined.
+// names returns the dynamic symbols of a module, defined or undefined.
 func names(t *testing.T, file, which string) []string {
 	t.Helper()
 	out, err := exec.Command(testtool.Require(t, "nm", "binutils"), "--dynamic", which, "--format=just-symbols",
@@ -162,9 +162,9 @@ func names(t *testing.T, file, which string) []string {
 	return strings.Fields(string(out))
 }
 
-// What a module takes from Python is of its stable ABI: the compiler knew no other
-// functions, and what begins with an underscore is of the macros of Python.h. It
-// shows nothing but its PyInit, also when it is made of several files.
+// A module uses only Python's stable ABI: the compiler knew no other functions, and names with a
+// leading underscore come from macros of Python.h. It exports only its PyInit, even if it consists
+// of several files.
 func TestSymbols(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a module, and -short was given")
@@ -188,7 +188,7 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// misdescribed has one function whose description is right, and one whose is not.
+// misdescribed has one function with a valid description, and one with an invalid one.
 const misdescribed = `#define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python.h>
 static const struct dlpackgen_parameter one[] = {{.name = "x"}};

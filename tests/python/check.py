@@ -1,5 +1,5 @@
-"""What the scripts of this folder share: producers that break the rules, and functions
-that take their tensors. How they run stands in tests/scripts.py."""
+"""The common parts of this folder's scripts: producers that violate the rules, and functions with
+tensor arguments. tests/scripts.py describes how they run."""
 
 import contextlib
 import ctypes
@@ -29,7 +29,7 @@ def dtype(code, bits, lanes=1):
 INT32, UINT8, FLOAT32, FLOAT64 = dtype(0, 32), dtype(1, 8), dtype(2, 32), dtype(2, 64)
 FLOAT4, COMPLEX64 = dtype(17, 4), dtype(5, 64)
 
-# Memory that tensors of strangers lie in, some of which have negative strides.
+# Memory of the strangers' tensors, some of which have negative strides.
 room = ctypes.create_string_buffer(1 << 16)
 DATA = (ctypes.addressof(room) + (1 << 15)) & -64
 
@@ -47,7 +47,7 @@ def compact(shape):
 
 
 def desc(*shape, **changes):
-    """Describes a tensor of float32, well formed but for the changes."""
+    """Describes a float32 tensor, valid except for the given changes."""
     return {"shape": list(shape), "strides": compact(shape), "data": DATA if all(shape) else 0, **changes}
 
 
@@ -79,9 +79,9 @@ class New(Old):
 
 
 def table_type(which, **members):
-    """A type of its own with one of the stranger's tables: 0 a good one, 1 one that
-    lends nothing, 2 of another version, 3 with an older one behind it, 4 incomplete, 5 one
-    that allocates, 6 a good one of another stream, 7 one whose shapes stay."""
+    """A type with one of the stranger's tables: 0 valid, 1 cannot lend, 2 another version, 3 with
+    an older table after it, 4 incomplete, 5 can allocate, 6 valid with another stream, 7 with
+    permanent shapes."""
     return type("Tabled", (New,), {"__dlpack_c_exchange_api__": stranger.table(which), **members})
 
 
@@ -90,7 +90,8 @@ Tabled = table_type(0)
 
 @contextlib.contextmanager
 def trusted(*kinds):
-    """Types whose own tables are trusted: each is paddle.Tensor when it is looked at, as is the first one here."""
+    """Types whose own tables are trusted: each is named paddle.Tensor when it is looked up, like
+    the first one here."""
     sys.modules["paddle"] = types.ModuleType("paddle")
     try:
         for kind in reversed(kinds):
@@ -115,7 +116,7 @@ def calls(**expected):
     equal(got, expected)
 
 
-# To be paddle.Tensor, for tests that say so.
+# Named paddle.Tensor, for tests that need it.
 Known = table_type(7)
 
 
@@ -123,7 +124,7 @@ defined = 0
 
 
 def function(*parameters, releases_gil=0, takes_stream=0, symbols=(), name="f"):
-    """Defines a function; gives what calls it."""
+    """Defines a function; returns its caller."""
     global defined
     which = defined if defined < 64 else 2 + (defined - 2) % 62  # the first two are read and write
     defined += 1
@@ -170,8 +171,8 @@ def raises(kind, *texts):
 
 @contextlib.contextmanager
 def frees_all():
-    """What happens here leaves no tensor of the stranger alive. Fewer may be left: a
-    type that is met here may drive another out of the cache, and what that one held."""
+    """Expects that the block leaves no stranger's tensor alive. Fewer may remain: a new type may
+    evict another one from the cache, together with its objects."""
     gc.collect()
     before = stranger.alive()
     yield
@@ -180,7 +181,7 @@ def frees_all():
 
 
 def no_leak(step, rounds=100_000):
-    """Runs a step often: no memory and no tensor of the stranger may be left."""
+    """Repeats a step: no memory and no stranger's tensor may remain."""
     gc.collect()
     alive = stranger.alive()
     grows_less(step, rounds, rounds // 10, 16)

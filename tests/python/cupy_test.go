@@ -17,7 +17,7 @@ func needsCuPy(t *testing.T) {
 	}
 }
 
-// CuPy is the real one; without a GPU, stand-ins answer for the driver.
+// CuPy is the real one; without a GPU, stand-ins replace the driver.
 func TestTheArraysOfCuPy(t *testing.T) {
 	needsCuPy(t)
 	runs(t, testtool.RequirePython(t), modules(t), "with_cupy.py")

@@ -1,4 +1,4 @@
-"""Chains of tensors that each hold the one before, and calls that are nested without end."""
+"""Chains of tensors that each own the previous one, and calls that are nested without end."""
 
 import threading
 
@@ -24,12 +24,12 @@ def chain(link, length, last):
 
 
 def falling(gone):
-    """What tells of its end."""
+    """Reports its own end."""
     return type("Last", (), {"__del__": lambda self: gone.append(1)})()
 
 
 def test_long_chains_end():
-    """All of a chain is gone when its head is, in a stack of any size."""
+    """A chain is freed completely with its head, on a stack of any size."""
     for link in LINKS.values():
         for length in 1, 49, 50, 51, 99, 100, 101, 50_000:
             gone = []
@@ -40,7 +40,7 @@ def test_long_chains_end():
 
 
 def test_long_chains_end_on_any_thread():
-    """Also on one that Python does not know."""
+    """Also on a thread that Python does not know."""
     gone = []
     chains = [chain(view, 50_000, falling(gone))]
     thread = threading.Thread(target=chains.clear)
@@ -76,7 +76,7 @@ def test_a_chain_does_not_wait_for_another_thread():
 
 @contextlib.contextmanager
 def recursion_without_limit():
-    """As programs have it that recurse deeply in Python alone, which 3.11 has no stack for in C."""
+    """Like programs with deep recursion only in Python, for which 3.11 uses no C stack."""
     former = sys.getrecursionlimit()
     sys.setrecursionlimit(10**6)
     try:
@@ -86,7 +86,7 @@ def recursion_without_limit():
 
 
 class Producer(New):
-    """A producer whose reading, or whose answer, comes back to who asks."""
+    """A producer whose reading, or whose result, calls the reader again."""
 
     again = None
 
@@ -110,7 +110,7 @@ class Questioned(Producer):
 
 
 class Library(Producer):
-    """One whose results are made by a function that asks it for more."""
+    """A producer whose results come from a function that calls it again."""
 
     def __dlpack__(self, **asked):
         return New.__dlpack__(self, **asked)
@@ -120,8 +120,8 @@ class Library(Producer):
 
 
 def by_table():
-    """A producer whose exchange table is C, and comes back without Python's knowledge."""
-    members = ctypes.c_void_p * 7  # the version, the table before it, and five functions
+    """A producer whose exchange table is in C, and calls back without Python's knowledge."""
+    members = ctypes.c_void_p * 7  # the version, the previous table, and five functions
     api = members.from_buffer_copy(members.from_address(stranger.address(stranger.table(5))))
     functions = {
         2: [ctypes.c_void_p] * 4,
@@ -156,7 +156,7 @@ def by_table():
 
 
 def ends(call, x):
-    """A call that comes back to itself ends in a RecursionError, by which no memory is lost."""
+    """A recursive call ends in a RecursionError, without a leak."""
     type(x).again = staticmethod(call)
     with recursion_without_limit(), frees_all():
         for _ in range(3):
@@ -165,7 +165,7 @@ def ends(call, x):
 
 
 def deep(f, levels):
-    """So many calls within each other, which are fine."""
+    """This many nested calls are allowed."""
 
     class Deep(New):
         def __dlpack__(self, **asked):

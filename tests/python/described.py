@@ -1,4 +1,4 @@
-"""Functions of a module that is made from a description, for the attacks of attackers.py."""
+"""Functions of a module that is generated from a description, for the attacks of attackers.py."""
 
 import ctypes
 
@@ -6,11 +6,11 @@ import attacked
 import check
 import hostile
 
-check.read = hostile.read = attacked.read  # what types are known to
+check.read = hostile.read = attacked.read  # the number of cached types
 
 
 class Entry(ctypes.Structure):
-    """What the C function got of a tensor with one dimension."""
+    """The values that the C function received for a tensor with one dimension."""
 
     _fields_ = [(name, ctypes.c_int64) for name in ("data", "ndim", "shape", "stride")]
 
@@ -22,7 +22,8 @@ done = 0
 
 def calls(f):
     def call(*arguments):
-        """Gives what the C function got. A call that raises names the argument and has called nothing."""
+        """Returns the values that the C function received. A call that raises names the argument,
+        and has not called the function."""
         global done
         try:
             f(*arguments)
@@ -40,6 +41,6 @@ def calls(f):
 
 
 def functions(kind):
-    """Those that take a tensor or a scalar from hostile code, at each position."""
+    """Those with a tensor or a scalar from hostile code, at each position."""
     names = sorted(name for name in dir(attacked) if name.startswith(kind))
     return [(int(name.split("_")[1]), calls(getattr(attacked, name))) for name in names]

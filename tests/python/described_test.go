@@ -15,8 +15,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// attackedKernels describes functions with something hostile at each position beside two tensors,
-// and their C, which keeps what it gets. With a second device, producers are queried for theirs.
+// attackedKernels describes functions with a hostile argument at each position and two tensors, and
+// their C, which keeps its arguments. With a second device, producers are queried for theirs.
 func attackedKernels() (config, author string) {
 	var kernels, functions strings.Builder
 	kernels.WriteString("  read: {args: {x: 'any[...] strided'}, symbol: attacked_read}\n")
@@ -38,8 +38,8 @@ func attackedKernels() (config, author string) {
 		"module: attacked}}\nkernels:\n" + kernels.String(), functions.String()
 }
 
-// What hostile code does at any place changes nothing that a generated module has checked, its
-// errors name the function and the argument, and the sanitizers find nothing.
+// Hostile code at any place cannot change properties that a generated module has checked. Its
+// errors name the function and the argument, and the sanitizers report nothing.
 func TestAttackersOfDescribedKernels(t *testing.T) {
 	b := newBuilder(t)
 	if testing.Short() {

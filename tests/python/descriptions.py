@@ -1,18 +1,19 @@
-"""Descriptions of functions and parameters that hold a mistake."""
+"""Descriptions of functions and parameters with a mistake."""
 
 from check import *
 
 
 def described(*parameters, **keywords):
-    """A function with mistakes, which no place has called."""
+    """A function with mistakes, which was never called."""
     read(New(2))
     return function(*parameters, **keywords)
 
 
 def test_descriptions():
-    """A mistake is found at the first call, whatever is passed, and names function, parameter and field."""
+    """A mistake is found at the first call, with any arguments, and the error names function,
+    parameter and field."""
     x, own = {"ndim": 1, "shape": [ANY], "dtypes": [FLOAT32]}, checked.give(New(2), 0)
-    described(x)(own)  # its type is known now, so that what fits may be taken at once
+    described(x)(own)  # its type is cached now, so a valid tensor may pass the fast check
     for wrong, text in [
         (
             {"ndim": 2, "shape": [ANY, symbol(8)]},
@@ -38,7 +39,7 @@ def test_descriptions():
             with raises(SystemError, f"its {text}"):
                 described(x, wrong)(a=New(2))
         with raises(SystemError, f"its {text}"):
-            described(x, wrong)(own, own)  # which may fit at once
+            described(x, wrong)(own, own)  # may pass the fast check
     for field in "same_dtype_as", "same_shape_as":
         with raises(SystemError, f"f(): argument 'b' (2nd): its {field} is 1, and that parameter is not a tensor"):
             described({"kind": INT}, {**x, field: 1})(5, New(2))

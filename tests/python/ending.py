@@ -1,5 +1,5 @@
-"""Ends Python, in each of the ways that its first argument names, with commas between them, while
-tensors are alive on both sides. The exit code tells, or tests/endings.py where there are several."""
+"""Ends Python, in each of the ways in its first argument, separated by commas, while tensors are
+alive on both sides. The exit code is the result, or tests/endings.py reports several."""
 
 import atexit
 import threading
@@ -22,7 +22,7 @@ t = checked.give(x, 0)
 
 
 class AtTheEnd:
-    """Calls back when the interpreter takes the modules apart."""
+    """Calls back while the interpreter clears the modules."""
 
     def __init__(self, function):
         self.function = function
@@ -33,16 +33,16 @@ class AtTheEnd:
         self.function()
 
 
-if how == "objects":  # nobody gives back
+if how == "objects":  # never released
     kept = [t, t.__dlpack__(), t.__dlpack__(max_version=(1, 0)), checked.take(x, 0)]
     kept.append(kept)
 elif how == "consumed":  # a consumer never calls the deleter
     stranger.consume(t.__dlpack__(max_version=(1, 0)))
-elif how == "after":  # it does when Python is no more
+elif how == "after":  # called after Python has ended
     stranger.release_late(stranger.consume(t.__dlpack__(max_version=(1, 0))))
     own = checked.zeros(FLOAT32, [3])
     stranger.release_late(stranger.by_table("own", checked.Tensor.__dlpack_c_exchange_api__, own))
-elif how == "while":  # it does on another thread while Python ends
+elif how == "while":  # called on another thread while Python ends
     address = stranger.consume(t.__dlpack__(max_version=(1, 0)))
     AtTheEnd(
         lambda release=stranger.release_ending, address=address, print=print: (
@@ -53,7 +53,7 @@ elif how == "while":  # it does on another thread while Python ends
 elif how == "late":  # calls while Python ends
     AtTheEnd(lambda read=read, x=x, t=t, print=print: (read(x), read(t), print("called while it ends")))
     atexit.register(read, x)
-elif how == "daemon":  # a thread comes back for the GIL while Python ends
+elif how == "daemon":  # a thread requests the GIL while Python ends
     f = function(any_tensor(), releases_gil=1)
     threading.Thread(target=checked.unlocked, args=(f.which, 0.5, x), daemon=True).start()
     time.sleep(0.1)

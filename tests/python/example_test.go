@@ -14,8 +14,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// The example is installed by pip without a network, and gives each library's own
-// results on its own tensors.
+// pip installs the example without a network, and it returns each library's own results for its own
+// tensors.
 func TestTheExample(t *testing.T) {
 	python := testtool.RequirePython(t)
 	include(t, python)

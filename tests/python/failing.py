@@ -1,5 +1,5 @@
-"""Every allocation fails once: the module's own, and those of Python where it has its
-test module. What fails is a MemoryError, and nothing is lost or freed twice."""
+"""Every allocation fails once: the module's own, and Python's if its test module exists. The result
+is a MemoryError, without leaks and double frees."""
 
 from check import *
 
@@ -40,7 +40,7 @@ def rejected(call, *args):
 
 
 def failures(step, begin, end):
-    """Lets one allocation after the other fail, until the step needs no more."""
+    """Makes one allocation after the other fail, until the step needs no more."""
     failed = 0
     for n in range(1, 400):
         with frees_all():
@@ -73,7 +73,7 @@ def test_those_of_python():
                 _testcapi.set_nomemory(n, n + 1)
                 try:
                     step()
-                except (MemoryError, BufferError, TypeError):  # the stranger takes what fails for nothing
+                except (MemoryError, BufferError, TypeError):  # the stranger ignores failures
                     failed += 1
                 finally:
                     _testcapi.remove_mem_hooks()
@@ -81,7 +81,7 @@ def test_those_of_python():
 
 
 def test_a_failure_never_passes_for_a_success():
-    """From one allocation on all fail, also those of what tells of the failure."""
+    """From one allocation on, all fail, including those for reporting the failure."""
 
     class Raises(New):
         def __dlpack__(self, **asked):
@@ -121,16 +121,16 @@ def test_a_failure_never_passes_for_a_success():
 
 
 def borrowed():
-    """Tensors that a call borrows, by the libraries that are here."""
+    """Tensors that a call borrows, by the installed libraries."""
     for name, make in ("numpy", lambda m: m.ones((2, 3))), ("torch", lambda m: m.ones(2, 3)):
         try:
             yield make(__import__(name))
-        except (ImportError, AttributeError):  # a folder beside this one has the name of a library
+        except (ImportError, AttributeError):  # a neighbouring folder has the name of a library
             print("there is no", name)
 
 
 def test_what_is_borrowed_allocates_nothing():
-    """Neither memory of the module's own nor objects of Python: no tuple, no dictionary."""
+    """Neither the module's own memory nor Python objects: no tuple, no dictionary."""
     shaped = {"ndim": 2, "shape": [symbol(0), symbol(1)]}
     for releases_gil in 0, 1:
         which = function(

@@ -1,4 +1,4 @@
-"""What fits is checked in one pass; what does not is named as elsewhere."""
+"""Valid tensors pass the fast check; invalid ones have the usual errors."""
 
 import itertools
 
@@ -9,8 +9,8 @@ Owned = table_type(1)
 
 @trusted(Known, Owned)
 def test_what_fits_at_once():
-    """Tensors that a table lends or gives and that are row-major, of a named dtype and
-    on the CPU are checked in one pass; whatever does not fit is named as elsewhere."""
+    """Tensors that a table lends or exports and that are row-major, of a named dtype and on the CPU
+    pass the fast check; all others have the usual errors."""
     f = function(
         {"dtypes": [FLOAT32, INT32], "ndim": 2, "shape": [symbol(0), symbol(0)]},
         {"same_dtype_as": 1, "dtypes": [FLOAT32, INT32], "ndim": 2, "shape": [symbol(0), 3], "writable": 1},
@@ -63,7 +63,7 @@ def test_what_fits_at_once():
                 ((x, lends(3, 3, flags=READ_ONLY), x), BufferError, "argument 'b' (2nd): it is read-only"),
             ]:
                 if lends is Known and "read-only" in text:
-                    continue  # what such a table lends never is
+                    continue  # tensors that this table lends never are
                 with raises(kind, "f(): " + text):
                     f(*args)
             with raises(ValueError, "expected a tensor on cuda, got one on cpu:0"):
@@ -77,18 +77,18 @@ def test_what_fits_at_once():
 
 @trusted(Known)
 def test_a_trusted_table_without_strides():
-    """It is checked in one pass as well, where what it leaves out must not be followed."""
+    """The fast check also applies if omitted fields must not be followed."""
     for releases_gil in 0, 1:
         f = function(
             {"dtypes": [FLOAT32], "ndim": 2, "shape": [symbol(0), ANY], "layout": ROW_MAJOR}, releases_gil=releases_gil
         )
-        equal(f(Known(2, 3))[0]["strides"], (3, 1))  # the first is read the long way
+        equal(f(Known(2, 3))[0]["strides"], (3, 1))  # the first is read on the slow path
         equal(f(Known(2, 3, strides=None))[0]["strides"], (3, 1))
 
 
 @trusted(Known, Owned)
 def test_arguments_of_several_types():
-    """What is known of one type is put down for the next argument, if that is of the same type."""
+    """The access method of one type is reused for the next argument, if that has the same type."""
     f = function(
         {"dtypes": [FLOAT32], "ndim": 1, "shape": [symbol(0)]},
         {"kind": INT},

@@ -1,4 +1,4 @@
-"""What a module gives out: objects, capsules, the table of its type, new tensors."""
+"""A module's exports: objects, capsules, the table of its type, new tensors."""
 
 import ctypes
 import gc
@@ -15,7 +15,7 @@ def view_of(address):
 
 
 def taken_from(capsule):
-    """What a consumer of a versioned capsule sees."""
+    """The fields that a consumer of a versioned capsule reads."""
     address = stranger.consume(capsule)
     seen = view_of(address)
     stranger.release(address)
@@ -83,7 +83,7 @@ def test_copies():
     base = ctypes.addressof(room)
     t = checked.give(New(2, 3, dtype=UINT8, data=base, strides=[3, -1], offset=2), READ_ONLY)
     major, minor, flags, ndim, shape, stride, data = taken_from(t.__dlpack__(max_version=(1, 0)))
-    equal((flags, stride, data), (READ_ONLY, 3, base + 2))  # the offset is in data, for those who forget it
+    equal((flags, stride, data), (READ_ONLY, 3, base + 2))  # the offset is in data, for consumers that ignore it
     for asked in dict(copy=True), dict(copy=True, dl_device=(CPU, 0)):
         address = stranger.consume(t.__dlpack__(max_version=(1, 0), **asked))
         flags, stride, data = [view_of(address)[i] for i in (2, 5, 6)]
@@ -112,8 +112,8 @@ def test_copies():
 
 
 def test_strides_are_written_out():
-    """What an older producer left out, and what a module gives without them, has strides
-    once it is given out, by every way."""
+    """Strides that an older producer omitted, or that a module passes as NULL, are explicit in
+    every form of export."""
     room[:6] = b"abcdef"
     bare = dict(dtype=UINT8, data=ctypes.addressof(room), strides=None, minor=1)
 
@@ -156,12 +156,11 @@ def test_a_capsule_that_nobody_takes():
 
 
 def test_a_capsule_that_dies_of_an_exception():
-    """The destructor runs while an exception is on its way, and a careless deleter
-    behind it clears it."""
+    """The destructor runs while an exception is set, and a careless deleter clears it."""
     stranger.careless(1)
     try:
         for arguments in {}, dict(max_version=(1, 0)):
-            # The capsule is an argument of what fails, and nobody else's.
+            # The capsule is only an argument of the failing call.
             with frees_all(), raises(TypeError, "int() argument must be"):
                 int(checked.give(New(2), 0).__dlpack__(**arguments))
     finally:
@@ -216,7 +215,7 @@ def test_the_table():
             address = stranger.consume(stranger.capsule(desc(2, **changes)))
             with raises(BufferError, text):
                 stranger.by_table("wrap", OWN_TABLE, address)
-            stranger.release(address)  # who failed has not taken it
+            stranger.release(address)  # a failing function does not take ownership
         equal(stranger.by_table("stream", OWN_TABLE, CPU), 0)
         with raises(RuntimeError, "tensors of this type know no streams"):
             stranger.by_table("stream", OWN_TABLE, CUDA)
@@ -225,7 +224,7 @@ def test_the_table():
 
 @trusted(Known)
 def test_what_a_call_takes_of_ours():
-    """Nothing is allocated or owned, the flags are known, and strides are written out."""
+    """Nothing is allocated or retained, the flags are known, and strides are explicit."""
     table = checked.Tensor.__dlpack_c_exchange_api__
     for changes in {}, {"dtypes": [FLOAT32]}:
         f = function(any_tensor(**changes), any_tensor(writable=1, **changes))
@@ -307,7 +306,8 @@ def test_new_tensors_by_a_table():
 
 
 def test_new_tensors_of_a_library_that_has_no_allocator():
-    """As StridedMemoryView of cuda.core on the CPU: memory is the module's own, and the library makes the object."""
+    """Like cuda.core's StridedMemoryView on the CPU: the memory is the module's, and the library
+    creates the object."""
     one = function(any_tensor())
     x = table_type(5)(2)
     try:
@@ -392,7 +392,7 @@ def test_tensors_in_own_memory():
 
 
 def test_new_tensors_like_a_derived_type():
-    """By what the nearest base has that has anything: the table, or the package."""
+    """Through the nearest base that has a table or a package."""
     one = function(any_tensor())
     stranger.allocate_wrongly(0)
     tabled = table_type(5)

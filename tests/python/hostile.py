@@ -1,4 +1,4 @@
-"""Hostile code, for attackers.py: what it does, and the places where it runs."""
+"""Hostile code for attackers.py: its actions, and the places where it runs."""
 
 import torch
 
@@ -6,14 +6,14 @@ from check import *
 
 
 class Left(New):
-    """What a hostile object may become."""
+    """The possible new types of a hostile object."""
 
 
-# What hostile code does besides
+# Further actions of hostile code
 
 
 def reenters():
-    """Calls the function itself and others, with the same arguments."""
+    """Calls this function and others, with the same arguments."""
     if attack.depth < 2:
         attack.depth += 1
         try:
@@ -26,7 +26,7 @@ def reenters():
 
 
 def drives_out():
-    """Has the module forget all types that it knows."""
+    """Evicts all types from the module's cache."""
     for kind in KINDS:
         read(kind(1))
 
@@ -35,7 +35,7 @@ KINDS = [type("T", (New,), {}) for _ in range(150)]
 
 
 def takes_over():
-    """Takes away from the hostile type what it was read by."""
+    """Removes the attributes through which the hostile type was read."""
     for name in "__dlpack__", "__dlpack_device__", "__dlpack_c_exchange_api__", "is_neg":
         for kind in type(attack.hostile).__mro__[:-1]:
             if name in vars(kind) and issubclass(kind, Hostile):
@@ -68,11 +68,12 @@ DEEDS = (
     *map(raises_anything, (BufferError, ValueError, KeyError, KeyboardInterrupt, MemoryError)),
 )
 
-# Where it runs
+# The places
 
 
 class Attack:
-    """What goes on. Code of the hostile object runs the deed and the strike once, when armed."""
+    """The current attack. Code of the hostile object runs the action on the victims once, when
+    armed."""
 
     def __init__(self):
         self.armed = False
@@ -88,7 +89,7 @@ class Attack:
             try:
                 strike(x)
             except (ValueError, RuntimeError, TypeError, AttributeError, DeprecationWarning):
-                pass  # the library does not let it
+                pass  # the library does not permit it
         self.deed()
 
 
@@ -106,7 +107,7 @@ class Lookup(type):
 
 
 class BeingMet(Hostile, metaclass=Lookup):
-    """Code of the type, when it is looked at for the first time."""
+    """Code of the type, when it is first looked up."""
 
     fresh = True
 
@@ -149,7 +150,7 @@ class Again(Hostile):
 
 
 class NoCapsule(Hostile):
-    """An answer whose end runs code."""
+    """A result whose finalizer runs code."""
 
     def __dlpack__(self, **asked):
         class Ends:
@@ -160,7 +161,7 @@ class NoCapsule(Hostile):
 
 
 class Collected(Hostile):
-    """Garbage whose finalizer runs when the collector comes by, at an allocation in C."""
+    """Garbage whose finalizer runs during a collection, at an allocation in C."""
 
     def __dlpack_device__(self):
         class Ends:
@@ -239,7 +240,7 @@ class AskedAndLends(Asked):
 
 
 class BadTensor(Hostile):
-    """A tensor that is rejected, and whose deleter runs code."""
+    """A rejected tensor whose deleter runs code."""
 
     def __dlpack__(self, **asked):
         return deleting(self.make(desc(64, data=0) if attack.armed else self.desc))
@@ -255,7 +256,7 @@ Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 def deleting(capsule):
-    """Lets the deleter of the tensor in a capsule run hostile code first."""
+    """Makes the deleter of a capsule's tensor run hostile code first."""
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     place = ctypes.c_void_p.from_address(get(capsule, b"dltensor_versioned") + 16)
@@ -271,7 +272,7 @@ def deleting(capsule):
 
 
 def attack_unharmed():
-    """Finalizers and deleters have nobody to raise to."""
+    """Finalizers and deleters cannot raise."""
     try:
         attack()
     except BaseException:
@@ -288,7 +289,7 @@ class Index:
 
 
 class Mode(torch.overrides.TorchFunctionMode):
-    """A mode of torch, which would answer for each attribute and method of its tensors."""
+    """A torch mode, which would answer for each attribute and method of torch's tensors."""
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         attack()
@@ -296,7 +297,7 @@ class Mode(torch.overrides.TorchFunctionMode):
 
 
 class Derived(torch.Tensor):
-    """A subclass of torch's type, asked by its methods."""
+    """A subclass of torch's type, queried through its methods."""
 
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
@@ -309,7 +310,7 @@ def derived(n):
 
 
 def fresh(kind):
-    """A type of its own, that the module has not met."""
+    """A new type, unknown to the module."""
     return lambda n: type(kind)(kind.__name__, (kind,), {})(n)
 
 

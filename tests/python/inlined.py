@@ -1,4 +1,4 @@
-"""Calls whose checks are emitted for their function: all is as by dlpackgen_call_begin()."""
+"""Calls with inlined checks: the results are the same as with dlpackgen_call_begin()."""
 
 import itertools
 
@@ -13,7 +13,7 @@ def outcome(call):
 
 
 def same(which, *args, **keywords):
-    """Gives what both ways give."""
+    """Returns the common result of both."""
     first, second = [outcome(lambda: checked.called(which, inlined, *args, **keywords)) for inlined in (0, 1)]
     equal(second, first)
     return first
@@ -25,7 +25,7 @@ class Nothing:
 
 
 def whatever(kind):
-    """Tensors that some parameter takes, and what none does."""
+    """Tensors that some parameter accepts, and tensors that none accepts."""
     good = [
         kind(3),
         kind(4),
@@ -77,7 +77,7 @@ def others():
 
 @trusted(Known)
 def test_the_same_outcome():
-    """Of every pair, both ways give the same, good or bad, word for word."""
+    """For every pair, both have the same result or the same message."""
     all_of_them = whatever(Known) + others()
     good = 0
     with frees_all():
@@ -108,7 +108,7 @@ Owned = table_type(1)
 
 @trusted(Known, Owned)
 def test_what_cannot_be_lent():
-    """What a table gives for good is given back, and its errors are told once."""
+    """Owned tensors of a table are released, and its errors are reported once."""
     kind = Owned
     x, y = Known(3), kind(3)
     with frees_all():

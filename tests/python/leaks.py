@@ -1,4 +1,4 @@
-"""Every way, so often that a leak shows: what succeeds and what fails."""
+"""Every access method, repeated so that leaks are detected: successes and failures."""
 
 import sys
 
@@ -65,7 +65,7 @@ def test_types():
     def step():
         read(type("T", (New,), {})(2))
 
-    # Without the GIL every type is kept, some 2.4 KB each (test_types_are_kept_and_driven_out).
+    # Without the GIL, every type is kept, about 2.4 KB each (test_types_are_kept_and_driven_out).
     grows_less(step, ROUNDS // 10, 3000, 4000 if free_threaded() else 200)
 
 

@@ -1,4 +1,4 @@
-"""Who lives how long: modules, the types that they know, and exceptions."""
+"""Lifetimes: modules, their cached types, and exceptions."""
 
 import gc
 import importlib.util
@@ -12,7 +12,7 @@ OWN_TABLE = checked.Tensor.__dlpack_c_exchange_api__
 
 
 def load(path=checked.__file__):
-    """Imports the module once more, as a program with two names for it does."""
+    """Imports the module again, like a program with two names for it."""
     spec = importlib.util.spec_from_file_location("checked", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -20,18 +20,18 @@ def load(path=checked.__file__):
 
 
 def wraps(table=OWN_TABLE):
-    """The object that a table makes of a tensor."""
+    """The object that a table creates for a tensor."""
     address = stranger.consume(stranger.capsule(desc(2)))
     try:
         return stranger.by_table("wrap", table, address)
     except RuntimeError:
-        stranger.release(address)  # who fails has not taken it
+        stranger.release(address)  # a failing function does not take ownership
         raise
 
 
 def test_modules_come_and_go():
-    """Several in one process have types of their own, and whichever goes first, the
-    table of the others works on and the tensors stay in order."""
+    """Several modules in one process have separate types. In each order of release, the other
+    modules' table still works, and the tensors remain valid."""
     for first, second in (0, 1), (1, 0):
         with frees_all():
             loaded = [load(), load()]
@@ -56,7 +56,7 @@ def test_modules_come_and_go():
 
 
 def test_a_table_without_a_module():
-    """A file of its own has nothing in common with the module of the other tests."""
+    """A separate file shares nothing with the module of the other tests."""
     path = os.path.join(os.environ["SCRATCH"], os.path.basename(checked.__file__))
     shutil.copy(checked.__file__, path)
     other = load(path)
@@ -83,8 +83,8 @@ def test_modules_that_come_and_go_leave_nothing():
 
 
 def test_types_that_are_known_are_visited():
-    """The collector sees the types that a module knows, so that a type which holds the
-    module does not keep both alive for ever."""
+    """The garbage collector visits a module's cached types, so that a type that refers to the
+    module does not keep both alive."""
     tabled, registered = type("T", (New,), {}), type("T", (New,), {})
     other = load()
     other.enroll(registered, stranger.address(stranger.table(0)))
@@ -101,8 +101,8 @@ def test_types_that_are_known_are_visited():
 
 
 def test_a_careless_deleter_keeps_the_error():
-    """With the GIL and without it, of both structs, and inside of a tensor of ours."""
-    for how in 0, 1, 2:  # careful; clears what is set; sets something
+    """With the GIL and without it, for both structs, and inside one of our tensors."""
+    for how in 0, 1, 2:  # careful; clears the exception; sets another one
         stranger.careless(how)
         try:
             for x in New(2), Old(2), Tabled(2), New(2, strides=None):

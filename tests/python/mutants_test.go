@@ -17,7 +17,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// mutant makes the library wrong in one place, which the named test sees.
+// mutant breaks the library in one place, which the named test detects.
 type mutant struct{ file, old, replacement, script string }
 
 var mutants = map[string]mutant{
@@ -745,7 +745,7 @@ var mutants = map[string]mutant{
 		"writable)) {\n\t\treturn NULL;", "rules.py test_alignment"},
 }
 
-// A mistake is keyed by the text that it replaces, which changes with the library.
+// A mistake is identified by the text that it replaces, which changes with the library.
 func TestEveryMistakeHasItsText(t *testing.T) {
 	parts := testkit.Parts(t)
 	for name, m := range mutants {
@@ -764,7 +764,7 @@ func (m mutant) mutation() mutation.Mutant {
 	return mutation.Mutant{File: filepath.Join("dlpackgen_python", m.file), Old: m.old, New: m.replacement}
 }
 
-// kind is how the module is built for a mutant, and what its script imports.
+// kind is the form of a module for a mutant, and the imports of its script.
 type kind struct{ flags, imports string }
 
 func (m mutant) kind() kind {
@@ -785,7 +785,7 @@ func (m mutant) kind() kind {
 	return k
 }
 
-// mistakes makes each of them, and has its script fail, which succeeds without it. All
+// mistakes applies each mutant, and expects its script to fail, and to pass without it. All
 // mistakes of a kind are in one build.
 func mistakes(t *testing.T, mutants map[string]mutant) {
 	t.Helper()
@@ -841,7 +841,7 @@ func (k kind) try(t *testing.T, headers string, flags, pairs []string) string {
 	return out
 }
 
-// tryAlone does so for a mutant that is no other statement.
+// tryAlone is try for a mutant that is not a replaceable statement.
 func (k kind) tryAlone(t *testing.T, m mutant) {
 	t.Helper()
 	headers := testkit.Parts(t)

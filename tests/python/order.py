@@ -1,13 +1,12 @@
-"""The order in which arguments are read: what may run code of Python comes before what is
-checked in place, and what it may take away is held."""
+"""The order in which arguments are read: those that may run Python code first, and borrowed ones
+afterwards; resources that such code could remove are retained."""
 
 from check import *
 
 
 @trusted(Known)
 def test_what_runs_comes_first():
-    """An argument whose reading runs code of Python changes another one, whose shape
-    is looked at later."""
+    """Reading one argument runs Python code that changes another one, whose shape is read later."""
     f = function(any_tensor(shape=[ANY]), any_tensor())
 
     class Changes(New):
@@ -16,7 +15,7 @@ def test_what_runs_comes_first():
             return super().__dlpack__(**asked)
 
     lent = Known(2)
-    f(lent, New(1))  # both types are known from here on
+    f(lent, New(1))  # both types are cached from here on
     equal(f(lent, Changes(1))[0]["shape"], (5,))
     lent = Tabled(2)
     got = f(lent, Changes(1))[0]
@@ -24,7 +23,7 @@ def test_what_runs_comes_first():
 
 
 class Runs(New):
-    """A tensor whose table runs code of Python."""
+    """A tensor whose table runs Python code."""
 
     __dlpack_c_exchange_api__ = stranger.table(0)
     run = staticmethod(lambda: None)
@@ -41,7 +40,7 @@ class Runs(New):
 
 @trusted(Known)
 def test_what_a_table_runs_comes_first():
-    """Tables of strangers run what they like, such as the collection of garbage."""
+    """Foreign tables may run any code, such as a garbage collection."""
     for changes in {}, {"dtypes": [FLOAT32]}:
         f = function({"ndim": 1, "shape": [2], **changes}, any_tensor(**changes))
         lent, runs = Known(2), Runs(3)
@@ -61,8 +60,8 @@ def test_what_may_be_taken_away_is_owned():
 
 @trusted(Known)
 def test_what_a_stream_runs_comes_first():
-    """So does the function that tells a stream."""
-    members = ctypes.c_void_p * 7  # the version, the table before it, and five functions
+    """The same for the function that reports a stream."""
+    members = ctypes.c_void_p * 7  # the version, the previous table, and five functions
     api = members.from_buffer_copy(members.from_address(stranger.address(stranger.table(0))))
 
     @ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
@@ -82,12 +81,12 @@ def test_what_a_stream_runs_comes_first():
         with raises(ValueError, "f(): argument 'a' (1st): expected 2 in dimension 0, got 5"):
             f(lent, *given)
     got = read(kind(2, device=CUDA))[0]
-    equal(got["owned"], True)  # since its library is asked for its stream after that
+    equal(got["owned"], True)  # because its library is queried for its stream afterwards
 
 
 def test_metadata_is_copied_where_others_run():
-    """The stranger lends every tensor in one place, which is good until it is called
-    again: for the next argument, for its stream or for a result."""
+    """The stranger lends all tensors from one location, which is valid until the next call: for the
+    next argument, for its stream or for a result."""
 
     class Tabled2(Tabled):
         __dlpack_c_exchange_api__ = stranger.table(0)
@@ -110,7 +109,7 @@ def test_metadata_is_copied_where_others_run():
 
 @trusted(Known)
 def test_metadata_of_trusted_tables_is_copied():
-    """Threads of its library may change it at any time, which stands for that here."""
+    """Simulates threads of its library, which may change it at any time."""
     for changes in {}, {"dtypes": [FLOAT32]}:
         f = function(any_tensor(**changes))
         got = checked.meanwhile(f.which, lambda: [read(Known(7)) for _ in range(40)], Known(2))
@@ -119,7 +118,8 @@ def test_metadata_of_trusted_tables_is_copied():
 
 @trusted(Known)
 def test_a_tensor_that_becomes_another():
-    """Reading one argument gives another one a type that must be asked, or has no table."""
+    """Reading one argument changes the type of another one to a type that needs queries, or has no
+    table."""
 
     class Asked(Tabled):
         __dlpack_c_exchange_api__ = stranger.table(0)
@@ -146,7 +146,7 @@ def test_a_tensor_that_becomes_another():
     lent = Known(2, device=CUDA)
     kind = New
     with calls(borrow=1), raises(ValueError, "(2nd): no current stream is known for cuda:0"):
-        f(Changes(2), New(2, device=CUDA), lent)  # which is not looked at for its stream
+        f(Changes(2), New(2, device=CUDA), lent)  # which is not queried for its stream
 
     class ChangesItself(table_type(0)):
         __dlpack_c_exchange_api__ = stranger.table(0)

@@ -19,7 +19,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// script runs a script with the modules that lie in a folder.
+// script runs a script with the modules in a folder.
 func script(t *testing.T, python, modules string, env []string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command(python, append([]string{"-W", "ignore"}, args...)...)
@@ -31,7 +31,7 @@ func script(t *testing.T, python, modules string, env []string, args ...string) 
 
 var passed = regexp.MustCompile(`(?m)^ok test_`)
 
-// tests counts what a script has.
+// tests counts the tests of a script.
 func tests(t *testing.T, name string) int {
 	t.Helper()
 	source, err := os.ReadFile(name)
@@ -48,7 +48,7 @@ func runs(t *testing.T, python, modules, name string, env ...string) {
 	assert.Len(t, passed.FindAllString(out, -1), tests(t, name), out)
 }
 
-// pythons finds one Python of each version that the modules serve, by version.
+// pythons returns one Python of each supported version, by version.
 func pythons(t *testing.T) map[string]string {
 	t.Helper()
 	candidates := []string{testtool.RequirePython(t), "python3"}
@@ -68,11 +68,11 @@ func pythons(t *testing.T) map[string]string {
 	return found
 }
 
-// calls are the scripts on what calls do, in whatever Python and however they are built.
+// calls are the scripts about calls, for every Python and every kind of build.
 var calls = []string{"rules.py", "descriptions.py", "fits.py", "scalars.py", "routes.py", "asked.py",
 	"order.py", "streams.py", "give.py", "depth.py"}
 
-// One file of each module serves every Python that is here; none needs a library.
+// One file of each module works with every installed Python; none needs a library.
 func TestEveryPythonHere(t *testing.T) {
 	dir := modules(t)
 	for version, python := range pythons(t) {
@@ -87,8 +87,8 @@ func TestEveryPythonHere(t *testing.T) {
 	}
 }
 
-// A debug build of CPython aborts where anything of Python runs while an exception is set,
-// where a reference is dropped too often, and at much else.
+// A debug build of CPython aborts if Python code runs while an exception is set, if a reference is
+// released too often, and for many other mistakes.
 func TestUnderADebugBuild(t *testing.T) {
 	python := testtool.Require(t, "python3-dbg", "python3-dbg")
 	version, err := exec.Command(python, "-c",
@@ -109,7 +109,7 @@ func TestUnderADebugBuild(t *testing.T) {
 	})
 }
 
-// All that holds of calls holds where their checks are emitted for each function.
+// All properties of calls also hold with inlined checks.
 func TestEveryRuleInlined(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a module, and -short was given")
@@ -136,7 +136,7 @@ func TestNothingLeaks(t *testing.T) {
 	runs(t, testtool.RequirePython(t), modules(t), "leaks.py")
 }
 
-// Wherever memory is out, that is said, and nothing is lost.
+// Exhausted memory is reported everywhere, without leaks.
 func TestEveryAllocationFailsOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a module, and -short was given")
@@ -144,7 +144,7 @@ func TestEveryAllocationFailsOnce(t *testing.T) {
 	runs(t, testtool.RequirePython(t), failing(t), "failing.py")
 }
 
-// failing gives a folder with the modules, of which one has allocations that can fail.
+// failing returns a folder with the modules, one of which has failing allocations.
 func failing(t *testing.T) string {
 	t.Helper()
 	b, dir := newBuilder(t), t.TempDir()
@@ -155,7 +155,7 @@ func failing(t *testing.T) string {
 	return dir
 }
 
-// What torch's table does not look at is asked all the same.
+// Properties that torch's table does not check are queried separately.
 func TestTheTableOfTorch(t *testing.T) {
 	python := testtool.RequirePython(t)
 	if testing.Short() {
@@ -167,7 +167,7 @@ func TestTheTableOfTorch(t *testing.T) {
 	runs(t, python, modules(t), "with_torch.py")
 }
 
-// What a library clears while a call borrows it is not read again.
+// Memory that a library frees while a call borrows it is not read again.
 func TestPaddle(t *testing.T) {
 	python := testtool.RequirePython(t)
 	if testing.Short() {
@@ -179,7 +179,7 @@ func TestPaddle(t *testing.T) {
 	runs(t, python, modules(t), "with_paddle.py")
 }
 
-// Hostile code at each place where code of others can run changes nothing that was checked.
+// Hostile code at every place where foreign code can run cannot change checked properties.
 func TestAttackers(t *testing.T) {
 	python := testtool.RequirePython(t)
 	if testing.Short() {
@@ -192,7 +192,7 @@ func TestAttackers(t *testing.T) {
 }
 
 // The order in which objects are destroyed when Python ends is not specified, so every order is
-// tried: none may crash or hang.
+// tested: none may crash or hang.
 func TestEndings(t *testing.T) {
 	python, dir := testtool.RequirePython(t), modules(t)
 	ways := map[string]string{
@@ -227,8 +227,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// Under the sanitizers of addresses and of undefined behaviour, which stop at the
-// first finding.
+// Under AddressSanitizer and UndefinedBehaviorSanitizer, which stop at the first error.
 func TestSanitized(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds for the sanitizers, and -short was given")

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// asks evaluates an expression in a Python and returns what it prints.
+// asks evaluates an expression in a Python, and returns its output.
 func asks(t *testing.T, python, expression string) string {
 	t.Helper()
 	out, err := exec.Command(python, "-c", "import sys, sysconfig; print("+expression+")").CombinedOutput()
@@ -22,8 +22,8 @@ func asks(t *testing.T, python, expression string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// modulesFor returns a folder with the modules for a Python: those of the stable ABI, or, for a
-// free-threaded build, which does not load these, modules that are compiled for it alone.
+// modulesFor returns a folder with the modules for a Python: with the stable ABI or, for a
+// free-threaded build, which does not load these, compiled for it.
 func modulesFor(t *testing.T, python string, freeThreaded bool) string {
 	t.Helper()
 	if !freeThreaded {
@@ -37,7 +37,7 @@ func modulesFor(t *testing.T, python string, freeThreaded bool) string {
 	return dir
 }
 
-// The Pythons of `make pythons`: newer releases, debug builds, which abort when Python's API is
+// The Pythons of `make pythons`: newer releases, debug builds, which abort if Python's API is
 // called with an exception set, and a free-threaded build, which runs without the GIL.
 func TestOtherPythons(t *testing.T) {
 	others := strings.Fields(os.Getenv("DLPACKGEN_PYTHONS"))

@@ -1,5 +1,4 @@
-"""The ways to a tensor: their order, what each may do wrong, and what is remembered of
-types."""
+"""The access methods: their order, their possible mistakes, and the cache of types."""
 
 import gc
 import weakref
@@ -8,7 +7,7 @@ from check import *
 
 
 class Wrong(New):
-    """A producer whose __dlpack__ must not be asked."""
+    """A producer whose __dlpack__ must not be called."""
 
     def __dlpack__(self, **asked):
         raise AssertionError("asked for a capsule")
@@ -66,7 +65,7 @@ def test_a_table_that_is_registered_again():
 
 
 def test_a_registered_table_is_not_trusted():
-    """Whatever it is registered for: only the type's own table is known."""
+    """The registration of other types has no effect: only the type's own table is used."""
     own = stranger.table(0)
     for members, which, owned in (
         ({"__dlpack_c_exchange_api__": own}, 0, False),
@@ -90,7 +89,7 @@ def test_as_many_tables_as_there_is_room_for():
             checked.enroll(kinds[-1], stranger.address(stranger.table(0)))
     last = kinds[-2]
     for which, expected in (1, dict(own=1)), (0, dict(borrow=1)):
-        checked.enroll(last, stranger.address(stranger.table(which)))  # a place that it has
+        checked.enroll(last, stranger.address(stranger.table(which)))  # a slot that it already has
         with calls(**expected):
             read(last(2))
 
@@ -107,7 +106,7 @@ def test_versions_of_tables():
 
 
 def test_attributes_that_are_no_tables():
-    """An int is none either: what is at an address cannot be told from a table."""
+    """An int is not used: it cannot be verified to be a table's address."""
     good = stranger.address(stranger.table(0))
     for value in (
         good,
@@ -136,7 +135,7 @@ def test_what_is_owned():
     lends_nothing = table_type(1)
     with calls(own=1), frees_all():
         equal(read(lends_nothing(2, flags=READ_ONLY))[0]["flags"], READ_ONLY)
-    with calls(own=1), frees_all():  # what is lent has no flags
+    with calls(own=1), frees_all():  # a lent tensor has no flags
         with raises(BufferError, "it is read-only"):
             write(Tabled(2, flags=READ_ONLY))
     with calls(borrow=1, own=1), frees_all():
@@ -171,7 +170,7 @@ def test_what_dlpack_is_asked():
 
 
 def test_keywords_are_fresh():
-    """A producer in C gets the dictionary itself."""
+    """A producer in C receives the dictionary itself."""
     kind = type("T", (New,), {"__dlpack__": stranger.pops})
     for count in 1, 2:
         with raises(BufferError, "its __dlpack__() did not return an unconsumed"):
@@ -207,7 +206,7 @@ def test_what_dlpack_answers():
 
 
 def test_what_a_producer_raises():
-    """It is the cause of a BufferError, unless it is one, or says nothing of the object."""
+    """It is the cause of a BufferError, unless it is one, or does not concern the object."""
 
     class Gives(New):
         def __dlpack__(self, **asked):
@@ -223,7 +222,8 @@ def test_what_a_producer_raises():
         return checked.take(x, 0)
 
     class Foreign(Exception):
-        """As TensorFlow's InvalidArgumentError, of no class that Python knows."""
+        """Like TensorFlow's InvalidArgumentError, which is not derived from a known Python
+        class."""
 
     for error in (
         Own,
@@ -247,7 +247,7 @@ def test_what_a_producer_raises():
         read(Gives(why))
     assert caught.exception.__cause__ is why
     behind = ValueError("behind")
-    why.__cause__ = behind  # a producer's own chain stays whole
+    why.__cause__ = behind  # a producer's own chain is kept
     with raises(BufferError, "because") as caught:
         read(Gives(why))
     assert caught.exception.__cause__ is why and why.__cause__ is behind
@@ -258,7 +258,7 @@ def test_what_a_producer_raises():
 
 
 def test_exceptions_that_cannot_be_told():
-    """A failure stays one though its exception has no text and the types have no names."""
+    """A failure remains one, even if its exception has no text and the types have no names."""
 
     class Nameless(type):
         __name__ = property(lambda cls: 5)
@@ -290,7 +290,7 @@ def test_exceptions_that_cannot_be_told():
                 checked.take(kind(2), 0)
     with raises(TypeError, "f(): argument 'a' (1st): expected a tensor, got Bare, which has no __dlpack__"):
         read(Nameless("Bare", (), {})())
-    for raised in KeyboardInterrupt, MemoryError:  # by what was to tell the text
+    for raised in KeyboardInterrupt, MemoryError:  # from the query for the text
         with raises(raised):
             read(type("T", (New,), {"__dlpack__": lambda self, **asked: (_ for _ in ()).throw(Mute(raised()))})(2))
 
@@ -303,7 +303,7 @@ def test_exceptions_that_cannot_be_told():
 
 
 def test_a_message_is_printed_once():
-    """What this library says itself is not chained to itself; what a producer raised is."""
+    """The library's own exceptions are not chained to themselves; a producer's are."""
     numpy_like = table_type(1)
     for call in (
         lambda: read([1]),
@@ -381,8 +381,8 @@ def test_a_careless_deleter_keeps_the_error():
 
 
 def test_the_first_error_stays():
-    """An older producer is asked again without a version; where that fails, too, the
-    first error is not lost."""
+    """An older producer is called again without a version; if that fails too, the first error is
+    kept."""
 
     class Fails(New):
         def __dlpack__(self, **asked):
@@ -401,10 +401,10 @@ def test_the_first_error_stays():
 
 
 def test_the_first_error_of_c_stays():
-    """So it is where the second error is told by its own text alone."""
+    """The same if only the second error's own text reveals it."""
     exported = bytearray(1)
     view = memoryview(exported)
-    kind = type("T", (New,), {"__dlpack__": exported.clear})  # takes no keywords, and fails without any
+    kind = type("T", (New,), {"__dlpack__": exported.clear})  # accepts no keywords, and fails without any
     with raises(BufferError, "f(): argument 'a' (1st): Existing exports of data") as caught:
         read(kind(2))
     equal(caught.exception.__cause__, None)
@@ -421,7 +421,8 @@ def test_types_are_kept_and_driven_out():
     del kinds, kind
     gc.collect()
     kept = sum(r() is not None for r in gone)
-    # Without the GIL a type that leaves the cache is never freed: another thread may still read it.
+    # Without the GIL, a type that leaves the cache is never freed, because another thread may still
+    # read it.
     assert kept == 2000 if free_threaded() else 20 < kept <= 64, kept
 
 
@@ -433,7 +434,7 @@ def test_an_address_may_get_another_type():
 
 
 def test_a_type_that_is_looked_at_runs_code():
-    """Looking at a type runs its metaclass, which comes back here."""
+    """The lookup of a type runs its metaclass, which calls back."""
     depth = 0
 
     class Meta(type):

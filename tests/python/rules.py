@@ -1,4 +1,4 @@
-"""What a parameter demands, rule by rule, and what is said where it is not met."""
+"""The requirements of a parameter, rule by rule, and their messages."""
 
 import itertools
 
@@ -60,7 +60,7 @@ def test_extents():
     nothing(New(0))
     with raises(ValueError, "expected 0 in dimension 0, got 1"):
         nothing(New(1))
-    anything = function({"ndim": 2})  # an extent that is left out is not checked
+    anything = function({"ndim": 2})  # an omitted extent is not checked
     for shape in (0, 0), (3, 5), (1, 0):
         anything(New(*shape))
 
@@ -126,7 +126,7 @@ def test_what_is_written():
     with raises(BufferError, "f(): argument 'a' (1st): it is read-only, and this argument is written to"):
         write(New(2, flags=READ_ONLY))
     with raises(BufferError, "f(): argument 'a' (1st): it is read-only, and this argument is written to"):
-        write(Old(2))  # which has no flags, and so is taken for read-only
+        write(Old(2))  # has no flags, and is therefore treated as read-only
     equal(read(Old(2))[0]["flags"], READ_ONLY)
     equal(read(New(2, flags=READ_ONLY | PADDED))[0]["flags"], READ_ONLY | PADDED)
 
@@ -164,7 +164,8 @@ def test_what_overlaps_is_not_written():
 
 @trusted(Known)
 def test_what_is_rejected_to_be_written_by_every_way():
-    """A BufferError, for both reasons and before all others, also where a library gives the one and not the other."""
+    """A BufferError, for both reasons and with precedence, even if a library reports only one of
+    them."""
     own = [
         checked.give(New(2, 3, flags=READ_ONLY), READ_ONLY),
         checked.give(New(2, 3, strides=[0, 1], flags=READ_ONLY), READ_ONLY),
@@ -194,7 +195,7 @@ def test_what_is_rejected_to_be_written_by_every_way():
 
 
 def test_the_cpu_has_one_number():
-    """JAX counts several devices of the CPU, and DLPack has one."""
+    """JAX has several CPU devices, and DLPack has one."""
     for kind in New, Old, Tabled, table_type(1):
         for x in kind(2, device_id=3), kind(2, device_id=3, strides=None):
             equal(read(x)[0]["device"], (CPU, 0))
@@ -205,8 +206,8 @@ def test_the_cpu_has_one_number():
 
 @trusted(Known)
 def test_alignment():
-    """The first element must be at a multiple of its size, of a part's where it is
-    complex; what no type of C holds may be anywhere."""
+    """The first element must be aligned to its size, or to the size of a part if it is complex;
+    sizes without a C type need no alignment."""
     three = [
         (FLOAT32, 4),
         (FLOAT64, 8),
@@ -259,8 +260,8 @@ def test_the_first_fault_is_told():
 
 @trusted(Known)
 def test_the_first_fault_is_told_by_every_route():
-    """Each fault of one argument beside each of a later one, where both are read by a
-    table, by a capsule, and by one of each."""
+    """Each mistake in one argument combined with each in a later one, if both are read through a
+    table, through a capsule, and through one of each."""
     on_cuda = any_tensor(dtypes=[FLOAT32], devices=[-1], ndim=1, shape=[symbol(0)])
     f = function({**on_cuda}, {**on_cuda}, {"kind": INT}, {**on_cuda})
 
@@ -362,7 +363,7 @@ def test_what_the_validator_finds():
 
 @trusted(Known)
 def test_more_dimensions_than_are_served():
-    """DLPack does not limit them, so the library broke no rule."""
+    """DLPack does not limit them, so the library violates no rule."""
     for ndim in 65, 2**31 - 1:
         for kind in New, Old, Tabled, Known:
             for f in (
@@ -377,7 +378,7 @@ def test_more_dimensions_than_are_served():
 
 @trusted(Known)
 def test_what_the_validator_finds_in_named_dtypes():
-    """Where the dtypes are named, well-formed tensors are seen to be so in few steps."""
+    """With named dtypes, valid tensors pass the fast check."""
     f = function(any_tensor(dtypes=[FLOAT32]))
     for shape in [], [1], [5], [2, 3, 4], [1] * 64, [2**20, 2**18]:
         f(Known(*shape))
@@ -409,9 +410,9 @@ def test_what_the_validator_finds_in_named_dtypes():
 
 @trusted(Known)
 def test_more_dimensions_than_extents():
-    """The extents are those of the last eight dimensions, however the tensor is checked."""
+    """The extents are those of the last eight dimensions, in every kind of check."""
     for changes in {}, {"dtypes": [FLOAT32]}:
-        f = function({"ndim": 9, "shape": [ANY] * 7 + [5], **changes})  # what follows the extents reads as ANY
+        f = function({"ndim": 9, "shape": [ANY] * 7 + [5], **changes})  # the fields after the extents read as ANY
         for kind in New, Tabled, Known:
             f(kind(*[1] * 8, 5))
             with raises(ValueError, "f(): argument 'a' (1st): expected 5 in dimension 8, got 1"):

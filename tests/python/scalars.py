@@ -1,4 +1,4 @@
-"""Scalars, names of arguments, and what is left out."""
+"""Scalars, names of arguments, and omitted arguments."""
 
 from check import *
 
@@ -69,7 +69,7 @@ def test_bools_of_numpy():
 
 
 def test_types_of_the_same_name():
-    """Which are told by their modules, whatever these are."""
+    """They are identified by their modules, whatever these are."""
 
     class Fails(type):
         __module__ = property(lambda cls: 1 / 0)

@@ -1,11 +1,12 @@
-"""Where a call works: one device and one stream, who decides it, and who is told."""
+"""The device and stream of a call: which argument determines them, and which libraries receive
+them."""
 
 import enum
 import itertools
 
 from check import *
 
-OTHER = 0x1000  # what the second table adds to the stranger's stream
+OTHER = 0x1000  # the second table's offset from the stranger's stream
 Tabled2 = table_type(6)
 
 
@@ -19,12 +20,12 @@ def stream_is(handle):
 
 
 def asked(x):
-    """The streams that a producer was asked with."""
+    """The streams that a producer received."""
     return [a.get("stream") for a in x.asked]
 
 
 class Says(New):
-    """A producer that says that it is somewhere else than its tensor."""
+    """A producer that declares another device than its tensor's."""
 
     said = CPU, 0
 
@@ -33,7 +34,7 @@ class Says(New):
 
 
 def test_the_first_table_decides():
-    """Before a producer is asked and without any, whoever stands where."""
+    """Before a producer is called, and without one, in every order."""
     three = function(*[any_tensor()] * 3, takes_stream=1)
     two = function(*[any_tensor()] * 2)
     with stream_is(0x40):
@@ -47,7 +48,7 @@ def test_the_first_table_decides():
 
 
 def test_libraries_on_two_streams():
-    """The first one's stream is that of the call; others are asked for their tensors on it."""
+    """The first one's stream is the call's; others export their tensors for it."""
     f = function(any_tensor(), any_tensor(), any_tensor(optional=1))
     kinds = [table_type(6), Known]
     with trusted(Known, kinds[0]), stream_is(0x40), frees_all():
@@ -147,8 +148,8 @@ def test_a_producer_on_another_device_is_not_asked():
 
 
 def test_a_lie_about_the_device_is_rejected():
-    """What a producer says decides the stream that it is told, so a tensor that is on
-    another device is not safe to use on any."""
+    """The declared device determines the stream that a producer receives, so a tensor on another
+    device is not safe on any stream."""
     f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
     for said, device, device_id in (
         ((CPU, 0), CUDA, 0),
@@ -178,7 +179,7 @@ def test_a_lie_about_the_device_is_rejected():
 
 
 def test_a_stream_that_nobody_needs_in_the_end():
-    """Pinned memory: its producer says so, and gives a tensor on the CPU."""
+    """Pinned memory: its producer declares it, but returns a CPU tensor."""
     x = Says(2)
     x.said = CUDA, 0
     f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
@@ -309,8 +310,8 @@ def test_devices_are_not_mixed():
 
 
 def test_pinned_memory_is_the_hosts():
-    """It has no stream, goes with what is on the CPU, and decides nothing; the parameter
-    says who takes it."""
+    """It has no stream, can be combined with CPU tensors, and determines nothing; the parameter's
+    devices decide whether it is accepted."""
     f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
     for device in PINNED, ROCM_HOST:
         before = stranger.counted()[4]
@@ -351,7 +352,7 @@ def test_device_answers():
             return self.answer
 
     class Named(enum.Enum):
-        """Without __index__, as Open3D's."""
+        """Without __index__, like Open3D's."""
 
         CPU = 1
         TEXT = "x"
@@ -389,7 +390,7 @@ def test_device_answers():
 
 
 def vectorcall(call, given, names):
-    """Calls as Python does not: with one name twice."""
+    """Calls that Python itself cannot make: with a repeated name."""
     array = (ctypes.py_object * len(given))(*given)
     of = ctypes.pythonapi.PyObject_Vectorcall
     of.restype, of.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_void_p, ctypes.c_size_t, ctypes.py_object]

@@ -1,5 +1,5 @@
-"""Whether a .pyi says what its module has: names, parameters, and no more. The stub is in
-$STUB, and the module, _kernel of examples/py-kernel, beside those of the other scripts."""
+"""Checks that a .pyi declares exactly the contents of its module: names and parameters. The stub is
+in $STUB, and the module, _kernel of examples/py-kernel, is in the scripts' module folder."""
 
 import ast
 import inspect
@@ -12,11 +12,11 @@ import _kernel
 with open(os.environ["STUB"]) as file:
     SOURCE = file.read()
 
-ASKED = "stream", "max_version", "dl_device", "copy"  # what the array API has a consumer say
+ASKED = "stream", "max_version", "dl_device", "copy"  # the values that the array API specifies for consumers
 
 
 def stub():
-    """What the stub defines, by name: a stub is Python that runs."""
+    """The definitions of the stub, by name: a stub is executable Python."""
     space = {}
     exec(compile(SOURCE, "stub", "exec"), space)
     return {n.name: space[n.name] for n in ast.parse(SOURCE).body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}

@@ -18,7 +18,7 @@ func example(t *testing.T) string {
 	return filepath.Join(golden.Root(t), "examples", "py-kernel", "src", "pykernel")
 }
 
-// kernel gives a folder with the module of the example beside those of the scripts.
+// kernel returns a folder with the example's module and the scripts' modules.
 func kernel(t *testing.T) (b builder, dir string) {
 	t.Helper()
 	b, dir = newBuilder(t), t.TempDir()
@@ -29,7 +29,7 @@ func kernel(t *testing.T) (b builder, dir string) {
 	return b, dir
 }
 
-// What type checkers read of the example is what the module has.
+// The example's stub matches its module.
 func TestTheStubSaysWhatTheModuleHas(t *testing.T) {
 	b, dir := kernel(t)
 	runs(t, b.python, dir, "stub.py", "STUB="+filepath.Join(example(t), "_kernel.pyi"))

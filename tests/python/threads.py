@@ -1,4 +1,4 @@
-"""Threads, forks and other interpreters."""
+"""Threads, forks and subinterpreters."""
 
 import threading
 import time
@@ -8,7 +8,7 @@ import children
 
 
 def test_threads():
-    """Each with types of its own, so that they drive each other's out."""
+    """Each has separate types, so they evict each other's."""
     two = function(any_tensor(), any_tensor(), releases_gil=1)
     failures = []
 
@@ -69,7 +69,7 @@ def test_others_run_while_a_function_works():
     thread = threading.Thread(target=lambda: done.append(checked.unlocked(f.which, 0.5, New(2))["shape"]))
     thread.start()
     time.sleep(0.1)
-    equal(done, [])  # this line runs while the other waits without the GIL
+    equal(done, [])  # this line runs while the other thread waits without the GIL
     thread.join()
     equal(done, [(2,)])
 

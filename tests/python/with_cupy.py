@@ -1,6 +1,6 @@
-"""CuPy's own arrays, over memory of the host that CuPy takes for a GPU's: CuPy is the
-real one, and what it would ask a GPU's driver for stand-ins answer: where an array is,
-which stream is current, and its own export. tests/gpu has the same on a GPU."""
+"""CuPy's own arrays, over host memory that CuPy treats as a GPU's: CuPy is real, and stand-ins
+replace its queries of the driver: the location of an array, the current stream, and its own export.
+tests/gpu tests the same on a GPU."""
 
 import importlib.util
 import os
@@ -64,8 +64,8 @@ def take(a, write=0):
 
 
 def told(a):
-    """What a call and what is kept for longer see, which must be the same, also without
-    the GIL, and for what is written to."""
+    """The tensors during a call and for longer, which must be equal, also without the GIL and for
+    writing."""
     ways = [f(a)[0] for f in (read, function(any_tensor(), releases_gil=1))] + [take(a)]
     if a.size == 0 or 0 not in a.strides:
         ways += [write(a)[0], take(a, 1)]
@@ -105,7 +105,7 @@ def test_shapes_and_strides():
 
 
 def test_more_elements_than_can_be_counted():
-    """CuPy counts them in 64 bits that wrap, and has an array of none."""
+    """CuPy counts them in 64 bits that wrap around, and has an array without elements."""
     a = array(2**32, 2**32, strides=(0, 0))
     equal(a.size, 0)
     rejected(a, BufferError, "breaks the rules of DLPack")
@@ -124,7 +124,7 @@ def test_dtypes():
 
 
 def test_what_cupys_own_export_gets_wrong():
-    """It gives the bytes of the other order for values, and strides that are cut off."""
+    """It exports the bytes of the other byte order as values, and truncated strides."""
     rejected(array(3, dtype=">f4"), BufferError, "its dtype >f4 has the other byte order")
     rejected(
         array(2, 3, strides=(14, 4)),
@@ -181,7 +181,7 @@ def test_cupys_stream_is_that_of_the_call():
 
 
 def test_two_streams():
-    """CuPy makes its array wait for the stream of the call where that is another one."""
+    """CuPy makes its array wait for the call's stream if that is a different one."""
     stranger.set_stream(0x50)
     try:
         equal(three(Tabled(2, device=CUDA), x, x)[4], 0x50)
@@ -253,7 +253,7 @@ def test_what_keeps_the_memory():
 
 
 def test_a_type_that_derives():
-    """It exports itself, unless CuPy's way to do it would be wrong."""
+    """It exports itself, unless CuPy's export would be wrong."""
 
     class Derived(cupy.ndarray):
         pass
@@ -267,13 +267,13 @@ def test_a_type_that_derives():
 
 
 def test_without_native_readers():
-    """Arrays go by their capsule, unless CuPy's way to make it would be wrong."""
+    """Arrays are read through their capsule, unless CuPy's export would be wrong."""
     os.environ["DLPACKGEN_NO_NATIVE_READERS"] = "1"
     try:
         spec = importlib.util.spec_from_file_location("checked", checked.__file__)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        equal(module.run(read.which, x)[2], current[0])  # it tells its stream all the same
+        equal(module.run(read.which, x)[2], current[0])  # it still reports its stream
         equal(exported.pop()[1]["stream"], current[0])
         for bad in array(3, dtype=">f4"), array(2, 3, strides=(14, 4)):
             with raises(BufferError, "f(): argument 'a' (1st): "):
@@ -284,7 +284,7 @@ def test_without_native_readers():
 
 
 class StandInForDevice:
-    """The device that is current, which CuPy's own asks the driver for."""
+    """The current device, for which CuPy itself queries the driver."""
 
     entered = []
 
@@ -300,7 +300,7 @@ class StandInForDevice:
 
 
 class OutOfMemory(MemoryError):
-    """What CuPy's allocator raises."""
+    """The exception of CuPy's allocator."""
 
 
 def stand_in_for_alloc(size):
@@ -324,7 +324,7 @@ def like(shape, a):
 
 
 def test_results():
-    """The program's allocator makes them, on the device of the argument; also for a type that derives."""
+    """The program's allocator allocates them, on the argument's device; also for a derived type."""
 
     class Derived(cupy.ndarray):
         pass
@@ -340,7 +340,8 @@ def test_results():
 
 
 def test_results_on_another_stream():
-    """CuPy would read the result on its own stream, which is another one by the time of the allocation."""
+    """CuPy would read the result on its own stream, which has changed by the time of the
+    allocation."""
     original, asked = cupy.cuda.get_current_stream, []
 
     def tells(ordinal):

@@ -1,4 +1,4 @@
-"""Tensors of Paddle beside a library that runs code while they are borrowed."""
+"""Paddle tensors combined with a library that runs code while they are borrowed."""
 
 import paddle
 
@@ -8,8 +8,8 @@ attack = types.SimpleNamespace(run=lambda: None)
 
 
 def make_table():
-    """An exchange table whose allocator runs what it is told; it must be kept."""
-    members = ctypes.c_void_p * 7  # the version, the table before it, and five functions
+    """An exchange table whose allocator runs a given function; it must be kept alive."""
+    members = ctypes.c_void_p * 7  # the version, the previous table, and five functions
     api = members.from_buffer_copy(members.from_address(stranger.address(stranger.table(5))))
     allocates = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
     original = allocates(api[2])
@@ -33,7 +33,8 @@ def test_what_has_no_memory():
 
 
 def test_what_an_allocator_clears():
-    """What was borrowed is told to have changed; what was owned, since it takes part in differentiation, is there."""
+    """A change of a borrowed tensor is reported. Owned tensors, which take part in differentiation,
+    still exist."""
     api, kept = make_table()
     maker = type("Maker", (New,), {})
     checked.enroll(maker, ctypes.addressof(api))

@@ -1,5 +1,5 @@
-"""torch's own exchange table, lent to a module, with the questions that it does not
-ask, and what is asked of types like torch's."""
+"""torch's own exchange table, registered in a module, with the queries that it does not make, and
+the queries for types like torch's."""
 
 import itertools
 import sys
@@ -42,7 +42,7 @@ def test_the_adopted_table():
 
 
 class Capsule:
-    """A tensor of torch by its capsule alone."""
+    """A torch tensor that is read only through its capsule."""
 
     def __init__(self, x):
         self.x = x
@@ -103,7 +103,7 @@ class Answers(torch.overrides.TorchFunctionMode):
 
 
 def test_what_a_mode_detaches():
-    """What is kept is an alias of the tensor, whatever a mode gives in its place."""
+    """The retained object is an alias of the tensor, even if a mode returns another one."""
     x, parameter = torch.ones(2, 3), torch.nn.Parameter(torch.ones(2, 3), requires_grad=False)
     shared = torch._lazy_clone(x)
     for kept in x, parameter, shared, torch._lazy_clone(x):
@@ -138,7 +138,7 @@ def test_the_table_of_torch():
 
 
 def test_a_strangers_table_for_torch():
-    """It is neither trusted nor excused from what is asked of torch's tensors."""
+    """It is neither trusted nor exempt from the queries of torch's tensors."""
     checked.enroll(torch.Tensor, stranger.address(stranger.table(0)))
     x = torch.ones(2)
     x.desc = desc(2, flags=READ_ONLY)
@@ -146,7 +146,7 @@ def test_a_strangers_table_for_torch():
         write(x)
     for shape, strides in ((2, 2), [-3, 4]), ((2, 2), [4, -3]), ((3, 2), [2, 1]):
         x = torch.ones(4)
-        x.desc = desc(*shape, strides=strides)  # what it says is held against torch's storage
+        x.desc = desc(*shape, strides=strides)  # its report is compared with torch's storage
         with raises(BufferError, "bytes of storage, which was resized to 16"):
             plain(x)
     x = torch.tensor([1 + 2j]).conj()
@@ -171,13 +171,13 @@ def copies_metadata(also=lambda x: x):
         f, x = function(any_tensor(**changes), releases_gil=releases_gil), also(torch.ones(2, 3))
         checked.meanwhile(
             f.which, lambda: None, x
-        )  # its description is checked now, so that a call may be the shortest
+        )  # its description is checked now, so that a call may take the fast path
         got = checked.meanwhile(f.which, lambda: x.resize_(1, 1), x)
         equal((got["shape"], got["strides"]), ((2, 3), (3, 1)))
 
 
 def test_metadata_is_copied():
-    """torch resizes tensors without the GIL, so that other threads do it while a function keeps it."""
+    """torch resizes tensors without the GIL, so other threads do it while a function holds it."""
     plain(torch.ones(2))
     copies_metadata()
     copies_metadata(lambda x: torch.nn.Parameter(x, requires_grad=False))

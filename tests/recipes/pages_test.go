@@ -32,14 +32,14 @@ var (
 func fences(page string) (all []fence) {
 	for _, m := range fenced.FindAllStringSubmatchIndex(page, -1) {
 		indent, text := page[m[2]:m[3]], page[m[8]:m[9]]
-		text = strings.ReplaceAll("\n"+text, "\n"+indent, "\n")[1:] // as in an item of a list
+		text = strings.ReplaceAll("\n"+text, "\n"+indent, "\n")[1:] // as in a list item
 		all = append(all, fence{lang: page[m[4]:m[5]], label: page[m[6]:m[7]], text: text,
 			line: 1 + strings.Count(page[:m[0]], "\n")})
 	}
 	return all
 }
 
-// file is the path of the file that a block shows, from the folder in which the commands are.
+// file is the path of the file that a block shows, relative to the folder of the commands.
 func (f fence) file() string {
 	if m := titled.FindStringSubmatch(f.label); m != nil {
 		return m[1]
@@ -49,8 +49,8 @@ func (f fence) file() string {
 
 func (f fence) isCommand() bool { return f.lang == "sh" && f.label == "run" }
 
-// script makes one shell script of a page: its files, and its commands, whose output goes to files
-// named by the line of the block.
+// script converts a page to one shell script: its files, and its commands, whose output is stored
+// in files named by the block's line.
 func script(page []fence, outputs string) string {
 	var s strings.Builder
 	s.WriteString("set -e\n")
@@ -65,8 +65,8 @@ func script(page []fence, outputs string) string {
 	return s.String()
 }
 
-// hasLines tells whether an output has these lines in this order. Lines in between do not count.
-// "..." ends a line whose rest varies.
+// hasLines reports whether an output contains these lines in this order, possibly with others in
+// between. "..." ends a line whose rest varies.
 func hasLines(output, lines string) bool {
 	left := strings.Split(output, "\n")
 	for line := range strings.Lines(lines) {
@@ -85,7 +85,7 @@ func isLine(got, shown string) bool {
 	return got == shown || varies && strings.HasPrefix(got, begin)
 }
 
-// runnable gives the tutorials and how-tos that have commands to be run from an empty folder.
+// runnable returns the tutorials and how-tos with commands to run in an empty folder.
 func runnable(t *testing.T) map[string][]fence {
 	t.Helper()
 	pages := map[string][]fence{}
@@ -104,7 +104,7 @@ func runnable(t *testing.T) map[string][]fence {
 	return pages
 }
 
-// needed are the programs that commands begin with, and their Debian packages.
+// needed are the programs with which commands begin, and their Debian packages.
 var needed = map[string]string{
 	"cc": "gcc", "g++": "g++", "gcc": "gcc", "go": "golang", "make": "make", "ninja": "ninja-build",
 	"cmake": "cmake", "meson": "meson",
@@ -130,8 +130,8 @@ func requireTools(t *testing.T, page []fence) (python string) {
 	return python
 }
 
-// asks is a pip that has no network: it installs a folder, and finds packages that are there.
-// Setuptools would optimize for seconds.
+// asks is a pip without a network: it installs a folder, and finds existing packages. Setuptools
+// would take seconds to optimize.
 const asks = `#!/bin/sh
 set -e
 export CFLAGS=-O0
@@ -146,7 +146,7 @@ for what in "$@"; do
 done
 `
 
-// withPython gives the project programs named as in an environment of Python.
+// withPython provides the programs of a Python environment to the project.
 func (p *project) withPython(t *testing.T, python string) {
 	t.Helper()
 	if python == "" {
@@ -163,8 +163,8 @@ func (p *project) withPython(t *testing.T, python string) {
 		"PYTHONDONTWRITEBYTECODE=1")
 }
 
-// Every command of the tutorials runs as it stands, from an empty folder, and prints what the page
-// says.
+// Every command of the tutorials runs verbatim in an empty folder, and prints the documented
+// output.
 func TestPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds modules and loads frameworks, and -short was given")
@@ -193,7 +193,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// outputOf is what a block printed, or nothing where one before it failed.
+// outputOf returns the output of a block, or nothing if an earlier one failed.
 func outputOf(outputs string, f fence) string {
 	text, err := os.ReadFile(filepath.Join(outputs, fmt.Sprint(f.line)))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// The commands for a package of kernels are run as they stand, with a pip that asks no network and
-// a pytest that finds what it installed.
+// The commands for a package of kernels are run verbatim, with a pip without a network and a pytest
+// that finds the installed package.
 func TestProjectOfKernels(t *testing.T) {
 	python := testtool.RequirePython(t)
 	if !testtool.Has(python, "pytest", "setuptools") {

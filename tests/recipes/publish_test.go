@@ -31,7 +31,7 @@ import (
 // published is the version under which the tests publish the module.
 var published = module.Version{Path: "github.com/dlpackgen/dlpackgen", Version: "v0.9.1"}
 
-// committed is a file of the tree, as module zips take them.
+// committed is a file of the tree, in the form for module zips.
 type committed struct {
 	root string
 	name string
@@ -41,7 +41,7 @@ func (c committed) Path() string                 { return c.name }
 func (c committed) Lstat() (fs.FileInfo, error)  { return os.Lstat(filepath.Join(c.root, c.name)) }
 func (c committed) Open() (io.ReadCloser, error) { return os.Open(filepath.Join(c.root, c.name)) }
 
-// committedFiles are the files of the tree without what git ignores.
+// committedFiles are the files of the tree that git does not ignore.
 func committedFiles(t *testing.T, root string) []zip.File {
 	t.Helper()
 	ignored := []string{".git", ".venv", ".cache", "bin", "__pycache__"}
@@ -61,7 +61,7 @@ func committedFiles(t *testing.T, root string) []zip.File {
 	return files
 }
 
-// publish puts the tree into a module proxy of files, and gives its folder.
+// publish stores the tree in a file-based module proxy, and returns its folder.
 func publish(t *testing.T, root string) string {
 	t.Helper()
 	proxy := t.TempDir()
@@ -82,8 +82,8 @@ func publish(t *testing.T, root string) string {
 	return proxy
 }
 
-// freshMachine is a machine without dlpackgen. Modules come from a proxy of files: this module, and
-// its requirements from the cache of this machine.
+// freshMachine is a machine without dlpackgen. Modules come from a file-based proxy: this module,
+// and its requirements from this machine's cache.
 func freshMachine(t *testing.T, files map[string]string) *project {
 	t.Helper()
 	testtool.Require(t, "go", "golang")
@@ -102,13 +102,13 @@ func freshMachine(t *testing.T, files map[string]string) *project {
 
 func fileURL(dir string) string { return "file://" + filepath.ToSlash(dir) }
 
-// A name that Windows reserves, or two names that differ by case only, make a module
-// that cannot be downloaded, and a checkout that fails.
+// A name that Windows reserves, or two names that differ only in case, would make the module
+// impossible to download, and a checkout fail.
 func TestTheModuleZipCanBeMade(t *testing.T) {
 	checked, err := zip.CheckFiles(committedFiles(t, golden.Root(t)))
 	require.NoError(t, err)
 	assert.Empty(t, checked.Invalid)
-	for _, omitted := range checked.Omitted { // Go leaves out other modules, and folders of the name vendor
+	for _, omitted := range checked.Omitted { // Go omits other modules, and folders named vendor
 		inModule := belongsToAnotherModule(golden.Root(t), omitted.Path)
 		assert.True(t, inModule || strings.HasPrefix(omitted.Path, "examples/vendor/"), "%s: %v", omitted.Path, omitted.Err)
 	}
@@ -118,7 +118,7 @@ func TestTheModuleZipCanBeMade(t *testing.T) {
 	assert.Len(t, checked.Invalid, 1)
 }
 
-// belongsToAnotherModule tells whether a folder of the file, below the root, has a go.mod.
+// belongsToAnotherModule reports whether a parent folder of the file, below the root, has a go.mod.
 func belongsToAnotherModule(root, file string) bool {
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(root, dir, "go.mod")); err == nil {
@@ -128,8 +128,8 @@ func belongsToAnotherModule(root, file string) bool {
 	return false
 }
 
-// The published module is installed, added to another module as a tool, run by go
-// generate and vendored, on a machine that has nothing of it.
+// The published module is installed, added to another module as a tool, run by go generate and
+// vendored, on a machine without it.
 func TestTheModuleIsPublished(t *testing.T) {
 	tier.OnlyNightly(t)
 	testtool.Require(t, "gcc", "gcc")
@@ -163,8 +163,8 @@ func TestTheModuleIsPublished(t *testing.T) {
 	}
 }
 
-// The digest is that of the sources, however they are built. The version is devel for a
-// checkout, also where go build would take one from the repository.
+// The digest is computed from the sources, for every kind of build. The version is devel for a
+// checkout, even if go build would derive one from the repository.
 func TestEveryBuildHasTheSameDigest(t *testing.T) {
 	tier.OnlyNightly(t)
 	testtool.Require(t, "git", "git")
@@ -179,7 +179,7 @@ func TestEveryBuildHasTheSameDigest(t *testing.T) {
 	p.run(t, "go", "-C", golden.Root(t), "install", "./cmd/dlpackgen")
 	assert.Equal(t, run, p.run(t, p.path("bin/dlpackgen"), "version"), "go install")
 
-	// In a repository of its own, at a tag, with one template changed.
+	// In a separate repository, at a tag, with one changed template.
 	for _, dir := range []string{"cmd", "internal", "spec", "templates"} {
 		require.NoError(t, os.CopyFS(p.path("copy/"+dir), os.DirFS(filepath.Join(golden.Root(t), dir))))
 	}
@@ -201,15 +201,14 @@ func TestEveryBuildHasTheSameDigest(t *testing.T) {
 	assert.NotEqual(t, run, p.run(t, "./changed", "version"), "another template")
 }
 
-// downloadForTidy fills this machine's cache with the modules that go mod tidy reads: those of the
-// tests of dependencies too, which go mod download leaves out.
+// downloadForTidy fills this machine's cache with the modules that go mod tidy reads, including
+// those of dependencies' tests, which go mod download omits.
 func (p *project) downloadForTidy(t *testing.T) {
 	t.Helper()
 	p.run(t, "go", "-C", golden.Root(t), "mod", "tidy", "-diff")
 }
 
-// Direct requirements are not marked as indirect, and no source imports a module that
-// does not exist.
+// Direct requirements are not marked as indirect, and no source imports a missing module.
 func TestGoModIsTidy(t *testing.T) {
 	testtool.Require(t, "go", "golang")
 	p := newProject(t, nil)
@@ -217,7 +216,7 @@ func TestGoModIsTidy(t *testing.T) {
 	assert.Empty(t, p.run(t, "go", "-C", golden.Root(t), "mod", "tidy", "-diff"))
 }
 
-// oldGo is a module whose go line is a version, with files in it.
+// oldGo creates a module with a version as its go line, and with files.
 func oldGo(t *testing.T, version string, dirs map[string]string) *project {
 	t.Helper()
 	p := newProject(t, map[string]string{"go.mod": "module example.org/user\n\ngo " + version + "\n"})
@@ -227,8 +226,8 @@ func oldGo(t *testing.T, version string, dirs map[string]string) *project {
 	return p
 }
 
-// The modules of users are raised to the go line of this one, so it is no newer than
-// the standard library that the tool uses.
+// Users' modules are raised to this module's go line, so it is not newer than the standard library
+// features that the tool uses.
 func TestTheToolUsesTheGoThatItRequires(t *testing.T) {
 	testtool.Require(t, "go", "golang")
 	if testing.Short() {
@@ -248,7 +247,7 @@ func TestTheToolUsesTheGoThatItRequires(t *testing.T) {
 	p.write(t, "go.sum", string(sums))
 	tests, err := filepath.Glob(p.path("internal/tree/*_test.go"))
 	require.NoError(t, err)
-	for _, name := range tests { // they import what requires that Go itself
+	for _, name := range tests { // they import packages that Go itself requires
 		require.NoError(t, os.Remove(name))
 	}
 	out, err := p.try("go", "vet", "-mod=mod", "-stdversion", "./internal/tree")
@@ -256,8 +255,8 @@ func TestTheToolUsesTheGoThatItRequires(t *testing.T) {
 	assert.Contains(t, out, fmt.Sprintf("requires go1.%d or later", minor))
 }
 
-// introduced gives the Go 1 release that each name of the standard library came with:
-// "runtime AddCleanup" -> 24.
+// introduced returns the Go 1 release of each name in the standard library: "runtime AddCleanup" ->
+// 24.
 func introduced(t *testing.T) map[string]int {
 	t.Helper()
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
@@ -284,7 +283,7 @@ func introduced(t *testing.T) map[string]int {
 	return since
 }
 
-// Generated code states the oldest Go that it compiles with, and needs that one.
+// Generated code states the oldest Go version that compiles it, and that version is necessary.
 func TestGeneratedGoStatesItsMinimum(t *testing.T) {
 	since := introduced(t)
 	newest := 0
@@ -306,7 +305,7 @@ func TestGeneratedGoStatesItsMinimum(t *testing.T) {
 	assert.Contains(t, string(stated), "//go:build !go1.24\n")
 }
 
-// qualified gives the names of imported packages that a file uses: "runtime AddCleanup".
+// qualified returns the names of imported packages that a file uses: "runtime AddCleanup".
 func qualified(file *ast.File) map[string]bool {
 	paths, used := map[string]string{}, map[string]bool{}
 	for _, imported := range file.Imports {
@@ -324,11 +323,12 @@ func qualified(file *ast.File) map[string]bool {
 	return used
 }
 
-// An older Go, for which this one is taken here, reports the reason and no other.
+// An older Go, simulated by this one, reports the reason and no other error.
 func TestAnOlderGoIsTold(t *testing.T) {
 	testtool.Require(t, "gcc", "gcc")
 	for _, dir := range []string{"gen/go/dlpack", "backends/cuda", "backends/shm"} {
-		// What backends share lies below, since an older Go would look for its module first.
+		// The common package of backends is below them, because an older Go would look for its
+		// module first.
 		p := oldGo(t, "1.21", map[string]string{"old": dir, "old/device": "backends/device"})
 		module := regexp.MustCompile(`(?m)^module (.*)$`).FindStringSubmatch(p.read(t, "go.mod"))[1]
 		shared := strings.NewReplacer("go1.24", "go1.99", "github.com/dlpackgen/dlpackgen/backends/device",

@@ -1,5 +1,5 @@
 // Package recipes runs the commands of README.md, CONTRIBUTING.md, the tutorials and the how-tos
-// without a change. It contains only tests.
+// verbatim. It contains only tests.
 package recipes
 
 import (
@@ -26,7 +26,7 @@ func page(t *testing.T, name string) string {
 	return string(text)
 }
 
-// block gives the text of the fenced block of a page that starts with ```info.
+// block returns the text of the fenced block of a page that begins with ```info.
 func block(t *testing.T, name, info string) string {
 	t.Helper()
 	_, after, found := strings.Cut(page(t, name), "\n```"+info+"\n")
@@ -68,7 +68,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// project is a folder of a user, with dlpackgen on the path of what runs in it.
+// project is a user's folder, with dlpackgen in the PATH of its commands.
 type project struct {
 	dir string
 	env []string
@@ -101,7 +101,7 @@ func (p *project) read(t *testing.T, name string) string {
 	return string(data)
 }
 
-// run gives what a command that must work printed.
+// run returns the output of a command that must succeed.
 func (p *project) run(t *testing.T, argv ...string) string {
 	t.Helper()
 	out, err := p.try(argv...)
@@ -109,8 +109,7 @@ func (p *project) run(t *testing.T, argv ...string) string {
 	return out
 }
 
-// try gives what a command printed that may fail. It is looked up in the PATH of the
-// project.
+// try returns the output of a command that may fail. It is looked up in the project's PATH.
 func (p *project) try(argv ...string) (string, error) {
 	cmd := exec.Command("env", argv...)
 	cmd.Dir, cmd.Env = p.dir, p.env

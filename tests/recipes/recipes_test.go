@@ -37,7 +37,7 @@ func TestGitAttributes(t *testing.T) {
 	}
 }
 
-// locked names every file that the lock of a folder says was made.
+// locked returns every generated file in the lock of a folder.
 func (p *project) locked(t *testing.T, out string) []string {
 	t.Helper()
 	var names []string
@@ -51,8 +51,8 @@ func (p *project) locked(t *testing.T, out string) []string {
 
 const nothingToDo = "ninja: no work to do.\n"
 
-// pageProject has the files that a page about make or ninja shows, and a program of the project,
-// to be upgraded.
+// pageProject contains the files of a page about make or ninja, and a copy of the program, to be
+// upgraded.
 func pageProject(t *testing.T, name string) *project {
 	t.Helper()
 	p := newProject(t, nil)
@@ -66,7 +66,7 @@ func pageProject(t *testing.T, name string) *project {
 	return p
 }
 
-// TestNinja changes each input of the page's build in turn, and removes each file that is made.
+// TestNinja changes each input of the page's build in turn, and removes each generated file.
 func TestNinja(t *testing.T) {
 	testtool.Require(t, "ninja", "ninja-build")
 	testtool.Require(t, "gcc", "gcc")
@@ -95,7 +95,7 @@ func TestNinja(t *testing.T) {
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
 }
 
-// ownTool gives a project a copy of the program, to be upgraded.
+// ownTool copies the program to a project, to be upgraded.
 func (p *project) ownTool(t *testing.T) (program string) {
 	t.Helper()
 	bin, err := built()
@@ -125,8 +125,8 @@ func TestNinjaSeesAnUpgrade(t *testing.T) {
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
 }
 
-// TestMake shows that make runs dlpackgen when the config or the program is newer or a file is
-// lost, and once each time; and that what uses an unchanged header is never compiled again.
+// TestMake shows that make runs dlpackgen once if the config or the program is newer or a file is
+// lost, and that sources with an unchanged header are not compiled again.
 func TestMake(t *testing.T) {
 	testtool.Require(t, "make", "make")
 	testtool.Require(t, "gcc", "gcc")
@@ -172,7 +172,7 @@ func (p *project) modified(t *testing.T, name string) time.Time {
 	return info.ModTime()
 }
 
-// touch makes a file newer than whatever was made before.
+// touch makes a file newer than all earlier outputs.
 func (p *project) touch(t *testing.T, name string) {
 	t.Helper()
 	time.Sleep(20 * time.Millisecond)
@@ -188,8 +188,8 @@ func TestVendoredHeader(t *testing.T) {
 	p.run(t, "gcc", "-Wall", "-Werror", "-c", "use.c")
 }
 
-// TestGoGenerate has a user's module, which finds this one by a replace directive instead of the
-// network.
+// TestGoGenerate uses a user's module, which finds this one through a replace directive instead of
+// the network.
 func TestGoGenerate(t *testing.T) {
 	testtool.Require(t, "gcc", "gcc")
 	if testing.Short() {

@@ -13,9 +13,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// newMachine is a project whose system commands are stand-ins that write into
-// the file log what they were asked to do. It lacks ninja and clang, knows clang
-// only without a version, and has its Python packages.
+// newMachine is a project whose system commands are stand-ins that append their arguments to the
+// file log. It lacks ninja and clang, finds clang only without a version, and has its Python
+// packages.
 func newMachine(t *testing.T, uid string) *project {
 	t.Helper()
 	testtool.Require(t, "sh", "dash")
@@ -43,7 +43,7 @@ func newMachine(t *testing.T, uid string) *project {
 	return p
 }
 
-// command puts in a stand-in, as a shell script.
+// command adds a stand-in, as a shell script.
 func (p *project) command(t *testing.T, name, script string) {
 	t.Helper()
 	p.write(t, name, "#!/bin/sh\n"+script+"\n")

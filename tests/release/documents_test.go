@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The SBOM lists what the Go command reads of the binary, with a licence for each module.
+// The SBOM lists the modules that the go command finds in the binary, with a licence for each.
 func TestSBOM(t *testing.T) {
 	heavy(t)
 	dir, version := published(t)
@@ -43,7 +43,7 @@ func TestSBOM(t *testing.T) {
 	assert.Contains(t, info, ": go"+listed["std"])
 }
 
-// The statement names each file with its digest, the commit and the Go that it was made from.
+// The statement contains each file with its digest, the commit and the Go version.
 func TestProvenance(t *testing.T) {
 	heavy(t)
 	dir, _ := published(t)

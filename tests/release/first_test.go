@@ -24,7 +24,7 @@ const screen = 24
 // firstResult is a block of docs/how-to/first-result.md.
 var firstResult = regexp.MustCompile("(?ms)^```(sh first-result [a-z-]+)\n(.*?)^```$")
 
-// firstResults gives the commands for each kind of reader.
+// firstResults returns the commands for each kind of reader.
 func firstResults(t *testing.T) map[string]string {
 	t.Helper()
 	commands := map[string]string{}
@@ -41,7 +41,7 @@ func TestFirstResultsFitOnAScreen(t *testing.T) {
 	}
 }
 
-// printed is what the commands for each reader end with.
+// printed is the end of the output for each reader.
 var printed = map[string]string{
 	"sh first-result kernel-author":   ` \d+ passed`,
 	"sh first-result go-developer":    `float32\[2 3\] on CPU:0`,
@@ -50,8 +50,8 @@ var printed = map[string]string{
 	"sh first-result hardware-vendor": `(?m)^3 checks, 0 failed$`,
 }
 
-// Each reader's commands run from an empty folder, with packages from the disk. With FRESH set, as
-// make bench ONLY=release does, Go has an empty cache, and the times are goals.
+// Each reader's commands run in an empty folder, with packages from the disk. With FRESH set, as by
+// make bench ONLY=release, Go has an empty cache, and the times are goals.
 func TestFirstResults(t *testing.T) {
 	heavy(t)
 	testtool.Require(t, "g++", "g++")
@@ -77,8 +77,8 @@ func TestFirstResults(t *testing.T) {
 	}
 }
 
-// fresh is an environment of a new user: pip and go find this release, and what else the commands
-// install, on the disk.
+// fresh is a new user's environment: pip and go find this release, and the commands' other
+// packages, on the disk.
 func fresh(t *testing.T, python string) []string {
 	t.Helper()
 	dir, _ := published(t)
@@ -88,7 +88,7 @@ func fresh(t *testing.T, python string) []string {
 	for _, program := range []string{"pip", "pytest"} {
 		text := fmt.Sprintf("#!/bin/sh\nexec '%s/bin/python' -m %s \"$@\"\n", venv, program)
 		file := filepath.Join(venv, "bin", program)
-		require.NoError(t, os.WriteFile(file, []byte(text), 0o700)) //nolint:gosec // a program
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o700)) //nolint:gosec // executable
 	}
 	cache := strings.TrimSpace(run(t, home, nil, "go", "env", "GOMODCACHE"))
 	env := append(offline(dir), "PATH="+filepath.Join(venv, "bin")+":"+os.Getenv("PATH"),
@@ -98,15 +98,15 @@ func fresh(t *testing.T, python string) []string {
 	if os.Getenv("FRESH") != "" {
 		return append(env, "GOCACHE="+filepath.Join(home, "cache"))
 	}
-	return append(env, "GOFLAGS=-modcacherw -trimpath") // with the builds of the release
+	return append(env, "GOFLAGS=-modcacherw -trimpath") // with the release's builds
 }
 
-// packages are those that the commands install beside dlpackgen, and what they need.
+// packages are the other packages that the commands install, with their dependencies.
 var packages = []string{"pip", "py.py", "numpy", "numpy.libs", "pybind11", "pytest", "_pytest", "iniconfig",
 	"packaging", "pluggy", "pygments", "setuptools", "_distutils_hack", "distutils-precedence.pth", "hypothesis",
 	"_hypothesis_pytestplugin.py", "_hypothesis_globals.py", "sortedcontainers"}
 
-// linkPackages lets an environment have them without a copy.
+// linkPackages makes them available in an environment without a copy.
 func linkPackages(t *testing.T, python, into string) {
 	t.Helper()
 	site := only(t, filepath.Dir(filepath.Dir(python)), "lib/python3.*/site-packages")

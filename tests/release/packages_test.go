@@ -1,7 +1,7 @@
 package release
 
 import (
-	"crypto/sha1" //nolint:gosec // what npm asks of a registry
+	"crypto/sha1" //nolint:gosec // npm's queries of a registry
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -34,7 +34,7 @@ func project(t testing.TB) string {
 	return dir
 }
 
-// generates runs a command that must generate the header of the project.
+// generates runs a command that must generate the project's header.
 func generates(t *testing.T, argv ...string) {
 	t.Helper()
 	dir := project(t)
@@ -47,7 +47,7 @@ func generates(t *testing.T, argv ...string) {
 	assert.Equal(t, 2, ended.ExitCode(), "the program's exit code is the command's")
 }
 
-// venv is an empty environment that the wheel was installed into, from a folder and no network.
+// venv is an empty environment with the wheel, installed from a folder without a network.
 func venv(t *testing.T) string {
 	t.Helper()
 	python := testtool.RequirePython(t)
@@ -61,12 +61,12 @@ func venv(t *testing.T) string {
 	})
 }
 
-// offline are settings of pip.
+// offline are pip's settings.
 func offline(dir string) []string {
 	return []string{"PIP_NO_INDEX=1", "PIP_FIND_LINKS=" + dir, "PIP_DISABLE_PIP_VERSION_CHECK=1"}
 }
 
-// block gives a block of docs/how-to/install.md, whose commands the tests run as they stand.
+// block returns a block of docs/how-to/install.md, whose commands the tests run verbatim.
 func block(t testing.TB, label string) string {
 	t.Helper()
 	_, text, found := strings.Cut(read(t, filepath.Join(golden.Root(t), "docs/how-to/install.md")), "```"+label+"\n")
@@ -83,7 +83,7 @@ func TestWheel(t *testing.T) {
 	_, version := published(t)
 	run(t, t.TempDir(), nil, filepath.Join(bin, "python"), filepath.Join(here(t), "testdata/wheel.py"), version)
 
-	// pip --target puts the program where no scheme of Python has it.
+	// pip --target places the program outside of Python's schemes.
 	dir, _ := published(t)
 	target := t.TempDir()
 	run(t, dir, offline(dir), filepath.Join(bin, "python"), "-m", "pip", "install", "--target", target, "dlpackgen")
@@ -98,7 +98,7 @@ func here(t testing.TB) string {
 	return dir
 }
 
-// The documented lines of build systems find the headers of the wheel.
+// The documented lines for build systems find the headers of the wheel.
 func TestWheelHeadersBuildAnExtension(t *testing.T) {
 	heavy(t)
 	testtool.Require(t, "gcc", "gcc")
@@ -116,15 +116,15 @@ func TestWheelHeadersBuildAnExtension(t *testing.T) {
 	assert.Equal(t, "6.0\n", out)
 }
 
-// backends are build systems of Python packages that the page has lines for: what stands before
-// those lines, and pip's name of the build backend.
+// backends are the Python build systems on the page: the text before those lines, and pip's name of
+// the build backend.
 var backends = map[string]struct{ label, file, head, backend string }{
 	"scikit-build-core": {"cmake scikit-build-core", "CMakeLists.txt",
 		"cmake_minimum_required(VERSION 3.20)\nproject(total C)\n", "scikit_build_core.build"},
 	"meson-python": {"meson meson-python", "meson.build", "project('total', 'c', version: '1')\n", "mesonpy"},
 }
 
-// The documented lines of CMake and Meson find the headers of the wheel, and make a package.
+// The documented lines for CMake and Meson find the headers of the wheel, and build a package.
 func TestWheelHeadersBuildAPackage(t *testing.T) {
 	heavy(t)
 	testtool.Require(t, "gcc", "gcc")
@@ -159,14 +159,14 @@ func TestWheelHeadersBuildAPackage(t *testing.T) {
 	}
 }
 
-// findsProgram is a project that needs the package for CMake of this version, and its program.
+// findsProgram is a project that needs this version's CMake package, and its program.
 const findsProgram = `cmake_minimum_required(VERSION 3.20)
 project(user NONE)
 find_package(dlpackgen %s REQUIRED)
 message(STATUS "found ${dlpackgen_VERSION} ${DLPACKGEN_EXECUTABLE}")
 `
 
-// cmakeFinds configures a project that gets the folder of the package, and no program in PATH.
+// cmakeFinds configures a project with the package's folder, and without the program in PATH.
 func cmakeFinds(t *testing.T, folder, program string) {
 	t.Helper()
 	testtool.Require(t, "cmake", "cmake")
@@ -180,7 +180,7 @@ func cmakeFinds(t *testing.T, folder, program string) {
 	assert.Equal(t, program, filepath.Clean(found[2]))
 }
 
-// The package for CMake finds the program of the wheel, the archive and Debian's package.
+// The CMake package finds the program of the wheel, the archive and the Debian package.
 func TestThePackageForCMakeFindsTheProgram(t *testing.T) {
 	heavy(t)
 	bin := filepath.Join(venv(t), "bin")
@@ -198,7 +198,7 @@ func TestThePackageForCMakeFindsTheProgram(t *testing.T) {
 	cmakeFinds(t, filepath.Join(installed, "usr/lib/cmake/dlpackgen"), filepath.Join(installed, "usr/bin/dlpackgen"))
 }
 
-// The project of dlpackgen init --project checks its files by the wheel, as its workflow says.
+// The project of dlpackgen init --project checks its files with the wheel, as in its workflow.
 func TestTheWorkflowOfAProjectRunsTheWheel(t *testing.T) {
 	heavy(t)
 	dir, bin := t.TempDir(), filepath.Join(venv(t), "bin")
@@ -218,7 +218,7 @@ func TestTheWorkflowOfAProjectRunsTheWheel(t *testing.T) {
 	assert.Error(t, cmd.Run(), "a lost file fails the workflow")
 }
 
-// registry serves packed packages as npm's does, and is the only registry.
+// registry serves the packed packages like npm's registry, and is the only registry.
 func registry(t *testing.T, dir string) *httptest.Server {
 	t.Helper()
 	packed, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
@@ -246,7 +246,7 @@ func registry(t *testing.T, dir string) *httptest.Server {
 	return server
 }
 
-// npm takes the program of this system alone from the registry, and runs no script.
+// npm downloads only the program of this system from the registry, and runs no script.
 func TestNpm(t *testing.T) {
 	heavy(t)
 	testtool.Require(t, "npm", "npm")
@@ -272,7 +272,7 @@ func TestNpm(t *testing.T) {
 	assert.Contains(t, string(out), "install dlpackgen without --omit=optional")
 }
 
-// dpkg installs the package below a folder, and lintian has nothing to say of it.
+// dpkg installs the package below a folder, and lintian reports nothing.
 func TestDebianPackage(t *testing.T) {
 	heavy(t)
 	testtool.Require(t, "dpkg", "dpkg")

@@ -24,7 +24,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// platformOf reads the system and the machine of a program from its headers, in Go's words.
+// platformOf reads the system and the machine of a program from its headers, in Go's terms.
 func platformOf(program []byte) string {
 	r := bytes.NewReader(program)
 	if f, err := elf.NewFile(r); err == nil {
@@ -40,7 +40,7 @@ func platformOf(program []byte) string {
 	return "no program"
 }
 
-// needs lists the loader and the libraries that an ELF program needs: none, if it is static.
+// needs lists the loader and the libraries of an ELF program: none, if it is static.
 func needs(t *testing.T, program []byte) []string {
 	t.Helper()
 	f, err := elf.NewFile(bytes.NewReader(program))
@@ -111,7 +111,7 @@ func all(t *testing.T, r io.Reader) []byte {
 	return data
 }
 
-// released gives the archive and the wheel of a platform, and the name of the program in both.
+// released returns the archive and the wheel of a platform, and the name of the program in both.
 func released(t *testing.T, platform string) (archive, wheel, program string) {
 	t.Helper()
 	dir, version := published(t)
@@ -131,14 +131,14 @@ func released(t *testing.T, platform string) (archive, wheel, program string) {
 	return "", "", ""
 }
 
-// tags are those in the name of a wheel.
+// tags returns the tags in the name of a wheel.
 func tags(wheel string) []string {
 	name := strings.TrimSuffix(filepath.Base(wheel), ".whl")
 	return strings.Split(name[strings.LastIndex(name, "-")+1:], ".")
 }
 
-// The program in each archive and wheel is that of its platform, and static on Linux. pip accepts
-// the wheel on each platform that its name lists.
+// The program in each archive and wheel is for its platform, and static on Linux. pip accepts the
+// wheel on each platform that its name lists.
 func TestProgramsAreThoseOfTheirPlatforms(t *testing.T) {
 	heavy(t)
 	for _, platform := range platforms() {
@@ -172,8 +172,8 @@ func TestProgramsAreThoseOfTheirPlatforms(t *testing.T) {
 	}
 }
 
-// accepted lets pip install a wheel for each of its tags, beside the other wheels. A platform
-// without a wheel is rejected.
+// accepted makes pip install a wheel for each of its tags, from a folder with all wheels. A
+// platform without a wheel is rejected.
 func accepted(t *testing.T, wheel, name string, program []byte) {
 	t.Helper()
 	target := t.TempDir()
@@ -188,7 +188,7 @@ func accepted(t *testing.T, wheel, name string, program []byte) {
 	}
 }
 
-// What the test of programs reads differs for other programs.
+// The inspection of programs returns different results for other programs.
 func TestOtherProgramsAreNoticed(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs a program of Linux")

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "release")) }
 
-// run runs a command that must succeed, in a folder, and gives what it printed.
+// run runs a command that must succeed, in a folder, and returns its output.
 func run(t testing.TB, dir string, env []string, argv ...string) string {
 	t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -35,14 +35,14 @@ func run(t testing.TB, dir string, env []string, argv ...string) string {
 	return string(out)
 }
 
-// published gives the folder of a release of this tree, and the version of it.
+// published returns the folder of a release of this tree, and its version.
 func published(t testing.TB) (dir, version string) {
 	t.Helper()
 	dir = testkit.Built(t, "published", func(dir string) { build(t, t.TempDir(), dir) })
 	return dir, strings.TrimSpace(read(t, filepath.Join(golden.Root(t), "VERSION")))
 }
 
-// build commits a copy of this tree to a folder, and makes its release.
+// build commits a copy of this tree to a folder, and builds its release.
 func build(t testing.TB, folder, out string, env ...string) {
 	t.Helper()
 	testtool.Require(t, "git", "git")
@@ -63,12 +63,12 @@ func build(t testing.TB, folder, out string, env ...string) {
 	run(t, filepath.Join(folder, "tools", "release"), append(env, nowhere...), append(withoutNetwork(), argv...)...)
 }
 
-// nowhere lets no program that reads these variables find a network.
+// nowhere prevents programs that read these variables from finding a network.
 var nowhere = []string{"GOPROXY=off", "GOSUMDB=off", "HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9",
 	"ALL_PROXY=http://127.0.0.1:9"}
 
-// withoutNetwork is a command that runs another in a network namespace without interfaces, or
-// nothing where the system has none for this user.
+// withoutNetwork is a command that runs another in a network namespace without interfaces; empty if
+// the system does not permit this user to create one.
 func withoutNetwork() []string {
 	argv := []string{"unshare", "--map-root-user", "--net"}
 	if exec.Command(argv[0], append(argv[1:], "true")...).Run() != nil { //nolint:gosec // as above
@@ -77,7 +77,7 @@ func withoutNetwork() []string {
 	return argv
 }
 
-// Once its modules are downloaded, a release is made without a network: build takes it away.
+// After its modules are downloaded, a release is built without a network, which build disables.
 func TestAReleaseNeedsNoNetwork(t *testing.T) {
 	heavy(t)
 	dir, _ := published(t)
@@ -110,7 +110,7 @@ func TestWheelsAreSmall(t *testing.T) {
 	}
 }
 
-// platforms are those that a run builds: that of this machine, and in make nightly all six.
+// platforms are the built platforms: this machine's, and all six in make nightly.
 func platforms() []string {
 	if tier.IsNightly() {
 		return []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
@@ -157,7 +157,7 @@ func read(t testing.TB, name string) string {
 	return string(data)
 }
 
-// only gives the one file of a folder that a pattern matches.
+// only returns the single file of a folder that matches a pattern.
 func only(t testing.TB, dir, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -176,7 +176,7 @@ func heavy(t testing.TB) {
 	}
 }
 
-// The folder, the time zone, the locale, the umask and the user's settings of Go do not count.
+// The folder, the time zone, the locale, the umask and the user's Go settings have no effect.
 func TestTwoBuildsHaveTheSameBytes(t *testing.T) {
 	tier.OnlyNightly(t)
 	heavy(t)
@@ -202,7 +202,8 @@ func digests(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// The binary has no sources to compute the digest from: it must be that of a build that has them.
+// The binary has no sources from which to compute the digest: it must equal the digest of a build
+// with sources.
 func TestReleasedBinariesHaveTheDigestOfTheirSources(t *testing.T) {
 	heavy(t)
 	_, version := published(t)
@@ -212,13 +213,13 @@ func TestReleasedBinariesHaveTheDigestOfTheirSources(t *testing.T) {
 	assert.Equal(t, []string{"dlpackgen", "v" + version, ours[2]}, released)
 }
 
-// The module of tools/release has tests too, which ./... leaves out.
+// The module of tools/release has tests too, which ./... omits.
 func TestTheTestsOfTheTool(t *testing.T) {
 	heavy(t)
 	run(t, filepath.Join(golden.Root(t), "tools", "release"), nil, "go", "test", ".")
 }
 
-// A change that is not committed is not part of a release, which the tool reports.
+// An uncommitted change is not part of a release, and is reported.
 func TestWhatIsNotCommittedIsLeftOut(t *testing.T) {
 	heavy(t)
 	dir := t.TempDir()
@@ -235,7 +236,7 @@ func TestWhatIsNotCommittedIsLeftOut(t *testing.T) {
 	assert.NoDirExists(t, filepath.Join(dir, "out"))
 }
 
-// unpacked gives the folder of the archive for this machine.
+// unpacked returns the folder of this machine's archive.
 func unpacked(t testing.TB) string {
 	t.Helper()
 	dir, _ := published(t)
@@ -266,7 +267,7 @@ func TestArchives(t *testing.T) {
 			assert.Contains(t, listed, name+"/"+want, name)
 		}
 	}
-	if slices.Contains(platforms(), "linux/amd64") { // which docs/how-to/install.md has as its example
+	if slices.Contains(platforms(), "linux/amd64") { // the example in docs/how-to/install.md
 		beside := t.TempDir()
 		require.NoError(t, os.CopyFS(beside, os.DirFS(dir)))
 		assert.Contains(t, run(t, beside, nil, "sh", "-ec", block(t, "sh archive")), "\ndlpackgen v"+version+" ")
@@ -281,7 +282,7 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-var overstrike = regexp.MustCompile(`.\x08`) // how man prints bold letters
+var overstrike = regexp.MustCompile(`.\x08`) // man's form of bold letters
 
 // man warns about pages that it cannot render, and each verb has one.
 func TestManPagesRender(t *testing.T) {
@@ -301,7 +302,7 @@ func TestManPagesRender(t *testing.T) {
 	}
 }
 
-// Each shell loads its script, and those that tell complete a verb.
+// Each shell loads its script, and shells that can list completions complete a verb.
 func TestCompletionsLoad(t *testing.T) {
 	heavy(t)
 	dir := unpacked(t)

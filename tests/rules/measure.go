@@ -1,5 +1,5 @@
-// Package rules tests that C, C++, Go and Python give the same verdict and the same numbers for
-// every tensor. The code that is not in test files serves these tests only: Go allows no cgo in
+// Package rules tests that C, C++, Go and Python have the same verdict and the same numbers for
+// every tensor. The code outside of test files serves only these tests: Go does not allow cgo in
 // test files.
 package rules
 
@@ -23,22 +23,22 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// Measured is what a language makes of a tensor.
+// Measured contains a language's results for a tensor.
 type Measured struct {
 	Fault             int64 // the code of C and C++
-	Strict            int64 // that of a module for Python, which takes nothing unknown
+	Strict            int64 // the code of a Python module, which accepts no unknown numbers
 	Alignment         int64
 	RowMajor, Overlap int64 // 1 or 0
 	Count, Bytes      int64 // Bytes is -1 for more than 63 bits
 	Low, High         int64 // the byte range, from the first element
-	Strides           int64 // a hash of the strides; of those that are left out, of a compact tensor's
+	Strides           int64 // a hash of the strides; for missing strides, of a compact tensor's
 }
 
 // Language is a library that measures tensors.
 type Language struct{ measure unsafe.Pointer }
 
-// Open loads a library, which is built by a test: the go command would not see that the
-// headers which it includes have changed.
+// Open loads a library that a test has built: the go command would not detect changes of its
+// included headers.
 func Open(library string) (Language, error) {
 	handle, err := load(library)
 	if err != nil {
@@ -63,10 +63,10 @@ func find(handle unsafe.Pointer, symbol string) unsafe.Pointer {
 	return C.dlsym(handle, name)
 }
 
-// starting lets one library at a time start Python, which all of them share.
+// starting serializes the start of Python, which all libraries share.
 var starting sync.Mutex
 
-// OpenPython loads a library with a module for the Python that lies below home.
+// OpenPython loads a library with a module for the Python below home.
 func OpenPython(library, home string) (Language, error) {
 	handle, err := load(library)
 	if err != nil {
@@ -82,7 +82,7 @@ func OpenPython(library, home string) (Language, error) {
 	return Language{find(handle, "measure")}, nil
 }
 
-// Measure is what the language makes of a tensor.
+// Measure returns the language's results for a tensor.
 func (l Language) Measure(m *dlpack.DLManagedTensorVersioned) (found Measured) {
 	C.call(l.measure, unsafe.Pointer(m), (*C.int64_t)(unsafe.Pointer(&found)))
 	return found

@@ -25,7 +25,7 @@ const (
 	inAll = "gen/c/dlpackgen/checker.h"
 )
 
-// mutants breaks each quantity in each language once; the comparison is to notice.
+// mutants breaks each result in each language once; the comparison must detect it.
 var mutants = []struct{ quantity, file, old, new string }{
 	{"validity", inC, "dtype.bits == 0 || ", ""},
 	{"count", inC, "uint64_t product = 1;", "uint64_t product = 2;"},
@@ -72,10 +72,10 @@ var mutants = []struct{ quantity, file, old, new string }{
 	{"overlap", inAll, "{ return dlpackgen_may_overlap(tensor); }", "{ return tensor->ndim > 1; }"},
 }
 
-// hurtsPython tells whether a file is part of a module for Python alone.
+// hurtsPython reports whether a file is part of only the Python module.
 func hurtsPython(file string) bool { return file == inPy || file == inAll }
 
-// wrong writes a file with the change where a build looks for it.
+// wrong writes a file with the change into a build's include path.
 func wrong(t *testing.T, path, file, old, changed string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(golden.Root(t), file))
@@ -84,7 +84,7 @@ func wrong(t *testing.T, path, file, old, changed string) {
 	require.NoError(t, os.WriteFile(path, []byte(mutation.Once(t, string(text), old, changed)), 0o600))
 }
 
-// headers makes a folder of all headers, in which one is wrong.
+// headers creates a folder of all headers, one of which is wrong.
 func headers(t *testing.T, file, old, changed string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -96,7 +96,7 @@ func headers(t *testing.T, file, old, changed string) (dir string) {
 	return dir
 }
 
-// quick are flags for what is built once for each mutant.
+// quick are flags for builds of single mutants.
 var quick = []string{"-O0", "-w"}
 
 // Only Python has the wrong header.
@@ -162,7 +162,7 @@ func TestMutantsOfGoAreNoticed(t *testing.T) {
 	}
 }
 
-// withMutantsOfGo builds these tests over bindings that have all mutants of Go, and gives the
+// withMutantsOfGo builds these tests with bindings that contain all mutants of Go, and returns the
 // number of each by its index.
 func withMutantsOfGo(t *testing.T) (program string, numbers map[int]int) {
 	t.Helper()

@@ -19,7 +19,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/tests/gobind"
 )
 
-// choices turns bytes into values at which arithmetic goes wrong.
+// choices converts bytes to values that break arithmetic.
 type choices []byte
 
 func pick[T any](c *choices, from ...T) T {
@@ -31,8 +31,8 @@ func pick[T any](c *choices, from ...T) T {
 	return from[int(b)%len(from)]
 }
 
-// spoil makes a tensor of the bytes, most of whose numbers are small, so that layouts of
-// every sort come up.
+// spoil creates a tensor from the bytes, most of whose numbers are small, so that all kinds of
+// layouts occur.
 func (c *choices) spoil(f gobind.Foreign) {
 	ndim := pick[int32](c, 2, 0, 1, 3, 4, 2, 3, 65, -1)
 	shape, strides := make([]int64, gobind.MaxForeignNDim), make([]int64, gobind.MaxForeignNDim)
@@ -58,8 +58,8 @@ func (c *choices) spoil(f gobind.Foreign) {
 	f.Versioned().Version.Minor = pick[uint32](c, 3, 1, 2)
 }
 
-// crosses tells whether elements may share memory, over dimensions that are sorted first:
-// Go's bindings have no such function.
+// crosses reports whether elements may share memory, for dimensions that are sorted first: Go's
+// bindings have no such function.
 func crosses(t dlpack.Tensor) bool {
 	if t.Len() == 0 || t.Strides() == nil {
 		return false
@@ -81,7 +81,7 @@ func crosses(t dlpack.Tensor) bool {
 	return false
 }
 
-// byGo is what Go makes of it, with the byte range of C, which Go does not give: see edges.
+// byGo returns Go's results, with the byte range from C, which Go does not return: see edges.
 func byGo(f gobind.Foreign, like Measured) (found Measured) {
 	m, err := dlpack.Import(f.Versioned())
 	if err != nil {
@@ -112,7 +112,7 @@ func number(is bool) int64 {
 	return 0
 }
 
-// accepts tells whether Go takes the tensor with its data at another address.
+// accepts reports whether Go accepts the tensor with its data at another address.
 func accepts(f gobind.Foreign, data uint64) bool {
 	before := f.Versioned().DLTensor.Data
 	f.Versioned().DLTensor.Data = uintptr(data)
@@ -124,8 +124,8 @@ func accepts(f gobind.Foreign, data uint64) bool {
 	return err == nil
 }
 
-// edges tells whether Go's byte range is C's: the address space may end right behind the last
-// byte and begin right at the first, and no byte later.
+// edges reports whether Go's byte range equals C's: the address space may end right after the last
+// byte and begin right at the first, but not one byte later.
 func edges(f gobind.Foreign, c Measured) bool {
 	dl := f.Versioned().DLTensor
 	if c.Count == 0 || dl.Device.Type.Opaque() {
@@ -139,14 +139,14 @@ func edges(f gobind.Foreign, c Measured) bool {
 	return before <= dl.ByteOffset+1 || accepts(f, before-dl.ByteOffset) && !accepts(f, before-dl.ByteOffset-1)
 }
 
-// languages are those of some headers; Python's is not always there.
+// languages are the languages with the given headers; Python is optional.
 type languages struct {
 	c, cxx Language
 	python *Language
 }
 
-// differs tells whether a module for Python takes what C's strict verdict takes, and with the
-// numbers of C: those of what C rejects otherwise are not known.
+// differs reports whether a Python module accepts exactly the tensors of C's strict verdict, with
+// C's numbers; the numbers of other tensors are unknown.
 func (l languages) differs(f gobind.Foreign, c Measured) (python Measured, differs bool) {
 	if l.python == nil {
 		return python, false
@@ -157,12 +157,12 @@ func (l languages) differs(f gobind.Foreign, c Measured) (python Measured, diffe
 		return python, python.Strict != c.Strict
 	}
 	if c.Count == 0 {
-		like.Alignment = 0 // nobody demands one
+		like.Alignment = 0 // not required
 	}
 	return python, python != like
 }
 
-// differ compares the languages on a tensor of the bytes: "" where they agree.
+// differ compares the languages for a tensor from the bytes; "" if they agree.
 func (l languages) differ(data []byte) (c Measured, what string) {
 	f := gobind.NewForeign()
 	defer f.Free()
@@ -183,7 +183,7 @@ func (l languages) differ(data []byte) (c Measured, what string) {
 	return c, ""
 }
 
-// build makes a library of a source of testdata.
+// build builds a library from a source of testdata.
 func build(t testing.TB, compiler, source string, flags ...string) (library string) {
 	t.Helper()
 	library = filepath.Join(t.TempDir(), source+".so")
@@ -194,7 +194,7 @@ func build(t testing.TB, compiler, source string, flags ...string) (library stri
 	return library
 }
 
-// openC builds the library of C over a folder of headers.
+// openC builds the C library with a folder of headers.
 func openC(t testing.TB, headers string, flags ...string) Language {
 	t.Helper()
 	l, err := Open(build(t, "gcc", "measure.c", append(flags, "-std=c11", "-I", headers)...))
@@ -202,7 +202,7 @@ func openC(t testing.TB, headers string, flags ...string) Language {
 	return l
 }
 
-// openCxx builds that of C++ over folders of headers.
+// openCxx builds the C++ library with folders of headers.
 func openCxx(t testing.TB, headersC, headersCxx string, flags ...string) Language {
 	t.Helper()
 	l, err := Open(build(t, "g++", "measure.cpp", append(flags, "-std=c++17", "-I", headersC, "-I", headersCxx)...))
@@ -210,7 +210,7 @@ func openCxx(t testing.TB, headersC, headersCxx string, flags ...string) Languag
 	return l
 }
 
-// openPython builds the module for Python over a folder of headers.
+// openPython builds the Python module with a folder of headers.
 func openPython(t testing.TB, headers string, flags ...string) *Language {
 	t.Helper()
 	p := testtool.RequireEmbeddable(t)
@@ -246,7 +246,8 @@ func FuzzLanguagesAgree(f *testing.F) {
 	})
 }
 
-// compare gives the first difference among so many tensors, and what was seen until then.
+// compare returns the first difference among the given number of tensors, and the results seen
+// until then.
 func (l languages) compare(rounds int) (seen map[string]int, what string) {
 	random := rand.New(rand.NewPCG(3, 4))
 	seen = map[string]int{}
@@ -281,7 +282,7 @@ func TestPythonAgrees(t *testing.T) {
 	assertAllSeen(t, seen)
 }
 
-// Every answer of each kind comes up, or the comparison would be an empty one.
+// Every kind of result occurs; otherwise, the comparison would be empty.
 func assertAllSeen(t *testing.T, seen map[string]int) {
 	t.Helper()
 	for _, kind := range []string{

@@ -1,4 +1,4 @@
-// Package rust builds examples/rust, whose bindings are made from templates, with cargo.
+// Package rust builds examples/rust, whose bindings are rendered from templates, with cargo.
 package rust
 
 import (
@@ -32,7 +32,7 @@ func newCrate(t *testing.T) crate {
 	return crate{testkit.NewExample(t, "../../examples/rust", "target", "src/dlpack", "dlpackgen.lock"), cargo}
 }
 
-// run runs a verb of cargo; nothing is fetched, since the crate has no dependency.
+// run runs a verb of cargo offline, because the crate has no dependencies.
 func (c crate) run(verb ...string) (string, error) {
 	cmd := exec.Command(c.cargo, append(verb, "--offline", "--quiet")...)
 	cmd.Dir = c.Dir
@@ -57,7 +57,7 @@ var (
 	extentRow  = regexp.MustCompile(`^ +(\d+) .* (size|align)(?:ment)?$`)
 )
 
-// golden is a test in Rust of the offsets in the golden ABI table, which came from a compiler of C.
+// golden is a Rust test of the offsets in the golden ABI table, which a C compiler measured.
 func golden(t *testing.T) string {
 	t.Helper()
 	table, err := os.ReadFile("../../golden/abi/1.3.txt")
@@ -81,7 +81,7 @@ func golden(t *testing.T) string {
 	return b.String() + "}\n"
 }
 
-// Each mistake in a template keeps the crate from compiling, or fails one of its tests.
+// Each mistake in a template prevents the crate from compiling, or fails one of its tests.
 func TestMistakesInTemplatesAreFound(t *testing.T) {
 	c := newCrate(t)
 	for name, m := range map[string]struct{ file, old, replacement, finding string }{

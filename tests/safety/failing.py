@@ -1,6 +1,6 @@
-"""Lets each allocation fail in turn, alone and with all that follow, in what a module
-does. Nothing may crash or leak; MemoryError must come of it, or no harm at all; and
-what was learnt of a type meanwhile must be right."""
+"""Makes each allocation of a module fail in turn, alone and together with all following ones. The
+result must be a MemoryError or a valid result, without a crash or a leak, and cached properties of
+types must be right."""
 
 import gc
 import importlib.util
@@ -26,7 +26,7 @@ def attempt(step, after, rest):
 
 
 def sweep(step):
-    """Gives how often an allocation failed, and how often that was told."""
+    """Returns how often an allocation failed, and how often that was reported."""
     times = told = 0
     for rest in (0, 1):
         for after in range(5000):
@@ -41,8 +41,8 @@ def sweep(step):
 
 
 def objects_after(sweeps, step):
-    """Gives by how many objects each sweep has grown the heap. Caches of Python grow it
-    in some; a leak does in every one."""
+    """Returns the growth of the heap in each sweep, in objects. Python's caches grow in some
+    sweeps; a leak grows in every one."""
     grown = []
     for _ in range(sweeps):
         before = sys.getallocatedblocks()
@@ -58,7 +58,7 @@ def hold(step):
     times, told = sweep(step)
     assert times and told, "nothing failed"
     gc.collect()
-    gc.freeze()  # so that collections are quick
+    gc.freeze()  # so that collections are fast
     before = failing.counts()
     grown = objects_after(12, step)
     assert failing.counts() == before, f"blocks and tensors leak: {failing.counts()}, before {before}"
@@ -84,7 +84,7 @@ def test_tensors_are_taken():
 
 
 def test_types_are_learnt():
-    """Each attempt meets a new type."""
+    """Each attempt uses a new type."""
     failing.hand_out(True)
     before = failing.counts()[0]
     for kind in KINDS:
@@ -132,7 +132,7 @@ def test_numpy():
 
 
 def again(folder):
-    """The same module once more, out of another file: it has met no type and proven nothing."""
+    """The same module again, from another file: it has no cached types and no verified fields."""
     spec = importlib.util.spec_from_file_location("failing", shutil.copy(failing.__file__, folder))
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
@@ -140,15 +140,15 @@ def again(folder):
 
 
 def test_numpy_is_learnt():
-    """An array's fields are read for ever once they were proven, so want of memory
-    must not count as a no; by the buffer protocol, the fault is told in other words."""
+    """The verification of an array's fields is permanent, so exhausted memory must not count as a
+    failure; through the buffer protocol, the message would differ."""
     try:
         import numpy
     except ImportError:
         print("SKIP needs numpy")
         return
     x, time = numpy.ones((2, 3), "float32"), numpy.zeros(3, "datetime64[s]")
-    for after in range(24):  # further on, NumPy itself would get no memory, and it crashes (2.4.6)
+    for after in range(24):  # later, NumPy itself would get no memory, and crash (2.4.6)
         with tempfile.TemporaryDirectory() as folder:
             module = again(folder)
         attempt(lambda: module.borrow(x), after, 0)

@@ -18,8 +18,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// buildFailing makes the module that runs out of memory, over headers that may be
-// wrong ones.
+// buildFailing builds the module with failing allocations, with headers that may be wrong.
 func buildFailing(t *testing.T, headers string, flags ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -32,7 +31,7 @@ func buildFailing(t *testing.T, headers string, flags ...string) (dir string) {
 	return dir
 }
 
-// script runs a script of this folder with the modules that lie in another.
+// script runs a script of this folder with the modules in another.
 func script(t *testing.T, modules string, env []string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command(testtool.RequirePython(t), args...)
@@ -52,7 +51,7 @@ func TestAllocationsThatFail(t *testing.T) {
 		len(regexp.MustCompile(`(?m)^ok test_`).FindAllString(out, -1)), out)
 }
 
-// Each of these forgets what to do when there is no memory.
+// Each of these mutants mishandles exhausted memory.
 var forgotten = map[string]struct{ file, old, changed, says string }{
 	"a block is used unseen": {"managed.h", "if (!made) return NULL;\n\tmemset", "memset",
 		"signal: segmentation fault"},

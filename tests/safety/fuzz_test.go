@@ -27,9 +27,9 @@ var fuzzers = map[string]fuzzer{
 	"exchange": {"exchange.c", "clang-16", "gnu11"},
 }
 
-// Hostile tensors come before each validator, and what it lets in is walked. The
-// seed is fixed, and addresses where the system lets us: what fails once fails again,
-// and lies in fuzz/corpus from then on. FUZZ_RUNS asks for more runs, FUZZ_SEED for others.
+// Each validator receives hostile tensors, and accepted ones are visited. The seed is fixed, and so
+// are addresses if the system permits it: a failure is reproducible, and is stored in fuzz/corpus.
+// FUZZ_RUNS sets the number of runs, FUZZ_SEED another seed.
 func TestHostileTensors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds three fuzzers, and -short was given")
@@ -49,7 +49,7 @@ func TestHostileTensors(t *testing.T) {
 	}
 }
 
-// hole takes a check away, which the harness must miss.
+// hole removes a check, which the harness must detect.
 type hole struct{ fuzzer, file, old, changed string }
 
 var holes = map[string]hole{
@@ -123,7 +123,7 @@ func TestTheFuzzersFindWhatIsWrong(t *testing.T) {
 
 func (f fuzzer) embeds() bool { return f.file == "exchange.c" }
 
-// build makes a fuzzer over headers, which may be wrong ones.
+// build builds a fuzzer with headers that may be wrong.
 func (f fuzzer) build(t *testing.T, headers string, flags ...string) (program string) {
 	t.Helper()
 	compiler := needFuzzer(t, f.compiler)
@@ -137,7 +137,7 @@ func (f fuzzer) build(t *testing.T, headers string, flags ...string) (program st
 	return program
 }
 
-// python gives what embeds a Python where a harness does.
+// python returns the flags to embed Python, if a harness does.
 func (f fuzzer) python(t *testing.T) []string {
 	t.Helper()
 	if !f.embeds() {
@@ -146,14 +146,14 @@ func (f fuzzer) python(t *testing.T) []string {
 	return testtool.RequireEmbeddable(t).Flags()
 }
 
-// run runs a fuzzer so many times from one seed, in a folder of its own.
+// run runs a fuzzer a given number of times from one seed, in a separate folder.
 func (f fuzzer) run(t *testing.T, program, runs string, env ...string) (output string, err error) {
 	t.Helper()
 	known, err := filepath.Abs(filepath.Join("fuzz", "corpus"))
 	require.NoError(t, err)
 	args := []string{program, "-runs=" + runs, "-seed=" + cmp.Or(os.Getenv("FUZZ_SEED"), "1"), "-max_len=128",
 		"-timeout=1200", "-detect_leaks=0"}
-	// Reading the folder anew is done by the clock.
+	// The fuzzer rereads its folder at intervals of time.
 	args = append(args, "-reload=0", t.TempDir(), known)
 	if exec.Command("setarch", "-R", "true").Run() == nil {
 		args = append([]string{"setarch", "-R"}, args...)
@@ -170,7 +170,7 @@ func (f fuzzer) run(t *testing.T, program, runs string, env ...string) (output s
 	return essence(string(out)), err
 }
 
-// essence leaves out what a fuzzer says of its progress.
+// essence removes a fuzzer's progress output.
 func essence(output string) string {
 	var kept []string
 	for line := range strings.SplitSeq(output, "\n") {
@@ -181,7 +181,7 @@ func essence(output string) string {
 	return strings.Join(kept, "\n")
 }
 
-// needFuzzer gives a clang that has libFuzzer, or skips.
+// needFuzzer returns a clang with libFuzzer, or skips the test.
 func needFuzzer(t *testing.T, compiler string) string {
 	t.Helper()
 	path := testtool.RequireCompiler(t, compiler, "clang-16")

@@ -11,7 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// wideSpans runs mdspan.cpp over headers that may be wrong ones.
+// wideSpans runs mdspan.cpp with headers that may be wrong.
 func wideSpans(t *testing.T, headers string) error {
 	t.Helper()
 	clang := testtool.Require(t, "clang++-19", "clang-19 libc++-19-dev libc++abi-19-dev")

@@ -1,6 +1,6 @@
-// Package safety tries to make the C helpers, the C++ headers and dlpackgen_python misbehave:
-// hostile tensors, sanitizers, allocations that fail, threads, forks, and Pythons that end.
-// docs/safety.md records the findings.
+// Package safety tries to break the C helpers, the C++ headers and dlpackgen_python: hostile
+// tensors, sanitizers, failing allocations, threads, forks, and the end of Python. docs/safety.md
+// records the findings.
 package safety
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
-// headers makes a folder of all generated headers for C and C++.
+// headers creates a folder of all generated headers for C and C++.
 func headers(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -26,7 +26,7 @@ func headers(t *testing.T) (dir string) {
 	return dir
 }
 
-// parts makes such a folder in which each part of dlpackgen_python is a file.
+// parts creates this folder with each part of dlpackgen_python as a file.
 func parts(t *testing.T) (dir string) {
 	t.Helper()
 	dir = headers(t)
@@ -34,7 +34,7 @@ func parts(t *testing.T) (dir string) {
 	return dir
 }
 
-// mutant makes such a folder with another text in one file, which must hold the old one.
+// mutant creates this folder with a text replaced in one file.
 func mutant(t *testing.T, file, old, changed string) (dir string) {
 	t.Helper()
 	dir = headers(t)

@@ -16,9 +16,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// runThreads builds a program of many threads for their sanitizer, over headers
-// that may be wrong ones, and runs it. Not optimized it has all accesses to memory, and is built in
-// a fraction of the time.
+// runThreads builds a program of many threads for ThreadSanitizer, with headers that may be wrong,
+// and runs it. Without optimization, all memory accesses are kept, and the build is much faster.
 func runThreads(t *testing.T, source, headers string) (string, error) {
 	t.Helper()
 	p := testtool.RequireEmbeddable(t)
@@ -28,15 +27,16 @@ func runThreads(t *testing.T, source, headers string) (string, error) {
 		"-isystem", p.Include, "-o", program, filepath.Join("module", source), "-L", p.Lib, "-Wl,-rpath,"+p.Lib,
 		"-l"+p.Name, "-pthread").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	// What is wrong may wait for ever: the first race ends it, or five minutes of its own work do.
+	// A broken program may wait forever: the first race ends it, or five minutes of its own CPU
+	// time.
 	cmd := exec.Command(testtool.Require(t, "prlimit", "util-linux"), "--cpu=300", program)
 	cmd.Env = append(os.Environ(), "PYTHONHOME="+p.Home, "TSAN_OPTIONS=halt_on_error=1")
 	out, err = cmd.CombinedOutput()
 	return string(out), err
 }
 
-// Threads of C take tensors, hand them on and delete them, beside a Python: from
-// pools that end before their tensors, from malloc, and from objects.
+// C threads receive tensors, pass them on and delete them, concurrently with Python: from pools
+// that end before their tensors, from malloc, and from objects.
 func TestThreadsOfC(t *testing.T) {
 	out, err := runThreads(t, "threads.c", headers(t))
 	require.NoError(t, err, out)
@@ -64,8 +64,8 @@ func TestTheThreadsFindWhatIsWrong(t *testing.T) {
 	}
 }
 
-// What is known of a type is found by threads without the GIL, as a Python without one
-// has them, while another meets it, or not at all.
+// Threads without the GIL find the cached properties of a type, like in a Python without one, while
+// another thread looks it up, or find no entry.
 func TestPublication(t *testing.T) {
 	out, err := runThreads(t, "publication.c", headers(t))
 	require.NoError(t, err, out)
@@ -102,7 +102,7 @@ func TestPublicationThatIsWrongIsFound(t *testing.T) {
 	}
 }
 
-// Nothing that other threads do between two steps of a call changes what was checked.
+// Other threads cannot change checked properties between two steps of a call.
 func TestBetweenTwoSteps(t *testing.T) {
 	out, err := runThreads(t, "between.c", headers(t))
 	require.NoError(t, err, out)
@@ -121,9 +121,9 @@ func TestBetweenTwoSteps(t *testing.T) {
 	}
 }
 
-// The sanitizer of leaks counts the memory that is lost at the end. Python itself loses much, which
-// is recognized by the function that allocated it. The scripts themselves count the tensors of
-// foreign producers, some of which have no deleter on purpose.
+// LeakSanitizer counts the lost memory at the end. Python itself leaks much, which is recognized by
+// the allocating function. The scripts themselves count the foreign producers' tensors, some of
+// which deliberately have no deleter.
 func TestNoMemoryIsLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds for the sanitizers, and -short was given")
@@ -147,7 +147,7 @@ func TestTheLeakSanitizerFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// assertLost runs scripts of tests/python under the sanitizer of leaks.
+// assertLost runs scripts of tests/python under LeakSanitizer.
 func assertLost(t *testing.T, headers string, lost bool) {
 	t.Helper()
 	p, gcc := testtool.RequireEmbeddable(t), testtool.RequireCompiler(t, "gcc", "gcc")

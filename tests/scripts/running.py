@@ -1,4 +1,5 @@
-"""What scripts of several packages share: they run their functions test_*, and expect exceptions."""
+"""The common functions of scripts in several packages: they run their functions test_*, and expect
+exceptions."""
 
 import sys
 import traceback
@@ -14,7 +15,8 @@ def raises(kind, text, call, *args, **words):
 
 
 def run(names, end=sys.exit):
-    """Runs the functions test_*, or those that the arguments name, and ends with 1 if one failed."""
+    """Runs the functions test_*, or those that the arguments name, and exits with 1 if one
+    failed."""
     wanted = sys.argv[1:] or [name for name in names if name.startswith("test_")]
     failed = 0
     for name in wanted:

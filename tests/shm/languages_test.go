@@ -21,7 +21,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// golang builds the program in Go.
+// golang builds the Go program.
 func golang(t *testing.T, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "golang")
@@ -29,7 +29,7 @@ func golang(t *testing.T, flags ...string) string {
 	return program
 }
 
-// python builds the module and gives a command that runs testdata/peer.py with it.
+// python builds the module, and returns a command that runs testdata/peer.py with it.
 func python(t *testing.T) []string {
 	t.Helper()
 	interpreter, gcc, dir := testtool.RequirePython(t), testtool.RequireCompiler(t, "gcc", "gcc"), t.TempDir()
@@ -44,8 +44,8 @@ func python(t *testing.T) []string {
 	return []string{"env", "PYTHONPATH=" + dir, "PYTHONWARNINGS=ignore", interpreter, "testdata/peer.py"}
 }
 
-// connected runs two programs whose standard inputs are the ends of a socket, and
-// gives what the second prints.
+// connected runs two programs whose standard inputs are the ends of a socket, and returns the
+// second one's output.
 func connected(t *testing.T, from, to []string) string {
 	t.Helper()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -63,8 +63,7 @@ func connected(t *testing.T, from, to []string) string {
 	return strings.TrimSpace(outs[1].String())
 }
 
-// Each language sends to each other, and the sender is gone by the time that the
-// tensor is read.
+// Each language sends to each other one, and the sender has ended when the tensor is read.
 func TestBetweenLanguages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs in C, Go and Python")
@@ -140,7 +139,7 @@ func TestGo(t *testing.T) {
 		elsewhere = append(elsewhere, []string{"CGO_ENABLED=0", "GOOS=darwin", "GOARCH=arm64"})
 	}
 	for _, env := range elsewhere {
-		out, err := testkit.Vet("../../backends/shm", env) // no file of C may be left over where cgo is on
+		out, err := testkit.Vet("../../backends/shm", env) // with cgo, no C file may be left over
 		assert.NoError(t, err, "%v %s", env, out)
 	}
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// mutants are the backend with one place changed, which a scenario or a group of
-// steps must notice.
+// mutants are the backend with one change, which a scenario or a group of steps must detect.
 var mutants = []struct{ file, old, fresh, scenario string }{
 	{"shm_header.h", "if (header->magic != SHM_MAGIC)", "if (0)", "magic"},
 	{"shm_header.h", "if (header->flags & ~(uint64_t)SHM_FLAGS)", "if (0)", "flag-readonly"},
@@ -78,7 +77,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"device_request.h", "to->dtype.code != from->dtype.code || ", "", "host"},
 }
 
-// notices tells whether a mutant does something else than the sound backend.
+// notices reports whether a mutant behaves differently from the unchanged backend.
 func notices(scenario, program string, env ...string) bool {
 	cmd := testkit.Limited(program, scenario)
 	cmd.Env = append(os.Environ(), env...)
@@ -98,7 +97,7 @@ func notices(scenario, program string, env ...string) bool {
 	return false
 }
 
-// plainly builds a client with the backend in a folder, quickly.
+// plainly builds a client with the backend in a folder, without optimization.
 func plainly(t *testing.T, dir string, flags ...string) string {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
@@ -124,7 +123,7 @@ func TestEachGuardIsMissed(t *testing.T) {
 		t.Run(m.file+" "+m.scenario, func(t *testing.T) {
 			program, env := programOf(t, i)
 			noticed := notices(m.scenario, program, env)
-			for tries := 1; tries < 10 && !noticed && m.scenario == "race"; tries++ { // which is lost on a busy machine
+			for tries := 1; tries < 10 && !noticed && m.scenario == "race"; tries++ { // undetected on a busy machine
 				noticed = notices(m.scenario, program, env)
 			}
 			assert.True(t, noticed, "%s -> %s goes unnoticed", m.old, m.fresh)
@@ -135,7 +134,7 @@ func TestEachGuardIsMissed(t *testing.T) {
 	}
 }
 
-// Without the lock of the list, ThreadSanitizer finds a race.
+// Without the lock of the list, ThreadSanitizer reports a race.
 func TestARaceIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs threads under ThreadSanitizer")

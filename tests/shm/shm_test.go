@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if runtime.GOOS != "linux" {
-		return // the backend is Linux's alone
+		return // the backend is only for Linux
 	}
 	os.Exit(testkit.Main(m, "shm"))
 }
@@ -32,7 +32,7 @@ func backend(t testing.TB) string { return filepath.Join(golden.Root(t), "backen
 // parts is that folder with each part as a file, for mutants.
 func parts(t testing.TB) string { return testkit.Unfolded(t, shm.Target) }
 
-// client gives the program in C, under AddressSanitizer.
+// client returns the C program, under AddressSanitizer.
 func client(t testing.TB) string {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
@@ -44,7 +44,7 @@ func client(t testing.TB) string {
 	return filepath.Join(dir, "client")
 }
 
-// does runs the client and gives the lines that it printed.
+// does runs the client, and returns its output lines.
 func does(t testing.TB, program string, words ...string) []string {
 	t.Helper()
 	return testkit.Lines(t, exec.Command(program, words...))
@@ -59,8 +59,8 @@ func TestEveryDialectOfC(t *testing.T) {
 	}
 }
 
-// One symbol is exported. Nothing is called that could give memory a name, which
-// would outlive a process that is killed.
+// One symbol is exported. No function is called that could name memory, which would outlive a
+// killed process.
 func TestItExportsOneSymbol(t *testing.T) {
 	gcc, nm := testtool.RequireCompiler(t, "gcc", "gcc"), testtool.Require(t, "nm", "binutils")
 	object := filepath.Join(t.TempDir(), "shm.o")
@@ -76,7 +76,7 @@ func TestItExportsOneSymbol(t *testing.T) {
 		string(out))
 }
 
-// scenario is what a peer does, and what comes of it; nothing is ever left.
+// scenario is the behaviour of a peer, and the result; nothing ever remains.
 type scenario struct{ name, want string }
 
 const header = " 71 0 shm: receive: the header "
@@ -167,7 +167,7 @@ var groups = map[string][]string{
 		"copy-dtype 17 ", "copy-read-only 7 ", "order 0", "finish 0", "keep 0", "free-null 0"},
 }
 
-// fits tells whether each line begins as it should.
+// fits reports whether each line has its expected beginning.
 func fits(want, got []string) bool {
 	if len(want) != len(got) {
 		return false
@@ -192,8 +192,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// The kernel frees the memory of processes that died, also memory in a message that was never
-// received.
+// The kernel frees the memory of dead processes, including memory in an unreceived message.
 func TestTheDeadLeaveNothingBehind(t *testing.T) {
 	assert.Equal(t, []string{"in a message 1", "left 0"}, does(t, client(t), "dying"))
 }
@@ -221,7 +220,7 @@ func TestThreads(t *testing.T) {
 	assert.Equal(t, "threads failed 0 left 0\n", out)
 }
 
-// C++ has the headers, and the owners and exceptions of every backend.
+// The headers, owners and exceptions of every backend work in C++.
 func TestCpp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles C++")

@@ -1,5 +1,5 @@
-// Package site tests the documentation site: its pages, their links and sizes, and what headless
-// Chromium shows of them. It does not check the text.
+// Package site tests the documentation site: its pages, their links and sizes, and their display in
+// headless Chromium. It does not check the text.
 package site
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// built makes the site in a folder of the test, and gives the folder of the HTML.
+// built builds the site in a folder of the test, and returns the HTML folder.
 func built(t *testing.T) string {
 	t.Helper()
 	root := golden.Root(t)
@@ -41,7 +41,7 @@ func built(t *testing.T) string {
 	return filepath.Join(out, "html")
 }
 
-// TestSite builds the site once: MkDocs reports links, anchors and pages that are missing.
+// TestSite builds the site once: MkDocs reports missing links, anchors and pages.
 func TestSite(t *testing.T) {
 	html := built(t)
 	pages := readPages(t, html)

@@ -21,16 +21,16 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// strike is what happens to the Nth call of some system calls, N counting up
-// until a run has no Nth call any more.
+// strike is the fault at the Nth call of some system calls; N increases until a run has no Nth
+// call.
 type strike struct {
 	calls, fault string
 	step         int
-	least        int // of calls that every run makes
+	least        int // of calls in every run
 }
 
-// A run makes each call from one thread, which is what strace counts by. Files
-// are opened many times before the first one is written: those come in steps.
+// A run makes all its calls from one thread, because strace counts per thread. Files are opened
+// many times before the first write: these calls are hit in steps.
 var strikes = []strike{
 	{"renameat,renameat2", "error=EIO", 1, 20},
 	{"renameat,renameat2", "signal=KILL", 1, 20},
@@ -44,7 +44,7 @@ var strikes = []strike{
 	{"openat", "signal=KILL", 9, 60},
 }
 
-// stride counts calls from one that is hit to the next: make nightly hits all that step says.
+// stride is the distance between hit calls; make nightly hits every step.
 func (s strike) stride() int {
 	if tier.IsNightly() {
 		return s.step
@@ -52,13 +52,13 @@ func (s strike) stride() int {
 	return 8 * s.step
 }
 
-// bench is where the runs take place.
+// bench is the environment of the runs.
 type bench struct {
 	strace, program string
 	old, new        state
 }
 
-// build compiles a command into a folder of the test's own.
+// build compiles a command into a folder of the test.
 func build(t *testing.T, pkg string) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), filepath.Base(pkg))
@@ -67,7 +67,7 @@ func build(t *testing.T, pkg string) (program string) {
 	return program
 }
 
-// tracer finds strace, or skips.
+// tracer finds strace, or skips the test.
 func tracer(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -89,15 +89,15 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// state is a config and the tree that it makes.
+// state is a config and its generated tree.
 type state struct {
 	config string
 	dir    string
 	files  map[string]string
 }
 
-// prepare makes the whole tree of a config. From one state to the other, files
-// of target c change, and those of target cpp are made and deleted.
+// prepare generates the whole tree of a config. Between the states, files of target c change, and
+// files of target cpp appear and disappear.
 func (s *state) prepare(t *testing.T, b *bench, release, path string) {
 	t.Helper()
 	s.config, s.dir = filepath.Join(t.TempDir(), "dlpackgen.yaml"), t.TempDir()
@@ -122,7 +122,7 @@ func (b *bench) generate(t *testing.T, dir string, s *state, more ...string) {
 	b.run(t, dir, s.args(more...))
 }
 
-// run runs the command in a folder, and it succeeds.
+// run runs the command in a folder; it must succeed.
 func (b *bench) run(t *testing.T, dir string, args []string) {
 	t.Helper()
 	cmd := exec.Command(b.program, args...)
@@ -146,22 +146,22 @@ func files(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// hit runs the command with a fault at the Nth of some calls, and tells whether
-// it came to that.
+// hit runs the command with a fault at the Nth of some calls, and reports whether the fault
+// occurred.
 func (b *bench) hit(t *testing.T, dir string, s strike, n int) bool {
 	t.Helper()
 	_, hit := b.inject(t, dir, s, n, b.new.args())
 	return hit
 }
 
-// inject is hit for any arguments; it also returns what the command said.
+// inject is hit for any arguments; it also returns the command's output.
 func (b *bench) inject(t *testing.T, dir string, s strike, n int, args []string) (said string, hit bool) {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "log")
 	inject := fmt.Sprintf("inject=%s:%s:when=%d", s.calls, s.fault, n)
 	options := []string{"-f", "-qq", "-o", log, "-e", "trace=" + s.calls, "-e", inject}
 	if strings.HasPrefix(s.fault, "error=") {
-		options = append(options, "--seccomp-bpf") // thrice as fast, and lets no signal through
+		options = append(options, "--seccomp-bpf") // three times as fast, and excludes signals
 	}
 	cmd := exec.Command(b.strace, append(append(options, b.program), args...)...)
 	cmd.Dir = dir
@@ -175,13 +175,12 @@ func (b *bench) inject(t *testing.T, dir string, s strike, n int, args []string)
 	return string(out), hit
 }
 
-// endOfRuntime matches what Go's runtime says as it ends a program: it wakes its poller by
-// a write, and does not go on without it. Which thread writes to that when is chance.
+// endOfRuntime matches the error with which Go's runtime ends a program: it wakes its poller with a
+// write, and requires success. The writing thread varies.
 var endOfRuntime = regexp.MustCompile(`(?m)^runtime: netpollBreak write failed with [0-9]+\nfatal error: ` +
 	`runtime: netpollBreak write failed$`)
 
-// requireNoCrash accepts the end by a write of the runtime, which is one more way to be
-// killed.
+// requireNoCrash accepts the runtime's end after a failed write, which is another kind of kill.
 func requireNoCrash(t require.TestingT, said string) {
 	if !endOfRuntime.MatchString(said) {
 		require.NotContains(t, said, "goroutine ", "the command has crashed")
@@ -191,7 +190,7 @@ func requireNoCrash(t require.TestingT, said string) {
 // own matches the names that only a killed run leaves.
 var own = regexp.MustCompile(`(^|/)\.dlpackgen(-[0-9a-f]{16}\.tmp|\.journal)$`)
 
-// requireWhole accepts each file in its old or its new content.
+// requireWhole accepts each file with its old or its new contents.
 func (b *bench) requireWhole(t *testing.T, dir, at string) {
 	t.Helper()
 	after := files(t, dir)
@@ -205,7 +204,7 @@ func (b *bench) requireWhole(t *testing.T, dir, at string) {
 	}
 }
 
-// strike finds every call that a fault can hit.
+// strike hits every call with a fault.
 func (b *bench) strike(t *testing.T, s strike) {
 	t.Helper()
 	for n := 1; ; n += s.stride() {
@@ -223,7 +222,7 @@ func (b *bench) strike(t *testing.T, s strike) {
 	}
 }
 
-// What is taken for the runtime's own end is what this Go says then, and nothing else is.
+// The pattern for the runtime's end matches this Go version's error, and no other output.
 func TestEndsOfTheRuntimeAreKnown(t *testing.T) {
 	strace, poller := tracer(t), build(t, "./testdata/poller")
 	out, err := exec.Command(strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace=write", "-e",
@@ -236,14 +235,14 @@ func TestEndsOfTheRuntimeAreKnown(t *testing.T) {
 	assert.True(t, seen.failed)
 }
 
-// crash is a test that only remembers that it failed.
+// crash is a test that only records its failure.
 type crash struct{ failed bool }
 
 func (c *crash) Errorf(string, ...any) {}
 func (c *crash) FailNow()              { c.failed = true }
 
-// TestFaults kills and hinders the real command. Every file must be whole, and
-// the next runs, of one target and then of all, must heal the rest.
+// TestFaults kills the real command, and makes its calls fail. Every file must be whole, and the
+// next runs, of one target and then of all, must heal the rest.
 func TestFaults(t *testing.T) {
 	b := newBench(t)
 	for _, s := range strikes {

@@ -1,5 +1,5 @@
-"""A module over dlpackgen_python reads torch.Tensor by what install() puts onto it,
-with the rules and the messages that it has without. Each test in a process of its own."""
+"""A module over dlpackgen_python reads torch.Tensor through the table that install() sets, with the
+same rules and messages as without it. Each test runs in a separate process."""
 
 import ctypes
 
@@ -54,8 +54,8 @@ def test_gradients():
 
 def test_what_is_too_large():
     dlpackgen_torch.install()
-    for verb in clients.read, clients.read, clients.read_unlocked:  # the first looks at the type
-        for count in 65, 4000:  # the latter reach far beyond the room for copies
+    for verb in clients.read, clients.read, clients.read_unlocked:  # the first call looks up the type
+        for count in 65, 4000:  # the latter extend far beyond the room for copies
             with rejected(BufferError, f"its {count} dimensions are more than the 64 that are served"):
                 verb(torch.ones([1] * count))
     with rejected(BufferError, "negated"):
@@ -63,7 +63,8 @@ def test_what_is_too_large():
 
 
 def test_shape_and_strides_are_copied():
-    """Before the storage is held against them, since other threads may resize a tensor at any time."""
+    """Before the storage is compared with them, because other threads may resize a tensor at any
+    time."""
     import threading
 
     dlpackgen_torch.install()

@@ -23,13 +23,13 @@ func clients(t *testing.T, to torches, dir string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// Modules over dlpackgen_python ask the compiled table first.
+// Modules over dlpackgen_python try the compiled table first.
 func TestModulesInC(t *testing.T) {
 	to, dir := modules(t)
 	eachPasses(t, to, dir, nil, testsOf(t, "adopted.py")...)
 }
 
-// What must become of each tensor of torch is the same with the table in place.
+// The expected outcome of each torch tensor is the same with the table installed.
 func TestClientsWithTheTable(t *testing.T) {
 	to, dir := modules(t)
 	for _, library := range []string{"torch", "numpy", "tvm-ffi"} {

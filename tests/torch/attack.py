@@ -1,6 +1,7 @@
-"""Hostile code at every place where from_dlpack() can run foreign code: it takes the memory away, changes types, raises
-and calls back. What comes of it is the tensor or an exception, and every deleter runs once. docs/foreign-code.md lists
-the places. Run under the sanitizers as well, for memory that is read after its end."""
+"""Hostile code at every place where from_dlpack() can run foreign code: it frees the memory,
+changes types, raises and calls back. The result is the tensor or an exception, and every deleter
+runs once. docs/foreign-code.md lists the places. Also run under the sanitizers, which detect reads
+of freed memory."""
 
 import ctypes
 import gc
@@ -16,7 +17,7 @@ from consume import table_for
 
 
 class Hostile:
-    """What runs at a place, once: the act of the case that is being tried."""
+    """Runs at a place, once: the action of the current case."""
 
     def __init__(self):
         self.place, self.act, self.made, self.ran = None, None, [], False
@@ -53,7 +54,7 @@ class Number:
 
 
 class Member:
-    """Has no __index__, as a member of an enumeration."""
+    """Has no __index__, like a member of an enumeration."""
 
     def __init__(self, place, x, number):
         self.place, self.x, self.number = place, x, number
@@ -103,7 +104,7 @@ class Exports(metaclass=Meta):
 
 
 class Other:
-    """What an object turns into; it has none of what the first type has."""
+    """The new type of an object; it has none of the first type's attributes."""
 
 
 class HasTable(Exports):
@@ -113,7 +114,7 @@ class HasTable(Exports):
 def own(x, out):
     try:
         hostile.at("the table exports", hostile.x)
-    except Exception:  # ctypes lets none of them through: the table fails and does not say why
+    except Exception:  # ctypes propagates none of them: the table fails without a reason
         return -1
     out[0] = ctypes.pointer(hostile.stranger().managed)
     return 0
@@ -169,7 +170,7 @@ SAID = (BufferError, TypeError, KeyError, MemoryError, StopIteration)
 
 
 def attack(kind, place, act):
-    """Gives the tensor, or the exception."""
+    """Returns the tensor, or the exception."""
     table = HasTable.__dict__["__dlpack_c_exchange_api__"]
     hostile.__init__()
     hostile.place, hostile.act = place, act
@@ -195,7 +196,7 @@ def test_hostile_producers():
 
 
 def test_a_type_that_was_looked_at_is_kept():
-    """A table that was found on a type is not used for an object that is of another one by then."""
+    """A table that was found on a type is not used for an object whose type has changed."""
     for place in ASKED + ["the table is looked up"]:
         got = attack(HasTable, place, retype)
         assert isinstance(got, (BufferError, TypeError)), (place, got)
@@ -225,7 +226,7 @@ def modes():
 
 
 def test_modes_are_not_run():
-    """Neither by an alias of a tensor nor by a tensor over the memory of others."""
+    """Neither through an alias of a tensor nor through a tensor over foreign memory."""
     for mode in modes():
         x, parameter = torch.arange(3.0), torch.nn.Parameter(torch.ones(2), requires_grad=False)
         stranger = Stranger((2,))
@@ -251,7 +252,7 @@ def test_transforms_are_not_run():
 
 
 def test_derived_types_that_free_their_memory():
-    """Their method may run anything, and a mode may run where torch's own does."""
+    """Their method may run any code, and a mode may run in torch's own methods."""
 
     class Frees(torch.Tensor):
         @classmethod
@@ -269,7 +270,7 @@ def test_derived_types_that_free_their_memory():
 
 
 def test_deleters_that_call_back():
-    """A rejected tensor is deleted while its exception is on its way."""
+    """A rejected tensor is deleted while its exception is set."""
     calls = []
 
     def delete(managed):

@@ -23,7 +23,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// torches is what a Python tells about its torch.
+// torches is a Python's information about its torch.
 type torches struct {
 	Python   string // the program
 	Root     string // the folder of the package torch
@@ -33,7 +33,7 @@ type torches struct {
 	Patch    int
 	CxxABI   bool   // of the standard library
 	Suffix   string // of extension modules
-	Standard string // the oldest C++ that its headers are for
+	Standard string // the minimum C++ version of its headers
 }
 
 const askTorch = `
@@ -43,7 +43,7 @@ print(json.dumps({"Root": torch.__path__[0], "Include": sysconfig.get_path("incl
     "CxxABI": torch.compiled_with_cxx11_abi(), "Suffix": sysconfig.get_config_var("EXT_SUFFIX"),
     "Standard": "c++20" if minor >= 15 else "c++17"}))`
 
-// environment finds torch and its headers, or skips.
+// environment finds torch and its headers, or skips the test.
 func environment(t *testing.T) torches {
 	t.Helper()
 	if testing.Short() {
@@ -52,10 +52,10 @@ func environment(t *testing.T) torches {
 	return torchOf(t, testtool.RequirePython(t))
 }
 
-// asked are the answers of each Python, which takes seconds to import torch.
+// asked caches the information of each Python, which takes seconds to import torch.
 var asked sync.Map
 
-// torchOf finds the torch of a Python, or skips.
+// torchOf finds the torch of a Python, or skips the test.
 func torchOf(t *testing.T, python string) torches {
 	t.Helper()
 	if !testtool.Has(python, "torch") {
@@ -74,10 +74,10 @@ func torchOf(t *testing.T, python string) torches {
 	return found
 }
 
-// name is the module's in the package.
+// name returns the module's name in the package.
 func (to torches) name() string { return fmt.Sprintf("_torch_%d_%d_%d", to.Major, to.Minor, to.Patch) }
 
-// flags are those of every compilation against torch; headers holds dlpackgen_torch.
+// flags are the flags of every compilation with torch; headers contains dlpackgen_torch.
 func (to torches) flags(headers ...string) []string {
 	args := []string{"-std=" + to.Standard, "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow", "-Werror",
 		fmt.Sprintf("-D_GLIBCXX_USE_CXX11_ABI=%d", map[bool]int{true: 1}[to.CxxABI])}
@@ -89,7 +89,7 @@ func (to torches) flags(headers ...string) []string {
 		"-isystem", to.Include)
 }
 
-// build makes the package dlpackgen_torch of the sources in a folder, in another one.
+// build builds the package dlpackgen_torch from the sources in a folder, in another one.
 func (to torches) build(t *testing.T, headers, dir string, flags ...string) error {
 	t.Helper()
 	sources := filepath.Join(headers, "dlpackgen_torch")
@@ -110,7 +110,7 @@ func (to torches) build(t *testing.T, headers, dir string, flags ...string) erro
 	return nil
 }
 
-// helper builds what the scripts cannot do in Python, in the folder of a package.
+// helper builds the parts of the scripts that Python cannot express, in a package's folder.
 func helper(t *testing.T, dir string, flags ...string) {
 	t.Helper()
 	args := append([]string{"-std=c11", "-O1", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
@@ -120,7 +120,7 @@ func helper(t *testing.T, dir string, flags ...string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// faults builds a backend that is none, in the folder of a package.
+// faults builds a simulated backend, in a package's folder.
 func (to torches) faults(t *testing.T, dir string) {
 	t.Helper()
 	args := append(to.flags(), "-O0", "-shared", "module/faults.cpp", "-o", filepath.Join(dir, "faults.so"),
@@ -130,8 +130,8 @@ func (to torches) faults(t *testing.T, dir string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// devices gives a folder with a backend for CUDA, a stand-in for the driver, which has
-// the name that the backend asks for, and one for torch's own backend.
+// devices returns a folder with the CUDA backend, its driver's stand-in under the driver's name,
+// and a simulated torch backend.
 func (to torches) devices(t *testing.T) string {
 	t.Helper()
 	devicesOnce.Do(func() {
@@ -185,7 +185,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// modules gives the folder with the package, and what it is built for.
+// modules returns the folder with the package, and the information about its torch.
 func modules(t *testing.T) (torches, string) {
 	t.Helper()
 	to := environment(t)
@@ -202,7 +202,7 @@ func modules(t *testing.T) (torches, string) {
 // script runs a script of this folder with the package in a folder.
 func script(to torches, dir string, env []string, args ...string) (string, error) {
 	cmd := exec.Command(to.Python, append([]string{"-W", "ignore"}, args...)...)
-	// Freed memory is overwritten, so that a later read of it is noticed.
+	// Freed memory is overwritten, so that later reads are detected.
 	cmd.Env = append(append(os.Environ(), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu",
 		"MALLOC_PERTURB_=165",
 		"OMP_NUM_THREADS=1"), env...)
@@ -210,7 +210,7 @@ func script(to torches, dir string, env []string, args ...string) (string, error
 	return string(out), err
 }
 
-// eachPasses runs scripts, or tests of one, each in a process of its own: torch is imported before.
+// eachPasses runs scripts, or tests of one, each in a separate process: torch is imported before.
 func eachPasses(t *testing.T, to torches, dir string, env []string, each ...string) {
 	t.Helper()
 	args := []string{"../mutants.py", "torch"}
@@ -236,7 +236,7 @@ func eachPasses(t *testing.T, to torches, dir string, env []string, each ...stri
 	}
 }
 
-// passes fails unless a script says of each of its tests that it is fine.
+// passes fails unless a script reports success for each of its tests.
 func passes(t *testing.T, to torches, dir string, env []string, name string) {
 	t.Helper()
 	text, err := os.ReadFile(name)

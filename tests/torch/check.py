@@ -1,6 +1,5 @@
-"""What the scripts of this folder share. Each runs its own functions named
-test_..., or those that its arguments name, prints a line for each, and exits
-with 1 if one failed."""
+"""The common functions of this folder's scripts. Each runs its own functions named test_..., or
+those that its arguments name, prints a line for each, and exits with 1 if one failed."""
 
 import contextlib
 import ctypes
@@ -65,8 +64,8 @@ ManagedPointer = ctypes.POINTER(Managed)
 
 
 class Table(ctypes.Structure):
-    """DLPackExchangeAPI. The functions that take objects keep the GIL and raise what
-    they set; the allocator is called without it."""
+    """DLPackExchangeAPI. The functions with objects hold the GIL and set exceptions; the allocator
+    is called without the GIL."""
 
     _fields_ = [
         ("major", ctypes.c_uint32),
@@ -91,7 +90,7 @@ _capsule = ctypes.pythonapi.PyCapsule_New
 _capsule.restype, _capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 
 
-# The consumer of ATen's own C++, or the one of the stable ABI.
+# The consumer with ATen's own C++, or with the stable ABI.
 from_dlpack = importlib.import_module(os.environ.get("DLPACKGEN_CONSUMER", "dlpackgen_torch")).from_dlpack
 
 
@@ -109,14 +108,14 @@ TABLES = {"write": WRITE, "read": READ, "object": OBJECT}
 
 
 def borrow(table, x):
-    """Gives the borrowed view; raises what the table sets."""
+    """Returns the borrowed view; raises the table's exception."""
     view = Tensor()
     assert table.borrow(id(x), view) == 0
     return view
 
 
 def own(table, x):
-    """Gives the owned tensor."""
+    """Returns the owned tensor."""
     out = ManagedPointer()
     assert table.own(id(x), out) == 0
     return out
@@ -127,7 +126,7 @@ def delete(managed):
 
 
 def give(table, managed):
-    """Makes an object, and raises what the table sets."""
+    """Creates an object, or raises the table's exception."""
     made = ctypes.c_void_p(1)
     assert table.give(ctypes.addressof(managed), made) == 0
     found = ctypes.cast(made, ctypes.py_object).value
@@ -143,15 +142,14 @@ def strides_of(view):
     return tuple(view.strides[: view.ndim])
 
 
-# What a stranger's tensor is made of, kept as long as the process: a deleter that is
-# called twice must be seen and not crash.
+# The memory of a stranger's tensor, never freed: a deleter that is called twice must be detected
+# and not crash.
 _kept = []
 room = (ctypes.c_float * 64)(*range(64))
 
 
 class Stranger:
-    """A managed tensor of 64 floats or other memory, which counts how often it is
-    deleted."""
+    """A managed tensor of 64 floats or other memory, which counts its deletions."""
 
     def __init__(
         self,
@@ -191,7 +189,7 @@ class Stranger:
 
 @contextlib.contextmanager
 def rejected(kind, *texts):
-    """Expects an exception that says all that."""
+    """Expects an exception with these texts."""
     try:
         yield
     except kind as e:
@@ -203,7 +201,7 @@ def rejected(kind, *texts):
 
 
 def same(view, x):
-    """Holds a view against the tensor that it is of."""
+    """Compares a view with its tensor."""
     assert view.data == (x.data_ptr() if x.numel() else None), (view.data, x.data_ptr())
     assert shape_of(view) == tuple(x.shape) and strides_of(view) == x.stride()
     assert view.byte_offset == 0 and (view.device.type, view.device.id) == (CPU, 0)
@@ -212,7 +210,7 @@ def same(view, x):
 def run(scope):
     wanted = sys.argv[1:] or [name for name in scope if name.startswith("test_")]
     failed = 0
-    gc.freeze()  # so that collections are quick
+    gc.freeze()  # so that collections are fast
     for name in wanted:
         try:
             scope[name]()

@@ -14,7 +14,7 @@ from check import Stranger, from_dlpack, rejected
 
 
 class Object:
-    """Offers one capsule, and keeps what it was asked."""
+    """Exports one capsule, and records the arguments."""
 
     def __init__(self, capsule, old=False):
         self.offered, self.old, self.asked = capsule, old, []
@@ -53,8 +53,8 @@ def test_objects_are_asked_for_the_newest_version():
 
 
 def test_numbers_of_the_host_mean_nothing():
-    """It is one device, whichever number a producer gives it (DLPack: 0 for memory of the CPU), as modules over
-    dlpackgen_python have it."""
+    """It is one device, with any number (DLPack: 0 for CPU memory), as in modules over
+    dlpackgen_python."""
     x = from_dlpack(Stranger(device=(check.CPU, 5)).capsule())
     assert x.device == torch.device("cpu") and x.tolist() == [[0, 1, 2], [3, 4, 5]]
 
@@ -166,7 +166,7 @@ def test_rejections_delete_once():
 
     for name, (changes, says) in REJECTED.items():
         if name == "NULL strides":
-            continue  # which the table rejects, and both consumers take
+            continue  # the table rejects it, and both consumers accept it
         for how in ("raise", "copy", "allow"):
             stranger = Stranger(**changes)
             with rejected(BufferError, says):
@@ -175,7 +175,7 @@ def test_rejections_delete_once():
 
 
 def test_devices_of_others():
-    """Types of devices that no backend of torch serves, with numbers that all have."""
+    """Device types without a torch backend, with numbers that all of them have."""
     for device in (4, 7, 8, 9, 12, 15, 16):
         stranger = Stranger((2,), device=(device, 0))
         with rejected(BufferError, "unsupported device"):
@@ -204,11 +204,11 @@ def test_no_deleter():
 
 
 class Tabled:
-    """An object whose type offers a table of this script."""
+    """An object whose type has a table of this script."""
 
 
 def table_for(own, stream=lambda *a: 0):
-    """Makes the table; own(object, out) fills out and gives 0."""
+    """Creates the table; own(object, out) fills out and returns 0."""
     table = check.Table()
     table.major, table.minor = 1, 3
     kinds = {name: kind for name, kind in check.Table._fields_}
@@ -258,13 +258,13 @@ def test_tables_that_fail():
 
 
 def careless(kind):
-    """A function of C that sets an error and gives 0."""
+    """A C function that sets an error and returns 0."""
     return ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, kind)
 
 
 def test_deleters_do_not_meet_errors():
-    """A table fails after it has given a tensor, whose deleter runs Python then, and may
-    leave an error of its own."""
+    """A table fails after it has returned a tensor, whose deleter runs Python code, and may set
+    another error."""
     stranger = Stranger((2,), device=(check.CUDA, 99))
 
     def own(x, out):
@@ -283,8 +283,8 @@ def test_deleters_do_not_meet_errors():
 
 
 def test_errors_of_others_that_succeed_are_not_kept():
-    # Copied, so that it is deleted at once: torch itself deletes without the GIL, where
-    # no deleter may touch an error.
+    # Copied, so that it is deleted at once: torch itself deletes without the GIL, where no deleter
+    # may set an error.
     stranger = Stranger((2,), flags=check.READ_ONLY)
     stranger.managed.deleter = careless(check.Deleter)
     assert from_dlpack(stranger.capsule(), read_only="copy").tolist() == [0, 1]
@@ -295,7 +295,8 @@ def test_errors_of_others_that_succeed_are_not_kept():
 
 
 def test_other_streams():
-    """Memory of the host has no stream, pinned or not: the library is not asked. faults.py has other devices."""
+    """Host memory has no stream, pinned or not: the library is not queried. faults.py has other
+    devices."""
     stranger = Stranger((2,), device=(CUDA_HOST, 0))
 
     def own(x, out):
@@ -320,7 +321,8 @@ FAR = 1 << 62
 
 
 def test_strides_that_lead_nowhere():
-    """Those of one element, and all of a tensor without elements; no sum or product of them may overflow."""
+    """Tensors with one element, and tensors without elements; no sum or product of them may
+    overflow."""
     for shape, strides, expected in (
         ((1, 2), (1, FAR), (FAR, FAR)),
         ((1, 1, 2), (FAR, FAR, FAR), (FAR, FAR, FAR)),
@@ -359,7 +361,7 @@ def test_devices_that_are_none():
 
 
 class Kind(enum.Enum):
-    """Without numbers of its own, as Open3D has them."""
+    """Without __index__, like Open3D's."""
 
     CPU = 1
     NAMELESS = "cpu"

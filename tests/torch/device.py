@@ -1,5 +1,5 @@
-"""The package with a backend for CUDA, over a stand-in for its driver: the memory is the
-host's, and so is the device that torch sees, by faults.so."""
+"""The package with the CUDA backend and its driver's stand-in: the memory is the host's, and so is
+torch's simulated device, from faults.so."""
 
 import ctypes
 import gc
@@ -24,7 +24,7 @@ dlpackgen_torch.use_backend(capsule(table()))
 
 
 def offered(address, shape=(16,), device=CUDA, number=0, **changes):
-    """A capsule with a tensor at an address, and its stranger, who counts."""
+    """A capsule with a tensor at an address, and its stranger, which counts."""
     stranger = Stranger(shape, data=address, device=(device, number), **changes)
     return stranger, stranger.capsule()
 
@@ -70,7 +70,7 @@ def test_where_elements_reach():
 
 
 def test_what_is_not_asked_about():
-    for _ in range(2):  # the first use of all loads the driver
+    for _ in range(2):  # the first use loads the driver
         driver.log()
         assert from_dlpack(Stranger((2,)).capsule()).tolist() == [0, 1]
         stranger, given = offered(0, (0,))
@@ -112,7 +112,7 @@ class Request(ctypes.Structure):
 
 
 def allocated():
-    """A tensor of the backend's, for use on the default stream, in a capsule."""
+    """A tensor of the backend, for the default stream, in a capsule."""
     alloc = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)(
         ctypes.cast(table(), ctypes.POINTER(ctypes.c_void_p))[6]
     )
@@ -124,8 +124,8 @@ def allocated():
 
 
 def test_memory_is_kept_until_the_work_is_done():
-    """The work of torch's stream when the tensor goes, which is 2 and another one than at
-    the beginning."""
+    """The work of torch's stream when the tensor is freed: stream 2, different from the one at the
+    beginning."""
     faults.work_on(1)
     x = from_dlpack(allocated())
     y = x.detach()
@@ -170,7 +170,7 @@ def test_a_stream_that_is_not_told():
 
 
 def current_stream(source, number):
-    """The handle and the device that the table's current_stream gives for a source."""
+    """The handle and the device from the table's current_stream for a source."""
     ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, check.Device, ctypes.c_void_p, ctypes.c_void_p)(
         ctypes.cast(table(), ctypes.POINTER(ctypes.c_void_p))[8]
     )

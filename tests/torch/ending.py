@@ -1,5 +1,5 @@
-"""Ends Python in every order with the table: what it says last must be said, and the
-process must end well. The arguments name the orders."""
+"""Ends Python in every order with the table: its last output must appear, and the process must exit
+successfully. The arguments name the orders."""
 
 import atexit
 import ctypes
@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-# The first that is registered runs last.
+# The first registered one runs last.
 waiters = []
 atexit.register(lambda: [start() for start in waiters])
 
@@ -25,14 +25,14 @@ path = os.path.join(os.path.dirname(dlpackgen_torch.__file__), "..", "helper.so"
 
 
 def keep(x, table=check.WRITE):
-    """Holds a tensor in a place that Python does not clear."""
+    """Keeps a tensor in a place that Python does not clear."""
     managed = check.own(table, x)
     check._kept.append(managed)
     return managed
 
 
 class Late:
-    """Does something when the module is torn down, or later."""
+    """Runs code when the module is cleared, or later."""
 
     def __init__(self, do):
         sys.late, self.do = self, do
@@ -42,7 +42,7 @@ class Late:
 
 
 def use_tvm_ffi():
-    """Leaves it with tensors of both kinds that nobody gives back before the end."""
+    """Leaves tensors of both kinds that nobody releases before the end."""
     import tvm_ffi
 
     kept = tvm_ffi.get_global_func("testing.echo")(torch.ones(3))
@@ -66,7 +66,7 @@ elif how == "deleted at exit":
 elif how == "deleted while modules go":
     late = Late(lambda managed=keep(torch.ones(100)), delete=check.delete: delete(managed))
 elif how == "deleted after the end":
-    # C calls the deleter when Python is gone, as the end of a program's own statics does.
+    # C calls the deleter after Python has ended, like the destruction of a program's own statics.
     managed = keep(torch.ones(100))
     contents = managed.contents
     ctypes.CDLL(None).__cxa_atexit(contents.deleter, managed, None)
@@ -104,7 +104,7 @@ elif how == "an object deleted by a thread while modules go":
         )
     )
 elif how == "a thread that waits to delete an object":
-    # It waits already while the GIL is in our hands, and gets it when Python is about to end.
+    # It already waits while we hold the GIL, and gets it when Python is about to end.
     managed = keep(torch.ones(100), check.OBJECT)
     sys.setswitchinterval(5)
     waiters.append(lambda call=ctypes.PyDLL(path).comes_back_meanwhile: call(managed.contents.deleter, managed))

@@ -1,5 +1,5 @@
-"""Every request for memory fails in turn, while a table or the consumer works: what comes
-is an error of Python that says so, or a result, and nothing is left behind."""
+"""Every allocation of a table or the consumer fails in turn: the result is a Python error about
+memory, or a valid result, without leaks."""
 
 import ctypes
 import gc
@@ -26,7 +26,7 @@ def address(function):
 
 
 def stranger_of(**changes):
-    """One whose deleter is of C."""
+    """A tensor whose deleter is in C."""
     made = Stranger((2, 3), **changes)
     made.managed.deleter = ctypes.cast(allocator.count_deleter, check.Deleter)
     check._kept.clear()
@@ -35,14 +35,14 @@ def stranger_of(**changes):
 
 
 def each_failure(try_it, least=1):
-    """try_it(n) lets the n-th request fail, and gives whether it came to that; it is
-    repeated, since what is kept for later is no leak."""
+    """try_it(n) makes the n-th allocation fail, and returns whether it was reached. It is repeated,
+    because cached memory is not a leak."""
     for _ in range(3):
         try_it(0)
     n = 0
     while True:
         n += 1
-        levels = (ctypes.c_long * 6)()  # numbers of Python would count themselves
+        levels = (ctypes.c_long * 6)()  # Python ints would be allocations themselves
         for i in range(6):
             came_to_that = try_it(n)
             gc.collect()
@@ -55,7 +55,7 @@ def each_failure(try_it, least=1):
 
 
 def of_slot(slot, a, out, give_back):
-    """Tries a slot that fills out."""
+    """Tests a function that fills out."""
 
     def try_it(n):
         out.value = None
@@ -76,7 +76,7 @@ def managed_at(at):
 
 
 def without_pool(table, x, try_it):
-    """A thread keeps 256 blocks, which are taken away for the while."""
+    """A thread caches 256 blocks, which are removed meanwhile."""
 
     def instead(n):
         held = [check.own(table, x) for _ in range(256)]
@@ -142,7 +142,8 @@ def test_new_tensors():
 
 
 def of_consumer(source, after):
-    """Tries from_dlpack() with what source() gives; after(tensor or None) looks at it."""
+    """Tests from_dlpack() with the result of source(); after(tensor or None) inspects the
+    result."""
 
     def try_it(n):
         x, made = source(), None
@@ -160,7 +161,7 @@ def of_consumer(source, after):
 
 
 def test_capsules():
-    """Once the capsule has its other name the tensor is deleted, whatever fails."""
+    """After the capsule is renamed, the tensor is deleted in every kind of failure."""
     state = {}
 
     def source():
@@ -187,7 +188,7 @@ def test_objects_with_a_capsule():
 
 
 def test_objects_with_a_table():
-    """The slot that gives is one of ours, so that it needs no memory of Python."""
+    """The exporting function is ours, so it needs no Python memory."""
     x = torch.ones(3)
     table = check.Table.from_buffer_copy(WRITE)
     table.own = ctypes.cast(allocator.give_what_is_there, dict(check.Table._fields_)["own"])
@@ -218,5 +219,5 @@ def test_tensors():
 
 if __name__ == "__main__":
     gc.collect()
-    gc.freeze()  # what torch has is not looked at each time
+    gc.freeze()  # allocations inside torch are not tested each time
     check.run(globals())

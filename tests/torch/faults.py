@@ -1,5 +1,5 @@
-"""Tensors, streams and exceptions of a backend of CUDA that is none: its memory is the
-host's, the stream of device n has the handle 40 + n, and it raises what it is told to."""
+"""Tensors, streams and exceptions of a simulated CUDA backend: its memory is the host's, the stream
+of device n has the handle 40 + n, and it raises requested exceptions."""
 
 import ctypes
 import os
@@ -46,7 +46,7 @@ def test_exceptions_from_streams():
 
 
 def test_exceptions_from_making_objects():
-    """There is no such room for a copy of what is read-only, which stays the caller's."""
+    """Read-only memory of such a device cannot be copied safely, and remains the caller's."""
     for table in TABLES.values():
         stranger = Stranger((1 << 46,), (0,), flags=check.READ_ONLY)
         out = ctypes.c_void_p(1)
@@ -108,7 +108,7 @@ def test_objects_are_asked_for_the_stream():
 
 
 def test_devices_that_were_not_said():
-    """Nothing made the elements safe to read on the stream of such a device."""
+    """No stream of this device was synchronized with the elements."""
 
     class OnHost(Object):
         pass

@@ -1,4 +1,4 @@
-"""What both tables make: objects of tensors that others made, and new tensors."""
+"""The objects that both tables create: from foreign tensors, and new tensors."""
 
 import ctypes
 import gc
@@ -130,7 +130,7 @@ def test_there_and_back():
 
 
 def allocate(table, shape, dtype=(2, 32, 1), device=(check.CPU, 0), report=True):
-    """Gives the tensor, or what was reported."""
+    """Returns the tensor, or the reported error."""
     said = []
     numbers = (ctypes.c_int64 * max(len(shape), 1))(*shape)
     prototype = check.Tensor(None, check.Device(*device), len(shape), check.DType(*dtype), numbers, None, 0)
@@ -186,7 +186,7 @@ def test_new_tensors_that_cannot_be():
 
 
 def test_streams():
-    """Fake tensors leave something behind that stands in for a backend of CUDA."""
+    """Fake tensors leave a substitute for a CUDA backend behind."""
     rejects_other_streams()
     with torch._subclasses.fake_tensor.FakeTensorMode():
         torch.empty(2, device="cuda")

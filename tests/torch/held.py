@@ -1,4 +1,4 @@
-"""What the table gives that holds objects and not their memory."""
+"""The exports of the table that retains objects instead of their memory."""
 
 import ctypes
 import gc
@@ -18,7 +18,7 @@ helper, helper_with_the_gil = ctypes.CDLL(path), ctypes.PyDLL(path)
 
 
 def delete_with_the_gil(managed):
-    """As code in C does, where ctypes would let go of it."""
+    """Like C code, whereas ctypes would release the GIL."""
     deleter = ctypes.cast(managed.contents.deleter, ctypes.c_void_p)
     ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(deleter.value)(ctypes.addressof(managed.contents))
 
@@ -48,7 +48,7 @@ def test_the_last_reference():
 
 
 def test_deleters_without_the_gil():
-    """On threads of Python, that ctypes lets go of the GIL for, and on others."""
+    """On Python threads, for which ctypes releases the GIL, and on others."""
     x = torch.ones(5)
     before = sys.getrefcount(x)
     held = [own(OBJECT, x) for _ in range(900)]
@@ -94,7 +94,7 @@ def test_its_shape_does_not_change():
 
 
 def test_the_object_is_not_its_memory():
-    """Which is why nothing uses this table that does not ask for it."""
+    """This is why this table is used only on request."""
     x = torch.ones(5)
     gone, managed = weakref.ref(x.untyped_storage()), own(OBJECT, x)
     x.data = torch.zeros(3)

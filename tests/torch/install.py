@@ -1,5 +1,5 @@
-"""install() and uninstall(): what consumers see that came before, between and after.
-Each test runs in a process of its own, since consumers look at a type once."""
+"""install() and uninstall(), seen by consumers that were created before, between and after. Each
+test runs in a separate process, because consumers cache types."""
 
 import ctypes
 import gc
@@ -77,7 +77,7 @@ def test_the_reader_may_be_gone():
 
 
 def test_two_copies():
-    """Whichever order they come and go in, each takes off what it has put there."""
+    """In every order of installation and removal, each copy removes its own table."""
     import importlib.util
     import os
     import shutil
@@ -157,7 +157,7 @@ def test_tvm_ffi_that_came_later_keeps_ours():
 
 
 def test_versions():
-    """A module that is imported past the package compares versions by itself."""
+    """A module that is imported without the package compares versions by itself."""
     import importlib.machinery
     import importlib.util
     import os

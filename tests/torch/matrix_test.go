@@ -32,20 +32,20 @@ func nanobind(t *testing.T, to torches, dir string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// rows gives the cells of a table of Markdown, whose first line begins with a text.
+// rows returns the cells of a Markdown table, whose first line has the given beginning.
 func rows(text, begins string) (all [][]string) {
 	_, table, _ := strings.Cut("\n"+text, "\n"+begins)
 	for _, line := range strings.Split(begins+table, "\n") {
-		if strings.HasPrefix(line, "| ") { // what libraries say stands between
+		if strings.HasPrefix(line, "| ") { // libraries may print in between
 			all = append(all, strings.Split(strings.Trim(line, "| "), " | "))
 		}
 	}
 	return all
 }
 
-// With the table in place every library does with every tensor what docs/records/clients.md says
-// it does without: but for the class of what tvm-ffi raises where it is rejected one of
-// torch's, which is a BufferError then, as the rules have it.
+// With the table installed, every library handles every tensor as docs/records/clients.md lists
+// without it. The only difference is the exception class of tvm-ffi for rejected torch tensors,
+// which is then BufferError, as the rules require.
 func TestTheClientMatrixWithTheTable(t *testing.T) {
 	tier.OnlyNightly(t)
 	to, dir := modules(t)

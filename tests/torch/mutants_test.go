@@ -17,10 +17,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// mutant is a text of a source that is replaced, and what notices it.
+// mutant is a replaced text of a source, and the test that detects it.
 type mutant struct{ file, old, replacement, script string }
 
-// Each of these makes the package wrong in one place, which the named test sees.
+// Each of these breaks the package in one place, which the named test detects.
 var mutants = map[string]mutant{
 	"any owner is taken": {"device.hpp",
 		"if (info.device.device_type != said.device_type || info", "if (false && info",
@@ -375,7 +375,7 @@ var mutants = map[string]mutant{
 		"read_plain<Access::write>(impl, *out, Copied{numbers})", "adopted.py test_reading_separates_nothing"},
 }
 
-// numbered gives each mutant its number, from 1 on: those of C++ first.
+// numbered assigns a number to each mutant, from 1 on: C++ mutants first.
 func numbered(all map[string]mutant) map[string]int {
 	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
 		return cmp.Or(cmp.Compare(all[a].isPython(), all[b].isPython()), cmp.Compare(a, b))
@@ -387,7 +387,7 @@ func numbered(all map[string]mutant) map[string]int {
 	return numbers
 }
 
-// isPython gives 1 for a mutant of a file in Python.
+// isPython returns 1 for a mutant of a Python file.
 func (m mutant) isPython() int {
 	if filepath.Ext(m.file) == ".py" {
 		return 1
@@ -395,8 +395,8 @@ func (m mutant) isPython() int {
 	return 0
 }
 
-// withMutants writes the sources with all mutants of C++, of which a process has at most one, and
-// gives the flags that they need.
+// withMutants writes the sources with all C++ mutants, of which a process activates at most one,
+// and returns the required flags.
 func withMutants(t *testing.T, headers string, all map[string]mutant) []string {
 	t.Helper()
 	unfolded(t, headers)
@@ -417,7 +417,7 @@ func withMutants(t *testing.T, headers string, all map[string]mutant) []string {
 	return append(written.Flags, "-O0", "-Wno-error")
 }
 
-// inPython gives a folder with the package that has a mutant in its Python.
+// inPython returns a folder with the package and a mutant in its Python.
 func inPython(t *testing.T, dir string, m mutant) string {
 	t.Helper()
 	other := t.TempDir()
@@ -426,8 +426,8 @@ func inPython(t *testing.T, dir string, m mutant) string {
 	return other
 }
 
-// alone runs what needs a process of its own: the end of Python, its lack of memory, and
-// another package. It tells whether that is so of a mutant.
+// alone runs the tests that need a separate process: Python's end, exhausted memory, and another
+// package. It reports whether a mutant needs one.
 func alone(t *testing.T, to torches, dir string, env []string, m mutant, number int) (bool, error) {
 	t.Helper()
 	env = append(slices.Clone(env), mutation.Env(number))
@@ -444,11 +444,11 @@ func alone(t *testing.T, to torches, dir string, env []string, m mutant, number 
 	return true, err
 }
 
-// areSeen runs what must fail of each mutant, and pass where none is on.
+// areSeen runs the tests that must fail with each mutant, and pass without it.
 func areSeen(t *testing.T, all map[string]mutant, to torches, dir string, env []string) {
 	t.Helper()
 	args, rest := []string{"../mutants.py", "torch"}, map[string]int{}
-	var soundly []string // what was run without a mutant
+	var soundly []string // the runs without a mutant
 	for name, number := range numbered(all) {
 		m := all[name]
 		isAlone, err := alone(t, to, dir, env, m, number)
@@ -481,7 +481,7 @@ func TestMutantsAreSeen(t *testing.T) {
 		require.NoError(t, os.Symlink(filepath.Join(whole, name), filepath.Join(dir, name)))
 	}
 	areSeen(t, mutants, to, dir, nil)
-	// The module itself notices at import that it reads tensors otherwise than torch does.
+	// The module itself detects at import that it reads tensors differently from torch.
 	for _, name := range []string{"keys may be any", "offsets are lost"} {
 		out, err := script(to, dir, []string{mutation.Env(numbered(mutants)[name])}, "-c", "import dlpackgen_torch")
 		assert.Error(t, err)

@@ -1,4 +1,5 @@
-"""What from_dlpack() rejects because memory does not tell it, and what it makes of types and exceptions."""
+"""from_dlpack()'s rejections for properties that memory does not show, and its handling of types
+and exceptions."""
 
 import numpy as np
 import torch
@@ -8,7 +9,7 @@ from check import Stranger, from_dlpack, rejected
 
 
 class Offers:
-    """Gives a tensor of two numbers, and is what its derived types say."""
+    """Returns a tensor of two numbers; derived types define the rest."""
 
     def __dlpack__(self, **keywords):
         return Stranger((2,)).capsule()
@@ -50,14 +51,15 @@ def test_what_is_like_paddle():
 
 
 def test_attributes_that_are_no_tables():
-    """An int may be any number: what is at that address cannot be told from a table."""
+    """An int may be any number: it cannot be verified to be a table's address."""
     for value in 1 << 20, 0, 8, -1, 2**70, None, "text", Stranger((2,)).capsule():
         for name in "__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__":
             assert from_dlpack(offering(**{name: value})).tolist() == [0, 1]
 
 
 def test_exceptions_of_producers():
-    """Those that say that a tensor is not exported become a BufferError; all others are handed on."""
+    """Exceptions about an export that is not possible become a BufferError; all others are
+    propagated."""
 
     class Mute(ValueError):
         def __str__(self):

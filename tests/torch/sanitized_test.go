@@ -17,7 +17,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// dropped is a deleter that forgets its memory, for the sanitizer of leaks to see.
+// dropped is a deleter that leaks its memory, for LeakSanitizer to detect.
 var dropped = mutation.Mutant{File: "dlpackgen_torch/owned.hpp",
 	Old: "  owned->~Export();\n  Pool<Export<Kept>>::give(owned);\n", New: "  owned->~Export();\n"}
 
@@ -26,11 +26,11 @@ var (
 	errSanitized  error
 )
 
-// sanitized gives the package for the sanitizers of addresses, leaks and undefined behaviour, which
-// has one mutant that is off, and the variables that Python must be started with.
+// sanitized returns the package for AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer,
+// with one inactive mutant, and the required environment of Python.
 func sanitized(t *testing.T, to torches) (dir string, env []string) {
 	t.Helper()
-	// the sanitizer wants to find the latter when it starts
+	// the sanitizer looks up the latter when it starts
 	runtime, standard := testkit.RequireRuntime(t, "libasan.so"), testkit.RequireRuntime(t, "libstdc++.so.6")
 	dir = filepath.Join(library, "sanitized")
 	sanitizedOnce.Do(func() {
@@ -38,7 +38,7 @@ func sanitized(t *testing.T, to torches) (dir string, env []string) {
 		unfolded(t, headers)
 		written := mutation.Write(t, headers, []mutation.Mutant{dropped})
 		require.Empty(t, written.Apart)
-		// pybind11 compares addresses of its own in ways that -fsanitize=vptr does not bear across
+		// pybind11 compares its own addresses in ways that -fsanitize=vptr does not support across
 		// libraries.
 		errSanitized = to.build(t, headers, dir,
 			append(written.Flags, "-Wno-error", "-O0", "-g1", "-fno-omit-frame-pointer",
@@ -46,14 +46,14 @@ func sanitized(t *testing.T, to torches) (dir string, env []string) {
 		helper(t, dir)
 	})
 	require.NoError(t, errSanitized)
-	// A library that paddle or jax brings frees what another operator made.
+	// A library of paddle or jax frees with another operator than the allocating one.
 	options := "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:alloc_dealloc_mismatch=0:exitcode=0"
 	return dir, []string{options, "LD_PRELOAD=" + runtime + " " + standard, "PYTHONMALLOC=malloc",
 		"UBSAN_OPTIONS=halt_on_error=1"}
 }
 
-// Every path of the table and the consumer, those that fail too. Leaks are looked for
-// when Python has ended.
+// Every path of the table and the consumer, including failures. Leaks are checked after Python's
+// end.
 func TestSanitized(t *testing.T) {
 	tier.OnlyNightly(t)
 	t.Parallel()
@@ -74,7 +74,7 @@ func TestSanitized(t *testing.T) {
 	}
 }
 
-// mutated gives a folder with the sources, with another text in one of them.
+// mutated returns a folder with the sources, with a text replaced in one of them.
 func mutated(t *testing.T, file, old, replacement string) string {
 	t.Helper()
 	headers := t.TempDir()
@@ -83,7 +83,7 @@ func mutated(t *testing.T, file, old, replacement string) string {
 	return headers
 }
 
-// A report that is never made would be no proof.
+// Without a report, the test would prove nothing.
 func TestLostMemoryIsSeen(t *testing.T) {
 	tier.OnlyNightly(t)
 	t.Parallel()
@@ -94,12 +94,12 @@ func TestLostMemoryIsSeen(t *testing.T) {
 	assert.NotEmpty(t, testkit.Leaks(out))
 }
 
-// pooled declares the blocks of a pool. That all threads share them is a mistake of a declaration,
-// which no statement chooses in a build.
+// pooled declares the blocks of a pool. A pool that all threads share is a mistake in a
+// declaration, which no statement can select in a build.
 const pooled = "static inline DLPACKGEN_PYTORCH_THREAD Kept kept_{nullptr, 0, State::fresh};"
 
-// sharing writes the sources to a folder, whose pools all threads share in a process with mutant 1,
-// and gives the flags that they need.
+// sharing writes the sources to a folder, with pools that all threads share in a process with
+// mutant 1, and returns the required flags.
 func sharing(t *testing.T, headers string) (flags []string) {
 	t.Helper()
 	unfolded(t, headers)
@@ -122,7 +122,7 @@ var (
 	errRaces  error
 )
 
-// races runs what many threads do, with the package built for the sanitizer of threads.
+// races runs the tests with many threads, with the package built for ThreadSanitizer.
 func races(t *testing.T, number int) string {
 	t.Helper()
 	to, dir := environment(t), filepath.Join(library, "races")
@@ -135,7 +135,7 @@ func races(t *testing.T, number int) string {
 	env := []string{"LD_PRELOAD=" + runtime + " " + standard, "TSAN_OPTIONS=exitcode=0", mutation.Env(number)}
 	tests := found(t, "threads.py", `^def (test_(?:exports|imports|new)\w*)`)
 	out, err := script(to, dir, env, append([]string{"threads.py"}, tests...)...)
-	if err == nil && number == 0 { // a race may end the process, also with status 0
+	if err == nil && number == 0 { // a race may end the process, even with status 0
 		assert.Equal(t, len(tests), strings.Count("\n"+out, "\nok "), out)
 	}
 	return out
@@ -147,7 +147,7 @@ func TestThreadsDoNotRace(t *testing.T) {
 	assert.NotContains(t, races(t, 0), "WARNING: ThreadSanitizer")
 }
 
-// A pool that all threads share would race, which must be seen.
+// A pool that all threads share would race, which must be detected.
 func TestRacesAreSeen(t *testing.T) {
 	tier.OnlyNightly(t)
 	t.Parallel()
@@ -156,7 +156,7 @@ func TestRacesAreSeen(t *testing.T) {
 
 var failingOnce sync.Once
 
-// without gives the variables that let requests for memory fail.
+// without returns the environment that makes allocations fail.
 func without(t *testing.T) []string {
 	t.Helper()
 	failing := filepath.Join(library, "failing.so")
@@ -169,8 +169,8 @@ func without(t *testing.T) []string {
 	return []string{"LD_PRELOAD=" + failing, "PYTHONMALLOC=malloc"}
 }
 
-// Wherever there is no memory, an error of Python says so, and nothing is left. The stable
-// ABI of torch ends the process itself then.
+// Wherever memory is exhausted, a Python error reports it, without leaks. torch's stable ABI itself
+// ends the process in this case.
 func TestWithoutMemory(t *testing.T) {
 	to, dir := modules(t)
 	passes(t, to, dir, without(t), "failing.py")

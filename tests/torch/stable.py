@@ -1,5 +1,5 @@
-"""What the consumer by the stable ABI does when torch fails to make a tensor: that ABI does
-not say whether it has deleted what it was given."""
+"""The stable ABI's consumer if torch fails to create a tensor: that ABI does not specify whether
+the deleter was called."""
 
 import ctypes
 import os

@@ -17,22 +17,22 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// byStable lets a script take tensors by the module of the stable ABI.
+// byStable makes a script use the module with the stable ABI.
 var byStable = []string{"DLPACKGEN_CONSUMER=dlpackgen_torch_stable"}
 
-// failingTorch lets the ABI fail where it makes tensors, by a library in a folder.
+// failingTorch makes the ABI's creation of tensors fail, with a library in a folder.
 func failingTorch(dir string) []string {
 	return append(slices.Clone(byStable), "LD_PRELOAD="+filepath.Join(dir, "helper.so"))
 }
 
-// stableFlags are for the oldest torch whose ABI knows objects of Python.
+// stableFlags select the oldest torch whose ABI supports Python objects.
 func (to torches) stableFlags(t *testing.T, headers string, target string) []string {
 	return append(to.flags(headers, filepath.Join(golden.Root(t), "gen", "cpp"),
 		filepath.Join(golden.Root(t), "gen", "c")), target,
 		filepath.Join(headers, "dlpackgen_torch", "stable_module.cpp"))
 }
 
-// buildStable makes dlpackgen_torch_stable of the sources in a folder, in another one.
+// buildStable builds dlpackgen_torch_stable from the sources in a folder, in another one.
 func (to torches) buildStable(t *testing.T, headers, dir string, flags ...string) error {
 	t.Helper()
 	if to.Minor < 14 {
@@ -53,7 +53,7 @@ var (
 	errStable  error
 )
 
-// stable gives the folder with the package and the module of the stable ABI.
+// stable returns the folder with the package and the module with the stable ABI.
 func stable(t *testing.T) (torches, string) {
 	t.Helper()
 	to, dir := modules(t)
@@ -62,14 +62,14 @@ func stable(t *testing.T) (torches, string) {
 	return to, dir
 }
 
-// The consumer by the stable ABI does what the other does.
+// The consumer with the stable ABI behaves like the other one.
 func TestTheStableConsumer(t *testing.T) {
 	to, dir := stable(t)
 	eachPasses(t, to, dir, byStable, "consume.py", "rules.py", "attack.py", "libraries.py", "verdicts.py")
 	t.Run("stable.py", func(t *testing.T) { passes(t, to, dir, failingTorch(dir), "stable.py") })
 }
 
-// It calls nothing of torch but what is in the stable ABI.
+// It calls only torch's stable ABI.
 func TestTheStableConsumerNeedsNoOtherSymbols(t *testing.T) {
 	to, dir := stable(t)
 	out, err := exec.Command(testtool.Require(t, "nm", "binutils"), "-D", "--undefined-only", "--format=just-symbols",
@@ -80,7 +80,7 @@ func TestTheStableConsumerNeedsNoOtherSymbols(t *testing.T) {
 	assert.NotContains(t, string(out), "THPVariable")
 }
 
-// What the ABI of a version lacks is said when it is compiled for that.
+// Missing features of a version's ABI are reported when it is compiled for that version.
 func TestOlderStableABIsAreRejected(t *testing.T) {
 	tier.OnlyNightly(t)
 	to := environment(t)
@@ -96,7 +96,7 @@ func TestOlderStableABIsAreRejected(t *testing.T) {
 	}
 }
 
-// Each of these makes what is its own wrong in one place.
+// Each of these breaks code that only the stable form has, in one place.
 var stableMutants = map[string]mutant{
 	"devices are not looked at": {"stable_take.hpp",
 		"  static_cast<void>(current_stream(tensor.device));\n", "", "consume.py test_rejections_delete_once"},

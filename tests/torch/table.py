@@ -1,4 +1,4 @@
-"""What both tables lend and give: each kind of tensor, and each rejection."""
+"""The loans and exports of both tables: each kind of tensor, and each rejection."""
 
 import ctypes
 import threading
@@ -74,7 +74,8 @@ def test_what_is_lent_and_given():
 
 
 def test_what_pytorch_lends_is_lent():
-    """By its own table, which torch has from 2.10 on: nothing more is rejected, and all of it is the same."""
+    """Through torch's own table, from 2.10 on: nothing more is rejected, and everything is
+    equal."""
     offered = torch.Tensor.__dict__.get("__dlpack_c_exchange_api__")
     if offered is None:
         return
@@ -100,7 +101,7 @@ def test_types_of_elements():
 
 
 def test_types_without_a_name():
-    """What PyTorch's own export calls them is kept, or it rejects."""
+    """The names in PyTorch's own exports are kept, or rejected."""
     for dtype in (torch.uint3, torch.bits8):
         x = torch.empty(4, dtype=torch.uint8).view(dtype)
         for table in TABLES.values():
@@ -112,7 +113,7 @@ def test_types_without_a_name():
 
 
 def wrapped(transform):
-    """Gives a tensor as it is inside of a transformation."""
+    """Returns a tensor as it is inside a transformation."""
     seen = []
 
     def look(x):
@@ -141,7 +142,7 @@ def test_wrappers_are_rejected():
 
 
 def unreadable():
-    """Tensors that no DLTensor can say, and what the rejection says."""
+    """Tensors that a DLTensor cannot represent, and the messages of their rejections."""
     a = torch.arange(6.0)
     freed = torch.ones(3)
     freed.untyped_storage().resize_(0)
@@ -215,7 +216,7 @@ def test_tensors_that_their_storage_does_not_hold():
 
 
 def said_by_its_code(kind, text):
-    """Before 2.10 torch lends nothing that is not plain, so it is not asked."""
+    """Before 2.10, torch lends only plain tensors, so it is not tested."""
     lends = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 10)
     return (kind, text) if lends else (BufferError, "torch before 2.10")
 
@@ -228,7 +229,7 @@ def test_what_its_own_code_raises_is_kept():
 
 
 class Raises(torch.Tensor):
-    """Its own code is asked for its size, and raises what C++ has no class for."""
+    """Its own code is queried for its size, and raises an exception without a C++ class."""
 
     @staticmethod
     def __new__(cls):
@@ -292,8 +293,8 @@ def test_what_is_given_read_only_outlives_the_others():
 
 
 def test_what_is_given_does_not_change():
-    """Whatever becomes of the tensor: its shape, its memory, its end. A storage that
-    grows, or is told to shrink, moves its memory away from every export, as PyTorch has it."""
+    """Independently of the tensor: its shape, its memory, its end. A storage that grows, or is
+    shrunk, moves its memory away from every export, as in PyTorch."""
     x = torch.arange(4096.0).reshape(64, 64)
     managed = own(WRITE, x)
     view = managed.contents.tensor
@@ -339,7 +340,7 @@ def test_deleters_on_other_threads():
     before = owners(x)
     for _ in range(5):
         held = [own(WRITE, x) for _ in range(700)]
-        # ctypes lets go of the GIL while a deleter runs.
+        # ctypes releases the GIL while a deleter runs.
         threads = [
             threading.Thread(target=lambda part: [delete(m) for m in part], args=(held[i::4],)) for i in range(4)
         ]
@@ -351,7 +352,7 @@ def test_deleters_on_other_threads():
     thread = threading.Thread(target=lambda: kept.extend(own(WRITE, x) for _ in range(300)))
     thread.start()
     thread.join()
-    for managed in kept:  # the thread and its pool are gone
+    for managed in kept:  # the thread and its pool have ended
         delete(managed)
     assert owners(x) == before
 
@@ -367,7 +368,7 @@ libc = ctypes.CDLL(None)
 
 
 def in_use():
-    """The bytes of the heap that somebody has; always 0 where the C library or a sanitizer does not count."""
+    """The allocated bytes of the heap; always 0 if the C library or a sanitizer does not count."""
     count = getattr(libc, "mallinfo2", None)
     if count is None:
         return 0
@@ -386,7 +387,7 @@ def test_threads_keep_few_blocks():
 
 
 def test_blocks_that_come_after_the_end_of_a_thread():
-    """Destructors of keys run after those of C++, by which the pool has gone."""
+    """Destructors of keys run after those of C++, when the pool no longer exists."""
     x, keys = torch.ones(5), [ctypes.c_uint() for _ in range(100)]
     first = own(WRITE, x)
     deleter = ctypes.cast(first.contents.deleter, ctypes.c_void_p)
@@ -406,7 +407,7 @@ def test_blocks_that_come_after_the_end_of_a_thread():
             thread.join()
 
     def until(fine):
-        """join() returns before a thread has come to its keys."""
+        """join() returns before a thread has run its key destructors."""
         end = time.process_time() + 5
         while not fine() and time.process_time() < end:
             time.sleep(0)

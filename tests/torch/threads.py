@@ -1,5 +1,5 @@
-"""Many threads at once: exports by every table, imports, and the table coming and going.
-Everything that a thread takes it gives back, or hands to another."""
+"""Many threads concurrently: exports through every table, imports, installation and removal of the
+table. Each thread releases all its tensors, or passes them to another."""
 
 import queue
 import threading
@@ -14,7 +14,7 @@ ROUNDS = 400
 
 
 def together(*works):
-    """Runs all at once, and raises what one of them raised."""
+    """Runs all concurrently, and raises the exception of any of them."""
     raised, start = [], threading.Barrier(len(works))
 
     def run(work):
@@ -68,7 +68,7 @@ def test_exports_are_deleted_by_others():
 
 
 def test_imports():
-    """What one thread takes others let go of."""
+    """Tensors that one thread receives are released by others."""
     source, handed = np.arange(8.0), queue.Queue()
 
     def take():

@@ -17,17 +17,17 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// scripts are those of this folder that run in one process.
+// scripts are the scripts that run in one process.
 var scripts = []string{"table.py", "held.py", "give.py", "consume.py", "rules.py", "attack.py"}
 
-// Each script holds one side of the package against torch.
+// Each script compares one side of the package with torch.
 func TestTheTableAndTheConsumer(t *testing.T) {
 	to, dir := modules(t)
 	eachPasses(t, to, dir, nil, append(slices.Clone(scripts), "libraries.py", "verdicts.py", "faults.py", "device.py",
 		"threads.py")...)
 }
 
-// found gives what a pattern finds in each line of a script.
+// found returns a pattern's matches in each line of a script.
 func found(t *testing.T, script, pattern string) (all []string) {
 	t.Helper()
 	f, err := os.Open(script)
@@ -43,7 +43,7 @@ func found(t *testing.T, script, pattern string) (all []string) {
 	return all
 }
 
-// testsOf gives each test of a script, with the script before it.
+// testsOf returns each test of a script, preceded by the script.
 func testsOf(t *testing.T, script string) (all []string) {
 	t.Helper()
 	for _, name := range found(t, script, `^def (test_\w+)`) {
@@ -52,7 +52,7 @@ func testsOf(t *testing.T, script string) (all []string) {
 	return all
 }
 
-// Consumers keep what they saw of a type, so each order has a process of its own.
+// Consumers cache types, so each order has a separate process.
 func TestInstalling(t *testing.T) {
 	to, dir := modules(t)
 	eachPasses(t, to, dir, nil, testsOf(t, "install.py")...)
@@ -73,8 +73,8 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// A package that was built for other versions says which, and looks up no symbol of
-// torch: what stands in for its module could not even be loaded.
+// A package that was built for other versions names them, and looks up no torch symbol: the file in
+// place of its module could not even be loaded.
 func TestAnotherTorchIsNamed(t *testing.T) {
 	to, dir := modules(t)
 	for _, test := range []struct {
@@ -99,8 +99,8 @@ func TestAnotherTorchIsNamed(t *testing.T) {
 	}
 }
 
-// The same sources, built for older torches: 2.10 is the first with a table of its own,
-// and 2.9 has none that install() could replace.
+// The same sources, built for older torches: 2.10 is the first with a table, and 2.9 has none that
+// install() could replace.
 func TestOlderTorches(t *testing.T) {
 	older := strings.Fields(os.Getenv("DLPACKGEN_TORCHES"))
 	if len(older) == 0 {

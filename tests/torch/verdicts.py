@@ -1,5 +1,6 @@
-"""One table of cases for both consumers: a module over dlpackgen_python and from_dlpack() take the same
-tensors, or raise exceptions of the same class. Where they differ, docs/torch.md gives the reason."""
+"""One table of cases for both consumers: a module over dlpackgen_python and from_dlpack() accept
+the same tensors, or raise exceptions of the same class. docs/torch.md gives the reasons for
+differences."""
 
 import enum
 import functools
@@ -24,8 +25,8 @@ from consumers import named
 from give import REJECTED
 from judge import Taken, taken
 
-# What the consumer does otherwise, by a name that a row of docs/torch.md begins with: the words of
-# the exception, or "taken", and the cases.
+# The differences of the consumer, by the beginning of a row in docs/torch.md: the text of the
+# exception, or "taken", and the cases.
 DIFFERENCES = {
     "Negative strides": ("it has a negative stride", "negative strides?"),
     "Types of elements": (
@@ -42,7 +43,7 @@ DIFFERENCES = {
 
 
 class Exports:
-    """Gives one capsule of a stranger, made when it is asked."""
+    """Exports one capsule of a stranger, created on request."""
 
     def __init__(self, **changes):
         self.changes = changes
@@ -65,7 +66,7 @@ class Kind(enum.Enum):
 
 
 def exports(**members):
-    """An object of a type with these members beside those of Exports."""
+    """An object of a type with these members in addition to those of Exports."""
     return type("Other", (Exports,), members)()
 
 
@@ -231,13 +232,12 @@ def said(outcome):
 
 
 def is_expected(case, outcome):
-    """Whether the consumer does there what the documentation says."""
+    """Returns whether the consumer behaves as documented."""
     text = "taken" if word(outcome) == "taken" else str(outcome)
     return any(re.search(said, text) and re.search(where, str(case)) for said, where in DIFFERENCES.values())
 
 
-# byte_offset() reads an argument and none of its elements, which may be at addresses that are not
-# mapped.
+# byte_offset() reads an argument but none of its elements, which may be at unmapped addresses.
 VERBS = {"write": (clients.write, "raise"), "read": (clients.byte_offset, "allow")}
 
 
@@ -262,7 +262,7 @@ def as_seen(x):
 
 
 def test_elements_are_those_of_the_tensor():
-    """Of every case that is taken, also of those that only the consumer takes."""
+    """For every accepted case, including those that only the consumer accepts."""
     for case in every_case():
         got = run(case, as_seen) if case.truth is not None else None
         if isinstance(got, Taken):
@@ -276,7 +276,8 @@ def test_every_difference_is_documented():
 
 
 def test_gradients_that_are_not_recorded():
-    """Under no_grad() both take what requires a gradient, of Paddle also its parameters."""
+    """Under no_grad(), both accept tensors that require a gradient, including Paddle's
+    parameters."""
     parameter = paddle.nn.Linear(2, 2).weight
     x = paddle.ones([3])
     x.stop_gradient = False

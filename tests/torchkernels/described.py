@@ -1,5 +1,5 @@
-"""Described kernels as operators of torch: values, gradients, graphs, and the sentences of modules of Python. Where
-STABLE is set the operators are those of the C shim, by kernels_torch.py."""
+"""Described kernels as torch operators: values, gradients, graphs, and the messages of the Python
+module. With STABLE set, the operators use the C shim, through kernels_torch.py."""
 
 import importlib.util
 import os
@@ -56,13 +56,13 @@ def test_values():
 
 
 def test_scalars_lists_and_texts():
-    x = torch.arange(12.0).reshape(4, 3).t()  # is made C-contiguous, as `copied` says
+    x = torch.arange(12.0).reshape(4, 3).t()  # is copied to a C-contiguous tensor, because of `copied`
     y, z = ops.words(x, [1, 5])
     assert y.shape == (5, 3) and z.shape == (12, 1) and z.dtype == torch.int64
     assert y.flatten()[:8].tolist() == [2, -1, 4, 3, -1, 1, -1, 3]
     y, _ = ops.words(x, [1, 5], [1.0, 2.0], "abcde", 7, 9, False, 2.5)
     assert y.flatten()[:8].tolist() == [2, 2, 5, 7, 9, 0, 2.5, 3]
-    assert ops.words(x, [1, 5], [])[0].flatten()[1] == 0  # an empty list is no missing one
+    assert ops.words(x, [1, 5], [])[0].flatten()[1] == 0  # an empty list differs from a missing one
 
 
 def test_gradients():
@@ -187,7 +187,7 @@ def test_vmap():
 
 
 class Calls(TorchDispatchMode):
-    """Counts the calls of described kernels that reach them."""
+    """Counts the calls that reach described kernels."""
 
     def __init__(self):
         super().__init__()
@@ -345,8 +345,8 @@ def outcome(call, args, words):
     return None
 
 
-# Arguments of torch, which the module gets as they are. (The module raises OverflowError for a
-# number that a dtype does not hold, for which PyTorch has no class.)
+# torch arguments, which the module receives unchanged. (The module raises OverflowError for a
+# number out of a dtype's range, for which PyTorch has no class.)
 F, D, I = torch.float32, torch.float64, torch.int32
 MISTAKES = [
     ("rms_norm", (torch.ones(3, 8), torch.ones(4)), {}),

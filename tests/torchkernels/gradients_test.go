@@ -29,7 +29,7 @@ var wrongGradients = map[string][2]string{
 // author is the file of the author's functions.
 const author = "author.c"
 
-// mistaught copies the author's functions to a folder, and gives their mistakes.
+// mistaught copies the author's functions to a folder, and returns their mistakes.
 func (b builder) mistaught(t *testing.T, folder string) (all []mutation.Mutant) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", author))
@@ -50,7 +50,7 @@ func prepend(t *testing.T, file, line string) {
 }
 
 // checkGradients runs the emitted tests of gradients, in float64 and in float32: they pass, and
-// each mistake fails one of them. The number of the first mistake is behind that of others.
+// each mistake fails one of them. The mistakes are numbered after others.
 func checkGradients(t *testing.T, b builder, others int) {
 	t.Helper()
 	if !testtool.Has(b.python, "pytest", "hypothesis") {

@@ -1,5 +1,5 @@
-// Package torchkernels calls described kernels as operators of PyTorch, beside the module of Python
-// that is made from the same description.
+// Package torchkernels calls described kernels as PyTorch operators, compared with the Python
+// module from the same description.
 package torchkernels
 
 import (
@@ -22,13 +22,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// builder is where PyTorch and Python have what C++ needs, and the folder of a build.
+// builder has the paths of PyTorch, Python and C++'s dependencies, and a build folder.
 type builder struct {
 	python, torch, headers, gcc, gxx, dir string
-	author                                string // another file of the functions than that of testdata
+	author                                string // a different file of functions than that of testdata
 }
 
-// prepare finds PyTorch, or skips, and generates the sources.
+// prepare finds PyTorch and generates the sources, or skips the test.
 func prepare(t *testing.T) builder {
 	t.Helper()
 	if testing.Short() {
@@ -58,7 +58,7 @@ func (b builder) run(t *testing.T, name string, args ...string) {
 
 var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 
-// build makes the module of Python and the library of PyTorch; the flags are of the latter.
+// build builds the Python module and the PyTorch library; the flags are for the latter.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	author, err := filepath.Abs(cmp.Or(b.author, "testdata/author.c"))
@@ -78,7 +78,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 		"-L", lib, "-ltorch_cpu", "-ltorch_python", "-ltorch", "-lc10", "-Wl,-rpath,"+lib)...)
 }
 
-// script runs a program of Python with what was built.
+// script runs a Python program with the build.
 func (b builder) script(env []string, args ...string) (string, error) {
 	cmd := exec.Command(b.python, append([]string{"-W", "ignore"}, args...)...)
 	cmd.Env = append(append(os.Environ(), env...), "LIBRARY="+filepath.Join(b.dir, "operators.so"),
@@ -87,7 +87,7 @@ func (b builder) script(env []string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// eager are the tests that compile nothing in the process, so that the sanitizers bear them.
+// eager are the tests that compile nothing in the process, so that they work with the sanitizers.
 var eager = []string{"test_schemas", "test_values", "test_scalars_lists_and_texts", "test_gradients",
 	"test_gradients_that_nothing_computes_are_rejected", "test_names_of_arguments", "test_training", "test_threads",
 	"test_bits_are_resolved",
@@ -97,7 +97,7 @@ var eager = []string{"test_schemas", "test_values", "test_scalars_lists_and_text
 	"test_vmap_calls_each_where_an_argument_has_no_leading_dimensions", "test_vmap_of_kernels_that_forbid_it",
 	"test_vmap_and_gradients", "test_autocast_leaves_them_alone"}
 
-// The sources compile without a warning, and every test of the operators passes.
+// The sources compile without warnings, and every test of the operators passes.
 func TestOperators(t *testing.T) {
 	b := prepare(t)
 	b.build(t, append([]string{"-O0"}, warnings...)...)
@@ -108,7 +108,7 @@ func TestOperators(t *testing.T) {
 	assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(out, "ok test_"), out)
 }
 
-// No call loses memory, reads what is not there or has undefined behaviour.
+// No call leaks memory, reads invalid memory or has undefined behaviour.
 func TestSanitized(t *testing.T) {
 	tier.OnlyNightly(t)
 	t.Parallel()
@@ -126,11 +126,11 @@ func TestSanitized(t *testing.T) {
 	assert.NotContains(t, out, "runtime error")
 	for _, report := range strings.Split(out, "\n\n") {
 		leaks := strings.Contains(report, " leak of ") && strings.Contains(report, "dlpackgen::")
-		assert.False(t, leaks, report) // what Python and torch lose at their end is theirs
+		assert.False(t, leaks, report) // leaks of Python and torch at their end
 	}
 }
 
-// mutant is a mistake in the sources, and the test that sees it.
+// mutant is a mistake in the sources, and the test that detects it.
 type mutant struct{ file, old, instead, test string }
 
 const borrowed, described, batched = "borrowed.hpp", "described.hpp", "batched.hpp"
@@ -231,5 +231,5 @@ func TestMutantsAreSeen(t *testing.T) {
 		assert.Contains(t, out, fmt.Sprintf("caught %d described.py %s\n", i+1, mutants[name].test),
 			"nobody noticed that %s", name)
 	}
-	checkGradients(t, b, len(all)) // here, since another build takes a minute
+	checkGradients(t, b, len(all)) // here, because another build takes a minute
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// scratch holds what all tests share; built are the errors of what was tried.
+// scratch is the common folder of all tests; built are the errors of attempted builds.
 var (
 	scratch string
 	once    sync.Once
@@ -38,10 +38,10 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// places is where PyTorch and Python have what C++ needs.
+// places are the paths of PyTorch, Python and C++'s dependencies.
 type places struct{ python, torch, headers, gcc, gxx string }
 
-// torch finds PyTorch, or skips.
+// torch finds PyTorch, or skips the test.
 func torch(t *testing.T) places {
 	t.Helper()
 	if testing.Short() {
@@ -75,7 +75,7 @@ func command(dir, name string, args ...string) error {
 	return nil
 }
 
-// build makes a library out of a folder with the generated sources.
+// build builds a library from a folder with the generated sources.
 func (p places) build(headers, library string, more ...string) error {
 	operators := library + ".cpp.o"
 	link := []string{"-shared", "-o", library, operators, filepath.Join(scratch, "device.o")}
@@ -98,7 +98,7 @@ func (p places) build(headers, library string, more ...string) error {
 	return command("", p.gxx, append(link, more...)...)
 }
 
-// prepare makes the backend that every library has, and the library that most tests use.
+// prepare builds the backend of all libraries, and the library of most tests.
 func (p places) prepare(headers string) error {
 	device := append(p.flags(headers), "-c", "-o", filepath.Join(scratch, "device.o"), "module/device.cpp")
 	if err := command("", p.gxx, device...); err != nil {
@@ -107,7 +107,7 @@ func (p places) prepare(headers string) error {
 	return p.build(headers, filepath.Join(scratch, "kernels.so"))
 }
 
-// library gives the library that the scripts load.
+// library returns the library that the scripts load.
 func library(t *testing.T) (places, string) {
 	t.Helper()
 	p := torch(t)

@@ -1,5 +1,5 @@
-"""Runs the functions test_* of the calling script, or those that the arguments name, against the library that
-LIBRARY names. Where STABLE is set the script loads it by itself."""
+"""Runs the functions test_* of the calling script, or those that the arguments name, with the
+library in LIBRARY. With STABLE set, the script loads it by itself."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ if not os.environ.get("STABLE"):
     torch.ops.load_library(os.environ["LIBRARY"])
 ops = torch.ops.ops
 
-# The mutants have fewer, to be built faster.
+# The mutants have fewer kernels, to build faster.
 ALL = ["function", "pointer", "lambda", "functor", "boxed_function", "boxed_functor"]
 FORMS = [form for form in ALL if hasattr(ops, "mix_" + form)]
 

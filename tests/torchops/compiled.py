@@ -5,7 +5,7 @@ from check import FORMS, ops, run
 
 
 def graphs(function, *calls):
-    """The number of graphs that calls with these arguments take."""
+    """The number of graphs for calls with these arguments."""
     made = []
 
     def backend(module, _):

@@ -1,4 +1,4 @@
-"""Devices other than the CPU: the tensor's own is made current, and the stream there is handed over."""
+"""Devices other than the CPU: the tensor's own is made current, and its stream is passed."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""A function in C beside an operator: direct calls, and what torch.compile says of them."""
+"""A C function with an equivalent operator: direct calls, and torch.compile's treatment of them."""
 
 import torch
 from check import ops, raises, run

@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// direct runs direct.py with a module in C and some text of direct.py of the target.
+// direct runs direct.py with a C module and a version of the target's direct.py.
 func direct(t *testing.T, source string) (string, error) {
 	t.Helper()
 	p, lib := library(t)

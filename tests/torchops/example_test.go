@@ -15,8 +15,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// The example is built as a wheel and, at night, by CMake, and what it trains has PyTorch's own
-// losses with both; the wheel rejects another torch by name.
+// The example is built as a wheel and, at night, by CMake. Its training has PyTorch's own losses
+// with both, and the wheel rejects another torch version by name.
 func TestTheExample(t *testing.T) {
 	tier.OnlyNightly(t)
 	p := torch(t)
@@ -25,7 +25,7 @@ func TestTheExample(t *testing.T) {
 	}
 	cmd := exec.Command(filepath.Join(golden.Root(t), "examples", "torch-op", "run.sh"))
 	cmd.Env = append(os.Environ(), "DLPACKGEN_PYTHON="+p.python,
-		"CFLAGS=-O0 -g0", "CXXFLAGS=-O0", "BUILD_TYPE=") // with -O1 it is tested elsewhere
+		"CFLAGS=-O0 -g0", "CXXFLAGS=-O0", "BUILD_TYPE=") // -O1 is tested elsewhere
 	testtool.Require(t, "cmake", "cmake")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -1,4 +1,4 @@
-"""Every form of registration, called through torch.ops: all of them do the same."""
+"""Every form of registration, called through torch.ops: all of them behave the same."""
 
 import torch
 from check import ALL, FORMS, ops, raises, run
@@ -106,7 +106,7 @@ def test_inference_mode():
 
 
 def test_every_form_raises_the_version_below_autograd():
-    x = torch.ones(2, requires_grad=True)  # which autograd rejects
+    x = torch.ones(2, requires_grad=True)  # autograd rejects it
     with torch._C._AutoDispatchBelowAutograd():
         for form, mix in mixes().items():
             out = torch.ones(2)

@@ -1,4 +1,4 @@
-"""Autograd: kernels with a backward are differentiated, others reject."""
+"""Autograd: kernels with a backward are differentiated, others are rejected."""
 
 import torch
 from check import ops, raises, run
@@ -83,7 +83,7 @@ def test_every_argument_is_looked_at():
         leaf,
         plain,
     )
-    before = torch.ones(2).requires_grad_().requires_grad_(False)  # which has what autograd keeps, and wants nothing
+    before = torch.ones(2).requires_grad_().requires_grad_(False)  # has autograd data, but requires no gradient
     raises(
         NotImplementedError,
         "square_backward(): an argument requires a gradient",

@@ -1,4 +1,5 @@
-"""What a kernel never gets: data that is not there, bits that change its meaning, devices of another tensor."""
+"""Tensors that a kernel never receives: without data, with bits that change their meaning, on
+another tensor's device."""
 
 import torch
 from check import FORMS, ops, raises, run
@@ -23,7 +24,7 @@ def test_negated_values_are_written_as_they_are():
 
 
 def test_negated_values_are_written_beside_results():
-    """PyTorch's own way stops there, by an assertion of its own."""
+    """PyTorch's own fallback fails there with an internal assertion."""
     for form in FORMS:
         base = torch.tensor([1 + 2j, 3 + 4j])
         view = base.conj().imag
@@ -87,7 +88,7 @@ def test_strides():
 def test_overlapping_elements_are_not_written():
     shared = "argument 'out' (1st): its elements may overlap, but the parameter is writable, got strides ("
     raises(BufferError, shared + "0,) for shape (3,)", ops.fill, torch.ones(1).expand(3), 1.0)
-    ops.fill(torch.ones(1).as_strided((1,), (0,)), 1.0)  # one element shares with none
+    ops.fill(torch.ones(1).as_strided((1,), (0,)), 1.0)  # one element cannot overlap
     for view in (
         torch.ones(5).unfold(0, 3, 1),
         torch.ones(9).as_strided((3, 3), (1, 1)),
@@ -95,7 +96,7 @@ def test_overlapping_elements_are_not_written():
     ):
         raises(BufferError, shared, ops.fill, view, 1.0)
     base = torch.zeros(4, 6)
-    ops.fill(base.t()[::2, 1:3], 1.0)  # gaps and another order share nothing
+    ops.fill(base.t()[::2, 1:3], 1.0)  # gaps and another order do not overlap
     assert base.sum() == 6
 
 
@@ -137,7 +138,7 @@ def test_copy_on_write():
 
 
 def test_memory_that_is_shared_and_read_and_written():
-    """What is written to is separated first, so that what is read of it is the same memory."""
+    """Written arguments are separated first, so that arguments for reading are the same memory."""
     a = torch.ones(4)
     b = torch._lazy_clone(a)
     ops.same(b[:2], b[:2])
@@ -186,7 +187,8 @@ def test_numbers_of_arguments():
 
 
 def test_meta_tensors_are_alone():
-    """The key Meta comes from one of them, and results like the others would be memory that nobody has written to."""
+    """One of them selects the key Meta, and results like the others would be uninitialized
+    memory."""
     one = torch.ones(3)
     raises(
         ValueError,

@@ -20,13 +20,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// mutant is a text of a source that is replaced, and what notices it: an expression, or
-// whole statements, which end with a semicolon.
+// mutant is a replaced text of a source, and the test that detects it: an expression, or whole
+// statements, which end with a semicolon.
 type mutant struct{ file, old, replacement, script string }
 
 const borrowFrom = "borrow_at<Access::read>(site, from, tensor);"
 
-// Each of these makes the sources wrong in one place, which the named test sees.
+// Each of these breaks the sources in one place, which the named test detects.
 var mutants = map[string]mutant{
 	"arguments have other numbers": {"arguments.hpp", "static_cast<int>(site.number)",
 		"static_cast<int>(site.number) + 1", "guards.py test_data_that_is_gone"},
@@ -90,7 +90,7 @@ var mutants = map[string]mutant{
 		"library.def(K::schema);", "compiled.py test_they_are_compliant"},
 }
 
-// numbered gives each mutant its number, from 1 on.
+// numbered assigns a number to each mutant, from 1 on.
 func numbered(all map[string]mutant) map[string]int {
 	numbers := map[string]int{}
 	for i, name := range slices.Sorted(maps.Keys(all)) {
@@ -99,7 +99,7 @@ func numbered(all map[string]mutant) map[string]int {
 	return numbers
 }
 
-// choose gives the text that is wrong in a process whose mutant has that number alone.
+// choose returns the text that is wrong in a process with the mutant of that number.
 func choose(number int, m mutant, otherwise string) string {
 	if strings.HasSuffix(m.old, ";") {
 		return fmt.Sprintf("{ if (dlpackgen_mutant(%d)) { %s } else { %s } }", number, m.replacement, otherwise)
@@ -107,8 +107,8 @@ func choose(number int, m mutant, otherwise string) string {
 	return fmt.Sprintf("(dlpackgen_mutant(%d) ? (%s) : (%s))", number, m.replacement, otherwise)
 }
 
-// switched puts all mutants of C++ into its sources, since a build takes long. A process
-// tells by DLPACKGEN_MUTANT which of them is on.
+// switched adds all C++ mutants to their sources, because a build takes long. DLPACKGEN_MUTANT
+// selects one in a process.
 func switched(t *testing.T, headers string, all map[string]mutant) {
 	t.Helper()
 	testkit.Split(t, filepath.Join(headers, "dlpackgen_torch", "described_operators.hpp"))
@@ -140,7 +140,7 @@ func switched(t *testing.T, headers string, all map[string]mutant) {
 	}
 }
 
-// chooser is what the sources with mutants include.
+// chooser is the header for sources with mutants.
 const chooser = `#ifdef __cplusplus
 #include <cstdlib>
 inline bool dlpackgen_mutant(int number) {
@@ -151,7 +151,7 @@ inline bool dlpackgen_mutant(int number) {
 #endif
 `
 
-// choosing writes it, and gives the flags that include it.
+// choosing writes it, and returns the flags that include it.
 func choosing(t *testing.T, dir string) []string {
 	t.Helper()
 	path := filepath.Join(dir, "chooser.hpp")
@@ -159,8 +159,8 @@ func choosing(t *testing.T, dir string) []string {
 	return []string{"-include", path}
 }
 
-// forked runs scripts, or tests of one, each in a process of its own that has the mutant of a
-// number: torch is imported before. It gives what those with number 0 print by the verdict.
+// forked runs scripts, or tests of one, each in a separate process with the mutant of a number:
+// torch is imported before. It returns the output of those with number 0 by verdict.
 func (p places) forked(t *testing.T, library string, pairs ...string) map[string]string {
 	t.Helper()
 	args := []string{"-W", "ignore", "../mutants.py", "torch,torch._dynamo.testing"}
@@ -171,7 +171,7 @@ func (p places) forked(t *testing.T, library string, pairs ...string) map[string
 	return testkit.Verdicts(string(out))
 }
 
-// areSeen runs what must fail of each mutant, and pass where none is on.
+// areSeen runs the tests that must fail with each mutant, and pass without it.
 func (p places) areSeen(t *testing.T, all map[string]mutant, library string) {
 	t.Helper()
 	numbers, runs := numbered(all), map[string][]string{}
@@ -196,7 +196,7 @@ func (p places) areSeen(t *testing.T, all map[string]mutant, library string) {
 	}
 }
 
-// fewer are the kernels that the mutants do without, to be built faster.
+// fewer are the kernels that builds with mutants omit, to be faster.
 var fewer = regexp.MustCompile(`(?m)^  mix_(pointer|lambda|functor|boxed_functor): .*\n(?:    .*\n)*`)
 
 func TestMutants(t *testing.T) {

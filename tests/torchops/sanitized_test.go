@@ -16,8 +16,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// asked is what the sanitizer of addresses is asked for. A library that torch brings
-// frees what another operator made.
+// asked are AddressSanitizer's options. A library of torch frees with another operator than the
+// allocating one.
 const asked = "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:alloc_dealloc_mismatch=0:exitcode=0"
 
 var (
@@ -25,12 +25,12 @@ var (
 	sanitizedError error
 )
 
-// sanitized gives the library for the sanitizers of addresses, leaks and undefined
-// behaviour, which has mutants too, and the variables that Python must be started with.
+// sanitized returns the library for AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer,
+// which also has mutants, and the required environment of Python.
 func sanitized(t *testing.T) (p places, lib string, env []string) {
 	t.Helper()
 	p, _ = library(t)
-	// the sanitizer wants to find the latter when it starts
+	// the sanitizer looks up the latter when it starts
 	runtime, standard := testkit.RequireRuntime(t, "libasan.so"), testkit.RequireRuntime(t, "libstdc++.so.6")
 	lib = filepath.Join(scratch, "sanitized", "kernels.so")
 	sanitizedOnce.Do(func() {
@@ -46,7 +46,7 @@ func sanitized(t *testing.T) (p places, lib string, env []string) {
 		"UBSAN_OPTIONS=halt_on_error=1"}
 }
 
-// sanitizedScript runs a script with that library, and one mutant of it or none.
+// sanitizedScript runs a script with that library, and with one mutant of it or none.
 func sanitizedScript(t *testing.T, number string, args ...string) (string, error) {
 	t.Helper()
 	p, lib, env := sanitized(t)
@@ -57,8 +57,8 @@ func sanitizedScript(t *testing.T, number string, args ...string) (string, error
 	return string(out), err
 }
 
-// Calls of every form, from threads as well, those that are rejected or fail, and
-// backward. Leaks are looked for when Python has ended.
+// Calls of every form, including from threads, rejected and failing calls, and backward. Leaks are
+// checked after Python's end.
 func TestSanitized(t *testing.T) {
 	tier.OnlyNightly(t)
 	names := []string{"forms.py", "guards.py", "gradients.py", "devices.py"}
@@ -78,7 +78,7 @@ func TestSanitized(t *testing.T) {
 	}
 }
 
-// sanitizerMutants are seen by the sanitizers alone.
+// sanitizerMutants are mutants that only the sanitizers detect.
 var sanitizerMutants = map[string]mutant{
 	"a result leaks": {"described.hpp", "run(made, lent, place.stream()); return pack(given);",
 		"run(made, lent, place.stream()); new at::Tensor(given[0]); return pack(given);", "forms.py test_by_name"},
@@ -86,7 +86,7 @@ var sanitizerMutants = map[string]mutant{
 		"gradients.py test_a_result_that_is_not_used"},
 }
 
-// A report that is never made would be no proof.
+// Without a report, the test would prove nothing.
 func TestSanitizersSee(t *testing.T) {
 	tier.OnlyNightly(t)
 	for name, report := range map[string]string{"a result leaks": " leak of ",

@@ -1,5 +1,5 @@
-"""What operators by the C shim have beside those of described.py, which tests both forms: when they
-are registered, and what is rejected by another part of them."""
+"""Tests of operators with the C shim in addition to described.py, which tests both forms: the time
+of registration, and rejections in other parts of the code."""
 
 import importlib.util
 import os
@@ -185,13 +185,15 @@ def test_layouts_without_a_kernel():
 
 
 def test_torch_func_of_a_kernel_with_a_backward():
-    """PyTorch takes no operator whose gradients are registered so, and says that in its own words."""
+    """PyTorch rejects operators whose gradients are registered in this way, with its own
+    message."""
     w = doubles(8)
     raises(RuntimeError, "functorch transforms", torch.func.grad(lambda x: ops.rms_norm(x, w).sum()), doubles(3, 8))
 
 
 def derivatives(f, x):
-    """The derivatives of a function by torch.func, in both modes, and the warnings of the first."""
+    """The derivatives of a function with torch.func, in both modes, and the warnings of the
+    first."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         backward = torch.func.grad(lambda x: f(x).sum())(x)
@@ -200,7 +202,7 @@ def derivatives(f, x):
 
 
 def test_torch_func_of_a_kernel_without_a_backward():
-    """PyTorch takes the derivatives as zero: the limit that list callers names."""
+    """PyTorch treats the derivatives as zero: the limit that list callers names."""
 
     def written(x):
         y = 2 * x

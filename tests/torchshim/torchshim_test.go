@@ -1,5 +1,5 @@
-// Package torchshim calls described kernels as operators of PyTorch that plain C registers by the C
-// shim, with the programs of tests/torchkernels for the compiled form.
+// Package torchshim calls described kernels as PyTorch operators that plain C registers through the
+// C shim, with the programs of tests/torchkernels for the compiled form.
 package torchshim
 
 import (
@@ -22,17 +22,17 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// The programs, and the config and the C of both forms.
+// The programs, and the config and the C sources of both forms.
 const (
 	shared = "../torchkernels/described.py"
 	own    = "shim.py"
 	data   = "../torchkernels/testdata/"
 )
 
-// builder has what a build needs, and its folder.
+// builder has the paths for a build, and its folder.
 type builder struct{ python, headers, gcc, dir string }
 
-// prepare generates the sources. No header of PyTorch is among what a build sees.
+// prepare generates the sources. A build has no access to PyTorch's headers.
 func prepare(t *testing.T) builder {
 	t.Helper()
 	python := testtool.RequirePython(t)
@@ -57,7 +57,7 @@ func (b builder) run(t *testing.T, args ...string) {
 
 var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror"}
 
-// build makes the module of Python, which holds the operators; the flags are of these.
+// build builds the Python module with the operators; the flags are for these.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	author, err := filepath.Abs(data + "author.c")
@@ -72,7 +72,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 		"-lm")...)
 }
 
-// script runs a program of Python with what was built.
+// script runs a Python program with the build.
 func (b builder) script(python string, env []string, args ...string) (string, error) {
 	cmd := exec.Command(python, append([]string{"-W", "ignore"}, args...)...)
 	cmd.Env = append(append(os.Environ(), env...), "STABLE=1", "MODULE="+filepath.Join(b.dir, "_kernels.abi3.so"),
@@ -89,7 +89,7 @@ func tests(t *testing.T, file string) int {
 	return strings.Count(string(text), "\ndef test_")
 }
 
-// runsAll runs both programs whole.
+// runsAll runs both programs completely.
 func (b builder) runsAll(t *testing.T, python string) {
 	t.Helper()
 	for _, file := range []string{shared, own} {
@@ -99,7 +99,7 @@ func (b builder) runsAll(t *testing.T, python string) {
 	}
 }
 
-// The operators are what the compiled form has, sentence by sentence, and the library needs nothing
+// The operators have the behaviour and messages of the compiled form, and the library needs nothing
 // of PyTorch or C++.
 func TestOperators(t *testing.T) {
 	t.Parallel()
@@ -116,7 +116,7 @@ func TestOperators(t *testing.T) {
 	b.runsAll(t, b.python)
 }
 
-// The same library serves older versions of PyTorch.
+// The same library works with older versions of PyTorch.
 func TestOlderTorches(t *testing.T) {
 	t.Parallel()
 	pythons := strings.Fields(os.Getenv("DLPACKGEN_TORCHES"))
@@ -142,7 +142,7 @@ func TestOlderTorches(t *testing.T) {
 	}
 }
 
-// An exception cannot pass a frame that the compiler has not made for it.
+// An exception cannot pass frames without unwind tables.
 func TestItNeedsExceptions(t *testing.T) {
 	t.Parallel()
 	b := prepare(t)
@@ -153,7 +153,7 @@ func TestItNeedsExceptions(t *testing.T) {
 	assert.Contains(t, string(out), "compile kernels_torch.c with -fexceptions")
 }
 
-// eager are the tests that compile nothing in the process, so that the sanitizers bear them.
+// eager are the tests that compile nothing in the process, so that they work with the sanitizers.
 var eager = map[string][]string{
 	shared: {"test_schemas", "test_values", "test_scalars_lists_and_texts", "test_gradients",
 		"test_gradients_that_nothing_computes_are_rejected", "test_names_of_arguments", "test_training",
@@ -167,8 +167,8 @@ var eager = map[string][]string{
 		"test_failed_calls_release_their_arguments", "test_layouts_without_a_kernel"},
 }
 
-// No call loses memory, reads what is not there or has undefined behaviour, and errors pass frames
-// of C while a sanitizer watches.
+// No call leaks memory, reads invalid memory or has undefined behaviour, and errors pass C frames
+// under a sanitizer.
 func TestSanitized(t *testing.T) {
 	tier.OnlyNightly(t)
 	t.Parallel()
@@ -186,12 +186,12 @@ func TestSanitized(t *testing.T) {
 		assert.NotContains(t, out, "runtime error")
 		for _, report := range strings.Split(out, "\n\n") {
 			leaks := strings.Contains(report, " leak of ") && strings.Contains(report, "dlpackgen_shim")
-			assert.False(t, leaks, report) // what Python and torch lose at their end is theirs
+			assert.False(t, leaks, report) // leaks of Python and torch at their end
 		}
 	}
 }
 
-// mutant is a mistake in the sources, and the test that sees it.
+// mutant is a mistake in the sources, and the test that detects it.
 type mutant struct{ file, old, instead, test string }
 
 // The sources, which are parts of two outputs.
@@ -297,7 +297,7 @@ var mutants = map[string]mutant{
 		shared + " test_vmap_calls_each_where_an_argument_has_no_leading_dimensions"},
 }
 
-// packages writes the module of Python for each mutant of it, and without one.
+// packages writes the Python module for each mutant of it, and without one.
 func (b builder) packages(t *testing.T, names []string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -321,7 +321,7 @@ func TestMutantsAreSeen(t *testing.T) {
 	t.Parallel()
 	b := prepare(t)
 	names := slices.Sorted(maps.Keys(mutants))
-	// Those of C come first, as their build numbers them.
+	// C mutants come first, in the order of their numbers in the build.
 	slices.SortStableFunc(names, func(x, y string) int {
 		return strings.Compare(filepath.Ext(mutants[x].file), filepath.Ext(mutants[y].file))
 	})

@@ -1,4 +1,5 @@
-"""Calls the kernels of tests/kernels by tvm-ffi and by the module of Python: the same values and sentences."""
+"""Calls the kernels of tests/kernels through tvm-ffi and through the Python module: the same values
+and messages."""
 
 import collections
 import json
@@ -20,7 +21,7 @@ x, w, idx = np.ones((2, 3, 4), np.float32), np.ones((4, 2, 3), np.float32), np.z
 
 
 def outcome(f, *args, **keywords):
-    """What a call gives, or its exception's class and text."""
+    """The result of a call, or its exception's class and text."""
     try:
         return f(*args, **keywords)
     except Exception as e:
@@ -35,7 +36,7 @@ def strided(a):
     return np.repeat(a, 2, axis=-1)[..., ::2]
 
 
-# Calls that fail: of the module and of tvm-ffi, with the same class and sentence.
+# Failing calls: of the module and of tvm-ffi, with the same class and message.
 MISTAKES = [
     ("scale",),
     ("scale", x23, 1, 2),
@@ -117,7 +118,7 @@ MISTAKES = [
     ("on_device", x23),
 ]
 
-# The host's own words: only it knows the names of its types.
+# The host's own message: only it knows the names of its types.
 WORDS = [
     (("scale", 3), ("TypeError", "scale(): argument 'x' (1st): expected a tensor, got int")),
     (("scale", "x"), ("TypeError", "scale(): argument 'x' (1st): expected a tensor, got str")),
@@ -300,7 +301,7 @@ def test_nothing_leaks():
     many = [1, 3] + [3] * 1000
     z = ones(2, 3, dtype=np.float64)
     if "SANITIZED" in os.environ:
-        return  # AddressSanitizer keeps what is freed
+        return  # AddressSanitizer delays frees
     before = 0
     out = np.zeros((2, 3), np.float32)
     for round_ in range(3000):

@@ -1,4 +1,4 @@
-"""Calls the kernels from TVM 0.19 by the ABI of its packed functions (TVMBackendPackedCFunc)."""
+"""Calls the kernels from TVM 0.19 with the ABI of its packed functions (TVMBackendPackedCFunc)."""
 
 import os
 
@@ -27,7 +27,7 @@ one, two = (tvm.nd.array(np.zeros(3, np.float32)) for _ in range(2))
 library["tvm_pair"](tvm.nd.array(x[1].copy()), one, two)
 assert (one.numpy() == x[1]).all() and (two.numpy() == 2 * x[1]).all(), "memory for results"
 
-# Errors, which TVM raises with their sentence.
+# Errors, which TVM raises with their message.
 _, text = error_of("tvm_scale", y, "a")
 assert "TypeError: scale(): argument 'by' (2nd): expected float32, got str" in text, text
 _, text = error_of("tvm_scale", one, 1)

@@ -1,4 +1,4 @@
-"""Calls the kernels from TVM: of a module, as global functions, and by a compiled program."""
+"""Calls the kernels from TVM: from a module, as global functions, and from a compiled program."""
 
 import os
 
@@ -10,7 +10,7 @@ from tvm import relax
 library = tvm.runtime.load_module(os.environ["LIBRARY"])
 x = np.arange(6, dtype=np.float32).reshape(2, 3)
 
-# A function of the module, over TVM's tensors.
+# A function of the module, with TVM's tensors.
 a = tvm.runtime.tensor(x)
 library["scale"](a, 3.0)
 assert (a.numpy() == 3 * x).all()
@@ -27,7 +27,7 @@ out = tvm.runtime.tensor(np.zeros((2, 3), np.float32))
 assert list(tvm.get_global_func("tried.copies")(a, 1, None, out)) == [1, -1.0, True]
 assert (out.numpy() == 3 * x).all()
 
-# A compiled program of Relax calls it by name, with memory for the results behind the argument.
+# A compiled Relax program calls it by name, with memory for the results as the last argument.
 tvm_ffi.register_global_func("tried.pair", library["pair"])
 builder = relax.BlockBuilder()
 argument = relax.Var("x", relax.TensorType((3,), "float32"))

@@ -1,4 +1,4 @@
-"""Loads the library before tvm-ffi: by itself, then as TVM before 0.20 calls it, then with libtvm_ffi."""
+"""Loads the library before tvm-ffi: alone, then like TVM before 0.20, then with libtvm_ffi."""
 
 import ctypes
 import os
@@ -16,13 +16,13 @@ class Value(ctypes.Union):
 
 library = ctypes.CDLL(os.environ["LIBRARY"])
 
-# Without libtvm_ffi a call fails, and says so by its status alone.
+# Without libtvm_ffi, a failing call returns only its status.
 result = Any()
 assert library.__tvm_ffi_divide(None, (Any * 4)(), 4, ctypes.byref(result)) == -1
 ints = (Any * 4)(*[Any(1, 0, n) for n in (7, 2, 3, 1)])
 assert library.__tvm_ffi_divide(None, ints, 4, ctypes.byref(result)) == 0 and result.type_index == 0
 
-# The legacy form: the host fills a variable with its function for errors.
+# The legacy form: the host sets a variable to its error function.
 said = []
 handler = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(lambda text: said.append(text.decode()))
 ctypes.c_void_p.in_dll(library, "__TVMAPISetLastError").value = ctypes.cast(handler, ctypes.c_void_p).value
@@ -84,7 +84,7 @@ assert packed("tvm_pair", x[0].copy())[0] == -1 and "no allocator" in said.pop()
 assert packed("tvm_copies", y, 1, None, out)[0] == -1
 assert said.pop() == "RuntimeError: copies(): several results need the function ffi.Array of libtvm_ffi"
 
-# tvm-ffi is loaded behind the library, and gets the errors all the same.
+# tvm-ffi is loaded after the library, and still receives the errors.
 import tvm_ffi  # noqa: E402
 
 module = tvm_ffi.load_module(os.environ["LIBRARY"])

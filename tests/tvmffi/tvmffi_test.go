@@ -1,5 +1,5 @@
-// Package tvmffi calls described kernels by tvm-ffi, from Python and C++, beside the module of
-// Python that is made from the same description and is in the same library.
+// Package tvmffi calls described kernels through tvm-ffi, from Python and C++, compared with the
+// Python module from the same description and in the same library.
 package tvmffi
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// builder has Python with tvm-ffi, its headers, and the folder of a build.
+// builder has Python with tvm-ffi, its headers, and a build folder.
 type builder struct{ python, headers, dir string }
 
-// prepare finds tvm-ffi, or skips, and generates the sources.
+// prepare finds tvm-ffi and generates the sources, or skips the test.
 func prepare(t *testing.T) builder {
 	t.Helper()
 	if testing.Short() {
@@ -44,7 +44,7 @@ func prepare(t *testing.T) builder {
 
 func (b builder) library() string { return filepath.Join(b.dir, "tried/_kernels.abi3.so") }
 
-// build makes one library that is the module of Python and has the functions of tvm-ffi.
+// build builds one library with the Python module and the tvm-ffi functions.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	author, err := filepath.Abs("../kernels/testdata/author.c")
@@ -60,7 +60,7 @@ func (b builder) run(t *testing.T, name string, args ...string) string {
 	return testkit.RunIn(t, b.dir, name, args...)
 }
 
-// script runs a program of Python with the library.
+// script runs a Python program with the library.
 func (b builder) script(env []string, args ...string) (string, error) {
 	cmd := exec.Command(b.python, args...)
 	cmd.Env = append(os.Environ(), env...)
@@ -75,7 +75,7 @@ func (b builder) script(env []string, args ...string) (string, error) {
 
 var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 
-// The source compiles without a warning, and each function does what the module does.
+// The source compiles without warnings, and each function behaves like the module's.
 func TestPython(t *testing.T) {
 	b := prepare(t)
 	b.build(t, warnings...)
@@ -91,13 +91,13 @@ func TestPython(t *testing.T) {
 	assert.Contains(t, out, "loaded")
 }
 
-// Neither AddressSanitizer nor UndefinedBehaviorSanitizer finds anything.
+// Neither AddressSanitizer nor UndefinedBehaviorSanitizer reports an error.
 func TestSanitized(t *testing.T) {
 	tier.OnlyNightly(t)
 	b := prepare(t)
 	b.build(t, "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 	preloaded := ""
-	for _, name := range []string{"libasan.so", "libstdc++.so.6"} { // which libtvm_ffi needs, and throws by
+	for _, name := range []string{"libasan.so", "libstdc++.so.6"} { // libtvm_ffi needs it, and throws with it
 		path, err := exec.Command(testtool.Require(t, "g++", "g++"), "-print-file-name="+name).Output()
 		require.NoError(t, err)
 		preloaded += " " + strings.TrimSpace(string(path))
@@ -111,7 +111,7 @@ func TestSanitized(t *testing.T) {
 	}
 }
 
-// buildPlain makes a library without the module, which needs no symbols of Python.
+// buildPlain builds a library without the module, which needs no Python symbols.
 func (b builder) buildPlain(t *testing.T, flags ...string) {
 	t.Helper()
 	author, err := filepath.Abs("../kernels/testdata/author.c")
@@ -121,7 +121,7 @@ func (b builder) buildPlain(t *testing.T, flags ...string) {
 		[]string{"tvmffi/kernels_tvmffi.c", "kernels/kernels.c", author, "-pthread"})...)
 }
 
-// The library of the functions alone needs nothing but libc.
+// The library with only the functions needs only libc.
 func TestNeedsLibcAlone(t *testing.T) {
 	b := prepare(t)
 	b.buildPlain(t)
@@ -132,7 +132,7 @@ func TestNeedsLibcAlone(t *testing.T) {
 	}
 }
 
-// streamMistakes pass another stream than that of the environment, each of which C++ sees.
+// streamMistakes pass another stream than the environment's; C++ detects each.
 var streamMistakes = []mutation.Mutant{
 	{File: "tvmffi/kernels_tvmffi.c", Old: "return get((int32_t)device.device_type, device.device_id);",
 		New: "(void)get; return NULL;"},
@@ -142,8 +142,8 @@ var streamMistakes = []mutation.Mutant{
 		New: "if (!get) return NULL;"},
 }
 
-// tvm-ffi's C++ calls the functions with its own values, and gets its own errors. The stream of its
-// environment reaches the kernels.
+// tvm-ffi's C++ calls the functions with its own values, and receives its own errors. The kernels
+// receive the environment's stream.
 func TestCpp(t *testing.T) {
 	b := prepare(t)
 	out, err := exec.Command(b.python, "-c", "import tvm_ffi; print(tvm_ffi.__path__[0])").Output()
@@ -181,7 +181,7 @@ func TestTVM(t *testing.T) {
 	assert.Contains(t, string(out), "called by TVM")
 }
 
-// The last release of TVM with functions of another ABI calls them by their legacy names.
+// The last TVM release with the former ABI calls them by their legacy names.
 func TestLegacyTVM(t *testing.T) {
 	b := prepare(t)
 	python := filepath.Join(golden.Root(t), ".cache/legacytvm/bin/python")
@@ -196,13 +196,13 @@ func TestLegacyTVM(t *testing.T) {
 	assert.Contains(t, string(out), "called by TVM 0.19")
 }
 
-// tvm-ffi's Rust calls the functions with its own tensors, and gets its own errors.
+// tvm-ffi's Rust calls the functions with its own tensors, and receives its own errors.
 func TestRust(t *testing.T) {
 	b := prepare(t)
 	cargo := testtool.Require(t, "cargo", "cargo")
 	crate, bin := t.TempDir(), filepath.Dir(b.python)
 	require.NoError(t, os.CopyFS(crate, os.DirFS("testdata/rust")))
-	cmd := exec.Command(cargo, "build", "--quiet", "--offline") // tvm-ffi-config gives it libtvm_ffi
+	cmd := exec.Command(cargo, "build", "--quiet", "--offline") // tvm-ffi-config reports libtvm_ffi to it
 	cmd.Dir, cmd.Env = crate, append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if out, err := cmd.CombinedOutput(); strings.Contains(string(out), "--offline") {
 		t.Skip("needs the crate tvm-ffi: cargo fetch in tests/tvmffi/testdata/rust")
@@ -219,7 +219,7 @@ func TestRust(t *testing.T) {
 	assert.Equal(t, "ValueError: divide(): expected a + b != 30, where a = 20, b = 10\n", string(out))
 }
 
-// mistakes make the generated source wrong in one place each.
+// mistakes break the generated source in one place each.
 var mistakes = map[string][2]string{
 	"too many arguments pass":     {"if (DLPACKGEN_RARE(count > arguments && count != arguments + results))", "if (0)"},
 	"too few arguments pass":      {"if (DLPACKGEN_RARE(count < required))", "if (0)"},
@@ -252,7 +252,7 @@ func TestMistakesAreSeen(t *testing.T) {
 	b.build(t, written.Flags...)
 	called, before := []string{"../mutants.py", "numpy,tvm_ffi"}, "numpy"
 	if testtool.Has(b.python, "torch") {
-		before += ",torch" // which tvm-ffi imports
+		before += ",torch" // tvm-ffi imports it
 	}
 	for i := range len(names) + 1 {
 		called = append(called, fmt.Sprint(i), "called.py")

@@ -1,4 +1,4 @@
-"""Calls kernels as ufuncs of NumPy, beside the module of Python that is the same library."""
+"""Calls kernels as NumPy ufuncs, compared with the Python module in the same library."""
 
 import pickle
 import threading
@@ -32,7 +32,7 @@ def raised(make):
 
 
 def rejects(kernel, *arguments):
-    """Compares an error with that of the module."""
+    """Compares an error with the module's."""
     global count
     want = raised(lambda: getattr(module, kernel)(*arguments))
     got = raised(lambda: getattr(ufuncs, kernel)(*arguments))
@@ -49,7 +49,7 @@ def host_rejects(kind, text, make):
 
 
 def forms(rng, array):
-    """The same values in other strides."""
+    """The same values with other strides."""
     yield array
     yield np.asfortranarray(array)
     yield np.repeat(array, 2, axis=-1)[..., ::2]
@@ -112,7 +112,7 @@ def test_dtypes():
     same(ufuncs.axpy(np.array(2, np.uint8).view(np.bool_), np.ones(1, bool), np.zeros(1, bool)), np.ones(1, bool))
     x = np.arange(-3, 3, dtype=I1)
     same(ufuncs.axpy(I1(-2), x, x), module.axpy(-2, x, x))
-    same(ufuncs.axpy(2, x, x), module.axpy(2, x, x))  # NumPy casts a number of Python
+    same(ufuncs.axpy(2, x, x), module.axpy(2, x, x))  # NumPy casts Python numbers
     assert ufuncs.axpy(np.ones(6, np.int16), x, x).dtype == I8
     assert ufuncs.axpy(1.5, x, x).dtype == F8
     assert ufuncs.axpy.types == ["???->?", "bbb->b", "lll->l", "LLL->L", "ddd->d"], ufuncs.axpy.types
@@ -132,7 +132,7 @@ def test_layouts():
     x = rng.standard_normal((3, 4)).astype(F4)
     weights = np.arange(1, 13, dtype=F8).reshape(3, 4)
     want = np.full(5, (x.astype(F8) * weights).sum())
-    taken = {  # for each form: the strides that the kernel sees
+    taken = {  # for each form: the strides that the kernel receives
         0: [4, 1, 4, 1, 4, 1, 1, 3, 4, 1],
         1: [1, 3, 4, 1, 1, 3, 1, 3, 4, 1],
         2: [8, 2, 4, 1, 4, 1, 1, 3, 4, 1],
@@ -146,7 +146,7 @@ def test_layouts():
         same(strides, np.array(taken[i]))
     strides, sums = ufuncs.layouts(*[np.stack([x, x])] * 5)
     assert np.allclose(sums, want) and strides.shape == (2, 10)
-    record = np.zeros(4, np.dtype([("pad", "f4"), ("z", "c8")]))  # steps of one element and a half
+    record = np.zeros(4, np.dtype([("pad", "f4"), ("z", "c8")]))  # strides of one and a half elements
     record["z"] = np.arange(4) * (1 + 2j)
     same(ufuncs.conjugate(record["z"]), record["z"].conj())
     same(ufuncs.conjugate(record["z"][::-2]), record["z"][::-2].conj())
@@ -188,7 +188,7 @@ def test_out():
     ufuncs.rms_norm(x, weight, out=out, casting="same_kind")
     same(out, want.astype(F4))
     y = x.copy()
-    ufuncs.rms_norm(y, y[0], out=y)  # NumPy copies what overlaps
+    ufuncs.rms_norm(y, y[0], out=y)  # NumPy copies overlapping operands
     same(y, module.rms_norm(x, x[0]))
     same(ufuncs.rms_norm(x, weight, out=np.empty((2, 3, 4))), np.stack([want, want]))
     same(ufuncs.fill(2.5, np.arange(3.0)), np.arange(3.0) + 2.5)
@@ -201,7 +201,8 @@ def test_out():
 
 
 def test_elements():
-    """Without cores, NumPy lets outputs overlap inputs, and counts on the order of the elements."""
+    """Without core dimensions, NumPy permits outputs to overlap inputs, and relies on the order of
+    the elements."""
     x, y = np.arange(1, 9), np.arange(8) * 10
     for n in (1, 8):
         got = y[:n].copy()

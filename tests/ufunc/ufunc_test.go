@@ -1,5 +1,5 @@
-// Package ufunc calls described kernels as ufuncs of NumPy, beside the module of Python that is
-// made from the same description and is in the same library.
+// Package ufunc calls described kernels as NumPy ufuncs, compared with the Python module from the
+// same description and in the same library.
 package ufunc
 
 import (
@@ -20,10 +20,10 @@ import (
 
 const source = "ufunc/kernels_ufunc.c"
 
-// builder has Python with NumPy, its headers, and the folder of a build.
+// builder has Python with NumPy, its headers, and a build folder.
 type builder struct{ python, headers, author, dir string }
 
-// prepare finds NumPy, or skips, and generates the sources.
+// prepare finds NumPy and generates the sources, or skips the test.
 func prepare(t *testing.T) builder {
 	t.Helper()
 	if testing.Short() {
@@ -44,7 +44,7 @@ func prepare(t *testing.T) builder {
 
 var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 
-// build makes one library that is the module of Python and has the loops, without NumPy.
+// build builds one library with the Python module and the loops, without NumPy.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	args := append([]string{"-std=c11", testkit.Level(), "-g", "-fPIC", "-shared", "-fvisibility=hidden", "-Ic", "-Ikernels",
@@ -62,8 +62,7 @@ func (b builder) called(env ...string) (string, error) {
 	return string(out), err
 }
 
-// The source compiles without a warning, and each ufunc gives what the module gives, with the
-// sentences of the module.
+// The source compiles without warnings, and each ufunc has the results and messages of the module.
 func TestUfuncs(t *testing.T) {
 	b := prepare(t)
 	b.build(t, warnings...)
@@ -74,7 +73,7 @@ func TestUfuncs(t *testing.T) {
 	assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(out, "ok test_"), out)
 }
 
-// The same library serves other versions.
+// The same library works with other versions.
 func TestOtherNumPy(t *testing.T) {
 	pythons := strings.Fields(os.Getenv("DLPACKGEN_NUMPYS"))
 	if len(pythons) == 0 {
@@ -90,12 +89,12 @@ func TestOtherNumPy(t *testing.T) {
 	}
 }
 
-// UndefinedBehaviorSanitizer and AddressSanitizer find nothing.
+// UndefinedBehaviorSanitizer and AddressSanitizer report no errors.
 func TestSanitized(t *testing.T) {
 	tier.OnlyNightly(t)
 	b := prepare(t)
 	b.build(t, "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
-	// With libstdc++, whose exceptions AddressSanitizer looks for when it starts.
+	// With libstdc++, whose exceptions AddressSanitizer looks up when it starts.
 	libraries, err := exec.Command("sh", "-c",
 		"echo $(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so.6)").Output()
 	require.NoError(t, err)
@@ -104,7 +103,7 @@ func TestSanitized(t *testing.T) {
 	require.NoError(t, err, out)
 }
 
-// mistakes make the generated source wrong in one place each.
+// mistakes break the generated source in one place each.
 var mistakes = map[string][2]string{
 	"strides of cores are not checked": {"if (fits && dlpackgen_ufunc_fits(operand->layout, tensor)) return DLPACKGEN_STATUS_OK;",
 		"if (fits) return DLPACKGEN_STATUS_OK;"},

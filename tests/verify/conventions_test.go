@@ -18,7 +18,7 @@ type convention struct {
 	other, same      []string
 }
 
-// conventions are attributes that change how a function is called, and those that do not.
+// conventions are attributes that change the calling convention, and attributes that do not.
 var conventions = []convention{
 	{name: "gcc for i386", cc: "i686-linux-gnu-gcc", debian: "gcc-i686-linux-gnu",
 		other: []string{"stdcall", "fastcall", "thiscall", "regparm(3)", "sseregparm"}, same: []string{"cdecl"}},
@@ -45,12 +45,12 @@ var conventions = []convention{
 		other: []string{"aarch64_vector_pcs"}},
 }
 
-// isHost tells whether programs of this compiler run here.
+// isHost reports whether this compiler's programs run here.
 func (c convention) isHost() bool {
 	return strings.HasSuffix(c.name, " for x86-64")
 }
 
-// deleters are the places of function pointers in a header, and the names in findings.
+// deleters are the positions of function pointers in a header, and their names in findings.
 var deleters = map[string]mutant{
 	"DLManagedTensor.deleter":               {pattern: `(\()(\*deleter\)\(struct DLManagedTensor ?\*)`},
 	"DLManagedTensorVersioned.deleter":      {pattern: `(\()(\*deleter\)\(struct DLManagedTensorVersioned ?\*)`},
@@ -58,8 +58,8 @@ var deleters = map[string]mutant{
 	"DLPackManagedTensorAllocator":          {pattern: `(\()(\*SetError\))`}, // its parameter
 }
 
-// A function pointer that is called in another way is another type, whatever debug information
-// says about it.
+// A function pointer with another calling convention is another type, independently of debug
+// information.
 func TestCallingConventions(t *testing.T) {
 	t.Parallel()
 	header := ours(t, "1.3")
@@ -94,7 +94,7 @@ func withAttribute(t *testing.T, header string, place mutant, attribute string, 
 	return run(t, req)
 }
 
-// Members that look as they should in debug information and are read and written otherwise.
+// Members that look right in debug information but are read and written differently.
 func TestMembersThatOnlyLookAlike(t *testing.T) {
 	t.Parallel()
 	header := ours(t, "1.3")

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/verify"
 )
 
-// twins is a spec whose two releases declare the same.
+// twins is a spec whose two releases have the same declarations.
 func twins(t *testing.T) *spec.Spec {
 	t.Helper()
 	s, diags := spec.Load("twins.yaml", []byte(`spec: 1
@@ -30,7 +30,7 @@ declarations:
 	return s
 }
 
-// Whatever flags a project compiles with, a header that fits still fits.
+// A matching header matches under any flags of a project.
 func TestFlagsOfAProject(t *testing.T) {
 	t.Parallel()
 	testtool.Require(t, "gcc", "gcc")
@@ -80,8 +80,8 @@ func TestLinkageMacrosFollowTheTarget(t *testing.T) {
 	assert.Equal(t, []string{"verify-macro"}, codes(got))
 }
 
-// A header that only includes the real one, by a path of the user's, is as good;
-// what it adds is reported in its own file.
+// A header that only includes the real one, through a user's path, matches too; its additions are
+// reported in its own file.
 func TestAHeaderThatIncludesTheRealOne(t *testing.T) {
 	testtool.Require(t, "gcc", "gcc")
 	dir := t.TempDir()
@@ -100,8 +100,8 @@ func TestAHeaderThatIncludesTheRealOne(t *testing.T) {
 	assert.Equal(t, "MINE is a macro, expected no such name", got.Diags[0].Text)
 }
 
-// A run leaves no file behind: none beside the header, none in the current
-// folder, and none in the folder for temporary files.
+// A run leaves no file behind: none in the header's folder, none in the current folder, and none in
+// the folder for temporary files.
 func TestNothingIsWritten(t *testing.T) {
 	testtool.Require(t, "gcc", "gcc")
 	temp, project := t.TempDir(), filepath.Join(t.TempDir(), `a "b" c`)

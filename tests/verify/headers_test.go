@@ -1,6 +1,5 @@
-// Package verify tests internal/verify on real headers with real compilers:
-// ours of every release on every target, Debian's, the one in a Python wheel,
-// and mutants of them.
+// Package verify tests internal/verify with real headers and real compilers: ours of every release
+// on every target, Debian's, the one in a Python wheel, and mutants of them.
 package verify
 
 import (
@@ -43,7 +42,7 @@ func put(t *testing.T, text string) string {
 	return path
 }
 
-// findDebian gives the header of libdlpack-dev, or "".
+// findDebian returns the header of libdlpack-dev, or "".
 func findDebian(*testing.T) string {
 	const path = "/usr/include/dlpack/dlpack.h"
 	if _, err := os.Stat(path); err != nil {
@@ -52,7 +51,7 @@ func findDebian(*testing.T) string {
 	return path
 }
 
-// findTVMFFI gives the header of the apache-tvm-ffi wheel, or "".
+// findTVMFFI returns the header of the apache-tvm-ffi wheel, or "".
 func findTVMFFI(t *testing.T) string {
 	t.Helper()
 	if path := os.Getenv("DLPACKGEN_TVM_FFI_HEADER"); path != "" {

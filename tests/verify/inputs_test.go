@@ -6,5 +6,5 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// TestInputs lets go test see what child processes of these tests read.
+// TestInputs registers the files that child processes of these tests read.
 func TestInputs(t *testing.T) { tier.Record(t) }

@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/verify"
 )
 
-// codes gives the distinct codes of the findings in order, less those allowed.
+// codes returns the distinct codes of the findings in order, without the allowed ones.
 func codes(r *verify.Result, allowed ...string) []string {
 	var out []string
 	for _, d := range r.Diags {
@@ -26,7 +26,7 @@ func codes(r *verify.Result, allowed ...string) []string {
 	return slices.Compact(out)
 }
 
-// mutate replaces the first match, and insists that there is one.
+// mutate replaces the first match, which must exist.
 func mutate(t *testing.T, text string, m mutant) string {
 	t.Helper()
 	pattern := regexp.MustCompile("(?s)" + m.pattern)
@@ -37,8 +37,8 @@ func mutate(t *testing.T, text string, m mutant) string {
 	return changed
 }
 
-// inputs are the headers that are mutated: the real ones, or ours of the same
-// release where those are not installed.
+// inputs are the headers to mutate: the real ones, or ours of the same release if those are not
+// installed.
 var inputs = []struct {
 	release string
 	path    func(*testing.T) string
@@ -48,7 +48,7 @@ var inputs = []struct {
 	{"0.4", func(*testing.T) string { return "" }},
 }
 
-// Each mutant is reported by just the codes that it deserves.
+// Each mutant is reported with exactly the expected codes.
 func TestMutantsAreReported(t *testing.T) {
 	t.Parallel()
 	for _, in := range inputs {
@@ -76,8 +76,8 @@ func TestMutantsAreReported(t *testing.T) {
 	}
 }
 
-// report compiles C++ by two compilers: only there do they differ in what they
-// tell about a type.
+// report compiles C++ with two compilers, because their debug information about types differs only
+// there.
 func report(t *testing.T, text, release string, m mutant) {
 	header := put(t, mutate(t, text, m))
 	programs := []string{"gcc"}

@@ -1,15 +1,15 @@
 package verify
 
-// A mutant is one edit of a header and the codes of what it breaks.
+// A mutant is one edit of a header and the codes of its effects.
 type mutant struct {
 	name          string
 	pattern, with string
 	codes         []string // distinct, in order
 	cxx           bool     // compiled as C++ instead of C
-	only          string   // the one release whose header has the place, or "" for both
+	only          string   // the only release whose header has the place, or "" for both
 }
 
-// grown are the codes of a field that changes size and pushes others away.
+// grown are the codes of a field that changes size and moves others.
 var grown = []string{"verify-field-size", "verify-offset", "verify-size"}
 
 func also(more []string, codes ...string) []string {

@@ -21,7 +21,7 @@ var compilers = []struct{ program, lang, debian string }{
 	{"x86_64-w64-mingw32-g++", "c++", "mingw-w64"},
 }
 
-// The headers that people have installed fit, and their release is found.
+// Published headers match, and their release is identified.
 func TestRealHeadersFit(t *testing.T) {
 	t.Parallel()
 	for _, header := range []struct {
@@ -71,8 +71,8 @@ var targets = []target{
 	{"arm64-apple-macos", "lp64", nil},
 }
 
-// targetsOf are all targets for the newest release, and for the others two of different data
-// models. Make nightly has all for all.
+// targetsOf are all targets for the newest release, and two with different data models for the
+// others. Make nightly uses all targets for all releases.
 func targetsOf(version string) []target {
 	if tier.IsNightly() || version == dlpack.Latest() {
 		return targets
@@ -80,7 +80,7 @@ func targetsOf(version string) []target {
 	return []target{targets[0], targets[2]}
 }
 
-// Our own header of every release fits on every target, in C and in C++.
+// Our own header of every release matches on every target, in C and in C++.
 func TestOurHeadersFitOnEveryTarget(t *testing.T) {
 	t.Parallel()
 	testtool.Require(t, "clang-16", "clang-16")

@@ -16,7 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/verify"
 )
 
-// read gives the text of a header.
+// read returns the text of a header.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -24,7 +24,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// Edits that change nothing for a client report nothing.
+// Edits without an effect for clients are not reported.
 func TestHarmlessEditsReportNothing(t *testing.T) {
 	t.Parallel()
 	testtool.Require(t, "gcc", "gcc")
@@ -75,8 +75,8 @@ func TestTheReleaseIsFound(t *testing.T) {
 	}
 }
 
-// One release that has no difference is named once, several all: here a spec
-// whose two releases declare the same.
+// If one release matches, it is named; if several match, all are: here, a spec whose two releases
+// have the same declarations.
 func TestEveryReleaseThatFitsIsNamed(t *testing.T) {
 	t.Parallel()
 	testtool.Require(t, "gcc", "gcc")
@@ -111,7 +111,7 @@ func TestTheReleaseIsGiven(t *testing.T) {
 	}, got.Diags[0])
 }
 
-// What cannot be compared at all is an error with a hint, not a finding.
+// A header that cannot be compared is an error with a hint, not a finding.
 func TestWhatCannotBeCompared(t *testing.T) {
 	t.Parallel()
 	testtool.Require(t, "gcc", "gcc")
@@ -169,7 +169,7 @@ func TestATargetThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// script puts an executable into a folder of the test.
+// script writes an executable into a folder of the test.
 func script(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "cc")
@@ -177,7 +177,7 @@ func script(t *testing.T, text string) string {
 	return path
 }
 
-// A header that does not compile gives the compiler's own words and place.
+// For a header that does not compile, the compiler's own message and position are reported.
 func TestAHeaderThatDoesNotCompile(t *testing.T) {
 	t.Parallel()
 	testtool.Require(t, "gcc", "gcc")

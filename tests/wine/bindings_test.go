@@ -12,8 +12,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-// testBindings runs the conformance tests of the Go bindings as a Windows
-// program, where threads, calls and the width of long are others.
+// testBindings runs the conformance tests of the Go bindings as a Windows program, where threads,
+// calling conventions and the width of long differ.
 func (m *machine) testBindings(t *testing.T) {
 	cc := testtool.Require(t, "x86_64-w64-mingw32-gcc", "mingw-w64")
 	program := filepath.Join(t.TempDir(), "conformance.exe")

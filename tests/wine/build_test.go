@@ -1,5 +1,5 @@
-// Package wine shows that the command builds for other systems, and that under wine the Windows
-// build generates, checks and cleans, and the Go bindings conform. It contains only tests.
+// Package wine shows that the command builds for other systems, that the Windows build generates,
+// checks and cleans under wine, and that the Go bindings conform there. It contains only tests.
 package wine
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// build compiles the command for a system and gives the path of the program.
+// build compiles the command for a system, and returns the path of the program.
 func build(t *testing.T, goos, goarch string, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "dlpackgen.exe")
@@ -46,10 +46,10 @@ func TestTheCommandBuildsForOtherSystems(t *testing.T) {
 	}
 }
 
-// deleteFix gives the flags that build with one more status in a list of Go's
-// own: wine 8 answers FileDispositionInformationEx with STATUS_NOT_IMPLEMENTED,
-// which no Windows does, so os.Root.Remove does not fall back to the older way
-// of deleting. Without this, wine could not get past the first removed file.
+// deleteFix returns the flags that build with one more status in a list of Go's own: wine 8 answers
+// FileDispositionInformationEx with STATUS_NOT_IMPLEMENTED, unlike Windows, so os.Root.Remove does
+// not fall back to the older way of deleting. Without this, a run under wine would fail at the
+// first removed file.
 func deleteFix(t *testing.T) []string {
 	t.Helper()
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()

@@ -20,7 +20,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// machine is a wine prefix of its own, with the Windows build in it.
+// machine is a separate wine prefix, with the Windows build in it.
 type machine struct {
 	wine, program string
 	env           []string
@@ -37,7 +37,7 @@ func newMachine(t *testing.T) *machine {
 	m := &machine{wine: wine, env: append(os.Environ(), "WINEPREFIX="+prefix, "WINEDEBUG=-all",
 		"WINEDLLOVERRIDES=mscoree,mshtml,winemenubuilder.exe=")}
 	t.Cleanup(func() {
-		// The server writes into the prefix until it has ended.
+		// The server writes to the prefix until it has ended.
 		_, _ = m.run(t, t.TempDir(), "wineboot", "--kill")
 		for os.RemoveAll(prefix) != nil {
 			time.Sleep(100 * time.Millisecond)
@@ -50,7 +50,7 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// giveRandom puts in the DLL that every Go program loads, where wine has none.
+// giveRandom adds the DLL that every Go program loads, if wine has none.
 func (m *machine) giveRandom(t *testing.T, dll string) {
 	t.Helper()
 	if _, err := os.Stat(dll); err == nil {
@@ -64,13 +64,13 @@ func (m *machine) giveRandom(t *testing.T, dll string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// run gives the exit code of a Windows program and all that it printed. It may
-// be called from any goroutine, so it never ends the test.
+// run returns the exit code of a Windows program and all its output. It may be called from any
+// goroutine, so it never ends the test.
 func (m *machine) run(t *testing.T, dir string, argv ...string) (int, string) {
 	t.Helper()
 	cmd := exec.Command(m.wine, argv...)
 	cmd.Dir, cmd.Env = dir, m.env
-	// Children of wine keep a pipe open long after it has ended; a file they may keep.
+	// Child processes of wine keep a pipe open long after its end, but may keep a file.
 	log, err := os.CreateTemp(t.TempDir(), "log")
 	if !assert.NoError(t, err) {
 		return -1, ""
@@ -90,7 +90,7 @@ func (m *machine) dlpackgen(t *testing.T, dir string, args ...string) (int, stri
 	return m.run(t, dir, append([]string{m.program}, args...)...)
 }
 
-// files gives every file under a folder by its path.
+// files returns every file below a folder by its path.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -164,8 +164,8 @@ func (m *machine) testTwoRuns(t *testing.T) {
 	assert.Zero(t, code, out)
 }
 
-// Wine ignores case as Windows does: a path that the config spells in other letters is the same
-// folder, whose files are neither stale nor edited.
+// Wine ignores case like Windows: a path in different case in the config is the same folder, whose
+// files are neither stale nor edited.
 func (m *machine) testOtherLetters(t *testing.T) {
 	dir := t.TempDir()
 	config := filepath.Join(dir, "dlpackgen.yaml")

@@ -16,13 +16,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
-// models are the columns of golden ABI tables, and a target of Zig that has each data model.
-// Compilers with short enums have other enums than Zig.
+// models are the columns of golden ABI tables, with a Zig target for each data model. Compilers
+// with short enums have other enums than Zig.
 var models = []struct{ name, target string }{
 	{"lp64", "x86_64-linux"}, {"llp64", "x86_64-windows"}, {"i386", "x86-linux"}, {"ilp32", "arm-linux"},
 }
 
-// columns is how many data models a golden table has.
+// columns is the number of data models in a golden table.
 const columns = 5
 
 var (
@@ -30,8 +30,8 @@ var (
 	fieldName  = regexp.MustCompile(`[ *](\w+)(?:\)\(.*)?$`)
 )
 
-// asserts are those of a release under a data model: what Zig says, and the number of the golden
-// table, which came from a compiler of C.
+// asserts are those of a release under a data model: Zig's number, and the number of the golden
+// table, which a C compiler measured.
 func asserts(t *testing.T, release string, model int) (lines []string) {
 	t.Helper()
 	table, err := os.ReadFile(filepath.Join(golden.Root(t), "golden", "abi", release+".txt"))
@@ -55,7 +55,7 @@ func asserts(t *testing.T, release string, model int) (lines []string) {
 	return lines
 }
 
-// leading are the numbers that a line begins with.
+// leading matches the numbers at the beginning of a line.
 func leading(line string) (numbers []int) {
 	for _, word := range strings.Fields(line) {
 		n, err := strconv.Atoi(word)
@@ -67,10 +67,10 @@ func leading(line string) (numbers []int) {
 	return numbers
 }
 
-// module is what the bindings of a release are called.
+// module returns the name of a release's bindings.
 func module(release string) string { return "v" + strings.ReplaceAll(release, ".", "_") }
 
-// releases are those that have a golden table.
+// releases are those with a golden table.
 func releases(t *testing.T) (names []string) {
 	t.Helper()
 	tables, err := filepath.Glob(filepath.Join(golden.Root(t), "golden", "abi", "*.txt"))
@@ -82,7 +82,7 @@ func releases(t *testing.T) (names []string) {
 	return names
 }
 
-// everything calls what the bindings of a release offer, so that Zig compiles it.
+// everything uses all declarations of a release's bindings, so that Zig compiles them.
 const everything = `
 fn equal(comptime what: []const u8, comptime zig: usize, comptime c: usize) void {
     if (zig != c) @compileError(what);
@@ -131,7 +131,7 @@ func root(t *testing.T, model int) string {
 	return b.String() + "}\n"
 }
 
-// newReleases is the example with bindings of each release.
+// newReleases returns the example with bindings of each release.
 func newReleases(t *testing.T) example {
 	t.Helper()
 	e := newExample(t)
@@ -145,8 +145,8 @@ func newReleases(t *testing.T) example {
 	return e
 }
 
-// Zig lays out the structs of each release as compilers of C do, on a target of each data model.
-// Nothing of that needs code of the target, so none is made.
+// Zig lays out the structs of each release like C compilers, on a target of each data model. No
+// machine code is needed, so none is generated.
 func TestLayoutIsThatOfC(t *testing.T) {
 	e := newReleases(t)
 	for i, model := range models {
@@ -158,7 +158,7 @@ func TestLayoutIsThatOfC(t *testing.T) {
 	}
 }
 
-// A number of a golden table that Zig does not have stops the build.
+// A number of a golden table that differs from Zig's stops the build.
 func TestAnotherLayoutIsFound(t *testing.T) {
 	e := newReleases(t)
 	const offset = `@offsetOf(v1_3.sys.DLTensor, "byte_offset"), `

@@ -1,4 +1,4 @@
-// Package zig builds examples/zig, whose bindings are made from templates, with Zig.
+// Package zig builds examples/zig, whose bindings are rendered from templates, with Zig.
 package zig
 
 import (
@@ -33,8 +33,8 @@ func newExample(t *testing.T) example {
 	return e
 }
 
-// run runs a verb of Zig. The libraries of Zig that it builds are kept beside the compiler,
-// since each run would build them again.
+// run runs a verb of Zig. Zig's built libraries are cached next to the compiler, because each run
+// would build them again.
 func (e example) run(args ...string) (string, error) {
 	cmd := exec.Command(e.zig, args...)
 	cmd.Dir = e.Dir
@@ -44,7 +44,7 @@ func (e example) run(args ...string) (string, error) {
 	return string(out), err
 }
 
-// test compiles and runs the tests of the example, as its build.zig does.
+// test compiles and runs the tests of the example, like its build.zig.
 func (e example) test() (string, error) {
 	return e.run("test", "-Iinclude", "-cflags", "-std=c11", "-Wall", "-Wextra", "-Werror", "--", "tests/peer.c",
 		"--dep", "dlpack_example", "-Mroot=tests/tensor.zig", "-Mdlpack_example=src/root.zig")
@@ -65,7 +65,7 @@ func TestExampleIsTested(t *testing.T) {
 	assert.NoError(t, err, "zig fmt changes %s", out)
 }
 
-// The build system of Zig is compiled first, which takes minutes.
+// The Zig build system is compiled first, which takes minutes.
 func TestExampleIsBuilt(t *testing.T) {
 	tier.OnlyNightly(t)
 	e := newExample(t)
@@ -75,11 +75,11 @@ func TestExampleIsBuilt(t *testing.T) {
 	assert.Contains(t, out, "11/11 tests passed")
 }
 
-// mistake is a place of a template, what is wrong instead, and where that is found: by an assert of
-// the layout, or by a test of the example.
+// mistake is a text of a template, its wrong replacement, and the place of detection: an assert of
+// the layout, or a test of the example.
 type mistake struct{ file, old, replacement, finding string }
 
-// mistakes are one of each kind.
+// mistakes contains one of each kind.
 var mistakes = map[string]mistake{
 	"a wrong offset": {"layout.zig.tmpl", "{{index .offset $model.name}}", "{{add 1 (index .offset $model.name)}}",
 		"lies at byte"},

@@ -39,7 +39,7 @@ using dlpackgen::unwrap;
 
 namespace {
 
-// Functions that know nothing of Python
+// Functions that do not use Python
 
 int rank(const TensorView& any) { return any.ndim(); }
 
@@ -103,7 +103,7 @@ Managed ones(int n) { return unwrap(dlpackgen::managed_of(Eigen::VectorXd::Ones(
 
 Managed nothing(TensorView) { return Managed(); }
 
-// What these headers throw, by a class that they do not know.
+// Exceptions of these headers, through a class that they do not know.
 class Other : public dlpackgen::Raised {
  public:
   explicit Other(const char* name) noexcept : name_(name) {}
@@ -127,7 +127,7 @@ void fails(TensorView x, int how) {
 
 bool has_gil(TensorView) { return PyGILState_Check() != 0; }
 
-// Functions over python.hpp itself
+// Functions that use python.hpp directly
 
 library::object checked(PyObject* made) {
   if (made == nullptr) throw Failed();
@@ -170,7 +170,7 @@ library::object capsule(library::handle x, library::dict keywords) {
 library::object empty() { return checked(dlpackgen::to_object(Managed())); }
 library::object empty_like(library::handle x) { return checked(dlpackgen::to_object(Managed(), x.ptr())); }
 
-// A mistake in what is given to def() is an exception when the module is made.
+// A mistake in the arguments of def() raises an exception when the module is created.
 template <class Function, class... Names>
 bool rejects(library::module_& m, const char* says, Function function, Names... names) {
   try {

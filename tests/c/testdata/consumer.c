@@ -1,6 +1,5 @@
-/* A program as others write it against <dlpack/dlpack.h> of 1.2 or newer: it
- * exports a strided matrix, describes itself by an exchange table, and adds up
- * what it imports. Valid C99 and C++11. */
+/* A program that uses <dlpack/dlpack.h> of 1.2 or newer: it exports a strided matrix, has an
+ * exchange table, and adds up its imports. Valid C99 and C++11. */
 #include <dlpack/dlpack.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* A program of the years before 1.0, which knows the unversioned struct alone.
- * Valid C89 (but for its declarations' types), C++98 and all that followed. */
+/* A program from before 1.0, with only the unversioned struct. Valid C89 (except for its
+ * declarations' types), C++98 and all later versions. */
 #include <dlpack/dlpack.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* Tests of dlpackgen/tensor.h, as C99 and as C++11: tables of cases, hostile ones
- * among them, and a comparison of span and layout with counting byte by byte. */
+/* Tests of dlpackgen/tensor.h, as C99 and as C++11: tables of cases, including hostile ones, and a
+ * comparison of span and layout with a count of single bytes. */
 #include <dlpackgen/tensor.h>
 #include <stdio.h>
 #include <string.h>
@@ -139,9 +139,8 @@ static void test_compact_strides(void) {
   CHECK(dlpackgen_compact_strides(1, shape, NULL) == DLPACKGEN_ERROR_STRIDES_NULL);
 }
 
-/* What one array really does, found by visiting its elements: at most 3
- * dimensions with extents up to 3 and strides up to 4, so within 24 elements of
- * the first one on either side. */
+/* The real properties of an array, from visiting its elements: at most 3 dimensions, extents up to
+ * 3 and strides up to 4, so within 24 elements on both sides of the first one. */
 enum { REACH = 24 };
 
 struct visited {
@@ -171,7 +170,7 @@ static struct visited visit(const DLTensor* t, int element_bits) {
   return v;
 }
 
-/* The rule of dlpackgen_may_overlap, over dimensions that are sorted first. */
+/* The rule of dlpackgen_may_overlap, for dimensions that are sorted first. */
 static int crosses(const DLTensor* t) {
   int64_t steps[3], lengths[3], covered = 0;
   int count = 0, i, k;
@@ -241,7 +240,7 @@ static void test_overlap_and_rows(void) {
       {{1, 1}, {0, 0}, 0, 1},
       {{3, 1}, {8, 2}, 0, 1},
       {{2, 2}, {INT64_MAX, -3}, 0, 0}, /* valid, and covers more than 63 bits */
-      {{INT64_MAX, 2}, {4, 1}, 1, 1},  /* as from torch, whose strides nobody has checked */
+      {{INT64_MAX, 2}, {4, 1}, 1, 1},  /* as from torch, whose strides are unchecked */
   };
   size_t i;
   for (i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
@@ -354,7 +353,7 @@ static void test_error_text(void) {
       CHECK(strcmp(dlpackgen_error_string((dlpackgen_error_code)i), dlpackgen_error_string((dlpackgen_error_code)j)) !=
             0);
   }
-#ifndef __cplusplus /* where such an enum cannot be */
+#ifndef __cplusplus /* if such an enum is impossible */
   CHECK(strcmp(dlpackgen_error_string((dlpackgen_error_code)(DLPACKGEN_ERROR_EXCHANGE_SLOT + 1)), "unknown error") ==
         0);
 #endif

@@ -1,6 +1,6 @@
-/* What dlpackgen_validate() says of tensors with one thing wrong: a part of util.c. */
+/* The results of dlpackgen_validate() for tensors with one mistake: a part of util.c. */
 
-/* One thing wrong at a time with a sound tensor of 3 x 4 float32. */
+/* One mistake at a time in a valid tensor of 3 x 4 float32. */
 static dlpackgen_error_code validate_with(void (*spoil)(DLTensor*), uint64_t flags, unsigned int options) {
   int64_t shape[2] = {3, 4}, strides[2] = {4, 1};
   DLTensor t = tensor(2, shape, strides);
@@ -128,7 +128,7 @@ static void test_validate_versioned(void) {
   m.version.major = 0;
   CHECK(dlpackgen_validate_versioned(&m, 0) == DLPACKGEN_ERROR_VERSION);
   CHECK(dlpackgen_validate_versioned(NULL, 0) == DLPACKGEN_ERROR_NULL);
-  /* 2^63 - 1 elements of 4 bits and one byte more: out of reach only when each takes a byte. */
+  /* 2^63 - 1 elements of 4 bits, plus one byte: out of range only if each takes a byte. */
   m.version.major = DLPACK_MAJOR_VERSION;
   shape[0] = INT64_MAX;
   m.dl_tensor.device.device_type = kDLOpenCL;

@@ -1,5 +1,5 @@
-/* Calls the checker without a host: prints each mistake's status and sentence, once buffers of
- * all sizes have held it. */
+/* Calls the checker without a host: prints the status and message of each mistake, after writing
+ * the message to buffers of all sizes. */
 #include <dlpackgen/checker.h>
 #include <dlpackgen/scalar.h>
 
@@ -38,7 +38,7 @@ static struct dlpackgen_function function(const struct dlpackgen_parameter* para
   return f;
 }
 
-/* A tensor with shape and strides of its own. */
+/* A tensor with separate shape and strides. */
 struct made {
   int64_t shape[70], strides[70];
   DLTensor tensor;
@@ -88,7 +88,7 @@ static int symbols(struct dlpackgen_message* message) {
                   message);
 }
 
-/* The same as generated code would have it, without a table. */
+/* The same as generated code without a table. */
 static int straight_line(struct dlpackgen_message* message) {
   static const struct dlpackgen_site at_x = {"add", "x", 0}, at_y = {"add", "y", 1};
   static const uint32_t dtypes[] = {DLPACKGEN_DTYPE_FLOAT32};
@@ -229,7 +229,7 @@ static int dimensions(struct dlpackgen_message* message) {
   return one(any("x"), &x.tensor, 0, message);
 }
 
-/* What only a host can tell: that a scalar is of another kind. */
+/* A check that needs the host: a scalar of another kind. */
 static int scalar(struct dlpackgen_message* message) {
   const struct dlpackgen_site at = {"add", "n", 1};
   return dlpackgen_bad_kind(&at, DLPACKGEN_KIND_INT, "str", message);
@@ -248,7 +248,7 @@ static int optional(struct dlpackgen_message* message) {
   return one(p, NULL, 0, message);
 }
 
-/* Names may be of any characters, which no buffer's end may divide. */
+/* Names may contain any characters, which the end of a buffer must not split. */
 static int names(struct dlpackgen_message* message) {
   struct made x;
   return one(parameter("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 1, DLPACKGEN_ANY, 0),
@@ -271,7 +271,7 @@ static int described(struct dlpackgen_message* message) {
   return one(parameter("x", 1, DLPACKGEN_DIM(8), 0), NULL, 0, message);
 }
 
-/* The numbers beside each bound that a dtype does not hold. */
+/* The numbers next to each limit of a dtype. */
 static int integers(DLDataType dtype, struct dlpackgen_message* message) {
   static const int64_t numbers[] = {INT64_MIN, -129, -128, -1, 0, 1, 2, 127, 128, 255, 256, INT64_MAX};
   dlpackgen_put_out_of_range(message, dtype);
@@ -310,7 +310,7 @@ static int of_bfloat16(struct dlpackgen_message* message) { return reals(type(kD
 static int of_float32(struct dlpackgen_message* message) { return reals(type(kDLFloat, 32), message); }
 static int of_float64(struct dlpackgen_message* message) { return reals(type(kDLFloat, 64), message); }
 
-/* As Python prints them. */
+/* In Python's format. */
 static int digits(struct dlpackgen_message* message) {
   static const double numbers[] = {0.1, -2.5, 1e15, 1e16, 123456789.0, 0.0001, 0.00001, 1.0 / 3};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -367,9 +367,9 @@ static void must(int so, const char* what, const char* name, size_t size) {
   exit(1);
 }
 
-/* Has a buffer of a size hold a sentence, of which whole holds all. */
+/* Writes a message to a buffer of some size; whole has the full text. */
 static void hold(const struct mistake* mistake, size_t size, const struct dlpackgen_message* whole, int status) {
-  char* const room = (char*)malloc(size ? size : 1); /* what AddressSanitizer knows the ends of */
+  char* const room = (char*)malloc(size ? size : 1); /* AddressSanitizer checks its bounds */
   if (!room) exit(2);
   memset(room, GUARD, size ? size : 1);
   struct dlpackgen_message text = dlpackgen_message_in(size ? room : NULL, size);

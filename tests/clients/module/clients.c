@@ -1,5 +1,4 @@
-/* A module that says what it was given: the tests compare that with what the
- * libraries say themselves. */
+/* A module that reports its arguments: the tests compare them with the libraries' own reports. */
 #define _POSIX_C_SOURCE 200809L
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python.h>
@@ -34,7 +33,7 @@ static PyObject* describe(const DLTensor* t, uint64_t flags) {
                        t->dtype.lanes, (int)t->device.device_type, t->device.device_id, (unsigned long long)flags);
 }
 
-/* Copies the elements from one dimension on, in row-major order; gives where the next goes. */
+/* Copies the elements from one dimension on, in row-major order; returns the next position. */
 static char* gather(const DLTensor* t, int32_t dimension, const char* from, size_t size, char* to) {
   if (dimension == t->ndim) {
     memcpy(to, from, size);
@@ -45,7 +44,7 @@ static char* gather(const DLTensor* t, int32_t dimension, const char* from, size
   return to;
 }
 
-/* Elements that share bytes are given as they lie there. */
+/* Elements that share bytes are returned as stored. */
 static PyObject* elements(const DLTensor* t, uint64_t flags) {
   const int shared =
       t->dtype.bits < 8 && t->dtype.bits * t->dtype.lanes % 8 && !(flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED);
@@ -60,7 +59,7 @@ static PyObject* elements(const DLTensor* t, uint64_t flags) {
   return bytes;
 }
 
-/* Gives (description, bytes of the elements). */
+/* Returns (description, bytes of the elements). */
 static PyObject* answer(const struct dlpackgen_function* function, PyObject* self, PyObject* const* arguments,
                         Py_ssize_t count, PyObject* keywords) {
   PyObject* result;
@@ -82,7 +81,7 @@ VERB(write)
 VERB(read_unlocked)
 VERB(write_unlocked)
 
-/* Gives the elements of a tensor as they are after another thread has had its time. */
+/* Returns the elements of a tensor after other threads have run. */
 static PyObject* read_later(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   PyObject* result;
   DLPACKGEN_CALL_OF(call, 1);
@@ -95,7 +94,7 @@ static PyObject* read_later(PyObject* self, PyObject* const* arguments, Py_ssize
   return result;
 }
 
-/* Gives the elements of a tensor as they are after the module's meanwhile() was called. */
+/* Returns the elements of a tensor after the module's meanwhile() was called. */
 static PyObject* read_after(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   PyObject* result = NULL;
   DLPACKGEN_CALL_OF(call, 1);
@@ -107,7 +106,7 @@ static PyObject* read_after(PyObject* self, PyObject* const* arguments, Py_ssize
   return result;
 }
 
-/* Gives the elements of the first of two tensors. */
+/* Returns the elements of the first of two tensors. */
 static PyObject* read_first(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   static const struct dlpackgen_parameter parameters[] = {{.name = "x", .leading_dims = 1},
                                                           {.name = "y", .leading_dims = 1}};
@@ -120,7 +119,7 @@ static PyObject* read_first(PyObject* self, PyObject* const* arguments, Py_ssize
   return result;
 }
 
-/* Gives what is to be added to the address that a tensor came with. */
+/* Returns the number to add to the original address of a tensor. */
 static PyObject* byte_offset(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   uint64_t offset;
   DLPACKGEN_CALL_OF(call, 1);
@@ -130,7 +129,7 @@ static PyObject* byte_offset(PyObject* self, PyObject* const* arguments, Py_ssiz
   return PyLong_FromUnsignedLongLong(offset);
 }
 
-/* Writes a byte over all of a dense tensor. */
+/* Fills a contiguous tensor with a byte. */
 static PyObject* fill(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   int64_t size = 0;
   DLPACKGEN_CALL_OF(call, 1);
@@ -141,7 +140,7 @@ static PyObject* fill(PyObject* self, PyObject* const* arguments, Py_ssize_t cou
   Py_RETURN_NONE;
 }
 
-/* Gives an object of our own type over another library's tensor. */
+/* Returns an object of the module's own type over another library's tensor. */
 static PyObject* export(PyObject* self, PyObject* object) {
   DLManagedTensorVersioned* tensor = dlpackgen_from_py_object_no_sync(self, object, 0);
   return tensor ? dlpackgen_export_object(self, tensor) : NULL;
@@ -152,7 +151,7 @@ static int unpack(PyObject* tuple, int64_t* numbers) {
   return PyErr_Occurred() ? -1 : 0;
 }
 
-/* make(memory, dtype, shape, strides, byte_offset, flags): a tensor of our own over a bytearray. */
+/* make(memory, dtype, shape, strides, byte_offset, flags): a new tensor over a bytearray. */
 static PyObject* make(PyObject* self, PyObject* args) {
   PyObject *memory, *shape, *strides;
   int64_t numbers[2 * DLPACKGEN_MAX_NDIM];
@@ -178,14 +177,14 @@ static PyObject* describe_words(const struct dlpackgen_torch_words* words) {
                        (unsigned long long)words->gpu);
 }
 
-/* Where the words of torch's objects were found to lie: (keys, storage, offset, bytes, usual keys,
+/* The found positions of the words in torch's objects: (keys, storage, offset, bytes, usual keys,
  * plain keys, those on CUDA). */
 static PyObject* torch_words(PyObject* self, PyObject* nothing) {
   (void)self, (void)nothing;
   return describe_words(&dlpackgen_torch.words);
 }
 
-/* Where they would be found in what lies at an address, a struct dlpackgen_torch_seen. */
+/* The positions that would be found in a struct dlpackgen_torch_seen at an address. */
 static PyObject* find_torch_words(PyObject* self, PyObject* address) {
   struct dlpackgen_torch_seen seen;
   struct dlpackgen_torch_words words = {0};
@@ -209,8 +208,8 @@ static int32_t tell_strides(void* handle, int64_t** strides) {
   return told[1] ? 0 : 1;
 }
 
-/* Whether a shim is believed that says that sizes and strides lie so many bytes behind an
- * object's begin; less than 0 stands for a failure. */
+/* Returns whether a shim is accepted that reports sizes and strides at these byte offsets of an
+ * object; a negative number simulates a failure. */
 static PyObject* believes_torch_sizes(PyObject* self, PyObject* args) {
   static const struct dlpackgen_torch_functions shim = {.get_sizes = tell_sizes, .get_strides = tell_strides};
   static uint64_t object[64];

@@ -36,7 +36,7 @@ nb::capsule nobody() {
   return nb::capsule("", [](void*) noexcept {});
 }
 
-// A tensor of any data type over a copy of some bytes.
+// A tensor of any data type over a copy of the given bytes.
 nb::ndarray<nb::array_api> make_any(nb::bytes memory, int code, int bits, int lanes, std::vector<size_t> shape,
                                     std::vector<int64_t> strides) {
   auto* const copy = new char[memory.size()];

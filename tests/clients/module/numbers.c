@@ -1,6 +1,6 @@
-/* Calls a function that nobody has for each of NumPy's numbers that stands for another
- * element than C's type on this platform, where long has LONG bits. A compiler that
- * knows better leaves the call out. */
+/* Calls an undefined function for each of NumPy's numbers whose element differs from the C type on
+ * this platform, where long has LONG bits. An optimizing compiler removes the calls that cannot
+ * happen. */
 #include <dlpackgen_python/reader_numbers.h>
 
 #define IS(number, kind, width, size)                                                                   \

@@ -1,5 +1,4 @@
-// The validators of C++ and of C say the same of every tensor, and their codes
-// and texts are the same.
+// The validators of C++ and C have the same result for every tensor, and the same codes and texts.
 #include <dlpackgen/tensor.h>
 #include <dlpackgen/core.hpp>
 

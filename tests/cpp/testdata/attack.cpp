@@ -1,5 +1,5 @@
-// Hostile code at each place of docs/foreign-code.md where these headers let it run. The sanitizers
-// see what is read, freed or lost wrongly.
+// Hostile code at each place of docs/foreign-code.md where these headers run it. The sanitizers
+// detect invalid reads, double frees and leaks.
 #include <dlpackgen/all.hpp>
 
 #include <algorithm>
@@ -23,9 +23,9 @@ namespace {
 
 int alive = 0;
 int deleted = 0;
-std::function<void()> last_words;  // what the next deleter runs before it frees anything
+std::function<void()> last_words;  // runs in the next deleter, before it frees anything
 
-// A tensor of which all is on the heap, so that what outlives it is seen.
+// A tensor entirely on the heap, so that later accesses are detected.
 struct Held {
   DLManagedTensorVersioned managed{};
   std::vector<std::int64_t> shape, strides;
@@ -36,7 +36,7 @@ void destroy(DLManagedTensorVersioned* self) {
   auto* const held = static_cast<Held*>(self->manager_ctx);
   const auto words = std::exchange(last_words, nullptr);
   if (words) words();
-  std::fill(held->shape.begin(), held->shape.end(), -1);  // for those who read it in time
+  std::fill(held->shape.begin(), held->shape.end(), -1);  // for reads before the deleter
   --alive;
   ++deleted;
   delete held;
@@ -66,7 +66,7 @@ DLManagedTensorVersioned* made(std::vector<std::int64_t> shape = {2, 3}) {
   return &held->managed;
 }
 
-// What is rejected goes at once, with all that the error was about.
+// Rejected tensors are freed at once, with everything to which the error refers.
 void rejections() {
   const std::vector<std::function<void(DLManagedTensorVersioned&)>> faults = {
       [](auto& m) { m.dl_tensor.ndim = -1; },
@@ -87,7 +87,7 @@ void rejections() {
   }
 }
 
-// A deleter may use the object that calls it: that has given the tensor up by then.
+// A deleter may use the object that calls it, which has already given up the tensor.
 void deleters_that_come_back() {
   Managed owner = Managed::from_raw_unchecked(made());
   deleted = 0;
@@ -97,7 +97,7 @@ void deleters_that_come_back() {
 
   owner = Managed::from_raw_unchecked(made());
   last_words = [&] { CHECK(owner && owner.view().size() == 4), owner = Managed::from_raw_unchecked(made({5})); };
-  owner = Managed::from_raw_unchecked(made({4}));  // whose deleter, called by the first one's, is that of the second
+  owner = Managed::from_raw_unchecked(made({4}));  // the first deleter calls the second tensor's deleter
   CHECK(owner && owner.view().size() == 5 && deleted == 3 && alive == 1);
 
   Managed other;
@@ -129,7 +129,7 @@ const DLPackExchangeAPI api{
 const ExchangeAPI table = *ExchangeAPI::find(&api.header);
 }  // namespace theirs
 
-// Objects of that library: an export keeps memory, a loan does not.
+// Objects of that library: an export retains memory, a loan does not.
 struct Object {
   std::vector<std::int64_t> shape{3}, strides{1};
   std::vector<float> numbers{1, 2, 3};
@@ -145,8 +145,8 @@ struct Object {
   }
 };
 
-// What is read first is owned, and what is only borrowed is read last, in every order of the
-// arguments: to export one resizes the others.
+// Tensors that are read first are owned, and borrowed tensors are read last, in every order of the
+// arguments: exporting one resizes the others.
 void exports_that_change_others() {
   for (int borrowed = 0; borrowed < 3; ++borrowed) {
     Object objects[3];
@@ -169,7 +169,7 @@ void exports_that_change_others() {
   CHECK(alive == 0);
 }
 
-// Whatever a failing function leaves behind is not looked at.
+// The results of a failing function are not used.
 void functions_that_fail() {
   theirs::exports = [](void*, DLManagedTensorVersioned** out) {
     *out = made();
@@ -181,8 +181,8 @@ void functions_that_fail() {
   CHECK(theirs::table.borrow(nullptr).code() == ErrorCode::callee_failed);
 }
 
-// An importer may delete the tensor before, while and after it answers, or not at all, and its
-// answer may be any: the tensor goes once.
+// An importer may delete the tensor before, during or after its return, or not at all, and return
+// any result: the tensor is freed once.
 void imports_that_delete() {
   enum When { before, elsewhere, after, late };
   for (const When when : {before, elsewhere, after, late}) {
@@ -209,7 +209,7 @@ void imports_that_delete() {
   }
 }
 
-// An allocator may write to the prototype, and then give what fits that.
+// An allocator may write to the prototype, and then return a tensor that matches the changed one.
 void allocators_that_change_what_was_asked() {
   std::int64_t shape[] = {1000, 1000}, strides[] = {1000, 1};
   const DLTensor prototype{nullptr, {kDLCPU, 0}, 2, dlpackgen::dtypes::float32, shape, nullptr, 0};
@@ -235,7 +235,7 @@ void allocators_that_change_what_was_asked() {
   }
 }
 
-// What an allocator reports is gone when it returns, and it may report to nobody's use.
+// An allocator's report is valid only until it returns, and the receiver may be absent.
 void allocators_that_report() {
   std::int64_t shape[] = {4};
   const DLTensor prototype{nullptr, {kDLCPU, 0}, 1, dlpackgen::dtypes::float32, shape, nullptr, 0};
@@ -256,7 +256,7 @@ void allocators_that_report() {
   CHECK(alive == 0);
 }
 
-// Our own table, whose functions come back to it, drop what they get, and throw.
+// Our own table, whose functions call back into it, drop their arguments, and throw.
 struct Ours : dlpackgen::ExchangeProducer<Ours> {
   static inline std::function<void*(Managed)> imports;
   static inline std::function<Managed(const DLTensor&)> allocates;
@@ -277,7 +277,7 @@ void functions_that_throw() {
       DLManagedTensorVersioned* inner = nullptr;
       CHECK(table->managed_tensor_from_py_object_no_sync(nullptr, &inner) == 0);
       inner->deleter(inner);
-      if (!drops) static_cast<void>(tensor.release());  // lost to us, and still its caller's
+      if (!drops) static_cast<void>(tensor.release());  // lost for us, and still the caller's
       throw std::runtime_error("after that");
     };
     DLManagedTensorVersioned* const tensor = made();
@@ -306,8 +306,8 @@ void prototypes_that_change() {
   CHECK(table->managed_tensor_allocator(&prototype, &out, nullptr, nullptr) == -1 && out == nullptr && alive == 0);
 }
 
-// An owner that is exported is code of the program: it may throw when it is moved, and do anything
-// when it goes.
+// The owner of an export is the program's code: it may throw when it is moved, and run any code
+// when it is destroyed.
 struct Owner {
   std::vector<float> numbers;
   bool* throws;

@@ -1,4 +1,4 @@
-// Exports: every kind of owner, layouts, flags, and what is rejected.
+// Exports: every kind of owner, layouts, flags, and rejections.
 #include <dlpackgen/builder.hpp>
 #include <dlpackgen/storage.hpp>
 
@@ -107,7 +107,7 @@ static void many_dimensions() {
   CHECK(scalar && scalar->view().size() == 1 && scalar->get()->dl_tensor.shape == nullptr);
 }
 
-// A view that nobody has checked may say more than a builder has room for.
+// An unchecked view may have more dimensions than a builder supports.
 static void too_many_dimensions() {
   std::int64_t ones[200];
   for (auto& one : ones) one = 1;
@@ -121,7 +121,7 @@ static void too_many_dimensions() {
   CHECK(Builder::from_view(dlpackgen::TensorView::from_raw_unchecked(stranger::tensor(64, ones, nullptr), 0)).build());
 }
 
-// An element stands where its type may, or is not exported.
+// Elements are aligned for their type, or the export is rejected.
 static void alignment() {
   namespace dtypes = dlpackgen::dtypes;
   const auto at = [](DLDataType dtype, std::uint64_t offset) {
@@ -142,15 +142,15 @@ static void alignment() {
   const auto made = Builder(odd, dtypes::float32).shape({2}).build();
   CHECK(made.code() == ErrorCode::misaligned && made.error().expected == 4 && made.error().got == 1);
   CHECK(Builder(odd, dtypes::float32).shape({2}).byte_offset(3).build());
-  CHECK(Builder(odd, dtypes::float32).shape({0}).build());  // nothing stands there
-  // A handle is no address, but an offset behind it is a distance.
+  CHECK(Builder(odd, dtypes::float32).shape({0}).build());  // no elements
+  // A handle is not an address, but byte_offset is still a distance.
   const auto metal = [&](std::uint64_t offset) {
     return Builder(odd, dtypes::float32).device({kDLMetal, 0}).shape({2}).byte_offset(offset).build().code();
   };
   CHECK(metal(4) == ErrorCode::ok && metal(3) == ErrorCode::misaligned);
 }
 
-// Each object of a type narrower than a byte has a byte of its own.
+// Each object of a type narrower than a byte occupies a byte.
 static void narrow_types() {
   using dlpackgen::float4_e2m1fn;
   const auto made = Builder().build(std::vector<float4_e2m1fn>(3));
@@ -173,7 +173,7 @@ static void flags_survive() {
   CHECK(Builder(fixed).shape({4}).build_legacy().code() == ErrorCode::flags);
   CHECK(Builder(stranger::numbers).shape({4}).padded().build_legacy().code() == ErrorCode::flags);
   CHECK(Builder(stranger::numbers).shape({4}).copied().build_legacy());
-  // A tensor that is handed on keeps its flags, unknown ones too.
+  // A re-exported tensor keeps its flags, including unknown ones.
   std::int64_t shape[] = {4};
   DLTensor t = stranger::tensor(1, shape, nullptr);
   t.byte_offset = 8;
@@ -184,7 +184,7 @@ static void flags_survive() {
   CHECK(again->view().data() == stranger::numbers + 2);
 }
 
-// A copy is nobody's own once two have it.
+// A copy with two users no longer belongs to one of them.
 static void copies_are_shared() {
   const auto owner = std::make_shared<Managed>(*Builder().copied().build(std::vector<float>(3)));
   CHECK(owner->view().is_copied());
@@ -193,10 +193,10 @@ static void copies_are_shared() {
     CHECK(made && made->flags() == 0);
   }
   const auto own = Builder::from_view(owner->view()).copied().build(std::shared_ptr<Managed>(owner));
-  CHECK(own && own->view().is_copied());  // whoever knows better says so
+  CHECK(own && own->view().is_copied());  // a caller with more information declares it
 }
 
-// What was rejected, or moved away, does not come back as an empty tensor.
+// A rejected or moved tensor does not become an empty tensor.
 static void nothing_stays_nothing() {
   CHECK(dlpackgen::upgrade(ManagedLegacy()).code() == ErrorCode::null);
   CHECK(dlpackgen::upgrade_writable(ManagedLegacy()).code() == ErrorCode::null);
@@ -207,13 +207,13 @@ static void nothing_stays_nothing() {
   CHECK(dlpackgen::upgrade(std::move(old)) && dlpackgen::upgrade(std::move(old)).code() == ErrorCode::null);  // NOLINT
 }
 
-// A container of some of the numbers, behind which others lie.
+// A container of some of the numbers, which is followed by others.
 struct Some {
   float* data() { return stranger::numbers; }
   std::size_t size() const { return 2; }
 };
 
-// Data that is given beside the container may lie in it, and then ends with it.
+// Data that is passed in addition to the container may be inside it, and is then limited by it.
 static void data_in_the_container() {
   std::vector<float> three(3);
   float* const data = three.data();
@@ -232,7 +232,7 @@ static void data_in_the_container() {
   CHECK(Builder(three.data() + 1).shape({2}).build(std::move(three)));
 }
 
-// A container of 2 x 3 numbers whose order the builder cannot know.
+// A container of 2 x 3 numbers in unknown order.
 struct Table {
   float* data() { return stranger::numbers; }
   std::size_t size() const { return 6; }
@@ -268,7 +268,7 @@ static void between_structs() {
     CHECK(back && stranger::deleted == 0);
   }
   CHECK(stranger::deleted == 1);
-  // What could not say that it is read-only is so from then on.
+  // Tensors without a read-only flag become read-only.
   const auto safe = dlpackgen::upgrade(*ManagedLegacy::from_raw(stranger::legacy(stranger::tensor(1, shape, strides))));
   CHECK(safe && safe->flags() == flags::read_only && safe->get()->flags == flags::read_only);
   Managed marked = *Managed::from_raw(stranger::versioned(stranger::tensor(1, shape, strides), 1, 3, 1ULL << 50));

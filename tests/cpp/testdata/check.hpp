@@ -1,4 +1,4 @@
-// Counts checks, and tells which of them fail.
+// Counts checks, and prints failed ones.
 #ifndef DLPACKGEN_TESTS_CHECK_HPP_
 #define DLPACKGEN_TESTS_CHECK_HPP_
 
@@ -16,7 +16,7 @@ inline void check(bool holds, const char* file, int line, const char* text) {
   if (++failed <= 20) std::printf("%s:%d: %s\n", file, line, text);
 }
 
-// What main returns.
+// The result of main.
 inline int report() {
   std::printf("%ld checks, %ld failed\n", checked, failed);
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -1,4 +1,4 @@
-"""Tensors of real libraries in the C++ module cppx, and its own in theirs."""
+"""Tensors of real libraries in the C++ module cppx, and its own tensors in these libraries."""
 
 import gc
 import sys

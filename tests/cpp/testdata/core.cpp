@@ -1,5 +1,5 @@
-// The core: errors, validation, data types, views and owners. It is built with
-// -fno-exceptions -fno-rtti as well.
+// The core: errors, validation, data types, views and owners. Also built with -fno-exceptions
+// -fno-rtti.
 #include <dlpackgen/core.hpp>
 
 #include <initializer_list>
@@ -25,7 +25,7 @@ static void results() {
   CHECK(dlpackgen::error_string(static_cast<ErrorCode>(35)) == dlpackgen::error_string(static_cast<ErrorCode>(-1)));
 }
 
-// The deleter is called once, by whoever owns the tensor last.
+// The deleter is called once, by the last owner.
 static void owners() {
   stranger::deleted = 0;
   const DLTensor t = stranger::tensor(2, shape23, strides23);
@@ -56,7 +56,7 @@ static void owners() {
   CHECK(Managed::from_raw(nullptr).code() == ErrorCode::null);
 }
 
-// A producer may leave out the deleter.
+// A producer may omit the deleter.
 static void no_deleter() {
   DLManagedTensorVersioned managed{};
   managed.version = DLPackVersion{1, 3};
@@ -65,7 +65,7 @@ static void no_deleter() {
   CHECK(owned);
 }
 
-// Of another major version only the deleter may be used: the rest is poisoned.
+// For another major version, only the deleter may be used: the rest is poisoned.
 static void other_major() {
   stranger::deleted = 0;
   DLTensor poison = stranger::tensor(-7, reinterpret_cast<std::int64_t*>(1), reinterpret_cast<std::int64_t*>(1));
@@ -89,8 +89,8 @@ static void null_strides() {
         TensorView::from_raw(&t, 0).code() == ErrorCode::strides_null);
 }
 
-// The unversioned struct cannot say that it is read-only, so nobody writes to it
-// but who knows more.
+// The unversioned struct has no read-only flag, so only a caller with more information may write to
+// it.
 static void legacy_is_read_only() {
   const DLTensor t = stranger::tensor(2, shape23, strides23);
   const ManagedLegacy old = *ManagedLegacy::from_raw(stranger::legacy(t));
@@ -128,11 +128,11 @@ static void offsets_count() {
   CHECK(TensorView::from_raw(&t, 0)->data() == nullptr &&
         TensorView::from_raw(&t, 0)->data_as<float>().code() == ErrorCode::not_host_readable);
   CHECK(!TensorView::from_raw(&t, 0)->is_on_host());
-  t.device.device_type = kDLCUDA;  // an address, if not one of the host
+  t.device.device_type = kDLCUDA;  // an address, but not in host memory
   CHECK(TensorView::from_raw(&t, 0)->data() != nullptr && !TensorView::from_raw(&t, 0)->is_on_host());
 }
 
-// 0-d, empty, size-1, negative, zero, huge: what libraries get wrong.
+// 0-d, empty, size-1, negative, zero, huge: common mistakes of libraries.
 static void layouts() {
   DLTensor scalar = stranger::tensor(0, nullptr, nullptr);
   CHECK(TensorView::from_raw(&scalar, 0)->size() == 1 && TensorView::from_raw(&scalar, 0)->nbytes() == 4);
@@ -158,7 +158,7 @@ static void layouts() {
   CHECK(TensorView::from_raw(&broadcast, 0) && dlpackgen::byte_range(broadcast)->high == 4);
 }
 
-// Elements that share memory are read, and not written to.
+// Elements that share memory may be read, but not written.
 static void overlapping() {
   std::int64_t shape[] = {2, 3};
   const auto writes = [&shape](std::int64_t a, std::int64_t b) {
@@ -233,7 +233,7 @@ static void hostile() {
   CHECK(of(t) == ErrorCode::bits);
   t.dtype = DLDataType{kDLFloat, 32, 0};
   CHECK(of(t) == ErrorCode::lanes);
-  for (int code = kDLBool; code <= kDLFloat4_e2m1fn; ++code) {  // what demands a width
+  for (int code = kDLBool; code <= kDLFloat4_e2m1fn; ++code) {  // types with a required width
     t.dtype = DLDataType{static_cast<std::uint8_t>(code), 16, 1};
     CHECK(of(t) == ErrorCode::bits);
   }
@@ -266,11 +266,11 @@ static void narrow() {
   CHECK(TensorView::from_raw_unchecked(t, 0).nbytes() == 2 && TensorView::from_raw_unchecked(t, 0).is_packed());
   CHECK(TensorView::from_raw_unchecked(t, dlpackgen::flags::is_subbyte_type_padded).nbytes() == 3);
   CHECK(!TensorView::from_raw_unchecked(t, dlpackgen::flags::is_subbyte_type_padded).is_packed());
-  t.dtype.lanes = 2;  // as PyTorch has float4_e2m1fn_x2
+  t.dtype.lanes = 2;  // like PyTorch's float4_e2m1fn_x2
   CHECK(TensorView::from_raw_unchecked(t, 0).nbytes() == 3 && !TensorView::from_raw_unchecked(t, 0).is_packed());
 }
 
-// An extent of 0 counts as 1, and one below 0 is an error, whatever else it meets.
+// An extent of 0 counts as 1, and a negative one is an error in every combination.
 static void compact() {
   std::int64_t strides[3] = {-7, -7, -7};
   const std::int64_t empty[] = {2, 0, 5}, negative[] = {2, -1, 5}, large[] = {2, INT64_MAX, 5};

@@ -1,4 +1,4 @@
-// Exports Eigen's matrices, which are column-major unless their type says otherwise.
+// Exports Eigen matrices, which are column-major unless their type specifies otherwise.
 #include <dlpackgen/array_view.hpp>
 #include <dlpackgen/builder.hpp>
 #include <dlpackgen/message.hpp>
@@ -38,12 +38,13 @@ static void of_either_order() {
   Matrix matrix = counted<Matrix>();
   double* const data = matrix.data();
   const auto given = Builder(data).shape({2, 3}).build(std::move(matrix));
-  CHECK(Matrix::SizeAtCompileTime != Eigen::Dynamic || (given && has_all(*given)));  // a fixed one moves with its data
+  CHECK(Matrix::SizeAtCompileTime != Eigen::Dynamic ||
+        (given && has_all(*given)));  // a fixed-size matrix moves with its data
   const auto flat = Builder().shape({6}).build(counted<Matrix>());
   CHECK(Matrix::IsRowMajor ? static_cast<bool>(flat) : flat.code() == ErrorCode::layout);
   const auto turned = Builder().shape({3, 2}).build(counted<Matrix>());
   CHECK(Matrix::IsRowMajor ? static_cast<bool>(turned) : turned.code() == ErrorCode::layout);
-  CHECK(Builder().shape({6}).strides({1}).build(counted<Matrix>()));  // whoever gives strides means them
+  CHECK(Builder().shape({6}).strides({1}).build(counted<Matrix>()));  // explicit strides take precedence
 }
 
 template <class Matrix>

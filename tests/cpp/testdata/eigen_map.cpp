@@ -1,4 +1,4 @@
-// Tensors as maps of Eigen: every order, every sign of strides, and what is rejected.
+// Tensors as Eigen maps: every order, every sign of strides, and rejections.
 #include <dlpackgen/complex.hpp>
 #include <dlpackgen/eigen.hpp>
 #include <dlpackgen/message.hpp>
@@ -37,14 +37,14 @@ static Managed tensor(std::initializer_list<std::int64_t> shape, std::initialize
 
 static std::string text(const Error& error) { return dlpackgen::Message(error).c_str(); }
 
-// The map has the elements of a copy that Eigen made itself.
+// The map has the same elements as Eigen's own copy.
 template <class T>
 static void shows(const TensorView& view, const Eigen::MatrixXd& same) {
   const auto map = map_of<T>(view);
   CHECK(map && map->rows() == same.rows() && map->cols() == same.cols() && *map == same && map->row(1) == same.row(1));
 }
 
-// So have expressions over it.
+// The same for expressions over it.
 static void computes(const TensorView& view, const Eigen::MatrixXd& same) {
   const auto map = map_of<const Eigen::MatrixXd>(view);
   const Eigen::MatrixXd right = Eigen::MatrixXd::Random(same.cols(), 4);
@@ -161,7 +161,7 @@ static void owners() {
     CHECK(owned->size() == 0 && owned->data() == nullptr && !owned->tensor() && moved.data() == numbers);
     moved.setConstant(2);
     OwnedMap<Eigen::MatrixXd> other = *own_map_of<Eigen::MatrixXd>(counted_tensor());
-    other = moved;  // elements, as Eigen has it
+    other = moved;  // elements, as in Eigen
     CHECK(freed == 0 && moved.tensor() && other.tensor() && numbers[5] == 2);
   }
   CHECK(freed == 2);

@@ -1,5 +1,5 @@
-// Exchange tables: of others, hostile ones too, and our own, whose functions
-// throw. It is built with -fno-exceptions as well.
+// Exchange tables: of other libraries, hostile ones too, and our own, whose functions throw. Also
+// built with -fno-exceptions.
 #include <dlpackgen/builder.hpp>
 #include <dlpackgen/producer.hpp>
 
@@ -22,12 +22,12 @@ using dlpackgen::Result;
 static std::int64_t shape[] = {2, 3};
 static std::int64_t strides[] = {3, 1};
 
-// What a library of others may do; each test sets what it needs.
+// The behaviour of another library; each test configures it.
 namespace theirs {
 static int answer = 0;
 static DLManagedTensorVersioned* tensor = nullptr;
-static bool drops = false;      // whether to_py_object gives the tensor back before it returns
-static void* object = nullptr;  // what it makes
+static bool drops = false;      // whether to_py_object releases the tensor before it returns
+static void* object = nullptr;  // its result
 static DLManagedTensorVersioned* taken = nullptr;
 static int reports = 1;
 static int stream_calls = 0;
@@ -79,7 +79,7 @@ static void tables() {
   DLPackExchangeAPIHeader newer{{3, 0}, &ours.header};
   DLPackExchangeAPIHeader newest{{4, 0}, &newer};
   CHECK(ExchangeAPI::find(&newest)->get() == &ours);
-  newer.prev_api = &newest;  // a ring
+  newer.prev_api = &newest;  // circular
   CHECK(ExchangeAPI::find(&newest).code() == ErrorCode::no_exchange_api);
   newer.prev_api = nullptr;
   CHECK(ExchangeAPI::find(&newest).error().got == 4);
@@ -96,7 +96,7 @@ static void tables() {
   gap.current_work_stream = nullptr;
   CHECK(ExchangeAPI::find(&gap.header).code() == ErrorCode::exchange_slot);
   gap = theirs::table();
-  gap.dltensor_from_py_object_no_sync = nullptr;  // the only one that may be missing
+  gap.dltensor_from_py_object_no_sync = nullptr;  // the only optional function
   const ExchangeAPI without = *ExchangeAPI::find(&gap.header);
   CHECK(without && !without.can_borrow() && without.borrow(nullptr).code() == ErrorCode::exchange_slot);
 }
@@ -116,13 +116,13 @@ static void consuming() {
   CHECK(table.from_py_object(nullptr).code() == ErrorCode::version && stranger::deleted == 2);
   theirs::tensor = nullptr;
   CHECK(table.from_py_object(nullptr).code() == ErrorCode::no_result);
-  // A loan says nothing, so nobody writes to it but who asks for that.
+  // A loan has no flags, so writing requires an explicit request.
   CHECK(table.borrow(nullptr)->is_read_only() && table.borrow(nullptr)->writable_data() == nullptr);
   CHECK(table.borrow(nullptr, dlpackgen::flags::is_copied)->flags() == 3);
   CHECK(table.borrow_writable(nullptr)->writable_data() == stranger::numbers);
   CHECK(table.borrow_writable(nullptr, dlpackgen::flags::read_only)->is_read_only());
   theirs::answer = -1;
-  theirs::tensor = reinterpret_cast<DLManagedTensorVersioned*>(1);  // not to be looked at after a failure
+  theirs::tensor = reinterpret_cast<DLManagedTensorVersioned*>(1);  // not used after a failure
   CHECK(table.from_py_object(nullptr).code() == ErrorCode::callee_failed &&
         table.borrow(nullptr).code() == ErrorCode::callee_failed);
   CHECK(table.current_work_stream({kDLCUDA, 0}).code() == ErrorCode::callee_failed);
@@ -174,7 +174,7 @@ static void allocating() {
   CHECK(table.allocate(prototype).code() == ErrorCode::callee_failed);
 }
 
-// What is asked for is looked at first, and what is asked of strides is compared.
+// Requests are validated first, and requested strides are compared.
 static void prototypes() {
   DLPackExchangeAPI api = theirs::table();
   const ExchangeAPI table = *ExchangeAPI::find(&api.header);
@@ -196,7 +196,7 @@ static void prototypes() {
   made.dtype = dlpackgen::dtypes::int4;
   CHECK(asks(narrow, made) == ErrorCode::ok &&
         asks(narrow, made, dlpackgen::flags::is_subbyte_type_padded) == ErrorCode::no_result);
-  theirs::tensor = nullptr;  // nobody asks for these
+  theirs::tensor = nullptr;  // not requested
   std::int64_t minus[] = {-1, 2};
   CHECK(table.allocate(stranger::tensor(2, nullptr, nullptr)).code() == ErrorCode::shape_null);
   CHECK(table.allocate(stranger::tensor(65, shape, nullptr)).code() == ErrorCode::ndim);
@@ -205,7 +205,7 @@ static void prototypes() {
   CHECK(table.allocate(narrow).code() == ErrorCode::lanes);
 }
 
-// Whatever the callee does, the deleter is called once.
+// The deleter is called once, whatever the callee does.
 static void handing_over() {
   DLPackExchangeAPI api = theirs::table();
   const ExchangeAPI table = *ExchangeAPI::find(&api.header);
@@ -221,7 +221,7 @@ static void handing_over() {
         const auto result = table.to_py_object(std::move(tensor));
         const bool good = answer == 0 && made != nullptr;
         CHECK(static_cast<bool>(result) == good);
-        CHECK(stranger::deleted == (good && !drops ? 0 : 1));  // consumed, whether it succeeds or fails
+        CHECK(stranger::deleted == (good && !drops ? 0 : 1));  // consumed on success and failure
         if (good && !drops) {
           CHECK(theirs::taken->flags == 7 && theirs::taken->dl_tensor.shape == shape);
           theirs::taken->deleter(theirs::taken);
@@ -233,7 +233,7 @@ static void handing_over() {
   CHECK(table.to_py_object(Managed()).code() == ErrorCode::null);
 }
 
-// What our own producer does; each test sets how it fails.
+// The behaviour of our own producer; each test configures its failures.
 enum class How { works, error, told, nothing, memory, standard, wrapped, odd };
 static How how = How::works;
 static int errors = 0;
@@ -277,7 +277,7 @@ class Ours : public dlpackgen::ExchangeProducer<Ours> {
   static Result<Managed> allocate(const DLTensor&) { return tensor_of(fail()); }
   static Managed from_py_object(void*) { return *tensor_of(fail()); }
   static Result<void*> to_py_object(Managed tensor) {
-    const Error error = fail();  // what was moved in goes when this returns
+    const Error error = fail();  // the moved owner is destroyed on return
     if (error) return error;
     if (how == How::nothing) return static_cast<void*>(nullptr);
     kept = static_cast<Managed&&>(tensor);
@@ -323,12 +323,12 @@ static void producing() {
   CHECK(stranger::deleted == 2 && errors == 0);
 }
 
-// Our own table asks its own functions for what was asked of it.
+// Our own table checks the results of its own functions.
 static void producer_checks() {
   const DLPackExchangeAPI* api = Ours::table();
   how = How::works;
   DLManagedTensorVersioned* out = nullptr;
-  // -1 comes with one report and no tensor.
+  // -1 comes with one report and without a tensor.
   const auto asks = [&](DLTensor prototype) {
     errors = 0;
     const auto report = [](void*, const char* name, const char*) { note(name); };
@@ -337,7 +337,7 @@ static void producer_checks() {
     Managed::from_raw_unchecked(out).reset();
     return good;
   };
-  DLTensor t = stranger::tensor(2, shape, reinterpret_cast<std::int64_t*>(1));  // nobody reads these strides
+  DLTensor t = stranger::tensor(2, shape, reinterpret_cast<std::int64_t*>(1));  // never read
   CHECK(asks(t));
   t.device.device_id = 1;
   CHECK(!asks(t));
@@ -345,12 +345,12 @@ static void producer_checks() {
   CHECK(!asks(stranger::tensor(2, other, nullptr)) && !asks(stranger::tensor(2, nullptr, nullptr)));
   CHECK(!asks(stranger::tensor(1 << 20, shape, nullptr)));
   CHECK(api->managed_tensor_allocator(nullptr, &out, nullptr, nullptr) == -1);
-  // A view of no tensor is one of no bytes, which is what is asked for here.
+  // A view without a tensor has no bytes, which this requests.
   std::int64_t nothing[] = {0};
   DLTensor bytes = stranger::tensor(1, nothing, nullptr);
   bytes.dtype = dlpackgen::dtypes::uint8;
   CHECK(WithoutBorrow::table()->managed_tensor_allocator(&bytes, &out, nullptr, nullptr) == -1 && out == nullptr);
-  // What comes to be wrapped is validated, and stays the caller's when it is rejected.
+  // Wrapped tensors are validated, and the caller keeps rejected ones.
   stranger::deleted = errors = 0;
   void* object = nullptr;
   DLManagedTensorVersioned* bad = stranger::versioned(stranger::tensor(65, shape, strides));
@@ -358,7 +358,7 @@ static void producer_checks() {
   bad->deleter(bad);
 }
 
-// A loan cannot say what flags say, so such tensors are not lent.
+// A loan cannot carry flags, so tensors with flags are not lent.
 static void lending() {
   using dlpackgen::TensorView;
   const DLTensor t = stranger::tensor(2, shape, strides);
@@ -381,7 +381,7 @@ struct Failing {
   const char* kind;
 };
 
-// Every function, failing in every way, returns -1 and tells once.
+// Every function, in every kind of failure, returns -1 and reports once.
 static void failing(const Failing& way) {
   const DLPackExchangeAPI* api = Ours::table();
   how = way.how;

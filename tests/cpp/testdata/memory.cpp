@@ -1,5 +1,5 @@
-// Every allocation fails once, and every owner's constructor throws once: nothing
-// leaks, nothing is freed twice, and what failed is still the caller's.
+// Every allocation fails once, and every owner's constructor throws once: there are no leaks and no
+// double frees, and the caller still owns the failed objects.
 #include <dlpackgen/all.hpp>
 
 #include <cstdlib>
@@ -11,8 +11,8 @@
 #include "check.hpp"
 #include "stranger.hpp"
 
-static long live = 0;   // allocations that are not freed
-static long left = -1;  // how many may succeed before one fails; below 0: all
+static long live = 0;   // unfreed allocations
+static long left = -1;  // the number of allocations before one fails; negative: all succeed
 static long failures = 0;
 
 static void* allocate(std::size_t size, std::size_t align) noexcept {
@@ -85,7 +85,7 @@ class Ours : public dlpackgen::ExchangeProducer<Ours> {
   static inline std::int64_t extents[] = {12};
 };
 
-// Does everything that allocates; whether all of it worked.
+// Runs everything that allocates; returns whether all of it succeeded.
 static bool everything() {
   bool whole = true;
   std::vector<float> numbers(6, 1.0F);

@@ -1,5 +1,5 @@
-// A Python module in C++: it reads tensors of any library with an exchange table,
-// and has a type of its own that offers one.
+// A Python module in C++: it reads tensors of any library with an exchange table, and has its own
+// type with a table.
 #include <Python.h>
 
 #include <dlpackgen/all.hpp>
@@ -38,7 +38,7 @@ static void dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-// A tensor that keeps the object alive; its deleter takes the GIL.
+// A tensor that retains the object; its deleter acquires the GIL.
 struct Reference {
   explicit Reference(PyObject* o) : object(Py_NewRef(o)) {}
   Reference(Reference&& other) noexcept : object(std::exchange(other.object, nullptr)) {}
@@ -77,7 +77,7 @@ class Table : public dlpackgen::ExchangeProducer<Table>, public dlpackgen::Pytho
   static void* current_work_stream(DLDevice) { return nullptr; }
 };
 
-// The table of an object's type; throws when there is none.
+// The table of an object's type; throws if there is none.
 static ExchangeAPI table_of(PyObject* object) {
   PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(object));
   PyObject* const capsule = PyObject_GetAttrString(type, "__dlpack_c_exchange_api__");
@@ -88,7 +88,7 @@ static ExchangeAPI table_of(PyObject* object) {
   return dlpackgen::unwrap(ExchangeAPI::find(static_cast<const DLPackExchangeAPIHeader*>(newest)));
 }
 
-// What was thrown, as a Python error.
+// Converts an exception to a Python error.
 template <class Call>
 static PyObject* python(Call call) {
   try {
@@ -114,7 +114,7 @@ static PyObject* total(PyObject*, PyObject* object) {
   });
 }
 
-// Takes a tensor over, and gives it back as an object of its library.
+// Takes ownership of a tensor, and returns it as an object of its library.
 static PyObject* through(PyObject*, PyObject* object) {
   return python([&] {
     const ExchangeAPI table = table_of(object);
@@ -123,7 +123,7 @@ static PyObject* through(PyObject*, PyObject* object) {
   });
 }
 
-// A new tensor of the library of an object, of 2 x 3 floats.
+// A new tensor of an object's library, with 2 x 3 floats.
 static PyObject* like(PyObject*, PyObject* object) {
   return python([&] {
     const ExchangeAPI table = table_of(object);
@@ -141,7 +141,7 @@ static PyObject* like(PyObject*, PyObject* object) {
   });
 }
 
-// Our own: floats from 0 on, of a shape.
+// Our own type: floats from 0 on, with a shape.
 static PyObject* make(PyObject*, PyObject* extents) {
   return python([&] {
     std::vector<std::int64_t> shape;

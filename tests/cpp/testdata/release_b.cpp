@@ -1,5 +1,4 @@
-// The other half: it has both releases in one source file, and means its own
-// when it says dlpackgen.
+// The other half: it uses both releases in one source file; dlpackgen refers to the first one.
 #include RELEASE_B
 #include RELEASE_A
 
@@ -18,7 +17,7 @@ int main() {
   CHECK(std::strcmp(name_of_a(), dlpackgen::NAMESPACE_A::dlpack_release) == 0);
   CHECK(std::strcmp(name_of_a(), dlpackgen::dlpack_release) != 0);
   dlpackgen::NAMESPACE_A::Managed theirs = make_by_a();
-  dlpackgen::Managed ours = *dlpackgen::Managed::from_raw(theirs.release());  // by the struct that both share
+  dlpackgen::Managed ours = *dlpackgen::Managed::from_raw(theirs.release());  // through the common struct
   CHECK(ours.view().size() == 6 && ours.get()->version.minor == dlpackgen::NAMESPACE_A::abi_version.minor);
   return testing::report();
 }

@@ -1,5 +1,5 @@
-// A producer that is not made of the headers under test: it fills the structs of
-// dlpack.h by hand and counts how often its deleters are called.
+// A producer that does not use the headers under test: it fills the structs of dlpack.h by hand,
+// and counts the calls of its deleters.
 #ifndef DLPACKGEN_TESTS_STRANGER_HPP_
 #define DLPACKGEN_TESTS_STRANGER_HPP_
 

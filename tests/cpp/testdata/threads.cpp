@@ -1,4 +1,4 @@
-// Tensors are made, handed to other threads, looked at and given back there.
+// Tensors are created, passed to other threads, read and released there.
 #include <dlpackgen/all.hpp>
 
 #include <atomic>
@@ -46,7 +46,7 @@ class Queue {
   std::deque<Managed> waiting_;
 };
 
-// A table that keeps what it is given, as a Python object does.
+// A table that retains its arguments, like a Python object.
 static std::atomic<long> objects{0};
 
 class Library : public dlpackgen::ExchangeProducer<Library> {

@@ -1,4 +1,4 @@
-// Elements: arrays, spans, packed ones, and the types that they have.
+// Elements: arrays, spans, packed ones, and their types.
 #include <dlpackgen/all.hpp>
 
 #include <complex>
@@ -30,7 +30,7 @@ static TensorView view(const std::int64_t* strides, std::uint64_t offset = 0, st
   return *TensorView::from_raw(&t, set, dlpackgen::Accept::null_strides);
 }
 
-// Strides and byte_offset are honoured, whatever their sign.
+// Strides and byte_offset are applied, with either sign.
 static void arrays() {
   for (int i = 0; i < 64; ++i) stranger::numbers[i] = static_cast<float>(i);
   const std::int64_t plain[] = {3, 1}, turned[] = {1, 2}, back[] = {-3, -1}, still[] = {0, 0};
@@ -56,7 +56,7 @@ static constexpr bool converts = std::is_convertible<From, To>::value;
 template <class From, class To>
 static constexpr bool safely = converts<From, To> && std::is_nothrow_constructible<To, From>::value;
 
-// What may be written to may be read, and never the other way.
+// Writable views convert to read-only ones, never the reverse.
 static void to_const() {
   using dlpackgen::ArrayView;
   using dlpackgen::FlatView;
@@ -126,7 +126,7 @@ static void standard_views() {
   for (const auto* strides : {back, still, crossed}) {
     CHECK((dlpackgen::mdspan_of<const float, 2>(view(strides, 20)).code() == ErrorCode::strides));
   }
-  shape[0] = 1;  // what the stride of a single row is means nothing
+  shape[0] = 1;  // the stride of a single row has no meaning
   const std::int64_t odd[] = {-99, 1};
   CHECK((dlpackgen::mdspan_of<float, 2>(view(odd))));
   shape[0] = 0;
@@ -135,7 +135,7 @@ static void standard_views() {
 }
 #endif
 
-// float4: two in a byte, or one.
+// float4: two per byte, or one.
 static void packed() {
   using dlpackgen::float4_e2m1fn;
   std::uint8_t bytes[] = {0x21, 0x43, 0xF5};
@@ -156,7 +156,7 @@ static void packed() {
   CHECK(packed_of<dlpackgen::float6_e2m3fn>(four->view()).code() == ErrorCode::read_only);
 }
 
-struct Mine {  // a complex number that is none
+struct Mine {  // not a complex number
   using value_type = double;
   double real() const { return 0; }
   double imag() const { return 0; }

@@ -1,7 +1,6 @@
-/* A driver of a vendor that does not exist: two devices whose memory is malloc's and
- * whose work is done at once. It keeps the books, writes each call down, and fails
- * where it is told to. LESS leaves a function out; VERSION is its
- * version; with QUIET nothing is written down. */
+/* A driver of a fictitious vendor: two devices with malloc'd memory and immediate work. It tracks
+ * its objects, logs each call, and fails on request. LESS omits a function; VERSION is its version;
+ * QUIET disables the log. */
 #include "../../../internal/testkit/testdata/notes.h"
 
 #include <stdint.h>
@@ -33,7 +32,7 @@ static int count = 2, alive;
     if (code) return code;                   \
   } while (0)
 
-/* What tests tell it. */
+/* Settings of the tests. */
 void standin_devices(int n) { count = n; }
 int standin_alive(void) { return __atomic_load_n(&alive, __ATOMIC_RELAXED); }
 int standin_depth(void) { return 0; }

@@ -1,4 +1,4 @@
-/* The part of acme's backend that its vendor would write. */
+/* The vendor-written part of acme's backend. */
 #include "vendor_impl.h"
 
 static int start(const struct driver* driver, dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {

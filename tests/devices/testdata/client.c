@@ -1,6 +1,5 @@
-/* Does to a backend what its arguments say, a step an argument. Streams are written 0, 1,
- * 2, sN for the Nth one that was made, with - in front for no order. The macros say which
- * backend it is, and what its driver's library is called. */
+/* Executes its arguments as steps on a backend. Streams are written 0, 1, 2, sN for the Nth created
+ * one, with a leading - for no order. The macros select the backend and its driver's library. */
 #define _GNU_SOURCE
 #ifndef BACKEND_HEADER
 #define BACKEND_HEADER "dlpackgen_cuda.h"
@@ -74,7 +73,7 @@ static void current(void) {
     printf(" %llu\n", (unsigned long long)(uintptr_t)s.handle);
 }
 
-/* NULL in every place that takes a pointer. */
+/* NULL for every pointer argument. */
 static void nulls(void) {
   const DLDevice own = {(DLDeviceType)device->device_type, 0};
   const dlpackgen_stream s = {NULL, own, 0, 0};
@@ -98,8 +97,8 @@ static void nulls(void) {
 
 static void delete_in_stream(void* tensor) { (void)delete_there(tensor); }
 
-/* Waits until the driver has as much alive, as other threads free it, for at most 2 seconds of CPU
- * time. */
+/* Waits until the driver has the given number of live objects, because other threads free them, for
+ * at most 2 seconds of CPU time. */
 static void settle(int alive) {
   int (*count)(void) = CONTROL(int (*)(void), "standin_alive");
   for (const clock_t start = clock(); count() != alive && clock() - start < 2 * CLOCKS_PER_SEC;) sched_yield();

@@ -1,4 +1,4 @@
-// Uses a backend through dlpackgen_backend.hpp, beside the owner of target cpp.
+// Uses a backend through dlpackgen_backend.hpp, together with the owner of target cpp.
 #include "dlpackgen_backend.hpp"
 #include "dlpackgen_cuda.h"
 
@@ -22,7 +22,7 @@ int main() {
     cuda.keep_until(a, side);
     cuda.stream_synchronize(usual);
     std::printf("%p\n", cuda.current_work_stream({nullptr, nullptr, nullptr, 0}, 1).handle);
-    DLManagedTensorVersioned* given = b.release();  // to whoever calls the deleter
+    DLManagedTensorVersioned* given = b.release();  // to the caller of the deleter
     given->deleter(given);
     try {
       cuda.stream_from_dlpack(1, &zero);

@@ -1,5 +1,5 @@
 /* A vendor's part whose first mark is slow, so that a second thread marks the same stream
- * meanwhile, and a program that tells which mark the deleter waits for. */
+ * meanwhile, and a program that prints which mark the deleter awaits. */
 #include "dlpackgen_acme.h"
 #include "vendor_impl.h"
 
@@ -20,7 +20,7 @@ static int start(const struct driver* driver, dlpackgen_driver_info* facts, dlpa
   (void)driver, (void)error;
   facts->version = 60, facts->devices = 1;
 #ifdef SILENT
-  return DLPACKGEN_BACKEND_UNAVAILABLE; /* without a word, which a vendor may forget */
+  return DLPACKGEN_BACKEND_UNAVAILABLE; /* without an error, which a vendor may forget */
 #endif
   return 0;
 }
@@ -38,7 +38,7 @@ static int give(const struct driver* driver, const struct vendor_request* r, voi
   return 0;
 }
 
-/* The first one leaves the second thread time to do all of its call. */
+/* The first call gives the second thread time to complete its call. */
 static int mark(const struct driver* driver, const dlpackgen_stream* s, void** fresh, dlpackgen_backend_error* error) {
   const int number = atomic_fetch_add(&marked, 1) + 1;
   (void)driver, (void)s, (void)error;

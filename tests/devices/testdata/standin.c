@@ -1,10 +1,9 @@
-/* A stand-in for libcuda.so.1: it keeps the books of contexts, streams, events and
- * memory, writes down each call, and fails where it is told to. Memory of devices
- * is malloc's, and copies are done at once. Variants, by macro:
- * LOOKUP 2, 1, 0: which lookup function there is; DRIVER: the version; MISSING: a
- * symbol that no lookup finds; STUB: everything gives 34; QUIET: nothing is noted.
- * As NVIDIA's documents say, work that a capture forbids breaks it, a host function may make
- * no calls, and a reset takes all that a context has and leaves its handle. */
+/* A stand-in for libcuda.so.1: it tracks contexts, streams, events and memory, logs each call, and
+ * fails on request. Device memory is malloc'd, and copies are immediate. Variants, by macro: LOOKUP
+ * 2, 1, 0: the available lookup function; DRIVER: the version; MISSING: a symbol that no lookup
+ * finds; STUB: every call returns 34; QUIET: no log. As NVIDIA documents, work that a capture
+ * forbids breaks it, a host function may make no calls, and a reset destroys all objects of a
+ * context but keeps its handle. */
 #include "standin_books.h"
 
 /* The driver's functions. */
@@ -22,7 +21,7 @@ static const char* named(stream s) {
   static __thread char room[4][16];
   static __thread int turn;
   char* out = room[turn++ & 3];
-#ifdef HIP /* whose default stream is NULL, and written down as CUDA's */
+#ifdef HIP /* its default stream is NULL, and is logged as CUDA's */
   const uintptr_t n = s ? (uintptr_t)s : 1;
 #else
   const uintptr_t n = (uintptr_t)s;
@@ -69,7 +68,7 @@ result cuDevicePrimaryCtxRetain(context* c, int d) {
 }
 result cuDevicePrimaryCtxGetState(int d, unsigned* f, int* a) {
   if (in_host_function) return breaches++, 800;
-  if (!active[d]) NOTE("cuDevicePrimaryCtxGetState", "%d", d); /* the usual answer is not written down */
+  if (!active[d]) NOTE("cuDevicePrimaryCtxGetState", "%d", d); /* the usual result is not logged */
   *f = 0, *a = active[d];
   return 0;
 }
@@ -78,7 +77,7 @@ result cuCtxGetId(context c, unsigned long long* id) {
   *id = 1 + (unsigned long long)c->ordinal + 16 * (unsigned long long)epochs[c->ordinal];
   return dead(c);
 }
-/* For programs: the backend resets nothing. */
+/* For programs: the backend itself never resets. */
 result cuDevicePrimaryCtxReset_v2(int d) {
   standin_reset(d, 0);
   return 0;
@@ -243,7 +242,7 @@ result cuEventCreate(event* e, unsigned f) {
   *e = calloc(1, sizeof **e);
   lose(*e);
   (*e)->live = 1, (*e)->ordinal = current()->ordinal, (*e)->epoch = epochs[current()->ordinal];
-  __atomic_add_fetch(&alive_events, 1, __ATOMIC_RELAXED); /* orders nothing, so that races stay visible */
+  __atomic_add_fetch(&alive_events, 1, __ATOMIC_RELAXED); /* imposes no order, so that races remain visible */
   return 0;
 }
 result cuEventRecord(event e, stream s) {
@@ -258,7 +257,7 @@ result cuEventDestroy_v2(event e) {
   return 0;
 }
 
-/* The lookup gives the entry point of the version that is asked for. */
+/* The lookup returns the entry point of the requested version. */
 #if LOOKUP > 0
 #define ROW(name, since, function) {name, since, (void (*)(void))function}
 static const struct row {
@@ -321,7 +320,7 @@ static result lookup(const char* name, void** out, int version, uint64_t flags) 
 result cuGetProcAddress_v2(const char* name, void** out, int version, uint64_t flags, unsigned* found) {
   NOTE("cuGetProcAddress_v2", "%s,%d", name, version);
   result r = lookup(name, out, version, flags);
-  if (found) *found = r ? 1 : 0; /* NVIDIA's own run time asks without */
+  if (found) *found = r ? 1 : 0; /* NVIDIA's own run time queries without a version */
   return r;
 }
 #elif LOOKUP == 1

@@ -1,4 +1,5 @@
-/* The books of the stand-in for CUDA: contexts, streams, events and memory; and what tests set. */
+/* The objects of CUDA's stand-in: contexts, streams, events and memory; and the settings of
+ * tests. */
 static _Thread_local int in_host_function;
 static int breaches, broken;
 #ifdef STUB
@@ -39,8 +40,8 @@ typedef unsigned long long address;
 
 enum { DEVICES = 3, RANGES = 256 };
 static struct context primaries[DEVICES] = {{0, 1}, {1, 1}, {2, 1}}, foreigners[DEVICES] = {{0, 0}, {1, 0}, {2, 0}};
-static _Atomic int active[DEVICES], epochs[DEVICES]; /* how often a device was reset */
-static int capturing;                                /* how many streams are */
+static _Atomic int active[DEVICES], epochs[DEVICES]; /* the number of resets of a device */
+static int capturing;                                /* the number of streams */
 static struct range {
   char* start;
   size_t size;
@@ -54,7 +55,7 @@ static __thread context stack[16];
 static __thread int depth;
 static __thread unsigned mode; /* of captures: global */
 
-/* What tests tell it. */
+/* Settings of the tests. */
 void standin_devices(int n) { count = n; }
 void standin_needs_current(int on) { needs_current = on; }
 void standin_default_captured(int on) { default_captured = on; }
@@ -78,7 +79,7 @@ void standin_capture(void* s, unsigned status, uint64_t id) {
 }
 int standin_broken(void) { return broken; }
 int standin_breaches(void) { return breaches; }
-/* Runs a host function, as cuLaunchHostFunc would: on a thread that may make no calls. */
+/* Runs a host function like cuLaunchHostFunc: on a thread that may make no calls. */
 static struct {
   void (*run)(void*);
   void* data;
@@ -112,13 +113,13 @@ static struct range* find(const char* p) {
     if (ranges[i].start && p >= ranges[i].start && p < ranges[i].start + ranges[i].size) return &ranges[i];
   return NULL;
 }
-/* Memory of each kind that the backend does not allocate itself. */
+/* Memory of each kind that the backend itself does not allocate. */
 void* standin_make(const char* kind, int ordinal) {
-  const int split = !strcmp(kind, "split"); /* 128 bytes, mapped of two allocations */
+  const int split = !strcmp(kind, "split"); /* 128 bytes, mapped from two allocations */
   char* p = calloc(1, split ? 128 : 64);
   const int foreign = !strcmp(kind, "foreign"), pooled = !strcmp(kind, "pooled"), array = !strcmp(kind, "array");
   const int bare = !strcmp(kind, "unmapped");
-  const unsigned mapped = !bare && strcmp(kind, "plain"); /* what plain memory says does not matter */
+  const unsigned mapped = !bare && strcmp(kind, "plain"); /* irrelevant for plain memory */
   if (!foreign) active[ordinal] = 1;
   if (!strcmp(kind, "registered")) add(p, 64, 1, 0, 3, ordinal, &primaries[ordinal]);
   else if (!strcmp(kind, "pinned")) add(p, 64, 1, 0, 1, ordinal, &primaries[ordinal]);
@@ -132,7 +133,7 @@ void* standin_make(const char* kind, int ordinal) {
                        : &primaries[ordinal]);
   return p;
 }
-/* What a reset takes stays reachable here, which is no leak of the backend's. */
+/* Objects that a reset destroys stay reachable here, because they are not leaks of the backend. */
 static void* volatile lost[256];
 static void lose(void* what) {
 #ifdef QUIET
@@ -142,25 +143,25 @@ static void lose(void* what) {
   lost[count++ % 256] = what;
 #endif
 }
-/* Memory that the backend took is gone with its context. */
+/* The backend's memory is destroyed with its context. */
 void standin_reset(int ordinal, int again) {
   for (int i = 0; i < RANGES; i++) {
     if (!ranges[i].start || ranges[i].ordinal != ordinal) continue;
-    lose(ranges[i].start); /* and not free(), so that nothing else gets the address */
+    lose(ranges[i].start); /* instead of free(), so that the address is not reused */
     ranges[i].start = NULL;
     alive_memory--;
   }
   epochs[ordinal]++;
-  active[ordinal] = again; /* by somebody else, in the meantime */
+  active[ordinal] = again; /* by another user, meanwhile */
 }
-/* A call in a context that was reset, and that nobody has retained since. */
+/* A call in a context that was reset and not retained since. */
 static result dead(context c) { return c && c->primary && !active[c->ordinal] ? 709 : 0; }
 static result stale(int ordinal, int epoch) {
   if (epoch == epochs[ordinal]) return 0;
   note("STALE", "%d", ordinal);
   return 400;
 }
-/* A call that forbids a capture breaks it. */
+/* A call that a capture forbids breaks it. */
 static result breaks(result r) { return broken++, r; }
 static result legacy(stream s) {
 #ifdef HIP

@@ -1,7 +1,6 @@
-/* A stand-in for libamdhip64.so: HIP's functions over the books of CUDA's stand-in. What
- * is written down has CUDA's names, so that one table of cases serves both; switching
- * the current device is not written down. DRIVER is the version: before HIP 6, types of
- * memory have other numbers. */
+/* A stand-in for libamdhip64.so: HIP's functions over the objects of CUDA's stand-in. The log has
+ * CUDA's names, so that one table of cases serves both; changes of the current device are not
+ * logged. DRIVER is the version: before HIP 6, types of memory have other numbers. */
 #define HIP
 #define LOOKUP 0
 #include "standin.c"
@@ -13,7 +12,7 @@
 result hipDriverGetVersion(int* v) { return cuDriverGetVersion(v); }
 result hipInit(unsigned f) {
   (void)f;
-  return 101; /* as HIP 5 says where there is no device */
+  return 101; /* HIP 5's result without a device */
 }
 const char* hipGetErrorName(result r) {
   (void)r;
@@ -43,8 +42,7 @@ result hipSetDevice(int d) {
 }
 result hipDevicePrimaryCtxGetState(int d, unsigned* f, int* a) { return cuDevicePrimaryCtxGetState(d, f, a); }
 
-/* Success whatever it is asked; truth values of a byte; sizes of 32 bits; arrays are none
- * of the memory that is mapped. */
+/* Always succeeds; booleans have one byte; sizes have 32 bits; arrays are not mapped memory. */
 result hipDrvPointerGetAttributes(unsigned n, unsigned* which, void** values, void* p) {
   NOTE("cuPointerGetAttributes", "%u", n);
   pthread_mutex_lock(&lock);
@@ -65,7 +63,7 @@ result hipMemGetAddressRange(void** base, size_t* size, void* p) {
   const struct range* r = find(p);
   pthread_mutex_unlock(&lock);
   if (!r) return 17;
-  *base = r->mapped == 3 ? NULL : r->start, *size = r->size; /* what is registered has no start */
+  *base = r->mapped == 3 ? NULL : r->start, *size = r->size; /* registered memory has no start */
   return 0;
 }
 #define GIVE(call)                \

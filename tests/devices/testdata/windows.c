@@ -1,4 +1,4 @@
-/* Starts the backend and says what came of it. */
+/* Starts the backend and prints the result. */
 #include BACKEND_HEADER
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Command module is the Python module gopy, by which the scripts in the folder above test package
-// dlpackpy.
+// Command module is the Python module gopy, with which the scripts in the parent folder test
+// package dlpackpy.
 package main
 
 import "C"
@@ -207,8 +207,8 @@ func hold(call *dlpackpy.Call) (any, error) {
 	return number, nil
 }
 
-// gopyReleaseAll releases what is held, and tells it on stdout: it runs when
-// Python's own is gone.
+// gopyReleaseAll releases the held tensors, and prints their number to stdout: it runs after
+// Python's own stdout is closed.
 //
 //export gopyReleaseAll
 func gopyReleaseAll() {
@@ -240,8 +240,7 @@ func heldSum(call *dlpackpy.Call) (any, error) {
 	return total(values), err
 }
 
-// release gives up the GIL for a release on another thread, whose deleter may
-// need it.
+// release releases the GIL for a release on another thread, whose deleter may need it.
 func release(call *dlpackpy.Call) (any, error) {
 	m, err := heldBy(call)
 	if err != nil {
@@ -344,9 +343,9 @@ func sleep(call *dlpackpy.Call) (any, error) {
 	return nil, err
 }
 
-// probe follows a plan of steps, such as "t0 f1": a letter for the method, and the
-// number of an argument after the plan. It touches each element only at the end, as
-// functions do that read all of their arguments first.
+// probe executes a plan of steps, such as "t0 f1": a letter for the method, and the number of an
+// argument after the plan. It reads elements only at the end, like functions that first read all of
+// their arguments.
 func probe(call *dlpackpy.Call) (any, error) {
 	plan, err := call.String(0)
 	if err != nil {
@@ -374,7 +373,7 @@ func probe(call *dlpackpy.Call) (any, error) {
 	return seen, nil
 }
 
-// read does one step of a plan. "b" reads all arguments from one on in a batch.
+// read executes one step of a plan. "b" reads all arguments from one on in a batch.
 func read(call *dlpackpy.Call, method byte, i int) (tensors []dlpack.Tensor, err error) {
 	var t dlpack.Tensor
 	switch method {
@@ -394,7 +393,7 @@ func read(call *dlpackpy.Call, method byte, i int) (tensors []dlpack.Tensor, err
 		}
 		return nil, err
 	case 'x':
-		_, _ = call.Tensor(i) // and goes on
+		_, _ = call.Tensor(i) // and continues
 		return nil, nil
 	case 'b':
 		return call.Tensors(i, call.Len()-i)

@@ -1,4 +1,4 @@
-"""Compiles a function of TVM, and a program that calls a global function, into a folder."""
+"""Compiles a TVM function, and a program that calls a global function, to a folder."""
 
 import sys
 

@@ -1,4 +1,4 @@
-/* Functions of tvm-ffi that do what few others do. */
+/* tvm-ffi functions with unusual behaviour. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -6,7 +6,7 @@
   __attribute__((visibility("default"))) int __tvm_ffi_##name(void* self, const int64_t* args, int32_t count, \
                                                               int64_t* result)
 
-/* The error is with the environment, as Python's. */
+/* The error is set in the environment, like Python's. */
 ODD(elsewhere) {
   (void)self, (void)args, (void)count, (void)result;
   return -2;
@@ -17,7 +17,7 @@ ODD(silent) {
   return -1;
 }
 
-/* Calls the first argument, a Function, with the second one as a reference that may be moved. */
+/* Calls the first argument, a Function, with the second one as a movable reference. */
 ODD(moves) {
   int (*call)(void*, const int64_t*, int32_t, int64_t*) =
       *(int (**)(void*, const int64_t*, int32_t, int64_t*))(args[1] + 24);

@@ -1,5 +1,5 @@
-// Operators of three tensors by hand, which check nothing and serve tensors of the CPU and of CUDA:
-// the least one, and one that makes the device current and asks for its stream.
+// Hand-written operators with three tensors, without checks, for CPU and CUDA tensors: a minimal
+// one, and one that makes the device current and queries its stream.
 #include <ATen/core/Tensor.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>

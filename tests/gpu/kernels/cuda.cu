@@ -1,5 +1,5 @@
-// The kernels on CUDA. Each queues its work on the stream of the call, and counts the calls that
-// come while that stream is captured into a graph.
+// The kernels on CUDA. Each queues its work on the stream of the call, and counts the calls while
+// that stream is captured into a graph.
 #include <cuda_runtime.h>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-/* Calls handlers with frames as XLA makes them, and with others: what they answer is printed. */
+/* Calls handlers with frames like XLA's and with others, and prints the results. */
 #include "jax/kernels_jax.c"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void* heap(const void* from, size_t size) {
   return to;
 }
 
-/* A frame whose parts are blocks of the heap, so that a sanitizer sees what is read beyond them. */
+/* A frame whose parts are heap blocks, so that a sanitizer detects reads beyond them. */
 static void* call(void* (*handler)(const struct dlpackgen_xla_ffi_frame*), void** args, int nargs, void** rets,
                   int nrets) {
   int32_t ones[] = {1, 1, 1, 1};

@@ -1,4 +1,4 @@
-/* The functions that the author of kernels.yaml writes. */
+/* The author's functions for kernels.yaml. */
 #define _POSIX_C_SOURCE 200809L
 #include <kernels.h>
 #include <string.h>
@@ -95,7 +95,7 @@ int devices_cuda(const DLTensor* x, const DLTensor* y, const DLTensor* host, voi
   return stream ? 41 : 42;
 }
 
-/* Fails where another call runs beside it. */
+/* Fails if another call runs concurrently. */
 int alone(DLTensor* y, void* stream) {
   static int inside;
   const int others = __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
@@ -115,7 +115,7 @@ int meet(int64_t tries, void* stream) {
   return __atomic_load_n(&inside, __ATOMIC_SEQ_CST) < 2;
 }
 
-/* As meet(), and leaves again. */
+/* Like meet(), and leaves again. */
 int meet_held(int64_t tries, void* stream) {
   static int inside;
   int others = __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
@@ -196,7 +196,7 @@ int pair(const DLTensor* x, DLTensor* one, DLTensor* two, void* stream) {
   return 0;
 }
 
-/* What C says of the arguments of usual(), for attacked.py. */
+/* The values of usual()'s arguments in C, for attacked.py. */
 int said_of_usual(const DLTensor* x, const DLTensor* w, DLTensor* y, const DLTensor* bias, DLTensor* made,
                   struct dlpackgen_message* message) {
   return dlpackgen_call_kernel_usual(x, w, y, bias, made, NULL, message);

@@ -1,5 +1,5 @@
-/* Calls every kernel of kernels.yaml with what fits and with each mistake, and prints the status
- * and the sentence. */
+/* Calls every kernel of kernels.yaml with valid arguments and with each mistake, and prints the
+ * status and the message. */
 #include <dlpackgen/message.h>
 #include <kernels.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof(list)[0]))
 
-/* A tensor with shape and strides of its own. */
+/* A tensor with separate shape and strides. */
 struct made {
   DLTensor tensor;
   int64_t shape[70], strides[70];
@@ -29,7 +29,7 @@ static DLDataType dtype(int code, int bits) {
   return t;
 }
 
-/* Makes a C-contiguous tensor of memory that begins so many bytes in. */
+/* Creates a C-contiguous tensor over memory from a byte offset on. */
 static DLTensor* make(struct made* m, int code, int bits, int at, int ndim, int a, int b, int c) {
   const int extents[] = {a, b, c};
   int64_t stride = 1;
@@ -314,7 +314,7 @@ static void group_calls(void) {
   show("as many dimensions as there is room for", dlpackgen_call_kernel_groups(a, b, NULL, d, made, NULL, message()));
 }
 
-/* Rounds down, by other means than the checks. */
+/* Rounds down, by another method than the checks. */
 static int64_t lower(int64_t a, int64_t b) {
   int64_t quotient = 0;
   if (b < 0) a = -a, b = -b;

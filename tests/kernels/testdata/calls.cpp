@@ -1,5 +1,5 @@
-// Calls every kernel of kernels.yaml by the functions of C++. Each error is printed as calls.c
-// prints it: what is wrong, the status and the sentence.
+// Calls every kernel of kernels.yaml through the C++ functions. Each error is printed like in
+// calls.c: the mistake, the status and the message.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -23,7 +23,7 @@ static void show(const char* label, const KernelError& e) {
   const std::string begin = std::string(e.kernel()) + "(): ";
   EXPECT(e && sentence.compare(0, begin.size(), begin) == 0);
   const std::string about = begin + "argument '" + std::string(e.argument()) + "' (";
-  // An author's text may resemble a sentence about an argument.
+  // An author's text may resemble a message about an argument.
   const bool is_about =
       sentence.compare(begin.size(), 10, "argument '") == 0 && sentence.find("' (") != std::string::npos;
   EXPECT(e.argument().empty() != is_about);
@@ -42,7 +42,7 @@ static void says(const KernelError& e, const char* class_name, const char* text)
   EXPECT(same);
 }
 
-// A std::vector<bool> has no bool to point to.
+// A std::vector<bool> contains no bool with an address.
 template <class T>
 struct Stored {
   using type = T;
@@ -100,7 +100,7 @@ static void scale_calls() {
   show("invalid", kernels::scale(TensorView::from_raw_unchecked(raw, 0)));
 }
 
-// Arguments of join that fit.
+// Valid arguments of join.
 struct Joined {
   Managed bias = of<float>({4}), x = of<float>({2, 3, 4}), w = of<float>({4, 2, 3}), idx = of<std::int64_t>({2, 5}),
           y = of<float>({2, 3, 4, 10});
@@ -257,7 +257,7 @@ static void number_calls() {
        "copies(): argument 'half' (3rd): float16 does not hold 70000.0");
 }
 
-// What is not C-contiguous is copied; what is invalid is not looked at.
+// Tensors that are not C-contiguous are copied; invalid ones are not read.
 static void copied_calls() {
   float data[6] = {1, 2, 3, 4, 5, 6};
   const std::int64_t shape[] = {2, 3}, columns[] = {1, 2}, backwards[] = {-3, -1};

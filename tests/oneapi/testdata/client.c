@@ -1,6 +1,6 @@
-/* Does to oneAPI's backend what its arguments say, a step an argument. Streams are
- * written 0, sN for the Nth one that was made, - for none, =K for a handle that is the
- * number K. A step that begins with ~ asks the table that takes every kind of memory. */
+/* Executes its arguments as steps on the oneAPI backend. Streams are written 0, sN for the Nth
+ * created one, - for none, =K for a handle with the number K. A step that begins with ~ uses the
+ * table that accepts every kind of memory. */
 #define _GNU_SOURCE
 #include "dlpackgen_oneapi.h"
 #include "made.h"
@@ -37,7 +37,7 @@ static void info_nowhere(void) {
   tell_nothing_else("infonull", device->pointer_attributes(tensors[0]->dl_tensor.data, NULL, &error));
 }
 
-/* import:ID:AT:ELEMENTS:TYPE:FLAGS; without flags, those of the table that is asked */
+/* import:ID:AT:ELEMENTS:TYPE:FLAGS; without flags, those of the used table */
 static void import(void) {
   dlpackgen_pointer_attributes p = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   int64_t shape[] = {strtoll(words[3], NULL, 10)};
@@ -84,8 +84,8 @@ static void id(void) {
   if (!tell("id", usm->id(number(words[1]), &n, &error))) printf(" %d\n", n);
 }
 
-/* ids: of Level Zero alone; ids:5:-:7: of the first device and the third;
- * ids:0:@1: of the first device twice; ids:-: of none; ids:n: NULL in the place of one. */
+/* ids: of Level Zero alone; ids:5:-:7: of the first device and the third; ids:0:@1: of the first
+ * device twice; ids:-: of none; ids:n: NULL instead of an id. */
 static void ids(void) {
   dlpackgen_usm_id rows[8];
   size_t n = 0;
@@ -101,7 +101,7 @@ static void ids(void) {
   if (!tell("ids", usm->set_device_ids(words[1][0] && words[1][0] != 'n' ? rows : NULL, n, &error))) printf("\n");
 }
 
-/* NULL in every place that takes a pointer. */
+/* NULL for every pointer argument. */
 static void nulls(void) {
   int32_t first = 0;
   (void)usm->id(0, &first, NULL);
@@ -158,7 +158,7 @@ static void delete_at_end(void) {
 }
 
 int main(int argc, char** argv) {
-  atexit(delete_at_end); /* before the driver is loaded, so that it runs after the driver's own end */
+  atexit(delete_at_end); /* before the driver is loaded, so that it runs after the driver's shutdown */
   int forked = 0;
   usm = dlpackgen_usm();
   if (usm->device_only != dlpackgen_oneapi() || usm->abi_version != 1) return 4;
@@ -173,6 +173,6 @@ int main(int argc, char** argv) {
       step(argv[i]);
     }
   }
-  if (forked) fflush(stdout), _exit(0); /* SYCL's end would wait for threads that stayed behind */
+  if (forked) fflush(stdout), _exit(0); /* SYCL's shutdown would wait for threads that the child lacks */
   return 0;
 }

@@ -47,7 +47,7 @@ def imported(tensor, flags=0):
 
 
 def taken(array):
-    """The DLTensor of an array, with the capsule that keeps it."""
+    """The DLTensor of an array, with its capsule, which retains it."""
     capsule = array.__dlpack__(max_version=(1, 0))
     return c.cast(pointer_of(capsule, b"dltensor_versioned"), c.POINTER(Managed)).contents.tensor, capsule
 
@@ -57,12 +57,12 @@ def address(array):
 
 
 def stream_of(queue, index):
-    """A queue of dpctl is a sycl::queue; Level Zero in C has streams of its own."""
+    """A dpctl queue is a sycl::queue; Level Zero in C has separate streams."""
     return Stream(queue.addressof_ref() if usm.handles == 2 else None, Device(ONEAPI, index), 0, 0)
 
 
 def host(array):
-    """A DLTensor over an array of numpy, in one row."""
+    """A one-dimensional DLTensor over a numpy array."""
     shape = (c.c_int64 * 1)(array.size)
     return Tensor(array.ctypes.data, Device(1, 0), 1, (2, 32, 1), shape, None, 0), shape
 
@@ -98,7 +98,7 @@ def to_dpnp(queue, index):
 
 
 def other_kinds(queue, index):
-    """What dpnp makes, and torch would reject."""
+    """Memory kinds that dpnp allocates, and torch would reject."""
     for kind in "shared", "host":
         tensor, _capsule = taken(dpnp.asarray(numpy.zeros(3, numpy.float32), sycl_queue=queue, usm_type=kind))
         try:
@@ -115,12 +115,12 @@ def on(device, index):
     from_dpnp(queue, index)
     freed = to_dpnp(queue, index)
     other_kinds(queue, index)
-    if device.backend == dpctl.backend_type.opencl:  # Level Zero's memory goes to a pool of SYCL's
+    if device.backend == dpctl.backend_type.opencl:  # Level Zero's memory is returned to a pool of SYCL
         assert back_end.info(freed)[0] == (1, 0), "its deleter freed it"
 
 
 def parts(device, index):
-    """Tensors of the parts of a device have its id."""
+    """Tensors on the parts of a device have its id."""
     try:
         found = device.create_sub_devices(partition="next_partitionable")
     except dpctl.SyclSubDeviceCreationError:

@@ -1,5 +1,5 @@
-/* A first barrier that is slow, so that a second thread keeps the tensor for the same
- * stream meanwhile, and which of the two events the deleter would wait for. */
+/* The first barrier is slow, so that a second thread keeps the tensor for the same stream
+ * meanwhile; prints for which of the two events the deleter would wait. */
 #include "dlpackgen_oneapi.c"
 
 #include <time.h>
@@ -12,8 +12,8 @@ static driver_result (*append)(driver_list, driver_event, uint32_t, driver_event
 
 static void doze(void) { nanosleep(&(struct timespec){0, 1000000}, NULL); }
 
-/* The first one, appended, leaves the second thread time to do all of its call. The backend's
- * lock of the list is open meanwhile, as it is when the call has returned. */
+/* The first append gives the second thread time to complete its call. The backend's lock of the
+ * list is released meanwhile, as after the call's return. */
 static driver_result slow(driver_list list, driver_event signal, uint32_t count, driver_event* waits) {
   const driver_result result = append(list, signal, count, waits);
   last = signal;

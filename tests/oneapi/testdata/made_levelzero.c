@@ -1,4 +1,4 @@
-/* Level Zero's own calls, beside the backend's: on the driver that it has loaded. */
+/* Direct calls of Level Zero, through the driver that the backend has loaded. */
 #define _GNU_SOURCE
 #include "levelzero_types.h"
 #include "made.h"
@@ -58,7 +58,7 @@ static driver_device part_of(driver_device device, int part) {
   driver_device parts[64];
   uint32_t count = 64;
   if (part < 0) return device;
-  if (part == 9) { /* the card above a tile */
+  if (part == 9) { /* the card of a tile */
     must(CALL((driver_device, driver_device*), "zeDeviceGetRootDevice")(device, parts), "root");
     return parts[0];
   }
@@ -120,7 +120,7 @@ void* made_stream(const char* kind, int device, int part) {
   return list;
 }
 
-/* What only the stand-in can do. */
+/* Features of the stand-in only. */
 int made_step(const char* name, const char* a, const char* b, const char* c) {
   static char notes[1 << 16];
   if (!strcmp(name, "inject"))

@@ -1,4 +1,4 @@
-// SYCL's own calls, beside the backend's.
+// Direct calls of SYCL.
 #include "made.h"
 
 #include <unistd.h>
@@ -26,7 +26,7 @@ sycl::device device(int n, int part) {
 }
 
 sycl::context context(const char* kind, const sycl::device& d) {
-  static auto& others = *new std::map<std::string, sycl::context>;  // SYCL is gone before it could be
+  static auto& others = *new std::map<std::string, sycl::context>;  // SYCL shuts down before it could be freed
   if (std::strcmp(kind, "other")) return d.get_platform().khr_get_default_context();
   const auto name = d.get_platform().get_info<sycl::info::platform::name>();
   if (!others.count(name)) others.emplace(name, sycl::context(d));
@@ -36,7 +36,7 @@ sycl::context context(const char* kind, const sycl::device& d) {
 std::atomic<int> done{0};
 std::atomic<bool> looked{false}, ends{false};
 
-// Tells whether the first thread waits for something.
+// Returns whether the first thread is waiting.
 bool waits() {
   std::ifstream file("/proc/self/task/" + std::to_string(getpid()) + "/stat");
   std::string line;
@@ -45,8 +45,8 @@ bool waits() {
   return name != std::string::npos && line[name + 2] == 'S';
 }
 
-// Lets work end when the first thread has waited for a while since it looked at the work:
-// that is under way then, and over after a call that waits, on the slowest machine.
+// Ends work after the first thread has waited for a while since it read the work's state: the work
+// is then running, and finished after a call that waits, on any machine.
 void watch() {
   for (int still = 0, i = 0; still < 20 && i < 30000; i++) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -63,7 +63,7 @@ void work() {
 void begin(sycl::queue& q) {
   std::thread(watch).detach();
   q.submit([](sycl::handler& h) { h.host_task([] { work(); }); });
-  std::atexit([] { ends = true; });  // SYCL, which registered its own end by now, waits for the work there
+  std::atexit([] { ends = true; });  // SYCL, which has registered its shutdown by now, waits for the work there
 }
 
 // Recorded graphs, by queue.
@@ -100,7 +100,7 @@ void* made_stream(const char* kind, int n, int part) try {
   std::exit(3);
 }
 
-// Of those that SYCL reaches through Level Zero.
+// Objects that SYCL reaches through Level Zero.
 void* made_root(int n) {
   for (const auto& d : sycl::device::get_devices())
     if (d.get_backend() == sycl::backend::ext_oneapi_level_zero && n-- == 0)
@@ -108,9 +108,9 @@ void* made_root(int n) {
   return nullptr;
 }
 
-// handle:N:e ends the recording of a queue, handle:N:c closes the queue, handle:N:b gives
-// a thread of SYCL work, in its order, and handle:N:d tells how much is done: the work goes
-// on until something waits after that.
+// handle:N:e ends the recording of a queue, handle:N:c closes the queue, handle:N:b queues host
+// work on it, and handle:N:d prints the completed part: the work continues until a later call
+// waits.
 int made_step(const char* name, const char* a, const char* b, const char*) {
   auto* q = reinterpret_cast<sycl::queue*>(const_cast<char*>(a));
   if (!std::strcmp(name, "devices")) {

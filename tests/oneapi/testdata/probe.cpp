@@ -1,4 +1,4 @@
-// The wrapper for C++ over oneAPI's backend.
+// The C++ wrapper over the oneAPI backend.
 #include "dlpackgen_backend.hpp"
 #include "dlpackgen_oneapi.h"
 #include "dlpackgen_usm.h"

@@ -1,12 +1,11 @@
-/* A stand-in for libze_loader.so.1: it keeps the books of contexts, command lists,
- * events and memory, writes down each call, and fails where it is told to. It has two
- * drivers with GPUs, of two cards with two tiles each and of one card, and a third with
- * a processor of another kind. Memory is malloc's, copies are done at once, and memory
- * of one context is not known to another, as Level Zero's documents say. Variants, by
- * macro: START: what zeInit gives; VERSION: of the drivers; NOCONTEXT: there is
- * no default one; NOGPU: no device is one; OLD: the number of the driver that is too old;
- * BROKEN: of one that does not tell its devices; MUTE: of one that does not tell its
- * version; LOST: of a card that does not tell its properties; QUIET: nothing is noted. */
+/* A stand-in for libze_loader.so.1: it tracks contexts, command lists, events and memory, logs each
+ * call, and fails on request. It has two drivers with GPUs, of two cards with two tiles each and of
+ * one card, and a third with a processor of another kind. Memory is malloc'd, copies are immediate,
+ * and memory of one context is unknown to others, as Level Zero documents. Variants, by macro:
+ * START: the result of zeInit; VERSION: of the drivers; NOCONTEXT: without a default context;
+ * NOGPU: without GPUs; OLD: the number of the driver that is too old; BROKEN: of one that does not
+ * list its devices; MUTE: of one that does not report its version; LOST: of a card that does not
+ * report its properties; QUIET: no log. */
 #include "levelzero_types.h"
 
 static int ended;
@@ -87,13 +86,13 @@ static int alive_memory, lists, events, hold_all;
     if (noted_) return noted_;               \
   } while (0)
 
-/* What tests tell it. */
+/* Settings of the tests. */
 OUT int standin_alive(void) { return __atomic_load_n(&alive_memory, __ATOMIC_RELAXED); }
 static void work(driver_list list) {
   for (int i = 0; i < list->queued; i++) list->signals[i]->signalled = 1;
   list->queued = 0;
 }
-/* A list that is held does nothing of what it is given until it is let go. */
+/* A held list does no work until it is released. */
 OUT void standin_hold(const char* handle, int on) {
   driver_list list = (driver_list)(uintptr_t)handle;
   list->held = on;
@@ -185,7 +184,7 @@ OUT result zeDeviceGetProperties(driver_device d, driver_properties* properties)
 #endif
   return 0;
 }
-/* Card 0 reaches card 1, and nothing else anything. */
+/* Card 0 can access card 1; there is no other peer access. */
 OUT result zeDeviceCanAccessPeer(driver_device d, driver_device peer, uint8_t* can) {
   NOTE("zeDeviceCanAccessPeer", "%s,%s", tile(d), tile(peer));
   *can = d->card == 0 && peer->card == 1;
@@ -305,7 +304,7 @@ OUT result zeCommandListAppendMemoryCopy(driver_list list, void* to, const void*
   memmove(to, from, size);
   return 0;
 }
-/* No event is signalled twice: whoever waits for it a second time would not wait. */
+/* No event is signalled twice: a second wait would not wait. */
 OUT result zeCommandListAppendBarrier(driver_list list, driver_event signal, uint32_t count, driver_event* waits) {
   NOTE("zeCommandListAppendBarrier", "%s,%s,%s", list->name, signal ? signal->name : "-",
        count == 1 ? waits[0]->name
@@ -361,7 +360,6 @@ OUT result zeEventHostReset(driver_event event) {
   return 0;
 }
 
-/* The driver's own end, as that of a library in C++: before what was to be done at exit
- * when it was loaded. */
+/* The driver's shutdown, like a C++ library's: it runs before earlier registered exit handlers. */
 static void end(void) { ended = 1; }
 __attribute__((constructor)) static void begin(void) { atexit(end); }

@@ -1,4 +1,4 @@
-/* The functions that the author of dlpackgen.yaml writes. */
+/* The author's functions for dlpackgen.yaml. */
 #include <kernels.h>
 #include <string.h>
 

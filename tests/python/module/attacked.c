@@ -1,4 +1,4 @@
-/* Functions of described kernels, which keep what they get of their tensors. */
+/* Functions of described kernels, which keep their tensors' values. */
 
 #include "kernels.h"
 

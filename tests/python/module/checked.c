@@ -1,18 +1,17 @@
-/* A module whose functions the scripts define while they run: what dlpackgen_python
- * does, shown to Python. */
+/* A module whose functions the scripts define at run time: exposes dlpackgen_python to Python. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python.h>
 
 #include <time.h>
 
-/* What begins all calls here but those of called(). */
+/* Begins all calls here except those of called(). */
 #ifndef BEGIN
 #define BEGIN dlpackgen_call_begin
 #endif
 
 enum { MOST_FUNCTIONS = 64, MOST_PARAMETERS = 8 };
 
-/* The functions that define() has made; their texts are kept for ever. */
+/* The functions of define(); their texts are never freed. */
 static struct dlpackgen_function functions[MOST_FUNCTIONS];
 static struct dlpackgen_parameter parameters[MOST_FUNCTIONS][MOST_PARAMETERS];
 
@@ -26,7 +25,7 @@ static long long number(PyObject* from, const char* key) {
   return value ? PyLong_AsLongLong(value) : 0;
 }
 
-/* Gives the i-th number of a list in a dictionary, or 0 behind its end. */
+/* Returns the i-th number of a list in a dictionary, or 0 after its end. */
 static long long element(PyObject* from, const char* key, Py_ssize_t i) {
   PyObject* list = PyDict_GetItemString(from, key);
   return list && i < PyList_Size(list) ? PyLong_AsLongLong(PyList_GetItem(list, i)) : 0;
@@ -71,7 +70,7 @@ static PyObject* define(PyObject* module, PyObject* args) {
   return PyErr_Occurred() ? NULL : Py_BuildValue("i", which);
 }
 
-/* spoil(which, what, number) makes a mistake in a function: 0 so many parameters, 1 no name, 2 no
+/* spoil(which, what, number) adds a mistake to a function: 0 too many parameters, 1 no name, 2 no
  * parameters, 3 a parameter without a name, 4 one with an empty name. */
 static PyObject* spoil(PyObject* module, PyObject* args) {
   int which, what, at;
@@ -100,7 +99,7 @@ static PyObject* describe_tensor(const DLTensor* t, uint64_t flags, int owned) {
                        PyBool_FromLong(owned));
 }
 
-/* What was left out must not look like a tensor. */
+/* Omitted arguments must not look like tensors. */
 static PyObject* describe_left_out(const struct dlpackgen_argument* a) {
   const DLTensor* t = &a->tensor;
   const int is_clear =
@@ -119,7 +118,7 @@ static PyObject* describe_argument(const struct dlpackgen_call* call, int i) {
   }
 }
 
-/* What came in: all arguments, the device and the stream. */
+/* The received call: all arguments, the device and the stream. */
 static PyObject* describe_call(const struct dlpackgen_call* call) {
   const int count = call->function->nparameters;
   PyObject* out = PyTuple_New(count + 2);
@@ -130,14 +129,14 @@ static PyObject* describe_call(const struct dlpackgen_call* call) {
   return out;
 }
 
-/* How many functions are at work: what runs then is their own doing. */
+/* The number of running functions, whose own code runs meanwhile. */
 static int at_work;
 
-/* run(which, ...) is a call of a function; it gives what came in. */
+/* run(which, ...) calls a function, and returns its received call. */
 static PyObject* run(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   DLPACKGEN_CALL_OF(call, MOST_PARAMETERS);
   const struct dlpackgen_function* f = &functions[PyLong_AsLong(args[0])];
-  memset(call_arguments, 0xA5, sizeof call_arguments); /* nobody may count on zeros */
+  memset(call_arguments, 0xA5, sizeof call_arguments); /* nobody may rely on zeros */
   if (BEGIN(&call, module, f, args + 1, count - 1, keywords)) return NULL;
   at_work++;
   PyObject* out = describe_call(&call);
@@ -146,8 +145,7 @@ static PyObject* run(PyObject* module, PyObject* const* args, Py_ssize_t count, 
   return out;
 }
 
-/* making(which, like, ...) is a call that makes a tensor by the library of an argument
- * before it works. */
+/* making(which, like, ...) is a call that first creates a tensor with an argument's library. */
 static PyObject* making(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   DLPACKGEN_CALL_OF(call, MOST_PARAMETERS);
   const DLDataType dtype = {kDLFloat, 32, 1};
@@ -162,13 +160,13 @@ static PyObject* making(PyObject* module, PyObject* const* args, Py_ssize_t coun
   return out;
 }
 
-/* is_at_work() tells whether any function is. */
+/* is_at_work() returns whether any function is running. */
 static PyObject* is_at_work(PyObject* module, PyObject* nothing) {
   (void)module, (void)nothing;
   return PyBool_FromLong(at_work);
 }
 
-/* Functions that the compiler sees. */
+/* Functions that are visible to the compiler. */
 static const struct dlpackgen_parameter vectors[] = {
     {"a",
      0,
@@ -244,7 +242,7 @@ static const struct dlpackgen_function constants[] = {
     {"f", scalars, 2, 0, 0, {NULL}},
 };
 
-/* Fills arguments with what would fit, so that what is not read at all is seen. */
+/* Fills arguments with plausible values, so that unread arguments are detected. */
 static void fill_arguments(struct dlpackgen_argument* arguments, int count) {
   static int64_t shape[] = {3}, strides[] = {1};
   static float elements[3];
@@ -263,7 +261,7 @@ static void fill_arguments(struct dlpackgen_argument* arguments, int count) {
   }
 }
 
-/* called(which, inlined, ...) is a call of such a function, in either way. */
+/* called(which, inlined, ...) calls such a function, in either form. */
 static PyObject* called(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   DLPACKGEN_CALL_OF(call, 2);
   const long which = PyLong_AsLong(args[0]), inlined = PyLong_AsLong(args[1]);
@@ -283,8 +281,8 @@ static PyObject* called(PyObject* module, PyObject* const* args, Py_ssize_t coun
   return out;
 }
 
-/* meanwhile(which, step, ...) runs a step while the arguments are borrowed, and
- * tells what they look like then. */
+/* meanwhile(which, step, ...) runs a step while the arguments are borrowed, and returns their
+ * values afterwards. */
 static PyObject* meanwhile(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   DLPACKGEN_CALL_OF(call, MOST_PARAMETERS);
   if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
@@ -295,7 +293,7 @@ static PyObject* meanwhile(PyObject* module, PyObject* const* args, Py_ssize_t c
   return out;
 }
 
-/* quiet(which, ...) is a call that tells nothing. */
+/* quiet(which, ...) is a call without a result. */
 static PyObject* quiet(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   DLPACKGEN_CALL_OF(call, MOST_PARAMETERS);
   if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 1, count - 1, keywords)) return NULL;
@@ -318,8 +316,7 @@ static PyObject* unlocked(PyObject* module, PyObject* const* args, Py_ssize_t co
 #include "checked_tensors.h"
 
 #ifdef malloc
-/* fail(n) lets the n-th allocation from now on fail; it gives what was left of the
- * count before. */
+/* fail(n) makes the n-th allocation from now on fail; it returns the rest of the previous count. */
 static PyObject* fail(PyObject* module, PyObject* which) {
   const long left = failing_next;
   (void)module;

@@ -1,7 +1,7 @@
-/* Functions that make, hold and give out tensors: a part of checked.c. */
+/* Functions that create, own and export tensors: a part of checked.c. */
 
-/* like(which, dtype, shape, byte, x, flags=0) makes a tensor by the library of x and fills it,
- * unless the byte is negative. With the flag of padded elements, each has whole bytes. */
+/* like(which, dtype, shape, byte, x, flags=0) creates a tensor with x's library and fills it,
+ * unless the byte is negative. With the flag for padded elements, each has whole bytes. */
 static PyObject* like(PyObject* module, PyObject* args) {
   DLPACKGEN_CALL_OF(call, 1);
   int which, byte;
@@ -25,7 +25,7 @@ static PyObject* like(PyObject* module, PyObject* args) {
   return out;
 }
 
-/* of_object(x, ndim) gives a tensor of one uint8 that x keeps alive. */
+/* of_object(x, ndim) returns a tensor of one uint8 that x keeps alive. */
 static PyObject* of_object(PyObject* module, PyObject* args) {
   static uint8_t one = 1;
   int64_t shape[DLPACKGEN_MAX_NDIM];
@@ -38,7 +38,7 @@ static PyObject* of_object(PyObject* module, PyObject* args) {
   return made ? dlpackgen_export_object(module, made) : NULL;
 }
 
-/* like_on(which, dtype, shape, x) asks for memory where x is, on stream 5. */
+/* like_on(which, dtype, shape, x) allocates memory on x's device, on stream 5. */
 static PyObject* like_on(PyObject* module, PyObject* args) {
   DLPACKGEN_CALL_OF(call, 1);
   int which;
@@ -61,8 +61,8 @@ static PyObject* like_on(PyObject* module, PyObject* args) {
   return made ? Py_BuildValue("") : NULL;
 }
 
-/* use_device(capsule, stream) uses a backend; where no library tells a stream it is that
- * one, or none for None. */
+/* use_device(capsule, stream) sets a backend; its stream is used if no library reports one, or none
+ * for None. */
 static PyObject* use_device(PyObject* module, PyObject* args) {
   static void* handle;
   static const dlpackgen_stream_source source = {NULL, NULL, &handle, 1};
@@ -75,7 +75,7 @@ static PyObject* use_device(PyObject* module, PyObject* args) {
   return Py_BuildValue("");
 }
 
-/* device_capsule(type) is the backend that is used for a device, for other modules. */
+/* device_capsule(type) returns the backend of a device, for other modules. */
 static PyObject* device_capsule(PyObject* module, PyObject* type) {
   const DLDevice device = {(DLDeviceType)PyLong_AsLong(type), 0};
   return dlpackgen_backend_to_capsule(dlpackgen_backend_for(module, device));
@@ -87,7 +87,7 @@ static void release_held(PyObject* capsule) {
   dlpackgen_delete((DLManagedTensorVersioned*)PyCapsule_GetPointer(capsule, held));
 }
 
-/* take(x, writable) holds a tensor; described() tells about it. */
+/* take(x, writable) owns a tensor; described() describes it. */
 static PyObject* take(PyObject* module, PyObject* args) {
   int writable;
   PyObject* x;
@@ -98,8 +98,8 @@ static PyObject* take(PyObject* module, PyObject* args) {
   return capsule;
 }
 
-/* delete_during(x, unlocked, pending) deletes a tensor, without the GIL if asked, while an
- * exception may be on its way. */
+/* delete_during(x, unlocked, pending) deletes a tensor, optionally without the GIL, and with an
+ * exception set. */
 static PyObject* delete_during(PyObject* module, PyObject* args) {
   PyObject* x;
   int unlocked, pending;
@@ -121,7 +121,7 @@ static PyObject* described(PyObject* module, PyObject* capsule) {
   return tensor ? describe_tensor(&tensor->dl_tensor, tensor->flags, 1) : NULL;
 }
 
-/* give(x, flags, byte_offset) is a Tensor of what x is, with those flags. */
+/* give(x, flags, byte_offset) returns a Tensor of x, with those flags. */
 static PyObject* give(PyObject* module, PyObject* args) {
   unsigned long long flags;
   PyObject* x;
@@ -132,8 +132,8 @@ static PyObject* give(PyObject* module, PyObject* args) {
   return dlpackgen_export_object(module, tensor);
 }
 
-/* give_bare(address, where) gives out a tensor as it is: 0 as an object, 1 in a capsule,
- * 2 in one of the old struct. */
+/* give_bare(address, where) exports a tensor unchanged: 0 as an object, 1 in a capsule, 2 in a
+ * capsule with the old struct. */
 static PyObject* give_bare(PyObject* module, PyObject* args) {
   PyObject* address;
   int where;
@@ -143,7 +143,7 @@ static PyObject* give_bare(PyObject* module, PyObject* args) {
                : dlpackgen_export_object(module, tensor);
 }
 
-/* zeros(dtype, shape) is a Tensor in memory of its own. */
+/* zeros(dtype, shape) returns a Tensor in new memory. */
 static PyObject* zeros(PyObject* module, PyObject* args) {
   unsigned dtype;
   PyObject* list;

@@ -1,5 +1,4 @@
-/* Put before everything else in a module: its own allocations fail where a script
- * wants it. */
+/* Included first in a module: its own allocations fail on a script's request. */
 #include <Python.h>
 
 #include <stdlib.h>

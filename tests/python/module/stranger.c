@@ -1,5 +1,5 @@
-/* Producers and consumers that break the rules, each in the way that a script asks
- * for. What an object's attribute desc says becomes a tensor. */
+/* Producers and consumers that violate the rules, each as a script requests. An object's attribute
+ * desc describes its tensor. */
 #include <Python.h>
 
 #include <dlpack/dlpack.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static long alive;    /* managed tensors that nobody has deleted */
-static int careless;  /* what deleters do to exceptions: 1 clear them, 2 set one */
+static long alive;    /* live managed tensors */
+static int careless;  /* the effect of deleters on exceptions: 1 clears them, 2 sets one */
 static long calls[5]; /* of the table: allocate, own, wrap, borrow, stream */
 static void* stream;
 
@@ -88,7 +88,7 @@ static void destroy(PyObject* capsule) {
   }
 }
 
-/* capsule(desc) with the struct that has a version, legacy(desc) with the old one. */
+/* capsule(desc) uses the versioned struct, legacy(desc) the old one. */
 static PyObject* make_capsule(PyObject* module, PyObject* desc) {
   (void)module;
   DLManagedTensorVersioned* made = make_versioned(desc);
@@ -113,18 +113,18 @@ static PyObject* get_alive(PyObject* module, PyObject* nothing) {
   return PyLong_FromLong(alive);
 }
 
-/* careless(how) lets deleters clear the exception that is set, or set another one. */
+/* careless(how) makes deleters clear the current exception, or set another one. */
 static PyObject* be_careless(PyObject* module, PyObject* how) {
   (void)module;
   careless = (int)PyLong_AsLong(how);
   return Py_BuildValue("");
 }
 
-/* The table: object.desc["fault"] names what goes wrong. */
+/* The table: object.desc["fault"] selects the failure. */
 
 static PyObject* desc_of(void* object) {
   PyObject* desc = PyObject_GetAttrString((PyObject*)object, "desc");
-  Py_XDECREF(desc); /* the object keeps it */
+  Py_XDECREF(desc); /* the object retains it */
   return desc;
 }
 
@@ -150,10 +150,10 @@ static int own(void* object, DLManagedTensorVersioned** out) {
   return 0;
 }
 
-/* Allocates in bytes of its own, wrongly in the way that is asked for: 1 another shape,
- * 2 read-only, 3 no tensor at all, 4 without strides, 5 of another dtype, 6 with gaps, 7 on another
- * device, 8 rightly and with an exception, 9 what it makes of the prototype; or does not: 10 as
- * cuda.core does, 11 without a reason, 12 for want of memory, 13 by an interrupt. */
+/* Allocates in its own bytes, with the requested mistake: 1 another shape, 2 read-only, 3 no
+ * tensor, 4 without strides, 5 of another dtype, 6 with gaps, 7 on another device, 8 valid but with
+ * an exception, 9 what it derives from the prototype. Or fails: 10 like cuda.core, 11 without a
+ * reason, 12 with exhausted memory, 13 with an interrupt. */
 static int allocates_wrongly;
 
 static int rejects_to_allocate(void* context, void (*set_error)(void*, const char*, const char*)) {
@@ -201,7 +201,7 @@ static PyObject* allocate_wrongly(PyObject* module, PyObject* how) {
   return Py_BuildValue("");
 }
 
-/* Wraps nothing; or in a capsule: 1 rightly, 2 with an exception. */
+/* Wraps nothing; or in a capsule: 1 valid, 2 with an exception. */
 static int wraps;
 
 static int wrap(DLManagedTensorVersioned* tensor, void** out) {
@@ -221,7 +221,7 @@ static PyObject* wrap_as(PyObject* module, PyObject* how) {
   return Py_BuildValue("");
 }
 
-/* What is lent belongs to nobody: it is good until the next tensor, or some more. */
+/* A lent tensor has no owner: it is valid until the next tensor, or some later one. */
 enum { MOST_LENT = 80 };
 static int64_t lent[17][2][MOST_LENT];
 static unsigned lent_for_longer;
@@ -285,8 +285,8 @@ static PyObject* address(PyObject* module, PyObject* of) {
   return PyLong_FromVoidPtr(PyCapsule_GetPointer(of, "dlpack_exchange_api"));
 }
 
-/* pops(**keywords) empties the dictionary that it is called with; popped() tells how many
- * keywords that took in all. */
+/* pops(**keywords) empties its keyword dictionary; popped() returns the total number of removed
+ * keywords. */
 static long all_popped;
 
 static PyObject* pops(PyObject* module, PyObject* args, PyObject* keywords) {
@@ -301,7 +301,7 @@ static PyObject* popped(PyObject* module, PyObject* nothing) {
   return PyLong_FromLong(all_popped);
 }
 
-/* counted() gives the calls of the table's functions so far. */
+/* counted() returns the calls of the table's functions so far. */
 static PyObject* counted(PyObject* module, PyObject* nothing) {
   (void)module, (void)nothing;
   return Py_BuildValue("(lllll)", calls[0], calls[1], calls[2], calls[3], calls[4]);
@@ -315,7 +315,7 @@ static PyObject* set_stream(PyObject* module, PyObject* value) {
 
 /* Consumers */
 
-/* consume(capsule) takes the tensor, and gives its address. */
+/* consume(capsule) takes ownership of the tensor, and returns its address. */
 static PyObject* consume(PyObject* module, PyObject* from) {
   (void)module;
   const char* fresh = PyCapsule_IsValid(from, "dltensor_versioned") ? "dltensor_versioned" : "dltensor";
@@ -327,11 +327,11 @@ static PyObject* consume(PyObject* module, PyObject* from) {
 static void* delete_in_thread(void* tensor) {
   DLManagedTensorVersioned* versioned = (DLManagedTensorVersioned*)tensor;
   if (versioned->deleter) versioned->deleter(versioned);
-  return &alive; /* a thread that Python ends gets no further than the deleter */
+  return &alive; /* a thread that Python ends stops in the deleter */
 }
 
-/* release(address) deletes with the GIL; release_in_thread(address) on a thread
- * that Python does not know. */
+/* release(address) deletes with the GIL; release_in_thread(address) on a thread that Python does
+ * not know. */
 static PyObject* release(PyObject* module, PyObject* tensor) {
   (void)module;
   delete_in_thread(PyLong_AsVoidPtr(tensor));
@@ -355,7 +355,7 @@ static void release_at_the_end(void) {
   if (count_at_the_end) fputs("released after the end\n", stderr);
 }
 
-/* release_late(address) deletes when Python is no more. */
+/* release_late(address) deletes after Python has ended. */
 static PyObject* release_late(PyObject* module, PyObject* tensor) {
   (void)module;
   if (!count_at_the_end) atexit(release_at_the_end);
@@ -363,8 +363,7 @@ static PyObject* release_late(PyObject* module, PyObject* tensor) {
   return Py_BuildValue("");
 }
 
-/* release_ending(address) deletes on another thread while Python ends, which its
- * caller does. */
+/* release_ending(address) deletes on another thread while Python ends, which its caller causes. */
 static PyObject* release_ending(PyObject* module, PyObject* tensor) {
   pthread_t thread;
   (void)module;
@@ -391,7 +390,7 @@ static void ignore_error(void* context, const char* kind, const char* message) {
   *(int*)context += 1;
 }
 
-/* allocate(table, device, dtype, shape) by a table; wrap_by(table, address). */
+/* allocate(table, device, dtype, shape) uses a table; wrap_by(table, address). */
 static PyObject* allocate_by(PyObject* module, PyObject* args) {
   PyObject *of, *desc;
   DLTensor prototype;

@@ -1,4 +1,4 @@
-"""Run by the Python of an environment with the wheel, and the version that it must have."""
+"""Run by the Python of an environment with the wheel, with its expected version as the argument."""
 
 import base64
 import hashlib

@@ -1,11 +1,11 @@
-/* What a module for Python makes of a tensor: every verdict is that of its exceptions, and the
- * numbers are those of the tensor that it is left with. */
+/* A Python module's results for a tensor: the verdicts come from its exceptions, and the numbers
+ * from the resulting tensor. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include "measure.h"
 
 #include <dlpackgen_python.h>
 
-static DLManagedTensorVersioned* given; /* what __dlpack__() returns next */
+static DLManagedTensorVersioned* given; /* the next result of __dlpack__() */
 static PyObject *module, *producer;
 
 static PyObject* dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
@@ -54,7 +54,7 @@ static int start_python(const wchar_t* home) {
   return 0;
 }
 
-/* Gives 0 where it can measure from now on. */
+/* Returns 0 if it can measure from now on. */
 int start(const char* home) {
   wchar_t wide[4096];
   if (mbstowcs(wide, home, 4096) >= 4096 || start_python(wide)) return -1;
@@ -65,7 +65,7 @@ int start(const char* home) {
   return failed;
 }
 
-/* Gives the text of the exception, and forgets it. */
+/* Returns the text of the exception, and clears it. */
 static void said(char* text, size_t size) {
   PyObject *kind, *value, *trace;
   PyErr_Fetch(&kind, &value, &trace);
@@ -74,7 +74,7 @@ static void said(char* text, size_t size) {
   Py_XDECREF(words), Py_XDECREF(kind), Py_XDECREF(value), Py_XDECREF(trace);
 }
 
-/* The code whose sentence an exception has; -1 for none. */
+/* The code for the message of an exception; -1 for none. */
 static int64_t code_of(const DLTensor* t, const char* text) {
   for (int code = DLPACKGEN_ERROR_NULL; code < 256; code++) {
     char room[512];
@@ -95,7 +95,7 @@ static void put_numbers(const DLTensor* t, uint64_t flags, measured* found) {
   for (int32_t i = 0; i < t->ndim; i++) found->strides = hashed(found->strides, t->strides[i]);
 }
 
-/* A tensor like m in memory of the CPU, where no alignment keeps it from being used. */
+/* A tensor like m in CPU memory, with sufficient alignment. */
 static DLManagedTensorVersioned at_ease(const DLManagedTensorVersioned* m) {
   DLManagedTensorVersioned copy = *m;
   copy.dl_tensor.device = (DLDevice){kDLCPU, 0};
@@ -104,7 +104,7 @@ static DLManagedTensorVersioned at_ease(const DLManagedTensorVersioned* m) {
   return copy;
 }
 
-/* What the module says when it takes the tensor for good: "" where it does. */
+/* The module's message when it takes ownership of the tensor: "" on success. */
 static void take(DLManagedTensorVersioned* m, uint32_t flags, char* text, size_t size, measured* found) {
   given = m;
   DLManagedTensorVersioned* taken = dlpackgen_from_py_object_no_sync(module, producer, flags);
@@ -114,7 +114,7 @@ static void take(DLManagedTensorVersioned* m, uint32_t flags, char* text, size_t
   dlpackgen_delete(taken);
 }
 
-/* What an odd address lacks; 1 where it lacks nothing. */
+/* The alignment check of an odd address; 1 if it is sufficient. */
 static int64_t alignment(DLManagedTensorVersioned m) {
   static const char words[] = " is not aligned to ";
   char text[1024];
@@ -130,12 +130,12 @@ static int64_t overlap(DLManagedTensorVersioned m) {
   return strstr(text, DLPACKGEN_OVERLAPPING) ? 1 : text[0] ? -1 : 0;
 }
 
-/* What a function says whose parameter wants such a layout: "" where it takes the tensor. */
+/* The message of a function whose parameter requires a layout: "" if it accepts the tensor. */
 static void call_with(DLManagedTensorVersioned* m, uint8_t layout, char* text, size_t size, measured* found) {
   const struct dlpackgen_parameter parameter = {.name = "x", .layout = layout, .leading_dims = 1};
   const struct dlpackgen_function function = {"f", &parameter, 1, 0, 0, {0}};
   DLPACKGEN_CALL_OF(call, 1);
-  call_site.checked = NULL; /* the last function is gone */
+  call_site.checked = NULL; /* the previous function was released */
   given = m;
   text[0] = 0;
   if (dlpackgen_call_begin(&call, module, &function, &producer, 1, NULL)) {
@@ -152,7 +152,7 @@ static int64_t row_major(DLManagedTensorVersioned m) {
   return strstr(text, "expected a C-contiguous tensor") ? 0 : text[0] ? -1 : 1;
 }
 
-/* Whether a call takes the tensor in one pass, as a row-major one of its type, which has a name. */
+/* Returns whether a call accepts the tensor in one pass, as row-major and with a named type. */
 static int fits(const DLManagedTensorVersioned* m) {
   const DLTensor* t = &m->dl_tensor;
   struct dlpackgen_parameter parameter = {.name = "x", .ndim = (uint8_t)t->ndim};
@@ -179,7 +179,7 @@ static void measure_taken(const DLManagedTensorVersioned* m, measured* found) {
   if (fits(m) && !found->row_major) found->row_major = -2;
 }
 
-/* The verdict of a call, which serves the CPU alone here, is that of what is taken for good. */
+/* The verdict of a call, which accepts only the CPU here, equals the verdict for owned tensors. */
 static void compare_verdicts(DLManagedTensorVersioned own, measured* found) {
   char text[1024];
   if (own.dl_tensor.device.device_type != kDLCPU) return;

@@ -1,6 +1,5 @@
-/* Hostile tensors before dlpackgen_python, which gets them from objects of strangers:
- * lent by a table, by one that is trusted, given by one, and in both kinds of capsule. A
- * Python is embedded. */
+/* Hostile tensors for dlpackgen_python, from strangers' objects: lent by a table, by a trusted one,
+ * exported by one, and in both kinds of capsule. Python is embedded. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python.h>
 
@@ -9,13 +8,13 @@
 #include "../module/strangers.h"
 
 static struct hostile now;
-/* Beside the other strangers: one of a type that passes for paddle.Tensor, which has no
- * flags, and goes by the checks of most calls. */
+/* In addition to the other strangers: one of a type that passes for paddle.Tensor, which has no
+ * flags, and uses the fast checks of most calls. */
 enum { TRUSTED = STRANGERS, ALL_STRANGERS };
 
 static PyObject *module, *strangers[ALL_STRANGERS];
 
-/* The functions that are called: what each demands is what hold() then looks for. */
+/* The called functions: hold() checks the requirements of each. */
 #define ALL_DTYPES {0}
 static const struct dlpackgen_parameter anything[] = {
     {.name = "x", .leading_dims = 1, .dtypes = ALL_DTYPES, .devices = {-1}}};
@@ -39,13 +38,13 @@ static const struct dlpackgen_function functions[] = {
     {.name = "unlocked", .parameters = floats, .nparameters = 1, .releases_gil = 1},
 };
 
-/* Strangers that cannot say that they are writable count as read-only. */
+/* Strangers that cannot declare that they are writable count as read-only. */
 static uint64_t flags_of(int stranger) {
   if (stranger == LEGACY) return DLPACK_FLAG_BITMASK_READ_ONLY;
   return now.managed.flags;
 }
 
-/* What was let in is valid, and as the parameter asks for. */
+/* Accepted tensors are valid, and meet the requirements of the parameter. */
 static void hold(const struct dlpackgen_parameter* p, const struct dlpackgen_argument* a, int stranger) {
   const DLTensor* t = &a->tensor;
   CLAIM(hostile_fault(t, a->flags, 0) == DLPACKGEN_OK);
@@ -66,7 +65,7 @@ static int is_empty(const DLTensor* t) {
   return 0;
 }
 
-/* What has to be let in: a valid tensor where nothing is asked of it but to be aligned. */
+/* Tensors that must be accepted: valid ones, if only alignment is required. */
 static int must_pass(int stranger) {
   const uint64_t flags = stranger == LEGACY ? 0 : now.managed.flags;
   if (stranger != LEGACY && stranger != LENDS && now.managed.version.major != DLPACK_MAJOR_VERSION) return 0;
@@ -77,7 +76,7 @@ static int must_pass(int stranger) {
          (is_empty(t) || hostile_is_aligned(t));
 }
 
-/* Begins a call in the other way, whose checks are emitted for its function. */
+/* Begins a call in the other form, with inlined checks for its function. */
 static int begin_inlined(struct dlpackgen_call* call, PyObject* const* stranger, int how) {
   switch (how) {
     case 0: return dlpackgen_call_begin_inline(call, module, &functions[0], stranger, 1, NULL);
@@ -88,7 +87,7 @@ static int begin_inlined(struct dlpackgen_call* call, PyObject* const* stranger,
   }
 }
 
-/* Takes the exception that is set: its type and its text, new references, or NULL. */
+/* Takes the current exception: its type and its text, new references, or NULL. */
 static PyObject* take_error(PyObject** text) {
   PyObject *kind, *value, *trace;
   PyErr_Fetch(&kind, &value, &trace);
@@ -98,7 +97,7 @@ static PyObject* take_error(PyObject** text) {
   return kind;
 }
 
-/* What one way lets in the other does, and it says the same of the rest. */
+/* Both forms accept the same tensors, and report the same errors. */
 static void compare_ways(PyObject* stranger, int how) {
   DLPACKGEN_CALL_OF(call, 1);
   DLPACKGEN_CALL_OF(other, 1);

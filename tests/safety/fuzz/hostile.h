@@ -1,6 +1,5 @@
-/* Hostile tensors, made of a fuzzer's bytes, and what must be true of those that a
- * validator accepts. It is worked out anew in 128 bits, so that no mistake can be in
- * both. For C and C++. */
+/* Hostile tensors, generated from a fuzzer's bytes, and the properties of accepted ones. They are
+ * recomputed in 128 bits, so that both cannot contain the same mistake. For C and C++. */
 #ifndef HOSTILE_H_
 #define HOSTILE_H_
 
@@ -22,10 +21,10 @@
 enum { HOSTILE_BUFFER = 4096, HOSTILE_MOST_WALKED = 64 };
 
 struct hostile {
-  DLManagedTensorVersioned managed; /* shape and strides have ndim numbers each and not one more */
-  const char* buffer;               /* what data may point into */
+  DLManagedTensorVersioned managed; /* shape and strides have exactly ndim numbers each */
+  const char* buffer;               /* the memory to which data may point */
   unsigned int options;             /* of dlpackgen_validate() */
-  int choice;                       /* free for the harness */
+  int choice;                       /* for the harness */
   const uint8_t *next, *end;
 };
 
@@ -37,7 +36,7 @@ static inline uint64_t hostile_raw(struct hostile* h, int bytes) {
 
 static inline int hostile_byte(struct hostile* h) { return (int)hostile_raw(h, 1); }
 
-/* A number: mostly a small one, else one near an edge, else any. */
+/* A number: mostly small, otherwise near a limit, otherwise any. */
 static inline int64_t hostile_number(struct hostile* h) {
   const int kind = hostile_byte(h);
   if (kind < 160) return kind % 6;
@@ -48,8 +47,8 @@ static inline int64_t hostile_number(struct hostile* h) {
   return (int64_t)hostile_raw(h, 8);
 }
 
-/* ndim numbers with nothing behind them that could be read unseen. Products of powers
- * of two wrap to 0, which looks harmless. */
+/* ndim numbers without further readable memory after them. Products of powers of two wrap to 0,
+ * which looks harmless. */
 static inline int64_t* hostile_numbers(struct hostile* h, int32_t ndim, int powers) {
   const size_t count = ndim < 0 || ndim > DLPACKGEN_MAX_NDIM ? 0 : (size_t)ndim;
   int64_t* made = (int64_t*)malloc(count * sizeof *made);
@@ -74,10 +73,10 @@ static inline void* hostile_data(struct hostile* h) {
   const int kind = hostile_byte(h);
   if (kind < 180) return (char*)(uintptr_t)h->buffer + (kind % 4) * (HOSTILE_BUFFER / 4);
   if (kind < 200) return NULL;
-  return (void*)(uintptr_t)hostile_raw(h, 8); /* never read: only what lies in the buffer is */
+  return (void*)(uintptr_t)hostile_raw(h, 8); /* never read: only memory in the buffer is */
 }
 
-/* Most tensors are row-major, or nothing behind the checks of layouts would be met. */
+/* Most tensors are row-major; otherwise, code after the layout checks would not be reached. */
 static inline void hostile_layout(struct hostile* h, DLTensor* t) {
   const int kind = hostile_byte(h);
   t->ndim = kind < 230 ? kind % 6 : kind < 240 ? kind % 66 : (int32_t)hostile_raw(h, 4);
@@ -88,7 +87,7 @@ static inline void hostile_layout(struct hostile* h, DLTensor* t) {
     (void)dlpackgen_compact_strides(t->ndim, t->shape, t->strides);
 }
 
-/* Zeros that nobody writes to, between redzones of the sanitizer. */
+/* Zeros that are never written, between redzones of the sanitizer. */
 static inline const char* hostile_buffer(void) {
   static char* buffer;
   if (!buffer) buffer = (char*)calloc(1, HOSTILE_BUFFER);
@@ -119,10 +118,10 @@ static inline void hostile_free(struct hostile* h) {
   free(h->managed.dl_tensor.strides);
 }
 
-/* What is true of a tensor, in numbers that cannot wrap. */
+/* Properties of a tensor, in numbers that cannot wrap. */
 struct hostile_facts {
-  unsigned __int128 count, below, above; /* elements; too large ones are cut at 2^120 */
-  unsigned __int128 low, high;           /* bytes before and behind the first element */
+  unsigned __int128 count, below, above; /* elements; limited to 2^120 */
+  unsigned __int128 low, high;           /* bytes before and after the first element */
   uint64_t bits;
 };
 
@@ -138,8 +137,8 @@ static inline int64_t hostile_stride(const DLTensor* t, int32_t d) {
   return stride;
 }
 
-/* The bytes that addresses of elements must be a multiple of: their size or that of a
- * complex number's parts, unless it is no power of two. */
+/* The required alignment of elements: their size or the size of a complex number's parts, unless it
+ * is not a power of two. */
 static inline uint64_t hostile_alignment(DLDataType dtype) {
   const unsigned int bits = dtype.code == 5 || dtype.code == 18 ? dtype.bits / 2U : dtype.bits;
   for (unsigned int bytes = 1; bytes <= 16; bytes *= 2)
@@ -147,7 +146,7 @@ static inline uint64_t hostile_alignment(DLDataType dtype) {
   return 1;
 }
 
-/* Of tensors with elements, whose data is an address. */
+/* For tensors with elements, whose data is an address. */
 static inline int hostile_is_aligned(const DLTensor* t) {
   const unsigned __int128 address = (unsigned __int128)(uintptr_t)t->data + t->byte_offset;
   return address % hostile_alignment(t->dtype) == 0;
@@ -175,14 +174,14 @@ static inline struct hostile_facts hostile_learn(const DLTensor* t, uint64_t fla
   return f;
 }
 
-/* The place of an element, given by the index in each dimension, in bits from the first. */
+/* The position of an element, by the index in each dimension, in bits from the first. */
 static inline __int128 hostile_place(const DLTensor* t, const int64_t* index, uint64_t bits) {
   __int128 place = 0;
   for (int32_t d = 0; d < t->ndim; d++) place += (__int128)index[d] * hostile_stride(t, d);
   return place * (__int128)bits;
 }
 
-/* Goes to the next element; in a large tensor only to the ends of each dimension. */
+/* Advances to the next element; in a large tensor, only to the ends of each dimension. */
 static inline int hostile_advance(const DLTensor* t, int64_t* index, int corners) {
   for (int32_t d = t->ndim; d-- > 0;) {
     index[d] = corners && index[d] == 0 ? t->shape[d] - 1 : index[d] + 1;
@@ -192,7 +191,7 @@ static inline int hostile_advance(const DLTensor* t, int64_t* index, int corners
   return 0;
 }
 
-/* Tells whether everything that a tensor reaches is in the harness's own buffer. */
+/* Returns whether the byte range of a tensor is in the harness's own buffer. */
 static inline int hostile_is_mine(const struct hostile* h, const DLTensor* t, const struct hostile_facts* f) {
   const uintptr_t buffer = (uintptr_t)h->buffer, data = (uintptr_t)t->data;
   if (t->device.device_type != kDLCPU || data < buffer || data > buffer + HOSTILE_BUFFER) return 0;
@@ -200,8 +199,8 @@ static inline int hostile_is_mine(const struct hostile* h, const DLTensor* t, co
   return first >= f->low && first + f->high <= HOSTILE_BUFFER;
 }
 
-/* Walks over an accepted tensor: each element lies within the span, and where the
- * memory is ours it is read, under the eyes of the sanitizer. */
+/* Visits an accepted tensor: each element is in the byte range, and if the memory is ours, it is
+ * read under the sanitizer. */
 static inline void hostile_walk(const struct hostile* h, const DLTensor* t, const struct hostile_facts* f) {
   int64_t index[DLPACKGEN_MAX_NDIM] = {0};
   const int mine = hostile_is_mine(h, t, f), corners = f->count > HOSTILE_MOST_WALKED;
@@ -219,7 +218,7 @@ static inline void hostile_walk(const struct hostile* h, const DLTensor* t, cons
   } while (--left && hostile_advance(t, index, corners));
 }
 
-/* The first fault that there is, by DLPack's rules and the order that the validators keep. */
+/* The first mistake, by DLPack's rules and in the order of the validators. */
 static inline int hostile_fault(const DLTensor* t, uint64_t flags, unsigned int options) {
   const unsigned __int128 most = INT64_MAX;
   const int code = t->dtype.code, bits = t->dtype.bits;

@@ -1,8 +1,8 @@
-/* Hostile tensors before the validator of dlpackgen/tensor.h, and what it accepts before
- * its other functions. */
+/* Hostile tensors for the validator of dlpackgen/tensor.h, and accepted ones for its other
+ * functions. */
 #include "hostile.h"
 
-/* Strides that lie densely give each place one element. */
+/* Contiguous strides assign exactly one element to each position. */
 static void hold_density(const DLTensor* t, const struct hostile_facts* f) {
   const int dense = dlpackgen_is_contiguous_any_order(t), row_major = dlpackgen_is_contiguous(t);
   CLAIM(!row_major || dense);

@@ -1,5 +1,5 @@
-// Hostile tensors before the validator of the C++ headers, which must say what that
-// of C says, and what it accepts before the views.
+// Hostile tensors for the validator of the C++ headers, which must have the same results as C's,
+// and accepted ones for the views.
 #include "hostile.h"
 
 #include <dlpackgen/all.hpp>
@@ -9,7 +9,7 @@ namespace {
 using dlpackgen::ErrorCode;
 using dlpackgen::TensorView;
 
-// Every element by its indices, which a view of one rank less gives too.
+// Every element by its indices, which a view of one rank less also returns.
 template <class T>
 void walk(const TensorView& view, const dlpackgen::ArrayView<T, 2>& a, bool mine) {
   CLAIM(a.size() == view.size());
@@ -54,7 +54,7 @@ void hold(const hostile& h, const TensorView& view) {
   typed<std::int8_t>(view, mine);
 }
 
-// What is given on says the same and touches the same.
+// Re-exported tensors have the same properties and memory.
 void rebuild(const hostile& h, const TensorView& view) {
   const auto made = dlpackgen::Builder::from_view(view).accept(static_cast<dlpackgen::Accept>(h.options)).build();
   if (!made) return;

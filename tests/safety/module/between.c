@@ -1,6 +1,6 @@
-/* What other threads do between two steps of a call, at the worst moment: one takes the
- * capsule that is being taken, as it can without the GIL, and one resizes the tensor whose
- * storage is looked at, as torch does without it. */
+/* The worst actions of other threads between two steps of a call: one consumes the same capsule,
+ * which is possible without the GIL, and one resizes the tensor whose storage is being read, as
+ * torch does without the GIL. */
 #include <Python.h>
 
 #include <pthread.h>
@@ -19,7 +19,7 @@
 
 static pthread_mutex_t section = PTHREAD_MUTEX_INITIALIZER;
 
-/* Lets all others come as far, to where the capsule is still fresh. */
+/* Waits until all other threads have reached this point, where the capsule is not consumed yet. */
 static void* slow_pointer(PyObject* capsule, const char* name) {
   void* pointer = PyCapsule_GetPointer(capsule, name);
   nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
@@ -39,7 +39,7 @@ static void* take(void* capsule) {
   return dlpackgen_open_named((PyObject*)capsule, dlpackgen_versioned_fresh, dlpackgen_versioned_used);
 }
 
-/* One of several threads gets what a capsule holds. */
+/* One of several threads receives the tensor of a capsule. */
 static int is_taken_once(void) {
   static DLManagedTensorVersioned tensor;
   PyObject* capsule = PyCapsule_New(&tensor, dlpackgen_versioned_fresh, NULL);
@@ -53,7 +53,7 @@ static int is_taken_once(void) {
   return took == 1;
 }
 
-/* A tensor of 2 x 3 numbers in 24 bytes, which grows when its storage is asked for. */
+/* A tensor of 2 x 3 numbers in 24 bytes, which grows when its storage is queried. */
 static int64_t sizes[2], strides[2];
 static float numbers[6];
 
@@ -78,7 +78,7 @@ static int is_as_it_was(const DLTensor* tensor, const int64_t* scratch) {
          sizes[0] == 1000;
 }
 
-/* What was held against the storage is what the call gets, by the shim of torch. */
+/* The call receives the tensor that was compared with the storage, through torch's shim. */
 static int is_checked_as_copied(void) {
   const struct dlpackgen_torch_functions call = {.get_data = get_data,
                                                  .get_dim = get_dim,
@@ -109,7 +109,7 @@ static int grows(PyObject* object, const DLTensor* tensor) {
   return get_storage(NULL, &bytes);
 }
 
-/* The same by a table, whose tensors a guard asks about. */
+/* The same through a table, whose tensors a guard queries. */
 static int is_guarded_as_copied(void) {
   const struct dlpackgen_means means = {.guard = grows};
   struct dlpackgen_argument a = {.tensor = {numbers, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, sizes, strides, 0}};

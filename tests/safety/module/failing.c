@@ -1,5 +1,5 @@
-/* A module for which memory runs out: the linker brings its own calls of malloc and
- * calloc here, and those of Python come by its hooks. */
+/* A module with exhausted memory: the linker redirects its own calls of malloc and calloc here, and
+ * Python's are hooked. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python.h>
 
@@ -12,11 +12,11 @@ void* __wrap_malloc(size_t size);
 void* __wrap_calloc(size_t count, size_t size);
 void __wrap_free(void* block);
 
-/* How many allocations succeed until one fails, alone or with all after it; -1: all
- * do. Guarded by the GIL, as is the rest. */
+/* The number of allocations before one fails, alone or with all following; -1: all succeed. Guarded
+ * by the GIL, like the rest. */
 static long left = -1, failed;
 static int for_ever;
-static long blocks; /* that the module has from malloc and calloc */
+static long blocks; /* the module's blocks from malloc and calloc */
 
 static int fails(void) {
   if (left < 0) return 0;
@@ -112,7 +112,7 @@ static PyObject* give_again(PyObject* module, PyObject* x) {
   return taken ? dlpackgen_export_object(module, taken) : NULL;
 }
 
-/* like(x) is a new tensor by the library of x. */
+/* like(x) returns a new tensor from x's library. */
 static PyObject* like(PyObject* module, PyObject* x) {
   DLPACKGEN_CALL_OF(call, 1);
   const DLDataType dtype = {kDLFloat, 32, 1};
@@ -124,8 +124,8 @@ static PyObject* like(PyObject* module, PyObject* x) {
   return out;
 }
 
-/* attempt(function, after, all) calls a function while the allocation after so many
- * fails, or all from there on. Gives how many did, and the exception or None. */
+/* attempt(function, after, all) calls a function while the allocation with that number fails, or
+ * all from it on. Returns the number of failures, and the exception or None. */
 static PyObject* attempt(PyObject* module, PyObject* args) {
   PyObject *function, *kind, *value, *trace;
   long after;
@@ -149,7 +149,7 @@ static PyObject* attempt(PyObject* module, PyObject* args) {
   return out;
 }
 
-/* stranger(kind) is an object of a type that nobody has met. */
+/* stranger(kind) returns an object of a new type. */
 static PyObject* stranger(PyObject* module, PyObject* kind) {
   PyObject *type = make_strange_type((int)PyLong_AsLong(kind)), *made = type ? PyObject_CallNoArgs(type) : NULL;
   (void)module;
@@ -157,13 +157,13 @@ static PyObject* stranger(PyObject* module, PyObject* kind) {
   return made;
 }
 
-/* counts() gives the blocks of this module, and the tensors of strangers. */
+/* counts() returns the live blocks of this module, and the strangers' live tensors. */
 static PyObject* counts(PyObject* module, PyObject* nothing) {
   (void)module, (void)nothing;
   return Py_BuildValue("(ll)", blocks, alive);
 }
 
-/* hand_out(with_strides) says what strangers give. */
+/* hand_out(with_strides) configures the strangers' tensors. */
 static PyObject* hand_out(PyObject* module, PyObject* with_strides) {
   static float data[6];
   static int64_t shape[] = {2, 3}, strides[] = {3, 1};

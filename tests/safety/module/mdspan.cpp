@@ -1,5 +1,5 @@
-// Strides as wide as the address space allows, as std::mdspan: the tensor is valid, so
-// nothing may overflow on the way, and it must be given.
+// Strides up to the size of the address space, as std::mdspan: the tensor is valid, so nothing may
+// overflow, and it must be returned.
 #include <dlpackgen/mdspan.hpp>
 
 static int give(std::int64_t rows, std::int64_t stride_of_rows, std::int64_t columns, std::int64_t stride) {

@@ -1,5 +1,5 @@
-/* Threads without the GIL look for types while another one meets them for the first time
- * and registers tables, as in a Python that has no GIL: what they find is whole. */
+/* Threads without the GIL look up types while another thread sees them for the first time and
+ * registers tables, like in a Python without a GIL: they find only complete entries. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #define Py_GIL_DISABLED 1
 #include <dlpackgen_python.h>
@@ -14,7 +14,7 @@ static PyObject* registered[DLPACKGEN_MAX_REGISTERED];
 static DLPackExchangeAPI tables[DLPACKGEN_MAX_REGISTERED];
 static int wrong;
 
-/* Gives how many types are known by now, and counts what is known wrongly. */
+/* Returns the number of known types, and counts wrong entries. */
 static int look(int* faults) {
   int found = 0;
   for (int i = 0; i < TYPES; i++) {
@@ -32,7 +32,7 @@ static int look(int* faults) {
   return found;
 }
 
-/* Counts what is known wrongly of torch, if anything is known. */
+/* Counts wrong properties of torch, if any are known. */
 static int look_at_torch(void) {
   int faults = 0;
   for (int i = 0; dlpackgen_torch_is_known() && i < DLPACKGEN_TORCH_DTYPES; i++)
@@ -40,7 +40,7 @@ static int look_at_torch(void) {
   return faults;
 }
 
-/* What each thread that meets a tensor of torch first finds out. */
+/* The first lookup of each thread with a torch tensor. */
 static void* meet_torch(void* nothing) {
   struct dlpackgen_torch_known found;
   (void)nothing;
@@ -62,7 +62,7 @@ static void* reader(void* ended) {
   return NULL;
 }
 
-/* Types take their time to be looked at, so that others see what is half known. */
+/* Lookups of types are slow, so that other threads could see incomplete entries. */
 static const char slow[] =
     "import time\n"
     "class Slow(type):\n"

@@ -1,5 +1,5 @@
-/* Producers in C: objects that hand out the tensor strange, each in its own way. For
- * files that include dlpackgen_python.h. */
+/* Producers in C: objects that export the tensor strange, each in a different form. For files that
+ * include dlpackgen_python.h. */
 #ifndef STRANGERS_H_
 #define STRANGERS_H_
 
@@ -7,8 +7,8 @@
 
 enum { LENDS, GIVES, VERSIONED, LEGACY, STRANGERS };
 
-static DLManagedTensorVersioned strange; /* what they hand out copies of */
-static long alive;                       /* what was given and is not deleted */
+static DLManagedTensorVersioned strange; /* the original of their copies */
+static long alive;                       /* exported and not deleted */
 
 static void delete_versioned(DLManagedTensorVersioned* self) {
   alive--;
@@ -100,7 +100,7 @@ static PyObject* device(PyObject* self, PyObject* nothing) {
   return Py_BuildValue("(ii)", (int)strange.dl_tensor.device.device_type, 0);
 }
 
-/* Makes a type of strangers of one kind; a new reference. */
+/* Creates a type of strangers of one kind; a new reference. */
 static PyObject* make_strange_type(int kind) {
   static PyMethodDef none[] = {{NULL, NULL, 0, NULL}};
   static PyMethodDef methods[][3] = {

@@ -1,6 +1,6 @@
-/* Tensors of dlpackgen_python on threads that Python does not know: pools that are let
- * go of while their tensors are about, deleters that want the GIL, and calls beside
- * them. For the sanitizer of threads, in an embedded Python. */
+/* Tensors of dlpackgen_python on threads that Python does not know: pools that are released before
+ * their tensors, deleters that need the GIL, and concurrent calls. For ThreadSanitizer, in an
+ * embedded Python. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python.h>
 
@@ -21,14 +21,14 @@ enum { THREADS = 4, ROUNDS = 400, SLOTS = 8 };
 static PyObject* module;
 static DLManagedTensorVersioned* slots[SLOTS];
 
-/* A pool: tensors come back to it from any thread, and the last one frees it. */
+/* A pool: any thread returns tensors to it, and the last one frees it. */
 struct pool {
   pthread_mutex_t lock;
   DLManagedTensorVersioned* idle[SLOTS];
   int count, users;
 };
 
-static long pooled; /* blocks of pools that are alive */
+static long pooled; /* live blocks of pools */
 
 static void leave(struct pool* pool) {
   pthread_mutex_lock(&pool->lock);
@@ -72,7 +72,7 @@ static DLManagedTensorVersioned* from_pool(struct pool* pool) {
   return made;
 }
 
-/* Hands a tensor to whoever looks next, and takes what was there. */
+/* Passes a tensor to the next thread, and takes the previous one. */
 static DLManagedTensorVersioned* swap(unsigned slot, DLManagedTensorVersioned* tensor) {
   return __atomic_exchange_n(&slots[slot % SLOTS], tensor, __ATOMIC_ACQ_REL);
 }
@@ -86,7 +86,7 @@ static DLManagedTensorVersioned* make_one(struct pool* pool, unsigned round) {
   PyObject *type = make_strange_type((int)(round % STRANGERS)), *x = PyObject_CallNoArgs(type);
   DLManagedTensorVersioned* taken = dlpackgen_from_py_object_no_sync(module, x, 0);
   PyObject* given = dlpackgen_export_object(module, taken);
-  taken = dlpackgen_from_py_object_no_sync(module, given, 0); /* its deleter wants the GIL */
+  taken = dlpackgen_from_py_object_no_sync(module, given, 0); /* its deleter needs the GIL */
   Py_DECREF(given);
   Py_DECREF(x);
   Py_DECREF(type);
@@ -101,7 +101,7 @@ static void* work(void* number) {
     DLManagedTensorVersioned* mine = make_one(pool, round);
     CLAIM(mine && mine->dl_tensor.shape[1] == 3);
     DLManagedTensorVersioned* theirs = swap(round, mine);
-    leave(pool); /* its tensor may be about for long */
+    leave(pool); /* its tensor may live long */
     if (theirs) CLAIM(theirs->dl_tensor.shape[0] == 2);
     dlpackgen_delete(theirs);
   }

@@ -1,5 +1,5 @@
-/* Sends and receives shared tensors between two processes, one of them hostile as
- * its argument says, and prints what came of it. */
+/* Sends and receives shared tensors between two processes, one of which may be hostile as its
+ * argument specifies, and prints the results. */
 #define _GNU_SOURCE
 #include "hostile.h"
 
@@ -25,7 +25,7 @@
 
 static dlpackgen_backend_error error;
 
-/* Counts the descriptors, and the lines of the mappings that are memfds of ours. */
+/* Counts the descriptors, and the mappings of our memfds. */
 static int descriptors(void) {
   int n = 0;
   DIR* folder = opendir("/proc/self/fd");
@@ -54,7 +54,7 @@ static DLManagedTensorVersioned* made(int64_t rows, int64_t columns) {
   return t;
 }
 
-/* A peer that keeps the rules, in a mode. */
+/* A peer that follows the rules, in a mode. */
 static int fair(const char* name, int socket) {
   if (!strcmp(name, "empty")) {
     DLManagedTensorVersioned* t = made(0, 4);
@@ -90,7 +90,7 @@ static void show(const char* name, int code, DLManagedTensorVersioned* t) {
   printf("\n");
 }
 
-/* Tries all ways to write to a tensor's memory that it may only read. */
+/* Tries all ways to write to the memory of a read-only tensor. */
 static void force(DLManagedTensorVersioned* t) {
   char *base = (char*)t->dl_tensor.data - DATA, path[64];
   printf("mprotect %d", mprotect(base, DATA, PROT_READ | PROT_WRITE));
@@ -110,10 +110,10 @@ static void pair(int type, int sockets[2]) {
   if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, sockets) < 0) die("socketpair");
 }
 
-/* Forks a peer and receives what it sends. */
+/* Forks a peer, and receives its tensor. */
 static void one(const char* name) {
   int sockets[2], status = 0, on = 1, code;
-  const int asks = !strcmp(name, "credentials") || !strcmp(name, "packet-nothing"); /* the peer stays meanwhile */
+  const int asks = !strcmp(name, "credentials") || !strcmp(name, "packet-nothing"); /* the peer stays alive meanwhile */
   DLManagedTensorVersioned* t = NULL;
   pair(strncmp(name, "packet", 6) ? SOCK_STREAM : SOCK_SEQPACKET, sockets);
   if (asks) {
@@ -127,7 +127,7 @@ static void one(const char* name) {
     close(sockets[0]);
     if (asks)
       _exit(!(fair(name, sockets[1]) || hostile_message(name, sockets[1])) ||
-            read(sockets[1], &on, 1) != 0); /* there is no pidfd of the dead */
+            read(sockets[1], &on, 1) != 0); /* a dead process has no pidfd */
     _exit(fair(name, sockets[1]) || hostile_header(name, sockets[1]) || hostile_memory(name, sockets[1]) ||
                   hostile_message(name, sockets[1])
               ? 0
@@ -151,7 +151,7 @@ static void one(const char* name) {
   printf("left %d %d\n", descriptors() - before + 1, mappings());
 }
 
-/* The peer changes the header all the time. */
+/* The peer continuously changes the header. */
 static void flip(void* mapped) {
   struct header other = good(), sound = other;
   other.ndim = 64, other.shape[0] = INT64_MAX, other.dtype.lanes = 9;
@@ -170,7 +170,7 @@ static void race(void) {
   const int fd = memory(&h, sizeof h, DATA + 48, ALL, 0);
   const pid_t child = fork();
   if (child == 0) flip(mmap(NULL, DATA, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
-  /* Until both came, however busy the machine is. */
+  /* Until both have occurred, under any load. */
   for (int i = 0; i < 20000 || !taken || !rejected; i++) {
     DLManagedTensorVersioned* t = NULL;
     message(sockets[1], "T", 1, 1, fd);
@@ -192,7 +192,7 @@ static void race(void) {
 
 static void said(const char* what, int code) { printf("%s %d %s\n", what, code, code ? error.text : ""); }
 
-/* What send rejects, and what is sent twice. */
+/* Arguments that send rejects, and repeated sends. */
 static void sending(void) {
   int sockets[2], tcp = socket(AF_INET, SOCK_STREAM, 0);
   DLManagedTensorVersioned *t = made(3, 4), *u = NULL, *v = NULL;
@@ -258,7 +258,7 @@ static void waiting(void) {
   t->deleter(t), close(sockets[0]), close(sockets[1]);
 }
 
-/* Watches the memfd of ours that another process has open, without a hold on it. */
+/* Watches another process's memfd, without keeping it alive. */
 static int watched(pid_t child) {
   char path[64], target[64];
   for (int fd = 3; fd < 64; fd++) {
@@ -275,14 +275,14 @@ static int watched(pid_t child) {
   return -1;
 }
 
-/* Tells whether the kernel says within a time that nobody has it any more. The memory that
- * the whole machine has shared would say so too, were this the only process. */
+/* Returns whether, within a time, the kernel reports that the memfd has no users. The total of the
+ * machine's shared memory would only show this without other processes. */
 static int gone(int watch, int milliseconds) {
   struct pollfd p = {watch, POLLIN, 0};
   return poll(&p, 1, milliseconds) > 0;
 }
 
-/* A peer that dies while it holds a tensor, which is in a message that nobody takes too. */
+/* A peer that dies while it owns a tensor, which is also in an unreceived message. */
 static void dying(void) {
   int sockets[2], ready[2];
   char byte;
@@ -304,7 +304,7 @@ static void dying(void) {
   close(watch), close(ready[0]), close(ready[1]);
 }
 
-/* A tensor from before a fork is each process's own to free. */
+/* Each process frees its own tensor from before a fork. */
 static void forking(void) {
   DLManagedTensorVersioned* t = made(3, 4);
   int status;
@@ -323,7 +323,7 @@ static void forking(void) {
   printf("left %d\n", mappings());
 }
 
-/* Tensors come and go on other threads. */
+/* Tensors are created and freed on other threads. */
 static int rounds;
 
 static void* churn(void* stop) {
@@ -342,7 +342,7 @@ static void* churn(void* stop) {
   return NULL;
 }
 
-/* Ends a deadlocked child: twenty signals in turn at which it has not run since the one before. A
+/* Ends a deadlocked child: one that has not run between any two of twenty consecutive signals. A
  * child that waits for a core runs between two signals. */
 static void end_deadlock(int unused) {
   static int turns;
@@ -356,10 +356,10 @@ static void end_deadlock(int unused) {
   if (turns == 20) _exit(1);
 }
 
-/* Threads, and children of fork meanwhile: none of them waits for a lock for ever. */
+/* Threads, and children of concurrent forks: none of them waits for a lock forever. */
 static void threads(int forks) {
   pthread_t others[3];
-  DLManagedTensorVersioned* many[500]; /* so that a search takes its time */
+  DLManagedTensorVersioned* many[500]; /* so that a search takes a while */
   int stop = 0, status, failed = 0;
   for (int i = 0; i < 500; i++) many[i] = made(1, 1);
   for (int i = 0; i < 3; i++)
@@ -443,7 +443,7 @@ static void host(void) {
   t->deleter(t), u->deleter(u), v->deleter(v), close(sockets[0]), close(sockets[1]);
 }
 
-/* The side of a stranger: sends or receives over descriptor 0 for another program. */
+/* The other side: sends or receives over descriptor 0 for another program. */
 static void stranger(const char* what) {
   DLManagedTensorVersioned* t = NULL;
   if (!strcmp(what, "stranger-sends")) {

@@ -1,4 +1,4 @@
-// The backend from C++, by the owners and exceptions that all backends share.
+// The backend in C++, with the owners and exceptions that all backends share.
 #include "dlpackgen_backend.hpp"
 #include "dlpackgen_shm.h"
 

@@ -1,4 +1,4 @@
-/* Peers that break the rules, by name. Part of client.c. */
+/* Peers that violate the rules, by name. Part of client.c. */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
@@ -15,7 +15,7 @@
 
 enum { ALL = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, DATA = 4096 };
 
-/* The header as a peer writes it that knows its bytes. */
+/* The header, as a peer that knows its bytes writes it. */
 struct header {
   uint64_t magic, flags;
   DLDataType dtype;
@@ -67,7 +67,7 @@ static void message(int socket, const char* text, size_t length, int count, int 
 
 static void with(int socket, struct header h) { message(socket, "T", 1, 1, memory(&h, sizeof h, DATA + 48, ALL, 0)); }
 
-/* What a hostile peer does, by name. */
+/* The behaviours of hostile peers, by name. */
 static int hostile_header(const char* name, int socket) {
   struct header h = good();
   if (!strcmp(name, "magic")) h.magic++;

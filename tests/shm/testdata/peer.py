@@ -1,4 +1,4 @@
-"""Sends or receives a shared tensor over standard input, and lets numpy or torch read it."""
+"""Sends or receives a shared tensor over standard input, and reads it with numpy or torch."""
 
 import os
 import socket
@@ -63,7 +63,7 @@ def interrupted():
     a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(TimeoutError("rang")))
 
-    def wait():  # all of it where the exception is expected: a slow machine rings before the call
+    def wait():  # includes the setup, because a slow machine may time out before the call
         signal.setitimer(signal.ITIMER_REAL, 0.05)
         shm.receive(b)
 

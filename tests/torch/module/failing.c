@@ -1,5 +1,5 @@
-/* An allocator that fails when it is told to, preloaded into Python: the n-th request of
- * a thread from fail_at() on gets nothing. It counts who has not given back. */
+/* An allocator that fails on request, preloaded into Python: the n-th allocation of a thread from
+ * fail_at() on fails. It counts unreleased blocks. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,7 +20,7 @@ static __thread int countdown __attribute__((tls_model("initial-exec")));
 static __thread int failed __attribute__((tls_model("initial-exec")));
 static atomic_long live;
 
-/* What dlsym() itself asks for, before there is anything to hand on to. */
+/* Allocations of dlsym() itself, before the real allocator is known. */
 static char early[1 << 16];
 static size_t used;
 
@@ -113,8 +113,7 @@ int deleters(void) {
   return before;
 }
 
-/* Calls f(a, b), a slot of a table or a function of Python, with the n-th request
- * failing. */
+/* Calls f(a, b), a table's or a Python function, with the n-th allocation failing. */
 intptr_t call_failing(intptr_t (*f)(void*, void*), void* a, void* b, int n) {
   failed = 0;
   countdown = n;
@@ -123,7 +122,7 @@ intptr_t call_failing(intptr_t (*f)(void*, void*), void* a, void* b, int n) {
   return result;
 }
 
-/* The same for the slot that makes new tensors. */
+/* The same for the function that creates new tensors. */
 int allocate_failing(int (*f)(void*, void*, void*, void*), void* a, void* b, void* set_error, int n) {
   failed = 0;
   countdown = n;
@@ -134,7 +133,7 @@ int allocate_failing(int (*f)(void*, void*, void*, void*), void* a, void* b, voi
 
 void* what_is_there;
 
-/* The slot of a table that gives a tensor which has been made before. */
+/* A table's function that returns an existing tensor. */
 int give_what_is_there(void* object, void** out) {
   (void)object;
   *out = what_is_there;

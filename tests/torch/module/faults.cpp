@@ -1,4 +1,4 @@
-// A backend of CUDA that is not there, whose streams are numbers or exceptions.
+// A simulated CUDA backend, whose streams are numbers or exceptions.
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/util/Exception.h>
 
@@ -46,7 +46,7 @@ extern "C" __attribute__((visibility("default"))) void put_the_back_end() {
   c10::impl::device_guard_impl_registry[static_cast<std::size_t>(c10::DeviceType::CUDA)].store(&guard);
 }
 
-// Makes a handle the stream of every device; 0 for those that there are else.
+// Makes a handle the stream of every device; 0 restores the usual ones.
 extern "C" __attribute__((visibility("default"))) void work_on(std::int64_t handle) { working_on = handle; }
 
 extern "C" __attribute__((visibility("default"))) void fail_with(int which) { fault = which; }

@@ -1,6 +1,5 @@
-/* What the scripts of this folder cannot do in Python: call deleters on threads that
- * Python knows nothing of, look at what is there when it has ended, and let the stable
- * ABI of torch fail. */
+/* The parts of this folder's scripts that Python cannot express: calling deleters on unknown
+ * threads, inspecting the state after Python's end, and making torch's stable ABI fail. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -24,8 +23,7 @@ static void* run(void* arg) {
   return NULL;
 }
 
-/* Calls a deleter on a thread of its own and waits for that, which must come back from
- * it. */
+/* Calls a deleter on a new thread and waits for its return. */
 void on_a_thread(deleter call, void* managed) {
   struct work work = {call, managed, 0};
   pthread_t thread;
@@ -36,7 +34,7 @@ void on_a_thread(deleter call, void* managed) {
 
 static struct work work;
 
-/* The same for a thread that nobody waits for. */
+/* The same for a thread that nobody joins. */
 void on_a_thread_of_its_own(deleter call, void* managed) {
   pthread_t thread;
   work.call = call;
@@ -45,7 +43,7 @@ void on_a_thread_of_its_own(deleter call, void* managed) {
   if (pthread_create(&thread, NULL, run, &work) != 0 || pthread_detach(thread) != 0) abort();
 }
 
-/* Whether it comes back while the caller keeps the GIL. */
+/* Whether it returns while the caller holds the GIL. */
 int comes_back_meanwhile(deleter call, void* managed) {
   const struct timespec nap = {0, 100000000};
   on_a_thread_of_its_own(call, managed);
@@ -53,7 +51,7 @@ int comes_back_meanwhile(deleter call, void* managed) {
   return *(volatile int*)&work.came_back;
 }
 
-/* An object of Python that must outlive it: its first word counts the references. */
+/* A Python object that must outlive it: its first word is the reference count. */
 void expect_references(const ptrdiff_t* object) {
   if (*object < 1 || *object > 1000) abort();
 }
@@ -64,10 +62,10 @@ typedef int make_tensor(void* data, int64_t ndim, const int64_t* sizes, const in
 
 static int nothing;
 
-/* 1 lets it fail, 2 after the deleter was called. */
+/* 1 makes it fail, 2 after the deleter was called. */
 void make_nothing(int how) { nothing = how; }
 
-/* In the place of torch's own, where this is preloaded. */
+/* Replaces torch's own function if this library is preloaded. */
 make_tensor torch_from_blob;
 int torch_from_blob(void* data, int64_t ndim, const int64_t* sizes, const int64_t* strides, int64_t offset,
                     int32_t dtype, int32_t device, int32_t index, void** out, int32_t layout, const uint8_t* opaque,

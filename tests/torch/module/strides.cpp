@@ -1,5 +1,5 @@
-// What strides that wrap around 64 bits make of the rules of strides.hpp, for the sanitizer of
-// undefined behaviour. Libraries other than torch let their tensors have such strides.
+// The rules of strides.hpp for strides that wrap around 64 bits, under UndefinedBehaviorSanitizer.
+// Libraries other than torch permit such strides.
 #include <dlpackgen_torch/strides.hpp>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// A backend of the host's memory, as PrivateUse1: devices 0 and 1, and a current
-// stream on each, whose native handle is 0x5000 and the number of the device.
+// A backend over host memory, as PrivateUse1: devices 0 and 1, and a current stream on each, whose
+// native handle is 0x5000 plus the device number.
 #include <ATen/EmptyTensor.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/Storage.h>
@@ -24,7 +24,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     ++entered;
   }
   void uncheckedSetDevice(c10::Device d) const noexcept override { current = d; }
-  // The stream of the device that is current, as in backends that go by it.
+  // The stream of the current device, as in backends that depend on it.
   c10::Stream getStream(c10::Device) const override {
     return c10::Stream(c10::Stream::UNSAFE, current, 0x5000 + current.index());
   }

@@ -1,4 +1,4 @@
-/* fill(out, value) as a function of Python, called without PyTorch's dispatcher. */
+/* fill(out, value) as a Python function, called without PyTorch's dispatcher. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python.h>
 

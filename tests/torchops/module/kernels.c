@@ -1,4 +1,4 @@
-/* The C functions of dlpackgen.yaml, over float32 unless they say otherwise. */
+/* The C functions of dlpackgen.yaml, over float32 unless documented otherwise. */
 #include <kernels.h>
 
 #include <stddef.h>
@@ -10,7 +10,7 @@ static int64_t elements(const DLTensor* x) {
   return n;
 }
 
-/* float64 as well, for gradcheck. */
+/* Also float64, for gradcheck. */
 static double get(const DLTensor* x, int64_t i) {
   return x->dtype.bits == 64 ? ((const double*)x->data)[i] : (double)((const float*)x->data)[i];
 }
@@ -63,8 +63,8 @@ int ops_mul_backward(const DLTensor* g0, const DLTensor* g1, const DLTensor* x, 
   return 0;
 }
 
-/* x * a + n to the first result, out and w (0 where absent) to the second, and 1 more or less to
- * out. */
+/* Writes x * a + n to the first result, out and w (0 if absent) to the second, and adds or
+ * subtracts 1 for out. */
 #define MIX(name)                                                                                                \
   int name(const DLTensor* x, double a, int64_t n, bool on, const DLTensor* w, DLTensor* out, DLTensor* result0, \
            DLTensor* y, void* stream) {                                                                          \
@@ -83,7 +83,7 @@ MIX(mix_functor)
 MIX(mix_boxed_function)
 MIX(mix_boxed_functor)
 
-/* What came of each argument; -1 where it is absent. */
+/* The received value of each argument; -1 if absent. */
 #define ALL_BOXED(T, number)                                                                                         \
   int ops_all_boxed_##T(const DLTensor* x, number by, const int64_t* sizes, int64_t nsizes, const char* mode,        \
                         const int64_t* more, int64_t nmore, const double* scales, int64_t nscales, const char* text, \
@@ -104,7 +104,7 @@ MIX(mix_boxed_functor)
 ALL_BOXED(float32, float)
 ALL_BOXED(int32, int32_t)
 
-/* By strides, over at most two dimensions. */
+/* With strides, over at most two dimensions. */
 int ops_fill(DLTensor* out, double value, void* stream) {
   (void)stream;
   const int64_t rows = out->ndim == 2 ? out->shape[0] : 1, columns = out->ndim == 0 ? 1 : out->shape[out->ndim - 1];
@@ -125,7 +125,7 @@ int ops_fail(const DLTensor* x, int64_t code, void* stream) {
 
 const char* ops_error(int code) { return code == 7 ? "seven is not to be had" : code == 8 ? "" : NULL; }
 
-/* What the last call of look saw, for the script to read. */
+/* The arguments of look's last call, for the script. */
 struct {
   DLTensor x, out;
   void* stream;

@@ -1,4 +1,4 @@
-// Calls the kernels by tvm-ffi's own C++.
+// Calls the kernels with tvm-ffi's own C++.
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm/ffi/extra/module.h>
@@ -26,7 +26,7 @@ static ffi::Tensor zeros(ffi::Shape shape, DLDevice device = {kDLCPU, 0}) {
   return ffi::Tensor::FromNDAlloc(Host(), shape, DLDataType{kDLFloat, 32, 1}, device);
 }
 
-// An allocator as a library of arrays registers one.
+// An allocator, in the form that array libraries register.
 static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void*,
                     void (*)(void*, const char*, const char*)) {
   ffi::Tensor made = zeros(ffi::Shape(prototype->shape, prototype->shape + prototype->ndim));
@@ -34,8 +34,8 @@ static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void*,
   return 0;
 }
 
-// Calls a kernel with memory of the host, whatever device it claims. The author's C does not read
-// it, and fails with a status that tells whether it got a stream.
+// Calls a kernel with host memory, for any declared device. The author's C does not read it, and
+// fails with a status that shows whether it received a stream.
 static void devices(const ffi::Module& library, DLDevice device, const char* status) {
   try {
     library->GetFunction("devices").value()(zeros({3}, device), zeros({3}, device), zeros({3}));
@@ -46,7 +46,7 @@ static void devices(const ffi::Module& library, DLDevice device, const char* sta
   }
 }
 
-// Kernels on a device get the stream that the environment has for it; those on the CPU get NULL.
+// Kernels on a device receive the environment's stream for it; kernels on the CPU receive NULL.
 static void streams(const ffi::Module& library) {
   int stream = 0;
   devices(library, {kDLCUDA, 0}, "42");

@@ -1,4 +1,4 @@
-/* The functions that the author of dlpackgen.yaml writes. */
+/* The author's functions for dlpackgen.yaml. */
 #include <kernels.h>
 #include <math.h>
 #include <string.h>
@@ -56,7 +56,7 @@ AXPY(bool, bool)
 
 int plus(const DLTensor* x, const DLTensor* y, DLTensor* z, void* stream) {
   (void)stream;
-  memset(z->data, 0, (size_t)size_of(z) * sizeof(int64_t)); /* what is written may overlap nothing */
+  memset(z->data, 0, (size_t)size_of(z) * sizeof(int64_t)); /* written memory may overlap nothing */
   for (int64_t i = 0; i < size_of(z); i++)
     ((int64_t*)z->data)[i] = ((const int64_t*)x->data)[i] + ((const int64_t*)y->data)[i];
   return 0;

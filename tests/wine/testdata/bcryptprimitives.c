@@ -1,5 +1,5 @@
-/* The one function of bcryptprimitives.dll that Go programs start with. Wine
- * before 9.0 lacks that DLL, and Debian 12 has 8.0. */
+/* The only function of bcryptprimitives.dll that Go programs need at their start. Wine before 9.0
+ * lacks that DLL, and Debian 12 has 8.0. */
 #include <ntsecapi.h>
 #include <windows.h>
 

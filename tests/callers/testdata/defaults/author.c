@@ -1,4 +1,4 @@
-/* Kernels that give the bits of their arguments. */
+/* Kernels that return the bits of their arguments. */
 #include <string.h>
 #include "kernels.h"
 

@@ -1,4 +1,4 @@
-// Prints what the kernels get where C++ leaves all arguments out.
+// Prints the values that the kernels receive if C++ omits all arguments.
 #include <cstdint>
 #include <cstdio>
 #include <dlpackgen/storage.hpp>

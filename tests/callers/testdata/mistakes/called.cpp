@@ -1,4 +1,4 @@
-// Calls the kernels by the functions of C++. An error is written as "CLASS: SENTENCE".
+// Calls the kernels through the C++ functions. An error is written as "CLASS: SENTENCE".
 #include <cstdio>
 #include <cstring>
 #include <dlpackgen/storage.hpp>

@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An array. Arguments that are NULL are missing. */
+/* An array. NULL arguments are missing. */
 struct lent {
   DLTensor tensor;
   int read_only;
 };
 
-/* The arguments of mix(); nsizes is -1 without sizes, and mode NULL for its default. */
+/* The arguments of mix(); nsizes is -1 without sizes, and mode is NULL for its default. */
 struct mixed {
   struct lent *x, *weight, *places;
   double by;

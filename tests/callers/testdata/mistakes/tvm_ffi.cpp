@@ -1,5 +1,5 @@
-// Calls the functions of tvm-ffi by its own C++, with whatever values a program has. An error is
-// written as "CLASS: SENTENCE".
+// Calls the functions with tvm-ffi's own C++, and with any values of a program. An error is written
+// as "CLASS: SENTENCE".
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm/ffi/extra/module.h>
@@ -13,10 +13,10 @@
 
 namespace ffi = tvm::ffi;
 
-// A value of a call: what it is, as compiled.py numbers it, and its parts.
+// A value of a call: its kind, by compiled.py's numbers, and its parts.
 struct value {
   enum kinds : std::int32_t { none, boolean, integer, real, text, list, tensor } kind;
-  std::int64_t number;  // of a list: how many
+  std::int64_t number;  // the length of a list
   double fraction;
   const char* letters;
   const value* items;

@@ -1,4 +1,4 @@
-/* The kernels of packages that share names. mix() multiplies in one, and adds in the other. */
+/* The kernels of packages with the same names. mix() multiplies in one, and adds in the other. */
 #define _POSIX_C_SOURCE 200809L
 #include <kernels.h>
 #include <time.h>
@@ -35,7 +35,7 @@ MIX(mix_float64, double)
 
 const char* mix_error(int code) { return code % 2 ? "an odd status" : "an even status"; }
 
-/* Returns when as many calls are here at once; 1 where they never are. */
+/* Returns when as many calls are running concurrently; 1 if they never are. */
 int meet(const DLTensor* x, int64_t parties, DLTensor* y, void* stream) {
   static int64_t here;
   (void)stream;
@@ -48,12 +48,12 @@ int meet(const DLTensor* x, int64_t parties, DLTensor* y, void* stream) {
   return 0;
 }
 
-/* Results are the number of calls that are here, of which there must be one. */
+/* The result is the number of running calls, which must be one. */
 int turn(const DLTensor* x, int64_t milliseconds, DLTensor* y, void* stream) {
   static int64_t here;
   (void)stream;
   const int64_t count = __atomic_add_fetch(&here, 1, __ATOMIC_SEQ_CST);
-  DATA(float, x)[0] = -1; /* tells the caller that the call has begun */
+  DATA(float, x)[0] = -1; /* notifies the caller that the call has begun */
   sleep_for(milliseconds);
   for (int64_t i = size_of(x); i-- > 0;) DATA(float, y)[i] = (float)count;
   (void)__atomic_sub_fetch(&here, 1, __ATOMIC_SEQ_CST);

@@ -1,5 +1,6 @@
-/* What the C of the callers and Python's headers need of the C library of macOS, whose headers may
- * only be had with its SDK. The test includes this file in the place of each standard header. */
+/* The declarations of macOS's C library that the C sources of the callers and Python's headers
+ * need; macOS's own headers require its SDK. The test includes this file instead of each standard
+ * header. */
 #ifndef CALLERS_MACOS_H_
 #define CALLERS_MACOS_H_
 #include <limits.h>

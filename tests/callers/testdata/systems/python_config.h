@@ -1,5 +1,5 @@
-/* Python's configuration on Windows and macOS with 64 bits, as far as its limited API depends on
- * it. The guard is that of pyconfig.h, which the machine has for itself alone. */
+/* Python's configuration on 64-bit Windows and macOS, as far as its limited API depends on it. It
+ * has the guard of pyconfig.h, whose values are only for this machine. */
 #ifndef Py_PYCONFIG_H
 #define Py_PYCONFIG_H
 #define SIZEOF_VOID_P 8

@@ -41,7 +41,7 @@ int fails_often(const DLTensor* at, void* stream) {
   return 0;
 }
 
-/* Beyond what a double holds. */
+/* Beyond the range of a double. */
 static int64_t large_of(const DLTensor* x) { return (INT64_C(1) << 60) + x->shape[0]; }
 
 #define COUNTED(name, type)                                                                    \

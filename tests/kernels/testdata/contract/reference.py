@@ -1,4 +1,4 @@
-"""What the kernels of kernels.yaml compute, in NumPy."""
+"""The computations of the kernels of kernels.yaml, in NumPy."""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
-"""Calls each kernel of kernels.yaml once as it must be, which reaches its stub, and with mistakes;
-prints each error."""
+"""Calls each kernel of kernels.yaml once with valid arguments, which reaches its stub, and with
+mistakes; prints each error."""
 
 import numpy as np
 from tried import _kernels as kernels
@@ -91,7 +91,7 @@ align = {"input": f32(2, 3, 8, 8), "rois": f32(4, 5), "spatial_scale": 1.0, "poo
          "sampling_ratio": 2, "aligned": True}  # fmt: skip
 select = {"input": f32(4, 5), "dim": 0, "index": i64(3), "out": f32(3, 5)}
 
-# By kernel: a valid call, and the arguments that each wrong one changes.
+# By kernel: a valid call, and the changed arguments of each wrong call.
 CALLS = {
     "rms_norm": (
         {"out": f32(2, 8), "input": f32(2, 8), "weight": f32(8), "epsilon": 1e-6},

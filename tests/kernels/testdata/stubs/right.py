@@ -1,4 +1,4 @@
-"""Calls that a type checker accepts; assert_type holds what it finds out."""
+"""Calls that a type checker accepts; assert_type checks the inferred types."""
 
 from array import array
 from collections import deque

@@ -1,4 +1,4 @@
-/* The sum of a vector's elements, by the headers of the wheel. */
+/* The sum of a vector's elements, with the headers of the wheel. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python.h>
 

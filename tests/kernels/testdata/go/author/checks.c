@@ -1,2 +1,2 @@
-/* A program may have the checks of target kernels beside those of the Go package. */
+/* A program may contain the checks of target kernels and those of the Go package. */
 #include "../kernels/kernels.c"
