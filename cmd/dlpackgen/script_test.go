@@ -19,12 +19,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
 // TestMain lets the scripts run the command itself as a separate process.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"dlpackgen": func() {
+	testscript.Main(tier.Tests{M: m}, map[string]func(){"dlpackgen": func() {
 		pretend(os.Getenv("DLPACKGEN_TEST_VERSION"), os.Getenv("DLPACKGEN_TEST_DIGEST"))
 		main()
 	}})

@@ -11,12 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// copied is a module of the same path, with this package and the tests of two packages with rows:
-// one whose inputs are listed, and one whose inputs cannot be listed.
+// copied is a module of the same path, with this package and the tests of three packages with rows:
+// one whose inputs are listed, one that also shortens the list of opened files, and one whose inputs
+// cannot be listed.
 func copied(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum", "internal/tier/tier.go", "internal/tier/packages.txt"} {
+	for _, name := range []string{"go.mod", "go.sum", "internal/tier/tier.go", "internal/tier/log.go",
+		"internal/tier/packages.txt"} {
 		text, err := os.ReadFile(filepath.Join("../..", name))
 		require.NoError(t, err)
 		place(t, dir, name, string(text))
@@ -24,6 +26,8 @@ func copied(t *testing.T) (dir string) {
 	const inputs = "import \"testing\"\n\nimport \"github.com/dlpackgen/dlpackgen/internal/tier\"\n\nfunc " +
 		"TestInputs(t *testing.T) { tier.Record(t) }\n"
 	place(t, dir, "tests/c/inputs_test.go", "package c\n\n"+inputs)
+	place(t, dir, "tests/checker/inputs_test.go", "package checker\n\nimport \"os\"\n\n"+inputs+
+		"\nfunc TestMain(m *testing.M) { os.Exit(tier.Tests{M: m}.Run()) }\n")
 	place(t, dir, "tests/recipes/inputs_test.go", "package recipes\n\n"+inputs)
 	place(t, dir, "gen/c/dlpack/dlpack.h", "")
 	return dir
@@ -61,6 +65,10 @@ func TestAChangedInputRunsTestsAgain(t *testing.T) {
 	place(t, dir, "gen/c/dlpack/more.h", "")
 	assert.NotContains(t, run("./tests/c", "gcc 12", "5"), cached, "there is one more")
 	assert.NotContains(t, run("./tests/c", "gcc 13", "6"), cached, "another compiler")
+	assert.NotContains(t, run("./tests/checker", "gcc 12", "1"), cached)
+	assert.Contains(t, run("./tests/checker", "gcc 12", "2"), cached)
+	place(t, dir, "gen/c/dlpack/more.h", "#define X 1\n")
+	assert.NotContains(t, run("./tests/checker", "gcc 12", "3"), cached, "the shorter list has the header")
 	assert.NotContains(t, run("./tests/recipes", "gcc 12", "1"), cached)
 	assert.NotContains(t, run("./tests/recipes", "gcc 12", "2"), cached, "its inputs cannot be listed")
 }
