@@ -140,10 +140,10 @@ func yamlImports(tree []File) []string {
 }
 
 // writers are the packages that may write files: the writer of outputs, the one that runs compilers
-// in a temporary folder, the goldens, the builds of tests, and the command for files that are not
-// outputs (a first config, a picture).
+// in a temporary folder, the goldens, the builds of tests and the list of what they open, and the
+// command for files that are not outputs (a first config, a picture).
 var writers = []string{"internal/tree", "internal/verify", "internal/golden", "internal/mutant", "internal/testtool",
-	"internal/testkit", "cmd/dlpackgen"}
+	"internal/testkit", "internal/tier", "cmd/dlpackgen"}
 
 var writes = regexp.MustCompile(`^os\.(?:Create|CreateTemp|OpenFile|WriteFile|Rename|Remove|RemoveAll|Mkdir|MkdirAll|MkdirTemp|Chmod|Truncate|Symlink|Link)$`)
 
