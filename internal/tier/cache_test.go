@@ -12,8 +12,8 @@ import (
 )
 
 // copied is a module of the same path, with this package and the tests of three packages with rows:
-// one whose inputs are listed, one that also shortens the list of opened files, and one whose inputs
-// cannot be listed.
+// one whose inputs are listed, one that also shortens the list of opened files, and one whose
+// inputs cannot be listed.
 func copied(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
