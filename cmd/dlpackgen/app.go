@@ -68,7 +68,7 @@ func (a *app) say(format string, args ...any) {
 	fmt.Fprintf(a.stderr, "dlpackgen: %s\n", diag.Line(fmt.Sprintf(format, args...)))
 }
 
-// root builds the tree of verbs.
+// root builds the tree of commands.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "dlpackgen",
@@ -79,8 +79,8 @@ func (a *app) root() *cobra.Command {
 			"--dlpack 0.8 --out -",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          unknownVerb,
-		RunE:          a.noVerb,
+		Args:          unknownCommand,
+		RunE:          a.noCommand,
 	}
 	root.Flags().Bool("version", false, "print the version of the tool")
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -104,9 +104,9 @@ func usage(ofCobra func(*cobra.Command) error) func(*cobra.Command) error {
 	}
 }
 
-// noVerb prints the version for --version. Otherwise, it prints the help to stderr, because the
+// noCommand prints the version for --version. Otherwise, it prints the help to stderr, because the
 // help was not requested.
-func (a *app) noVerb(cmd *cobra.Command, _ []string) error {
+func (a *app) noCommand(cmd *cobra.Command, _ []string) error {
 	if wanted, err := cmd.Flags().GetBool("version"); err != nil || wanted {
 		a.printVersion()
 		return err
@@ -118,42 +118,42 @@ func (a *app) noVerb(cmd *cobra.Command, _ []string) error {
 	return &failure{code: exitCannot}
 }
 
-// help shows the same text as --help. cobra's own command exits with success for an unknown verb.
-// Only tools/release and tools/site use the format json.
+// help shows the same text as --help. cobra's own command succeeds for an unknown command. Only
+// tools/release and tools/site use the format json.
 func (a *app) help() *cobra.Command {
-	cmd := &cobra.Command{Use: "help [VERB]", Short: "Show the help of a verb"}
+	cmd := &cobra.Command{Use: "help [COMMAND]", Short: "Show the help of a command"}
 	format := choiceFlag(cmd, "format", "text or json", "text", "json")
 	_ = cmd.Flags().MarkHidden("format") // fails for an unknown flag only
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if format.value == "json" {
 			return a.printDescription(cmd.Root())
 		}
-		verb, rest, err := cmd.Root().Find(args)
-		if err == nil && !verb.HasParent() {
-			err = unknownVerb(verb, rest)
+		command, rest, err := cmd.Root().Find(args)
+		if err == nil && !command.HasParent() {
+			err = unknownCommand(command, rest)
 		}
 		if err != nil {
 			return err
 		}
-		return verb.Help()
+		return command.Help()
 	}
 	return cmd
 }
 
-// unknownVerb reports a first argument that is not a verb.
-func unknownVerb(cmd *cobra.Command, args []string) error {
+// unknownCommand reports a first argument that is not a command.
+func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var verbs []string
+	var commands []string
 	for _, c := range cmd.Commands() {
-		verbs = append(verbs, c.Name())
+		commands = append(commands, c.Name())
 	}
-	hint := diag.DidYouMean(args[0], verbs)
+	hint := diag.DidYouMean(args[0], commands)
 	if hint == "" {
-		hint = "the verbs are " + strings.Join(verbs, ", ")
+		hint = "the commands are " + strings.Join(commands, ", ")
 	}
-	return cannot("usage", hint, "there is no verb %q", args[0])
+	return cannot("usage", hint, "there is no command %q", args[0])
 }
 
 // flagError adds the nearest flag to what pflag reports.

@@ -21,8 +21,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
-// verbs are the user-visible commands.
-func verbs(t *testing.T) []*cobra.Command {
+// commands are the user-visible commands.
+func commands(t *testing.T) []*cobra.Command {
 	t.Helper()
 	var out []*cobra.Command
 	for _, c := range (&app{stdout: &sink{w: &bytes.Buffer{}}, stderr: &bytes.Buffer{}}).root().Commands() {
@@ -34,8 +34,8 @@ func verbs(t *testing.T) []*cobra.Command {
 	return out
 }
 
-func TestEveryVerbHasHelp(t *testing.T) {
-	for _, c := range verbs(t) {
+func TestEveryCommandHasHelp(t *testing.T) {
+	for _, c := range commands(t) {
 		assert.NotEmpty(t, c.Short, c.Name())
 		assert.NotEmpty(t, c.Long, c.Name())
 		assert.Contains(t, c.Example, "dlpackgen "+c.Name(), c.Name())
@@ -44,7 +44,7 @@ func TestEveryVerbHasHelp(t *testing.T) {
 		assert.Contains(t, out.String(), "Exit code:", c.Name())
 		for _, e := range exitCodes {
 			assert.Regexp(t, fmt.Sprintf("(?m)^  %d  %s$", e.code, regexp.QuoteMeta(e.when)), out.String(), c.Name())
-			assert.Contains(t, verbTextOf(c).Long, fmt.Sprintf("**%d** %s\n", e.code, e.when), c.Name())
+			assert.Contains(t, commandTextOf(c).Long, fmt.Sprintf("**%d** %s\n", e.code, e.when), c.Name())
 		}
 		assert.Empty(t, errs.String())
 	}
@@ -54,7 +54,7 @@ var quoted = regexp.MustCompile(`'[^']*'`)
 
 // TestExamplesParse parses the flags of each example, so that help texts contain no renamed flags.
 func TestExamplesParse(t *testing.T) {
-	for _, c := range verbs(t) {
+	for _, c := range commands(t) {
 		for _, line := range strings.Split(c.Example, "\n") {
 			_, command, found := strings.Cut(line, "dlpackgen "+c.Name())
 			require.True(t, found, line)
@@ -65,10 +65,10 @@ func TestExamplesParse(t *testing.T) {
 	}
 }
 
-func TestDocsNameEveryVerbAndFlag(t *testing.T) {
+func TestDocsNameEveryCommandAndFlag(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))
 	require.NoError(t, err)
-	for _, c := range verbs(t) {
+	for _, c := range commands(t) {
 		assert.Contains(t, string(doc), "\n## dlpackgen "+c.Name())
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			assert.Contains(t, string(doc), "`--"+f.Name, c.Name())

@@ -133,7 +133,7 @@ func lasting(program string, err error) string {
 	return program
 }
 
-// quietFlag adds --quiet to a verb that lists files.
+// quietFlag adds --quiet to a command that lists files.
 func quietFlag(cmd *cobra.Command) *bool {
 	return cmd.Flags().Bool("quiet", false, "name no files; print only warnings and errors")
 }

@@ -80,7 +80,9 @@ targets:
 
 # Kernels of your own in C or, for target gokernels, in Go; they need target kernels:
 # kernels:
-#   scale: {namespace: mylib, symbol: mylib_scale, args: {x: "float32[...]", by: float}, returns: {y: "float32[...]"}}
+#   scale:
+#     {namespace: mylib, symbol: mylib_scale, args: {x: "float32[...]", by: float},
+#      returns: {y: "float32[...]"}}
 #   relu: {lang: go, namespace: mylib, args: {x: "float32[...]"}, returns: {y: "float32[...]"}}
 
 # Drivers of your own, each a target; backends/acme/acme_impl.c is yours to go on with:
@@ -106,10 +108,25 @@ func writeRow(b *strings.Builder, t emit.Target) {
 	if t.Name == "c" {
 		mark = ""
 	}
-	fmt.Fprintf(b, "  # %s DLPack %s and newer.\n", strings.TrimSuffix(t.About(), ".")+".", t.Oldest)
+	writeComment(b, "  # ", strings.TrimSuffix(t.About(), ".")+". DLPack "+t.Oldest+" and newer.")
 	fmt.Fprintf(b, "  %s%s:\n", mark, t.Name)
 	fmt.Fprintf(b, "  %s  path: %s\n", mark, t.Path)
 	for _, o := range t.Options {
-		fmt.Fprintf(b, "  #   %s: %s  # %s\n", o.Name, cmp.Or(o.Default, o.Example), o.Doc)
+		line, doc := fmt.Sprintf("  #   %s: %s", o.Name, cmp.Or(o.Default, o.Example)), "  # "+o.Doc
+		if len(line)+len(doc) > starterColumns {
+			writeComment(b, "  #   # ", o.Doc)
+			doc = ""
+		}
+		fmt.Fprintf(b, "%s\n", strings.TrimRight(line+doc, " "))
+	}
+}
+
+// starterColumns is the width of a first config.
+const starterColumns = 100
+
+// writeComment writes a text in lines that begin with a mark.
+func writeComment(b *strings.Builder, mark, text string) {
+	for _, line := range emit.Wrap(text, starterColumns-len(mark)) {
+		fmt.Fprintf(b, "%s%s\n", mark, line)
 	}
 }

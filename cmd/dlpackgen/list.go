@@ -116,7 +116,7 @@ func (a *app) table(fill func(io.Writer)) error {
 	return nil
 }
 
-// dlpackFlag adds --dlpack to a verb for one release.
+// dlpackFlag adds --dlpack to a command for one release.
 func dlpackFlag(cmd *cobra.Command, version *string) {
 	cmd.Flags().StringVar(version, "dlpack", "latest", "`VERSION` of DLPack, such as 1.3, main or latest")
 	complete(cmd, "dlpack", versions)

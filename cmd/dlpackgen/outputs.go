@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/outputs"
 )
 
-// listOutputs implements `list outputs`. It is a separate verb, because it has the flags of
+// listOutputs implements `list outputs`. It is a separate command, because it has the flags of
 // generate.
 func (a *app) listOutputs() *cobra.Command {
 	cmd := &cobra.Command{

@@ -62,5 +62,11 @@ func TestTextFitsATerminal(t *testing.T) {
 	for line := range strings.Lines(text) {
 		assert.LessOrEqual(t, len(line), columns+1)
 	}
+	for _, e := range All() {
+		for line := range strings.Lines(Text(e)) {
+			assert.LessOrEqual(t, len(line), columns+1, "%s: %s", e.Code, line)
+		}
+		assert.LessOrEqual(t, len(e.Summary), 76, "%s: one line of the list of codes", e.Code)
+	}
 	assert.Contains(t, text, "end.\n\nMore.\n\nFix: c.\n\nExample:\n\n  x\n\n  y\n\nOutput:\n\n  z\n")
 }

@@ -19,7 +19,7 @@ func Text(e Entry) string {
 	}
 	fmt.Fprintf(&b, "\n%s\n", wrapped("Fix: "+e.Fix))
 	if e.Example != nil {
-		fmt.Fprintf(&b, "\nExample:\n\n%s\nOutput:\n\n%s", indented(e.Example.Input), indented(e.Example.Output))
+		fmt.Fprintf(&b, "\nExample:\n\n%s\nOutput:\n\n%s", indented(e.Example.Input), indented(folded(e.Example.Output)))
 	}
 	return b.String()
 }
@@ -35,7 +35,9 @@ func JSON(entries []Entry) []byte {
 const columns = 100
 
 // wrapped breaks the lines of each paragraph.
-func wrapped(text string) string {
+func wrapped(text string) string { return wrappedTo(columns, text) }
+
+func wrappedTo(columns int, text string) string {
 	var b strings.Builder
 	column := 0
 	for i, word := range strings.Split(strings.ReplaceAll(text, "\n\n", " \n "), " ") {
@@ -53,6 +55,26 @@ func wrapped(text string) string {
 		}
 		b.WriteString(word)
 		column += len(word)
+	}
+	return b.String()
+}
+
+// folded breaks long findings and hints of an output at spaces, and indents the rest of each. Long
+// quoted source lines, which have marks below them, are cut.
+func folded(output string) string {
+	const room, rest = columns - 2, "        "
+	var b strings.Builder
+	for line := range strings.Lines(output) {
+		text := strings.TrimLeft(line, " ")
+		switch {
+		case len(line) <= room+1:
+		case text == line || strings.HasPrefix(text, "hint: "):
+			text = wrappedTo(room-len(rest), strings.TrimRight(text, "\n"))
+			line = line[:len(line)-len(strings.TrimLeft(line, " "))] + strings.ReplaceAll(text, "\n", "\n"+rest) + "\n"
+		default:
+			line = strings.TrimRight(line[:room-3], ".") + "...\n"
+		}
+		b.WriteString(line)
 	}
 	return b.String()
 }

@@ -125,14 +125,14 @@ func TestTheVerbsAreTheVerbsOfTheCommand(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^  (\w+) `).FindAllStringSubmatch(listed, -1) {
 		want = append(want, m[1])
 	}
-	_, table, found := strings.Cut(page(t, "docs/cli.md"), "| verb | what it does |\n")
+	_, table, found := strings.Cut(page(t, "docs/cli.md"), "| command | what it does |\n")
 	require.True(t, found)
 	table, _, _ = strings.Cut(table, "\n\n")
 	for _, m := range regexp.MustCompile("(?m)^\\| \\[?`(\\w+)[^`]*`.* \\|").FindAllStringSubmatch(table, -1) {
 		got = append(got, m[1])
 	}
 	require.NotEmpty(t, want)
-	want = slices.DeleteFunc(want, func(verb string) bool { return verb == "help" })
+	want = slices.DeleteFunc(want, func(command string) bool { return command == "help" })
 	assert.ElementsMatch(t, want, got)
 }
 

@@ -284,7 +284,7 @@ func TestArchives(t *testing.T) {
 
 var overstrike = regexp.MustCompile(`.\x08`) // man's form of bold letters
 
-// man warns about pages that it cannot render, and each verb has one.
+// man warns about pages that it cannot render, and each command has one.
 func TestManPagesRender(t *testing.T) {
 	heavy(t)
 	testtool.Require(t, "man", "man-db")
@@ -302,7 +302,7 @@ func TestManPagesRender(t *testing.T) {
 	}
 }
 
-// Each shell loads its script, and shells that can list completions complete a verb.
+// Each shell loads its script, and shells that can list completions complete a command.
 func TestCompletionsLoad(t *testing.T) {
 	heavy(t)
 	dir := unpacked(t)

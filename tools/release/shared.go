@@ -105,20 +105,20 @@ func readTree(tree fs.FS) (files []file, err error) {
 	return files, err
 }
 
-// verb is what dlpackgen help --format json prints.
-type verb struct {
+// commandHelp is what dlpackgen help --format json prints.
+type commandHelp struct {
 	Use, Short, Long, Example string
 	Flags                     []struct{ Name, Shorthand, Type, Default, Usage string }
-	Verbs                     []verb
+	Commands                  []commandHelp
 }
 
-// manPages makes a page for each verb.
+// manPages makes a page for each command.
 func (r *release) manPages() ([]file, error) {
 	text, err := output(r.tmp, nil, r.tool, "help", "--format", "json")
 	if err != nil {
 		return nil, err
 	}
-	var root verb
+	var root commandHelp
 	if err := json.Unmarshal([]byte(text), &root); err != nil {
 		return nil, fmt.Errorf("dlpackgen help --format json: %w", err)
 	}
@@ -133,20 +133,20 @@ func (r *release) manPages() ([]file, error) {
 	return readTree(os.DirFS(dir))
 }
 
-// command is the verb as cobra knows it.
-func (v verb) command() *cobra.Command {
-	c := &cobra.Command{Use: v.Use, Short: v.Short, Long: v.Long, Example: v.Example, DisableAutoGenTag: true,
+// command is the help as cobra knows it.
+func (h commandHelp) command() *cobra.Command {
+	c := &cobra.Command{Use: h.Use, Short: h.Short, Long: h.Long, Example: h.Example, DisableAutoGenTag: true,
 		Run: func(*cobra.Command, []string) {}}
 	c.CompletionOptions.DisableDefaultCmd = true
 	c.SetHelpCommand(&cobra.Command{Hidden: true})
-	for _, f := range v.Flags {
+	for _, f := range h.Flags {
 		added := c.Flags().VarPF(word{f.Type}, f.Name, f.Shorthand, strings.ReplaceAll(f.Usage, "`", ""))
 		added.DefValue = f.Default
 		if f.Type == "bool" {
 			added.NoOptDefVal = "true"
 		}
 	}
-	for _, sub := range v.Verbs {
+	for _, sub := range h.Commands {
 		c.AddCommand(sub.command())
 	}
 	return c

@@ -114,7 +114,7 @@ func targetsPage() []byte {
 	return page.bytes()
 }
 
-// commandsPage contains the help of each verb, as the program prints it.
+// commandsPage contains the help of each command, as the program prints it.
 func commandsPage() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "dlpackgen-site-")
 	if err != nil {
@@ -129,11 +129,11 @@ func commandsPage() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths, err := verbs(help)
+	paths, err := commands(help)
 	if err != nil {
 		return nil, err
 	}
-	page := newPage("Command help", "What `dlpackgen VERB --help` prints. [The command line](../cli.md) is the contract "+
+	page := newPage("Command help", "What `dlpackgen COMMAND --help` prints. [The command line](../cli.md) is the contract "+
 		"that pipelines can rely on.")
 	for _, path := range paths {
 		text, err := output(program, append(path, "--help")...)
@@ -154,23 +154,23 @@ func output(program string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// verb is the output of dlpackgen help --format json for one verb.
-type verb struct {
-	Use   string
-	Verbs []verb
+// commandHelp is the output of dlpackgen help --format json for one command.
+type commandHelp struct {
+	Use      string
+	Commands []commandHelp
 }
 
-// verbs returns the words that call each verb, including nested verbs, from the help as data.
-func verbs(help string) ([][]string, error) {
-	var root verb
+// commands returns the words that call each command, including subcommands, from the help as data.
+func commands(help string) ([][]string, error) {
+	var root commandHelp
 	if err := json.Unmarshal([]byte(help), &root); err != nil {
 		return nil, fmt.Errorf("dlpackgen help --format json: %w", err)
 	}
 	return root.below(nil), nil
 }
 
-func (v verb) below(words []string) (all [][]string) {
-	for _, sub := range v.Verbs {
+func (h commandHelp) below(words []string) (all [][]string) {
+	for _, sub := range h.Commands {
 		name, _, _ := strings.Cut(sub.Use, " ")
 		path := append(slices.Clone(words), name)
 		all = append(append(all, path), sub.below(path)...)

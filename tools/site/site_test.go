@@ -183,11 +183,11 @@ func TestEveryReleaseHasAPage(t *testing.T) {
 }
 
 func TestVerbsAreReadFromTheHelp(t *testing.T) {
-	help := `{"Use": "dlpackgen", "Verbs": [{"Use": "check"}, {"Use": "list KIND", "Verbs": [{"Use": "outputs [FILE]"}]}]}`
-	paths, err := verbs(help)
+	help := `{"Use": "dlpackgen", "Commands": [{"Use": "check"}, {"Use": "list KIND", "Commands": [{"Use": "outputs [FILE]"}]}]}`
+	paths, err := commands(help)
 	require.NoError(t, err)
 	assert.Equal(t, [][]string{{"check"}, {"list"}, {"list", "outputs"}}, paths)
-	_, err = verbs("{")
+	_, err = commands("{")
 	assert.ErrorContains(t, err, "dlpackgen help --format json: ")
 }
 
