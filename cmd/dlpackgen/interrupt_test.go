@@ -31,35 +31,66 @@ func init() {
 // unhandled is the exit code of a process that a signal ended before its handler existed.
 const unhandled = -1
 
-// signaled runs the command in a folder, as a process that receives a signal after some time.
-func signaled(t *testing.T, dir string, s syscall.Signal, after time.Duration, args ...string) (int, string) {
-	t.Helper()
-	var errs bytes.Buffer
-	cmd := exec.Command("dlpackgen", args...)
-	cmd.Dir, cmd.Stderr = dir, &errs
-	require.NoError(t, cmd.Start())
-	timer := time.AfterFunc(after, func() { _ = cmd.Process.Signal(s) }) // it may have ended
-	defer timer.Stop()
-	var failed *exec.ExitError
-	if err := cmd.Wait(); err != nil && !errors.As(err, &failed) {
-		require.NoError(t, err)
-	}
-	return cmd.ProcessState.ExitCode(), errs.String()
+// running is a process of the command.
+type running struct {
+	cmd  *exec.Cmd
+	errs bytes.Buffer
+	over chan error
 }
 
-// handled repeats signaled until the process handled the signal.
-func handled(t *testing.T, dir string, s syscall.Signal, args ...string) (code int, stderr string) {
+func start(t *testing.T, dir string, args ...string) *running {
 	t.Helper()
-	code = unhandled
-	for after := 50 * time.Millisecond; code == unhandled && after < 10*time.Second; after *= 2 {
-		code, stderr = signaled(t, dir, s, after, args...)
+	r := &running{cmd: exec.Command("dlpackgen", args...), over: make(chan error, 1)}
+	r.cmd.Dir, r.cmd.Stderr = dir, &r.errs
+	require.NoError(t, r.cmd.Start())
+	go func() { r.over <- r.cmd.Wait() }()
+	return r
+}
+
+// end returns the exit code and the findings of a process.
+func (r *running) end(t *testing.T) (int, string) {
+	t.Helper()
+	var failed *exec.ExitError
+	if err := <-r.over; err != nil && !errors.As(err, &failed) {
+		require.NoError(t, err)
 	}
-	return code, stderr
+	return r.cmd.ProcessState.ExitCode(), r.errs.String()
+}
+
+// signaled runs the command in a folder, as a process that gets a signal after some time.
+func signaled(t *testing.T, dir string, s syscall.Signal, after time.Duration, args ...string) (int, string) {
+	t.Helper()
+	r := start(t, dir, args...)
+	timer := time.AfterFunc(after, func() { _ = r.cmd.Process.Signal(s) }) // it may have ended
+	defer timer.Stop()
+	return r.end(t)
+}
+
+// opened waits until the process has opened a folder, or has ended.
+func (r *running) opened(t *testing.T, folder string) {
+	t.Helper()
+	files := fmt.Sprintf("/proc/%d/fd", r.cmd.Process.Pid)
+	for {
+		entries, err := os.ReadDir(files)
+		if err != nil {
+			return
+		}
+		for _, e := range entries {
+			if name, err := os.Readlink(filepath.Join(files, e.Name())); err == nil && name == folder {
+				return
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // A waiting run ends at once with one line and the conventional exit code.
 func TestASignalWhileARunWaits(t *testing.T) {
-	dir := t.TempDir()
+	if _, err := os.Stat("/proc/self/fd"); err != nil {
+		t.Skip("needs /proc, which shows the open folders of a process")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
 	input(t, dir, "dlpackgen.yaml", []byte("version: 1\nout: out\ntargets: {c: {}}\n"))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "out"), 0o700))
 	held, err := os.Open(filepath.Join(dir, "out"))
@@ -68,7 +99,10 @@ func TestASignalWhileARunWaits(t *testing.T) {
 	require.NoError(t, syscall.Flock(int(held.Fd()), syscall.LOCK_EX))
 	for s, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		for _, args := range [][]string{{"generate"}, {"generate", "./..."}, {"clean"}} {
-			code, stderr := handled(t, dir, s, args...)
+			r := start(t, dir, args...)
+			r.opened(t, held.Name())
+			require.NoError(t, r.cmd.Process.Signal(s))
+			code, stderr := r.end(t)
 			assert.Equal(t, want, code, "%v %v: %s", s, args, stderr)
 			assert.Equal(t, "dlpackgen: interrupted: nothing was changed\n", stderr)
 		}

@@ -13,48 +13,65 @@ const (
 	refresh    = 100 * time.Millisecond
 )
 
-// progress is a line on a terminal that counts the finished parts of a long run.
+// progress is a line on a terminal that counts the finished parts of a long run. A timer shows it,
+// because the first part may take long.
 type progress struct {
-	mu    sync.Mutex // a signal ends the line while others count
-	w     io.Writer  // nil: nothing is shown
-	what  string
-	of    int
-	now   func() time.Time
-	next  time.Time // when the line may change
-	shown bool
+	mu       sync.Mutex // a signal ends the line while others count
+	w        io.Writer  // nil: nothing is shown
+	what     string
+	of       int
+	finished int
+	line     string // on the terminal; "" before the first one
+	timer    *time.Timer
 }
 
 // progress starts the line of a run with some number of parts, on a terminal.
 func (a *app) progress(what string, of int) *progress {
-	p := &progress{what: what, of: of, now: time.Now}
+	p := &progress{what: what, of: of}
 	if isTerminal(a.stderr) {
 		p.w = a.stderr
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.timer = time.AfterFunc(quietStart, p.show)
 	}
-	p.next = p.now().Add(quietStart)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.line = p
 	return p
 }
 
-// tick shows how many parts are finished.
-func (p *progress) tick(done int) {
+// tick records how many parts are finished.
+func (p *progress) tick(finished int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.now()
-	if p.w == nil || now.Before(p.next) {
+	p.finished = finished
+}
+
+// show brings the line up to date, and does so again after some time.
+func (p *progress) show() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.w == nil {
 		return
 	}
-	p.next, p.shown = now.Add(refresh), true
-	fmt.Fprintf(p.w, "\r\x1b[Kdlpackgen: %d of %d %s", done, p.of, p.what)
+	if line := fmt.Sprintf("\r\x1b[Kdlpackgen: %d of %d %s", p.finished, p.of, p.what); line != p.line {
+		fmt.Fprint(p.w, line)
+		p.line = line
+	}
+	if p.timer != nil {
+		p.timer.Reset(refresh)
+	}
 }
 
 // done removes the line, to make room for the run's findings.
 func (p *progress) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.shown {
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	if p.line != "" && p.w != nil {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
-	p.w, p.shown = nil, false
+	p.w = nil
 }

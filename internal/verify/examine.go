@@ -57,7 +57,26 @@ func examine(ctx context.Context, c *compiler, dir string, releases []*spec.Rele
 	if !whole(f.model) || !whole(f.left) {
 		return nil, cannot("verify-no-debug", "the debug information lacks the probes", needsDWARF)
 	}
+	if !f.declaresAny(releases) {
+		return nil, foreign(c)
+	}
 	return f, nil
+}
+
+// declaresAny reports whether the header, or one that it includes, declares a name of a release.
+// Macros do not count: a foreign header may test them.
+func (f *found) declaresAny(releases []*spec.Release) bool {
+	return slices.ContainsFunc(f.decls, func(d source.Decl) bool { return anyRelease(releases, d.Name, isAny) })
+}
+
+// foreign is the error for a header in which every name of DLPack is missing: one finding, instead
+// of one for each name.
+func foreign(c *compiler) *Error {
+	err := cannot("verify-foreign", "the header declares no type of DLPack",
+		"is this the right header? --header takes dlpack.h, or a header that includes it; FLAGS after -- may have to "+
+			"define what enables its declarations")
+	err.Findings[0].Pos.File = c.show(c.header)
+	return err
 }
 
 func write(dir, name, text string) error {

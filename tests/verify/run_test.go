@@ -115,7 +115,9 @@ func TestTheReleaseIsGiven(t *testing.T) {
 func TestWhatCannotBeCompared(t *testing.T) {
 	t.Parallel()
 	testtool.Require(t, "gcc", "gcc")
-	good := ours(t, "1.3")
+	testtool.Require(t, "g++", "g++")
+	good, other := ours(t, "1.3"), filepath.Join(t.TempDir(), "other.h")
+	require.NoError(t, os.WriteFile(other, []byte("#include <stdio.h>\n#ifdef DLPACK_DLL\n#endif\n"), 0o600))
 	for _, c := range []struct {
 		name, code, text string
 		req              verify.Request
@@ -124,6 +126,9 @@ func TestWhatCannotBeCompared(t *testing.T) {
 		{"a folder", "verify-no-header", "is a folder", verify.Request{Header: filepath.Dir(good), CC: "gcc"}},
 		{"a device", "verify-no-header", "/dev/zero is not a regular file",
 			verify.Request{Header: "/dev/zero", CC: "gcc"}},
+		{"another header", "verify-foreign", "declares no type of DLPack", verify.Request{Header: other, CC: "gcc"}},
+		{"another header in C++", "verify-foreign", "declares no type of DLPack",
+			verify.Request{Header: other, CC: "g++", Release: "1.3"}},
 		{"no compiler", "verify-no-compiler", "cannot run the compiler nocc", verify.Request{Header: good, CC: "nocc"}},
 		{"no release", "unknown-release", `no DLPack release "9.9"`,
 			verify.Request{Header: good, CC: "gcc", Release: "9.9"}},
