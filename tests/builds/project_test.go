@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "builds")) }
 
-// project is a copy of examples/builds. Its builds log their commands: dlpackgen by its command, the
+// project is a copy of examples/builds. Its builds log what they run: dlpackgen by its command, the
 // compiler by its source.
 type project struct {
 	dir   string // of the copy
