@@ -103,5 +103,5 @@ func TestAProgramThatFailsIsAnError(t *testing.T) {
 	_, err := pairsOf(tool, ".", "./none", 1)
 	assert.ErrorContains(t, err, "go build")
 	_, err = pairsOf(tool, "..", "./cmd/dlpackgen", 1)
-	assert.ErrorContains(t, err, "unknown", "it knows no -rounds")
+	assert.ErrorContains(t, err, "unknown", "it does not support -rounds")
 }

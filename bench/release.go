@@ -83,7 +83,7 @@ func firstGoals(printed string) (goals []goal) {
 func wheelSize(dir string) (float64, error) {
 	wheels, err := filepath.Glob(filepath.Join(dir, "*.whl"))
 	if err == nil && len(wheels) == 0 {
-		err = errors.New("tools/release made no wheel")
+		err = errors.New("tools/release built no wheel")
 	}
 	largest := int64(0)
 	for _, name := range wheels {

@@ -169,7 +169,7 @@ func TestWriteFileFailsOnAFolder(t *testing.T) {
 	assert.ErrorContains(t, writeFile(name, []byte("text")), name)
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	assert.Len(t, entries, 1, "nothing is left beside it")
+	assert.Len(t, entries, 1, "no other file remains")
 }
 
 // TestSchemasReject shows that the schemas can fail: a schema that takes anything

@@ -109,7 +109,7 @@ func TestHostileFilesAreCheap(t *testing.T) {
 				code, stdout, stderr := run(t, "vet", "--format", format, file)
 				runtime.ReadMemStats(&after)
 				assert.Equal(t, exitFindings, code)
-				assert.Less(t, len(stdout)+len(stderr), 1<<20, "what is printed is bounded as well")
+				assert.Less(t, len(stdout)+len(stderr), 1<<20, "the output is limited as well")
 				assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(maxBytes))
 				assert.Less(t, testtool.Spent(t)-start, maxTime)
 			}

@@ -174,7 +174,7 @@ func words() (out []string) {
 func TestEachCodeIsExplained(t *testing.T) {
 	found, computed := emitted(t)
 	assert.Equal(t, []string{"it.State.String()", "kind.String()", "tree.Untracked.String()"}, computed,
-		"add what else is computed to words")
+		"add other computed codes to words")
 	for _, r := range compat.Rules() {
 		found = append(found, r.Name)
 	}

@@ -33,7 +33,7 @@ const good = "version: 1\ntargets: {c: {}}\n"
 func decode(t *testing.T, src string, choice Choice) (*Config, string) {
 	t.Helper()
 	cfg, list := Decode("dlpackgen.yaml", []byte(src), spec.Embedded(), targets.Table(), choice)
-	assert.Equal(t, cfg == nil, list.Failed(), "a config comes exactly when nothing is wrong")
+	assert.Equal(t, cfg == nil, list.Failed(), "a config is returned exactly without errors")
 	return cfg, diag.Text(list.Sorted(), false)
 }
 

@@ -68,5 +68,5 @@ func TestDescribedKernelsNeedATarget(t *testing.T) {
 	assert.Contains(t, found, "dlpackgen.yaml:2:47: warning: target kernels needs a kernel with args or returns")
 	cfg, list := Default(spec.Embedded(), targets.Table(), Choice{})
 	require.False(t, list.Failed())
-	assert.NotContains(t, names(cfg.Selected), "kernels", "it is made on request alone")
+	assert.NotContains(t, names(cfg.Selected), "kernels", "it is generated only on request")
 }

@@ -21,8 +21,8 @@ func TestExtendAddsTheDevicesAtTheEnd(t *testing.T) {
 	longer := spec.Find[*spec.Enum](cfg.Extend(release), deviceEnum).Values
 	require.Len(t, longer, before+2)
 	assert.Equal(t, "kDLAcme", longer[before].Name)
-	assert.NotNil(t, longer[before].Device, "bindings ask every device type for its rule")
-	assert.Len(t, spec.Find[*spec.Enum](release, deviceEnum).Values, before, "the release itself is left alone")
+	assert.NotNil(t, longer[before].Device, "bindings look up the rule of every device type")
+	assert.Len(t, spec.Find[*spec.Enum](release, deviceEnum).Values, before, "the release itself is unchanged")
 	assert.Len(t, cfg.Extend(release).Decls, len(release.Decls))
 }
 
@@ -84,7 +84,7 @@ func TestDevicesThatATargetCannotTellApart(t *testing.T) {
 		assert.Contains(t, found, want)
 		assert.Contains(t, found, "hint: rename one of them")
 		_, found = decode(t, toGo+devices, Choice{Only: []string{"c"}})
-		assert.Empty(t, found, "C tells them apart")
+		assert.Empty(t, found, "C distinguishes them")
 	}
 	_, found := decode(t, toGo+"{kDLAcme: {value: 500}, kDLAcmeX: {value: 501}}", Choice{})
 	assert.Empty(t, found)

@@ -117,7 +117,7 @@ func TestSARIFDescribesRules(t *testing.T) {
 	for _, r := range run["tool"].(map[string]any)["driver"].(map[string]any)["rules"].([]any) {
 		rule := r.(map[string]any)
 		if rule["id"] != "unknown-key" {
-			assert.Len(t, rule, 1, "nothing is said of %s", rule["id"])
+			assert.Len(t, rule, 1, "%s is missing", rule["id"])
 			continue
 		}
 		assert.Equal(t, map[string]any{

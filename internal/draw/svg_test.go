@@ -187,7 +187,7 @@ func TestAPictureHasAnEnd(t *testing.T) {
 	svg := SVG(tables(r, layout.LP64), nil)
 	assert.Less(t, len(svg), 4<<20)
 	assert.Contains(t, string(svg), "too large to draw")
-	assert.Contains(t, string(svg), ">S40<", "what is not drawn is still named")
+	assert.Contains(t, string(svg), ">S40<", "parts that are not drawn are still named")
 }
 
 func TestLabelsFit(t *testing.T) {

@@ -53,7 +53,7 @@ func checkStruct(t *testing.T, s Struct) {
 	for _, f := range s.Fields {
 		require.Zero(t, f.Offset%f.Align, "%s.%s is not aligned", s.Name, f.Name)
 		require.GreaterOrEqual(t, f.Offset, next, "%s.%s overlaps the field before it", s.Name, f.Name)
-		require.Less(t, f.Offset-next, f.Align, "%s.%s: more padding than its alignment asks for", s.Name, f.Name)
+		require.Less(t, f.Offset-next, f.Align, "%s.%s: more padding than its alignment requires", s.Name, f.Name)
 		next, widest = f.Offset+f.Size, max(widest, f.Align)
 		for i := range f.Size {
 			covered[f.Offset+i]++

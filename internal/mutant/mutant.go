@@ -155,7 +155,7 @@ func Count(source, old string) int { return len(Mutant{Old: old}.places(source))
 func Standing(t testing.TB, source, old string) string {
 	t.Helper()
 	at := Mutant{Old: old}.places(source)
-	require.Len(t, at, 1, "must stand once: %q", old)
+	require.Len(t, at, 1, "must occur once: %q", old)
 	return source[at[0][0]:at[0][1]]
 }
 
@@ -194,7 +194,7 @@ var letter = regexp.MustCompile(`\w$`)
 // and Go, in which line breaks and indentation are significant.
 func Once(t testing.TB, text, old, fresh string) string {
 	t.Helper()
-	require.Equal(t, 1, strings.Count(text, old), "must stand once: %q", old)
+	require.Equal(t, 1, strings.Count(text, old), "must occur once: %q", old)
 	return strings.Replace(text, old, fresh, 1)
 }
 

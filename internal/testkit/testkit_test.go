@@ -71,6 +71,6 @@ func TestMutated(t *testing.T) {
 	for _, old := range []string{"two", "three"} {
 		f := &failing{TB: t}
 		assert.Panics(t, func() { Mutated(f, source, "x.c", old, "1") }, old)
-		assert.True(t, f.failed, "%s does not stand there once", old)
+		assert.True(t, f.failed, "%s does not occur exactly once", old)
 	}
 }

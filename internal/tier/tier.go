@@ -82,7 +82,7 @@ func parseRow(words []string) (p Package, err error) {
 func OnlyNightly(t testing.TB) {
 	t.Helper()
 	if !IsNightly() {
-		t.Skip("left to make nightly: docs/testing.md says what covers it in make test")
+		t.Skip("left to make nightly: docs/testing.md lists the tests that cover it in make test")
 	}
 }
 

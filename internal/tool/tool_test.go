@@ -52,7 +52,7 @@ func TestTheDigestChangesWithEachSource(t *testing.T) {
 		changed := slices.Clone(all)
 		changed[i].data = append(slices.Clone(s.data), '\n')
 		if got := digestOf(changed); seen[got] {
-			t.Errorf("a change of %s gives no other digest", s.path)
+			t.Errorf("a change of %s does not change the digest", s.path)
 		} else {
 			seen[got] = true
 		}

@@ -154,7 +154,7 @@ func TestAnotherBuildOfTheTool(t *testing.T) {
 		req.Tool = other
 		report, err := Check(req)
 		require.NoError(t, err)
-		assert.Equal(t, thisTool, report.Writer, "for check to tell")
+		assert.Equal(t, thisTool, report.Writer, "for check to report")
 		assert.False(t, report.Drift())
 		generated(t, req)
 		assert.Equal(t, lock, disked(t, dir)[DefaultLock])

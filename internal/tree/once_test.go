@@ -42,7 +42,7 @@ func TestWhatIsWrittenOnceIsItsUsers(t *testing.T) {
 	}
 	remove(t, dir, oncePath)
 	generated(t, withOnce(dir, "second"))
-	assert.Equal(t, "second", disked(t, dir)[oncePath], "where nothing stands it is written again")
+	assert.Equal(t, "second", disked(t, dir)[oncePath], "it is written again if the file is missing")
 }
 
 // It is kept if a config no longer requests it, and by clean.

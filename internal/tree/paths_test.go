@@ -30,7 +30,7 @@ func requireUntouched(t *testing.T, dir string, req Request, kind Kind) *Error {
 	}
 	assert.Equal(t, before, disked(t, dir))
 	_, after := os.Stat(req.Out)
-	assert.Equal(t, statErr == nil, after == nil, "the output directory was made")
+	assert.Equal(t, statErr == nil, after == nil, "the output directory was created")
 	return out
 }
 

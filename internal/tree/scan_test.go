@@ -56,12 +56,12 @@ func TestCopiesOfOtherOutputsAreNoLeftovers(t *testing.T) {
 	writeAll(t, dir, map[string]string{"old.go": ours(""), "xpy/old.go": ours("")})
 	report, err := Check(req)
 	require.NoError(t, err)
-	assert.Len(t, report.Of(Orphaned), 2, "beside what it writes they are")
+	assert.Len(t, report.Of(Orphaned), 2, "in a folder with its own files they are")
 	remove(t, dir, DefaultLock)
 	remove(t, dir, "xpy/y.go")
 	report, err = Check(req)
 	require.NoError(t, err)
-	assert.Len(t, report.Of(Orphaned), 2, "also where neither the lock nor the file is there")
+	assert.Len(t, report.Of(Orphaned), 2, "also if both the lock and the file are missing")
 }
 
 // Two targets may share a path, like cpp and torch. A run for one of them cannot assign files to

@@ -175,7 +175,7 @@ func TestTableGenerate(t *testing.T) {
 				}
 				if r.state == Modified {
 					requireKind(t, err, KindModified)
-					assert.Equal(t, before, disked(t, dir), "something was written beside an edited file")
+					assert.Equal(t, before, disked(t, dir), "a file was written next to an edited file")
 					continue
 				}
 				require.NoError(t, err)

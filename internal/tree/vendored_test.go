@@ -154,7 +154,7 @@ func TestVerifyFollowsNoLink(t *testing.T) {
 	link := func(to, name string) {
 		t.Helper()
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
-			t.Skip("this system makes no links: ", err)
+			t.Skip("this system does not support links: ", err)
 		}
 	}
 	link("a.h", "c/link.h")

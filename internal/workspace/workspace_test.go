@@ -114,7 +114,7 @@ func TestConflicts(t *testing.T) {
 		"b: the output directory B is also that of B",
 		"B: the output directory B is also that of b",
 		"", "",
-	}, texts, "names that differ in case alone are one file on many disks")
+	}, texts, "names that differ only in case are the same file on many disks")
 }
 
 // The files of two configs are compared only if their folders overlap.

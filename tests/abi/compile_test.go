@@ -146,7 +146,7 @@ func TestGCCAgrees(t *testing.T) {
 			t.Parallel()
 			testtool.Require(t, cc.command, cc.debian)
 			if _, err := compile(cc.compiler, layout.C, ".", ""); err != nil {
-				t.Skipf("needs a %s for x86, which alone knows %s", cc.command, strings.Join(cc.flags, " "))
+				t.Skipf("needs a %s for x86, the only one with %s", cc.command, strings.Join(cc.flags, " "))
 			}
 			prove(t, cc.compiler, root, chosen())
 		})

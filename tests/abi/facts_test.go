@@ -100,7 +100,7 @@ func leafDifferences(at string, said, facts any) []string {
 		if reflect.DeepEqual(said, facts) {
 			return nil
 		}
-		return []string{fmt.Sprintf("%s: the spec says %v, measured is %v", at, said, facts)}
+		return []string{fmt.Sprintf("%s: the spec has %v, the measured value is %v", at, said, facts)}
 	}
 	var out []string
 	for i := range ours {

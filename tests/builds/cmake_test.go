@@ -71,7 +71,7 @@ func TestCMakeTakesAPrefix(t *testing.T) {
 func TestErrorsOfCMake(t *testing.T) {
 	p := released(t)
 	out, err := p.try("ex/cmake", "cmake", "-B", p.path("b"))
-	assert.Error(t, err, "nothing says where the package is")
+	assert.Error(t, err, "the package's folder is not passed")
 	assert.Contains(t, out, "dlpackgen")
 	const call = "dlpackgen_generate(TARGET headers CONFIG ../dlpackgen.yaml)"
 	last := call

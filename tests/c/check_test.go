@@ -196,7 +196,7 @@ func TestEveryNumberCounts(t *testing.T) {
 			return "DLPACKGEN_ABI_" + parts[1] + "(" + strings.Join(args, ",") + ");"
 		})
 		put(t, dir, "dlpackgen/abi_check.h", text)
-		require.Equal(t, numbers(emittest.Release(t, version)), changed, "each number stands in a check")
+		require.Equal(t, numbers(emittest.Release(t, version)), changed, "each number has a check")
 		for _, args := range [][]string{c11, cxx11} {
 			out, err := compile(dir, include("dlpackgen/abi_check.h"), args...)
 			require.Error(t, err)

@@ -63,7 +63,7 @@ int check(const struct dlpackgen_function *f, const DLTensor *const *t, const ui
 func TestItNeedsNothing(t *testing.T) {
 	for _, level := range []string{"-O0", "-O2"} {
 		all := symbols(t, entry, level)
-		require.Contains(t, all["U"], "strcmp", "nm shows what is needed")
+		require.Contains(t, all["U"], "strcmp", "nm lists the dependencies")
 		for _, name := range all["U"] {
 			assert.Contains(t, []string{"memset", "memcpy", "strcmp", "_GLOBAL_OFFSET_TABLE_"}, name, level)
 		}
@@ -201,7 +201,7 @@ func TestMistakesAreSeen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			require.NotContains(t, written.Apart, i+1, "it is not a statement or an expression")
 			out, err := testkit.Says(program, i+1)
-			assert.True(t, err != nil || out != testkit.Sentences(t), "nobody noticed")
+			assert.True(t, err != nil || out != testkit.Sentences(t), "the mistake was not detected")
 		})
 	}
 }

@@ -121,7 +121,7 @@ func TestTheCompletionsOfPowerShellParse(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		assert.Regexp(t, want, run(t, dir, 0, python, "-c", mistakesOfPowerShell, file))
 	}
-	assert.Contains(t, run(t, dir, 0, program(t), "__complete", "gen"), "generate\t", "what the script calls")
+	assert.Contains(t, run(t, dir, 0, program(t), "__complete", "gen"), "generate\t", "the calls of the script")
 }
 
 // The hooks of the manifest pass. A lost file or an invalid config makes them fail.

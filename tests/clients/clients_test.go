@@ -185,7 +185,7 @@ func TestTheBugsOfTheFieldHaveTests(t *testing.T) {
 	}
 	assert.Greater(t, rows, 25)
 	missing, _ := unnamed(t, filepath.Join(root, "tests"), "`clients/ours.py`: `no_such_name`, `check`")
-	assert.Equal(t, []string{"no_such_name"}, missing, "it finds what is missing")
+	assert.Equal(t, []string{"no_such_name"}, missing, "it finds missing tests")
 }
 
 var quoted = regexp.MustCompile("`([^`]+)`(:)?")

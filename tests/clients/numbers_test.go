@@ -49,11 +49,11 @@ func TestWidthsOfNumPysNumbers(t *testing.T) {
 
 			other := map[string]string{"32": "64", "64": "32"}[on.long]
 			assert.Subset(t, wrongNumbers(t, parts, compiler, other), []string{"wrong_7", "wrong_8"},
-				"what is wrong is seen")
+				"the mistake is detected")
 
 			fixed := wrongly(t, [3]string{"reader_numbers.h", "(kDLInt, long),", "(kDLInt, char[" + other + " / 8]),"})
 			assert.Contains(t, wrongNumbers(t, fixed, compiler, on.long), "wrong_7",
-				"a width that is not the platform's is seen")
+				"a width of another platform is detected")
 		})
 	}
 }

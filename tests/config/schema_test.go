@@ -247,7 +247,7 @@ func TestTheVerdictIsTheSameUnderPyYAML(t *testing.T) {
 				r.codes[0], "the decoder must reject:\n%s", r.text)
 		}
 	}
-	assert.Positive(t, differ, "some mistake is one for one reader alone")
+	assert.Positive(t, differ, "some mistakes are detected by only one reader")
 }
 
 type untyped struct {

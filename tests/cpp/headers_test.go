@@ -246,10 +246,10 @@ func TestSourcesAreFormatted(t *testing.T) {
 	assert.NoError(t, err, "%s", out)
 	ugly := filepath.Join(t.TempDir(), "ugly.hpp")
 	require.NoError(t, os.WriteFile(ugly, []byte("int  f( );\n"), 0o600))
-	assert.Error(t, exec.Command(format, style, "--dry-run", "-Werror", ugly).Run(), "it sees what is not")
+	assert.Error(t, exec.Command(format, style, "--dry-run", "-Werror", ugly).Run(), "it detects the other ones")
 	header, err := os.ReadFile(filepath.Join(root, "gen", "c", "dlpack", "dlpack.h"))
 	require.NoError(t, err)
 	changed := mutant.Once(t, string(header), "void* data;", "void *data;")
 	require.NoError(t, os.WriteFile(ugly, []byte(changed), 0o600))
-	assert.Error(t, exec.Command(format, style, "--dry-run", "-Werror", ugly).Run(), "it sees what is rendered otherwise")
+	assert.Error(t, exec.Command(format, style, "--dry-run", "-Werror", ugly).Run(), "it detects different renderings")
 }

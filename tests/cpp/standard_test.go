@@ -49,5 +49,5 @@ static_assert(dlpackgen::same_dtype(dlpackgen::dtype_of<const std::bfloat16_t>, 
 	latest.standard = "c++2b"
 	assertCompiles(t, latest, source, flags(gen(t), stand)...)
 	out, err := compile(t, latest, source, gen(t)...)
-	assert.Error(t, err, "without the types there are none: %s", out)
+	assert.Error(t, err, "without the types, there are no macros: %s", out)
 }

@@ -28,7 +28,7 @@ func gpu(t testing.TB) string { return filepath.Join(golden.Root(t), "tests/gpu"
 func programs(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("builds what the script needs")
+		t.Skip("builds the files for the script")
 	}
 	return testkit.Built(t, "programs", func(dir string) {
 		cmd := exec.Command(filepath.Join(gpu(t), "run.sh"), "--build", dir)
@@ -145,7 +145,7 @@ func TestPython(t *testing.T) {
 	wrong := copied(t)
 	wrongBackend(t, wrong, "streams_release.h", "if (!result) result = streams.driver.host_free(data);", "")
 	out, _ = rehearsed(t, wrong, name)
-	assert.Contains(t, out, "the deleter gave the memory back")
+	assert.Contains(t, out, "the deleter freed the memory")
 }
 
 // wrongBackend adds a backend with one mistake to programs.

@@ -161,9 +161,9 @@ func TestAChildOfForkIsTold(t *testing.T) {
 	require.Len(t, out, 6)
 	assert.Contains(t, out[3], "count 6 0 cuda: CUDA was started before this process was forked off")
 	assert.Contains(t, out[4], "alloc 6 0 cuda: CUDA was started before")
-	assert.Equal(t, "log ", out[5], "the deleter leaves the driver of the parent alone")
+	assert.Equal(t, "log ", out[5], "the deleter does not call the parent's driver")
 	out = steps(t, program, standin(t), "fork", "count")
-	assert.Equal(t, []string{"count ok 3"}, out, "a child may start what the parent did not")
+	assert.Equal(t, []string{"count ok 3"}, out, "a child may start a driver that the parent did not start")
 }
 
 // Only libdl and libc are linked, and one symbol is exported.

@@ -214,7 +214,7 @@ func areNoticed(t *testing.T, mutants []moduleMutant, script string, run scripts
 	for i, m := range mutants {
 		t.Run(m.file+" "+m.old, func(t *testing.T) {
 			assert.Contains(t, out, "missed 0 "+script+" "+m.test+"\n", "it fails without the mistake")
-			assert.Contains(t, out, "caught "+strconv.Itoa(i+1)+" "+script+" "+m.test+"\n", "nobody noticed")
+			assert.Contains(t, out, "caught "+strconv.Itoa(i+1)+" "+script+" "+m.test+"\n", "the mistake was not detected")
 		})
 	}
 }

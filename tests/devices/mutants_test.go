@@ -202,7 +202,7 @@ func TestEachGuardIsMissed(t *testing.T) {
 			if len(out) > 1 {
 				out = out[2:]
 			}
-			assert.False(t, s.fits(out), "%s -> %s goes unnoticed: %q", m.old, m.fresh, out)
+			assert.False(t, s.fits(out), "%s -> %s is not detected: %q", m.old, m.fresh, out)
 		})
 	}
 }

@@ -255,7 +255,7 @@ func TestEachGuardOfROCmIsMissed(t *testing.T) {
 			require.GreaterOrEqual(t, i, 0, m.scenario)
 			out := driveROCm(all[i].steps,
 				func(words ...string) []string { return tried(t, at, hipStandin(t, m.version), words...) })
-			assert.False(t, all[i].fits(out), "%s -> %s goes unnoticed: %q", m.old, m.fresh, out)
+			assert.False(t, all[i].fits(out), "%s -> %s is not detected: %q", m.old, m.fresh, out)
 		})
 	}
 }
@@ -305,7 +305,7 @@ func TestROCmAtTheStart(t *testing.T) {
 	}
 	out := steps(t, program, hipStandin(t, hip6), "probe", "alloc:10:0:4", "log", "fork", "count", "delete:0", "log")
 	assert.Contains(t, out[3], "count 6 0 rocm: ROCm was started before this process was forked off")
-	assert.Equal(t, "log ", out[4], "the deleter leaves the runtime of the parent alone")
+	assert.Equal(t, "log ", out[4], "the deleter does not call the parent's runtime")
 	assert.Equal(t, []string{"nulls 7 7 7 7 7 7 7 7 7 7 7 7 0"},
 		driveROCm([]string{"nulls"},
 			func(words ...string) []string { return steps(t, program, hipStandin(t, hip6), words...) }))

@@ -511,7 +511,7 @@ func TestEachGuardOfVendorsIsMissed(t *testing.T) {
 			require.GreaterOrEqual(t, i, 0, m.scenario)
 			out := driveVendor(t, vendorScenarios[i].steps,
 				func(words ...string) []string { return tried(t, at, acmeDriver(t), words...) })
-			assert.False(t, vendorScenarios[i].fits(out), "%s -> %s goes unnoticed: %q", m.old, m.fresh, out)
+			assert.False(t, vendorScenarios[i].fits(out), "%s -> %s is not detected: %q", m.old, m.fresh, out)
 		})
 	}
 }

@@ -67,10 +67,10 @@ func agree(t *testing.T, data []byte) (accepted bool) {
 	defer f.Free()
 	(&choices{data}).spoil(f)
 	m, err := dlpack.Import(f.Versioned())
-	require.Equal(t, f.Fault() == 0, err == nil, "C says %d, Go %v: %+v", f.Fault(), err, f.Versioned())
+	require.Equal(t, f.Fault() == 0, err == nil, "C returns %d, Go %v: %+v", f.Fault(), err, f.Versioned())
 	readAll(m)
 	legacy, err := dlpack.ImportLegacy(f.Legacy())
-	require.Equal(t, f.FaultLegacy() == 0, err == nil, "C says %d, Go %v: %+v", f.FaultLegacy(), err, f.Legacy())
+	require.Equal(t, f.FaultLegacy() == 0, err == nil, "C returns %d, Go %v: %+v", f.FaultLegacy(), err, f.Legacy())
 	readAll(legacy)
 	require.Equal(t, 2, f.Deleted())
 	return m != nil

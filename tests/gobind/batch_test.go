@@ -140,7 +140,7 @@ func TestADeleterMayUseItsBatch(t *testing.T) {
 	_, err := b.Import(must(dlpack.ExportWith([]int8{1}, dlpack.ExportOptions{OnRelease: hook}))(t))
 	require.NoError(t, err)
 	b.Release()
-	assert.Equal(t, 1, b.Len(), "what came meanwhile")
+	assert.Equal(t, 1, b.Len(), "the tensors added meanwhile")
 	b.Release()
 	assert.Equal(t, 1, f.Deleted())
 }

@@ -176,7 +176,7 @@ func TestAllocRejects(t *testing.T) {
 
 func TestBlocksAreUsedAgain(t *testing.T) {
 	if sanitized {
-		t.Skip("each block is freed at once, for the sanitizer to see who uses it still")
+		t.Skip("each block is freed at once, so that the sanitizer detects later uses")
 	}
 	seen := map[uintptr]bool{}
 	for range 1000 {

@@ -45,7 +45,7 @@ func TestExchangeBorrowSeesTheMemoryOfC(t *testing.T) {
 			assert.Equal(t, []float32{0, 1, 2, 3, 4, 5}, values)
 			_, err = dlpack.WritableData[float32](tensor)
 			if name == "lending" {
-				require.ErrorIs(t, err, dlpack.ErrReadOnly, "a borrowed tensor cannot say that it may be written")
+				require.ErrorIs(t, err, dlpack.ErrReadOnly, "a borrowed tensor has no flags")
 			} else {
 				require.NoError(t, err)
 			}
@@ -140,7 +140,7 @@ func TestExchangeViewsOfATableThatCannotLendOwnTheirTensor(t *testing.T) {
 	var view dlpack.View
 	require.NoError(t, api.Borrow(&view, s.Object()))
 	assert.True(t, view.Tensor().IsReadOnly())
-	require.NoError(t, api.Borrow(&view, s.Object()), "a View that is used again gives its tensor back")
+	require.NoError(t, api.Borrow(&view, s.Object()), "a reused View releases its tensor")
 	borrowed, owned, deleted := s.Counts()
 	assert.Equal(t, []int{0, 2, 1}, []int{borrowed, owned, deleted})
 	view.Release()
@@ -229,7 +229,7 @@ func TestExchangeViewsForgetTheLastObject(t *testing.T) {
 	s.SetFlags(dlpack.FlagReadOnly)
 	var view dlpack.View
 	require.NoError(t, owning(t).Borrow(&view, s.Object()))
-	assert.True(t, view.WritableTensor().IsReadOnly(), "its producer says so")
+	assert.True(t, view.WritableTensor().IsReadOnly(), "its producer declares it")
 	require.NoError(t, lending.Borrow(&view, s.Object()))
 	assert.Equal(t, dlpack.FlagReadOnly, view.Tensor().Flags())
 	assert.Zero(t, view.WritableTensor().Flags())

@@ -175,7 +175,7 @@ func TestExchangeWrapGivesTheTableAllOfTheTensor(t *testing.T) {
 			tensor := given.Tensor()
 			assert.Equal(t, f.Addr(), tensor.Addr())
 			assert.True(t, tensor.IsReadOnly(), "by its flag, by SetReadOnly, or since a legacy one has none")
-			assert.NotNil(t, tensor.Strides(), "DLPack 1.2 wants them")
+			assert.NotNil(t, tensor.Strides(), "DLPack 1.2 requires them")
 			assert.True(t, tensor.IsContiguous())
 			given.Release()
 			assert.Equal(t, 1, f.Deleted())
@@ -227,10 +227,10 @@ func TestExchangeAllocTellsTheFirstReason(t *testing.T) {
 	explained := ExplainCalls()
 	require.ErrorContains(t, api.Explained(ExplainPending()).Alloc(new(dlpack.Managed), dlpack.DTypeInt8, cpu),
 		"the first reason")
-	assert.Equal(t, explained, ExplainCalls(), "who was told needs no more")
+	assert.Equal(t, explained, ExplainCalls(), "one report is enough")
 	Habits{Allocate: TellAndSucceed}.Set()
 	var m dlpack.Managed
-	require.NoError(t, api.Alloc(&m, dlpack.DTypeFloat32, cpu, 2, 3), "what counts is the result")
+	require.NoError(t, api.Alloc(&m, dlpack.DTypeFloat32, cpu, 2, 3), "only the result counts")
 	m.Release()
 }
 

@@ -199,7 +199,7 @@ func TestExchangeHooksThatGiveNothing(t *testing.T) {
 }
 
 func TestExchangeHooksAreNotAskedForNonsense(t *testing.T) {
-	api := hooked(t, failing(func() error { t.Error("the hook was asked"); return nil }))
+	api := hooked(t, failing(func() error { t.Error("the hook was called"); return nil }))
 	for name, lie := range lies {
 		s := stranger(t)
 		lie.tell(s)
@@ -340,5 +340,5 @@ func TestExchangeTablesAreFew(t *testing.T) {
 	}
 	assert.Contains(t, []int{6, 7, 8}, len(tables), "but for those that examples make")
 	_, err := dlpack.NewExchangeAPI(dlpack.Producer{})
-	require.NoError(t, err, "the plain one takes no room")
+	require.NoError(t, err, "the default table does not count")
 }

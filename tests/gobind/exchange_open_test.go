@@ -56,7 +56,7 @@ func TestExchangeOpenTakesTheFirstTableOfOurMajor(t *testing.T) {
 			api, err := dlpack.FindExchangeAPI(newest)
 			require.NoError(t, err)
 			assert.Same(t, table, api.Raw())
-			assert.Same(t, table, FindTable(newest), "C sees it as Go does")
+			assert.Same(t, table, FindTable(newest), "C and Go agree")
 		})
 	}
 }
@@ -96,7 +96,7 @@ func TestExchangeOpenRejectsAChain(t *testing.T) {
 			require.ErrorIs(t, err, test.want)
 			assert.ErrorContains(t, err, test.text)
 			assert.Nil(t, api.Raw())
-			assert.Nil(t, FindTable(test.newest), "C sees it as Go does")
+			assert.Nil(t, FindTable(test.newest), "C and Go agree")
 		})
 	}
 }

@@ -183,7 +183,7 @@ func FuzzExchangeJudgesViewsAsImports(f *testing.F) {
 		*s.Raw() = versioned.DLTensor
 		var view dlpack.View
 		err := api.Borrow(&view, s.Object())
-		require.Equal(t, foreign.Fault() == 0, err == nil, "C says %d, Go %v: %+v", foreign.Fault(), err, versioned)
+		require.Equal(t, foreign.Fault() == 0, err == nil, "C returns %d, Go %v: %+v", foreign.Fault(), err, versioned)
 		if err == nil {
 			require.Equal(t, *s.Raw(), withPointersOf(*view.Tensor().Raw(), s.Raw()))
 		}

@@ -91,5 +91,5 @@ func TestPackedExportRejectsWhatLeavesTheSlice(t *testing.T) {
 	_, err := dlpack.ExportPackedWith[dlpack.Int4](nil,
 		dlpack.ExportOptions{Device: dlpack.Device{Type: dlpack.DeviceCUDA}})
 	require.ErrorIs(t, err, dlpack.ErrDevice)
-	assert.Equal(t, before, dlpack.Drain(), "a failed export holds nothing")
+	assert.Equal(t, before, dlpack.Drain(), "a failed export retains nothing")
 }

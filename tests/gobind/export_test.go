@@ -88,7 +88,7 @@ func TestEmptyExportsHaveNoData(t *testing.T) {
 			tensor := imported(t, p, err)
 			assert.Zero(t, tensor.Addr())
 			assert.Zero(t, tensor.Len())
-			assert.NotNil(t, tensor.Strides(), "DLPack 1.2 wants them")
+			assert.NotNil(t, tensor.Strides(), "DLPack 1.2 requires them")
 		})
 	}
 	p, err := dlpack.Export[uint8](nil)
@@ -122,7 +122,7 @@ func TestExportRejectsWhatLeavesTheSlice(t *testing.T) {
 			require.ErrorIs(t, err, dlpack.ErrShape)
 		})
 	}
-	assert.Equal(t, before, dlpack.Drain(), "a failed export holds nothing")
+	assert.Equal(t, before, dlpack.Drain(), "a failed export retains nothing")
 }
 
 func TestExportFlags(t *testing.T) {

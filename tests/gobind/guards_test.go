@@ -94,7 +94,7 @@ func TestEveryNumberHasAGuard(t *testing.T) {
 		text := readFile(t, m, "dlpack/"+file)
 		assert.Len(t, guarded(text), want, file)
 		assert.Equal(t, want, strings.Count(text, "\t_ = "), "%s: a guard in another form", file)
-		assert.Contains(t, text, "dlpackgen generate", "%s: what to run again", file)
+		assert.Contains(t, text, "dlpackgen generate", "%s: the command to run again", file)
 	}
 }
 

@@ -55,7 +55,7 @@ func TestDenseTensorsAreJudgedAsInC(t *testing.T) {
 		f.Versioned().DLTensor, f.Legacy().DLTensor = pristine.DLTensor, pristine.DLTensor
 		(&choices{data}).dense(f)
 		m, err := dlpack.Import(f.Versioned())
-		require.Equal(t, f.Fault() == 0, err == nil, "C says %d, Go %v: %+v", f.Fault(), err, f.Versioned())
+		require.Equal(t, f.Fault() == 0, err == nil, "C returns %d, Go %v: %+v", f.Fault(), err, f.Versioned())
 		readAll(m)
 		if m != nil {
 			accepted++

@@ -59,7 +59,7 @@ func TestImportLegacy(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, m.Tensor().Strides())
 	assert.True(t, m.Tensor().IsContiguous())
-	assert.Equal(t, dlpack.FlagReadOnly, m.Tensor().Flags(), "nobody says that it may be written")
+	assert.Equal(t, dlpack.FlagReadOnly, m.Tensor().Flags(), "nothing declares it writable")
 	assert.Zero(t, m.WritableTensor().Flags())
 	m.SetReadOnly()
 	assert.True(t, m.WritableTensor().IsReadOnly())
@@ -309,7 +309,7 @@ func TestWhatIsNoTensorAtAll(t *testing.T) {
 	require.ErrorIs(t, err, dlpack.ErrArgument)
 	_, err = dlpack.ImportLegacy((*dlpack.DLManagedTensor)(askew))
 	require.ErrorIs(t, err, dlpack.ErrArgument)
-	assert.Zero(t, f.Deleted(), "nobody can know where its deleter would be")
+	assert.Zero(t, f.Deleted(), "the position of its deleter is unknown")
 }
 
 func TestUnknownNumbersAreKept(t *testing.T) {

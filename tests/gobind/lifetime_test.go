@@ -96,7 +96,7 @@ func TestASecondReleaseIsTrapped(t *testing.T) {
 	ConsumeLegacy(legacy)
 	ConsumeLegacy(legacy)
 	assert.Equal(t, before+2, dlpack.DoubleReleases())
-	assert.Equal(t, outstanding, dlpack.Drain(), "each slot came back once")
+	assert.Equal(t, outstanding, dlpack.Drain(), "each slot was returned once")
 }
 
 // Consumers copy the struct, or keep the deleter separately.
@@ -120,14 +120,14 @@ func TestASecondReleaseByAKeptDeleterIsTrapped(t *testing.T) {
 	ConsumeBy(deleter, (*dlpack.DLManagedTensorVersioned)(unsafe.Pointer(legacy)))
 	assert.Equal(t, before+1, dlpack.DoubleReleases())
 	one, other := must(dlpack.Export([]int8{1}))(t), must(dlpack.Export([]int8{2}))(t)
-	assert.NotSame(t, one, other, "no slot came back twice")
+	assert.NotSame(t, one, other, "no slot was returned twice")
 	Consume(one)
 	Consume(other)
 }
 
 func TestSlotsAreUsedAgain(t *testing.T) {
 	if sanitized {
-		t.Skip("each tensor is memory of its own, for the sanitizer to see what is freed")
+		t.Skip("each tensor has separate memory, so that the sanitizer detects frees")
 	}
 	seen := map[*dlpack.DLManagedTensorVersioned]bool{}
 	data := make([]float32, 16)

@@ -26,7 +26,7 @@ type module struct {
 func newModule(t *testing.T, path string) module {
 	t.Helper()
 	if os.Getenv(inner) != "" {
-		t.Skip("a detector is on, which sees nothing of modules that other processes build")
+		t.Skip("a detector is on, which does not apply to modules that other processes build")
 	}
 	m := module{dir: t.TempDir(),
 		env: []string{"GOPROXY=off", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-trimpath", "GOTOOLCHAIN=local",

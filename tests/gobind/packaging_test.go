@@ -123,7 +123,7 @@ func TestTwoCopiesLinkIntoOneProgram(t *testing.T) {
 
 	m.emit(t, "other", "1.3", map[string]string{"import": "example.org/two/one"})
 	out, err := m.run("build", "-o", filepath.Join(t.TempDir(), "program"), ".")
-	require.Error(t, err, "with one prefix for both, the linker cannot tell them apart")
+	require.Error(t, err, "with one prefix for both, the linker cannot distinguish them")
 	assert.Contains(t, out, "multiple definition")
 }
 

@@ -277,7 +277,7 @@ func TestRunsRejectWhatDataRejects(t *testing.T) {
 			runs, err := dlpack.Runs[float32](tensor)
 			require.ErrorIs(t, err, test.want)
 			for range runs {
-				t.Error("a run of what cannot be read")
+				t.Error("a run of unreadable memory")
 			}
 			_, err = dlpack.WritableRuns[float32](tensor)
 			require.ErrorIs(t, err, test.want)
@@ -286,7 +286,7 @@ func TestRunsRejectWhatDataRejects(t *testing.T) {
 	runs, err := dlpack.WritableRuns[float32](spoiled(t, func(f Foreign) { f.Versioned().Flags = dlpack.FlagReadOnly }))
 	require.ErrorIs(t, err, dlpack.ErrReadOnly)
 	for range runs {
-		t.Error("a run of what must not be written")
+		t.Error("a run of read-only memory")
 	}
 }
 

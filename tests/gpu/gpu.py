@@ -108,7 +108,7 @@ def numpy_takes_ours_where_the_host_reads_it(b):
         assert a.ctypes.data == address and a.shape == (256,) and b.info(address)[0] == device
         del ours, a
         gc.collect()
-        assert b.info(address)[0] == (1, 0), "the deleter gave the memory back"
+        assert b.info(address)[0] == (1, 0), "the deleter freed the memory"
 
 
 @check
@@ -289,7 +289,7 @@ def jax_takes_ours(b):
     assert x.shape == (256,) and x.unsafe_buffer_pointer() == address
     del x
     gc.collect()
-    assert b.info(address)[0] == (1, 0), "the deleter gave the memory back"
+    assert b.info(address)[0] == (1, 0), "the deleter freed the memory"
 
 
 @check

@@ -313,7 +313,7 @@ def our_consumer_takes_ours(b):
     assert t.sum().item() == 512
     del t
     gc.collect()
-    assert b.info(address)[0] == (1, 0), "the deleter gave the memory back"
+    assert b.info(address)[0] == (1, 0), "the deleter freed the memory"
     if REHEARSAL:
         return "pinned memory"
     lies = b.alloc(256, (3, 0))

@@ -85,7 +85,7 @@ func contractSays(t *testing.T) (said string, err error) {
 		contract.said, contract.err = string(out), err
 	})
 	if contract.said == "" {
-		t.Skip("TestContract says why")
+		t.Skip("TestContract reports the reason")
 	}
 	return contract.said, contract.err
 }

@@ -268,7 +268,7 @@ func TestMistakesAreSeenFromCpp(t *testing.T) {
 				program, number = cppAlone(t, f.all[i]), 0
 			}
 			out, fine := cppSays(t, program, number)
-			assert.True(t, !fine || out != said, "nobody noticed")
+			assert.True(t, !fine || out != said, "the mistake was not detected")
 		})
 	}
 }

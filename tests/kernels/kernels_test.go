@@ -155,7 +155,7 @@ func TestMistakesAreSeen(t *testing.T) {
 	require.Equal(t, testkit.Sentences(t), out, "without a mistake")
 	f.each(t, func(t *testing.T, number int) {
 		out, err := testkit.Says(program, number)
-		assert.True(t, err != nil || out != testkit.Sentences(t), "nobody noticed")
+		assert.True(t, err != nil || out != testkit.Sentences(t), "the mistake was not detected")
 	})
 }
 

@@ -54,7 +54,7 @@ func TestTheArchitectureNamesEveryDependency(t *testing.T) {
 		FindAllStringSubmatch(string(mod), -1)
 	require.Greater(t, len(required), 5)
 	for _, m := range required {
-		assert.Contains(t, string(text), "| `"+m[1]+"` | "+m[2]+" | ", "docs/architecture.md gives its purpose")
+		assert.Contains(t, string(text), "| `"+m[1]+"` | "+m[2]+" | ", "docs/architecture.md describes it")
 	}
 	rows := regexp.MustCompile("(?m)^\\| `[a-z][^`]*` \\| v\\S+ \\| ").FindAllString(string(text), -1)
 	assert.Len(t, rows, len(required), "docs/architecture.md names only what go.mod requires")
@@ -72,7 +72,7 @@ func TestTheArchitectureNamesEveryFolderOfTests(t *testing.T) {
 			named++
 		}
 	}
-	assert.Equal(t, named, strings.Count(string(text), "| [tests/"), "and none that is gone")
+	assert.Equal(t, named, strings.Count(string(text), "| [tests/"), "and no removed one")
 }
 
 // The newest versions of libraries that docs/python.md names are those that the tests install.

@@ -50,7 +50,7 @@ func duplicates(tree []File) (found []string) {
 	shared := sharedRuns(tree)
 	for pair, at := range shared {
 		if !listed[pair] {
-			found = append(found, fmt.Sprintf("%s:%d: %d lines of code stand in %s:%d too: move them to one place, or give "+
+			found = append(found, fmt.Sprintf("%s:%d: %d lines of code are repeated in %s:%d: move them to one place, or give "+
 				"the reason in %s", at.one.file, at.one.number, at.lines, at.other.file, at.other.number, duplicatePage))
 		}
 	}

@@ -120,7 +120,7 @@ func TestAMutantOfEachWordIsSeen(t *testing.T) {
 		require.NoError(t, err, "without macros %s compiles:\n%s", word, out)
 		for _, defined := range [][]string{{word}, slices.Collect(maps.Keys(words))} {
 			out, err = u.compile(t, defined...)
-			assert.Error(t, err, "%s is not seen among %v", word, defined)
+			assert.Error(t, err, "%s is not detected among %v", word, defined)
 			assert.Contains(t, out, "tensor.h")
 		}
 	}

@@ -63,6 +63,6 @@ func TestDpnp(t *testing.T) {
 		libraries(t)["levelzero"], "levelzero")
 	cmd.Env = environ(append(env, "PYTHONPATH="+packages[0], "PYTHONDONTWRITEBYTECODE=1")...)
 	out, err := cmd.CombinedOutput()
-	require.Error(t, err, "it sees what does not agree")
+	require.Error(t, err, "it detects differences")
 	assert.Contains(t, string(out), "the ids of devices are SYCL's, which Level Zero does not know")
 }

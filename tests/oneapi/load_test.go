@@ -104,9 +104,9 @@ func TestAChildOfForkIsTold(t *testing.T) {
 	require.Len(t, out, 7)
 	assert.Contains(t, out[4], "count 6 0 oneapi: Level Zero was started before this process was forked off")
 	assert.Contains(t, out[5], "alloc 6 0 oneapi: Level Zero was started before")
-	assert.Equal(t, "log ", out[6], "the deleter leaves the driver of the parent alone")
+	assert.Equal(t, "log ", out[6], "the deleter does not call the parent's driver")
 	assert.Equal(t, []string{"count ok 3"}, on(t, standin(t), "fork", "count"),
-		"a child may start what the parent did not")
+		"a child may start a driver that the parent did not start")
 }
 
 // Only libdl and libc are linked, and two symbols are exported.

@@ -180,7 +180,7 @@ func TestEachGuardIsMissed(t *testing.T) {
 			if len(out) > 2 && out[0] == "probe ok 65551 3" {
 				out = out[3:]
 			}
-			assert.False(t, s.fits(out), "%s -> %s goes unnoticed: %q", m.old, m.fresh, out)
+			assert.False(t, s.fits(out), "%s -> %s is not detected: %q", m.old, m.fresh, out)
 		})
 	}
 }

@@ -820,7 +820,7 @@ func mistakes(t *testing.T, mutants map[string]mutant) {
 				}
 				assert.Contains(t, out, fmt.Sprintf("missed 0 %s\n", mutants[name].script),
 					"it fails without the mistake")
-				assert.Contains(t, out, fmt.Sprintf("caught %d %s\n", i+1, mutants[name].script), "nobody noticed")
+				assert.Contains(t, out, fmt.Sprintf("caught %d %s\n", i+1, mutants[name].script), "the mistake was not detected")
 			})
 		}
 	}
@@ -846,5 +846,5 @@ func (k kind) tryAlone(t *testing.T, m mutant) {
 	t.Helper()
 	headers := testkit.Parts(t)
 	m.mutation().Alone(t, headers)
-	assert.Contains(t, k.try(t, headers, nil, []string{"0", m.script}), "caught 0 ", "nobody noticed")
+	assert.Contains(t, k.try(t, headers, nil, []string{"0", m.script}), "caught 0 ", "the mistake was not detected")
 }

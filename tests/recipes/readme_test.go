@@ -152,7 +152,7 @@ func TestTheFirstScreen(t *testing.T) {
 func TestThePictureIsDrawnByTheCommand(t *testing.T) {
 	joined := strings.ReplaceAll(howTo(t, "draw-layouts.md", "sh picture"), "\\\n", "")
 	line := regexp.MustCompile(`(?m)^dlpackgen layout .*--svg (\S+)$`).FindStringSubmatch(joined)
-	require.NotNil(t, line, "the page says how the picture was drawn")
+	require.NotNil(t, line, "the page has the command for the picture")
 	require.Contains(t, page(t, "docs/explanation/dlpack.md"), "](../"+filepath.Base(line[1])+")")
 	p := newProject(t, map[string]string{"docs/.keep": ""})
 	argv := strings.Fields(line[0])
@@ -168,7 +168,7 @@ func TestTheTwoCommands(t *testing.T) {
 	out, err := exec.Command("make", "-C", golden.Root(t), "--dry-run", "test").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	assert.Contains(t, string(out), "tools/setup.sh", "it does its own set-up")
-	assert.Contains(t, string(out), "./tools/suite", "it counts what ran")
+	assert.Contains(t, string(out), "./tools/suite", "it counts the commands that ran")
 }
 
 // TestGenerateInAFreshCheckout makes all that is committed out of what makes it.
@@ -195,6 +195,6 @@ func TestGenerateInAFreshCheckout(t *testing.T) {
 			_, after, _ := strings.Cut(string(committed), "\n")
 			committed = []byte(after)
 		}
-		assert.True(t, string(committed) == made, "%s is not what generate makes", name)
+		assert.True(t, string(committed) == made, "%s differs from the output of generate", name)
 	}
 }

@@ -73,12 +73,12 @@ func TestNinja(t *testing.T) {
 	p := pageProject(t, "ninja.md")
 	p.run(t, "ninja")
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
-	assert.Contains(t, p.run(t, "ninja", "-t", "deps"), "dlpackgen.yaml", "ninja took the depfile")
+	assert.Contains(t, p.run(t, "ninja", "-t", "deps"), "dlpackgen.yaml", "ninja read and removed the depfile")
 
 	for _, name := range p.locked(t, "gen") {
 		require.NoError(t, os.Remove(p.path(name)))
 		p.run(t, "ninja")
-		assert.FileExists(t, p.path(name), "ninja knows each file that is made, and makes it again")
+		assert.FileExists(t, p.path(name), "ninja tracks each generated file, and recreates it")
 	}
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
 
@@ -115,7 +115,7 @@ func TestNinjaSeesAnUpgrade(t *testing.T) {
 	p := pageProject(t, "ninja.md")
 	p.run(t, "ninja")
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
-	assert.Contains(t, p.run(t, "ninja", "-t", "deps"), "bin/dlpackgen", "ninja took the depfile")
+	assert.Contains(t, p.run(t, "ninja", "-t", "deps"), "bin/dlpackgen", "ninja read and removed the depfile")
 	p.touch(t, "bin/dlpackgen")
 	assert.Contains(t, p.run(t, "ninja", "-v"), "dlpackgen generate", "the program is newer")
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)

@@ -77,7 +77,7 @@ func OpenPython(library, home string) (Language, error) {
 	starting.Lock()
 	defer starting.Unlock()
 	if C.start(find(handle, "start"), at) != 0 {
-		return Language{}, errors.New("no module for Python was made")
+		return Language{}, errors.New("no Python module was created")
 	}
 	return Language{find(handle, "measure")}, nil
 }

@@ -177,5 +177,5 @@ func assertLost(t *testing.T, headers string, lost bool) {
 		}
 		assert.NoError(t, err, text)
 	}
-	assert.False(t, lost, "the leak was not seen")
+	assert.False(t, lost, "the leak was not detected")
 }

@@ -126,7 +126,7 @@ func TestEachGuardIsMissed(t *testing.T) {
 			for tries := 1; tries < 10 && !noticed && m.scenario == "race"; tries++ { // undetected on a busy machine
 				noticed = notices(m.scenario, program, env)
 			}
-			assert.True(t, noticed, "%s -> %s goes unnoticed", m.old, m.fresh)
+			assert.True(t, noticed, "%s -> %s is not detected", m.old, m.fresh)
 		})
 	}
 	for _, s := range scenarios {

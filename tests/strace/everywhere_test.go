@@ -73,8 +73,8 @@ func TestFaultsStayInTheirConfig(t *testing.T) {
 				b.run(t, dir, everywhere)
 				require.Equal(t, b.new.files, files(t, dir))
 			}
-			assert.Positive(t, hits, "no fault came to its call")
-			assert.True(t, fault == "signal=KILL" || others > 0, "no fault left a config to be made")
+			assert.Positive(t, hits, "no fault occurred")
+			assert.True(t, fault == "signal=KILL" || others > 0, "no fault left a config incomplete")
 		})
 	}
 }

@@ -69,5 +69,5 @@ func TestTheClientMatrixWithTheTable(t *testing.T) {
 		}
 	}
 	assert.Greater(t, len(before), 250)
-	assert.Positive(t, raised, "the table was asked")
+	assert.Positive(t, raised, "the table was used")
 }

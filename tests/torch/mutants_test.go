@@ -453,7 +453,7 @@ func areSeen(t *testing.T, all map[string]mutant, to torches, dir string, env []
 		m := all[name]
 		isAlone, err := alone(t, to, dir, env, m, number)
 		if isAlone {
-			assert.Error(t, err, "nobody noticed that %s", name)
+			assert.Error(t, err, "no test detected that %s", name)
 			continue
 		}
 		rest[name] = number
@@ -466,7 +466,7 @@ func areSeen(t *testing.T, all map[string]mutant, to torches, dir string, env []
 	out, err := script(to, dir, env, args...)
 	require.NoError(t, err, out)
 	for name, number := range rest {
-		assert.Contains(t, out, fmt.Sprintf("caught %d %s\n", number, all[name].script), "nobody noticed that %s", name)
+		assert.Contains(t, out, fmt.Sprintf("caught %d %s\n", number, all[name].script), "no test detected that %s", name)
 		assert.Contains(t, out, fmt.Sprintf("missed 0 %s\n", all[name].script), "it fails with all guards in place")
 	}
 }

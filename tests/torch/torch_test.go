@@ -68,7 +68,7 @@ func TestEndings(t *testing.T) {
 	for _, how := range ways {
 		t.Run(how, func(t *testing.T) {
 			require.Contains(t, said, "ended 0 "+how, out)
-			assert.Equal(t, "ends: "+how+"\n", said["ended 0 "+how], "nothing is said after that")
+			assert.Equal(t, "ends: "+how+"\n", said["ended 0 "+how], "there is no later output")
 		})
 	}
 }

@@ -229,7 +229,7 @@ func TestMutantsAreSeen(t *testing.T) {
 	assert.Contains(t, out, "missed 0 described.py\n", "it fails with all guards in place:\n%s", out)
 	for i, name := range names {
 		assert.Contains(t, out, fmt.Sprintf("caught %d described.py %s\n", i+1, mutants[name].test),
-			"nobody noticed that %s", name)
+			"no test detected that %s", name)
 	}
 	checkGradients(t, b, len(all)) // here, because another build takes a minute
 }

@@ -189,7 +189,7 @@ func (p places) areSeen(t *testing.T, all map[string]mutant, library string) {
 	said := p.forked(t, library, pairs...)
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
-			assert.Contains(t, said, fmt.Sprintf("caught %d %s", numbers[name], m.script), "the test sees nothing")
+			assert.Contains(t, said, fmt.Sprintf("caught %d %s", numbers[name], m.script), "the test detects nothing")
 			assert.Contains(t, said, "missed 0 "+m.script, "it fails with all guards in place:\n%s",
 				said["caught 0 "+m.script])
 		})

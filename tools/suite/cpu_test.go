@@ -14,7 +14,7 @@ import (
 func TestCostsAreTold(t *testing.T) {
 	assert.Equal(t, "CPU seconds of tests: 113\n    100 r\n     12 p\n",
 		costs(map[string]float64{"p": 12.4, "r": 100, "s": 0.5}))
-	assert.Empty(t, costs(map[string]float64{"s": 0.5}), "a run of cached results has nothing to tell")
+	assert.Empty(t, costs(map[string]float64{"s": 0.5}), "a run of cached results reports no times")
 }
 
 func TestParseStat(t *testing.T) {
@@ -54,7 +54,7 @@ func TestLook(t *testing.T) {
 	m.look(1, all)
 	assert.Equal(t, map[string]float64{"tests/x": 5}, m.seconds)
 	m.look(1, map[int]process{ids[0]: {1, 160}})
-	assert.Equal(t, map[string]float64{"tests/x": 5}, m.seconds, "what ended is not forgotten")
+	assert.Equal(t, map[string]float64{"tests/x": 5}, m.seconds, "ended processes still count")
 
 	m.known = map[int]string{ids[0]: "tests/y"}
 	m.look(1, all)

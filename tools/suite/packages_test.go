@@ -157,7 +157,7 @@ func TestWhatStartsProcessesRecordsInputs(t *testing.T) {
 	for _, p := range rows(t) {
 		if imports(t, p.Path, "os/exec") {
 			assert.True(t, len(p.Inputs) > 0 || p.Uncached != "",
-				"%s starts processes: packages.txt must list what they read", p.Path)
+				"%s starts processes: packages.txt must list their inputs", p.Path)
 		}
 		if len(p.Inputs) > 0 || p.Uncached != "" {
 			assert.True(t, p.Path == "internal/tier" || len(calls(t, p.Path, "Record")) > 0,

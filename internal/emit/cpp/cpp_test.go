@@ -104,7 +104,7 @@ func TestEmitNamesWhatASpecLacks(t *testing.T) {
 	_, err := Target.Emit(&emit.Model{Release: without(emittest.Release(t, "1.3"), deviceEnum, "kDLTrn")})
 	assert.NoError(t, err, "nothing names it")
 	_, err = Target.Emit(&emit.Model{Release: without(emittest.Release(t, "1.3"), codeEnum, "kDLFloat8_e4m3fn")})
-	assert.NoError(t, err, "nor that, whose width the spec has")
+	assert.NoError(t, err, "nor this type, whose width is in the spec")
 }
 
 func TestKeywordsAreNoNames(t *testing.T) {

@@ -103,7 +103,7 @@ func check(r *spec.Release) error {
 		}
 	}
 	if r.Python.OlderExchange == "" || r.Python.ExchangeCapsule == "" {
-		lacking = append(lacking, "the two attributes that give an exchange table")
+		lacking = append(lacking, "the two attributes with an exchange table")
 	}
 	return emit.Needs(r, "modules for Python build on", lacking...)
 }

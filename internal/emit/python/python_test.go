@@ -75,7 +75,7 @@ func TestSpecsWithoutTheUsualNames(t *testing.T) {
 	changed := *emittest.Release(t, "1.3")
 	changed.Python.OlderExchange = ""
 	_, err := Target.Emit(&emit.Model{Release: &changed})
-	assert.ErrorContains(t, err, "the two attributes that give an exchange table")
+	assert.ErrorContains(t, err, "the two attributes with an exchange table")
 }
 
 // The output consists of the files that a user includes and compiles: there are no separate parts,
@@ -106,7 +106,7 @@ func TestPartsAreTheSameSources(t *testing.T) {
 	assert.Contains(t, texts[interfaceName], `#include "dlpackgen_python/api.h"`)
 	entries, err := templates.Files.ReadDir("python")
 	require.NoError(t, err)
-	assert.Len(t, texts, len(entries)+3, "an output, the header of backends, and what finds functions of torch")
+	assert.Len(t, texts, len(entries)+3, "an output, the header of backends, and the lookup of torch's functions")
 }
 
 func TestSameModelSameBytes(t *testing.T) {

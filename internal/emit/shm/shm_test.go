@@ -39,7 +39,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 		text := string(f.Data)
 		assert.True(t, emit.HasBanner(f.Data), f.Path)
 		if !strings.HasPrefix(f.Path, "python/") {
-			assert.NotContains(t, text, "#include <dlpack", "%s finds its headers beside it", f.Path)
+			assert.NotContains(t, text, "#include <dlpack", "%s finds its headers in its folder", f.Path)
 		}
 		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|go:build ignore|dlpackgen_shm_entry`, text, f.Path)
 		if filepath.Ext(f.Path) == ".go" {

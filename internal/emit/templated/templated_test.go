@@ -102,7 +102,7 @@ func TestCommentsOfOtherLanguages(t *testing.T) {
 	out, problem = made(t, folder{"a.c": "x", "b/Makefile": "x"}, map[string]string{"comment": "--"})
 	assert.Empty(t, problem)
 	for _, f := range out {
-		assert.NotContains(t, string(f.Data), "-- Code generated", "the name of %s tells", f.Path)
+		assert.NotContains(t, string(f.Data), "-- Code generated", "the name of %s identifies it", f.Path)
 	}
 	for _, bad := range []string{"", "a b", "\n", "*/", "/*", "5", "é"} {
 		assert.NotEmpty(t, checkComment(bad), "%q", bad)

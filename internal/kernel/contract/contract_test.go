@@ -147,7 +147,7 @@ func TestSymbolsAreBoundInOrder(t *testing.T) {
 		return out
 	}
 	assert.Equal(t, []string{"n n false true", "k w true false", "m x false true"}, names(k.Dims),
-		"an int argument is there before every tensor")
+		"an int argument precedes every tensor")
 	assert.Equal(t, contract.Solved, k.Args[1].Extents[2].Form)
 	assert.Equal(t, contract.Computed, k.Args[2].Extents[0].Form, "bound already")
 }

@@ -55,7 +55,7 @@ func TestMistakesAreReported(t *testing.T) {
 func TestEveryKeyAndWordHasMistakes(t *testing.T) {
 	rows, counts := map[string]bool{}, map[string]int{}
 	for _, text := range mistakes(t) {
-		assert.False(t, rows[text], "the row stands twice: %s", text)
+		assert.False(t, rows[text], "the row is repeated: %s", text)
 		rows[text] = true
 		_, found := readings(text)
 		for about := range subjects(text, found) {
