@@ -17,11 +17,12 @@
 ONLY ?= all
 RUNS ?= 100000000
 FUZZTIME ?= 500ms
+BASE := 834f5b66
 # A build must not depend on whether the checkout has a readable .git. With -trimpath, what tests
 # build in other folders shares the build of the standard library and of dependencies.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 
-.PHONY: help quick test nightly torches hosts pythons generate check golden docs release bench fuzz-long setup clean
+.PHONY: help quick test ids nightly torches hosts pythons generate check golden docs release bench fuzz-long setup clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -29,11 +30,15 @@ help:
 quick:
 	@go run ./tools/suite -quick
 
-test: setup
+test: setup ids
 	@go run ./tools/suite -fuzztime=$(FUZZTIME)
 
-nightly: setup
-	@go run ./tools/ids -since 834f5b66
+# Compares with the commit from which no check may be lost. A clone without its history, such as a
+# shallow one, has nothing to compare with.
+ids:
+	@if git cat-file -e $(BASE)^{commit} 2>/dev/null; then go run ./tools/ids -since $(BASE); fi
+
+nightly: setup ids
 	@go run ./tools/suite -nightly -fuzztime=1m
 	@tools/torches.sh
 	@tools/hosts.sh
