@@ -203,7 +203,7 @@ func (r *reader) checkExtents(l line, p *Param) {
 		case Any:
 			if isResult {
 				l.at.ErrorfAt(at.At, "invalid-extent", "write an expression over symbols of the arguments",
-					"nothing tells this extent of the result")
+					"nothing determines this extent of the result")
 			}
 		case Ellipsis:
 			r.checkEllipsis(l, e, at, isResult)
@@ -218,7 +218,7 @@ func (r *reader) checkExtents(l line, p *Param) {
 func (r *reader) checkEllipsis(l line, e Extent, at notation.Extent, isResult bool) {
 	if isResult && (e.Dim == None || !r.Ellipses[e.Dim].Always) && !r.lost.shapes && !r.lost.has(cmp.Or(at.Name, "...")) {
 		l.at.ErrorfAt(at.At, "unbound-symbol", "write it in an argument that is never None",
-			"no argument tells what ...%s stands for", at.Name)
+			"no argument determines ...%s", at.Name)
 	}
 }
 

@@ -137,7 +137,7 @@ func (p *parser) line() Line {
 	l := Line{Type: p.typ()}
 	l.Typed = p.err == nil && !(p.cut && p.peek().sign == end)
 	if t := p.peek(); t.text == "?" && p.apart() {
-		p.fail(t.at, "write it directly behind the type: "+l.Type.String()+"?", "a space stands before ?")
+		p.fail(t.at, "write it directly behind the type: "+l.Type.String()+"?", "there is a space before ?")
 	}
 	l.OptionalAt, l.Optional = p.peek().at, p.accept("?")
 	for p.peek().sign == name {
@@ -199,7 +199,7 @@ func (p *parser) apart() bool {
 // joined reports a space before the brackets of a tensor.
 func (p *parser) joined(t Type) {
 	if open := p.peek(); open.text == "[" && p.apart() {
-		p.fail(open.at, "write "+spell(t)+"[...]", "a space stands before [")
+		p.fail(open.at, "write "+spell(t)+"[...]", "there is a space before [")
 	}
 }
 
