@@ -127,7 +127,7 @@ func (d *decoder) config(root *yaml.Node) *Config {
 		cfg.Out = localPath(n, "out", "the command line takes any folder: --out DIR")
 	}
 	backends := m.Get("backends")
-	d.targets(cfg, m, backends != nil, release, asked)
+	d.missed = !d.targets(cfg, m, backends != nil, release, asked)
 	own := d.backends(cfg, backends, release, asked)
 	cfg.Devices = d.devices(cfg, m.Get("devices"), own)
 	d.checkBackends(cfg, own)
@@ -150,42 +150,35 @@ func (d *decoder) version(m *yaml.Map) {
 	}
 }
 
-// targets reads the section `targets`, in the order of the table. If the config has backends, the
-// section may be absent or empty.
-func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release string, asked *yaml.Node) {
+// targets reads the section `targets`, in the order of the table, and reports whether it read all
+// of them. If the config has backends, the section may be absent or empty.
+func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release string, asked *yaml.Node) bool {
 	section := m.Get("targets")
-	if section == nil && !optional {
-		section = m.Need("targets")
-		d.missed = section == nil
-	}
 	if section == nil {
-		return
+		return optional || m.Need("targets") != nil
 	}
-	if d.missed = section.Kind != yaml.Mapping; d.missed {
+	if section.Kind != yaml.Mapping {
 		section.Errorf("type-mismatch", "write the targets as keys, such as {"+d.firstTarget(section)+": {}}",
 			"targets must be a mapping, not %s", section.Kind)
-		return
+		return false
 	}
 	tm := section.Map("targets")
-	made := 0
 	for _, row := range d.table.Rows {
 		if n := tm.Get(row.Name); n != nil {
 			d.target(cfg, row, n, release, asked)
-			made++
 		}
 	}
 	for _, e := range section.Entries {
 		if d.isTemplated(e) {
 			tm.Get(e.Key.Value)
 			d.templated(cfg, e, release, asked)
-			made++
 		}
 	}
-	none := made == 0 && !optional && section.Kind == yaml.Mapping && len(section.Entries) == 0
-	d.missed = !tm.Close() || none || d.missed
+	none := !optional && len(section.Entries) == 0
 	if none {
 		section.Errorf("no-targets", "list one, such as `c: {}`", "the config lists no target")
 	}
+	return tm.Close() && !none
 }
 
 // firstTarget returns the first target that a list or a value names, or c.

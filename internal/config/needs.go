@@ -67,9 +67,9 @@ func (d *decoder) elsewhere(all []Target, section *yaml.Node) []string {
 		return nil
 	}
 	var there []string
-	d.missed = d.missed || section.Kind != yaml.List
+	unread := func(n *yaml.Node) bool { return n.Kind != yaml.Scalar }
+	d.missed = d.missed || section.Kind != yaml.List || slices.ContainsFunc(section.Items, unread)
 	for _, n := range section.List("elsewhere") {
-		d.missed = d.missed || n.Kind != yaml.Scalar
 		name := n.OneOf("a target of elsewhere", d.table.Names())
 		if slices.ContainsFunc(all, func(t Target) bool { return t.Name == name }) {
 			n.Errorf("elsewhere", "leave one of them out", "target %s is in targets too", name)
