@@ -1624,8 +1624,6 @@ DLPACKGEN_FAST void* dlpackgen_torch_handle(PyObject* object) {
 #define DLPACKGEN_TORCH_REJECTS_GRAD DLPACKGEN_WHILE_ON
 #endif
 
-#define DLPACKGEN_TORCH_NEGATED "its memory holds the negated values: pass resolve_neg()"
-#define DLPACKGEN_TORCH_CONJUGATED "its memory holds the conjugated values: pass resolve_conj()"
 #define DLPACKGEN_TORCH_GRAD "it requires grad, which would not see this call: pass detach()"
 #define DLPACKGEN_TORCH_GRAD_ON DLPACKGEN_TORCH_GRAD ", or call this under torch.no_grad()"
 #define DLPACKGEN_TORCH_WRAPPED \
@@ -1697,9 +1695,9 @@ static int dlpackgen_torch_reject_dispatch(PyObject* type) {
 
 static int dlpackgen_torch_reject_bits(PyObject* object) {
   int bit = dlpackgen_torch_query(object, "is_neg");
-  if (bit != 0) return bit < 0 ? -1 : dlpackgen_reject(DLPACKGEN_TORCH_NEGATED);
+  if (bit != 0) return bit < 0 ? -1 : dlpackgen_reject(DLPACKGEN_TEXT_NEGATED);
   bit = dlpackgen_torch_query(object, "is_conj");
-  return bit > 0 ? dlpackgen_reject(DLPACKGEN_TORCH_CONJUGATED) : bit;
+  return bit > 0 ? dlpackgen_reject(DLPACKGEN_TEXT_CONJUGATED) : bit;
 }
 
 /* If torch's own module is not available, grad mode counts as on. */
@@ -2117,9 +2115,9 @@ static int dlpackgen_torch_open(PyObject* type) {
 /* Rejects values that differ from those in memory. Only complex numbers can have the conjugate bit,
  * but all can have the negative bit, such as x.conj().imag. */
 DLPACKGEN_FAST int dlpackgen_torch_check_bits(void* handle, DLDataType dtype) {
-  if (dlpackgen_torch.call.is_neg(handle)) return dlpackgen_reject(DLPACKGEN_TORCH_NEGATED);
+  if (dlpackgen_torch.call.is_neg(handle)) return dlpackgen_reject(DLPACKGEN_TEXT_NEGATED);
   if (dtype.code != kDLComplex) return 0;
-  return dlpackgen_torch.call.is_conj(handle) ? dlpackgen_reject(DLPACKGEN_TORCH_CONJUGATED) : 0;
+  return dlpackgen_torch.call.is_conj(handle) ? dlpackgen_reject(DLPACKGEN_TEXT_CONJUGATED) : 0;
 }
 
 /* Most tensors do not require grad, so this is checked before the mode. */
@@ -2743,7 +2741,7 @@ static int dlpackgen_match_reader(struct dlpackgen_access* access, const struct 
   const int is = table->recognize ? table->recognize(type) : dlpackgen_recognize_by_name(table, type);
   int opened = 0;
   if (is == DLPACKGEN_TYPE_EXACT && table->open && dlpackgen_native_readers_are_on()) opened = table->open(type);
-  if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an reader table did not open");
+  if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "a native reader did not open");
   if (opened) access->reader = table;
   else if (is != DLPACKGEN_TYPE_OTHER && table->reject && !access->rejecting) access->rejecting = table;
   return opened;
@@ -3033,7 +3031,7 @@ static int dlpackgen_open_capsule(PyObject* capsule, struct dlpackgen_received* 
   if (imported->versioned) return 0;
   imported->legacy = (DLManagedTensor*)dlpackgen_open_named(capsule, dlpackgen_legacy_fresh, dlpackgen_legacy_used);
   if (imported->legacy) return 0;
-  PyErr_SetString(PyExc_BufferError, "its __dlpack__() did not return an unconsumed DLPack capsule");
+  PyErr_SetString(PyExc_BufferError, DLPACKGEN_TEXT_NO_CAPSULE);
   return -1;
 }
 
@@ -3075,8 +3073,7 @@ static void dlpackgen_legacy_deleter(DLManagedTensor* self) {
 /* The old struct cannot express these flags, which must not be lost. */
 static DLManagedTensor* dlpackgen_to_legacy(DLManagedTensorVersioned* tensor) {
   if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) {
-    PyErr_SetString(PyExc_BufferError,
-                    "a tensor that is read-only or padded is for consumers that ask for max_version=(1, 0)");
+    PyErr_SetString(PyExc_BufferError, DLPACKGEN_TEXT_LEGACY);
     return NULL;
   }
   DLManagedTensor* made = (DLManagedTensor*)malloc(sizeof *made);
@@ -3151,15 +3148,14 @@ static int dlpackgen_is_contiguous_anyhow(struct dlpackgen_state* state, PyObjec
 static int dlpackgen_query_all(struct dlpackgen_state* state, PyObject* object,
                                const struct dlpackgen_native_reader* rejecting, uint8_t queries) {
   if (rejecting && rejecting->reject(object)) return dlpackgen_failed(PyExc_BufferError, "it was rejected");
-  if (queries & dlpackgen_query_mask)
-    return dlpackgen_reject("some of its elements may be masked, which a tensor cannot say");
-  if (queries & dlpackgen_query_neg && dlpackgen_reject_if(object, state->is_neg, DLPACKGEN_TORCH_NEGATED)) return -1;
-  if (queries & dlpackgen_query_conj && dlpackgen_reject_if(object, state->is_conj, DLPACKGEN_TORCH_CONJUGATED))
+  if (queries & dlpackgen_query_mask) return dlpackgen_reject(DLPACKGEN_TEXT_MASKED);
+  if (queries & dlpackgen_query_neg && dlpackgen_reject_if(object, state->is_neg, DLPACKGEN_TEXT_NEGATED)) return -1;
+  if (queries & dlpackgen_query_conj && dlpackgen_reject_if(object, state->is_conj, DLPACKGEN_TEXT_CONJUGATED))
     return -1;
   if (queries & dlpackgen_query_grad && dlpackgen_reject_grad(state, object)) return -1;
   if (queries & dlpackgen_query_stop && dlpackgen_reject_no_stop(state, object)) return -1;
   const int dense = queries & dlpackgen_query_dense ? dlpackgen_is_contiguous_anyhow(state, object) : 1;
-  return dense ? dense < 0 ? -1 : 0 : dlpackgen_reject("it has no dense memory: pass to_dense()");
+  return dense ? dense < 0 ? -1 : 0 : dlpackgen_reject(DLPACKGEN_TEXT_NOT_DENSE);
 }
 
 /* The values of some tensors differ from those in memory, and neither tables nor capsules express
@@ -3168,9 +3164,6 @@ static int dlpackgen_query(struct dlpackgen_state* state, PyObject* object,
                            const struct dlpackgen_native_reader* rejecting, uint8_t queries) {
   return dlpackgen_query_all(state, object, rejecting, queries) ? dlpackgen_not_exported(object) : 0;
 }
-
-/* The message about an object whose type changed after its table was found. */
-#define DLPACKGEN_OTHER_TYPE "it became an object of another type during the call"
 
 /* Raises the validator's error about a tensor. */
 DLPACKGEN_SLOW static int dlpackgen_reject_error(const DLTensor* tensor, dlpackgen_error_code error) {
@@ -3207,7 +3200,7 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object
     *out = NULL;
     return dlpackgen_not_exported(object);
   }
-  if (!*out) return dlpackgen_reject("its exchange table gave no tensor");
+  if (!*out) return dlpackgen_reject(DLPACKGEN_TEXT_NO_TENSOR);
   if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;
   dlpackgen_delete(*out);
   *out = NULL;
@@ -3321,7 +3314,7 @@ static DLManagedTensorVersioned* dlpackgen_import(struct dlpackgen_state* state,
   if (!(how.plain && how.plain(object)) && dlpackgen_query(state, object, how.rejecting, how.queries)) return NULL;
   const DLPackExchangeAPI* api = how.api;
   if (Py_TYPE(object) != type) {
-    dlpackgen_reject(DLPACKGEN_OTHER_TYPE);
+    dlpackgen_reject(DLPACKGEN_TEXT_OTHER_TYPE);
     return NULL;
   }
   if (api ? dlpackgen_own_by_table(api, object, &imported.versioned)
@@ -3669,7 +3662,7 @@ static int dlpackgen_set_stream(const struct dlpackgen_call* call, int i, DLDevi
   else if (a->private_.api) failed = a->private_.api->current_work_stream(device.device_type, device.device_id, stream);
   else return 0;
   if (!failed && !PyErr_Occurred()) return 1; /* a table may succeed and leave an exception */
-  dlpackgen_failed(PyExc_RuntimeError, "its library does not tell its stream");
+  dlpackgen_failed(PyExc_RuntimeError, DLPACKGEN_TEXT_NO_STREAM);
   return dlpackgen_about(call->function, i);
 }
 
@@ -4275,7 +4268,7 @@ static int dlpackgen_fetch_retained(struct dlpackgen_call* call, int i) {
 static int dlpackgen_check_type(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   if (Py_TYPE(a->object) == a->private_.type) return 0;
-  return dlpackgen_argument_error(call, i, PyExc_BufferError, DLPACKGEN_OTHER_TYPE);
+  return dlpackgen_argument_error(call, i, PyExc_BufferError, DLPACKGEN_TEXT_OTHER_TYPE);
 }
 
 /* Returns whether foreign code may run after an argument was read: code of later arguments, or of a
@@ -4706,6 +4699,23 @@ DLPACKGEN_PYTHON_API int dlpackgen_call_begin(struct dlpackgen_call* call, PyObj
 
 /* The type of the tensors that a module exports. Part of dlpackgen_python.c. */
 
+/* Copies the elements of a tensor. Part of sources that copy to C-contiguous memory. */
+
+#include <string.h>
+
+/* Copies the elements of the dimensions from a given one on, and returns the address behind the
+ * copied bytes. item is the size of an element in bytes. */
+static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from,
+                                         size_t item) {
+  if (dimension == t->ndim) {
+    memcpy(to, from, item);
+    return to + item;
+  }
+  for (int64_t i = 0; i < t->shape[dimension]; i++)
+    to = dlpackgen_copy_along(dimension + 1, t, to, from + i * t->strides[dimension] * (int64_t)item, item);
+  return to;
+}
+
 struct dlpackgen_object {
   PyObject_HEAD DLManagedTensorVersioned* tensor;
   const dlpackgen_backend* table; /* the backend for unfinished work, or NULL */
@@ -4754,7 +4764,7 @@ DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_object(PyObject* module, DLManag
 static DLManagedTensorVersioned* dlpackgen_tensor_of(PyObject* object) {
   destructor ends = (destructor)(uintptr_t)PyType_GetSlot(Py_TYPE(object), Py_tp_dealloc);
   if (ends == dlpackgen_object_dealloc) return ((struct dlpackgen_object*)object)->tensor;
-  PyErr_SetString(PyExc_TypeError, "an object of another type than the exchange table is for");
+  PyErr_SetString(PyExc_TypeError, DLPACKGEN_TEXT_FOREIGN_OBJECT);
   return NULL;
 }
 
@@ -4826,8 +4836,7 @@ static int dlpackgen_table_wrap(DLManagedTensorVersioned* tensor, void** out) {
 static int dlpackgen_table_borrow(void* object, DLTensor* out) {
   const DLManagedTensorVersioned* tensor = dlpackgen_tensor_of((PyObject*)object);
   if (!tensor) return -1;
-  if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED)
-    return dlpackgen_reject("a borrowed view cannot say that the tensor is read-only or padded");
+  if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) return dlpackgen_reject(DLPACKGEN_TEXT_NO_FLAGS);
   *out = dlpackgen_without_offset(&tensor->dl_tensor);
   return 0;
 }
@@ -4850,17 +4859,6 @@ static const DLPackExchangeAPI dlpackgen_own_table = {
 };
 
 /* Copies */
-
-/* Copies the elements along a dimension, and returns the address of the next bytes. */
-static char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from, size_t item) {
-  if (dimension == t->ndim) {
-    memcpy(to, from, item);
-    return to + item;
-  }
-  for (int64_t i = 0; i < t->shape[dimension]; i++)
-    to = dlpackgen_copy_along(dimension + 1, t, to, from + i * t->strides[dimension] * (int64_t)item, item);
-  return to;
-}
 
 /* Returns the data type by which a tensor is copied. Padded elements are copied as bytes: a
  * DLTensor alone has no flags, so they would be treated as packed. */
@@ -4913,7 +4911,7 @@ static DLManagedTensorVersioned* dlpackgen_copied(const struct dlpackgen_object*
   const size_t bits = (size_t)dlpackgen_element_bits(from->dtype, object->tensor->flags);
   if (table) return dlpackgen_copied_by_backend(object, table);
   if (bits % 8 || !dlpackgen_device_is_host_readable((int32_t)from->device.device_type)) {
-    dlpackgen_reject("copies are made of whole bytes in memory of the host");
+    dlpackgen_reject(DLPACKGEN_TEXT_WHOLE_BYTES);
     return NULL;
   }
   DLManagedTensorVersioned* made = dlpackgen_allocate(dlpackgen_copied_as(object->tensor), from->ndim, from->shape);
@@ -4928,7 +4926,7 @@ static DLManagedTensorVersioned* dlpackgen_copied(const struct dlpackgen_object*
 /* Reads a pair of integers; 0 with an exception. */
 static int dlpackgen_pair(PyObject* tuple, const char* name, long long out[2]) {
   if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 2) {
-    PyErr_Format(PyExc_TypeError, "%s is not a tuple of two integers", name);
+    PyErr_Format(PyExc_TypeError, DLPACKGEN_TEXT_NO_PAIR, name);
     return 0;
   }
   for (int i = 0; i < 2; i++) {
@@ -4974,8 +4972,8 @@ static int dlpackgen_device_fits(PyObject* wanted, DLDevice device, struct dlpac
   if (want[0] == (long long)device.device_type && want[1] == device.device_id) return 1;
   const int readable = wish->reaches || dlpackgen_device_is_host_readable((int32_t)device.device_type);
   if (want[0] == kDLCPU && readable && !wish->in_place) return wish->copy = wish->to_host = 1;
-  PyErr_Format(PyExc_BufferError, "the tensor is on device (%d, %d), asked for on (%lld, %lld)",
-               (int)device.device_type, (int)device.device_id, want[0], want[1]);
+  PyErr_Format(PyExc_BufferError, DLPACKGEN_TEXT_OTHER_DEVICE, (int)device.device_type, (int)device.device_id, want[0],
+               want[1]);
   return 0;
 }
 

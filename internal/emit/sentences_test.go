@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/templates"
 )
 
-// sentence is the definition of one in message.h.
+// sentence is the definition of one in texts.h.
 var sentence = regexp.MustCompile(`#define (DLPACKGEN_TEXT_[A-Z_]+) "(.+)"`)
 
 // spelled lists the sources of C and C++, and of their emitters, that repeat a message instead of
@@ -37,10 +37,10 @@ func spelled(home string, files map[string]string) (found []string) {
 // emitters is this package's folder, in the form of the keys.
 const emitters = "internal/emit/"
 
-// A message of several callers is defined only in message.h. Python and Go cannot use the macro;
+// A message of several callers is defined only in texts.h. Python and Go cannot use the macro;
 // the tests of each caller compare their texts.
 func TestSentencesStandOnce(t *testing.T) {
-	const home = "c/message.h"
+	const home = "c/texts.h"
 	files := map[string]string{}
 	read := func(tree fs.FS, prefix string) {
 		require.NoError(t, fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {

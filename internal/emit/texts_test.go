@@ -17,7 +17,7 @@ import (
 )
 
 // sharedTexts lists pairs of folders whose sources have equal texts, with the maximum number of
-// texts and the reason. A new text that several sources need belongs in message.h, or in another
+// texts and the reason. A new text that several sources need belongs in texts.h, or in another
 // shared header.
 var sharedTexts = []struct {
 	folders [2]string
@@ -28,19 +28,13 @@ var sharedTexts = []struct {
 	{[2]string{"c", "python"}, 1, "the end of two longer texts"},
 	{[2]string{"cpp", "cpp"}, 1, "the text of std::bad_alloc, in headers that stand alone"},
 	{[2]string{"cpp", "torch"}, 2, "texts of exceptions of C++, in headers that stand alone"},
-	{[2]string{"cpp", "tvmffi"}, 1, "a host without a common header for results"},
 	{[2]string{"device", "device"}, 23, "each backend has one implementation, and their parts share device_error.h alone, " +
 		"which fills in formats"},
 	{[2]string{"device", "shm"}, 3, "the same, for memory that processes share"},
-	{[2]string{"go", "go"}, 1, "two packages; a program may use one without the other"},
-	{[2]string{"go", "python"}, 10, "C of Go packages, which contain no header of Python modules"},
-	{[2]string{"go", "torch"}, 3, "the same"},
 	{[2]string{"jax", "tvmffi"}, 1, "the packed arguments of two hosts"},
 	{[2]string{"onnxruntime", "ufunc"}, 1, "the operands of two hosts"},
 	{[2]string{"python", "python"}, 2, "readers of objects, of which a module has some"},
-	{[2]string{"python", "torch"}, 7, "headers of C++, which contain no header of Python modules"},
 	{[2]string{"torch", "torch"}, 6, "torch's C++ and its stable ABI, whose headers cannot be included together"},
-	{[2]string{"torch", "torchshim"}, 3, "operators against libtorch and operators by the C shim"},
 }
 
 var (

@@ -9,6 +9,7 @@
 
 #include <dlpackgen/parameter.h>
 #include <dlpackgen/tensor.h>
+#include <dlpackgen/texts.h>
 
 /* Code for errors is kept out of the path that all calls take. */
 #if defined(__GNUC__)
@@ -49,16 +50,6 @@ enum dlpackgen_status {
   DLPACKGEN_STATUSES(DLPACKGEN_STATUS)
 #undef DLPACKGEN_STATUS
 };
-
-/** Messages about an argument that several callers use. */
-#define DLPACKGEN_TEXT_READ_ONLY "it is read-only, and this argument is written to"
-#define DLPACKGEN_TEXT_MISSING "it is missing"
-#define DLPACKGEN_TEXT_INTS "a list of int"
-#define DLPACKGEN_TEXT_FLOATS "a list of float"
-#define DLPACKGEN_TEXT_NOT_BORROWED "it cannot be borrowed"
-#define DLPACKGEN_TEXT_NUL "expected a text without NUL"
-/** The text between a dtype and a number. */
-#define DLPACKGEN_TEXT_OUT_OF_RANGE " does not hold "
 
 /** An argument, as messages name it. */
 struct dlpackgen_site {

@@ -198,6 +198,12 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes(const DLTensor* tensor
   return dlpackgen_nbytes_(tensor, flags, bytes, &mismatch);
 }
 
+/* Extends a stride of a compact tensor by the next dimension to the left; an extent of 0 counts as
+ * 1. Returns 1 if it fits in 63 bits; otherwise *stride is unchanged. */
+DLPACKGEN_CONSTEXPR int dlpackgen_extend_stride_(uint64_t* stride, int64_t extent) {
+  return extent < 2 || dlpackgen_multiply_(*stride, DLPACKGEN_RULES_CAST(uint64_t, extent), stride);
+}
+
 /* dlpackgen_compact_strides(), with the details of an error. */
 DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides_(int32_t ndim, const int64_t* shape,
                                                                     int64_t* strides, dlpackgen_mismatch_* mismatch) {
@@ -209,7 +215,7 @@ DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides_(int32_t ndim
   for (i = ndim; i-- > 0;) {
     if (shape[i] < 0) return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
     strides[i] = DLPACKGEN_RULES_CAST(int64_t, stride);
-    if (shape[i] > 1 && !dlpackgen_multiply_(stride, DLPACKGEN_RULES_CAST(uint64_t, shape[i]), &stride))
+    if (!dlpackgen_extend_stride_(&stride, shape[i]))
       return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
   }
   return DLPACKGEN_OK;

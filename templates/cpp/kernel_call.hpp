@@ -51,7 +51,7 @@ class KernelCheck {
   }
 
   void no_memory(const dlpackgen_site& site) noexcept {
-    fail(site, DLPACKGEN_STATUS_MEMORY_ERROR, "no memory for a contiguous copy");
+    fail(site, DLPACKGEN_STATUS_MEMORY_ERROR, DLPACKGEN_TEXT_NO_COPY);
   }
 
   /** Checks that there is memory for a result. */

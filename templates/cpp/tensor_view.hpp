@@ -64,8 +64,8 @@ class TensorView {
   /** The stride of such a dimension, in elements. */
   std::int64_t stride(std::int32_t dimension) const noexcept {
     if (tensor_.strides != nullptr) return tensor_.strides[dimension];
-    std::uint64_t stride = 1;  // unsigned: the product of an empty tensor's extents may overflow
-    for (std::int32_t i = ndim(); --i > dimension;) stride *= detail::unsign(shape(i) > 1 ? shape(i) : 1);
+    std::uint64_t stride = 1;  // too large a product belongs to an empty tensor, whose strides have no meaning
+    for (std::int32_t i = ndim(); --i > dimension;) (void)dlpackgen_extend_stride_(&stride, shape(i));
     return static_cast<std::int64_t>(stride);
   }
   /** The number of elements. */

@@ -3,6 +3,7 @@
 #include "table.h"
 
 #include "dlpackgen_rules.h"
+#include "texts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static object* object_of(const producer* p, void* py_object) {
 static int not_ours(const producer* p) { return fail(p, "TypeError", "not an object of this exchange table"); }
 
 __attribute__((cold, noinline)) static int has_flags(const producer* p) {
-  return fail(p, "BufferError", "a borrowed view cannot say that the tensor is read-only or padded");
+  return fail(p, "BufferError", DLPACKGEN_TEXT_NO_FLAGS);
 }
 
 static int borrow(const producer* p, void* py_object, DLTensor* out) {

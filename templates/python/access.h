@@ -127,7 +127,7 @@ static int dlpackgen_match_reader(struct dlpackgen_access* access, const struct 
   const int is = table->recognize ? table->recognize(type) : dlpackgen_recognize_by_name(table, type);
   int opened = 0;
   if (is == DLPACKGEN_TYPE_EXACT && table->open && dlpackgen_native_readers_are_on()) opened = table->open(type);
-  if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an reader table did not open");
+  if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "a native reader did not open");
   if (opened) access->reader = table;
   else if (is != DLPACKGEN_TYPE_OTHER && table->reject && !access->rejecting) access->rejecting = table;
   return opened;

@@ -102,7 +102,7 @@ static int dlpackgen_fetch_retained(struct dlpackgen_call* call, int i) {
 static int dlpackgen_check_type(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   if (Py_TYPE(a->object) == a->private_.type) return 0;
-  return dlpackgen_argument_error(call, i, PyExc_BufferError, DLPACKGEN_OTHER_TYPE);
+  return dlpackgen_argument_error(call, i, PyExc_BufferError, DLPACKGEN_TEXT_OTHER_TYPE);
 }
 
 /* Returns whether foreign code may run after an argument was read: code of later arguments, or of a

@@ -82,7 +82,7 @@ static int dlpackgen_open_capsule(PyObject* capsule, struct dlpackgen_received* 
   if (imported->versioned) return 0;
   imported->legacy = (DLManagedTensor*)dlpackgen_open_named(capsule, dlpackgen_legacy_fresh, dlpackgen_legacy_used);
   if (imported->legacy) return 0;
-  PyErr_SetString(PyExc_BufferError, "its __dlpack__() did not return an unconsumed DLPack capsule");
+  PyErr_SetString(PyExc_BufferError, DLPACKGEN_TEXT_NO_CAPSULE);
   return -1;
 }
 
@@ -124,8 +124,7 @@ static void dlpackgen_legacy_deleter(DLManagedTensor* self) {
 /* The old struct cannot express these flags, which must not be lost. */
 static DLManagedTensor* dlpackgen_to_legacy(DLManagedTensorVersioned* tensor) {
   if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) {
-    PyErr_SetString(PyExc_BufferError,
-                    "a tensor that is read-only or padded is for consumers that ask for max_version=(1, 0)");
+    PyErr_SetString(PyExc_BufferError, DLPACKGEN_TEXT_LEGACY);
     return NULL;
   }
   DLManagedTensor* made = (DLManagedTensor*)malloc(sizeof *made);

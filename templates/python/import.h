@@ -53,15 +53,14 @@ static int dlpackgen_is_contiguous_anyhow(struct dlpackgen_state* state, PyObjec
 static int dlpackgen_query_all(struct dlpackgen_state* state, PyObject* object,
                                const struct dlpackgen_native_reader* rejecting, uint8_t queries) {
   if (rejecting && rejecting->reject(object)) return dlpackgen_failed(PyExc_BufferError, "it was rejected");
-  if (queries & dlpackgen_query_mask)
-    return dlpackgen_reject("some of its elements may be masked, which a tensor cannot say");
-  if (queries & dlpackgen_query_neg && dlpackgen_reject_if(object, state->is_neg, DLPACKGEN_TORCH_NEGATED)) return -1;
-  if (queries & dlpackgen_query_conj && dlpackgen_reject_if(object, state->is_conj, DLPACKGEN_TORCH_CONJUGATED))
+  if (queries & dlpackgen_query_mask) return dlpackgen_reject(DLPACKGEN_TEXT_MASKED);
+  if (queries & dlpackgen_query_neg && dlpackgen_reject_if(object, state->is_neg, DLPACKGEN_TEXT_NEGATED)) return -1;
+  if (queries & dlpackgen_query_conj && dlpackgen_reject_if(object, state->is_conj, DLPACKGEN_TEXT_CONJUGATED))
     return -1;
   if (queries & dlpackgen_query_grad && dlpackgen_reject_grad(state, object)) return -1;
   if (queries & dlpackgen_query_stop && dlpackgen_reject_no_stop(state, object)) return -1;
   const int dense = queries & dlpackgen_query_dense ? dlpackgen_is_contiguous_anyhow(state, object) : 1;
-  return dense ? dense < 0 ? -1 : 0 : dlpackgen_reject("it has no dense memory: pass to_dense()");
+  return dense ? dense < 0 ? -1 : 0 : dlpackgen_reject(DLPACKGEN_TEXT_NOT_DENSE);
 }
 
 /* The values of some tensors differ from those in memory, and neither tables nor capsules express
@@ -70,9 +69,6 @@ static int dlpackgen_query(struct dlpackgen_state* state, PyObject* object,
                            const struct dlpackgen_native_reader* rejecting, uint8_t queries) {
   return dlpackgen_query_all(state, object, rejecting, queries) ? dlpackgen_not_exported(object) : 0;
 }
-
-/* The message about an object whose type changed after its table was found. */
-#define DLPACKGEN_OTHER_TYPE "it became an object of another type during the call"
 
 /* Raises the validator's error about a tensor. */
 DLPACKGEN_SLOW static int dlpackgen_reject_error(const DLTensor* tensor, dlpackgen_error_code error) {
@@ -109,7 +105,7 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object
     *out = NULL;
     return dlpackgen_not_exported(object);
   }
-  if (!*out) return dlpackgen_reject("its exchange table gave no tensor");
+  if (!*out) return dlpackgen_reject(DLPACKGEN_TEXT_NO_TENSOR);
   if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;
   dlpackgen_delete(*out);
   *out = NULL;
@@ -223,7 +219,7 @@ static DLManagedTensorVersioned* dlpackgen_import(struct dlpackgen_state* state,
   if (!(how.plain && how.plain(object)) && dlpackgen_query(state, object, how.rejecting, how.queries)) return NULL;
   const DLPackExchangeAPI* api = how.api;
   if (Py_TYPE(object) != type) {
-    dlpackgen_reject(DLPACKGEN_OTHER_TYPE);
+    dlpackgen_reject(DLPACKGEN_TEXT_OTHER_TYPE);
     return NULL;
   }
   if (api ? dlpackgen_own_by_table(api, object, &imported.versioned)

@@ -3,6 +3,7 @@
 #define DLPACKGEN_PYTHON_OBJECT_H_
 
 #include "begin.h"
+#include "copy.h"
 
 struct dlpackgen_object {
   PyObject_HEAD DLManagedTensorVersioned* tensor;
@@ -52,7 +53,7 @@ DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_object(PyObject* module, DLManag
 static DLManagedTensorVersioned* dlpackgen_tensor_of(PyObject* object) {
   destructor ends = (destructor)(uintptr_t)PyType_GetSlot(Py_TYPE(object), Py_tp_dealloc);
   if (ends == dlpackgen_object_dealloc) return ((struct dlpackgen_object*)object)->tensor;
-  PyErr_SetString(PyExc_TypeError, "an object of another type than the exchange table is for");
+  PyErr_SetString(PyExc_TypeError, DLPACKGEN_TEXT_FOREIGN_OBJECT);
   return NULL;
 }
 
@@ -124,8 +125,7 @@ static int dlpackgen_table_wrap(DLManagedTensorVersioned* tensor, void** out) {
 static int dlpackgen_table_borrow(void* object, DLTensor* out) {
   const DLManagedTensorVersioned* tensor = dlpackgen_tensor_of((PyObject*)object);
   if (!tensor) return -1;
-  if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED)
-    return dlpackgen_reject("a borrowed view cannot say that the tensor is read-only or padded");
+  if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) return dlpackgen_reject(DLPACKGEN_TEXT_NO_FLAGS);
   *out = dlpackgen_without_offset(&tensor->dl_tensor);
   return 0;
 }
@@ -148,17 +148,6 @@ static const DLPackExchangeAPI dlpackgen_own_table = {
 };
 
 /* Copies */
-
-/* Copies the elements along a dimension, and returns the address of the next bytes. */
-static char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from, size_t item) {
-  if (dimension == t->ndim) {
-    memcpy(to, from, item);
-    return to + item;
-  }
-  for (int64_t i = 0; i < t->shape[dimension]; i++)
-    to = dlpackgen_copy_along(dimension + 1, t, to, from + i * t->strides[dimension] * (int64_t)item, item);
-  return to;
-}
 
 /* Returns the data type by which a tensor is copied. Padded elements are copied as bytes: a
  * DLTensor alone has no flags, so they would be treated as packed. */
@@ -211,7 +200,7 @@ static DLManagedTensorVersioned* dlpackgen_copied(const struct dlpackgen_object*
   const size_t bits = (size_t)dlpackgen_element_bits(from->dtype, object->tensor->flags);
   if (table) return dlpackgen_copied_by_backend(object, table);
   if (bits % 8 || !dlpackgen_device_is_host_readable((int32_t)from->device.device_type)) {
-    dlpackgen_reject("copies are made of whole bytes in memory of the host");
+    dlpackgen_reject(DLPACKGEN_TEXT_WHOLE_BYTES);
     return NULL;
   }
   DLManagedTensorVersioned* made = dlpackgen_allocate(dlpackgen_copied_as(object->tensor), from->ndim, from->shape);
@@ -226,7 +215,7 @@ static DLManagedTensorVersioned* dlpackgen_copied(const struct dlpackgen_object*
 /* Reads a pair of integers; 0 with an exception. */
 static int dlpackgen_pair(PyObject* tuple, const char* name, long long out[2]) {
   if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 2) {
-    PyErr_Format(PyExc_TypeError, "%s is not a tuple of two integers", name);
+    PyErr_Format(PyExc_TypeError, DLPACKGEN_TEXT_NO_PAIR, name);
     return 0;
   }
   for (int i = 0; i < 2; i++) {
@@ -272,8 +261,8 @@ static int dlpackgen_device_fits(PyObject* wanted, DLDevice device, struct dlpac
   if (want[0] == (long long)device.device_type && want[1] == device.device_id) return 1;
   const int readable = wish->reaches || dlpackgen_device_is_host_readable((int32_t)device.device_type);
   if (want[0] == kDLCPU && readable && !wish->in_place) return wish->copy = wish->to_host = 1;
-  PyErr_Format(PyExc_BufferError, "the tensor is on device (%d, %d), asked for on (%lld, %lld)",
-               (int)device.device_type, (int)device.device_id, want[0], want[1]);
+  PyErr_Format(PyExc_BufferError, DLPACKGEN_TEXT_OTHER_DEVICE, (int)device.device_type, (int)device.device_id, want[0],
+               want[1]);
   return 0;
 }
 

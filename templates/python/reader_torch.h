@@ -49,9 +49,9 @@ static int dlpackgen_torch_open(PyObject* type) {
 /* Rejects values that differ from those in memory. Only complex numbers can have the conjugate bit,
  * but all can have the negative bit, such as x.conj().imag. */
 DLPACKGEN_FAST int dlpackgen_torch_check_bits(void* handle, DLDataType dtype) {
-  if (dlpackgen_torch.call.is_neg(handle)) return dlpackgen_reject(DLPACKGEN_TORCH_NEGATED);
+  if (dlpackgen_torch.call.is_neg(handle)) return dlpackgen_reject(DLPACKGEN_TEXT_NEGATED);
   if (dtype.code != kDLComplex) return 0;
-  return dlpackgen_torch.call.is_conj(handle) ? dlpackgen_reject(DLPACKGEN_TORCH_CONJUGATED) : 0;
+  return dlpackgen_torch.call.is_conj(handle) ? dlpackgen_reject(DLPACKGEN_TEXT_CONJUGATED) : 0;
 }
 
 /* Most tensors do not require grad, so this is checked before the mode. */

@@ -17,8 +17,6 @@
 #define DLPACKGEN_TORCH_REJECTS_GRAD DLPACKGEN_WHILE_ON
 #endif
 
-#define DLPACKGEN_TORCH_NEGATED "its memory holds the negated values: pass resolve_neg()"
-#define DLPACKGEN_TORCH_CONJUGATED "its memory holds the conjugated values: pass resolve_conj()"
 #define DLPACKGEN_TORCH_GRAD "it requires grad, which would not see this call: pass detach()"
 #define DLPACKGEN_TORCH_GRAD_ON DLPACKGEN_TORCH_GRAD ", or call this under torch.no_grad()"
 #define DLPACKGEN_TORCH_WRAPPED \
@@ -90,9 +88,9 @@ static int dlpackgen_torch_reject_dispatch(PyObject* type) {
 
 static int dlpackgen_torch_reject_bits(PyObject* object) {
   int bit = dlpackgen_torch_query(object, "is_neg");
-  if (bit != 0) return bit < 0 ? -1 : dlpackgen_reject(DLPACKGEN_TORCH_NEGATED);
+  if (bit != 0) return bit < 0 ? -1 : dlpackgen_reject(DLPACKGEN_TEXT_NEGATED);
   bit = dlpackgen_torch_query(object, "is_conj");
-  return bit > 0 ? dlpackgen_reject(DLPACKGEN_TORCH_CONJUGATED) : bit;
+  return bit > 0 ? dlpackgen_reject(DLPACKGEN_TEXT_CONJUGATED) : bit;
 }
 
 /* If torch's own module is not available, grad mode counts as on. */

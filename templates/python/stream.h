@@ -70,7 +70,7 @@ static int dlpackgen_set_stream(const struct dlpackgen_call* call, int i, DLDevi
   else if (a->private_.api) failed = a->private_.api->current_work_stream(device.device_type, device.device_id, stream);
   else return 0;
   if (!failed && !PyErr_Occurred()) return 1; /* a table may succeed and leave an exception */
-  dlpackgen_failed(PyExc_RuntimeError, "its library does not tell its stream");
+  dlpackgen_failed(PyExc_RuntimeError, DLPACKGEN_TEXT_NO_STREAM);
   return dlpackgen_about(call->function, i);
 }
 

@@ -156,7 +156,7 @@ struct Borrowed {
 
 template <Access access>
 [[gnu::always_inline]] inline void borrow_at(const Site& site, const at::Tensor& from, DLTensor& out) {
-  if (!from.defined()) fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, "expected a tensor, got None");
+  if (!from.defined()) fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, DLPACKGEN_TEXT_NONE);
   if (!read_plain<access>(*from.unsafeGetTensorImpl(), out)) lend_other<access>(site, from, out);
 }
 

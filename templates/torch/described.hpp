@@ -109,7 +109,7 @@ c10::Device device_of(const A&... arguments) {
 
 inline c10::ScalarType scalar_or_throw(DLDataType dtype) {
   const std::optional<c10::ScalarType> found = scalar_of(dtype);
-  TORCH_CHECK_NOT_IMPLEMENTED(found.has_value(), "PyTorch has no dtype ", name_of(dtype));
+  TORCH_CHECK_NOT_IMPLEMENTED(found.has_value(), DLPACKGEN_TEXT_NO_TORCH_DTYPE, name_of(dtype));
   return *found;
 }
 

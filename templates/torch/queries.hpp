@@ -137,7 +137,7 @@ inline void reject_like_paddle(PyObject* object) {
         "under paddle.no_grad()");
   }
   if (has(Py_TYPE(object), names().is_dense) && !ask(object, names().is_dense)) {
-    throw BufferError("it has no dense memory: pass to_dense()");
+    throw BufferError(DLPACKGEN_TEXT_NOT_DENSE);
   }
 }
 
@@ -156,7 +156,7 @@ template <class Torch>
 void reject_what_memory_lacks(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
   if (has(type, names().mask) && has(type, names().filled)) {
-    throw BufferError("some of its elements may be masked, which a tensor cannot say: pass filled(...)");
+    throw BufferError(DLPACKGEN_TEXT_MASKED ": pass filled(...)");
   }
   const bool is_like_paddle = has(type, names().stop_gradient);
   if (has(type, names().is_neg) && has(type, names().is_conj)) reject_like_torch<Torch>(object);

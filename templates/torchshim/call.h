@@ -152,7 +152,7 @@ static int dlpackgen_shim_make(const struct dlpackgen_shim_frame* frame, const s
                                int32_t device, int32_t index, void** made, DLTensor* lent,
                                struct dlpackgen_message* message) {
   if (dlpackgen_shim_number_of(like->dtype) < 0) {
-    dlpackgen_put(message, "PyTorch has no dtype ");
+    dlpackgen_put(message, DLPACKGEN_TEXT_NO_TORCH_DTYPE);
     dlpackgen_put_dtype(message, DLPACKGEN_DTYPE(like->dtype.code, like->dtype.bits, like->dtype.lanes));
     return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
   }

@@ -157,12 +157,11 @@ static int dlpackgen_shim_borrow(const struct dlpackgen_site* at, void* handle, 
   const void* data = NULL;
   bool is_defined = false;
   if (dlpackgen_shim.call.is_defined(handle, &is_defined) || !is_defined)
-    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_TYPE_ERROR, "expected a tensor, got None", message);
+    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_TEXT_NONE, message);
   if (!dlpackgen_shim_read(handle, tensor))
     return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_TEXT_NOT_BORROWED, message);
   if (tensor->dtype.lanes == 0)
-    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR,
-                               "its elements are of a type that DLPack has no name for", message);
+    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_TEXT_UNNAMED, message);
   if (writes ? dlpackgen_shim.call.get_mutable_data(handle, &tensor->data)
              : dlpackgen_shim.call.get_const_data(handle, &data))
     return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_TEXT_NOT_BORROWED, message);

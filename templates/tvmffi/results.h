@@ -3,6 +3,7 @@
 #define DLPACKGEN_TVMFFI_RESULTS_H_
 
 #include <kernels.h>
+#include "copy.h"
 #include "values.h"
 
 /* The size of a message: sufficient for the shape and strides of a tensor with the maximum rank. */
@@ -44,18 +45,6 @@ static inline int dlpackgen_tvmffi_check_count(const struct dlpackgen_site* site
 
 /* Copies */
 
-/* Copies the elements along a dimension, and returns the position after the copied bytes. */
-DLPACKGEN_TVMFFI_UNUSED static char* dlpackgen_tvmffi_copy_along(int32_t dimension, const DLTensor* t, char* to,
-                                                                 const char* from, size_t item) {
-  if (dimension == t->ndim) {
-    memcpy(to, from, item);
-    return to + item;
-  }
-  for (int64_t i = 0; i < t->shape[dimension]; i++)
-    to = dlpackgen_tvmffi_copy_along(dimension + 1, t, to, from + i * t->strides[dimension] * (int64_t)item, item);
-  return to;
-}
-
 /* Host memory, aligned as DLPack recommends, and its allocation. */
 struct dlpackgen_tvmffi_memory {
   void* block;
@@ -92,8 +81,8 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_make_contiguous(const struct
   const size_t bits = (size_t)from->dtype.bits * from->dtype.lanes;
   if (bits % 8 != 0 || !dlpackgen_device_is_host_readable((int32_t)from->device.device_type)) return 0;
   DLTensor* const copy = dlpackgen_tvmffi_on_host(from->dtype, from->ndim, from->shape, memory);
-  if (!copy) return dlpackgen_fail(message, at, DLPACKGEN_STATUS_MEMORY_ERROR, "no memory for a contiguous copy");
-  dlpackgen_tvmffi_copy_along(0, from, (char*)copy->data, (const char*)from->data + from->byte_offset, bits / 8);
+  if (!copy) return dlpackgen_fail(message, at, DLPACKGEN_STATUS_MEMORY_ERROR, DLPACKGEN_TEXT_NO_COPY);
+  dlpackgen_copy_along(0, from, (char*)copy->data, (const char*)from->data + from->byte_offset, bits / 8);
   *tensor = copy;
   return DLPACKGEN_STATUS_OK;
 }

@@ -93,7 +93,7 @@ var helperMutants = []struct{ file, old, new string }{
 		"if ("},
 	{"rules", "if (ndim > 0 && !strides) return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_STRIDES_NULL, 0, ndim, -1);",
 		""},
-	{"rules", "if (shape[i] > 1 && !dlpackgen_multiply_(stride", "if (!dlpackgen_multiply_(stride"},
+	{"rules", "return extent < 2 || dlpackgen_multiply_(", "return dlpackgen_multiply_("},
 	{"rules", " || tensor->shape[i] == 1;", ";"},
 	{"rules", "return fits || expected == 0;", "return 1;"},
 	{"rules", "|| tensor->shape[last] < 2 ||", "||"},

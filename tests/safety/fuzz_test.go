@@ -69,7 +69,7 @@ var holes = map[string]hole{
 	"the width of packed elements": {"views", "dlpackgen/elements.h", "#define DLPACKGEN_PACKED_BELOW 8",
 		"#define DLPACKGEN_PACKED_BELOW 4"},
 	"strides of the empty in C++": {"views", "dlpackgen/tensor_view.hpp",
-		"stride *= detail::unsign(shape(i) > 1 ? shape(i) : 1);",
+		"(void)dlpackgen_extend_stride_(&stride, shape(i));",
 		"stride = static_cast<std::uint64_t>(static_cast<std::int64_t>(stride) * (shape(i) > 1 ? shape(i) : 1));"},
 	"sizes of the empty in C++": {"views", "dlpackgen/array_view.hpp",
 		"product *= static_cast<std::uint64_t>(shape_[i]);",

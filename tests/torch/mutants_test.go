@@ -344,7 +344,7 @@ var mutants = map[string]mutant{
 			"return made(", "  throw py::error_already_set();\n  return made(",
 		"consume.py test_objects_are_asked_for_the_newest_version"},
 	"silence is success": {"offered.hpp",
-		"if (managed == nullptr) throw BufferError(\"its exchange table gave no tensor\");", "",
+		"if (managed == nullptr) throw BufferError(DLPACKGEN_TEXT_NO_TENSOR);", "",
 		"consume.py test_tables_that_fail"},
 	"aliases require grad": {"object.hpp", "return at::Tensor(tensor.tensor_data());",
 		"return tensor;", "consume.py test_tensors_of_torch_give_an_alias"},

@@ -49,6 +49,8 @@
 
 #endif  // DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
 
+#include <dlpackgen/message.h>
+
 #include <stdexcept>
 
 namespace dlpackgen {
@@ -69,11 +71,11 @@ class TypeError : public std::runtime_error {
 
 namespace detail {
 
-inline constexpr const char negated[] = "its memory holds the negated values: pass resolve_neg()";
-inline constexpr const char conjugated[] = "its memory holds the conjugated values: pass resolve_conj()";
+inline constexpr const char negated[] = DLPACKGEN_TEXT_NEGATED;
+inline constexpr const char conjugated[] = DLPACKGEN_TEXT_CONJUGATED;
 inline constexpr const char without_memory[] =
     "it has elements and no memory: its storage was freed, or it stands for a tensor (functionalized, fake or all zeros)";
-inline constexpr const char unnamed[] = "its elements are of a type that DLPack has no name for";
+inline constexpr const char unnamed[] = DLPACKGEN_TEXT_UNNAMED;
 inline constexpr const char recording[] =
     "it requires grad, which the result would not record: pass detach(), or call this under torch.no_grad()";
 

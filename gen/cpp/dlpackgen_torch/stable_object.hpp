@@ -158,7 +158,7 @@ inline void reject_like_paddle(PyObject* object) {
         "under paddle.no_grad()");
   }
   if (has(Py_TYPE(object), names().is_dense) && !ask(object, names().is_dense)) {
-    throw BufferError("it has no dense memory: pass to_dense()");
+    throw BufferError(DLPACKGEN_TEXT_NOT_DENSE);
   }
 }
 
@@ -177,7 +177,7 @@ template <class Torch>
 void reject_what_memory_lacks(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
   if (has(type, names().mask) && has(type, names().filled)) {
-    throw BufferError("some of its elements may be masked, which a tensor cannot say: pass filled(...)");
+    throw BufferError(DLPACKGEN_TEXT_MASKED ": pass filled(...)");
   }
   const bool is_like_paddle = has(type, names().stop_gradient);
   if (has(type, names().is_neg) && has(type, names().is_conj)) reject_like_torch<Torch>(object);
@@ -344,7 +344,7 @@ void reject_other_stream(const ExchangeAPI& table, DLDevice device) {
   if (is_on_host(device)) return;
   const Result<void*> theirs = table.current_work_stream(device);
   if (!theirs && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  if (!theirs) throw BufferError("its library does not tell its stream");
+  if (!theirs) throw BufferError(DLPACKGEN_TEXT_NO_STREAM);
   PyErr_Clear();
   if (*theirs != Torch::current_stream(device)) throw BufferError("its stream differs from torch's current stream");
 }
@@ -357,7 +357,7 @@ inline DLManagedTensorVersioned* own_by_table(const ExchangeAPI& table, PyObject
     throw py::error_already_set();
   }
   PyErr_Clear();
-  if (managed == nullptr) throw BufferError("its exchange table gave no tensor");
+  if (managed == nullptr) throw BufferError(DLPACKGEN_TEXT_NO_TENSOR);
   return managed;
 }
 
@@ -388,7 +388,7 @@ typename Torch::Tensor from_capsule(PyObject* capsule, const How& how, const Sai
   if (PyCapsule_IsValid(capsule, "dltensor")) {
     return take_out<Torch, DLManagedTensor>(capsule, "dltensor", "used_dltensor", how, said);
   }
-  if (said != nullptr) throw BufferError("its __dlpack__() did not return an unconsumed DLPack capsule");
+  if (said != nullptr) throw BufferError(DLPACKGEN_TEXT_NO_CAPSULE);
   throw TypeError(no_capsule);
 }
 
@@ -403,7 +403,7 @@ struct Typed {
 
   void require_same_type() const {
     if (reinterpret_cast<PyObject*>(Py_TYPE(object)) == type.ptr()) return;
-    throw BufferError("it became an object of another type during the call");
+    throw BufferError(DLPACKGEN_TEXT_OTHER_TYPE);
   }
 };
 

@@ -27,6 +27,11 @@ var headers = map[string][]string{
 	hostFolder:   {header.DLPack},
 }
 
+// partsOf are the parts of C sources that other targets have too.
+var partsOf = map[string][]string{
+	"give.c": {"copy.h", "texts.h"}, "table.c": {"texts.h"}, "take.c": {"texts.h"},
+}
+
 // hostFolder is the package that calls functions of tvm-ffi. host is the description of its
 // declarations.
 const (
@@ -62,7 +67,9 @@ func (b *binding) hostABI() []emit.Asset {
 func (b *binding) folder(folder, pkg string, sources []string) []emit.Asset {
 	all := append(header.Beside(b.release, folder, headers[folder]...), emit.GoGuard(folder, pkg))
 	for _, name := range sources {
-		all = append(all, b.source(folder, name))
+		a := b.source(folder, name)
+		a.Parts = emit.Copies("c", "", partsOf[name]...)
+		all = append(all, a)
 	}
 	return all
 }

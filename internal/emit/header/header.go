@@ -45,9 +45,13 @@ func Checker(r *spec.Release) []emit.Asset {
 		return nil
 	}
 	checks := emit.Copies("c", folder, "check.h", "arguments.h", "described.h")
-	return append(emit.Copies("c", folder, "message.h", "scalar.h"),
-		emit.Asset{From: "c/parameter.h", To: folder + "/parameter.h", Parts: parts("names.h.tmpl", viewNames(r))},
-		emit.Asset{From: "c/checker.h", To: folder + "/checker.h", Parts: checks})
+	texts := emit.Copies("c", folder, "texts.h")
+	return []emit.Asset{
+		{From: "c/message.h", To: folder + "/message.h", Parts: texts},
+		{From: "c/scalar.h", To: folder + "/scalar.h"},
+		{From: "c/parameter.h", To: folder + "/parameter.h", Parts: parts("names.h.tmpl", viewNames(r))},
+		{From: "c/checker.h", To: folder + "/checker.h", Parts: checks},
+	}
 }
 
 // folder is the folder of the headers in #include lines.

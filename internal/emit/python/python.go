@@ -74,9 +74,9 @@ func Parts(m *emit.Model) (emit.Manifest, error) {
 
 // private are the parts of the implementation.
 func private(r *spec.Release) []emit.Asset {
-	return append(append(emit.Copies("python", "", privateParts...),
-		emit.Asset{From: "python/reader_torch_dtypes.h.tmpl", To: "reader_torch_dtypes.h", View: viewNames(r)}),
-		emit.Copies("torchshim", "", "loaded.h")...)
+	return append(emit.Copies("python", "", privateParts...),
+		emit.Asset{From: "python/reader_torch_dtypes.h.tmpl", To: "reader_torch_dtypes.h", View: viewNames(r)},
+		emit.Asset{From: "c/copy.h", To: "copy.h"}, emit.Asset{From: "torchshim/loaded.h", To: "loaded.h"})
 }
 
 var privateParts = []string{

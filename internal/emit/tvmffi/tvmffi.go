@@ -62,7 +62,8 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 		v.Kernels = append(v.Kernels, viewKernel(k, m.Options[optionLegacy]))
 		v.Python = append(v.Python, viewPython(k))
 	}
-	parts := []emit.Asset{emit.HostABI(host), {From: "kernels/scalar.h", To: "scalar.h"}}
+	parts := []emit.Asset{emit.HostABI(host), {From: "kernels/scalar.h", To: "scalar.h"},
+		{From: "c/copy.h", To: "copy.h"}}
 	parts = append(parts, emit.Copies("tvmffi", "", "symbols.h", "values.h", "results.h")...)
 	packed := emit.Asset{From: "tvmffi/packed.h", To: "packed.h", Spare: true}
 	return emit.Manifest{Assets: []emit.Asset{

@@ -2,8 +2,10 @@
 
 #include "python.h"
 
+#include "copy.h"
 #include "dlpackgen_codes.h"
 #include "dlpackgen_rules.h"
+#include "texts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +65,7 @@ static void dealloc(PyObject* self) {
 static const struct fields* tensor_of(void* object) {
   PyObject* of = py.PyObject_Type(object);
   py.Py_DecRef(of);
-  if (of != type)
-    py.PyErr_SetString(dlp_00000000_py_exception("TypeError"),
-                       "an object of another type than the exchange table is for");
+  if (of != type) py.PyErr_SetString(dlp_00000000_py_exception("TypeError"), DLPACKGEN_TEXT_FOREIGN_OBJECT);
   else if (!fields_of(object)->object) py.PyErr_SetString(BufferError, "the object holds no tensor");
   else return fields_of(object);
   return NULL;
@@ -89,7 +89,7 @@ int dlp_00000000_py_borrow(void* object, DLTensor* out) {
   const struct fields* tensor = tensor_of(object);
   if (!tensor) return -1;
   if (!tensor->flags) return inner->dltensor_from_py_object_no_sync(tensor->object, out);
-  py.PyErr_SetString(BufferError, "a borrowed view cannot say that the tensor is read-only or padded");
+  py.PyErr_SetString(BufferError, DLPACKGEN_TEXT_NO_FLAGS);
   return -1;
 }
 
@@ -151,9 +151,7 @@ static void delete_legacy(DLManagedTensor* self) {
 static PyObject* legacy_capsule(DLManagedTensorVersioned* tensor) {
   DLManagedTensor* made = NULL;
   uint64_t lost = tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
-  if (lost)
-    py.PyErr_SetString(BufferError,
-                       "a tensor that is read-only or padded is for consumers that ask for max_version=(1, 0)");
+  if (lost) py.PyErr_SetString(BufferError, DLPACKGEN_TEXT_LEGACY);
   else if (!(made = malloc(sizeof *made))) py.PyErr_NoMemory();
   if (!made) {
     delete_versioned(tensor);
@@ -167,17 +165,6 @@ static PyObject* legacy_capsule(DLManagedTensorVersioned* tensor) {
 
 /* Copies */
 
-/* Copies the elements along a dimension, and returns the next position to write. */
-static char* copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from, size_t item) {
-  if (dimension == t->ndim) {
-    memcpy(to, from, item);
-    return to + item;
-  }
-  for (int64_t i = 0; i < t->shape[dimension]; i++)
-    to = copy_along(dimension + 1, t, to, from + i * t->strides[dimension] * (int64_t)item, item);
-  return to;
-}
-
 static bool on_host(DLDevice device) { return dlpackgen_device_is_host_readable((int32_t)device.device_type); }
 
 /* Replaces a tensor by a copy in new memory; NULL with an exception. */
@@ -187,11 +174,10 @@ static DLManagedTensorVersioned* copied(DLManagedTensorVersioned* tensor) {
   DLManagedTensorVersioned* made = NULL;
   DLTensor like = *from;
   like.device = (DLDevice){kDLCPU, 0};
-  if (bits % 8 || !on_host(from->device))
-    py.PyErr_SetString(BufferError, "copies are made of whole bytes in memory of the host");
+  if (bits % 8 || !on_host(from->device)) py.PyErr_SetString(BufferError, DLPACKGEN_TEXT_WHOLE_BYTES);
   else if (!inner->managed_tensor_allocator(&like, &made, NULL, dlp_00000000_py_set_error)) {
     if (made->dl_tensor.data)
-      copy_along(0, from, made->dl_tensor.data, (char*)from->data + from->byte_offset, bits / 8);
+      dlpackgen_copy_along(0, from, made->dl_tensor.data, (char*)from->data + from->byte_offset, bits / 8);
     made->flags = DLPACK_FLAG_BITMASK_IS_COPIED;
   }
   delete_versioned(tensor);
@@ -204,7 +190,7 @@ static DLManagedTensorVersioned* copied(DLManagedTensorVersioned* tensor) {
 static bool pair(PyObject* tuple, const char* name, long long out[2]) {
   if (py.PyTuple_Size(tuple) != 2) {
     py.PyErr_Clear();
-    py.PyErr_Format(dlp_00000000_py_exception("TypeError"), "%s is not a tuple of two integers", name);
+    py.PyErr_Format(dlp_00000000_py_exception("TypeError"), DLPACKGEN_TEXT_NO_PAIR, name);
     return false;
   }
   for (int i = 0; i < 2; i++) {
@@ -232,8 +218,8 @@ static bool device_fits(PyObject* wanted, DLDevice device, bool in_place, bool* 
   if (!pair(wanted, "dl_device", want)) return false;
   if (want[0] == (long long)device.device_type && want[1] == device.device_id) return true;
   if (want[0] == kDLCPU && on_host(device) && !in_place) return *copy = true;
-  py.PyErr_Format(BufferError, "the tensor is on device (%d, %d), asked for on (%lld, %lld)", (int)device.device_type,
-                  (int)device.device_id, want[0], want[1]);
+  py.PyErr_Format(BufferError, DLPACKGEN_TEXT_OTHER_DEVICE, (int)device.device_type, (int)device.device_id, want[0],
+                  want[1]);
   return false;
 }
 

@@ -2,6 +2,8 @@
 
 #include "python.h"
 
+#include "texts.h"
+
 #define py dlp_00000000_py_python
 #define BufferError dlp_00000000_py_exception("BufferError")
 #define TypeError dlp_00000000_py_exception("TypeError")
@@ -185,9 +187,9 @@ static bool reject(const char* why) {
 /* Some tensors have values that differ from their memory, which neither tables nor capsules
  * report. */
 static bool plain(PyObject* object, const struct entry* type) {
-  if (type->has_mask) return reject("some of its elements may be masked, which a tensor cannot say");
+  if (type->has_mask) return reject(DLPACKGEN_TEXT_MASKED);
   int negated = type->can_negate ? ask(object, constant.is_neg) : 0;
-  if (negated > 0) return reject("its memory holds the negated values: pass resolve_neg()");
+  if (negated > 0) return reject(DLPACKGEN_TEXT_NEGATED);
   return negated == 0;
 }
 
@@ -237,9 +239,7 @@ static bool has_type(const call* c, intptr_t i) {
   return (uintptr_t)type == c->routes[i].type;
 }
 
-static bool retyped(const call* c, intptr_t i) {
-  return !has_type(c, i) && !reject("it became an object of another type during the call");
-}
+static bool retyped(const call* c, intptr_t i) { return !has_type(c, i) && !reject(DLPACKGEN_TEXT_OTHER_TYPE); }
 
 static bool same_numbers(const int64_t* a, const int64_t* b, int32_t n) {
   for (int32_t i = 0; i < n; i++)
@@ -292,7 +292,7 @@ bool dlp_00000000_py_not_conjugated(uintptr_t address, intptr_t i) {
   call* c = (void*)address;
   int conjugated = ask(c->arguments[i], constant.is_conj);
   c->routes[i].asked = true;
-  if (conjugated > 0) return reject("its memory holds the conjugated values: pass resolve_conj()");
+  if (conjugated > 0) return reject(DLPACKGEN_TEXT_CONJUGATED);
   return conjugated == 0;
 }
 

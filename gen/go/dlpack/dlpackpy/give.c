@@ -5,8 +5,54 @@
 
 #include "python.h"
 
+/* Copies the elements of a tensor. Part of sources that copy to C-contiguous memory. */
+
+#include <string.h>
+
+/* Copies the elements of the dimensions from a given one on, and returns the address behind the
+ * copied bytes. item is the size of an element in bytes. */
+static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from,
+                                         size_t item) {
+  if (dimension == t->ndim) {
+    memcpy(to, from, item);
+    return to + item;
+  }
+  for (int64_t i = 0; i < t->shape[dimension]; i++)
+    to = dlpackgen_copy_along(dimension + 1, t, to, from + i * t->strides[dimension] * (int64_t)item, item);
+  return to;
+}
+
 #include "dlpackgen_codes.h"
 #include "dlpackgen_rules.h"
+
+/* Texts of errors that several callers use. Part of message.h. */
+
+#define DLPACKGEN_TEXT_READ_ONLY "it is read-only, and this argument is written to"
+#define DLPACKGEN_TEXT_MISSING "it is missing"
+#define DLPACKGEN_TEXT_INTS "a list of int"
+#define DLPACKGEN_TEXT_FLOATS "a list of float"
+#define DLPACKGEN_TEXT_NOT_BORROWED "it cannot be borrowed"
+#define DLPACKGEN_TEXT_NUL "expected a text without NUL"
+#define DLPACKGEN_TEXT_NEGATED "its memory holds the negated values: pass resolve_neg()"
+#define DLPACKGEN_TEXT_CONJUGATED "its memory holds the conjugated values: pass resolve_conj()"
+#define DLPACKGEN_TEXT_NOT_DENSE "it has no dense memory: pass to_dense()"
+#define DLPACKGEN_TEXT_UNNAMED "its elements are of a type that DLPack has no name for"
+#define DLPACKGEN_TEXT_OTHER_TYPE "it became an object of another type during the call"
+#define DLPACKGEN_TEXT_NO_CAPSULE "its __dlpack__() did not return an unconsumed DLPack capsule"
+#define DLPACKGEN_TEXT_NO_TENSOR "its exchange table gave no tensor"
+#define DLPACKGEN_TEXT_NO_STREAM "its library does not tell its stream"
+#define DLPACKGEN_TEXT_NONE "expected a tensor, got None"
+#define DLPACKGEN_TEXT_NO_COPY "no memory for a contiguous copy"
+#define DLPACKGEN_TEXT_NO_TORCH_DTYPE "PyTorch has no dtype "
+#define DLPACKGEN_TEXT_MASKED "some of its elements may be masked, which a tensor cannot say"
+#define DLPACKGEN_TEXT_LEGACY "a tensor that is read-only or padded is for consumers that ask for max_version=(1, 0)"
+#define DLPACKGEN_TEXT_FOREIGN_OBJECT "an object of another type than the exchange table is for"
+#define DLPACKGEN_TEXT_WHOLE_BYTES "copies are made of whole bytes in memory of the host"
+#define DLPACKGEN_TEXT_NO_PAIR "%s is not a tuple of two integers"
+#define DLPACKGEN_TEXT_OTHER_DEVICE "the tensor is on device (%d, %d), asked for on (%lld, %lld)"
+#define DLPACKGEN_TEXT_NO_FLAGS "a borrowed view cannot say that the tensor is read-only or padded"
+/** The text between a dtype and a number. */
+#define DLPACKGEN_TEXT_OUT_OF_RANGE " does not hold "
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,9 +112,7 @@ static void dealloc(PyObject* self) {
 static const struct fields* tensor_of(void* object) {
   PyObject* of = py.PyObject_Type(object);
   py.Py_DecRef(of);
-  if (of != type)
-    py.PyErr_SetString(dlp_59225070_py_exception("TypeError"),
-                       "an object of another type than the exchange table is for");
+  if (of != type) py.PyErr_SetString(dlp_59225070_py_exception("TypeError"), DLPACKGEN_TEXT_FOREIGN_OBJECT);
   else if (!fields_of(object)->object) py.PyErr_SetString(BufferError, "the object holds no tensor");
   else return fields_of(object);
   return NULL;
@@ -92,7 +136,7 @@ int dlp_59225070_py_borrow(void* object, DLTensor* out) {
   const struct fields* tensor = tensor_of(object);
   if (!tensor) return -1;
   if (!tensor->flags) return inner->dltensor_from_py_object_no_sync(tensor->object, out);
-  py.PyErr_SetString(BufferError, "a borrowed view cannot say that the tensor is read-only or padded");
+  py.PyErr_SetString(BufferError, DLPACKGEN_TEXT_NO_FLAGS);
   return -1;
 }
 
@@ -154,9 +198,7 @@ static void delete_legacy(DLManagedTensor* self) {
 static PyObject* legacy_capsule(DLManagedTensorVersioned* tensor) {
   DLManagedTensor* made = NULL;
   uint64_t lost = tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
-  if (lost)
-    py.PyErr_SetString(BufferError,
-                       "a tensor that is read-only or padded is for consumers that ask for max_version=(1, 0)");
+  if (lost) py.PyErr_SetString(BufferError, DLPACKGEN_TEXT_LEGACY);
   else if (!(made = malloc(sizeof *made))) py.PyErr_NoMemory();
   if (!made) {
     delete_versioned(tensor);
@@ -170,17 +212,6 @@ static PyObject* legacy_capsule(DLManagedTensorVersioned* tensor) {
 
 /* Copies */
 
-/* Copies the elements along a dimension, and returns the next position to write. */
-static char* copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from, size_t item) {
-  if (dimension == t->ndim) {
-    memcpy(to, from, item);
-    return to + item;
-  }
-  for (int64_t i = 0; i < t->shape[dimension]; i++)
-    to = copy_along(dimension + 1, t, to, from + i * t->strides[dimension] * (int64_t)item, item);
-  return to;
-}
-
 static bool on_host(DLDevice device) { return dlpackgen_device_is_host_readable((int32_t)device.device_type); }
 
 /* Replaces a tensor by a copy in new memory; NULL with an exception. */
@@ -190,11 +221,10 @@ static DLManagedTensorVersioned* copied(DLManagedTensorVersioned* tensor) {
   DLManagedTensorVersioned* made = NULL;
   DLTensor like = *from;
   like.device = (DLDevice){kDLCPU, 0};
-  if (bits % 8 || !on_host(from->device))
-    py.PyErr_SetString(BufferError, "copies are made of whole bytes in memory of the host");
+  if (bits % 8 || !on_host(from->device)) py.PyErr_SetString(BufferError, DLPACKGEN_TEXT_WHOLE_BYTES);
   else if (!inner->managed_tensor_allocator(&like, &made, NULL, dlp_59225070_py_set_error)) {
     if (made->dl_tensor.data)
-      copy_along(0, from, made->dl_tensor.data, (char*)from->data + from->byte_offset, bits / 8);
+      dlpackgen_copy_along(0, from, made->dl_tensor.data, (char*)from->data + from->byte_offset, bits / 8);
     made->flags = DLPACK_FLAG_BITMASK_IS_COPIED;
   }
   delete_versioned(tensor);
@@ -207,7 +237,7 @@ static DLManagedTensorVersioned* copied(DLManagedTensorVersioned* tensor) {
 static bool pair(PyObject* tuple, const char* name, long long out[2]) {
   if (py.PyTuple_Size(tuple) != 2) {
     py.PyErr_Clear();
-    py.PyErr_Format(dlp_59225070_py_exception("TypeError"), "%s is not a tuple of two integers", name);
+    py.PyErr_Format(dlp_59225070_py_exception("TypeError"), DLPACKGEN_TEXT_NO_PAIR, name);
     return false;
   }
   for (int i = 0; i < 2; i++) {
@@ -235,8 +265,8 @@ static bool device_fits(PyObject* wanted, DLDevice device, bool in_place, bool* 
   if (!pair(wanted, "dl_device", want)) return false;
   if (want[0] == (long long)device.device_type && want[1] == device.device_id) return true;
   if (want[0] == kDLCPU && on_host(device) && !in_place) return *copy = true;
-  py.PyErr_Format(BufferError, "the tensor is on device (%d, %d), asked for on (%lld, %lld)", (int)device.device_type,
-                  (int)device.device_id, want[0], want[1]);
+  py.PyErr_Format(BufferError, DLPACKGEN_TEXT_OTHER_DEVICE, (int)device.device_type, (int)device.device_id, want[0],
+                  want[1]);
   return false;
 }
 

@@ -1,0 +1,20 @@
+/* Copies the elements of a tensor. Part of sources that copy to C-contiguous memory. */
+#ifndef DLPACKGEN_COPY_H_
+#define DLPACKGEN_COPY_H_
+
+#include <string.h>
+
+/* Copies the elements of the dimensions from a given one on, and returns the address behind the
+ * copied bytes. item is the size of an element in bytes. */
+static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from,
+                                         size_t item) {
+  if (dimension == t->ndim) {
+    memcpy(to, from, item);
+    return to + item;
+  }
+  for (int64_t i = 0; i < t->shape[dimension]; i++)
+    to = dlpackgen_copy_along(dimension + 1, t, to, from + i * t->strides[dimension] * (int64_t)item, item);
+  return to;
+}
+
+#endif /* DLPACKGEN_COPY_H_ */
