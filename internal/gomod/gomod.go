@@ -23,9 +23,6 @@ type contents struct {
 	err  error
 }
 
-// ImportPath is that of a new Reader.
-func ImportPath(dir string) (importPath, file string, err error) { return new(Reader).ImportPath(dir) }
-
 // ImportPath returns the import path of a folder, which need not exist yet, and the go.mod that
 // determines it. Both are "" without a go.mod.
 func (r *Reader) ImportPath(dir string) (importPath, file string, err error) {

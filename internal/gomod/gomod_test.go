@@ -23,7 +23,7 @@ func TestTheImportPathIsThatOfTheFolder(t *testing.T) {
 			"":              "example.org/m",
 			"internal/deep": "example.org/m/internal/deep", // need not exist yet
 		} {
-			got, file, err := ImportPath(filepath.Join(dir, filepath.FromSlash(below)))
+			got, file, err := new(Reader).ImportPath(filepath.Join(dir, filepath.FromSlash(below)))
 			require.NoError(t, err)
 			assert.Equal(t, want, got, name)
 			assert.Equal(t, filepath.Join(dir, "go.mod"), file)
@@ -32,7 +32,7 @@ func TestTheImportPathIsThatOfTheFolder(t *testing.T) {
 }
 
 func TestAFolderOfNoModule(t *testing.T) {
-	path, file, err := ImportPath("")
+	path, file, err := new(Reader).ImportPath("")
 	require.NoError(t, err)
 	assert.Empty(t, path+file)
 }
@@ -40,7 +40,7 @@ func TestAFolderOfNoModule(t *testing.T) {
 func TestAModuleThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "go.mod"), 0o755))
-	_, _, err := ImportPath(dir)
+	_, _, err := new(Reader).ImportPath(dir)
 	require.ErrorContains(t, err, "go.mod is not a regular file")
 }
 
@@ -62,7 +62,7 @@ func TestAReaderReadsEachFileOnce(t *testing.T) {
 		assert.Equal(t, mod, file)
 		require.NoError(t, os.RemoveAll(mod))
 	}
-	_, file, err := ImportPath(filepath.Join(dir, "a"))
+	_, file, err := new(Reader).ImportPath(filepath.Join(dir, "a"))
 	require.NoError(t, err)
 	assert.NotEqual(t, mod, file)
 }

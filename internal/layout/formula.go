@@ -17,18 +17,6 @@ const (
 	AlignInt64
 )
 
-// In returns the unit in bytes under a model.
-func (u Unit) In(m Model) int {
-	switch u {
-	case AlignPointer:
-		return m.Pointer
-	case AlignInt64:
-		return m.Int64Align
-	default:
-		return 1 << u
-	}
-}
-
 // worst returns the largest value of the unit under any model.
 func (u Unit) worst() int { return 1 << min(u, AlignPointer) }
 
@@ -62,18 +50,6 @@ type FormulaField struct {
 	Type   spec.Type
 	Offset Formula
 	Size   Formula
-}
-
-// In evaluates the formula under a model, in bytes.
-func (f Formula) In(m Model) int {
-	n := f.Const + f.Pointers*m.Pointer
-	for _, s := range f.Structs {
-		n += s.Size.In(m)
-	}
-	if f.Rounded != nil {
-		n += roundUp(f.Rounded.Of.In(m), f.Rounded.To.In(m))
-	}
-	return n
 }
 
 // Formulas derives the layout of every struct of a release, in declaration

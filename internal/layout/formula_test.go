@@ -90,3 +90,27 @@ func TestFormulasOfEveryRelease(t *testing.T) {
 		assertFormulas(t, release)
 	}
 }
+
+// In returns the unit in bytes under a model.
+func (u Unit) In(m Model) int {
+	switch u {
+	case AlignPointer:
+		return m.Pointer
+	case AlignInt64:
+		return m.Int64Align
+	default:
+		return 1 << u
+	}
+}
+
+// In evaluates the formula under a model, in bytes.
+func (f Formula) In(m Model) int {
+	n := f.Const + f.Pointers*m.Pointer
+	for _, s := range f.Structs {
+		n += s.Size.In(m)
+	}
+	if f.Rounded != nil {
+		n += roundUp(f.Rounded.Of.In(m), f.Rounded.To.In(m))
+	}
+	return n
+}

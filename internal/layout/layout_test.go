@@ -158,8 +158,6 @@ func TestNamesThatAreNotThere(t *testing.T) {
 	assert.False(t, ok, "an enum is not a struct")
 	_, ok = table.Enum("Tensor")
 	assert.False(t, ok)
-	_, ok = FindModel("ilp64")
-	assert.False(t, ok)
 }
 
 func TestAliasesAreFollowedToTheirEnd(t *testing.T) {
@@ -173,12 +171,4 @@ func TestAliasesAreFollowedToTheirEnd(t *testing.T) {
 	assert.Equal(t, named("Device"), table.Underlying(named("C")))
 	assert.Equal(t, pointer(named("A")), table.Underlying(pointer(named("A"))))
 	assert.Equal(t, named("Ring"), table.Underlying(named("Ring")), "no end is not a hang")
-}
-
-func TestModelsAreFoundByName(t *testing.T) {
-	for _, m := range Models() {
-		got, ok := FindModel(m.Name)
-		require.True(t, ok, m.Name)
-		assert.Equal(t, m, got)
-	}
 }

@@ -1,8 +1,6 @@
 package layout
 
 import (
-	"slices"
-
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -34,16 +32,6 @@ var (
 // Models returns the columns of an ABI table, in order.
 func Models() []Model {
 	return []Model{LP64, LLP64, I386, ILP32, ShortEnums}
-}
-
-// FindModel returns the model of that name among Models, and whether there is one.
-func FindModel(name string) (Model, bool) {
-	all := Models()
-	i := slices.IndexFunc(all, func(m Model) bool { return m.Name == name })
-	if i < 0 {
-		return Model{}, false
-	}
-	return all[i], true
 }
 
 // scalar returns the size and signedness of a builtin type. void and other names have size 0.

@@ -193,3 +193,14 @@ func fastDir(t *testing.T) string {
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	return dir
 }
+
+// Drift reports whether the directory differs from the plan. Foreign files do not
+// count.
+func (r *Report) Drift() bool {
+	for _, it := range r.Items {
+		if it.State != Unchanged && it.State != Untracked {
+			return true
+		}
+	}
+	return false
+}

@@ -135,17 +135,6 @@ type Report struct {
 	Writer Tool // of the existing lock; zero if there was none
 }
 
-// Drift reports whether the directory differs from the plan, for which check exits with 1. Foreign
-// files do not count.
-func (r *Report) Drift() bool {
-	for _, it := range r.Items {
-		if it.State != Unchanged && it.State != Untracked {
-			return true
-		}
-	}
-	return false
-}
-
 // Of returns the items in that state.
 func (r *Report) Of(s State) []Item {
 	var out []Item

@@ -56,7 +56,7 @@ func (m module) emit(t *testing.T, folder, version string, options map[string]st
 	release, err := spec.Embedded().Release(version)
 	require.NoError(t, err)
 	dir := filepath.Join(m.dir, filepath.FromSlash(folder))
-	path, _, err := gomod.ImportPath(dir)
+	path, _, err := new(gomod.Reader).ImportPath(dir)
 	require.NoError(t, err)
 	files, err := golang.Target.Emit(&emit.Model{Release: release, Options: options, Import: path})
 	require.NoError(t, err)

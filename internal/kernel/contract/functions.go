@@ -244,17 +244,6 @@ func compareStubs(all []*Reading) {
 	}
 }
 
-// Node returns the node of the kernel's name in the config.
-func (r *Reading) Node() *yaml.Node { return r.name }
-
-// Symbols returns the C functions that the description names.
-func (r *Reading) Symbols() (all []string) {
-	for _, s := range r.symbols {
-		all = append(all, s.symbol)
-	}
-	return all
-}
-
 // compareSymbols reports the first symbol that another kernel, or another choice of dtypes, also
 // has.
 func (r *Reading) compareSymbols(known map[string]*Reading) {

@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// ParseExpr reads an expression over integers.
-func ParseExpr(text string) (*Expr, *Error) { return parse(text, (*parser).sum) }
-
 // enter limits the nesting depth of expressions.
 func (p *parser) enter() func() {
 	if p.depth++; p.depth > depth {
