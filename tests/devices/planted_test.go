@@ -26,8 +26,7 @@ import (
 // bug is the replacement at a site, and its effect.
 type bug struct{ name, fresh string }
 
-// site is a place in the vendor's part of examples/vendor: a statement if it ends with a semicolon,
-// otherwise an expression.
+// site is a text in the vendor's part of examples/vendor.
 type site struct {
 	old  string
 	bugs []bug
@@ -150,33 +149,20 @@ var planted = []site{
 	{"(void)d->event_release(event);\n  return result;", []bug{{"a mark of drain leaks", `return result;`}}},
 }
 
-// plant returns a source that contains each bug under its number, from 1 on.
-func plant(t *testing.T, source string) (string, []string) {
+// plant adds all bugs to a folder with the example's sources. It returns their names, whose numbers
+// begin with 1, and flags for the compiler.
+func plant(t *testing.T, dir string) (names, flags []string) {
 	t.Helper()
-	var names, swaps []string
-	for i, s := range planted {
-		isStatement := strings.HasSuffix(s.old, ";")
-		made := s.old
+	var rows []mutation.Mutant
+	for _, s := range planted {
 		for _, b := range s.bugs {
 			names = append(names, b.name)
-			form := "(mutant(%d) ? (%s) : (%s))"
-			if isStatement {
-				form = "if (mutant(%d)) { %s } else { %s }"
-			}
-			made = fmt.Sprintf(form, len(names), b.fresh, made)
+			rows = append(rows, mutation.Mutant{File: "clusm_impl.c", Old: s.old, New: b.fresh})
 		}
-		place := fmt.Sprintf("SITE%d;", i)
-		source = mutation.Once(t, source, s.old, place)
-		swaps = append(swaps, place, made)
 	}
-	const chooser = `#include <stdlib.h>
-static int mutant(int number) {
-	const char *name = getenv("DLPACKGEN_MUTANT");
-	return name && atoi(name) == number;
-}
-`
-	swaps = append(swaps, "#include \"clusm_state.h\"\n", chooser+"#include \"clusm_state.h\"\n")
-	return strings.NewReplacer(swaps...).Replace(source), names
+	made := mutation.Write(t, dir, rows)
+	require.Empty(t, made.Apart, "bugs that need builds of their own")
+	return names, made.Flags
 }
 
 // conformer runs the conformance program of examples/vendor with PoCL.
@@ -202,13 +188,10 @@ func exampleFolder(t *testing.T) string {
 // conformanceOfTheExample builds the program, with all planted bugs or without.
 func conformanceOfTheExample(t *testing.T, withBugs bool) (conformer, []string) {
 	t.Helper()
-	var names []string
+	var names, flags []string
 	pocl, dir := pocl(t), exampleFolder(t)
 	if withBugs {
-		path := filepath.Join(dir, "clusm_impl.c")
-		source, all := plant(t, string(contents(t, path)))
-		require.NoError(t, os.WriteFile(path, []byte(source), 0o600))
-		names = all
+		names, flags = plant(t, dir)
 	}
 	c := conformer{filepath.Join(pocl, "root/usr/lib/x86_64-linux-gnu"), filepath.Join(pocl, "vendors"),
 		filepath.Join(dir, "conformance/run")}
@@ -216,7 +199,7 @@ func conformanceOfTheExample(t *testing.T, withBugs bool) (conformer, []string) 
 	require.NoError(t, err)
 	args := append([]string{"-std=c11", "-g", "-O1", "-w", "-o", c.program,
 		filepath.Join(dir, "conformance/conformance.c"), "-ldl", "-lpthread"}, sources...)
-	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), args...)
+	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), append(args, flags...)...)
 	return c, names
 }
 
