@@ -84,7 +84,7 @@ func enumOf(d *spec.Enum) Enum {
 }
 
 func (s Speller) structOf(f *layout.FormulaStruct, units Units) Struct {
-	out := Struct{Name: f.Name, Type: s.Name(f.Name), Align: units.Align[f.Align], Size: s.Formula(f.Size, units)}
+	out := Struct{Name: f.Name, Type: s.Name(f.Name), Align: units.align(f.Align), Size: s.Formula(f.Size, units)}
 	for _, field := range f.Fields {
 		out.Fields = append(out.Fields, Field{field.Name, cformat.Pointers(s.Type(field.Type)),
 			s.Formula(field.Size, units), s.Formula(field.Offset, units)})

@@ -13,17 +13,7 @@ type abi struct {
 }
 
 // units are the constants and functions of layout.hpp.
-var units = cdecl.Units{
-	Pointer: "pointer",
-	Up:      "up",
-	Align: map[layout.Unit]string{
-		layout.Align1:       "1",
-		layout.Align2:       "2",
-		layout.Align4:       "4",
-		layout.AlignPointer: "pointer",
-		layout.AlignInt64:   "int64",
-	},
-}
+var units = cdecl.Units{Pointer: "pointer", Int64: "int64", Up: "up"}
 
 func viewLayout(r *spec.Release) abi {
 	return abi{namesOf(r), cdecl.ABIOf(r, layout.CXX, units)}

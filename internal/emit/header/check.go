@@ -36,14 +36,4 @@ func fieldArguments(s cdecl.Struct) (rows []string) {
 }
 
 // units are the macros of abi_check.h.
-var units = cdecl.Units{
-	Pointer: "DLPACKGEN_ABI_PTR",
-	Up:      "DLPACKGEN_ABI_UP",
-	Align: map[layout.Unit]string{
-		layout.Align1:       "1",
-		layout.Align2:       "2",
-		layout.Align4:       "4",
-		layout.AlignPointer: "DLPACKGEN_ABI_PTR",
-		layout.AlignInt64:   "DLPACKGEN_ABI_I64",
-	},
-}
+var units = cdecl.Units{Pointer: "DLPACKGEN_ABI_PTR", Int64: "DLPACKGEN_ABI_I64", Up: "DLPACKGEN_ABI_UP"}
