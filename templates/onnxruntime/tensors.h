@@ -3,6 +3,7 @@
 #define DLPACKGEN_ONNXRUNTIME_TENSORS_H_
 
 #include "attributes.h"
+#include "block.h"
 
 /* A tensor of a call, with room for its shape. */
 struct dlpackgen_ort_tensor {
@@ -118,18 +119,10 @@ DLPACKGEN_ORT void* dlpackgen_ort_scalar(const dlpackgen_ort_api* api, void* con
 /* Allocates memory for a result that is not returned to callers. */
 DLPACKGEN_ORT int dlpackgen_ort_saved(const struct dlpackgen_site* at, const struct dlpackgen_result* wanted,
                                       struct dlpackgen_ort_tensor* made, struct dlpackgen_message* message) {
-  const size_t line = 256; /* the largest alignment that a description can require */
-  size_t bytes = (size_t)(wanted->dtype.bits * wanted->dtype.lanes + 7) / 8;
-  for (int32_t d = 0; d < wanted->ndim; d++) {
-    made->shape[d] = wanted->shape[d];
-    if (wanted->shape[d] && bytes > (SIZE_MAX - line) / (size_t)wanted->shape[d])
-      return dlpackgen_fail(message, at, DLPACKGEN_STATUS_MEMORY_ERROR, "no memory for it");
-    bytes *= (size_t)wanted->shape[d];
-  }
+  for (int32_t d = 0; d < wanted->ndim; d++) made->shape[d] = wanted->shape[d];
   dlpackgen_ort_lay_out(made, wanted->dtype, wanted->ndim);
-  made->block = malloc(bytes + line);
+  made->block = dlpackgen_allocate_block(&made->tensor, &made->tensor.data);
   if (!made->block) return dlpackgen_fail(message, at, DLPACKGEN_STATUS_MEMORY_ERROR, "no memory for it");
-  made->tensor.data = (void*)(((uintptr_t)made->block + line - 1) / line * line);
   return DLPACKGEN_STATUS_OK;
 }
 

@@ -3,6 +3,7 @@
 #define DLPACKGEN_TVMFFI_RESULTS_H_
 
 #include <kernels.h>
+#include "block.h"
 #include "copy.h"
 #include "values.h"
 
@@ -51,23 +52,17 @@ struct dlpackgen_tvmffi_memory {
   struct dlpackgen_tvmffi_room room;
 };
 
-enum { DLPACKGEN_TVMFFI_ALIGNMENT = 256 };
-
 /* Allocates a C-contiguous tensor in host memory. */
 DLPACKGEN_TVMFFI_UNUSED static DLTensor* dlpackgen_tvmffi_on_host(DLDataType dtype, int32_t ndim, const int64_t* shape,
                                                                   struct dlpackgen_tvmffi_memory* memory) {
   DLTensor made;
-  int64_t bytes = 0;
   memset(&made, 0, sizeof made);
   made.device.device_type = kDLCPU;
   made.dtype = dtype;
   made.ndim = ndim;
   made.shape = (int64_t*)(uintptr_t)shape;
-  if (dlpackgen_nbytes(&made, 0, &bytes) != DLPACKGEN_OK) return NULL;
-  memory->block = malloc((size_t)bytes + DLPACKGEN_TVMFFI_ALIGNMENT);
+  memory->block = dlpackgen_allocate_block(&made, &made.data);
   if (!memory->block) return NULL;
-  const uintptr_t beyond = (uintptr_t)memory->block % DLPACKGEN_TVMFFI_ALIGNMENT;
-  made.data = (char*)memory->block + (DLPACKGEN_TVMFFI_ALIGNMENT - beyond);
   return dlpackgen_tvmffi_add_strides(&made, &memory->room);
 }
 

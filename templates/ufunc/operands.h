@@ -5,8 +5,8 @@
 
 #include <dlpackgen/checker.h>
 #include <kernels.h>
-#include <stdlib.h>
 #include <string.h>
+#include "block.h"
 
 /* Not every kernel uses all functions. */
 #if defined(__GNUC__)
@@ -82,20 +82,6 @@ DLPACKGEN_UFUNC bool dlpackgen_ufunc_fits(enum dlpackgen_ufunc_layout layout, co
   }
 }
 
-/* Allocates memory for the elements of a shape, aligned for every description; NULL if there is no
- * memory. *data is the first element. */
-DLPACKGEN_UFUNC void* dlpackgen_ufunc_allocate(const DLTensor* tensor, void** data) {
-  const size_t line = 256; /* the largest alignment that a description can require */
-  size_t bytes = (size_t)dlpackgen_ufunc_item(tensor);
-  for (int32_t d = 0; d < tensor->ndim; d++) {
-    if (tensor->shape[d] && bytes > (SIZE_MAX - line) / (size_t)tensor->shape[d]) return NULL;
-    bytes *= (size_t)tensor->shape[d];
-  }
-  void* const block = malloc(bytes + line);
-  if (block) *data = (void*)(((uintptr_t)block + line - 1) / line * line);
-  return block;
-}
-
 /* Allocates memory for copies of an operand whose strides the kernel does not accept. */
 DLPACKGEN_UFUNC int dlpackgen_ufunc_prepare_copy(const struct dlpackgen_ufunc_operand* operand,
                                                  struct dlpackgen_ufunc_tensor* made,
@@ -108,7 +94,7 @@ DLPACKGEN_UFUNC int dlpackgen_ufunc_prepare_copy(const struct dlpackgen_ufunc_op
     dlpackgen_ufunc_reverse(tensor->ndim, tensor->shape);
     dlpackgen_ufunc_reverse(tensor->ndim, tensor->strides);
   }
-  made->block = dlpackgen_ufunc_allocate(tensor, &tensor->data);
+  made->block = dlpackgen_allocate_block(tensor, &tensor->data);
   if (made->block) return DLPACKGEN_STATUS_OK;
   return dlpackgen_fail(message, &operand->site, DLPACKGEN_STATUS_MEMORY_ERROR, "no memory for a copy of it");
 }
@@ -182,7 +168,7 @@ DLPACKGEN_UFUNC int dlpackgen_ufunc_save(const struct dlpackgen_site* at, const 
   made->tensor.strides = made->strides;
   memcpy(made->shape, wanted->shape, (size_t)wanted->ndim * sizeof(int64_t));
   (void)dlpackgen_compact_strides(wanted->ndim, made->shape, made->strides);
-  made->block = dlpackgen_ufunc_allocate(&made->tensor, &made->tensor.data);
+  made->block = dlpackgen_allocate_block(&made->tensor, &made->tensor.data);
   if (made->block) return DLPACKGEN_STATUS_OK;
   return dlpackgen_fail(message, at, DLPACKGEN_STATUS_MEMORY_ERROR, "no memory for it");
 }

@@ -63,7 +63,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 		v.Python = append(v.Python, viewPython(k))
 	}
 	parts := []emit.Asset{emit.HostABI(host), {From: "kernels/scalar.h", To: "scalar.h"},
-		{From: "c/copy.h", To: "copy.h"}}
+		{From: "c/block.h", To: "block.h"}, {From: "c/copy.h", To: "copy.h"}}
 	parts = append(parts, emit.Copies("tvmffi", "", "symbols.h", "values.h", "results.h")...)
 	packed := emit.Asset{From: "tvmffi/packed.h", To: "packed.h", Spare: true}
 	return emit.Manifest{Assets: []emit.Asset{

@@ -46,7 +46,8 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 		}
 		v.Kernels = append(v.Kernels, g.view())
 	}
-	parts := append(emit.Copies("ufunc", "", "loop.h", "operands.h"), emit.HostABI("numpy"))
+	parts := append(emit.Copies("ufunc", "", "loop.h", "operands.h"), emit.HostABI("numpy"),
+		emit.Asset{From: "c/block.h", To: "block.h"})
 	made := emit.Manifest{LeftOut: errors.Join(errs...), Assets: []emit.Asset{
 		{From: "ufunc/kernels_ufunc.c.tmpl", To: "kernels_ufunc.c", View: v, Parts: parts, Unit: true},
 		{From: "ufunc/kernels_ufunc.py.tmpl", To: "kernels_ufunc.py", View: v},
