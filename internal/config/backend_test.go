@@ -151,7 +151,7 @@ func TestFaultsOfBackEnds(t *testing.T) {
 			"dlpackgen.yaml:14:16: error: kDLAcme is declared already [device-conflict]"},
 	} {
 		text := strings.Replace(vendors[:strings.Index(vendors, "kernels:")], c.old, c.fresh, 1)
-		cfg, found := Decode("dlpackgen.yaml", []byte(text), spec.Embedded(), targets.Table(), Choice{})
+		cfg, found := Decode("dlpackgen.yaml", []byte(text), embedded(), targets.Table(), Choice{})
 		assert.Nil(t, cfg, c.fresh)
 		all := diag.Text(found.Sorted(), false)
 		assert.Contains(t, all, c.want)

@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,12 +28,15 @@ python:
   exchange: {attribute: e, capsule: f}
 `
 
+// embedded is the spec, parsed once for the thousands of configs of these tests.
+var embedded = sync.OnceValue(spec.Embedded)
+
 // good is a minimal config.
 const good = "version: 1\ntargets: {c: {}}\n"
 
 func decode(t *testing.T, src string, choice Choice) (*Config, string) {
 	t.Helper()
-	cfg, list := Decode("dlpackgen.yaml", []byte(src), spec.Embedded(), targets.Table(), choice)
+	cfg, list := Decode("dlpackgen.yaml", []byte(src), embedded(), targets.Table(), choice)
 	assert.Equal(t, cfg == nil, list.Failed(), "a config is returned exactly without errors")
 	return cfg, diag.Text(list.Sorted(), false)
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
@@ -39,7 +38,7 @@ var elsewhereTested = map[string]string{
 // mistaken decodes a wrong config, and returns the findings, which all have a position and a hint.
 func mistaken(t *testing.T, text string) []diag.Diagnostic {
 	t.Helper()
-	_, list := Decode(File, []byte(text), spec.Embedded(), targets.Table(), Choice{})
+	_, list := Decode(File, []byte(text), embedded(), targets.Table(), Choice{})
 	found := list.Sorted()
 	assert.NotEmpty(t, found, text)
 	for _, d := range found {
@@ -233,7 +232,7 @@ func TestAMistakeHasOneFinding(t *testing.T) {
 				}
 				return strconv.Quote(strings.Trim(value, "«»"))
 			})
-			_, list := Decode("dlpackgen.yaml", []byte(text), spec.Embedded(), targets.Table(), Choice{})
+			_, list := Decode("dlpackgen.yaml", []byte(text), embedded(), targets.Table(), Choice{})
 			at := map[diag.Pos]string{}
 			for _, d := range list.Sorted() {
 				assert.Empty(t, at[d.Pos], "%s\n%s", d.Text, text)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -91,8 +92,10 @@ func visited(n *yaml.Node, path string, visit func(path string, n *yaml.Node)) {
 	}
 }
 
+var embedded = sync.OnceValue(spec.Embedded)
+
 func findings(text string) []diag.Diagnostic {
-	_, list := config.Decode("dlpackgen.yaml", []byte(text), spec.Embedded(), targets.Table(), config.Choice{})
+	_, list := config.Decode("dlpackgen.yaml", []byte(text), embedded(), targets.Table(), config.Choice{})
 	return list.Sorted()
 }
 
