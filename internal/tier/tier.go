@@ -3,7 +3,9 @@
 package tier
 
 import (
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"os"
@@ -125,6 +127,39 @@ func locate() (root, pkg string, err error) {
 	}
 }
 
+// Command is the environment variable with a digest of the sources of the command.
+const Command = "DLPACKGEN_COMMAND"
+
+// commandInput is the input that stands for these sources.
+const commandInput = "./cmd/dlpackgen"
+
+// sources are the files and folders that a build of the command reads.
+var sources = []string{"cmd", "internal", "spec", "templates", "go.mod", "go.sum"}
+
+// CommandDigest returns a digest of the sources of the command, without tests and their data.
+func CommandDigest(root string) (string, error) {
+	sum := sha256.New()
+	for _, source := range sources {
+		err := filepath.WalkDir(filepath.Join(root, source), func(name string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case entry.IsDir() && entry.Name() == "testdata":
+				return fs.SkipDir
+			case entry.IsDir() || strings.HasSuffix(name, "_test.go"):
+				return nil
+			}
+			text, err := os.ReadFile(name)
+			fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16], nil
+}
+
 func record(root, pkg string, all []Package) error {
 	i := slices.IndexFunc(all, func(p Package) bool { return p.Path == pkg })
 	if i < 0 {
@@ -134,12 +169,26 @@ func record(root, pkg string, all []Package) error {
 	if all[i].Uncached != "" {
 		_ = os.Getenv(Run)
 	}
-	for _, input := range all[i].Inputs {
+	for _, input := range inputs(all[i]) {
 		if err := recordTree(filepath.Join(root, filepath.FromSlash(input))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// inputs returns the files and folders of a package whose status counts. A run of tools/suite has a
+// digest of the sources of the command: the status of a folder would change with its tests.
+func inputs(p Package) (all []string) {
+	for _, input := range p.Inputs {
+		switch {
+		case input != commandInput:
+			all = append(all, input)
+		case os.Getenv(Command) == "":
+			all = append(all, sources...)
+		}
+	}
+	return all
 }
 
 // recordTree reads the status of each file of a folder, which Go's cache then compares.

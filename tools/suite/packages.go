@@ -28,7 +28,11 @@ func rank(name string) int { return slices.Index([]string{tier.Quick, tier.Test,
 
 // environment returns the environment of the tests. Go's cache is valid for equal values.
 func environment(of string) []string {
-	return append([]string{tier.Variable + "=" + of, tier.Toolchain + "=" + toolchain(),
+	command, err := tier.CommandDigest(".")
+	if err != nil {
+		command = "" // then the status of each file counts
+	}
+	return append([]string{tier.Variable + "=" + of, tier.Toolchain + "=" + toolchain(), tier.Command + "=" + command,
 		tier.Run + "=" + strconv.FormatInt(time.Now().UnixNano(), 36)}, frugal...)
 }
 
