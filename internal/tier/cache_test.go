@@ -43,7 +43,8 @@ func digest(t *testing.T, dir string) string {
 	return d
 }
 
-// Each source of the command changes its digest. Without the digest, the status of each file counts.
+// Each source of the command changes its digest. Without the digest, the status of each file
+// counts.
 func TestTheSourcesOfTheCommandAreInputs(t *testing.T) {
 	dir := copied(t)
 	was := digest(t, dir)
