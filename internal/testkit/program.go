@@ -43,3 +43,14 @@ func overlay(t testing.TB, dir, changed string) (file string) {
 	require.NoError(t, os.WriteFile(file, data, 0o600))
 	return file
 }
+
+// Rebuilt returns a copy of a program with other bytes, as another compiler would make of the same
+// sources. A byte after the end of an executable has no effect.
+func Rebuilt(t testing.TB, program string) string {
+	t.Helper()
+	data, err := os.ReadFile(program)
+	require.NoError(t, err)
+	copied := filepath.Join(t.TempDir(), filepath.Base(program))
+	require.NoError(t, os.WriteFile(copied, append(data, '\n'), 0o755)) //nolint:gosec // a program
+	return copied
+}

@@ -287,6 +287,8 @@ func (u *user) changes(t *testing.T) {
 	builds("nothing", map[string]int{})
 	u.replace(t, "BUILD.bazel", `dlpack = "1.3"`, `dlpack = "main"`)
 	builds("another release: the rule and one compilation, which makes the same object", map[string]int{sandbox: 2})
+	u.download(t, testkit.Rebuilt(t, testkit.Program(t, "")))
+	builds("the program is newer, its templates are the same: the rules alone", map[string]int{sandbox: 3})
 	u.download(t, testkit.Program(t, "c/rules.h"))
 	builds("a comment in a template of the program: the rules and each compilation", map[string]int{sandbox: 3 + 4})
 	lost, err := filepath.Glob(u.dir + "/out/*/execroot/*/bazel-out/*/bin/dlpack_generated/c/dlpack/dlpack.h")

@@ -37,6 +37,8 @@ func TestGoGenerate(t *testing.T) {
 	compiled("nothing")
 	p.replace(t, "ex/go-generate/dlpack/dlpackgen.yaml", "version: 1\n", "# A comment.\nversion: 1\n")
 	compiled("a comment")
+	p.renew(t)
+	compiled("the program is newer, its templates are the same")
 	p.install(t, testkit.Program(t, "go/names.go"))
 	compiled("a template of the program has changed: a comment of one file", "dlpack")
 	compiled("nothing, after another template")

@@ -71,6 +71,13 @@ func (p *project) install(t *testing.T, file string) {
 	p.touch(t, "shims/dlpackgen")
 }
 
+// renew installs another build of dlpackgen from the same sources: its time and its bytes differ,
+// its output does not.
+func (p *project) renew(t *testing.T) {
+	t.Helper()
+	p.install(t, testkit.Rebuilt(t, testkit.Program(t, "")))
+}
+
 // touch rewrites a file, which tools that compare times or sizes detect.
 func (p *project) touch(t *testing.T, name string) {
 	t.Helper()

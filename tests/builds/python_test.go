@@ -33,6 +33,8 @@ func TestScikitBuildCore(t *testing.T) {
 	p.builds(t, "nothing, after a comment")
 	p.replace(t, "ex/dlpackgen.yaml", `"1.3"`, "main")
 	p.builds(t, "another release", "generate", "module.c", check)
+	p.renew(t)
+	p.builds(t, "the program is newer, its templates are the same", "generate")
 	p.install(t, testkit.Program(t, "c/rules.h"))
 	p.builds(t, "a template of the program has changed: that of rules.h", "generate", "module.c")
 	const lost = "ex/scikit-build-core/build/headers/c/dlpack/dlpack.h"
