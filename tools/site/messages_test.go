@@ -26,6 +26,10 @@ var noMessages = []string{
 	"Lets torch.Tensor offer this table.", "Gives torch.Tensor back the table that it had.",
 	"Whether torch.Tensor offers this table.", "The exchange table of torch.Tensor, compiled.",
 	"The consumer, by the stable ABI of LibTorch.",
+	// Asserts of the sources themselves, and parts of other texts.
+	"kDLBool is one byte", "a result is made, and moved, without exceptions",
+	`dlpack: panic in OnRelease: %v\n%s`, "wider elements are not packed",
+	" in a function of Go", "the value of an any", "of a value",
 	// Parts of names, and code that torch evaluates.
 	"an unknown code", "a device of another kind", "GCC unroll 32", "(5, 7, 1, 2, 3)",
 	"torch._efficientzerotensor((3,), dtype=torch.float32, device='cpu')", "torch.empty((3,), dtype=torch.float32, device='meta')",
@@ -36,7 +40,7 @@ var (
 	lineComment  = regexp.MustCompile(`(?m)(^|\s)(//|# ).*$|^\s*#(include|error|pragma).*$`)
 	literals     = regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"(?:\s*\\?\n?\s*f?"(?:[^"\\\n]|\\.)*")*`)
 	seam         = regexp.MustCompile(`"\s*\\?\n?\s*f?"`)
-	varying      = regexp.MustCompile(`%(?:ll|z|\.\*|\.\d+)?[a-zA-Z]|\{[^{}]*\}|\\.`)
+	varying      = regexp.MustCompile(`%#?(?:ll|z|\.\*|\.\d+)?[a-zA-Z]|\{[^{}]*\}|\\.`)
 )
 
 // textsOf lists the constant parts of a source's string literals with at least the given number of
@@ -103,6 +107,58 @@ func TestEveryMessageOfCallsIsOnThePage(t *testing.T) {
 	assert.Equal(t, []string{"it is missing here", "was not read"}, textsOf(one, 3))
 	assert.Equal(t, []string{"was not read"}, unlisted(one, "it is missing here"))
 }
+
+// sourcesOfLibraries are the folders of Go packages and C++ headers, whose errors users see too.
+var sourcesOfLibraries = []string{"go", "go/dlpackpy", "go/tvmffi", "cpp"}
+
+// noErrors are sources whose texts are asserts of these sources themselves or describe a tensor.
+var noErrors = []string{"layout.hpp.tmpl", "storage.hpp.tmpl", "managed.hpp", "format.go", "give.c"}
+
+// Each error of the Go packages and of the C++ headers is on the page.
+func TestEveryMessageOfLibrariesIsOnThePage(t *testing.T) {
+	count, page := 0, pageOfMessages(t)
+	for _, folder := range sourcesOfLibraries {
+		dir := "../../templates/" + folder
+		files, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		for _, f := range files {
+			if f.IsDir() || strings.Contains(f.Name(), "_test.go") || slices.Contains(noErrors, f.Name()) {
+				continue
+			}
+			source, err := os.ReadFile(dir + "/" + f.Name())
+			require.NoError(t, err)
+			if missing := unlisted(string(source), page); len(missing) > 0 {
+				t.Errorf("templates/%s/%s: texts without a row in docs/messages.md: %q", folder, f.Name(), missing)
+			}
+			count += len(textsOf(string(source), 3))
+		}
+	}
+	assert.Greater(t, count, 120)
+}
+
+var ofKindRow = regexp.MustCompile("(?m)^\\| `(dlpack|tvmffi)\\.(Err\\w+)` \\| `([^`]+)`")
+
+// The page and the Go packages have the same kinds of errors with the same texts.
+func TestKindsOfGoAreOnThePage(t *testing.T) {
+	want := map[string]string{}
+	for pkg, names := range map[string][]string{"dlpack": {"errors.go", "exchange_error.go"}, "tvmffi": {"tvmffi/errors.go"}} {
+		for _, name := range names {
+			source, err := os.ReadFile("../../templates/go/" + name)
+			require.NoError(t, err)
+			for _, m := range ofGoKind.FindAllStringSubmatch(string(source), -1) {
+				want[pkg+"."+m[1]] = m[2]
+			}
+		}
+	}
+	require.Greater(t, len(want), 15)
+	got := map[string]string{}
+	for _, m := range ofKindRow.FindAllStringSubmatch(pageOfMessages(t), -1) {
+		got[m[1]+"."+m[2]] = m[3]
+	}
+	assert.Equal(t, want, got)
+}
+
+var ofGoKind = regexp.MustCompile(`(?m)^\t(Err\w+) += errors\.New\("([^"]+)"\)`)
 
 var ofMacroText = regexp.MustCompile(`(?m)^#define (DLPACKGEN_TEXT_\w+) "([^"]+)"`)
 
@@ -222,7 +278,7 @@ func stale(all []message, sources, golden []string) (lines []string) {
 
 func TestMessagesOnThePageAreInTheSources(t *testing.T) {
 	var sources, golden []string
-	for _, folder := range append(sourcesOfMessages, "cpp", "go/kernels") {
+	for _, folder := range append(sourcesOfMessages, "cpp", "go", "go/dlpackpy", "go/kernels") {
 		files, err := os.ReadDir("../../templates/" + folder)
 		require.NoError(t, err)
 		for _, f := range files {
