@@ -144,7 +144,7 @@ def both_kinds_of_capsule_are_used():
 
 @check
 def what_cannot_be_exchanged_is_an_error():
-    raises("asked for float64", Taken(np.arange(3, dtype=np.int32)).sum)
+    raises("requested float64", Taken(np.arange(3, dtype=np.int32)).sum)
     raises("not a capsule", gonumpy.take, object())
     raises("no streams", lambda: Matrix(1, 1).__dlpack__(stream=1))
     raises("as it is", lambda: np.from_dlpack(Matrix(1, 1), copy=True))

@@ -128,7 +128,7 @@ func unreadable(t Tensor, want DataType) error {
 	case t.dl == nil:
 		return failf(ErrReleased, "it has no data any more")
 	case t.DataType() != want:
-		return failf(ErrDataType, "elements are %v, asked for %v", t.DataType(), want)
+		return failf(ErrDataType, "elements are %v, requested %v", t.DataType(), want)
 	case !t.Device().Type.HostReadable():
 		return failf(ErrDevice, "data lies on %v", t.Device())
 	}
@@ -144,7 +144,7 @@ func unsuitable(t Tensor, contiguous bool) error {
 }
 
 func readOnly() error {
-	return failf(ErrReadOnly, "the producer forbids writing, or cannot say that it is allowed: see WritableTensor")
+	return failf(ErrReadOnly, "the producer forbids writing, or cannot declare that it is allowed: see WritableTensor")
 }
 
 // as returns the tensor if its elements are Ts, in any order, or the zero Tensor with an error.

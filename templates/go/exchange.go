@@ -218,7 +218,7 @@ func (m *Managed) expect(dtype DataType, device Device, shape []int64) error {
 	if t.DataType() == dtype && sameDevice && slices.Equal(t.Shape(), shape) {
 		return nil
 	}
-	err := failf(ErrTable, "asked for %v %v on %v, it allocated %v %v on %v", dtype, slices.Clone(shape), device,
+	err := failf(ErrTable, "requested %v %v on %v, it allocated %v %v on %v", dtype, slices.Clone(shape), device,
 		t.DataType(), slices.Clone(t.Shape()), t.Device())
 	m.Release()
 	return err
@@ -244,12 +244,12 @@ func failureOf(f *C.dlp_00000000_failure) error {
 	case C.dlp_00000000_NO_MEMORY:
 		return failf(ErrNoMemory, "no room to call %s", call.Op)
 	case C.dlp_00000000_VERSION:
-		return failf(ErrVersion, "%s gave a tensor of one", call.Op)
+		return failf(ErrVersion, "%s returned a tensor of one", call.Op)
 	case C.dlp_00000000_NOTHING:
-		call.Message = "it returned success, but gave nothing"
+		call.Message = "it returned success without a result"
 	case C.dlp_00000000_REJECTED:
 		if call.Kind == "" && call.Message == "" {
-			call.Message = "it gave no reason"
+			call.Message = "it reported no reason"
 		}
 	}
 	return call

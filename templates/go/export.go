@@ -154,7 +154,7 @@ type export struct {
 func exportWith(m *memory, o *ExportOptions, legacy bool) (*slot, error) {
 	x := export{o.Shape, o.Strides, o.Offset, o.Flags, o.Device, legacy}
 	if legacy && o.Flags&FlagReadOnly != 0 {
-		return nil, failf(ErrReadOnly, "a legacy tensor cannot say so")
+		return nil, failf(ErrReadOnly, "a legacy tensor has no read-only flag")
 	}
 	if x.device == (Device{}) {
 		x.device.Type = DeviceCPU

@@ -67,7 +67,7 @@ static int wrap(const producer* p, DLManagedTensorVersioned* tensor, void** out)
 
 static int stream(const producer* p, DLDevice device, void** out) {
   if (device.device_type != kDLCPU)
-    return fail(p, "BufferError", "this exchange table knows the streams of no device but the CPU");
+    return fail(p, "BufferError", "this exchange table has no streams for devices other than the CPU");
   *out = NULL;
   return 0;
 }

@@ -128,7 +128,7 @@ func TestErrorsTellKindAndDetail(t *testing.T) {
 	var detail *dlpack.Error
 	require.ErrorAs(t, err, &detail)
 	assert.Equal(t, dlpack.ErrDataType, detail.Err)
-	assert.Equal(t, "elements are float32, asked for int8", detail.Detail)
+	assert.Equal(t, "elements are float32, requested int8", detail.Detail)
 }
 
 // The types of this package are based on integers, but are not treated as integers.

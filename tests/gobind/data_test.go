@@ -99,7 +99,7 @@ func TestReadOnlyDataIsReadButNotWritten(t *testing.T) {
 	require.NoError(t, err)
 	_, err = dlpack.WritableData[float32](m.Tensor())
 	require.EqualError(t, err,
-		"dlpack: tensor is read-only: the producer forbids writing, or cannot say that it is allowed: see "+
+		"dlpack: tensor is read-only: the producer forbids writing, or cannot declare that it is allowed: see "+
 			"WritableTensor")
 }
 

@@ -158,7 +158,7 @@ func ExampleExchangeAPI_Explained() {
 	// A C function that reads Python's error, for example.
 	fmt.Println(api.Explained(gobind.ExplainPending()).Borrow(&view, s.Object()))
 	// Output:
-	// dlpack: dltensor_from_py_object_no_sync: it gave no reason
+	// dlpack: dltensor_from_py_object_no_sync: it reported no reason
 	// dlpack: dltensor_from_py_object_no_sync: BufferError: no view today
 }
 

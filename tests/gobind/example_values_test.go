@@ -31,7 +31,7 @@ func ExampleData() {
 	fmt.Println(errors.Is(err, dlpack.ErrDataType), err)
 	// Output:
 	// [1 2 3 4 5 6] <nil>
-	// true dlpack: unsuitable data type: elements are float32, asked for float64
+	// true dlpack: unsuitable data type: elements are float32, requested float64
 }
 
 func ExampleWritableData() {

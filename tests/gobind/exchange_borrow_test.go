@@ -13,7 +13,7 @@ import (
 func stranger(t *testing.T) Stranger {
 	t.Helper()
 	s := NewStranger()
-	require.NotNil(t, s.c, "C gave no memory")
+	require.NotNil(t, s.c, "C returned no memory")
 	t.Cleanup(s.Free)
 	return s
 }
@@ -131,7 +131,7 @@ func TestExchangeBorrowAsksForTheStreamOfItsDevice(t *testing.T) {
 	Habits{Stream: FailUntold}.Set()
 	require.NoError(t, api.Borrow(&views[0], d.Object()), "the CPU needs no stream")
 	err := api.Borrow(&views[0], a.Object())
-	require.EqualError(t, err, "dlpack: current_work_stream: it gave no reason")
+	require.EqualError(t, err, "dlpack: current_work_stream: it reported no reason")
 }
 
 func TestExchangeViewsOfATableThatCannotLendOwnTheirTensor(t *testing.T) {
@@ -257,7 +257,7 @@ func TestExchangeBorrowFindsOutWhoGivesNothing(t *testing.T) {
 	s.SetNothing(true)
 	require.ErrorIs(t, lending.Borrow(&view, s.Object()), dlpack.ErrDataType)
 	require.EqualError(t, owning(t).Borrow(&view, s.Object()),
-		"dlpack: managed_tensor_from_py_object_no_sync: it returned success, but gave nothing")
+		"dlpack: managed_tensor_from_py_object_no_sync: it returned success without a result")
 	assert.Equal(t, dlpack.Tensor{}, view.Tensor())
 }
 

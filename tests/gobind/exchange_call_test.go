@@ -51,7 +51,7 @@ func TestExchangeManagedBelievesNothing(t *testing.T) {
 		s.SetNothing(true)
 		var m dlpack.Managed
 		require.EqualError(t, api.FromPyObject(&m, s.Object()),
-			"dlpack: managed_tensor_from_py_object_no_sync: it returned success, but gave nothing")
+			"dlpack: managed_tensor_from_py_object_no_sync: it returned success without a result")
 	})
 }
 
@@ -75,7 +75,7 @@ func TestExchangeErrorsAreExplained(t *testing.T) {
 	}{
 		"once":          {Behave, "BufferError", "no view today"},
 		"twice":         {FailToldTwice, "BufferError", "no view today"},
-		"never":         {FailUntold, "", "it gave no reason"},
+		"never":         {FailUntold, "", "it reported no reason"},
 		"without words": {FailToldNull, "BufferError", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestExchangeErrorsAreExplained(t *testing.T) {
 		})
 	}
 	var view dlpack.View
-	require.EqualError(t, plain.Borrow(&view, s.Object()), "dlpack: dltensor_from_py_object_no_sync: it gave no reason")
+	require.EqualError(t, plain.Borrow(&view, s.Object()), "dlpack: dltensor_from_py_object_no_sync: it reported no reason")
 	assert.Equal(t, plain, plain.Explained(ExplainPending()).Explained(nil))
 }
 
@@ -123,10 +123,10 @@ func TestExchangeWrapTakesTheTensorOverInAnyCase(t *testing.T) {
 		habit Habit
 		want  string
 	}{
-		"rejected and left alone": {FailUntold, "dlpack: managed_tensor_to_py_object_no_sync: it gave no reason"},
-		"rejected and deleted":    {FailAndDelete, "dlpack: managed_tensor_to_py_object_no_sync: it gave no reason"},
+		"rejected and left alone": {FailUntold, "dlpack: managed_tensor_to_py_object_no_sync: it reported no reason"},
+		"rejected and deleted":    {FailAndDelete, "dlpack: managed_tensor_to_py_object_no_sync: it reported no reason"},
 		"taken for nothing": {GiveNothing,
-			"dlpack: managed_tensor_to_py_object_no_sync: it returned success, but gave nothing"},
+			"dlpack: managed_tensor_to_py_object_no_sync: it returned success without a result"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api, _ := opened(t)
@@ -209,11 +209,11 @@ func TestExchangeAllocTellsTheFirstReason(t *testing.T) {
 	}{
 		"told once":          {FailToldOnce, "dlpack: managed_tensor_allocator: MemoryError: the first reason"},
 		"told twice":         {FailToldTwice, "dlpack: managed_tensor_allocator: MemoryError: the first reason"},
-		"told nothing":       {FailToldNull, "dlpack: managed_tensor_allocator: it gave no reason"},
-		"never told":         {FailUntold, "dlpack: managed_tensor_allocator: it gave no reason"},
-		"success of nothing": {GiveNothing, "dlpack: managed_tensor_allocator: it returned success, but gave nothing"},
+		"told nothing":       {FailToldNull, "dlpack: managed_tensor_allocator: it reported no reason"},
+		"never told":         {FailUntold, "dlpack: managed_tensor_allocator: it reported no reason"},
+		"success of nothing": {GiveNothing, "dlpack: managed_tensor_allocator: it returned success without a result"},
 		"another shape": {Lie,
-			"dlpack: no usable exchange table: asked for float32 [2 3] on CPU:0, it allocated float32 [3 3] on " +
+			"dlpack: no usable exchange table: requested float32 [2 3] on CPU:0, it allocated float32 [3 3] on " +
 				"CPU:0"},
 	} {
 		t.Run(name, func(t *testing.T) {

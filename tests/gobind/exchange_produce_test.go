@@ -215,7 +215,7 @@ func TestExchangeProducedStreams(t *testing.T) {
 	assert.Zero(t, TakeRaised().Times)
 	_, rc = CallStream(raisingTable(), dlpack.Device{Type: dlpack.DeviceCUDA})
 	assert.Equal(t, -1, rc)
-	assert.Equal(t, Told{1, "BufferError", "this exchange table knows the streams of no device but the CPU"},
+	assert.Equal(t, Told{1, "BufferError", "this exchange table has no streams for devices other than the CPU"},
 		TakeRaised())
 }
 

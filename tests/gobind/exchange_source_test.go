@@ -127,7 +127,7 @@ func TestExchangeBetweenTwoCopies(t *testing.T) {
 	m.emit(t, "one", "1.3", nil)
 	m.emit(t, "other", "main", map[string]string{"package": "tensors"})
 	m.write(t, map[string]string{"main.go": twoTables})
-	assert.Equal(t, "<nil>\n<nil>\n<nil>\n<nil>\n<nil> [2 3]\ndlpack: current_work_stream: it gave no reason\n",
+	assert.Equal(t, "<nil>\n<nil>\n<nil>\n<nil>\n<nil> [2 3]\ndlpack: current_work_stream: it reported no reason\n",
 		m.mustRun(t, "run", "."))
 }
 

@@ -17,7 +17,7 @@ import (
 func foreign(t *testing.T) Foreign {
 	t.Helper()
 	f := NewForeign()
-	require.NotNil(t, f.c, "C gave no memory")
+	require.NotNil(t, f.c, "C returned no memory")
 	t.Cleanup(f.Free)
 	return f
 }

@@ -906,7 +906,7 @@ static void streams_of_a_program(void) {
 static void expect_compact(const DLTensor* t, DLDevice device, int32_t ndim, const int64_t* shape) {
   int64_t step = 1;
   expect((int)t->device.device_type == (int)device.device_type && t->device.device_id == device.device_id,
-         "the device that was asked for");
+         "the requested device");
   expect(t->ndim == ndim && t->dtype.code == kDLUInt && t->dtype.bits == 8 && t->dtype.lanes == 1,
          "%d dimensions of bytes", (int)ndim);
   for (int32_t i = ndim; i-- > 0;) {

@@ -230,8 +230,8 @@ func (v DataTypeCode) String() string {
 // strides NULL.
 const nullStridesBefore = 2
 
-// HostReadable tells whether the host may read the data through its pointer. It
-// is false for a device without a name here.
+// HostReadable reports whether the host may read the data through its pointer.
+// It is false for a device without a name here.
 func (v DeviceType) HostReadable() bool {
 	switch v {
 	case DeviceCPU, DeviceCUDAHost, DeviceROCMHost, DeviceCUDAManaged:
@@ -240,7 +240,7 @@ func (v DeviceType) HostReadable() bool {
 	return false
 }
 
-// Opaque tells whether the data pointer may be a handle, with which no
+// Opaque reports whether the data pointer may be a handle, with which no
 // arithmetic is possible. It is true for a device without a name here.
 func (v DeviceType) Opaque() bool {
 	switch v {

@@ -194,7 +194,7 @@ func BoolFrom(v bool) Bool {
 	return 0
 }
 
-// Value tells whether it is true.
+// Value reports whether it is true.
 func (x Bool) Value() bool {
 	return x != 0
 }

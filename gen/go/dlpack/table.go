@@ -78,7 +78,7 @@ func NewExchangeAPI(p Producer) (*DLPackExchangeAPI, error) {
 	defer producers.mu.Unlock()
 	if producers.made == maxProducers {
 		return nil, failf(ErrTable,
-			"all %d that this package has room for are made, and live as long as the process", maxProducers)
+			"a package can have %d tables, which exist until the process ends", maxProducers)
 	}
 	producers.made++
 	producers.all[producers.made].Store(&p)

@@ -25,7 +25,7 @@ func (truth) render(f *jen.File, e element) {
 		jen.If(jen.Id("v")).Block(jen.Return(jen.Lit(1))),
 		jen.Return(jen.Lit(0)),
 	)
-	comment(f.Group, "Value tells whether it is true.")
+	comment(f.Group, "Value reports whether it is true.")
 	f.Add(method(name, "Value")).Params().Bool().Block(jen.Return(jen.Id("x").Op("!=").Lit(0)))
 	formatAs(f, name, "Value", "a bool")
 }

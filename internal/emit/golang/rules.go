@@ -21,11 +21,11 @@ func (b *binding) deviceRules(f *jen.File) {
 	comment(f.Group, "nullStridesBefore is the minor version before which producers may leave strides NULL.")
 	f.Const().Id("nullStridesBefore").Op("=").Lit(b.release.NullStridesBefore())
 	b.deviceRule(f, "HostReadable", true,
-		"tells whether the host may read the data through its pointer. It is false for a device without a name "+
+		"reports whether the host may read the data through its pointer. It is false for a device without a name "+
 			"here.",
 		func(r *spec.DeviceRule) bool { return r.HostReadable })
 	b.deviceRule(f, "Opaque", false,
-		"tells whether the data pointer may be a handle, with which no arithmetic is possible. It is true for a "+
+		"reports whether the data pointer may be a handle, with which no arithmetic is possible. It is true for a "+
 			"device without a name here.",
 		func(r *spec.DeviceRule) bool { return !r.Opaque })
 }

@@ -37,7 +37,7 @@ func testReadOnly(t *testing.T) {
 	equalSlices(t, "elements", must[[]int32](t)(dlpack.Data[int32](d)), []int32{1, 2, 3, 4})
 
 	_, err = dlpack.ExportLegacy(data, o)
-	rejected(t, "ExportLegacy, which cannot say so", err, dlpack.ErrReadOnly)
+	rejected(t, "ExportLegacy without a read-only flag", err, dlpack.ErrReadOnly)
 }
 
 // testPadded compares the size of narrow elements, packed and padded.

@@ -27,7 +27,7 @@ func newForeign(t *testing.T) foreign {
 	t.Helper()
 	s := foreign{C.dlp_00000000_foreign_new()}
 	if s.c == nil {
-		t.Fatal("C gave no memory")
+		t.Fatal("C returned no memory")
 	}
 	t.Cleanup(func() { C.free(unsafe.Pointer(s.c)) })
 	return s

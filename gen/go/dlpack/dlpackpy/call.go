@@ -215,7 +215,7 @@ func (c *Call) object(value any) (Object, error) {
 		return c.give(m)
 	default:
 		return 0, &Exception{Type: "TypeError",
-			Message: fmt.Sprintf("%s() gave a %T, which has no object of Python", c.function.Name, value)}
+			Message: fmt.Sprintf("%s() returned a %T, which has no Python equivalent", c.function.Name, value)}
 	}
 	return c.made(made)
 }

@@ -30,7 +30,7 @@ func newForeign(t *testing.T) foreign {
 	t.Helper()
 	s := foreign{C.dlp_59225070_foreign_new()}
 	if s.c == nil {
-		t.Fatal("C gave no memory")
+		t.Fatal("C returned no memory")
 	}
 	t.Cleanup(func() { C.free(unsafe.Pointer(s.c)) })
 	return s
