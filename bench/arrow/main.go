@@ -1,6 +1,6 @@
-// Command arrow times an exchange through DLPack beside the same one through arrow-go's package
-// cdata: a slice of float32 is exported, imported, read and released. It prints the results as
-// JSON, as gobench does. It is a separate module, so that nothing else needs arrow-go.
+// Command arrow compares an exchange through DLPack with the same exchange through arrow-go's
+// package cdata: a slice of float32 is exported, imported, read and released. It prints the results
+// as JSON, like gobench. It is a separate module, so that no other package needs arrow-go.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// broken is the first thing that went wrong.
+// broken is the first error.
 var broken error
 
 func must(err error) {
@@ -43,11 +43,11 @@ func must(err error) {
 	}
 }
 
-// read keeps the compiler from leaving out what is never read.
+// read prevents the compiler from removing reads.
 var read float32
 
-// pairs are the exchange with arrow telling the type along, as DLPack does, and
-// without, which costs arrow less.
+// pairs are the exchange with arrow passing the type along, as DLPack does, and without, which is
+// cheaper for arrow.
 func pairs() []pair.Pair {
 	ours := pair.Loop(exchange(make([]float32, elements)))
 	a := newArray(make([]float32, elements))

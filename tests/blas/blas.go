@@ -1,4 +1,4 @@
-// Package blas multiplies tensors in place by OpenBLAS, in C. It is a separate module, so that no
+// Package blas multiplies tensors in place with OpenBLAS, in C. It is a separate module, so that no
 // other package needs OpenBLAS or gonum.
 package blas
 
@@ -12,8 +12,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// Multiply writes the product of two matrices of float64 to a third. Each may have
-// padded rows, or padded columns: BLAS takes both by a leading dimension.
+// Multiply writes the product of two float64 matrices to a third. Each may have padded rows or
+// padded columns: BLAS supports both through a leading dimension.
 func Multiply(a, b, out dlpack.Tensor) error {
 	if a.NDim() != 2 || b.NDim() != 2 || out.NDim() != 2 {
 		return fmt.Errorf("matrices have 2 dimensions, not %d, %d and %d", a.NDim(), b.NDim(), out.NDim())
@@ -38,7 +38,7 @@ func Multiply(a, b, out dlpack.Tensor) error {
 	return nil
 }
 
-// leading gives a leading dimension, and whether it is that of rows or of columns.
+// leading returns a leading dimension, and whether it belongs to rows or to columns.
 func leading(_ []float64, strides []int64, err error) (C.enum_CBLAS_TRANSPOSE, C.blasint, error) {
 	switch {
 	case err != nil:

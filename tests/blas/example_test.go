@@ -11,7 +11,7 @@ import (
 	openblas "github.com/dlpackgen/dlpackgen/tests/blas"
 )
 
-// matrix makes a matrix that counts from 1, by strides, with 99 in its gaps.
+// matrix creates a matrix that counts from 1, with the given strides and with 99 in its gaps.
 func matrix(rows, columns, down, right int64) dlpack.Tensor {
 	memory := make([]float64, (rows-1)*down+(columns-1)*right+1)
 	for i := range memory {
@@ -31,10 +31,10 @@ func matrix(rows, columns, down, right int64) dlpack.Tensor {
 	if err != nil {
 		return dlpack.Tensor{}
 	}
-	return managed.Tensor() // for as long as the program runs
+	return managed.Tensor() // never released
 }
 
-// general is a matrix of gonum in the memory of a tensor whose rows are contiguous.
+// general returns a gonum matrix over the memory of a tensor with contiguous rows.
 func general(t dlpack.Tensor) (blas64.General, error) {
 	data, strides, err := dlpack.Strided[float64](t)
 	if err != nil {
@@ -46,7 +46,7 @@ func general(t dlpack.Tensor) (blas64.General, error) {
 	return blas64.General{Rows: int(t.Shape()[0]), Cols: int(t.Shape()[1]), Stride: int(strides[0]), Data: data}, nil
 }
 
-// gonum reads a padded matrix where it lies.
+// gonum reads a padded matrix in place.
 func Example_gonum() {
 	a, err := general(matrix(2, 3, 5, 1))
 	if err != nil {
@@ -64,7 +64,7 @@ func Example_gonum() {
 	// [321 654]
 }
 
-// OpenBLAS, called by cgo, multiplies a matrix with padded rows by one with padded
+// OpenBLAS, called through cgo, multiplies a matrix with padded rows by a matrix with padded
 // columns.
 func ExampleMultiply() {
 	result := make([]float64, 4)

@@ -24,7 +24,7 @@ func (r *release) archives(binaries []binary, s *shared) (out []file, err error)
 	return out, nil
 }
 
-// scripts names completion scripts as their shells look for them.
+// scripts returns completion scripts under the names that shells look for.
 func (s *shared) scripts() []file {
 	return []file{
 		{path: "dlpackgen.bash", data: s.shells["bash"]}, {path: "_dlpackgen", data: s.shells["zsh"]},

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// platform is a system that binaries are built for, in Go's words.
+// platform is a system of the binaries, in Go's terms.
 type platform struct{ os, arch string }
 
 var platforms = []platform{
@@ -37,7 +37,7 @@ func names(all []platform) (out []string) {
 	return out
 }
 
-// choose gives the platforms of those names.
+// choose returns the platforms with the given names.
 func choose(only []string) (chosen []platform, err error) {
 	for _, name := range only {
 		i := slices.Index(names(platforms), name)
@@ -56,10 +56,10 @@ type binary struct {
 	info *buildinfo.BuildInfo
 }
 
-// Functions are not inlined: binaries are a seventh smaller for it, and take a seventh longer.
+// Functions are not inlined: binaries are a seventh smaller, but a seventh slower.
 const compilerFlags = "-gcflags=all=-l"
 
-// install builds the program, and gives its path.
+// install builds the program, and returns its path.
 func (r *release) install(p platform, flags ...string) (string, error) {
 	argv := append([]string{"go", "install"}, flags...)
 	if !r.quick {
@@ -76,7 +76,7 @@ func (r *release) install(p platform, flags ...string) (string, error) {
 	return filepath.Join(dir, p.program()), nil
 }
 
-// build makes the binaries, which have the digest instead of the sources that it is computed from.
+// build builds the binaries, which contain the digest instead of the sources that determine it.
 func (r *release) build(chosen []platform) (all []binary, err error) {
 	link := "-ldflags=-s -w -X " + modulePath + "/internal/tool.stamped=" + r.digest
 	for _, p := range chosen {
@@ -97,7 +97,7 @@ func (r *release) build(chosen []platform) (all []binary, err error) {
 	return all, nil
 }
 
-// minimumMacOS reads the oldest macOS that a binary runs on, as 12.0.
+// minimumMacOS reads the oldest macOS version that a binary supports, such as 12.0.
 func (b binary) minimumMacOS() (string, error) {
 	const buildVersion = 0x32 // LC_BUILD_VERSION: command, size, platform, minimum version
 	parsed, err := macho.NewFile(bytes.NewReader(b.data))

@@ -10,8 +10,8 @@ import (
 
 const maintainer = "dlpackgen developers <dlpackgen@users.noreply.github.com>"
 
-// debianPackages packs the programs for Linux. A .deb is an ar of two tarballs: the libraries that
-// write one are heavier than these lines.
+// debianPackages packs the programs for Linux. A .deb is an ar archive of two tarballs; this code
+// is shorter than the libraries for it.
 func (r *release) debianPackages(binaries []binary, s *shared) (out []file, err error) {
 	for _, b := range binaries {
 		if b.os != "linux" {
@@ -53,7 +53,7 @@ func (r *release) debianFiles(b binary, s *shared) []file {
 	return files
 }
 
-// Programs of Go are static where nothing in them needs cgo.
+// Go programs without cgo are static.
 const overrides = "# It runs on every Linux of its architecture, whatever the C library.\n" +
 	"dlpackgen: statically-linked-binary [usr/bin/dlpackgen]\n"
 

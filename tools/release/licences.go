@@ -11,7 +11,7 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// linked is a module that some binary contains.
+// linked is a module that a binary contains.
 type linked struct {
 	path, version, sum string
 	licence            string // an SPDX expression
@@ -65,7 +65,7 @@ func (r *release) licenceText(m linked) (string, error) {
 	return text.String(), nil
 }
 
-// identify gives the SPDX expression of a licence text, or "".
+// identify returns the SPDX expression of a licence text, or "".
 func identify(text string) string {
 	words := strings.Join(strings.Fields(text), " ")
 	var ids []string
@@ -80,7 +80,7 @@ func identify(text string) string {
 	return strings.Join(ids, " AND ")
 }
 
-// thirdParty is the file that the licences of linked modules ask for.
+// thirdParty returns the file that the licences of linked modules require.
 func thirdParty(modules []linked) file {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The dlpackgen program contains the modules below, and the standard library of %s, which has\n"+
@@ -91,5 +91,5 @@ func thirdParty(modules []linked) file {
 	return file{path: "LICENSES-THIRD-PARTY", data: []byte(b.String())}
 }
 
-// goVersion is the Go that builds the binaries, since GOTOOLCHAIN is local.
+// goVersion is the Go version of the binaries, because GOTOOLCHAIN is local.
 func goVersion() string { return runtime.Version() }

@@ -1,7 +1,7 @@
-// Command release makes what is published of a version, from the commit that is checked out:
-// binaries for six platforms, archives, Python wheels, npm packages, Debian packages, checksums, an
-// SBOM and a provenance statement. The same commit and the same Go make the same bytes in every
-// folder. It publishes nothing.
+// Command release builds all published files of a version, from the checked-out commit: binaries
+// for six platforms, archives, Python wheels, npm packages, Debian packages, checksums, an SBOM and
+// a provenance statement. The same commit and Go version result in the same bytes in every folder.
+// It publishes nothing.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	}
 }
 
-// run makes every file in memory before it touches the output folder.
+// run builds every file in memory before it changes the output folder.
 func run(root, out, proxy string, only []string, quick bool) error {
 	chosen, err := choose(only)
 	if err != nil {
@@ -52,7 +52,7 @@ func run(root, out, proxy string, only []string, quick bool) error {
 	return write(out, files)
 }
 
-// files gives everything that is published, checksums last.
+// files returns all published files, checksums last.
 func (r *release) files(chosen []platform) ([]file, error) {
 	binaries, err := r.build(chosen)
 	if err != nil {

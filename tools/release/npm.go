@@ -9,7 +9,7 @@ import (
 //go:embed npm
 var npmSources embed.FS
 
-// packageJSON is what npm reads of a package.
+// packageJSON is the metadata that npm reads.
 type packageJSON struct {
 	Name        string            `json:"name"`
 	Version     string            `json:"version"`
@@ -27,9 +27,9 @@ type packageJSON struct {
 	Unplugged   bool              `json:"preferUnplugged"` // Yarn must unpack it
 }
 
-// npmPackages makes one package for each program, and one that depends on all of them as options,
-// as esbuild does: npm installs the one for its system. So a user downloads one program, and no
-// script runs at installation, which many forbid.
+// npmPackages builds a package for each program, and a package with all of them as optional
+// dependencies, like esbuild: npm installs the one for its system. A user downloads only one
+// program, and no script runs at installation, which many users forbid.
 func (r *release) npmPackages(binaries []binary, s *shared) (out []file, err error) {
 	sources, err := subtree(npmSources, "npm")
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *release) npmPackages(binaries []binary, s *shared) (out []file, err err
 	return out, nil
 }
 
-// npm gives Node's names of a platform.
+// npm returns Node's names of a platform.
 func (p platform) npm() (system, cpu string) {
 	system, cpu = p.os, p.arch
 	if system == "windows" {
@@ -84,7 +84,7 @@ func (r *release) npmPackage(name string) packageJSON {
 		Repository: map[string]string{"type": "git", "url": "git+" + homepage + ".git"}, Unplugged: true}
 }
 
-// npmTarball packs what npm publish takes as it is, by the name that npm pack would give.
+// npmTarball packs files in the form of npm publish, under the name of npm pack.
 func (r *release) npmTarball(name string, about packageJSON, files []file) (file, error) {
 	data, err := json.MarshalIndent(about, "", "  ")
 	if err != nil {

@@ -37,7 +37,7 @@ func (f file) perm() fs.FileMode {
 // program is an executable file.
 func program(name string, data []byte) file { return file{name, data, 0o755} }
 
-// below puts files into a folder.
+// below moves files into a folder.
 func below(dir string, files []file) (out []file) {
 	for _, f := range files {
 		out = append(out, file{path.Join(dir, f.path), f.data, f.mode})
@@ -45,7 +45,7 @@ func below(dir string, files []file) (out []file) {
 	return out
 }
 
-// sorted orders files by path, so that archives have one order.
+// sorted orders files by path, so that archives are deterministic.
 func sorted(files []file) []file {
 	return slices.SortedFunc(slices.Values(files), func(a, b file) int { return strings.Compare(a.path, b.path) })
 }
@@ -70,7 +70,7 @@ func tarball(when time.Time, files []file) ([]byte, error) {
 	return compress(out.Bytes()), err
 }
 
-// withFolders adds the folders of files, and puts all below ./, as dpkg has it.
+// withFolders adds the folders of files, and prefixes all paths with ./, as dpkg expects.
 func withFolders(files []file) (out []file) {
 	seen := map[string]bool{}
 	for _, f := range files {
@@ -99,10 +99,10 @@ func compress(data []byte) []byte {
 	return out.Bytes()
 }
 
-// deflater compresses data to a raw stream of deflate.
+// deflater compresses data to a raw deflate stream.
 type deflater func(data []byte) ([]byte, error)
 
-// deflate is Go's own.
+// deflate is Go's compressor.
 func deflate(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := flate.NewWriter(&out, flate.BestCompression)
@@ -116,8 +116,8 @@ func deflate(data []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// zopfli runs the program of that name, which makes streams a twentieth smaller. It takes 20
-// seconds for a binary.
+// zopfli runs the program of that name, whose streams are a twentieth smaller. It takes 20 seconds
+// for a binary.
 func zopfli(data []byte) ([]byte, error) {
 	in, err := os.CreateTemp("", "dlpackgen-zopfli-")
 	if err != nil {
@@ -135,10 +135,10 @@ func zopfli(data []byte) ([]byte, error) {
 	return []byte(text), err
 }
 
-// largeFile is the size from which the slower compressor is worth its time.
+// largeFile is the size from which the slower compressor is used.
 const largeFile = 16 << 10
 
-// zipped packs files in the order given, large ones by another compressor.
+// zipped packs files in the given order, large ones with another compressor.
 func zipped(when time.Time, files []file, large deflater) ([]byte, error) {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
@@ -171,7 +171,7 @@ func sha256Hex(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// sums is what sha256sum -c reads.
+// sums is the input of sha256sum -c.
 func sums(files []file) file {
 	var b strings.Builder
 	for _, f := range sorted(files) {

@@ -18,7 +18,7 @@ func TestAnUnknownPlatformIsRejected(t *testing.T) {
 	}
 }
 
-// A licence that nobody has looked at stops a release.
+// An unreviewed licence stops a release.
 func TestLicences(t *testing.T) {
 	for text, want := range map[string]string{
 		"Apache License\n  Version 2.0, January 2004":                                   "Apache-2.0",
@@ -49,7 +49,7 @@ func TestNamesOfPlatforms(t *testing.T) {
 	}
 }
 
-// Links to files lead to the repository at the version's tag; others stay as they are.
+// Links to files point to the repository at the version's tag; others are unchanged.
 func TestLinksOfTheReadmeAreAbsolute(t *testing.T) {
 	const page, want = "[a](docs/a.md#b), [c](LICENSE), [d](#here), [e](https://example.com/e.md)",
 		"[a](https://github.com/dlpackgen/dlpackgen/blob/v1.2.3/docs/a.md#b), " +
@@ -68,7 +68,7 @@ func TestLinksOfTheReadmeAreAbsolute(t *testing.T) {
 	}
 }
 
-// A large file is compressed by zopfli, which makes it smaller; unzip reads both forms alike.
+// zopfli compresses a large file, with a smaller result; unzip reads both forms.
 func TestLargeFilesAreCompressedByZopfli(t *testing.T) {
 	source, err := os.ReadFile("../../docs/architecture.md")
 	if err != nil {
@@ -101,7 +101,7 @@ func TestLargeFilesAreCompressedByZopfli(t *testing.T) {
 	}
 }
 
-// Without zopfli a release would have other bytes, so there is none.
+// Without zopfli, a release would have different bytes, so the build fails.
 func TestZopfliIsRequired(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, err := zopfli([]byte("x")); err == nil || !strings.Contains(err.Error(), "Debian: zopfli") {
@@ -109,7 +109,7 @@ func TestZopfliIsRequired(t *testing.T) {
 	}
 }
 
-// The order of files and the time of the build do not count.
+// The order of files and the time of the build have no effect.
 func TestArchivesAreReproducible(t *testing.T) {
 	when := time.Unix(1767323045, 0).UTC()
 	a, b := file{path: "b/a", data: []byte("1")}, program("a", []byte("22"))

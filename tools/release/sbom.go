@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// An SPDX 2.3 document, as far as modules of Go need it. SPDX's library for Go is heavier.
+// An SPDX 2.3 document, with the parts that Go modules need. SPDX's Go library is larger.
 type spdxDocument struct {
 	Version       string             `json:"spdxVersion"`
 	License       string             `json:"dataLicense"`
@@ -49,7 +49,7 @@ type spdxRelationship struct {
 	To   string `json:"relatedSpdxElement"`
 }
 
-// sbom lists the modules that the binaries say they contain.
+// sbom lists the modules in the binaries.
 func (r *release) sbom(_ []binary, s *shared) ([]file, error) {
 	const document, purpose = "SPDXRef-DOCUMENT", "LIBRARY"
 	tool := spdx(modulePath, r.tag(), "Apache-2.0", "APPLICATION")
@@ -87,8 +87,8 @@ func spdx(path, version, licence, purpose string) spdxPackage {
 		External: []spdxReference{{"PACKAGE-MANAGER", "purl", purl}}}
 }
 
-// statement is an in-toto statement with SLSA provenance: which inputs these files were made from.
-// It is unsigned; the publisher may sign it.
+// statement is an in-toto statement with SLSA provenance: the inputs of these files. It is
+// unsigned; the publisher may sign it.
 type statement struct {
 	Type      string     `json:"_type"`
 	Subject   []resource `json:"subject"`

@@ -21,26 +21,26 @@ import (
 
 const modulePath = "github.com/dlpackgen/dlpackgen"
 
-// release is a version of the module, and where it is built.
+// release is a version of the module, and its build folder.
 type release struct {
 	tmp     string
 	version string // without the v
 	commit  string
 	when    time.Time // of the commit, or SOURCE_DATE_EPOCH: the time of every packed file
 	env     []string  // of the go command
-	digest  string    // what dlpackgen version prints
-	tool    string    // the program that makes man pages, completions and headers
+	digest  string    // the output of dlpackgen version
+	tool    string    // the program that renders man pages, completions and headers
 	quick   bool      // builds and compresses fast
 }
 
-// prepare publishes the checked-out commit as a module to a proxy of files, and builds the tool of
-// this machine from it. So binaries have the version of their module, as by go install.
+// prepare publishes the checked-out commit as a module to a file proxy, and builds this machine's
+// tool from it. The binaries then have the version of their module, as with go install.
 func prepare(root, tmp string, quick bool) (*release, error) {
 	r := &release{tmp: tmp, quick: quick}
 	if err := r.identify(root); err != nil {
 		return nil, err
 	}
-	if _, err := output(root, nil, "go", "mod", "download"); err != nil { // and verify by go.sum
+	if _, err := output(root, nil, "go", "mod", "download"); err != nil { // and check go.sum
 		return nil, err
 	}
 	cache, err := output(root, nil, "go", "env", "GOMODCACHE")
@@ -57,7 +57,7 @@ func prepare(root, tmp string, quick bool) (*release, error) {
 	return r, r.installTool()
 }
 
-// identify reads the version and the time of the commit. What is not committed is left out.
+// identify reads the version and the time of the commit. Uncommitted changes are ignored.
 func (r *release) identify(root string) error {
 	version, err := output(root, nil, "git", "show", "HEAD:VERSION")
 	if err != nil {
@@ -86,13 +86,13 @@ func (r *release) identify(root string) error {
 
 func (r *release) tag() string { return "v" + r.version }
 
-// modules is the folder that the sources of all modules are unpacked to.
+// modules is the folder of the unpacked sources of all modules.
 func (r *release) modules() string { return filepath.Join(r.tmp, "modules") }
 
-// proxy is the folder that holds the module as a proxy serves it.
+// proxy is the folder in the layout of a module proxy.
 func (r *release) proxy() string { return filepath.Join(r.tmp, "proxy") }
 
-// publish writes what a module proxy serves of the commit.
+// publish writes a module proxy's files of the commit.
 func (r *release) publish(root string) error {
 	dir := filepath.Join(r.proxy(), modulePath, "@v")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -125,14 +125,15 @@ func (r *release) publish(root string) error {
 	return nil
 }
 
-// archived is a file of a commit, as module zips take them.
+// archived is a file of a commit, in the form for module zips.
 type archived struct{ *archivezip.File }
 
 func (a archived) Path() string                 { return a.Name }
 func (a archived) Lstat() (fs.FileInfo, error)  { return a.FileInfo(), nil }
 func (a archived) Open() (io.ReadCloser, error) { return a.File.Open() }
 
-// committedFiles are those of the commit that is checked out, whatever git does to line ends here.
+// committedFiles returns the files of the checked-out commit, independently of git's conversion of
+// line ends.
 func committedFiles(root string) (files []zip.File, err error) {
 	text, err := output(root, nil, "git", "-c", "core.autocrlf=false", "-c", "core.eol=lf", "archive", "--format=zip", "HEAD")
 	if err != nil {
@@ -150,7 +151,7 @@ func committedFiles(root string) (files []zip.File, err error) {
 	return files, nil
 }
 
-// installTool builds the tool with the sources that its digest is computed from.
+// installTool builds the tool with the sources that determine its digest.
 func (r *release) installTool() error {
 	installed, err := r.install(platform{runtime.GOOS, runtime.GOARCH})
 	if err != nil {
@@ -172,7 +173,7 @@ func (r *release) installTool() error {
 	return nil
 }
 
-// output runs a command. Its error has what the command printed.
+// output runs a command. Its error contains the command's output.
 func output(dir string, env []string, argv ...string) (string, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	var stderr bytes.Buffer

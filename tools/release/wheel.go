@@ -15,8 +15,8 @@ import (
 //go:embed all:python
 var pythonSources embed.FS
 
-// wheels packs each program for pip, with the headers. The program lies in the wheel's scripts, so
-// that pip puts it on the PATH itself: a Python that starts it would take longer than its run.
+// wheels packs each program for pip, with the headers. The program is in the wheel's scripts, so
+// that pip adds it to the PATH: starting it through Python would take longer than the run itself.
 func (r *release) wheels(binaries []binary, s *shared) ([]file, error) {
 	sources, err := subtree(pythonSources, "python")
 	if err != nil {
@@ -24,7 +24,7 @@ func (r *release) wheels(binaries []binary, s *shared) ([]file, error) {
 	}
 	out, errs := make([]file, len(binaries)), make([]error, len(binaries))
 	var all sync.WaitGroup
-	for i, b := range binaries { // side by side, since zopfli is slow
+	for i, b := range binaries { // concurrently, because zopfli is slow
 		all.Go(func() { out[i], errs[i] = r.wheel(b, s, sources) })
 	}
 	all.Wait()
@@ -61,7 +61,7 @@ func subtree(tree fs.FS, dir string) ([]file, error) {
 	return readTree(sub)
 }
 
-// wheelTags are the platforms that a program runs on. A static one needs no libc.
+// wheelTags are the supported platforms of a program. A static program needs no libc.
 func (b binary) wheelTags() ([]string, error) {
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[b.arch]
 	switch b.os {
@@ -76,7 +76,7 @@ func (b binary) wheelTags() ([]string, error) {
 	}
 }
 
-// entryPoints let scikit-build-core tell CMake where the package is.
+// entryPoints tell CMake the package's folder, through scikit-build-core.
 const entryPoints = "[cmake.root]\ndlpackgen = dlpackgen.cmake\n"
 
 func wheelFile(tags []string) []byte {
@@ -116,7 +116,7 @@ const (
 	summary  = "Generate callers of C, C++, CUDA and Go kernels for NumPy, PyTorch, JAX and other hosts of DLPack"
 )
 
-// record lists a wheel's files with their digests, itself last and without one.
+// record lists a wheel's files with their digests; its own entry is last and has no digest.
 func record(files []file, name string) file {
 	var b strings.Builder
 	for _, f := range files {

@@ -1,4 +1,4 @@
-// Package calls calls functions of tvm-ffi from Go.
+// Package calls calls tvm-ffi functions from Go.
 package calls
 
 import (
@@ -32,7 +32,7 @@ func same[T comparable](t testing.TB, got, want T) {
 	}
 }
 
-// raised wants an error of a function.
+// raised expects an error of a function.
 func raised(t testing.TB, err error, kind, message string) {
 	t.Helper()
 	var e *tvmffi.Error
@@ -41,7 +41,7 @@ func raised(t testing.TB, err error, kind, message string) {
 	}
 }
 
-// rejected wants an error of the package.
+// rejected expects an error of the package.
 func rejected(t testing.TB, err, kind error, text string) {
 	t.Helper()
 	if !errors.Is(err, kind) || !strings.Contains(err.Error(), text) {
@@ -92,7 +92,7 @@ func tensor[T dlpack.Element](t testing.TB, data []T, shape ...int64) dlpack.Ten
 	return must(t, x, err)
 }
 
-// refs counts the references to an object.
+// refs returns the number of references to an object.
 func refs(t testing.TB, v tvmffi.Value) int64 {
 	t.Helper()
 	n, err := global(t, "testing.object_use_count").Call(v)
@@ -101,7 +101,7 @@ func refs(t testing.TB, v tvmffi.Value) int64 {
 	return must(t, count, err)
 }
 
-// A library without libtvm_ffi: this runs in a process of its own.
+// A library without libtvm_ffi: this test runs in a separate process.
 func TestPlain(t *testing.T) {
 	x := []float32{1, 2, 3}
 	scale := function(t, "scale")
@@ -168,7 +168,7 @@ func TestScalarsAndTexts(t *testing.T) {
 	rejected(t, err, tvmffi.ErrClosed, "argument 2: the array was released")
 }
 
-// Every kind of value comes back from a callback, and from tvm-ffi, as it was.
+// Every kind of value is returned unchanged by a callback, and by tvm-ffi.
 func TestRoundTrips(t *testing.T) {
 	ours, err := tvmffi.NewFunc(echo)
 	withRuntime(t)
@@ -283,7 +283,7 @@ func TestWrongTensors(t *testing.T) {
 	_, err = scale.Call(tvmffi.Tensor(m.Tensor()))
 	rejected(t, err, tvmffi.ErrArgument, "argument 1: the Tensor is empty or was released")
 
-	// Without strides, which functions of tvm-ffi rely on.
+	// Without strides, which tvm-ffi functions rely on.
 	data := []float32{1, 2, 3, 4, 5, 6}
 	raw := *tensor(t, data, 2, 3).Raw()
 	raw.Strides = 0
@@ -321,7 +321,7 @@ func TestLibraries(t *testing.T) {
 	rejected(t, second(l.Func("scale\x00")), tvmffi.ErrNotFound, `"scale\x00"`)
 	scale, err := l.Func("scale")
 	must(t, scale, err)
-	scale.Release() // does nothing
+	scale.Release() // no effect
 	x := tvmffi.Tensor(tensor(t, []float32{1, 2}, 1, 2))
 	must(t, 0, second(scale.Call(x)))
 	l.Close()
@@ -355,7 +355,7 @@ func TestCallbacks(t *testing.T) {
 		if got == nil || got.Error() != want {
 			t.Fatalf("got %v, want %s", got, want)
 		}
-		// By tvm-ffi's own C++, through whose frames it passes.
+		// Through tvm-ffi's own C++, whose frames it passes.
 		passed := tvmffi.Function(f)
 		got = second(global(t, "testing.apply").Call(passed, tvmffi.Tensor(tensor(t, []int8{1}))))
 		if got == nil || got.Error() != want {
@@ -370,7 +370,7 @@ func TestCallbacks(t *testing.T) {
 	rejected(t, second(tvmffi.NewFunc(nil)), tvmffi.ErrArgument, "nil")
 }
 
-// Libraries of others return what ours do not.
+// Other projects' libraries return values that ours do not.
 func TestOddFunctions(t *testing.T) {
 	withRuntime(t)
 	l := open(t, "ODD")
@@ -397,7 +397,7 @@ func TestOddFunctions(t *testing.T) {
 	array.Release()
 }
 
-// tvm-ffi loads a library too, and finds its functions.
+// tvm-ffi also loads a library, and finds its functions.
 func TestModules(t *testing.T) {
 	withRuntime(t)
 	m, err := tvmffi.LoadModule(os.Getenv("PLAIN"))
@@ -419,7 +419,7 @@ func TestModules(t *testing.T) {
 	m.Release()
 }
 
-// What a call takes over is released, also when it fails.
+// Arguments that a call takes over are released, also on failure.
 func TestNothingLeaks(t *testing.T) {
 	withRuntime(t)
 	released := 0
@@ -448,7 +448,7 @@ func TestNothingLeaks(t *testing.T) {
 	t.Fatal("the callback lives on")
 }
 
-// watched makes a callback that tells when the collector has freed it.
+// watched creates a callback, and reports when the collector has freed it.
 func watched(t *testing.T, freed chan bool) *tvmffi.Func {
 	held := new([64]int64)
 	runtime.AddCleanup(held, func(c chan bool) { c <- true }, freed)
@@ -469,7 +469,7 @@ func TestReleasedResults(t *testing.T) {
 	raised(t, err, "RuntimeError", "tvmffi: closed or released: the result was released")
 }
 
-// A callback keeps an argument, returns one, and calls others, on a stack that grows.
+// A callback keeps an argument, returns one, and calls others, on a growing stack.
 func TestCallbacksKeepAndReturn(t *testing.T) {
 	withRuntime(t)
 	var kept tvmffi.Value
@@ -506,7 +506,7 @@ func TestCallbacksKeepAndReturn(t *testing.T) {
 	rejected(t, second(tvmffi.NewTensor(old)), tvmffi.ErrArgument, "expected a tensor with a version")
 	same(t, old.Tensor().Raw() == nil, true)
 
-	// The function lives as long as there is a reference to it.
+	// The function exists as long as there is a reference to it.
 	object, err := f.Object()
 	must(t, object, err)
 	f.Release()
@@ -525,7 +525,7 @@ func grow(n int) [64]int64 {
 	return room
 }
 
-// A call that lets the stack grow finds its arguments still.
+// A call on a growing stack still finds its arguments.
 func TestStackGrowsDuringACall(t *testing.T) {
 	withRuntime(t)
 	f, err := tvmffi.NewFunc(func(args []tvmffi.Value) (tvmffi.Value, error) {
@@ -543,7 +543,7 @@ func TestStackGrowsDuringACall(t *testing.T) {
 	must(t, f, err)
 	defer f.Release()
 	done := make(chan int64)
-	go func() { // whose stack is small still
+	go func() { // with a small stack
 		data := []int64{40, 1, 2}
 		x, _ := dlpack.TensorOf(data)
 		_, err := f.Call(tvmffi.Tensor(x))
@@ -657,7 +657,7 @@ var (
 	payload = []byte("bytes")
 )
 
-// Many goroutines call, and are called.
+// Many goroutines call, and receive callbacks.
 func TestThreads(t *testing.T) {
 	withRuntime(t)
 	scale := function(t, "scale")
@@ -699,7 +699,7 @@ func TestThreads(t *testing.T) {
 	all.Wait()
 }
 
-// apache-tvm's own library, and programs that it compiled: one calls back into Go.
+// apache-tvm's own library, and its compiled programs: one calls back into Go.
 func TestTVM(t *testing.T) {
 	folder := os.Getenv("TVM")
 	if folder == "" {
@@ -775,7 +775,7 @@ func TestTVM(t *testing.T) {
 	program.Release()
 }
 
-// A wheel of another project: xgrammar's kernel for the CPU, which it registers when it is loaded.
+// Another project's wheel: xgrammar's CPU kernel, which it registers when it is loaded.
 func TestForeignWheel(t *testing.T) {
 	path := os.Getenv("XGRAMMAR")
 	if path == "" {

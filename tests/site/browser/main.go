@@ -1,7 +1,7 @@
-// Command browser opens pages of the site in headless Chromium, at the width of a desk and of a
+// Command browser opens pages of the site in headless Chromium, at the widths of a desktop and of a
 // phone, in light and dark colours, and prints the problems of each, one JSON object per line. Only
-// the first page is opened in each look, and without scripts, unless -all is given. tests/site
-// decides which problems are errors.
+// the first page is opened in each look and without scripts, unless -all is set. tests/site decides
+// which problems are errors.
 //
 //	browser -axe axe.min.js -screenshots FOLDER -search WORD URL...
 package main
@@ -61,7 +61,7 @@ func run(o options, urls []string) error {
 	return nil
 }
 
-// see visits a page in the first look. The first page is seen in all of them, and searched.
+// see visits a page in the first look. The first page is visited in all looks, and searched.
 func (o options) see(ctx context.Context, url, axe string, isFirst bool) (seen []*visit, err error) {
 	wanted := looks[:1]
 	if isFirst || o.all {
@@ -86,7 +86,7 @@ func (o options) see(ctx context.Context, url, axe string, isFirst bool) (seen [
 	return seen, nil
 }
 
-// start begins a browser; root has no sandbox.
+// start starts a browser; root has no sandbox.
 func start() (context.Context, context.CancelFunc) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox)
 	all, stop := chromedp.NewExecAllocator(context.Background(), options...)

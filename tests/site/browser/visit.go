@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// look is a window in which a page is seen.
+// look is a window configuration.
 type look struct {
 	name          string
 	width, height int64
@@ -27,23 +27,23 @@ var looks = []look{
 	{"phone", 390, 844, "light"},
 }
 
-// visit is what was seen of a page.
+// visit is the result of a visit to a page.
 type visit struct {
 	URL, Look  string
 	Console    []string // errors of scripts and of loading
-	Foreign    []string // addresses that the page loads from elsewhere than its folder
+	Foreign    []string // addresses outside of the page's folder that it loads
 	Violations []string // of axe's rules
-	Overflow   int      // pixels by which the page is wider than its window
+	Overflow   int      // pixels by which the page exceeds its window
 	Stops      int      // different elements that the Tab key reaches, of the first 40
-	Found      int      // results of the search, where one was made
-	Text       int      // characters of the article that are seen, where scripts are off
-	Links      int      // links of the navigation that are seen, where scripts are off
+	Found      int      // results of the search, if one was made
+	Text       int      // visible characters of the article without scripts
+	Links      int      // visible links of the navigation without scripts
 	Picture    string
 }
 
-// visit opens a page in a tab of its own.
+// visit opens a page in a new tab.
 func (l look) visit(ctx context.Context, url, axe, folder string) (*visit, error) {
-	// The theme remembers the colours of a profile, so each look has its own.
+	// The theme stores the colours in a profile, so each look has its own.
 	tab, cancel := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
 	defer cancel()
 	v := &visit{URL: url, Look: l.name, Picture: filepath.Join(folder, pictureName(url, l.name))}
@@ -51,7 +51,7 @@ func (l look) visit(ctx context.Context, url, axe, folder string) (*visit, error
 	err := chromedp.Do(tab,
 		l.emulate(),
 		chromedp.Navigate(url),
-		chromedp.Sleep(300*time.Millisecond), // the theme's scripts change the page once it is loaded
+		chromedp.Sleep(300*time.Millisecond), // the theme's scripts change the page after loading
 		v.photograph(),
 		into(&v.Overflow, chromedp.Evaluate[int](
 			"document.documentElement.scrollWidth - document.documentElement.clientWidth")),
@@ -77,13 +77,13 @@ func (l look) visit(ctx context.Context, url, axe, folder string) (*visit, error
 	return nil, fmt.Errorf("%s (%s): the console ended early", url, l.name)
 }
 
-// lastMessage follows all messages of a page: the end of the tab would drop those that nobody read.
+// lastMessage reads all messages of a page: unread ones would be dropped at the end of the tab.
 const lastMessage = "dlpackgen: the visit ends"
 
-// scriptless is the look of a page in a browser that runs no scripts.
+// scriptless is the look of a page in a browser without scripts.
 const scriptless = "no-scripts"
 
-// read opens a page without scripts, and measures what can be read of it.
+// read opens a page without scripts, and measures its readable contents.
 func read(ctx context.Context, url, folder string) (*visit, error) {
 	tab, cancel := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
 	defer cancel()
@@ -122,7 +122,7 @@ func (l look) emulate() chromedp.Action[chromedp.Void] {
 		}))
 }
 
-// into keeps the value of an action.
+// into stores the result of an action.
 func into[T any](value *T, a chromedp.Action[T]) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) (err error) {
 		*value, err = a(ctx, t)
@@ -145,20 +145,20 @@ func (v *visit) photograph() chromedp.Action[chromedp.Void] {
 	})
 }
 
-// foreign lists what scripts and styles load too, whether it could be loaded or not.
+// foreign lists loaded addresses, including those loaded by scripts and styles and failed ones.
 const foreign = `performance.getEntriesByType("resource").map(e => e.name).filter(n => /^(https?|wss?):/.test(n))`
 
-// violations runs axe-core, and names each rule with the first element that breaks it. Without
-// preload: false, axe-core would load the styles once more, which pages on the disk must not.
+// violations runs axe-core, and names each violated rule with the first element. Without preload:
+// false, axe-core would load the styles again, which pages on the disk must not.
 const violations = `axe.run(document,
 		{preload: false, runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]})
 	.then(r => r.violations.map(v => v.id + ": " + v.nodes.length + " x " + v.nodes[0].html.slice(0, 200)))`
 
-// reached marks the element that has the focus, and tells whether it had none before.
+// reached marks the focused element, and reports whether it was unmarked.
 const reached = `(() => { const e = document.activeElement; if (e === document.body || e.dataset.reached) return 0;
 	e.dataset.reached = "1"; return 1; })()`
 
-// tabStops presses Tab 40 times, and counts the different elements that get the focus.
+// tabStops presses Tab 40 times, and counts the different focused elements.
 func (v *visit) tabStops() chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		for range 40 {
@@ -175,7 +175,7 @@ func (v *visit) tabStops() chromedp.Action[chromedp.Void] {
 	})
 }
 
-// searched types a word into the search, and counts the pages that it finds.
+// searched types a word into the search, and counts the found pages.
 func searched(ctx context.Context, url, word string) (int, error) {
 	tab, cancel := chromedp.NewContext(ctx)
 	defer cancel()

@@ -1,4 +1,4 @@
-// Command called times a described kernel called from Go, beside the bare crossing.
+// Command called compares calls of a described kernel from Go with the bare crossing.
 package main
 
 import (

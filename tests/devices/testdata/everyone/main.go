@@ -1,5 +1,5 @@
-// Command everyone has functions over the types of package device, which all backends share: each
-// function is compiled once.
+// Command everyone contains functions over the types of package device, which all backends share:
+// each function is compiled once.
 package main
 
 import (
@@ -13,19 +13,19 @@ import (
 	"github.com/dlpackgen/dlpackgen/backends/shm"
 )
 
-// tensor is one of any backend: the managed tensor and what frees it.
+// tensor is a tensor of any backend: the managed tensor and its deallocation function.
 type tensor struct {
 	managed device.ManagedPointer
 	free    func(device.ManagedPointer) error
 }
 
-// where finds whose memory an address is in, by a function of any backend.
+// where finds the owner of an address, through a function of any backend.
 func where(find func(uintptr) (device.Pointer, error)) (device.Device, error) {
 	p, err := find(0)
 	return p.Device, err
 }
 
-// drop frees a tensor, and says what a failure of any backend has.
+// drop frees a tensor, and prints the details of a failure.
 func drop(name string, made tensor, err error) {
 	var failure *device.Error
 	if errors.As(err, &failure) {

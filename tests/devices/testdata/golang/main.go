@@ -1,5 +1,4 @@
-// Command golang uses the Go package of a backend against the driver that it finds, and prints the
-// results.
+// Command golang uses a backend's Go package with the available driver, and prints the results.
 package main
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// kDLCUDA is device 1, or that of the first argument.
+// kDLCUDA is device 1, or the first argument.
 var kDLCUDA = cuda.Device{Type: 2, ID: ordinal()}
 
 func ordinal() int32 {
@@ -58,14 +57,14 @@ func check[T any](v T, err error) T {
 
 func must(err error) { check(0, err) }
 
-// handles and source are the dlpackgen_stream_source of a program that has one stream
-// for each device: variables of a package stay where they are.
+// handles and source are the dlpackgen_stream_source of a program with one stream per device:
+// package variables do not move.
 var (
 	handles = [2]uintptr{2, 2}
 	source  = struct{ current, state, handles, count uintptr }{handles: uintptr(unsafe.Pointer(&handles)), count: 2}
 )
 
-// current asks for the stream of a device, of no source and of one with two devices.
+// current queries the stream of a device, without a source and with a source of two devices.
 func current() {
 	here := cuda.StreamSource(&source)
 	fmt.Println(check(cuda.CurrentWorkStream(nil, kDLCUDA)), check(cuda.CurrentWorkStream(here, kDLCUDA)))
@@ -73,7 +72,7 @@ func current() {
 	fmt.Println(err)
 }
 
-// imported hands a tensor to the bindings, which release it.
+// imported passes a tensor to the bindings, which release it.
 func imported(tensor cuda.ManagedPointer) {
 	m := check(dlpack.Import((*dlpack.DLManagedTensorVersioned)(tensor)))
 	info := check(cuda.PointerAttributes(m.Tensor().Addr()))
@@ -81,7 +80,7 @@ func imported(tensor cuda.ManagedPointer) {
 	m.Release()
 }
 
-// crossings counts what each call takes: one crossing, and no memory of Go.
+// crossings measures the cost of each call: one crossing, and no Go memory.
 func crossings() {
 	stream := check(cuda.DefaultStream(kDLCUDA))
 	other := check(cuda.StreamFromDLPack(kDLCUDA, 2))
@@ -110,8 +109,8 @@ func crossings() {
 	must(cuda.Deallocate(tensor))
 }
 
-// borrows counts what it takes to look at a tensor of the host that the bindings have,
-// and to look at one of a device, of whose memory the driver is asked.
+// borrows counts the crossings to read a host tensor through the bindings, and to read a device
+// tensor, for whose memory the driver is queried.
 func borrows() {
 	m := check(dlpack.Import((*dlpack.DLManagedTensorVersioned)(check(cuda.Allocate(request(3))))))
 	defer m.Release()
@@ -145,7 +144,7 @@ func mistakes() {
 	fmt.Println(cuda.Deallocate(nil), cuda.StreamWait(cuda.Stream{NoSync: true}, cuda.Stream{}))
 }
 
-// together frees on other goroutines than those that allocate.
+// together frees on other goroutines than the allocating ones.
 func together() {
 	tensors := make(chan cuda.ManagedPointer)
 	var group sync.WaitGroup

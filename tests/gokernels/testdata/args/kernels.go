@@ -1,4 +1,4 @@
-// Package args has kernels with every kind of argument and result.
+// Package args contains kernels with every kind of argument and result.
 package args
 
 import (
@@ -16,7 +16,7 @@ func shown[T any](p *T) string {
 	return fmt.Sprint(*p)
 }
 
-// Say gives what it got as an error.
+// Say returns its arguments as an error.
 func Say[T dlpack.Element](
 	x dlpack.Array[T], by T, k int64, f float64, b bool, s string, small int8, half float32, ks []int64, fs []float64,
 	some, either dlpack.Tensor,
@@ -35,7 +35,7 @@ func Say[T dlpack.Element](
 		maybe, shown(maybeK), shown(maybeF), shown(maybeB), shown(maybeSmall), shown(maybeS), maybeKs, maybeKs == nil)
 }
 
-// Give gives results of every kind.
+// Give returns results of every kind.
 func Give[T float32 | int32](
 	x, y dlpack.Array[T], first *T, count *int64, mean *float64, yes *bool, half *float32, ones dlpack.Array[int64],
 ) error {
@@ -86,7 +86,7 @@ func doubled[T dlpack.Element](v T) T {
 	return v
 }
 
-// Pick gives an element, by its indices and by its place in the memory.
+// Pick returns an element, by its indices and by its position in memory.
 func Pick(x dlpack.Array[float64], i, j int64, got, byData *float64) error {
 	if i < 0 {
 		*got = float64(len(x.Data()))
@@ -120,7 +120,7 @@ func Count(x dlpack.Array[int64], sum *int64) error {
 	return nil
 }
 
-// Nothing takes nothing.
+// Nothing has no arguments.
 func Nothing(answer *int64) error {
 	*answer = 42
 	return nil

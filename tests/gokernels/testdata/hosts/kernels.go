@@ -1,4 +1,4 @@
-// Package hosts has the kernels that every host calls.
+// Package hosts contains the kernels that every host calls.
 package hosts
 
 /*
@@ -83,7 +83,7 @@ var meeting struct {
 	all   chan struct{}
 }
 
-// Meet waits until as many calls are there at once.
+// Meet waits for the given number of concurrent calls.
 func Meet(x dlpack.Array[float32], parties int64, y dlpack.Array[float32]) error {
 	copy(y.Data(), x.Data())
 	meeting.Lock()

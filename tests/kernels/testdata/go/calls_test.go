@@ -16,7 +16,7 @@ import (
 	"example.com/tried/go/dlpack/kernels"
 )
 
-// sentences are those that plain C prints, by what is wrong: the status, then the text.
+// sentences are the messages of plain C, by mistake: the status, then the text.
 var sentences = func() map[string]string {
 	text, err := os.ReadFile(os.Getenv("SENTENCES"))
 	if err != nil {
@@ -34,7 +34,7 @@ var sentences = func() map[string]string {
 var classes = map[string]string{"1": "TypeError", "2": "ValueError", "3": "BufferError", "5": "RuntimeError",
 	"6": "IndexError", "7": "MemoryError", "8": "NotImplementedError"}
 
-// same wants the error that C reports.
+// same expects the error that C reports.
 func same(t *testing.T, label string, err error) {
 	t.Helper()
 	number, text, _ := strings.Cut(sentences[label], " ")
@@ -44,7 +44,7 @@ func same(t *testing.T, label string, err error) {
 	said(t, err, classes[number], strings.Replace(text, "ADDRESS", "", 1))
 }
 
-// aboutArgument matches sentences about one argument, but no text of an author that resembles one.
+// aboutArgument matches messages about one argument, but not an author's similar text.
 var aboutArgument = regexp.MustCompile(`^[a-z_0-9]+\(\): argument '([^']*)' \(\d+[a-z]+\)`)
 
 func said(t *testing.T, err error, class, text string) {
@@ -80,7 +80,7 @@ func equal[T comparable](t *testing.T, want, got T) {
 	}
 }
 
-// of is a tensor over new memory.
+// of returns a tensor over new memory.
 func of[T dlpack.Element](shape ...int64) dlpack.Tensor {
 	n := int64(1)
 	for _, extent := range shape {
@@ -97,13 +97,13 @@ func over[T dlpack.Element](data []T, shape ...int64) dlpack.Tensor {
 	return made
 }
 
-// strided changes the strides of a tensor that of made.
+// strided changes the strides of a tensor from of.
 func strided(x dlpack.Tensor, strides ...int64) dlpack.Tensor {
 	copy(x.Strides(), strides)
 	return x
 }
 
-// imported is a tensor with flags, and its owner.
+// imported returns a tensor with flags, and its owner.
 func imported(t *testing.T, flags dlpack.ExportOptions, data []float32, shape ...int64) dlpack.Tensor {
 	t.Helper()
 	flags.Shape = shape
@@ -143,7 +143,7 @@ func TestScale(t *testing.T) {
 	same(t, "invalid", kernels.Scale(wrong, kernels.ScaleOptions{}))
 }
 
-// joined are arguments of join that fit.
+// joined are valid arguments of join.
 type joined struct {
 	bias, x, w, idx, y dlpack.Tensor
 	q                  kernels.JoinOptions
@@ -220,7 +220,7 @@ func TestResultsAreAllocated(t *testing.T) {
 	y.Release()
 	_, _, err = kernels.JoinNew(dlpack.Tensor{}, x, of[float32](5, 2, 3), of[int64](2, 5), kernels.JoinOptions{})
 	same(t, "a symbol of the second argument", err)
-	// A failing kernel gives nothing, and what was allocated is freed.
+	// A failing kernel returns nothing, and its allocations are freed.
 	total, z, err := kernels.ScalarsNew("sum", []int64{50, 51, 1}, kernels.ScalarsOptions{Tiny: kernels.Some[int8](-3)})
 	same(t, "errors", errorOf(z, total, err))
 	none, err := kernels.GroupsNew(of[float32](3), of[float32](0, 3, 4), dlpack.Tensor{}, of[int8](5))
@@ -236,7 +236,7 @@ func errorOf(z *dlpack.Managed, total float64, err error) error {
 	return err
 }
 
-// Results lie where the package allocates; elsewhere the caller gives them.
+// Results are in the memory that the package allocates; elsewhere, the caller provides them.
 func TestResultsOnDevices(t *testing.T) {
 	x := of[float32](2, 3)
 	x.Raw().Device.Type = dlpack.DeviceCUDA
@@ -368,7 +368,7 @@ func TestKernelsWithoutTensors(t *testing.T) {
 	y.Release()
 }
 
-// Calls from many goroutines do not meet, unless the kernel lets them.
+// Calls from many goroutines do not run concurrently, unless the kernel permits it.
 func TestGoroutines(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
@@ -385,7 +385,7 @@ func TestGoroutines(t *testing.T) {
 	all.Wait()
 }
 
-// No call allocates, whatever kinds of arguments it has.
+// No call allocates, with any kinds of arguments.
 func TestCallsAllocateNothing(t *testing.T) {
 	x, y, z := of[float32](2, 3), of[float32](2, 3), of[float64](2, 3)
 	sizes, weights := []int64{1, 3, 3}, []float64{0.5, 0.25}
@@ -427,8 +427,8 @@ func crossings(call func()) int64 {
 	return runtime.NumCgoCall() - before
 }
 
-// A call crosses into C once. One that fails there crosses again, to free the message. Two calls
-// are not taken for one.
+// A call crosses into C once. A failing call crosses again, to free the message. Two calls are
+// counted separately.
 func TestCallsCrossOnce(t *testing.T) {
 	x, y, z := of[float32](2, 3), of[float32](2, 3), of[float64](2, 3)
 	scale := func(by float64) { _ = kernels.Scale(x, kernels.ScaleOptions{By: kernels.Float(by)}) }
@@ -439,5 +439,5 @@ func TestCallsCrossOnce(t *testing.T) {
 		_, _ = kernels.Scalars("mean", []int64{1, 3, 3}, z, kernels.ScalarsOptions{Weights: []float64{0.5, 0.25}})
 	}))
 	equal(t, 2, crossings(func() { _ = kernels.Scale(of[int32](2, 3), kernels.ScaleOptions{}) }))
-	equal(t, 0, crossings(func() { scale(1e300) })) // Go finds that it does not fit float32
+	equal(t, 0, crossings(func() { scale(1e300) })) // Go detects that it does not fit in float32
 }

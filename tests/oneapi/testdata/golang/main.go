@@ -1,5 +1,5 @@
-// Command golang uses the Go package of oneAPI's backend, over the implementation that it was built
-// for, and prints the results.
+// Command golang uses the Go package of the oneAPI backend, with the implementation of its build,
+// and prints the results.
 package main
 
 import (

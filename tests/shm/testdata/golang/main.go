@@ -1,5 +1,5 @@
-// Command golang sends or receives a shared tensor over the socket that is its standard input, by
-// the Go package, and prints the results.
+// Command golang sends or receives a shared tensor over its standard input, a socket, with the Go
+// package, and prints the results.
 package main
 
 import (
@@ -54,12 +54,12 @@ func must(err error) {
 	}
 }
 
-// view is the DLTensor of a tensor.
+// view returns the DLTensor of a tensor.
 func view(tensor shm.ManagedPointer) shm.TensorPointer {
 	return shm.TensorPointer(&(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor)
 }
 
-// elements are in memory of C.
+// elements returns the elements, in C memory.
 func elements(tensor shm.ManagedPointer) []float32 {
 	data := &(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor.Data
 	return unsafe.Slice(*(**float32)(unsafe.Pointer(data)), 12)
@@ -91,7 +91,7 @@ func receive(conn *net.UnixConn) {
 	m.Release()
 }
 
-// crossings counts what each call takes.
+// crossings measures the cost of each call.
 func crossings() {
 	fds := check(pair())
 	tensor := check(shm.Allocate(float32s, 3, 4))

@@ -1,4 +1,4 @@
-// Command poller lets Go's runtime wake its poller, over and over.
+// Command poller repeatedly makes Go's runtime wake its poller.
 package main
 
 import (
@@ -7,7 +7,7 @@ import (
 )
 
 func main() {
-	runtime.GOMAXPROCS(2) // one thread polls, one has work
+	runtime.GOMAXPROCS(2) // one thread polls, one works
 	go func() {
 		for {
 			time.AfterFunc(time.Microsecond, func() {})

@@ -1,4 +1,4 @@
-// Package author has the kernel, and the crossing without anything else.
+// Package author contains the kernel, and the crossing without other work.
 package author
 
 // #cgo CFLAGS: -O2 -I${SRCDIR}/../generated/c -I${SRCDIR}/../generated/kernels
@@ -9,5 +9,5 @@ package author
 // }
 import "C"
 
-// Bare calls the kernel with the addresses of tensors that stay where they are, and checks nothing.
+// Bare calls the kernel with the addresses of tensors that do not move, without checks.
 func Bare(a, b, c uintptr) int { return int(C.bare(C.uintptr_t(a), C.uintptr_t(b), C.uintptr_t(c))) }

@@ -1,4 +1,5 @@
-// Package main calls the kernels by the functions of Go. An error is written as "CLASS: SENTENCE".
+// Package main calls the kernels through the Go functions. An error is written as "CLASS:
+// SENTENCE".
 package main
 
 // #include <string.h>
@@ -16,7 +17,7 @@ import (
 
 func main() {}
 
-// tensor is the zero Tensor where an argument is missing. The kernels reject what is no tensor.
+// tensor returns the zero Tensor for a missing argument. The kernels reject it.
 func tensor(from *C.struct_lent) dlpack.Tensor {
 	if from == nil {
 		return dlpack.Tensor{}
@@ -28,7 +29,7 @@ func tensor(from *C.struct_lent) dlpack.Tensor {
 	return dlpack.CheckedTensor((*dlpack.DLTensor)(unsafe.Pointer(&from.tensor)), flags)
 }
 
-// write puts an error into a buffer.
+// write copies an error to a buffer.
 func write(err error, text *C.char, size C.size_t) {
 	said := ""
 	if of := (*kernels.KernelError)(nil); errors.As(err, &of) {

@@ -1,4 +1,4 @@
-// Package ingo has the kernels of the table of mistakes, written in Go.
+// Package ingo contains the kernels of the table of mistakes, written in Go.
 package ingo
 
 import (
@@ -7,7 +7,7 @@ import (
 	"example.com/ingo/generated/go/dlpack"
 )
 
-// Mix computes what mix() of author.c does, and fails as it does.
+// Mix has the results and errors of mix() in author.c.
 func Mix[T float32 | float64](x, weight dlpack.Array[T], places dlpack.Array[int32], by float64, times int64,
 	also bool, bias dlpack.Array[T], sizes []int64, mode string, y dlpack.Array[T]) error {
 	more := float64(places.Data()[0] + places.Data()[places.Len()-1])
@@ -31,7 +31,7 @@ func Mix[T float32 | float64](x, weight dlpack.Array[T], places dlpack.Array[int
 	return failed(times)
 }
 
-// failed is an error with the statuses that author.c returns.
+// failed is an error with the statuses of author.c.
 func failed(times int64) error {
 	switch times {
 	case 101:

@@ -1,4 +1,4 @@
-// Package author has the C functions of kernels.yaml.
+// Package author contains the C functions of kernels.yaml.
 package author
 
 // #cgo CFLAGS: -I${SRCDIR}/../c -I${SRCDIR}/../kernels

@@ -1,4 +1,4 @@
-// Package author has the C functions of the kernels.
+// Package author contains the C functions of the kernels.
 package author
 
 // #cgo CFLAGS: -I${SRCDIR}/../c -I${SRCDIR}/../kernels

@@ -1,4 +1,4 @@
-// Command tried prints what the kernels get where Go leaves all arguments out.
+// Command tried prints the values that the kernels receive if Go omits all arguments.
 package main
 
 import (
