@@ -86,7 +86,7 @@ func (r *reader) checkSide(out *Error, s side) {
 	hint := "give the " + s.what + " another name"
 	for _, k := range r.sideKeys(s) {
 		c, taken := r.theirs[k]
-		if _, made := r.lines[k]; made || isTemp(s.name) {
+		if _, made := r.lines[k]; made || isTemp(s.name) || isTemp(filepath.Base(s.named)) {
 			c, taken = claim{why: "is a file that dlpackgen made"}, true
 		}
 		if name, is := r.planned[k]; is {
@@ -102,8 +102,9 @@ func (r *reader) checkSide(out *Error, s side) {
 	}
 }
 
+// sideKeys identifies a side file, and the link to it that the user named.
 func (r *reader) sideKeys(s side) []key {
-	return []key{r.identity.userKey(s.path()), r.identity.userKey(real(s.path()))}
+	return []key{r.identity.userKey(s.named), r.identity.userKey(s.path()), r.identity.userKey(real(s.path()))}
 }
 
 // claimSides rejects side files that conflict with others, and claims them.
@@ -111,7 +112,9 @@ func (r *reader) claimSides() error {
 	out := &Error{Kind: KindConflict}
 	for _, s := range r.want.sides {
 		r.checkSide(out, s)
-		r.theirs[r.sideKeys(s)[0]] = claim{why: "and the " + s.what + " are one file"}
+		for _, k := range r.sideKeys(s) {
+			r.theirs[k] = claim{why: "and the " + s.what + " are one file"}
+		}
 		if name := r.want.blocks(s); name != "" {
 			out.add(s.pos, "", "target %s plans %s, and this is the %s", r.want.files[name].target,
 				r.want.at(name).File, s.what)

@@ -171,6 +171,89 @@ func TestADepfileReplacesNoGeneratedFile(t *testing.T) {
 	}
 }
 
+// A link stays, and the file that it leads to is written, also one elsewhere.
+func TestSideFilesAreWrittenThroughLinks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	elsewhere := t.TempDir()
+	req := request("out", target("c", "c", map[string]string{"a.h": ours("a")}))
+	req.Inputs = []string{"dlpackgen.yaml"}
+	link(t, filepath.Join(elsewhere, "file"), "there")
+	link(t, "there", "two")
+	link(t, "file", "here")
+	for _, name := range []string{"here", "there", "two"} {
+		for _, field := range []*string{&req.Depfile, &req.Stamp} {
+			setContent(t, elsewhere, "file", "old")
+			setContent(t, ".", "file", "old")
+			require.NoError(t, os.Chmod(name, 0o640))
+			*field = name
+			generated(t, req)
+			*field = ""
+			requireWrittenThrough(t, name)
+			requireNoTemps(t, ".", "after a side file")
+			requireNoTemps(t, elsewhere, "after a side file")
+		}
+	}
+}
+
+// requireWrittenThrough requires that a name is still a link, to a new text in a file with its old
+// mode.
+func requireWrittenThrough(t *testing.T, name string) {
+	t.Helper()
+	info, err := os.Lstat(name)
+	require.NoError(t, err)
+	assert.Equal(t, os.ModeSymlink, info.Mode().Type(), name)
+	info, err = os.Stat(name)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o640), info.Mode(), name)
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	assert.NotEqual(t, "old", string(text), name)
+}
+
+// A link that leads to no regular file is rejected before anything is written.
+func TestSideFilesReplaceNoLink(t *testing.T) {
+	t.Chdir(t.TempDir())
+	setContent(t, ".", "folder/file", "")
+	for name, to := range map[string]string{
+		"a folder": "folder", "a folder elsewhere": t.TempDir(), "nothing": "nowhere",
+		"nothing elsewhere": filepath.Join(t.TempDir(), "nowhere"), "itself": "itself",
+	} {
+		link(t, to, name)
+	}
+	requireSidesRejected(t, "a folder", "a folder elsewhere", "nothing", "nothing elsewhere", "itself")
+}
+
+// requireSidesRejected requires that a run writes nothing if one of these is its depfile or stamp.
+func requireSidesRejected(t *testing.T, names ...string) {
+	t.Helper()
+	before := disked(t, ".")
+	for _, name := range names {
+		req := request("out", target("c", "c", map[string]string{"a.h": ours("a")}))
+		for _, field := range []*string{&req.Depfile, &req.Stamp} {
+			*field = name
+			_, err := Generate(req, false)
+			out := requireKind(t, err, KindConflict)
+			assert.Equal(t, name, out.Findings[0].Pos.File)
+			assert.Contains(t, out.Error(), "must be a regular file")
+			assert.Equal(t, before, disked(t, "."), name)
+			*field = ""
+		}
+	}
+}
+
+// Two names of one file are found through links too.
+func TestStampAndDepfileAreTwoFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	setContent(t, ".", "file", "")
+	link(t, "file", "link")
+	req := request("out", target("c", "c", nil))
+	for depfile, stamp := range map[string]string{"link": "file", "file": "link", "./link": "link"} {
+		req.Depfile, req.Stamp = depfile, stamp
+		_, err := Generate(req, false)
+		assert.Contains(t, requireKind(t, err, KindConflict).Error(), "are one file")
+	}
+}
+
 // Ninja must parse the depfile, and find each input.
 func TestNinjaReadsTheDepfile(t *testing.T) {
 	ninja := testtool.Require(t, "ninja", "ninja-build")

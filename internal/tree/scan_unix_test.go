@@ -45,3 +45,15 @@ func TestAPipeInThePlaceOfADirectory(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"c"}, names(disked(t, dir)))
 }
+
+// A pipe that a link leads to is neither opened nor replaced, wherever it is.
+func TestSideFilesReplaceNoLinkToAPipe(t *testing.T) {
+	t.Chdir(t.TempDir())
+	elsewhere := t.TempDir()
+	makePipe(t, "pipe")
+	makePipe(t, filepath.Join(elsewhere, "pipe"))
+	link(t, "pipe", "here")
+	link(t, filepath.Join(elsewhere, "pipe"), "there")
+	link(t, "there", "two")
+	requireSidesRejected(t, "pipe", "here", "there", "two")
+}

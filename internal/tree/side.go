@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,8 @@ import (
 // depfile or the stamp.
 type side struct {
 	what      string // "depfile" or "stamp"
-	dir, name string
+	named     string // as the user named it: a link to the file, or the file
+	dir, name string // the file
 	inside    string // its path from the output directory, or ""
 	data      []byte
 	pos       diag.Pos
@@ -32,8 +34,8 @@ func (w *want) sideFiles(req Request) (out []side, err error) {
 		if s.name == "" {
 			continue
 		}
-		s.pos = diag.Pos{File: filepath.ToSlash(s.name)}
-		s.dir, s.name = filepath.Dir(s.name), filepath.Base(s.name)
+		s.pos, s.named = diag.Pos{File: filepath.ToSlash(s.name)}, s.name
+		s.dir, s.name = followed(s.named)
 		if rel, err := filepath.Rel(real(w.out),
 			filepath.Join(real(s.dir), s.name)); err == nil && filepath.IsLocal(rel) {
 			s.inside = filepath.ToSlash(rel)
@@ -65,10 +67,22 @@ func (w *want) dependencies(req Request) []string {
 	return names
 }
 
+// followed returns the folder and the name of the file at a path. A link is followed, because
+// renaming a file to its name would replace it. A link that leads to no file is returned itself,
+// and planSides rejects it.
+func followed(name string) (dir, base string) {
+	if info, err := os.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if target, err := filepath.EvalSymlinks(name); err == nil {
+			name = target
+		}
+	}
+	return filepath.Dir(name), filepath.Base(name)
+}
+
 func (s side) path() string { return filepath.Join(s.dir, s.name) }
 
 // planSides rejects invalid side files before anything is written: in a missing directory, or at
-// the path of a directory, a pipe or a device.
+// the path of a directory, a pipe, a device or a link that leads to no file.
 func (w world) planSides(want *want) error {
 	for _, s := range want.sides {
 		d, err := w.open(s.dir)
@@ -82,11 +96,17 @@ func (w world) planSides(want *want) error {
 		if err != nil {
 			return failed(s.pos, err)
 		}
-		info, err := d.Stat(s.name)
+		info, err := d.Lstat(s.name)
 		d.Close()
-		if err == nil && !info.Mode().IsRegular() {
-			return fail(KindConflict, s.pos, "give the "+s.what+" another name", "the %s must be a regular file",
-				s.what)
+		switch {
+		case isAbsent(err):
+		case err != nil:
+			return failed(s.pos, err)
+		case info.Mode()&fs.ModeSymlink != 0:
+			return fail(KindConflict, s.pos, "remove the link, or give the "+s.what+" another name",
+				"the %s must be a regular file, and this link leads to none", s.what)
+		case !info.Mode().IsRegular():
+			return fail(KindConflict, s.pos, "give the "+s.what+" another name", "the %s must be a regular file", s.what)
 		}
 	}
 	return nil
