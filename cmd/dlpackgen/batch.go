@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -11,6 +12,9 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/templated"
+	"github.com/dlpackgen/dlpackgen/internal/gomod"
 	"github.com/dlpackgen/dlpackgen/internal/outputs"
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 	"github.com/dlpackgen/dlpackgen/internal/workspace"
@@ -73,7 +77,7 @@ func (s *selection) loadAll(patterns []string) (*batch, error) {
 	return b, b.separate()
 }
 
-// separate rejects configs that generate the same files.
+// separate rejects configs that generate the same files, or inputs of each other.
 func (b *batch) separate() error {
 	base, err := tree.Real(".")
 	if err != nil {
@@ -92,7 +96,7 @@ func (b *batch) separate() error {
 		}
 		projects, of = append(projects, p), append(of, i)
 	}
-	for i, conflicts := range workspace.Conflicts(base, projects) {
+	for i, conflicts := range workspace.Conflicts(base, config.File, projects) {
 		if len(conflicts) > 0 {
 			b.errs[of[i]] = &failure{code: exitCannot, findings: conflicts}
 		}
@@ -100,41 +104,64 @@ func (b *batch) separate() error {
 	return nil
 }
 
-// project returns the folders that a config writes to.
+// project returns the folders that a config writes to, and its inputs.
 func (j *job) project(file string) (workspace.Project, error) {
-	out, err := tree.Real(j.out)
-	if err != nil {
-		return workspace.Project{}, err
+	var failed error
+	real := func(name string) string {
+		full, err := tree.Real(name)
+		failed = cmp.Or(failed, err)
+		return full
 	}
-	p := workspace.Project{Config: file, Out: out}
+	p := workspace.Project{Config: file, Out: real(j.out)}
+	for _, name := range tree.Records(j.lock) {
+		p.Records = append(p.Records, filepath.Join(p.Out, name))
+	}
+	for _, name := range j.inputs {
+		p.Inputs = append(p.Inputs, real(name))
+	}
 	for _, t := range j.config.Selected {
-		root, err := tree.Real(filepath.Join(out, filepath.FromSlash(t.Path)))
-		if err != nil {
-			return p, err
+		p.Roots = append(p.Roots, real(filepath.Join(p.Out, filepath.FromSlash(t.Path))))
+		if t.Templates != "" {
+			p.Templates = append(p.Templates, real(filepath.Join(j.dir, filepath.FromSlash(t.Templates))))
 		}
-		p.Roots = append(p.Roots, root)
 	}
-	p.Files = func() ([]string, error) { return j.planned(p.Roots) }
-	return p, nil
+	p.Plan = func() (workspace.Plan, error) { return j.plan(p.Roots) }
+	return p, failed
 }
 
-// planned lists the files of each selected target, below roots. Only users' templates are executed
-// for this, because their file names depend on it.
-func (j *job) planned(roots []string) (files []string, err error) {
+// plan lists the files of each selected target, below roots, and the go.mod files that it reads.
+// Nothing is rendered.
+func (j *job) plan(roots []string) (plan workspace.Plan, err error) {
 	models, err := j.models(j.out)
 	if err != nil {
-		return nil, err
+		return plan, err
 	}
 	for i, m := range models {
-		manifest, err := j.config.Selected[i].Manifest(m)
+		names, err := planned(j.config.Selected[i], m)
 		if err != nil {
-			return nil, err
+			return plan, err
 		}
-		for _, asset := range manifest.Assets {
-			files = append(files, filepath.Join(roots[i], filepath.FromSlash(asset.To)))
+		for _, name := range names {
+			plan.Files = append(plan.Files, filepath.Join(roots[i], filepath.FromSlash(name)))
+		}
+		if derivesImport(j.config.Selected[i]) {
+			plan.Inputs = append(plan.Inputs, gomod.Candidates(roots[i])...)
 		}
 	}
-	return files, nil
+	return plan, nil
+}
+
+// planned lists the files of a target. The files of users' templates are known without executing
+// them.
+func planned(t config.Target, m *emit.Model) (names []string, err error) {
+	if m.Templates != nil {
+		return templated.Outputs(m.Templates.Sources), nil
+	}
+	manifest, err := t.Manifest(m)
+	for _, asset := range manifest.Assets {
+		names = append(names, asset.To)
+	}
+	return names, err
 }
 
 // each processes all configs concurrently, and returns the outcomes in the order of the config

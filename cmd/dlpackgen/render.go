@@ -141,10 +141,15 @@ func render(out *tree.Target, t config.Target, m *emit.Model) error {
 	return nil
 }
 
+// derivesImport reports whether the import path of a target comes from a go.mod.
+func derivesImport(t config.Target) bool {
+	return t.Has(emit.OptionImport) && t.Options[emit.OptionImport] == ""
+}
+
 // importPath returns the import path of a target's folder, derived from the nearest go.mod, if the
 // target has one and the config does not set it.
 func (j *job) importPath(t config.Target, out string) (string, error) {
-	if out == "" || !t.Has(emit.OptionImport) || t.Options[emit.OptionImport] != "" {
+	if out == "" || !derivesImport(t) {
 		return "", nil
 	}
 	dir, err := tree.Real(filepath.Join(out, filepath.FromSlash(t.Path)))

@@ -41,6 +41,18 @@ func (r *Reader) ImportPath(dir string) (importPath, file string, err error) {
 	return "", "", nil
 }
 
+// Candidates returns the go.mod files that can determine the import path of a folder: the nearest
+// one, and the names of nearer ones, which do not exist.
+func Candidates(dir string) (files []string) {
+	for root := dir; root != ""; root = parent(root) {
+		files = append(files, filepath.Join(root, "go.mod"))
+		if _, err := os.Stat(files[len(files)-1]); err == nil {
+			break
+		}
+	}
+	return files
+}
+
 func (r *Reader) read(name string) ([]byte, error) {
 	f, known := r.files[name]
 	if !known {

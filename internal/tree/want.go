@@ -48,8 +48,7 @@ func newWant(req Request) (*want, error) {
 		inputs: slices.Clone(req.Inputs),
 		files:  map[string]planned{}, selected: map[string]bool{}, narrowed: req.Only || len(req.Others) > 0,
 	}
-	// .NAME.journal beside NAME.lock: configs that share a directory have separate journals.
-	w.journal = "." + strings.TrimSuffix(w.lock, ".lock") + ".journal"
+	w.journal = journalOf(w.lock)
 	if req.Binary != "" && req.Depfile+req.Stamp != "" {
 		w.inputs = append(w.inputs, req.Binary)
 	}
@@ -71,6 +70,16 @@ func newWant(req Request) (*want, error) {
 	var err error
 	w.sides, err = w.sideFiles(req)
 	return w, err
+}
+
+// journalOf returns .NAME.journal for NAME.lock: configs that share a directory have separate
+// journals.
+func journalOf(lock string) string { return "." + strings.TrimSuffix(lock, ".lock") + ".journal" }
+
+// Records returns the names of the lock and the journal of a run, for Request.Lock.
+func Records(lock string) []string {
+	lock = cmp.Or(lock, DefaultLock)
+	return []string{lock, journalOf(lock)}
 }
 
 // checkWords rejects values that would break the lines of the lock.

@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,23 +12,40 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/relpath"
 )
 
-// Project is a config with the folders that it writes to.
+// Project is a config with the folders that it writes to, and its inputs. All paths but Config are
+// without symbolic links.
 type Project struct {
-	Config string   // the file, as findings name it
-	Out    string   // the output directory, without symbolic links
-	Roots  []string // the folders of its targets, likewise
-	// Files lists the files of the config, by paths like Out. It is called only for projects whose
-	// folders are in folders of others.
-	Files func() ([]string, error)
+	Config    string   // the file, as findings name it
+	Out       string   // the output directory
+	Roots     []string // the folders of its targets
+	Templates []string // its folders of templates
+	Records   []string // its lock and its journal
+	Inputs    []string // its other inputs, except go.mod files
+	// Plan is called only for projects whose folders are in folders of others, and those with
+	// templates.
+	Plan func() (Plan, error)
+}
+
+// Plan is the part of a project that takes time to find out.
+type Plan struct {
+	Files  []string // that it generates
+	Inputs []string // each go.mod file that determines its import paths, or would if it existed
 }
 
 // Conflicts returns, for each project, its conflicts with the others: two configs have the same
-// output directory, which contains the lock, or generate the same file. Each conflict is reported
-// for both projects. Paths in findings are relative to base, a path like Out.
-func Conflicts(base string, projects []Project) [][]diag.Diagnostic {
-	c := &conflicts{base: base, projects: projects, found: make([]diag.List, len(projects))}
+// output directory, which contains the lock; they generate the same file, or a file and a folder of
+// that path; one generates an input of the other; or one generates a file named name, which a later
+// search would find as another config. A conflict is reported for both projects. Paths in findings
+// are relative to base, a path like Out.
+func Conflicts(base, name string, projects []Project) [][]diag.Diagnostic {
+	c := &conflicts{base: base, config: name, projects: projects, found: make([]diag.List, len(projects)),
+		plans: map[int]Plan{}, writes: map[string]int{}, reads: map[string][]int{}, templates: map[string][]int{}}
 	c.sharedFolders()
+	c.plan()
 	c.sharedFiles()
+	for _, i := range slices.Sorted(maps.Keys(c.plans)) {
+		c.changedInputs(i)
+	}
 	all := make([][]diag.Diagnostic, len(projects))
 	for i := range c.found {
 		all[i] = c.found[i].Sorted()
@@ -36,8 +55,30 @@ func Conflicts(base string, projects []Project) [][]diag.Diagnostic {
 
 type conflicts struct {
 	base     string
+	config   string // the name of config files
 	projects []Project
 	found    []diag.List
+	plans    map[int]Plan // of the projects whose files are compared
+	// The owners of folded paths: generated files and records, inputs, and folders of templates.
+	writes           map[string]int
+	reads, templates map[string][]int
+}
+
+// plan finds the files and the inputs of the projects that may have conflicts. If this fails for a
+// project, its run reports the error.
+func (c *conflicts) plan() {
+	for _, i := range c.overlapping() {
+		p := c.projects[i]
+		plan, _ := p.Plan()
+		plan.Files = slices.Concat(plan.Files, p.Records)
+		c.plans[i] = plan
+		for _, name := range slices.Concat(p.Inputs, plan.Inputs) {
+			c.reads[relpath.Fold(name)] = append(c.reads[relpath.Fold(name)], i)
+		}
+		for _, folder := range p.Templates {
+			c.templates[relpath.Fold(folder)] = append(c.templates[relpath.Fold(folder)], i)
+		}
+	}
 }
 
 // sharedFolders reports configs with the same output directory, because each would delete the
@@ -55,20 +96,78 @@ func (c *conflicts) sharedFolders() {
 
 // sharedFiles reports files that two configs generate.
 func (c *conflicts) sharedFiles() {
-	first := map[string]int{}
-	for _, i := range c.overlapping() {
-		files, err := c.projects[i].Files()
-		if err != nil {
-			continue // it is reported when the project is processed
-		}
-		for _, file := range files {
-			other, taken := first[relpath.Fold(file)]
-			if taken && other != i && relpath.Fold(c.projects[other].Out) != relpath.Fold(c.projects[i].Out) {
+	for _, i := range slices.Sorted(maps.Keys(c.plans)) {
+		for _, file := range c.plans[i].Files {
+			other, taken := c.writes[relpath.Fold(file)]
+			if taken && c.differ(other, i) {
 				c.report(other, i, "path", "give one of the targets another path", c.name(file))
 			}
-			first[relpath.Fold(file)] = i
+			c.writes[relpath.Fold(file)] = i
 		}
 	}
+}
+
+// differ reports whether two projects have conflicts of their files, and not of their output
+// directories, which would be reported for each file again.
+func (c *conflicts) differ(a, b int) bool {
+	return a != b && relpath.Fold(c.projects[a].Out) != relpath.Fold(c.projects[b].Out)
+}
+
+// changedInputs reports files of a project that change what another one reads or writes. One file
+// in a folder is enough.
+func (c *conflicts) changedInputs(i int) {
+	checked := map[string]bool{}
+	for _, file := range c.plans[i].Files {
+		readers := c.reads[relpath.Fold(file)]
+		for _, other := range readers {
+			c.pair(i, other, "give the target another path (path)",
+				"%s is generated by %s, and is an input of %s", c.name(file))
+		}
+		if filepath.Base(file) == c.config && len(readers) == 0 && c.isSearched(file) {
+			c.found[i].Add(c.finding(i, "give the file another name", c.name(file)+
+				" would be another config for the next run"))
+		}
+		for dir := filepath.Dir(file); !checked[dir]; dir = filepath.Dir(dir) {
+			checked[dir] = true
+			c.checkParent(i, dir, file)
+		}
+	}
+}
+
+// checkParent reports a file whose parent folder is a file of another project, or a folder of its
+// templates.
+func (c *conflicts) checkParent(i int, dir, file string) {
+	if other, taken := c.writes[relpath.Fold(dir)]; taken {
+		c.pair(i, other, "give one of the targets another path (path)",
+			"%s is a folder of %s, and a file of %s", c.name(dir))
+	}
+	for _, other := range c.templates[relpath.Fold(dir)] {
+		c.pair(i, other, "move the templates, or give the target another path (path)",
+			"%s is generated by %s, and is in a folder of templates of %s", c.name(file))
+	}
+}
+
+// isSearched reports whether a search finds a file.
+func (c *conflicts) isSearched(file string) bool {
+	parts := strings.Split(filepath.ToSlash(filepath.Dir(c.name(file))), "/")
+	return !slices.ContainsFunc(parts, func(part string) bool {
+		return part != "." && part != ".." && skipped(part)
+	})
+}
+
+// pair reports a conflict of two projects for both of them.
+func (c *conflicts) pair(i, other int, hint, format, what string) {
+	if !c.differ(i, other) {
+		return
+	}
+	text := fmt.Sprintf(format, what, c.projects[i].Config, c.projects[other].Config)
+	c.found[i].Add(c.finding(i, hint, text))
+	c.found[other].Add(c.finding(other, hint, text))
+}
+
+func (c *conflicts) finding(i int, hint, text string) diag.Diagnostic {
+	return diag.Diagnostic{Severity: diag.Error, Code: "path-conflict", Pos: diag.Pos{File: c.projects[i].Config},
+		Hint: hint, Text: text}
 }
 
 func (c *conflicts) name(path string) string {
@@ -80,38 +179,52 @@ func (c *conflicts) name(path string) string {
 
 func (c *conflicts) report(a, b int, key, hint, what string) {
 	for _, pair := range [][2]int{{a, b}, {b, a}} {
-		c.found[pair[0]].Add(diag.Diagnostic{Severity: diag.Error, Code: "path-conflict",
-			Pos: diag.Pos{File: c.projects[pair[0]].Config}, Hint: hint + " (" + key + ")",
-			Text: what + " is also that of " + c.projects[pair[1]].Config})
+		c.found[pair[0]].Add(c.finding(pair[0], hint+" ("+key+")", what+" is also that of "+c.projects[pair[1]].Config))
 	}
 }
 
-// folder is one that a project writes to.
-type folder struct {
-	path  string
-	owner int
+// location is a folder or a file of a project.
+type location struct {
+	path   string
+	owner  int
+	inside bool // an input: it matters whether it is in a folder of another project, not what is in it
 }
 
-// overlapping returns the projects with a folder that is equal to, or in, a folder of another
-// project. They are few, and only their files are compared.
+// locations returns what a project writes to, and reads.
+func (p Project) locations(owner int) (all []location) {
+	for _, name := range slices.Concat(p.Roots, p.Templates) {
+		all = append(all, location{within(relpath.Fold(name)), owner, false})
+	}
+	for _, name := range slices.Concat(p.Records, p.Inputs) {
+		all = append(all, location{within(relpath.Fold(name)), owner, true})
+	}
+	return all
+}
+
+// overlapping returns the projects with a folder or an input that is equal to, or in, a folder of
+// another project, and those with templates, which can make a file of any name. They are few, and
+// only their files are compared.
 func (c *conflicts) overlapping() []int {
-	var folders []folder
+	var locations []location
+	var all []int
 	for i, p := range c.projects {
-		for _, root := range p.Roots {
-			folders = append(folders, folder{within(relpath.Fold(root)), i})
+		locations = append(locations, p.locations(i)...)
+		if len(p.Templates) > 0 {
+			all = append(all, i)
 		}
 	}
-	order.By(folders, func(f folder) string { return f.path })
-	var all []int
-	var above []folder // those that hold the one at work
-	for _, f := range folders {
-		above = slices.DeleteFunc(above, func(a folder) bool { return !strings.HasPrefix(f.path, a.path) })
+	order.By(locations, func(f location) string { return f.path })
+	var above []location // those that hold the one at work
+	for _, f := range locations {
+		above = slices.DeleteFunc(above, func(a location) bool { return !strings.HasPrefix(f.path, a.path) })
 		for _, a := range above {
 			if a.owner != f.owner {
 				all = append(all, a.owner, f.owner)
 			}
 		}
-		above = append(above, f)
+		if !f.inside {
+			above = append(above, f)
+		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -87,13 +87,13 @@ func TestEachDoesAllOfThemAtOnce(t *testing.T) {
 // project writes some files to out.
 func project(config, out string, files ...string) Project {
 	return Project{Config: config, Out: out, Roots: []string{out},
-		Files: func() ([]string, error) { return files, nil }}
+		Plan: func() (Plan, error) { return Plan{Files: files}, nil }}
 }
 
 func TestConflicts(t *testing.T) {
 	root := filepath.FromSlash("/w")
 	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
-	found := Conflicts(root, []Project{
+	found := Conflicts(root, "x.yaml", []Project{
 		project("a", at("a"), at("a/f"), at("a/sub/F")),
 		project("sub", at("a/sub"), at("a/sub/f")),
 		project("b", at("b"), at("b/f")),
@@ -122,10 +122,11 @@ func TestFilesAreComparedWhereFoldersOverlap(t *testing.T) {
 	asked := map[string]bool{}
 	at := func(name string) Project {
 		p := project(name, filepath.FromSlash("/w/"+name))
-		p.Files = func() ([]string, error) { asked[name] = true; return nil, errors.New("a kernel is wrong") }
+		p.Plan = func() (Plan, error) { asked[name] = true; return Plan{}, errors.New("a kernel is wrong") }
 		return p
 	}
-	for _, f := range Conflicts(filepath.FromSlash("/w"), []Project{at("a"), at("a-b"), at("ab"), at("a/c"), at("d")}) {
+	all := []Project{at("a"), at("a-b"), at("ab"), at("a/c"), at("d")}
+	for _, f := range Conflicts(filepath.FromSlash("/w"), "x.yaml", all) {
 		assert.Empty(t, f, "the run on the project itself reports why it has no files")
 	}
 	assert.Equal(t, map[string]bool{"a": true, "a/c": true}, asked)

@@ -126,7 +126,7 @@ func (r *renderer) assets(set *set) emit.Manifest {
 		if set.budget.spent {
 			break // one finding about the target's limits is enough
 		}
-		to, text := strings.TrimSuffix(s.Path, suffix), s.Data
+		to, text := output(s), s.Data
 		if other, is := taken[relpath.Fold(to)]; is {
 			r.fail(s, "rename one of the two files, or move it to another folder", "this file makes %s, and %s makes %s",
 				to, other.File, sameAs(other.Path, to))
@@ -144,6 +144,19 @@ func (r *renderer) assets(set *set) emit.Manifest {
 	}
 	return made
 }
+
+// Outputs returns the files that a folder generates.
+func Outputs(sources []emit.Source) (names []string) {
+	for _, s := range sources {
+		if !isPart(s.Path) {
+			names = append(names, output(s))
+		}
+	}
+	return names
+}
+
+// output returns the file that a source generates.
+func output(s emit.Source) string { return strings.TrimSuffix(s.Path, suffix) }
 
 // sameAs describes the output of a source that has the same name as another output.
 func sameAs(source, to string) string {
