@@ -36,6 +36,10 @@ func (w world) verify(req Request) (*Report, error) {
 			return nil, fail(KindRequest, want.at(want.lock), "name the folder that has the lock, and vendor the lock too",
 				"there is no lock to verify files by")
 		}
+		if len(r.entries) == 0 {
+			return nil, fail(KindInvalid, want.at(want.lock), "restore the lock from version control, or vendor it again with "+
+				"its files", "the lock lists no files")
+		}
 		v := &verifier{reader: r, report: &Report{Writer: r.writer}, files: map[key]bool{}, folders: map[int]bool{}}
 		return v.verify()
 	})
@@ -232,8 +236,18 @@ func (v *verifier) judgeFile(it *Item, e fs.DirEntry) error {
 	switch {
 	case emit.HasBanner(head):
 		it.State = Orphaned
-	case isStarter(it.Path, head):
+	case isStarter(it.Path, head) && !canShadow(it.Path):
 		it.Note, it.Why = true, "it begins as a starter file, which is its author's"
 	}
 	return nil
+}
+
+// hooksSuffix ends the names of starter headers, which backends have.
+const hooksSuffix = "_hooks.h"
+
+// canShadow reports whether a file is a header that is no starter file. With the name of a header
+// that a file of the lock includes, such as string.h, it would be included instead.
+func canShadow(name string) bool {
+	return slices.Contains([]string{".h", ".hh", ".hpp", ".hxx", ".inc", ".cuh"}, strings.ToLower(path.Ext(name))) &&
+		!strings.HasSuffix(name, hooksSuffix)
 }

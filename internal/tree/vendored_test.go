@@ -105,7 +105,6 @@ func TestVerifyReportsALockThatWasEdited(t *testing.T) {
 	other := strings.Replace(lines[4], "c/e.h", "c/f.h", 1)
 	for name, c := range map[string]struct{ lock, want string }{
 		"removed line": {rest(1), "c/a.h orphaned"},
-		"all removed":  {lines[0], "c untracked"},
 		"added line":   {with(other), "c/f.h missing"},
 		"changed digest": {strings.Replace(lock, sum([]byte(ours("a"))), strings.Repeat("0", 64), 1),
 			"c/a.h modified: expected SHA-256 000000000000..., found "},
@@ -119,6 +118,7 @@ func TestVerifyReportsALockThatWasEdited(t *testing.T) {
 		"duplicate line": {with(lines[4]), ":6:1: c/e.h is listed twice"},
 		"reordered": {lines[0] + lines[2] + lines[1] + lines[3] + lines[4],
 			":3:1: expected c/a.h before c/b/b.h: the lock was edited"},
+		"all removed":  {lines[0], ": the lock lists no files"},
 		"cut off":      {lock[:len(lock)-1], ":5:1: the file ends in the middle of a line"},
 		"no lock left": {"", ":1:1: expected "},
 	} {
@@ -186,4 +186,27 @@ func TestVerifyWithoutALock(t *testing.T) {
 	var e *Error
 	require.True(t, errors.As(err, &e))
 	assert.Equal(t, KindRequest, e.Kind)
+}
+
+// A header without a line in the lock can be included instead of another one, whatever its first
+// line is. Starter files are sources, and the hooks of backends.
+func TestVerifyRejectsHeadersThatBeginAsStarterFiles(t *testing.T) {
+	dir, bare := vendoredFolder(t)
+	for _, name := range []string{"string.h", "x.HPP", "acme_hooks.h", "acme_impl.c"} {
+		setContent(t, dir, "c/"+name, emit.StarterLine(name))
+	}
+	why := " untracked: it begins as a starter file, which is its author's"
+	assert.Equal(t, []string{"c/acme_hooks.h" + why, "c/acme_impl.c" + why, "c/string.h untracked", "c/x.HPP untracked"},
+		verdicts(t, bare))
+}
+
+// A lock without files verifies nothing.
+func TestVerifyRejectsAnEmptyLock(t *testing.T) {
+	dir := t.TempDir()
+	req := request(dir, target("c", "c", map[string]string{"a.h": ours("a")}))
+	generated(t, req)
+	dropLine("c/a.h")(t, dir)
+	remove(t, dir, "c")
+	_, err := Verify(Request{Out: dir, Tool: req.Tool})
+	assert.ErrorContains(t, requireKind(t, err, KindInvalid), "the lock lists no files")
 }
