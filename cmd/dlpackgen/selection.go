@@ -223,6 +223,9 @@ func similar(file string) string {
 	if file == "-" {
 		return "- is a file of that name: stdin is not read"
 	}
+	if target, err := os.Readlink(file); err == nil {
+		return "it is a symbolic link to " + target + ", which does not exist"
+	}
 	entries, err := os.ReadDir(filepath.Dir(file))
 	if err != nil {
 		return "there is no folder " + filepath.Dir(file)

@@ -13,6 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 	"github.com/dlpackgen/dlpackgen/internal/tree"
@@ -113,6 +114,9 @@ func vetSource(file string, src []byte) []diag.Diagnostic {
 		if cfg != nil {
 			list.Add(vetTemplates(file, cfg)...)
 		}
+		if cfg != nil && !list.Failed() {
+			list.Add(vetPlan(file, cfg)...)
+		}
 		return list.Sorted()
 	case has("backend"):
 		var list diag.List
@@ -150,6 +154,34 @@ func vetTemplates(file string, cfg *config.Config) (findings []diag.Diagnostic) 
 		}
 	}
 	return findings
+}
+
+// vetPlan reports conflicts of the files that a config plans. Nothing is rendered.
+func vetPlan(file string, cfg *config.Config) []diag.Diagnostic {
+	j := &job{spec: spec.Embedded(), config: cfg, dir: filepath.Dir(file)}
+	j.out, j.lock = filepath.Join(j.dir, filepath.FromSlash(cfg.Out)), config.LockName(file)
+	models, err := j.models("")
+	if err != nil {
+		return nil // of a backend or a kernel, which generate reports
+	}
+	req := j.request()
+	for i, m := range models {
+		names, _ := planned(cfg.Selected[i], m)
+		req.Targets[i].Release, req.Targets[i].SpecSHA256 = m.Release.Version, m.Release.SpecSHA256
+		for _, name := range names {
+			req.Targets[i].Files = append(req.Targets[i].Files, emit.File{Path: name})
+		}
+	}
+	if _, err = tree.Plan(req); err != nil {
+		err = treeFailure(err)
+	} else {
+		err = j.checkTemplateFolders(req.Targets)
+	}
+	var failed *failure
+	if errors.As(err, &failed) {
+		return failed.findings
+	}
+	return nil
 }
 
 // nearKind returns a hint if one of the keys is probably a misspelled key of the kind.

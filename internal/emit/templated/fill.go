@@ -26,10 +26,9 @@ type parsed struct {
 
 func parseFolder(sources []emit.Source) any {
 	r := &reporter{sources: sources, findings: &diag.List{}}
-	r.checkSources()
 	all := template.Set{}
 	for _, source := range sources {
-		if isTemplate(source.Path) {
+		if r.check(source) && isTemplate(source.Path) {
 			r.parse(all, source)
 		}
 	}

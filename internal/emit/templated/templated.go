@@ -100,18 +100,19 @@ func (r *reporter) fail(s emit.Source, hint, format string, args ...any) {
 		Text: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-func (r *reporter) checkSources() {
-	for _, s := range r.sources {
-		switch {
-		case len(s.Data) > MaxBytes:
-			r.fail(s, "split the file", "the file has more than %d bytes", MaxBytes)
-		case !utf8.Valid(s.Data) || bytes.IndexByte(s.Data, 0) >= 0:
-			r.fail(s, "move the file elsewhere: templates and the files beside them are text", "the file is not UTF-8 text")
-		}
-		if problem, hint := relpath.Problem(s.Path); problem != "" {
-			r.fail(s, hint, "the path %s %s", relpath.Show(s.Path), problem)
-		}
+// check reports whether a file of the folder is within the rules for all of them.
+func (r *reporter) check(s emit.Source) bool {
+	before := r.findings.Len()
+	switch {
+	case len(s.Data) > MaxBytes:
+		r.fail(s, "split the file", "the file has more than %d bytes", MaxBytes)
+	case !utf8.Valid(s.Data) || bytes.IndexByte(s.Data, 0) >= 0:
+		r.fail(s, "move the file elsewhere: templates and the files beside them are text", "the file is not UTF-8 text")
 	}
+	if problem, hint := relpath.Problem(s.Path); problem != "" {
+		r.fail(s, hint, "the path %s %s", relpath.Show(s.Path), problem)
+	}
+	return r.findings.Len() == before
 }
 
 // assets executes each template that generates a file, and copies files that are not templates.
