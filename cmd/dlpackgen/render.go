@@ -50,11 +50,14 @@ func (j *job) render(dir string) ([]tree.Target, error) {
 	}
 	out, errs := make([]tree.Target, len(models)), make([]error, len(models))
 	var size atomic.Int64
-	workspace.Each(len(models), func(i int) { // they share nothing but the releases, which do not change
-		errs[i] = guard(func() error { return render(&out[i], j.config.Selected[i], models[i]) })
-		models[i] = nil
-		for _, f := range out[i].Files {
-			size.Add(int64(len(f.Data)))
+	groups := apart(models)
+	workspace.Each(len(groups), func(g int) { // they share nothing but the releases, which do not change
+		for _, i := range groups[g] {
+			errs[i] = guard(func() error { return render(&out[i], j.config.Selected[i], models[i]) })
+			models[i] = nil
+			for _, f := range out[i].Files {
+				size.Add(int64(len(f.Data)))
+			}
 		}
 	}, func(int) { expectFiles(size.Load()) })
 	for _, err := range errs { // the first target's, whichever ends first
@@ -63,6 +66,23 @@ func (j *job) render(dir string) ([]tree.Target, error) {
 		}
 	}
 	return out, nil
+}
+
+// apart returns groups of targets that can be rendered concurrently. The users' own targets are one
+// group, because they share limits, and the first one that exceeds them is reported.
+func apart(models []*emit.Model) (groups [][]int) {
+	var own []int
+	for i, m := range models {
+		if m.Templates != nil {
+			own = append(own, i)
+		} else {
+			groups = append(groups, []int{i})
+		}
+	}
+	if own != nil {
+		groups = append(groups, own)
+	}
+	return groups
 }
 
 // models returns the model of each selected target. Each release is resolved once.

@@ -71,6 +71,7 @@ type job struct {
 	notes  []diag.Diagnostic
 	// folders are the template folders that were read, by their paths in the config.
 	folders map[string]*emit.Folder
+	spent   *emit.Spent // by their templates, in the run
 }
 
 // load reads the spec and the config. An error in either of them ends the run.

@@ -35,7 +35,10 @@ func (j *job) templates(t config.Target) (*emit.Folder, error) {
 	if j.folders == nil {
 		j.folders = map[string]*emit.Folder{}
 	}
-	j.folders[t.Templates] = &emit.Folder{Sources: all}
+	if j.spent == nil {
+		j.spent = &emit.Spent{}
+	}
+	j.folders[t.Templates] = &emit.Folder{Sources: all, Spent: j.spent}
 	return j.folders[t.Templates], nil
 }
 

@@ -49,8 +49,19 @@ type Model struct {
 // Folder contains the templates of a user's own target. Targets that name one folder share it.
 type Folder struct {
 	Sources []Source
+	Spent   *Spent // of the config, or nil: the folder is the only one
 	once    sync.Once
 	parsed  any
+}
+
+// Spent counts the work for all of a config's own targets, which are rendered in turn. Package
+// templated has the limits.
+type Spent struct {
+	Parsed int  // bytes of templates
+	Steps  int  // executed nodes and operands
+	Text   int  // bytes that functions read and made
+	Output int  // bytes of files
+	Over   bool // one of them is over its limit
 }
 
 // Parsed returns the result of parse for the sources. parse is called once, for the first target.

@@ -24,21 +24,27 @@ type parsed struct {
 	findings  []diag.Diagnostic
 }
 
-func parseFolder(sources []emit.Source) any {
+// parseFolder parses templates as far as the budget of the config reaches.
+func parseFolder(sources []emit.Source, b *budget) *parsed {
 	r := &reporter{sources: sources, findings: &diag.List{}}
 	all := template.Set{}
 	for _, source := range sources {
-		if r.check(source) && isTemplate(source.Path) {
-			r.parse(all, source)
+		if !r.check(source) || !isTemplate(source.Path) {
+			continue
 		}
+		if err := b.parses(len(source.Data)); err != nil {
+			r.failAt(source, err)
+			break
+		}
+		r.parse(all, source, b)
 	}
 	return &parsed{templates: all, findings: r.findings.Sorted()}
 }
 
 // parse adds a file and its definitions. A definition with a file's name is an error: depending on
 // the order, one would replace the other.
-func (r *reporter) parse(all template.Set, source emit.Source) {
-	own, err := template.Parse(source.Path, string(source.Data), functions(newBudget()))
+func (r *reporter) parse(all template.Set, source emit.Source, b *budget) {
+	own, err := template.Parse(source.Path, string(source.Data), functions(b))
 	if err != nil {
 		r.failAt(source, err)
 		return
@@ -53,9 +59,8 @@ func (r *reporter) parse(all template.Set, source emit.Source) {
 	all.Add(own)
 }
 
-// set returns the templates with functions that charge a target's budget.
-func (p *parsed) set() *set {
-	b := newBudget()
+// set returns the templates with functions that charge a budget.
+func (p *parsed) set(b *budget) *set {
 	return &set{template.Filler{Templates: p.templates, Functions: functions(b), Step: b.step}, b}
 }
 
@@ -68,7 +73,7 @@ func (r *renderer) fill(s *set, source emit.Source) []byte {
 	return out.Bytes()
 }
 
-// limited is a writer that stops a target whose files are too large in total.
+// limited is a writer that stops a config whose files are too large in total.
 type limited struct {
 	buffer *bytes.Buffer
 	budget *budget
@@ -103,8 +108,8 @@ func (r *reporter) failAt(source emit.Source, err error) {
 		text = spent.Error()
 	}
 	if spent != nil || errors.Is(err, template.ErrDepth) {
-		d.Hint = "loop over less, include fewer templates in each other, or split the target: the " +
-			"limits hold for all its files together"
+		d.Hint = "loop over less, include fewer templates in each other, or split the config: the " +
+			"limits hold for all its templates together"
 	}
 	if strings.Contains(text, "map has no entry for key") {
 		d.Hint = "docs/model.md lists the keys; `dlpackgen model` prints them"

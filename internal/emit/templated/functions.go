@@ -1,6 +1,7 @@
 package templated
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/big"
@@ -10,31 +11,31 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/relpath"
 	"github.com/dlpackgen/dlpackgen/internal/template"
 )
 
-// The limits of a target as a whole: a folder of 500 files must not take minutes, even if each file
-// is within its limit.
+// The limits of a config as a whole: many files and targets must not take minutes, even if each of
+// them takes little.
 const (
-	maxSteps = 2_000_000 // nodes and operands of templates that are executed
-	maxText  = MaxOutput // bytes that functions read and make: variables can double a text in each step
+	maxParsed = 2 << 20   // bytes of templates: a node of a few bytes takes 300 bytes of memory
+	maxSteps  = 2_000_000 // nodes and operands of templates that are executed
+	maxText   = MaxOutput // bytes that functions read and make: variables can double a text in each step
 )
 
-// budget is the remaining budget of all files of a target.
-type budget struct {
-	steps, text, output int
-	spent               bool // one of the three is exceeded
+// budget charges work to the targets of a config.
+type budget struct{ *emit.Spent }
+
+// newBudget returns the budget of a folder, which the folders of a config share.
+func newBudget(spent *emit.Spent) *budget {
+	return &budget{cmp.Or(spent, &emit.Spent{})}
 }
 
-func newBudget() *budget {
-	return &budget{steps: maxSteps, text: maxText, output: MaxOutput}
-}
-
-// take subtracts a cost from a part of the budget.
-func (b *budget) take(left *int, n int, problem string, limit int) error {
-	if *left -= n; *left < 0 {
-		b.spent = true
+// take adds a cost to a part of what was spent.
+func (b *budget) take(spent *int, n int, problem string, limit int) error {
+	if *spent += n; *spent > limit {
+		b.Over = true
 		return &spentError{fmt.Sprintf(problem, limit)}
 	}
 	return nil
@@ -47,17 +48,22 @@ type spentError struct{ text string }
 func (e *spentError) Error() string { return e.text }
 
 func (b *budget) step(n int) error {
-	return b.take(&b.steps, n, "the templates took more than %d steps", maxSteps)
+	return b.take(&b.Steps, n, "the templates took more than %d steps", maxSteps)
+}
+
+// parses counts bytes of templates.
+func (b *budget) parses(n int) error {
+	return b.take(&b.Parsed, n, "the templates have more than %d bytes together", maxParsed)
 }
 
 // writes counts bytes of files.
 func (b *budget) writes(n int) error {
-	return b.take(&b.output, n, "the files of the target have more than %d bytes", MaxOutput)
+	return b.take(&b.Output, n, "the files from templates have more than %d bytes", MaxOutput)
 }
 
 // charge counts bytes that functions read or produce.
 func (b *budget) charge(n int) error {
-	return b.take(&b.text, n, "functions of the templates read and made more than %d bytes", maxText)
+	return b.take(&b.Text, n, "functions of the templates read and made more than %d bytes", maxText)
 }
 
 // callCost is the cost of a call besides its texts.

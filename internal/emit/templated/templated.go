@@ -21,12 +21,12 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/relpath"
 )
 
-// The limits of a target.
+// The limits of a folder, and of all folders of a config.
 const (
 	MaxFiles  = 500      // of the folder
 	MaxBytes  = 1 << 20  // of one file of the folder
 	MaxFolder = 16 << 20 // of all files of the folder
-	MaxOutput = 32 << 20 // of all files that the target generates
+	MaxOutput = 32 << 20 // of all files that the targets generate
 )
 
 const (
@@ -67,13 +67,15 @@ func checkComment(value string) string {
 
 // manifest renders every template. The engine only adds the banner to the result.
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	templates := cmp.Or(m.Templates, &emit.Folder{})  // of a config that is checked before the folder is read
-	folder := templates.Parsed(parseFolder).(*parsed) //nolint:forcetypeassert // parseFolder returns nothing else
+	templates := cmp.Or(m.Templates, &emit.Folder{}) // of a config that is checked before the folder is read
+	budget := newBudget(templates.Spent)
+	parse := func(all []emit.Source) any { return parseFolder(all, budget) }
+	folder := templates.Parsed(parse).(*parsed) //nolint:forcetypeassert // parseFolder returns nothing else
 	r := &renderer{model: m, reporter: reporter{sources: templates.Sources, findings: &diag.List{}}}
 	r.findings.Add(folder.findings...)
 	var made emit.Manifest
 	if !r.findings.Failed() {
-		made = r.assets(folder.set())
+		made = r.assets(folder.set(budget))
 	}
 	if r.findings.Failed() {
 		return emit.Manifest{}, &emit.Invalid{Findings: r.findings.Sorted()}
@@ -124,8 +126,8 @@ func (r *renderer) assets(set *set) emit.Manifest {
 		if isPart(s.Path) {
 			continue
 		}
-		if set.budget.spent {
-			break // one finding about the target's limits is enough
+		if set.budget.Over {
+			break // one finding about the limits is enough
 		}
 		to, text := output(s), s.Data
 		if other, is := taken[relpath.Fold(to)]; is {

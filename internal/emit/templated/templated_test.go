@@ -1,6 +1,7 @@
 package templated
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -178,7 +179,7 @@ func TestMistakesAndLimits(t *testing.T) {
 		"doubled includes": {doubling(60), "the templates took more than 2000000 steps"},
 		"doubled text": {folder{"a.rs.tmpl": `{{$x := "x"}}{{range 60}}{{$x = print $x $x}}{{end}}`},
 			"functions of the templates read and made more than"},
-		"much output":  {folder{"a.rs.tmpl": `{{range 40000}}` + strings.Repeat("x", 1000) + `{{end}}`}, "the files of the target have more than"},
+		"much output":  {folder{"a.rs.tmpl": `{{range 40000}}` + strings.Repeat("x", 1000) + `{{end}}`}, "the files from templates have more than"},
 		"a large file": {folder{"a.rs": strings.Repeat("x", MaxBytes+1)}, "t/a.rs: error: the file has more than"},
 		"no text":      {folder{"a.rs": "\xff"}, "t/a.rs: error: the file is not UTF-8 text"},
 		"a NUL":        {folder{"a.rs": "\x00"}, "t/a.rs: error: the file is not UTF-8 text"},
@@ -249,7 +250,62 @@ func TestFunctionsCountWhatTheyRead(t *testing.T) {
 	}
 }
 
-// Each file is within the limits, but the total is not: a target has one budget.
+// Each target is within the limits, but the total is not: a config has one budget.
+func TestTheLimitsAreThoseOfAConfig(t *testing.T) {
+	for name, c := range map[string]struct{ each, want string }{
+		"steps":  {`{{range 600000}}{{$x := 1}}{{end}}`, "the templates took more than 2000000 steps"},
+		"output": {`{{range 12000}}` + strings.Repeat("x", 1000) + `{{end}}`, "the files from templates have more than"},
+		"text": {`{{$y := "` + strings.Repeat("x", 6000) + `"}}{{range 1000}}{{$x := print $y}}{{end}}`,
+			"functions of the templates read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spent := &emit.Spent{}
+			problems := make([]string, 4)
+			for i := range problems {
+				shared := folder{fmt.Sprintf("f%d.rs.tmpl", i): c.each}.read()
+				shared.Spent = spent
+				problems[i] = emitted(t, shared)
+			}
+			assert.Empty(t, problems[0], "one target is within the limit")
+			assert.Contains(t, strings.Join(problems, ""), c.want)
+			assert.Equal(t, 1, strings.Count(strings.Join(problems, ""), "error:"), "one finding, not one for each target")
+		})
+	}
+}
+
+// Parsing is limited too: a node of a few bytes takes much memory. Nothing is parsed beyond it.
+func TestTheTemplatesOfAConfigAreLimited(t *testing.T) {
+	spent := &emit.Spent{}
+	for i, want := range []string{"", "", "t/c.rs.tmpl:1:1: error: the templates have more than 2097152 bytes together"} {
+		name := fmt.Sprintf("%c.rs.tmpl", 'a'+i)
+		last := `{{/*` + strings.Repeat("x", MaxBytes-8) + `*/}}`
+		if want != "" {
+			last = "{{" // not even that is found
+		}
+		f := folder{name: last}.read()
+		f.Spent = spent
+		problem := emitted(t, f)
+		assert.True(t, strings.HasPrefix(problem, want) && (problem == "") == (want == ""), problem)
+		assert.NotContains(t, problem, "unclosed")
+	}
+	assert.LessOrEqual(t, spent.Parsed, maxParsed+MaxBytes)
+}
+
+// emitted returns the findings of a target with a folder.
+func emitted(t *testing.T, f *emit.Folder) string {
+	t.Helper()
+	r, err := spec.Embedded().Release("1.3")
+	require.NoError(t, err)
+	_, err = Target("own").Emit(&emit.Model{Release: r, Templates: f})
+	var invalid *emit.Invalid
+	if errors.As(err, &invalid) {
+		return diag.Text(invalid.Findings, false)
+	}
+	require.NoError(t, err)
+	return ""
+}
+
+// Each file is within the limits, but the total is not: the files of a target share its budget.
 func TestTheLimitsAreThoseOfATarget(t *testing.T) {
 	heavy := func(each string) folder {
 		files := folder{}
@@ -260,7 +316,7 @@ func TestTheLimitsAreThoseOfATarget(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ each, want string }{
 		"steps":  {`{{range 100000}}{{$x := 1}}{{end}}`, "the templates took more than 2000000 steps"},
-		"output": {`{{range 1000}}` + strings.Repeat("x", 1000) + `{{end}}`, "the files of the target have more than"},
+		"output": {`{{range 1000}}` + strings.Repeat("x", 1000) + `{{end}}`, "the files from templates have more than"},
 		"text":   {`{{range 1000}}{{$x := print "` + strings.Repeat("x", 1000) + `"}}{{end}}`, "functions of the templates read"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -276,7 +332,7 @@ func TestTheLimitsAreThoseOfATarget(t *testing.T) {
 		copied[fmt.Sprintf("f%d.rs", i)] = strings.Repeat("x", MaxBytes)
 	}
 	_, problem := made(t, copied, nil)
-	assert.Contains(t, problem, "the files of the target have more than")
+	assert.Contains(t, problem, "the files from templates have more than")
 }
 
 // Without its templates, as while a config is decoded, the target renders and reports nothing.
@@ -296,7 +352,7 @@ func TestAFolderIsParsedOnce(t *testing.T) {
 	shared.Parsed(func(all []emit.Source) any {
 		parses++
 		sources += len(all)
-		return parseFolder(all)
+		return parseFolder(all, newBudget(nil))
 	})
 	var side sync.WaitGroup
 	for i := range 4 {
