@@ -131,3 +131,18 @@ func TestFilesAreComparedWhereFoldersOverlap(t *testing.T) {
 	}
 	assert.Equal(t, map[string]bool{"a": true, "a/c": true}, asked)
 }
+
+// Inputs count where they are in a folder that another config writes to, but nothing is in them. A
+// folder of templates counts in any case, because a template can make a config.
+func TestFilesAreComparedWhereInputsAreWritten(t *testing.T) {
+	asked := map[string]bool{}
+	at := func(name, input string, templates ...string) Project {
+		p := project(name, filepath.FromSlash("/w/"+name))
+		p.Inputs, p.Templates = []string{filepath.FromSlash("/w/" + input)}, templates
+		p.Plan = func() (Plan, error) { asked[name] = true; return Plan{}, nil }
+		return p
+	}
+	Conflicts(filepath.FromSlash("/w"), "x.yaml", []Project{at("a", "a/x.yaml"), at("b", "a/b/x.yaml"), at("c", "x.yaml"),
+		at("d", "x.yaml"), at("e", "e/x.yaml", filepath.FromSlash("/w/f"))})
+	assert.Equal(t, map[string]bool{"a": true, "b": true, "e": true}, asked)
+}
