@@ -40,18 +40,46 @@ def _selection(ctx, out):
         flags += ["--only", ",".join(ctx.attr.targets)]
     return flags, inputs
 
+# In the sandbox, inputs are links, and the program reads templates only from regular files.
+_WITH_TEMPLATES = """
+set -eu
+tool=$1 flags=$2 copy=$3.inputs
+shift 3
+for file; do
+    mkdir -p "$copy/$(dirname "$file")"
+    cp -L "$file" "$copy/$file"
+done
+"$tool" generate --quiet --config "$copy/$1" $flags
+rm -r "$copy"
+"""
+
 def _generated_impl(ctx):
     tool = ctx.toolchains[TOOLCHAIN_TYPE].tool
     tree = ctx.actions.declare_directory(ctx.attr.name)
     flags, inputs = _selection(ctx, tree)
-    ctx.actions.run(
-        mnemonic = "Dlpackgen",
-        progress_message = "Generating %{label}",
-        executable = tool,
-        arguments = ["generate", "--quiet"] + flags,
-        inputs = inputs,
-        outputs = [tree],
-    )
+    if ctx.files.templates:
+        if not ctx.file.config:
+            fail("templates needs config, which names their folder")
+        flags = [flag for flag in flags if flag not in ["--config", ctx.file.config.path]]
+        copied = [file.path for file in [ctx.file.config] + ctx.files.templates]
+        ctx.actions.run_shell(
+            mnemonic = "Dlpackgen",
+            progress_message = "Generating %{label}",
+            command = _WITH_TEMPLATES,
+            arguments = [tool.path, " ".join(flags), tree.path] + copied,
+            inputs = inputs + ctx.files.templates,
+            tools = [tool],
+            outputs = [tree],
+        )
+    else:
+        ctx.actions.run(
+            mnemonic = "Dlpackgen",
+            progress_message = "Generating %{label}",
+            executable = tool,
+            arguments = ["generate", "--quiet"] + flags,
+            inputs = inputs,
+            outputs = [tree],
+        )
     return [DefaultInfo(files = depset([tree]))]
 
 _SELECTION = {
@@ -67,7 +95,10 @@ _SELECTION = {
 dlpackgen_generated = rule(
     doc = "The files of a config, as one folder.",
     implementation = _generated_impl,
-    attrs = _SELECTION,
+    attrs = dict(_SELECTION, templates = attr.label_list(
+        doc = "The templates of the config's own targets, which are below the config's folder.",
+        allow_files = True,
+    )),
     toolchains = [TOOLCHAIN_TYPE],
 )
 
@@ -119,6 +150,7 @@ def dlpackgen_library(
         config = None,
         dlpack = None,
         spec = None,
+        templates = [],
         targets = ["c"],
         includes = None,
         cc_library = None,
@@ -130,6 +162,7 @@ def dlpackgen_library(
       config: the dlpackgen.yaml; without one, the targets at their default paths.
       dlpack: the release of DLPack, instead of the config's.
       spec: a spec, instead of the program's own.
+      templates: the templates of the config's own targets, which are below the config's folder.
       targets: the targets to generate. Empty: all of the config.
       includes: the folders to include from, relative to the config's out. Default: the default
         paths of targets c, cpp and kernels.
@@ -143,6 +176,7 @@ def dlpackgen_library(
         dlpack = dlpack,
         spec = spec,
         tags = kwargs.get("tags"),
+        templates = templates,
         targets = targets,
     )
     _cc_library(

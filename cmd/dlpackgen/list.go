@@ -40,18 +40,18 @@ func (a *app) list() *cobra.Command {
 	var q query
 	words := []string{"versions", "targets", "types", "devices", "dtypes", callers}
 	cmd := &cobra.Command{
-		Use:   "list versions|targets|types|devices|dtypes|callers|outputs",
-		Short: "List versions, targets, types, devices, dtypes, callers or outputs",
+		Use:   "list versions|targets|types|devices|dtypes|callers|outputs|inputs",
+		Short: "List versions, targets, types, devices, dtypes, callers, outputs or inputs",
 		Long: "List one entry per line, its name first.\nTypes, devices and dtypes are those of one release, callers " +
-			"those of a kernel of the config,\nand outputs the files of the config. Targets of your own are those of the " +
-			"config.",
+			"those of a kernel of the config,\nand outputs and inputs the files of the config. Targets of your own are " +
+			"those of the config.",
 		Example: "  dlpackgen list versions\n" +
 			"  dlpackgen list devices --dlpack main --format json\n" +
 			"  dlpackgen list callers --kernel axpy",
 		ValidArgs: words,
-		Args:      oneOf("list", append(slices.Clip(words), "outputs")),
+		Args:      oneOf("list", append(slices.Clip(words), "outputs", "inputs")),
 	}
-	cmd.AddCommand(a.listOutputs())
+	cmd.AddCommand(a.listOutputs(), a.listInputs())
 	dlpackFlag(cmd, &version)
 	cmd.Flags().StringVar(&q.config, "config", config.File, "`FILE` with targets of your own, and the kernels for callers")
 	cmd.Flags().StringVar(&q.kernel, "kernel", "", "`NAME` of the kernel, for callers")

@@ -52,6 +52,30 @@ func (a *app) listOutputs() *cobra.Command {
 	return cmd
 }
 
+// listInputs implements `list inputs`, for build systems that cannot read a depfile.
+func (a *app) listInputs() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "inputs",
+		Short: "List the files that generate reads",
+		Long: "List the files that generate reads with the same flags, one per line, for build systems that cannot read\n" +
+			"a depfile: the config, the spec, each go.mod that the import paths come from, and your own templates with\n" +
+			"their folders. This program is not listed.",
+		Example: "  dlpackgen list inputs\n" +
+			"  dlpackgen list inputs --config ../dlpackgen.yaml --out gen",
+		Args: cobra.NoArgs,
+	}
+	s := selectionFlags(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		l, err := s.outputs()
+		if err != nil {
+			return err
+		}
+		fmt.Fprint(a.stdout, l.InputText())
+		return nil
+	}
+	return cmd
+}
+
 // outputs lists the plan of the selection.
 func (s *selection) outputs() (*outputs.List, error) {
 	if s.out == "-" {

@@ -117,6 +117,14 @@ func (u *user) replace(t *testing.T, file, old, text string) {
 	mutant.OnceIn(t, filepath.Join(u.dir, "examples/builds/bazel", file), old, text)
 }
 
+// write creates a file of the example.
+func (u *user) write(t *testing.T, file, text string) {
+	t.Helper()
+	path := filepath.Join(u.dir, "examples/builds/bazel", file)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))  //nolint:gosec // another user reads it
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644)) //nolint:gosec // as above
+}
+
 // offline lists the repositories that Bazel would otherwise download.
 func (u *user) offline() string {
 	var flags strings.Builder
@@ -298,6 +306,26 @@ func (u *user) changes(t *testing.T) {
 	require.NoError(t, os.Remove(lost[0]))
 	builds("an output is lost", map[string]int{hit: 1})
 	assert.FileExists(t, lost[0])
+	u.ownTarget(t, builds)
+}
+
+// ownTarget adds a target with its own templates: a rule, and the compilation that reads its tree.
+func (u *user) ownTarget(t *testing.T, builds func(string, map[string]int)) {
+	t.Helper()
+	u.write(t, "own.yaml", "version: 1\ndlpack: main\ntargets: {c: {}, own: {templates: templates, path: own}}\n")
+	u.write(t, "templates/a.h.tmpl", "#define RELEASE {{.dlpack.minor}}\n")
+	u.replace(t, "BUILD.bazel", `    dlpack = "main",`, `    config = "own.yaml",
+    targets = [],
+    templates = glob(["templates/*"]),`)
+	builds("a target with its own templates", map[string]int{sandbox: 2})
+	u.write(t, "templates/a.h.tmpl", "#define RELEASE {{.dlpack.minor}} /* changed */\n")
+	builds("a template has changed", map[string]int{sandbox: 2})
+	made, err := filepath.Glob(u.dir + "/out/*/execroot/*/bazel-out/*/bin/dlpack_generated/own/a.h")
+	require.NoError(t, err)
+	require.Len(t, made, 1)
+	text, err := os.ReadFile(made[0])
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "/* changed */")
 }
 
 // buildifier is pinned, so that new releases cannot break the checks.

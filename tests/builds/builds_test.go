@@ -19,6 +19,8 @@ type system struct {
 	users     []string // those that include a generated header; only the first includes rules.h
 	always    []string // the commands of a build without changes
 	nothing   string   // the output of a build without changes
+	// reconfigure makes a system notice an added template, if a build does not.
+	reconfigure func(*testing.T, *project)
 }
 
 // TestBuilds changes each input of a build in turn. Exactly the affected steps run.
@@ -59,6 +61,30 @@ func (s system) changes(t *testing.T) {
 	p.builds(t, "an output is lost", generates...)
 	assert.FileExists(t, p.path(s.generated+"/c/dlpack/dlpack.h"))
 	idle("a lost output")
+	s.ownTarget(t, p)
+	idle("a target with its own templates")
+}
+
+// ownTarget adds a target with its own templates, whose output no C source includes.
+func (s system) ownTarget(t *testing.T, p *project) {
+	p.write(t, "ex/templates/own/a.py.tmpl", "release = {{.dlpack.minor}}\n")
+	p.replace(t, "ex/dlpackgen.yaml", "targets: {c: {}}", "targets: {c: {}, own: {templates: templates/own, path: own}}")
+	p.replace(t, "ex/ninja/build.ninja", "outputs.dd: outputs ../dlpackgen.yaml $program",
+		"outputs.dd: outputs ../dlpackgen.yaml $program ../templates/own")
+	p.builds(t, "a target with its own templates", "generate")
+
+	p.extend(t, "ex/templates/own/a.py.tmpl", "changed = True\n")
+	p.builds(t, "its template has changed", "generate")
+	assert.Contains(t, p.read(t, s.generated+"/own/a.py"), "changed = True")
+
+	p.write(t, "ex/templates/own/b.py.tmpl", "release = {{.dlpack.minor}}\n")
+	if s.reconfigure != nil {
+		s.reconfigure(t, p)
+	}
+	p.builds(t, "a template is added", "generate")
+	require.NoError(t, os.Remove(p.path(s.generated+"/own/b.py")))
+	p.builds(t, "its output is lost", "generate")
+	assert.Contains(t, p.read(t, s.generated+"/own/b.py"), "release = ")
 }
 
 // Ninja has no record of the rule for committed files. It runs the rule once, and not again.
@@ -77,7 +103,8 @@ var systems = map[string]system{
 	"make": {generated: "ex/make/gen", all: c, users: c[:1], nothing: "'tensors' is up to date",
 		build: func(t *testing.T, p *project) string { return p.run(t, "ex/make", testtool.Require(t, "make", "make")) }},
 	"ninja": {generated: "ex/ninja/gen", all: c, users: c[:1], nothing: "no work to do", build: ninja},
-	"meson": {generated: "ex/meson/gen", all: c, users: c[:1], nothing: "no work to do", build: meson},
+	"meson": {generated: "ex/meson/gen", all: c, users: c[:1], nothing: "no work to do", build: meson,
+		reconfigure: func(t *testing.T, p *project) { p.touch(t, "ex/dlpackgen.yaml") }},
 	"cmake-ninja": {generated: "b/headers", all: append(c, check), users: []string{c[0], check},
 		nothing: "no work to do", build: cmake("Ninja")},
 	"cmake-make": {generated: "b/headers", all: append(c, check), users: []string{c[0], check},

@@ -94,6 +94,20 @@ func (p *project) replace(t *testing.T, name, old, fresh string) {
 	require.NoError(t, os.WriteFile(p.path(name), []byte(strings.Replace(string(data), old, fresh, 1)), 0o600))
 }
 
+// write creates a file and its folder.
+func (p *project) write(t *testing.T, name, text string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(p.path(name)), 0o755))
+	require.NoError(t, os.WriteFile(p.path(name), []byte(text), 0o600))
+}
+
+func (p *project) read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(p.path(name))
+	require.NoError(t, err)
+	return string(data)
+}
+
 // extend appends a text to a file.
 func (p *project) extend(t *testing.T, name, text string) {
 	t.Helper()
