@@ -62,8 +62,9 @@ var mutants = []struct{ quantity, file, old, new string }{
 	{"low", inPy, "if (tensor->strides) memcpy(strides, tensor->strides, size);",
 		"for (int i = 0; i < tensor->ndim; i++)\n    if (tensor->strides) " +
 			"strides[i] = tensor->strides[i] < 0 ? 0 : tensor->strides[i];"},
-	{"strides that were left out", inPy, "memset(strides, 0, size);",
-		"memset(strides, 0, size); memcpy(numbers + tensor->ndim, strides, size); return DLPACKGEN_OK;"},
+	{"strides that were left out", inPy,
+		"const dlpackgen_error_code error = dlpackgen_compact_strides(tensor->ndim, numbers, strides);",
+		"const dlpackgen_error_code error = DLPACKGEN_OK;"},
 	{"use", inPy, "return writable && dlpackgen_has_overlap(tensor)", "return writable && 0"},
 	{"layout in one pass", inAll, "if (DLPACKGEN_RARE(stride != (int64_t)*elements) && extent != 1) return 0;", ""},
 	{"validity in one pass", inAll, "if (DLPACKGEN_RARE(tensor->byte_offset > DLPACKGEN_USUAL_SIZE)) return 0;", ""},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/tests/gobind"
 )
@@ -29,6 +30,24 @@ func pick[T any](c *choices, from ...T) T {
 	b := (*c)[0]
 	*c = (*c)[1:]
 	return from[int(b)%len(from)]
+}
+
+// typeCodes and deviceTypes are those of the spec, and one that no release has. The common ones occur
+// more often, because most properties are the same for all.
+var (
+	typeCodes   = append([]uint8{2, 0, 1, 4, 5, 6, 15, 17, 99}, enumerators[uint8]("DLDataTypeCode")...)
+	deviceTypes = append([]int32{1, 1, 2, 4, 999}, enumerators[int32]("DLDeviceType")...)
+)
+
+func enumerators[T uint8 | int32](enum string) (all []T) {
+	r, err := spec.Embedded().Release("main")
+	if err != nil {
+		panic("unreachable: the spec has the branch main")
+	}
+	for _, v := range spec.Find[*spec.Enum](r, enum).Values {
+		all = append(all, T(v.Value))
+	}
+	return all
 }
 
 // spoil creates a tensor from the bytes, most of whose numbers are small, so that all kinds of
@@ -47,10 +66,10 @@ func (c *choices) spoil(f gobind.Foreign) {
 	f.Reshape(shape, strides)
 	t := f.Versioned().DLTensor
 	t.NDim = ndim
-	t.DType.Code = dlpack.DataTypeCode(pick[uint8](c, 2, 0, 1, 4, 5, 18, 6, 15, 17, 99))
+	t.DType.Code = dlpack.DataTypeCode(pick(c, typeCodes...))
 	t.DType.Bits = pick[uint8](c, 32, 16, 64, 128, 8, 4, 6, 12, 1, 0, 255)
 	t.DType.Lanes = pick[uint16](c, 1, 2, 3, 0, math.MaxUint16)
-	t.Device.Type = dlpack.DeviceType(pick[int32](c, 1, 2, 4, 14, 999))
+	t.Device.Type = dlpack.DeviceType(pick(c, deviceTypes...))
 	t.ByteOffset = pick[uint64](c, 0, 4, 64, 1<<62, math.MaxUint64)
 	t.Strides = pick(c, t.Strides, t.Strides, t.Strides, 0)
 	f.Versioned().DLTensor = t
