@@ -32,8 +32,8 @@ func pick[T any](c *choices, from ...T) T {
 	return from[int(b)%len(from)]
 }
 
-// typeCodes and deviceTypes are those of the spec, and one that no release has. The common ones occur
-// more often, because most properties are the same for all.
+// typeCodes and deviceTypes are those of the spec, and one that no release has. The common ones
+// occur more often, because most properties are the same for all.
 var (
 	typeCodes   = append([]uint8{2, 0, 1, 4, 5, 6, 15, 17, 99}, enumerators[uint8]("DLDataTypeCode")...)
 	deviceTypes = append([]int32{1, 1, 2, 4, 999}, enumerators[int32]("DLDeviceType")...)
