@@ -42,6 +42,25 @@ def test_results_are_arrays_of_the_caller():
     assert z.shape == (2, 3) and not z.any(), "zeroed"
 
 
+def lacks(kernel, result, dtype):
+    return (f"{kernel}(): result '{result}': expected a dtype that the library of 'x' has, got {dtype}: "
+            "pass an array of another library, or memory as out=")  # fmt: skip
+
+
+def test_dtypes_that_a_library_lacks():
+    class Derived(np.ndarray):
+        pass
+
+    for array in (x23[0].copy(), x23[0].copy().view(Derived)):
+        before = array.copy()
+        raises(TypeError, lacks("shortened", "y", "bfloat16"), k.shortened, array)
+        assert (array == before).all(), "the kernel has not run"
+    raises(TypeError, lacks("shortest", "z", "float8_e3m4"), k.shortest, x23[0])
+    z = np.empty(3, np.uint8)
+    raises(TypeError, "shortest(): argument 'out[1]' (3rd): expected float8_e3m4, got uint8",
+           k.shortest, x23[0], out=(None, z))  # fmt: skip
+
+
 def test_arguments_are_written():
     y = x23.copy()
     assert k.scale(y, 3.0) is None and (y == 3 * x23).all()
@@ -360,6 +379,11 @@ def test_torch():
     assert (t == 4).all()
     y, _ = k.join(None, torch.ones(2, 3, 4), w, idx)
     assert type(y) is torch.Tensor, "of the first argument that is always there"
+    y = k.shortened(torch.ones(3))
+    assert y.dtype is torch.bfloat16 and (y == 1).all()
+    array, y = np.ones(3, np.float32), torch.zeros(3, dtype=torch.bfloat16)
+    assert k.shortened(array, out=y) is y and (y == 1).all() and (array == 2).all()
+    raises(TypeError, lacks("shortest", "z", "float8_e3m4"), k.shortest, torch.ones(3))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"slices"
 )
 
 // Target is the row of the table of targets. The capsule for exchange tables was introduced in 1.3.
@@ -20,7 +21,7 @@ var Target = emit.Target{
 	Options:   []emit.Option{moduleOption, testsOption},
 	Contracts: true, ContractNeeds: []string{"kernels"},
 	Limits: func(k *contract.Kernel) []string {
-		return append(emit.WithoutGradients(k), emit.OnTheCPU(k, "")...)
+		return slices.Concat(emit.WithoutGradients(k), emit.WithoutDTypesOfNumPy(k), emit.OnTheCPU(k, ""))
 	},
 	Manifest: manifest,
 }

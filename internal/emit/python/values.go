@@ -215,9 +215,9 @@ func (w *wrapper) allocate() {
 			place = w.outs + out
 			out++
 		}
-		w.alloc("if (dlpackgen_allocate_result(&call_, like_, %d, &kernel_.results.%s, &made_%d_, &result_%d_)) "+
+		w.alloc("if (dlpackgen_allocate_result(&call_, like_, %d, %s, &kernel_.results.%s, &made_%d_, &result_%d_)) "+
 			"goto done;",
-			place, p.Name, i, i)
+			place, emit.CLiteral(p.Name), p.Name, i, i)
 	}
 }
 
@@ -305,7 +305,8 @@ func (w *wrapper) give() {
 		case p.Saved:
 			continue
 		case p.Kind == contract.Tensor:
-			object = fmt.Sprintf("dlpackgen_result_object(&call_, like_, %d, &made_%d_)", out, i)
+			object = fmt.Sprintf("dlpackgen_result_object(&call_, like_, %d, %s, &made_%d_)", out,
+				emit.CLiteral(p.Name), i)
 			out++
 		default:
 			object = scalarObject(w.k, p, i)

@@ -11,17 +11,6 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// dtypes are NumPy's dtypes, in the order in which ufuncs search a loop.
-var dtypes = []spec.DType{
-	{Name: "bool", Code: "kDLBool", Bits: 8}, {Name: "int8", Code: "kDLInt", Bits: 8},
-	{Name: "uint8", Code: "kDLUInt", Bits: 8}, {Name: "int16", Code: "kDLInt", Bits: 16},
-	{Name: "uint16", Code: "kDLUInt", Bits: 16}, {Name: "int32", Code: "kDLInt", Bits: 32},
-	{Name: "uint32", Code: "kDLUInt", Bits: 32}, {Name: "int64", Code: "kDLInt", Bits: 64},
-	{Name: "uint64", Code: "kDLUInt", Bits: 64}, {Name: "float16", Code: "kDLFloat", Bits: 16},
-	{Name: "float32", Code: "kDLFloat", Bits: 32}, {Name: "float64", Code: "kDLFloat", Bits: 64},
-	{Name: "complex64", Code: "kDLComplex", Bits: 64}, {Name: "complex128", Code: "kDLComplex", Bits: 128},
-}
-
 // The maximum number of operands in every NumPy, and of loops of one gufunc here.
 const (
 	maxOperands = 32
@@ -204,7 +193,7 @@ var scalars = map[contract.Kind]string{contract.Int: "int64", contract.Float: "f
 
 // served returns the NumPy dtypes that a parameter may have.
 func served(p contract.Param) (all []spec.DType) {
-	for _, d := range dtypes {
+	for _, d := range emit.NumPyDTypes {
 		switch name, ok := scalars[p.Kind]; {
 		case ok && name != d.Name:
 		case p.Kind == contract.Number && d.Bits == 16 && d.Code == "kDLFloat": // C has a float
@@ -213,26 +202,6 @@ func served(p contract.Param) (all []spec.DType) {
 		}
 	}
 	return all
-}
-
-// lacking returns the dtypes of the kernel that NumPy lacks.
-func lacking(k *contract.Kernel) (all []string) {
-	for _, p := range slices.Concat(k.Args, k.Results) {
-		for _, t := range p.Types {
-			has := slices.ContainsFunc(dtypes, func(d spec.DType) bool { return t.Name == d.Name })
-			if !has && !slices.Contains(all, t.Name) {
-				all = append(all, t.Name)
-			}
-		}
-	}
-	return all
-}
-
-func list(all []string) string {
-	if len(all) < 2 {
-		return strings.Join(all, "")
-	}
-	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 }
 
 // combine lists the dtypes of the operands for each loop, smaller ones first. It stops if there are

@@ -71,8 +71,5 @@ func limits(k *contract.Kernel) []string {
 			all = append(all, p.Name+" is always given")
 		}
 	}
-	if lacking := lacking(k); len(lacking) > 0 {
-		all = append(all, "NumPy has no "+list(lacking))
-	}
-	return all
+	return append(all, emit.WithoutDTypesOfNumPy(k)...)
 }

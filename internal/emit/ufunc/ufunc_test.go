@@ -66,7 +66,7 @@ func TestInexpressibleKernels(t *testing.T) {
 			for _, name := range []string{"a", "b"} {
 				k.Args = append(k.Args, contract.Param{Name: name, Var: contract.None})
 			}
-			k.Args[0].Types = dtypes[:7]
+			k.Args[0].Types = emit.NumPyDTypes[:7]
 		},
 		"has 0 combinations": func(k *contract.Kernel) {
 			k.Args[0].Var, k.Results[0].Var = 0, 0
@@ -136,7 +136,7 @@ func TestTypesAreTheHosts(t *testing.T) {
 	for _, c := range hosts.Embedded("numpy").Constants {
 		declared[c.Name] = true
 	}
-	for _, d := range dtypes {
+	for _, d := range emit.NumPyDTypes {
 		assert.True(t, declared[d.Name], d.Name)
 	}
 }

@@ -27,9 +27,9 @@ from dlpackgen_contract_calls import (
     is_small,
     is_valid,
     memory,
+    returning,
     solutions,
     spread,
-    start,
 )
 from dlpackgen_contract_rejected import check_rejected, rejected
 
@@ -90,7 +90,7 @@ def into_out(kernel, library, case):
 
 
 def check_accepted(kernel, library, case):
-    call = case.breaks(kernel, start(kernel, library), case)
+    call = case.breaks(kernel, returning(kernel, library), case)
     try:
         check_results(call)
     except kernel.errors as error:
@@ -175,7 +175,7 @@ def compare(call, p, got, want):
 def check_values(kernel, name):
     """Compares random calls: sizes, dtypes, groups of dimensions, arguments that are None."""
     hypothesis = pytest.importorskip("hypothesis", reason="random calls need hypothesis")
-    library = start(kernel, name)
+    library = returning(kernel, name)
     draw, found = hypothesis.strategies, solutions(kernel, name)
     extents_ = draw.lists(draw.integers(0, 3), max_size=3).map(tuple)
     optional = [p.name for p in kernel.args if p.optional]
@@ -205,7 +205,7 @@ def check_values(kernel, name):
 def check_gradients(kernel):
     """Compares the gradients of the torch operator with differences of its results, in float64 if
     the kernel supports it, else in float32."""
-    library = start(kernel, "torch")
+    library = returning(kernel, "torch")
     operator = operator_of(kernel, library.module)
     exact = {"eps": 1e-6, "atol": 1e-5, "rtol": 1e-3}
     rough = {"eps": 1e-2, "atol": 2e-2, "rtol": 2e-2, "check_undefined_grad": False}

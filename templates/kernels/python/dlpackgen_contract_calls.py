@@ -440,6 +440,16 @@ def start(kernel, name, rejects=False):
     return library
 
 
+def returning(kernel, name):
+    """The same for a call that returns: results without a variable may have a dtype that the library
+    lacks."""
+    library = start(kernel, name)
+    for p in kernel.made:
+        if not p.variable and not library.supports(p.dtypes[0]):
+            pytest.skip(f"{name} has no {p.dtypes[0]}, the dtype of result {p.name}")
+    return library
+
+
 def call_with(kernel, library, fits=lambda made: True):
     """A call with suitable shapes for a test."""
     for values in solutions(kernel, library.name):

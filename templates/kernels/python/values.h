@@ -295,28 +295,102 @@ DLPACKGEN_VALUE int dlpackgen_make_contiguous(const struct dlpackgen_parameter* 
   return 0;
 }
 
+/* Returns whether every version of NumPy has a dtype, and so the other libraries. */
+DLPACKGEN_VALUE int dlpackgen_is_of_numpy(DLDataType dtype) {
+  if (dtype.lanes != 1) return 0;
+  switch (dtype.code) {
+    case kDLBool: return dtype.bits == 8;
+    case kDLInt:
+    case kDLUInt: return dtype.bits >= 8 && dtype.bits <= 64;
+    case kDLFloat: return dtype.bits >= 16 && dtype.bits <= 64;
+    case kDLComplex: return dtype.bits == 64 || dtype.bits == 128;
+    default: return 0;
+  }
+}
+
+/* Returns whether the library of an argument has a dtype: 1, 0, or -1 with an exception. It
+ * allocates an empty tensor, for which memory suffices: PyTorch reports a missing dtype as
+ * MemoryError. */
+DLPACKGEN_VALUE int dlpackgen_has_dtype(struct dlpackgen_call* call, int like, DLDataType dtype) {
+  const int64_t none = 0;
+  DLManagedTensorVersioned* const made = dlpackgen_new_empty(call, like, dtype, 1, &none);
+  PyObject* const object = made ? dlpackgen_to_py_object(call, like, made) : NULL;
+  if (!object && !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
+  if (!object) PyErr_Clear();
+  Py_XDECREF(object);
+  return object != NULL;
+}
+
+/* Raises TypeError for a result whose dtype an argument's library lacks. Returns 0 if it has that
+ * dtype, or makes no tensor of uint8 either, or -1 with an exception. */
+DLPACKGEN_VALUE int dlpackgen_check_has_dtype(struct dlpackgen_call* call, int like, const char* result,
+                                              DLDataType dtype) {
+  const DLDataType bytes = {kDLUInt, 8, 1};
+  char room[64];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  const int has = dlpackgen_has_dtype(call, like, dtype);
+  const int lacks = has ? has - 1 : dlpackgen_has_dtype(call, like, bytes);
+  if (lacks <= 0) return has < 0 || lacks < 0 ? -1 : 0;
+  dlpackgen_put_dtype(&text, DLPACKGEN_DTYPE(dtype.code, dtype.bits, dtype.lanes));
+  PyErr_Format(PyExc_TypeError,
+               "%s(): result '%s': expected a dtype that the library of '%s' has, got %s: pass an array of another "
+               "library, or memory as out=",
+               call->function->name, result, call->function->parameters[like].name, room);
+  return -1;
+}
+
+/* Replaces the exception of a result that could not be made, if its dtype is the reason. For the
+ * dtypes of every library, nothing more is allocated. */
+DLPACKGEN_VALUE void dlpackgen_explain_result(struct dlpackgen_call* call, int like, const char* result,
+                                              DLDataType dtype) {
+  if (dlpackgen_is_of_numpy(dtype)) return;
+  struct dlpackgen_pending former = dlpackgen_catch();
+  const int is_plain = PyErr_GivenExceptionMatches(former.value, PyExc_Exception);
+  if (is_plain && dlpackgen_check_has_dtype(call, like, result, dtype)) dlpackgen_chain(PyExc_TypeError, &former);
+  else dlpackgen_resume(former);
+}
+
+/* Reports a dtype that NumPy lacks before the kernel runs and writes to arguments. Other libraries
+ * allocate the memory, and report it then. */
+DLPACKGEN_VALUE int dlpackgen_check_of_numpy(struct dlpackgen_call* call, int like, const char* result,
+                                             DLDataType dtype) {
+  struct dlpackgen_maker by;
+  if (dlpackgen_is_of_numpy(dtype)) return 0;
+  if (dlpackgen_find_maker(call, like, &by)) return -1;
+  if (by.api || by.known != &dlpackgen_reader_numpy) return 0;
+  return dlpackgen_check_has_dtype(call, like, result, dtype) ? -1 : dlpackgen_check_again(call);
+}
+
 /* Provides the memory of a result: that of out=, if present, or new memory of an argument's
- * library. `out` is the index of out= in the call, or -1. */
-DLPACKGEN_VALUE int dlpackgen_allocate_result(struct dlpackgen_call* call, int like, int out,
+ * library. `out` is the index of out= in the call, or -1 for a result that is not returned. */
+DLPACKGEN_VALUE int dlpackgen_allocate_result(struct dlpackgen_call* call, int like, int out, const char* name,
                                               const struct dlpackgen_result* wanted, DLManagedTensorVersioned** made,
                                               DLTensor** result) {
   if (out >= 0 && call->arguments[out].object) {
     *result = &call->arguments[out].tensor;
     return 0;
   }
+  if (out >= 0 && dlpackgen_check_of_numpy(call, like, name, wanted->dtype)) return -1;
   *made = dlpackgen_new_empty(call, like, wanted->dtype, wanted->ndim, wanted->shape);
-  if (!*made) return -1;
+  if (!*made) {
+    dlpackgen_explain_result(call, like, name, wanted->dtype);
+    return -1;
+  }
   *result = &(*made)->dl_tensor;
   return 0;
 }
 
 /* Returns a new reference to the object of an allocated tensor, whose ownership it takes, or to
  * out=. */
-DLPACKGEN_VALUE PyObject* dlpackgen_result_object(struct dlpackgen_call* call, int like, int out,
+DLPACKGEN_VALUE PyObject* dlpackgen_result_object(struct dlpackgen_call* call, int like, int out, const char* name,
                                                   DLManagedTensorVersioned** made) {
   DLManagedTensorVersioned* const tensor = *made;
   *made = NULL;
-  return tensor ? dlpackgen_to_py_object(call, like, tensor) : Py_NewRef(call->arguments[out].object);
+  if (!tensor) return Py_NewRef(call->arguments[out].object);
+  const DLDataType dtype = tensor->dl_tensor.dtype;
+  PyObject* const object = dlpackgen_to_py_object(call, like, tensor);
+  if (!object) dlpackgen_explain_result(call, like, name, dtype);
+  return object;
 }
 
 /* Creates a tuple of results, all of which exist. */

@@ -207,3 +207,14 @@ int on_device_cuda(const DLTensor* x, DLTensor* y, void* stream) {
   (void)y;
   return stream ? 41 : 42;
 }
+
+int shortened(DLTensor* x, DLTensor* y, void* stream) {
+  (void)stream;
+  for (int64_t i = 0; i < x->shape[0]; i++) ((float*)x->data)[i] += 1, ((uint16_t*)y->data)[i] = 0x3f80;
+  return 0;
+}
+
+int shortest(const DLTensor* x, DLTensor* y, DLTensor* z, void* stream) {
+  (void)x, (void)y, (void)z, (void)stream;
+  return 0;
+}

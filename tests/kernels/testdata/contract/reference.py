@@ -21,5 +21,9 @@ def eighths(x):
     return -x
 
 
+def narrowed(x):
+    return x
+
+
 def alone(x, by):
     return np.full(3, by if x is None else by + x.size, "float32")
