@@ -50,7 +50,7 @@ func list(indent int, body string) string {
 	first := opening(body)
 	items := split(body[first+1:] + ",")
 	items = items[:len(items)-1]
-	inner := part{at: indent + 4, next: indent + 8, nested: true}
+	inner := part{at: indent + 4, next: indent + 8, nested: true, known: &known{}}
 	laid := inner.each(items)
 	if len(items) > 4 {
 		laid = inner.inColumns(items)
@@ -82,35 +82,47 @@ func statement(indent int, body string) string {
 	}
 	if at := strings.IndexByte(body, '('); indent+at+1 > width && isDeclaration(body[:at]) {
 		name := strings.LastIndexByte(body[:at], ' ')
-		rest := part{text: body[name+1:], at: indent, next: indent + 4, isHead: true}
+		rest := part{text: body[name+1:], at: indent, next: indent + 4, isHead: true, known: &known{}}
 		return spaces(indent) + body[:name] + "\n" + spaces(indent) + rest.layOut().text
 	}
-	return spaces(indent) + part{text: body, at: indent, next: indent + 4, nested: body[0] == '{'}.layOut().text
+	whole := part{text: body, at: indent, next: indent + 4, nested: body[0] == '{', known: &known{}}
+	return spaces(indent) + whole.layOut().text
 }
 
 // joinShort puts a function of one statement on one line, where that fits.
 func joinShort(text string) string {
 	text = strings.ReplaceAll(text, ") {\n  }\n", ") {}\n")
 	for _, end := range []string{";\n}\n", ";\n  }\n"} {
-		indent := len(end) - len(";\n}\n")
-		for from := 0; ; {
-			at := strings.Index(text[from:], end)
-			if at < 0 {
-				break
-			}
-			at += from
-			from = at + len(end)
-			body := strings.LastIndexByte(text[:at], '\n') + 1
-			head := strings.LastIndexByte(text[:max(body-1, 0)], '\n') + 1
-			first := text[head:max(body-1, head)]
-			one := first + " " + strings.TrimLeft(text[body:at], " ") + "; }"
-			if isHead(first, indent) && columns(one) <= width {
-				text = text[:head] + one + text[from-1:]
-				from = head + len(one)
-			}
-		}
+		text = joinBefore(text, end)
 	}
 	return text
+}
+
+// joinBefore joins the functions that end so.
+func joinBefore(text, end string) string {
+	var out strings.Builder
+	indent, written := len(end)-len(";\n}\n"), 0
+	for from := 0; ; {
+		at := strings.Index(text[from:], end)
+		if at < 0 {
+			break
+		}
+		at += from
+		from = at + len(end)
+		body := strings.LastIndexByte(text[:at], '\n') + 1
+		head := strings.LastIndexByte(text[:max(body-1, 0)], '\n') + 1
+		first := text[head:max(body-1, head)]
+		one := first + " " + strings.TrimLeft(text[body:at], " ") + "; }"
+		if isHead(first, indent) && columns(one) <= width {
+			out.WriteString(text[written:head] + one)
+			written = from - 1
+		}
+	}
+	if written == 0 {
+		return text
+	}
+	out.WriteString(text[written:])
+	return out.String()
 }
 
 // isHead reports whether a line is the whole head of a function.

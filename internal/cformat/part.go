@@ -11,6 +11,15 @@ type part struct {
 	depth  int  // of brackets
 	nested bool // in braces
 	isHead bool // of a function, from its name on
+	known  *known
+}
+
+// known are the layouts of a statement's parts that need breaks. Each part is tried in several
+// places, and so are the parts of each of these: without them, the work would double with each
+// nested call.
+type known struct {
+	layouts map[part]laid
+	made    int // how often a part was laid out
 }
 
 // laid is a part with its breaks.
@@ -44,7 +53,20 @@ func (p part) layOut() laid {
 	if whole.over == 0 {
 		return whole
 	}
-	best := whole
+	best, ok := p.known.layouts[p]
+	if !ok {
+		best = p.broken(whole)
+		if p.known.layouts == nil {
+			p.known.layouts = map[part]laid{}
+		}
+		p.known.layouts[p] = best
+	}
+	return best
+}
+
+// broken returns the best layout of a part that does not fit on the rest of the line.
+func (p part) broken(best laid) laid {
+	p.known.made++
 	if first, last := p.bracket(); first >= 0 {
 		best = p.inBrackets(first, last)
 		best.text = p.text[:first+1] + best.text + p.text[last:]
@@ -56,7 +78,8 @@ func (p part) layOut() laid {
 		best = p.fill(terms, cost)
 	}
 	if left, right, ok := cutAssignment(p.text); ok {
-		moved := part{text: right, at: p.next, next: p.next + 4, tail: p.tail, depth: p.depth}.layOut()
+		moved := part{text: right, at: p.next, next: p.next + 4, tail: p.tail, depth: p.depth,
+			known: p.known}.layOut()
 		moved.text = left + "\n" + spaces(p.next) + moved.text
 		moved.cost += perDepth*(p.depth+1) + assignment + firstBreak
 		if moved.less(best) {
@@ -71,7 +94,7 @@ func (p part) layOut() laid {
 func (p part) inBrackets(first, last int) laid {
 	isBraces := p.text[first] == '{'
 	inner := part{text: p.text[first+1 : last], at: p.at + columns(p.text[:first+1]), depth: p.depth + 1,
-		tail: p.tail + columns(p.text[last:]), nested: p.nested || isBraces}
+		tail: p.tail + columns(p.text[last:]), nested: p.nested || isBraces, known: p.known}
 	inner.next = inner.at + 4
 	below := inner
 	below.at, below.next = p.next, p.next+4
@@ -87,16 +110,23 @@ func (p part) inBrackets(first, last int) laid {
 	case p.isHead || isDeclaration(head):
 		moving += firstParameter
 	}
-	aligned, moved := inner.fill(items, firstArgument), below.fill(items, firstArgument)
+	layOut := func(p part) laid { return p.fill(items, firstArgument) }
 	if isBraces && len(items) > 5 && (!p.nested || len(items) > 19) {
-		aligned, moved = inner.inColumns(items), below.inColumns(items)
+		layOut = func(p part) laid { return p.inColumns(items) }
 	}
+	if strings.HasSuffix(head, "if ") {
+		return layOut(inner)
+	}
+	moved := layOut(below)
 	moved.text = "\n" + spaces(below.at) + moved.text
 	moved.cost += moving
-	if moved.less(aligned) && !strings.HasSuffix(head, "if ") {
+	if inner.at >= width && below.at < inner.at { // nothing fits there
 		return moved
 	}
-	return aligned
+	if aligned := layOut(inner); !moved.less(aligned) {
+		return aligned
+	}
+	return moved
 }
 
 // fill puts as many items on each line as fit.
@@ -105,7 +135,7 @@ func (p part) fill(items []string, penalty int) laid {
 	var sum laid
 	column, wasBroken := p.at, false
 	for i, item := range items {
-		one := part{text: item, depth: p.depth, nested: p.nested}
+		one := part{text: item, depth: p.depth, nested: p.nested, known: p.known}
 		if i == len(items)-1 {
 			one.tail = p.tail
 		}
@@ -157,7 +187,7 @@ func (p part) each(items []string) laid {
 	var out strings.Builder
 	var sum laid
 	for i, item := range items {
-		one := part{text: item, at: p.at, next: p.at + 4, depth: p.depth, nested: true}
+		one := part{text: item, at: p.at, next: p.at + 4, depth: p.depth, nested: true, known: p.known}
 		if i == len(items)-1 {
 			one.tail = p.tail
 		}
