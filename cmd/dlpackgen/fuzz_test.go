@@ -19,6 +19,14 @@ backends: {acme: {implementation: custom, title: A, doc: D., install_hint: p, st
 kernels: {f: {args: {x: "T[..., n]", w: "int8[n]? = None"}, types: {T: [int8]}, returns: {y: "T[n // 2]"}}}
 `
 
+// deepConfig has long expressions, which are nested calls in C.
+const deepConfig = `version: 1
+targets: {c: {}, cpp: {}, kernels: {}, python: {}, torch: {}}
+kernels: {f: {args: {x: "int8[n]", y: "int8[((((((((n + 1) * 2 + 1) * 2 + 1) * 2 + 1) * 2 + 1) * 2 + 1) * 2 + 1) * 2 + 1) * 2]"},
+  where: ["n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n > n*n*n*n*n*n*n*n or n > 0 and n > 1"],
+  returns: {z: "int8[n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n]"}}}
+`
+
 // input writes one fuzzed file.
 func input(t *testing.T, dir, name string, src []byte) string {
 	t.Helper()
@@ -60,6 +68,9 @@ func FuzzVet(f *testing.F) {
 // files. If generate accepts an input, vet does too.
 func FuzzGenerate(f *testing.F) {
 	f.Add([]byte("spec: 1\n"), []byte("version: 1\n"))
+	released, err := os.ReadFile(filepath.Join("..", "..", "spec", "dlpack.yaml"))
+	require.NoError(f, err)
+	f.Add(released, []byte(deepConfig))
 	f.Fuzz(func(t *testing.T, specSource, configSource []byte) {
 		dir := t.TempDir()
 		specFile, configFile := input(t, dir, "spec.yaml", specSource), input(t, dir, "config.yaml", configSource)

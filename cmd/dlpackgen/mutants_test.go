@@ -27,6 +27,7 @@ var fragments = []string{
 	"dlpackgen.lock", ".dlpackgen.journal", "Tensor", "Tensor(a!)", "Tensor?", "->", "()", "int", "kDLCPU",
 	"kDLExtDev", "PrivateUse1",
 	strings.Repeat("a/", 3000), strings.Repeat("[", 50), strings.Repeat("x", 300),
+	strings.Repeat("n+", 20), strings.Repeat("n + ", 33), strings.Repeat("(", 20),
 }
 
 // mutate changes a text at up to four random places.
@@ -78,7 +79,7 @@ func seeds(t *testing.T) [][]byte {
 	t.Helper()
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))
 	require.NoError(t, err)
-	out := [][]byte{[]byte(plainConfig)}
+	out := [][]byte{[]byte(plainConfig), []byte(deepConfig)}
 	for _, block := range strings.Split(string(doc), "```yaml\n")[1:] {
 		text, _, _ := strings.Cut(block, "```")
 		out = append(out, []byte(text))

@@ -186,12 +186,16 @@ var lineHints = map[string]string{
 	"invalid-condition": `as in n >= 1 and m % n == 0, T in float32|float64, or mode in "a"|"b"`,
 }
 
-// reportLine reports a syntax error. If YAML treated the end of the line as a comment, the finding
+// reportLine reports an error in a line. If YAML treated the end of the line as a comment, the finding
 // explains that instead.
 func reportLine(n *yaml.Node, err *notation.Error, code string) {
 	hint := cmp.Or(err.Hint, lineHints[code])
 	if comment := n.Comment(); comment != "" {
 		hint = "for YAML, " + comment + " is a comment: write the whole line in quotes"
+	}
+	if err.TooMany {
+		n.ErrorfAt(err.At, "too-many", hint, "%s", err.Text)
+		return
 	}
 	n.ErrorfAt(err.At, code, hint, "%s", err.Text)
 }

@@ -14,6 +14,18 @@ func (p *parser) enter() func() {
 	return func() { p.depth-- }
 }
 
+// operator counts an operator.
+func (p *parser) operator(at int, text string) {
+	hint := "compute a part before the call, and pass it as an argument, such as size: int"
+	if text == "and" {
+		hint = "write several conditions, without and between them"
+	}
+	if p.count++; p.count > MaxOperators && p.err == nil {
+		p.fail(at, hint, "more than %d operators in an extent or a condition", MaxOperators)
+		p.err.TooMany = true
+	}
+}
+
 func (p *parser) sum() *Expr {
 	defer p.enter()()
 	return p.chain((*parser).product, Add, Subtract)
@@ -30,6 +42,7 @@ func (p *parser) chain(operand func(*parser) *Expr, ops ...Op) *Expr {
 			return left
 		}
 		p.next()
+		p.operator(t.at, t.text)
 		left = &Expr{Op: Op(t.text), Operands: []*Expr{left, operand(p)}, At: t.at}
 	}
 }
@@ -40,6 +53,7 @@ func (p *parser) unary() *Expr {
 		return p.operand()
 	}
 	defer p.enter()()
+	p.operator(t.at, t.text)
 	return &Expr{Op: Negate, Operands: []*Expr{p.unary()}, At: t.at}
 }
 
@@ -74,6 +88,9 @@ func (p *parser) least(t token) *Expr {
 	e, example := &Expr{Op: Op(t.text), At: t.at}, "as in "+t.text+"(n, 8)"
 	p.expect("(", "behind "+t.text, example)
 	for more := true; more; more = p.accept(",") {
+		if len(e.Operands) > 0 {
+			p.operator(p.peek().at, ",")
+		}
 		e.Operands = append(e.Operands, p.sum())
 	}
 	if len(e.Operands) < 2 {
@@ -129,7 +146,8 @@ func (p *parser) or() *Cond {
 
 func (p *parser) several(word string, part func(*parser) *Cond) *Cond {
 	c := &Cond{Op: word, At: p.peek().at, Conds: []*Cond{part(p)}}
-	for p.accept(word) {
+	for at := p.peek().at; p.accept(word); at = p.peek().at {
+		p.operator(at, word)
 		c.Conds = append(c.Conds, part(p))
 	}
 	if len(c.Conds) == 1 {

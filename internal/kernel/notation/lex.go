@@ -78,19 +78,19 @@ func inExtents(text string, at int) bool { return strings.Contains(text[:at], "[
 func stray(text string, at int) *Error {
 	switch r := []rune(text[at:])[0]; r {
 	case '/':
-		return &Error{at, "extents are integers, which / does not give", "write // to divide and round down"}
+		return &Error{At: at, Text: "extents are integers, which / does not give", Hint: "write // to divide and round down"}
 	case '\n':
-		return &Error{at, "this text has several lines, and one is expected", "write it on one line, without > or |"}
+		return &Error{At: at, Text: "this text has several lines, and one is expected", Hint: "write it on one line, without > or |"}
 	case '#':
-		return &Error{at, "a # begins a comment in YAML only after a space, and means nothing here",
-			"put the line in quotes"}
+		return &Error{At: at, Text: "a # begins a comment in YAML only after a space, and means nothing here",
+			Hint: "put the line in quotes"}
 	case '\'', '"':
-		return &Error{at, "this text is not closed", "end it with the same quotation mark"}
+		return &Error{At: at, Text: "this text is not closed", Hint: "end it with the same quotation mark"}
 	default:
 		hint := replacement(r)
 		if r == ':' && inExtents(text, at) {
 			hint = anyExtent
 		}
-		return &Error{at, fmt.Sprintf("%q begins nothing that is known here", r), hint}
+		return &Error{At: at, Text: fmt.Sprintf("%q begins nothing that is known here", r), Hint: hint}
 	}
 }

@@ -129,10 +129,11 @@ type Value struct {
 	At      int
 }
 
-// Error is a syntax error.
+// Error is a syntax error, or a limit that a text exceeds.
 type Error struct {
 	At         int // byte offset in the line
 	Text, Hint string
+	TooMany    bool // a limit is exceeded; it is no syntax error
 }
 
 // Error returns the column, from 1, and the problem.

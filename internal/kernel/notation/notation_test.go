@@ -144,6 +144,38 @@ func TestExtentsThatAreNone(t *testing.T) {
 	})
 }
 
+// Each extent and each condition has its own limit.
+func TestTooManyOperators(t *testing.T) {
+	ones, limit := strings.Repeat(" + 1", MaxOperators), "more than 32 operators"
+	for _, text := range []string{"T[n" + ones + ", n" + ones + "]", "T[" + strings.Repeat("-", 31) + "n + 1]"} {
+		_, err := ParseLine(text)
+		assert.Nil(t, err, text)
+	}
+	_, err := ParseCond("n" + ones[len(" + 1 + 1"):] + " > 0 and n > 1 or n > 2")
+	assert.Nil(t, err)
+	for text, at := range map[string]int{
+		"T[n" + ones + " + n]":                                   132,
+		"T[n" + ones + " * n]":                                   132,
+		"T[n" + ones + ", n" + ones + " - n]":                    263,
+		"T[max(n" + strings.Repeat(", 1", 33) + ")]":             105,
+		"T[n" + ones[4:] + " + -n]":                              130,
+		"T[sizes[n" + ones + "] + n]":                            139,
+		"T[n" + ones + " + n + " + strings.Repeat("(", 99) + "]": 132,
+	} {
+		_, err := ParseLine(text)
+		require.NotNil(t, err, text)
+		assert.Equal(t, Error{At: at, Text: limit + " in an extent or a condition", TooMany: true,
+			Hint: "compute a part before the call, and pass it as an argument, such as size: int"}, *err, text)
+	}
+	for text, hint := range map[string]string{" > -n": "compute", " > 0 or n > 1": "compute",
+		" > 0 and n > 1": "several conditions"} {
+		_, err := ParseCond("n" + ones + text)
+		require.NotNil(t, err, text)
+		assert.True(t, err.TooMany, text)
+		assert.Contains(t, err.Hint, hint, text)
+	}
+}
+
 func TestWordsThatAreNone(t *testing.T) {
 	assertMistakes(t, ParseLine, []mistake{
 		{"T[n] stridden", "     ^", "not a word of a type", `did you mean "strided"?`},

@@ -15,6 +15,10 @@ import (
 // stack.
 const depth = 64
 
+// MaxOperators is the maximum number of operators in an extent or a condition. Generated code
+// contains a nested call for each.
+const MaxOperators = 32
+
 // parser reads tokens from left to right. Its first error moves it to the end, where every
 // production ends too.
 type parser struct {
@@ -22,6 +26,7 @@ type parser struct {
 	tokens  []token
 	at      int
 	depth   int
+	count   int  // of operators
 	cut     bool // the tokens end before the text does
 	err     *Error
 	missing string // the mark whose absence is the error
@@ -86,7 +91,7 @@ func completed[T any](p *parser, production func(p *parser) T) string {
 
 func (p *parser) fail(at int, hint, format string, args ...any) {
 	if p.err == nil {
-		p.err = &Error{at, fmt.Sprintf(format, args...), hint}
+		p.err = &Error{At: at, Text: fmt.Sprintf(format, args...), Hint: hint}
 	}
 	p.at = len(p.tokens) - 1
 }
@@ -284,6 +289,7 @@ func (p *parser) extent() Extent {
 		}
 		return e
 	}
+	p.count = 0
 	return Extent{Form: Sized, Size: p.sum(), At: t.at}
 }
 
