@@ -41,7 +41,7 @@ func TestDeepCallsKeepTheirTokens(t *testing.T) {
 	assert.Equal(t, strings.Join(strings.Fields(text), ""), strings.Join(strings.Fields(out), ""))
 }
 
-// The text is copied once for all functions, instead of once for each: that would be a hundred times
+// The text is copied once for all functions, and not once for each: that would be a hundred times
 // as much for ten times as many.
 func TestJoiningFunctionsCopiesTheTextOnce(t *testing.T) {
 	text := func(functions int) string { return strings.Repeat("void f(void) {\n  g();\n}\n", functions) }

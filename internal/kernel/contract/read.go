@@ -186,8 +186,8 @@ var lineHints = map[string]string{
 	"invalid-condition": `as in n >= 1 and m % n == 0, T in float32|float64, or mode in "a"|"b"`,
 }
 
-// reportLine reports an error in a line. If YAML treated the end of the line as a comment, the finding
-// explains that instead.
+// reportLine reports an error in a line. If YAML treated the end of the line as a comment, the
+// finding explains that instead.
 func reportLine(n *yaml.Node, err *notation.Error, code string) {
 	hint := cmp.Or(err.Hint, lineHints[code])
 	if comment := n.Comment(); comment != "" {

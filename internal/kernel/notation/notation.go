@@ -133,7 +133,7 @@ type Value struct {
 type Error struct {
 	At         int // byte offset in the line
 	Text, Hint string
-	TooMany    bool // a limit is exceeded; it is no syntax error
+	TooMany    bool // a limit is exceeded, and the syntax is right
 }
 
 // Error returns the column, from 1, and the problem.
