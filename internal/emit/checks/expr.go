@@ -67,7 +67,9 @@ func (c *checker) where(cond *notation.Cond) {
 	c.line("if (DLPACKGEN_RARE(!(%s) || bad)) {", text)
 	c.line("status = dlpackgen_unmet(message, %s, %s, bad, DLPACKGEN_STATUS_%s);", emit.CLiteral(c.k.Name),
 		emit.CLiteral(cond.String()), status)
-	c.line("int first = 1;")
+	if len(n.put) > 0 {
+		c.line("int first = 1;")
+	}
 	for _, put := range n.put {
 		c.line("%s", put)
 	}
