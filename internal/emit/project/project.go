@@ -3,6 +3,7 @@
 package project
 
 import (
+	_ "embed" // for library
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,9 +18,16 @@ import (
 
 var importable = regexp.MustCompile(`^[a-z]([a-z0-9_]*[a-z0-9])?$`)
 
-// reserved are Python keywords that match the pattern above, and modules that the project imports.
+// library lists Python's modules, which a package of the same name would shadow, or be shadowed by.
+//
+//go:embed stdlib.txt
+var library string
+
+// reserved are Python keywords that match the pattern above, names of tests, and packages that
+// the project imports: in its build, its tests, and with the arrays of users.
 var reserved = []string{
-	"numpy", "pytest", "setuptools", "sysconfig", "pathlib", "test",
+	"test", "tests", "hypothesis", "numpy", "nvidia", "pytest", "setuptools", "wheel",
+	"ml_dtypes", "torch", "jax", "paddle",
 	"and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
 	"finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise",
 	"return", "try", "while", "with", "yield",
@@ -30,11 +38,20 @@ func CheckName(name string) error {
 	if problem, _ := relpath.Problem(name); problem != "" {
 		return fmt.Errorf("%q cannot be the name of a folder: it %s", name, problem)
 	}
-	if !importable.MatchString(name) || slices.Contains(reserved, name) {
+	if !importable.MatchString(name) || slices.Contains(reserved, name) || isOfPython(name) {
 		return fmt.Errorf("%q cannot be imported: lower-case letters, digits and _ between them, a letter first, and "+
 			"neither a keyword of Python nor a module that is there already", name)
 	}
 	return nil
+}
+
+func isOfPython(name string) bool {
+	for line := range strings.Lines(library) {
+		if !strings.HasPrefix(line, "#") && slices.Contains(strings.Fields(line), name) {
+			return true
+		}
+	}
+	return false
 }
 
 // Manifest lists the files of a project of that name. Its workflow runs the dlpackgen version that

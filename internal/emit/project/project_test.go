@@ -1,6 +1,7 @@
 package project
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,9 +19,35 @@ func TestNames(t *testing.T) {
 	for _, bad := range []string{"my-lib", "MyLib", "2lib", "_lib", "a/b", "class", "a.b", "lib_", "numpy", "über"} {
 		assert.ErrorContains(t, CheckName(bad), "cannot be imported", bad)
 	}
+	for _, bad := range []string{
+		"sys", "json", "os", "shutil", "subprocess", "importlib", "sysconfig", "pathlib", "test", "asyncore",
+	} {
+		assert.ErrorContains(t, CheckName(bad), "a module that is there already", bad)
+	}
 	for _, bad := range []string{"", "../a", "/a", "con", "nul", "com1", "aux"} { // the last ones on Windows
 		assert.ErrorContains(t, CheckName(bad), "cannot be the name of a folder", bad)
 	}
+}
+
+// The name is not that of a module which a file of the project imports, or of its folder of tests.
+func TestNamesOfModulesInUseAreRejected(t *testing.T) {
+	files, err := Files("mylib", "v1.2.3")
+	require.NoError(t, err)
+	imported := regexp.MustCompile(`(?m)^(?:import|from) (\w+)|find_spec\("(\w+)"\)|importorskip\("(\w+)"\)`)
+	used := []string{"tests", "torch", "jax", "paddle", "hypothesis"} // of the emitted tests
+	for _, f := range files {
+		if strings.HasSuffix(f.Path, ".py") {
+			for _, found := range imported.FindAllStringSubmatch(string(f.Data), -1) {
+				used = append(used, found[1]+found[2]+found[3])
+			}
+		}
+	}
+	for _, name := range used {
+		if name != "mylib" {
+			assert.ErrorContains(t, CheckName(name), "a module that is there already", name)
+		}
+	}
+	assert.Subset(t, used, []string{"shutil", "setuptools", "nvidia", "numpy", "mylib"}, "the pattern matches")
 }
 
 func TestFilesHaveTheNameAndALicence(t *testing.T) {
