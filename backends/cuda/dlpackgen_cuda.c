@@ -1139,8 +1139,8 @@ static inline int device_check_attributes(const char* what, const dlpackgen_poin
 }
 
 /* Fills the caller's struct, which may be NULL, member by member: it may be of an older version. */
-static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
-                                   dlpackgen_backend_error* error) {
+static inline int device_return_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
+                                     dlpackgen_backend_error* error) {
   if (!info) return DLPACKGEN_BACKEND_OK;
   const int code = DEVICE_CHECK_GROWABLE("probe", dlpackgen_driver_info, info, reserved, error);
   if (code) return code;
@@ -1149,8 +1149,8 @@ static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_d
 }
 
 /* The same for the attributes of an address. */
-static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
-                                          dlpackgen_pointer_attributes* info) {
+static inline void device_return_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
+                                            dlpackgen_pointer_attributes* info) {
   info->device = device, info->ordinal = ordinal, info->reserved = 0;
   info->base = base, info->bytes = bytes;
 }
@@ -1196,7 +1196,7 @@ static inline int device_check_pointer(const void* pointer, const dlpackgen_poin
                      pointer ? "answer" : "address; an empty tensor is where its maker says");
 }
 
-static inline int device_give_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
+static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
   if (!count)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
   *count = found;
@@ -1232,16 +1232,16 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
 
 /* Compares the declared device of a tensor with the device of its memory. They differ, for example,
  * after the memory was freed. Pinned and managed memory may be declared as host memory. */
-static inline int device_check_said(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
-                                    dlpackgen_backend_error* error) {
-  const int said = (int)t->device.device_type, found = (int)info->device.device_type;
-  const int pinned = said == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
+static inline int device_check_declared(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
+                                        dlpackgen_backend_error* error) {
+  const int declared = (int)t->device.device_type, found = (int)info->device.device_type;
+  const int pinned = declared == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
   const int other = found == BACKEND_device && t->device.device_id != info->device.device_id;
-  if ((said == found || pinned) && !other) return DLPACKGEN_BACKEND_OK;
+  if ((declared == found || pinned) && !other) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
       "%s: its declared device (%d, %d) does not match the driver's (%d, %d) for memory %p; it may have been freed",
-      what, said, (int)t->device.device_id, found, (int)info->device.device_id,
+      what, declared, (int)t->device.device_id, found, (int)info->device.device_id,
       (const void*)((const char*)t->data + t->byte_offset));
 }
 
@@ -1316,10 +1316,10 @@ static int device_check_place(const char* what, const dlpackgen_stream* stream, 
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
 }
 
-static int device_reject_number(int64_t number, const char* taken, dlpackgen_backend_error* error) {
+static int device_reject_number(int64_t number, const char* accepted, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
                      "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
-                     BACKEND_TITLE, taken);
+                     BACKEND_TITLE, accepted);
 }
 
 /* Returns a source's handle for a device; NULL is the default stream. */
@@ -1517,12 +1517,12 @@ static inline int device_is_ready(void) {
 }
 
 /* Marks a driver that stopped working; a driver that never started keeps its first error. */
-static void device_give_up(enum device_phase why) {
+static void device_close(enum device_phase why) {
   if (device_is_ready()) atomic_store(&device_state.phase, why);
 }
 
 /* Runs in a child of fork, which has neither the driver's threads nor its access to the devices. */
-static void device_child(void) { device_give_up(DEVICE_FORKED); }
+static void device_child(void) { device_close(DEVICE_FORKED); }
 
 static void device_start(void) {
   const int code = device_load(&device_state.first);
@@ -1663,12 +1663,12 @@ static inline int streams_called(dlpackgen_backend_error* error) {
 
 static int streams_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
   const int code = streams_called(error);
-  return code ? code : device_give_info(streams.version, streams.count, facts, error);
+  return code ? code : device_return_info(streams.version, streams.count, facts, error);
 }
 
 static int streams_device_count(int32_t* count, dlpackgen_backend_error* error) {
   const int code = streams_ready(error);
-  return code ? code : device_give_count(streams.count, count, error);
+  return code ? code : device_return_count(streams.count, count, error);
 }
 
 /* Each function is looked up in the version of its row, through the driver's lookup function if
@@ -2088,7 +2088,7 @@ static int streams_check_memory(const void* pointer, const struct streams_attrib
  * as device or host memory. */
 static int streams_classify(const void* pointer, const struct streams_attributes* a, dlpackgen_pointer_attributes* info,
                             dlpackgen_backend_error* error) {
-  device_give_attributes((DLDevice){kDLCPU, 0}, -1, NULL, 0, info);
+  device_return_attributes((DLDevice){kDLCPU, 0}, -1, NULL, 0, info);
   if (!a->type && !a->managed) return DLPACKGEN_BACKEND_OK;
   info->ordinal = a->ordinal;
   info->base = (const void*)(uintptr_t)a->start;
@@ -2146,7 +2146,7 @@ static int streams_look(const char* what, const DLTensor* t, size_t bytes, struc
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   side->start = (const char*)t->data + t->byte_offset;
   int code = streams_pointer_attributes(side->start, &info, error);
-  if (!code) code = device_check_said(what, t, &info, error);
+  if (!code) code = device_check_declared(what, t, &info, error);
   if (code) return code;
   if (device_ends(side->start, bytes, info.base, info.bytes) && !streams_goes_on(side->start + bytes - 1, &info))
     return device_too_short(what, side->start, bytes, info.bytes, error);
@@ -2281,7 +2281,7 @@ static int streams_settle(struct streams_block* block, driver_stream own, dlpack
 }
 
 /* Returns the memory to the driver, in the context of its device. */
-static int streams_give_back(struct streams_block* block, dlpackgen_backend_error* error) {
+static int streams_deallocate(struct streams_block* block, dlpackgen_backend_error* error) {
   void* data = block->tensor.dl_tensor.data;
   driver_stream own = atomic_load(&streams.devices[block->ordinal].own);
   driver_result result = 0;
@@ -2328,7 +2328,7 @@ static int streams_release(struct streams_block* block, dlpackgen_backend_error*
   int code = streams_enter(block->ordinal, &pushed, error);
   if (!code) {
     const unsigned int mode = streams_relax();
-    code = streams_give_back(block, error);
+    code = streams_deallocate(block, error);
     streams_restrict(mode);
     streams_leave(pushed);
   }
@@ -2513,7 +2513,7 @@ static struct streams_block* streams_block(const dlpackgen_allocation* r, size_t
 }
 
 /* Allocates memory of the driver, in the context of the block's device. */
-static driver_result streams_take(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes) {
+static driver_result streams_allocate(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes) {
   driver_address address = 0;
   driver_result result;
   void* host = NULL;
@@ -2550,7 +2550,7 @@ static int streams_fill(const dlpackgen_allocation* r, struct streams_block* blo
   if (!code && r->flags & DLPACKGEN_BACKEND_PEER_ACCESS && (int)r->device.device_type == BACKEND_device)
     code = streams_share_pool(block->ordinal, error);
   if (code) return code;
-  const driver_result result = streams_take(r, block, bytes);
+  const driver_result result = streams_allocate(r, block, bytes);
   if (!result) return DLPACKGEN_BACKEND_OK;
   return streams_fail(error, result, "allocate: %llu bytes of device type %d on device %d", (unsigned long long)bytes,
                       (int)r->device.device_type, (int)block->ordinal);

@@ -441,12 +441,12 @@ static inline int device_is_ready(void) {
 }
 
 /* Marks a driver that stopped working; a driver that never started keeps its first error. */
-static void device_give_up(enum device_phase why) {
+static void device_close(enum device_phase why) {
   if (device_is_ready()) atomic_store(&device_state.phase, why);
 }
 
 /* Runs in a child of fork, which has neither the driver's threads nor its access to the devices. */
-static void device_child(void) { device_give_up(DEVICE_FORKED); }
+static void device_child(void) { device_close(DEVICE_FORKED); }
 
 static void device_start(void) {
   const int code = device_load(&device_state.first);
@@ -1386,8 +1386,8 @@ static inline int device_check_attributes(const char* what, const dlpackgen_poin
 }
 
 /* Fills the caller's struct, which may be NULL, member by member: it may be of an older version. */
-static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
-                                   dlpackgen_backend_error* error) {
+static inline int device_return_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
+                                     dlpackgen_backend_error* error) {
   if (!info) return DLPACKGEN_BACKEND_OK;
   const int code = DEVICE_CHECK_GROWABLE("probe", dlpackgen_driver_info, info, reserved, error);
   if (code) return code;
@@ -1396,8 +1396,8 @@ static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_d
 }
 
 /* The same for the attributes of an address. */
-static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
-                                          dlpackgen_pointer_attributes* info) {
+static inline void device_return_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
+                                            dlpackgen_pointer_attributes* info) {
   info->device = device, info->ordinal = ordinal, info->reserved = 0;
   info->base = base, info->bytes = bytes;
 }
@@ -1443,7 +1443,7 @@ static inline int device_check_pointer(const void* pointer, const dlpackgen_poin
                      pointer ? "answer" : "address; an empty tensor is where its maker says");
 }
 
-static inline int device_give_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
+static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
   if (!count)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
   *count = found;
@@ -1510,8 +1510,8 @@ static int usm_check_kind(const char* what, const void* pointer, const struct us
 
 static void usm_tell(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
   const DLDevice known = {(DLDeviceType)BACKEND_device, memory->id}, cpu = {kDLCPU, 0};
-  device_give_attributes(memory->kind ? known : cpu, memory->kind ? memory->ordinal : -1, memory->base, memory->size,
-                         info);
+  device_return_attributes(memory->kind ? known : cpu, memory->kind ? memory->ordinal : -1, memory->base, memory->size,
+                           info);
 }
 
 static int usm_info(const void* pointer, int all_kinds, dlpackgen_pointer_attributes* info,
@@ -1538,16 +1538,16 @@ static int usm_pointer_attributes_all(const void* pointer, dlpackgen_pointer_att
 
 /* Compares the driver's information with the declared device of a tensor. Host memory belongs to no
  * device. */
-static int usm_check_said(const char* what, const void* start, DLDevice said, const struct usm_memory* memory,
-                          dlpackgen_backend_error* error) {
+static int usm_check_declared(const char* what, const void* start, DLDevice declared, const struct usm_memory* memory,
+                              dlpackgen_backend_error* error) {
   if (memory->kind == USM_UNKNOWN)
     return device_fail(error, USM_UNKNOWN_CODE, "%s: %p is not memory under the default context of a platform; %s",
                        what, start,
                        "it was freed, or allocated under another context: allocate it under the default one");
-  if (memory->ordinal < 0 || memory->id == said.device_id) return DLPACKGEN_BACKEND_OK;
+  if (memory->ordinal < 0 || memory->id == declared.device_id) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
                      "%s says device %d, and the memory %p is of device %d in the order of SYCL", what,
-                     (int)said.device_id, start, (int)memory->id);
+                     (int)declared.device_id, start, (int)memory->id);
 }
 
 /* Checks a tensor that declares memory of the backend. */
@@ -1556,7 +1556,7 @@ static int usm_check_owner(const char* what, const DLTensor* t, int all_kinds, s
   const char* start = (const char*)t->data + t->byte_offset;
   int code = usm_check_id(what, t->device.device_id, error);
   if (!code) code = usm_look(what, start, t->device.device_id, memory, error);
-  if (!code) code = usm_check_said(what, start, t->device, memory, error);
+  if (!code) code = usm_check_declared(what, start, t->device, memory, error);
   return code ? code : usm_check_kind(what, start, memory, all_kinds, error);
 }
 
@@ -1799,7 +1799,7 @@ static void levelzero_environment(void) {
 
 /* Runs before the driver shuts down. Memory of tensors that are deleted later is kept until the
  * process ends. */
-static void levelzero_end(void) { device_give_up(DEVICE_ENDED); }
+static void levelzero_end(void) { device_close(DEVICE_ENDED); }
 
 static int device_load(dlpackgen_backend_error* error) {
   void* library = NULL;
@@ -1818,12 +1818,12 @@ static inline int usm_ready(dlpackgen_backend_error* error) { return device_read
 
 static int usm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
   const int code = usm_ready(error);
-  return code ? code : device_give_info(levelzero.version, levelzero.root_count, facts, error);
+  return code ? code : device_return_info(levelzero.version, levelzero.root_count, facts, error);
 }
 
 static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
   const int code = usm_ready(error);
-  return code ? code : device_give_count(levelzero.root_count, count, error);
+  return code ? code : device_return_count(levelzero.root_count, count, error);
 }
 
 static int levelzero_check_numbered(const char* what, dlpackgen_backend_error* error) {
@@ -1993,7 +1993,7 @@ static inline int usm_quick(const void* pointer, dlpackgen_pointer_attributes* i
     return 0;
   const int32_t root = levelzero_root_above(owner);
   const int32_t id = root < 0 ? -1 : atomic_load_explicit(&levelzero.roots[root].id, memory_order_acquire);
-  device_give_attributes((DLDevice){(DLDeviceType)BACKEND_device, id}, root, base, bytes, info);
+  device_return_attributes((DLDevice){(DLDeviceType)BACKEND_device, id}, root, base, bytes, info);
   return id >= 0;
 }
 
@@ -2021,10 +2021,10 @@ static int device_check_place(const char* what, const dlpackgen_stream* stream, 
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
 }
 
-static int device_reject_number(int64_t number, const char* taken, dlpackgen_backend_error* error) {
+static int device_reject_number(int64_t number, const char* accepted, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
                      "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
-                     BACKEND_TITLE, taken);
+                     BACKEND_TITLE, accepted);
 }
 
 /* Returns a source's handle for a device; NULL is the default stream. */
@@ -2168,8 +2168,8 @@ static void levelzero_recycle(struct levelzero_platform* platform, struct levelz
 }
 
 /* Returns a slot that is free, finished or new. */
-static int levelzero_take(struct levelzero_platform* platform, const char* what, struct levelzero_slot** taken,
-                          dlpackgen_backend_error* error) {
+static int levelzero_reserve(struct levelzero_platform* platform, const char* what, struct levelzero_slot** reserved,
+                             dlpackgen_backend_error* error) {
   levelzero_lock(&platform->busy);
   for (struct levelzero_slot** at = &platform->used; !platform->free && *at;) {
     struct levelzero_slot* slot = *at;
@@ -2181,7 +2181,7 @@ static int levelzero_take(struct levelzero_platform* platform, const char* what,
     levelzero_recycle(platform, slot);
   }
   const int code = platform->free ? DLPACKGEN_BACKEND_OK : levelzero_make_slots(platform, what, error);
-  if (!code) *taken = platform->free, platform->free = platform->free->next;
+  if (!code) *reserved = platform->free, platform->free = platform->free->next;
   levelzero_unlock(&platform->busy);
   return code;
 }
@@ -2271,7 +2271,7 @@ static int levelzero_order(const struct levelzero_stream* waits, const struct le
                            dlpackgen_backend_error* error) {
   struct levelzero_platform* platform = levelzero_platform_of(works->root);
   struct levelzero_slot* slot = NULL;
-  const int code = levelzero_take(platform, "stream_wait", &slot, error);
+  const int code = levelzero_reserve(platform, "stream_wait", &slot, error);
   if (code) return code;
   driver_result result = levelzero_barrier(works, slot->event, NULL);
   if (result) {
@@ -2403,7 +2403,7 @@ static int levelzero_keep(struct levelzero_block* block, const struct levelzero_
   struct levelzero_slot* slot = NULL;
   struct levelzero_keep *fresh = calloc(1, sizeof *fresh), *old = NULL;
   if (!fresh) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: no memory of the host");
-  const int code = levelzero_take(platform, "keep_until", &slot, error);
+  const int code = levelzero_reserve(platform, "keep_until", &slot, error);
   if (code) {
     free(fresh);
     return code;
@@ -2478,16 +2478,16 @@ static int usm_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** t
 
 /* Compares the declared device of a tensor with the device of its memory. They differ, for example,
  * after the memory was freed. Pinned and managed memory may be declared as host memory. */
-static inline int device_check_said(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
-                                    dlpackgen_backend_error* error) {
-  const int said = (int)t->device.device_type, found = (int)info->device.device_type;
-  const int pinned = said == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
+static inline int device_check_declared(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
+                                        dlpackgen_backend_error* error) {
+  const int declared = (int)t->device.device_type, found = (int)info->device.device_type;
+  const int pinned = declared == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
   const int other = found == BACKEND_device && t->device.device_id != info->device.device_id;
-  if ((said == found || pinned) && !other) return DLPACKGEN_BACKEND_OK;
+  if ((declared == found || pinned) && !other) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
       "%s: its declared device (%d, %d) does not match the driver's (%d, %d) for memory %p; it may have been freed",
-      what, said, (int)t->device.device_id, found, (int)info->device.device_id,
+      what, declared, (int)t->device.device_id, found, (int)info->device.device_id,
       (const void*)((const char*)t->data + t->byte_offset));
 }
 
@@ -2584,7 +2584,7 @@ static int levelzero_finish_copy(driver_result result, const struct levelzero_st
 }
 
 /* Returns whether the device of a list can access memory directly. */
-static int levelzero_reaches(int32_t root, const struct usm_memory* memory) {
+static int levelzero_can_access(int32_t root, const struct usm_memory* memory) {
   uint8_t can = 0;
   if (memory->ordinal < 0 || memory->ordinal == root || memory->kind == USM_SHARED) return 1;
   if (levelzero_platform_of(memory->ordinal) != levelzero_platform_of(root)) return 0;
@@ -2618,7 +2618,7 @@ static int usm_move(const struct usm_side* to, const struct usm_side* from, size
   struct levelzero_stream open;
   const int code = levelzero_open_stream(stream, &open, error);
   if (code) return code;
-  if (!levelzero_reaches(open.root, &to->memory) || !levelzero_reaches(open.root, &from->memory))
+  if (!levelzero_can_access(open.root, &to->memory) || !levelzero_can_access(open.root, &from->memory))
     return levelzero_copy_staged(to, from, bytes, &open, error);
   return levelzero_finish_copy(levelzero_append(&open, to->start, from->start, bytes), &open, bytes, waits, error);
 }

@@ -1128,8 +1128,8 @@ static inline int device_check_attributes(const char* what, const dlpackgen_poin
 }
 
 /* Fills the caller's struct, which may be NULL, member by member: it may be of an older version. */
-static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
-                                   dlpackgen_backend_error* error) {
+static inline int device_return_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
+                                     dlpackgen_backend_error* error) {
   if (!info) return DLPACKGEN_BACKEND_OK;
   const int code = DEVICE_CHECK_GROWABLE("probe", dlpackgen_driver_info, info, reserved, error);
   if (code) return code;
@@ -1138,8 +1138,8 @@ static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_d
 }
 
 /* The same for the attributes of an address. */
-static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
-                                          dlpackgen_pointer_attributes* info) {
+static inline void device_return_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
+                                            dlpackgen_pointer_attributes* info) {
   info->device = device, info->ordinal = ordinal, info->reserved = 0;
   info->base = base, info->bytes = bytes;
 }
@@ -1185,7 +1185,7 @@ static inline int device_check_pointer(const void* pointer, const dlpackgen_poin
                      pointer ? "answer" : "address; an empty tensor is where its maker says");
 }
 
-static inline int device_give_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
+static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
   if (!count)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
   *count = found;
@@ -1252,8 +1252,8 @@ static int usm_check_kind(const char* what, const void* pointer, const struct us
 
 static void usm_tell(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
   const DLDevice known = {(DLDeviceType)BACKEND_device, memory->id}, cpu = {kDLCPU, 0};
-  device_give_attributes(memory->kind ? known : cpu, memory->kind ? memory->ordinal : -1, memory->base, memory->size,
-                         info);
+  device_return_attributes(memory->kind ? known : cpu, memory->kind ? memory->ordinal : -1, memory->base, memory->size,
+                           info);
 }
 
 static int usm_info(const void* pointer, int all_kinds, dlpackgen_pointer_attributes* info,
@@ -1280,16 +1280,16 @@ static int usm_pointer_attributes_all(const void* pointer, dlpackgen_pointer_att
 
 /* Compares the driver's information with the declared device of a tensor. Host memory belongs to no
  * device. */
-static int usm_check_said(const char* what, const void* start, DLDevice said, const struct usm_memory* memory,
-                          dlpackgen_backend_error* error) {
+static int usm_check_declared(const char* what, const void* start, DLDevice declared, const struct usm_memory* memory,
+                              dlpackgen_backend_error* error) {
   if (memory->kind == USM_UNKNOWN)
     return device_fail(error, USM_UNKNOWN_CODE, "%s: %p is not memory under the default context of a platform; %s",
                        what, start,
                        "it was freed, or allocated under another context: allocate it under the default one");
-  if (memory->ordinal < 0 || memory->id == said.device_id) return DLPACKGEN_BACKEND_OK;
+  if (memory->ordinal < 0 || memory->id == declared.device_id) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
                      "%s says device %d, and the memory %p is of device %d in the order of SYCL", what,
-                     (int)said.device_id, start, (int)memory->id);
+                     (int)declared.device_id, start, (int)memory->id);
 }
 
 /* Checks a tensor that declares memory of the backend. */
@@ -1298,7 +1298,7 @@ static int usm_check_owner(const char* what, const DLTensor* t, int all_kinds, s
   const char* start = (const char*)t->data + t->byte_offset;
   int code = usm_check_id(what, t->device.device_id, error);
   if (!code) code = usm_look(what, start, t->device.device_id, memory, error);
-  if (!code) code = usm_check_said(what, start, t->device, memory, error);
+  if (!code) code = usm_check_declared(what, start, t->device, memory, error);
   return code ? code : usm_check_kind(what, start, memory, all_kinds, error);
 }
 
@@ -1520,12 +1520,12 @@ static int usm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* erro
 #else
   const int64_t version = SYCL_LANGUAGE_VERSION;
 #endif
-  return code ? code : device_give_info(version, static_cast<int32_t>(state->roots.size()), facts, error);
+  return code ? code : device_return_info(version, static_cast<int32_t>(state->roots.size()), facts, error);
 }
 
 static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
   const int code = usm_ready(error);
-  return code ? code : device_give_count(static_cast<int32_t>(state->roots.size()), count, error);
+  return code ? code : device_return_count(static_cast<int32_t>(state->roots.size()), count, error);
 }
 
 static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error) {
@@ -1564,10 +1564,10 @@ static int device_check_place(const char* what, const dlpackgen_stream* stream, 
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
 }
 
-static int device_reject_number(int64_t number, const char* taken, dlpackgen_backend_error* error) {
+static int device_reject_number(int64_t number, const char* accepted, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
                      "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
-                     BACKEND_TITLE, taken);
+                     BACKEND_TITLE, accepted);
 }
 
 /* Returns a source's handle for a device; NULL is the default stream. */
@@ -1936,16 +1936,16 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
 
 /* Compares the declared device of a tensor with the device of its memory. They differ, for example,
  * after the memory was freed. Pinned and managed memory may be declared as host memory. */
-static inline int device_check_said(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
-                                    dlpackgen_backend_error* error) {
-  const int said = (int)t->device.device_type, found = (int)info->device.device_type;
-  const int pinned = said == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
+static inline int device_check_declared(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
+                                        dlpackgen_backend_error* error) {
+  const int declared = (int)t->device.device_type, found = (int)info->device.device_type;
+  const int pinned = declared == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
   const int other = found == BACKEND_device && t->device.device_id != info->device.device_id;
-  if ((said == found || pinned) && !other) return DLPACKGEN_BACKEND_OK;
+  if ((declared == found || pinned) && !other) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
       "%s: its declared device (%d, %d) does not match the driver's (%d, %d) for memory %p; it may have been freed",
-      what, said, (int)t->device.device_id, found, (int)info->device.device_id,
+      what, declared, (int)t->device.device_id, found, (int)info->device.device_id,
       (const void*)((const char*)t->data + t->byte_offset));
 }
 
@@ -2036,7 +2036,7 @@ sycl::event copy_in_order(sycl::queue& queue, void* to, const void* from, size_t
 }
 
 // Returns whether a device can access memory directly.
-bool reaches(int32_t id, const usm_memory& memory) {
+bool can_access(int32_t id, const usm_memory& memory) {
   if (!memory.kind) return true;
   if (state->roots[memory.id].first != state->roots[id].first) return false;
   if (memory.kind != USM_DEVICE || memory.id == id) return true;
@@ -2064,7 +2064,7 @@ static int usm_move(const struct usm_side* to, const struct usm_side* from, size
   return guarded(error, "copy", [&]() -> int {
     sycl::queue& queue = queue_of(*stream);
     const int32_t id = stream->device.device_id;
-    const bool staged = !reaches(id, to->memory) || !reaches(id, from->memory);
+    const bool staged = !can_access(id, to->memory) || !can_access(id, from->memory);
     const int code = waits || staged
                          ? check_not_recorded("copy", queue, stream->handle,
                                               "and what is not a device's would be read at each launch", error)

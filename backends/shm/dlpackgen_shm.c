@@ -952,8 +952,8 @@ static inline int device_check_attributes(const char* what, const dlpackgen_poin
 }
 
 /* Fills the caller's struct, which may be NULL, member by member: it may be of an older version. */
-static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
-                                   dlpackgen_backend_error* error) {
+static inline int device_return_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
+                                     dlpackgen_backend_error* error) {
   if (!info) return DLPACKGEN_BACKEND_OK;
   const int code = DEVICE_CHECK_GROWABLE("probe", dlpackgen_driver_info, info, reserved, error);
   if (code) return code;
@@ -962,8 +962,8 @@ static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_d
 }
 
 /* The same for the attributes of an address. */
-static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
-                                          dlpackgen_pointer_attributes* info) {
+static inline void device_return_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
+                                            dlpackgen_pointer_attributes* info) {
   info->device = device, info->ordinal = ordinal, info->reserved = 0;
   info->base = base, info->bytes = bytes;
 }
@@ -1009,7 +1009,7 @@ static inline int device_check_pointer(const void* pointer, const dlpackgen_poin
                      pointer ? "answer" : "address; an empty tensor is where its maker says");
 }
 
-static inline int device_give_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
+static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
   if (!count)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
   *count = found;
@@ -1127,7 +1127,7 @@ static struct shm_block* shm_block_of(const char* what, const dlpackgen_allocati
 }
 
 /* Maps the memory of a descriptor into a block, and adds the block to the list. */
-static void shm_adopt(struct shm_block* block, int fd, void* base, size_t size) {
+static void shm_own(struct shm_block* block, int fd, void* base, size_t size) {
   block->fd = fd;
   block->base = base;
   block->size = size;
@@ -1304,7 +1304,7 @@ static int shm_alloc(const dlpackgen_allocation* request, DLManagedTensorVersion
       free(block);
       return code;
     }
-    shm_adopt(block, fd, base, bytes + SHM_DATA);
+    shm_own(block, fd, base, bytes + SHM_DATA);
   }
   *tensor = &block->tensor;
   return DLPACKGEN_BACKEND_OK;
@@ -1525,7 +1525,7 @@ static int shm_check_fd(int fd, off_t* size, int* writable, dlpackgen_backend_er
 static int shm_map(struct shm_block* block, int fd, size_t size, int writable, dlpackgen_backend_error* error) {
   void* base = mmap(NULL, size, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) return shm_no_memory("receive: mmap", errno, error);
-  shm_adopt(block, fd, base, size);
+  shm_own(block, fd, base, size);
   return DLPACKGEN_BACKEND_OK;
 }
 
@@ -1543,8 +1543,9 @@ static int shm_open_fd(int fd, struct shm_block** block, dlpackgen_backend_error
     return device_fail(error, DLPACKGEN_SHM_SIZE,
                        "receive: the memory has %lld bytes; its header says %lld of elements, behind %d",
                        (long long)size, (long long)bytes, SHM_DATA);
-  const dlpackgen_allocation told = {sizeof told, {kDLCPU, 0}, header.dtype, header.ndim, header.shape, NULL, 0};
-  *block = shm_block_of("receive", &told, header.flags | (writable ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY), error);
+  const dlpackgen_allocation described = {
+      sizeof described, {kDLCPU, 0}, header.dtype, header.ndim, header.shape, NULL, 0};
+  *block = shm_block_of("receive", &described, header.flags | (writable ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY), error);
   if (!*block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
   if (bytes) code = shm_map(*block, fd, (size_t)size, writable, error);
   if (code) free(*block);
@@ -1572,11 +1573,11 @@ static int shm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* erro
   const int result = fcntl(fd, F_ADD_SEALS, SHM_SIZE_SEALS), native = errno;
   (void)close(fd);
   if (result < 0) return shm_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, native, "probe: this kernel has no seals");
-  return device_give_info(DLPACKGEN_SHM_ABI_VERSION, 1, facts, error);
+  return device_return_info(DLPACKGEN_SHM_ABI_VERSION, 1, facts, error);
 }
 
 static int shm_device_count(int32_t* count, dlpackgen_backend_error* error) {
-  return device_give_count(1, count, error);
+  return device_return_count(1, count, error);
 }
 
 static int shm_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
@@ -1585,8 +1586,8 @@ static int shm_pointer_attributes(const void* pointer, dlpackgen_pointer_attribu
   if (code) return code;
   const struct shm_block* block = shm_find(pointer);
   const DLDevice cpu = {kDLCPU, 0};
-  if (block) device_give_attributes(cpu, 0, block->tensor.dl_tensor.data, block->size - SHM_DATA, info);
-  else device_give_attributes(cpu, -1, NULL, 0, info);
+  if (block) device_return_attributes(cpu, 0, block->tensor.dl_tensor.data, block->size - SHM_DATA, info);
+  else device_return_attributes(cpu, -1, NULL, 0, info);
   return DLPACKGEN_BACKEND_OK;
 }
 
@@ -1606,8 +1607,8 @@ static int shm_check_stream(const char* what, const dlpackgen_stream* stream, dl
   return shm_check_device(what, stream->device, error);
 }
 
-static int shm_give_stream(const char* what, DLDevice device, dlpackgen_stream* stream,
-                           dlpackgen_backend_error* error) {
+static int shm_return_stream(const char* what, DLDevice device, dlpackgen_stream* stream,
+                             dlpackgen_backend_error* error) {
   if (!stream)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
   const int code = shm_check_device(what, device, error);
@@ -1620,7 +1621,7 @@ static int shm_give_stream(const char* what, DLDevice device, dlpackgen_stream* 
 static int shm_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
                               dlpackgen_backend_error* error) {
   (void)source;
-  return shm_give_stream("current_work_stream", device, stream, error);
+  return shm_return_stream("current_work_stream", device, stream, error);
 }
 
 static int shm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpackgen_stream* stream,
@@ -1628,7 +1629,7 @@ static int shm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpack
   if (number)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
                        "stream_from_dlpack: the number %lld; a CPU's stream is None alone", (long long)*number);
-  return shm_give_stream("stream_from_dlpack", device, stream, error);
+  return shm_return_stream("stream_from_dlpack", device, stream, error);
 }
 
 static int shm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,

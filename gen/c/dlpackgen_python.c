@@ -3479,13 +3479,13 @@ static int dlpackgen_check_address(const struct dlpackgen_call* call, int i, con
                                    const char* address, dlpackgen_pointer_attributes* info) {
   const DLDevice device = call->arguments[i].tensor.device;
   dlpackgen_backend_error error;
-  char said[32], found[32];
+  char declared[32], found[32];
   if (table->pointer_attributes(address, info, &error)) return dlpackgen_backend_failed(call, i, &error);
   if (dlpackgen_same_device(info->device, device)) return 0;
   return dlpackgen_argument_error(
       call, i, PyExc_BufferError,
       "its declared device %s does not match the driver's %s for memory %p; it may have been freed",
-      dlpackgen_device_text(device, said), dlpackgen_device_text(info->device, found), (const void*)address);
+      dlpackgen_device_text(device, declared), dlpackgen_device_text(info->device, found), (const void*)address);
 }
 
 /* Queries the driver about the first byte of the elements and, if they extend beyond its
@@ -3828,7 +3828,7 @@ static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** s
 static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   const DLDevice came = a->tensor.device;
-  char said[32], got[32];
+  char declared[32], got[32];
   if (dlpackgen_is_on_host(came) || dlpackgen_is_cpu_only(&call->function->parameters[i])) return 0;
   if (a->private_.declares && dlpackgen_same_device(a->private_.declared, came)) return 0;
   dlpackgen_device_text(came, got);
@@ -3838,7 +3838,7 @@ static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
         "it has no __dlpack_device__(), but its __dlpack__() returned a tensor on %s without a stream", got);
   return dlpackgen_argument_error(call, i, PyExc_BufferError,
                                   "its __dlpack_device__() declared %s, but its __dlpack__() returned a tensor on %s",
-                                  dlpackgen_device_text(a->private_.declared, said), got);
+                                  dlpackgen_device_text(a->private_.declared, declared), got);
 }
 
 /* Returns whether an argument is a tensor outside host memory. */
@@ -4041,28 +4041,29 @@ static int dlpackgen_explicit_stream(struct dlpackgen_call* call, PyObject* stre
 }
 
 /* Stores a keyword argument at its index. */
-static int dlpackgen_put_named(const struct dlpackgen_names* names, PyObject* name, PyObject* value, PyObject** given) {
+static int dlpackgen_put_named(const struct dlpackgen_names* names, PyObject* name, PyObject* value,
+                               PyObject** passed) {
   const int i = dlpackgen_named(names, name);
-  if (i < 0 || given[i] != NULL) {
+  if (i < 0 || passed[i] != NULL) {
     PyErr_Format(PyExc_TypeError,
                  i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
                  names->function, name);
     return -1;
   }
-  given[i] = value;
+  passed[i] = value;
   return 0;
 }
 
 /* Stores each argument at the index of its name, and the stream after all arguments. Missing
  * arguments are NULL. */
 static int dlpackgen_arrange(const struct dlpackgen_names* names, PyObject* const* arguments, Py_ssize_t count,
-                             PyObject* keywords, PyObject** given) {
+                             PyObject* keywords, PyObject** passed) {
   const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
   if (count > names->positional) return dlpackgen_too_many(names, count);
-  memset(given, 0, ((size_t)names->count + 1) * sizeof *given);
-  memcpy(given, arguments, (size_t)count * sizeof *given);
+  memset(passed, 0, ((size_t)names->count + 1) * sizeof *passed);
+  memcpy(passed, arguments, (size_t)count * sizeof *passed);
   for (Py_ssize_t k = 0; k < named; k++)
-    if (dlpackgen_put_named(names, PyTuple_GetItem(keywords, k), arguments[count + k], given)) return -1;
+    if (dlpackgen_put_named(names, PyTuple_GetItem(keywords, k), arguments[count + k], passed)) return -1;
   return 0;
 }
 
@@ -4448,7 +4449,7 @@ static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
 }
 
 /* First reads the arguments that may run Python code, then reads and checks the others in order. */
-DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call, PyObject* const* given) {
+DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call, PyObject* const* passed) {
   const int count = call->function->nparameters;
   struct dlpackgen_first_error first = {{NULL, NULL, NULL}, count, 0, 0};
   struct dlpackgen_pending streams = {NULL, NULL, NULL};
@@ -4458,7 +4459,7 @@ DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call,
   call->private_.has_stream = 0;
   for (int i = 0; i < count; i++) call->arguments[i].private_.type = NULL;
   for (int i = 0; i < count; i++)
-    if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&first, i);
+    if (dlpackgen_sort_slowly(call, i, passed[i])) dlpackgen_put_off(&first, i);
   dlpackgen_read_some(call, 0, &first);
   dlpackgen_read_some(call, 1, &first);
   if (!first.is_found) disagree = dlpackgen_agree_on_stream(call);
@@ -4477,10 +4478,10 @@ DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call,
 }
 
 /* The path of calls in which reading an argument may change another one. */
-DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call* call, PyObject* const* given) {
+DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call* call, PyObject* const* passed) {
   int* const nested = dlpackgen_descend();
   if (!nested) return -1;
-  const int failed = dlpackgen_begin_in_phases(call, given);
+  const int failed = dlpackgen_begin_in_phases(call, passed);
   dlpackgen_ascend(nested);
   return failed;
 }
@@ -4615,7 +4616,7 @@ DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call* call, int i, s
 }
 
 /* The fast path of most calls, which reads one argument after the other. */
-DLPACKGEN_FAST int dlpackgen_begin_arranged(struct dlpackgen_call* call, PyObject* const* given) {
+DLPACKGEN_FAST int dlpackgen_begin_arranged(struct dlpackgen_call* call, PyObject* const* passed) {
   const struct dlpackgen_function* const function = call->function;
   const struct dlpackgen_parameter* p = function->parameters;
   struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
@@ -4624,7 +4625,7 @@ DLPACKGEN_FAST int dlpackgen_begin_arranged(struct dlpackgen_call* call, PyObjec
   const int count = function->nparameters;
   int left = 0;
   for (int i = 0; i < count; i++, a++, p++, scratch += DLPACKGEN_SCRATCH) {
-    PyObject* const object = a->object = given[i];
+    PyObject* const object = a->object = passed[i];
     if (DLPACKGEN_RARE(p->kind != DLPACKGEN_KIND_TENSOR ||
                        !dlpackgen_find_means(call->private_.state, object, &means))) {
       left = dlpackgen_begin_other(call, i, object);
@@ -4643,17 +4644,17 @@ DLPACKGEN_FAST int dlpackgen_begin_arranged(struct dlpackgen_call* call, PyObjec
   if (!left && !DLPACKGEN_RARE(call->private_.elsewhere | call->private_.has_number)) return 0;
   if (left < 0) return dlpackgen_keep_first_error(call, (int)(a - call->arguments));
   if (!left) left = dlpackgen_settle_device(call, 0);
-  return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
+  return left > 0 ? dlpackgen_begin_slowly(call, passed) : left;
 }
 
 /* Assigns arguments to parameters if there are keywords, if arguments are missing, or if the
  * function's description has not been checked yet. Returns 0, or -1 with an exception. */
 DLPACKGEN_SLOW static int dlpackgen_place_named(struct dlpackgen_call* call, PyObject* const* arguments,
-                                                Py_ssize_t count, PyObject* keywords, PyObject** given) {
+                                                Py_ssize_t count, PyObject* keywords, PyObject** passed) {
   if (dlpackgen_check_site(call->private_.site, call->function)) return -1;
   const struct dlpackgen_names names = dlpackgen_names_of(call->function);
-  if (dlpackgen_arrange(&names, arguments, count, keywords, given)) return -1;
-  PyObject* const stream = given[names.count];
+  if (dlpackgen_arrange(&names, arguments, count, keywords, passed)) return -1;
+  PyObject* const stream = passed[names.count];
   return stream ? dlpackgen_explicit_stream(call, stream) : 0;
 }
 
@@ -5014,9 +5015,9 @@ static PyObject* dlpackgen_object_dlpack(PyObject* self, PyObject* args, PyObjec
   if (own) wish.reaches = dlpackgen_extends(self, own->dl_tensor.device);
   if (!own || !dlpackgen_parse_wish(args, keywords, own->dl_tensor.device, &wish)) return NULL;
   if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;
-  DLManagedTensorVersioned* given =
+  DLManagedTensorVersioned* passed =
       wish.copy ? dlpackgen_copied(object, wish.to_host ? wish.reaches : NULL) : dlpackgen_share(self, own);
-  return given ? dlpackgen_export_capsule(given, wish.versioned ? DLPACKGEN_VERSIONED : 0) : NULL;
+  return passed ? dlpackgen_export_capsule(passed, wish.versioned ? DLPACKGEN_VERSIONED : 0) : NULL;
 }
 
 static PyObject* dlpackgen_object_device(PyObject* self, PyObject* nothing) {

@@ -69,7 +69,7 @@ constexpr Requirements or_none(Requirements needs) noexcept {
 
 // The result of Argument<A>::from(), from which an A is constructed.
 template <class A>
-using Held = std::decay_t<decltype(*Argument<A>::from(any<const TensorView&>()))>;
+using Converted = std::decay_t<decltype(*Argument<A>::from(any<const TensorView&>()))>;
 
 }  // namespace detail
 
@@ -77,10 +77,10 @@ using Held = std::decay_t<decltype(*Argument<A>::from(any<const TensorView&>()))
 template <class A>
 struct Argument<std::optional<A>, std::enable_if_t<detail::is_argument<A>>> {
   static constexpr Requirements requirements = detail::or_none(Argument<A>::requirements);
-  static Result<std::optional<detail::Held<A>>> from(const TensorView& view) noexcept {
+  static Result<std::optional<detail::Converted<A>>> from(const TensorView& view) noexcept {
     auto made = Argument<A>::from(view);
     if (!made) return made.error();
-    return std::optional<detail::Held<A>>(*static_cast<decltype(made)&&>(made));
+    return std::optional<detail::Converted<A>>(*static_cast<decltype(made)&&>(made));
   }
 };
 

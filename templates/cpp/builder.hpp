@@ -306,7 +306,7 @@ class Builder {
       if (std::is_const<Element>::value) p.flags |= flags::read_only;
       if (!has_dtype_) p.tensor.dtype = dtype_of<Element>;
       if (!has_dtype_ && dtype_of<Element>.bits < 8) p.flags |= flags::is_subbyte_type_padded;
-      if constexpr (In::sized) p.room = p.own.span * sizeof(Element);
+      if constexpr (In::sized) p.room = p.own.covered * sizeof(Element);
     } else if constexpr (detail::points_to_own_layout<Owner>) {
       p.own.row_major = !detail::is_disordered<detail::TargetOf<Owner>>(owner.get(), p.tensor.data);
     }
@@ -320,8 +320,8 @@ class Builder {
     } else {
       detail::Layout line;
       line.ndim = 1;
-      line.span = detail::Contents<Owner>::size(owner);
-      line.shape[0] = static_cast<std::int64_t>(line.span);
+      line.covered = detail::Contents<Owner>::size(owner);
+      line.shape[0] = static_cast<std::int64_t>(line.covered);
       line.strides[0] = 1;
       line.row_major = !detail::has_own_layout<Owner>;
       return line;
@@ -360,7 +360,7 @@ class Builder {
   // Data from the caller may be inside the container, whose size is known, or elsewhere.
   template <class Element>
   static void within(Plan& p, const Element* first) noexcept {
-    const std::uint64_t all = p.own.span * sizeof(Element);
+    const std::uint64_t all = p.own.covered * sizeof(Element);
     const std::uint64_t at = reinterpret_cast<std::uintptr_t>(p.tensor.data) - reinterpret_cast<std::uintptr_t>(first);
     if (at >= all) return;
     p.before = at;

@@ -88,8 +88,8 @@ struct Layout {
   std::int32_t ndim = 0;  // 0 if the container has no extents
   std::int64_t shape[2] = {};
   std::int64_t strides[2] = {};
-  bool row_major = true;   // whether the elements are C-contiguous
-  std::uint64_t span = 0;  // elements from the first in memory to the last, including gaps
+  bool row_major = true;      // whether the elements are C-contiguous
+  std::uint64_t covered = 0;  // elements from the first in memory to the last, including gaps
 };
 
 template <class Matrix>
@@ -100,7 +100,7 @@ Layout layout_of(const Matrix& matrix) noexcept {
   Layout l{2, {rows, columns}, {by_rows ? outer : inner, by_rows ? inner : outer}};
   l.row_major = (columns < 2 || l.strides[1] == 1) && (rows < 2 || l.strides[0] == columns);
   if (rows > 0 && columns > 0) {
-    l.span = unsign((rows - 1) * l.strides[0] + (columns - 1) * l.strides[1]) + 1;
+    l.covered = unsign((rows - 1) * l.strides[0] + (columns - 1) * l.strides[1]) + 1;
   }
   if (Matrix::IsVectorAtCompileTime) {
     l.ndim = 1;

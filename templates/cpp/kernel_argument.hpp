@@ -49,15 +49,15 @@ Layout describe(const Container& container) noexcept {
 }
 
 // A tensor for the duration of a call.
-class Lent {
+class BorrowedTensor {
  public:
-  Lent(const Lent&) = delete;
-  Lent& operator=(const Lent&) = delete;
+  BorrowedTensor(const BorrowedTensor&) = delete;
+  BorrowedTensor& operator=(const BorrowedTensor&) = delete;
   std::uint64_t flags() const noexcept { return flags_; }
 
  protected:
-  Lent() noexcept = default;
-  ~Lent() = default;
+  BorrowedTensor() noexcept = default;
+  ~BorrowedTensor() = default;
 
   void view(const TensorView& from) noexcept {
     tensor_ = from.raw();
@@ -103,7 +103,7 @@ class Lent {
  * An argument that a kernel reads: a TensorView, a Managed, an ArrayView, a FlatView, a
  * one-dimensional container, or an Eigen matrix.
  */
-class TensorIn : public detail::Lent {
+class TensorIn : public detail::BorrowedTensor {
  public:
   // NOLINTBEGIN: arguments are written as they are
   TensorIn(const TensorView& from) noexcept { view(from); }
@@ -138,7 +138,7 @@ class OptionalTensorIn : public TensorIn {
  * An argument that a kernel writes to, or memory for a result. Views of const elements and const
  * containers do not compile; the call rejects a read-only TensorView or Managed.
  */
-class TensorOut : public detail::Lent {
+class TensorOut : public detail::BorrowedTensor {
  public:
   // NOLINTBEGIN: arguments are written as they are
   TensorOut(const TensorView& from) noexcept { view(from); }

@@ -43,8 +43,8 @@ static inline int device_check_attributes(const char* what, const dlpackgen_poin
 }
 
 /* Fills the caller's struct, which may be NULL, member by member: it may be of an older version. */
-static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
-                                   dlpackgen_backend_error* error) {
+static inline int device_return_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
+                                     dlpackgen_backend_error* error) {
   if (!info) return DLPACKGEN_BACKEND_OK;
   const int code = DEVICE_CHECK_GROWABLE("probe", dlpackgen_driver_info, info, reserved, error);
   if (code) return code;
@@ -53,8 +53,8 @@ static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_d
 }
 
 /* The same for the attributes of an address. */
-static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
-                                          dlpackgen_pointer_attributes* info) {
+static inline void device_return_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
+                                            dlpackgen_pointer_attributes* info) {
   info->device = device, info->ordinal = ordinal, info->reserved = 0;
   info->base = base, info->bytes = bytes;
 }
@@ -100,7 +100,7 @@ static inline int device_check_pointer(const void* pointer, const dlpackgen_poin
                      pointer ? "answer" : "address; an empty tensor is where its maker says");
 }
 
-static inline int device_give_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
+static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
   if (!count)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
   *count = found;

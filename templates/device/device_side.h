@@ -8,16 +8,16 @@
 
 /* Compares the declared device of a tensor with the device of its memory. They differ, for example,
  * after the memory was freed. Pinned and managed memory may be declared as host memory. */
-static inline int device_check_said(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
-                                    dlpackgen_backend_error* error) {
-  const int said = (int)t->device.device_type, found = (int)info->device.device_type;
-  const int pinned = said == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
+static inline int device_check_declared(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
+                                        dlpackgen_backend_error* error) {
+  const int declared = (int)t->device.device_type, found = (int)info->device.device_type;
+  const int pinned = declared == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
   const int other = found == BACKEND_device && t->device.device_id != info->device.device_id;
-  if ((said == found || pinned) && !other) return DLPACKGEN_BACKEND_OK;
+  if ((declared == found || pinned) && !other) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
       "%s: its declared device (%d, %d) does not match the driver's (%d, %d) for memory %p; it may have been freed",
-      what, said, (int)t->device.device_id, found, (int)info->device.device_id,
+      what, declared, (int)t->device.device_id, found, (int)info->device.device_id,
       (const void*)((const char*)t->data + t->byte_offset));
 }
 

@@ -50,12 +50,12 @@ static inline int device_is_ready(void) {
 }
 
 /* Marks a driver that stopped working; a driver that never started keeps its first error. */
-static void device_give_up(enum device_phase why) {
+static void device_close(enum device_phase why) {
   if (device_is_ready()) atomic_store(&device_state.phase, why);
 }
 
 /* Runs in a child of fork, which has neither the driver's threads nor its access to the devices. */
-static void device_child(void) { device_give_up(DEVICE_FORKED); }
+static void device_child(void) { device_close(DEVICE_FORKED); }
 
 static void device_start(void) {
   const int code = device_load(&device_state.first);

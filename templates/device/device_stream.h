@@ -25,10 +25,10 @@ static int device_check_place(const char* what, const dlpackgen_stream* stream, 
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
 }
 
-static int device_reject_number(int64_t number, const char* taken, dlpackgen_backend_error* error) {
+static int device_reject_number(int64_t number, const char* accepted, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
                      "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
-                     BACKEND_TITLE, taken);
+                     BACKEND_TITLE, accepted);
 }
 
 /* Returns a source's handle for a device; NULL is the default stream. */

@@ -23,7 +23,7 @@ static int levelzero_finish_copy(driver_result result, const struct levelzero_st
 }
 
 /* Returns whether the device of a list can access memory directly. */
-static int levelzero_reaches(int32_t root, const struct usm_memory* memory) {
+static int levelzero_can_access(int32_t root, const struct usm_memory* memory) {
   uint8_t can = 0;
   if (memory->ordinal < 0 || memory->ordinal == root || memory->kind == USM_SHARED) return 1;
   if (levelzero_platform_of(memory->ordinal) != levelzero_platform_of(root)) return 0;
@@ -57,7 +57,7 @@ static int usm_move(const struct usm_side* to, const struct usm_side* from, size
   struct levelzero_stream open;
   const int code = levelzero_open_stream(stream, &open, error);
   if (code) return code;
-  if (!levelzero_reaches(open.root, &to->memory) || !levelzero_reaches(open.root, &from->memory))
+  if (!levelzero_can_access(open.root, &to->memory) || !levelzero_can_access(open.root, &from->memory))
     return levelzero_copy_staged(to, from, bytes, &open, error);
   return levelzero_finish_copy(levelzero_append(&open, to->start, from->start, bytes), &open, bytes, waits, error);
 }

@@ -222,7 +222,7 @@ static void levelzero_environment(void) {
 
 /* Runs before the driver shuts down. Memory of tensors that are deleted later is kept until the
  * process ends. */
-static void levelzero_end(void) { device_give_up(DEVICE_ENDED); }
+static void levelzero_end(void) { device_close(DEVICE_ENDED); }
 
 static int device_load(dlpackgen_backend_error* error) {
   void* library = NULL;
@@ -241,12 +241,12 @@ static inline int usm_ready(dlpackgen_backend_error* error) { return device_read
 
 static int usm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
   const int code = usm_ready(error);
-  return code ? code : device_give_info(levelzero.version, levelzero.root_count, facts, error);
+  return code ? code : device_return_info(levelzero.version, levelzero.root_count, facts, error);
 }
 
 static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
   const int code = usm_ready(error);
-  return code ? code : device_give_count(levelzero.root_count, count, error);
+  return code ? code : device_return_count(levelzero.root_count, count, error);
 }
 
 #endif /* DLPACKGEN_LEVELZERO_LOAD_H_ */

@@ -74,8 +74,8 @@ static void levelzero_recycle(struct levelzero_platform* platform, struct levelz
 }
 
 /* Returns a slot that is free, finished or new. */
-static int levelzero_take(struct levelzero_platform* platform, const char* what, struct levelzero_slot** taken,
-                          dlpackgen_backend_error* error) {
+static int levelzero_reserve(struct levelzero_platform* platform, const char* what, struct levelzero_slot** reserved,
+                             dlpackgen_backend_error* error) {
   levelzero_lock(&platform->busy);
   for (struct levelzero_slot** at = &platform->used; !platform->free && *at;) {
     struct levelzero_slot* slot = *at;
@@ -87,7 +87,7 @@ static int levelzero_take(struct levelzero_platform* platform, const char* what,
     levelzero_recycle(platform, slot);
   }
   const int code = platform->free ? DLPACKGEN_BACKEND_OK : levelzero_make_slots(platform, what, error);
-  if (!code) *taken = platform->free, platform->free = platform->free->next;
+  if (!code) *reserved = platform->free, platform->free = platform->free->next;
   levelzero_unlock(&platform->busy);
   return code;
 }
@@ -177,7 +177,7 @@ static int levelzero_order(const struct levelzero_stream* waits, const struct le
                            dlpackgen_backend_error* error) {
   struct levelzero_platform* platform = levelzero_platform_of(works->root);
   struct levelzero_slot* slot = NULL;
-  const int code = levelzero_take(platform, "stream_wait", &slot, error);
+  const int code = levelzero_reserve(platform, "stream_wait", &slot, error);
   if (code) return code;
   driver_result result = levelzero_barrier(works, slot->event, NULL);
   if (result) {

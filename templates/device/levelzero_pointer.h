@@ -173,7 +173,7 @@ static inline int usm_quick(const void* pointer, dlpackgen_pointer_attributes* i
     return 0;
   const int32_t root = levelzero_root_above(owner);
   const int32_t id = root < 0 ? -1 : atomic_load_explicit(&levelzero.roots[root].id, memory_order_acquire);
-  device_give_attributes((DLDevice){(DLDeviceType)BACKEND_device, id}, root, base, bytes, info);
+  device_return_attributes((DLDevice){(DLDeviceType)BACKEND_device, id}, root, base, bytes, info);
   return id >= 0;
 }
 

@@ -30,7 +30,7 @@ static int streams_look(const char* what, const DLTensor* t, size_t bytes, struc
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   side->start = (const char*)t->data + t->byte_offset;
   int code = streams_pointer_attributes(side->start, &info, error);
-  if (!code) code = device_check_said(what, t, &info, error);
+  if (!code) code = device_check_declared(what, t, &info, error);
   if (code) return code;
   if (device_ends(side->start, bytes, info.base, info.bytes) && !streams_goes_on(side->start + bytes - 1, &info))
     return device_too_short(what, side->start, bytes, info.bytes, error);

@@ -112,12 +112,12 @@ static inline int streams_called(dlpackgen_backend_error* error) {
 
 static int streams_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
   const int code = streams_called(error);
-  return code ? code : device_give_info(streams.version, streams.count, facts, error);
+  return code ? code : device_return_info(streams.version, streams.count, facts, error);
 }
 
 static int streams_device_count(int32_t* count, dlpackgen_backend_error* error) {
   const int code = streams_ready(error);
-  return code ? code : device_give_count(streams.count, count, error);
+  return code ? code : device_return_count(streams.count, count, error);
 }
 
 #endif /* DLPACKGEN_STREAMS_LOAD_H_ */

@@ -94,7 +94,7 @@ static struct streams_block* streams_block(const dlpackgen_allocation* r, size_t
 }
 
 /* Allocates memory of the driver, in the context of the block's device. */
-static driver_result streams_take(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes) {
+static driver_result streams_allocate(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes) {
   driver_address address = 0;
   driver_result result;
   void* host = NULL;
@@ -131,7 +131,7 @@ static int streams_fill(const dlpackgen_allocation* r, struct streams_block* blo
   if (!code && r->flags & DLPACKGEN_BACKEND_PEER_ACCESS && (int)r->device.device_type == BACKEND_device)
     code = streams_share_pool(block->ordinal, error);
   if (code) return code;
-  const driver_result result = streams_take(r, block, bytes);
+  const driver_result result = streams_allocate(r, block, bytes);
   if (!result) return DLPACKGEN_BACKEND_OK;
   return streams_fail(error, result, "allocate: %llu bytes of device type %d on device %d", (unsigned long long)bytes,
                       (int)r->device.device_type, (int)block->ordinal);

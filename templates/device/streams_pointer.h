@@ -26,7 +26,7 @@ static int streams_check_memory(const void* pointer, const struct streams_attrib
  * as device or host memory. */
 static int streams_classify(const void* pointer, const struct streams_attributes* a, dlpackgen_pointer_attributes* info,
                             dlpackgen_backend_error* error) {
-  device_give_attributes((DLDevice){kDLCPU, 0}, -1, NULL, 0, info);
+  device_return_attributes((DLDevice){kDLCPU, 0}, -1, NULL, 0, info);
   if (!a->type && !a->managed) return DLPACKGEN_BACKEND_OK;
   info->ordinal = a->ordinal;
   info->base = (const void*)(uintptr_t)a->start;

@@ -82,7 +82,7 @@ static int streams_settle(struct streams_block* block, driver_stream own, dlpack
 }
 
 /* Returns the memory to the driver, in the context of its device. */
-static int streams_give_back(struct streams_block* block, dlpackgen_backend_error* error) {
+static int streams_deallocate(struct streams_block* block, dlpackgen_backend_error* error) {
   void* data = block->tensor.dl_tensor.data;
   driver_stream own = atomic_load(&streams.devices[block->ordinal].own);
   driver_result result = 0;
@@ -129,7 +129,7 @@ static int streams_release(struct streams_block* block, dlpackgen_backend_error*
   int code = streams_enter(block->ordinal, &pushed, error);
   if (!code) {
     const unsigned int mode = streams_relax();
-    code = streams_give_back(block, error);
+    code = streams_deallocate(block, error);
     streams_restrict(mode);
     streams_leave(pushed);
   }

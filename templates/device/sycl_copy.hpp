@@ -17,7 +17,7 @@ sycl::event copy_in_order(sycl::queue& queue, void* to, const void* from, size_t
 }
 
 // Returns whether a device can access memory directly.
-bool reaches(int32_t id, const usm_memory& memory) {
+bool can_access(int32_t id, const usm_memory& memory) {
   if (!memory.kind) return true;
   if (state->roots[memory.id].first != state->roots[id].first) return false;
   if (memory.kind != USM_DEVICE || memory.id == id) return true;
@@ -45,7 +45,7 @@ static int usm_move(const struct usm_side* to, const struct usm_side* from, size
   return guarded(error, "copy", [&]() -> int {
     sycl::queue& queue = queue_of(*stream);
     const int32_t id = stream->device.device_id;
-    const bool staged = !reaches(id, to->memory) || !reaches(id, from->memory);
+    const bool staged = !can_access(id, to->memory) || !can_access(id, from->memory);
     const int code = waits || staged
                          ? check_not_recorded("copy", queue, stream->handle,
                                               "and what is not a device's would be read at each launch", error)

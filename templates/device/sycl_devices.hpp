@@ -199,12 +199,12 @@ static int usm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* erro
 #else
   const int64_t version = SYCL_LANGUAGE_VERSION;
 #endif
-  return code ? code : device_give_info(version, static_cast<int32_t>(state->roots.size()), facts, error);
+  return code ? code : device_return_info(version, static_cast<int32_t>(state->roots.size()), facts, error);
 }
 
 static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
   const int code = usm_ready(error);
-  return code ? code : device_give_count(static_cast<int32_t>(state->roots.size()), count, error);
+  return code ? code : device_return_count(static_cast<int32_t>(state->roots.size()), count, error);
 }
 
 static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error) {

@@ -41,8 +41,8 @@ static int usm_check_kind(const char* what, const void* pointer, const struct us
 
 static void usm_tell(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
   const DLDevice known = {(DLDeviceType)BACKEND_device, memory->id}, cpu = {kDLCPU, 0};
-  device_give_attributes(memory->kind ? known : cpu, memory->kind ? memory->ordinal : -1, memory->base, memory->size,
-                         info);
+  device_return_attributes(memory->kind ? known : cpu, memory->kind ? memory->ordinal : -1, memory->base, memory->size,
+                           info);
 }
 
 static int usm_info(const void* pointer, int all_kinds, dlpackgen_pointer_attributes* info,
@@ -69,16 +69,16 @@ static int usm_pointer_attributes_all(const void* pointer, dlpackgen_pointer_att
 
 /* Compares the driver's information with the declared device of a tensor. Host memory belongs to no
  * device. */
-static int usm_check_said(const char* what, const void* start, DLDevice said, const struct usm_memory* memory,
-                          dlpackgen_backend_error* error) {
+static int usm_check_declared(const char* what, const void* start, DLDevice declared, const struct usm_memory* memory,
+                              dlpackgen_backend_error* error) {
   if (memory->kind == USM_UNKNOWN)
     return device_fail(error, USM_UNKNOWN_CODE, "%s: %p is not memory under the default context of a platform; %s",
                        what, start,
                        "it was freed, or allocated under another context: allocate it under the default one");
-  if (memory->ordinal < 0 || memory->id == said.device_id) return DLPACKGEN_BACKEND_OK;
+  if (memory->ordinal < 0 || memory->id == declared.device_id) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
                      "%s says device %d, and the memory %p is of device %d in the order of SYCL", what,
-                     (int)said.device_id, start, (int)memory->id);
+                     (int)declared.device_id, start, (int)memory->id);
 }
 
 /* Checks a tensor that declares memory of the backend. */
@@ -87,7 +87,7 @@ static int usm_check_owner(const char* what, const DLTensor* t, int all_kinds, s
   const char* start = (const char*)t->data + t->byte_offset;
   int code = usm_check_id(what, t->device.device_id, error);
   if (!code) code = usm_look(what, start, t->device.device_id, memory, error);
-  if (!code) code = usm_check_said(what, start, t->device, memory, error);
+  if (!code) code = usm_check_declared(what, start, t->device, memory, error);
   return code ? code : usm_check_kind(what, start, memory, all_kinds, error);
 }
 

@@ -12,7 +12,7 @@ static int vendor_look(const char* what, const DLTensor* t, size_t bytes, int* k
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   const char* start = (const char*)t->data + t->byte_offset;
   int code = vendor_pointer_attributes(start, &info, error);
-  if (!code) code = device_check_said(what, t, &info, error);
+  if (!code) code = device_check_declared(what, t, &info, error);
   if (code) return code;
   *known = (int)info.device.device_type != kDLCPU;
   if (device_ends(start, bytes, info.base, info.bytes)) return device_too_short(what, start, bytes, info.bytes, error);
@@ -45,10 +45,10 @@ static int vendor_copy(const DLTensor* to, const DLTensor* from, const dlpackgen
   int host = 0, code = vendor_ready(&error, &room);
   if (!code) code = vendor_check_copy(to, from, stream, &bytes, &host, error);
   if (code || !bytes) return code;
-  const dlpackgen_stream given = vendor_given(stream);
-  code = vendor.impl->copy(&vendor.driver, &given, (char*)to->data + to->byte_offset,
+  const dlpackgen_stream passed = vendor_handle_of(stream);
+  code = vendor.impl->copy(&vendor.driver, &passed, (char*)to->data + to->byte_offset,
                            (const char*)from->data + from->byte_offset, bytes, error);
-  if (!code && host) code = vendor.impl->finish(&vendor.driver, &given, error);
+  if (!code && host) code = vendor.impl->finish(&vendor.driver, &passed, error);
   return code;
 }
 

@@ -54,13 +54,13 @@ static inline int vendor_ready(dlpackgen_backend_error** error, dlpackgen_backen
 static int vendor_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
   dlpackgen_backend_error room;
   const int code = vendor_ready(&error, &room);
-  return code ? code : device_give_info(vendor.facts.version, vendor.facts.devices, facts, error);
+  return code ? code : device_return_info(vendor.facts.version, vendor.facts.devices, facts, error);
 }
 
 static int vendor_device_count(int32_t* count, dlpackgen_backend_error* error) {
   dlpackgen_backend_error room;
   const int code = vendor_ready(&error, &room);
-  return code ? code : device_give_count(vendor.facts.devices, count, error);
+  return code ? code : device_return_count(vendor.facts.devices, count, error);
 }
 
 /* The driver may not know an address in host memory. The vendor's part fills a struct of this
@@ -73,7 +73,7 @@ static int vendor_pointer_attributes(const void* pointer, dlpackgen_pointer_attr
   if (code) return code;
   dlpackgen_pointer_attributes found = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   code = vendor.impl->pointer(&vendor.driver, pointer, &found, error);
-  if (!code) device_give_attributes(found.device, found.ordinal, found.base, found.bytes, info);
+  if (!code) device_return_attributes(found.device, found.ordinal, found.base, found.bytes, info);
   return code;
 }
 

@@ -40,12 +40,12 @@ static int vendor_settle(struct vendor_block* block, dlpackgen_backend_error* er
  * memory belong to the parent. If the driver has shut down, the memory no longer exists. */
 static int vendor_release(struct vendor_block* block, dlpackgen_backend_error* error) {
   dlpackgen_backend_error unread;
-  int code = DLPACKGEN_BACKEND_OK, given = DLPACKGEN_BACKEND_OK;
+  int code = DLPACKGEN_BACKEND_OK, passed = DLPACKGEN_BACKEND_OK;
   void* data = block->tensor.dl_tensor.data;
   if (data && device_is_ready()) {
     code = vendor_settle(block, error);
-    given = vendor.impl->give(&vendor.driver, &block->request, data, code ? &unread : error);
-    if (!code) code = given;
+    passed = vendor.impl->give(&vendor.driver, &block->request, data, code ? &unread : error);
+    if (!code) code = passed;
   }
   while (block->keeps) {
     struct vendor_keep* keep = block->keeps;
@@ -102,7 +102,7 @@ static int vendor_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_s
   if (code || !block->tensor.dl_tensor.data) return code;
   struct vendor_keep* fresh = calloc(1, sizeof *fresh);
   if (!fresh) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: no memory for a mark");
-  fresh->stream = vendor_given(stream);
+  fresh->stream = vendor_handle_of(stream);
   code = vendor_keep(block, fresh, &old, error);
   if (old) vendor.impl->forget(&vendor.driver, old);
   return code;

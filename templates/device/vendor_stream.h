@@ -96,9 +96,9 @@ static int vendor_current_stream(const dlpackgen_stream_source* source, DLDevice
 }
 
 /* A stream in the form for the vendor's part. */
-static dlpackgen_stream vendor_given(const dlpackgen_stream* stream) {
-  const dlpackgen_stream given = {vendor_handle(stream->handle), stream->device, 0, 0};
-  return given;
+static dlpackgen_stream vendor_handle_of(const dlpackgen_stream* stream) {
+  const dlpackgen_stream passed = {vendor_handle(stream->handle), stream->device, 0, 0};
+  return passed;
 }
 
 static int vendor_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
@@ -109,7 +109,7 @@ static int vendor_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_
   if (!code) code = vendor_check("stream_wait: the consumer's stream", consumer, error);
   if (!code) code = vendor_check("stream_wait: the producer's stream", producer, error);
   if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
-  const dlpackgen_stream waits = vendor_given(consumer), works = vendor_given(producer);
+  const dlpackgen_stream waits = vendor_handle_of(consumer), works = vendor_handle_of(producer);
   if (waits.device.device_id == works.device.device_id && waits.handle == works.handle) return DLPACKGEN_BACKEND_OK;
   code = vendor.impl->mark(&vendor.driver, &works, &mark, error);
   if (code) return code;
@@ -123,8 +123,8 @@ static int vendor_finish(const dlpackgen_stream* stream, dlpackgen_backend_error
   int code = vendor_ready(&error, &room);
   if (!code) code = vendor_check_ordered("stream_synchronize", stream, error);
   if (code) return code;
-  const dlpackgen_stream given = vendor_given(stream);
-  return vendor.impl->finish(&vendor.driver, &given, error);
+  const dlpackgen_stream passed = vendor_handle_of(stream);
+  return vendor.impl->finish(&vendor.driver, &passed, error);
 }
 
 #endif /* DLPACKGEN_VENDOR_STREAM_H_ */

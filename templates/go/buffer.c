@@ -80,11 +80,12 @@ void dlp_00000000_drop(buffer* b, uint64_t share) {
 }
 
 uint64_t dlp_00000000_trim(void) {
-  uint64_t lent = 0;
+  uint64_t exported = 0;
   for (uint32_t pool = 1; pool < dlp_00000000_POOLS; pool++)
     for (buffer* b; (b = take(pool));) strip(b);
-  for (struct header* h = headers; h; h = h->previous) lent += __atomic_load_n(&h->buffer.lent, __ATOMIC_RELAXED);
-  return lent;
+  for (struct header* h = headers; h; h = h->previous)
+    exported += __atomic_load_n(&h->buffer.exported, __ATOMIC_RELAXED);
+  return exported;
 }
 
 void dlp_00000000_release_first(DLManagedTensorVersioned* self) {
@@ -94,6 +95,6 @@ void dlp_00000000_release_first(DLManagedTensorVersioned* self) {
     return;
   }
   self->deleter = dlp_00000000_trap;
-  __atomic_store_n(&b->lent, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&b->exported, 0, __ATOMIC_RELAXED);
   dlp_00000000_drop(b, dlp_00000000_TENSOR);
 }

@@ -156,12 +156,12 @@ func (b *share) exportWith(o *ExportOptions, legacy bool) (*slot, error) {
 		return nil, errReleased()
 	}
 	atomic.AddUint64(&b.buffer.shares, tensorShare)
-	return b.lendSlot(o, legacy)
+	return b.exportSlot(o, legacy)
 }
 
-// lendSlot creates a tensor in a slot, which takes over a share. On an error, the share is
+// exportSlot creates a tensor in a slot, which takes over a share. On an error, the share is
 // released.
-func (b *share) lendSlot(o *ExportOptions, legacy bool) (*slot, error) {
+func (b *share) exportSlot(o *ExportOptions, legacy bool) (*slot, error) {
 	t := &b.tensor
 	with := *o
 	if with.Shape == nil {

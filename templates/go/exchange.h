@@ -78,7 +78,7 @@ dlp_00000000_LOCAL dlp_00000000_failure* dlp_00000000_borrow(struct dlp_00000000
                                                              size_t count);
 
 /* Deletes the tensors that count views own. Some views may own none. */
-dlp_00000000_LOCAL void dlp_00000000_give_back(uint64_t* words, size_t count);
+dlp_00000000_LOCAL void dlp_00000000_release_views(uint64_t* words, size_t count);
 
 /* Returns a managed tensor that the caller owns. */
 dlp_00000000_LOCAL struct dlp_00000000_answer dlp_00000000_managed(struct dlp_00000000_callee to, uintptr_t object);

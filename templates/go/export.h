@@ -45,7 +45,7 @@ dlp_00000000_LOCAL struct dlp_00000000_slot* dlp_00000000_new_slots(uint64_t* li
 
 /* Creates a copy of a slot that its deleter frees, for tools that detect uses of freed memory; NULL
  * if memory is exhausted. */
-dlp_00000000_LOCAL struct dlp_00000000_slot* dlp_00000000_lend(struct dlp_00000000_slot* origin);
+dlp_00000000_LOCAL struct dlp_00000000_slot* dlp_00000000_new_slot(struct dlp_00000000_slot* origin);
 
 /* Allocates the dims; NULL if memory is exhausted. */
 dlp_00000000_LOCAL struct dlp_00000000_extra* dlp_00000000_new_extra(size_t dims);

@@ -83,7 +83,7 @@ func (m *Managed) Init(p *DLManagedTensorVersioned) error {
 			return err
 		}
 	}
-	m.adopt(uintptr(unsafe.Pointer(p)), false, Tensor{&p.DLTensor, p.Flags})
+	m.own(uintptr(unsafe.Pointer(p)), false, Tensor{&p.DLTensor, p.Flags})
 	return nil
 }
 
@@ -102,12 +102,12 @@ func (m *Managed) InitLegacy(p *DLManagedTensor) error {
 			return err
 		}
 	}
-	m.adopt(uintptr(unsafe.Pointer(p)), true, Tensor{&p.DLTensor, FlagReadOnly})
+	m.own(uintptr(unsafe.Pointer(p)), true, Tensor{&p.DLTensor, FlagReadOnly})
 	return nil
 }
 
 // adopt needs no atomic store, because a Managed is shared with other goroutines only after Init.
-func (m *Managed) adopt(address uintptr, legacy bool, t Tensor) {
+func (m *Managed) own(address uintptr, legacy bool, t Tensor) {
 	m.address, m.legacy, m.tensor = address, legacy, t
 	m.track()
 }

@@ -47,7 +47,7 @@ func dlp_00000000_hook_wrap(table C.int, tensor *C.DLManagedTensorVersioned) (a 
 		}
 	}()
 	defer recovered(&a)
-	if err := m.lend(p); err != nil {
+	if err := m.borrow(p); err != nil {
 		return rejection(err)
 	}
 	object, err := hooksOf(table).ToPyObject(m)
@@ -78,7 +78,7 @@ func dlp_00000000_hook_stream(table C.int, device C.DLDevice) (a C.struct_dlp_00
 func hooksOf(table C.int) *Producer { return producers.all[table].Load() }
 
 // lend is [Import], except that it does not delete a rejected tensor.
-func (m *Managed) lend(p *DLManagedTensorVersioned) error {
+func (m *Managed) borrow(p *DLManagedTensorVersioned) error {
 	if p == nil || uintptr(unsafe.Pointer(p))%unsafe.Alignof(*p) != 0 {
 		return noStruct(unsafe.Pointer(p))
 	}
@@ -89,7 +89,7 @@ func (m *Managed) lend(p *DLManagedTensorVersioned) error {
 	if err := validate(tensor, p.Version.Minor < nullStridesBefore); err != nil {
 		return err
 	}
-	m.adopt(uintptr(unsafe.Pointer(p)), false, tensor)
+	m.own(uintptr(unsafe.Pointer(p)), false, tensor)
 	return nil
 }
 

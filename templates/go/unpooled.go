@@ -12,9 +12,9 @@ const unpooled = true
 // consumers returns a copy of the slot that the deleter frees: a slot is never freed, so the tool
 // would not detect uses after its release.
 func (s *slot) consumers() *slot {
-	lent := C.dlp_00000000_lend((*C.struct_dlp_00000000_slot)(unsafe.Pointer(s)))
-	if lent == nil {
+	fresh := C.dlp_00000000_new_slot((*C.struct_dlp_00000000_slot)(unsafe.Pointer(s)))
+	if fresh == nil {
 		return s
 	}
-	return (*slot)(unsafe.Pointer(lent))
+	return (*slot)(unsafe.Pointer(fresh))
 }

@@ -83,7 +83,7 @@ func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
 	runtime.KeepAlive(dst)
 	if f != nil {
 		i := int(f.index)
-		return giveBack(dst, i, len(objects), failureOf(f))
+		return releaseViews(dst, i, len(objects), failureOf(f))
 	}
 	for i := range objects {
 		if plain(&dst[i].tensor) {
@@ -91,7 +91,7 @@ func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
 		}
 		nullStrides := a.version(&dst[i]).Minor < nullStridesBefore
 		if err := validate(Tensor{&dst[i].tensor, dst[i].flags}, nullStrides); err != nil {
-			return giveBack(dst, i, len(objects), err)
+			return releaseViews(dst, i, len(objects), err)
 		}
 	}
 	return nil
@@ -114,9 +114,9 @@ func empty(views []View, err error) error {
 	return err
 }
 
-// giveBack empties all views after a failure, and adds the index of the object to the error.
-func giveBack(views []View, i, objects int, err error) error {
-	C.dlp_00000000_give_back((*C.uint64_t)(unsafe.Pointer(&views[0])), C.size_t(len(views)))
+// releaseViews empties all views after a failure, and adds the index of the object to the error.
+func releaseViews(views []View, i, objects int, err error) error {
+	C.dlp_00000000_release_views((*C.uint64_t)(unsafe.Pointer(&views[0])), C.size_t(len(views)))
 	for j := range views {
 		views[j].object = 0
 	}
@@ -158,6 +158,6 @@ func (v *View) Stream() Stream {
 func (v *View) Release() {
 	v.object = 0
 	if v.owner != 0 {
-		C.dlp_00000000_give_back((*C.uint64_t)(unsafe.Pointer(v)), 1)
+		C.dlp_00000000_release_views((*C.uint64_t)(unsafe.Pointer(v)), 1)
 	}
 }

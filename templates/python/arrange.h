@@ -81,28 +81,29 @@ static int dlpackgen_explicit_stream(struct dlpackgen_call* call, PyObject* stre
 }
 
 /* Stores a keyword argument at its index. */
-static int dlpackgen_put_named(const struct dlpackgen_names* names, PyObject* name, PyObject* value, PyObject** given) {
+static int dlpackgen_put_named(const struct dlpackgen_names* names, PyObject* name, PyObject* value,
+                               PyObject** passed) {
   const int i = dlpackgen_named(names, name);
-  if (i < 0 || given[i] != NULL) {
+  if (i < 0 || passed[i] != NULL) {
     PyErr_Format(PyExc_TypeError,
                  i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
                  names->function, name);
     return -1;
   }
-  given[i] = value;
+  passed[i] = value;
   return 0;
 }
 
 /* Stores each argument at the index of its name, and the stream after all arguments. Missing
  * arguments are NULL. */
 static int dlpackgen_arrange(const struct dlpackgen_names* names, PyObject* const* arguments, Py_ssize_t count,
-                             PyObject* keywords, PyObject** given) {
+                             PyObject* keywords, PyObject** passed) {
   const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
   if (count > names->positional) return dlpackgen_too_many(names, count);
-  memset(given, 0, ((size_t)names->count + 1) * sizeof *given);
-  memcpy(given, arguments, (size_t)count * sizeof *given);
+  memset(passed, 0, ((size_t)names->count + 1) * sizeof *passed);
+  memcpy(passed, arguments, (size_t)count * sizeof *passed);
   for (Py_ssize_t k = 0; k < named; k++)
-    if (dlpackgen_put_named(names, PyTuple_GetItem(keywords, k), arguments[count + k], given)) return -1;
+    if (dlpackgen_put_named(names, PyTuple_GetItem(keywords, k), arguments[count + k], passed)) return -1;
   return 0;
 }
 

@@ -94,13 +94,13 @@ static int dlpackgen_check_address(const struct dlpackgen_call* call, int i, con
                                    const char* address, dlpackgen_pointer_attributes* info) {
   const DLDevice device = call->arguments[i].tensor.device;
   dlpackgen_backend_error error;
-  char said[32], found[32];
+  char declared[32], found[32];
   if (table->pointer_attributes(address, info, &error)) return dlpackgen_backend_failed(call, i, &error);
   if (dlpackgen_same_device(info->device, device)) return 0;
   return dlpackgen_argument_error(
       call, i, PyExc_BufferError,
       "its declared device %s does not match the driver's %s for memory %p; it may have been freed",
-      dlpackgen_device_text(device, said), dlpackgen_device_text(info->device, found), (const void*)address);
+      dlpackgen_device_text(device, declared), dlpackgen_device_text(info->device, found), (const void*)address);
 }
 
 /* Queries the driver about the first byte of the elements and, if they extend beyond its

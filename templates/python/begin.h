@@ -96,7 +96,7 @@ DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call* call, int i, s
 }
 
 /* The fast path of most calls, which reads one argument after the other. */
-DLPACKGEN_FAST int dlpackgen_begin_arranged(struct dlpackgen_call* call, PyObject* const* given) {
+DLPACKGEN_FAST int dlpackgen_begin_arranged(struct dlpackgen_call* call, PyObject* const* passed) {
   const struct dlpackgen_function* const function = call->function;
   const struct dlpackgen_parameter* p = function->parameters;
   struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
@@ -105,7 +105,7 @@ DLPACKGEN_FAST int dlpackgen_begin_arranged(struct dlpackgen_call* call, PyObjec
   const int count = function->nparameters;
   int left = 0;
   for (int i = 0; i < count; i++, a++, p++, scratch += DLPACKGEN_SCRATCH) {
-    PyObject* const object = a->object = given[i];
+    PyObject* const object = a->object = passed[i];
     if (DLPACKGEN_RARE(p->kind != DLPACKGEN_KIND_TENSOR ||
                        !dlpackgen_find_means(call->private_.state, object, &means))) {
       left = dlpackgen_begin_other(call, i, object);
@@ -124,17 +124,17 @@ DLPACKGEN_FAST int dlpackgen_begin_arranged(struct dlpackgen_call* call, PyObjec
   if (!left && !DLPACKGEN_RARE(call->private_.elsewhere | call->private_.has_number)) return 0;
   if (left < 0) return dlpackgen_keep_first_error(call, (int)(a - call->arguments));
   if (!left) left = dlpackgen_settle_device(call, 0);
-  return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
+  return left > 0 ? dlpackgen_begin_slowly(call, passed) : left;
 }
 
 /* Assigns arguments to parameters if there are keywords, if arguments are missing, or if the
  * function's description has not been checked yet. Returns 0, or -1 with an exception. */
 DLPACKGEN_SLOW static int dlpackgen_place_named(struct dlpackgen_call* call, PyObject* const* arguments,
-                                                Py_ssize_t count, PyObject* keywords, PyObject** given) {
+                                                Py_ssize_t count, PyObject* keywords, PyObject** passed) {
   if (dlpackgen_check_site(call->private_.site, call->function)) return -1;
   const struct dlpackgen_names names = dlpackgen_names_of(call->function);
-  if (dlpackgen_arrange(&names, arguments, count, keywords, given)) return -1;
-  PyObject* const stream = given[names.count];
+  if (dlpackgen_arrange(&names, arguments, count, keywords, passed)) return -1;
+  PyObject* const stream = passed[names.count];
   return stream ? dlpackgen_explicit_stream(call, stream) : 0;
 }
 

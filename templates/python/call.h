@@ -282,7 +282,7 @@ static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
 }
 
 /* First reads the arguments that may run Python code, then reads and checks the others in order. */
-DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call, PyObject* const* given) {
+DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call, PyObject* const* passed) {
   const int count = call->function->nparameters;
   struct dlpackgen_first_error first = {{NULL, NULL, NULL}, count, 0, 0};
   struct dlpackgen_pending streams = {NULL, NULL, NULL};
@@ -292,7 +292,7 @@ DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call,
   call->private_.has_stream = 0;
   for (int i = 0; i < count; i++) call->arguments[i].private_.type = NULL;
   for (int i = 0; i < count; i++)
-    if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&first, i);
+    if (dlpackgen_sort_slowly(call, i, passed[i])) dlpackgen_put_off(&first, i);
   dlpackgen_read_some(call, 0, &first);
   dlpackgen_read_some(call, 1, &first);
   if (!first.is_found) disagree = dlpackgen_agree_on_stream(call);
@@ -311,10 +311,10 @@ DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call,
 }
 
 /* The path of calls in which reading an argument may change another one. */
-DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call* call, PyObject* const* given) {
+DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call* call, PyObject* const* passed) {
   int* const nested = dlpackgen_descend();
   if (!nested) return -1;
-  const int failed = dlpackgen_begin_in_phases(call, given);
+  const int failed = dlpackgen_begin_in_phases(call, passed);
   dlpackgen_ascend(nested);
   return failed;
 }

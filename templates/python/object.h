@@ -303,9 +303,9 @@ static PyObject* dlpackgen_object_dlpack(PyObject* self, PyObject* args, PyObjec
   if (own) wish.reaches = dlpackgen_extends(self, own->dl_tensor.device);
   if (!own || !dlpackgen_parse_wish(args, keywords, own->dl_tensor.device, &wish)) return NULL;
   if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;
-  DLManagedTensorVersioned* given =
+  DLManagedTensorVersioned* passed =
       wish.copy ? dlpackgen_copied(object, wish.to_host ? wish.reaches : NULL) : dlpackgen_share(self, own);
-  return given ? dlpackgen_export_capsule(given, wish.versioned ? DLPACKGEN_VERSIONED : 0) : NULL;
+  return passed ? dlpackgen_export_capsule(passed, wish.versioned ? DLPACKGEN_VERSIONED : 0) : NULL;
 }
 
 static PyObject* dlpackgen_object_device(PyObject* self, PyObject* nothing) {

@@ -236,7 +236,7 @@ static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** s
 static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   const DLDevice came = a->tensor.device;
-  char said[32], got[32];
+  char declared[32], got[32];
   if (dlpackgen_is_on_host(came) || dlpackgen_is_cpu_only(&call->function->parameters[i])) return 0;
   if (a->private_.declares && dlpackgen_same_device(a->private_.declared, came)) return 0;
   dlpackgen_device_text(came, got);
@@ -246,7 +246,7 @@ static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
         "it has no __dlpack_device__(), but its __dlpack__() returned a tensor on %s without a stream", got);
   return dlpackgen_argument_error(call, i, PyExc_BufferError,
                                   "its __dlpack_device__() declared %s, but its __dlpack__() returned a tensor on %s",
-                                  dlpackgen_device_text(a->private_.declared, said), got);
+                                  dlpackgen_device_text(a->private_.declared, declared), got);
 }
 
 /* Returns whether an argument is a tensor outside host memory. */

@@ -93,7 +93,7 @@ static struct shm_block* shm_block_of(const char* what, const dlpackgen_allocati
 }
 
 /* Maps the memory of a descriptor into a block, and adds the block to the list. */
-static void shm_adopt(struct shm_block* block, int fd, void* base, size_t size) {
+static void shm_own(struct shm_block* block, int fd, void* base, size_t size) {
   block->fd = fd;
   block->base = base;
   block->size = size;

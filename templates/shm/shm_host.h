@@ -11,11 +11,11 @@ static int shm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* erro
   const int result = fcntl(fd, F_ADD_SEALS, SHM_SIZE_SEALS), native = errno;
   (void)close(fd);
   if (result < 0) return shm_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, native, "probe: this kernel has no seals");
-  return device_give_info(DLPACKGEN_SHM_ABI_VERSION, 1, facts, error);
+  return device_return_info(DLPACKGEN_SHM_ABI_VERSION, 1, facts, error);
 }
 
 static int shm_device_count(int32_t* count, dlpackgen_backend_error* error) {
-  return device_give_count(1, count, error);
+  return device_return_count(1, count, error);
 }
 
 static int shm_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
@@ -24,8 +24,8 @@ static int shm_pointer_attributes(const void* pointer, dlpackgen_pointer_attribu
   if (code) return code;
   const struct shm_block* block = shm_find(pointer);
   const DLDevice cpu = {kDLCPU, 0};
-  if (block) device_give_attributes(cpu, 0, block->tensor.dl_tensor.data, block->size - SHM_DATA, info);
-  else device_give_attributes(cpu, -1, NULL, 0, info);
+  if (block) device_return_attributes(cpu, 0, block->tensor.dl_tensor.data, block->size - SHM_DATA, info);
+  else device_return_attributes(cpu, -1, NULL, 0, info);
   return DLPACKGEN_BACKEND_OK;
 }
 
@@ -45,8 +45,8 @@ static int shm_check_stream(const char* what, const dlpackgen_stream* stream, dl
   return shm_check_device(what, stream->device, error);
 }
 
-static int shm_give_stream(const char* what, DLDevice device, dlpackgen_stream* stream,
-                           dlpackgen_backend_error* error) {
+static int shm_return_stream(const char* what, DLDevice device, dlpackgen_stream* stream,
+                             dlpackgen_backend_error* error) {
   if (!stream)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
   const int code = shm_check_device(what, device, error);
@@ -59,7 +59,7 @@ static int shm_give_stream(const char* what, DLDevice device, dlpackgen_stream* 
 static int shm_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
                               dlpackgen_backend_error* error) {
   (void)source;
-  return shm_give_stream("current_work_stream", device, stream, error);
+  return shm_return_stream("current_work_stream", device, stream, error);
 }
 
 static int shm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpackgen_stream* stream,
@@ -67,7 +67,7 @@ static int shm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpack
   if (number)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
                        "stream_from_dlpack: the number %lld; a CPU's stream is None alone", (long long)*number);
-  return shm_give_stream("stream_from_dlpack", device, stream, error);
+  return shm_return_stream("stream_from_dlpack", device, stream, error);
 }
 
 static int shm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,

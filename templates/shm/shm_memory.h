@@ -97,7 +97,7 @@ static int shm_alloc(const dlpackgen_allocation* request, DLManagedTensorVersion
       free(block);
       return code;
     }
-    shm_adopt(block, fd, base, bytes + SHM_DATA);
+    shm_own(block, fd, base, bytes + SHM_DATA);
   }
   *tensor = &block->tensor;
   return DLPACKGEN_BACKEND_OK;

@@ -96,7 +96,7 @@ static int shm_check_fd(int fd, off_t* size, int* writable, dlpackgen_backend_er
 static int shm_map(struct shm_block* block, int fd, size_t size, int writable, dlpackgen_backend_error* error) {
   void* base = mmap(NULL, size, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) return shm_no_memory("receive: mmap", errno, error);
-  shm_adopt(block, fd, base, size);
+  shm_own(block, fd, base, size);
   return DLPACKGEN_BACKEND_OK;
 }
 
@@ -114,8 +114,9 @@ static int shm_open_fd(int fd, struct shm_block** block, dlpackgen_backend_error
     return device_fail(error, DLPACKGEN_SHM_SIZE,
                        "receive: the memory has %lld bytes; its header says %lld of elements, behind %d",
                        (long long)size, (long long)bytes, SHM_DATA);
-  const dlpackgen_allocation told = {sizeof told, {kDLCPU, 0}, header.dtype, header.ndim, header.shape, NULL, 0};
-  *block = shm_block_of("receive", &told, header.flags | (writable ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY), error);
+  const dlpackgen_allocation described = {
+      sizeof described, {kDLCPU, 0}, header.dtype, header.ndim, header.shape, NULL, 0};
+  *block = shm_block_of("receive", &described, header.flags | (writable ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY), error);
   if (!*block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
   if (bytes) code = shm_map(*block, fd, (size_t)size, writable, error);
   if (code) free(*block);

@@ -66,15 +66,15 @@ template <class K, template <class> class Passed, std::size_t... I, class... A>
 struct Arguments<K, Passed, std::index_sequence<I...>, A...> : Slot<Passed, I, A>... {
   template <class First>
   Arguments(const First& first, A... from) {
-    (take<true, I, A>(first, from), ...);
-    (take<false, I, A>(first, from), ...);
+    (read<true, I, A>(first, from), ...);
+    (read<false, I, A>(first, from), ...);
   }
 
  private:
   template <bool writes, std::size_t J, class B, class First>
-  void take([[maybe_unused]] const First& first, [[maybe_unused]] B from) {
+  void read([[maybe_unused]] const First& first, [[maybe_unused]] B from) {
     if constexpr (Passed<B>::writes == writes) {
-      static_cast<Slot<Passed, J, B>&>(*this).passed.take(site<K, J>, first, from);
+      static_cast<Slot<Passed, J, B>&>(*this).passed.read(site<K, J>, first, from);
     }
   }
 };

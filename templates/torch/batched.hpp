@@ -74,7 +74,7 @@ inline at::Tensor in_front(const Member& member, const c10::SymInt& size) {
 }
 
 // The results of one call, from the end of a stack.
-inline void give_batched(torch::jit::Stack& from, std::size_t count, std::int64_t level, torch::jit::Stack& to) {
+inline void return_batched(torch::jit::Stack& from, std::size_t count, std::int64_t level, torch::jit::Stack& to) {
   for (std::size_t i = from.size() - count; i < from.size(); ++i) {
     to.emplace_back(at::functorch::makeBatched(from[i].toTensor(), 0, level));
   }
@@ -105,7 +105,7 @@ struct Batched<K, R(A...)> {
     } else {
       call_each(op, members, size.guard_int(__FILE__, __LINE__), arguments);
     }
-    detail::give_batched(arguments, results, level, *stack);
+    detail::return_batched(arguments, results, level, *stack);
   }
 
   /** Rejects a batch, for `batch: none`. */

@@ -147,7 +147,7 @@ template <class A>
 struct Borrowed {
   static constexpr bool writes = false;
   template <class From>
-  void take(const Site&, const From&, A from) {
+  void read(const Site&, const From&, A from) {
     value = from;
   }
   A get() const { return value; }
@@ -157,7 +157,7 @@ struct Borrowed {
 template <Access access>
 [[gnu::always_inline]] inline void borrow_at(const Site& site, const at::Tensor& from, DLTensor& out) {
   if (!from.defined()) fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, DLPACKGEN_TEXT_NONE);
-  if (!read_plain<access>(*from.unsafeGetTensorImpl(), out)) lend_other<access>(site, from, out);
+  if (!read_plain<access>(*from.unsafeGetTensorImpl(), out)) borrow_other<access>(site, from, out);
 }
 
 struct BorrowedTensor {
@@ -177,7 +177,7 @@ template <>
 struct Borrowed<const at::Tensor&> : BorrowedTensor {
   static constexpr bool writes = false;
   template <class From>
-  void take(const Site& site, const From& copied, const at::Tensor& from) {
+  void read(const Site& site, const From& copied, const at::Tensor& from) {
     borrow_or_copy(site, copied, from);
   }
   const DLTensor* get() const { return &tensor; }
@@ -187,7 +187,7 @@ template <>
 struct Borrowed<at::Tensor&> {
   static constexpr bool writes = true;
   template <class From>
-  [[gnu::flatten]] void take(const Site& site, const From&, const at::Tensor& from) {
+  [[gnu::flatten]] void read(const Site& site, const From&, const at::Tensor& from) {
     borrow_at<Access::write>(site, from, tensor);
   }
   DLTensor* get() { return &tensor; }
@@ -198,7 +198,7 @@ template <>
 struct Borrowed<const std::optional<at::Tensor>&> : BorrowedTensor {
   static constexpr bool writes = false;
   template <class From>
-  void take(const Site& site, const From& copied, const std::optional<at::Tensor>& from) {
+  void read(const Site& site, const From& copied, const std::optional<at::Tensor>& from) {
     present = from.has_value() && from->defined();
     if (present) borrow_or_copy(site, copied, *from);
   }
@@ -210,7 +210,7 @@ template <>
 struct Borrowed<const at::Scalar&> {
   static constexpr bool writes = false;
   template <class From>
-  void take(const Site& site, const From&, const at::Scalar& from) {
+  void read(const Site& site, const From&, const at::Scalar& from) {
     if (from.isComplex()) fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, "expected a real number, got complex");
     value = from;
   }
@@ -223,7 +223,7 @@ template <class Scalar>
 struct Borrowed<std::optional<Scalar>> {
   static constexpr bool writes = false;
   template <class From>
-  void take(const Site&, const From&, std::optional<Scalar> from) {
+  void read(const Site&, const From&, std::optional<Scalar> from) {
     value = from;
   }
   const Scalar* get() const { return value.has_value() ? &*value : nullptr; }
@@ -247,7 +247,7 @@ template <>
 struct Borrowed<c10::string_view> {
   static constexpr bool writes = false;
   template <class From>
-  void take(const Site& site, const From&, c10::string_view from) {
+  void read(const Site& site, const From&, c10::string_view from) {
     copy_text(site, from, text);
   }
   const char* get() const { return text.c_str(); }
@@ -258,7 +258,7 @@ template <>
 struct Borrowed<std::optional<c10::string_view>> {
   static constexpr bool writes = false;
   template <class From>
-  void take(const Site& site, const From&, std::optional<c10::string_view> from) {
+  void read(const Site& site, const From&, std::optional<c10::string_view> from) {
     if (from.has_value()) copy_text(site, *from, text.emplace());
   }
   const char* get() const { return text.has_value() ? text->c_str() : nullptr; }
@@ -269,7 +269,7 @@ template <class Item>
 struct Borrowed<at::ArrayRef<Item>> {
   static constexpr bool writes = false;
   template <class From>
-  void take(const Site&, const From&, at::ArrayRef<Item> from) {
+  void read(const Site&, const From&, at::ArrayRef<Item> from) {
     value = from;
   }
   List<Item> get() const { return list_of(value); }
@@ -280,7 +280,7 @@ template <>
 struct Borrowed<at::OptionalIntArrayRef> {
   static constexpr bool writes = false;
   template <class From>
-  void take(const Site&, const From&, at::OptionalIntArrayRef from) {
+  void read(const Site&, const From&, at::OptionalIntArrayRef from) {
     value = from;
   }
   List<std::int64_t> get() const { return value.has_value() ? list_of(*value) : List<std::int64_t>{nullptr, 0}; }
@@ -291,7 +291,7 @@ template <>
 struct Borrowed<std::optional<at::ArrayRef<double>>> {
   static constexpr bool writes = false;
   template <class From>
-  void take(const Site&, const From&, std::optional<at::ArrayRef<double>> from) {
+  void read(const Site&, const From&, std::optional<at::ArrayRef<double>> from) {
     value = from;
   }
   List<double> get() const { return value.has_value() ? list_of(*value) : List<double>{nullptr, 0}; }

@@ -97,7 +97,7 @@ inline Elements elements_of(const DLTensor& tensor, bool on_host) {
 // Strides in ATen's form, and the number of elements from the first to the last one in memory.
 struct Extents {
   std::array<std::int64_t, max_ndim> strides;
-  std::size_t span = 1;
+  std::size_t covered = 1;
 };
 
 // The stride of a dimension whose own stride is ignored: that of a contiguous tensor, unless its
@@ -111,9 +111,9 @@ inline std::int64_t outer_stride(std::int64_t stride, std::int64_t extent) {
   return fits ? static_cast<std::int64_t>(outer) : stride;
 }
 
-// Strides of dimensions with fewer than two elements, and all strides of a tensor without
-// elements, are ignored: they may be negative or too large for ATen. The validator has
-// checked that the other ones, none of which is negative, do not overflow the span.
+// Strides of dimensions with fewer than two elements, and all strides of a tensor without elements,
+// are ignored: they may be negative or too large for ATen. The validator has checked that the other
+// ones, none of which is negative, do not overflow the number of covered elements.
 inline Extents extents_of(const DLTensor& tensor) {
   Extents found;
   const bool empty = is_empty(tensor);
@@ -125,9 +125,9 @@ inline Extents extents_of(const DLTensor& tensor) {
     found.strides[static_cast<std::size_t>(i)] = stride;
     if (extent < 2) continue;
     contiguous = outer_stride(stride, extent);
-    if (!empty) found.span += static_cast<std::size_t>(extent - 1) * static_cast<std::size_t>(stride);
+    if (!empty) found.covered += static_cast<std::size_t>(extent - 1) * static_cast<std::size_t>(stride);
   }
-  if (empty) found.span = 0;
+  if (empty) found.covered = 0;
   return found;
 }
 
@@ -136,20 +136,20 @@ inline Extents extents_of(const DLTensor& tensor) {
 template <class Struct>
 void delete_managed(void* context) {
   std::optional<pybind11::error_scope> error;
-  if (holds_the_gil()) error.emplace();
+  if (has_the_gil()) error.emplace();
   BasicManaged<Struct>::from_raw_unchecked(static_cast<Struct*>(context)).reset();
 }
 
 // Deletes a tensor as above, unless it was released.
 template <class Struct>
-struct Taken {
+struct Incoming {
   BasicManaged<Struct> owned;
 
-  explicit Taken(BasicManaged<Struct>&& taken) noexcept : owned(static_cast<BasicManaged<Struct>&&>(taken)) {}
-  Taken(Taken&&) noexcept = default;
-  Taken(const Taken&) = delete;
-  Taken& operator=(const Taken&) = delete;
-  ~Taken() {
+  explicit Incoming(BasicManaged<Struct>&& incoming) noexcept : owned(static_cast<BasicManaged<Struct>&&>(incoming)) {}
+  Incoming(Incoming&&) noexcept = default;
+  Incoming(const Incoming&) = delete;
+  Incoming& operator=(const Incoming&) = delete;
+  ~Incoming() {
     if (owned) delete_managed<Struct>(owned.release());
   }
 };
@@ -176,24 +176,24 @@ inline void reject_padded(const DLManagedTensorVersioned& managed) {
 // Takes ownership of a tensor at once, then validates it. NULL strides are accepted from all
 // producers, as in modules over dlpackgen_python, because many newer producers still export them.
 template <class Struct>
-Taken<Struct> received(Struct* managed) {
+Incoming<Struct> received(Struct* managed) {
   if (managed == nullptr) throw Exception(Error(ErrorCode::null));
-  Taken<Struct> taken(BasicManaged<Struct>::from_raw_unchecked(managed));
+  Incoming<Struct> incoming(BasicManaged<Struct>::from_raw_unchecked(managed));
   throw_if_error(v0_0::detail::check_managed(*managed, Accept::null_strides));
   reject_padded(*managed);
-  return taken;
+  return incoming;
 }
 
 // Torch creates the tensors, through ATen or through the stable ABI. Its wrap() takes ownership at
 // once, also if it throws.
 template <class Torch, class Struct>
-typename Torch::Tensor take(Taken<Struct> taken, const How& how) {
-  const Struct& managed = *taken.owned.get();
+typename Torch::Tensor import_checked(Incoming<Struct> incoming, const How& how) {
+  const Struct& managed = *incoming.owned.get();
   if (!how.may_copy) reject_copied(managed);
   const typename Torch::Source source = Torch::source_of(managed.dl_tensor);
   if (!is_read_only(managed) || how.read_only == ReadOnly::allow) {
     const DLTensor& tensor = managed.dl_tensor;
-    return Torch::template wrap<delete_managed<Struct>>(tensor, source, taken.owned.release());
+    return Torch::template wrap<delete_managed<Struct>>(tensor, source, incoming.owned.release());
   }
   if (how.read_only == ReadOnly::raise) {
     throw BufferError("it is read-only, or cannot say that it is not, and a torch.Tensor can always be written to");

@@ -66,21 +66,21 @@ struct OutlinedTensor {
 template <>
 struct Outlined<const at::Tensor&> : OutlinedTensor {
   static constexpr bool writes = false;
-  void take(const Site& site, const Outline& given, const at::Tensor& from) { outline(site, given, from); }
+  void read(const Site& site, const Outline& given, const at::Tensor& from) { outline(site, given, from); }
   const DLTensor* get() const { return &tensor; }
 };
 
 template <>
 struct Outlined<at::Tensor&> : OutlinedTensor {
   static constexpr bool writes = true;
-  void take(const Site& site, const Outline& given, const at::Tensor& from) { outline(site, given, from); }
+  void read(const Site& site, const Outline& given, const at::Tensor& from) { outline(site, given, from); }
   DLTensor* get() { return &tensor; }
 };
 
 template <>
 struct Outlined<const std::optional<at::Tensor>&> : OutlinedTensor {
   static constexpr bool writes = false;
-  void take(const Site& site, const Outline& given, const std::optional<at::Tensor>& from) {
+  void read(const Site& site, const Outline& given, const std::optional<at::Tensor>& from) {
     present = from.has_value() && from->defined();
     if (present) outline(site, given, *from);
   }
@@ -208,12 +208,12 @@ struct Kernel<K, R(A...)> {
     K::fill(made, numbers, static_cast<detail::Slot<detail::Borrowed, I, A>&>(held).passed.get()...);
     const detail::Place place(detail::device_of(arguments...));
     at::Tensor given[K::results + 1];
-    DLTensor lent[K::results + 1];
+    DLTensor borrowed[K::results + 1];
     for (std::size_t i = 0; i < K::results; ++i) {
       given[i] = allocate(*K::result(made, i), place.device());
-      borrow<Access::write>(given[i], lent[i]);
+      borrow<Access::write>(given[i], borrowed[i]);
     }
-    run(made, lent, place.stream());
+    run(made, borrowed, place.stream());
     return pack(given);
   }
 
@@ -223,10 +223,10 @@ struct Kernel<K, R(A...)> {
     return at::empty(shape, at::TensorOptions(device).dtype(detail::scalar_or_throw(like.dtype)));
   }
 
-  static void run(const typename K::call& made, DLTensor* lent, void* stream) {
+  static void run(const typename K::call& made, DLTensor* borrowed, void* stream) {
     char text[4096];
     dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
-    const int status = K::run(made, lent, stream, &message);
+    const int status = K::run(made, borrowed, stream, &message);
     if (status != DLPACKGEN_STATUS_OK) detail::fail(status, text);
   }
 

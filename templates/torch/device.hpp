@@ -23,13 +23,13 @@ namespace detail {
 
 inline std::atomic<const dlpackgen_backend*> used_device{nullptr};
 
-inline dlpackgen_pointer_attributes owner_of(const dlpackgen_backend& table, DLDevice said, const char* address) {
+inline dlpackgen_pointer_attributes owner_of(const dlpackgen_backend& table, DLDevice declared, const char* address) {
   dlpackgen_backend_error error;
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   if (table.pointer_attributes(address, &info, &error) != DLPACKGEN_BACKEND_OK) throw BufferError(error.text);
-  if (info.device.device_type != said.device_type || info.device.device_id != said.device_id) {
-    throw BufferError("its declared device " + text_of(said) + " does not match the driver's " + text_of(info.device) +
-                      " for its memory; it may have been freed");
+  if (info.device.device_type != declared.device_type || info.device.device_id != declared.device_id) {
+    throw BufferError("its declared device " + text_of(declared) + " does not match the driver's " +
+                      text_of(info.device) + " for its memory; it may have been freed");
   }
   return info;
 }
@@ -37,20 +37,21 @@ inline dlpackgen_pointer_attributes owner_of(const dlpackgen_backend& table, DLD
 // Queries the driver about the first byte and, if the elements extend beyond its allocation, about
 // the last one. Memory may consist of several mapped allocations, such as torch's expandable
 // segments, and drivers report one at a time.
-inline void reject_other_owner(const dlpackgen_backend& table, DLDevice said, const char* begin, std::size_t bytes) {
-  const dlpackgen_pointer_attributes info = owner_of(table, said, begin);
+inline void reject_other_owner(const dlpackgen_backend& table, DLDevice declared, const char* begin,
+                               std::size_t bytes) {
+  const dlpackgen_pointer_attributes info = owner_of(table, declared, begin);
   const auto before = static_cast<std::size_t>(begin - static_cast<const char*>(info.base));
-  if (info.bytes != 0 && before + bytes > info.bytes) owner_of(table, said, begin + bytes - 1);
+  if (info.bytes != 0 && before + bytes > info.bytes) owner_of(table, declared, begin + bytes - 1);
 }
 
 // The driver is not queried about tensors on the CPU and tensors without elements.
 inline void check_owner(const DLTensor& tensor, const Elements& elements) {
   const dlpackgen_backend* const table = used_device.load(std::memory_order_acquire);
   if (table == nullptr || tensor.device.device_type == kDLCPU) return;
-  const std::size_t span = extents_of(tensor).span;
-  if (span == 0) return;
+  const std::size_t covered = extents_of(tensor).covered;
+  if (covered == 0) return;
   reject_other_owner(*table, tensor.device, static_cast<const char*>(elements.data),
-                     span * c10::elementSize(elements.scalar));
+                     covered * c10::elementSize(elements.scalar));
 }
 
 // The backend rejects tensors of other allocators, which is ignored here.

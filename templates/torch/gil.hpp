@@ -15,7 +15,7 @@ namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // PyGILState_Check() always returns 1 after another interpreter was created.
-inline bool holds_the_gil() noexcept {
+inline bool has_the_gil() noexcept {
 #if PY_VERSION_HEX >= 0x030D0000
   PyThreadState* const current = PyThreadState_GetUnchecked();
 #else

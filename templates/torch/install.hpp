@@ -7,7 +7,7 @@
 #ifndef DLPACKGEN_V0_0_PYTORCH_INSTALL_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_INSTALL_HPP_
 
-#include "adopted.hpp"
+#include "native_reader.hpp"
 
 #include <pybind11/pybind11.h>
 
@@ -61,7 +61,7 @@ inline py::object own_attribute(py::handle type, const char* name) {
   return type.attr("__dict__").attr("get")(name, py::none());
 }
 
-inline void give_back(py::handle type, const char* name, PyObject* before) {
+inline void restore(py::handle type, const char* name, PyObject* before) {
   if (before == nullptr) return py::delattr(type, name);
   py::setattr(type, name, py::handle(before));
 }
@@ -74,8 +74,8 @@ inline void put_reader(py::handle type, PyObject*& before) {
   Py_XSETREF(before, found.is_none() ? nullptr : found.release().ptr());
 }
 
-inline void take_reader_off(py::handle type, PyObject* before) {
-  if (is_of(own_attribute(type, reader_attribute), reader_capsule, reader())) give_back(type, reader_attribute, before);
+inline void remove_reader(py::handle type, PyObject* before) {
+  if (is_of(own_attribute(type, reader_attribute), reader_capsule, reader())) restore(type, reader_attribute, before);
 }
 
 }  // namespace detail
@@ -122,9 +122,9 @@ inline void install() {
  */
 inline void uninstall() {
   const detail::Replaced& replaced = detail::replaced();
-  detail::take_reader_off(detail::tensor_type(), replaced.tensor_reader);
-  detail::take_reader_off(detail::parameter_type(), replaced.parameter_reader);
-  if (is_installed()) detail::give_back(detail::tensor_type(), detail::table_attribute, replaced.table);
+  detail::remove_reader(detail::tensor_type(), replaced.tensor_reader);
+  detail::remove_reader(detail::parameter_type(), replaced.parameter_reader);
+  if (is_installed()) detail::restore(detail::tensor_type(), detail::table_attribute, replaced.table);
 }
 
 }  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN

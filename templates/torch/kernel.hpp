@@ -127,7 +127,7 @@ struct First {
 
 // Reads a tensor that is not plain. Errors contain its index.
 template <Access access>
-[[gnu::noinline, gnu::cold]] void lend_other(const Site& site, const at::Tensor& from, DLTensor& out) {
+[[gnu::noinline, gnu::cold]] void borrow_other(const Site& site, const at::Tensor& from, DLTensor& out) {
   try {
     borrow<access>(from, out);
   } catch (const BufferError& e) {

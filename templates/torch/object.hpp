@@ -6,7 +6,7 @@
 #ifndef DLPACKGEN_V0_0_PYTORCH_OBJECT_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_OBJECT_HPP_
 
-#include "offered.hpp"
+#include "foreign.hpp"
 #include "table.hpp"
 
 #include <ATen/core/grad_mode.h>
@@ -78,7 +78,7 @@ inline at::Tensor from_capsule(PyObject* capsule, ReadOnly read_only = ReadOnly:
  */
 inline at::Tensor from_object(PyObject* object, const detail::How& how = ReadOnly::raise) {
   if (THPVariable_CheckExact(object)) return detail::alias_of(THPVariable_Unpack(object));
-  if (!detail::derives_from_tensor(object)) return detail::from_offer<detail::Aten>(object, how);
+  if (!detail::derives_from_tensor(object)) return detail::from_foreign<detail::Aten>(object, how);
   return detail::from_derived(object, how);
 }
 

@@ -83,7 +83,7 @@ DLPACKGEN_PYTORCH_SLOW c10::Storage share_lazily(const c10::Storage& storage) {
 }
 
 template <Access access>
-Exported<c10::Storage> hold(const c10::TensorImpl& impl) {
+Exported<c10::Storage> retain_storage(const c10::TensorImpl& impl) {
   const c10::Storage& storage = impl.storage();
   const bool shared = access == Access::read && c10::impl::cow::is_cow_data_ptr(storage.data_ptr());
   return make_export<c10::Storage>([&] { return shared ? share_lazily(storage) : storage; });
@@ -149,8 +149,8 @@ DLManagedTensorVersioned* own(const at::Tensor& tensor) {
   DLTensor view;
   c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (!detail::read_plain<access>(impl, view)) return detail::own_other(tensor, access);
-  Managed made =
-      Managed::from_raw_unchecked(detail::fill<access>(detail::hold<access>(impl), view, detail::delete_owned));
+  Managed made = Managed::from_raw_unchecked(
+      detail::fill<access>(detail::retain_storage<access>(impl), view, detail::delete_owned));
   detail::reject_outside(impl, made.get()->dl_tensor);  // another thread may have resized it before it was copied
   return made.release();
 }

@@ -107,7 +107,7 @@ inline bool is_about_the_tensor(const py::error_already_set& error) {
 
 // Runs a function that calls a producer.
 template <class Call>
-auto asked_of(PyObject* object, Call call) -> decltype(call()) {
+auto queried(PyObject* object, Call call) -> decltype(call()) {
   try {
     return call();
   } catch (const py::error_already_set& error) {

@@ -69,18 +69,18 @@ struct Shape {
   c10::IntArrayRef sizes;
   c10::IntArrayRef strides;
   std::size_t elements;
-  std::size_t span;  // the number of elements from the first to the last, for a non-empty tensor
+  std::size_t covered;  // the number of elements from the first to the last, for a non-empty tensor
 };
 
 // The tensor's own shape and strides.
 struct InPlace {
   DLPACKGEN_PYTORCH_FAST bool operator()(const c10::TensorImpl& impl, Shape& out) const {
     out = Shape{impl.sizes(), impl.strides(), static_cast<std::size_t>(impl.numel()), 0};
-    out.span = out.elements;
+    out.covered = out.elements;
     if (impl.is_contiguous()) return true;
-    std::int64_t span = 1;
-    for (std::size_t i = 0; i < out.sizes.size(); ++i) span += (out.sizes[i] - 1) * out.strides[i];
-    out.span = static_cast<std::size_t>(span);
+    std::int64_t covered = 1;
+    for (std::size_t i = 0; i < out.sizes.size(); ++i) covered += (out.sizes[i] - 1) * out.strides[i];
+    out.covered = static_cast<std::size_t>(covered);
     return true;
   }
 };
@@ -96,7 +96,7 @@ struct Copied {
     const c10::IntArrayRef sizes = impl.sizes();
     const c10::IntArrayRef strides = impl.strides();
     const std::size_t count = sizes.size();
-    std::uint64_t elements = 1, span = 1, signs = 0;
+    std::uint64_t elements = 1, covered = 1, signs = 0;
     if (count > most) return false;
     for (std::size_t i = 0; i < count; ++i) {
       const auto size = static_cast<std::uint64_t>(sizes.data()[i]);
@@ -104,21 +104,21 @@ struct Copied {
       numbers[i] = static_cast<std::int64_t>(size);
       numbers[most + i] = static_cast<std::int64_t>(stride);
       elements *= size;
-      span += (size - 1) * stride;
+      covered += (size - 1) * stride;
       signs |= size | stride;
     }
     out.sizes = c10::IntArrayRef(numbers, count);
     out.strides = c10::IntArrayRef(numbers + most, count);
     out.elements = static_cast<std::size_t>(elements);
-    out.span = static_cast<std::size_t>(span);
+    out.covered = static_cast<std::size_t>(covered);
     return signs >> 63 == 0;
   }
 };
 
 // A storage can be shrunk without changing the shape of its tensors.
-DLPACKGEN_PYTORCH_FAST bool lies_in(const c10::Storage& storage, std::size_t offset, std::size_t span,
+DLPACKGEN_PYTORCH_FAST bool lies_in(const c10::Storage& storage, std::size_t offset, std::size_t covered,
                                     std::size_t size) {
-  return (offset + span) * size <= storage.nbytes();
+  return (offset + covered) * size <= storage.nbytes();
 }
 
 // The first element of a non-empty tensor; nullptr if there is no memory, or less than the tensor
@@ -134,7 +134,7 @@ DLPACKGEN_PYTORCH_FAST void* data_of(const c10::TensorImpl& impl, const Shape& s
     begin = storage.data();
   }
   const std::size_t offset = static_cast<std::size_t>(impl.storage_offset());
-  if (begin == nullptr || !lies_in(storage, offset, shape.span, size)) return nullptr;
+  if (begin == nullptr || !lies_in(storage, offset, shape.covered, size)) return nullptr;
   return static_cast<char*>(const_cast<void*>(begin)) + offset * size;
 }
 
@@ -189,7 +189,7 @@ inline void reject_without_memory(const DLTensor& tensor) {
 
 // The extent of the exported numbers, which may be copies of the tensor's.
 inline void reject_outside(const c10::TensorImpl& impl, const DLTensor& tensor) {
-  const std::int64_t elements = impl.has_storage() ? span(tensor) : 0;
+  const std::int64_t elements = impl.has_storage() ? covered(tensor) : 0;
   if (elements == 0) return;
   const std::size_t offset = static_cast<std::size_t>(impl.storage_offset());
   if (lies_in(impl.storage(), offset, static_cast<std::size_t>(elements), impl.itemsize())) return;

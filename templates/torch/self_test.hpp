@@ -6,8 +6,8 @@
 #ifndef DLPACKGEN_V0_0_PYTORCH_SELF_TEST_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_SELF_TEST_HPP_
 
+#include "import.hpp"
 #include "read.hpp"
-#include "take.hpp"
 
 #include <ATen/ops/_efficientzerotensor.h>
 #include <ATen/ops/_neg_view.h>

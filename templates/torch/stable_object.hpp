@@ -8,8 +8,8 @@
 #ifndef DLPACKGEN_V0_0_PYTORCH_STABLE_OBJECT_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_STABLE_OBJECT_HPP_
 
-#include "offered.hpp"
-#include "stable_take.hpp"
+#include "foreign.hpp"
+#include "stable_import.hpp"
 #include "strides.hpp"
 
 #include <torch/csrc/stable/pyobject.h>
@@ -94,7 +94,7 @@ inline DLTensor view_of(AtenTensorHandle tensor) {
 
 inline void reject_without_memory(AtenTensorHandle tensor, std::size_t size) {
   const DLTensor view = view_of(tensor);
-  const std::int64_t elements = pytorch::detail::span(view);
+  const std::int64_t elements = pytorch::detail::covered(view);
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
   if (elements == 0) return;
@@ -181,7 +181,7 @@ inline PyObject* from_object(PyObject* object, const pytorch::detail::How& how =
   const detail::Torch& torch = detail::torch_itself();
   PyTypeObject* const type = Py_TYPE(object);
   if (PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(torch.base.ptr())) == 0) {
-    return detail::object_of(pytorch::detail::from_offer<detail::Shim>(object, how));
+    return detail::object_of(pytorch::detail::from_foreign<detail::Shim>(object, how));
   }
   const pybind11::handle found(reinterpret_cast<PyObject*>(type));
   if (found.is(torch.tensor) || found.is(torch.parameter)) return detail::alias_of(object);

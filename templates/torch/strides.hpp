@@ -18,7 +18,7 @@ namespace detail {
 
 // The number of elements from the first one in memory to the last, including gaps. The strides of a
 // tensor without elements may have any value, so the sum uses unsigned arithmetic.
-inline std::int64_t span(const DLTensor& tensor) {
+inline std::int64_t covered(const DLTensor& tensor) {
   std::uint64_t last = 0;
   for (std::int32_t i = 0; i < tensor.ndim; ++i) {
     if (tensor.shape[i] == 0) return 0;

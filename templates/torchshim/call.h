@@ -27,7 +27,7 @@ struct dlpackgen_shim_operator {
   int (*fill)(const struct dlpackgen_shim_operator* op, void* call, struct dlpackgen_shim_value* values,
               struct dlpackgen_message* message); /* and check */
   void (*results)(const void* call, const struct dlpackgen_result** all);
-  int (*run)(const void* call, DLTensor* lent, void* stream, struct dlpackgen_message* message);
+  int (*run)(const void* call, DLTensor* borrowed, void* stream, struct dlpackgen_message* message);
 };
 
 /* The resources of a call, which it must release. */
@@ -149,7 +149,7 @@ static int dlpackgen_shim_enter(struct dlpackgen_shim_frame* frame, int32_t devi
 }
 
 static int dlpackgen_shim_make(const struct dlpackgen_shim_frame* frame, const struct dlpackgen_result* like,
-                               int32_t device, int32_t index, void** made, DLTensor* lent,
+                               int32_t device, int32_t index, void** made, DLTensor* borrowed,
                                struct dlpackgen_message* message) {
   if (dlpackgen_shim_number_of(like->dtype) < 0) {
     dlpackgen_put(message, DLPACKGEN_TEXT_NO_TORCH_DTYPE);
@@ -157,7 +157,7 @@ static int dlpackgen_shim_make(const struct dlpackgen_shim_frame* frame, const s
     return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
   }
   if (dlpackgen_shim_allocate(like->dtype, like->ndim, like->shape, device, index, made) ||
-      !dlpackgen_shim_read(*made, lent) || dlpackgen_shim.call.get_mutable_data(*made, &lent->data)) {
+      !dlpackgen_shim_read(*made, borrowed) || dlpackgen_shim.call.get_mutable_data(*made, &borrowed->data)) {
     dlpackgen_put(message, frame->op->kernel);
     dlpackgen_put(message, "(): a result could not be allocated");
     return DLPACKGEN_STATUS_MEMORY_ERROR;
@@ -165,8 +165,8 @@ static int dlpackgen_shim_make(const struct dlpackgen_shim_frame* frame, const s
   return DLPACKGEN_STATUS_OK;
 }
 
-static int dlpackgen_shim_make_all(struct dlpackgen_shim_frame* frame, const void* call, DLTensor* lent, void** stream,
-                                   struct dlpackgen_message* message) {
+static int dlpackgen_shim_make_all(struct dlpackgen_shim_frame* frame, const void* call, DLTensor* borrowed,
+                                   void** stream, struct dlpackgen_message* message) {
   const struct dlpackgen_result* like[DLPACKGEN_SHIM_MOST_RESULTS];
   void* const beside = dlpackgen_shim_like(frame);
   int32_t device = dlpackgen_shim.cpu, index = 0;
@@ -175,7 +175,7 @@ static int dlpackgen_shim_make_all(struct dlpackgen_shim_frame* frame, const voi
   int status = dlpackgen_shim_enter(frame, device, index, stream, message);
   frame->op->results(call, like);
   for (int i = 0; !status && i < frame->op->nresults; i++)
-    status = dlpackgen_shim_make(frame, like[i], device, index, &frame->made[i], &lent[i], message);
+    status = dlpackgen_shim_make(frame, like[i], device, index, &frame->made[i], &borrowed[i], message);
   return status;
 }
 
@@ -201,14 +201,14 @@ static int dlpackgen_shim_raise_versions(const struct dlpackgen_shim_frame* fram
 
 static int dlpackgen_shim_run(struct dlpackgen_shim_frame* frame, void* call, struct dlpackgen_shim_value* values,
                               struct dlpackgen_message* message) {
-  DLTensor lent[DLPACKGEN_SHIM_MOST_RESULTS];
+  DLTensor borrowed[DLPACKGEN_SHIM_MOST_RESULTS];
   void* stream = NULL;
   int status = dlpackgen_shim_reject_derivatives(frame, message);
   if (!status) status = dlpackgen_shim_read_all(frame, values, message);
   if (!status) status = frame->op->fill(frame->op, call, values, message);
-  if (!status) status = dlpackgen_shim_make_all(frame, call, lent, &stream, message);
+  if (!status) status = dlpackgen_shim_make_all(frame, call, borrowed, &stream, message);
   if (!status) status = dlpackgen_shim_raise_versions(frame, message);
-  return status ? status : frame->op->run(call, lent, stream, message);
+  return status ? status : frame->op->run(call, borrowed, stream, message);
 }
 
 /* Runs an operator, and releases its resources. */

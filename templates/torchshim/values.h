@@ -125,14 +125,14 @@ static void dlpackgen_shim_release(enum dlpackgen_shim_kind kind, const struct d
 
 /* Whether the elements are inside the storage, which may have been shrunk. */
 static bool dlpackgen_shim_is_in_storage(void* handle, const DLTensor* tensor) {
-  int64_t bytes = 0, offset = 0, span = 1;
+  int64_t bytes = 0, offset = 0, covered = 1;
   for (int32_t i = 0; i < tensor->ndim; i++) {
     if (tensor->shape[i] == 0) return true;
-    span += (tensor->shape[i] - 1) * tensor->strides[i];
+    covered += (tensor->shape[i] - 1) * tensor->strides[i];
   }
   if (dlpackgen_shim.call.get_storage_size(handle, &bytes) || dlpackgen_shim.call.get_storage_offset(handle, &offset))
     return false;
-  return tensor->data && (offset + span) * (int64_t)(tensor->dtype.bits * tensor->dtype.lanes / 8) <= bytes;
+  return tensor->data && (offset + covered) * (int64_t)(tensor->dtype.bits * tensor->dtype.lanes / 8) <= bytes;
 }
 
 /* Reads a tensor except its data. */

@@ -39,7 +39,7 @@ struct dlpackgen_ufunc_loop {
   const struct dlpackgen_ufunc_kernel* kernel;
   dlpackgen_ufunc_call* call;
   const DLDataType* dtypes; /* of the operands */
-  char** given;
+  char** passed;
   const intptr_t *sizes, *steps;
 };
 
@@ -70,7 +70,7 @@ static int dlpackgen_ufunc_begin(const struct dlpackgen_ufunc_loop* loop, struct
   for (int i = 0; i < count; i++) all[i].block = NULL;
   for (int i = 0; i < count && !status; i++) {
     const struct dlpackgen_ufunc_operand* const operand = &loop->kernel->operands[i];
-    status = dlpackgen_ufunc_describe(operand, loop->dtypes[i], loop->given[i], loop->sizes + 1, loop->steps[i], core,
+    status = dlpackgen_ufunc_describe(operand, loop->dtypes[i], loop->passed[i], loop->sizes + 1, loop->steps[i], core,
                                       &all[i], message);
     core += operand->ndim;
   }
@@ -79,9 +79,9 @@ static int dlpackgen_ufunc_begin(const struct dlpackgen_ufunc_loop* loop, struct
 
 /* Returns the byte range of an operand without core dimensions. */
 static void dlpackgen_ufunc_range(const struct dlpackgen_ufunc_loop* loop, int i, uintptr_t* low, uintptr_t* end) {
-  const intptr_t reach = loop->steps[i] * (loop->sizes[0] - 1);
-  *low = (uintptr_t)loop->given[i] + (uintptr_t)(reach < 0 ? reach : 0);
-  *end = (uintptr_t)loop->given[i] + (uintptr_t)(reach < 0 ? 0 : reach) + (uintptr_t)loop->dtypes[i].bits / 8;
+  const intptr_t extent = loop->steps[i] * (loop->sizes[0] - 1);
+  *low = (uintptr_t)loop->passed[i] + (uintptr_t)(extent < 0 ? extent : 0);
+  *end = (uintptr_t)loop->passed[i] + (uintptr_t)(extent < 0 ? 0 : extent) + (uintptr_t)loop->dtypes[i].bits / 8;
 }
 
 static bool dlpackgen_ufunc_overlap(const struct dlpackgen_ufunc_loop* loop, int i, int j) {
@@ -101,7 +101,7 @@ static bool dlpackgen_ufunc_find_shared(const struct dlpackgen_ufunc_loop* loop,
     for (int i = 0; i < kernel->inputs && kernel->operands[o].ndim + kernel->operands[i].ndim == 0; i++) {
       if (!dlpackgen_ufunc_overlap(loop, o, i)) continue;
       all[o].is_shared = true;
-      is_free = is_free && loop->given[i] == loop->given[o] && loop->steps[i] == loop->steps[o];
+      is_free = is_free && loop->passed[i] == loop->passed[o] && loop->steps[i] == loop->steps[o];
     }
   }
   return is_free;
@@ -123,7 +123,7 @@ static int dlpackgen_ufunc_unshare(const struct dlpackgen_ufunc_loop* loop, stru
 /* Copies outputs to NumPy's memory. */
 static void dlpackgen_ufunc_return(const struct dlpackgen_ufunc_loop* loop, const struct dlpackgen_ufunc_tensor* all) {
   for (int o = loop->kernel->inputs; o < loop->kernel->inputs + loop->kernel->outputs; o++)
-    if (all[o].block) dlpackgen_ufunc_copy(&all[o], 0, all[o].given, all[o].tensor.data, true);
+    if (all[o].block) dlpackgen_ufunc_copy(&all[o], 0, all[o].passed, all[o].tensor.data, true);
 }
 
 /* Runs the loop as one call, if its operands with one more dimension are valid tensors for the
@@ -145,12 +145,12 @@ static int dlpackgen_ufunc_element(const struct dlpackgen_ufunc_loop* loop, stru
   const struct dlpackgen_ufunc_operand* const operands = loop->kernel->operands;
   const int count = loop->kernel->inputs + loop->kernel->outputs;
   for (int i = 0; i < count; i++) {
-    if (!all[i].block) all[i].tensor.data = all[i].given;
-    else if (!operands[i].is_written) dlpackgen_ufunc_copy(&all[i], 0, all[i].given, all[i].tensor.data, false);
+    if (!all[i].block) all[i].tensor.data = all[i].passed;
+    else if (!operands[i].is_written) dlpackgen_ufunc_copy(&all[i], 0, all[i].passed, all[i].tensor.data, false);
   }
   const int status = loop->call(all, message);
   if (!status) dlpackgen_ufunc_return(loop, all);
-  for (int i = 0; i < count; i++) all[i].given += loop->steps[i];
+  for (int i = 0; i < count; i++) all[i].passed += loop->steps[i];
   return status;
 }
 

@@ -41,7 +41,7 @@ struct dlpackgen_ufunc_operand {
 struct dlpackgen_ufunc_tensor {
   DLTensor tensor; /* of one call */
   int64_t shape[DLPACKGEN_UFUNC_NDIM], strides[DLPACKGEN_UFUNC_NDIM];
-  char* given;          /* NumPy's memory for the call */
+  char* passed;         /* NumPy's memory for the call */
   const intptr_t* core; /* NumPy's strides of that memory, in bytes */
   void* block;          /* memory for a copy; NULL: the kernel accepts it in place */
   bool is_shared;       /* an output that overlaps an input */
@@ -101,7 +101,7 @@ DLPACKGEN_UFUNC int dlpackgen_ufunc_prepare_copy(const struct dlpackgen_ufunc_op
 
 /* Describes an operand of a loop whose core has these strides, in bytes. */
 DLPACKGEN_UFUNC int dlpackgen_ufunc_describe(const struct dlpackgen_ufunc_operand* operand, DLDataType dtype,
-                                             char* given, const intptr_t* sizes, intptr_t step, const intptr_t* core,
+                                             char* passed, const intptr_t* sizes, intptr_t step, const intptr_t* core,
                                              struct dlpackgen_ufunc_tensor* made, struct dlpackgen_message* message) {
   DLTensor* const tensor = &made->tensor;
   memset(tensor, 0, sizeof *tensor);
@@ -110,11 +110,11 @@ DLPACKGEN_UFUNC int dlpackgen_ufunc_describe(const struct dlpackgen_ufunc_operan
   tensor->ndim = operand->ndim;
   tensor->shape = made->shape;
   tensor->strides = made->strides;
-  tensor->data = made->given = given;
+  tensor->data = made->passed = passed;
   made->is_shared = false;
   made->core = core;
   const int64_t item = dlpackgen_ufunc_item(tensor);
-  bool fits = !operand->align || ((uintptr_t)given % operand->align == 0 && (uintptr_t)step % operand->align == 0);
+  bool fits = !operand->align || ((uintptr_t)passed % operand->align == 0 && (uintptr_t)step % operand->align == 0);
   for (int32_t d = 0; d < operand->ndim; d++) {
     made->shape[d] = sizes[operand->dims[d]];
     made->strides[d] = core[d] / item;
@@ -125,15 +125,15 @@ DLPACKGEN_UFUNC int dlpackgen_ufunc_describe(const struct dlpackgen_ufunc_operan
 }
 
 /* Copies the elements from dimension d on, from NumPy's memory to a copy or back. */
-DLPACKGEN_UFUNC void dlpackgen_ufunc_copy(const struct dlpackgen_ufunc_tensor* made, int32_t d, char* given, char* copy,
-                                          bool is_back) {
+DLPACKGEN_UFUNC void dlpackgen_ufunc_copy(const struct dlpackgen_ufunc_tensor* made, int32_t d, char* passed,
+                                          char* copy, bool is_back) {
   const size_t item = (size_t)dlpackgen_ufunc_item(&made->tensor);
   if (d == made->tensor.ndim) {
-    memcpy(is_back ? given : copy, is_back ? copy : given, item);
+    memcpy(is_back ? passed : copy, is_back ? copy : passed, item);
     return;
   }
   for (int64_t i = 0; i < made->shape[d]; i++)
-    dlpackgen_ufunc_copy(made, d + 1, given + i * made->core[d], copy + i * made->strides[d] * (int64_t)item, is_back);
+    dlpackgen_ufunc_copy(made, d + 1, passed + i * made->core[d], copy + i * made->strides[d] * (int64_t)item, is_back);
 }
 
 /* Adds the dimension of the loop to an operand; returns 0 if the kernel does not accept this. */

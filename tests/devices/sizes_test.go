@@ -57,7 +57,7 @@ var sizeMutants = []struct {
 	{0, "device_request.h", "info->base = base, info->bytes = bytes;",
 		"*info = (dlpackgen_pointer_attributes){.size = info->size, .device = device, .base = base, .bytes = bytes};"},
 	{2, "vendor_load.h",
-		"if (!code) device_give_attributes(found.device, found.ordinal, found.base, found.bytes, info);",
+		"if (!code) device_return_attributes(found.device, found.ordinal, found.base, found.bytes, info);",
 		"if (!code) *info = found;"},
 }
 

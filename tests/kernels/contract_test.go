@@ -242,7 +242,7 @@ var contractMistakes = map[string]broken{
 	"shape of out":      {"demands.h", "status = dlpackgen_check_extent(at, tensor, d, made->shape[d], message);", "", "argument 'out' (13th): expected"},
 	"read-only":         {"dlpackgen_python.c", "(state & DLPACKGEN_NP_WRITEABLE) == 0 || (state & DLPACKGEN_NP_WARN_ON_WRITE) != 0;", "(state & 0U) != 0;", "argument 'y' (1st): it is read-only"},
 	"surplus arguments": {"dlpackgen_python.c", "if (count > names->positional)", "if (0)", "many() takes 12 arguments, got 13"},
-	"a name twice":      {"dlpackgen_python.c", "if (i < 0 || given[i] != NULL) {", "if (i < 0) {", "got two values for argument 'y'"},
+	"a name twice":      {"dlpackgen_python.c", "if (i < 0 || passed[i] != NULL) {", "if (i < 0) {", "got two values for argument 'y'"},
 	"large numbers":     {"values.h", "if (*number >= (is_signed ? -above : 0) && *number < above) return 0;", "return 0;", "int8 does not hold 128"},
 	"no copy":           {"values.h", "if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;", "return 0;", "argument 'idx' (4th): expected a C-contiguous tensor"},
 	"wrong values":      {"author.c", "sum += (i + 1) *", "sum += i *", "rows differs from the reference"},

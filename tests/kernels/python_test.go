@@ -107,13 +107,13 @@ var pythonMistakes = map[string]mistake{
 	"half pairs name no argument": {"if (!*text && !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return -1;", "if (!*text) return -1;"},
 	"devices have no stream":      {"return !elsewhere || dlpackgen_settles_at_once(call);", "return 1;"},
 	"streams of any device":       {"if (dlpackgen_is_cpu_only(p) || !dlpackgen_is_placed_at_once(a, p, &means)) return 0;", "(void)dlpackgen_is_placed_at_once(a, p, &means);"},
-	"scalars are read as tensors": {"if (DLPACKGEN_RARE(!dlpackgen_reads_unchecked(call, i, p, given[i], &means))) return 0;", ""},
+	"scalars are read as tensors": {"if (DLPACKGEN_RARE(!dlpackgen_reads_unchecked(call, i, p, passed[i], &means))) return 0;", ""},
 }
 
 // basicPythonMistakes are in the parts of the base that kernel modules use.
 var basicPythonMistakes = map[string]mistake{
 	"negative strides are lost":    {"from + i * t->strides[dimension] * (int64_t)item", "from + i * (t->strides[dimension] < 0 ? 0 : t->strides[dimension]) * (int64_t)item"},
-	"a name may come twice":        {"if (i < 0 || given[i] != NULL) {", "if (i < 0) {"},
+	"a name may come twice":        {"if (i < 0 || passed[i] != NULL) {", "if (i < 0) {"},
 	"surplus arguments are lost":   {"if (count > names->positional)", "if (0)"},
 	"demands are checked too soon": {"if (call->private_.site->checks_itself)", "if (0)"},
 	"allocators change nothing":    {"else if (ran_code && dlpackgen_check_again(call))", "else if (0)"},

@@ -308,7 +308,7 @@ var syclMutants = []struct{ file, old, fresh, platform, scenario string }{
 	{"device_request.h", "tensor && tensor->deleter == deleter", "tensor", "cpu", "rejected requests"},
 	{"sycl_memory.hpp", "phase.load() != sycl_phase::ready", "0", "cpu", "a child of fork"},
 	{"sycl_memory.hpp", "static_cast<int>(r->device.device_type) != BACKEND_device", "0", "cpu", "rejected requests"},
-	{"sycl_copy.hpp", "!reaches(id, to->memory) || !reaches(id, from->memory)", "0", "COMPOSITE", "two cards"},
+	{"sycl_copy.hpp", "!can_access(id, to->memory) || !can_access(id, from->memory)", "0", "COMPOSITE", "two cards"},
 }
 
 // particularly returns a scenario by its name.

@@ -80,8 +80,8 @@ func TestSanitized(t *testing.T) {
 
 // sanitizerMutants are mutants that only the sanitizers detect.
 var sanitizerMutants = map[string]mutant{
-	"a result leaks": {"described.hpp", "run(made, lent, place.stream()); return pack(given);",
-		"run(made, lent, place.stream()); new at::Tensor(given[0]); return pack(given);", "forms.py test_by_name"},
+	"a result leaks": {"described.hpp", "run(made, borrowed, place.stream()); return pack(given);",
+		"run(made, borrowed, place.stream()); new at::Tensor(given[0]); return pack(given);", "forms.py test_by_name"},
 	"a result is too small": {"described.hpp", "static_cast<std::size_t>(like.ndim)", "0",
 		"gradients.py test_a_result_that_is_not_used"},
 }

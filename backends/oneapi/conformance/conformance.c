@@ -917,7 +917,7 @@ static void expect_compact(const DLTensor* t, DLDevice device, int32_t ndim, con
 }
 
 /* Tensors of each type of device: of no dimension, of three, and without elements. */
-static void tensors_are_as_asked(void) {
+static void tensors_are_as_requested(void) {
   const int64_t shapes[][3] = {{2, 1, 3}, {4, 0, 3}};
   for (size_t i = 0; i < sizeof conformance_types / sizeof *conformance_types; i++) {
     const DLDevice device = {(DLDeviceType)conformance_types[i].type, 0};
@@ -1204,7 +1204,7 @@ static void with_a_device(void) {
   check("devices that do not exist", devices_that_do_not_exist);
   check("numbers of streams", numbers_of_streams);
   check("streams of a program", streams_of_a_program);
-  check("tensors are as asked", tensors_are_as_asked);
+  check("tensors are as asked", tensors_are_as_requested);
   check("requests that are rejected", requests_that_are_rejected);
   check("sizes of callers", sizes_of_callers);
   check("whose memory", whose_memory);

@@ -188,16 +188,16 @@ template <class T, class E>
 struct Returned<Result<T, E>> : Returned<T> {};
 
 template <class A>
-inline constexpr bool takes_tensor = is_argument<std::decay_t<A>>;
+inline constexpr bool is_tensor_parameter = is_argument<std::decay_t<A>>;
 
 // The argument that a binding library passes: the object of a tensor, or a converted value.
 template <class A>
-using Passed = std::conditional_t<takes_tensor<A>, PyObject*, A>;
+using Passed = std::conditional_t<is_tensor_parameter<A>, PyObject*, A>;
 
 // The object for the base to read, or nullptr.
 template <class A>
 PyObject* object_of(Passed<A>& passed) noexcept {
-  if constexpr (takes_tensor<A>) {
+  if constexpr (is_tensor_parameter<A>) {
     return passed;
   } else {
     return nullptr;
@@ -259,7 +259,7 @@ class Bound<Function, Types<R, A...>> {
   }
   template <class Parameter>
   void add(std::size_t i, const char* name) {
-    if constexpr (takes_tensor<Parameter>) {
+    if constexpr (is_tensor_parameter<Parameter>) {
       described_->add_tensor(i, name, Argument<std::decay_t<Parameter>>::requirements);
     } else {
       described_->add_other(i, name);
@@ -269,7 +269,7 @@ class Bound<Function, Types<R, A...>> {
   // The argument of a function for a passed value.
   template <class Parameter>
   static auto convert(const dlpackgen_call& call, std::size_t i, PyObject*)
-      -> std::enable_if_t<takes_tensor<Parameter>, std::decay_t<Parameter>> {
+      -> std::enable_if_t<is_tensor_parameter<Parameter>, std::decay_t<Parameter>> {
     using Made = Argument<std::decay_t<Parameter>>;
     const dlpackgen_argument& a = call.arguments[i];
     if constexpr (Made::requirements.optional) {
@@ -282,12 +282,12 @@ class Bound<Function, Types<R, A...>> {
     dlpackgen_argument_error(&call, static_cast<int>(i), kind, "%s", Message(made.error()).c_str());
     throw_set();
   }
-  template <class Parameter, std::enable_if_t<!takes_tensor<Parameter>, int> = 0>
+  template <class Parameter, std::enable_if_t<!is_tensor_parameter<Parameter>, int> = 0>
   static Parameter&& convert(const dlpackgen_call&, std::size_t, std::remove_reference_t<Parameter>& given) noexcept {
     return static_cast<Parameter&&>(given);
   }
   template <class Parameter>
-  using Converted = std::conditional_t<takes_tensor<Parameter>, std::decay_t<Parameter>, Parameter&&>;
+  using Converted = std::conditional_t<is_tensor_parameter<Parameter>, std::decay_t<Parameter>, Parameter&&>;
 
   template <std::size_t... I>
   typename Returned<R>::Type run(dlpackgen_call& call, std::index_sequence<I...>, Passed<A>&&... given) const {
@@ -321,7 +321,7 @@ class Bound<Function, Types<R, A...>> {
   }
 
   static PyObject* object_like(dlpackgen_call& call, Managed&& tensor) {
-    const bool of_tensors[] = {takes_tensor<A>..., true};
+    const bool of_tensors[] = {is_tensor_parameter<A>..., true};
     std::size_t like = 0;
     while (!of_tensors[like] || (like < count && call.arguments[like].object == nullptr)) ++like;
     if (!tensor) {
@@ -345,17 +345,17 @@ class Entry;
 template <class Library, class Function, class R, class... A>
 class Entry<Library, Function, Types<R, A...>> {
   using Call = Bound<Function, Types<R, A...>>;
-  using Given = typename Returned<R>::Type;
-  static constexpr bool gives_object = std::is_same<Given, PyObject*>::value;
+  using Value = typename Returned<R>::Type;
+  static constexpr bool returns_object = std::is_same<Value, PyObject*>::value;
   template <class Parameter>
-  using Taken = std::conditional_t<takes_tensor<Parameter>, typename Library::Handle, Parameter>;
+  using Received = std::conditional_t<is_tensor_parameter<Parameter>, typename Library::Handle, Parameter>;
 
  public:
   explicit Entry(Call&& call) : call_(static_cast<Call&&>(call)) {}
 
-  std::conditional_t<gives_object, typename Library::Object, Given> operator()(Taken<A>... given) const {
+  std::conditional_t<returns_object, typename Library::Object, Value> operator()(Received<A>... given) const {
     try {
-      if constexpr (gives_object) {
+      if constexpr (returns_object) {
         return Library::steal(call_(pass<A>(given)...));
       } else {
         return call_(pass<A>(given)...);
@@ -368,8 +368,9 @@ class Entry<Library, Function, Types<R, A...>> {
 
  private:
   template <class Parameter>
-  static std::conditional_t<takes_tensor<Parameter>, PyObject*, Parameter&&> pass(Taken<Parameter>& given) noexcept {
-    if constexpr (takes_tensor<Parameter>) {
+  static std::conditional_t<is_tensor_parameter<Parameter>, PyObject*, Parameter&&> pass(
+      Received<Parameter>& given) noexcept {
+    if constexpr (is_tensor_parameter<Parameter>) {
       return given.ptr();
     } else {
       return static_cast<Parameter&&>(given);
@@ -382,7 +383,7 @@ class Entry<Library, Function, Types<R, A...>> {
 // The annotation of an argument. None is passed to the base, which reports the expected type.
 template <class Library, class Parameter, class Name>
 auto annotation(const Described& described, std::size_t i, const Name& name) {
-  if constexpr (takes_tensor<Parameter>) {
+  if constexpr (is_tensor_parameter<Parameter>) {
     static_assert(std::is_convertible<const Name&, const char*>::value, "an argument that is a tensor has no default");
     return Library::argument_or_none(described.argument(i));
   } else if constexpr (std::is_convertible<const Name&, const char*>::value) {

@@ -96,8 +96,8 @@ struct Layout {
   std::int32_t ndim = 0;  // 0 if the container has no extents
   std::int64_t shape[2] = {};
   std::int64_t strides[2] = {};
-  bool row_major = true;   // whether the elements are C-contiguous
-  std::uint64_t span = 0;  // elements from the first in memory to the last, including gaps
+  bool row_major = true;      // whether the elements are C-contiguous
+  std::uint64_t covered = 0;  // elements from the first in memory to the last, including gaps
 };
 
 template <class Matrix>
@@ -108,7 +108,7 @@ Layout layout_of(const Matrix& matrix) noexcept {
   Layout l{2, {rows, columns}, {by_rows ? outer : inner, by_rows ? inner : outer}};
   l.row_major = (columns < 2 || l.strides[1] == 1) && (rows < 2 || l.strides[0] == columns);
   if (rows > 0 && columns > 0) {
-    l.span = unsign((rows - 1) * l.strides[0] + (columns - 1) * l.strides[1]) + 1;
+    l.covered = unsign((rows - 1) * l.strides[0] + (columns - 1) * l.strides[1]) + 1;
   }
   if (Matrix::IsVectorAtCompileTime) {
     l.ndim = 1;
@@ -432,7 +432,7 @@ class Builder {
       if (std::is_const<Element>::value) p.flags |= flags::read_only;
       if (!has_dtype_) p.tensor.dtype = dtype_of<Element>;
       if (!has_dtype_ && dtype_of<Element>.bits < 8) p.flags |= flags::is_subbyte_type_padded;
-      if constexpr (In::sized) p.room = p.own.span * sizeof(Element);
+      if constexpr (In::sized) p.room = p.own.covered * sizeof(Element);
     } else if constexpr (detail::points_to_own_layout<Owner>) {
       p.own.row_major = !detail::is_disordered<detail::TargetOf<Owner>>(owner.get(), p.tensor.data);
     }
@@ -446,8 +446,8 @@ class Builder {
     } else {
       detail::Layout line;
       line.ndim = 1;
-      line.span = detail::Contents<Owner>::size(owner);
-      line.shape[0] = static_cast<std::int64_t>(line.span);
+      line.covered = detail::Contents<Owner>::size(owner);
+      line.shape[0] = static_cast<std::int64_t>(line.covered);
       line.strides[0] = 1;
       line.row_major = !detail::has_own_layout<Owner>;
       return line;
@@ -486,7 +486,7 @@ class Builder {
   // Data from the caller may be inside the container, whose size is known, or elsewhere.
   template <class Element>
   static void within(Plan& p, const Element* first) noexcept {
-    const std::uint64_t all = p.own.span * sizeof(Element);
+    const std::uint64_t all = p.own.covered * sizeof(Element);
     const std::uint64_t at = reinterpret_cast<std::uintptr_t>(p.tensor.data) - reinterpret_cast<std::uintptr_t>(first);
     if (at >= all) return;
     p.before = at;

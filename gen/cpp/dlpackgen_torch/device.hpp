@@ -113,7 +113,7 @@ namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // PyGILState_Check() always returns 1 after another interpreter was created.
-inline bool holds_the_gil() noexcept {
+inline bool has_the_gil() noexcept {
 #if PY_VERSION_HEX >= 0x030D0000
   PyThreadState* const current = PyThreadState_GetUnchecked();
 #else
@@ -216,7 +216,7 @@ inline Elements elements_of(const DLTensor& tensor, bool on_host) {
 // Strides in ATen's form, and the number of elements from the first to the last one in memory.
 struct Extents {
   std::array<std::int64_t, max_ndim> strides;
-  std::size_t span = 1;
+  std::size_t covered = 1;
 };
 
 // The stride of a dimension whose own stride is ignored: that of a contiguous tensor, unless its
@@ -230,9 +230,9 @@ inline std::int64_t outer_stride(std::int64_t stride, std::int64_t extent) {
   return fits ? static_cast<std::int64_t>(outer) : stride;
 }
 
-// Strides of dimensions with fewer than two elements, and all strides of a tensor without
-// elements, are ignored: they may be negative or too large for ATen. The validator has
-// checked that the other ones, none of which is negative, do not overflow the span.
+// Strides of dimensions with fewer than two elements, and all strides of a tensor without elements,
+// are ignored: they may be negative or too large for ATen. The validator has checked that the other
+// ones, none of which is negative, do not overflow the number of covered elements.
 inline Extents extents_of(const DLTensor& tensor) {
   Extents found;
   const bool empty = is_empty(tensor);
@@ -244,9 +244,9 @@ inline Extents extents_of(const DLTensor& tensor) {
     found.strides[static_cast<std::size_t>(i)] = stride;
     if (extent < 2) continue;
     contiguous = outer_stride(stride, extent);
-    if (!empty) found.span += static_cast<std::size_t>(extent - 1) * static_cast<std::size_t>(stride);
+    if (!empty) found.covered += static_cast<std::size_t>(extent - 1) * static_cast<std::size_t>(stride);
   }
-  if (empty) found.span = 0;
+  if (empty) found.covered = 0;
   return found;
 }
 
@@ -255,20 +255,20 @@ inline Extents extents_of(const DLTensor& tensor) {
 template <class Struct>
 void delete_managed(void* context) {
   std::optional<pybind11::error_scope> error;
-  if (holds_the_gil()) error.emplace();
+  if (has_the_gil()) error.emplace();
   BasicManaged<Struct>::from_raw_unchecked(static_cast<Struct*>(context)).reset();
 }
 
 // Deletes a tensor as above, unless it was released.
 template <class Struct>
-struct Taken {
+struct Incoming {
   BasicManaged<Struct> owned;
 
-  explicit Taken(BasicManaged<Struct>&& taken) noexcept : owned(static_cast<BasicManaged<Struct>&&>(taken)) {}
-  Taken(Taken&&) noexcept = default;
-  Taken(const Taken&) = delete;
-  Taken& operator=(const Taken&) = delete;
-  ~Taken() {
+  explicit Incoming(BasicManaged<Struct>&& incoming) noexcept : owned(static_cast<BasicManaged<Struct>&&>(incoming)) {}
+  Incoming(Incoming&&) noexcept = default;
+  Incoming(const Incoming&) = delete;
+  Incoming& operator=(const Incoming&) = delete;
+  ~Incoming() {
     if (owned) delete_managed<Struct>(owned.release());
   }
 };
@@ -295,24 +295,24 @@ inline void reject_padded(const DLManagedTensorVersioned& managed) {
 // Takes ownership of a tensor at once, then validates it. NULL strides are accepted from all
 // producers, as in modules over dlpackgen_python, because many newer producers still export them.
 template <class Struct>
-Taken<Struct> received(Struct* managed) {
+Incoming<Struct> received(Struct* managed) {
   if (managed == nullptr) throw Exception(Error(ErrorCode::null));
-  Taken<Struct> taken(BasicManaged<Struct>::from_raw_unchecked(managed));
+  Incoming<Struct> incoming(BasicManaged<Struct>::from_raw_unchecked(managed));
   throw_if_error(v1_3::detail::check_managed(*managed, Accept::null_strides));
   reject_padded(*managed);
-  return taken;
+  return incoming;
 }
 
 // Torch creates the tensors, through ATen or through the stable ABI. Its wrap() takes ownership at
 // once, also if it throws.
 template <class Torch, class Struct>
-typename Torch::Tensor take(Taken<Struct> taken, const How& how) {
-  const Struct& managed = *taken.owned.get();
+typename Torch::Tensor import_checked(Incoming<Struct> incoming, const How& how) {
+  const Struct& managed = *incoming.owned.get();
   if (!how.may_copy) reject_copied(managed);
   const typename Torch::Source source = Torch::source_of(managed.dl_tensor);
   if (!is_read_only(managed) || how.read_only == ReadOnly::allow) {
     const DLTensor& tensor = managed.dl_tensor;
-    return Torch::template wrap<delete_managed<Struct>>(tensor, source, taken.owned.release());
+    return Torch::template wrap<delete_managed<Struct>>(tensor, source, incoming.owned.release());
   }
   if (how.read_only == ReadOnly::raise) {
     throw BufferError("it is read-only, or cannot say that it is not, and a torch.Tensor can always be written to");
@@ -343,13 +343,13 @@ namespace detail {
 
 inline std::atomic<const dlpackgen_backend*> used_device{nullptr};
 
-inline dlpackgen_pointer_attributes owner_of(const dlpackgen_backend& table, DLDevice said, const char* address) {
+inline dlpackgen_pointer_attributes owner_of(const dlpackgen_backend& table, DLDevice declared, const char* address) {
   dlpackgen_backend_error error;
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   if (table.pointer_attributes(address, &info, &error) != DLPACKGEN_BACKEND_OK) throw BufferError(error.text);
-  if (info.device.device_type != said.device_type || info.device.device_id != said.device_id) {
-    throw BufferError("its declared device " + text_of(said) + " does not match the driver's " + text_of(info.device) +
-                      " for its memory; it may have been freed");
+  if (info.device.device_type != declared.device_type || info.device.device_id != declared.device_id) {
+    throw BufferError("its declared device " + text_of(declared) + " does not match the driver's " +
+                      text_of(info.device) + " for its memory; it may have been freed");
   }
   return info;
 }
@@ -357,20 +357,21 @@ inline dlpackgen_pointer_attributes owner_of(const dlpackgen_backend& table, DLD
 // Queries the driver about the first byte and, if the elements extend beyond its allocation, about
 // the last one. Memory may consist of several mapped allocations, such as torch's expandable
 // segments, and drivers report one at a time.
-inline void reject_other_owner(const dlpackgen_backend& table, DLDevice said, const char* begin, std::size_t bytes) {
-  const dlpackgen_pointer_attributes info = owner_of(table, said, begin);
+inline void reject_other_owner(const dlpackgen_backend& table, DLDevice declared, const char* begin,
+                               std::size_t bytes) {
+  const dlpackgen_pointer_attributes info = owner_of(table, declared, begin);
   const auto before = static_cast<std::size_t>(begin - static_cast<const char*>(info.base));
-  if (info.bytes != 0 && before + bytes > info.bytes) owner_of(table, said, begin + bytes - 1);
+  if (info.bytes != 0 && before + bytes > info.bytes) owner_of(table, declared, begin + bytes - 1);
 }
 
 // The driver is not queried about tensors on the CPU and tensors without elements.
 inline void check_owner(const DLTensor& tensor, const Elements& elements) {
   const dlpackgen_backend* const table = used_device.load(std::memory_order_acquire);
   if (table == nullptr || tensor.device.device_type == kDLCPU) return;
-  const std::size_t span = extents_of(tensor).span;
-  if (span == 0) return;
+  const std::size_t covered = extents_of(tensor).covered;
+  if (covered == 0) return;
   reject_other_owner(*table, tensor.device, static_cast<const char*>(elements.data),
-                     span * c10::elementSize(elements.scalar));
+                     covered * c10::elementSize(elements.scalar));
 }
 
 // The backend rejects tensors of other allocators, which is ignored here.

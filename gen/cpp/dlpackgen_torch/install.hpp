@@ -10,12 +10,12 @@
 #define DLPACKGEN_V1_3_PYTORCH_INSTALL_HPP_
 
 /**
- * \file adopted.hpp
+ * \file native_reader.hpp
  * With this reader, modules over dlpackgen_python read a torch.Tensor without the stable shim.
  * install() sets it on the type, where the modules look it up.
  */
-#ifndef DLPACKGEN_V1_3_PYTORCH_ADOPTED_HPP_
-#define DLPACKGEN_V1_3_PYTORCH_ADOPTED_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_NATIVE_READER_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_NATIVE_READER_HPP_
 
 #include "table.hpp"
 
@@ -44,7 +44,7 @@ namespace detail {
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_PYTORCH_ADOPTED_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_NATIVE_READER_HPP_
 
 #include <pybind11/pybind11.h>
 
@@ -98,7 +98,7 @@ inline py::object own_attribute(py::handle type, const char* name) {
   return type.attr("__dict__").attr("get")(name, py::none());
 }
 
-inline void give_back(py::handle type, const char* name, PyObject* before) {
+inline void restore(py::handle type, const char* name, PyObject* before) {
   if (before == nullptr) return py::delattr(type, name);
   py::setattr(type, name, py::handle(before));
 }
@@ -111,8 +111,8 @@ inline void put_reader(py::handle type, PyObject*& before) {
   Py_XSETREF(before, found.is_none() ? nullptr : found.release().ptr());
 }
 
-inline void take_reader_off(py::handle type, PyObject* before) {
-  if (is_of(own_attribute(type, reader_attribute), reader_capsule, reader())) give_back(type, reader_attribute, before);
+inline void remove_reader(py::handle type, PyObject* before) {
+  if (is_of(own_attribute(type, reader_attribute), reader_capsule, reader())) restore(type, reader_attribute, before);
 }
 
 }  // namespace detail
@@ -159,9 +159,9 @@ inline void install() {
  */
 inline void uninstall() {
   const detail::Replaced& replaced = detail::replaced();
-  detail::take_reader_off(detail::tensor_type(), replaced.tensor_reader);
-  detail::take_reader_off(detail::parameter_type(), replaced.parameter_reader);
-  if (is_installed()) detail::give_back(detail::tensor_type(), detail::table_attribute, replaced.table);
+  detail::remove_reader(detail::tensor_type(), replaced.tensor_reader);
+  detail::remove_reader(detail::parameter_type(), replaced.parameter_reader);
+  if (is_installed()) detail::restore(detail::tensor_type(), detail::table_attribute, replaced.table);
 }
 
 }  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN

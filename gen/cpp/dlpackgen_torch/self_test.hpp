@@ -8,8 +8,8 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_SELF_TEST_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_SELF_TEST_HPP_
 
+#include "import.hpp"
 #include "read.hpp"
-#include "take.hpp"
 
 #include <ATen/ops/_efficientzerotensor.h>
 #include <ATen/ops/_neg_view.h>

@@ -7,8 +7,8 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_TABLE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_TABLE_HPP_
 
-#include "held.hpp"
-#include "take.hpp"
+#include "import.hpp"
+#include "object_owned.hpp"
 
 #include <ATen/ops/empty.h>
 #include <torch/csrc/autograd/python_variable.h>
@@ -52,7 +52,7 @@ inline void keep_managed(void*) {}
 
 // If this fails, the caller still owns the tensor, as in PyTorch. Therefore, the storage gets a
 // deleter only when nothing can fail any more.
-inline PyObject* lend_to_python(DLManagedTensorVersioned& managed, const Source& source) {
+inline PyObject* move_to_python(DLManagedTensorVersioned& managed, const Source& source) {
   at::Tensor made = wrap(managed.dl_tensor, source, &managed, keep_managed);
   c10::StorageImpl* const storage = made.storage().unsafeGetStorageImpl();
   PyObject* const object = THPVariable_Wrap(std::move(made));
@@ -78,7 +78,7 @@ inline int table_to_object(DLManagedTensorVersioned* tensor, void** out) noexcep
     throw_if_error(dlpackgen::v1_3::detail::check_managed(*tensor, Accept::nothing));
     reject_padded(*tensor);
     const Source source = source_of(tensor->dl_tensor);
-    *out = is_read_only(*tensor) ? copy_to_python(tensor, source) : lend_to_python(*tensor, source);
+    *out = is_read_only(*tensor) ? copy_to_python(tensor, source) : move_to_python(*tensor, source);
     return 0;
   } catch (...) {
     return report_to_python();

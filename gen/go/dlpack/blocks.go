@@ -23,16 +23,16 @@ const (
 
 // buffer mirrors the C struct with the memory of a Buffer.
 type buffer struct {
-	_       structs.HostLayout
-	managed DLManagedTensorVersioned // for the only consumer
-	shares  uint64
-	block   uintptr
-	data    uintptr
-	more    uintptr
-	next    uintptr
-	pool    uint32
-	lent    uint32
-	dims    [2 * slotNDim]int64 // shape, then strides, of all tensors
+	_        structs.HostLayout
+	managed  DLManagedTensorVersioned // for the only consumer
+	shares   uint64
+	block    uintptr
+	data     uintptr
+	more     uintptr
+	next     uintptr
+	pool     uint32
+	exported uint32
+	dims     [2 * slotNDim]int64 // shape, then strides, of all tensors
 }
 
 func _() {
@@ -41,7 +41,7 @@ func _() {
 	_ = x[unsafe.Offsetof(buffer{}.shares)-unsafe.Offsetof(C.struct_dlp_59225070_buffer{}.shares)]
 	_ = x[unsafe.Offsetof(buffer{}.data)-unsafe.Offsetof(C.struct_dlp_59225070_buffer{}.data)]
 	_ = x[unsafe.Offsetof(buffer{}.more)-unsafe.Offsetof(C.struct_dlp_59225070_buffer{}.more)]
-	_ = x[unsafe.Offsetof(buffer{}.lent)-unsafe.Offsetof(C.struct_dlp_59225070_buffer{}.lent)]
+	_ = x[unsafe.Offsetof(buffer{}.exported)-unsafe.Offsetof(C.struct_dlp_59225070_buffer{}.exported)]
 	_ = x[unsafe.Offsetof(buffer{}.dims)-unsafe.Offsetof(C.struct_dlp_59225070_buffer{}.dims)]
 }
 
@@ -69,7 +69,7 @@ func (b *blocks) take(size uint64, ndim int) *buffer {
 	return (*buffer)(unsafe.Pointer(made))
 }
 
-func (b *blocks) trim() (lent int) {
+func (b *blocks) trim() (exported int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return int(C.dlp_59225070_trim())
@@ -98,7 +98,7 @@ func (b *buffer) describe(dtype DataType, shape []int64, count uint64) DLTensor 
 
 // fill fills the tensor that needs no slot.
 func (b *buffer) fill(t *DLTensor) *DLManagedTensorVersioned {
-	b.lent = 1
+	b.exported = 1
 	b.managed.head(deleterFirst, 0)
 	b.managed.DLTensor = *t
 	return &b.managed

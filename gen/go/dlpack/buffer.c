@@ -83,11 +83,12 @@ void dlp_59225070_drop(buffer* b, uint64_t share) {
 }
 
 uint64_t dlp_59225070_trim(void) {
-  uint64_t lent = 0;
+  uint64_t exported = 0;
   for (uint32_t pool = 1; pool < dlp_59225070_POOLS; pool++)
     for (buffer* b; (b = take(pool));) strip(b);
-  for (struct header* h = headers; h; h = h->previous) lent += __atomic_load_n(&h->buffer.lent, __ATOMIC_RELAXED);
-  return lent;
+  for (struct header* h = headers; h; h = h->previous)
+    exported += __atomic_load_n(&h->buffer.exported, __ATOMIC_RELAXED);
+  return exported;
 }
 
 void dlp_59225070_release_first(DLManagedTensorVersioned* self) {
@@ -97,6 +98,6 @@ void dlp_59225070_release_first(DLManagedTensorVersioned* self) {
     return;
   }
   self->deleter = dlp_59225070_trap;
-  __atomic_store_n(&b->lent, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&b->exported, 0, __ATOMIC_RELAXED);
   dlp_59225070_drop(b, dlp_59225070_TENSOR);
 }

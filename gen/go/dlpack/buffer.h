@@ -27,7 +27,7 @@ struct dlp_59225070_buffer {
   int64_t* more;                    /* dims that do not fit, or NULL */
   struct dlp_59225070_buffer* next; /* in a pool */
   uint32_t pool;                    /* to which it returns */
-  uint32_t lent;                    /* 1 while a consumer owns this tensor */
+  uint32_t exported;                /* 1 while a consumer owns this tensor */
   int64_t dims[2 * dlp_59225070_SLOT_NDIM];
 };
 

@@ -54,10 +54,10 @@ void dlp_59225070_forget(failure* f) {
 }
 
 /* The arguments of SetError. */
-typedef struct told {
+typedef struct report {
   int times;
   char *kind, *message;
-} told;
+} report;
 
 static char* copy(const char* text) {
   if (!text) return NULL;
@@ -68,19 +68,19 @@ static char* copy(const char* text) {
 
 /* SetError. Only the first call counts, because it reports the cause. */
 static void note(void* error_ctx, const char* kind, const char* message) {
-  told* t = error_ctx;
+  report* t = error_ctx;
   if (t->times++) return;
   t->kind = copy(kind);
   t->message = copy(message);
 }
 
 /* A pending error belongs to this thread, so it is read before Go runs again. */
-static failure* rejected(callee to, uint32_t op, told t) {
+static failure* rejected(callee to, uint32_t op, report t) {
   if (!t.times && to.explain) ((dlp_59225070_explain)to.explain)(&t, note);
   return dlp_59225070_rejection(op, t.kind, t.message);
 }
 
-static failure* rejected_untold(callee to, uint32_t op) { return rejected(to, op, (told){0, NULL, NULL}); }
+static failure* rejected_silently(callee to, uint32_t op) { return rejected(to, op, (report){0, NULL, NULL}); }
 
 /* Views */
 
@@ -94,7 +94,7 @@ static void drop(view* v) {
   if (owner) delete_managed(owner);
 }
 
-void dlp_59225070_give_back(uint64_t* words, size_t count) {
+void dlp_59225070_release_views(uint64_t* words, size_t count) {
   view* views = (view*)words;
   for (size_t i = 0; i < count; i++) drop(&views[i]);
 }
@@ -102,7 +102,7 @@ void dlp_59225070_give_back(uint64_t* words, size_t count) {
 static failure* own(callee to, uintptr_t object, DLManagedTensorVersioned** out) {
   *out = NULL;
   if (table_of(to)->managed_tensor_from_py_object_no_sync((void*)object, out))
-    return rejected_untold(to, dlp_59225070_OP_MANAGED);
+    return rejected_silently(to, dlp_59225070_OP_MANAGED);
   return *out ? NULL : failed(dlp_59225070_NOTHING, dlp_59225070_OP_MANAGED);
 }
 
@@ -121,12 +121,12 @@ static failure* own_for_view(callee to, view* v) {
   return NULL;
 }
 
-static failure* lend(callee to, view* v) {
+static failure* borrow_view(callee to, view* v) {
   int (*function)(void*, DLTensor*) = table_of(to)->dltensor_from_py_object_no_sync;
   if (!function) return own_for_view(to, v);
   v->flags = DLPACK_FLAG_BITMASK_READ_ONLY; /* which a DLTensor cannot store */
   memset(&v->tensor, 0, sizeof v->tensor);  /* detects a function that fills nothing */
-  return function((void*)v->object, &v->tensor) ? rejected_untold(to, dlp_59225070_OP_BORROW) : NULL;
+  return function((void*)v->object, &v->tensor) ? rejected_silently(to, dlp_59225070_OP_BORROW) : NULL;
 }
 
 /* A loop, because a call of memcpy costs more for a few numbers. */
@@ -149,11 +149,11 @@ static void keep_dims(view* v) {
   t->strides = copy_dims(v->dims + n, t->strides, n);
 }
 
-static failure* ask_stream(callee to, DLDevice device, uintptr_t* stream) {
+static failure* query_stream(callee to, DLDevice device, uintptr_t* stream) {
   void* out = NULL;
   int rc = table_of(to)->current_work_stream(device.device_type, device.device_id, &out);
   *stream = rc ? 0 : (uintptr_t)out;
-  return rc ? rejected_untold(to, dlp_59225070_OP_STREAM) : NULL;
+  return rc ? rejected_silently(to, dlp_59225070_OP_STREAM) : NULL;
 }
 
 static int same(DLDevice a, DLDevice b) { return a.device_type == b.device_type && a.device_id == b.device_id; }
@@ -163,7 +163,7 @@ static failure* add_stream(callee to, view* v, const view* previous) {
   v->stream = 0;
   if (v->tensor.device.device_type == kDLCPU) return NULL;
   if (!previous || !same(previous->tensor.device, v->tensor.device))
-    return ask_stream(to, v->tensor.device, &v->stream);
+    return query_stream(to, v->tensor.device, &v->stream);
   v->stream = previous->stream;
   return NULL;
 }
@@ -173,7 +173,7 @@ failure* dlp_59225070_borrow(callee to, uint64_t* words, size_t count) {
   for (size_t i = 0; i < count; i++) {
     view* v = &views[i];
     drop(v);
-    failure* f = lend(to, v);
+    failure* f = borrow_view(to, v);
     if (!f) {
       keep_dims(v);
       f = add_stream(to, v, i ? v - 1 : NULL);
@@ -196,13 +196,13 @@ answer dlp_59225070_managed(callee to, uintptr_t object) {
 
 answer dlp_59225070_stream(callee to, DLDevice device) {
   answer a;
-  a.failure = ask_stream(to, device, &a.value);
+  a.failure = query_stream(to, device, &a.value);
   return a;
 }
 
 answer dlp_59225070_allocate(callee to, DLDataType dtype, DLDevice device, int32_t ndim,
                              struct dlp_59225070_extents few, int64_t* many) {
-  told t = {0, NULL, NULL};
+  report t = {0, NULL, NULL};
   DLManagedTensorVersioned* made = NULL;
   DLTensor prototype = {NULL, device, ndim, dtype, many ? many : few.n, NULL, 0};
   if (table_of(to)->managed_tensor_allocator(&prototype, &made, &t, note))
@@ -212,13 +212,13 @@ answer dlp_59225070_allocate(callee to, DLDataType dtype, DLDevice device, int32
   return (answer){(uintptr_t)made, made ? NULL : failed(dlp_59225070_NOTHING, dlp_59225070_OP_ALLOCATE)};
 }
 
-static failure* wrap_held(callee to, dlp_59225070_object* held, uintptr_t* object) {
+static failure* wrap_object(callee to, dlp_59225070_object* owned, uintptr_t* object) {
   void* out = NULL;
-  DLManagedTensorVersioned* given = dlp_59225070_object_managed(held);
+  DLManagedTensorVersioned* given = dlp_59225070_object_managed(owned);
   if (!given) return failed(dlp_59225070_NO_MEMORY, dlp_59225070_OP_WRAP);
   if (table_of(to)->managed_tensor_to_py_object_no_sync(given, &out)) {
-    failure* f = rejected_untold(to, dlp_59225070_OP_WRAP);
-    if (dlp_59225070_object_shared(held)) delete_managed(given);
+    failure* f = rejected_silently(to, dlp_59225070_OP_WRAP);
+    if (dlp_59225070_object_shared(owned)) delete_managed(given);
     return f;
   }
   *object = (uintptr_t)out;
@@ -230,13 +230,13 @@ static failure* wrap_held(callee to, dlp_59225070_object* held, uintptr_t* objec
  * The number of remaining references shows whether the proxy was deleted. */
 answer dlp_59225070_wrap(callee to, uintptr_t tensor, int legacy, uint64_t flags) {
   answer a = {0, NULL};
-  dlp_59225070_object* held = dlp_59225070_object_new((void*)tensor, legacy, flags);
-  if (!held) {
+  dlp_59225070_object* owned = dlp_59225070_object_new((void*)tensor, legacy, flags);
+  if (!owned) {
     dlp_59225070_delete_any((void*)tensor, legacy);
     a.failure = failed(dlp_59225070_NO_MEMORY, dlp_59225070_OP_WRAP);
     return a;
   }
-  a.failure = wrap_held(to, held, &a.value);
-  dlp_59225070_object_release(held);
+  a.failure = wrap_object(to, owned, &a.value);
+  dlp_59225070_object_release(owned);
   return a;
 }

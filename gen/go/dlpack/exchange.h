@@ -80,7 +80,7 @@ dlp_59225070_LOCAL dlp_59225070_failure* dlp_59225070_borrow(struct dlp_59225070
                                                              size_t count);
 
 /* Deletes the tensors that count views own. Some views may own none. */
-dlp_59225070_LOCAL void dlp_59225070_give_back(uint64_t* words, size_t count);
+dlp_59225070_LOCAL void dlp_59225070_release_views(uint64_t* words, size_t count);
 
 /* Returns a managed tensor that the caller owns. */
 dlp_59225070_LOCAL struct dlp_59225070_answer dlp_59225070_managed(struct dlp_59225070_callee to, uintptr_t object);

@@ -40,10 +40,10 @@ slot* dlp_59225070_new_slots(uint64_t* list, uint32_t first, uint32_t count) {
   return slots;
 }
 
-slot* dlp_59225070_lend(slot* origin) {
-  slot* lent = calloc(1, sizeof *lent);
-  if (lent) lent->origin = origin;
-  return lent;
+slot* dlp_59225070_new_slot(slot* origin) {
+  slot* fresh = calloc(1, sizeof *fresh);
+  if (fresh) fresh->origin = origin;
+  return fresh;
 }
 
 extra* dlp_59225070_new_extra(size_t dims) { return calloc(1, sizeof(extra) + dims * sizeof(int64_t)); }
@@ -76,7 +76,7 @@ void dlp_59225070_release_legacy(DLManagedTensor* self) {
 }
 
 /* The slot may be reused as soon as it is pushed, hence the order. */
-static void give_back(slot* s) {
+static void recycle(slot* s) {
   slot* origin = s->origin;
   uintptr_t hook = 0;
   if (s->owner) dlp_59225070_drop(s->owner, dlp_59225070_TENSOR);
@@ -95,7 +95,7 @@ void dlp_59225070_release_all(DLManagedTensorVersioned* self) {
     return;
   }
   self->deleter = dlp_59225070_trap;
-  give_back((slot*)self);
+  recycle((slot*)self);
 }
 
 void dlp_59225070_release_all_legacy(DLManagedTensor* self) {
@@ -104,5 +104,5 @@ void dlp_59225070_release_all_legacy(DLManagedTensor* self) {
     return;
   }
   self->deleter = dlp_59225070_trap_legacy;
-  give_back((slot*)self);
+  recycle((slot*)self);
 }

@@ -96,7 +96,7 @@ func exportWholeSlowly(first unsafe.Pointer, count int, dtype DataType, shape []
 	m := memory{first: first, count: count, bits: uint64(dtype.Bits), dtype: dtype}
 	x := export{shape: shape}
 	x.device.Type = DeviceCPU
-	s, err := x.lend(&m, 0)
+	s, err := x.exportSlot(&m, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -170,10 +170,10 @@ func exportWith(m *memory, o *ExportOptions, legacy bool) (*slot, error) {
 		return nil, failf(ErrDevice, "a slice cannot be memory of %v", x.device)
 	}
 	if o.OnRelease == nil {
-		return x.lend(m, 0)
+		return x.exportSlot(m, 0)
 	}
 	hook := cgo.NewHandle(o.OnRelease)
-	s, err := x.lend(m, hook)
+	s, err := x.exportSlot(m, hook)
 	if err != nil {
 		hook.Delete()
 	}
@@ -182,7 +182,7 @@ func exportWith(m *memory, o *ExportOptions, legacy bool) (*slot, error) {
 
 // lend fills a free slot, which retains the memory until a consumer has released it. On an error,
 // nothing is retained.
-func (x *export) lend(m *memory, hook cgo.Handle) (*slot, error) {
+func (x *export) exportSlot(m *memory, hook cgo.Handle) (*slot, error) {
 	first := m.first
 	if x.strides != nil || x.offset != 0 || !filled(x.shape, m.count) {
 		var err error

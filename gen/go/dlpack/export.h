@@ -47,7 +47,7 @@ dlp_59225070_LOCAL struct dlp_59225070_slot* dlp_59225070_new_slots(uint64_t* li
 
 /* Creates a copy of a slot that its deleter frees, for tools that detect uses of freed memory; NULL
  * if memory is exhausted. */
-dlp_59225070_LOCAL struct dlp_59225070_slot* dlp_59225070_lend(struct dlp_59225070_slot* origin);
+dlp_59225070_LOCAL struct dlp_59225070_slot* dlp_59225070_new_slot(struct dlp_59225070_slot* origin);
 
 /* Allocates the dims; NULL if memory is exhausted. */
 dlp_59225070_LOCAL struct dlp_59225070_extra* dlp_59225070_new_extra(size_t dims);

@@ -171,7 +171,7 @@ static int tell(dlp_59225070_failure* f, void* error_ctx, set_error SetError) {
   return -1;
 }
 
-static int take_allocated(answer a, DLManagedTensorVersioned** out, void* error_ctx, set_error SetError) {
+static int return_allocated(answer a, DLManagedTensorVersioned** out, void* error_ctx, set_error SetError) {
   if (a.failure) return tell(a.failure, error_ctx, SetError);
   *out = (DLManagedTensorVersioned*)a.value;
   return 0;
@@ -208,7 +208,7 @@ static producer producers[NUMBERS];
     return take(&producers[i], dlp_59225070_hook_stream(i, (DLDevice){type, id}), out);                         \
   }                                                                                                             \
   static int hook_allocate_##i(DLTensor* like, DLManagedTensorVersioned** out, void* ctx, set_error SetError) { \
-    return take_allocated(dlp_59225070_hook_allocate(i, like), out, ctx, SetError);                             \
+    return return_allocated(dlp_59225070_hook_allocate(i, like), out, ctx, SetError);                           \
   }
 
 FUNCTIONS(0)

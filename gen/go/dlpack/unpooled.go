@@ -15,9 +15,9 @@ const unpooled = true
 // consumers returns a copy of the slot that the deleter frees: a slot is never freed, so the tool
 // would not detect uses after its release.
 func (s *slot) consumers() *slot {
-	lent := C.dlp_59225070_lend((*C.struct_dlp_59225070_slot)(unsafe.Pointer(s)))
-	if lent == nil {
+	fresh := C.dlp_59225070_new_slot((*C.struct_dlp_59225070_slot)(unsafe.Pointer(s)))
+	if fresh == nil {
 		return s
 	}
-	return (*slot)(unsafe.Pointer(lent))
+	return (*slot)(unsafe.Pointer(fresh))
 }

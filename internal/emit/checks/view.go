@@ -38,7 +38,7 @@ type kernelView struct {
 	CallHead       string
 	RunArguments   string
 	Unused         string // parameters that a build without any device's functions does not use
-	GivenResults   string
+	PassedResults  string
 	Assigns        []string
 	Serial         bool
 }
@@ -154,7 +154,7 @@ func (v *kernelView) viewNames(k *contract.Kernel) {
 	for _, name := range v.Results {
 		made = append(made, "&call->results."+name)
 	}
-	v.Made, v.GivenResults = strings.Join(made, ", "), strings.Join(v.Results, ", ")
+	v.Made, v.PassedResults = strings.Join(made, ", "), strings.Join(v.Results, ", ")
 }
 
 // table names the dtypes of a variable.

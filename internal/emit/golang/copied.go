@@ -29,7 +29,7 @@ var headers = map[string][]string{
 
 // partsOf are the parts of C sources that other targets have too.
 var partsOf = map[string][]string{
-	"give.c": {"copy.h", "texts.h"}, "table.c": {"texts.h"}, "take.c": {"texts.h"},
+	"tensor_type.c": {"copy.h", "texts.h"}, "table.c": {"texts.h"}, "import.c": {"texts.h"},
 }
 
 // hostFolder is the package that calls functions of tvm-ffi. host is the description of its

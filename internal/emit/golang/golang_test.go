@@ -141,7 +141,7 @@ func TestPackagesBelow(t *testing.T) {
 func TestNamesOfPythonAreThoseOfTheSpec(t *testing.T) {
 	files := emitted(t, &emit.Model{Release: emittest.Release(t, "main"),
 		Options: map[string]string{emit.OptionImport: "example.org/x"}})
-	give, take := files["dlpackpy/give.c"], files["dlpackpy/take.c"]
+	give, take := files["dlpackpy/tensor_type.c"], files["dlpackpy/import.c"]
 	for _, version := range served(t) {
 		python := emittest.Release(t, version).Python
 		for _, text := range []string{give, take} {

@@ -13,8 +13,8 @@ var runtime = []string{
 
 // python are the sources of package dlpackpy.
 var python = []string{
-	"call.go", "convert.c", "doc.go", "errors.go", "give.c", "module.c", "module.go", "python.c",
-	"python.h", "take.c", "tensors.go",
+	"call.go", "convert.c", "doc.go", "errors.go", "tensor_type.c", "module.c", "module.go", "python.c",
+	"python.h", "import.c", "tensors.go",
 }
 
 // conformance are the sources of package dlpacktest.

@@ -45,7 +45,7 @@ func viewGradient(k *contract.Kernel) gradient {
 			g.Of = append(g.Of, fmt.Sprintf("back_[%d]", at))
 		}
 	}
-	g.GivenList, g.Passing = strings.Join(g.Given, ", "), strings.Join(g.Back, ", ")
+	g.ReturnedList, g.Passing = strings.Join(g.Given, ", "), strings.Join(g.Back, ", ")
 	g.OfList = strings.Join(g.Of, ", ")
 	return g
 }

@@ -75,7 +75,7 @@ type gradient struct {
 	Back    []string // arguments of the backward
 	Of      []string // expressions of the gradients, one for each argument
 	// The lists of the last three.
-	GivenList, Passing, OfList string
+	ReturnedList, Passing, OfList string
 }
 
 // kernelAssets lists the files that register the kernels, if there are any.

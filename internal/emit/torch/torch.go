@@ -45,18 +45,18 @@ var sources = []string{
 // headers are the files with parts. Several headers share parts, so all parts keep their guards. A
 // part that an included header contains is not repeated.
 func headers() []emit.Asset {
-	consumer := []string{"offered.hpp", "queries.hpp"}
+	consumer := []string{"foreign.hpp", "queries.hpp"}
 	return []emit.Asset{
 		header("device.hpp", "checked.hpp", "exceptions.hpp", "gil.hpp", "base.hpp"),
 		header("errors.hpp", "exceptions.hpp", "base.hpp"),
-		header("held.hpp", "gil.hpp", "base.hpp"),
-		header("install.hpp", "adopted.hpp"),
+		header("object_owned.hpp", "gil.hpp", "base.hpp"),
+		header("install.hpp", "native_reader.hpp"),
 		headerOver("table.hpp", "object.hpp", consumer...),
 		header("owned.hpp", "pool.hpp", "base.hpp"),
-		headerOver("stable_take.hpp", "stable_object.hpp", consumer...),
-		header("stable_take.hpp", "checked.hpp", "exceptions.hpp", "gil.hpp", "base.hpp"),
+		headerOver("stable_import.hpp", "stable_object.hpp", consumer...),
+		header("stable_import.hpp", "checked.hpp", "exceptions.hpp", "gil.hpp", "base.hpp"),
 		header("strides.hpp", "base.hpp"),
-		headerOver("device.hpp", "take.hpp"),
+		headerOver("device.hpp", "import.hpp"),
 	}
 }
 

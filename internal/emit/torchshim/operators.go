@@ -28,8 +28,8 @@ type operator struct {
 	Symbols, Shapes        []string // lines and items of Python
 	Fields                 []string // in Python, beside these
 	// Lists in Python.
-	ResultNames, GivenPlaces, KeyNames string
-	Device                             int64 // the first of the kernel's
+	ResultNames, ReturnedPlaces, KeyNames string
+	Device                                int64 // the first of the kernel's
 }
 
 // viewOperators returns the operator of a kernel and, if its backward saves results, a second one
@@ -73,7 +73,7 @@ func viewOperator(k *contract.Kernel, given []contract.Param, name string) opera
 	op.Symbols, op.Shapes = symbols.Shapes(k)
 	op.Fields, op.Device = fields(k, &op), k.Devices[0].Value
 	op.ResultNames, op.KeyNames = quoted(op.Results), quoted(op.Keys)
-	op.GivenPlaces = strings.Trim(strings.ReplaceAll(fmt.Sprint(op.Given), " ", ", "), "[]")
+	op.ReturnedPlaces = strings.Trim(strings.ReplaceAll(fmt.Sprint(op.Given), " ", ", "), "[]")
 	return op
 }
 

@@ -92,7 +92,8 @@ static bool is_plain_number(PyObject* object) {
 }
 
 static void after_number(uintptr_t call, PyObject* object, bool failed) {
-  if (!failed && ((struct dlp_00000000_py_call*)call)->lent && !is_plain_number(object)) dlp_00000000_py_recheck(call);
+  if (!failed && ((struct dlp_00000000_py_call*)call)->borrowed && !is_plain_number(object))
+    dlp_00000000_py_recheck(call);
 }
 
 struct dlp_00000000_py_int dlp_00000000_py_to_int(uintptr_t call, intptr_t i) {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	strangerNDim  = C.dlp_00000000_FOREIGN_NDIM
-	strangerBytes = C.dlp_00000000_FOREIGN_BYTES
+	foreignNDim  = C.dlp_00000000_FOREIGN_NDIM
+	foreignBytes = C.dlp_00000000_FOREIGN_BYTES
 )
 
 // foreign is a tensor created in C: two rows of three float32, which tests may damage.
@@ -49,16 +49,16 @@ func (s foreign) deleted() int {
 
 // shape and strides are arrays larger than any accepted tensor.
 func (s foreign) shape() []int64 {
-	return unsafe.Slice((*int64)(unsafe.Pointer(&s.c.shape)), strangerNDim)
+	return unsafe.Slice((*int64)(unsafe.Pointer(&s.c.shape)), foreignNDim)
 }
 
 func (s foreign) strides() []int64 {
-	return unsafe.Slice((*int64)(unsafe.Pointer(&s.c.strides)), strangerNDim)
+	return unsafe.Slice((*int64)(unsafe.Pointer(&s.c.strides)), foreignNDim)
 }
 
 // bytes is its memory.
 func (s foreign) bytes() []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(&s.c.data)), strangerBytes)
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s.c.data)), foreignBytes)
 }
 
 func (s foreign) addr() uintptr { return uintptr(unsafe.Pointer(&s.c.data)) }

@@ -11,7 +11,7 @@ import (
 )
 
 // faults are tensors that consumers must reject, by their mistakes.
-var faults = map[string]struct {
+var mistakes = map[string]struct {
 	spoil func(*dlpack.DLTensor)
 	want  error
 }{
@@ -44,11 +44,11 @@ var hostileDims = map[string]struct{ shape, strides []int64 }{
 }
 
 func testHostile(t *testing.T) {
-	for name, fault := range faults {
+	for name, mistake := range mistakes {
 		t.Run(name, func(t *testing.T) {
 			s := newForeign(t)
-			s.both(fault.spoil)
-			rejectedOnce(t, s, fault.want)
+			s.both(mistake.spoil)
+			rejectedOnce(t, s, mistake.want)
 		})
 	}
 	for name, dims := range hostileDims {
@@ -166,7 +166,7 @@ func inside(s foreign, d dlpack.Tensor) bool {
 		for i, index := range indices {
 			at += index * d.Stride(i)
 		}
-		if at < 0 || at >= strangerBytes {
+		if at < 0 || at >= foreignBytes {
 			return false
 		}
 		next(indices, d.Shape())
@@ -206,7 +206,7 @@ func (c chance) spoil(s foreign) {
 	case 2:
 		d.Device = dlpack.Device{Type: dlpack.DeviceType(c.source.Uint64() % 32), ID: int32(c.source.Uint64())}
 	case 3:
-		d.ByteOffset = one(c, uint64(1), strangerBytes-1, 1<<62, 1<<63, math.MaxUint64)
+		d.ByteOffset = one(c, uint64(1), foreignBytes-1, 1<<62, 1<<63, math.MaxUint64)
 	case 4:
 		d.Data = one(c, uintptr(0), 1, math.MaxUint64-64, math.MaxUint64)
 	case 5:

@@ -13,7 +13,7 @@ import (
 // from its strides, one by one.
 var layouts = map[string]struct {
 	options     dlpack.ExportOptions
-	dense       bool
+	contiguous  bool
 	columnMajor bool
 }{
 	"RowMajor":      {dlpack.ExportOptions{Shape: []int64{3, 4}, Strides: []int64{4, 1}}, true, false},
@@ -39,7 +39,7 @@ func testStrides(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			noLeak(t)
 			d := imported(t, must[exported](t)(dlpack.ExportWith(twelve(), layout.options)))
-			equal(t, "row-major", d.IsContiguous(), layout.dense)
+			equal(t, "row-major", d.IsContiguous(), layout.contiguous)
 			equal(t, "column-major", d.IsFContiguous(), layout.columnMajor)
 			readsAs(t, d, elementsOf(layout.options))
 		})
@@ -90,12 +90,12 @@ func readsAs(t *testing.T, d dlpack.Tensor, want []int32) {
 		next(indices, d.Shape())
 	}
 	equalSlices(t, "elements by At", byIndex, want)
-	dense, err := dlpack.Data[int32](d)
+	contiguous, err := dlpack.Data[int32](d)
 	if !d.IsContiguous() {
 		rejected(t, "Data", err, dlpack.ErrNotContiguous)
 		return
 	}
-	equalSlices(t, "elements by Data", must[[]int32](t)(dense, err), want)
+	equalSlices(t, "elements by Data", must[[]int32](t)(contiguous, err), want)
 }
 
 type seq = func(yield func([]int32) bool)

@@ -26,11 +26,11 @@ func Global(name string) (*Func, error) {
 	if reply.index >= 0 && reply.bits == 0 {
 		return nil, failf(ErrNotFound, "no global function %q is registered", name)
 	}
-	return taken(name, &reply)
+	return wrapFunc(name, &reply)
 }
 
 // taken converts a function object to a Func, and takes over its reference.
-func taken(name string, reply *C.struct_dlp_00000000_reply) (*Func, error) {
+func wrapFunc(name string, reply *C.struct_dlp_00000000_reply) (*Func, error) {
 	v, err := finish(reply)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func taken(name string, reply *C.struct_dlp_00000000_reply) (*Func, error) {
 }
 
 func funcOf(name string, v Value) *Func {
-	cell := behind[C.struct_dlpackgen_tvm_ffi_function_cell](uintptr(v.bits))
+	cell := bodyOf[C.struct_dlpackgen_tvm_ffi_function_cell](uintptr(v.bits))
 	function := *(*uintptr)(unsafe.Pointer(&cell.safe_call))
 	return &Func{name: name, function: function, object: true, owner: (*owner)(v.ptr)}
 }
@@ -85,7 +85,7 @@ func (f *Func) Object() (*Func, error) {
 		return nil, err
 	}
 	reply := C.dlp_00000000_function_of(C.uintptr_t(f.function))
-	return taken(f.name, &reply)
+	return wrapFunc(f.name, &reply)
 }
 
 // SetGlobal registers a function object under a name, permanently and for the whole process.
@@ -163,7 +163,7 @@ func NewFunc(f func(args []Value) (Value, error)) (*Func, error) {
 	if reply.index < 0 {
 		handle.Delete()
 	}
-	return taken("of Go", &reply)
+	return wrapFunc("of Go", &reply)
 }
 
 //export dlp_00000000_tvmffi_deleted
@@ -209,7 +209,7 @@ func (v Value) give() (packed, error) {
 	case v.index < 0 || v.index == isDLTensor:
 		return packed{}, failf(ErrArgument, "a callback returns tensors that NewTensor made")
 	case v.index == rawText || v.index == rawBytes:
-		return v.giveText()
+		return v.setText()
 	case v.index < firstObject:
 		return packed{index: v.index, bits: v.bits}, nil
 	case v.ptr == nil: // an argument of the callback
@@ -222,7 +222,7 @@ func (v Value) give() (packed, error) {
 	return packed{index: v.index, bits: v.bits}, nil
 }
 
-func (v Value) giveText() (packed, error) {
+func (v Value) setText() (packed, error) {
 	bytes := C.int(0)
 	if v.index == rawBytes {
 		bytes = 1

@@ -23,24 +23,24 @@
 /* Stores each argument at the index of its name. Most calls have no keywords and no missing
  * arguments. */
 DLPACKGEN_FAST int dlpackgen_arrange_inline(const struct dlpackgen_names* names, PyObject* const* arguments,
-                                            Py_ssize_t count, PyObject* keywords, PyObject** given) {
+                                            Py_ssize_t count, PyObject* keywords, PyObject** passed) {
   if (DLPACKGEN_RARE(keywords != NULL || count != names->positional))
-    return dlpackgen_arrange(names, arguments, count, keywords, given);
-  for (int i = 0; i < names->positional; i++) given[i] = arguments[i];
-  for (int i = names->positional; i <= names->count; i++) given[i] = NULL;
+    return dlpackgen_arrange(names, arguments, count, keywords, passed);
+  for (int i = 0; i < names->positional; i++) passed[i] = arguments[i];
+  for (int i = names->positional; i <= names->count; i++) passed[i] = NULL;
   return 0;
 }
 
 /* Assigns a tuple out= to the given number of results. */
-DLPACKGEN_VALUE int dlpackgen_spread(const char* function, PyObject* out, int count, PyObject** given) {
-  for (int i = 0; i < count; i++) given[i] = NULL;
+DLPACKGEN_VALUE int dlpackgen_spread(const char* function, PyObject* out, int count, PyObject** passed) {
+  for (int i = 0; i < count; i++) passed[i] = NULL;
   if (!out || out == Py_None) return 0;
   if (!PyTuple_Check(out) || PyTuple_Size(out) != count) {
     PyErr_Format(PyExc_TypeError, "%s(): argument 'out': expected a tuple of %d tensors, each may be None", function,
                  count);
     return -1;
   }
-  for (int i = 0; i < count; i++) given[i] = PyTuple_GetItem(out, i);
+  for (int i = 0; i < count; i++) passed[i] = PyTuple_GetItem(out, i);
   return 0;
 }
 
@@ -63,7 +63,7 @@ DLPACKGEN_SLOW static int dlpackgen_settles_at_once(struct dlpackgen_call* call)
  * kernel's checks do. Returns 1, or 0 if the base must read them. Acquires nothing that must be
  * released. */
 DLPACKGEN_COPIED int dlpackgen_reads_all(struct dlpackgen_call* call, PyObject* module,
-                                         const struct dlpackgen_function* function, PyObject* const* given) {
+                                         const struct dlpackgen_function* function, PyObject* const* passed) {
   struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
   int elsewhere = 0;
   dlpackgen_start(call, module, function);
@@ -71,7 +71,7 @@ DLPACKGEN_COPIED int dlpackgen_reads_all(struct dlpackgen_call* call, PyObject* 
   for (int i = 0; i < function->nparameters; i++) {
     const struct dlpackgen_parameter* const p = &function->parameters[i];
     struct dlpackgen_argument* const a = &call->arguments[i];
-    if (DLPACKGEN_RARE(!dlpackgen_reads_unchecked(call, i, p, given[i], &means))) return 0;
+    if (DLPACKGEN_RARE(!dlpackgen_reads_unchecked(call, i, p, passed[i], &means))) return 0;
     if (p->kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
     if (DLPACKGEN_RARE(a->tensor.device.device_type != kDLCPU)) {
       if (dlpackgen_is_cpu_only(p) || !dlpackgen_is_placed_at_once(a, p, &means)) return 0;
@@ -83,23 +83,23 @@ DLPACKGEN_COPIED int dlpackgen_reads_all(struct dlpackgen_call* call, PyObject* 
 
 /* Begins a call through the base; a stream is passed as a keyword. */
 DLPACKGEN_SLOW static int dlpackgen_begin_usually(struct dlpackgen_call* call, PyObject* module,
-                                                  const struct dlpackgen_function* function, PyObject** given,
+                                                  const struct dlpackgen_function* function, PyObject** passed,
                                                   PyObject* stream) {
   PyErr_Clear();
-  if (!stream) return dlpackgen_call_begin(call, module, function, given, function->nparameters, NULL);
+  if (!stream) return dlpackgen_call_begin(call, module, function, passed, function->nparameters, NULL);
   PyObject* const names = Py_BuildValue("(s)", "stream");
-  given[function->nparameters] = stream;
-  const int failed = names ? dlpackgen_call_begin(call, module, function, given, function->nparameters, names) : -1;
+  passed[function->nparameters] = stream;
+  const int failed = names ? dlpackgen_call_begin(call, module, function, passed, function->nparameters, names) : -1;
   Py_XDECREF(names);
   return failed;
 }
 
 /* Begins a call. `unchecked`: the kernel's checks receive every tensor unchanged. */
 DLPACKGEN_FAST int dlpackgen_begin_placed(struct dlpackgen_call* call, PyObject* module,
-                                          const struct dlpackgen_function* function, PyObject** given, PyObject* stream,
-                                          int unchecked) {
-  if (unchecked && !stream && dlpackgen_reads_all(call, module, function, given)) return 0;
-  return dlpackgen_begin_usually(call, module, function, given, stream);
+                                          const struct dlpackgen_function* function, PyObject** passed,
+                                          PyObject* stream, int unchecked) {
+  if (unchecked && !stream && dlpackgen_reads_all(call, module, function, passed)) return 0;
+  return dlpackgen_begin_usually(call, module, function, passed, stream);
 }
 
 /* Reports a value of the wrong type. Returns -1. */

@@ -269,5 +269,5 @@ func (c *Call) give(m *dlpack.Managed) (Object, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.made(C.dlp_59225070_py_give(C.uintptr_t(object), C.uint64_t(flags)))
+	return c.made(C.dlp_59225070_py_export(C.uintptr_t(object), C.uint64_t(flags)))
 }

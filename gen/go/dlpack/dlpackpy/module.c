@@ -44,7 +44,7 @@ static PyObject* run(PyObject* self, PyObject* const* arguments, Py_ssize_t coun
   call.function = *number;
   call.arguments = arguments;
   call.count = count;
-  call.routed = call.lent = 0;
+  call.has_access = call.borrowed = 0;
   call.changed = 0;
   PyObject* result = (PyObject*)dlp_59225070_py_run(&call);
   dlp_59225070_py_forget(&call);

@@ -174,16 +174,16 @@ dlp_59225070_py_LOCAL bool dlp_59225070_py_add(uintptr_t module, const char* hom
                                                uintptr_t function);
 
 /* How to read a tensor from an argument. */
-struct dlp_59225070_py_route {
-  uintptr_t type;     /* of the object, a reference */
-  uintptr_t table;    /* the exchange table of exactly that type; 0 without one */
-  uintptr_t lender;   /* the table that lent the argument, and the lent tensor: a */
-  uintptr_t lent;     /* DLTensor in Go's memory; while its bit in the call is set */
-  uint64_t flags;     /* that the object requires, independently of the tensor's flags */
-  bool quiet;         /* the table lends tensors without running Python code */
-  bool may_conjugate; /* complex elements must be queried */
-  bool may_be_sparse; /* the table must not be used if is_dense() is false */
-  bool asked;         /* about complex elements */
+struct dlp_59225070_py_access {
+  uintptr_t type;        /* of the object, a reference */
+  uintptr_t table;       /* the exchange table of exactly that type; 0 without one */
+  uintptr_t exported_by; /* the table that lent the argument, and the lent tensor: a */
+  uintptr_t borrowed;    /* DLTensor in Go's memory; while its bit in the call is set */
+  uint64_t flags;        /* that the object requires, independently of the tensor's flags */
+  bool quiet;            /* the table lends tensors without running Python code */
+  bool may_conjugate;    /* complex elements must be queried */
+  bool may_be_sparse;    /* the table must not be used if is_dense() is false */
+  bool asked;            /* about complex elements */
 };
 
 /* A call of a function by Python; the struct is in the frame of the called C function. */
@@ -192,9 +192,9 @@ struct dlp_59225070_py_call {
   uintptr_t function;
   PyObject* const* arguments;
   intptr_t count;
-  uint64_t routed, lent; /* a bit for each argument */
-  int32_t changed;       /* 1 + the index of a borrowed argument whose memory has changed; else 0 */
-  struct dlp_59225070_py_route routes[dlp_59225070_py_ARGUMENTS];
+  uint64_t has_access, borrowed; /* a bit for each argument */
+  int32_t changed;               /* 1 + the index of a borrowed argument whose memory has changed; else 0 */
+  struct dlp_59225070_py_access accesses[dlp_59225070_py_ARGUMENTS];
 };
 
 /* Borrows each borrowed argument again, compares the tensors, and records a changed one. Must be
@@ -240,7 +240,7 @@ dlp_59225070_py_LOCAL bool dlp_59225070_py_make_constants(void);
 
 /* Fills routes of arguments. Objects are queried for properties that DLPack does not have. Returns
  * the number of filled routes. */
-dlp_59225070_py_LOCAL intptr_t dlp_59225070_py_find_routes(uintptr_t call, intptr_t first, intptr_t count);
+dlp_59225070_py_LOCAL intptr_t dlp_59225070_py_find_accesses(uintptr_t call, intptr_t first, intptr_t count);
 
 /* After Python code may have run, checks that arguments still have the types of their routes, and
  * checks all borrowed tensors. Returns the number of arguments with unchanged types. */
@@ -251,10 +251,11 @@ dlp_59225070_py_LOCAL bool dlp_59225070_py_not_conjugated(uintptr_t call, intptr
 
 /* An owned tensor of an argument, as one of the two structs: from a table or, if that is 0, from a
  * capsule. */
-struct dlp_59225070_py_taken {
+struct dlp_59225070_py_imported {
   void *versioned, *legacy;
 };
-dlp_59225070_py_LOCAL struct dlp_59225070_py_taken dlp_59225070_py_take(uintptr_t call, intptr_t i, uintptr_t table);
+dlp_59225070_py_LOCAL struct dlp_59225070_py_imported dlp_59225070_py_import(uintptr_t call, intptr_t i,
+                                                                             uintptr_t table);
 
 /* The parts of the type of tensors: package dlpack's table for its own objects, the function that
  * releases an object, and the table for Python objects. */
@@ -264,7 +265,7 @@ dlp_59225070_py_LOCAL PyObject* dlp_59225070_py_tensor_type(const char* name); /
 
 /* Creates a Python tensor from an object of package dlpack, and steals its reference, also on
  * failure. */
-dlp_59225070_py_LOCAL uintptr_t dlp_59225070_py_give(uintptr_t object, uint64_t flags);
+dlp_59225070_py_LOCAL uintptr_t dlp_59225070_py_export(uintptr_t object, uint64_t flags);
 
 /* Return whether objects of a type are tensors of this package, and the flags of a tensor. */
 dlp_59225070_py_LOCAL bool dlp_59225070_py_is_own(PyObject* type);

@@ -56,7 +56,7 @@ func (c *Call) Import(i int) (*dlpack.Managed, error) {
 }
 
 func (c *Call) importNow(i int) (*dlpack.Managed, error) {
-	if err := c.route(i, 1); err != nil {
+	if err := c.access(i, 1); err != nil {
 		return nil, err
 	}
 	managed, err := c.own(i)
@@ -93,8 +93,8 @@ func data[T dlpack.Element](c *Call, i int, read func(dlpack.Tensor) ([]T, error
 func (c *Call) number() C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(c.c))) }
 
 // route determines the access methods of arguments.
-func (c *Call) route(first, count int) error {
-	found := int(C.dlp_59225070_py_find_routes(c.number(), C.intptr_t(first), C.intptr_t(count)))
+func (c *Call) access(first, count int) error {
+	found := int(C.dlp_59225070_py_find_accesses(c.number(), C.intptr_t(first), C.intptr_t(count)))
 	return c.checked(first+found, found < count)
 }
 
@@ -108,7 +108,7 @@ func (c *Call) settle(first, count int) error {
 // settled returns the error of a method: its own, or the error that borrowed memory has changed.
 // Raising and reading an exception may have run code.
 func (c *Call) settled(err error) error {
-	if err != nil && c.c.lent != 0 {
+	if err != nil && c.c.borrowed != 0 {
 		C.dlp_59225070_py_recheck(c.number())
 	}
 	if c.c.changed != 0 {
@@ -130,7 +130,7 @@ func (c *Call) read(first int, out []dlpack.Tensor) error {
 	if len(out) == 0 {
 		return nil
 	}
-	if err := c.route(first, len(out)); err != nil {
+	if err := c.access(first, len(out)); err != nil {
 		return err
 	}
 	for again := false; ; {
@@ -150,7 +150,7 @@ func (c *Call) read(first int, out []dlpack.Tensor) error {
 // readOwned imports the tensors that cannot be borrowed, until the call ends.
 func (c *Call) readOwned(first int, out []dlpack.Tensor) (ran bool, err error) {
 	for i := range out {
-		if c.c.routes[first+i].quiet || out[i].Raw() != nil {
+		if c.c.accesses[first+i].quiet || out[i].Raw() != nil {
 			continue
 		}
 		managed, err := c.own(first + i)
@@ -168,15 +168,15 @@ func (c *Call) readOwned(first int, out []dlpack.Tensor) (ran bool, err error) {
 // instead, or that queries may have run code.
 func (c *Call) borrow(first int, out []dlpack.Tensor) (again bool, err error) {
 	for i := 0; i < len(out); {
-		lent := 1
-		if c.c.routes[first+i].quiet {
-			if lent = c.borrowSome(first+i, out[i:]); lent == 0 {
+		found := 1
+		if c.c.accesses[first+i].quiet {
+			if found = c.borrowSome(first+i, out[i:]); found == 0 {
 				return true, nil
 			}
 		}
-		i += lent
+		i += found
 	}
-	if again, err = c.askConjugated(first, out); again || err != nil {
+	if again, err = c.isConjugated(first, out); again || err != nil {
 		return again, err
 	}
 	for i, tensor := range out {
@@ -188,25 +188,25 @@ func (c *Call) borrow(first int, out []dlpack.Tensor) (again bool, err error) {
 // borrowSome borrows the first tensors of out that have the same table, and returns their number.
 // With 0, they must be owned.
 func (c *Call) borrowSome(first int, out []dlpack.Tensor) int {
-	routes := c.c.routes[first : first+len(out)]
-	api, ok := tableAt(uintptr(routes[0].table))
+	accesses := c.c.accesses[first : first+len(out)]
+	api, ok := tableAt(uintptr(accesses[0].table))
 	views := c.room(out)
 	var objects [roomSize]uintptr
 	count := 0
-	for count < len(views) && routes[count].quiet && routes[count].table == routes[0].table {
+	for count < len(views) && accesses[count].quiet && accesses[count].table == accesses[0].table {
 		objects[count] = uintptr(c.Object(first + count))
 		count++
 	}
 	if !ok || api.Raw().DLTensorFromPyObjectNoSync == 0 || api.BorrowAll(views, objects[:count]...) != nil {
 		C.dlp_59225070_py_clear()
 		for i := range count {
-			routes[i].quiet = false
+			accesses[i].quiet = false
 			out[i] = dlpack.Tensor{}
 		}
 		return 0
 	}
 	for i := range count {
-		routes[i].lender = C.uintptr_t(uintptr(unsafe.Pointer(api.Raw())))
+		accesses[i].exported_by = C.uintptr_t(uintptr(unsafe.Pointer(api.Raw())))
 		// these tables export no read-only tensors
 		if out[i] = views[i].WritableTensor(); c.mustNotWrite(first + i) {
 			out[i] = views[i].Tensor()
@@ -215,10 +215,10 @@ func (c *Call) borrowSome(first int, out []dlpack.Tensor) int {
 	return count
 }
 
-// askConjugated queries the borrowed tensors with complex elements.
-func (c *Call) askConjugated(first int, out []dlpack.Tensor) (asked bool, err error) {
+// isConjugated queries the borrowed tensors with complex elements.
+func (c *Call) isConjugated(first int, out []dlpack.Tensor) (asked bool, err error) {
 	for i, tensor := range out {
-		if route := &c.c.routes[first+i]; bool(route.quiet && !route.asked) && c.mayConjugate(first+i, tensor) {
+		if access := &c.c.accesses[first+i]; bool(access.quiet && !access.asked) && c.mayConjugate(first+i, tensor) {
 			if err := c.notConjugated(first + i); err != nil {
 				return true, err
 			}
@@ -230,17 +230,17 @@ func (c *Call) askConjugated(first int, out []dlpack.Tensor) (asked bool, err er
 
 // watch records borrowed tensors, which are compared after Python code has run.
 func (c *Call) watch(i int, tensor dlpack.Tensor) {
-	route := &c.c.routes[i]
-	if !route.quiet {
+	access := &c.c.accesses[i]
+	if !access.quiet {
 		return
 	}
-	route.lent = C.uintptr_t(uintptr(unsafe.Pointer(tensor.Raw())))
-	c.c.lent |= 1 << i
+	access.borrowed = C.uintptr_t(uintptr(unsafe.Pointer(tensor.Raw())))
+	c.c.borrowed |= 1 << i
 }
 
 // own imports an owned tensor, through the table of its type or through a capsule.
 func (c *Call) own(i int) (*dlpack.Managed, error) {
-	managed, err := c.take(i)
+	managed, err := c.importOwned(i)
 	if err != nil {
 		return nil, c.about(i, err)
 	}
@@ -256,20 +256,20 @@ func (c *Call) own(i int) (*dlpack.Managed, error) {
 	return managed, nil
 }
 
-func (c *Call) take(i int) (*dlpack.Managed, error) {
-	api, _ := tableAt(uintptr(c.c.routes[i].table))
-	taken := C.dlp_59225070_py_take(c.number(), C.intptr_t(i), C.uintptr_t(uintptr(unsafe.Pointer(api.Raw()))))
+func (c *Call) importOwned(i int) (*dlpack.Managed, error) {
+	api, _ := tableAt(uintptr(c.c.accesses[i].table))
+	imported := C.dlp_59225070_py_import(c.number(), C.intptr_t(i), C.uintptr_t(uintptr(unsafe.Pointer(api.Raw()))))
 	switch {
-	case taken.versioned != nil:
-		return dlpack.Import((*dlpack.DLManagedTensorVersioned)(taken.versioned))
-	case taken.legacy != nil:
-		return dlpack.ImportLegacy((*dlpack.DLManagedTensor)(taken.legacy))
+	case imported.versioned != nil:
+		return dlpack.Import((*dlpack.DLManagedTensorVersioned)(imported.versioned))
+	case imported.legacy != nil:
+		return dlpack.ImportLegacy((*dlpack.DLManagedTensor)(imported.legacy))
 	}
 	return nil, c.fetch()
 }
 
 func (c *Call) mayConjugate(i int, tensor dlpack.Tensor) bool {
-	return bool(c.c.routes[i].may_conjugate) && tensor.DataType().Code == dlpack.CodeComplex
+	return bool(c.c.accesses[i].may_conjugate) && tensor.DataType().Code == dlpack.CodeComplex
 }
 
 // notConjugated rejects tensors whose values differ from those in memory.
@@ -279,7 +279,7 @@ func (c *Call) notConjugated(i int) error {
 
 // mustNotWrite reports whether the object forbids writing, independently of its tensor's flags.
 func (c *Call) mustNotWrite(i int) bool {
-	return c.c.routes[i].flags&C.DLPACK_FLAG_BITMASK_READ_ONLY != 0
+	return c.c.accesses[i].flags&C.DLPACK_FLAG_BITMASK_READ_ONLY != 0
 }
 
 // tables are the validated exchange tables, by their addresses. Tables exist until the process

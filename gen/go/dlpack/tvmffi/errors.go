@@ -45,7 +45,7 @@ func raised(reply *C.struct_dlp_59225070_reply) error {
 	switch {
 	case address != 0:
 		defer C.dlp_59225070_release_object(C.uintptr_t(address))
-		cell := behind[C.struct_dlpackgen_tvm_ffi_error_cell](address)
+		cell := bodyOf[C.struct_dlpackgen_tvm_ffi_error_cell](address)
 		return &Error{textIn(&cell.kind), textIn(&cell.message), textIn(&cell.backtrace)}
 	case reply.index != -1:
 		return &Error{Kind: "RuntimeError",
@@ -58,7 +58,7 @@ func raised(reply *C.struct_dlp_59225070_reply) error {
 }
 
 // behind returns the address after the header of an object.
-func behind[T any](object uintptr) *T {
+func bodyOf[T any](object uintptr) *T {
 	head := *(*unsafe.Pointer)(unsafe.Pointer(&object))
 	return (*T)(unsafe.Add(head, C.sizeof_struct_dlpackgen_tvm_ffi_object))
 }

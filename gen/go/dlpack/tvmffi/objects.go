@@ -31,7 +31,7 @@ func valueOf(p packed, owned bool) (Value, error) {
 		if owned {
 			defer C.dlp_59225070_release_object(C.uintptr_t(p.bits))
 		}
-		text := textIn(behind[C.struct_dlpackgen_tvm_ffi_byte_array](uintptr(p.bits)))
+		text := textIn(bodyOf[C.struct_dlpackgen_tvm_ffi_byte_array](uintptr(p.bits)))
 		return textValue(text, p.index == isBytes), nil
 	case isRValue:
 		object := *(*uintptr)(at)
@@ -125,7 +125,7 @@ func (v Value) Tensor() (dlpack.Tensor, error) {
 	if err != nil {
 		return dlpack.Tensor{}, err
 	}
-	return dlpack.BorrowTensor(behind[dlpack.DLTensor](address), 0)
+	return dlpack.BorrowTensor(bodyOf[dlpack.DLTensor](address), 0)
 }
 
 // Managed returns a tensor with a new reference, which the caller must release. Errors: those of
@@ -174,7 +174,7 @@ func (v Value) Items() ([]Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	cell := behind[C.struct_dlpackgen_tvm_ffi_seq_cell](address)
+	cell := bodyOf[C.struct_dlpackgen_tvm_ffi_seq_cell](address)
 	var items []Value
 	for _, p := range unsafe.Slice((*packed)(cell.data), int(cell.size)) {
 		item, err := valueOf(p, false)
@@ -195,7 +195,7 @@ func (v Value) Shape() ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	cell := behind[C.struct_dlpackgen_tvm_ffi_shape_cell](address)
+	cell := bodyOf[C.struct_dlpackgen_tvm_ffi_shape_cell](address)
 	return append([]int64{}, unsafe.Slice((*int64)(unsafe.Pointer(cell.data)), int(cell.size))...), nil
 }
 

@@ -1,11 +1,11 @@
 /**
- * \file offered.hpp
+ * \file foreign.hpp
  * Reads Python objects through DLPack: the exchange table of their type, or the capsule of
  * __dlpack__. The parameter Torch creates the tensors, as in checked.hpp. All functions need the
  * GIL.
  */
-#ifndef DLPACKGEN_V0_0_PYTORCH_OFFERED_HPP_
-#define DLPACKGEN_V0_0_PYTORCH_OFFERED_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_FOREIGN_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_FOREIGN_HPP_
 
 #include "checked.hpp"
 #include "queries.hpp"
@@ -83,35 +83,35 @@ inline std::optional<DLDevice> device_in(const py::object& answer) {
 }
 
 // The device that a producer declares; old producers declare none.
-using Said = std::optional<DLDevice>;
+using Declared = std::optional<DLDevice>;
 
-inline Said said_by(PyObject* object) {
+inline Declared declared_by(PyObject* object) {
   PyObject* const answer = PyObject_CallMethodNoArgs(object, names().device);
   if (answer == nullptr && PyErr_ExceptionMatches(PyExc_AttributeError)) return PyErr_Clear(), std::nullopt;
-  const Said said = device_in(made(answer));
-  if (said) return said;
+  const Declared declared = device_in(made(answer));
+  if (declared) return declared;
   throw BufferError("its __dlpack_device__ does not give a pair of numbers, the type and the id of a device");
 }
 
 // Only the stream of the declared device was synchronized.
-inline void reject_unsaid(DLDevice device, const Said& said) {
+inline void reject_undeclared(DLDevice device, const Declared& declared) {
   if (is_on_host(device)) return;
-  if (!said) {
+  if (!declared) {
     throw BufferError("it has no __dlpack_device__(), but its __dlpack__() returned a tensor on device " +
                       text_of(device) + " without a stream");
   }
-  if (said->device_type != device.device_type || said->device_id != device.device_id) {
-    throw BufferError("its __dlpack_device__() declared " + text_of(*said) +
+  if (declared->device_type != device.device_type || declared->device_id != device.device_id) {
+    throw BufferError("its __dlpack_device__() declared " + text_of(*declared) +
                       ", but its __dlpack__() returned a tensor on device " + text_of(device));
   }
 }
 
 // torch's current stream, as a number for __dlpack__; NULL for devices without streams.
 template <class Torch>
-py::object stream_for(const Said& said) {
-  const std::optional<std::uintptr_t> standard = said ? default_stream(said->device_type) : std::nullopt;
+py::object stream_for(const Declared& declared) {
+  const std::optional<std::uintptr_t> standard = declared ? default_stream(declared->device_type) : std::nullopt;
   if (!standard) return py::object();
-  const auto stream = reinterpret_cast<std::uintptr_t>(Torch::current_stream(*said));
+  const auto stream = reinterpret_cast<std::uintptr_t>(Torch::current_stream(*declared));
   return made(PyLong_FromSize_t(stream == 0 ? *standard : stream));
 }
 
@@ -142,11 +142,11 @@ inline py::object call_capsule(const py::object& method, const py::object& strea
 }
 
 template <class Torch>
-py::object ask_capsule(PyObject* object, Said& said) {
+py::object request_capsule(PyObject* object, Declared& declared) {
   const py::object method = optional(object, names().capsule);
   if (!method) throw TypeError("expected a tensor, or a capsule with one: the object has no __dlpack__");
-  said = said_by(object);
-  return call_capsule(method, stream_for<Torch>(said));
+  declared = declared_by(object);
+  return call_capsule(method, stream_for<Torch>(declared));
 }
 
 // A table does not synchronize, so its stream must be the stream in use.
@@ -173,33 +173,33 @@ inline DLManagedTensorVersioned* own_by_table(const ExchangeAPI& table, PyObject
 }
 
 template <class Torch>
-typename Torch::Tensor take_from(const ExchangeAPI& table, PyObject* object, const How& how) {
-  auto taken = received(asked_of(object, [&] { return own_by_table(table, object); }));
-  reject_other_stream<Torch>(table, taken.owned.view().device());
-  return take<Torch>(std::move(taken), how);
+typename Torch::Tensor import_from(const ExchangeAPI& table, PyObject* object, const How& how) {
+  auto incoming = received(queried(object, [&] { return own_by_table(table, object); }));
+  reject_other_stream<Torch>(table, incoming.owned.view().device());
+  return import_checked<Torch>(std::move(incoming), how);
 }
 
 // Consumes the tensor of a capsule. The device is checked only if it was declared.
 template <class Torch, class Struct>
-typename Torch::Tensor take_out(PyObject* capsule, const char* name, const char* used, const How& how,
-                                const Said* said) {
-  auto taken = received(open<Struct>(capsule, name, used));
-  if (said != nullptr) reject_unsaid(taken.owned.view().device(), *said);
-  return take<Torch>(std::move(taken), how);
+typename Torch::Tensor import_from_capsule(PyObject* capsule, const char* name, const char* used, const How& how,
+                                           const Declared* declared) {
+  auto incoming = received(open<Struct>(capsule, name, used));
+  if (declared != nullptr) reject_undeclared(incoming.owned.view().device(), *declared);
+  return import_checked<Torch>(std::move(incoming), how);
 }
 
 inline constexpr const char no_capsule[] = "expected a capsule whose tensor has not been consumed";
 
 template <class Torch>
-typename Torch::Tensor from_capsule(PyObject* capsule, const How& how, const Said* said = nullptr) {
+typename Torch::Tensor from_capsule(PyObject* capsule, const How& how, const Declared* declared = nullptr) {
   if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-    return take_out<Torch, DLManagedTensorVersioned>(capsule, "dltensor_versioned", "used_dltensor_versioned", how,
-                                                     said);
+    return import_from_capsule<Torch, DLManagedTensorVersioned>(capsule, "dltensor_versioned",
+                                                                "used_dltensor_versioned", how, declared);
   }
   if (PyCapsule_IsValid(capsule, "dltensor")) {
-    return take_out<Torch, DLManagedTensor>(capsule, "dltensor", "used_dltensor", how, said);
+    return import_from_capsule<Torch, DLManagedTensor>(capsule, "dltensor", "used_dltensor", how, declared);
   }
-  if (said != nullptr) throw BufferError(DLPACKGEN_TEXT_NO_CAPSULE);
+  if (declared != nullptr) throw BufferError(DLPACKGEN_TEXT_NO_CAPSULE);
   throw TypeError(no_capsule);
 }
 
@@ -223,20 +223,20 @@ template <class Torch>
 typename Torch::Tensor from_export(const Typed& typed, const How& how) {
   PyObject* const object = typed.object;
   const auto type = reinterpret_cast<PyTypeObject*>(typed.type.ptr());
-  const ExchangeAPI table = asked_of(object, [&] { return table_of(type); });
+  const ExchangeAPI table = queried(object, [&] { return table_of(type); });
   typed.require_same_type();
-  if (table) return take_from<Torch>(table, object, how);
-  Said said;
-  const py::object capsule = asked_of(object, [&] { return ask_capsule<Torch>(object, said); });
-  return from_capsule<Torch>(capsule.ptr(), how, &said);
+  if (table) return import_from<Torch>(table, object, how);
+  Declared declared;
+  const py::object capsule = queried(object, [&] { return request_capsule<Torch>(object, declared); });
+  return from_capsule<Torch>(capsule.ptr(), how, &declared);
 }
 
 // Imports an object that is not a torch tensor. Those are handled separately.
 template <class Torch>
-typename Torch::Tensor from_offer(PyObject* object, const How& how) {
+typename Torch::Tensor from_foreign(PyObject* object, const How& how) {
   if (PyCapsule_CheckExact(object)) return from_capsule<Torch>(object, how);
   const Typed typed(object);
-  asked_of(object, [&] { reject_what_memory_lacks<Torch>(object); });
+  queried(object, [&] { reject_what_memory_lacks<Torch>(object); });
   return from_export<Torch>(typed, how);
 }
 
@@ -312,4 +312,4 @@ inline py::object placed(const py::object& made, const Request& wanted) {
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_PYTORCH_OFFERED_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_FOREIGN_HPP_

@@ -1,12 +1,12 @@
 /**
- * \file stable_take.hpp
- * The same as take.hpp, with the stable ABI of LibTorch: converts a managed tensor of any producer
- * to a torch::stable::Tensor, without copying. In every case, its deleter is called exactly once.
+ * \file stable_import.hpp
+ * The same as import.hpp, with the stable ABI of LibTorch: converts a managed tensor of any
+ * producer to a torch::stable::Tensor, without copying. Its deleter is always called exactly once.
  * That ABI supports deleters since torch 2.11, and reports stream handles and the reasons of
  * failures since 2.13.
  */
-#ifndef DLPACKGEN_V0_0_PYTORCH_STABLE_TAKE_HPP_
-#define DLPACKGEN_V0_0_PYTORCH_STABLE_TAKE_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_STABLE_IMPORT_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_STABLE_IMPORT_HPP_
 
 #ifndef TORCH_TARGET_VERSION
 #error "define TORCH_TARGET_VERSION, such as 0x020D000000000000 for torch 2.13 and newer"
@@ -183,12 +183,12 @@ struct Shim {
  * \throws BufferError or Exception; the deleter has been called then.
  */
 inline Tensor take(DLManagedTensorVersioned* managed, ReadOnly read_only = ReadOnly::raise) {
-  return pytorch::detail::take<detail::Shim>(pytorch::detail::received(managed), read_only);
+  return pytorch::detail::import_checked<detail::Shim>(pytorch::detail::received(managed), read_only);
 }
 
 /** The same for the struct without a version. */
 inline Tensor take(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::raise) {
-  return pytorch::detail::take<detail::Shim>(pytorch::detail::received(managed), read_only);
+  return pytorch::detail::import_checked<detail::Shim>(pytorch::detail::received(managed), read_only);
 }
 
 }  // namespace stable
@@ -196,4 +196,4 @@ inline Tensor take(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::rais
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_PYTORCH_STABLE_TAKE_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_STABLE_IMPORT_HPP_

@@ -1,13 +1,13 @@
 /**
- * \file held.hpp
+ * \file object_owned.hpp
  * Managed tensors that retain a Python object instead of the storage of its tensor. They are
  * faster, because no atomic reference count changes. However, the object does not retain its
  * memory: `t.data = other`, `t.set_()` and `t.resize_()` free the exported memory. Use them only
  * for exports during which this cannot happen, such as those of a call. They are used only on
  * explicit request.
  */
-#ifndef DLPACKGEN_V0_0_PYTORCH_HELD_HPP_
-#define DLPACKGEN_V0_0_PYTORCH_HELD_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_OBJECT_OWNED_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_OBJECT_OWNED_HPP_
 
 #include "gil.hpp"
 #include "owned.hpp"
@@ -36,29 +36,29 @@ DLPACKGEN_PYTORCH_FAST const at::Tensor& tensor_in(void* object) {
 }
 
 // Without a destructor, through which the unwinding at Python's shutdown could not pass.
-using Held = Export<PyObject*>;
+using ObjectOwner = Export<PyObject*>;
 
 // Python ends threads that wait for the GIL by unwinding them. This function, and the functions
 // that it calls until it has the GIL, must not be noexcept.
-DLPACKGEN_PYTORCH_SLOW void delete_from_afar(Held* held) {
+DLPACKGEN_PYTORCH_SLOW void delete_from_afar(ObjectOwner* owner) {
   if (Py_IsInitialized() == 0) return;  // a leak, from the beginning of Python's shutdown
   const PyGILState_STATE state = PyGILState_Ensure();
-  Py_DECREF(held->kept);
+  Py_DECREF(owner->kept);
   PyGILState_Release(state);
-  drop(held);
+  drop(owner);
 }
 
-inline void delete_held(DLManagedTensorVersioned* self) {
-  Held* const held = static_cast<Held*>(self->manager_ctx);
-  if (!holds_the_gil()) return delete_from_afar(held);
-  Py_DECREF(held->kept);
-  drop(held);
+inline void delete_object_owner(DLManagedTensorVersioned* self) {
+  ObjectOwner* const owner = static_cast<ObjectOwner*>(self->manager_ctx);
+  if (!has_the_gil()) return delete_from_afar(owner);
+  Py_DECREF(owner->kept);
+  drop(owner);
 }
 
 // The reference is taken last, when nothing can fail.
-inline DLManagedTensorVersioned* hold_object(PyObject* object, const DLTensor& view) {
+inline DLManagedTensorVersioned* retain_object(PyObject* object, const DLTensor& view) {
   DLManagedTensorVersioned* const made =
-      fill<Access::write>(make_export<PyObject*>([object] { return object; }), view, delete_held);
+      fill<Access::write>(make_export<PyObject*>([object] { return object; }), view, delete_object_owner);
   Py_INCREF(object);
   return made;
 }
@@ -71,8 +71,8 @@ inline DLManagedTensorVersioned* hold_object(PyObject* object, const DLTensor& v
  * Python has shut down. This function needs the GIL. The managed tensor has its own shape and
  * strides (in elements).
  *
- * The tensor is valid until the object's memory is replaced or resized (see held.hpp). Tensors that
- * ATen itself must export retain the memory, as with own().
+ * The tensor is valid until the object's memory is replaced or resized (see object_owned.hpp).
+ * Tensors that ATen itself must export retain the memory, as with own().
  *
  * \throws as own(), TypeError for another object.
  */
@@ -82,11 +82,11 @@ inline DLManagedTensorVersioned* own_object(PyObject* object) {
   if (!detail::read_plain<Access::write>(*tensor.unsafeGetTensorImpl(), view)) {
     return detail::own_other(tensor, Access::write);
   }
-  return detail::hold_object(object, view);
+  return detail::retain_object(object, view);
 }
 
 }  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_PYTORCH_HELD_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_OBJECT_OWNED_HPP_

@@ -86,7 +86,7 @@ bool dlp_59225070_py_is_own(PyObject* of) { return of == type; }
 
 uint64_t dlp_59225070_py_flags(PyObject* object) { return fields_of(object)->flags; }
 
-uintptr_t dlp_59225070_py_give(uintptr_t object, uint64_t flags) {
+uintptr_t dlp_59225070_py_export(uintptr_t object, uint64_t flags) {
   PyObject* made = py.PyType_GenericAlloc(type, 0);
   if (!made) {
     release_object((void*)object);

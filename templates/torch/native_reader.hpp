@@ -1,10 +1,10 @@
 /**
- * \file adopted.hpp
+ * \file native_reader.hpp
  * With this reader, modules over dlpackgen_python read a torch.Tensor without the stable shim.
  * install() sets it on the type, where the modules look it up.
  */
-#ifndef DLPACKGEN_V0_0_PYTORCH_ADOPTED_HPP_
-#define DLPACKGEN_V0_0_PYTORCH_ADOPTED_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_NATIVE_READER_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_NATIVE_READER_HPP_
 
 #include "table.hpp"
 
@@ -33,4 +33,4 @@ namespace detail {
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_PYTORCH_ADOPTED_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_NATIVE_READER_HPP_
