@@ -152,7 +152,7 @@ def what_cannot_be_exchanged_is_an_error():
 
 
 @check
-def a_capsule_that_nobody_takes_frees_its_tensor():
+def a_capsule_without_a_consumer_frees_its_tensor():
     capsule = Matrix(1, 1).__dlpack__(max_version=(1, 3))
     assert gonumpy.live() == 1, "an export that nobody has taken"
     del capsule

@@ -55,7 +55,7 @@ func TestEachKindIsACodeOfTheHeader(t *testing.T) {
 }
 
 // The descriptions in these tests are CUDA's with one changed line.
-func TestFaultsHaveTheirPlace(t *testing.T) {
+func TestErrorsHaveAPosition(t *testing.T) {
 	for _, c := range []struct{ old, fresh, want string }{
 		{"backend: 1\n", "backend: 2\n", "x.yaml:3:10: error: backend must be from 1 to 1, not 2 [out-of-range]"},
 		{"name: cuda\n", "name: Cuda\n", `x.yaml:4:7: error: name "Cuda" must match`},

@@ -57,10 +57,10 @@ func Decode(file string, src []byte, diags *diag.List) *Backend {
 		return nil
 	}
 	m := root.Map("the backend")
-	if v := m.Need("backend"); v != nil {
+	if v := m.Require("backend"); v != nil {
 		v.Int("backend", Version, Version)
 	}
-	b := Read(m, m.Need("name"), diags)
+	b := Read(m, m.Require("name"), diags)
 	if diags.Failed() {
 		return nil
 	}
@@ -82,31 +82,31 @@ func Read(m *yaml.Map, name *yaml.Node, diags *diag.List) *Backend {
 func decode(m *yaml.Map, name *yaml.Node) *Backend {
 	m.Renamed(renamedKeys)
 	b := &Backend{
-		Name: nameOf(name), Title: form(m.Need("title"), "title", sentence),
-		Doc:         form(m.Need("doc"), "doc", sentence),
-		InstallHint: form(m.Need("install_hint"), "install_hint", sentence),
-		StatusType:  form(m.Need("status_type"), "status_type", statusText),
+		Name: nameOf(name), Title: form(m.Require("title"), "title", sentence),
+		Doc:         form(m.Require("doc"), "doc", sentence),
+		InstallHint: form(m.Require("install_hint"), "install_hint", sentence),
+		StatusType:  form(m.Require("status_type"), "status_type", statusText),
 		Call:        form(m.Get("call"), "call", symbolName),
 	}
-	if n := m.Need("implementation"); n != nil {
+	if n := m.Require("implementation"); n != nil {
 		b.Implementation = n.OneOfRenamed("implementation", Implementations, renamedImplementations)
 	}
-	need, known := requirements[b.Implementation]
-	need.optional = need.optional || !known // the needs of an unknown implementation are unknown
-	b.MinVersion = number(need.get(m, "min_version"), "min_version", 0, math.MaxInt32)
+	require, known := requirements[b.Implementation]
+	require.optional = require.optional || !known // the needs of an unknown implementation are unknown
+	b.MinVersion = number(require.get(m, "min_version"), "min_version", 0, math.MaxInt32)
 	for _, n := range m.List("devices") {
 		b.Devices = append(b.Devices, decodeDevice(n))
 	}
-	b.Streams = decodeStreams(need.streams(m))
-	b.Library = decodeLibrary(m.Need("library"))
-	rows(need.get(m, "handles"), "handles", func(e yaml.Entry) { b.Handles = append(b.Handles, decodeHandle(e)) })
-	rows(need.get(m, "constants"), "constants",
+	b.Streams = decodeStreams(require.streams(m))
+	b.Library = decodeLibrary(m.Require("library"))
+	rows(require.get(m, "handles"), "handles", func(e yaml.Entry) { b.Handles = append(b.Handles, decodeHandle(e)) })
+	rows(require.get(m, "constants"), "constants",
 		func(e yaml.Entry) { b.Constants = append(b.Constants, decodeConstant(e)) })
-	rows(m.Need("functions"), "functions", func(e yaml.Entry) {
-		f := decodeFunction(e.Value, functionName(e.Key), need.optional)
+	rows(m.Require("functions"), "functions", func(e yaml.Entry) {
+		f := decodeFunction(e.Value, functionName(e.Key), require.optional)
 		b.Functions = append(b.Functions, f)
 	})
-	rows(m.Need("errors"), "errors", func(e yaml.Entry) { b.Errors = append(b.Errors, decodeError(e)) })
+	rows(m.Require("errors"), "errors", func(e yaml.Entry) { b.Errors = append(b.Errors, decodeError(e)) })
 	return b
 }
 
@@ -226,14 +226,14 @@ func rows(n *yaml.Node, what string, read func(yaml.Entry)) {
 
 func decodeDevice(n *yaml.Node) Device {
 	m := n.Map("a device")
-	d := Device{Type: form(m.Need("type"), "type", symbolName), Value: NoValue}
+	d := Device{Type: form(m.Require("type"), "type", symbolName), Value: NoValue}
 	if v := m.Get("value"); v != nil {
 		d.Value = v.Int("value", 0, math.MaxInt32)
 	}
-	if v := m.Need("memory"); v != nil {
+	if v := m.Require("memory"); v != nil {
 		d.Memory = v.OneOf("memory", Memories)
 	}
-	if v := m.Need("id"); v != nil {
+	if v := m.Require("id"); v != nil {
 		d.ID = v.OneOf("id", IDs)
 	}
 	if v := m.Get("torch"); v != nil {
@@ -249,7 +249,7 @@ func decodeStreams(n *yaml.Node) Streams {
 	}
 	m := n.Map("streams")
 	m.Renamed(map[string]string{"handles": "aliases", "refused": "rejected"})
-	s := Streams{Given: true, None: number(m.Need("none"), "none", 0, math.MaxInt32)}
+	s := Streams{Given: true, None: number(m.Require("none"), "none", 0, math.MaxInt32)}
 	rejected, table := m.Get("rejected"), m.Get("table")
 	switch {
 	case rejected != nil && table != nil:
@@ -257,7 +257,7 @@ func decodeStreams(n *yaml.Node) Streams {
 			"streams has both table and rejected")
 	case rejected == nil && m.Misspells("rejected", []string{"none", "table", "rejected", "aliases"}):
 	case rejected == nil:
-		s.Table = form(m.Need("table"), "table", fieldName)
+		s.Table = form(m.Require("table"), "table", fieldName)
 	default:
 		for _, v := range rejected.List("rejected") {
 			s.Rejected = append(s.Rejected, v.Int("a rejected number", 0, math.MaxInt32))
@@ -298,8 +298,8 @@ func decodeLibrary(n *yaml.Node) Library {
 func decodeHandle(e yaml.Entry) Handle {
 	h := Handle{Name: form(e.Key, "a handle", fieldName)}
 	m := e.Value.Map("handle " + h.Name)
-	h.C = ctype(m.Need("c"), "c")
-	h.Native = ctype(m.Need("native"), "native")
+	h.C = ctype(m.Require("c"), "c")
+	h.Native = ctype(m.Require("native"), "native")
 	m.Close()
 	return h
 }
@@ -307,12 +307,12 @@ func decodeHandle(e yaml.Entry) Handle {
 func decodeConstant(e yaml.Entry) Constant {
 	c := Constant{Name: form(e.Key, "a constant", fieldName)}
 	m := e.Value.Map("constant " + c.Name)
-	c.Value = number(m.Need("value"), "value", 0, math.MaxInt32)
-	c.Native = form(m.Need("native"), "native", symbolName)
+	c.Value = number(m.Require("value"), "value", 0, math.MaxInt32)
+	c.Native = form(m.Require("native"), "native", symbolName)
 	if n := m.Get("was"); n != nil {
 		was := n.Map("was")
-		c.Was = &Past{Until: number(was.Need("until"), "until", 1, math.MaxInt32),
-			Value: number(was.Need("value"), "value", 0, math.MaxInt32)}
+		c.Was = &Past{Until: number(was.Require("until"), "until", 1, math.MaxInt32),
+			Value: number(was.Require("value"), "value", 0, math.MaxInt32)}
 		was.Close()
 	}
 	m.Close()
@@ -324,8 +324,8 @@ func decodeConstant(e yaml.Entry) Constant {
 func decodeFunction(n *yaml.Node, name string, unversioned bool) Function {
 	m := n.Map(cmp.Or(name, "a lookup"))
 	m.Renamed(map[string]string{"takes": "params", "gives": "returns"})
-	f := Function{Name: name, Symbol: form(m.Need("symbol"), "symbol", symbolName),
-		Params: params(m.Need("params"))}
+	f := Function{Name: name, Symbol: form(m.Require("symbol"), "symbol", symbolName),
+		Params: params(m.Require("params"))}
 	f.Plain = f.Symbol
 	if name != "" {
 		f.Plain = cmp.Or(form(m.Get("plain"), "plain", symbolName), f.Symbol)
@@ -333,7 +333,7 @@ func decodeFunction(n *yaml.Node, name string, unversioned bool) Function {
 		f.Optional = m.Bool("optional")
 		since := m.Get("since")
 		if since == nil && !unversioned {
-			since = m.Need("since")
+			since = m.Require("since")
 		}
 		f.Since = number(since, "since", 0, math.MaxInt32)
 	}
@@ -344,11 +344,11 @@ func decodeFunction(n *yaml.Node, name string, unversioned bool) Function {
 func decodeError(e yaml.Entry) Error {
 	r := Error{Name: form(e.Key, "an error", symbolName)}
 	m := e.Value.Map("error " + r.Name)
-	r.Value = number(m.Need("value"), "value", math.MinInt32, math.MaxInt32)
-	if v := m.Need("kind"); v != nil {
+	r.Value = number(m.Require("value"), "value", math.MinInt32, math.MaxInt32)
+	if v := m.Require("kind"); v != nil {
 		r.Kind = v.OneOf("kind", Kinds)
 	}
-	r.Text = form(m.Need("text"), "text", sentence)
+	r.Text = form(m.Require("text"), "text", sentence)
 	m.Close()
 	return r
 }
@@ -408,13 +408,13 @@ func (b *Backend) checkDevices(complain func(hint, format string, args ...any)) 
 
 // checkNeeds reports names that the implementation needs and the description lacks.
 func (b *Backend) checkNeeds(complain func(hint, format string, args ...any)) {
-	need := requirements[b.Implementation]
-	if len(b.Library.Lookups) != need.lookups {
+	require := requirements[b.Implementation]
+	if len(b.Library.Lookups) != require.lookups {
 		hint := "remove lookups:"
-		if need.lookups > 0 {
-			hint = fmt.Sprintf("list %d functions under lookups:", need.lookups)
+		if require.lookups > 0 {
+			hint = fmt.Sprintf("list %d functions under lookups:", require.lookups)
 		}
-		complain(hint, "the sources %s use %d lookups, and the library has %d", b.Implementation, need.lookups,
+		complain(hint, "the sources %s use %d lookups, and the library has %d", b.Implementation, require.lookups,
 			len(b.Library.Lookups))
 	}
 	if len(b.Functions) == 0 {
@@ -430,10 +430,10 @@ func (b *Backend) checkNeeds(complain func(hint, format string, args ...any)) {
 				b.Implementation, what, name)
 		}
 	}
-	lacks("the handle", "handles", missing(need.handles, b.Handles, func(h Handle) string { return h.Name }))
-	lacks("the constant", "constants", missing(need.constants, b.Constants, nameOfConstant))
-	lacks("the function", "functions", missing(need.functions, b.Functions, func(f Function) string { return f.Name }))
-	for _, name := range missing(need.renumbered, renumbered(b.Constants), nameOfConstant) {
+	lacks("the handle", "handles", missing(require.handles, b.Handles, func(h Handle) string { return h.Name }))
+	lacks("the constant", "constants", missing(require.constants, b.Constants, nameOfConstant))
+	lacks("the function", "functions", missing(require.functions, b.Functions, func(f Function) string { return f.Name }))
+	for _, name := range missing(require.renumbered, renumbered(b.Constants), nameOfConstant) {
 		complain("add was: with until: and value: to "+name, "the sources %s need what the constant %s was",
 			b.Implementation, name)
 	}

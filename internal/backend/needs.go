@@ -20,7 +20,7 @@ func (r requirement) get(m *yaml.Map, key string) *yaml.Node {
 	if r.optional {
 		return m.Get(key)
 	}
-	return m.Need(key)
+	return m.Require(key)
 }
 
 // streams is get for the section of streams.

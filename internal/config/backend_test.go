@@ -123,7 +123,7 @@ func TestADeclaredDeviceHasStreamsAndAKeyOfTorch(t *testing.T) {
 }
 
 // Each mistake in a config's backend has one finding, at its place.
-func TestFaultsOfBackEnds(t *testing.T) {
+func TestErrorsInBackends(t *testing.T) {
 	for _, c := range []struct{ old, fresh, want string }{
 		{"  acme:\n", "  Acme:\n", `dlpackgen.yaml:4:3: error: name "Acme" must match`},
 		{"  acme:\n", "  cuda:\n", "dlpackgen.yaml:4:3: error: cuda is the name of a target [invalid-name]"},

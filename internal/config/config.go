@@ -144,7 +144,7 @@ func (d *decoder) config(root *yaml.Node) *Config {
 
 // version rejects a config for a newer dlpackgen before the rest is misread.
 func (d *decoder) version(m *yaml.Map) {
-	if n := m.Need("version"); n != nil && n.Value != fmt.Sprint(Version) {
+	if n := m.Require("version"); n != nil && n.Value != fmt.Sprint(Version) {
 		n.Errorf("config-version", fmt.Sprintf("write `version: %d`", Version),
 			"this dlpackgen reads configs of version %d, not %q", Version, n.Value)
 	}
@@ -155,7 +155,7 @@ func (d *decoder) version(m *yaml.Map) {
 func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release string, asked *yaml.Node) bool {
 	section := m.Get("targets")
 	if section == nil {
-		return optional || m.Need("targets") != nil
+		return optional || m.Require("targets") != nil
 	}
 	if section.Kind != yaml.Mapping {
 		section.Errorf("type-mismatch", "write the targets as keys, such as {"+d.firstTarget(section)+": {}}",

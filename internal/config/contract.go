@@ -119,11 +119,11 @@ func entry(in *yaml.Node, key string) (found yaml.Entry) {
 // target generates.
 func (d *decoder) checkContractNeeds(cfg *Config, all []Target) {
 	for _, t := range all {
-		for _, need := range t.ContractNeeds {
-			made := slices.ContainsFunc(all, func(t Target) bool { return t.Name == need })
+		for _, require := range t.ContractNeeds {
+			made := slices.ContainsFunc(all, func(t Target) bool { return t.Name == require })
 			if len(cfg.Contracts) > 0 && t.at != nil && !made {
-				t.at.Errorf("needs-target", "add `"+need+": {}` to targets",
-					"target %s includes headers of target %s for kernels with args or returns", t.Name, need)
+				t.at.Errorf("needs-target", "add `"+require+": {}` to targets",
+					"target %s includes headers of target %s for kernels with args or returns", t.Name, require)
 			}
 		}
 	}

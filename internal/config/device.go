@@ -198,7 +198,7 @@ func (d *decoder) device(e yaml.Entry) (spec.EnumValue, deviceNodes) {
 		e.Key.Errorf("invalid-name", "as in kDLAcme", "%q is not a valid name for a device: it must match %s", v.Name, deviceName)
 	}
 	m := e.Value.Map("device " + v.Name)
-	at := deviceNodes{name: e.Key, value: m.Need("value"), streams: m.Get("streams")}
+	at := deviceNodes{name: e.Key, value: m.Require("value"), streams: m.Get("streams")}
 	if at.value != nil {
 		v.Value = at.value.Int("value", 0, math.MaxInt32)
 	}

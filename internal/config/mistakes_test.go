@@ -31,7 +31,7 @@ var elsewhereTested = map[string]string{
 	"unknown-target":  "--only: TestOnlyNamesWhatExists",
 	"template":        "the text of a template: internal/emit/templated",
 	"template-file":   "a folder of templates: cmd/dlpackgen",
-	"invalid-backend": "TestFaultsOfBackEnds",
+	"invalid-backend": "TestErrorsInBackends",
 	"yaml-size":       "internal/yaml",
 }
 

@@ -17,46 +17,46 @@ func (d *decoder) checkNeeds(cfg *Config, section *yaml.Node) {
 		there = append(there, t.Name)
 	}
 	for _, t := range all {
-		for _, need := range t.Needs {
+		for _, require := range t.Needs {
 			if t.at == nil {
 				continue
 			}
-			if !slices.Contains(there, need) && !d.missed {
+			if !slices.Contains(there, require) && !d.missed {
 				t.at.Errorf("needs-target",
 					fmt.Sprintf("add `%s: {}` to targets; or, if another config makes its headers, `elsewhere: "+
-						"[%s]`", need, need),
-					"target %s includes headers of target %s, which this config does not make", t.Name, need)
+						"[%s]`", require, require),
+					"target %s includes headers of target %s, which this config does not make", t.Name, require)
 			}
-			d.checkNeededRelease(t, need, all)
-			d.checkNeededFolder(t, need, all)
+			d.checkNeededRelease(t, require, all)
+			d.checkNeededFolder(t, require, all)
 		}
 	}
 }
 
 // checkNeededRelease reports headers of an older release than the files that include them, because
 // they lack the newer declarations.
-func (d *decoder) checkNeededRelease(t Target, need string, all []Target) {
+func (d *decoder) checkNeededRelease(t Target, require string, all []Target) {
 	number := func(version string) int {
 		return slices.IndexFunc(d.spec.Releases(), func(r spec.ReleaseInfo) bool { return r.Version == version })
 	}
 	for _, other := range all {
-		if other.Name == need && number(other.Release) < number(t.Release) {
+		if other.Name == require && number(other.Release) < number(t.Release) {
 			t.at.Errorf("needs-release",
-				fmt.Sprintf("make target %s for %s or newer, or target %s for %s", need, t.Release, t.Name,
+				fmt.Sprintf("make target %s for %s or newer, or target %s for %s", require, t.Release, t.Name,
 					other.Release),
 				"target %s, for DLPack %s, includes headers of target %s, which this config makes for %s", t.Name,
-				t.Release, need, other.Release)
+				t.Release, require, other.Release)
 		}
 	}
 }
 
 // checkNeededFolder reports headers that an option combines into one file although a target
 // includes them by name.
-func (d *decoder) checkNeededFolder(t Target, need string, all []Target) {
+func (d *decoder) checkNeededFolder(t Target, require string, all []Target) {
 	for _, other := range all {
-		if other.Name == need && other.Single != "" && other.Options[other.Single] == "true" {
+		if other.Name == require && other.Single != "" && other.Options[other.Single] == "true" {
 			t.at.Errorf("needs-folder", fmt.Sprintf("leave out `%s: true`", other.Single),
-				"target %s includes headers of target %s, which this config combines into one file", t.Name, need)
+				"target %s includes headers of target %s, which this config combines into one file", t.Name, require)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func release(t *testing.T, version string) *spec.Release {
 	return r
 }
 
-func TestDrawingsAreAsBlessed(t *testing.T) {
+func TestDrawingsAreUpToDate(t *testing.T) {
 	all := tables(awkward(), layout.Models()...)
 	dlpack := tables(release(t, "1.3"), layout.LP64)
 	made := map[string][]byte{

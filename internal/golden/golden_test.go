@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCompareFailsUntilBlessed(t *testing.T) {
+func TestCompareFailsUntilUpdated(t *testing.T) {
 	root := t.TempDir()
 	require.ErrorContains(t, compare(root, "a/b.txt", []byte("one\n"), false), "golden/a/b.txt: missing")
 	require.NoError(t, compare(root, "a/b.txt", []byte("one\n"), true))

@@ -30,11 +30,11 @@ func Decode(file string, src []byte, diags *diag.List) *Host {
 		return nil
 	}
 	m := root.Map("the host")
-	if v := m.Need("host"); v != nil {
+	if v := m.Require("host"); v != nil {
 		v.Int("host", Version, Version)
 	}
-	h := &Host{Name: form(m.Need("name"), "name", hostName), Title: form(m.Need("title"), "title", titleText),
-		Source: decodeSource(m.Need("source"))}
+	h := &Host{Name: form(m.Require("name"), "name", hostName), Title: form(m.Require("title"), "title", titleText),
+		Source: decodeSource(m.Require("source"))}
 	rows(m.Get("constants"), "constants", func(e yaml.Entry) { h.Constants = append(h.Constants, decodeConstant(e)) })
 	declared := map[string]Struct{}
 	rows(m.Get("structs"), "structs", func(e yaml.Entry) {
@@ -96,10 +96,10 @@ func decodeSource(n *yaml.Node) Source {
 		return Source{}
 	}
 	m := n.Map("source")
-	s := Source{Package: form(m.Need("package"), "package", pathText),
-		Version: form(m.Need("version"), "version", versionText),
+	s := Source{Package: form(m.Require("package"), "package", pathText),
+		Version: form(m.Require("version"), "version", versionText),
 		Include: form(m.Get("include"), "include", pathText)}
-	if m.Need("headers") != nil {
+	if m.Require("headers") != nil {
 		for _, header := range m.List("headers") {
 			s.Headers = append(s.Headers, form(header, "a header", pathText))
 		}
@@ -111,8 +111,8 @@ func decodeSource(n *yaml.Node) Source {
 func decodeConstant(e yaml.Entry) Constant {
 	c := Constant{Name: form(e.Key, "a constant", ownName)}
 	m := e.Value.Map("constant " + c.Name)
-	c.Value = number(m.Need("value"), "value", math.MinInt32, math.MaxInt32)
-	c.Native = form(m.Need("native"), "native", nativeName)
+	c.Value = number(m.Require("value"), "value", math.MinInt32, math.MaxInt32)
+	c.Native = form(m.Require("native"), "native", nativeName)
 	m.Close()
 	return c
 }
@@ -123,10 +123,10 @@ const maxSize = 1 << 16
 func decodeStruct(e yaml.Entry, declared map[string]Struct) Struct {
 	s := Struct{Name: form(e.Key, "a struct", ownName)}
 	m := e.Value.Map("struct " + s.Name)
-	s.Native = form(m.Need("native"), "native", nativeName)
-	s.Size = number(m.Need("size"), "size", 1, maxSize)
-	s.Align = number(m.Need("align"), "align", 1, 16)
-	fields := m.Need("fields")
+	s.Native = form(m.Require("native"), "native", nativeName)
+	s.Size = number(m.Require("size"), "size", 1, maxSize)
+	s.Align = number(m.Require("align"), "align", 1, 16)
+	fields := m.Require("fields")
 	if fields != nil {
 		layout := layout{declared: declared, self: s.Name}
 		for _, n := range fields.List("fields") {
@@ -140,9 +140,9 @@ func decodeStruct(e yaml.Entry, declared map[string]Struct) Struct {
 
 func decodeField(n *yaml.Node) Field {
 	m := n.Map("a field")
-	f := Field{Name: member(m.Need("name"), "name", fieldName),
-		Offset: number(m.Need("offset"), "offset", 0, maxSize)}
-	if v := m.Need("type"); v != nil {
+	f := Field{Name: member(m.Require("name"), "name", fieldName),
+		Offset: number(m.Require("offset"), "offset", 0, maxSize)}
+	if v := m.Require("type"); v != nil {
 		f.Type = v.Text("type")
 	}
 	f.Native = f.Name
@@ -157,14 +157,14 @@ func decodeField(n *yaml.Node) Field {
 func decodeFunction(e yaml.Entry, declared map[string]Struct) Function {
 	f := Function{Name: form(e.Key, "a function", ownName)}
 	m := e.Value.Map("function " + f.Name)
-	f.Symbol = form(m.Need("symbol"), "symbol", symbolName)
+	f.Symbol = form(m.Require("symbol"), "symbol", symbolName)
 	f.MacOS = form(m.Get("macos"), "macos", symbolName)
 	f.Native = form(m.Get("native"), "native", nativeName)
 	if f.Native == "" && !strings.HasPrefix(f.Symbol, "_Z") {
 		f.Native = f.Symbol
 	}
 	f.Optional = m.Bool("optional")
-	f.Returns, f.Params = m.NeedText("returns"), m.NeedText("params")
+	f.Returns, f.Params = m.RequireText("returns"), m.RequireText("params")
 	f.Since = form(m.Get("since"), "since", versionText)
 	if _, _, ok := measure(f.Returns+" (*)("+f.Params+")", declared, ""); !ok && f.Returns != "" && f.Params != "" {
 		m.Node().Errorf("unknown-type", "", "function %s has a type that is not known: %s (%s)", f.Name, f.Returns,

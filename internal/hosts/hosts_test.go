@@ -35,7 +35,7 @@ func TestEmbeddedHostsAreValid(t *testing.T) {
 }
 
 // Every description in these tests is tvm-ffi's with one changed text.
-func TestFaultsHaveTheirPlace(t *testing.T) {
+func TestErrorsHaveAPosition(t *testing.T) {
 	for _, c := range []struct{ old, fresh, want string }{
 		{"host: 1\n", "host: 2\n", "x.yaml:3:7: error: host must be from 1 to 1, not 2 [out-of-range]"},
 		{"name: tvm_ffi\n", "name: TVM\n", `x.yaml:4:7: error: name "TVM" must match`},

@@ -42,13 +42,13 @@ type decoder struct{ spec *Spec }
 func decode(root *yaml.Node) *Spec {
 	d := &decoder{spec: &Spec{}}
 	m := root.Map("a spec")
-	if v := m.Need("spec"); v != nil {
+	if v := m.Require("spec"); v != nil {
 		v.Int("spec", 1, 1)
 	}
-	if n := m.Need("releases"); n != nil {
+	if n := m.Require("releases"); n != nil {
 		d.releases(n)
 	}
-	for _, n := range needList(m, "declarations") {
+	for _, n := range requireList(m, "declarations") {
 		d.declaration(n)
 	}
 	if n := m.Get("elements"); n != nil {
@@ -66,9 +66,9 @@ func decode(root *yaml.Node) *Spec {
 var versionForm = regexp.MustCompile(`^([0-9]{1,4})\.([0-9]{1,4})$`)
 
 func (d *decoder) releases(n *yaml.Node) {
-	for _, item := range needItems(n, "releases") {
+	for _, item := range requireItems(n, "releases") {
 		m := item.Map("a release")
-		r := ReleaseInfo{Version: m.NeedText("version"), Unreleased: m.Bool("unreleased")}
+		r := ReleaseInfo{Version: m.RequireText("version"), Unreleased: m.Bool("unreleased")}
 		if v := m.Get("date"); v != nil {
 			r.Date = v.Source("date") // a date for other readers too
 		}
@@ -215,27 +215,27 @@ func keep[P any](*linker, *yaml.Node, P) {}
 
 // readEntries reads a list of entities with their histories.
 func readEntries[T any](d *decoder, m *yaml.Map, key, what string, read func(*yaml.Map, *T),
-	need ...string) []entry[T] {
+	require ...string) []entry[T] {
 	var out []entry[T]
-	for _, n := range needList(m, key) {
+	for _, n := range requireList(m, key) {
 		em := n.Map(what)
-		out = append(out, readEntry(d, em, read, need...))
+		out = append(out, readEntry(d, em, read, require...))
 		em.Close()
 	}
 	return out
 }
 
-// needList reads a required list, which must not be empty.
-func needList(m *yaml.Map, key string) []*yaml.Node {
-	n := m.Need(key)
+// requireList reads a required list, which must not be empty.
+func requireList(m *yaml.Map, key string) []*yaml.Node {
+	n := m.Require(key)
 	if n == nil {
 		return nil
 	}
-	return needItems(n, key)
+	return requireItems(n, key)
 }
 
-// needItems reads the items of a list, which must not be empty.
-func needItems(n *yaml.Node, what string) []*yaml.Node {
+// requireItems reads the items of a list, which must not be empty.
+func requireItems(n *yaml.Node, what string) []*yaml.Node {
 	items := n.List(what)
 	if n.Kind == yaml.List && len(items) == 0 {
 		n.Errorf("empty-list", "", "%s must not be empty", what)
@@ -246,9 +246,9 @@ func needItems(n *yaml.Node, what string) []*yaml.Node {
 func (d *decoder) dtypes(items []*yaml.Node) {
 	for _, n := range items {
 		m := n.Map("a dtype")
-		t := dtypeDef{DType: DType{Name: m.NeedText("name"), Code: m.NeedText("code"), Lanes: 1, Doc: m.Doc()},
+		t := dtypeDef{DType: DType{Name: m.RequireText("name"), Code: m.RequireText("code"), Lanes: 1, Doc: m.Doc()},
 			node: n}
-		if b := m.Need("bits"); b != nil {
+		if b := m.Require("bits"); b != nil {
 			t.Bits = int(b.Int("bits", 1, 255))
 		}
 		if l := m.Get("lanes"); l != nil {
@@ -267,14 +267,14 @@ var meanings = []string{"no_sync", "legacy_default", "per_thread_default", "defa
 func (d *decoder) streams(items []*yaml.Node) {
 	for _, n := range items {
 		m := n.Map("a stream table")
-		t := StreamTable{Name: m.NeedText("name"), Doc: m.Doc(), Handle: m.Bool("handle")}
-		for _, v := range needList(m, "values") {
+		t := StreamTable{Name: m.RequireText("name"), Doc: m.Doc(), Handle: m.Bool("handle")}
+		for _, v := range requireList(m, "values") {
 			vm := v.Map("a stream value")
 			value := StreamValue{}
-			if i := vm.Need("value"); i != nil {
+			if i := vm.Require("value"); i != nil {
 				value.Value = i.Int("value", -1<<31, 1<<31-1)
 			}
-			if w := vm.Need("meaning"); w != nil {
+			if w := vm.Require("meaning"); w != nil {
 				value.Meaning = w.OneOf("meaning", meanings)
 			}
 			vm.Close()
@@ -295,13 +295,13 @@ func (d *decoder) python(m *yaml.Map) {
 	m.Close()
 }
 
-func readPython[T any](d *decoder, m *yaml.Map, key string, read func(*yaml.Map, *T), need ...string) entry[T] {
-	n := m.Need(key)
+func readPython[T any](d *decoder, m *yaml.Map, key string, read func(*yaml.Map, *T), require ...string) entry[T] {
+	n := m.Require(key)
 	if n == nil {
 		return entry[T]{}
 	}
 	em := n.Map(key)
-	e := readEntry(d, em, read, need...)
+	e := readEntry(d, em, read, require...)
 	em.Close()
 	return e
 }

@@ -19,13 +19,13 @@ var alignments = []int{2, 4, 8, 16}
 func (d *decoder) elements(n *yaml.Node) {
 	m := n.Map("elements")
 	e := &d.spec.elements
-	if v := m.Need("packed_below"); v != nil {
+	if v := m.Require("packed_below"); v != nil {
 		e.PackedBelow = int(v.Int("packed_below", 1, 8))
 	}
-	if e.PaddedBy = m.NeedText("padded_by"); e.PaddedBy != "" {
+	if e.PaddedBy = m.RequireText("padded_by"); e.PaddedBy != "" {
 		e.flag = m.Get("padded_by")
 	}
-	for _, item := range needList(m, "alignments") {
+	for _, item := range requireList(m, "alignments") {
 		size := int(item.Int("an alignment", 2, 16))
 		if !slices.Contains(alignments, size) {
 			item.Errorf("out-of-range", "", "an alignment must be one of %v, not %d", alignments, size)
@@ -60,7 +60,7 @@ func readElementRule(m *yaml.Map) *ElementRule {
 
 func readTorch(m *yaml.Map) TorchType {
 	t := TorchType{Lanes: 1}
-	if n := m.Need("type"); n != nil {
+	if n := m.Require("type"); n != nil {
 		t.Type = identifierOf(n)
 	}
 	if n := m.Get("lanes"); n != nil {

@@ -40,16 +40,16 @@ func (e *entry[T]) at(release int) (T, bool) {
 // readEntry reads an entity and its history. read sets the fields of a value from a mapping. It is
 // called again for each past form, with a copy of the present one. The present form must have the
 // keys of need.
-func readEntry[T any](d *decoder, m *yaml.Map, read func(m *yaml.Map, v *T), need ...string) entry[T] {
+func readEntry[T any](d *decoder, m *yaml.Map, read func(m *yaml.Map, v *T), require ...string) entry[T] {
 	e := entry[T]{node: m.Node(), span: d.span(m)}
-	for _, key := range need {
-		m.Need(key)
+	for _, key := range require {
+		m.Require(key)
 	}
 	read(m, &e.now)
 	last := e.since - 1
 	for _, n := range m.List("was") {
 		w := n.Map("an entry of \"was\"")
-		until := d.release(w.Need("until"))
+		until := d.release(w.Require("until"))
 		if until <= last || until >= e.until {
 			n.Errorf("history-order", "list past forms oldest first, each ending before the present one begins",
 				"this form ends at a release that the history has passed, or never begins")

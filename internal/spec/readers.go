@@ -61,7 +61,7 @@ func readLinkage(m *yaml.Map, v *Linkage) {
 		v.Exports = identifierOf(n)
 	}
 	if v.Kind == LinkageDLL && v.Exports == "" {
-		m.Need("exports")
+		m.Require("exports")
 	}
 }
 

@@ -69,16 +69,16 @@ func readWrapped(m *yaml.Map, depth int) Type {
 // readFunc reads the keys returns and params of a function.
 func readFunc(m *yaml.Map, depth int) Func {
 	f := Func{}
-	if n := m.Need("returns"); n != nil {
+	if n := m.Require("returns"); n != nil {
 		f.Returns = readNested(n, depth+1)
 	}
 	for _, n := range m.List("params") {
 		pm := n.Map("a parameter")
 		p := Param{}
-		if n := pm.Need("name"); n != nil {
+		if n := pm.Require("name"); n != nil {
 			p.Name = identifierOf(n)
 		}
-		if t := pm.Need("type"); t != nil {
+		if t := pm.Require("type"); t != nil {
 			p.Type = readNested(t, depth+1)
 			rejectVoid(t, p.Type, "a parameter cannot be void; a pointer to void can")
 		}

@@ -14,15 +14,15 @@ import (
 // comparison compares one release with the observed header.
 type comparison struct {
 	*found
-	release *spec.Release
-	table   *layout.Table
-	places  *places
-	diags   diag.List
+	release   *spec.Release
+	table     *layout.Table
+	positions *positions
+	diags     diag.List
 }
 
 // compare returns every difference between the header and a release, by position.
-func compare(f *found, r *spec.Release, p *places) []diag.Diagnostic {
-	c := &comparison{found: f, release: r, table: layout.Of(r, f.expected(), f.lang), places: p}
+func compare(f *found, r *spec.Release, p *positions) []diag.Diagnostic {
+	c := &comparison{found: f, release: r, table: layout.Of(r, f.expected(), f.lang), positions: p}
 	c.guard()
 	c.packing()
 	c.builtins()
@@ -97,7 +97,7 @@ func (c *comparison) add(severity diag.Severity, code string, pos diag.Pos, word
 	if pos.File == "" {
 		pos = diag.Pos{File: c.compiler.header}
 	}
-	at, line := c.places.at(pos, word)
+	at, line := c.positions.at(pos, word)
 	c.diags.Add(diag.Diagnostic{Severity: severity, Code: code, Pos: at, Text: text, Source: line})
 }
 

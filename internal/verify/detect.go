@@ -8,7 +8,7 @@ import (
 // best compares with every release and selects the one with the fewest errors, then warnings. Of
 // several, it selects the oldest, because all later ones contain it.
 func best(f *found, releases []*spec.Release) *Result {
-	p := &places{compiler: f.compiler, lines: map[string][]string{}}
+	p := &positions{compiler: f.compiler, lines: map[string][]string{}}
 	r := &Result{}
 	var errors, warnings int
 	for i, release := range releases {

@@ -103,7 +103,7 @@ func TestPositionsPointAtTheWord(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "a.h")
 	require.NoError(t, os.WriteFile(file, []byte("\r\n  data a;\r\n"), 0o600))
-	p := &places{compiler: &compiler{header: file, shown: "shown.h"}, lines: map[string][]string{}}
+	p := &positions{compiler: &compiler{header: file, shown: "shown.h"}, lines: map[string][]string{}}
 	for _, c := range []struct {
 		line int
 		word string

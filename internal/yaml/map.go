@@ -234,11 +234,13 @@ func (m *Map) find(key string) *Node {
 	return nil
 }
 
-// Need returns the value of a key, and reports a missing key.
-func (m *Map) Need(key string) *Node { return m.NeedAs(key, "add the key "+key+" with its value") }
+// Require returns the value of a key, and reports a missing key.
+func (m *Map) Require(key string) *Node {
+	return m.RequireAs(key, "add the key "+key+" with its value")
+}
 
-// NeedAs is Need with a given hint.
-func (m *Map) NeedAs(key, hint string) *Node {
+// RequireAs is Require with a given hint.
+func (m *Map) RequireAs(key, hint string) *Node {
 	v := m.Get(key)
 	if v == nil && m.node.Kind == Mapping && !m.hasFormer(key) {
 		m.Missed(key)
@@ -277,9 +279,9 @@ func (m *Map) Text(key string) string {
 	return ""
 }
 
-// NeedText reads a required string.
-func (m *Map) NeedText(key string) string {
-	if v := m.Need(key); v != nil {
+// RequireText reads a required string.
+func (m *Map) RequireText(key string) string {
+	if v := m.Require(key); v != nil {
 		return v.Text(key)
 	}
 	return ""

@@ -188,13 +188,13 @@ func TestReadersReportWhatDoesNotFit(t *testing.T) {
 	root := yaml.Parse("f.yaml",
 		[]byte("name: [x]\nflag: maybe\ncount: 010\nbig: 11\nkind: blu\nitems: x\nnmae: y\n"), diags)
 	m := root.Map("a thing")
-	m.NeedText("name")
+	m.RequireText("name")
 	m.Bool("flag")
 	m.Get("count").Int("count", 0, 10)
 	m.Get("big").Int("big", 0, 10)
 	m.Get("kind").OneOf("kind", []string{"red", "blue"})
 	m.List("items")
-	m.Need("gone")
+	m.Require("gone")
 	m.Close()
 	var found []string
 	for _, d := range diags.Sorted() {

@@ -140,7 +140,7 @@ func TestEveryModelIsNeeded(t *testing.T) {
 	for _, x := range targets {
 		for _, m := range append(layout.Models(), layout.Win32) {
 			facts := all[0].tree["layouts"].(object)[x.name].(object)["c"]
-			same := len(differences("", normal(t, saidLayout(r, m, layout.C)), facts)) == 0
+			same := len(differences("", normal(t, recordedLayout(r, m, layout.C)), facts)) == 0
 			assert.Equal(t, x.model == m, same, "%s by %s", x.name, m.Name)
 		}
 	}

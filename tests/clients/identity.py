@@ -8,7 +8,7 @@ import types
 
 import clients
 from rejections import rejected
-from torch_words import fresh_clients, patched
+from torch_fields import fresh_clients, patched
 
 
 def torch_is_told_by_its_type_in_c():
@@ -43,7 +43,7 @@ def torch_is_told_by_its_type_in_c():
                 rejected(module.read, x, text="it needs 12 bytes of storage, which was resized to 8")
                 assert module.read(kept.as_subclass(Derived))[0][0] == kept.data_ptr()
                 rejected(module.read, tensor._neg_view(kept).as_subclass(Derived), text="negated values")
-            assert module.torch_words() == clients.torch_words() != (0,) * 7
+            assert module.torch_fields() == clients.torch_fields() != (0,) * 7
 
 
 def torch_is_itself_beside_paddle_as_torch():
@@ -76,7 +76,7 @@ def torch_is_itself_beside_paddle_as_torch():
                     rejected(f, x, text=text)
         finally:
             paddle.disable_compat()
-        assert (module.torch_words() != (0,) * 7) == known
+        assert (module.torch_fields() != (0,) * 7) == known
     module = fresh_clients()
     with patched_module("torch._C", TensorBase=object, is_grad_enabled=lambda: False):
         module.read(kept)
@@ -110,14 +110,14 @@ def torch_without_native_readers():
     shrunk.untyped_storage().resize_(8)
     with without_native_readers() as module:
         assert module.read(x)[0][0] == x.data_ptr()
-        assert module.torch_words() == (0,) * 7
+        assert module.torch_fields() == (0,) * 7
         rejected(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 8")
         rejected(module.read, torch._neg_view(x), text="negated values")
         rejected(module.export, torch.ones(3, requires_grad=True), text="requires grad")
     with without_native_readers() as module:
         os.environ["DLPACKGEN_NO_NATIVE_READERS"] = "0"
         module.read(x)
-    assert module.torch_words() != (0,) * 7
+    assert module.torch_fields() != (0,) * 7
 
 
 def numpy_without_native_readers():

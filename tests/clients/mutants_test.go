@@ -366,7 +366,7 @@ func TestATorchOfOtherObjectsIsReadByItsOwnTable(t *testing.T) {
 
 // A torch whose words cannot be found is queried through the shim in every case, and then needs the
 // shim's answers.
-func TestATorchOfOtherWordsIsAskedByTheShim(t *testing.T) {
+func TestATorchWithOtherFieldsIsQueriedByTheShim(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads torch, and -short was given")
 	}
@@ -402,7 +402,7 @@ func TestATorchOfOtherWordsIsAskedByTheShim(t *testing.T) {
 }
 
 // A torch that lacks a function is queried in Python, or not read natively.
-func TestATorchWithoutAFunctionIsAskedInPython(t *testing.T) {
+func TestATorchWithoutAFunctionIsQueriedInPython(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads torch, and -short was given")
 	}

@@ -5,7 +5,7 @@ import os
 
 import clients
 from rejections import rejected
-from torch_words import fresh_clients, patched
+from torch_fields import fresh_clients, patched
 
 
 def without_memory():

@@ -16,7 +16,7 @@ from paddle_tensors import *
 from rejections import rejected
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"  # for JAX, which is not imported yet
-from torch_words import *
+from torch_fields import *
 
 warnings.simplefilter("ignore")
 

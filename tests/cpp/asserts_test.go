@@ -99,7 +99,7 @@ func TestMisuseOfEigenIsExplained(t *testing.T) {
 		"void f(" + result + "& a, " + result + "& b) { a = b; }":                         "use of deleted function",
 		"using Owned = dlpackgen::OwnedMap<float>; Owned f(const Owned& m) { return m; }": "use of deleted function",
 	}
-	more := needEigen(t, "eigen.hpp")
+	more := requireEigen(t, "eigen.hpp")
 	for source, says := range tests {
 		assertRejects(t, says, gcc, including("eigen.hpp")+source+"\n", flags(gen(t), more)...)
 	}

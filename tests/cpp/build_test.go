@@ -123,7 +123,7 @@ func build(t *testing.T, c compiler, sources []string, flags ...string) (program
 	t.Helper()
 	testtool.Require(t, c.program, c.debian)
 	program = filepath.Join(t.TempDir(), "program")
-	flags = append(flags, needEigen(t, sources...)...)
+	flags = append(flags, requireEigen(t, sources...)...)
 	args := append([]string{"-std=" + c.standard, "-o", program, "-pthread"}, flags...)
 	for _, name := range sources {
 		args = append(args, filepath.Join("testdata", name))
@@ -133,9 +133,9 @@ func build(t *testing.T, c compiler, sources []string, flags ...string) (program
 	return program
 }
 
-// needEigen skips a test of a program that includes Eigen if Eigen is missing, and returns the
+// requireEigen skips a test of a program that includes Eigen if Eigen is missing, and returns the
 // flags for it.
-func needEigen(t *testing.T, sources ...string) (flags []string) {
+func requireEigen(t *testing.T, sources ...string) (flags []string) {
 	t.Helper()
 	isEigen := func(name string) bool { return strings.HasPrefix(name, "eigen") }
 	if !slices.ContainsFunc(sources, isEigen) {

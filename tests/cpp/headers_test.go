@@ -53,7 +53,7 @@ func TestEachHeaderCompilesAlone(t *testing.T) {
 		compilers = matrix()
 	}
 	for _, name := range emittedHeaders(t) {
-		more := needEigen(t, name)
+		more := requireEigen(t, name)
 		for _, c := range compilers {
 			assertCompiles(t, c, including(name), flags(gen(t), strict, more)...)
 		}
@@ -83,7 +83,7 @@ func TestCompilersHaveNothingToSayOfEigen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles Eigen four times")
 	}
-	more := flags(gen(t), strict, needEigen(t, "eigen.hpp"), []string{"-Wconversion", "-Wshadow"})
+	more := flags(gen(t), strict, requireEigen(t, "eigen.hpp"), []string{"-Wconversion", "-Wshadow"})
 	for _, c := range corners() {
 		if c.program == gcc.program || tier.IsNightly() {
 			assertCompiles(t, c, including("eigen.hpp"), more...)

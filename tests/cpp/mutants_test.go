@@ -262,7 +262,7 @@ func buildOf(t *testing.T, dir, source string, flags ...string) (program string)
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "program")
 	args := append([]string{"-std=c++17", "-w", "-pthread", "-I", dir, "-o", program, "testdata/" + source + ".cpp"},
-		needEigen(t, source)...)
+		requireEigen(t, source)...)
 	out, err := exec.Command(gcc.program, append(args, flags...)...).CombinedOutput()
 	require.NoError(t, err, "the mutants do not compile: %s", out)
 	return program
@@ -299,7 +299,7 @@ func TestMutantsAreNoticed(t *testing.T) {
 	for source, all := range bySource {
 		t.Run(source, func(t *testing.T) {
 			t.Parallel()
-			needEigen(t, source+".cpp")
+			requireEigen(t, source+".cpp")
 			b := buildMutants(t, source, all)
 			for i, m := range all {
 				t.Run(filepath.Base(m.File)+" "+m.Old, func(t *testing.T) {

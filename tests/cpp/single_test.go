@@ -38,7 +38,7 @@ func TestTheSingleHeader(t *testing.T) {
 		}
 	}
 	const eigen = "#include <Eigen/Core>\n#include <dlpackgen.hpp>\n#include <dlpackgen/eigen.hpp>\n"
-	assertCompiles(t, gcc, eigen+"dlpackgen::MapOf<float> m;\n", append(needEigen(t, "eigen.hpp"), "-I", dir)...)
+	assertCompiles(t, gcc, eigen+"dlpackgen::MapOf<float> m;\n", append(requireEigen(t, "eigen.hpp"), "-I", dir)...)
 	parts, err := filepath.Glob(filepath.Join(dir, "dlpackgen", "*.hpp"))
 	require.NoError(t, err)
 	require.NotEmpty(t, parts)

@@ -157,7 +157,7 @@ func wrongBackend(t *testing.T, bin, file, old, fresh string) {
 }
 
 // A wrong backend fails, and so do modules.
-func TestTheScriptForGPUsFindsFaults(t *testing.T) {
+func TestTheScriptForGPUsFindsErrors(t *testing.T) {
 	tier.OnlyNightly(t)
 	bin := copied(t)
 	wrongBackend(t, bin, "streams_pointer.h", "if (a->managed) {", "if (0) {")

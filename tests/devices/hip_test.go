@@ -79,7 +79,7 @@ func TestDisagreementWithHIPIsFound(t *testing.T) {
 	}
 	for _, f := range b.Functions {
 		changed = strings.Replace(changed, "(DRIVER_CALL* "+f.Name+")(",
-			"(DRIVER_CALL* "+f.Name+")(struct stranger *s, ", 1)
+			"(DRIVER_CALL* "+f.Name+")(struct untrusted *s, ", 1)
 	}
 	text := strings.Replace(hipAgreement(6), "#include \"device_driver.h\"\n",
 		strings.ReplaceAll(changed, "s, void)", "s)")+"\n", 1)
@@ -141,7 +141,7 @@ func TestHIPWithoutADevice(t *testing.T) {
 
 // If two versions of the runtime are installed, the one that is already open in the process is
 // used, otherwise the newest.
-func TestTheRuntimeThatIsOpenIsTaken(t *testing.T) {
+func TestTheRuntimeThatIsOpenIsUsed(t *testing.T) {
 	gcc := testtool.Require(t, "gcc", "gcc")
 	dir := testkit.Built(t, "hips", func(dir string) {
 		for version := 5; version <= 7; version++ {

@@ -40,7 +40,7 @@ func extensions(t testing.TB, headers, dir string, flags ...string) {
 	if _, missing := os.Stat(filepath.Join(include, "Python.h")); missing != nil {
 		t.Skip("needs Python.h: apt-get install python3-dev")
 	}
-	for _, name := range []string{"checked", "stranger"} {
+	for _, name := range []string{"checked", "untrusted"} {
 		testkit.Run(t, gcc, append([]string{"-std=c11", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden",
 			"-DPy_LIMITED_API=0x030B0000", "-I", headers, "-isystem", include, "-o", filepath.Join(dir, name+".abi3.so"),
 			filepath.Join(golden.Root(t), "tests/python/module", name+".c")}, flags...)...)
@@ -109,13 +109,13 @@ func TestAModuleForPythonUsesAVendorsTable(t *testing.T) {
 
 var vendorModuleMutants = []moduleMutant{
 	{"stream.h", "(!call->stream || !dlpackgen_streams_at(call->private_.state, a->private_.declared))", "1",
-		"test_producers_are_asked_with_the_stream"},
+		"test_producers_export_for_the_stream"},
 	{"stream.h", "if (found) return dlpackgen_use_number_by(call, i, device, found->table);", "",
 		"test_numbers_of_streams"},
-	{"object.h", "if (streams == dlpackgen_streams_none && table) {", "if (0) {", "test_given_tensors"},
+	{"object.h", "if (streams == dlpackgen_streams_none && table) {", "if (0) {", "test_passed_tensors"},
 	{"object.h",
 		"if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;",
-		"return 1;", "test_given_tensors"},
+		"return 1;", "test_passed_tensors"},
 }
 
 // moduleMutant breaks the modules in one place, which the named test detects.
@@ -133,11 +133,11 @@ var moduleMutants = []moduleMutant{
 		"if (table->pointer_attributes(address, info, &error)) return dlpackgen_backend_failed(call, i, &error);",
 		"if (table->pointer_attributes(address, info, &error)) return 0;", "test_whose_memory_it_is"},
 	{"backend.h", "case DLPACKGEN_BACKEND_NOT_MAPPED:", "", "test_whose_memory_it_is"},
-	{"backend.h", "+ tensor->byte_offset + low;", "+ low;", "test_where_elements_reach"},
-	{"backend.h", "+ tensor->byte_offset + low;", "+ tensor->byte_offset;", "test_where_elements_reach"},
-	{"backend.h", "last < (const char *)info.base + info.bytes) return 0;", "1) return 0;", "test_where_elements_reach"},
+	{"backend.h", "+ tensor->byte_offset + low;", "+ low;", "test_byte_ranges_of_elements"},
+	{"backend.h", "+ tensor->byte_offset + low;", "+ tensor->byte_offset;", "test_byte_ranges_of_elements"},
+	{"backend.h", "last < (const char *)info.base + info.bytes) return 0;", "1) return 0;", "test_byte_ranges_of_elements"},
 	{"backend.h", "return dlpackgen_check_address(call, i, table, last, &end);",
-		"return dlpackgen_argument_error(call, i, PyExc_BufferError, \"x\");", "test_where_elements_reach"},
+		"return dlpackgen_argument_error(call, i, PyExc_BufferError, \"x\");", "test_byte_ranges_of_elements"},
 	{"backend.h", "!= DLPACKGEN_OK || low == high) continue;", "!= DLPACKGEN_OK) continue;",
 		"test_nothing_is_loaded_before_it_is_asked"},
 	{"backend.h",
@@ -173,7 +173,7 @@ var moduleMutants = []moduleMutant{
 	{"object.h", "from.dtype = dlpackgen_copied_as(object->tensor);", "", "test_results_on_the_device"},
 	{"object.h", "(of->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED);", "0;", "test_results_on_the_device"},
 	{"object.h", "wish.to_host ? wish.reaches : NULL", "wish.reaches", "test_results_on_the_device"},
-	{"object.h", "state ? dlpackgen_streams_at(state, device) : NULL;", "NULL;", "test_given_tensors_reach_the_host"},
+	{"object.h", "state ? dlpackgen_streams_at(state, device) : NULL;", "NULL;", "test_passed_tensors_are_read_by_the_host"},
 	{"stream.h", "if (!failed) failed = table->stream_wait(&stream, &stream, &error);", "",
 		"test_streams_of_another_device"},
 	{"stream.h", "stream.handle == standard.handle ? NULL : stream.handle;", "stream.handle;",

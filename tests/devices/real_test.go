@@ -117,7 +117,7 @@ func TestDisagreementIsFound(t *testing.T) {
 	}
 	for _, f := range b.Functions {
 		at := "(DRIVER_CALL* " + f.Name + ")("
-		functions = append(functions, at, at+"struct stranger *s, ")
+		functions = append(functions, at, at+"struct untrusted *s, ")
 	}
 	for _, e := range b.Errors {
 		errors = append(errors, fmt.Sprintf("(%d == (int)%s,", e.Value, e.Name),

@@ -19,7 +19,7 @@ import (
 
 // One Go function accepts the values of any backend: a request, a stream, a pointer, an error, a
 // tensor. Without a driver, each backend returns an error of the same type.
-func TestOneFunctionTakesWhatAnyBackendMakes(t *testing.T) {
+func TestOneFunctionAcceptsTensorsOfAnyBackend(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program in Go")
 	}

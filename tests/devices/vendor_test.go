@@ -196,7 +196,7 @@ var faults = []struct{ file, old, fresh, check string }{
 	{"device_error.h", "if (error) *error = *first;", "", "the first error stays"},
 }
 
-func TestConformanceFindsFaults(t *testing.T) {
+func TestConformanceFindsErrors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a backend that is wrong")
 	}

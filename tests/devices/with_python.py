@@ -70,7 +70,7 @@ def test_whose_memory_it_is():
         both(at(plain), at(other, kind=New))
 
 
-def test_where_elements_reach():
+def test_byte_ranges_of_elements():
     plain = driver.memory("plain", 0)
     read(at(plain + 32, 8))
     read(at(plain, 8, offset=32))
@@ -97,11 +97,11 @@ def test_the_driver_is_not_asked_about_the_host():
 
 @contextlib.contextmanager
 def works_on(stream):
-    stranger.set_stream(stream)
+    untrusted.set_stream(stream)
     try:
         yield
     finally:
-        stranger.set_stream(0)
+        untrusted.set_stream(0)
 
 
 def test_libraries_are_waited_for():
@@ -232,11 +232,11 @@ def test_results_on_the_device():
         copied = numpy.from_dlpack(made, device="cpu")
         equal((copied.shape, copied.tolist()), ((2, 3), [[0, 0, 0]] * 2))
         assert "cuMemcpyAsync(24,2" in driver.log()
-        padded = stranger.consume(
+        padded = untrusted.consume(
             checked.like(one.which, FLOAT4, [5], 7, given, PADDED).__dlpack__(dl_device=(CPU, 0), max_version=(1, 0))
         )
-        equal([stranger.look(padded)[2], ctypes.string_at(stranger.look(padded)[6], 5)], [COPIED | PADDED, b"\7" * 5])
-        stranger.release(padded)
+        equal([untrusted.look(padded)[2], ctypes.string_at(untrusted.look(padded)[6], 5)], [COPIED | PADDED, b"\7" * 5])
+        untrusted.release(padded)
         assert "cuMemcpyAsync(5,2" in driver.log(), "elements of a byte each"
         with raises(BufferError, "copies are made of whole bytes in memory of the host"):
             made.__dlpack__(copy=True)
@@ -260,8 +260,8 @@ def test_results_on_the_device():
 
 
 def test_results_of_libraries_without_an_allocator():
-    stranger.allocate_wrongly(10)
-    stranger.wrap_as(1)
+    untrusted.allocate_wrongly(10)
+    untrusted.wrap_as(1)
     try:
         given = at(driver.memory("plain", 0), kind=table_type(5))
         with works_on(PER_THREAD):
@@ -272,11 +272,11 @@ def test_results_of_libraries_without_an_allocator():
             del made
             assert "cuMemFreeAsync" in str(driver.log())
     finally:
-        stranger.wrap_as(0)
-        stranger.allocate_wrongly(0)
+        untrusted.wrap_as(0)
+        untrusted.allocate_wrongly(0)
 
 
-def test_given_tensors_reach_the_host():
+def test_passed_tensors_are_read_by_the_host():
     """Also for a function's own exports, which are finished: on the default stream."""
     import numpy
 
@@ -340,7 +340,7 @@ def test_tables_of_other_versions():
         ):
             checked.use_device(capsule(ctypes.pointer(other)), None)
     with raises(ValueError, "PyCapsule_GetPointer"):
-        checked.use_device(stranger.table(0), None)
+        checked.use_device(untrusted.table(0), None)
     with raises(ValueError, "is of version 0"):
         checked.device_capsule(METAL)
     checked.use_device(checked.device_capsule(CUDA), None)

@@ -28,7 +28,7 @@ def given(ordinal=0):
     return New(16, data=memory(ordinal), device=EXTERNAL, device_id=ordinal)
 
 
-def test_producers_are_asked_with_the_stream():
+def test_producers_export_for_the_stream():
     stream = driver.standin_stream(0, 0)
     first, second = given(), given()
     equal(both(first, second, stream=stream)[3], stream)
@@ -50,7 +50,7 @@ def test_numbers_of_streams():
     equal(both(given(1), given(1), stream=other)[3], other)
 
 
-def test_given_tensors():
+def test_passed_tensors():
     import numpy
 
     tensor = checked.give(given(1), 0)

@@ -23,7 +23,7 @@ func alloc[T dlpack.Element](t *testing.T, shape ...int64) *dlpack.Buffer[T] {
 	return b
 }
 
-func TestABufferIsADenseTensorOfZeros(t *testing.T) {
+func TestABufferIsAContiguousTensorOfZeros(t *testing.T) {
 	for range 3 { // later Buffers get memory that was written before
 		b, err := dlpack.Alloc[int32](3, 5)
 		require.NoError(t, err)

@@ -182,7 +182,7 @@ func TestEveryGlobalNameOfTheConformanceTestsHasThePrefix(t *testing.T) {
 	testtool.Require(t, "nm", "binutils")
 	m := newModule(t, "example.org/m")
 	m.emit(t, "dlpack", "latest", map[string]string{"import": "example.org/a"})
-	object := filepath.Join(t.TempDir(), "stranger.o")
+	object := filepath.Join(t.TempDir(), "untrusted.o")
 	out, err := exec.Command("gcc", "-c", "-Wall", "-Wextra", "-Werror", "-o", object,
 		filepath.Join(m.dir, "dlpack", "dlpacktest", "foreign.c")).CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -182,7 +182,7 @@ func TestTypesAreAlignedAsElements(t *testing.T) {
 	aligns[dlpack.Float16](t)
 	aligns[dlpack.BFloat16](t)
 	aligns[dlpack.Complex32](t)
-	out, err := exec.Command(needNumPy(t), "-c", `
+	out, err := exec.Command(requireNumPy(t), "-c", `
 import json, numpy, ml_dtypes
 codes = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 table = [(codes[d.kind], d.itemsize * 8, d.alignment) for d in map(numpy.dtype, "?bBhHiIqQefdgFD")]

@@ -10,12 +10,12 @@ import (
 
 // opened is a table with an object, as a C library would provide them: without Python, the examples
 // take tensors of two rows of three float32 from it.
-func opened() (dlpack.ExchangeAPI, gobind.Stranger) {
+func opened() (dlpack.ExchangeAPI, gobind.UntrustedProducer) {
 	api, err := dlpack.FindExchangeAPI(&gobind.NewStrangeTable().Header)
 	if err != nil {
 		fmt.Println(err)
 	}
-	return api, gobind.NewStranger()
+	return api, gobind.NewUntrustedProducer()
 }
 
 func ExampleFindExchangeAPI() {
@@ -51,7 +51,7 @@ func ExampleExchangeAPI_Borrow() {
 
 func ExampleExchangeAPI_BorrowAll() {
 	api, a := opened()
-	b := gobind.NewStranger()
+	b := gobind.NewUntrustedProducer()
 	defer a.Free()
 	defer b.Free()
 	views := make([]dlpack.View, 2) // of the caller, for all its calls

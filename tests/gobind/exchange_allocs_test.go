@@ -13,7 +13,7 @@ import (
 func TestExchangeCallsDoNotAllocate(t *testing.T) {
 	skipSanitized(t)
 	api, table := opened(t)
-	s := stranger(t)
+	s := untrusted(t)
 	var view dlpack.View
 	var m dlpack.Managed
 	views := make([]dlpack.View, 3)

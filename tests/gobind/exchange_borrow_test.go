@@ -10,9 +10,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-func stranger(t *testing.T) Stranger {
+func untrusted(t *testing.T) UntrustedProducer {
 	t.Helper()
-	s := NewStranger()
+	s := NewUntrustedProducer()
 	require.NotNil(t, s.c, "C returned no memory")
 	t.Cleanup(s.Free)
 	return s
@@ -32,7 +32,7 @@ func TestExchangeBorrowSeesTheMemoryOfC(t *testing.T) {
 		"owning":  owning,
 	} {
 		t.Run(name, func(t *testing.T) {
-			api, s := open(t), stranger(t)
+			api, s := open(t), untrusted(t)
 			var view dlpack.View
 			require.NoError(t, api.Borrow(&view, s.Object()))
 			defer view.Release()
@@ -57,7 +57,7 @@ func TestExchangeBorrowSeesTheMemoryOfC(t *testing.T) {
 // Another thread may resize an object while it is borrowed.
 func TestExchangeBorrowKeepsTheShapeThatItTested(t *testing.T) {
 	api, _ := opened(t)
-	s := stranger(t)
+	s := untrusted(t)
 	var view dlpack.View
 	require.NoError(t, api.Borrow(&view, s.Object()))
 	s.Shape()[0], s.Strides()[0], s.Raw().NDim = math.MaxInt64, math.MinInt64, 1
@@ -70,7 +70,7 @@ func TestExchangeBorrowKeepsTheShapeThatItTested(t *testing.T) {
 // A loop that reuses its views must not read those of the previous round.
 func TestExchangeBorrowOfNothingEmptiesTheViews(t *testing.T) {
 	api, _ := opened(t)
-	s := stranger(t)
+	s := untrusted(t)
 	views := make([]dlpack.View, 2)
 	for name, borrow := range map[string]func() error{
 		"no object":      func() error { return api.BorrowAll(views, s.Object(), 0) },
@@ -91,7 +91,7 @@ func TestExchangeBorrowOfNothingEmptiesTheViews(t *testing.T) {
 
 func TestExchangeBorrowOfEveryNDim(t *testing.T) {
 	api, _ := opened(t)
-	s := stranger(t)
+	s := untrusted(t)
 	for i := range s.Shape() {
 		s.Shape()[i], s.Strides()[i] = 1, int64(i)
 	}
@@ -107,10 +107,10 @@ func TestExchangeBorrowOfEveryNDim(t *testing.T) {
 	}
 }
 
-func TestExchangeBorrowAsksForTheStreamOfItsDevice(t *testing.T) {
+func TestExchangeBorrowQueriesTheStreamOfItsDevice(t *testing.T) {
 	api, _ := opened(t)
-	a, b, c, d := stranger(t), stranger(t), stranger(t), stranger(t)
-	for device, s := range map[dlpack.Device]Stranger{
+	a, b, c, d := untrusted(t), untrusted(t), untrusted(t), untrusted(t)
+	for device, s := range map[dlpack.Device]UntrustedProducer{
 		{Type: dlpack.DeviceCUDA, ID: 1}: a, {Type: dlpack.DeviceCUDA, ID: 2}: c, {Type: dlpack.DeviceCPU}: d,
 	} {
 		s.Raw().Device = device
@@ -134,8 +134,8 @@ func TestExchangeBorrowAsksForTheStreamOfItsDevice(t *testing.T) {
 	require.EqualError(t, err, "dlpack: current_work_stream: it reported no reason")
 }
 
-func TestExchangeViewsOfATableThatCannotLendOwnTheirTensor(t *testing.T) {
-	api, s := owning(t), stranger(t)
+func TestExchangeViewsOfATableThatCannotBorrowOwnTheirTensor(t *testing.T) {
+	api, s := owning(t), untrusted(t)
 	s.SetFlags(dlpack.FlagReadOnly)
 	var view dlpack.View
 	require.NoError(t, api.Borrow(&view, s.Object()))
@@ -152,30 +152,30 @@ func TestExchangeViewsOfATableThatCannotLendOwnTheirTensor(t *testing.T) {
 
 // lies are invalid properties of an object; 0 of them leave a valid one.
 var lies = map[string]struct {
-	tell func(Stranger)
+	tell func(UntrustedProducer)
 	want error
 }{
-	"ndim below 0":         {func(s Stranger) { s.Raw().NDim = -1 }, dlpack.ErrShape},
-	"ndim beyond the most": {func(s Stranger) { s.Raw().NDim = dlpack.MaxNDim + 1 }, dlpack.ErrShape},
-	"a wild ndim":          {func(s Stranger) { s.Raw().NDim = math.MaxInt32 }, dlpack.ErrShape},
-	"no shape":             {func(s Stranger) { s.Raw().Shape = 0 }, dlpack.ErrShape},
-	"no strides":           {func(s Stranger) { s.Raw().Strides = 0 }, dlpack.ErrShape},
-	"a negative extent":    {func(s Stranger) { s.Shape()[1] = -3 }, dlpack.ErrShape},
-	"too many elements": {func(s Stranger) { s.Shape()[0], s.Shape()[1] = math.MaxInt64, math.MaxInt64 },
+	"ndim below 0":         {func(s UntrustedProducer) { s.Raw().NDim = -1 }, dlpack.ErrShape},
+	"ndim beyond the most": {func(s UntrustedProducer) { s.Raw().NDim = dlpack.MaxNDim + 1 }, dlpack.ErrShape},
+	"a wild ndim":          {func(s UntrustedProducer) { s.Raw().NDim = math.MaxInt32 }, dlpack.ErrShape},
+	"no shape":             {func(s UntrustedProducer) { s.Raw().Shape = 0 }, dlpack.ErrShape},
+	"no strides":           {func(s UntrustedProducer) { s.Raw().Strides = 0 }, dlpack.ErrShape},
+	"a negative extent":    {func(s UntrustedProducer) { s.Shape()[1] = -3 }, dlpack.ErrShape},
+	"too many elements": {func(s UntrustedProducer) { s.Shape()[0], s.Shape()[1] = math.MaxInt64, math.MaxInt64 },
 		dlpack.ErrShape},
-	"too many bytes":       {func(s Stranger) { s.Shape()[0], s.Shape()[1] = math.MaxInt64, 1 }, dlpack.ErrShape},
-	"strides into nowhere": {func(s Stranger) { s.Strides()[0] = math.MinInt64 }, dlpack.ErrShape},
-	"no data":              {func(s Stranger) { s.Raw().Data = 0 }, dlpack.ErrData},
-	"a wild offset":        {func(s Stranger) { s.Raw().ByteOffset = math.MaxUint64 }, dlpack.ErrShape},
-	"no bits":              {func(s Stranger) { s.Raw().DType.Bits = 0 }, dlpack.ErrDataType},
-	"no lanes":             {func(s Stranger) { s.Raw().DType.Lanes = 0 }, dlpack.ErrDataType},
+	"too many bytes":       {func(s UntrustedProducer) { s.Shape()[0], s.Shape()[1] = math.MaxInt64, 1 }, dlpack.ErrShape},
+	"strides into nowhere": {func(s UntrustedProducer) { s.Strides()[0] = math.MinInt64 }, dlpack.ErrShape},
+	"no data":              {func(s UntrustedProducer) { s.Raw().Data = 0 }, dlpack.ErrData},
+	"a wild offset":        {func(s UntrustedProducer) { s.Raw().ByteOffset = math.MaxUint64 }, dlpack.ErrShape},
+	"no bits":              {func(s UntrustedProducer) { s.Raw().DType.Bits = 0 }, dlpack.ErrDataType},
+	"no lanes":             {func(s UntrustedProducer) { s.Raw().DType.Lanes = 0 }, dlpack.ErrDataType},
 }
 
 func TestExchangeBorrowBelievesNoShape(t *testing.T) {
 	lending, _ := opened(t)
 	for name, lie := range lies {
 		t.Run(name, func(t *testing.T) {
-			s := stranger(t)
+			s := untrusted(t)
 			var view dlpack.View
 			require.NoError(t, lending.Borrow(&view, s.Object()))
 			lie.tell(s)
@@ -192,7 +192,7 @@ func TestExchangeBorrowBelievesNoShape(t *testing.T) {
 // Views that are left over by the objects of a call may have been filled by an earlier call.
 func TestAFailedBorrowAllEmptiesEveryView(t *testing.T) {
 	api, _ := opened(t)
-	good, bad := stranger(t), stranger(t)
+	good, bad := untrusted(t), untrusted(t)
 	bad.Raw().NDim = -1
 	for name, objects := range map[string][]uintptr{
 		"rejected by the table's tensor": {good.Object(), bad.Object()},
@@ -213,7 +213,7 @@ func TestAFailedBorrowAllEmptiesEveryView(t *testing.T) {
 // A View has room for exactly the maximum number of dimensions.
 func TestExchangeBorrowStaysInsideOfTheView(t *testing.T) {
 	api, _ := opened(t)
-	s := stranger(t)
+	s := untrusted(t)
 	s.Raw().NDim = int32(len(s.Shape()))
 	for i := range s.Shape() {
 		s.Shape()[i], s.Strides()[i] = 7, 7
@@ -225,7 +225,7 @@ func TestExchangeBorrowStaysInsideOfTheView(t *testing.T) {
 
 func TestExchangeViewsForgetTheLastObject(t *testing.T) {
 	lending, _ := opened(t)
-	s := stranger(t)
+	s := untrusted(t)
 	s.SetFlags(dlpack.FlagReadOnly)
 	var view dlpack.View
 	require.NoError(t, owning(t).Borrow(&view, s.Object()))
@@ -238,10 +238,10 @@ func TestExchangeViewsForgetTheLastObject(t *testing.T) {
 }
 
 // Rows that an older DLPack allowed.
-func TestExchangeBorrowTakesNullStridesOfOldTables(t *testing.T) {
+func TestExchangeBorrowAcceptsNullStridesOfOldTables(t *testing.T) {
 	api, table := opened(t)
 	table.Header.Version.Minor = 1
-	s := stranger(t)
+	s := untrusted(t)
 	s.Raw().Strides = 0
 	var view dlpack.View
 	require.NoError(t, api.Borrow(&view, s.Object()))
@@ -249,8 +249,8 @@ func TestExchangeBorrowTakesNullStridesOfOldTables(t *testing.T) {
 	assert.True(t, view.Tensor().IsContiguous())
 }
 
-func TestExchangeBorrowFindsOutWhoGivesNothing(t *testing.T) {
-	s := stranger(t)
+func TestExchangeBorrowDetectsTablesThatReturnNothing(t *testing.T) {
+	s := untrusted(t)
 	lending, _ := opened(t)
 	var view dlpack.View
 	require.NoError(t, lending.Borrow(&view, s.Object()), "its fields must not be taken for the next object's")
@@ -262,7 +262,7 @@ func TestExchangeBorrowFindsOutWhoGivesNothing(t *testing.T) {
 }
 
 func TestExchangeBorrowTouchesOnlyTheDeleterOfAnotherMajor(t *testing.T) {
-	s := stranger(t)
+	s := untrusted(t)
 	s.SetVersion(dlpack.Version{Major: 2})
 	var view dlpack.View
 	err := owning(t).Borrow(&view, s.Object())
@@ -272,15 +272,15 @@ func TestExchangeBorrowTouchesOnlyTheDeleterOfAnotherMajor(t *testing.T) {
 }
 
 func TestExchangeBorrowAllHoldsAllOrNothing(t *testing.T) {
-	for name, spoil := range map[string]func(Stranger){
-		"rejected": func(s Stranger) { s.SetFails(-1) },
-		"strange":  func(s Stranger) { s.SetFails(7) },
-		"nothing":  func(s Stranger) { s.SetNothing(true) },
-		"a lie":    func(s Stranger) { s.Shape()[0] = -1 },
-		"a device": func(s Stranger) { s.Raw().Device.Type = dlpack.DeviceCUDA },
+	for name, spoil := range map[string]func(UntrustedProducer){
+		"rejected": func(s UntrustedProducer) { s.SetFails(-1) },
+		"strange":  func(s UntrustedProducer) { s.SetFails(7) },
+		"nothing":  func(s UntrustedProducer) { s.SetNothing(true) },
+		"a lie":    func(s UntrustedProducer) { s.Shape()[0] = -1 },
+		"a device": func(s UntrustedProducer) { s.Raw().Device.Type = dlpack.DeviceCUDA },
 	} {
 		t.Run(name, func(t *testing.T) {
-			api, all := owning(t), []Stranger{stranger(t), stranger(t), stranger(t)}
+			api, all := owning(t), []UntrustedProducer{untrusted(t), untrusted(t), untrusted(t)}
 			views := make([]dlpack.View, 5)
 			require.NoError(t, api.BorrowAll(views, all[0].Object(), all[1].Object(), all[2].Object()))
 			spoil(all[1])
@@ -303,7 +303,7 @@ func TestExchangeBorrowAllHoldsAllOrNothing(t *testing.T) {
 
 func TestExchangeBorrowChecksItsArguments(t *testing.T) {
 	api, _ := opened(t)
-	s := stranger(t)
+	s := untrusted(t)
 	views := make([]dlpack.View, 2)
 	require.EqualError(t, api.Borrow(&views[0], 0), "dlpack: invalid argument: no object: address 0 is 0")
 	require.EqualError(t, api.BorrowAll(views, s.Object(), 0), "dlpack: invalid argument: no object: address 1 is 0")

@@ -14,7 +14,7 @@ var cpu = dlpack.Device{Type: dlpack.DeviceCPU}
 
 func TestExchangeManagedOwnsUntilRelease(t *testing.T) {
 	api, _ := opened(t)
-	s := stranger(t)
+	s := untrusted(t)
 	s.SetFlags(dlpack.FlagIsCopied)
 	var m dlpack.Managed
 	require.NoError(t, api.FromPyObject(&m, s.Object()))
@@ -36,18 +36,18 @@ func TestExchangeManagedBelievesNothing(t *testing.T) {
 	api, _ := opened(t)
 	for name, lie := range lies {
 		t.Run(name, func(t *testing.T) {
-			s := stranger(t)
+			s := untrusted(t)
 			lie.tell(s)
 			rejectedManaged(t, api, s, lie.want)
 		})
 	}
 	t.Run("another major", func(t *testing.T) {
-		s := stranger(t)
+		s := untrusted(t)
 		s.SetVersion(dlpack.Version{Major: 2})
 		rejectedManaged(t, api, s, dlpack.ErrVersion)
 	})
 	t.Run("nothing", func(t *testing.T) {
-		s := stranger(t)
+		s := untrusted(t)
 		s.SetNothing(true)
 		var m dlpack.Managed
 		require.EqualError(t, api.FromPyObject(&m, s.Object()),
@@ -55,7 +55,7 @@ func TestExchangeManagedBelievesNothing(t *testing.T) {
 	})
 }
 
-func rejectedManaged(t *testing.T, api dlpack.ExchangeAPI, s Stranger, want error) {
+func rejectedManaged(t *testing.T, api dlpack.ExchangeAPI, s UntrustedProducer, want error) {
 	t.Helper()
 	var m dlpack.Managed
 	require.ErrorIs(t, api.FromPyObject(&m, s.Object()), want)
@@ -67,7 +67,7 @@ func rejectedManaged(t *testing.T, api dlpack.ExchangeAPI, s Stranger, want erro
 // Pending errors of functions, such as Python's, are read on the thread where they are pending.
 func TestExchangeErrorsAreExplained(t *testing.T) {
 	plain, _ := opened(t)
-	s := stranger(t)
+	s := untrusted(t)
 	s.SetFails(-1)
 	for name, test := range map[string]struct {
 		explain       Habit
@@ -97,7 +97,7 @@ func TestExchangeErrorsAreExplained(t *testing.T) {
 func TestExchangeEveryFunctionIsExplained(t *testing.T) {
 	plain, _ := opened(t)
 	api := plain.Explained(ExplainPending())
-	s, f := stranger(t), foreign(t)
+	s, f := untrusted(t), foreign(t)
 	s.SetFails(-1)
 	Habits{Allocate: FailUntold, Stream: FailUntold, Wrap: FailUntold}.Set()
 	var m dlpack.Managed
@@ -112,13 +112,13 @@ func TestExchangeEveryFunctionIsExplained(t *testing.T) {
 		"dlpack: managed_tensor_allocator: BufferError: left pending by the allocator": api.Alloc(&m,
 			dlpack.DTypeInt8, cpu, 1),
 		"dlpack: current_work_stream: BufferError: no stream today":                     streamed,
-		"object 1: dlpack: dltensor_from_py_object_no_sync: BufferError: no view today": api.BorrowAll(make([]dlpack.View, 2), stranger(t).Object(), s.Object()),
+		"object 1: dlpack: dltensor_from_py_object_no_sync: BufferError: no view today": api.BorrowAll(make([]dlpack.View, 2), untrusted(t).Object(), s.Object()),
 	} {
 		require.EqualError(t, err, want)
 	}
 }
 
-func TestExchangeWrapTakesTheTensorOverInAnyCase(t *testing.T) {
+func TestExchangeWrapOwnsTheTensorInAnyCase(t *testing.T) {
 	for name, test := range map[string]struct {
 		habit Habit
 		want  string
@@ -147,7 +147,7 @@ func TestExchangeWrapTakesTheTensorOverInAnyCase(t *testing.T) {
 	}
 }
 
-func TestExchangeWrapGivesTheTableAllOfTheTensor(t *testing.T) {
+func TestExchangeWrapPassesAllOfTheTensorToTheTable(t *testing.T) {
 	for _, name := range []string{"versioned", "forbidden", "legacy"} {
 		t.Run(name, func(t *testing.T) {
 			api, _ := opened(t)
@@ -201,7 +201,7 @@ func TestExchangeAlloc(t *testing.T) {
 	m.Release()
 }
 
-func TestExchangeAllocTellsTheFirstReason(t *testing.T) {
+func TestExchangeAllocReportsTheFirstReason(t *testing.T) {
 	api, _ := opened(t)
 	for name, test := range map[string]struct {
 		habit Habit
@@ -250,7 +250,7 @@ func TestExchangeStream(t *testing.T) {
 	require.ErrorIs(t, err, dlpack.ErrCall)
 }
 
-func TestExchangeCallErrorSaysWhatItHas(t *testing.T) {
+func TestExchangeCallErrorReportsWhatItHas(t *testing.T) {
 	err := error(&dlpack.CallError{Op: "f", Kind: "K", Message: "m"})
 	require.EqualError(t, err, "dlpack: f: K: m")
 	require.EqualError(t, &dlpack.CallError{Op: "f", Message: "m"}, "dlpack: f: m")

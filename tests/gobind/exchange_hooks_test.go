@@ -184,7 +184,7 @@ func TestExchangePanicsDoNotCrossC(t *testing.T) {
 	assert.Equal(t, 400, CallOnThreads(api.Raw(), 1, 100, 4), "each call on a thread of C fails, and no more")
 }
 
-func TestExchangeHooksThatGiveNothing(t *testing.T) {
+func TestExchangeHooksThatReturnNothing(t *testing.T) {
 	api := hooked(t, failing(func() error { return nil }))
 	const words = "the hook returned neither a result nor an error"
 	_, rc := CallManaged(api.Raw(), 1)
@@ -198,10 +198,10 @@ func TestExchangeHooksThatGiveNothing(t *testing.T) {
 	require.ErrorContains(t, api.Alloc(&m, dlpack.DTypeInt8, cpu), words)
 }
 
-func TestExchangeHooksAreNotAskedForNonsense(t *testing.T) {
+func TestExchangeHooksAreNotCalledForNonsense(t *testing.T) {
 	api := hooked(t, failing(func() error { t.Error("the hook was called"); return nil }))
 	for name, lie := range lies {
-		s := stranger(t)
+		s := untrusted(t)
 		lie.tell(s)
 		f := foreign(t)
 		f.Versioned().DLTensor = *s.Raw()
@@ -276,7 +276,7 @@ func TestExchangeTablesMixGoAndC(t *testing.T) {
 	api, err := dlpack.FindExchangeAPI(&partlyC().Header)
 	require.NoError(t, err)
 	var view dlpack.View
-	s, f := stranger(t), foreign(t)
+	s, f := untrusted(t), foreign(t)
 	require.NoError(t, api.Borrow(&view, s.Object()), "a function of the user's, in C")
 	assert.Equal(t, s.Raw().Data, view.Tensor().Addr())
 	stream, err := api.CurrentWorkStream(cpu)

@@ -42,7 +42,7 @@ func repeated(n int) []uint32 {
 	return all
 }
 
-func TestExchangeOpenTakesTheFirstTableOfOurMajor(t *testing.T) {
+func TestExchangeOpenUsesTheFirstTableOfOurMajor(t *testing.T) {
 	table := NewStrangeTable()
 	table.Header.PrevAPI = uintptr(unsafe.Pointer(chained(t, nil, dlpack.MajorVersion))) // must not be read
 	for name, newest := range map[string]*dlpack.DLPackExchangeAPIHeader{
@@ -61,7 +61,7 @@ func TestExchangeOpenTakesTheFirstTableOfOurMajor(t *testing.T) {
 	}
 }
 
-func TestExchangeOpenTakesAnyMinor(t *testing.T) {
+func TestExchangeOpenAcceptsAnyMinor(t *testing.T) {
 	table := NewStrangeTable()
 	table.Header.Version.Minor = 99
 	_, err := dlpack.FindExchangeAPI(&table.Header)

@@ -117,7 +117,7 @@ func TestExchangeObjectsOfLegacyTensorsHaveStrides(t *testing.T) {
 
 // A view has no flags: borrowers would write to read-only tensors, and treat padded elements as
 // packed.
-func TestExchangeLendsNoTensorWithFlags(t *testing.T) {
+func TestExchangeBorrowsNoTensorWithFlags(t *testing.T) {
 	lockThread(t)
 	for flags, lent := range map[dlpack.Flags]bool{
 		0: true, dlpack.FlagIsCopied: true, dlpack.FlagReadOnly: false, dlpack.FlagIsSubbyteTypePadded: false,
@@ -176,7 +176,7 @@ func TestExchangeProducedObjectsOfTensors(t *testing.T) {
 
 func TestExchangeProducedFunctionsKnowTheirObjects(t *testing.T) {
 	lockThread(t)
-	s := stranger(t)
+	s := untrusted(t)
 	_, borrowed := CallBorrow(raisingTable(), s.Object())
 	_, owned := CallManaged(raisingTable(), s.Object())
 	_, none := CallManaged(raisingTable(), 0)
@@ -261,7 +261,7 @@ func filled(n int, with int64) []int64 {
 	return all
 }
 
-func TestExchangeProducedAllocatorTellsOnceWhatItRejects(t *testing.T) {
+func TestExchangeProducedAllocatorReportsOnceWhatItRejects(t *testing.T) {
 	for name, test := range map[string]struct {
 		dtype   dlpack.DataType
 		device  dlpack.Device

@@ -36,7 +36,7 @@ func collecting(t *testing.T) {
 // number points to it.
 func TestExchangeViewsLiveAsLongAsTheirTensors(t *testing.T) {
 	api, _ := opened(t)
-	s := stranger(t)
+	s := untrusted(t)
 	collecting(t)
 	var tensors []dlpack.Tensor
 	for i := range 200 {

@@ -174,7 +174,7 @@ func FuzzExchangeJudgesViewsAsImports(f *testing.F) {
 	api, err := dlpack.FindExchangeAPI(&table.Header)
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		foreign, s := NewForeign(), NewStranger()
+		foreign, s := NewForeign(), NewUntrustedProducer()
 		defer foreign.Free()
 		defer s.Free()
 		(&choices{data}).spoil(foreign)

@@ -35,12 +35,12 @@ foreign* foreign_new(void) {
 
 int foreign_deleted(foreign* f) { return __atomic_load_n(&f->deleted, __ATOMIC_SEQ_CST); }
 
-enum { STRANGERS = DLPACKGEN_ACCEPT_UNKNOWN_DEVICE | DLPACKGEN_ACCEPT_UNKNOWN_CODE };
+enum { UNTRUSTED = DLPACKGEN_ACCEPT_UNKNOWN_DEVICE | DLPACKGEN_ACCEPT_UNKNOWN_CODE };
 
-int foreign_fault(const foreign* f) { return (int)dlpackgen_validate_versioned(&f->versioned, STRANGERS); }
+int foreign_fault(const foreign* f) { return (int)dlpackgen_validate_versioned(&f->versioned, UNTRUSTED); }
 
 int foreign_fault_legacy(const foreign* f) {
-  return (int)dlpackgen_validate(&f->legacy.dl_tensor, 0, STRANGERS | DLPACKGEN_ACCEPT_NULL_STRIDES);
+  return (int)dlpackgen_validate(&f->legacy.dl_tensor, 0, UNTRUSTED | DLPACKGEN_ACCEPT_NULL_STRIDES);
 }
 
 static int other_deleted;

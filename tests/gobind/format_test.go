@@ -215,7 +215,7 @@ func FuzzFormat(f *testing.F) {
 
 // The layout is NumPy's, including line breaks and blank lines.
 func TestNumPyShowsArraysTheSameWay(t *testing.T) {
-	python := needNumPy(t)
+	python := requireNumPy(t)
 	type array struct {
 		Base  int64
 		Shape []int64

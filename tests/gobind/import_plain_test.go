@@ -35,7 +35,7 @@ func (c *choices) dense(f Foreign) {
 }
 
 // The fast check of an import accepts only tensors that the C validator accepts.
-func TestDenseTensorsAreJudgedAsInC(t *testing.T) {
+func TestContiguousTensorsAreJudgedAsInC(t *testing.T) {
 	rounds := 300_000
 	if testing.Short() {
 		rounds = 30_000

@@ -160,7 +160,7 @@ func TestOneOfManyEndsATensor(t *testing.T) {
 	}
 }
 
-func TestDetachGivesTheStructBack(t *testing.T) {
+func TestDetachReturnsTheStruct(t *testing.T) {
 	f := foreign(t)
 	m, err := dlpack.Import(f.Versioned())
 	require.NoError(t, err)

@@ -17,8 +17,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// needNumPy returns a Python with NumPy 2 or newer, or skips the test.
-func needNumPy(t *testing.T) string {
+// requireNumPy returns a Python with NumPy 2 or newer, or skips the test.
+func requireNumPy(t *testing.T) string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("needs Linux: the example measures its memory by /proc")
@@ -40,7 +40,7 @@ func runExample(python, root string, env []string, arguments ...string) (string,
 }
 
 func TestGoNumPy(t *testing.T) {
-	python := needNumPy(t)
+	python := requireNumPy(t)
 	rounds := "100000"
 	if testing.Short() {
 		rounds = "1000"
@@ -56,7 +56,7 @@ func TestGoNumPy(t *testing.T) {
 func TestGoNumPyFindsWhatIsWrong(t *testing.T) {
 	tier.OnlyNightly(t)
 	skipShort(t)
-	python := needNumPy(t)
+	python := requireNumPy(t)
 	root := golden.Root(t)
 	file := filepath.Join(root, "examples", "go-numpy", "main.go")
 	source, err := os.ReadFile(file)

@@ -29,10 +29,10 @@ with np.errstate(all="ignore"):
     out.write(numbers.astype(dtype).view(code).astype(np.uint16).tobytes())
 `
 
-// needMLDtypes returns a Python with NumPy's additional types, or skips the test.
-func needMLDtypes(t *testing.T) string {
+// requireMLDtypes returns a Python with NumPy's additional types, or skips the test.
+func requireMLDtypes(t *testing.T) string {
 	t.Helper()
-	python := needNumPy(t)
+	python := requireNumPy(t)
 	if !testtool.Has(python, "ml_dtypes") {
 		t.Skipf("needs ml_dtypes in %s: make setup", python)
 	}
@@ -40,7 +40,7 @@ func needMLDtypes(t *testing.T) string {
 }
 
 func TestPythonConvertsEveryFloatTheSameWay(t *testing.T) {
-	python := needMLDtypes(t)
+	python := requireMLDtypes(t)
 	for _, d := range definitions() {
 		t.Run(d.name, func(t *testing.T) {
 			if testing.Short() && d.name != "bfloat16" {

@@ -36,7 +36,7 @@ def test_say():
     assert empty.startswith("[] 1 "), empty
 
 
-def test_give():
+def test_return_values():
     for dtype in ("float32", "int32"):
         x = np.arange(6, dtype=dtype).reshape(2, 3) + 1
         y, first, count, mean, yes, half, ones = _args.give(x)

@@ -53,7 +53,7 @@ func TestTheCIsClean(t *testing.T) {
 // A module looks up Python's functions when it is imported, so one file works with every Python.
 // Its own symbols are hidden, so two modules can be imported.
 func TestSymbols(t *testing.T) {
-	needLinux(t)
+	requireLinux(t)
 	file := filepath.Join(library, "gopy.so")
 	out, err := exec.Command("nm", "--dynamic", "--undefined-only", "--format=just-symbols", file).Output()
 	if err != nil {

@@ -53,8 +53,8 @@ func build(dir string, flags ...string) error {
 	return nil
 }
 
-// needLinux skips tests that measure memory through /proc.
-func needLinux(t *testing.T) {
+// requireLinux skips tests that measure memory through /proc.
+func requireLinux(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("needs Linux: the scripts measure memory by /proc")
@@ -64,7 +64,7 @@ func needLinux(t *testing.T) {
 // environment returns the Python with the frameworks, or skips the test.
 func environment(t *testing.T) string {
 	t.Helper()
-	needLinux(t)
+	requireLinux(t)
 	return testtool.RequirePython(t)
 }
 
@@ -92,7 +92,7 @@ func runs(t *testing.T, python string, passes int, args ...string) {
 
 // The oldest supported Python is 3.10; one file works with all of them.
 func TestEveryPythonHere(t *testing.T) {
-	needLinux(t)
+	requireLinux(t)
 	for i, python := range pythons(t) {
 		t.Run(python.version, func(t *testing.T) {
 			if testing.Short() && i > 0 {
@@ -197,7 +197,7 @@ func TestEndings(t *testing.T) {
 
 // Outside of Python, initialization returns an error.
 func TestWithoutPython(t *testing.T) {
-	needLinux(t)
+	requireLinux(t)
 	if testing.Short() {
 		t.Skip("builds a program in Go, and -short was given")
 	}

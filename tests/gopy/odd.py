@@ -51,7 +51,7 @@ def test_a_forked_process_is_told():
     equal(children.status_of(child), 0)
 
 
-def test_a_type_that_cannot_be_asked():
+def test_a_type_that_cannot_be_queried():
     class Meta(type):
         def __getattribute__(cls, name):
             if name == "__dict__":

@@ -145,7 +145,7 @@ def test_results_that_nobody_gets():
     equal(outstanding(), before)
 
 
-def test_the_gil_is_given_up_once():
+def test_the_gil_is_released_once():
     equal(gopy.mishap("nested")[0], "RuntimeError: a Call is used inside of WithoutGIL")
     equal(gopy.echo(1, "int"), 1)
 
@@ -157,7 +157,7 @@ def test_a_call_ends_with_its_function():
         gopy.stale(t)
 
 
-def test_the_ways_to_take_a_tensor():
+def test_the_ways_to_import_a_tensor():
     t = gopy.counting(2, 3, 0)
     direct = gopy.describe(t)
     equal(direct[1:], ("float32", (2, 3), (3, 1), "CPU:0", False))
@@ -374,7 +374,7 @@ def test_arguments_of_dlpack():
     equal(outstanding(), before)
 
 
-def test_a_capsule_that_nobody_takes():
+def test_a_capsule_without_a_consumer():
     before = outstanding()
     for arguments in {}, {"max_version": (1, 0)}, {"max_version": (1, 0), "copy": True}, {"copy": True}:
         gopy.counting(2, 3, 0).__dlpack__(**arguments)

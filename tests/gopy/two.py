@@ -6,7 +6,7 @@ import gopy
 import gotorch
 
 
-def test_each_takes_the_others_tensors():
+def test_each_imports_the_others_tensors():
     before = outstanding()
     t = gopy.counting(2, 3, 0)
     gotorch.softmax_(t)

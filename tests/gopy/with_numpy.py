@@ -120,7 +120,7 @@ def test_the_same_memory_through_two_objects():
     equal(y.tolist(), [0, 1, 2])
 
 
-def test_go_owns_what_it_holds():
+def test_go_owns_what_it_retains():
     x = np.ones(1000, np.float32)
     number = gopy.hold(x)
     del x

@@ -15,7 +15,7 @@ def test_go_sees_a_tensor_in_place():
     equal(x.tolist(), [[2, 2, 2], [2, 2, 2]])
 
 
-def test_functions_take_tensors_of_go():
+def test_functions_accept_tensors_of_go():
     t = gopy.counting(2, 3, 0)
     echo = tvm_ffi.convert(lambda x: x)
     back = np.from_dlpack(echo(t))

@@ -21,7 +21,7 @@ try() {
 # The modules with the stable ABI work with Python 3.11 and newer.
 build_modules() {
 	headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
-	for name in checked stranger; do
+	for name in checked untrusted; do
 		try "$name.abi3.so" gcc -std=gnu11 -O1 -w -shared -fPIC -fvisibility=hidden -DPy_LIMITED_API=0x030B0000 \
 			-I "$root/gen/c" -isystem "$headers" -o "$bin/$name.abi3.so" "$root/tests/python/module/$name.c"
 	done

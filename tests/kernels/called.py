@@ -289,7 +289,7 @@ def test_the_gil_is_held_where_the_kernel_says_so():
         assert met == ["RuntimeError: meet_held(): the kernel failed with status 1"] * 2
 
 
-def test_held_kernels_check_everything():
+def test_kernels_with_the_gil_check_everything():
     y = np.arange(3, dtype=np.float32)
     assert (k.held(x23, y, 2) == 2 * x23 + y).all()
     out = np.zeros_like(x23)

@@ -19,7 +19,7 @@ import (
 const publicFolder = "testdata/public"
 
 // Without torch, there are no arrays with the dtypes of the last two kernels.
-const needTorch = "RuntimeError: static_scaled_fp8_quant"
+const requireTorch = "RuntimeError: static_scaled_fp8_quant"
 
 // All of them can be described, and the generated code compiles: each valid call reaches its stub,
 // and each wrong one has its message.
@@ -46,7 +46,7 @@ func TestPublicKernels(t *testing.T) {
 	want := read(t, publicFolder+"/sentences.txt")
 	requireThreeMistakes(t, want)
 	if !testtool.Has(python, "torch") {
-		want, _, _ = strings.Cut(want, needTorch)
+		want, _, _ = strings.Cut(want, requireTorch)
 	}
 	assert.Equal(t, want, string(out))
 }

@@ -105,7 +105,7 @@ func TestDisagreementIsFound(t *testing.T) {
 		wants = append(wants, `"`+k.Native+`"`)
 	}
 	for _, f := range b.Functions {
-		replace("(DRIVER_CALL* "+f.Name+")(", "(DRIVER_CALL* "+f.Name+")(struct stranger *s, ")
+		replace("(DRIVER_CALL* "+f.Name+")(", "(DRIVER_CALL* "+f.Name+")(struct untrusted *s, ")
 		wants = append(wants, "&"+f.Symbol+")")
 	}
 	out := agrees(t, strings.NewReplacer(`#include "device_driver.h"`, broken).Replace(text))

@@ -201,7 +201,7 @@ def attacked(*victims):
             kept.clear()
 
 
-def test_read_only_memory_is_not_taken():
+def test_read_only_memory_is_not_imported():
     x = numpy.arange(4, dtype="f4")
     x.flags.writeable = False
     with raises(BufferError, "it is read-only"):
@@ -232,7 +232,7 @@ def test_torch_twice():
 def test_allocators():
     """A library that creates a result runs any code while the tensors are borrowed."""
     members = ctypes.c_void_p * 7  # the version, the previous table, and five functions
-    api = members.from_buffer_copy(members.from_address(stranger.address(stranger.table(5))))
+    api = members.from_buffer_copy(members.from_address(untrusted.address(untrusted.table(5))))
     allocates = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
 
     @allocates

@@ -94,9 +94,9 @@ func modules(t *testing.T) string {
 	include(t, b.python)
 	buildOnce.Do(func() {
 		b.build(t, library, "checked", "module/checked.c")
-		b.build(t, library, "stranger", "module/stranger.c")
+		b.build(t, library, "untrusted", "module/untrusted.c")
 	})
-	require.FileExists(t, filepath.Join(library, "stranger.abi3.so"), "the modules could not be built")
+	require.FileExists(t, filepath.Join(library, "untrusted.abi3.so"), "the modules could not be built")
 	return library
 }
 

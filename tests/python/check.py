@@ -11,7 +11,7 @@ import types
 sys.path[:0] = [os.environ["MODULES"], os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)]
 
 import checked
-import stranger
+import untrusted
 from scripts import *
 
 CPU, CUDA, PINNED, OPENCL, METAL, ROCM, ROCM_HOST, MANAGED = 1, 2, 3, 4, 8, 10, 11, 13
@@ -29,7 +29,7 @@ def dtype(code, bits, lanes=1):
 INT32, UINT8, FLOAT32, FLOAT64 = dtype(0, 32), dtype(1, 8), dtype(2, 32), dtype(2, 64)
 FLOAT4, COMPLEX64 = dtype(17, 4), dtype(5, 64)
 
-# Memory of the strangers' tensors, some of which have negative strides.
+# Memory of the untrusted producers' tensors, some of which have negative strides.
 room = ctypes.create_string_buffer(1 << 16)
 DATA = (ctypes.addressof(room) + (1 << 15)) & -64
 
@@ -54,7 +54,7 @@ def desc(*shape, **changes):
 class Old:
     """A producer from before DLPack 1.0."""
 
-    make = staticmethod(stranger.legacy)
+    make = staticmethod(untrusted.legacy)
 
     def __init__(self, *shape, **changes):
         self.desc = desc(*shape, **changes)
@@ -71,7 +71,7 @@ class Old:
 class New(Old):
     """A producer without a table."""
 
-    make = staticmethod(stranger.capsule)
+    make = staticmethod(untrusted.capsule)
 
     def __dlpack__(self, **asked):
         self.asked.append(asked)
@@ -79,10 +79,10 @@ class New(Old):
 
 
 def table_type(which, **members):
-    """A type with one of the stranger's tables: 0 valid, 1 cannot lend, 2 another version, 3 with
+    """A type with one of the untrusted's tables: 0 valid, 1 cannot lend, 2 another version, 3 with
     an older table after it, 4 incomplete, 5 can allocate, 6 valid with another stream, 7 with
     permanent shapes."""
-    return type("Tabled", (New,), {"__dlpack_c_exchange_api__": stranger.table(which), **members})
+    return type("Tabled", (New,), {"__dlpack_c_exchange_api__": untrusted.table(which), **members})
 
 
 Tabled = table_type(0)
@@ -103,8 +103,8 @@ def trusted(*kinds):
 
 
 def counted():
-    """The calls of the stranger's table: allocate, own, wrap, borrow, stream."""
-    return stranger.counted()
+    """The calls of the untrusted's table: allocate, own, wrap, borrow, stream."""
+    return untrusted.counted()
 
 
 @contextlib.contextmanager
@@ -171,18 +171,18 @@ def raises(kind, *texts):
 
 @contextlib.contextmanager
 def frees_all():
-    """Expects that the block leaves no stranger's tensor alive. Fewer may remain: a new type may
+    """Expects that the block leaves no untrusted's tensor alive. Fewer may remain: a new type may
     evict another one from the cache, together with its objects."""
     gc.collect()
-    before = stranger.alive()
+    before = untrusted.alive()
     yield
     gc.collect()
-    assert stranger.alive() <= before, f"{stranger.alive() - before} tensors are left"
+    assert untrusted.alive() <= before, f"{untrusted.alive() - before} tensors are left"
 
 
 def no_leak(step, rounds=100_000):
-    """Repeats a step: no memory and no stranger's tensor may remain."""
+    """Repeats a step: no memory and no untrusted's tensor may remain."""
     gc.collect()
-    alive = stranger.alive()
+    alive = untrusted.alive()
     grows_less(step, rounds, rounds // 10, 16)
-    equal(stranger.alive(), alive)
+    equal(untrusted.alive(), alive)

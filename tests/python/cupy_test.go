@@ -7,7 +7,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-func needsCuPy(t *testing.T) {
+func requireCuPy(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("loads CuPy, and -short was given")
@@ -19,7 +19,7 @@ func needsCuPy(t *testing.T) {
 
 // CuPy is the real one; without a GPU, stand-ins replace the driver.
 func TestTheArraysOfCuPy(t *testing.T) {
-	needsCuPy(t)
+	requireCuPy(t)
 	runs(t, testtool.RequirePython(t), modules(t), "with_cupy.py")
 }
 
@@ -56,7 +56,7 @@ var cupyMutants = map[string]mutant{
 	"CuPy works on the default stream": {"reader_cupy.h", "*stream = handle ? PyLong_AsVoidPtr(handle) : NULL;",
 		"*stream = NULL;", "with_cupy.py test_cupys_stream_is_that_of_the_call"},
 	"a stream is always told": {"reader_cupy.h", "return told ? 0 : -1;",
-		"return PyErr_Clear(), told * 0;", "with_cupy.py test_a_stream_that_is_not_told"},
+		"return PyErr_Clear(), told * 0;", "with_cupy.py test_a_stream_that_is_not_reported"},
 	"streams of CuPy are not compared": {"stream.h",
 		"return a->private_.streams ? (const void *)a->private_.streams : (const void *)a->private_.api;", "return a->private_.api;",
 		"with_cupy.py test_two_streams"},
@@ -83,6 +83,6 @@ var cupyMutants = map[string]mutant{
 
 func TestTheScriptFindsWhatIsWrongWithCuPy(t *testing.T) {
 	tier.OnlyNightly(t)
-	needsCuPy(t)
+	requireCuPy(t)
 	mistakes(t, cupyMutants)
 }

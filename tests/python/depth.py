@@ -47,7 +47,7 @@ def test_long_chains_end_on_any_thread():
     thread.start()
     thread.join()
     equal(gone, [1])
-    stranger.release_in_thread(stranger.consume(chain(view, 50_000, falling(gone)).__dlpack__(max_version=(1, 0))))
+    untrusted.release_in_thread(untrusted.consume(chain(view, 50_000, falling(gone)).__dlpack__(max_version=(1, 0))))
     equal(gone, [1, 1])
 
 
@@ -122,7 +122,7 @@ class Library(Producer):
 def by_table():
     """A producer whose exchange table is in C, and calls back without Python's knowledge."""
     members = ctypes.c_void_p * 7  # the version, the previous table, and five functions
-    api = members.from_buffer_copy(members.from_address(stranger.address(stranger.table(5))))
+    api = members.from_buffer_copy(members.from_address(untrusted.address(untrusted.table(5))))
     functions = {
         2: [ctypes.c_void_p] * 4,
         3: [ctypes.py_object, ctypes.c_void_p],

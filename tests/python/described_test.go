@@ -53,7 +53,7 @@ func TestAttackersOfDescribedKernels(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "dlpackgen.yaml"), []byte(config), 0o600))
 	testkit.Generate(t, filepath.Join(dir, "dlpackgen.yaml"), dir)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "attacked.inc"), []byte(author), 0o600))
-	for _, name := range []string{"checked.abi3.so", "stranger.abi3.so"} {
+	for _, name := range []string{"checked.abi3.so", "untrusted.abi3.so"} {
 		require.NoError(t, os.Symlink(filepath.Join(modules(t), name), filepath.Join(dir, name)))
 	}
 	b.headers = filepath.Join(dir, "c")

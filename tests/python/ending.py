@@ -37,15 +37,15 @@ if how == "objects":  # never released
     kept = [t, t.__dlpack__(), t.__dlpack__(max_version=(1, 0)), checked.take(x, 0)]
     kept.append(kept)
 elif how == "consumed":  # a consumer never calls the deleter
-    stranger.consume(t.__dlpack__(max_version=(1, 0)))
+    untrusted.consume(t.__dlpack__(max_version=(1, 0)))
 elif how == "after":  # called after Python has ended
-    stranger.release_late(stranger.consume(t.__dlpack__(max_version=(1, 0))))
+    untrusted.release_late(untrusted.consume(t.__dlpack__(max_version=(1, 0))))
     own = checked.zeros(FLOAT32, [3])
-    stranger.release_late(stranger.by_table("own", checked.Tensor.__dlpack_c_exchange_api__, own))
+    untrusted.release_late(untrusted.by_table("own", checked.Tensor.__dlpack_c_exchange_api__, own))
 elif how == "while":  # called on another thread while Python ends
-    address = stranger.consume(t.__dlpack__(max_version=(1, 0)))
+    address = untrusted.consume(t.__dlpack__(max_version=(1, 0)))
     AtTheEnd(
-        lambda release=stranger.release_ending, address=address, print=print: (
+        lambda release=untrusted.release_ending, address=address, print=print: (
             release(address),
             print("released while it ends"),
         )

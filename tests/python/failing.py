@@ -27,7 +27,7 @@ STEPS = {
     "a new tensor": lambda: checked.like(one.which, FLOAT32, [2], 0, New(2)),
     "what does not fit": lambda: rejected(two, New(2), New(2, dtype=INT32), 1),
     "what is no tensor": lambda: rejected(two, New(2), 5, 1),
-    "a registered table": lambda: rejected(checked.enroll, type("T", (), {}), stranger.address(stranger.table(4))),
+    "a registered table": lambda: rejected(checked.enroll, type("T", (), {}), untrusted.address(untrusted.table(4))),
 }
 
 
@@ -73,7 +73,7 @@ def test_those_of_python():
                 _testcapi.set_nomemory(n, n + 1)
                 try:
                     step()
-                except (MemoryError, BufferError, TypeError):  # the stranger ignores failures
+                except (MemoryError, BufferError, TypeError):  # the untrusted ignores failures
                     failed += 1
                 finally:
                     _testcapi.remove_mem_hooks()

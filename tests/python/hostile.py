@@ -134,7 +134,7 @@ class Capsule(Hostile):
 
 
 class OldCapsule(Hostile):
-    make = staticmethod(stranger.legacy)
+    make = staticmethod(untrusted.legacy)
 
     def __dlpack__(self, stream=None):
         attack()
@@ -228,15 +228,15 @@ class ByTable(Hostile):
 
 
 class Lends(ByTable):
-    __dlpack_c_exchange_api__ = stranger.table(0)
+    __dlpack_c_exchange_api__ = untrusted.table(0)
 
 
 class Gives(ByTable):
-    __dlpack_c_exchange_api__ = stranger.table(1)
+    __dlpack_c_exchange_api__ = untrusted.table(1)
 
 
 class AskedAndLends(Asked):
-    __dlpack_c_exchange_api__ = stranger.table(0)
+    __dlpack_c_exchange_api__ = untrusted.table(0)
 
 
 class BadTensor(Hostile):

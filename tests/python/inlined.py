@@ -107,7 +107,7 @@ Owned = table_type(1)
 
 
 @trusted(Known, Owned)
-def test_what_cannot_be_lent():
+def test_what_cannot_be_borrowed():
     """Owned tensors of a table are released, and its errors are reported once."""
     kind = Owned
     x, y = Known(3), kind(3)

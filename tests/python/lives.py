@@ -21,11 +21,11 @@ def load(path=checked.__file__):
 
 def wraps(table=OWN_TABLE):
     """The object that a table creates for a tensor."""
-    address = stranger.consume(stranger.capsule(desc(2)))
+    address = untrusted.consume(untrusted.capsule(desc(2)))
     try:
-        return stranger.by_table("wrap", table, address)
+        return untrusted.by_table("wrap", table, address)
     except RuntimeError:
-        stranger.release(address)  # a failing function does not take ownership
+        untrusted.release(address)  # a failing function does not take ownership
         raise
 
 
@@ -43,7 +43,7 @@ def test_modules_come_and_go():
             gc.collect()
             assert gone[first]() is not None, "its tensor lives"
             equal(t.__dlpack_device__(), (CPU, 0))
-            equal(stranger.by_table("borrow", OWN_TABLE, t), DATA)
+            equal(untrusted.by_table("borrow", OWN_TABLE, t), DATA)
             del t
             gc.collect()
             equal(gone[first](), None)
@@ -87,7 +87,7 @@ def test_types_that_are_known_are_visited():
     module does not keep both alive."""
     tabled, registered = type("T", (New,), {}), type("T", (New,), {})
     other = load()
-    other.enroll(registered, stranger.address(stranger.table(0)))
+    other.enroll(registered, untrusted.address(untrusted.table(0)))
     other.take(tabled(2), 0)
     other.take(registered(2), 0)
     known = gc.get_referents(other)
@@ -103,7 +103,7 @@ def test_types_that_are_known_are_visited():
 def test_a_careless_deleter_keeps_the_error():
     """With the GIL and without it, for both structs, and inside one of our tensors."""
     for how in 0, 1, 2:  # careful; clears the exception; sets another one
-        stranger.careless(how)
+        untrusted.careless(how)
         try:
             for x in New(2), Old(2), Tabled(2), New(2, strides=None):
                 for unlocked in 0, 1:
@@ -112,7 +112,7 @@ def test_a_careless_deleter_keeps_the_error():
                     with frees_all():
                         equal(checked.delete_during(x, unlocked, 0), None)
         finally:
-            stranger.careless(0)
+            untrusted.careless(0)
 
 
 main()

@@ -25,7 +25,7 @@ def test_what_runs_comes_first():
 class Runs(New):
     """A tensor whose table runs Python code."""
 
-    __dlpack_c_exchange_api__ = stranger.table(0)
+    __dlpack_c_exchange_api__ = untrusted.table(0)
     run = staticmethod(lambda: None)
 
     @property
@@ -50,7 +50,7 @@ def test_what_a_table_runs_comes_first():
             f(lent, runs)
 
 
-def test_what_may_be_taken_away_is_owned():
+def test_what_may_be_freed_is_owned():
     f = function(any_tensor(), any_tensor(), any_tensor(optional=1))
     with frees_all():
         for other in Tabled, New:
@@ -62,7 +62,7 @@ def test_what_may_be_taken_away_is_owned():
 def test_what_a_stream_runs_comes_first():
     """The same for the function that reports a stream."""
     members = ctypes.c_void_p * 7  # the version, the previous table, and five functions
-    api = members.from_buffer_copy(members.from_address(stranger.address(stranger.table(0))))
+    api = members.from_buffer_copy(members.from_address(untrusted.address(untrusted.table(0))))
 
     @ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
     def current_stream(device, device_id, out):
@@ -85,11 +85,11 @@ def test_what_a_stream_runs_comes_first():
 
 
 def test_metadata_is_copied_where_others_run():
-    """The stranger lends all tensors from one location, which is valid until the next call: for the
+    """The untrusted lends all tensors from one location, which is valid until the next call: for the
     next argument, for its stream or for a result."""
 
     class Tabled2(Tabled):
-        __dlpack_c_exchange_api__ = stranger.table(0)
+        __dlpack_c_exchange_api__ = untrusted.table(0)
 
     for releases_gil in 0, 1:
         for changes in {}, {"dtypes": [FLOAT32]}:
@@ -122,7 +122,7 @@ def test_a_tensor_that_becomes_another():
     table."""
 
     class Asked(Tabled):
-        __dlpack_c_exchange_api__ = stranger.table(0)
+        __dlpack_c_exchange_api__ = untrusted.table(0)
         filled = mask = None
 
     f = function(any_tensor(), any_tensor(), any_tensor(optional=1))
@@ -149,7 +149,7 @@ def test_a_tensor_that_becomes_another():
         f(Changes(2), New(2, device=CUDA), lent)  # which is not queried for its stream
 
     class ChangesItself(table_type(0)):
-        __dlpack_c_exchange_api__ = stranger.table(0)
+        __dlpack_c_exchange_api__ = untrusted.table(0)
 
         def is_neg(self):
             return False

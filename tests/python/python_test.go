@@ -69,8 +69,8 @@ func pythons(t *testing.T) map[string]string {
 }
 
 // calls are the scripts about calls, for every Python and every kind of build.
-var calls = []string{"rules.py", "descriptions.py", "fits.py", "scalars.py", "routes.py", "asked.py",
-	"order.py", "streams.py", "give.py", "depth.py"}
+var calls = []string{"rules.py", "descriptions.py", "fits.py", "scalars.py", "access_methods.py", "queries.py",
+	"order.py", "streams.py", "exports.py", "depth.py"}
 
 // One file of each module works with every installed Python; none needs a library.
 func TestEveryPythonHere(t *testing.T) {
@@ -115,8 +115,8 @@ func TestEveryRuleInlined(t *testing.T) {
 		t.Skip("builds a module, and -short was given")
 	}
 	b, dir := newBuilder(t), t.TempDir()
-	require.NoError(t, os.Symlink(filepath.Join(modules(t), "stranger.abi3.so"), filepath.Join(dir,
-		"stranger.abi3.so")))
+	require.NoError(t, os.Symlink(filepath.Join(modules(t), "untrusted.abi3.so"), filepath.Join(dir,
+		"untrusted.abi3.so")))
 	b.flags = append(b.flags, inlined)
 	b.build(t, dir, "checked", "module/checked.c")
 	for _, name := range calls {
@@ -148,8 +148,8 @@ func TestEveryAllocationFailsOnce(t *testing.T) {
 func failing(t *testing.T) string {
 	t.Helper()
 	b, dir := newBuilder(t), t.TempDir()
-	require.NoError(t, os.Symlink(filepath.Join(modules(t), "stranger.abi3.so"), filepath.Join(dir,
-		"stranger.abi3.so")))
+	require.NoError(t, os.Symlink(filepath.Join(modules(t), "untrusted.abi3.so"), filepath.Join(dir,
+		"untrusted.abi3.so")))
 	b.flags = append(b.flags, "-include", "module/failing.h")
 	b.build(t, dir, "checked", "module/checked.c")
 	return dir
@@ -241,7 +241,7 @@ func TestSanitized(t *testing.T) {
 	dir := t.TempDir()
 	b.flags = append(b.flags, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 	b.build(t, dir, "checked", "module/checked.c")
-	b.build(t, dir, "stranger", "module/stranger.c")
+	b.build(t, dir, "untrusted", "module/untrusted.c")
 	env := []string{"LD_PRELOAD=" + library, "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1",
 		"PYTHONMALLOC=malloc"}
 	for _, name := range append([]string{"lives.py"}, calls...) {

@@ -33,7 +33,7 @@ func modulesFor(t *testing.T, python string, freeThreaded bool) string {
 	b.python, b.suffix = python, ".so"
 	b.flags = append([]string{"-std=c11", testkit.Level()}, strict...)
 	b.build(t, dir, "checked", "module/checked.c")
-	b.build(t, dir, "stranger", "module/stranger.c")
+	b.build(t, dir, "untrusted", "module/untrusted.c")
 	return dir
 }
 

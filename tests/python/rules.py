@@ -251,7 +251,7 @@ def test_alignment():
     read(Tabled(2, dtype=FLOAT64, data=0x1001, offset=8, device=METAL))
 
 
-def test_the_first_fault_is_told():
+def test_the_first_error_is_reported():
     f = function({"ndim": 1, "shape": [symbol(0)], "dtypes": [FLOAT32]}, {"ndim": 1, "shape": [symbol(0)]})
     for a, b in (New(2, dtype=INT32), New(3)), (Tabled(2, dtype=INT32), Tabled(3)), (Tabled(2, dtype=INT32), New(3)):
         with raises(TypeError, "(1st): expected float32, got int32"):
@@ -259,7 +259,7 @@ def test_the_first_fault_is_told():
 
 
 @trusted(Known)
-def test_the_first_fault_is_told_by_every_route():
+def test_the_first_error_is_reported_by_every_access_method():
     """Each mistake in one argument combined with each in a later one, if both are read through a
     table, through a capsule, and through one of each."""
     on_cuda = any_tensor(dtypes=[FLOAT32], devices=[-1], ndim=1, shape=[symbol(0)])
@@ -298,7 +298,7 @@ def test_the_first_fault_is_told_by_every_route():
 
 
 @trusted(Known)
-def test_the_first_fault_may_be_a_device():
+def test_the_first_error_may_be_a_device():
     f = function(any_tensor(), any_tensor(), any_tensor(dtypes=[FLOAT32]), any_tensor(optional=1), takes_stream=1)
     for kinds in itertools.product([New, Tabled, Known], repeat=3):
         for last in None, New(2):
@@ -311,7 +311,7 @@ def test_the_first_fault_may_be_a_device():
                 f(*given, last, stream=5)
 
 
-def test_what_is_no_fault_of_an_argument_is_told_first():
+def test_errors_outside_arguments_are_reported_first():
     class Stops(New):
         def __dlpack__(self, **asked):
             raise KeyboardInterrupt

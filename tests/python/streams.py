@@ -6,17 +6,17 @@ import itertools
 
 from check import *
 
-OTHER = 0x1000  # the second table's offset from the stranger's stream
+OTHER = 0x1000  # the second table's offset from the untrusted's stream
 Tabled2 = table_type(6)
 
 
 @contextlib.contextmanager
 def stream_is(handle):
-    stranger.set_stream(handle)
+    untrusted.set_stream(handle)
     try:
         yield
     finally:
-        stranger.set_stream(0)
+        untrusted.set_stream(0)
 
 
 def asked(x):
@@ -64,7 +64,7 @@ def test_libraries_on_two_streams():
             x = second(2, device=CUDA)
             equal(f(first(2, device=CUDA), x)[3:], ((CUDA, 0), 0x40))
             equal(asked(x), [])
-        silent = type("T", (), {"__dlpack_c_exchange_api__": stranger.table(0)})()
+        silent = type("T", (), {"__dlpack_c_exchange_api__": untrusted.table(0)})()
         silent.desc = desc(2, device=CUDA)
         with raises(
             BufferError,
@@ -108,7 +108,7 @@ def test_a_tensor_on_the_cpu_does_not_decide():
         equal(f(Tabled2(2), Tabled(2, device=CUDA))[4], 0x40)
 
 
-def test_all_producers_are_told_the_same():
+def test_all_producers_get_the_same_stream():
     f = function(*[any_tensor()] * 4)
     with stream_is(0x40):
         x, y, old = New(2, device=CUDA), New(3, device=CUDA), Old(2, device=CUDA)
@@ -124,7 +124,7 @@ def test_what_is_owned_by_a_look_is_freed():
         equal(f(New(2, device=CUDA), owns(2, device=CUDA), owns(2, device=CUDA))[4], 0x40)
 
 
-def test_a_producer_on_another_device_is_not_asked():
+def test_a_producer_on_another_device_is_not_called():
     f = function(any_tensor(), any_tensor(), takes_stream=1)
     with stream_is(0x40):
         x = New(2, device=CUDA, device_id=1)
@@ -201,7 +201,7 @@ def test_a_stream_that_nobody_needs_in_the_end():
 def test_streams():
     f = function(any_tensor(), any_tensor(optional=1), any_tensor(optional=1), takes_stream=1)
     on_cuda = dict(device=CUDA, device_id=1)
-    stranger.set_stream(0x1234)
+    untrusted.set_stream(0x1234)
     try:
         x, y = New(2, **on_cuda), New(2)
         equal(f(Tabled(2, **on_cuda))[3:], ((CUDA, 1), 0x1234))
@@ -219,7 +219,7 @@ def test_streams():
         equal(x.asked, [])
         with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cpu, got one on cuda:1"):
             function({"ndim": 1, "shape": [ANY]})(New(2, **on_cuda))
-        stranger.set_stream(0)
+        untrusted.set_stream(0)
         for device, number in (CUDA, 1), (ROCM, 0):
             x = New(2, device=device)
             equal(f(x, Tabled(2, device=device))[4], 0)
@@ -235,16 +235,16 @@ def test_streams():
             ):
                 g(silent(2, device=CUDA))
         read(silent(2))
-        stranger.set_stream(2**64 - 1)
+        untrusted.set_stream(2**64 - 1)
         with raises(RuntimeError, "f(): argument 'a' (1st): its library does not tell its stream"):
             f(Tabled(2, **on_cuda))
     finally:
-        stranger.set_stream(0)
+        untrusted.set_stream(0)
 
 
-def test_a_stream_that_is_given():
+def test_a_stream_that_is_passed():
     f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
-    stranger.set_stream(0x1234)
+    untrusted.set_stream(0x1234)
     try:
         for number, handle in (77, 77), (1, 0), (2, 2):
             x = New(2, device=CUDA)
@@ -260,11 +260,11 @@ def test_a_stream_that_is_given():
             with raises(ValueError, "f(): argument 'b' (2nd): " + text):
                 f(New(2, device=device), Tabled(2, device=device), stream=77)
         for handle in 0, 1:
-            stranger.set_stream(handle)
+            untrusted.set_stream(handle)
             equal(f(Tabled(2, device=CUDA), stream=1)[3], 0)
-        stranger.set_stream(0)
+        untrusted.set_stream(0)
         equal(f(Tabled(2, device=ROCM), stream=0)[3], 0)
-        stranger.set_stream(0x1234)
+        untrusted.set_stream(0x1234)
         for device, number, where in (CUDA, 0, "cuda:0"), (ROCM, 1, "rocm:0"), (ROCM, 2, "rocm:0"):
             for kind in New, Tabled:
                 with raises(
@@ -282,7 +282,7 @@ def test_a_stream_that_is_given():
         with raises(OverflowError, f"f(): argument 'stream': {2**63} is more than 63 bits"):
             f(New(2, device=CUDA), stream=2**63)
     finally:
-        stranger.set_stream(0)
+        untrusted.set_stream(0)
 
 
 def test_devices_are_not_mixed():
@@ -314,7 +314,7 @@ def test_pinned_memory_is_the_hosts():
     devices decide whether it is accepted."""
     f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
     for device in PINNED, ROCM_HOST:
-        before = stranger.counted()[4]
+        before = untrusted.counted()[4]
         for kind in New, Tabled:
             x = kind(2, device=device)
             equal(f(x)[2:], f(New(2))[2:])
@@ -325,8 +325,8 @@ def test_pinned_memory_is_the_hosts():
         asked = New(2, device=device)
         f(asked)
         equal(asked.asked, [{"max_version": (1, 3)}])
-        f(type("Silent", (), {"__dlpack__": lambda self, **k: stranger.capsule(desc(2, device=device))})())
-        equal(stranger.counted()[4], before)
+        f(type("Silent", (), {"__dlpack__": lambda self, **k: untrusted.capsule(desc(2, device=device))})())
+        equal(untrusted.counted()[4], before)
         with raises(ValueError, "f(): argument 'stream': all tensors are on the CPU"):
             f(New(2, device=device), stream=5)
         with stream_is(0x40):
@@ -397,7 +397,7 @@ def vectorcall(call, given, names):
     return of(call, ctypes.addressof(array), len(given) - len(names), names)
 
 
-def test_a_stream_that_is_given_twice():
+def test_a_stream_that_is_passed_twice():
     f = function(any_tensor(), takes_stream=1)
     for first in None, 5:
         with raises(TypeError, "f() got two values for argument 'stream'"):

@@ -73,7 +73,7 @@ def test_the_type():
             type("Derived", (real,), {})
 
 
-def test_what_is_asked_of_a_tensor():
+def test_queries_of_a_tensor():
     t = _kernel.softmax(New(2, 3))
     equal(type(t), _kernel.Tensor)
     keywords = inspect.signature(stub()["Tensor"].__dlpack__).parameters

@@ -22,7 +22,7 @@ func example(t *testing.T) string {
 func kernel(t *testing.T) (b builder, dir string) {
 	t.Helper()
 	b, dir = newBuilder(t), t.TempDir()
-	for _, name := range []string{"checked", "stranger"} {
+	for _, name := range []string{"checked", "untrusted"} {
 		require.NoError(t, os.Symlink(filepath.Join(modules(t), name+".abi3.so"), filepath.Join(dir, name+".abi3.so")))
 	}
 	b.build(t, dir, "_kernel", filepath.Join(example(t), "_kernel.c"))
@@ -36,7 +36,7 @@ func TestTheStubSaysWhatTheModuleHas(t *testing.T) {
 	assert.FileExists(t, filepath.Join(example(t), "py.typed"), "without it no type checker looks at the stub")
 }
 
-func TestTheStubIsHeldToTheModule(t *testing.T) {
+func TestTheStubMatchesTheModule(t *testing.T) {
 	b, dir := kernel(t)
 	text, err := os.ReadFile(filepath.Join(example(t), "_kernel.pyi"))
 	require.NoError(t, err)

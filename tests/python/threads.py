@@ -32,7 +32,7 @@ def test_threads():
         equal(failures, [])
 
 
-def test_one_thread_takes_a_capsule():
+def test_one_thread_consumes_a_capsule():
     """Also without a GIL."""
 
     class Shares(New):
@@ -50,7 +50,7 @@ def test_one_thread_takes_a_capsule():
     shared = Shares(2)
     read(New(2))
     with frees_all():
-        for make in stranger.capsule, stranger.legacy:
+        for make in untrusted.capsule, untrusted.legacy:
             for _ in range(100):
                 took, together = [], threading.Barrier(4)
                 shared.capsule = make(desc(2))
@@ -78,10 +78,10 @@ def test_deleters_on_other_threads():
     with frees_all():
         for _ in range(50):
             t = checked.give(New(2), 0)
-            stranger.release_in_thread(stranger.consume(t.__dlpack__(max_version=(1, 0))))
-            address = stranger.consume(t.__dlpack__(max_version=(1, 0)))
+            untrusted.release_in_thread(untrusted.consume(t.__dlpack__(max_version=(1, 0))))
+            address = untrusted.consume(t.__dlpack__(max_version=(1, 0)))
             del t
-            stranger.release_in_thread(address)
+            untrusted.release_in_thread(address)
 
 
 def test_forks():
@@ -92,7 +92,7 @@ def test_forks():
     if not child:
         try:
             equal(f(New(2))[0]["shape"], (2,))
-            stranger.release_in_thread(stranger.consume(capsule))
+            untrusted.release_in_thread(untrusted.consume(capsule))
             equal(f(t)[0]["shape"], (2,))
             os._exit(0)
         finally:

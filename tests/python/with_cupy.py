@@ -24,7 +24,7 @@ class StandInForStream:
 def stand_in_for_dlpack(array, **asked):
     exported.append((array, asked))
     shape, size = list(array.shape), array.dtype.itemsize
-    return stranger.capsule(
+    return untrusted.capsule(
         desc(
             *shape, data=array.data.ptr, strides=[s // size for s in array.strides], device=where[0], device_id=where[1]
         )
@@ -182,19 +182,19 @@ def test_cupys_stream_is_that_of_the_call():
 
 def test_two_streams():
     """CuPy makes its array wait for the call's stream if that is a different one."""
-    stranger.set_stream(0x50)
+    untrusted.set_stream(0x50)
     try:
         equal(three(Tabled(2, device=CUDA), x, x)[4], 0x50)
         equal([(a is x, asked["stream"]) for a, asked in exported], [(True, 0x50)] * 2)
         other = Tabled(2, device=CUDA)
         equal(three(x, other, x)[4], 0x40)
         equal(other.asked[0]["stream"], 0x40)
-        stranger.set_stream(0x40)
+        untrusted.set_stream(0x40)
         del exported[:]
         equal(three(Tabled(2, device=CUDA), x, x)[4], 0x40)
         equal(three(x, Tabled(2, device=CUDA), x)[4], 0x40)
     finally:
-        stranger.set_stream(0)
+        untrusted.set_stream(0)
     equal(exported, [])
     with raises(ValueError, "f(): argument 'a' (1st): its stream 0x40 on cuda:0 differs from stream=80"):
         function(any_tensor(), takes_stream=1)(x, stream=0x50)
@@ -202,16 +202,16 @@ def test_two_streams():
 
 
 def test_managed_memory_on_two_streams():
-    stranger.set_stream(0x50)
+    untrusted.set_stream(0x50)
     try:
         with on(MANAGED, 1):
             equal(three(Tabled(2, device=MANAGED), x)[3:], ((MANAGED, 0), 0x50))
             equal(exported.pop()[1]["stream"], 0x50)
     finally:
-        stranger.set_stream(0)
+        untrusted.set_stream(0)
 
 
-def test_a_stream_that_is_not_told():
+def test_a_stream_that_is_not_reported():
     original = cupy.cuda.get_current_stream
 
     def fails(ordinal):

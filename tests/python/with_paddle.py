@@ -10,7 +10,7 @@ attack = types.SimpleNamespace(run=lambda: None)
 def make_table():
     """An exchange table whose allocator runs a given function; it must be kept alive."""
     members = ctypes.c_void_p * 7  # the version, the previous table, and five functions
-    api = members.from_buffer_copy(members.from_address(stranger.address(stranger.table(5))))
+    api = members.from_buffer_copy(members.from_address(untrusted.address(untrusted.table(5))))
     allocates = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
     original = allocates(api[2])
 

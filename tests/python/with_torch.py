@@ -35,7 +35,7 @@ def take(x):
     return checked.take(x, 0)
 
 
-def test_the_adopted_table():
+def test_the_native_reader():
     rejects(plain, named, take)
     with raises(BufferError, "f(): argument 'a' (1st): "):
         plain(torch.ones(2, 2).to_mkldnn())
@@ -52,7 +52,7 @@ class Capsule:
         return self.x.__dlpack__(**asked)
 
 
-def test_the_first_fault_is_told_by_every_route():
+def test_the_first_error_is_reported_by_every_access_method():
     f = function(*[{"ndim": 1, "shape": [symbol(0)], "dtypes": [FLOAT32]}] * 2, {"kind": INT})
     faults = (
         torch.ones(2, dtype=torch.float64),
@@ -119,7 +119,7 @@ def test_what_a_mode_detaches():
 
 
 def test_the_table_of_torch():
-    table = stranger.address(torch.Tensor.__dlpack_c_exchange_api__)
+    table = untrusted.address(torch.Tensor.__dlpack_c_exchange_api__)
     checked.enroll(torch.Tensor, table)
     rejects(plain, named, take)
     eye = torch.eye(3)
@@ -137,9 +137,9 @@ def test_the_table_of_torch():
     write(x)
 
 
-def test_a_strangers_table_for_torch():
+def test_an_untrusted_table_for_torch():
     """It is neither trusted nor exempt from the queries of torch's tensors."""
-    checked.enroll(torch.Tensor, stranger.address(stranger.table(0)))
+    checked.enroll(torch.Tensor, untrusted.address(untrusted.table(0)))
     x = torch.ones(2)
     x.desc = desc(2, flags=READ_ONLY)
     with raises(BufferError, "it is read-only"):
@@ -153,11 +153,11 @@ def test_a_strangers_table_for_torch():
     x.desc = desc(1, dtype=COMPLEX64)
     with raises(BufferError, "conjugated"):
         plain(x)
-    checked.enroll(torch.Tensor, stranger.address(torch.Tensor.__dlpack_c_exchange_api__))
+    checked.enroll(torch.Tensor, untrusted.address(torch.Tensor.__dlpack_c_exchange_api__))
 
 
-def test_what_a_guard_rejects_is_given_back():
-    checked.enroll(torch.Tensor, stranger.address(torch.Tensor.__dlpack_c_exchange_api__))
+def test_what_a_guard_rejects_is_released():
+    checked.enroll(torch.Tensor, untrusted.address(torch.Tensor.__dlpack_c_exchange_api__))
     x = torch.tensor([1 + 2j]).conj().imag
     before = sys.getrefcount(x), x._use_count()
     for _ in range(10):
@@ -184,12 +184,12 @@ def test_metadata_is_copied():
 
 
 def test_metadata_of_torchs_own_table_is_copied():
-    checked.enroll(torch.Tensor, stranger.address(torch.Tensor.__dlpack_c_exchange_api__))
+    checked.enroll(torch.Tensor, untrusted.address(torch.Tensor.__dlpack_c_exchange_api__))
     copies_metadata()
 
 
 def test_parameters_are_trusted():
-    checked.enroll(torch.nn.Parameter, stranger.address(torch.Tensor.__dlpack_c_exchange_api__))
+    checked.enroll(torch.nn.Parameter, untrusted.address(torch.Tensor.__dlpack_c_exchange_api__))
     with torch.no_grad():
         equal(write(torch.nn.Parameter(torch.ones(2)))[0]["owned"], False)
 

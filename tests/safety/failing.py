@@ -72,11 +72,11 @@ def quietly(function, x):
         pass
 
 
-def test_tensors_are_taken():
+def test_tensors_are_imported():
     for strides in (True, False):
         failing.hand_out(strides)
         for kind in KINDS:
-            x = failing.stranger(kind)
+            x = failing.untrusted(kind)
             for function in (failing.borrow, failing.copy, failing.take):
                 function(x)
                 if kind != LENDS or function is failing.take:
@@ -90,7 +90,7 @@ def test_types_are_learnt():
     for kind in KINDS:
         for rest in (0, 1):
             for after in range(1000):
-                x = failing.stranger(kind)
+                x = failing.untrusted(kind)
                 failed, _ = attempt(lambda: failing.borrow(x), after, rest)
                 try:
                     failing.borrow(x)
@@ -102,9 +102,9 @@ def test_types_are_learnt():
     assert kept <= 64, f"{kept} blocks are kept for types, and there are 64 places"
 
 
-def test_tensors_are_given():
+def test_tensors_are_exported():
     failing.hand_out(True)
-    x = failing.stranger(VERSIONED)
+    x = failing.untrusted(VERSIONED)
     hold(lambda: failing.give(x))
     t = failing.give(x)
     hold(t.__dlpack__)
@@ -113,9 +113,9 @@ def test_tensors_are_given():
     hold(lambda: failing.like(x))
 
 
-def test_faults_are_told():
+def test_errors_are_reported():
     failing.hand_out(True)
-    for x in (failing.stranger(VERSIONED), failing.stranger(LENDS), 5, "text"):
+    for x in (failing.untrusted(VERSIONED), failing.untrusted(LENDS), 5, "text"):
         hold(lambda: quietly(failing.reject, x))
 
 

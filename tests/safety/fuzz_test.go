@@ -126,7 +126,7 @@ func (f fuzzer) embeds() bool { return f.file == "exchange.c" }
 // build builds a fuzzer with headers that may be wrong.
 func (f fuzzer) build(t *testing.T, headers string, flags ...string) (program string) {
 	t.Helper()
-	compiler := needFuzzer(t, f.compiler)
+	compiler := requireFuzzer(t, f.compiler)
 	program = filepath.Join(t.TempDir(), "fuzzer")
 	args := append([]string{"-g", "-O1", "-Wall", "-Wextra", "-std=" + f.standard,
 		"-fsanitize=fuzzer,address,undefined",
@@ -181,8 +181,8 @@ func essence(output string) string {
 	return strings.Join(kept, "\n")
 }
 
-// needFuzzer returns a clang with libFuzzer, or skips the test.
-func needFuzzer(t *testing.T, compiler string) string {
+// requireFuzzer returns a clang with libFuzzer, or skips the test.
+func requireFuzzer(t *testing.T, compiler string) string {
 	t.Helper()
 	path := testtool.RequireCompiler(t, compiler, "clang-16")
 	cmd := exec.Command(path, "-x", "c", "-fsanitize=fuzzer", "-o", filepath.Join(t.TempDir(), "probe"), "-")

@@ -69,13 +69,13 @@ func TestBetweenLanguages(t *testing.T) {
 		t.Skip("builds programs in C, Go and Python")
 	}
 	c, goes, py := client(t), golang(t), python(t)
-	senders := map[string][]string{"c": {c, "stranger-sends"}, "go": {goes, "send"},
+	senders := map[string][]string{"c": {c, "untrusted-sends"}, "go": {goes, "send"},
 		"python": append(py[:len(py):len(py)], "send")}
 	receivers := map[string]struct {
 		command []string
 		want    string
 	}{
-		"c":     {[]string{c, "stranger-receives"}, "receive ok [3 4] flags 0 sum 66 aligned 1"},
+		"c":     {[]string{c, "untrusted-receives"}, "receive ok [3 4] flags 0 sum 66 aligned 1"},
 		"go":    {[]string{goes, "receive"}, "received [3 4] 48 66"},
 		"numpy": {append(py[:len(py):len(py)], "receive", "numpy"), "received (3, 4) 66.0 writable"},
 		"torch": {append(py[:len(py):len(py)], "receive", "torch.utils.dlpack"), "received (3, 4) 66.0 writable"},

@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import check
-from check import Stranger, from_dlpack, rejected
+from check import UntrustedProducer, from_dlpack, rejected
 from consume import table_for
 
 
@@ -27,8 +27,8 @@ class Hostile:
             self.ran = True
             self.act(x)
 
-    def stranger(self):
-        self.made.append(Stranger((2,)))
+    def untrusted(self):
+        self.made.append(UntrustedProducer((2,)))
         return self.made[-1]
 
 
@@ -100,7 +100,7 @@ class Exports(metaclass=Meta):
         if hostile.place == "__dlpack__ is called again" and "max_version" in keywords:
             raise TypeError("max_version")
         hostile.at("__dlpack__ is called again", self)
-        return hostile.stranger().capsule()
+        return hostile.untrusted().capsule()
 
 
 class Other:
@@ -116,7 +116,7 @@ def own(x, out):
         hostile.at("the table exports", hostile.x)
     except Exception:  # ctypes propagates none of them: the table fails without a reason
         return -1
-    out[0] = ctypes.pointer(hostile.stranger().managed)
+    out[0] = ctypes.pointer(hostile.untrusted().managed)
     return 0
 
 
@@ -229,11 +229,11 @@ def test_modes_are_not_run():
     """Neither through an alias of a tensor nor through a tensor over foreign memory."""
     for mode in modes():
         x, parameter = torch.arange(3.0), torch.nn.Parameter(torch.ones(2), requires_grad=False)
-        stranger = Stranger((2,))
+        untrusted = UntrustedProducer((2,))
         Seen.count = 0
         with mode:
             aliases = from_dlpack(x), from_dlpack(parameter)
-            other = from_dlpack(stranger.capsule())
+            other = from_dlpack(untrusted.capsule())
         assert Seen.count == 0 and [type(y) for y in (*aliases, other)] == [torch.Tensor] * 3
         assert aliases[0].data_ptr() == x.data_ptr() and aliases[0].tolist() == [0, 1, 2] and other.tolist() == [0, 1]
 
@@ -274,21 +274,21 @@ def test_deleters_that_call_back():
     calls = []
 
     def delete(managed):
-        calls.append(from_dlpack(Stranger((2,)).capsule()).tolist())
+        calls.append(from_dlpack(UntrustedProducer((2,)).capsule()).tolist())
 
     for changes in dict(flags=check.READ_ONLY), dict(version=(9, 0)), dict(strides=(-1,), offset=8), dict(data=None):
-        stranger = Stranger((2,), **changes)
-        stranger.managed.deleter = check.Deleter(delete)
+        untrusted = UntrustedProducer((2,), **changes)
+        untrusted.managed.deleter = check.Deleter(delete)
         with rejected(BufferError, ""):
-            from_dlpack(stranger.capsule())
+            from_dlpack(untrusted.capsule())
     assert calls == [[0, 1]] * 4
 
 
-def test_an_export_that_is_taken_before():
+def test_an_export_that_is_consumed_before():
     class Greedy:
         def __dlpack__(self, **keywords):
-            stranger = Stranger((2,))
-            capsule = stranger.capsule()
+            untrusted = UntrustedProducer((2,))
+            capsule = untrusted.capsule()
             self.kept = from_dlpack(capsule)
             return capsule
 

@@ -123,7 +123,7 @@ func helper(t *testing.T, dir string, flags ...string) {
 // faults builds a simulated backend, in a package's folder.
 func (to torches) faults(t *testing.T, dir string) {
 	t.Helper()
-	args := append(to.flags(), "-O0", "-shared", "module/faults.cpp", "-o", filepath.Join(dir, "faults.so"),
+	args := append(to.flags(), "-O0", "-shared", "module/errors.cpp", "-o", filepath.Join(dir, "faults.so"),
 		"-L"+filepath.Join(to.Root, "lib"),
 		"-lc10", "-ltorch_cpu")
 	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), args...).CombinedOutput()

@@ -142,13 +142,13 @@ def strides_of(view):
     return tuple(view.strides[: view.ndim])
 
 
-# The memory of a stranger's tensor, never freed: a deleter that is called twice must be detected
+# The memory of a untrusted's tensor, never freed: a deleter that is called twice must be detected
 # and not crash.
 _kept = []
 room = (ctypes.c_float * 64)(*range(64))
 
 
-class Stranger:
+class UntrustedProducer:
     """A managed tensor of 64 floats or other memory, which counts its deletions."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""from_dlpack(): tensors of every library and of strangers, and each rejection."""
+"""from_dlpack(): tensors of every library and of untrusted producers, and each rejection."""
 
 import ctypes
 import enum
@@ -10,7 +10,7 @@ from torch._subclasses import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import check
-from check import Stranger, from_dlpack, rejected
+from check import UntrustedProducer, from_dlpack, rejected
 
 
 class Object:
@@ -30,59 +30,59 @@ class Object:
 
 
 def test_capsules():
-    stranger = Stranger((2, 3))
-    capsule = stranger.capsule()
+    untrusted = UntrustedProducer((2, 3))
+    capsule = untrusted.capsule()
     x = from_dlpack(capsule)
-    assert x[1, 2] == 5 and stranger.deleted == 0
+    assert x[1, 2] == 5 and untrusted.deleted == 0
     with rejected(TypeError, "has not been consumed"):
         from_dlpack(capsule)
     del x
-    assert stranger.deleted == 1
+    assert untrusted.deleted == 1
     with rejected(TypeError, "has not been consumed"):
         from_dlpack(check.capsule_of(ctypes.addressof(check.room), b"other"))
 
 
-def test_objects_are_asked_for_the_newest_version():
+def test_the_newest_version_is_requested():
     for old in (False, True):
-        stranger = Stranger((2,))
-        source = Object(stranger.capsule(), old)
+        untrusted = UntrustedProducer((2,))
+        source = Object(untrusted.capsule(), old)
         x = from_dlpack(source)
         assert source.asked == [{"max_version": (1, 3)}] + old * [{}] and x.tolist() == [0, 1]
         del x
-        assert stranger.deleted == 1
+        assert untrusted.deleted == 1
 
 
 def test_numbers_of_the_host_mean_nothing():
     """It is one device, with any number (DLPack: 0 for CPU memory), as in modules over
     dlpackgen_python."""
-    x = from_dlpack(Stranger(device=(check.CPU, 5)).capsule())
+    x = from_dlpack(UntrustedProducer(device=(check.CPU, 5)).capsule())
     assert x.device == torch.device("cpu") and x.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_read_only_memory():
     for changes in (dict(flags=check.READ_ONLY), dict(legacy=True)):
-        stranger = Stranger((2,), **changes)
+        untrusted = UntrustedProducer((2,), **changes)
         with rejected(BufferError, "read-only"):
-            from_dlpack(stranger.capsule())
-        assert stranger.deleted == 1
-        stranger = Stranger((2,), **changes)
-        x = from_dlpack(stranger.capsule(), read_only="copy")
-        assert stranger.deleted == 1 and x.tolist() == [0, 1] and x.data_ptr() != ctypes.addressof(check.room)
-        stranger = Stranger((2,), **changes)
-        x = from_dlpack(stranger.capsule(), read_only="allow")
-        assert stranger.deleted == 0 and x.data_ptr() == ctypes.addressof(check.room)
+            from_dlpack(untrusted.capsule())
+        assert untrusted.deleted == 1
+        untrusted = UntrustedProducer((2,), **changes)
+        x = from_dlpack(untrusted.capsule(), read_only="copy")
+        assert untrusted.deleted == 1 and x.tolist() == [0, 1] and x.data_ptr() != ctypes.addressof(check.room)
+        untrusted = UntrustedProducer((2,), **changes)
+        x = from_dlpack(untrusted.capsule(), read_only="allow")
+        assert untrusted.deleted == 0 and x.data_ptr() == ctypes.addressof(check.room)
         del x
-        assert stranger.deleted == 1
+        assert untrusted.deleted == 1
     with rejected(ValueError, "'raise', 'copy' or 'allow', not 'trust'"):
         from_dlpack(torch.ones(1), read_only="trust")
 
 
-def test_copies_that_are_asked_for():
+def test_copies_that_are_requested():
     for changes in (dict(), dict(flags=check.READ_ONLY), dict(legacy=True)):
         for read_only in ("raise", "copy", "allow"):
-            stranger = Stranger((2,), **changes)
-            x = from_dlpack(stranger.capsule(), copy=True, read_only=read_only)
-            assert stranger.deleted == 1 and x.tolist() == [0, 1] and x.data_ptr() != ctypes.addressof(check.room)
+            untrusted = UntrustedProducer((2,), **changes)
+            x = from_dlpack(untrusted.capsule(), copy=True, read_only=read_only)
+            assert untrusted.deleted == 1 and x.tolist() == [0, 1] and x.data_ptr() != ctypes.addressof(check.room)
     own = torch.arange(3)
     copy = from_dlpack(own, copy=True)
     assert copy.tolist() == [0, 1, 2] and copy.data_ptr() != own.data_ptr()
@@ -90,39 +90,39 @@ def test_copies_that_are_asked_for():
 
 
 def test_copies_that_are_not_allowed():
-    stranger = Stranger((2,))
-    x = from_dlpack(stranger.capsule(), copy=False)
+    untrusted = UntrustedProducer((2,))
+    x = from_dlpack(untrusted.capsule(), copy=False)
     assert x.data_ptr() == ctypes.addressof(check.room)
     own = np.arange(3)
     assert from_dlpack(own, copy=False).data_ptr() == own.ctypes.data
-    stranger = Stranger((2,), flags=check.COPIED)
+    untrusted = UntrustedProducer((2,), flags=check.COPIED)
     with rejected(BufferError, "its producer copied it"):
-        from_dlpack(stranger.capsule(), copy=False)
-    assert stranger.deleted == 1
-    stranger = Stranger((2,), flags=check.COPIED)
-    assert from_dlpack(stranger.capsule()).tolist() == [0, 1]
+        from_dlpack(untrusted.capsule(), copy=False)
+    assert untrusted.deleted == 1
+    untrusted = UntrustedProducer((2,), flags=check.COPIED)
+    assert from_dlpack(untrusted.capsule()).tolist() == [0, 1]
     for read_only in ("raise", "copy"):
-        stranger = Stranger((2,), flags=check.READ_ONLY)
+        untrusted = UntrustedProducer((2,), flags=check.READ_ONLY)
         with rejected(BufferError, "it is read-only"):
-            from_dlpack(stranger.capsule(), copy=False, read_only=read_only)
-        assert stranger.deleted == 1
+            from_dlpack(untrusted.capsule(), copy=False, read_only=read_only)
+        assert untrusted.deleted == 1
     with rejected(TypeError, "copy is True, False or None"):
         from_dlpack(torch.ones(1), copy=1)
 
 
-def test_devices_that_are_asked_for():
+def test_devices_that_are_requested():
     own = torch.arange(3)
     for device in (None, "cpu", torch.device("cpu")):
         for copy in (None, False):
             assert from_dlpack(own, device=device, copy=copy).data_ptr() == own.data_ptr()
         assert from_dlpack(own, device=device, copy=True).data_ptr() != own.data_ptr()
-    stranger = Stranger((2,))
-    moved = from_dlpack(stranger.capsule(), device="meta")
-    assert moved.device == torch.device("meta") and moved.shape == (2,) and stranger.deleted == 1
-    stranger = Stranger((2,))
+    untrusted = UntrustedProducer((2,))
+    moved = from_dlpack(untrusted.capsule(), device="meta")
+    assert moved.device == torch.device("meta") and moved.shape == (2,) and untrusted.deleted == 1
+    untrusted = UntrustedProducer((2,))
     with rejected(BufferError, "it is on another device than device="):
-        from_dlpack(stranger.capsule(), device="meta", copy=False)
-    assert stranger.deleted == 1
+        from_dlpack(untrusted.capsule(), device="meta", copy=False)
+    assert untrusted.deleted == 1
     with rejected(RuntimeError, "nosuch"):
         from_dlpack(own, device="nosuch")
 
@@ -152,55 +152,55 @@ def test_copies_are_made_below_the_modes():
             lambda s: check.give(check.WRITE, s.managed),
         ):
             for shape, strides, expected in (((2,), None, [0, 1]), ((2, 2), (3, 2), [[0, 2], [3, 5]])):
-                stranger = Stranger(shape, strides, flags=check.READ_ONLY)
+                untrusted = UntrustedProducer(shape, strides, flags=check.READ_ONLY)
                 with mode:
-                    x = give(stranger)
-                assert type(x) is torch.Tensor and stranger.deleted == 1 and x.tolist() == expected
-    source = Stranger((2,), flags=check.READ_ONLY)
+                    x = give(untrusted)
+                assert type(x) is torch.Tensor and untrusted.deleted == 1 and x.tolist() == expected
+    source = UntrustedProducer((2,), flags=check.READ_ONLY)
     copies = torch.vmap(lambda row: row + from_dlpack(source.capsule(), read_only="copy"))(torch.zeros(3, 2))
     assert copies.tolist() == [[0, 1]] * 3 and source.deleted == 1
 
 
 def test_rejections_delete_once():
-    from give import REJECTED
+    from exports import REJECTED
 
     for name, (changes, says) in REJECTED.items():
         if name == "NULL strides":
             continue  # the table rejects it, and both consumers accept it
         for how in ("raise", "copy", "allow"):
-            stranger = Stranger(**changes)
+            untrusted = UntrustedProducer(**changes)
             with rejected(BufferError, says):
-                from_dlpack(stranger.capsule(), read_only=how)
-            assert stranger.deleted == 1, name
+                from_dlpack(untrusted.capsule(), read_only=how)
+            assert untrusted.deleted == 1, name
 
 
 def test_devices_of_others():
     """Device types without a torch backend, with numbers that all of them have."""
     for device in (4, 7, 8, 9, 12, 15, 16):
-        stranger = Stranger((2,), device=(device, 0))
+        untrusted = UntrustedProducer((2,), device=(device, 0))
         with rejected(BufferError, "unsupported device"):
-            from_dlpack(stranger.capsule())
-        assert stranger.deleted == 1
+            from_dlpack(untrusted.capsule())
+        assert untrusted.deleted == 1
 
 
 def test_copies_of_nothing():
     for shape in ((0, 3), (3, 0), (2, 0, 2)):
-        stranger = Stranger(shape, data=None, flags=check.READ_ONLY)
-        x = from_dlpack(stranger.capsule(), read_only="copy")
-        assert tuple(x.shape) == shape and stranger.deleted == 1
+        untrusted = UntrustedProducer(shape, data=None, flags=check.READ_ONLY)
+        x = from_dlpack(untrusted.capsule(), read_only="copy")
+        assert tuple(x.shape) == shape and untrusted.deleted == 1
 
 
 def test_copies_of_a_number():
-    stranger = Stranger((), flags=check.READ_ONLY, offset=12)
-    assert from_dlpack(stranger.capsule(), read_only="copy").item() == 3 and stranger.deleted == 1
+    untrusted = UntrustedProducer((), flags=check.READ_ONLY, offset=12)
+    assert from_dlpack(untrusted.capsule(), read_only="copy").item() == 3 and untrusted.deleted == 1
 
 
 def test_no_deleter():
-    stranger = Stranger((2,))
-    stranger.managed.deleter = check.Deleter()
-    x = from_dlpack(stranger.capsule())
+    untrusted = UntrustedProducer((2,))
+    untrusted.managed.deleter = check.Deleter()
+    x = from_dlpack(untrusted.capsule())
     del x
-    assert stranger.deleted == 0
+    assert untrusted.deleted == 0
 
 
 class Tabled:
@@ -219,25 +219,25 @@ def table_for(own, stream=lambda *a: 0):
 
 
 def test_tables():
-    stranger = Stranger((2,))
+    untrusted = UntrustedProducer((2,))
 
     def own(x, out):
-        out[0] = ctypes.pointer(stranger.managed)
+        out[0] = ctypes.pointer(untrusted.managed)
         return 0
 
     Tabled.__dlpack_c_exchange_api__, table = table_for(own)
     x = from_dlpack(Tabled())
-    assert x.tolist() == [0, 1] and stranger.deleted == 0
+    assert x.tolist() == [0, 1] and untrusted.deleted == 0
     del x
-    assert stranger.deleted == 1
-    stranger = Stranger((2,), version=(2, 0))
+    assert untrusted.deleted == 1
+    untrusted = UntrustedProducer((2,), version=(2, 0))
     with rejected(BufferError, "major version"):
         from_dlpack(Tabled())
-    assert stranger.deleted == 1
+    assert untrusted.deleted == 1
     table.major = 2
     with rejected(TypeError, "has no __dlpack__"):
         from_dlpack(Tabled())
-    stranger, table.major = Stranger((2,)), 1
+    untrusted, table.major = UntrustedProducer((2,)), 1
     with rejected(TypeError, "has no __dlpack__"):
         from_dlpack(type("Derived", (Tabled,), {})())
 
@@ -265,29 +265,29 @@ def careless(kind):
 def test_deleters_do_not_meet_errors():
     """A table fails after it has returned a tensor, whose deleter runs Python code, and may set
     another error."""
-    stranger = Stranger((2,), device=(check.CUDA, 99))
+    untrusted = UntrustedProducer((2,), device=(check.CUDA, 99))
 
     def own(x, out):
-        out[0] = ctypes.pointer(stranger.managed)
+        out[0] = ctypes.pointer(untrusted.managed)
         return 0
 
     Tabled.__dlpack_c_exchange_api__, table = table_for(own)
     table.stream = check.WRITE.stream
     with rejected(BufferError, "device"):
         from_dlpack(Tabled())
-    assert stranger.deleted == 1
-    stranger = Stranger((2,), device=(check.CUDA, 99))
-    stranger.managed.deleter = careless(check.Deleter)
+    assert untrusted.deleted == 1
+    untrusted = UntrustedProducer((2,), device=(check.CUDA, 99))
+    untrusted.managed.deleter = careless(check.Deleter)
     with rejected(BufferError, "device"):
-        from_dlpack(stranger.capsule())
+        from_dlpack(untrusted.capsule())
 
 
 def test_errors_of_others_that_succeed_are_not_kept():
     # Copied, so that it is deleted at once: torch itself deletes without the GIL, where no deleter
     # may set an error.
-    stranger = Stranger((2,), flags=check.READ_ONLY)
-    stranger.managed.deleter = careless(check.Deleter)
-    assert from_dlpack(stranger.capsule(), read_only="copy").tolist() == [0, 1]
+    untrusted = UntrustedProducer((2,), flags=check.READ_ONLY)
+    untrusted.managed.deleter = careless(check.Deleter)
+    assert from_dlpack(untrusted.capsule(), read_only="copy").tolist() == [0, 1]
     Tabled.__dlpack_c_exchange_api__, table = table_for(lambda x, out: 0)
     table.own = careless(dict(check.Table._fields_)["own"])
     with rejected(BufferError, "gave no tensor"):
@@ -295,12 +295,12 @@ def test_errors_of_others_that_succeed_are_not_kept():
 
 
 def test_other_streams():
-    """Host memory has no stream, pinned or not: the library is not queried. faults.py has other
+    """Host memory has no stream, pinned or not: the library is not queried. errors.py has other
     devices."""
-    stranger = Stranger((2,), device=(CUDA_HOST, 0))
+    untrusted = UntrustedProducer((2,), device=(CUDA_HOST, 0))
 
     def own(x, out):
-        out[0] = ctypes.pointer(stranger.managed)
+        out[0] = ctypes.pointer(untrusted.managed)
         return 0
 
     def stream(kind, number, out):
@@ -308,12 +308,12 @@ def test_other_streams():
 
     Tabled.__dlpack_c_exchange_api__, table = table_for(own, stream)
     assert from_dlpack(Tabled()).tolist() == [0, 1]
-    assert stranger.deleted == 1
+    assert untrusted.deleted == 1
 
 
 def test_null_strides_of_any_version():
     for version in (1, 0), (1, 1), (1, 3):
-        x = from_dlpack(Stranger((2, 3), "NULL", version=version).capsule())
+        x = from_dlpack(UntrustedProducer((2, 3), "NULL", version=version).capsule())
         assert x.stride() == (3, 1) and x[1, 2] == 5
 
 
@@ -329,28 +329,28 @@ def test_strides_that_lead_nowhere():
         ((1, 2), (-FAR, FAR), (FAR, FAR)),
         ((1, 3, 2), (9, 2, FAR), (6, 2, FAR)),
     ):
-        stranger = Stranger(shape, strides, dtype=(0, 8, 1))
-        x = from_dlpack(stranger.capsule())
+        untrusted = UntrustedProducer(shape, strides, dtype=(0, 8, 1))
+        x = from_dlpack(untrusted.capsule())
         assert tuple(x.shape) == shape and x.stride() == expected, x.stride()
         del x
-        assert stranger.deleted == 1
+        assert untrusted.deleted == 1
     for strides in ((-1, -1, -1), (FAR, FAR, FAR), (-1 << 63, -1 << 63, -1 << 63), "NULL"):
         for changes in dict(), dict(data=None), dict(offset=(1 << 64) - 3), dict(offset=2), dict(flags=check.READ_ONLY):
-            stranger = Stranger((3, 0, 2), strides, **changes)
-            x = from_dlpack(stranger.capsule(), read_only="copy")
+            untrusted = UntrustedProducer((3, 0, 2), strides, **changes)
+            x = from_dlpack(untrusted.capsule(), read_only="copy")
             assert tuple(x.shape) == (3, 0, 2) and x.stride() == (2, 2, 1), x.stride()
             del x
-            assert stranger.deleted == 1
-    stranger = Stranger((1 << 40, 1 << 40, 0), (1, 1, 1))
+            assert untrusted.deleted == 1
+    untrusted = UntrustedProducer((1 << 40, 1 << 40, 0), (1, 1, 1))
     with rejected(BufferError, "overflow"):
-        from_dlpack(stranger.capsule())
-    assert stranger.deleted == 1
+        from_dlpack(untrusted.capsule())
+    assert untrusted.deleted == 1
 
 
 def test_devices_that_are_none():
     pairs = ("a", "b"), (1.0, 0), (None, 0), (2, None), (Kind, 0), (Kind.NAMELESS, 0)
     for answer in ("x", (1, 0, 3), (2**40, 0), (1, -(2**40)), None, (1,), 7, "ab", {1, 0}, *pairs):
-        source = Object(Stranger((2,)).capsule())
+        source = Object(UntrustedProducer((2,)).capsule())
         type(source).__dlpack_device__, kept = (lambda self, answer=answer: answer), type(source).__dlpack_device__
         with rejected(
             BufferError, "as an integer" if answer in pairs else "__dlpack_device__ does not give a pair of numbers"
@@ -376,7 +376,7 @@ def test_devices_that_are_members_of_enumerations():
         [enum.IntEnum("Number", "CPU").CPU, 0],
         (True, False),
     ):
-        source = Object(Stranger((2,)).capsule())
+        source = Object(UntrustedProducer((2,)).capsule())
         type(source).__dlpack_device__, kept = (lambda self, answer=answer: answer), type(source).__dlpack_device__
         assert from_dlpack(source).tolist() == [0, 1]
         type(source).__dlpack_device__ = kept
@@ -417,7 +417,7 @@ def test_what_is_no_tensor():
         from_dlpack(check.capsule_of(8, b"other"))
 
 
-def test_tensors_of_torch_give_an_alias():
+def test_tensors_of_torch_become_an_alias():
     pair = torch.tensor([1 + 2j, 3 + 4j])
     y = from_dlpack(pair.conj().imag)
     assert y.tolist() == [-2, -4]

@@ -14,7 +14,7 @@ os.environ["BACKEND"] = os.path.join(folder, "libdlpackgen_cuda.so")
 ctypes.CDLL(os.path.join(folder, "libcuda.so.1"))  # by its soname, the library that the backend opens
 
 import check
-from check import CUDA, Stranger, dlpackgen_torch, from_dlpack, rejected
+from check import CUDA, UntrustedProducer, dlpackgen_torch, from_dlpack, rejected
 from driver import Table, capsule, driver, table
 
 faults = ctypes.CDLL(os.path.join(folder, "faults.so"))
@@ -24,24 +24,24 @@ dlpackgen_torch.use_backend(capsule(table()))
 
 
 def offered(address, shape=(16,), device=CUDA, number=0, **changes):
-    """A capsule with a tensor at an address, and its stranger, which counts."""
-    stranger = Stranger(shape, data=address, device=(device, number), **changes)
-    return stranger, stranger.capsule()
+    """A capsule with a tensor at an address, and its untrusted, which counts."""
+    untrusted = UntrustedProducer(shape, data=address, device=(device, number), **changes)
+    return untrusted, untrusted.capsule()
 
 
 def taken(address, *arguments, **changes):
-    stranger, given = offered(address, *arguments, **changes)
+    untrusted, given = offered(address, *arguments, **changes)
     x = from_dlpack(given)
     assert x.data_ptr() == address
     del x
-    assert stranger.deleted == 1
+    assert untrusted.deleted == 1
 
 
 def turned_down(text, *arguments, **changes):
-    stranger, given = offered(*arguments, **changes)
+    untrusted, given = offered(*arguments, **changes)
     with rejected(BufferError, text):
         from_dlpack(given)
-    assert stranger.deleted == 1
+    assert untrusted.deleted == 1
 
 
 def test_whose_memory_it_is():
@@ -60,7 +60,7 @@ def test_pinned_memory():
     turned_down("device (3, 0) does not match the driver's (2, 0)", driver.memory("plain"), device=3)
 
 
-def test_where_elements_reach():
+def test_byte_ranges_of_elements():
     plain = driver.memory("plain")
     taken(plain + 32, (8,))
     turned_down("does not match the driver's (1, 0) for its memory", plain + 4)
@@ -72,8 +72,8 @@ def test_where_elements_reach():
 def test_what_is_not_asked_about():
     for _ in range(2):  # the first use loads the driver
         driver.log()
-        assert from_dlpack(Stranger((2,)).capsule()).tolist() == [0, 1]
-        stranger, given = offered(0, (0,))
+        assert from_dlpack(UntrustedProducer((2,)).capsule()).tolist() == [0, 1]
+        untrusted, given = offered(0, (0,))
         from_dlpack(given)
         said = driver.log()
     assert said == []
@@ -160,7 +160,7 @@ def test_memory_of_others_is_theirs_to_keep():
     assert driver.log() == ["cuPointerGetAttributes(7"]
 
 
-def test_a_stream_that_is_not_told():
+def test_a_stream_that_is_not_reported():
     x = from_dlpack(allocated())
     faults.fail_with(4)
     driver.log()

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 import check
-from check import OBJECT, READ, TABLES, WRITE, Stranger, delete, from_dlpack
+from check import OBJECT, READ, TABLES, WRITE, UntrustedProducer, delete, from_dlpack
 from consume import Object, Tabled, table_for
 
 path = os.environ["LD_PRELOAD"].split()[0]
@@ -25,9 +25,9 @@ def address(function):
     return ctypes.cast(function, ctypes.c_void_p).value
 
 
-def stranger_of(**changes):
+def untrusted_of(**changes):
     """A tensor whose deleter is in C."""
-    made = Stranger((2, 3), **changes)
+    made = UntrustedProducer((2, 3), **changes)
     made.managed.deleter = ctypes.cast(allocator.count_deleter, check.Deleter)
     check._kept.clear()
     allocator.deleters()
@@ -112,8 +112,8 @@ def test_objects():
                 assert allocator.deleters() == (0 if flags else 1)
 
             def try_it(n):
-                stranger = stranger_of(flags=flags)
-                came_to_that = of_slot(table.give, ctypes.addressof(stranger.managed), out, give_back)(n)
+                untrusted = untrusted_of(flags=flags)
+                came_to_that = of_slot(table.give, ctypes.addressof(untrusted.managed), out, give_back)(n)
                 assert allocator.deleters() == 0, "it is the caller's when it fails"
                 return came_to_that
 
@@ -165,8 +165,8 @@ def test_capsules():
     state = {}
 
     def source():
-        state["stranger"] = stranger_of()
-        state["capsule"] = state["stranger"].capsule()
+        state["untrusted"] = untrusted_of()
+        state["capsule"] = state["untrusted"].capsule()
         return state["capsule"]
 
     def after(made):
@@ -181,8 +181,8 @@ def test_objects_with_a_capsule():
     state = {}
 
     def source():
-        state["stranger"] = stranger_of()
-        return Object(state["stranger"].capsule())
+        state["untrusted"] = untrusted_of()
+        return Object(state["untrusted"].capsule())
 
     each_failure(of_consumer(source, lambda made: None), 3)
 

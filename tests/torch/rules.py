@@ -5,14 +5,14 @@ import numpy as np
 import torch
 
 import check
-from check import Stranger, from_dlpack, rejected
+from check import UntrustedProducer, from_dlpack, rejected
 
 
 class Offers:
     """Returns a tensor of two numbers; derived types define the rest."""
 
     def __dlpack__(self, **keywords):
-        return Stranger((2,)).capsule()
+        return UntrustedProducer((2,)).capsule()
 
 
 def offering(**members):
@@ -52,7 +52,7 @@ def test_what_is_like_paddle():
 
 def test_attributes_that_are_no_tables():
     """An int may be any number: it cannot be verified to be a table's address."""
-    for value in 1 << 20, 0, 8, -1, 2**70, None, "text", Stranger((2,)).capsule():
+    for value in 1 << 20, 0, 8, -1, 2**70, None, "text", UntrustedProducer((2,)).capsule():
         for name in "__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__":
             assert from_dlpack(offering(**{name: value})).tolist() == [0, 1]
 
@@ -157,10 +157,10 @@ def test_tensors_of_torch_that_are_rejected():
     rejects(torch.ones(2).as_subclass(Own), "Own", "torch.ops")
 
 
-def test_derived_types_are_asked_by_their_own_method():
+def test_derived_types_are_queried_by_their_own_method():
     class Own(torch.Tensor):
         def __dlpack__(self, **keywords):
-            return Stranger((2,)).capsule()
+            return UntrustedProducer((2,)).capsule()
 
     class Shrinks(torch.Tensor):
         def __dlpack__(self, **keywords):

@@ -89,7 +89,7 @@ func TestLostMemoryIsSeen(t *testing.T) {
 	t.Parallel()
 	to := environment(t)
 	dir, env := sanitized(t, to)
-	out, err := script(to, dir, append(env, mutation.Env(1)), "table.py", "test_deleters_give_back_once")
+	out, err := script(to, dir, append(env, mutation.Env(1)), "table.py", "test_deleters_release_once")
 	require.NoError(t, err, out)
 	assert.NotEmpty(t, testkit.Leaks(out))
 }

@@ -7,20 +7,20 @@ import os
 import torch
 
 import check
-from check import Stranger, from_dlpack, rejected
+from check import UntrustedProducer, from_dlpack, rejected
 
 helper = ctypes.CDLL(os.environ["LD_PRELOAD"])
 
 
 def rejects(how):
     for _ in range(3):
-        stranger = Stranger((2,))
+        untrusted = UntrustedProducer((2,))
         helper.make_nothing(how)
         with rejected(BufferError):
-            from_dlpack(stranger.capsule())
+            from_dlpack(untrusted.capsule())
         helper.make_nothing(0)
-        assert stranger.deleted == 1
-    x = from_dlpack(Stranger((2,)).capsule())
+        assert untrusted.deleted == 1
+    x = from_dlpack(UntrustedProducer((2,)).capsule())
     assert x.tolist() == [0, 1]
 
 

@@ -62,7 +62,7 @@ def readable():
     }
 
 
-def test_what_is_lent_and_given():
+def test_what_is_borrowed_and_exported():
     for name, x in readable().items():
         for table in TABLES.values():
             same(borrow(table, x), x)
@@ -73,7 +73,7 @@ def test_what_is_lent_and_given():
             delete(managed)
 
 
-def test_what_pytorch_lends_is_lent():
+def test_what_pytorch_exports_is_exported():
     """Through torch's own table, from 2.10 on: nothing more is rejected, and everything is
     equal."""
     offered = torch.Tensor.__dict__.get("__dlpack_c_exchange_api__")
@@ -181,7 +181,7 @@ def test_rejections():
                     raise AssertionError(f"{name} was read by {read.__name__}")
 
 
-def test_tensors_that_their_storage_does_not_hold():
+def test_tensors_beyond_their_storage():
     def shrunk(x, size):
         x.untyped_storage().resize_(size)
         return x
@@ -279,7 +279,7 @@ def test_shared_memory_is_separated_by_writing_alone():
     delete(managed)
 
 
-def test_what_is_given_read_only_outlives_the_others():
+def test_read_only_exports_outlive_the_others():
     a = torch.arange(4096.0)
     b = torch._lazy_clone(a)
     managed = own(READ, b)
@@ -292,7 +292,7 @@ def test_what_is_given_read_only_outlives_the_others():
     del again
 
 
-def test_what_is_given_does_not_change():
+def test_exports_do_not_change():
     """Independently of the tensor: its shape, its memory, its end. A storage that grows, or is
     shrunk, moves its memory away from every export, as in PyTorch."""
     x = torch.arange(4096.0).reshape(64, 64)
@@ -324,7 +324,7 @@ def owners(x):
     return torch._C._storage_Use_Count(x.untyped_storage()._cdata)
 
 
-def test_deleters_give_back_once():
+def test_deleters_release_once():
     x = torch.ones(5)
     before = owners(x)
     for table in (WRITE, READ):

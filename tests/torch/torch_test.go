@@ -18,12 +18,12 @@ import (
 )
 
 // scripts are the scripts that run in one process.
-var scripts = []string{"table.py", "held.py", "give.py", "consume.py", "rules.py", "attack.py"}
+var scripts = []string{"table.py", "object_owned.py", "exports.py", "consume.py", "rules.py", "attack.py"}
 
 // Each script compares one side of the package with torch.
 func TestTheTableAndTheConsumer(t *testing.T) {
 	to, dir := modules(t)
-	eachPasses(t, to, dir, nil, append(slices.Clone(scripts), "libraries.py", "verdicts.py", "faults.py", "device.py",
+	eachPasses(t, to, dir, nil, append(slices.Clone(scripts), "libraries.py", "verdicts.py", "errors.py", "device.py",
 		"threads.py")...)
 }
 

@@ -20,9 +20,9 @@ import cases
 import clients
 import layouts
 from cases import Case, of
-from check import Stranger, from_dlpack
+from check import UntrustedProducer, from_dlpack
 from consumers import named
-from give import REJECTED
+from exports import REJECTED
 from judge import Taken, taken
 
 # The differences of the consumer, by the beginning of a row in docs/torch.md: the text of the
@@ -43,13 +43,13 @@ DIFFERENCES = {
 
 
 class Exports:
-    """Exports one capsule of a stranger, created on request."""
+    """Exports one capsule of a untrusted, created on request."""
 
     def __init__(self, **changes):
         self.changes = changes
 
     def __dlpack__(self, **keywords):
-        return Stranger(**self.changes).capsule()
+        return UntrustedProducer(**self.changes).capsule()
 
     def __dlpack_device__(self):
         return (1, 0)
@@ -79,7 +79,7 @@ def raising(error):
 
 LOW, ODD = -(1 << 63), 1 << 62
 
-STRANGERS = {name: changes for name, (changes, _) in REJECTED.items()} | {
+UNTRUSTED = {name: changes for name, (changes, _) in REJECTED.items()} | {
     "unversioned": dict(legacy=True),
     "of a newer minor version": dict(version=(1, 99)),
     "read-only": dict(flags=check.READ_ONLY),
@@ -141,7 +141,7 @@ ANSWERS = (
 
 
 def objects():
-    for name, changes in STRANGERS.items():
+    for name, changes in UNTRUSTED.items():
         yield name, functools.partial(Exports, **changes)
     for error in RAISED:
         name = type(error).__name__
@@ -167,7 +167,7 @@ def objects():
 
 
 def used():
-    capsule = Stranger().capsule()
+    capsule = UntrustedProducer().capsule()
     from_dlpack(capsule)
     return capsule
 
@@ -185,7 +185,7 @@ def like_torch():
 def of_torch():
     class Own(torch.Tensor):
         def __dlpack__(self, **keywords):
-            return Stranger((2,)).capsule()
+            return UntrustedProducer((2,)).capsule()
 
     class Rejects(torch.Tensor):
         def __dlpack__(self, **keywords):

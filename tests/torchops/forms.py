@@ -12,7 +12,7 @@ def test_every_form_is_there():
     assert FORMS == ALL
 
 
-def test_every_form_gives_and_writes():
+def test_every_form_returns_and_writes():
     for form, mix in mixes().items():
         x, w, out = torch.arange(4.0), torch.full((4,), 5.0), torch.ones(4)
         first, y = mix(x, 2.5, 3, True, w, out)

@@ -91,7 +91,7 @@ func TestEveryReleaseThatFitsIsNamed(t *testing.T) {
 	assert.Empty(t, got.Diags)
 }
 
-func TestTheReleaseIsGiven(t *testing.T) {
+func TestTheReleaseIsPassed(t *testing.T) {
 	t.Parallel()
 	testtool.Require(t, "gcc", "gcc")
 	header := ours(t, "1.3")

@@ -57,7 +57,7 @@ func TestOtherFloatsAreNot(t *testing.T) {
 	}
 }
 
-func TestReachOfAFloat(t *testing.T) {
+func TestRangeOfAFloat(t *testing.T) {
 	for name, want := range map[string][2]float64{
 		"float8_e5m2":        {57344, 0x1p-16},
 		"float8_e4m3fn":      {448, 0x1p-9},

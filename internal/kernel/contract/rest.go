@@ -54,7 +54,7 @@ func (r *reader) raise(e yaml.Entry) (Raise, bool) {
 	if e.Value.Kind != yaml.Mapping {
 		return made, false
 	}
-	if n := m.NeedAs("raise", "as in raise: IndexError"); n != nil {
+	if n := m.RequireAs("raise", "as in raise: IndexError"); n != nil {
 		made.Class = n.OneOf("raise", Classes)
 	}
 	if n := m.Get("arg"); n != nil {
@@ -153,7 +153,7 @@ func (r *reader) readBackward(n *yaml.Node) {
 	}
 	r.backward = n
 	b, before := &Backward{}, r.diags.Len()
-	if named := m.NeedAs("kernel", "as in kernel: "+r.Name+"_backward"); named != nil {
+	if named := m.RequireAs("kernel", "as in kernel: "+r.Name+"_backward"); named != nil {
 		r.backward, b.Kernel = named, named.Text("kernel")
 	}
 	for _, item := range m.List("saves") {
@@ -162,7 +162,7 @@ func (r *reader) readBackward(n *yaml.Node) {
 		b.Saves = append(b.Saves, name)
 	}
 	isLost := r.lost.all
-	if of := m.NeedAs("of", "list the arguments that have gradients, as in of: [x]"); of != nil {
+	if of := m.RequireAs("of", "list the arguments that have gradients, as in of: [x]"); of != nil {
 		b.Of = r.differentiated(of.List("of"))
 		isLost = isLost || slices.ContainsFunc(of.Items, func(n *yaml.Node) bool { return r.lost.has(n.Value) })
 	}

@@ -80,8 +80,8 @@ static void* delete_there(void* tensor) {
 static void foreign_delete(DLManagedTensorVersioned* t) { (void)t; }
 
 static void lifetime(void) {
-  static DLManagedTensorVersioned stranger = {.deleter = foreign_delete};
-  DLManagedTensorVersioned* t = *words[1] == 'x' ? &stranger : *words[1] == 'n' ? NULL : tensors[number(words[1])];
+  static DLManagedTensorVersioned untrusted = {.deleter = foreign_delete};
+  DLManagedTensorVersioned* t = *words[1] == 'x' ? &untrusted : *words[1] == 'n' ? NULL : tensors[number(words[1])];
   pthread_t thread;
   if (!strcmp(words[0], "free")) {
     tell_nothing_else("free", device->deallocate(t, &error));

@@ -53,8 +53,8 @@ func LoadRuntime(path string) error {
 	return nil
 }
 
-// needRuntime returns [ErrRuntime] if libtvm_ffi is not in the process.
-func needRuntime() error {
+// requireRuntime returns [ErrRuntime] if libtvm_ffi is not in the process.
+func requireRuntime() error {
 	if C.dlp_00000000_has_runtime() == 0 {
 		return ErrRuntime
 	}

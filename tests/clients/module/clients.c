@@ -179,7 +179,7 @@ static PyObject* describe_words(const struct dlpackgen_torch_words* words) {
 
 /* The found positions of the words in torch's objects: (keys, storage, offset, bytes, usual keys,
  * plain keys, those on CUDA). */
-static PyObject* torch_words(PyObject* self, PyObject* nothing) {
+static PyObject* torch_fields(PyObject* self, PyObject* nothing) {
   (void)self, (void)nothing;
   return describe_words(&dlpackgen_torch.words);
 }
@@ -235,7 +235,7 @@ static PyMethodDef methods[] = {
     DLPACKGEN_METHOD("fill", fill, NULL),
     {"export", export, METH_O, NULL},
     {"make", make, METH_VARARGS, NULL},
-    {"torch_words", torch_words, METH_NOARGS, NULL},
+    {"torch_fields", torch_fields, METH_NOARGS, NULL},
     {"find_torch_words", find_torch_words, METH_O, NULL},
     {"believes_torch_sizes", believes_torch_sizes, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -5,7 +5,7 @@
 #include <initializer_list>
 
 #include "check.hpp"
-#include "stranger.hpp"
+#include "untrusted.hpp"
 
 using dlpackgen::Accept;
 using dlpackgen::ErrorCode;
@@ -27,32 +27,32 @@ static void results() {
 
 // The deleter is called once, by the last owner.
 static void owners() {
-  stranger::deleted = 0;
-  const DLTensor t = stranger::tensor(2, shape23, strides23);
+  untrusted::deleted = 0;
+  const DLTensor t = untrusted::tensor(2, shape23, strides23);
   {
-    Managed a = *Managed::from_raw(stranger::versioned(t));
+    Managed a = *Managed::from_raw(untrusted::versioned(t));
     CHECK(a && a.get() != nullptr);
     Managed b = static_cast<Managed&&>(a);
-    CHECK(!a && b && stranger::deleted == 0);  // NOLINT: what is left after a move is part of the contract
+    CHECK(!a && b && untrusted::deleted == 0);  // NOLINT: what is left after a move is part of the contract
     Managed& self = b;
     b = static_cast<Managed&&>(self);
-    CHECK(b && stranger::deleted == 0);
+    CHECK(b && untrusted::deleted == 0);
     Managed c;
     c = static_cast<Managed&&>(b);
-    c = *Managed::from_raw(stranger::versioned(t));
-    CHECK(c && stranger::deleted == 1);
+    c = *Managed::from_raw(untrusted::versioned(t));
+    CHECK(c && untrusted::deleted == 1);
     DLManagedTensorVersioned* raw = c.release();
-    CHECK(!c && stranger::deleted == 1);
+    CHECK(!c && untrusted::deleted == 1);
     raw->deleter(raw);
   }
-  CHECK(stranger::deleted == 2);
+  CHECK(untrusted::deleted == 2);
   {
-    ManagedLegacy old = *ManagedLegacy::from_raw(stranger::legacy(t));
+    ManagedLegacy old = *ManagedLegacy::from_raw(untrusted::legacy(t));
     CHECK(old.view().size() == 6);
     old.reset();
-    CHECK(!old && stranger::deleted == 3 && old.view().size() == 0 && old.view().ndim() == 1);
+    CHECK(!old && untrusted::deleted == 3 && old.view().size() == 0 && old.view().ndim() == 1);
   }
-  CHECK(stranger::deleted == 3);
+  CHECK(untrusted::deleted == 3);
   CHECK(Managed::from_raw(nullptr).code() == ErrorCode::null);
 }
 
@@ -60,30 +60,30 @@ static void owners() {
 static void no_deleter() {
   DLManagedTensorVersioned managed{};
   managed.version = DLPackVersion{1, 3};
-  managed.dl_tensor = stranger::tensor(2, shape23, strides23);
+  managed.dl_tensor = untrusted::tensor(2, shape23, strides23);
   Managed owned = *Managed::from_raw(&managed);
   CHECK(owned);
 }
 
 // For another major version, only the deleter may be used: the rest is poisoned.
 static void other_major() {
-  stranger::deleted = 0;
-  DLTensor poison = stranger::tensor(-7, reinterpret_cast<std::int64_t*>(1), reinterpret_cast<std::int64_t*>(1));
+  untrusted::deleted = 0;
+  DLTensor poison = untrusted::tensor(-7, reinterpret_cast<std::int64_t*>(1), reinterpret_cast<std::int64_t*>(1));
   for (std::uint32_t major : {0U, 2U, UINT32_MAX}) {
-    const auto rejected = Managed::from_raw(stranger::versioned(poison, major, 0));
+    const auto rejected = Managed::from_raw(untrusted::versioned(poison, major, 0));
     CHECK(rejected.code() == ErrorCode::version && rejected.error().expected == 1 && rejected.error().got == major);
   }
-  CHECK(stranger::deleted == 3);
-  CHECK(Managed::from_raw(stranger::versioned(stranger::tensor(2, shape23, strides23), 1, 999)));
+  CHECK(untrusted::deleted == 3);
+  CHECK(Managed::from_raw(untrusted::versioned(untrusted::tensor(2, shape23, strides23), 1, 999)));
 }
 
 // 1.2 forbade NULL strides, so only older producers may have them.
 static void null_strides() {
-  const DLTensor t = stranger::tensor(2, shape23, nullptr);
-  CHECK(Managed::from_raw(stranger::versioned(t, 1, 1)));
-  CHECK(Managed::from_raw(stranger::versioned(t, 1, 2)).code() == ErrorCode::strides_null);
-  CHECK(Managed::from_raw(stranger::versioned(t, 1, 2), Accept::null_strides));
-  const auto old = ManagedLegacy::from_raw(stranger::legacy(t));
+  const DLTensor t = untrusted::tensor(2, shape23, nullptr);
+  CHECK(Managed::from_raw(untrusted::versioned(t, 1, 1)));
+  CHECK(Managed::from_raw(untrusted::versioned(t, 1, 2)).code() == ErrorCode::strides_null);
+  CHECK(Managed::from_raw(untrusted::versioned(t, 1, 2), Accept::null_strides));
+  const auto old = ManagedLegacy::from_raw(untrusted::legacy(t));
   CHECK(old && old->view().stride(0) == 3 && old->view().stride(1) == 1);
   CHECK(TensorView::from_raw(&t, 0, Accept::null_strides) &&
         TensorView::from_raw(&t, 0).code() == ErrorCode::strides_null);
@@ -92,35 +92,35 @@ static void null_strides() {
 // The unversioned struct has no read-only flag, so only a caller with more information may write to
 // it.
 static void legacy_is_read_only() {
-  const DLTensor t = stranger::tensor(2, shape23, strides23);
-  const ManagedLegacy old = *ManagedLegacy::from_raw(stranger::legacy(t));
+  const DLTensor t = untrusted::tensor(2, shape23, strides23);
+  const ManagedLegacy old = *ManagedLegacy::from_raw(untrusted::legacy(t));
   CHECK(old.flags() == dlpackgen::flags::read_only && old.view().is_read_only() &&
         old.view().writable_data() == nullptr);
   CHECK(old.view().data_as<float>().code() == ErrorCode::read_only && old.view().data_as<const float>());
-  CHECK(!old.writable_view().is_read_only() && *old.writable_view().data_as<float>() == stranger::numbers);
+  CHECK(!old.writable_view().is_read_only() && *old.writable_view().data_as<float>() == untrusted::numbers);
   const ManagedLegacy none;
   CHECK(none.flags() == 0 && none.writable_view().size() == 0);
 }
 
 static void flags_are_kept() {
   namespace flags = dlpackgen::flags;
-  const DLTensor t = stranger::tensor(2, shape23, strides23);
+  const DLTensor t = untrusted::tensor(2, shape23, strides23);
   const std::uint64_t all = flags::read_only | flags::is_copied | flags::is_subbyte_type_padded | (1ULL << 40);
-  const Managed owned = *Managed::from_raw(stranger::versioned(t, 1, 3, all));
+  const Managed owned = *Managed::from_raw(untrusted::versioned(t, 1, 3, all));
   const TensorView view = owned.view();
   CHECK(view.flags() == all && view.is_read_only() && view.is_copied() && view.is_padded());
-  CHECK(view.writable_data() == nullptr && view.data() == stranger::numbers);
-  CHECK(view.data_as<float>().code() == ErrorCode::read_only && *view.data_as<const float>() == stranger::numbers);
+  CHECK(view.writable_data() == nullptr && view.data() == untrusted::numbers);
+  CHECK(view.data_as<float>().code() == ErrorCode::read_only && *view.data_as<const float>() == untrusted::numbers);
   const TensorView plain = *TensorView::from_raw(&t, 0);
   CHECK(!plain.is_read_only() && !plain.is_copied() && !plain.is_padded() &&
-        plain.writable_data() == stranger::numbers);
+        plain.writable_data() == untrusted::numbers);
 }
 
 static void offsets_count() {
-  DLTensor t = stranger::tensor(2, shape23, strides23);
+  DLTensor t = untrusted::tensor(2, shape23, strides23);
   t.byte_offset = 8;
   const TensorView view = *TensorView::from_raw(&t, 0);
-  CHECK(view.data() == stranger::numbers + 2 && *view.data_as<float>() == stranger::numbers + 2);
+  CHECK(view.data() == untrusted::numbers + 2 && *view.data_as<float>() == untrusted::numbers + 2);
   t.byte_offset = 6;
   CHECK(TensorView::from_raw(&t, 0)->data_as<float>().code() == ErrorCode::misaligned);
   CHECK(TensorView::from_raw(&t, 0)->data_as<double>().code() == ErrorCode::dtype_mismatch);
@@ -134,11 +134,11 @@ static void offsets_count() {
 
 // 0-d, empty, size-1, negative, zero, huge: common mistakes of libraries.
 static void layouts() {
-  DLTensor scalar = stranger::tensor(0, nullptr, nullptr);
+  DLTensor scalar = untrusted::tensor(0, nullptr, nullptr);
   CHECK(TensorView::from_raw(&scalar, 0)->size() == 1 && TensorView::from_raw(&scalar, 0)->nbytes() == 4);
   std::int64_t empty[] = {3, 0, INT64_MAX};
   std::int64_t wild[] = {INT64_MIN, 7, INT64_MAX};
-  DLTensor none = stranger::tensor(3, empty, wild);
+  DLTensor none = untrusted::tensor(3, empty, wild);
   none.data = nullptr;
   CHECK(TensorView::from_raw(&none, 0) && TensorView::from_raw(&none, 0)->size() == 0 &&
         TensorView::from_raw(&none, 0)->is_contiguous());
@@ -146,15 +146,15 @@ static void layouts() {
         *TensorView::from_raw(&none, 0)->data_as<float>() == nullptr);
   std::int64_t ones[] = {1, 5, 1};
   std::int64_t odd[] = {-99, 1, INT64_MIN};
-  DLTensor single = stranger::tensor(3, ones, odd);
+  DLTensor single = untrusted::tensor(3, ones, odd);
   CHECK(TensorView::from_raw(&single, 0) && TensorView::from_raw(&single, 0)->is_contiguous());
   std::int64_t back[] = {-3, -1};
-  DLTensor reversed = stranger::tensor(2, shape23, back);
+  DLTensor reversed = untrusted::tensor(2, shape23, back);
   reversed.byte_offset = 20;
   CHECK(TensorView::from_raw(&reversed, 0) && !TensorView::from_raw(&reversed, 0)->is_contiguous());
   CHECK(dlpackgen::byte_range(reversed)->low == -20 && dlpackgen::byte_range(reversed)->high == 4);
   std::int64_t still[] = {0, 0};
-  DLTensor broadcast = stranger::tensor(2, shape23, still);
+  DLTensor broadcast = untrusted::tensor(2, shape23, still);
   CHECK(TensorView::from_raw(&broadcast, 0) && dlpackgen::byte_range(broadcast)->high == 4);
 }
 
@@ -163,7 +163,7 @@ static void overlapping() {
   std::int64_t shape[] = {2, 3};
   const auto writes = [&shape](std::int64_t a, std::int64_t b) {
     std::int64_t strides[] = {a, b};
-    DLTensor t = stranger::tensor(2, shape, strides);
+    DLTensor t = untrusted::tensor(2, shape, strides);
     t.byte_offset = 40;
     const auto view = TensorView::from_raw(&t, 0);
     CHECK(view && view->data_as<const float>());
@@ -176,12 +176,12 @@ static void overlapping() {
         writes(-1, 1) == ErrorCode::overlap);
   std::int64_t huge[] = {1, 2};
   std::int64_t far[] = {INT64_MIN, INT64_MAX};
-  CHECK(!dlpackgen::may_overlap(stranger::tensor(2, huge, far)));
+  CHECK(!dlpackgen::may_overlap(untrusted::tensor(2, huge, far)));
   std::int64_t none[] = {0, 2};
   std::int64_t still[] = {0, 0};
-  CHECK(!dlpackgen::may_overlap(stranger::tensor(2, none, still)) &&
-        dlpackgen::may_overlap(stranger::tensor(2, shape, still)));
-  CHECK(!dlpackgen::may_overlap(stranger::tensor(2, shape, nullptr)));
+  CHECK(!dlpackgen::may_overlap(untrusted::tensor(2, none, still)) &&
+        dlpackgen::may_overlap(untrusted::tensor(2, shape, still)));
+  CHECK(!dlpackgen::may_overlap(untrusted::tensor(2, shape, nullptr)));
 }
 
 static ErrorCode of(const DLTensor& t, Accept accept = Accept::null_strides) {
@@ -192,41 +192,41 @@ static void hostile() {
   CHECK(TensorView::from_raw(nullptr, 0).code() == ErrorCode::null);
   std::int64_t shape[65];
   for (auto& extent : shape) extent = 1;
-  CHECK(of(stranger::tensor(64, shape, shape)) == ErrorCode::ok);
-  CHECK(of(stranger::tensor(65, shape, shape)) == ErrorCode::ndim);
-  CHECK(of(stranger::tensor(-1, shape, shape)) == ErrorCode::ndim);
-  CHECK(of(stranger::tensor(INT32_MAX, nullptr, nullptr)) == ErrorCode::ndim);
-  CHECK(of(stranger::tensor(1, nullptr, nullptr)) == ErrorCode::shape_null);
+  CHECK(of(untrusted::tensor(64, shape, shape)) == ErrorCode::ok);
+  CHECK(of(untrusted::tensor(65, shape, shape)) == ErrorCode::ndim);
+  CHECK(of(untrusted::tensor(-1, shape, shape)) == ErrorCode::ndim);
+  CHECK(of(untrusted::tensor(INT32_MAX, nullptr, nullptr)) == ErrorCode::ndim);
+  CHECK(of(untrusted::tensor(1, nullptr, nullptr)) == ErrorCode::shape_null);
   std::int64_t negative[] = {2, -3};
-  DLTensor t = stranger::tensor(2, negative, strides23);
+  DLTensor t = untrusted::tensor(2, negative, strides23);
   const auto fault = TensorView::from_raw(&t, 0);
   CHECK(fault.code() == ErrorCode::extent && fault.error().where == 1 && fault.error().got == -3);
   std::int64_t huge[] = {INT64_MAX, INT64_MAX};
-  CHECK(of(stranger::tensor(2, huge, nullptr)) == ErrorCode::too_large);
+  CHECK(of(untrusted::tensor(2, huge, nullptr)) == ErrorCode::too_large);
   std::int64_t still[] = {0, 0};
-  CHECK(of(stranger::tensor(2, huge, still)) == ErrorCode::too_large);
+  CHECK(of(untrusted::tensor(2, huge, still)) == ErrorCode::too_large);
   std::int64_t wide[] = {1LL << 40, 1LL << 40};
-  CHECK(of(stranger::tensor(2, wide, still)) == ErrorCode::too_large);
+  CHECK(of(untrusted::tensor(2, wide, still)) == ErrorCode::too_large);
   std::int64_t vast[] = {INT64_MAX, INT64_MAX, 0};
-  CHECK(of(stranger::tensor(3, vast, nullptr)) == ErrorCode::ok);
+  CHECK(of(untrusted::tensor(3, vast, nullptr)) == ErrorCode::ok);
   std::int64_t far[] = {INT64_MIN, INT64_MAX};
-  CHECK(of(stranger::tensor(2, shape23, far)) == ErrorCode::too_large);
+  CHECK(of(untrusted::tensor(2, shape23, far)) == ErrorCode::too_large);
   std::int64_t beyond[] = {INT64_MAX / 64, 1};
-  CHECK(of(stranger::tensor(2, shape23, beyond)) == ErrorCode::ok);
+  CHECK(of(untrusted::tensor(2, shape23, beyond)) == ErrorCode::ok);
   beyond[0] = -(INT64_MAX / 64);
-  CHECK(of(stranger::tensor(2, shape23, beyond)) == ErrorCode::out_of_range);
-  t = stranger::tensor(2, shape23, strides23);
+  CHECK(of(untrusted::tensor(2, shape23, beyond)) == ErrorCode::out_of_range);
+  t = untrusted::tensor(2, shape23, strides23);
   t.data = nullptr;
   CHECK(of(t) == ErrorCode::data_null);
   t.data = reinterpret_cast<void*>(UINTPTR_MAX - 22);
   CHECK(of(t) == ErrorCode::out_of_range);
-  t = stranger::tensor(2, shape23, strides23);
+  t = untrusted::tensor(2, shape23, strides23);
   t.byte_offset = UINT64_MAX;
   CHECK(of(t) == ErrorCode::out_of_range);
-  t = stranger::tensor(2, shape23, strides23);
+  t = untrusted::tensor(2, shape23, strides23);
   t.device.device_type = static_cast<DLDeviceType>(99);
   CHECK(of(t) == ErrorCode::device && of(t, Accept::unknown_device) == ErrorCode::ok);
-  t = stranger::tensor(2, shape23, strides23);
+  t = untrusted::tensor(2, shape23, strides23);
   t.dtype.code = 250;
   CHECK(of(t) == ErrorCode::code && of(t, Accept::unknown_code) == ErrorCode::ok);
   t.dtype = DLDataType{kDLFloat, 0, 1};
@@ -261,7 +261,7 @@ static void data_types() {
 // Three float4 take two bytes packed and three padded; lanes count.
 static void narrow() {
   std::int64_t three[] = {3};
-  DLTensor t = stranger::tensor(1, three, three);
+  DLTensor t = untrusted::tensor(1, three, three);
   t.dtype = dlpackgen::dtypes::float4_e2m1fn;
   CHECK(TensorView::from_raw_unchecked(t, 0).nbytes() == 2 && TensorView::from_raw_unchecked(t, 0).is_packed());
   CHECK(TensorView::from_raw_unchecked(t, dlpackgen::flags::is_subbyte_type_padded).nbytes() == 3);

@@ -10,7 +10,7 @@
 #endif
 
 #include "check.hpp"
-#include "stranger.hpp"
+#include "untrusted.hpp"
 
 using dlpackgen::AllocatorError;
 using dlpackgen::Error;
@@ -49,7 +49,7 @@ static int to_object(DLManagedTensorVersioned* given, void** out) {
   return answer;
 }
 static int lends(void*, DLTensor* out) {
-  *out = stranger::tensor(2, shape, strides);
+  *out = untrusted::tensor(2, shape, strides);
   return answer;
 }
 static int stream(DLDeviceType, std::int32_t, void** out) {
@@ -70,12 +70,12 @@ static void tables() {
   const ExchangeAPI none;
   CHECK(none.from_py_object(nullptr).code() == ErrorCode::null &&
         none.to_py_object(Managed()).code() == ErrorCode::null);
-  CHECK(none.allocate(stranger::tensor(2, shape, nullptr)).code() == ErrorCode::null);
+  CHECK(none.allocate(untrusted::tensor(2, shape, nullptr)).code() == ErrorCode::null);
   CHECK(none.current_work_stream({kDLCUDA, 0}).code() == ErrorCode::null &&
         none.borrow(nullptr).code() == ErrorCode::exchange_slot);
-  Managed some = *Managed::from_raw(stranger::versioned(stranger::tensor(2, shape, strides)));
-  stranger::deleted = 0;
-  CHECK(none.to_py_object(std::move(some)).code() == ErrorCode::null && stranger::deleted == 1);
+  Managed some = *Managed::from_raw(untrusted::versioned(untrusted::tensor(2, shape, strides)));
+  untrusted::deleted = 0;
+  CHECK(none.to_py_object(std::move(some)).code() == ErrorCode::null && untrusted::deleted == 1);
   DLPackExchangeAPIHeader newer{{3, 0}, &ours.header};
   DLPackExchangeAPIHeader newest{{4, 0}, &newer};
   CHECK(ExchangeAPI::find(&newest)->get() == &ours);
@@ -104,22 +104,22 @@ static void tables() {
 static void consuming() {
   DLPackExchangeAPI api = theirs::table();
   const ExchangeAPI table = *ExchangeAPI::find(&api.header);
-  stranger::deleted = 0;
+  untrusted::deleted = 0;
   theirs::answer = 0;
-  theirs::tensor = stranger::versioned(stranger::tensor(2, shape, strides));
+  theirs::tensor = untrusted::versioned(untrusted::tensor(2, shape, strides));
   {
     const auto owned = table.from_py_object(nullptr);
     CHECK(owned && owned->view().size() == 6);
   }
-  CHECK(stranger::deleted == 1);
-  theirs::tensor = stranger::versioned(stranger::tensor(2, nullptr, nullptr), 2);  // of another major version
-  CHECK(table.from_py_object(nullptr).code() == ErrorCode::version && stranger::deleted == 2);
+  CHECK(untrusted::deleted == 1);
+  theirs::tensor = untrusted::versioned(untrusted::tensor(2, nullptr, nullptr), 2);  // of another major version
+  CHECK(table.from_py_object(nullptr).code() == ErrorCode::version && untrusted::deleted == 2);
   theirs::tensor = nullptr;
   CHECK(table.from_py_object(nullptr).code() == ErrorCode::no_result);
   // A loan has no flags, so writing requires an explicit request.
   CHECK(table.borrow(nullptr)->is_read_only() && table.borrow(nullptr)->writable_data() == nullptr);
   CHECK(table.borrow(nullptr, dlpackgen::flags::is_copied)->flags() == 3);
-  CHECK(table.borrow_writable(nullptr)->writable_data() == stranger::numbers);
+  CHECK(table.borrow_writable(nullptr)->writable_data() == untrusted::numbers);
   CHECK(table.borrow_writable(nullptr, dlpackgen::flags::read_only)->is_read_only());
   theirs::answer = -1;
   theirs::tensor = reinterpret_cast<DLManagedTensorVersioned*>(1);  // not used after a failure
@@ -134,35 +134,35 @@ static void consuming() {
 static void allocating() {
   DLPackExchangeAPI api = theirs::table();
   const ExchangeAPI table = *ExchangeAPI::find(&api.header);
-  const DLTensor prototype = stranger::tensor(2, shape, nullptr);
-  stranger::deleted = 0;
+  const DLTensor prototype = untrusted::tensor(2, shape, nullptr);
+  untrusted::deleted = 0;
   theirs::answer = 0;
   const auto allocates = [&](DLTensor t, std::uint64_t set = 0) {
-    theirs::tensor = stranger::versioned(t, 1, 3, set);
+    theirs::tensor = untrusted::versioned(t, 1, 3, set);
     return table.allocate(prototype).code();
   };
-  DLTensor t = stranger::tensor(2, shape, strides);
+  DLTensor t = untrusted::tensor(2, shape, strides);
   CHECK(allocates(t) == ErrorCode::ok);
   t.ndim = 1;
   CHECK(allocates(t) == ErrorCode::ndim_mismatch);
   std::int64_t turned[] = {3, 2};
-  CHECK(allocates(stranger::tensor(2, turned, strides)) == ErrorCode::no_result);
-  t = stranger::tensor(2, shape, strides);
+  CHECK(allocates(untrusted::tensor(2, turned, strides)) == ErrorCode::no_result);
+  t = untrusted::tensor(2, shape, strides);
   t.dtype.bits = 64;
   CHECK(allocates(t) == ErrorCode::dtype_mismatch);
-  t = stranger::tensor(2, shape, strides);
+  t = untrusted::tensor(2, shape, strides);
   t.device.device_type = kDLCUDA;
   CHECK(allocates(t) == ErrorCode::device);
-  CHECK(stranger::deleted == 5);
-  t = stranger::tensor(2, shape, strides);
+  CHECK(untrusted::deleted == 5);
+  t = untrusted::tensor(2, shape, strides);
   t.device.device_id = 1;
   CHECK(allocates(t) == ErrorCode::device_mismatch);
-  CHECK(allocates(stranger::tensor(2, shape, strides), dlpackgen::flags::read_only) == ErrorCode::read_only);
-  CHECK(allocates(stranger::tensor(2, shape, strides), dlpackgen::flags::is_copied) == ErrorCode::ok);
+  CHECK(allocates(untrusted::tensor(2, shape, strides), dlpackgen::flags::read_only) == ErrorCode::read_only);
+  CHECK(allocates(untrusted::tensor(2, shape, strides), dlpackgen::flags::is_copied) == ErrorCode::ok);
   std::int64_t columns[] = {1, 2}, still[] = {0, 1};
-  CHECK(allocates(stranger::tensor(2, shape, columns)) == ErrorCode::strides);
-  CHECK(allocates(stranger::tensor(2, shape, still)) == ErrorCode::strides);
-  CHECK(stranger::deleted == 10);
+  CHECK(allocates(untrusted::tensor(2, shape, columns)) == ErrorCode::strides);
+  CHECK(allocates(untrusted::tensor(2, shape, still)) == ErrorCode::strides);
+  CHECK(untrusted::deleted == 10);
   theirs::tensor = nullptr;
   CHECK(table.allocate(prototype).code() == ErrorCode::no_result);
   theirs::answer = -1;
@@ -180,27 +180,27 @@ static void prototypes() {
   const ExchangeAPI table = *ExchangeAPI::find(&api.header);
   theirs::answer = 0;
   const auto asks = [&](const DLTensor& prototype, DLTensor made, std::uint64_t set = 0) {
-    theirs::tensor = stranger::versioned(made, 1, 3, set);
+    theirs::tensor = untrusted::versioned(made, 1, 3, set);
     return table.allocate(prototype).code();
   };
   std::int64_t columns[] = {1, 2};
-  DLTensor turned = stranger::tensor(2, shape, columns);
+  DLTensor turned = untrusted::tensor(2, shape, columns);
   CHECK(asks(turned, turned) == ErrorCode::ok &&
-        asks(turned, stranger::tensor(2, shape, strides)) == ErrorCode::strides);
+        asks(turned, untrusted::tensor(2, shape, strides)) == ErrorCode::strides);
   std::int64_t row[] = {1, 3}, odd[] = {99, 1}, none[] = {0, 3};
-  CHECK(asks(stranger::tensor(2, row, nullptr), stranger::tensor(2, row, odd)) == ErrorCode::ok);
-  CHECK(asks(stranger::tensor(2, none, nullptr), stranger::tensor(2, none, odd)) == ErrorCode::ok);
-  DLTensor narrow = stranger::tensor(2, shape, nullptr);
+  CHECK(asks(untrusted::tensor(2, row, nullptr), untrusted::tensor(2, row, odd)) == ErrorCode::ok);
+  CHECK(asks(untrusted::tensor(2, none, nullptr), untrusted::tensor(2, none, odd)) == ErrorCode::ok);
+  DLTensor narrow = untrusted::tensor(2, shape, nullptr);
   narrow.dtype = dlpackgen::dtypes::int4;
-  DLTensor made = stranger::tensor(2, shape, strides);
+  DLTensor made = untrusted::tensor(2, shape, strides);
   made.dtype = dlpackgen::dtypes::int4;
   CHECK(asks(narrow, made) == ErrorCode::ok &&
         asks(narrow, made, dlpackgen::flags::is_subbyte_type_padded) == ErrorCode::no_result);
   theirs::tensor = nullptr;  // not requested
   std::int64_t minus[] = {-1, 2};
-  CHECK(table.allocate(stranger::tensor(2, nullptr, nullptr)).code() == ErrorCode::shape_null);
-  CHECK(table.allocate(stranger::tensor(65, shape, nullptr)).code() == ErrorCode::ndim);
-  CHECK(table.allocate(stranger::tensor(2, minus, nullptr)).code() == ErrorCode::extent);
+  CHECK(table.allocate(untrusted::tensor(2, nullptr, nullptr)).code() == ErrorCode::shape_null);
+  CHECK(table.allocate(untrusted::tensor(65, shape, nullptr)).code() == ErrorCode::ndim);
+  CHECK(table.allocate(untrusted::tensor(2, minus, nullptr)).code() == ErrorCode::extent);
   narrow.dtype.lanes = 0;
   CHECK(table.allocate(narrow).code() == ErrorCode::lanes);
 }
@@ -213,20 +213,20 @@ static void handing_over() {
   for (const bool drops : {false, true}) {
     for (const int answer : {0, -1}) {
       for (void* made : {static_cast<void*>(&object), static_cast<void*>(nullptr)}) {
-        stranger::deleted = 0;
+        untrusted::deleted = 0;
         theirs::drops = drops;
         theirs::answer = answer;
         theirs::object = made;
-        Managed tensor = *Managed::from_raw(stranger::versioned(stranger::tensor(2, shape, strides), 1, 3, 7));
+        Managed tensor = *Managed::from_raw(untrusted::versioned(untrusted::tensor(2, shape, strides), 1, 3, 7));
         const auto result = table.to_py_object(std::move(tensor));
         const bool good = answer == 0 && made != nullptr;
         CHECK(static_cast<bool>(result) == good);
-        CHECK(stranger::deleted == (good && !drops ? 0 : 1));  // consumed on success and failure
+        CHECK(untrusted::deleted == (good && !drops ? 0 : 1));  // consumed on success and failure
         if (good && !drops) {
           CHECK(theirs::taken->flags == 7 && theirs::taken->dl_tensor.shape == shape);
           theirs::taken->deleter(theirs::taken);
         }
-        CHECK(stranger::deleted == 1);
+        CHECK(untrusted::deleted == 1);
       }
     }
   }
@@ -269,7 +269,7 @@ static Error fail() {
 static Result<Managed> tensor_of(const Error& error) {
   if (error) return error;
   if (how == How::nothing) return Managed();
-  return Managed::from_raw(stranger::versioned(stranger::tensor(2, shape, strides)));
+  return Managed::from_raw(untrusted::versioned(untrusted::tensor(2, shape, strides)));
 }
 
 class Ours : public dlpackgen::ExchangeProducer<Ours> {
@@ -284,7 +284,7 @@ class Ours : public dlpackgen::ExchangeProducer<Ours> {
     return static_cast<void*>(&kept);
   }
   static Error borrow(void*, DLTensor& out) {
-    out = stranger::tensor(2, shape, strides);
+    out = untrusted::tensor(2, shape, strides);
     return fail();
   }
   static Result<void*> current_work_stream(DLDevice) {
@@ -313,14 +313,14 @@ static void producing() {
   const ExchangeAPI table = *ExchangeAPI::find(&api->header);
   CHECK(table.can_borrow() && !ExchangeAPI::find(&WithoutBorrow::table()->header)->can_borrow());
   how = How::works;
-  errors = stranger::deleted = 0;
+  errors = untrusted::deleted = 0;
   Managed tensor = *table.from_py_object(nullptr);
   CHECK(tensor && table.borrow(nullptr)->size() == 6 && *table.current_work_stream({kDLCUDA, 1}) == &errors);
-  CHECK(table.allocate(stranger::tensor(2, shape, nullptr)));
-  CHECK(stranger::deleted == 1);
-  CHECK(*table.to_py_object(std::move(tensor)) == &Ours::kept && stranger::deleted == 1);
+  CHECK(table.allocate(untrusted::tensor(2, shape, nullptr)));
+  CHECK(untrusted::deleted == 1);
+  CHECK(*table.to_py_object(std::move(tensor)) == &Ours::kept && untrusted::deleted == 1);
   Ours::kept.reset();
-  CHECK(stranger::deleted == 2 && errors == 0);
+  CHECK(untrusted::deleted == 2 && errors == 0);
 }
 
 // Our own table checks the results of its own functions.
@@ -337,31 +337,31 @@ static void producer_checks() {
     Managed::from_raw_unchecked(out).reset();
     return good;
   };
-  DLTensor t = stranger::tensor(2, shape, reinterpret_cast<std::int64_t*>(1));  // never read
+  DLTensor t = untrusted::tensor(2, shape, reinterpret_cast<std::int64_t*>(1));  // never read
   CHECK(asks(t));
   t.device.device_id = 1;
   CHECK(!asks(t));
   std::int64_t other[] = {3, 3};
-  CHECK(!asks(stranger::tensor(2, other, nullptr)) && !asks(stranger::tensor(2, nullptr, nullptr)));
-  CHECK(!asks(stranger::tensor(1 << 20, shape, nullptr)));
+  CHECK(!asks(untrusted::tensor(2, other, nullptr)) && !asks(untrusted::tensor(2, nullptr, nullptr)));
+  CHECK(!asks(untrusted::tensor(1 << 20, shape, nullptr)));
   CHECK(api->managed_tensor_allocator(nullptr, &out, nullptr, nullptr) == -1);
   // A view without a tensor has no bytes, which this requests.
   std::int64_t nothing[] = {0};
-  DLTensor bytes = stranger::tensor(1, nothing, nullptr);
+  DLTensor bytes = untrusted::tensor(1, nothing, nullptr);
   bytes.dtype = dlpackgen::dtypes::uint8;
   CHECK(WithoutBorrow::table()->managed_tensor_allocator(&bytes, &out, nullptr, nullptr) == -1 && out == nullptr);
   // Wrapped tensors are validated, and the caller keeps rejected ones.
-  stranger::deleted = errors = 0;
+  untrusted::deleted = errors = 0;
   void* object = nullptr;
-  DLManagedTensorVersioned* bad = stranger::versioned(stranger::tensor(65, shape, strides));
-  CHECK(api->managed_tensor_to_py_object_no_sync(bad, &object) == -1 && errors == 1 && stranger::deleted == 0);
+  DLManagedTensorVersioned* bad = untrusted::versioned(untrusted::tensor(65, shape, strides));
+  CHECK(api->managed_tensor_to_py_object_no_sync(bad, &object) == -1 && errors == 1 && untrusted::deleted == 0);
   bad->deleter(bad);
 }
 
 // A loan cannot carry flags, so tensors with flags are not lent.
 static void lending() {
   using dlpackgen::TensorView;
-  const DLTensor t = stranger::tensor(2, shape, strides);
+  const DLTensor t = untrusted::tensor(2, shape, strides);
   DLTensor out{};
   CHECK(dlpackgen::export_borrowed(TensorView::from_raw_unchecked(t, dlpackgen::flags::read_only), out).code ==
             ErrorCode::flags &&
@@ -370,9 +370,9 @@ static void lending() {
   CHECK(!dlpackgen::export_borrowed(TensorView::from_raw_unchecked(t, dlpackgen::flags::is_copied), out) &&
         out.shape == shape);
   DLTensor bare{};
-  const auto old = TensorView::from_raw_unchecked(stranger::tensor(2, shape, nullptr), 0);
+  const auto old = TensorView::from_raw_unchecked(untrusted::tensor(2, shape, nullptr), 0);
   CHECK(dlpackgen::export_borrowed(old, bare).code == ErrorCode::strides_null && bare.ndim == 0);
-  CHECK(!dlpackgen::export_borrowed(TensorView::from_raw_unchecked(stranger::tensor(0, nullptr, nullptr), 0), bare) &&
+  CHECK(!dlpackgen::export_borrowed(TensorView::from_raw_unchecked(untrusted::tensor(0, nullptr, nullptr), 0), bare) &&
         bare.data != nullptr);
 }
 
@@ -385,7 +385,7 @@ struct Failing {
 static void failing(const Failing& way) {
   const DLPackExchangeAPI* api = Ours::table();
   how = way.how;
-  DLTensor prototype = stranger::tensor(2, shape, strides);
+  DLTensor prototype = untrusted::tensor(2, shape, strides);
   DLTensor view{};
   void* out = nullptr;
   DLManagedTensorVersioned* managed = nullptr;
@@ -394,7 +394,7 @@ static void failing(const Failing& way) {
     errors = 0;
     return once;
   };
-  errors = stranger::deleted = 0;
+  errors = untrusted::deleted = 0;
   CHECK(told(api->managed_tensor_from_py_object_no_sync(nullptr, &managed)) && managed == nullptr);
   if (how != How::nothing) {
     CHECK(told(api->dltensor_from_py_object_no_sync(nullptr, &view)));
@@ -404,8 +404,8 @@ static void failing(const Failing& way) {
   CHECK(told(api->managed_tensor_allocator(&prototype, &managed, nullptr, report)) && managed == nullptr);
   CHECK(api->managed_tensor_allocator(&prototype, &managed, nullptr, nullptr) == -1 && errors == 0);
   // The tensor stays the caller's.
-  DLManagedTensorVersioned* given = stranger::versioned(stranger::tensor(2, shape, strides));
-  CHECK(told(api->managed_tensor_to_py_object_no_sync(given, &out)) && out == nullptr && stranger::deleted == 0);
+  DLManagedTensorVersioned* given = untrusted::versioned(untrusted::tensor(2, shape, strides));
+  CHECK(told(api->managed_tensor_to_py_object_no_sync(given, &out)) && out == nullptr && untrusted::deleted == 0);
   given->deleter(given);
 }
 
@@ -426,10 +426,10 @@ static void all_failing() {
   errors = 0;
   CHECK(Ours::table()->current_work_stream(kDLCUDA, 0, &stream) == -1 && errors == 1 && std::strcmp(kind, "Own") == 0);
   how = How::works;
-  DLManagedTensorVersioned* newer = stranger::versioned(stranger::tensor(2, nullptr, nullptr), 2);
+  DLManagedTensorVersioned* newer = untrusted::versioned(untrusted::tensor(2, nullptr, nullptr), 2);
   void* out = nullptr;
-  stranger::deleted = 0;
-  CHECK(Ours::table()->managed_tensor_to_py_object_no_sync(newer, &out) == -1 && stranger::deleted == 0);
+  untrusted::deleted = 0;
+  CHECK(Ours::table()->managed_tensor_to_py_object_no_sync(newer, &out) == -1 && untrusted::deleted == 0);
   newer->deleter(newer);
   CHECK(Ours::table()->managed_tensor_to_py_object_no_sync(nullptr, &out) == -1);
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "stranger.hpp"
+#include "untrusted.hpp"
 
 static long live = 0;   // unfreed allocations
 static long left = -1;  // the number of allocations before one fails; negative: all succeed
@@ -74,7 +74,7 @@ class Ours : public dlpackgen::ExchangeProducer<Ours> {
     std::vector<float> room(static_cast<std::size_t>(*dlpackgen::size(like.ndim, like.shape)));
     return dlpackgen::unwrap(Builder().shape({like.shape, static_cast<std::size_t>(like.ndim)}).build(std::move(room)));
   }
-  static Managed from_py_object(void*) { return allocate(stranger::tensor(1, extents, extents)); }
+  static Managed from_py_object(void*) { return allocate(untrusted::tensor(1, extents, extents)); }
   static void* to_py_object(Managed tensor) {
     const std::unique_ptr<int> object(new int(7));
     tensor.reset();
@@ -93,7 +93,7 @@ static bool everything() {
   auto made = Builder().shape({2, 3}).build(std::move(numbers));
   whole = made && whole;
   if (!made) CHECK(made.code() == ErrorCode::no_memory && numbers.size() == 6);  // NOLINT: it is still the caller's
-  auto wide = Builder(stranger::numbers).shape({4, 1, 1, 1, 1, 1, 1, 1, 1, 1}).build_legacy(Wide{shared});
+  auto wide = Builder(untrusted::numbers).shape({4, 1, 1, 1, 1, 1, 1, 1, 1, 1}).build_legacy(Wide{shared});
   whole = wide && whole;
   if (wide) whole = dlpackgen::upgrade(std::move(*wide)) && whole;
   const DLPackExchangeAPI api{{{1, 3}, nullptr}, allocate_tensor, from_object, to_object, nullptr, stream};
@@ -149,7 +149,7 @@ static void constructors() {
       Thrower::throws = throws;
       bool thrown = false;
       try {
-        const auto made = Builder(stranger::numbers).shape({3}).build(std::move(owner));
+        const auto made = Builder(untrusted::numbers).shape({3}).build(std::move(owner));
         CHECK(made && alive == 2);
       } catch (int) {
         thrown = true;

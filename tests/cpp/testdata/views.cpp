@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "stranger.hpp"
+#include "untrusted.hpp"
 
 using dlpackgen::array_of;
 using dlpackgen::as_number;
@@ -25,14 +25,14 @@ static std::int64_t shape[] = {2, 3};
 
 static TensorView view(const std::int64_t* strides, std::uint64_t offset = 0, std::uint64_t set = 0) {
   static DLTensor t;
-  t = stranger::tensor(2, shape, const_cast<std::int64_t*>(strides));
+  t = untrusted::tensor(2, shape, const_cast<std::int64_t*>(strides));
   t.byte_offset = offset;
   return *TensorView::from_raw(&t, set, dlpackgen::Accept::null_strides);
 }
 
 // Strides and byte_offset are applied, with either sign.
 static void arrays() {
-  for (int i = 0; i < 64; ++i) stranger::numbers[i] = static_cast<float>(i);
+  for (int i = 0; i < 64; ++i) untrusted::numbers[i] = static_cast<float>(i);
   const std::int64_t plain[] = {3, 1}, turned[] = {1, 2}, back[] = {-3, -1}, still[] = {0, 0};
   const auto a = array_of<float, 2>(view(plain, 8));
   CHECK(a && (*a)(0, 0) == 2 && (*a)(1, 2) == 7 && a->size() == 6 && a->extent(1) == 3 && a->stride(0) == 3);
@@ -45,7 +45,7 @@ static void arrays() {
          flat_of<float>(view(still)).code() == ErrorCode::overlap));
   CHECK(a->at(1, 2) == &(*a)(1, 2) && a->at(2, 0) == nullptr && a->at(-1, 0) == nullptr && a->at(0, 3) == nullptr);
   (*a)(1, 1) = 50;
-  CHECK(stranger::numbers[6] == 50);
+  CHECK(untrusted::numbers[6] == 50);
   static_assert(std::is_same<decltype(reversed(0, 0)), const float&>::value, "what is read only stays so");
   const dlpackgen::ArrayView<float, 2> none;
   CHECK(none.size() == 0 && none.at(0, 0) == nullptr);
@@ -77,10 +77,10 @@ static void to_const() {
   const ArrayView<float, 2> from = *array_of<float, 2>(view(back, 20));
   const ArrayView<const float, 2> to = from;
   CHECK(to.at(1, 0) == from.at(1, 0) && to.extent(1) == 3 && to.stride(0) == -3 && to.data() == from.data());
-  const ArrayView<const float, 0> scalar = ArrayView<float, 0>(stranger::numbers, nullptr, nullptr);
-  CHECK(scalar.data() == stranger::numbers && scalar.size() == 1);
-  const FlatView<const float> all = FlatView<float>(stranger::numbers, 7);
-  CHECK(all.data() == stranger::numbers && all.size() == 7);
+  const ArrayView<const float, 0> scalar = ArrayView<float, 0>(untrusted::numbers, nullptr, nullptr);
+  CHECK(scalar.data() == untrusted::numbers && scalar.size() == 1);
+  const FlatView<const float> all = FlatView<float>(untrusted::numbers, 7);
+  CHECK(all.data() == untrusted::numbers && all.size() == 7);
   std::uint8_t bytes[] = {0x21};
   const PackedView<const int4> two = PackedView<int4>(bytes, 2);
   CHECK(two.size() == 2 && two.data() == bytes && two[1].bits == 2);
@@ -112,7 +112,7 @@ static void flat() {
   CHECK(dlpackgen::span_of<float>(view(plain))->size() == 6);
   CHECK(dlpackgen::span_of<float>(view(turned)).code() == ErrorCode::not_contiguous);
   const auto all = *flat_of<const float>(view(plain));
-  CHECK(std::span<const float>(all).data() == stranger::numbers);
+  CHECK(std::span<const float>(all).data() == untrusted::numbers);
 #endif
 }
 

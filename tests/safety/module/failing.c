@@ -3,7 +3,7 @@
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python.h>
 
-#include "strangers.h"
+#include "untrusted.h"
 
 void* __real_malloc(size_t size);
 void* __real_calloc(size_t count, size_t size);
@@ -149,21 +149,21 @@ static PyObject* attempt(PyObject* module, PyObject* args) {
   return out;
 }
 
-/* stranger(kind) returns an object of a new type. */
-static PyObject* stranger(PyObject* module, PyObject* kind) {
+/* untrusted(kind) returns an object of a new type. */
+static PyObject* untrusted(PyObject* module, PyObject* kind) {
   PyObject *type = make_strange_type((int)PyLong_AsLong(kind)), *made = type ? PyObject_CallNoArgs(type) : NULL;
   (void)module;
   Py_XDECREF(type);
   return made;
 }
 
-/* counts() returns the live blocks of this module, and the strangers' live tensors. */
+/* counts() returns the live blocks of this module, and those of untrusted producers. */
 static PyObject* counts(PyObject* module, PyObject* nothing) {
   (void)module, (void)nothing;
   return Py_BuildValue("(ll)", blocks, alive);
 }
 
-/* hand_out(with_strides) configures the strangers' tensors. */
+/* hand_out(with_strides) configures the untrusted producers' tensors. */
 static PyObject* hand_out(PyObject* module, PyObject* with_strides) {
   static float data[6];
   static int64_t shape[] = {2, 3}, strides[] = {3, 1};
@@ -183,7 +183,7 @@ static PyMethodDef methods[] = {
     {"give", give_again, METH_O, ""},
     {"like", like, METH_O, ""},
     {"attempt", attempt, METH_VARARGS, ""},
-    {"stranger", stranger, METH_O, ""},
+    {"untrusted", untrusted, METH_O, ""},
     {"counts", counts, METH_NOARGS, ""},
     {"hand_out", hand_out, METH_O, ""},
     {NULL, NULL, 0, NULL},

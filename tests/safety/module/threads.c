@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "strangers.h"
+#include "untrusted.h"
 
 enum { THREADS = 4, ROUNDS = 400, SLOTS = 8 };
 
@@ -83,7 +83,7 @@ static DLManagedTensorVersioned* make_one(struct pool* pool, unsigned round) {
   if (round % 3 == 0) return from_pool(pool);
   if (round % 3 == 1) return dlpackgen_allocate(dtype, 2, shape);
   PyGILState_STATE gil = PyGILState_Ensure();
-  PyObject *type = make_strange_type((int)(round % STRANGERS)), *x = PyObject_CallNoArgs(type);
+  PyObject *type = make_strange_type((int)(round % UNTRUSTED)), *x = PyObject_CallNoArgs(type);
   DLManagedTensorVersioned* taken = dlpackgen_from_py_object_no_sync(module, x, 0);
   PyObject* given = dlpackgen_export_object(module, taken);
   taken = dlpackgen_from_py_object_no_sync(module, given, 0); /* its deleter needs the GIL */

@@ -444,9 +444,9 @@ static void host(void) {
 }
 
 /* The other side: sends or receives over descriptor 0 for another program. */
-static void stranger(const char* what) {
+static void untrusted(const char* what) {
   DLManagedTensorVersioned* t = NULL;
-  if (!strcmp(what, "stranger-sends")) {
+  if (!strcmp(what, "untrusted-sends")) {
     t = made(3, 4);
     said("send", SHM->send(0, &t->dl_tensor, 0, &error));
   } else {
@@ -468,7 +468,7 @@ int main(int count, char** words) {
     else if (!strcmp(w, "forking")) forking();
     else if (!strcmp(w, "allocating")) allocating();
     else if (!strcmp(w, "host")) host();
-    else if (!strncmp(w, "stranger", 8)) stranger(w);
+    else if (!strncmp(w, "untrusted", 8)) untrusted(w);
     else one(w);
     fflush(stdout);
   }

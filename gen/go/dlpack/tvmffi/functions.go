@@ -22,7 +22,7 @@ import (
 // Global looks up a registered function by its name, such as "ffi.ModuleLoadFromFile". Release the
 // function. Errors: [ErrNotFound], [ErrRuntime].
 func Global(name string) (*Func, error) {
-	if err := needRuntime(); err != nil {
+	if err := requireRuntime(); err != nil {
 		return nil, err
 	}
 	reply := C.dlp_59225070_global((*C.char)(unsafe.Pointer(unsafe.StringData(name))), C.size_t(len(name)))
@@ -84,7 +84,7 @@ func (f *Func) Object() (*Func, error) {
 		kept, err := objectOf(packed{index: isFunction, bits: uint64(address)}, true)
 		return funcOf(f.name, kept), err
 	}
-	if err := needRuntime(); err != nil {
+	if err := requireRuntime(); err != nil {
 		return nil, err
 	}
 	reply := C.dlp_59225070_function_of(C.uintptr_t(f.function))
@@ -95,7 +95,7 @@ func (f *Func) Object() (*Func, error) {
 // Errors: [ErrRuntime], [ErrArgument] for a function that is not an object, and [*Error] if the
 // name is in use and replace is false.
 func SetGlobal(name string, f *Func, replace bool) error {
-	if err := needRuntime(); err != nil {
+	if err := requireRuntime(); err != nil {
 		return err
 	}
 	v := Function(f)
@@ -158,7 +158,7 @@ func NewFunc(f func(args []Value) (Value, error)) (*Func, error) {
 	if f == nil {
 		return nil, failf(ErrArgument, "the function is nil")
 	}
-	if err := needRuntime(); err != nil {
+	if err := requireRuntime(); err != nil {
 		return nil, err
 	}
 	handle := cgo.NewHandle(f)

@@ -56,8 +56,8 @@ func LoadRuntime(path string) error {
 	return nil
 }
 
-// needRuntime returns [ErrRuntime] if libtvm_ffi is not in the process.
-func needRuntime() error {
+// requireRuntime returns [ErrRuntime] if libtvm_ffi is not in the process.
+func requireRuntime() error {
 	if C.dlp_59225070_has_runtime() == 0 {
 		return ErrRuntime
 	}

@@ -55,7 +55,7 @@ func objectOf(p packed, owned bool) (Value, error) {
 	if p.index < firstObject || !owned {
 		return Value{index: p.index, bits: p.bits}, nil
 	}
-	if err := needRuntime(); err != nil {
+	if err := requireRuntime(); err != nil {
 		return Value{}, err // the caller could neither use nor release it
 	}
 	o := new(owner)
@@ -147,7 +147,7 @@ func (v Value) Managed() (*dlpack.Managed, error) {
 // takes ownership of m, also on error. Errors: [ErrRuntime], [ErrArgument] for a tensor without a
 // version, and [*Error] for a tensor that tvm-ffi does not support.
 func NewTensor(m *dlpack.Managed) (Value, error) {
-	if err := needRuntime(); err != nil {
+	if err := requireRuntime(); err != nil {
 		m.Release()
 		return Value{}, err
 	}
@@ -203,7 +203,7 @@ func (v Value) Shape() ([]int64, error) {
 // in the process allocate their results if the caller has no allocator. Errors: [ErrRuntime],
 // [ErrArgument], [*Error].
 func SetAllocator(api *dlpack.DLPackExchangeAPI) error {
-	if err := needRuntime(); err != nil {
+	if err := requireRuntime(); err != nil {
 		return err
 	}
 	if api == nil || api.ManagedTensorAllocator == 0 {

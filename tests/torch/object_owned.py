@@ -23,7 +23,7 @@ def delete_with_the_gil(managed):
     ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(deleter.value)(ctypes.addressof(managed.contents))
 
 
-def test_objects_are_held_once():
+def test_objects_are_retained_once():
     x = torch.ones(5)
     before, storage = sys.getrefcount(x), torch._C._storage_Use_Count(x.untyped_storage()._cdata)
     held = [own(OBJECT, x) for _ in range(1000)]
@@ -106,7 +106,7 @@ def test_the_object_is_not_its_memory():
     check.dlpackgen_torch.uninstall()
 
 
-def test_what_aten_exports_holds_memory():
+def test_what_aten_exports_retains_memory():
     x = torch.empty(4, dtype=torch.uint8).view(torch.bits8)
     before = sys.getrefcount(x)
     try:

@@ -9,14 +9,14 @@ import (
 )
 
 // places converts the positions of compilers, which have only lines, to positions of diagnostics.
-type places struct {
+type positions struct {
 	compiler *compiler
 	lines    map[string][]string // of files read so far
 }
 
 // at adds a column to a position: that of the word in its line, or of the first character if the
 // line does not contain the word.
-func (p *places) at(pos diag.Pos, word string) (diag.Pos, string) {
+func (p *positions) at(pos diag.Pos, word string) (diag.Pos, string) {
 	line := p.line(pos)
 	file := p.compiler.show(pos.File)
 	if line == "" {
@@ -29,7 +29,7 @@ func (p *places) at(pos diag.Pos, word string) (diag.Pos, string) {
 	return diag.Pos{File: file, Line: pos.Line, Col: col + 1}, line
 }
 
-func (p *places) line(pos diag.Pos) string {
+func (p *positions) line(pos diag.Pos) string {
 	if pos.File == "" || pos.Line == 0 {
 		return ""
 	}

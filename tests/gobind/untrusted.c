@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "strangers.h"
+#include "untrusted.h"
 
 #include <dlpackgen/tensor.h>
 #include <pthread.h>
@@ -18,12 +18,12 @@ static int asked_for_stream, asked_to_explain;
 static __thread const char* pending; /* like Python's error: one for each thread */
 
 void set_habits(habits h) { habit = h; }
-int stranger_count(int* counter) { return __atomic_load_n(counter, __ATOMIC_SEQ_CST); }
-int explain_calls(void) { return stranger_count(&asked_to_explain); }
-int stream_calls(void) { return stranger_count(&asked_for_stream); }
+int untrusted_count(int* counter) { return __atomic_load_n(counter, __ATOMIC_SEQ_CST); }
+int explain_calls(void) { return untrusted_count(&asked_to_explain); }
+int stream_calls(void) { return untrusted_count(&asked_for_stream); }
 
-stranger* stranger_new(void) {
-  stranger* s = calloc(1, sizeof *s);
+untrusted* untrusted_new(void) {
+  untrusted* s = calloc(1, sizeof *s);
   if (!s) return NULL;
   s->tensor = (DLTensor){s->data, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, s->shape, s->strides, 0};
   s->shape[0] = 2;
@@ -41,7 +41,7 @@ static int failing(int rc, const char* message) {
 }
 
 static int borrow(void* object, DLTensor* out) {
-  stranger* s = object;
+  untrusted* s = object;
   ADD(s->borrowed);
   if (s->fails) return failing(s->fails, "no view today");
   if (!s->nothing) *out = s->tensor;
@@ -49,12 +49,12 @@ static int borrow(void* object, DLTensor* out) {
 }
 
 static void delete_owned(DLManagedTensorVersioned* self) {
-  ADD(((stranger*)self->manager_ctx)->deleted);
+  ADD(((untrusted*)self->manager_ctx)->deleted);
   free(self);
 }
 
 static int own(void* object, DLManagedTensorVersioned** out) {
-  stranger* s = object;
+  untrusted* s = object;
   ADD(s->owned);
   if (s->fails) return failing(s->fails, "no tensor today");
   if (s->nothing) return 0;
@@ -87,7 +87,7 @@ static void delete_allocated(DLManagedTensorVersioned* self) { free(self); }
 static DLManagedTensorVersioned* allocated(const DLTensor* like) {
   typedef struct piece {
     DLManagedTensorVersioned managed;
-    int64_t dims[2 * STRANGER_NDIM];
+    int64_t dims[2 * UNTRUSTED_NDIM];
     double data[512];
   } piece;
   piece* p = calloc(1, sizeof *p);

@@ -15,11 +15,11 @@ class Wrong(New):
 
 def test_a_table_comes_before_the_capsule():
     with calls(borrow=1):
-        equal(read(type("T", (Wrong,), {"__dlpack_c_exchange_api__": stranger.table(0)})(2))[0]["owned"], False)
-    both = type("T", (Wrong,), {"__dlpack_c_exchange_api__": stranger.table(0), "__c_dlpack_exchange_api__": 1})
+        equal(read(type("T", (Wrong,), {"__dlpack_c_exchange_api__": untrusted.table(0)})(2))[0]["owned"], False)
+    both = type("T", (Wrong,), {"__dlpack_c_exchange_api__": untrusted.table(0), "__c_dlpack_exchange_api__": 1})
     with calls(borrow=1):
         read(both(2))
-    capsule_as_older = type("T", (Wrong,), {"__c_dlpack_exchange_api__": stranger.table(0)})
+    capsule_as_older = type("T", (Wrong,), {"__c_dlpack_exchange_api__": untrusted.table(0)})
     with calls(borrow=1):
         read(capsule_as_older(2))
 
@@ -40,22 +40,22 @@ def test_a_registered_table_comes_first():
     x = kind(2)
     with raises(BufferError, "asked for a capsule"):
         read(x)
-    checked.enroll(kind, stranger.address(stranger.table(0)))
+    checked.enroll(kind, untrusted.address(untrusted.table(0)))
     with calls(borrow=1):
         read(x)
     with raises(BufferError, "this exchange table cannot be used: the pointer is NULL"):
         checked.enroll(kind, 0)
     with raises(BufferError, "this exchange table cannot be used: a required function of the exchange table is NULL"):
-        checked.enroll(kind, stranger.address(stranger.table(4)))
+        checked.enroll(kind, untrusted.address(untrusted.table(4)))
     with raises(TypeError, "an exchange table is for a type, not for an object of int"):
-        checked.enroll(5, stranger.address(stranger.table(0)))
+        checked.enroll(5, untrusted.address(untrusted.table(0)))
 
 
 def test_a_table_that_is_registered_again():
     kind = type("T", (Wrong,), {})
     x = kind(2)
     for which, expected in (0, dict(borrow=1)), (1, dict(own=1)), (0, dict(borrow=1)):
-        checked.enroll(kind, stranger.address(stranger.table(which)))
+        checked.enroll(kind, untrusted.address(untrusted.table(which)))
         with calls(**expected):
             read(x)
     with raises(BufferError):
@@ -66,7 +66,7 @@ def test_a_table_that_is_registered_again():
 
 def test_a_registered_table_is_not_trusted():
     """The registration of other types has no effect: only the type's own table is used."""
-    own = stranger.table(0)
+    own = untrusted.table(0)
     for members, which, owned in (
         ({"__dlpack_c_exchange_api__": own}, 0, False),
         ({"__dlpack_c_exchange_api__": own}, 6, True),
@@ -74,11 +74,11 @@ def test_a_registered_table_is_not_trusted():
     ):
         kind = type("T", (New,), members)
         with trusted(kind):
-            checked.enroll(kind, stranger.address(stranger.table(which)))
+            checked.enroll(kind, untrusted.address(untrusted.table(which)))
             equal(write(kind(2))[0]["owned"], owned)
             with contextlib.nullcontext() if not owned else raises(BufferError, "it is read-only"):
                 write(kind(2, flags=READ_ONLY))
-        checked.enroll(kind, stranger.address(own))
+        checked.enroll(kind, untrusted.address(own))
 
 
 def test_as_many_tables_as_there_is_room_for():
@@ -86,10 +86,10 @@ def test_as_many_tables_as_there_is_room_for():
     with raises(RuntimeError, "no room for an exchange table: 16 at most"):
         for i in range(17):
             kinds.append(type("T", (Wrong,), {}))
-            checked.enroll(kinds[-1], stranger.address(stranger.table(0)))
+            checked.enroll(kinds[-1], untrusted.address(untrusted.table(0)))
     last = kinds[-2]
     for which, expected in (1, dict(own=1)), (0, dict(borrow=1)):
-        checked.enroll(last, stranger.address(stranger.table(which)))  # a slot that it already has
+        checked.enroll(last, untrusted.address(untrusted.table(which)))  # a slot that it already has
         with calls(**expected):
             read(last(2))
 
@@ -107,7 +107,7 @@ def test_versions_of_tables():
 
 def test_attributes_that_are_no_tables():
     """An int is not used: it cannot be verified to be a table's address."""
-    good = stranger.address(stranger.table(0))
+    good = untrusted.address(untrusted.table(0))
     for value in (
         good,
         1 << 20,
@@ -115,7 +115,7 @@ def test_attributes_that_are_no_tables():
         0,
         5.0,
         "text",
-        stranger.capsule(desc(2)),
+        untrusted.capsule(desc(2)),
         True,
         7,
         8,
@@ -160,7 +160,7 @@ def test_tables_that_fail():
             equal(read(Tabled(2, fault=fault))[0]["owned"], True)
 
 
-def test_what_dlpack_is_asked():
+def test_calls_of_dlpack():
     x = New(2)
     read(x)
     equal(x.asked, [{"max_version": (1, 3)}])
@@ -171,11 +171,11 @@ def test_what_dlpack_is_asked():
 
 def test_keywords_are_fresh():
     """A producer in C receives the dictionary itself."""
-    kind = type("T", (New,), {"__dlpack__": stranger.pops})
+    kind = type("T", (New,), {"__dlpack__": untrusted.pops})
     for count in 1, 2:
         with raises(BufferError, "its __dlpack__() did not return an unconsumed"):
             read(kind(2))
-        equal(stranger.popped(), count)
+        equal(untrusted.popped(), count)
 
 
 def test_what_dlpack_answers():
@@ -188,18 +188,18 @@ def test_what_dlpack_answers():
         def __init__(self, desc):
             self.desc = desc
 
-    taken = stranger.capsule(desc(2))
-    stranger.release(stranger.consume(taken))
-    for answer in None, 5, taken, stranger.table(0):
+    taken = untrusted.capsule(desc(2))
+    untrusted.release(untrusted.consume(taken))
+    for answer in None, 5, taken, untrusted.table(0):
         with raises(
             BufferError, "f(): argument 'a' (1st): its __dlpack__() did not return an unconsumed DLPack capsule"
         ):
             read(Gives(answer))
     with frees_all():
         with raises(BufferError, "its tensor is of DLPack 2.0, and 1.3 was asked for"):
-            read(Gives(stranger.capsule(desc(2, major=2, minor=0))))
-    equal(read(Gives(stranger.capsule(desc(2, minor=9))))[0]["shape"], (2,))
-    once = Gives(stranger.capsule(desc(2)))
+            read(Gives(untrusted.capsule(desc(2, major=2, minor=0))))
+    equal(read(Gives(untrusted.capsule(desc(2, minor=9))))[0]["shape"], (2,))
+    once = Gives(untrusted.capsule(desc(2)))
     read(once)
     with raises(BufferError, "an unconsumed DLPack capsule"):
         read(once)
@@ -368,7 +368,7 @@ def test_capsules_are_freed_on_every_way():
 
 
 def test_a_careless_deleter_keeps_the_error():
-    stranger.careless(1)
+    untrusted.careless(1)
     try:
         with raises(TypeError, "(2nd): expected float32, got int32"):
             function(any_tensor(), any_tensor(dtypes=[FLOAT32]))(New(2), New(2, dtype=INT32))
@@ -377,7 +377,7 @@ def test_a_careless_deleter_keeps_the_error():
         with raises(BufferError, "breaks the rules"):
             checked.take(New(-1), 0)
     finally:
-        stranger.careless(0)
+        untrusted.careless(0)
 
 
 def test_the_first_error_stays():
@@ -456,7 +456,7 @@ def test_a_type_that_is_looked_at_runs_code():
         read(Raises("T", (New,), {})(2))
 
 
-def test_taking():
+def test_import_functions():
     with frees_all():
         for kind in New, Old, Tabled, table_type(1):
             held = checked.take(kind(2, 3), 0)

@@ -26,7 +26,7 @@ func clients(t *testing.T, to torches, dir string) {
 // Modules over dlpackgen_python try the compiled table first.
 func TestModulesInC(t *testing.T) {
 	to, dir := modules(t)
-	eachPasses(t, to, dir, nil, testsOf(t, "adopted.py")...)
+	eachPasses(t, to, dir, nil, testsOf(t, "native_reader.py")...)
 }
 
 // The expected outcome of each torch tensor is the same with the table installed.

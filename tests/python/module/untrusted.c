@@ -137,7 +137,7 @@ static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* c
                     void (*set_error)(void*, const char*, const char*)) {
   calls[0]++;
   (void)prototype, (void)out;
-  set_error(context, "MemoryError", "the stranger has no memory");
+  set_error(context, "MemoryError", "the untrusted has no memory");
   return -1;
 }
 
@@ -157,8 +157,8 @@ static int own(void* object, DLManagedTensorVersioned** out) {
 static int allocates_wrongly;
 
 static int rejects_to_allocate(void* context, void (*set_error)(void*, const char*, const char*)) {
-  if (allocates_wrongly == 10) set_error(context, "NotImplementedError", "the stranger has no allocator");
-  if (allocates_wrongly == 12) set_error(context, "MemoryError", "the stranger has no memory");
+  if (allocates_wrongly == 10) set_error(context, "NotImplementedError", "the untrusted has no allocator");
+  if (allocates_wrongly == 12) set_error(context, "MemoryError", "the untrusted has no memory");
   if (allocates_wrongly == 13) PyErr_SetNone(PyExc_KeyboardInterrupt);
   return -1;
 }
@@ -207,7 +207,7 @@ static int wraps;
 static int wrap(DLManagedTensorVersioned* tensor, void** out) {
   calls[2]++;
   if (!wraps) {
-    PyErr_SetString(PyExc_RuntimeError, "the stranger wraps nothing");
+    PyErr_SetString(PyExc_RuntimeError, "the untrusted wraps nothing");
     return -1;
   }
   *out = PyCapsule_New(tensor, "dltensor_versioned", destroy);
@@ -455,7 +455,7 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-PyMODINIT_FUNC PyInit_stranger(void) {
-  static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "stranger", NULL, -1, methods, NULL, NULL, NULL, NULL};
+PyMODINIT_FUNC PyInit_untrusted(void) {
+  static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "untrusted", NULL, -1, methods, NULL, NULL, NULL, NULL};
   return PyModule_Create(&module);
 }

@@ -25,11 +25,11 @@ func said(t *testing.T, r *spec.Release) object {
 		name := d.DeclName()
 		switch d := d.(type) {
 		case *spec.Enum:
-			enums[name] = saidEnum(r, d)
+			enums[name] = recordedEnum(r, d)
 		case *spec.Struct:
-			structs[name] = saidStruct(r, d)
+			structs[name] = recordedStruct(r, d)
 		case *spec.Callback:
-			functions[name] = saidCallback(r, d)
+			functions[name] = recordedCallback(r, d)
 		case *spec.Alias:
 			aliases[name] = d.Target
 		default:
@@ -40,7 +40,7 @@ func said(t *testing.T, r *spec.Release) object {
 	return normal(t, object{
 		"declaration_order": order, "enums": enums, "structs": structs,
 		"function_pointer_typedefs": functions, "other_typedefs": aliases,
-		"macros": saidMacros(r), "version_macros": saidVersions(r), "layouts": saidLayouts(r),
+		"macros": recordedMacros(r), "version_macros": recordedVersions(r), "layouts": recordedLayouts(r),
 	})
 }
 
@@ -54,7 +54,7 @@ func normal(t *testing.T, v object) object {
 	return out
 }
 
-func saidMacros(r *spec.Release) object {
+func recordedMacros(r *spec.Release) object {
 	out := object{}
 	for _, d := range r.Decls {
 		switch d := d.(type) {
@@ -64,19 +64,19 @@ func saidMacros(r *spec.Release) object {
 				spec.LinkageDLL:     {"__declspec(dllexport)", "__declspec(dllimport)", ""},
 			}[d.Kind]}
 		case *spec.Macro:
-			out[d.Name] = saidMacro(d.Literal, uint64(d.Value), 4, true)
+			out[d.Name] = recordedMacro(d.Literal, uint64(d.Value), 4, true)
 		case *spec.Flag:
-			out[d.Name] = saidMacro(cdecl.Flag(d), d.Value(), layout.LP64.Long, false)
+			out[d.Name] = recordedMacro(cdecl.Flag(d), d.Value(), layout.LP64.Long, false)
 		}
 	}
 	return out
 }
 
-func saidMacro(body string, value uint64, bytes int, signed bool) object {
+func recordedMacro(body string, value uint64, bytes int, signed bool) object {
 	return object{"bodies": []string{body}, "value": value, "c_type_bytes_x86_64_lp64": bytes, "c_type_signed": signed}
 }
 
-func saidVersions(r *spec.Release) object {
+func recordedVersions(r *spec.Release) object {
 	out := object{}
 	for _, m := range spec.Of[*spec.Macro](r) {
 		if strings.HasSuffix(m.Name, "_VERSION") {
@@ -86,7 +86,7 @@ func saidVersions(r *spec.Release) object {
 	return out
 }
 
-func saidEnum(r *spec.Release, e *spec.Enum) object {
+func recordedEnum(r *spec.Release, e *spec.Enum) object {
 	members, values := []object{}, []int64{}
 	for _, v := range e.Values {
 		literal := strconv.FormatInt(v.Value, 10)
@@ -140,14 +140,14 @@ func optional(present bool, s string) any {
 	return s
 }
 
-func saidStruct(r *spec.Release, s *spec.Struct) object {
+func recordedStruct(r *spec.Release, s *spec.Struct) object {
 	l, _ := layout.Of(r, layout.LP64, layout.C).Struct(s.Name)
 	spell := cdecl.Of(r).In(s.Name)
 	fields := []object{}
 	for _, f := range l.Fields {
 		o := object{"name": f.Name, "type": spell.Type(f.Type), "offset": f.Offset, "size": f.Size}
 		if f.Type.Kind == spec.Function {
-			o["function"] = object{"params": saidParams(spell, f.Type.Func), "returns": spell.Type(f.Type.Func.Returns)}
+			o["function"] = object{"params": recordedParams(spell, f.Type.Func), "returns": spell.Type(f.Type.Func.Returns)}
 		}
 		fields = append(fields, o)
 	}
@@ -157,36 +157,36 @@ func saidStruct(r *spec.Release, s *spec.Struct) object {
 	}
 }
 
-func saidCallback(r *spec.Release, c *spec.Callback) object {
+func recordedCallback(r *spec.Release, c *spec.Callback) object {
 	spell := cdecl.Of(r)
 	return object{
 		"declaration": spell.Typedef(c), "type": spell.Type(spec.Type{Kind: spec.Function, Func: &c.Func}),
-		"params": saidParams(spell, &c.Func), "returns": spell.Type(c.Func.Returns), "size": layout.LP64.Pointer,
+		"params": recordedParams(spell, &c.Func), "returns": spell.Type(c.Func.Returns), "size": layout.LP64.Pointer,
 	}
 }
 
-func saidParams(spell cdecl.Speller, f *spec.Func) []object {
+func recordedParams(spell cdecl.Speller, f *spec.Func) []object {
 	out := []object{}
 	for _, p := range f.Params {
 		o := object{"name": p.Name, "type": spell.Type(p.Type)}
 		if p.Type.Kind == spec.Function {
-			o["params"], o["returns"] = saidParams(spell, p.Type.Func), spell.Type(p.Type.Func.Returns)
+			o["params"], o["returns"] = recordedParams(spell, p.Type.Func), spell.Type(p.Type.Func.Returns)
 		}
 		out = append(out, o)
 	}
 	return out
 }
 
-func saidLayouts(r *spec.Release) object {
+func recordedLayouts(r *spec.Release) object {
 	out := object{}
 	for _, x := range targets {
 		out[x.name] = object{"triple": x.triple, "flags": append([]string{}, x.flags...),
-			"c": saidLayout(r, x.model, layout.C), "cxx": saidLayout(r, x.model, layout.CXX)}
+			"c": recordedLayout(r, x.model, layout.C), "cxx": recordedLayout(r, x.model, layout.CXX)}
 	}
 	return out
 }
 
-func saidLayout(r *spec.Release, m layout.Model, lang layout.Lang) object {
+func recordedLayout(r *spec.Release, m layout.Model, lang layout.Lang) object {
 	enums, structs, macros := object{}, object{}, object{}
 	table := layout.Of(r, m, lang)
 	for _, e := range table.Enums {

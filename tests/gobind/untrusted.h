@@ -5,24 +5,24 @@
 
 #include "dlpack.h"
 
-enum { STRANGER_NDIM = 80 };
+enum { UNTRUSTED_NDIM = 80 };
 
 /* An object of these tables: two rows of three float32, which tests may damage. Counts are changed
  * by atomic operations. */
-typedef struct stranger {
+typedef struct untrusted {
   DLTensor tensor;
-  int64_t shape[STRANGER_NDIM];
-  int64_t strides[STRANGER_NDIM];
+  int64_t shape[UNTRUSTED_NDIM];
+  int64_t strides[UNTRUSTED_NDIM];
   float data[6];
   uint32_t major, minor; /* of its managed tensors */
   uint64_t flags;
   int fails;   /* its functions return this */
   int nothing; /* its functions return success without a result */
   int borrowed, owned, deleted;
-} stranger;
+} untrusted;
 
-stranger* stranger_new(void);
-int stranger_count(int* counter);
+untrusted* untrusted_new(void);
+int untrusted_count(int* counter);
 
 /* The behaviour of functions without an object argument. */
 enum {
@@ -42,7 +42,8 @@ typedef struct habits {
 void set_habits(habits h);
 int stream_calls(void);
 
-/* A table with all functions of strangers, which is never freed; NULL if memory is exhausted. */
+/* A table with all functions of untrusted producers, which is never freed; NULL if memory is
+ * exhausted. */
 DLPackExchangeAPI* strange_table(void);
 
 /* A header whose memory ends right after it. */

@@ -1,7 +1,7 @@
 package gobind
 
 // #include <stdlib.h>
-// #include "strangers.h"
+// #include "untrusted.h"
 import "C"
 
 import (
@@ -10,41 +10,47 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// Stranger is an object of a StrangeTable: two rows of three float32, which tests may damage. Free
-// releases the memory.
-type Stranger struct{ c *C.stranger }
+// UntrustedProducer is an object of a StrangeTable: two rows of three float32, which tests may
+// damage. Free releases the memory.
+type UntrustedProducer struct{ c *C.untrusted }
 
-// NewStranger creates one.
-func NewStranger() Stranger { return Stranger{C.stranger_new()} }
+// NewUntrustedProducer creates one.
+func NewUntrustedProducer() UntrustedProducer { return UntrustedProducer{C.untrusted_new()} }
 
 // Free releases it.
-func (s Stranger) Free() { C.free(unsafe.Pointer(s.c)) }
+func (s UntrustedProducer) Free() { C.free(unsafe.Pointer(s.c)) }
 
 // Object returns its address, for the functions of a table.
-func (s Stranger) Object() uintptr { return uintptr(unsafe.Pointer(s.c)) }
+func (s UntrustedProducer) Object() uintptr { return uintptr(unsafe.Pointer(s.c)) }
 
 // Raw returns the tensor that its views copy.
-func (s Stranger) Raw() *dlpack.DLTensor { return (*dlpack.DLTensor)(unsafe.Pointer(&s.c.tensor)) }
+func (s UntrustedProducer) Raw() *dlpack.DLTensor {
+	return (*dlpack.DLTensor)(unsafe.Pointer(&s.c.tensor))
+}
 
 // Shape returns the memory of its shape.
-func (s Stranger) Shape() []int64 { return unsafe.Slice((*int64)(&s.c.shape[0]), C.STRANGER_NDIM) }
+func (s UntrustedProducer) Shape() []int64 {
+	return unsafe.Slice((*int64)(&s.c.shape[0]), C.UNTRUSTED_NDIM)
+}
 
 // Strides returns the memory of its strides.
-func (s Stranger) Strides() []int64 { return unsafe.Slice((*int64)(&s.c.strides[0]), C.STRANGER_NDIM) }
+func (s UntrustedProducer) Strides() []int64 {
+	return unsafe.Slice((*int64)(&s.c.strides[0]), C.UNTRUSTED_NDIM)
+}
 
 // SetVersion sets the version of its managed tensors.
-func (s Stranger) SetVersion(v dlpack.Version) {
+func (s UntrustedProducer) SetVersion(v dlpack.Version) {
 	s.c.major, s.c.minor = C.uint32_t(v.Major), C.uint32_t(v.Minor)
 }
 
 // SetFlags sets the flags of its managed tensors.
-func (s Stranger) SetFlags(f dlpack.Flags) { s.c.flags = C.uint64_t(f) }
+func (s UntrustedProducer) SetFlags(f dlpack.Flags) { s.c.flags = C.uint64_t(f) }
 
 // SetFails makes its functions fail with a result, unless it is 0.
-func (s Stranger) SetFails(rc int) { s.c.fails = C.int(rc) }
+func (s UntrustedProducer) SetFails(rc int) { s.c.fails = C.int(rc) }
 
 // SetNothing makes its functions succeed without a result.
-func (s Stranger) SetNothing(nothing bool) {
+func (s UntrustedProducer) SetNothing(nothing bool) {
 	s.c.nothing = 0
 	if nothing {
 		s.c.nothing = 1
@@ -52,8 +58,9 @@ func (s Stranger) SetNothing(nothing bool) {
 }
 
 // Counts returns how often it was borrowed, owned, and deleted by an owner.
-func (s Stranger) Counts() (borrowed, owned, deleted int) {
-	return int(C.stranger_count(&s.c.borrowed)), int(C.stranger_count(&s.c.owned)), int(C.stranger_count(&s.c.deleted))
+func (s UntrustedProducer) Counts() (borrowed, owned, deleted int) {
+	borrowed, owned = int(C.untrusted_count(&s.c.borrowed)), int(C.untrusted_count(&s.c.owned))
+	return borrowed, owned, int(C.untrusted_count(&s.c.deleted))
 }
 
 // Habit is the behaviour of a foreign table's function without an object argument.
@@ -84,7 +91,7 @@ func (h Habits) Set() {
 // StreamCalls counts the stream queries of foreign tables.
 func StreamCalls() int { return int(C.stream_calls()) }
 
-// NewStrangeTable creates a table over Strangers, which tests may damage.
+// NewStrangeTable creates a table over untrusted producers, which tests may damage.
 func NewStrangeTable() *dlpack.DLPackExchangeAPI {
 	return (*dlpack.DLPackExchangeAPI)(unsafe.Pointer(C.strange_table()))
 }
@@ -159,7 +166,7 @@ func CallStream(api *dlpack.DLPackExchangeAPI, device dlpack.Device) (stream uin
 
 type prototype struct {
 	tensor dlpack.DLTensor
-	shape  [C.STRANGER_NDIM]int64
+	shape  [C.UNTRUSTED_NDIM]int64
 }
 
 // Prototype creates a tensor in C memory for an allocator; free it.

@@ -7,25 +7,25 @@ import itertools
 import torch
 
 import check
-from check import READ, TABLES, WRITE, Stranger, delete, give, own, rejected
+from check import READ, TABLES, WRITE, UntrustedProducer, delete, give, own, rejected
 
 
 def test_objects_over_the_memory_of_others():
     for table in TABLES.values():
-        stranger = Stranger((2, 3), offset=8)
-        x = give(table, stranger.managed)
+        untrusted = UntrustedProducer((2, 3), offset=8)
+        x = give(table, untrusted.managed)
         assert (
             type(x) is torch.Tensor
             and x.tolist() == [[2, 3, 4], [5, 6, 7]]
             and x.data_ptr() == ctypes.addressof(check.room) + 8
         )
-        assert stranger.deleted == 0 and not x.requires_grad
+        assert untrusted.deleted == 0 and not x.requires_grad
         view = x[1]
         del x
         gc.collect()
-        assert stranger.deleted == 0, "a view still owns it"
+        assert untrusted.deleted == 0, "a view still owns it"
         del view
-        assert stranger.deleted == 1
+        assert untrusted.deleted == 1
 
 
 def test_strides_and_extents_of_others():
@@ -38,24 +38,24 @@ def test_strides_and_extents_of_others():
         ((1,), (-5,)),
         ((2, 1, 3), (3, -9, 1)),
     ):
-        stranger = Stranger(shape, strides, data=ctypes.addressof(check.room) if 0 not in shape else None)
-        x = give(WRITE, stranger.managed)
+        untrusted = UntrustedProducer(shape, strides, data=ctypes.addressof(check.room) if 0 not in shape else None)
+        x = give(WRITE, untrusted.managed)
         assert tuple(x.shape) == shape
         assert shape != (1, 3) or x.stride() == (6, 2), "a stride that means nothing is that of dense elements"
         where = itertools.product(*map(range, shape))
         wanted = (
-            [float(sum(i * s for i, s in zip(at, stranger.strides))) for at in where] if strides is not None else []
+            [float(sum(i * s for i, s in zip(at, untrusted.strides))) for at in where] if strides is not None else []
         )
         if strides is not None and min(strides, default=0) >= 0:
             assert x.flatten().tolist() == wanted, (shape, strides)
         del x
-        assert stranger.deleted == 1, (shape, strides)
+        assert untrusted.deleted == 1, (shape, strides)
 
 
 def test_what_is_read_only_is_copied():
-    stranger = Stranger((2, 2), flags=check.READ_ONLY)
-    x = give(WRITE, stranger.managed)
-    assert stranger.deleted == 1 and x.data_ptr() != ctypes.addressof(check.room) and x.tolist() == [[0, 1], [2, 3]]
+    untrusted = UntrustedProducer((2, 2), flags=check.READ_ONLY)
+    x = give(WRITE, untrusted.managed)
+    assert untrusted.deleted == 1 and x.data_ptr() != ctypes.addressof(check.room) and x.tolist() == [[0, 1], [2, 3]]
     x.fill_(9)
     assert check.room[0] == 0
 
@@ -83,10 +83,10 @@ REJECTED = {
 def test_what_is_rejected_stays_the_callers():
     for name, (changes, says) in REJECTED.items():
         for table in TABLES.values():
-            stranger = Stranger(**changes)
+            untrusted = UntrustedProducer(**changes)
             with rejected(BufferError, says):
-                give(table, stranger.managed)
-            assert stranger.deleted == 0, name
+                give(table, untrusted.managed)
+            assert untrusted.deleted == 0, name
 
 
 def test_no_tensor_at_all():
@@ -97,18 +97,18 @@ def test_no_tensor_at_all():
 
 def test_complex_elements_stand_where_their_halves_may():
     for bits in (64, 128):
-        x = give(WRITE, Stranger((2,), dtype=(5, bits, 1), offset=bits // 16).managed)
+        x = give(WRITE, UntrustedProducer((2,), dtype=(5, bits, 1), offset=bits // 16).managed)
         assert x.data_ptr() % (bits // 8) == bits // 16 and x.is_complex()
         with rejected(BufferError, "is not aligned to"):
-            give(WRITE, Stranger((2,), dtype=(5, bits, 1), offset=bits // 32).managed)
+            give(WRITE, UntrustedProducer((2,), dtype=(5, bits, 1), offset=bits // 32).managed)
 
 
 def test_older_producers_may_have_no_strides():
-    stranger = Stranger((2, 3), "NULL", version=(1, 1))
-    x = give(WRITE, stranger.managed)
+    untrusted = UntrustedProducer((2, 3), "NULL", version=(1, 1))
+    x = give(WRITE, untrusted.managed)
     assert x.stride() == (3, 1) and x[1, 2] == 5
     del x
-    assert stranger.deleted == 1
+    assert untrusted.deleted == 1
 
 
 def test_there_and_back():

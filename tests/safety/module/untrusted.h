@@ -1,11 +1,11 @@
 /* Producers in C: objects that export the tensor strange, each in a different form. For files that
  * include dlpackgen_python.h. */
-#ifndef STRANGERS_H_
-#define STRANGERS_H_
+#ifndef UNTRUSTED_H_
+#define UNTRUSTED_H_
 
 #include <stdlib.h>
 
-enum { LENDS, GIVES, VERSIONED, LEGACY, STRANGERS };
+enum { LENDS, GIVES, VERSIONED, LEGACY, UNTRUSTED };
 
 static DLManagedTensorVersioned strange; /* the original of their copies */
 static long alive;                       /* exported and not deleted */
@@ -35,7 +35,7 @@ static DLManagedTensorVersioned* make_versioned(void) {
 static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
                     void (*set_error)(void*, const char*, const char*)) {
   (void)prototype, (void)out;
-  set_error(context, "MemoryError", "strangers allocate nothing");
+  set_error(context, "MemoryError", "untrusted producers allocate nothing");
   return -1;
 }
 
@@ -53,7 +53,7 @@ static int lend(void* object, DLTensor* out) {
 
 static int wrap(DLManagedTensorVersioned* tensor, void** out) {
   (void)tensor, (void)out;
-  PyErr_SetString(PyExc_RuntimeError, "strangers wrap nothing");
+  PyErr_SetString(PyExc_RuntimeError, "untrusted producers wrap nothing");
   return -1;
 }
 
@@ -100,7 +100,7 @@ static PyObject* device(PyObject* self, PyObject* nothing) {
   return Py_BuildValue("(ii)", (int)strange.dl_tensor.device.device_type, 0);
 }
 
-/* Creates a type of strangers of one kind; a new reference. */
+/* Creates a type of untrusted producers of one kind; a new reference. */
 static PyObject* make_strange_type(int kind) {
   static PyMethodDef none[] = {{NULL, NULL, 0, NULL}};
   static PyMethodDef methods[][3] = {
@@ -112,7 +112,7 @@ static PyObject* make_strange_type(int kind) {
        {NULL, NULL, 0, NULL}},
   };
   PyType_Slot slots[] = {{Py_tp_methods, kind < VERSIONED ? none : methods[kind == LEGACY]}, {0, NULL}};
-  PyType_Spec spec = {"strange.Stranger", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
+  PyType_Spec spec = {"strange.UntrustedProducer", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
   PyObject* type = PyType_FromSpec(&spec);
   if (!type || kind >= VERSIONED) return type;
   void* table = (void*)(uintptr_t)(kind == LENDS ? &lending : &giving);

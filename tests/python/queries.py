@@ -4,7 +4,7 @@ itself."""
 from check import *
 
 
-def test_questions():
+def test_queries():
     class Asked(New):
         is_negated = is_conjugated = requires_grad = False
 
@@ -17,7 +17,7 @@ def test_questions():
             return self.is_conjugated
 
     class AskedTabled(Asked):
-        __dlpack_c_exchange_api__ = stranger.table(0)
+        __dlpack_c_exchange_api__ = untrusted.table(0)
 
     for kind in Asked, AskedTabled:
         for function_of in read, lambda x: checked.take(x, 0):
@@ -53,7 +53,7 @@ def test_gradients_of_paddle():
         stop_gradient = True
 
     class StopsTabled(Stops):
-        __dlpack_c_exchange_api__ = stranger.table(0)
+        __dlpack_c_exchange_api__ = untrusted.table(0)
 
     def rejects(f, x):
         with raises(
@@ -80,7 +80,7 @@ def test_gradients_of_paddle():
                 del sys.modules["paddle"]
 
 
-def test_a_table_is_not_asked_for_what_has_no_memory():
+def test_a_table_is_not_used_without_memory():
     """A foreign table does not distinguish dense tensors. A producer's own __dlpack__ does."""
 
     class Classified(New):
@@ -90,7 +90,7 @@ def test_a_table_is_not_asked_for_what_has_no_memory():
             return self.dense
 
     class Table(Classified):
-        __dlpack_c_exchange_api__ = stranger.table(0)
+        __dlpack_c_exchange_api__ = untrusted.table(0)
 
     sparse, unknown, typed = Table(2), Table(2), Table(2)
     sparse.dense = False
@@ -112,11 +112,11 @@ def test_a_table_is_not_asked_for_what_has_no_memory():
     read(without)
 
 
-def test_a_look_asks_for_memory_too():
+def test_a_look_queries_memory_too():
     """To find a producer's stream, the tables of other arguments are queried for their devices."""
 
     class Table(New):
-        __dlpack_c_exchange_api__ = stranger.table(0)
+        __dlpack_c_exchange_api__ = untrusted.table(0)
         is_dense = staticmethod(lambda: 0)
 
     f = function(any_tensor(), any_tensor())

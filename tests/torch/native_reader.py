@@ -18,7 +18,7 @@ def numbers(x):
     return taken[0]
 
 
-def test_the_reader_is_asked_and_may_decline():
+def test_the_reader_may_decline():
     asked = []
 
     def decline(x, writable, out, numbers):

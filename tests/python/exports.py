@@ -11,18 +11,18 @@ OWN_TABLE = checked.Tensor.__dlpack_c_exchange_api__
 
 def view_of(address):
     """(major, minor, flags, ndim, shape[0], strides[0], data)"""
-    return stranger.look(address)
+    return untrusted.look(address)
 
 
 def taken_from(capsule):
     """The fields that a consumer of a versioned capsule reads."""
-    address = stranger.consume(capsule)
+    address = untrusted.consume(capsule)
     seen = view_of(address)
-    stranger.release(address)
+    untrusted.release(address)
     return seen
 
 
-def test_an_object_gives_capsules():
+def test_an_object_exports_capsules():
     with frees_all():
         t = checked.give(New(2, 3), 0)
         equal(taken_from(t.__dlpack__(max_version=(1, 0))), (1, 3, 0, 2, 2, 3, DATA))
@@ -85,16 +85,16 @@ def test_copies():
     major, minor, flags, ndim, shape, stride, data = taken_from(t.__dlpack__(max_version=(1, 0)))
     equal((flags, stride, data), (READ_ONLY, 3, base + 2))  # the offset is in data, for consumers that ignore it
     for asked in dict(copy=True), dict(copy=True, dl_device=(CPU, 0)):
-        address = stranger.consume(t.__dlpack__(max_version=(1, 0), **asked))
+        address = untrusted.consume(t.__dlpack__(max_version=(1, 0), **asked))
         flags, stride, data = [view_of(address)[i] for i in (2, 5, 6)]
         equal((flags, stride, ctypes.string_at(data, 6), data % 256), (COPIED, 3, b"cbafed", 0))
-        stranger.release(address)
+        untrusted.release(address)
     for of, each in (FLOAT4, 1), (dtype(1, 6, 3), 3), (dtype(0, 12), 2):
         padded = checked.give(New(4, dtype=of, data=base), PADDED)
-        address = stranger.consume(padded.__dlpack__(max_version=(1, 0), copy=True))
+        address = untrusted.consume(padded.__dlpack__(max_version=(1, 0), copy=True))
         flags, data = [view_of(address)[i] for i in (2, 6)]
         equal((flags, ctypes.string_at(data, 4 * each)), (COPIED | PADDED, b"abcdefghijkl"[: 4 * each]))
-        stranger.release(address)
+        untrusted.release(address)
     t.__dlpack__(copy=True)  # a copy is no longer read-only
     equal(taken_from(t.__dlpack__(max_version=(1, 0), copy=False, dl_device=(CPU, 0)))[6], base + 2)
     pinned = checked.give(Tabled(2, device=PINNED, data=base), 0)
@@ -118,10 +118,10 @@ def test_strides_are_written_out():
     bare = dict(dtype=UINT8, data=ctypes.addressof(room), strides=None, minor=1)
 
     def address(*shape, **changes):
-        return stranger.consume(stranger.capsule(desc(*shape, **{**bare, **changes})))
+        return untrusted.consume(untrusted.capsule(desc(*shape, **{**bare, **changes})))
 
     def wrapped(*shape, **changes):
-        return stranger.by_table("wrap", OWN_TABLE, address(*shape, **changes))
+        return untrusted.by_table("wrap", OWN_TABLE, address(*shape, **changes))
 
     def given(*shape, **changes):
         return checked.give_bare(address(*shape, **changes), 0)
@@ -129,11 +129,11 @@ def test_strides_are_written_out():
     for make in wrapped, given:
         with frees_all():
             t = make(2, 3)
-            equal(stranger.by_table("lend strides", OWN_TABLE, t), 3)
+            equal(untrusted.by_table("lend strides", OWN_TABLE, t), 3)
             equal(taken_from(t.__dlpack__(max_version=(1, 0)))[5], 3)
-            copy = stranger.consume(t.__dlpack__(max_version=(1, 0), copy=True))
+            copy = untrusted.consume(t.__dlpack__(max_version=(1, 0), copy=True))
             equal(ctypes.string_at(view_of(copy)[6], 6), b"abcdef")
-            stranger.release(copy)
+            untrusted.release(copy)
             equal((read(make())[0]["shape"], read(make(0, 3))[0]["shape"]), ((), (0, 3)))
             del t
     with frees_all():
@@ -145,7 +145,7 @@ def test_strides_are_written_out():
                 checked.give_bare(address(2, 3, **changes), where)
 
 
-def test_a_capsule_that_nobody_takes():
+def test_a_capsule_without_a_consumer():
     with frees_all():
         for arguments in {}, dict(max_version=(1, 0)), dict(copy=True):
             t = checked.give(New(2), 0)
@@ -157,27 +157,27 @@ def test_a_capsule_that_nobody_takes():
 
 def test_a_capsule_that_dies_of_an_exception():
     """The destructor runs while an exception is set, and a careless deleter clears it."""
-    stranger.careless(1)
+    untrusted.careless(1)
     try:
         for arguments in {}, dict(max_version=(1, 0)):
             # The capsule is only an argument of the failing call.
             with frees_all(), raises(TypeError, "int() argument must be"):
                 int(checked.give(New(2), 0).__dlpack__(**arguments))
     finally:
-        stranger.careless(0)
+        untrusted.careless(0)
 
 
 def test_an_exported_tensor_outlives_its_object():
     with frees_all():
-        before = stranger.alive()
+        before = untrusted.alive()
         t = checked.give(New(2), 0)
-        address = stranger.consume(t.__dlpack__(max_version=(1, 0)))
+        address = untrusted.consume(t.__dlpack__(max_version=(1, 0)))
         del t
         gc.collect()
-        equal(stranger.alive(), before + 1)
+        equal(untrusted.alive(), before + 1)
         equal(view_of(address)[4], 2)
-        stranger.release_in_thread(address)
-        equal(stranger.alive(), before)
+        untrusted.release_in_thread(address)
+        equal(untrusted.alive(), before)
 
 
 def test_the_type():
@@ -187,24 +187,24 @@ def test_the_type():
         checked.Tensor()
     with raises(TypeError, "not an acceptable base type"):
         type("Derived", (checked.Tensor,), {})
-    equal(stranger.address(OWN_TABLE), checked.Tensor.__c_dlpack_exchange_api__)
+    equal(untrusted.address(OWN_TABLE), checked.Tensor.__c_dlpack_exchange_api__)
 
 
 def test_the_table():
     with frees_all():
         t = checked.give(New(2, 3), READ_ONLY)
-        address = stranger.by_table("own", OWN_TABLE, t)
+        address = untrusted.by_table("own", OWN_TABLE, t)
         equal(view_of(address), (1, 3, READ_ONLY, 2, 2, 3, DATA))
         with raises(BufferError, "a borrowed view cannot say that the tensor is read-only or padded"):
-            stranger.by_table("borrow", OWN_TABLE, t)
-        stranger.release(address)
+            untrusted.by_table("borrow", OWN_TABLE, t)
+        untrusted.release(address)
         t = checked.give(New(2), 0)
-        equal(stranger.by_table("borrow", OWN_TABLE, t), DATA)
+        equal(untrusted.by_table("borrow", OWN_TABLE, t), DATA)
         for what in "own", "borrow":
             with raises(TypeError, "an object of another type than the exchange table is for"):
-                stranger.by_table(what, OWN_TABLE, 5)
-        address = stranger.consume(stranger.capsule(desc(2, flags=READ_ONLY)))
-        wrapped = stranger.by_table("wrap", OWN_TABLE, address)
+                untrusted.by_table(what, OWN_TABLE, 5)
+        address = untrusted.consume(untrusted.capsule(desc(2, flags=READ_ONLY)))
+        wrapped = untrusted.by_table("wrap", OWN_TABLE, address)
         equal(type(wrapped), checked.Tensor)
         equal(read(wrapped)[0]["flags"], READ_ONLY)
         for changes, text in (
@@ -212,18 +212,18 @@ def test_the_table():
             (dict(data=0), "no memory"),
             (dict(ndim=-1), "ndim"),
         ):
-            address = stranger.consume(stranger.capsule(desc(2, **changes)))
+            address = untrusted.consume(untrusted.capsule(desc(2, **changes)))
             with raises(BufferError, text):
-                stranger.by_table("wrap", OWN_TABLE, address)
-            stranger.release(address)  # a failing function does not take ownership
-        equal(stranger.by_table("stream", OWN_TABLE, CPU), 0)
+                untrusted.by_table("wrap", OWN_TABLE, address)
+            untrusted.release(address)  # a failing function does not take ownership
+        equal(untrusted.by_table("stream", OWN_TABLE, CPU), 0)
         with raises(RuntimeError, "tensors of this type know no streams"):
-            stranger.by_table("stream", OWN_TABLE, CUDA)
+            untrusted.by_table("stream", OWN_TABLE, CUDA)
         del t, wrapped
 
 
 @trusted(Known)
-def test_what_a_call_takes_of_ours():
+def test_calls_with_our_own_tensors():
     """Nothing is allocated or retained, the flags are known, and strides are explicit."""
     table = checked.Tensor.__dlpack_c_exchange_api__
     for changes in {}, {"dtypes": [FLOAT32]}:
@@ -231,7 +231,7 @@ def test_what_a_call_takes_of_ours():
         for flags in 0, PADDED, COPIED:
             x, y = f(checked.give(New(2), flags), checked.give(New(3), flags))[:2]
             equal((x["owned"], x["flags"], y["owned"]), (False, flags & ~COPIED, False))
-        unstrided = stranger.by_table("wrap", table, stranger.consume(stranger.capsule(desc(2, 3, strides=None))))
+        unstrided = untrusted.by_table("wrap", table, untrusted.consume(untrusted.capsule(desc(2, 3, strides=None))))
         equal(f(unstrided, unstrided)[1]["strides"], (3, 1))
         with raises(BufferError, "f(): argument 'b' (2nd): it is read-only, and this argument is written to"):
             f(Known(2), checked.give(New(2), READ_ONLY))
@@ -243,10 +243,10 @@ def test_what_a_call_takes_of_ours():
 
 
 def test_the_allocator():
-    address = stranger.allocate_by(OWN_TABLE, desc(2, 3, strides=None))
+    address = untrusted.allocate_by(OWN_TABLE, desc(2, 3, strides=None))
     equal(view_of(address)[:6], (1, 3, 0, 2, 2, 3))
     equal(view_of(address)[6] % 256, 0)
-    stranger.release(address)
+    untrusted.release(address)
     for changes, text in [
         (dict(device=CUDA), "BufferError: memory is allocated on the CPU alone"),
         (dict(shape=[2**62, 2]), "ValueError: no tensor of that shape and dtype can be made"),
@@ -255,8 +255,8 @@ def test_the_allocator():
         (dict(shape=[2**57]), "MemoryError: "),
     ]:
         with raises(RuntimeError, text):
-            stranger.allocate_by(OWN_TABLE, desc(2, **changes))
-    equal(stranger.allocate_by(OWN_TABLE, desc(2, device=CUDA, no_set_error=1)), -1)
+            untrusted.allocate_by(OWN_TABLE, desc(2, **changes))
+    equal(untrusted.allocate_by(OWN_TABLE, desc(2, device=CUDA, no_set_error=1)), -1)
 
 
 def test_new_tensors_of_no_library():
@@ -273,7 +273,7 @@ def test_new_tensors_of_no_library():
         checked.like(one.which, FLOAT32, [-1], 0, x)
     with raises(MemoryError):
         checked.like(one.which, FLOAT32, [2**57], 0, x)
-    with raises(MemoryError, "the stranger has no memory"):
+    with raises(MemoryError, "the untrusted has no memory"):
         checked.like(one.which, FLOAT32, [2], 0, Tabled(2))
 
 
@@ -283,7 +283,7 @@ def test_new_tensors_by_a_table():
     try:
         with frees_all():
             for how, kind, text in [
-                (0, RuntimeError, "f(): argument 'a' (1st): the stranger wraps nothing"),
+                (0, RuntimeError, "f(): argument 'a' (1st): the untrusted wraps nothing"),
                 (1, BufferError, "f(): argument 'a' (1st): its library allocated another tensor than was asked for"),
                 (2, BufferError, "its library allocated another tensor than was asked for"),
                 (3, RuntimeError, "f(): argument 'a' (1st): its library could not allocate a tensor"),
@@ -292,14 +292,14 @@ def test_new_tensors_by_a_table():
                     for how in (4, 5, 6, 7, 9)
                 ],
                 (8, RuntimeError, "f(): argument 'a' (1st): left behind"),
-                (12, MemoryError, "the stranger has no memory"),
+                (12, MemoryError, "the untrusted has no memory"),
                 (13, KeyboardInterrupt, ""),
             ]:
-                stranger.allocate_wrongly(how)
+                untrusted.allocate_wrongly(how)
                 with raises(kind, text):
                     checked.like(one.which, FLOAT32, [2], 0, x)
     finally:
-        stranger.allocate_wrongly(0)
+        untrusted.allocate_wrongly(0)
     streamed = function(any_tensor(), takes_stream=1)
     with raises(BufferError, "f(): argument 'a' (1st): its library cannot be asked for memory on cuda:0"):
         checked.like_on(streamed.which, FLOAT32, [2], New(2, device=CUDA))
@@ -311,25 +311,25 @@ def test_new_tensors_of_a_library_that_has_no_allocator():
     one = function(any_tensor())
     x = table_type(5)(2)
     try:
-        stranger.wrap_as(1)
+        untrusted.wrap_as(1)
         for how in 10, 11:
-            stranger.allocate_wrongly(how)
+            untrusted.allocate_wrongly(how)
             with frees_all(), calls(allocate=1, wrap=1, borrow=1):
                 made = checked.like(one.which, FLOAT32, [2, 3], 7, x)
-                address = stranger.consume(made)
+                address = untrusted.consume(made)
                 equal(view_of(address)[:6], (1, 3, 0, 2, 2, 3))
                 equal(ctypes.string_at(view_of(address)[6], 24), b"\7" * 24)
-                stranger.release(address)
-        stranger.wrap_as(2)
+                untrusted.release(address)
+        untrusted.wrap_as(2)
         with frees_all(), raises(RuntimeError, "f(): argument 'a' (1st): left behind"):
             checked.like(one.which, FLOAT32, [2], 0, x)
-        stranger.allocate_wrongly(10)
+        untrusted.allocate_wrongly(10)
         streamed = function(any_tensor(), takes_stream=1)
-        with raises(RuntimeError, "f(): argument 'a' (1st): the stranger has no allocator"):
+        with raises(RuntimeError, "f(): argument 'a' (1st): the untrusted has no allocator"):
             checked.making(streamed.which, 0, table_type(5)(2, device=METAL))
     finally:
-        stranger.wrap_as(0)
-        stranger.allocate_wrongly(0)
+        untrusted.wrap_as(0)
+        untrusted.allocate_wrongly(0)
 
 
 def test_new_tensors_like_no_argument():
@@ -394,9 +394,9 @@ def test_tensors_in_own_memory():
 def test_new_tensors_like_a_derived_type():
     """Through the nearest base that has a table or a package."""
     one = function(any_tensor())
-    stranger.allocate_wrongly(0)
+    untrusted.allocate_wrongly(0)
     tabled = table_type(5)
-    with frees_all(), raises(RuntimeError, "f(): argument 'a' (1st): the stranger wraps nothing"):
+    with frees_all(), raises(RuntimeError, "f(): argument 'a' (1st): the untrusted wraps nothing"):
         checked.like(one.which, FLOAT32, [2], 0, type("Derived", (tabled,), {})(2))
     package = sys.modules["based"] = type(sys)("based")
     package.from_dlpack = lambda x: ("by base", x)

@@ -1,14 +1,14 @@
 // A producer that does not use the headers under test: it fills the structs of dlpack.h by hand,
 // and counts the calls of its deleters.
-#ifndef DLPACKGEN_TESTS_STRANGER_HPP_
-#define DLPACKGEN_TESTS_STRANGER_HPP_
+#ifndef DLPACKGEN_TESTS_UNTRUSTED_HPP_
+#define DLPACKGEN_TESTS_UNTRUSTED_HPP_
 
 #include <dlpack/dlpack.h>
 
 #include <cstdint>
 #include <cstdlib>
 
-namespace stranger {
+namespace untrusted {
 
 inline int deleted = 0;
 
@@ -50,6 +50,6 @@ inline DLManagedTensorVersioned* versioned(const DLTensor& t, std::uint32_t majo
   return managed;
 }
 
-}  // namespace stranger
+}  // namespace untrusted
 
-#endif  // DLPACKGEN_TESTS_STRANGER_HPP_
+#endif  // DLPACKGEN_TESTS_UNTRUSTED_HPP_

@@ -7,7 +7,7 @@ import os
 import torch
 
 import check
-from check import TABLES, Stranger, borrow, delete, from_dlpack, give, own, rejected
+from check import TABLES, UntrustedProducer, borrow, delete, from_dlpack, give, own, rejected
 from consume import Object, Tabled, table_for
 
 faults = ctypes.CDLL(os.path.join(os.path.dirname(check.dlpackgen_torch.__file__), "..", "faults.so"))
@@ -48,21 +48,21 @@ def test_exceptions_from_streams():
 def test_exceptions_from_making_objects():
     """Read-only memory of such a device cannot be copied safely, and remains the caller's."""
     for table in TABLES.values():
-        stranger = Stranger((1 << 46,), (0,), flags=check.READ_ONLY)
+        untrusted = UntrustedProducer((1 << 46,), (0,), flags=check.READ_ONLY)
         out = ctypes.c_void_p(1)
         try:
-            table.give(ctypes.addressof(stranger.managed), out)
+            table.give(ctypes.addressof(untrusted.managed), out)
         except (BufferError, MemoryError) as e:
             assert "memory" in str(e) and "Exception raised from" not in str(e), e
         else:
             raise AssertionError("it was made")
-        assert not out and stranger.deleted == 0
+        assert not out and untrusted.deleted == 0
 
 
 def test_tensors_of_devices():
     for number in (0, 1):
-        stranger = Stranger((2, 3), device=(check.CUDA, number), offset=4)
-        x = from_dlpack(stranger.capsule())
+        untrusted = UntrustedProducer((2, 3), device=(check.CUDA, number), offset=4)
+        x = from_dlpack(untrusted.capsule())
         assert x.device == torch.device("cuda", number) and x.data_ptr() == ctypes.addressof(check.room) + 4
         for table in TABLES.values():
             for view in (borrow(table, x), own(table, x).contents.tensor):
@@ -75,21 +75,21 @@ def test_tensors_of_devices():
 
 
 def test_deleters_of_devices():
-    stranger = Stranger((2,), device=(check.CUDA, 1))
-    x = from_dlpack(stranger.capsule())
-    assert stranger.deleted == 0
+    untrusted = UntrustedProducer((2,), device=(check.CUDA, 1))
+    x = from_dlpack(untrusted.capsule())
+    assert untrusted.deleted == 0
     managed = own(check.WRITE, x)
     del x
-    assert stranger.deleted == 0
+    assert untrusted.deleted == 0
     delete(managed)
-    assert stranger.deleted == 1
+    assert untrusted.deleted == 1
 
 
 def test_what_is_read_only_is_not_copied():
-    stranger = Stranger((2,), device=(check.CUDA, 0), flags=check.READ_ONLY)
+    untrusted = UntrustedProducer((2,), device=(check.CUDA, 0), flags=check.READ_ONLY)
     with rejected(BufferError, "copied on the CPU alone"):
-        from_dlpack(stranger.capsule(), read_only="copy")
-    assert stranger.deleted == 1
+        from_dlpack(untrusted.capsule(), read_only="copy")
+    assert untrusted.deleted == 1
 
 
 class OnDevice(Object):
@@ -97,17 +97,17 @@ class OnDevice(Object):
         return (check.CUDA, 1)
 
 
-def test_objects_are_asked_for_the_stream():
+def test_the_stream_is_requested():
     for old in (False, True):
-        stranger = Stranger((2,), device=(check.CUDA, 1))
-        source = OnDevice(stranger.capsule(), old)
+        untrusted = UntrustedProducer((2,), device=(check.CUDA, 1))
+        source = OnDevice(untrusted.capsule(), old)
         x = from_dlpack(source)
         assert source.asked == [{"max_version": (1, 3), "stream": 41}] + old * [{"stream": 41}]
         del x
-        assert stranger.deleted == 1
+        assert untrusted.deleted == 1
 
 
-def test_devices_that_were_not_said():
+def test_devices_that_were_not_declared():
     """No stream of this device was synchronized with the elements."""
 
     class OnHost(Object):
@@ -120,22 +120,22 @@ def test_devices_that_were_not_said():
         (OnHost, "__dlpack_device__() declared (1, 0), but its __dlpack__() returned a tensor on device (2, 1)"),
         (Silent, "no __dlpack_device__"),
     ):
-        stranger = Stranger((2,), device=(check.CUDA, 1))
+        untrusted = UntrustedProducer((2,), device=(check.CUDA, 1))
         with rejected(BufferError, says):
-            from_dlpack(kind(stranger.capsule()))
-        assert stranger.deleted == 1
-    stranger = Stranger((2,), device=(check.CUDA, 0))
+            from_dlpack(kind(untrusted.capsule()))
+        assert untrusted.deleted == 1
+    untrusted = UntrustedProducer((2,), device=(check.CUDA, 0))
     with rejected(BufferError, "declared (2, 1)"):
-        from_dlpack(OnDevice(stranger.capsule()))
-    stranger = Stranger((2,), device=(3, 0))
-    assert from_dlpack(OnDevice(stranger.capsule())).tolist() == [0, 1], "pinned memory is the host's"
+        from_dlpack(OnDevice(untrusted.capsule()))
+    untrusted = UntrustedProducer((2,), device=(3, 0))
+    assert from_dlpack(OnDevice(untrusted.capsule())).tolist() == [0, 1], "pinned memory is the host's"
 
 
 def test_tables_must_work_on_the_stream():
     wanted = 41
 
     def own(x, out):
-        out[0] = ctypes.pointer(stranger.managed)
+        out[0] = ctypes.pointer(untrusted.managed)
         return 0
 
     def stream(kind, number, out):
@@ -143,25 +143,25 @@ def test_tables_must_work_on_the_stream():
         return 0
 
     Tabled.__dlpack_c_exchange_api__, table = table_for(own, stream)
-    stranger = Stranger((2,), device=(check.CUDA, 1))
+    untrusted = UntrustedProducer((2,), device=(check.CUDA, 1))
     x = from_dlpack(Tabled())
     assert x.device == torch.device("cuda", 1)
     del x
-    assert stranger.deleted == 1
-    wanted, stranger = 40, Stranger((2,), device=(check.CUDA, 1))
+    assert untrusted.deleted == 1
+    wanted, untrusted = 40, UntrustedProducer((2,), device=(check.CUDA, 1))
     with rejected(BufferError, "differs from torch's current stream"):
         from_dlpack(Tabled())
-    assert stranger.deleted == 1
+    assert untrusted.deleted == 1
 
 
-def test_exceptions_while_something_is_taken():
+def test_exceptions_during_an_import():
     def own(x, out):
-        out[0] = ctypes.pointer(stranger.managed)
+        out[0] = ctypes.pointer(untrusted.managed)
         return 0
 
     for fault in RAISED:
         Tabled.__dlpack_c_exchange_api__, table = table_for(own)
-        stranger, source = Stranger((2,), device=(check.CUDA, 1)), OnDevice(None)
+        untrusted, source = UntrustedProducer((2,), device=(check.CUDA, 1)), OnDevice(None)
         faults.fail_with(fault)
         for offered in (Tabled(), source):
             try:
@@ -171,7 +171,7 @@ def test_exceptions_while_something_is_taken():
             else:
                 raise AssertionError(f"fault {fault} was not noticed")
         faults.fail_with(0)
-        assert stranger.deleted == 1 and source.asked == []
+        assert untrusted.deleted == 1 and source.asked == []
 
 
 if __name__ == "__main__":

@@ -113,10 +113,10 @@ def torch_words_are_proven():
     import torch
 
     module = fresh_clients()
-    assert module.torch_words() == (0,) * 7
+    assert module.torch_fields() == (0,) * 7
     module.read(torch.ones(3))
-    keys, storage, offset, size, usual, plain, gpu = module.torch_words()
-    assert keys > offset > storage > 0 and size > 0 and usual and plain, module.torch_words()
+    keys, storage, offset, size, usual, plain, gpu = module.torch_fields()
+    assert keys > offset > storage > 0 and size > 0 and usual and plain, module.torch_fields()
     cpu, cuda = torch._C.DispatchKey.CPU, torch._C.DispatchKey.CUDA
     assert plain ^ gpu == torch._C.DispatchKeySet(cpu).raw_repr() ^ torch._C.DispatchKeySet(cuda).raw_repr()
 
@@ -143,8 +143,8 @@ def torch_keys_of_a_gpu_tell_the_device():
     rejected(clients.read, x, text="meta")
     with patched(torch._C, DispatchKeySet=Swapped):
         module.read(torch.ones(3))
-    words = module.torch_words()
-    assert words[:6] == clients.torch_words()[:6] and words[6] != clients.torch_words()[6], words
+    words = module.torch_fields()
+    assert words[:6] == clients.torch_fields()[:6] and words[6] != clients.torch_fields()[6], words
     assert module.export(x).__dlpack_device__()[0] == 2
 
 
@@ -154,7 +154,7 @@ def torch_that_does_not_tell_keys_is_asked_for_the_device():
     module = fresh_clients()
     with patched(torch._C, DispatchKeySet=None):
         assert module.read(torch.ones(3))[0][1] == (3,)
-    *_, plain, gpu = module.torch_words()
+    *_, plain, gpu = module.torch_fields()
     assert plain == gpu != 0
 
 
@@ -201,10 +201,10 @@ def torch_words_are_proven_in_any_mode():
             assert module.read(x)[0][0] == address, mode
             rejected(module.read, negated, text="negated values")
             assert before == (torch.is_inference_mode_enabled(), torch.is_grad_enabled()), mode
-        assert module.torch_words() == clients.torch_words(), mode
+        assert module.torch_fields() == clients.torch_fields(), mode
     module = fresh_clients()
     torch.func.functionalize(lambda y: y if module.read(x) else None)(torch.ones(3))
-    assert module.torch_words() == clients.torch_words()
+    assert module.torch_fields() == clients.torch_fields()
     # torch reports its own modes through a function, and Answers is notified of it.
     assert all(func.__name__ in ("is_inference_mode_enabled", "is_grad_enabled") for func in asked), asked
 
@@ -227,7 +227,7 @@ def torch_words_that_are_not_proven_are_asked_of_the_shim():
         module = fresh_clients()
         with patched(torch, _efficientzerotensor=lambda *args, **keywords: made):
             module.read(torch.ones(3))
-        assert module.torch_words() == (0,) * 7
+        assert module.torch_fields() == (0,) * 7
     rejected(module.read, torch._neg_view(torch.ones(3)), text="negated values")
     rejected(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 11")
 
@@ -253,11 +253,11 @@ def torch_that_is_not_proven_is_read_by_its_own_table():
         module = fresh_clients()
         with hidden:
             assert module.read(x)[0][0] == x.data_ptr()
-        assert module.torch_words() == (0,) * 7
+        assert module.torch_fields() == (0,) * 7
         rejected(module.read, negated, text="negated values")
         rejected(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 11")
         module.read(parameter)  # the first of another type verifies it
-        assert module.torch_words() == clients.torch_words()
+        assert module.torch_fields() == clients.torch_fields()
     for error in KeyboardInterrupt, MemoryError:
         module = fresh_clients()
         with raises(error()):
@@ -267,7 +267,7 @@ def torch_that_is_not_proven_is_read_by_its_own_table():
                 pass
             else:
                 raise AssertionError("an exception was lost")
-        assert module.read(x)[0][0] == x.data_ptr() and module.torch_words() == clients.torch_words()
+        assert module.read(x)[0][0] == x.data_ptr() and module.torch_fields() == clients.torch_fields()
 
 
 def torch_whose_address_differs_is_not_proven():
@@ -280,7 +280,7 @@ def torch_whose_address_differs_is_not_proven():
         assert module.read(x)[0][0] == x.data_ptr()
     finally:
         del torch.Tensor._cdata
-    assert module.torch_words() == (0,) * 7 and torch.Tensor._cdata is cdata
+    assert module.torch_fields() == (0,) * 7 and torch.Tensor._cdata is cdata
 
 
 def torch_is_asked_nothing_once_its_type_is_known():
