@@ -69,7 +69,7 @@ func (p *parser) operand() *Expr {
 		p.fail(t.at, "write a whole number, such as 2", "extents are whole numbers, got %s", t.text)
 	case t.sign == mark && t.text == "(":
 		e := p.sum()
-		p.expect(")", "behind this expression", "as in (m + n) // 2")
+		p.expect(")", "behind this expression", p.bracketHint())
 		return e
 	case t.sign != name || slices.Contains(reserved, t.text):
 		hint := "write a symbol, such as n, or a number there"
@@ -81,6 +81,14 @@ func (p *parser) operand() *Expr {
 		return p.least(t)
 	}
 	return p.reference(t)
+}
+
+// bracketHint returns a hint for the token behind an expression in brackets. Conditions have none.
+func (p *parser) bracketHint() string {
+	if t := p.peek(); slices.Contains(comparisons, t.text) || t.text == "in" {
+		return "write conditions without brackets, and join them by and and or"
+	}
+	return "as in (m + n) // 2"
 }
 
 // least reads min(...) or max(...).

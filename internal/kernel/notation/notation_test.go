@@ -208,6 +208,7 @@ func TestDefaultsThatAreNone(t *testing.T) {
 	assertMistakes(t, ParseLine, []mistake{
 		{"int =", "     ^", "expected a value", ""},
 		{"int = (3)", "      ^", "expected a value", ""},
+		{"list[int] = [1, 2]", "            ^", "no default except None", "write = None"},
 		{"bool = true", "       ^", "spelled as in Python", "write True"},
 		{"T[n]? = null", "        ^", "spelled as in Python", "write None"},
 		{"int = 010", "      ^", "begins with a zero", "write 10"},
@@ -231,6 +232,9 @@ func TestConditionsThatAreNone(t *testing.T) {
 		{"n = 3", "  ^", "compares nothing", "write =="},
 		{"0 < n < 3", "      ^", "not chained", "with and"},
 		{"n in (64, 128)", "     ^", "without brackets", "write 64|128"},
+		{"((n > 0))", "    ^", "behind this expression", "without brackets"},
+		{"n == 1 or (m in 1|2)", "             ^", "behind this expression", "without brackets"},
+		{"(n n) == 1", "   ^", "behind this expression", "(m + n) // 2"},
 		{"n in", "    ^", "expected a value", ""},
 		{"n == 1 and", "          ^", "expected a number or a name", ""},
 		{"n == 1 or or", "          ^", "expected a number or a name", ""},

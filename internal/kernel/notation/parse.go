@@ -371,6 +371,8 @@ func (p *parser) value() Value {
 		v.Kind, v.Text = Text, p.unquote(t)
 	case t.sign == name:
 		p.named(t, &v)
+	case t.sign == mark && t.text == "[":
+		p.fail(t.at, "append ? to the type and write = None", "a list has no default except None")
 	default:
 		p.fail(t.at, `as in = 1, = 0.5, = True, = None or = "mean"`,
 			"expected a value: a number, a text in quotes, True, False or None; got %s", show(t))
