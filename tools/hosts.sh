@@ -15,7 +15,10 @@ torch-2.12.1 torch==2.12.1 nvidia-curand==10.4.3.29
 torch-2.13.0 torch==2.13.0 nvidia-curand==10.4.3.29
 torch-2.14.1 torch==2.14.1 nvidia-curand==10.4.3.29
 jax-0.5.3 jax==0.5.3 jaxlib==0.5.3 absl-py==2.5.1
+jax-0.6.2 jax==0.6.2 jaxlib==0.6.2
 jax-0.7.2 jax==0.7.2 jaxlib==0.7.2
+jax-0.8.3 jax==0.8.3 jaxlib==0.8.3
+jax-0.9.2 jax==0.9.2 jaxlib==0.9.2
 onnxruntime-1.24.1 onnxruntime==1.24.1
 onnxruntime-1.26.0 onnxruntime==1.26.0
 numpy-1.23.2 numpy==1.23.2

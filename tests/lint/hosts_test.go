@@ -95,6 +95,39 @@ func TestTheTableOfHostsHasWhatIsRun(t *testing.T) {
 	assert.Contains(t, ran(t, "xtc-tvm-python-bindings")[0], "0.19.0.")
 }
 
+// unlisted are the versions that make hosts runs and the record of these runs lacks, and the
+// versions that only the record has.
+func unlisted(script, record string) (names []string) {
+	const version = `((?:torch|jax|onnxruntime|numpy|paddle)-[\d.]+)`
+	row := regexp.MustCompile("(?m)^\\| `" + version + "` \\| (?:no record \\| |[^|]+ \\| \\d{4}-\\d\\d-\\d\\d )\\|$")
+	count := map[string]int{}
+	for _, m := range regexp.MustCompile(`(?m)^`+version+` `).FindAllStringSubmatch(script, -1) {
+		count[m[1]]++
+	}
+	for _, m := range row.FindAllStringSubmatch(record, -1) {
+		count[m[1]]--
+	}
+	for name, n := range count {
+		if n != 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestTheRecordListsTheVersionsOfMakeHosts(t *testing.T) {
+	script, err := os.ReadFile("../../tools/hosts.sh")
+	require.NoError(t, err)
+	record, err := os.ReadFile("../../docs/records/hosts.md")
+	require.NoError(t, err)
+	assert.Empty(t, unlisted(string(script), string(record)))
+	const rows = "\njax-0.6.2 jax==0.6.2\nnumpy-2.0.2 numpy==2.0.2\n"
+	assert.Empty(t, unlisted(rows, "| `jax-0.6.2` | 3 of 3 | 2026-11-27 |\n| `numpy-2.0.2` | no record | |\n"))
+	assert.Equal(t, []string{"jax-0.6.2", "jax-0.7.2", "numpy-2.0.2"},
+		unlisted(rows, "| `jax-0.7.2` | 3 of 3 | 2026-11-27 |\n| `numpy-2.0.2` | 3 of 3 | |\n"))
+}
+
 // recorded returns the versions in the newest record of a run on a GPU, by library.
 func recorded(record string) map[string]string {
 	versions := map[string]string{}
