@@ -37,10 +37,11 @@ func benchKernels(out io.Writer, dir string, rounds int) ([]goal, error) {
 	if err != nil {
 		return nil, err
 	}
-	few, many := b.many(100), b.many(1000)
-	vet := &command{name: "vet, 1000 kernels", argv: []string{b.tool, "vet", b.config(1000)}}
-	vetFew := &command{name: "vet, 100 kernels", argv: []string{b.tool, "vet", b.config(100)}}
-	all := []*command{few, many, vetFew, vet}
+	few, many := b.many(100, moduleTargets), b.many(1000, moduleTargets)
+	fewCalled, called := b.many(100, callerTargets), b.many(1000, callerTargets)
+	vet := &command{name: "vet, 1000 kernels", argv: []string{b.tool, "vet", b.config(1000, moduleTargets)}}
+	vetFew := &command{name: "vet, 100 kernels", argv: []string{b.tool, "vet", b.config(100, moduleTargets)}}
+	all := []*command{few, many, vetFew, vet, fewCalled, called}
 	if err := measure(rounds, all); err != nil {
 		return nil, err
 	}
@@ -51,6 +52,7 @@ func benchKernels(out io.Writer, dir string, rounds int) ([]goal, error) {
 		{name: "kernels-generate-1000-cpu", measured: middle(cpus(many)), limit: 1, unit: "s"},
 		{name: "kernels-generate-1000-peak", measured: mib(middle(many.peaks())), limit: 100, unit: "MiB"},
 		{name: "kernels-generate-1000-over-100", measured: cpuRatio(many, few), limit: 11},
+		{name: "kernels-generate-1000-callers-over-100", measured: cpuRatio(called, fewCalled), limit: 11},
 		{name: "kernels-vet-1000-cpu", measured: middle(cpus(vet)), limit: 1, unit: "s"},
 		{name: "kernels-vet-1000-peak", measured: mib(middle(vet.peaks())), limit: 100, unit: "MiB"},
 		{name: "kernels-vet-1000-over-100", measured: cpuRatio(vet, vetFew), limit: 11},
@@ -122,19 +124,30 @@ func linesOf(config string) (int, error) {
 	return strings.Count(string(kernelsSection.Find(text)), "\n"), err
 }
 
-func (b *kernelsBench) config(n int) string {
-	return filepath.Join(b.dir, fmt.Sprint(n), "dlpackgen.yaml")
+// selection is a list of targets, with a name.
+type selection struct{ name, targets string }
+
+// moduleTargets make a module for Python, callerTargets each caller of kernels in C.
+var (
+	moduleTargets = selection{"module", "c: {}, kernels: {}, python: {}"}
+	callerTargets = selection{"callers", moduleTargets.targets + ", cpp: {}, go: {import: example.com/p}, torch: {}, " +
+		"torchshim: {}, jax: {}, tvmffi: {}, onnxruntime: {}, ufunc: {}, paddle: {}"}
+)
+
+func (b *kernelsBench) config(n int, of selection) string {
+	return filepath.Join(b.dir, fmt.Sprint(of.name, "-", n), "dlpackgen.yaml")
 }
 
 // many generates the given number of kernels from nothing.
-func (b *kernelsBench) many(n int) *command {
-	file := b.config(n)
+func (b *kernelsBench) many(n int, of selection) *command {
+	file := b.config(n, of)
 	home := filepath.Dir(file)
-	text := "version: 1\ndlpack: \"1.3\"\nout: generated\ntargets: {c: {}, kernels: {}, python: {}}\nkernels:\n"
+	text := "version: 1\ndlpack: \"1.3\"\nout: generated\ntargets: {" + of.targets + "}\nkernels:\n"
 	for i := range n {
 		text += fmt.Sprintf(described, i, i)
 	}
-	return &command{name: fmt.Sprintf("generate, %d kernels", n), argv: []string{b.tool, "generate", "--config", file},
+	name := fmt.Sprintf("generate, %d kernels, %s", n, of.name)
+	return &command{name: name, argv: []string{b.tool, "generate", "--config", file},
 		prepare: func() error {
 			if err := os.RemoveAll(home); err != nil {
 				return err

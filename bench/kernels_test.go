@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/targets"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -28,9 +29,18 @@ func TestKernelsAreMeasured(t *testing.T) {
 		measured[g.name] = g.measured
 		assert.Positive(t, g.measured, g.name)
 	}
-	require.Len(t, measured, 8)
+	require.Len(t, measured, 9)
 	assert.Equal(t, 15.0, measured["kernels-yaml-lines"], "of axpy_softmax, with the line above them")
 	assert.Less(t, measured["kernels-generate-1000-peak"], 130.0, "MiB: the garbage is collected")
+}
+
+// The goals of all callers include every target that calls kernels in C.
+func TestEveryCallerIsMeasured(t *testing.T) {
+	for _, row := range targets.All() {
+		if row.Contracts && !row.Collects {
+			assert.Contains(t, " "+callerTargets.targets, " "+row.Name+": {")
+		}
+	}
 }
 
 // The measured builds use the flags of authors' builds.
