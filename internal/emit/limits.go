@@ -14,17 +14,26 @@ func WithoutGradients(k *contract.Kernel) []string {
 	return []string{"no gradient"}
 }
 
+// ElsewhereThanTheCPU reports whether a kernel has a function for another device than the CPU.
+func ElsewhereThanTheCPU(k *contract.Kernel) bool {
+	return slices.ContainsFunc(k.Devices, func(d contract.Device) bool { return d.Name != "kDLCPU" })
+}
+
+// GivesTensors reports whether a kernel returns a tensor to its caller.
+func GivesTensors(k *contract.Kernel) bool {
+	return slices.ContainsFunc(k.Given(), func(p contract.Param) bool { return p.Kind == contract.Tensor })
+}
+
 // OnTheCPU returns the limits of a caller that copies and allocates only in host memory. newForm is
 // the name of its form that allocates the results, or "".
 func OnTheCPU(k *contract.Kernel, newForm string) (all []string) {
-	if !slices.ContainsFunc(k.Devices, func(d contract.Device) bool { return d.Name != "kDLCPU" }) {
+	if !ElsewhereThanTheCPU(k) {
 		return nil
 	}
 	if slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Copied }) {
 		all = append(all, "copied arguments must be contiguous on other devices than the CPU")
 	}
-	isTensor := func(p contract.Param) bool { return p.Kind == contract.Tensor }
-	if newForm != "" && slices.ContainsFunc(k.Given(), isTensor) {
+	if newForm != "" && GivesTensors(k) {
 		all = append(all, newForm+" allocates on the CPU alone")
 	}
 	return all

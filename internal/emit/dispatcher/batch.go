@@ -1,6 +1,11 @@
 package dispatcher
 
-import "github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+import (
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+)
 
 // The ways in which torch.vmap calls a kernel.
 const (
@@ -34,6 +39,23 @@ func Limits(k *contract.Kernel) (all []string) {
 		all = append(all, "no torch.vmap: it writes to an argument")
 	case Batching(k) == BatchEach:
 		all = append(all, "torch.vmap makes one call per element")
+	}
+	return append(all, onTwoDevices(k)...)
+}
+
+// onTwoDevices returns the limit of a kernel that has a tensor on the CPU beside those on another
+// device. PyTorch rejects fake tensors on two devices before it calls the kernel's function for
+// fake tensors, unless those on the CPU have rank 0.
+func onTwoDevices(k *contract.Kernel) (all []string) {
+	isTensor := func(p contract.Param) bool { return p.Kind == contract.Tensor }
+	isElsewhere := func(p contract.Param) bool { return isTensor(p) && !p.CPU }
+	if !emit.ElsewhereThanTheCPU(k) || !slices.ContainsFunc(k.Args, isElsewhere) {
+		return nil
+	}
+	for _, p := range k.Args {
+		if isTensor(p) && p.CPU && len(p.Extents) > 0 {
+			all = append(all, "no torch.compile beside tensors on another device: "+p.Name+" is on the CPU")
+		}
 	}
 	return all
 }

@@ -86,7 +86,8 @@ func inexpressible(k *contract.Kernel) (errs []error) {
 }
 
 // limits lists the features of a kernel that Paddle does not support.
-func limits(k *contract.Kernel) (all []string) {
+func limits(k *contract.Kernel) []string {
+	all := withoutTensors(k)
 	if reason := outsideGraphs(k); reason != "" {
 		all = append(all, "no static graph: "+reason)
 	} else {
@@ -114,4 +115,18 @@ func outsideGraphs(k *contract.Kernel) string {
 		}
 	}
 	return ""
+}
+
+// devices are those that __dlpack_device__ of Paddle's tensors returns.
+var devices = []string{"kDLCPU", "kDLCUDA", "kDLCUDAHost", "kDLOneAPI"}
+
+// withoutTensors lists the devices of a kernel on which Paddle has no tensors, so that its
+// functions for them are never called.
+func withoutTensors(k *contract.Kernel) (all []string) {
+	for _, d := range k.Devices {
+		if !slices.Contains(devices, d.Name) {
+			all = append(all, "Paddle has no tensors on "+d.Name)
+		}
+	}
+	return all
 }

@@ -102,3 +102,13 @@ func TestLimits(t *testing.T) {
 		assert.Equal(t, want, limits(&kernels[0]), src)
 	}
 }
+
+func TestDevicesWithoutTensorsAreLimits(t *testing.T) {
+	k := contract.Kernel{}
+	for _, name := range []string{"kDLCPU", "kDLCUDA", "kDLCUDAHost", "kDLOneAPI"} {
+		k.Devices = append(k.Devices, contract.Device{Name: name})
+	}
+	assert.Equal(t, []string{"no paddle.jit.save of graphs"}, limits(&k))
+	k.Devices = append(k.Devices, contract.Device{Name: "kDLOpenCL"})
+	assert.Equal(t, []string{"Paddle has no tensors on kDLOpenCL", "no paddle.jit.save of graphs"}, limits(&k))
+}

@@ -119,3 +119,19 @@ func TestTooManyParameters(t *testing.T) {
 	_, err = viewKernel(&k)
 	assert.ErrorContains(t, err, "kernel f has 34 arguments and results: modules of Python have room for 32")
 }
+
+func TestResultsOnOtherDevicesAreALimit(t *testing.T) {
+	limit := []string{"on other devices than the CPU, only PyTorch and CuPy allocate results: pass out= with others"}
+	tensor := contract.Param{Name: "y", Kind: contract.Tensor}
+	k := contract.Kernel{Devices: []contract.Device{{Name: "kDLCPU"}, {Name: "kDLCUDA"}},
+		Results: []contract.Param{tensor}}
+	assert.Equal(t, limit, limits(&k))
+	k.Devices = k.Devices[:1]
+	assert.Empty(t, limits(&k))
+	k.Devices = []contract.Device{{Name: "kDLCUDA"}}
+	assert.Equal(t, limit, limits(&k))
+	k.Results[0].Kind = contract.Float
+	assert.Empty(t, limits(&k))
+	k.Results = nil
+	assert.Empty(t, limits(&k))
+}

@@ -20,10 +20,17 @@ var Target = emit.Target{
 	Needs:     []string{"c"},
 	Options:   []emit.Option{moduleOption, testsOption},
 	Contracts: true, ContractNeeds: []string{"kernels"},
-	Limits: func(k *contract.Kernel) []string {
-		return slices.Concat(emit.WithoutGradients(k), emit.WithoutDTypesOfNumPy(k), emit.OnTheCPU(k, ""))
-	},
+	Limits:   limits,
 	Manifest: manifest,
+}
+
+// limits lists the features of a kernel that the module does not support.
+func limits(k *contract.Kernel) []string {
+	all := slices.Concat(emit.WithoutGradients(k), emit.WithoutDTypesOfNumPy(k), emit.OnTheCPU(k, ""))
+	if emit.ElsewhereThanTheCPU(k) && emit.GivesTensors(k) {
+		all = append(all, "on other devices than the CPU, only PyTorch and CuPy allocate results: pass out= with others")
+	}
+	return all
 }
 
 // The outputs: the interface, the implementation, and the header that both share with the backends.
