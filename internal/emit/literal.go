@@ -41,9 +41,11 @@ func PythonRaises(k *contract.Kernel, all string) (lines []string) {
 }
 
 // PythonDocstring formats a text as the docstring of a function. Its further lines have the
-// indentation of the body. Double quotes become single ones, so that none ends the docstring.
+// indentation of the body. Only double quotes that would end the docstring are escaped.
 func PythonDocstring(text, indent string) string {
-	text = strings.NewReplacer(`\`, `\\`, `"`, "'").Replace(text)
+	inner := strings.TrimRight(text, `"`)
+	last := strings.Repeat(`\"`, len(text)-len(inner))
+	text = strings.NewReplacer(`\`, `\\`, `"""`, `\"\"\"`).Replace(inner) + last
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if i > 0 && line != "" {

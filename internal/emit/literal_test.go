@@ -22,8 +22,11 @@ func TestDocstringsEndWhereTheTextEnds(t *testing.T) {
 		"":              `""""""`,
 		"one":           `"""one"""`,
 		"a\n\n\nb\n  c": "\"\"\"a\n\n\n    b\n      c\"\"\"",
-		`says "a"`:      `"""says 'a'"""`,
-		`"""`:           `"""'''"""`,
+		`says "a"`:      `"""says "a\""""`,
+		`"a" or 'b'`:    `""""a" or 'b'"""`,
+		`"""`:           `"""\"\"\""""`,
+		`a """"" b`:     `"""a \"\"\""" b"""`,
+		`ends in \"`:    `"""ends in \\\""""`,
 		`ends in \`:     `"""ends in \\"""`,
 	} {
 		assert.Equal(t, want, PythonDocstring(text, "    "))

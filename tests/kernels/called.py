@@ -328,6 +328,7 @@ def test_signatures():
     assert str(inspect.signature(k.join)) == "(bias, x, w, idx, q=None, *, out=None)"
     assert str(inspect.signature(k.devices)) == "(x, y, host, *, stream=None)"
     assert "\nRaises:\n    IndexError: argument 'sizes': a size is out of range\n" in k.scalars.__doc__
+    assert 'where mode in "sum"|"mean"' in k.scalars.__doc__ and 's: str? = "none"' in k.numbers.__doc__
     assert "x: T[..., n]" in k.join.__doc__ and "where n % 2 == 0 and n <= 64" in k.join.__doc__
 
 

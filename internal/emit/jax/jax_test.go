@@ -58,7 +58,7 @@ func TestKernelsAreRendered(t *testing.T) {
 		`    handlers={"cpu": "dlpackgen_jax_cpu_plain", "CUDA": "dlpackgen_jax_cuda_plain"},`,
 		`        _Parameter("columns", "tensor", optional=True, written=True, column_major=True),`,
 		`        _Parameter("a", "number", expected="T", binder=0, dtypes=("float32", "int32")),`,
-		`    given=(0,),`, `    batch="none",`, `    """Takes what 'x' has.`,
+		`    given=(0,),`, `    batch="none",`, `    """Takes what "x" has.`,
 	} {
 		assert.Contains(t, python, line+"\n")
 	}

@@ -52,7 +52,7 @@ func TestKernelsAreRendered(t *testing.T) {
 	for _, line := range []string{
 		`from lib.dlpackgen_paddle import (`,
 		`def plain(x, host, k, a, mode="b", *, out=None):`,
-		`    """Takes what 'x' has.`,
+		`    """Takes what "x" has.`,
 		`    check="dlpackgen_paddle_check_plain",`,
 		`        _Parameter("host", "tensor", optional=True, cpu=True),`,
 		`        _Parameter("a", "number", expected="T", binder=0, dtypes=("float32", "int32")),`,

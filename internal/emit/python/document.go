@@ -125,7 +125,7 @@ func (w *wrapper) described() string {
 	for _, line := range emit.PythonRaises(w.k, "") {
 		out.WriteString(line + "\n")
 	}
-	return strings.ReplaceAll(out.String(), `"`, "'")
+	return out.String()
 }
 
 // annotation returns the type of an argument in the stub. The argument that determines the type of
