@@ -209,11 +209,13 @@ DLPACKGEN_PART int dlpackgen_check_aligned(const struct dlpackgen_site* at, cons
 
 /* The bits that must be 0 in addresses and byte offsets: the high bits, which prevents overflow of
  * sums, and the low bits, because no type needs an alignment above 16 bytes. */
-#define DLPACKGEN_UNUSUAL_BITS (~(uint64_t)(UINTPTR_MAX >> 2) | 15)
+#define DLPACKGEN_MOST_ALIGNED 16
+#define DLPACKGEN_UNUSUAL_BITS (~(uint64_t)(UINTPTR_MAX >> 2) | (DLPACKGEN_MOST_ALIGNED - 1))
 
-/* Handles an address with other bits. */
+/* Handles an address with other bits, or near NULL. */
 DLPACKGEN_SLOW static int dlpackgen_is_placed(const DLTensor* tensor, uint64_t address) {
-  return (address & DLPACKGEN_UNUSUAL_BITS) <= 15 && !dlpackgen_is_misaligned(tensor);
+  return tensor->data && (address & DLPACKGEN_UNUSUAL_BITS) < DLPACKGEN_MOST_ALIGNED &&
+         !dlpackgen_is_misaligned(tensor);
 }
 
 /* Host memory. */
@@ -235,24 +237,35 @@ DLPACKGEN_PART inline int dlpackgen_finds_place(const DLTensor* tensor, const in
          !(dlpackgen_device_is_opaque(type) || dlpackgen_device_is_managed(type) || dlpackgen_device_is_host(type));
 }
 
-/* Returns whether a tensor is valid, C-contiguous, not empty, on a device with addresses, and has
- * elements of whole bytes. */
-DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, DLDevice place, uint64_t flags, int writable,
-                                      int32_t rank, int more, uint64_t* bytes) {
-  uint64_t elements = 1;
+/* Returns whether a tensor is on a device, and has the shape and the strides of a rank. */
+DLPACKGEN_FAST int dlpackgen_has_dimensions(const DLTensor* tensor, DLDevice place, int32_t rank, int more) {
   if (DLPACKGEN_RARE(!tensor) || tensor->device.device_type != place.device_type) return 0;
   if (place.device_type != kDLCPU && DLPACKGEN_RARE(tensor->device.device_id != place.device_id)) return 0;
   if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank && tensor->ndim <= DLPACKGEN_MAX_NDIM))
     return 0;
-  if (DLPACKGEN_RARE(!tensor->shape || !tensor->strides) && tensor->ndim > 0) return 0;
+  return !DLPACKGEN_RARE(!tensor->shape || !tensor->strides) || tensor->ndim == 0;
+}
+
+/* Returns whether such a tensor is valid, C-contiguous and not empty, and has elements of whole
+ * bytes. */
+DLPACKGEN_FAST int dlpackgen_is_block(const DLTensor* tensor, uint64_t flags, int writable, int32_t rank, int more,
+                                      uint64_t* bytes) {
+  uint64_t elements = 1;
   for (int32_t d = more ? tensor->ndim : rank; d-- > 0;) {
     if (DLPACKGEN_RARE(!dlpackgen_dimension_fits((uint64_t)tensor->shape[d], tensor->strides[d], &elements))) return 0;
   }
-  if (DLPACKGEN_RARE(!tensor->data)) return 0;
   if (writable && DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)) return 0;
   *bytes = elements * (uint64_t)(tensor->dtype.bits >> 3);
-  const uint64_t address = (uint64_t)(uintptr_t)tensor->data | tensor->byte_offset;
-  return !DLPACKGEN_RARE(address & DLPACKGEN_UNUSUAL_BITS) || dlpackgen_is_placed(tensor, address);
+  const uint64_t data = (uint64_t)(uintptr_t)tensor->data;
+  const uint64_t address = (data - DLPACKGEN_MOST_ALIGNED) | tensor->byte_offset; /* NULL becomes a high address */
+  return !DLPACKGEN_RARE(address & DLPACKGEN_UNUSUAL_BITS) || dlpackgen_is_placed(tensor, data | tensor->byte_offset);
+}
+
+/* Returns whether a tensor is both. */
+DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, DLDevice place, uint64_t flags, int writable,
+                                      int32_t rank, int more, uint64_t* bytes) {
+  return dlpackgen_has_dimensions(tensor, place, rank, more) &&
+         dlpackgen_is_block(tensor, flags, writable, rank, more, bytes);
 }
 
 /* Returns whether two blocks of such tensors overlap. */
@@ -264,7 +277,7 @@ DLPACKGEN_PART inline int dlpackgen_blocks_meet(const DLTensor* a, uint64_t a_by
 }
 
 /* Returns whether a tensor is such a block, and computes its size in bytes. */
-DLPACKGEN_PART inline int dlpackgen_is_block(const DLTensor* tensor, uint64_t* bytes) {
+DLPACKGEN_PART inline int dlpackgen_is_any_block(const DLTensor* tensor, uint64_t* bytes) {
   return tensor->dtype.bits % 8 == 0 && tensor->dtype.lanes == 1 &&
          dlpackgen_is_usual(tensor, dlpackgen_host(), 0, 0, tensor->ndim, 0, bytes);
 }
@@ -276,7 +289,7 @@ DLPACKGEN_PART inline int dlpackgen_is_block(const DLTensor* tensor, uint64_t* b
 DLPACKGEN_PART inline int dlpackgen_meet(const DLTensor* a, const DLTensor* b) {
   int64_t low[2], high[2];
   uint64_t bytes[2];
-  if (dlpackgen_is_block(a, &bytes[0]) && dlpackgen_is_block(b, &bytes[1]))
+  if (dlpackgen_is_any_block(a, &bytes[0]) && dlpackgen_is_any_block(b, &bytes[1]))
     return dlpackgen_blocks_meet(a, bytes[0], b, bytes[1]);
   if (!dlpackgen_same_device(a->device, b->device)) return 0;
   if (dlpackgen_device_is_opaque((int32_t)a->device.device_type) && a->data != b->data) return 0;

@@ -96,12 +96,10 @@ DLPACKGEN_SLOW static int dlpackgen_tvmffi_read_other(const struct dlpackgen_sit
   return DLPACKGEN_STATUS_OK;
 }
 
-/* Returns a tensor with strides, as in most calls, or NULL. */
+/* Returns the tensor of an argument in its usual forms, with or without strides, or NULL. */
 DLPACKGEN_FAST DLTensor* dlpackgen_tvmffi_plain_tensor(const struct dlpackgen_tvm_ffi_any* from) {
-  DLTensor* found = (DLTensor*)from->v_ptr;
-  if (from->type_index == DLPACKGEN_TVM_FFI_TENSOR) found = (DLTensor*)dlpackgen_tvmffi_content(from);
-  else if (DLPACKGEN_RARE(from->type_index != DLPACKGEN_TVM_FFI_DLTENSOR || !found)) return NULL;
-  return DLPACKGEN_RARE(!found->strides) ? NULL : found;
+  if (from->type_index == DLPACKGEN_TVM_FFI_TENSOR) return (DLTensor*)dlpackgen_tvmffi_content(from);
+  return DLPACKGEN_RARE(from->type_index != DLPACKGEN_TVM_FFI_DLTENSOR) ? NULL : (DLTensor*)from->v_ptr;
 }
 
 /* Reads a tensor. The result is NULL if the value is None and this is allowed. */
@@ -111,7 +109,7 @@ DLPACKGEN_FAST int dlpackgen_tvmffi_read_tensor(const struct dlpackgen_site* at,
                                                 struct dlpackgen_message* message) {
   DLTensor* other = NULL;
   *tensor = dlpackgen_tvmffi_plain_tensor(from);
-  if (!DLPACKGEN_RARE(!*tensor)) return DLPACKGEN_STATUS_OK;
+  if (!DLPACKGEN_RARE(!*tensor || !(*tensor)->strides)) return DLPACKGEN_STATUS_OK;
   const int status = dlpackgen_tvmffi_read_other(at, from, optional, room, &other, message);
   *tensor = other;
   return status;

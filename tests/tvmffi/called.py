@@ -2,6 +2,7 @@
 and messages."""
 
 import collections
+import itertools
 import json
 import os
 import sys
@@ -43,6 +44,11 @@ MISTAKES = [
     ("scale", ones(2, 2, dtype=np.int64)),
     ("scale", x23, None),
     ("scale", x23, "a"),
+    ("direct", ones(3), "a", 2, False, None),
+    ("direct", ones(3), 1.0, 2.0, False, None),
+    ("direct", ones(3), 1.0, 2, 1, None),
+    ("direct", ones(3), 1.0, 2, False, ones(4)),
+    ("direct", None, 1.0, 2, False, None),
     ("scale", x23, True, 1),
     ("scale", x23[0]),
     ("scale", x23, 1e300),
@@ -216,6 +222,36 @@ def test_memory_for_results():
     assert raw.scalars("sum", many, None, False, 3, None, ones(1, 3, dtype=np.float64)) == 42
     assert raw.scalars("sum", tvm_ffi.Shape((1, 3, 3)), None, False, 3, None, z) == 3
     assert raw.scalars("sum", tvm_ffi.Array([1, 3, 3]), None, False, 3, None, z) == 3
+
+
+def test_direct_calls():
+    """Calls that need no conversion, and calls that differ from them in one argument."""
+    x3, y = np.arange(3, dtype=np.float32), np.zeros(3, np.float32)
+    for by, back, w3 in itertools.product((3.0, 3), (True, False), (None, ones(3))):
+        want = x3 * 6 + (w3 is not None)
+        for given in (x3, tvm_ffi.from_dlpack(x3)):
+            y[:] = -1
+            assert raw.direct(given, by, 2, back, w3, y) is None
+            assert (y == (want[::-1] if back else want)).all(), (by, back, w3, y)
+    for args, want in (
+        ((x3, 1.0, 10, False, None, y), ("IndexError", "direct(): argument 'times' (3rd): too many")),
+        ((x3, 1.0, 2, 1, None, y), ("TypeError", "direct(): argument 'back' (4th): expected bool, got int")),
+        ((x3, 1.0, 2.0, False, None, y), ("TypeError", "direct(): argument 'times' (3rd): expected int, got float")),
+        ((x3, "a", 2, False, None, y), ("TypeError", "direct(): argument 'by' (2nd): expected float, got str")),
+        ((x3, 1.0, 2, False, 7, y), ("TypeError", "direct(): argument 'w' (5th): expected a tensor, got int")),
+        ((x3, 1.0, 2, False, None, 7), ("TypeError", "direct(): argument 'y' (6th): expected a tensor, got int")),
+        (
+            (x3, 1.0, 2, False, None, y, y),
+            ("TypeError", "direct() takes 5 arguments, or 6 with memory for its result, got 7"),
+        ),
+        (
+            (x3, 1.0, 2, False, None, x3),
+            ("BufferError", "direct(): argument 'y' (6th): it is written, and it overlaps argument 'x' (1st)"),
+        ),
+    ):
+        y[:] = -1
+        got = outcome(raw.direct, *args)
+        assert got == want, got
 
 
 def test_values():

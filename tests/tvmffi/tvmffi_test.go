@@ -44,14 +44,28 @@ func prepare(t *testing.T) builder {
 
 func (b builder) library() string { return filepath.Join(b.dir, "tried/_kernels.abi3.so") }
 
+<<<<<<< HEAD
 // build builds one library with the Python module and the tvm-ffi functions.
+=======
+// authors are the sources of the kernels.
+func authors(t *testing.T) (all []string) {
+	t.Helper()
+	for _, name := range []string{"../kernels/testdata/author.c", "testdata/direct.c"} {
+		path, err := filepath.Abs(name)
+		require.NoError(t, err)
+		all = append(all, path)
+	}
+	return all
+}
+
+// build makes one library that is the module of Python and has the functions of tvm-ffi.
+>>>>>>> ca3f8f8d (Check and call kernels without conditions in one pass)
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
-	author, err := filepath.Abs("../kernels/testdata/author.c")
-	require.NoError(t, err)
 	args := append([]string{"-std=c11", testkit.Level(), "-g", "-fPIC", "-shared", "-fvisibility=hidden",
 		"-DPy_LIMITED_API=0x030B0000", "-Ic", "-Ipython", "-Ikernels", "-isystem", b.headers, "-o", b.library()}, flags...)
-	args = append(args, "tvmffi/kernels_tvmffi.c", "python/_kernels.c", "kernels/kernels.c", author, "-pthread")
+	args = append(args, "tvmffi/kernels_tvmffi.c", "python/_kernels.c", "kernels/kernels.c", "-pthread")
+	args = append(args, authors(t)...)
 	b.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), args...)
 }
 
@@ -114,11 +128,9 @@ func TestSanitized(t *testing.T) {
 // buildPlain builds a library without the module, which needs no Python symbols.
 func (b builder) buildPlain(t *testing.T, flags ...string) {
 	t.Helper()
-	author, err := filepath.Abs("../kernels/testdata/author.c")
-	require.NoError(t, err)
 	b.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), slices.Concat(warnings, []string{"-std=c11", "-O2", "-fPIC", "-shared",
 		"-fvisibility=hidden", "-Wl,-z,defs", "-Ic", "-Ikernels", "-o", "plain.so"}, flags,
-		[]string{"tvmffi/kernels_tvmffi.c", "kernels/kernels.c", author, "-pthread"})...)
+		[]string{"tvmffi/kernels_tvmffi.c", "kernels/kernels.c", "-pthread"}, authors(t))...)
 }
 
 // The library with only the functions needs only libc.
@@ -235,6 +247,12 @@ var mistakes = map[string][2]string{
 	"no allocator is no error":    {"if (DLPACKGEN_RARE(!get || !make || !get()))", "if (DLPACKGEN_RARE(!get || !make))"},
 	"every error is one":          {"if (status != DLPACKGEN_TVMFFI_RAISED && set) set(dlpackgen_tvmffi_class(status), text);", "if (set) set(\"RuntimeError\", text);"},
 	"the rest is one value":       {"if (made > 1) return dlpackgen_tvmffi_pack(function, values, made, result, message);", ""},
+	"any count is direct":         {"count == 6 && args[1]", "args[1]"},
+	"any number is a float":       {"args[1].type_index == DLPACKGEN_TVM_FFI_FLOAT && args[2]", "args[2]"},
+	"any number is an int":        {"args[2].type_index == DLPACKGEN_TVM_FFI_INT && args[3]", "args[3]"},
+	"any number is a bool":        {"args[3].type_index == DLPACKGEN_TVM_FFI_BOOL && (args[4]", "(args[4]"},
+	"any value is None":           {"(args[4].type_index == DLPACKGEN_TVM_FFI_NONE || dlpackgen_tvmffi_plain_tensor(&args[4])) &&", ""},
+	"direct calls never fail":     {"return DLPACKGEN_RARE(failure) ? dlpackgen_tvmffi_raise_direct(failure) : 0;", "return 0;"},
 	"lists leak":                  {"if (list->items != &list->few) free(list->items);", ""},
 }
 

@@ -144,8 +144,17 @@ func (c *checker) usualPlace() {
 	c.line("}")
 }
 
+// whereabouts returns the expressions for a tensor and its flags. The memory of a result is a
+// parameter.
+func whereabouts(p contract.Param) (at, flags string) {
+	if p.Access == memory {
+		return given + p.Name, "0"
+	}
+	return "call->args." + p.Name, "call->flags." + p.Name
+}
+
 func (c *checker) usualTensor(i int, p contract.Param) {
-	at := "call->args." + p.Name
+	at, flags := whereabouts(p)
 	if p.Optional {
 		c.line("if (%s) {", at)
 		defer c.line("}")
@@ -155,12 +164,15 @@ func (c *checker) usualTensor(i int, p contract.Param) {
 	if p.CPU {
 		there = "dlpackgen_host()"
 	}
-	c.line("if (!dlpackgen_is_usual(%s, %s, call->flags.%s, %d, %d, %d, &bytes_%d)) break;",
-		at, there, p.Name, btoi(p.Writes()), rank, btoi(ellipsis != contract.None), i)
+	more := btoi(ellipsis != contract.None)
+	c.line("if (!dlpackgen_has_dimensions(%s, %s, %d, %d)) break;", at, there, rank, more)
 	c.usualType(i, p, at)
+	// Extents that equal a symbol are in the range of its first extent, which a compiler can use.
 	for d, e := range p.Extents {
 		c.usualExtent(i, d, p, e, at)
 	}
+	c.line("if (!dlpackgen_is_block(%s, %s, %d, %d, %d, &bytes_%d)) break;", at, flags, btoi(p.Writes()), rank,
+		more, i)
 }
 
 // usualType compares the dtype.
@@ -215,7 +227,9 @@ func (c *checker) usualDim(i int) string {
 func (c *checker) usualApart() {
 	for _, pair := range c.k.Apart() {
 		a, b := c.k.Args[pair[0]], c.k.Args[pair[1]]
-		c.line("if (%s%sdlpackgen_blocks_meet(call->args.%s, bytes_%d, call->args.%s, bytes_%d)) break;",
-			present(a, "call->args."+a.Name), present(b, "call->args."+b.Name), a.Name, pair[0], b.Name, pair[1])
+		x, _ := whereabouts(a)
+		y, _ := whereabouts(b)
+		c.line("if (%s%sdlpackgen_blocks_meet(%s, bytes_%d, %s, bytes_%d)) break;", present(a, x), present(b, y), x,
+			pair[0], y, pair[1])
 	}
 }

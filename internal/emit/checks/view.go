@@ -41,6 +41,8 @@ type kernelView struct {
 	PassedResults  string
 	Assigns        []string
 	Serial         bool
+	Direct         []direct // one, or none
+	Given          string   // the parameters of a call except the stream
 }
 
 // prototype is the prototype of a function that the author writes.
@@ -131,6 +133,7 @@ func viewKernel(k *contract.Kernel) kernelView {
 	}
 	c := checker{k: k, short: hasUsual(k)}
 	c.check()
+	v.Direct = viewDirect(k)
 	v.Steps, v.Rules, v.Locals = c.steps, c.rules, cformat.AlignComments(c.locals)
 	return v
 }
@@ -231,30 +234,34 @@ func result(p contract.Param, number string) string {
 
 func (v *kernelView) viewSignatures(k *contract.Kernel) {
 	run, call := []string{"const struct dlpackgen_kernel_" + k.Name + "* call_"}, []string{}
+	var given []string
 	for _, p := range k.Args {
 		call = append(call, parameter(p, anyNumber))
-		v.Assigns = append(v.Assigns, assign(p)...)
+		v.Assigns = append(v.Assigns, assign("call_", p, "")...)
+		given = append(given, p.Name)
 	}
 	for _, p := range k.Results {
+		given = append(given, p.Name)
 		run, call = append(run, result(p, "void")), append(call, result(p, "void"))
 		v.RunArguments += ", " + p.Name
 	}
+	v.Given = strings.Join(given, ", ")
 	last := []string{"void* stream", "struct dlpackgen_message* message_"}
 	v.RunHead = fmt.Sprintf("int dlpackgen_run_kernel_%s(%s)", k.Name, strings.Join(append(run, last...), ", "))
 	v.CallHead = fmt.Sprintf("int dlpackgen_call_kernel_%s(%s)", k.Name,
 		strings.Join(append(call, last...), ", "))
 }
 
-// assign copies an argument into the struct of a call.
-func assign(p contract.Param) []string {
+// assign copies an argument, whose parameter has the name with a prefix, into the struct of a call.
+func assign(call string, p contract.Param, prefix string) []string {
+	to, from := call+".args."+p.Name, prefix+p.Name
 	switch p.Kind {
 	case contract.Ints, contract.Floats:
-		return []string{fmt.Sprintf("call_.args.%s.items = %s;", p.Name, p.Name),
-			fmt.Sprintf("call_.args.%s.count = %s_count_;", p.Name, p.Name)}
+		return []string{fmt.Sprintf("%s.items = %s;", to, from), fmt.Sprintf("%s.count = %s_count_;", to, from)}
 	case contract.Tensor:
-		return []string{fmt.Sprintf("call_.args.%s = %s;", p.Name, p.Name), fmt.Sprintf("call_.flags.%s = 0;", p.Name)}
+		return []string{fmt.Sprintf("%s = %s;", to, from), fmt.Sprintf("%s.flags.%s = 0;", call, p.Name)}
 	}
-	return []string{fmt.Sprintf("call_.args.%s = %s;", p.Name, p.Name)}
+	return []string{fmt.Sprintf("%s = %s;", to, from)}
 }
 
 // viewDispatch returns the function for each device and each choice of dtypes.
@@ -366,6 +373,8 @@ func call(k *contract.Kernel, f contract.Function) string {
 func passed(p contract.Param, number string) string {
 	at := "call_->args." + p.Name
 	switch {
+	case p.Access == memory:
+		return given + p.Name
 	case p.Kind == contract.Ints || p.Kind == contract.Floats:
 		return at + ".items, " + at + ".count"
 	case number == "":

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/checks"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
@@ -21,6 +22,7 @@ type kernelView struct {
 	All        string // the addresses of the results
 	Passed     string // the same behind commas
 	Handlers   []handler
+	Direct     string // the call of the function without messages; or ""
 
 	Target    string   // XLA's name, a literal of Python
 	Signature string   // of the function in Python
@@ -39,6 +41,9 @@ func viewKernel(k *contract.Kernel) kernelView {
 		}
 	}
 	v.viewResults(k)
+	if checks.IsDirect(k) {
+		v.Direct = direct(k)
+	}
 	for _, d := range k.Devices {
 		traits := "0"
 		if d.Graphs {
@@ -50,6 +55,17 @@ func viewKernel(k *contract.Kernel) kernelView {
 	}
 	v.viewPython(k)
 	return v
+}
+
+func direct(k *contract.Kernel) string {
+	var values []string
+	for _, p := range k.Args {
+		values = append(values, "kernel_.args."+p.Name)
+	}
+	for i := range k.Results {
+		values = append(values, fmt.Sprintf("&made_[%d].tensor", i))
+	}
+	return fmt.Sprintf("dlpackgen_try_kernel_%s(%s, stream_, &failure_)", k.Name, strings.Join(values, ", "))
 }
 
 func (v *kernelView) viewResults(k *contract.Kernel) {

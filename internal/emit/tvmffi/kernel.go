@@ -22,6 +22,7 @@ type kernelView struct {
 	Doc               []string // literals
 	Metadata          string
 	Legacy            []legacyView // one, or none
+	Direct            string       // the condition that calls the function without messages; or ""
 }
 
 // legacyView is the data of a kernel's function for TVM before 0.20.
@@ -38,6 +39,7 @@ func viewKernel(k *contract.Kernel, prefix string) kernelView {
 	v := kernelView{Name: k.Name, Function: emit.CLiteral(k.Name), Arguments: len(k.Args), Memory: len(memory(k)),
 		Stream: "NULL", Doc: document(k), Metadata: metadata(k)}
 	v.Required = required(k)
+	v.Direct = direct(k)
 	w := &writer{k: k, v: &v}
 	w.sites()
 	for _, phase := range []func(int, contract.Param){w.begin, w.read, w.finish} {
