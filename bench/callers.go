@@ -55,12 +55,34 @@ func benchCallers(out io.Writer, dir string, rounds int) ([]goal, error) {
 	}
 	fmt.Fprintf(out, "callers: vectors of 16 float32, %d rounds in turn on %d cores\n", rounds, runtime.NumCPU())
 	printCalls(out, took, handWritten, "jax-tvm-ffi", "libm")
+	printHandlers(out, took["jax, fori_loop"])
 	goCalls, err := b.fromGo(rounds)
 	if err != nil {
 		return nil, err
 	}
 	pairTable(out, goCalls)
 	return callerGoals(took, goCalls[0], size), nil
+}
+
+// printHandlers prints the time that XLA takes for a step of a loop, measured with a handler that
+// does nothing, and what each handler adds to it.
+func printHandlers(out io.Writer, steps map[string][]float64) {
+	const empty = "empty"
+	if len(steps[empty]) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "jax, a step of fori_loop: XLA itself %.1f ns", middle(steps[empty]))
+	for _, name := range sortedKeys(steps) {
+		if name == empty || len(steps[name]) != len(steps[empty]) {
+			continue
+		}
+		own := make([]float64, len(steps[name]))
+		for i, step := range steps[name] {
+			own[i] = step - steps[empty][i]
+		}
+		fmt.Fprintf(out, ", %s %.1f ns", name, middle(own))
+	}
+	fmt.Fprintln(out)
 }
 
 // callerGoals returns a goal for each share, for calls from Go, and for the library with all
@@ -166,6 +188,10 @@ func (b *callsBench) beside() error {
 	flags := []string{"-std=c++17", "-O2", "-shared", "-fPIC", "-isystem", found[0], "-isystem", found[1], "-isystem",
 		found[2]}
 	if err := b.compile("g++", "by_hand_xla.so", append(flags, b.sources+"by_hand_xla.cpp")); err != nil {
+		return err
+	}
+	if err := b.compile("gcc", "empty_xla.so", []string{"-std=c11", "-O2", "-shared", "-fPIC", "-isystem", found[0],
+		b.sources + "empty_xla.c"}); err != nil {
 		return err
 	}
 	return b.compile("g++", "by_hand_tvm.so", append(flags, b.sources+"by_hand_tvm.cpp", found[3]))

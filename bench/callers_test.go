@@ -34,6 +34,16 @@ func TestEveryGoalOfCallersIsMeasured(t *testing.T) {
 	}
 }
 
+// The time of XLA itself is subtracted round by round.
+func TestTheOwnPartsOfHandlers(t *testing.T) {
+	var out bytes.Buffer
+	printHandlers(&out, map[string][]float64{"empty": {50, 60, 70}, "described": {80, 81, 90}, "by hand": {90}})
+	assert.Equal(t, "jax, a step of fori_loop: XLA itself 60.0 ns, described 21.0 ns\n", out.String())
+	out.Reset()
+	printHandlers(&out, map[string][]float64{"described": {80}})
+	assert.Empty(t, out.String())
+}
+
 // The libraries are built and called, once.
 func TestCallersAreMeasured(t *testing.T) {
 	tier.OnlyNightly(t)
@@ -48,7 +58,7 @@ func TestCallersAreMeasured(t *testing.T) {
 			assert.Positive(t, g.measured, g.name)
 		}
 	}
-	for _, rival := range []string{"jax-tvm-ffi", "compiled", "torch.add", "libm"} {
+	for _, rival := range []string{"jax-tvm-ffi", "compiled", "torch.add", "libm", "XLA itself"} {
 		assert.Contains(t, out.String(), rival)
 	}
 }
