@@ -44,9 +44,6 @@ func prepare(t *testing.T) builder {
 
 func (b builder) library() string { return filepath.Join(b.dir, "tried/_kernels.abi3.so") }
 
-<<<<<<< HEAD
-// build builds one library with the Python module and the tvm-ffi functions.
-=======
 // authors are the sources of the kernels.
 func authors(t *testing.T) (all []string) {
 	t.Helper()
@@ -58,8 +55,7 @@ func authors(t *testing.T) (all []string) {
 	return all
 }
 
-// build makes one library that is the module of Python and has the functions of tvm-ffi.
->>>>>>> ca3f8f8d (Check and call kernels without conditions in one pass)
+// build builds one library with the Python module and the tvm-ffi functions.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	args := append([]string{"-std=c11", testkit.Level(), "-g", "-fPIC", "-shared", "-fvisibility=hidden",

@@ -34,15 +34,9 @@ static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void*,
   return 0;
 }
 
-<<<<<<< HEAD
 // Calls a kernel with host memory, for any declared device. The author's C does not read it, and
 // fails with a status that shows whether it received a stream.
-static void devices(const ffi::Module& library, DLDevice device, const char* status) {
-=======
-// Calls a kernel with memory of the host, whatever device it claims. The author's C does not read
-// it, and fails with a status that tells whether it got a stream.
 static void devices(const ffi::Module& library, DLDevice device, const char* status, int64_t n = 3) {
->>>>>>> ca3f8f8d (Check and call kernels without conditions in one pass)
   try {
     library->GetFunction("devices").value()(zeros({n}, device), zeros({n}, device), zeros({n}));
     demand(false, "the kernel fails");
