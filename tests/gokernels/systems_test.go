@@ -59,6 +59,7 @@ func TestALibraryIsLinkedForWindows(t *testing.T) {
 	symbols, err := file.ImportedSymbols()
 	require.NoError(t, err)
 	require.NotEmpty(t, symbols)
+	assert.Contains(t, strings.ToLower(strings.Join(symbols, " ")), "getmodulehandleexw:kernel32.dll") // it stays loaded
 	for _, symbol := range symbols {
 		assert.Regexp(t, `:(?i:kernel32|msvcrt)\.dll$`, symbol)
 	}
