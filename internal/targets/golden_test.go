@@ -181,7 +181,9 @@ func (b branches) mark(tree *parse.Tree, n parse.Node) {
 			b.mark(tree, below)
 		}
 		at, _ := tree.ErrorContext(list)
-		b[at] = b[at]
+		if _, marked := b[at]; !marked {
+			b[at] = false
+		}
 		mark := &parse.TextNode{NodeType: parse.NodeText, Text: []byte("\x00" + at + "\x00")}
 		list.Nodes = append([]parse.Node{mark}, list.Nodes...)
 	}

@@ -39,5 +39,5 @@ func TestTheNewestPairOfFloats(t *testing.T) {
 	m.emit(t, "dlpack", "main", nil)
 	m.write(t, map[string]string{"main.go": pairsOfMain})
 	assert.Equal(t, "bcomplex32[2] on CPU:0 [(1-2i) (1+0i)] (1-2i) <nil>\n"+
-		"dlpack: unsuitable data type: elements are bcomplex32, asked for complex32\n", m.mustRun(t, "run", "."))
+		"dlpack: unsuitable data type: elements are bcomplex32, requested complex32\n", m.mustRun(t, "run", "."))
 }
