@@ -22,12 +22,18 @@ func Fold(text string) string {
 		body := strings.TrimLeft(line, " ")
 		if strings.HasSuffix(body, listEnd) {
 			line = list(len(line)-len(body), strings.TrimSuffix(body, listEnd))
-		} else if len(line)-1 > width && !strings.ContainsAny(body[:1], "#*/\"") {
+		} else if len(line)-1 > width && isCode(body) {
 			line = statement(len(line)-len(body), strings.TrimSuffix(body, "\n")) + "\n"
 		}
 		out.WriteString(line)
 	}
 	return out.String()
+}
+
+// isCode reports whether a long line is a statement. A line of a comment begins with an asterisk and
+// a space, an assignment through a pointer with an asterisk and its name.
+func isCode(line string) bool {
+	return !strings.ContainsAny(line[:1], "#/\"") && (line[0] != '*' || isWord(line[1]))
 }
 
 // hasLong reports whether a line is too long, without looking at each byte.

@@ -65,6 +65,11 @@ var folded = []struct{ name, line, want string }{
                                      : dlpackgen_tvmffi_of_bool(result_0_.as_bool);`},
 	{"a short function", "static void f(int x) {\n  g(x);\n}", "static void f(int x) { g(x); }"},
 	{"a branch", "  if (x) {\n    g(x);\n  }", "  if (x) {\n    g(x);\n  }"},
+	{"an assignment through a pointer", "  *failure_ = names_backward(call_->args.gradients, call_->args.numbers, " +
+		"call_->args.saved, call_->args.handle, given_back, stream);",
+		`  *failure_ = names_backward(call_->args.gradients, call_->args.numbers, call_->args.saved, call_->args.handle,
+                             given_back, stream);`},
+	{"a line of a comment", " * " + strings.Repeat("x, ", 50), " * " + strings.Repeat("x, ", 50)},
 	{"a comment", "/* " + strings.Repeat("x, ", 50) + "*/", "/* " + strings.Repeat("x, ", 50) + "*/"},
 }
 
