@@ -43,8 +43,10 @@ func prepare(t *testing.T) module {
 	m.generate(t)
 	author, err := filepath.Abs("../kernels/testdata/author.c")
 	require.NoError(t, err)
+	direct, err := filepath.Abs("../tvmffi/testdata/direct.c")
+	require.NoError(t, err)
 	m.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-Ic",
-		"-Ikernels", "-o", "plain.so", "c_tvmffi/kernels_tvmffi.c", "kernels/kernels.c", author, "-pthread")
+		"-Ikernels", "-o", "plain.so", "c_tvmffi/kernels_tvmffi.c", "kernels/kernels.c", author, direct, "-pthread")
 	odd, err := filepath.Abs("testdata/odd.c")
 	require.NoError(t, err)
 	m.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-shared", "-fPIC", "-Wall", "-Werror", "-o", "odd.so", odd)

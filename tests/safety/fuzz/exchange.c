@@ -5,7 +5,7 @@
 
 #include "hostile.h"
 
-#include "../module/producers.h"
+#include "../module/untrusted.h"
 
 static struct hostile now;
 /* In addition to the other producers: one of a type that passes for paddle.Tensor, which has no

@@ -18,8 +18,8 @@ static int wrong;
 static int look(int* faults) {
   int found = 0;
   for (int i = 0; i < TYPES; i++) {
-    const struct dlpackgen_access* route = dlpackgen_cached(&state, types[i]);
-    if (!route) continue;
+    const struct dlpackgen_access* access = dlpackgen_cached(&state, types[i]);
+    if (!access) continue;
     found++;
     *faults += access->type != types[i] || access->api || access->makes || access->reader || !access->yields ||
                access->trusted;
