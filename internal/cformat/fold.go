@@ -30,8 +30,8 @@ func Fold(text string) string {
 	return out.String()
 }
 
-// isCode reports whether a long line is a statement. A line of a comment begins with an asterisk and
-// a space, an assignment through a pointer with an asterisk and its name.
+// isCode reports whether a long line is a statement. A line of a comment begins with an asterisk
+// and a space, an assignment through a pointer with an asterisk and its name.
 func isCode(line string) bool {
 	return !strings.ContainsAny(line[:1], "#/\"") && (line[0] != '*' || isWord(line[1]))
 }
