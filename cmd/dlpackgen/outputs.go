@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -66,14 +67,28 @@ func (a *app) listInputs() *cobra.Command {
 	}
 	s := selectionFlags(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		l, err := s.outputs()
-		if err != nil {
-			return err
+		all, err := s.inputs()
+		for _, name := range all {
+			fmt.Fprintln(a.stdout, filepath.ToSlash(name))
 		}
-		fmt.Fprint(a.stdout, l.InputText())
-		return nil
+		return err
 	}
 	return cmd
+}
+
+// inputs lists the files that the selection reads. Nothing is rendered.
+func (s *selection) inputs() ([]string, error) {
+	if s.out == "-" {
+		return nil, cannot("usage", "--out DIR", "--out - prints, which only generate does")
+	}
+	j, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := j.models(j.out); err != nil {
+		return nil, err
+	}
+	return slices.Concat(j.inputs, j.read), nil
 }
 
 // outputs lists the plan of the selection.

@@ -22,15 +22,6 @@ func (l *List) Text() string {
 	return b.String()
 }
 
-// InputText returns a line for each input.
-func (l *List) InputText() string {
-	var b strings.Builder
-	for _, name := range l.Inputs {
-		fmt.Fprintln(&b, name)
-	}
-	return b.String()
-}
-
 // JSON returns the complete list; docs/schema/outputs.json describes it.
 func (l *List) JSON() []byte { return jsontext.Of(l) }
 
