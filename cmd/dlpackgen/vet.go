@@ -112,10 +112,12 @@ func vetSource(file string, src []byte) []diag.Diagnostic {
 	case has("version"):
 		cfg, list := config.Decode(file, src, spec.Embedded(), targets.Table(), config.Choice{})
 		if cfg != nil {
-			list.Add(vetTemplates(file, cfg)...)
-		}
-		if cfg != nil && !list.Failed() {
-			list.Add(vetPlan(file, cfg)...)
+			j := &job{spec: spec.Embedded(), config: cfg, dir: filepath.Dir(file), lock: config.LockName(file)}
+			j.out = filepath.Join(j.dir, filepath.FromSlash(cfg.Out))
+			list.Add(j.vetTemplates()...)
+			if !list.Failed() {
+				list.Add(j.vetPlan()...)
+			}
 		}
 		return list.Sorted()
 	case has("backend"):
@@ -131,10 +133,9 @@ func vetSource(file string, src []byte) []diag.Diagnostic {
 
 // vetTemplates executes the templates of a config, and discards the result. A mistake in a folder
 // that several targets share is reported once.
-func vetTemplates(file string, cfg *config.Config) (findings []diag.Diagnostic) {
-	j := &job{spec: spec.Embedded(), config: cfg, dir: filepath.Dir(file)}
+func (j *job) vetTemplates() (findings []diag.Diagnostic) {
 	seen := map[diag.Diagnostic]bool{}
-	for _, t := range cfg.Selected {
+	for _, t := range j.config.Selected {
 		if t.Templates == "" {
 			continue
 		}
@@ -157,16 +158,14 @@ func vetTemplates(file string, cfg *config.Config) (findings []diag.Diagnostic) 
 }
 
 // vetPlan reports conflicts of the files that a config plans. Nothing is rendered.
-func vetPlan(file string, cfg *config.Config) []diag.Diagnostic {
-	j := &job{spec: spec.Embedded(), config: cfg, dir: filepath.Dir(file)}
-	j.out, j.lock = filepath.Join(j.dir, filepath.FromSlash(cfg.Out)), config.LockName(file)
+func (j *job) vetPlan() []diag.Diagnostic {
 	models, err := j.models("")
 	if err != nil {
 		return nil // of a backend or a kernel, which generate reports
 	}
 	req := j.request()
 	for i, m := range models {
-		names, _ := planned(cfg.Selected[i], m)
+		names, _ := planned(j.config.Selected[i], m)
 		req.Targets[i].Release, req.Targets[i].SpecSHA256 = m.Release.Version, m.Release.SpecSHA256
 		for _, name := range names {
 			req.Targets[i].Files = append(req.Targets[i].Files, emit.File{Path: name})
