@@ -150,7 +150,7 @@ func CommandDigest(root string) (string, error) {
 				return nil
 			}
 			text, err := os.ReadFile(name)
-			fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
+			fmt.Fprintf(sum, "%s %d\n%s", strings.TrimPrefix(name, root), len(text), text)
 			return err
 		})
 		if err != nil {
