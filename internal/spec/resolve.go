@@ -70,8 +70,8 @@ func (s *Spec) number(i int) (major, minor int) {
 	return 0, 0
 }
 
-// compareVersion reports a macro of the version whose value is another than the release's, such as
-// that of a release that was added without changing the macro.
+// compareVersion reports a macro of the version whose value differs from the release's, for
+// instance because a release was added without changing the macro.
 func (l *linker) compareVersion(n *yaml.Node, d Decl, r *Release) {
 	m, ok := d.(*Macro)
 	if !ok {

@@ -207,7 +207,7 @@ func sources(t *testing.T, root string) (files []string) {
 }
 
 // rendered lists the generated C and C++: the committed files, and the library of all callers.
-// Exceptions would be listed here; there are none.
+// Exceptions would be listed here.
 func rendered(t *testing.T, root string) (files []string) {
 	t.Helper()
 	made := t.TempDir()

@@ -97,12 +97,12 @@ constexpr std::array<DLDataType, scalar_types> by_scalar() {
   return all;
 }
 
-// DLPack's type for a number of ATen's type; lanes is 0 if there is none.
+// DLPack's type for a number of ATen's type; lanes is 0 if DLPack has no such type.
 inline constexpr std::array<DLDataType, scalar_types> dtype_by_scalar = by_scalar();
 
 }  // namespace detail
 
-/** DLPack's type for an element type of ATen; lanes is 0 if there is none. */
+/** DLPack's type for an element type of ATen; lanes is 0 if DLPack has no such type. */
 constexpr DLDataType dtype_of(c10::ScalarType scalar) noexcept {
   const auto number = static_cast<std::size_t>(scalar);
   return number < detail::scalar_types ? detail::dtype_by_scalar[number] : DLDataType{0, 0, 0};

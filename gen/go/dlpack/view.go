@@ -100,8 +100,8 @@ func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
 	return nil
 }
 
-// version is the release whose rules apply to a view: the release of its own tensor, or of the
-// table that lent it.
+// version is the release whose rules apply to a view: the release of its tensor, or of the
+// table that provided it.
 func (a ExchangeAPI) version(v *View) Version {
 	if v.owner != 0 {
 		return (*DLManagedTensorVersioned)(loadPtr(&v.owner)).Version

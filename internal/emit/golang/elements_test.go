@@ -79,7 +79,7 @@ func names(all []element) (names []string) {
 	return names
 }
 
-// Each release has exactly the types of its own data types.
+// Each release has exactly the types of its data types.
 func TestTypesOfElementsFollowTheRelease(t *testing.T) {
 	for version, pairs := range map[string]bool{"1.2": false, "1.3": false, "main": true} {
 		b := &binding{release: emittest.Release(t, version)}
@@ -98,7 +98,7 @@ func TestTypesOfElementsFollowTheRelease(t *testing.T) {
 func TestAVendorsDataTypes(t *testing.T) {
 	for _, test := range []struct {
 		dtype spec.DType
-		want  string // in elements.go; "" if there is none
+		want  string // in elements.go; "" if the type is not there
 	}{
 		{spec.DType{Name: "int2", Code: "kDLInt", Bits: 2, Lanes: 1},
 			"// Int2 is an element of type int2: an integer from -2 to 1.\ntype Int2 struct {"},
