@@ -1314,6 +1314,7 @@ static PyObject* dlpackgen_paddle_type(PyObject* type) {
  * for torch and by operators in plain C.
  */
 
+#include <dlpack/dlpack.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -1326,11 +1327,10 @@ static PyObject* dlpackgen_paddle_type(PyObject* type) {
 /* A dtype of torch has a number below this one. */
 #define DLPACKGEN_TORCH_DTYPES 128
 
-/* A function, and the position of its address in a struct of functions. */
-struct dlpackgen_loaded_name {
-  const char* name;
-  size_t slot;
-  bool is_optional;
+/* A dtype by its name in torch. A pointer to the name would need a relocation for each row. */
+struct dlpackgen_loaded_dtype {
+  char name[28];
+  DLDataType dtype;
 };
 
 #ifdef _WIN32 /* if C++ uses other names for the functions */
@@ -1357,55 +1357,60 @@ static bool dlpackgen_loaded_find(void* library, const char* name, void* functio
   return address != NULL;
 }
 
-/* Looks up all functions. Returns NULL, or the name of a missing required function. */
-static const char* dlpackgen_loaded_link(void* library, const struct dlpackgen_loaded_name* names, size_t count,
-                                         void* functions) {
-  for (size_t i = 0; i < count; i++) {
-    if (!dlpackgen_loaded_find(library, names[i].name, (char*)functions + names[i].slot) && !names[i].is_optional)
-      return names[i].name;
+/* Looks up functions, and stores their addresses one after another. Each name ends with a zero
+ * byte, the list with an empty name. A question mark precedes the name of a function that may be
+ * missing. Returns NULL, or the name of another function that is missing. */
+static const char* dlpackgen_loaded_link(void* library, const char* names, void* functions) {
+  char* slot = (char*)functions;
+  for (const char* name = names; *name; name += strlen(name) + 1) {
+    const bool is_optional = *name == '?';
+    if (!dlpackgen_loaded_find(library, name + is_optional, slot) && !is_optional) return name;
+    slot += sizeof(void*);
   }
   return NULL;
 }
 
-/* Stores a dtype under torch's number, which a function returns. */
-static void dlpackgen_loaded_store_dtype(void* library, const char* function, DLDataType dtype, DLDataType* dtypes) {
-  int32_t (*number_of)(void) = NULL;
-  if (!dlpackgen_loaded_find(library, function, &number_of)) return;
-  const int32_t number = number_of();
-  if (number >= 0 && number < DLPACKGEN_TORCH_DTYPES) dtypes[number] = dtype;
+/* Stores dtypes under the numbers that functions of torch return. */
+static void dlpackgen_loaded_store_dtypes(void* library, const struct dlpackgen_loaded_dtype* all, size_t count,
+                                          DLDataType* dtypes) {
+  static const char prefix[] = "aoti_torch_dtype_";
+  char function[sizeof prefix + sizeof all->name];
+  memcpy(function, prefix, sizeof prefix);
+  for (size_t i = 0; i < count; i++) {
+    int32_t (*number_of)(void) = NULL;
+    memcpy(function + sizeof prefix - 1, all[i].name, sizeof all[i].name);
+    if (!dlpackgen_loaded_find(library, function, &number_of)) continue;
+    const int32_t number = number_of();
+    if (number >= 0 && number < DLPACKGEN_TORCH_DTYPES) dtypes[number] = all[i].dtype;
+  }
 }
 
-/* The functions that return torch's number of a dtype. Dtypes without a row, such as quantized
+/* The dtypes of torch that DLPack can express. Dtypes without a row, such as quantized
  * types, are rejected. An element of a type _x2 is two elements in DLPack. */
 
-#include <dlpack/dlpack.h>
-
-static const struct {
-  const char* name;
-  DLDataType dtype;
-} dlpackgen_torch_dtypes[] = {
-    {"aoti_torch_dtype_bool", {kDLBool, 8, 1}},
-    {"aoti_torch_dtype_int8", {kDLInt, 8, 1}},
-    {"aoti_torch_dtype_int16", {kDLInt, 16, 1}},
-    {"aoti_torch_dtype_int32", {kDLInt, 32, 1}},
-    {"aoti_torch_dtype_int64", {kDLInt, 64, 1}},
-    {"aoti_torch_dtype_uint8", {kDLUInt, 8, 1}},
-    {"aoti_torch_dtype_uint16", {kDLUInt, 16, 1}},
-    {"aoti_torch_dtype_uint32", {kDLUInt, 32, 1}},
-    {"aoti_torch_dtype_uint64", {kDLUInt, 64, 1}},
-    {"aoti_torch_dtype_float16", {kDLFloat, 16, 1}},
-    {"aoti_torch_dtype_float32", {kDLFloat, 32, 1}},
-    {"aoti_torch_dtype_float64", {kDLFloat, 64, 1}},
-    {"aoti_torch_dtype_bfloat16", {kDLBfloat, 16, 1}},
-    {"aoti_torch_dtype_complex32", {kDLComplex, 32, 1}},
-    {"aoti_torch_dtype_complex64", {kDLComplex, 64, 1}},
-    {"aoti_torch_dtype_complex128", {kDLComplex, 128, 1}},
-    {"aoti_torch_dtype_float8_e4m3fn", {kDLFloat8_e4m3fn, 8, 1}},
-    {"aoti_torch_dtype_float8_e4m3fnuz", {kDLFloat8_e4m3fnuz, 8, 1}},
-    {"aoti_torch_dtype_float8_e5m2", {kDLFloat8_e5m2, 8, 1}},
-    {"aoti_torch_dtype_float8_e5m2fnuz", {kDLFloat8_e5m2fnuz, 8, 1}},
-    {"aoti_torch_dtype_float8_e8m0fnu", {kDLFloat8_e8m0fnu, 8, 1}},
-    {"aoti_torch_dtype_float4_e2m1fn_x2", {kDLFloat4_e2m1fn, 4, 2}},
+static const struct dlpackgen_loaded_dtype dlpackgen_torch_dtypes[] = {
+    {"bool", {kDLBool, 8, 1}},
+    {"int8", {kDLInt, 8, 1}},
+    {"int16", {kDLInt, 16, 1}},
+    {"int32", {kDLInt, 32, 1}},
+    {"int64", {kDLInt, 64, 1}},
+    {"uint8", {kDLUInt, 8, 1}},
+    {"uint16", {kDLUInt, 16, 1}},
+    {"uint32", {kDLUInt, 32, 1}},
+    {"uint64", {kDLUInt, 64, 1}},
+    {"float16", {kDLFloat, 16, 1}},
+    {"float32", {kDLFloat, 32, 1}},
+    {"float64", {kDLFloat, 64, 1}},
+    {"bfloat16", {kDLBfloat, 16, 1}},
+    {"complex32", {kDLComplex, 32, 1}},
+    {"complex64", {kDLComplex, 64, 1}},
+    {"complex128", {kDLComplex, 128, 1}},
+    {"float8_e4m3fn", {kDLFloat8_e4m3fn, 8, 1}},
+    {"float8_e4m3fnuz", {kDLFloat8_e4m3fnuz, 8, 1}},
+    {"float8_e5m2", {kDLFloat8_e5m2, 8, 1}},
+    {"float8_e5m2fnuz", {kDLFloat8_e5m2fnuz, 8, 1}},
+    {"float8_e8m0fnu", {kDLFloat8_e8m0fnu, 8, 1}},
+    {"float4_e2m1fn_x2", {kDLFloat4_e2m1fn, 4, 2}},
 };
 
 /* The newest tested minor version of torch 2. The fields below are not read in newer versions. */
@@ -1481,39 +1486,36 @@ static void dlpackgen_torch_publish(const struct dlpackgen_torch_known* found) {
   }
 }
 
-#define DLPACKGEN_TORCH_SLOT(member) offsetof(struct dlpackgen_torch_functions, member)
-
-static const struct dlpackgen_loaded_name dlpackgen_torch_symbols[] = {
-    {"aoti_torch_get_data_ptr", DLPACKGEN_TORCH_SLOT(get_data), false},
-    {"aoti_torch_get_dim", DLPACKGEN_TORCH_SLOT(get_dim), false},
-    {"aoti_torch_get_sizes", DLPACKGEN_TORCH_SLOT(get_sizes), false},
-    {"aoti_torch_get_strides", DLPACKGEN_TORCH_SLOT(get_strides), false},
-    {"aoti_torch_get_dtype", DLPACKGEN_TORCH_SLOT(get_dtype), false},
-    {"aoti_torch_get_device_type", DLPACKGEN_TORCH_SLOT(get_device_type), false},
-    {"aoti_torch_get_device_index", DLPACKGEN_TORCH_SLOT(get_device_index), false},
-    {"aoti_torch_device_type_cpu", DLPACKGEN_TORCH_SLOT(device_cpu), false},
-    {"aoti_torch_device_type_cuda", DLPACKGEN_TORCH_SLOT(device_cuda), false},
-    {"aoti_torch_layout_strided", DLPACKGEN_TORCH_SLOT(layout_strided), false},
-    {"aoti_torch_grad_mode_is_enabled", DLPACKGEN_TORCH_SLOT(grad_mode), false},
-    {"aoti_torch_get_storage_size", DLPACKGEN_TORCH_SLOT(get_storage_size), false},
-    {"aoti_torch_get_storage_offset", DLPACKGEN_TORCH_SLOT(get_storage_offset), false},
-    {"aoti_torch_get_layout", DLPACKGEN_TORCH_SLOT(get_layout), false},
-    {"_ZN2at6native6is_negERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_neg), false},
-    {"_ZN2at6native7is_conjERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_conj), false},
-    {"_ZNK3c1010TensorImpl13requires_gradEv", DLPACKGEN_TORCH_SLOT(requires_grad), false},
-    {"torch_get_const_data_ptr", DLPACKGEN_TORCH_SLOT(get_const_data), true},
-    {"aoti_torch_abi_version", DLPACKGEN_TORCH_SLOT(abi_version), true},
-};
+/* The symbols of struct dlpackgen_torch_functions, in its order. */
+static const char dlpackgen_torch_names[] =
+    "aoti_torch_get_data_ptr\0"
+    "aoti_torch_get_dim\0"
+    "aoti_torch_get_sizes\0"
+    "aoti_torch_get_strides\0"
+    "aoti_torch_get_dtype\0"
+    "aoti_torch_get_device_type\0"
+    "aoti_torch_get_device_index\0"
+    "aoti_torch_device_type_cpu\0"
+    "aoti_torch_device_type_cuda\0"
+    "aoti_torch_layout_strided\0"
+    "aoti_torch_grad_mode_is_enabled\0"
+    "aoti_torch_get_storage_size\0"
+    "aoti_torch_get_storage_offset\0"
+    "aoti_torch_get_layout\0"
+    "_ZN2at6native6is_negERKNS_6TensorE\0"
+    "_ZN2at6native7is_conjERKNS_6TensorE\0"
+    "_ZNK3c1010TensorImpl13requires_gradEv\0"
+    "?torch_get_const_data_ptr\0"
+    "?aoti_torch_abi_version\0";
 
 /* Finds all functions, or none. */
 static bool dlpackgen_torch_link(void* library, struct dlpackgen_torch_functions* call) {
-  const size_t count = sizeof dlpackgen_torch_symbols / sizeof *dlpackgen_torch_symbols;
-  return !dlpackgen_loaded_link(library, dlpackgen_torch_symbols, count, call);
+  return !dlpackgen_loaded_link(library, dlpackgen_torch_names, call);
 }
 
 static void dlpackgen_torch_learn_dtypes(void* library, DLDataType* dtypes) {
-  for (size_t i = 0; i < sizeof dlpackgen_torch_dtypes / sizeof *dlpackgen_torch_dtypes; i++)
-    dlpackgen_loaded_store_dtype(library, dlpackgen_torch_dtypes[i].name, dlpackgen_torch_dtypes[i].dtype, dtypes);
+  const size_t count = sizeof dlpackgen_torch_dtypes / sizeof *dlpackgen_torch_dtypes;
+  dlpackgen_loaded_store_dtypes(library, dlpackgen_torch_dtypes, count, dtypes);
 }
 
 /* Returns torch's C type from which all tensors derive, if a type derives from it: a borrowed

@@ -132,7 +132,9 @@ functions:
 	assert.Equal(t, []string{"acme_find", "acme::size", ""},
 		[]string{h.Functions[0].Native, h.Functions[1].Native, h.Functions[2].Native})
 	v := h.View()
-	assert.True(t, v.Lookup && v.Functions[0].Optional && !v.Functions[1].Optional)
+	assert.True(t, v.Lookup)
+	assert.Equal(t, "?acme_find", v.Functions[0].Symbol)
+	assert.Equal(t, "_ZNK4acme4sizeEm", v.Functions[1].Symbol)
 	assert.Equal(t, "_ZNK4acme4sizeEy", v.Functions[1].MacOS)
 }
 

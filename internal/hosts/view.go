@@ -31,11 +31,11 @@ type AssertView struct {
 	Offset int64
 }
 
-// FunctionView is the type of a function that is looked up, and its symbol.
+// FunctionView is the type of a function that is looked up, and its symbol, with a question mark
+// before it if the function may be missing.
 type FunctionView struct {
 	Type, Comment       string
 	Name, Symbol, MacOS string
-	Optional            bool
 }
 
 // View returns the declarations in C, with names that begin with dlpackgen_ and the host's name.
@@ -54,9 +54,16 @@ func (h *Host) View() View {
 	for _, f := range h.Functions {
 		text := declare(f.Returns+" (*)("+f.Params+")", prefix+f.Name, prefix)
 		v.Functions = append(v.Functions, FunctionView{Type: "typedef " + text + ";", Comment: f.Symbol + since(f.Since),
-			Name: f.Name, Symbol: f.Symbol, MacOS: f.MacOS, Optional: f.Optional})
+			Name: f.Name, Symbol: marked(f.Symbol, f.Optional), MacOS: marked(f.MacOS, f.Optional)})
 	}
 	return v
+}
+
+func marked(symbol string, optional bool) string {
+	if optional && symbol != "" {
+		return "?" + symbol
+	}
+	return symbol
 }
 
 func since(version string) string {

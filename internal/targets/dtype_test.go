@@ -64,7 +64,7 @@ var ofAddedTypes = map[string]map[string][]string{
 	},
 	"python": {
 		"dlpackgen_python.c": {
-			`{"aoti_torch_dtype_float5_e2m2fn", {kDLFloat5_e2m2fn, 5, 1}},`,
+			`{"float5_e2m2fn", {kDLFloat5_e2m2fn, 5, 1}},`,
 		},
 	},
 	"torch": {"dlpackgen_torch/dtype.hpp": {

@@ -89,39 +89,36 @@ static void dlpackgen_torch_publish(const struct dlpackgen_torch_known* found) {
   }
 }
 
-#define DLPACKGEN_TORCH_SLOT(member) offsetof(struct dlpackgen_torch_functions, member)
-
-static const struct dlpackgen_loaded_name dlpackgen_torch_symbols[] = {
-    {"aoti_torch_get_data_ptr", DLPACKGEN_TORCH_SLOT(get_data), false},
-    {"aoti_torch_get_dim", DLPACKGEN_TORCH_SLOT(get_dim), false},
-    {"aoti_torch_get_sizes", DLPACKGEN_TORCH_SLOT(get_sizes), false},
-    {"aoti_torch_get_strides", DLPACKGEN_TORCH_SLOT(get_strides), false},
-    {"aoti_torch_get_dtype", DLPACKGEN_TORCH_SLOT(get_dtype), false},
-    {"aoti_torch_get_device_type", DLPACKGEN_TORCH_SLOT(get_device_type), false},
-    {"aoti_torch_get_device_index", DLPACKGEN_TORCH_SLOT(get_device_index), false},
-    {"aoti_torch_device_type_cpu", DLPACKGEN_TORCH_SLOT(device_cpu), false},
-    {"aoti_torch_device_type_cuda", DLPACKGEN_TORCH_SLOT(device_cuda), false},
-    {"aoti_torch_layout_strided", DLPACKGEN_TORCH_SLOT(layout_strided), false},
-    {"aoti_torch_grad_mode_is_enabled", DLPACKGEN_TORCH_SLOT(grad_mode), false},
-    {"aoti_torch_get_storage_size", DLPACKGEN_TORCH_SLOT(get_storage_size), false},
-    {"aoti_torch_get_storage_offset", DLPACKGEN_TORCH_SLOT(get_storage_offset), false},
-    {"aoti_torch_get_layout", DLPACKGEN_TORCH_SLOT(get_layout), false},
-    {"_ZN2at6native6is_negERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_neg), false},
-    {"_ZN2at6native7is_conjERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_conj), false},
-    {"_ZNK3c1010TensorImpl13requires_gradEv", DLPACKGEN_TORCH_SLOT(requires_grad), false},
-    {"torch_get_const_data_ptr", DLPACKGEN_TORCH_SLOT(get_const_data), true},
-    {"aoti_torch_abi_version", DLPACKGEN_TORCH_SLOT(abi_version), true},
-};
+/* The symbols of struct dlpackgen_torch_functions, in its order. */
+static const char dlpackgen_torch_names[] =
+    "aoti_torch_get_data_ptr\0"
+    "aoti_torch_get_dim\0"
+    "aoti_torch_get_sizes\0"
+    "aoti_torch_get_strides\0"
+    "aoti_torch_get_dtype\0"
+    "aoti_torch_get_device_type\0"
+    "aoti_torch_get_device_index\0"
+    "aoti_torch_device_type_cpu\0"
+    "aoti_torch_device_type_cuda\0"
+    "aoti_torch_layout_strided\0"
+    "aoti_torch_grad_mode_is_enabled\0"
+    "aoti_torch_get_storage_size\0"
+    "aoti_torch_get_storage_offset\0"
+    "aoti_torch_get_layout\0"
+    "_ZN2at6native6is_negERKNS_6TensorE\0"
+    "_ZN2at6native7is_conjERKNS_6TensorE\0"
+    "_ZNK3c1010TensorImpl13requires_gradEv\0"
+    "?torch_get_const_data_ptr\0"
+    "?aoti_torch_abi_version\0";
 
 /* Finds all functions, or none. */
 static bool dlpackgen_torch_link(void* library, struct dlpackgen_torch_functions* call) {
-  const size_t count = sizeof dlpackgen_torch_symbols / sizeof *dlpackgen_torch_symbols;
-  return !dlpackgen_loaded_link(library, dlpackgen_torch_symbols, count, call);
+  return !dlpackgen_loaded_link(library, dlpackgen_torch_names, call);
 }
 
 static void dlpackgen_torch_learn_dtypes(void* library, DLDataType* dtypes) {
-  for (size_t i = 0; i < sizeof dlpackgen_torch_dtypes / sizeof *dlpackgen_torch_dtypes; i++)
-    dlpackgen_loaded_store_dtype(library, dlpackgen_torch_dtypes[i].name, dlpackgen_torch_dtypes[i].dtype, dtypes);
+  const size_t count = sizeof dlpackgen_torch_dtypes / sizeof *dlpackgen_torch_dtypes;
+  dlpackgen_loaded_store_dtypes(library, dlpackgen_torch_dtypes, count, dtypes);
 }
 
 /* Returns torch's C type from which all tensors derive, if a type derives from it: a borrowed

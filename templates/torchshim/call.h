@@ -277,7 +277,7 @@ static int dlpackgen_shim_check_optional(const struct dlpackgen_shim_operator* o
   return DLPACKGEN_STATUS_OK;
 }
 
-static int dlpackgen_shim_find_torch(const char* file, bool is_rocm, const struct dlpackgen_shim_dtype* dtypes,
+static int dlpackgen_shim_find_torch(const char* file, bool is_rocm, const struct dlpackgen_loaded_dtype* dtypes,
                                      size_t count, struct dlpackgen_message* message) {
   void* const library = dlpackgen_loaded_open(file);
   const char* const missing = library ? dlpackgen_shim_link(library) : file;
@@ -291,7 +291,7 @@ static int dlpackgen_shim_find_torch(const char* file, bool is_rocm, const struc
     if (library) dlpackgen_put(message, ": use torch 2.10 or newer, or target torch");
     return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
   }
-  dlpackgen_shim_find_dtypes(library, dtypes, count);
+  dlpackgen_loaded_store_dtypes(library, dtypes, count, dlpackgen_shim.dtypes);
   dlpackgen_shim_find_devices(is_rocm);
   dlpackgen_shim_find_exceptions(library);
   return DLPACKGEN_STATUS_OK;

@@ -30,26 +30,10 @@ struct dlpackgen_shim {
 };
 static struct dlpackgen_shim dlpackgen_shim;
 
-#define DLPACKGEN_SHIM_COUNT(names) (sizeof(names) / sizeof *(names))
-
 /* Looks up all functions. Returns NULL, or the symbol of a missing required function. */
 static const char* dlpackgen_shim_link(void* library) {
-  const char* const missing = dlpackgen_loaded_link(
-      library, dlpackgen_torch_shim_names, DLPACKGEN_SHIM_COUNT(dlpackgen_torch_shim_names), &dlpackgen_shim.call);
-  if (missing) return missing;
-  return dlpackgen_loaded_link(library, dlpackgen_torch_cpp_names, DLPACKGEN_SHIM_COUNT(dlpackgen_torch_cpp_names),
-                               &dlpackgen_shim.cpp);
-}
-
-/* A dtype by its name in torch, and the function of the shim that gives its number. */
-struct dlpackgen_shim_dtype {
-  const char *name, *function;
-  DLDataType dtype;
-};
-
-static void dlpackgen_shim_find_dtypes(void* library, const struct dlpackgen_shim_dtype* all, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    dlpackgen_loaded_store_dtype(library, all[i].function, all[i].dtype, dlpackgen_shim.dtypes);
+  const char* const missing = dlpackgen_loaded_link(library, dlpackgen_torch_shim_names, &dlpackgen_shim.call);
+  return missing ? missing : dlpackgen_loaded_link(library, dlpackgen_torch_cpp_names, &dlpackgen_shim.cpp);
 }
 
 /* Returns torch's number of a dtype, or -1. */

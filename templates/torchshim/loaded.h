@@ -5,6 +5,7 @@
 #ifndef DLPACKGEN_TORCHSHIM_LOADED_H_
 #define DLPACKGEN_TORCHSHIM_LOADED_H_
 
+#include <dlpack/dlpack.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,11 +18,10 @@
 /* A dtype of torch has a number below this one. */
 #define DLPACKGEN_TORCH_DTYPES 128
 
-/* A function, and the position of its address in a struct of functions. */
-struct dlpackgen_loaded_name {
-  const char* name;
-  size_t slot;
-  bool is_optional;
+/* A dtype by its name in torch. A pointer to the name would need a relocation for each row. */
+struct dlpackgen_loaded_dtype {
+  char name[28];
+  DLDataType dtype;
 };
 
 #ifdef _WIN32 /* if C++ uses other names for the functions */
@@ -48,22 +48,32 @@ static bool dlpackgen_loaded_find(void* library, const char* name, void* functio
   return address != NULL;
 }
 
-/* Looks up all functions. Returns NULL, or the name of a missing required function. */
-static const char* dlpackgen_loaded_link(void* library, const struct dlpackgen_loaded_name* names, size_t count,
-                                         void* functions) {
-  for (size_t i = 0; i < count; i++) {
-    if (!dlpackgen_loaded_find(library, names[i].name, (char*)functions + names[i].slot) && !names[i].is_optional)
-      return names[i].name;
+/* Looks up functions, and stores their addresses one after another. Each name ends with a zero
+ * byte, the list with an empty name. A question mark precedes the name of a function that may be
+ * missing. Returns NULL, or the name of another function that is missing. */
+static const char* dlpackgen_loaded_link(void* library, const char* names, void* functions) {
+  char* slot = (char*)functions;
+  for (const char* name = names; *name; name += strlen(name) + 1) {
+    const bool is_optional = *name == '?';
+    if (!dlpackgen_loaded_find(library, name + is_optional, slot) && !is_optional) return name;
+    slot += sizeof(void*);
   }
   return NULL;
 }
 
-/* Stores a dtype under torch's number, which a function returns. */
-static void dlpackgen_loaded_store_dtype(void* library, const char* function, DLDataType dtype, DLDataType* dtypes) {
-  int32_t (*number_of)(void) = NULL;
-  if (!dlpackgen_loaded_find(library, function, &number_of)) return;
-  const int32_t number = number_of();
-  if (number >= 0 && number < DLPACKGEN_TORCH_DTYPES) dtypes[number] = dtype;
+/* Stores dtypes under the numbers that functions of torch return. */
+static void dlpackgen_loaded_store_dtypes(void* library, const struct dlpackgen_loaded_dtype* all, size_t count,
+                                          DLDataType* dtypes) {
+  static const char prefix[] = "aoti_torch_dtype_";
+  char function[sizeof prefix + sizeof all->name];
+  memcpy(function, prefix, sizeof prefix);
+  for (size_t i = 0; i < count; i++) {
+    int32_t (*number_of)(void) = NULL;
+    memcpy(function + sizeof prefix - 1, all[i].name, sizeof all[i].name);
+    if (!dlpackgen_loaded_find(library, function, &number_of)) continue;
+    const int32_t number = number_of();
+    if (number >= 0 && number < DLPACKGEN_TORCH_DTYPES) dtypes[number] = all[i].dtype;
+  }
 }
 
 #endif /* DLPACKGEN_TORCHSHIM_LOADED_H_ */

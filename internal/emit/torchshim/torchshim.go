@@ -50,11 +50,10 @@ type view struct {
 	DTypes         []dtype
 }
 
-// dtype is an element type by its name in PyTorch, with the shim's function that returns its
-// number.
+// dtype is an element type by its name in PyTorch.
 type dtype struct {
-	Name, Function, Code string
-	Bits, Lanes          int
+	Name, Code  string
+	Bits, Lanes int
 }
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
@@ -103,7 +102,6 @@ func dtypes(r *spec.Release) (all []dtype) {
 		if d.Torch.Lanes > 1 {
 			one.Name = fmt.Sprintf("%s_x%d", d.Name, d.Torch.Lanes)
 		}
-		one.Function = "aoti_torch_dtype_" + one.Name
 		all = append(all, one)
 	}
 	return all
