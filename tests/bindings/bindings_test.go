@@ -254,9 +254,7 @@ func TestEachHeaderCompilesAlone(t *testing.T) {
 			out, err := compiles(t, b, c, "#include <dlpackgen/"+b.name+".hpp>\n")
 			assert.NoError(t, err, out)
 		}
-		out, err := compiles(t, binders[0], c, "#include <dlpackgen/bound.hpp>\n")
-		assert.NoError(t, err, out)
-		out, err = compiles(t, binders[0], c, "#include <dlpackgen/python.hpp>\n", "-fno-exceptions", "-fno-rtti")
+		out, err := compiles(t, binders[0], c, "#include <dlpackgen/python.hpp>\n", "-fno-exceptions", "-fno-rtti")
 		assert.NoError(t, err, out)
 	}
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // forPython are the headers that need Python's: tests/bindings compiles the others.
-var forPython = []string{"bound.hpp", "nanobind.hpp", "pybind11.hpp", "python.hpp", "python_error.hpp"}
+var forPython = []string{"nanobind.hpp", "pybind11.hpp", "python.hpp", "python_error.hpp"}
 
 // emittedHeaders returns the names of all headers except those that need Python.
 func emittedHeaders(t *testing.T) (names []string) {

@@ -51,6 +51,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 // guards.
 func folderOf(r *spec.Release) []emit.Asset {
 	base, release := emit.Copies("cpp", "", "base.hpp"), releaseHeader(r, "")
+	bound := append(emit.Copies("cpp", "", binding...), base[0])
 	with := func(name string, parts ...emit.Asset) emit.Asset {
 		return emit.Asset{From: "cpp/" + name, To: path.Join(folder, name), Guards: true, Parts: parts}
 	}
@@ -58,14 +59,14 @@ func folderOf(r *spec.Release) []emit.Asset {
 	layout.Guards, layout.Parts = true, base
 	return append(emit.Copies("cpp", folder, headers...), layout, storageHeader(r, folder),
 		with("dtype.hpp", release, base[0]), with("error.hpp", base...), with("python_error.hpp", base...),
-		with("signature.hpp", base...),
+		with("nanobind.hpp", bound...), with("pybind11.hpp", bound...),
 		emit.Asset{From: "cpp/builder.hpp", To: folder + "/builder.hpp", Parts: emit.Copies("cpp", "", container)})
 }
 
 // single lists the single header. Its parts keep their include guards, so that a program may
 // include both forms.
 func single(r *spec.Release) []emit.Asset {
-	parts := append(emit.Copies("cpp", "", slices.Concat(withParts, []string{"base.hpp", container}, headers)...),
+	parts := append(emit.Copies("cpp", "", slices.Concat(withParts, []string{"base.hpp", container}, binding, headers)...),
 		layoutHeader(r, ""), releaseHeader(r, ""), storageHeader(r, ""))
 	return []emit.Asset{{From: "cpp/single.hpp", To: "dlpackgen.hpp", Main: true, Guards: true, Parts: parts}}
 }
@@ -86,14 +87,19 @@ func storageHeader(r *spec.Release, folder string) emit.Asset {
 // container is a part only of builder.hpp.
 const container = "container.hpp"
 
+// binding are the parts only of nanobind.hpp and pybind11.hpp.
+var binding = []string{"bound.hpp", "signature.hpp"}
+
 // withParts are the copied headers with parts.
-var withParts = []string{"builder.hpp", "dtype.hpp", "error.hpp", "python_error.hpp", "signature.hpp"}
+var withParts = []string{
+	"builder.hpp", "dtype.hpp", "error.hpp", "nanobind.hpp", "pybind11.hpp", "python_error.hpp",
+}
 
 // headers are the other copied headers.
 var headers = []string{
-	"all.hpp", "argument.hpp", "array_view.hpp", "bound.hpp", "complex.hpp", "core.hpp", "eigen.hpp", "exceptions.hpp",
-	"exchange.hpp", "managed.hpp", "mdspan.hpp", "message.hpp", "nanobind.hpp", "packed.hpp", "producer.hpp",
-	"pybind11.hpp", "python.hpp", "span.hpp", "stdfloat.hpp", "tensor_view.hpp", "validate.hpp",
+	"all.hpp", "argument.hpp", "array_view.hpp", "complex.hpp", "core.hpp", "eigen.hpp", "exceptions.hpp",
+	"exchange.hpp", "managed.hpp", "mdspan.hpp", "message.hpp", "packed.hpp", "producer.hpp", "python.hpp",
+	"span.hpp", "stdfloat.hpp", "tensor_view.hpp", "validate.hpp",
 }
 
 // names are the words that every template uses.
