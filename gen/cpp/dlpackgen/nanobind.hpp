@@ -20,22 +20,52 @@
 #include "exceptions.hpp"
 #include "python.hpp"
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
+/**
+ * \file signature.hpp
+ * The parameter types and the return type of a C++ function, for bound.hpp.
+ */
+#ifndef DLPACKGEN_V1_3_SIGNATURE_HPP_
+#define DLPACKGEN_V1_3_SIGNATURE_HPP_
 
-#ifdef __GNUC__
-#pragma GCC visibility push(hidden)
+/**
+ * \file base.hpp
+ * The common beginning of all headers in this folder: <dlpack/dlpack.h>, their only dependency
+ * besides the standard library, and the namespace.
+ *
+ * All names are in dlpackgen::v1_3, so headers for two releases of DLPack can be used in one
+ * program, and in one source file. dlpackgen::Managed refers to the release that a source file
+ * includes first; dlpackgen::v1_3 is always this release.
+ */
+#ifndef DLPACKGEN_V1_3_BASE_HPP_
+#define DLPACKGEN_V1_3_BASE_HPP_
+
+#if !defined(__cplusplus) || (__cplusplus < 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG < 201703L))
+#error "dlpackgen needs C++17: build with -std=c++17 or newer"
 #endif
+
+#include <dlpack/dlpack.h>
+
+// Every dlpack.h has the same guard, so another copy may have been included first.
+#ifndef DLPACK_MAJOR_VERSION
+#error "dlpackgen needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8 or older"
+#elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 0
+#error "dlpackgen needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
+#elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
+#error "dlpackgen needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
+#elif DLPACK_MAJOR_VERSION != 1
+#error "dlpackgen needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#endif
+
+#ifdef DLPACKGEN_HAS_DEFAULT_RELEASE
+#define DLPACKGEN_V1_3_INLINE
+#else
+#define DLPACKGEN_HAS_DEFAULT_RELEASE
+#define DLPACKGEN_V1_3_INLINE inline
+#endif
+
+#endif  // DLPACKGEN_V1_3_BASE_HPP_
+
+#include <type_traits>
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
@@ -77,6 +107,35 @@ template <class Function>
 inline constexpr bool is_without_gil = false;
 template <class Function>
 inline constexpr bool is_without_gil<WithoutGil<Function>> = true;
+
+}  // namespace detail
+
+}  // namespace v1_3
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V1_3_SIGNATURE_HPP_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#ifdef __GNUC__
+#pragma GCC visibility push(hidden)
+#endif
+
+namespace dlpackgen {
+DLPACKGEN_V1_3_INLINE namespace v1_3 {
+
+namespace detail {
 
 /*
  * The table with which the base checks the arguments of a function: for tensors the requirements of
