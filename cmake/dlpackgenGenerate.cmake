@@ -2,13 +2,14 @@
 dlpackgen_generate(TARGET name
   [CONFIG file | NO_CONFIG] [SPEC file] [OUT folder] [DLPACK release] [PREFIX prefix] [ONLY target...])
 
-Makes the files of a config while the project is built, and the INTERFACE library `name`: who links
-it finds the headers, and is built after them. CONFIG is dlpackgen.yaml of the current source
-folder, OUT the folder `name` of the current binary folder. The caller's scope gets lists of files:
-`name`_OUTPUTS, `name`_HEADERS and `name`_UNITS, the C that the config's kernels are compiled from.
+Generates the files of a config during the build, and defines the INTERFACE library `name`. A target
+that links to `name` finds the headers and is built after them. By default, CONFIG is dlpackgen.yaml
+of the current source folder, and OUT the folder `name` of the current binary folder. In the
+caller's scope, the lists `name`_OUTPUTS, `name`_HEADERS and `name`_UNITS hold the generated files.
+`name`_UNITS are the C sources of the config's kernels.
 
-Each consumer also compiles one small file, which fails where its include path has another dlpack.h
-in front of this one, such as that of a distribution.
+Each of these targets also compiles one small file. The compilation fails if another dlpack.h, such
+as that of a distribution, comes first in the target's include path.
 ]]
 function(dlpackgen_generate)
   cmake_parse_arguments(PARSE_ARGV 0 arg "NO_CONFIG" "TARGET;CONFIG;SPEC;OUT;DLPACK;PREFIX" "ONLY")
@@ -22,13 +23,13 @@ function(dlpackgen_generate)
   set(base "${CMAKE_CURRENT_BINARY_DIR}/${arg_TARGET}.dlpackgen")
   set(command "${DLPACKGEN_EXECUTABLE}" generate --quiet ${selection} --stamp "${base}.stamp" --depfile "${base}.d")
   if(NOT CMAKE_GENERATOR MATCHES "Ninja")
-    list(APPEND command --depfile-outputs) # for make, byproducts are nothing to look at
+    list(APPEND command --depfile-outputs) # make ignores byproducts
   endif()
   set(depfile)
   if(CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
     set(depfile DEPFILE "${base}.d")
   endif()
-  # The stamp alone is OUTPUT: rules for make would give each further one a new time.
+  # Only the stamp is OUTPUT: the rules for make would set a new time for every other one.
   add_custom_command(OUTPUT "${base}.stamp" BYPRODUCTS ${DLPACKGEN_OUTPUTS} COMMAND ${command}
     DEPENDS ${DLPACKGEN_INPUTS} "${DLPACKGEN_EXECUTABLE}" ${depfile}
     COMMENT "Generating ${arg_TARGET} with dlpackgen" VERBATIM)
@@ -72,7 +73,7 @@ macro(_dlpackgen_selection)
   endif()
 endmacro()
 
-# Sets the lists of `list outputs`. A change of an input configures the project again.
+# Sets the lists of `list outputs`. If an input changes, CMake configures the project again.
 macro(_dlpackgen_list)
   set(list_file "${CMAKE_CURRENT_BINARY_DIR}/${arg_TARGET}.dlpackgen.cmake")
   execute_process(COMMAND "${DLPACKGEN_EXECUTABLE}" list outputs --format cmake ${selection}
@@ -90,8 +91,7 @@ macro(_dlpackgen_library)
   add_library(${arg_TARGET} INTERFACE)
   add_dependencies(${arg_TARGET} ${arg_TARGET}_generate)
   target_include_directories(${arg_TARGET} INTERFACE ${DLPACKGEN_INCLUDE_DIRECTORIES})
-  # Unrun: no test of this project has MSVC. Its C is C89 without /std, and its __cplusplus is
-  # 199711.
+  # No test runs MSVC. Without these flags, it compiles C as C89 and defines __cplusplus as 199711.
   target_compile_options(${arg_TARGET} INTERFACE
     "$<$<COMPILE_LANG_AND_ID:C,MSVC>:/std:c11>" "$<$<COMPILE_LANG_AND_ID:CXX,MSVC>:/Zc:__cplusplus>")
   if(DLPACKGEN_HEADERS MATCHES "/([a-z0-9_]*)dlpackgen/abi_check\\.h")

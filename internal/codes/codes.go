@@ -54,10 +54,17 @@ var Groups = sync.OnceValue(func() []Group {
 		if err != nil {
 			panic("unreachable: the texts are embedded: " + err.Error())
 		}
-		out = append(out, parse(string(text)))
+		group := parse(string(text))
+		if name.Name() == changesFile {
+			group = changes(group)
+		}
+		out = append(out, group)
 	}
-	return append(out, changes())
+	return out
 })
+
+// changesFile contains only the examples of the changes.
+const changesFile = "8-changes.md"
 
 // All returns all entries, sorted by code. Callers must not change them.
 var All = sync.OnceValue(func() []Entry {
@@ -83,24 +90,28 @@ func Find(code string) (e Entry, hint string, ok bool) {
 }
 
 // changes explains the rules of compat by their own sentences.
-func changes() Group {
-	g := Group{Title: "Changes between releases: dlpackgen compat",
-		Text: "A change is breaking, source-breaking or additive. The code is the name of its rule."}
+func changes(examples Group) Group {
+	g := Group{Title: examples.Title, Text: examples.Text}
+	shown := map[string]*Example{}
+	for _, e := range examples.Entries {
+		shown[e.Code] = e.Example
+	}
 	for _, r := range compat.Rules() {
-		g.Entries = append(g.Entries, Entry{Code: r.Name, Group: g.Title,
-			Summary: strings.ToUpper(r.Doc[:1]) + r.Doc[1:] + ".", Why: effects[r.Kind].why, Fix: effects[r.Kind].fix})
+		summary := strings.ToUpper(r.Doc[:1]) + r.Doc[1:] + "."
+		g.Entries = append(g.Entries, Entry{Code: r.Name, Group: g.Title, Summary: summary, Why: effects[r.Kind].why,
+			Fix: effects[r.Kind].fix, Example: shown[r.Name]})
 	}
 	return g
 }
 
 var effects = map[compat.Kind]struct{ why, fix string }{
 	compat.Breaking: {
-		"The change is breaking: programs that are already built for one of the releases go wrong with the other one.",
+		"The change is breaking: a compiled program that uses one of the releases can fail with the other one.",
 		"build all programs that exchange tensors for the same release, or check the version field before any other.",
 	},
 	compat.SourceBreaking: {
-		"The change is source-breaking: programs that are already written do not compile for the new release, or mean " +
-			"something else there. Programs that are already built work.",
+		"The change is source-breaking: source code for the old release does not compile for the new one, or changes " +
+			"its meaning. Compiled programs work.",
 		"adapt the program, or keep using the old release for it.",
 	},
 	compat.Additive: {

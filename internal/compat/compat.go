@@ -16,8 +16,8 @@ type Kind string
 
 // The kinds, from the most to the least severe.
 const (
-	Breaking       Kind = "breaking"        // programs already built go wrong
-	SourceBreaking Kind = "source-breaking" // programs already written do not compile, or mean something else
+	Breaking       Kind = "breaking"        // compiled programs fail
+	SourceBreaking Kind = "source-breaking" // source code does not compile, or changes its meaning
 	Additive       Kind = "additive"
 )
 
@@ -42,46 +42,46 @@ type Rule struct {
 func Rules() []Rule { return slices.Clone(rules) }
 
 var rules = []Rule{
-	{"struct-removed", Breaking, "a struct is gone, and no other has its layout"},
+	{"struct-removed", Breaking, "a struct is gone, and no other struct has its fields"},
 	{"layout-changed", Breaking, "a size, alignment or offset differs under some data model"},
 	{"field-removed", Breaking, "a field is gone"},
-	{"field-added", Breaking, "a struct that others embed or allocate has a new field"},
-	{"null-changed", Breaking, "a pointer may be NULL where it could not, or the other way"},
-	{"owner-changed", Breaking, "what a pointer leads to belongs to another party"},
+	{"field-added", Breaking, "a struct has a new field"},
+	{"null-changed", Breaking, "a pointer may now be NULL, or may no longer be NULL"},
+	{"owner-changed", Breaking, "the memory that a pointer refers to has a different owner"},
 	{"enum-removed", Breaking, "an enum is gone"},
-	{"enum-width", Breaking, "an enum is wider or narrower, or signed otherwise, under some data model"},
-	{"enumerator-removed", Breaking, "a number lost its meaning"},
-	{"enumerator-value", Breaking, "a name has another number"},
-	{"flag-removed", Breaking, "a bit lost its meaning"},
-	{"flag-bit", Breaking, "a flag moved to another bit"},
+	{"enum-width", Breaking, "an enum has a different size under some data model"},
+	{"enumerator-removed", Breaking, "a value has no enumerator any more"},
+	{"enumerator-value", Breaking, "an enumerator has a different value"},
+	{"flag-removed", Breaking, "a flag is gone"},
+	{"flag-bit", Breaking, "a flag has a different bit"},
 	{"callback-removed", Breaking, "a function-pointer type is gone"},
-	{"callback-signature", Breaking, "a function takes or gives other types"},
-	{"python-name", Breaking, "Python finds a capsule or an attribute under another name"},
-	{"python-removed", Breaking, "Python no longer finds a capsule or an attribute"},
-	{"struct-renamed", SourceBreaking, "another struct has the layout of one that is gone"},
-	{"typedef-removed", SourceBreaking, "C needs the word struct where it did not"},
-	{"field-renamed", SourceBreaking, "the same field has another name"},
-	{"field-type", SourceBreaking, "a field has another type of the same layout"},
-	{"enum-underlying", SourceBreaking, "C++ sees another underlying type"},
-	{"enumerator-renamed", SourceBreaking, "the same number has another name"},
-	{"alias-removed", SourceBreaking, "a second name is gone"},
-	{"alias-target", SourceBreaking, "a second name means another type"},
+	{"callback-signature", Breaking, "a function has different parameter or result types"},
+	{"python-name", Breaking, "a capsule or an attribute in Python has a different name"},
+	{"python-removed", Breaking, "a capsule or an attribute in Python is gone"},
+	{"struct-renamed", SourceBreaking, "a struct has a different name"},
+	{"typedef-removed", SourceBreaking, "C code must now write struct before the name"},
+	{"field-renamed", SourceBreaking, "a field has a different name"},
+	{"field-type", SourceBreaking, "a field has a different type of the same layout"},
+	{"enum-underlying", SourceBreaking, "an enum has a different underlying type in C++"},
+	{"enumerator-renamed", SourceBreaking, "an enumerator has a different name"},
+	{"alias-removed", SourceBreaking, "an alias is gone"},
+	{"alias-target", SourceBreaking, "an alias refers to a different type"},
 	{"macro-removed", SourceBreaking, "a macro is gone"},
-	{"macro-lowered", SourceBreaking, "a macro has a smaller value, so that version tests go the other way"},
-	{"linkage-removed", SourceBreaking, "a macro that decorates declarations is gone"},
+	{"macro-lowered", SourceBreaking, "a macro has a smaller value, so version checks have the opposite result"},
+	{"linkage-removed", SourceBreaking, "a macro for the linkage of declarations is gone"},
 	{"struct-added", Additive, "a new struct"},
-	{"struct-aliased", Additive, "a struct has a new name, and its old one stays as an alias"},
-	{"typedef-added", Additive, "C no longer needs the word struct"},
+	{"struct-aliased", Additive, "a struct has a new name, and the old name is now an alias"},
+	{"typedef-added", Additive, "C code no longer needs the word struct"},
 	{"enum-added", Additive, "a new enum"},
-	{"enumerator-added", Additive, "a new number; consumers must reject those that they do not know"},
-	{"flag-added", Additive, "a new bit"},
+	{"enumerator-added", Additive, "a new value; consumers must reject unknown values"},
+	{"flag-added", Additive, "a new flag"},
 	{"callback-added", Additive, "a new function-pointer type"},
-	{"alias-added", Additive, "a second name for a type"},
+	{"alias-added", Additive, "a new alias of a type"},
 	{"macro-added", Additive, "a new macro"},
 	{"macro-raised", Additive, "a macro has a larger value, as versions do"},
-	{"macro-respelled", Additive, "a macro has the same value in another spelling"},
-	{"linkage-added", Additive, "a new macro that decorates declarations"},
-	{"python-added", Additive, "Python finds something new"},
+	{"macro-respelled", Additive, "a macro has the same value in another notation"},
+	{"linkage-added", Additive, "a new macro for the linkage of declarations"},
+	{"python-added", Additive, "a new capsule or attribute in Python"},
 }
 
 // Compare returns the changes from one release to another: the most severe first, and equally

@@ -77,12 +77,14 @@ func project(t *testing.T) string {
 
 func TestFilesForHostsFollowTheirSchemas(t *testing.T) {
 	check, root := tool(t, "check-jsonschema"), golden.Root(t)
-	for schema, file := range map[string]string{
-		"vendor.github-actions":   "action.yml",
-		"vendor.github-workflows": "examples/ci/github.yml",
-		"vendor.gitlab-ci":        "examples/ci/gitlab.yml",
+	for schema, files := range map[string][]string{
+		"vendor.github-actions":      {"action.yml"},
+		"vendor.github-workflows":    {"examples/ci/github.yml"},
+		"vendor.gitlab-ci":           {"examples/ci/gitlab.yml"},
+		"vendor.github-issue-forms":  {".github/ISSUE_TEMPLATE/bug.yml", ".github/ISSUE_TEMPLATE/feature.yml"},
+		"vendor.github-issue-config": {".github/ISSUE_TEMPLATE/config.yml"},
 	} {
-		run(t, root, 0, check, "--builtin-schema", schema, file)
+		run(t, root, 0, check, append([]string{"--builtin-schema", schema}, files...)...)
 		bad := filepath.Join(t.TempDir(), "bad.yml")
 		require.NoError(t, os.WriteFile(bad, []byte("jobs: {x: 1}\nruns: 1\nstages: 1\n"), 0o600))
 		run(t, root, 1, check, "--builtin-schema", schema, bad)

@@ -137,16 +137,34 @@ func TestTheVerbsAreTheVerbsOfTheCommand(t *testing.T) {
 }
 
 // The README takes about one screen. Its config is valid, its message is one that a tutorial gets,
-// and its table has what the how-to prints.
+// and its table has the results that the how-to prints.
 func TestTheFirstScreen(t *testing.T) {
 	p := newProject(t, map[string]string{"dlpackgen.yaml": block(t, "README.md", "yaml kernel")})
 	assert.LessOrEqual(t, strings.Count(p.read(t, "dlpackgen.yaml"), "\n"), 20)
-	assert.LessOrEqual(t, strings.Count(page(t, "README.md"), "\n"), 70)
+	assert.LessOrEqual(t, strings.Count(page(t, "README.md"), "\n"), 65)
 	p.run(t, "dlpackgen", "generate")
 	assert.FileExists(t, p.path("csrc/rms_norm_impl.c"))
 	assert.Contains(t, page(t, "docs/tutorials/kernel.md"), block(t, "README.md", "text message"))
 	shown := howTo(t, "reject-read-only-memory.md", "text output")
-	assert.Equal(t, strings.Count(shown, "wrote to it"), strings.Count(page(t, "README.md"), "**overwritten**"))
+	results := regexp.MustCompile(`(?m)^(NumPy|JAX) to (.+) (wrote to it|raised)`).FindAllStringSubmatch(shown, -1)
+	require.Len(t, results, 8)
+	for _, m := range results {
+		row := regexp.MustCompile(`(?m)^\| .*\b` + m[2] + ` .*(?:overwritten|immutable).*$`).FindString(page(t, "README.md"))
+		cells := strings.Split(row, " | ")
+		require.Len(t, cells, 3, "the table has a row for %s", m[2])
+		cell := cells[map[string]int{"NumPy": 1, "JAX": 2}[m[1]]]
+		assert.Equal(t, m[3] == "wrote to it", strings.Contains(cell, "**overwritten**"), m[0])
+	}
+}
+
+// The versions in the README are those whose results the how-to shows.
+func TestTheReadmeNamesTheVersionsOfItsTable(t *testing.T) {
+	pinned := page(t, "tests/requirements.txt") + page(t, "tests/requirements-frameworks.txt")
+	for name, packaged := range map[string]string{"PyTorch": "torch", "Paddle": "paddlepaddle", "tvm-ffi": "apache-tvm-ffi"} {
+		m := regexp.MustCompile(`(?m)^\|.*` + name + ` (\d[\d.]*\d).*overwritten`).FindStringSubmatch(page(t, "README.md"))
+		require.NotNil(t, m, name)
+		assert.Regexp(t, `(?m)^`+packaged+`==`+regexp.QuoteMeta(m[1])+`\b`, pinned, name)
+	}
 }
 
 func TestThePictureIsDrawnByTheCommand(t *testing.T) {

@@ -80,8 +80,8 @@ func (m *markdown) changes(before string, changes []compat.Change) {
 		return
 	}
 	meaning := map[compat.Kind]string{
-		compat.Breaking:       "Programs that were built for " + before + " go wrong",
-		compat.SourceBreaking: "Programs that were written for " + before + " do not compile, or change their meaning",
+		compat.Breaking:       "Compiled programs that use " + before + " can fail",
+		compat.SourceBreaking: "Source code for " + before + " does not compile, or changes its meaning",
 		compat.Additive:       "Additions",
 	}
 	for _, kind := range []compat.Kind{compat.Breaking, compat.SourceBreaking, compat.Additive} {

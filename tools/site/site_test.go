@@ -178,7 +178,7 @@ func TestEveryReleaseHasAPage(t *testing.T) {
 		assert.Contains(t, string(p.files["releases/index.md"]), "["+info.Version+"]("+info.Version+".md)")
 	}
 	assert.Contains(t, string(p.files["releases/1.3.md"]),
-		"`exchange attribute`: Python finds a capsule or an attribute under another name: "+
+		"`exchange attribute`: a capsule or an attribute in Python has a different name: "+
 			"`__c_dlpack_exchange_api__` → `__dlpack_c_exchange_api__`")
 }
 
