@@ -32,4 +32,6 @@ func TestProjectOfKernels(t *testing.T) {
 	}
 	p.env = append(p.env, "PATH="+programs+":"+os.Getenv("PATH"))
 	assert.Contains(t, p.run(t, "sh", "commands"), "21 passed")
+	require.Contains(t, page(t, "docs/how-to/package-of-kernels.md"), "`dlpackgen check` reports nothing")
+	assert.Empty(t, p.run(t, "dlpackgen", "check", "--config", "mylib/dlpackgen.yaml"))
 }
