@@ -17,7 +17,6 @@ import (
 type meter struct {
 	root    string             // of the module
 	seconds map[string]float64 // by package
-	known   map[int]string     // the package of each test binary, because a test may change its folder
 }
 
 // process is Linux's information about a process: its ticks, and those of its terminated children.
@@ -54,31 +53,31 @@ func (m *meter) look(command int, all map[int]process) {
 		}
 		return sum
 	}
-	known := map[int]string{}
 	for _, id := range children[command] {
-		if pkg := cmp.Or(m.known[id], m.tested(id)); pkg != "" {
-			known[id] = pkg
+		if pkg := m.tested(id); pkg != "" {
 			m.seconds[pkg] = max(m.seconds[pkg], float64(ticks(id))/ticksInSecond)
 		}
 	}
-	m.known = known
 }
 
-// tested returns the package that a process tests, from its folder; "" for a compiler.
+// tested returns the package that a process tests; "" for a compiler. The folder is that in which
+// the go command started it, because a test may change to another.
 func (m *meter) tested(id int) string {
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", id))
 	if err != nil || !strings.HasSuffix(program, ".test") {
 		return ""
 	}
-	folder, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", id))
+	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", id))
 	if err != nil {
 		return ""
 	}
-	pkg, err := filepath.Rel(m.root, folder)
-	if err != nil {
-		return ""
+	for _, variable := range strings.Split(string(environ), "\x00") {
+		folder, found := strings.CutPrefix(variable, "PWD=")
+		if pkg, err := filepath.Rel(m.root, folder); found && err == nil {
+			return filepath.ToSlash(pkg)
+		}
 	}
-	return filepath.ToSlash(pkg)
+	return ""
 }
 
 // processes returns the running processes, by id.

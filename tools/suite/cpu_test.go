@@ -42,7 +42,7 @@ func TestLook(t *testing.T) {
 	ids := make([]int, 0, 2)
 	for _, name := range []string{program, sleep} {
 		cmd := exec.Command(name, "600")
-		cmd.Dir = dir
+		cmd.Dir, cmd.Env = root, []string{"PWD=" + dir} // a test that has changed its folder
 		require.NoError(t, cmd.Start())
 		t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
 		ids = append(ids, cmd.Process.Pid)
@@ -55,8 +55,4 @@ func TestLook(t *testing.T) {
 	assert.Equal(t, map[string]float64{"tests/x": 5}, m.seconds)
 	m.look(1, map[int]process{ids[0]: {1, 160}})
 	assert.Equal(t, map[string]float64{"tests/x": 5}, m.seconds, "ended processes still count")
-
-	m.known = map[int]string{ids[0]: "tests/y"}
-	m.look(1, all)
-	assert.Equal(t, map[string]float64{"tests/x": 5, "tests/y": 5}, m.seconds, "it was in another folder at first")
 }
