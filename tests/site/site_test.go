@@ -63,6 +63,9 @@ func TestSite(t *testing.T) {
 			assert.NotEmpty(t, below(pages, folder), "%s has pages", folder)
 		}
 	})
+	t.Run("the words of descriptions are one click away", func(t *testing.T) {
+		assert.Contains(t, string(pages["index.html"]), `href="kernels.html#which-word-do-i-need"`)
+	})
 	t.Run("browser", func(t *testing.T) { browse(t, html, pages) })
 }
 
@@ -178,7 +181,6 @@ type visit struct {
 	Violations []string
 	Overflow   int
 	Stops      int
-	Found      int
 	Text       int
 	Links      int
 	Picture    string
@@ -199,7 +201,11 @@ func browse(t *testing.T, html string, pages map[string][]byte) {
 	require.Len(t, axe, 1, "axe-core of tests/requirements-docs.txt")
 	pictures := filepath.Join(golden.Root(t), ".cache/site/pictures")
 	require.NoError(t, os.MkdirAll(pictures, 0o755))
-	argv := []string{"run", ".", "-axe", axe[0], "-screenshots", pictures, "-search", "aligned"}
+	var searches []string
+	for _, q := range questions {
+		searches = append(searches, q.search)
+	}
+	argv := []string{"run", ".", "-axe", axe[0], "-screenshots", pictures, "-searches", strings.Join(searches, "|")}
 	names := sample(pages)
 	if tier.IsNightly() {
 		argv = append(argv, "-all")
@@ -218,11 +224,14 @@ func browse(t *testing.T, html string, pages map[string][]byte) {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	require.NoError(t, err)
-	found := 0
+	answered := 0
 	for line := range bytes.Lines(out) {
+		if bytes.HasPrefix(line, []byte(`{"Search":`)) {
+			answered += answers(t, "file://"+html+"/", line)
+			continue
+		}
 		var v visit
 		require.NoError(t, json.Unmarshal(line, &v))
-		found += v.Found
 		name := strings.TrimPrefix(v.URL, "file://"+html+"/")
 		t.Run(name+" "+v.Look, func(t *testing.T) {
 			assert.FileExists(t, v.Picture)
@@ -234,8 +243,53 @@ func browse(t *testing.T, html string, pages map[string][]byte) {
 			assert.Empty(t, v.problems())
 		})
 	}
-	assert.Greater(t, found, 0, "the search of a page on the disk finds a word")
+	assert.Equal(t, len(questions), answered, "the search of a page on the disk answers each question")
 }
+
+// questions are searches of readers who look for a word of a description, and the section that
+// answers each. The last ones look for other pages, which the weights of pages must not hide.
+var questions = []struct{ search, answer string }{
+	{"two arguments same dtype", "kernels.html#types-and-values"},
+	{"same shape in two arguments", "kernels.html#shapes"},
+	{"result of another dtype", "kernels.html#results"},
+	{"memory for a result", "kernels.html#results"},
+	{"size of a result", "kernels.html#results"},
+	{"range of a number", "kernels.html#types-and-values"},
+	{"channels last", "kernels.html#memory-of-an-argument"},
+	{"scratch memory", "kernels.html#memory-of-an-argument"},
+	{"not thread-safe", "kernels.html#calls-errors-and-devices"},
+	{"empty tensors", "kernels.html#shapes"},
+	{"remote cache", "how-to/bazel.html#share-results-through-a-remote-cache"},
+	{"exit code", "cli.html#exit-codes-and-formats"},
+	{"unknown-key", "codes/1-yaml-files.html#unknown-key"},
+}
+
+// answers reports whether one of the first three pages of a search has the answer.
+func answers(t *testing.T, site string, line []byte) int {
+	t.Helper()
+	var found struct {
+		Search string
+		Pages  [][]string
+	}
+	require.NoError(t, json.Unmarshal(line, &found))
+	for _, q := range questions {
+		if q.search != found.Search {
+			continue
+		}
+		for _, page := range found.Pages[:min(3, len(found.Pages))] {
+			for _, address := range page {
+				if highlighted.ReplaceAllString(strings.TrimPrefix(address, site), "") == q.answer {
+					return 1
+				}
+			}
+		}
+		assert.Fail(t, "the search does not lead to "+q.answer, "%s\n%s", q.search, found.Pages)
+	}
+	return 0
+}
+
+// highlighted is the part of a link that names the words to mark.
+var highlighted = regexp.MustCompile(`\?h=[^#]*`)
 
 // problems lists what is wrong with a page as it was seen.
 func (v *visit) problems() (all []string) {

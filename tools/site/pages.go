@@ -25,7 +25,7 @@ type pages struct {
 func assemble(tree fs.FS) (*pages, error) {
 	site := &pages{files: map[string][]byte{}}
 	steps := []func(fs.FS) error{site.addWritten, site.addReleases, site.addReference, site.addHeaders,
-		site.addPackages, site.addCodes, site.addConfig, site.rankSources}
+		site.addPackages, site.addCodes, site.addConfig, site.rank}
 	for _, step := range steps {
 		if err := step(tree); err != nil {
 			return nil, err
@@ -34,14 +34,26 @@ func assemble(tree fs.FS) (*pages, error) {
 	return site, nil
 }
 
-var ofSources = regexp.MustCompile(`^reference/(?:c|cpp|go)/`)
+// ranks are the weights of pages in searches; the first pattern that matches applies. Pages for
+// users come before those for developers and the records, and all of them before headers and Go
+// packages, whose many short sections would rank first otherwise.
+var ranks = []struct {
+	pages *regexp.Regexp
+	boost string
+}{
+	{regexp.MustCompile(`^reference/(?:c|cpp|go)/`), "0.2"},
+	{regexp.MustCompile(`^(?:records/|explanation/kernels|(?:architecture|benchmarks|foreign-code|gpu|safety|testing)\.)`), "0.3"},
+	{regexp.MustCompile(`^kernels\.`), "4"},
+}
 
-// rankSources makes searches list the written pages before those of headers and Go packages, whose
-// many short sections would rank first otherwise.
-func (p *pages) rankSources(fs.FS) error {
+// rank writes the weight of each page into its head.
+func (p *pages) rank(fs.FS) error {
 	for name, text := range p.files {
-		if ofSources.MatchString(name) {
-			p.files[name] = append([]byte("---\nsearch: {boost: 0.2}\n---\n\n"), text...)
+		for _, r := range ranks {
+			if path.Ext(name) == ".md" && r.pages.MatchString(name) {
+				p.files[name] = append([]byte("---\nsearch: {boost: "+r.boost+"}\n---\n\n"), text...)
+				break
+			}
 		}
 	}
 	return nil

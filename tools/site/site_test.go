@@ -56,10 +56,14 @@ func TestNavigationListsFolders(t *testing.T) {
 }
 
 func TestSearchesNameWrittenPagesFirst(t *testing.T) {
-	p := &pages{files: map[string][]byte{"kernels.md": []byte("# A\n"), "reference/go/b.md": []byte("# B\n")}}
-	require.NoError(t, p.rankSources(nil))
-	assert.Equal(t, "# A\n", string(p.files["kernels.md"]))
+	p := &pages{files: map[string][]byte{"cli.md": []byte("# A\n"), "reference/go/b.md": []byte("# B\n"),
+		"kernels.md": []byte("# C\n"), "records/d.md": []byte("# D\n"), "schema/kernels.json": []byte("{}\n")}}
+	require.NoError(t, p.rank(nil))
+	assert.Equal(t, "# A\n", string(p.files["cli.md"]))
 	assert.Equal(t, "---\nsearch: {boost: 0.2}\n---\n\n# B\n", string(p.files["reference/go/b.md"]))
+	assert.Equal(t, "---\nsearch: {boost: 4}\n---\n\n# C\n", string(p.files["kernels.md"]))
+	assert.Equal(t, "---\nsearch: {boost: 0.3}\n---\n\n# D\n", string(p.files["records/d.md"]))
+	assert.Equal(t, "{}\n", string(p.files["schema/kernels.json"]))
 }
 
 // keysBelow lists the allowed keys of a part of the schema, each with its section.

@@ -1,9 +1,10 @@
 // Command browser opens pages of the site in headless Chromium, at the widths of a desktop and of a
 // phone, in light and dark colours, and prints the problems of each, one JSON object per line. Only
 // the first page is opened in each look and without scripts, unless -all is set. tests/site decides
-// which problems are errors.
+// which problems are errors. Then it types the searches into the search of the first page, and
+// prints the results of each.
 //
-//	browser -axe axe.min.js -screenshots FOLDER -search WORD URL...
+//	browser -axe axe.min.js -screenshots FOLDER -searches 'WORDS|WORDS' URL...
 package main
 
 import (
@@ -12,14 +13,15 @@ import (
 	"flag"
 	"log"
 	"os"
+	"strings"
 
 	"github.com/chromedp/chromedp"
 )
 
 // options are the flags of a run.
 type options struct {
-	axe, screenshots, search string
-	all                      bool
+	axe, screenshots, searches string
+	all                        bool
 }
 
 func main() {
@@ -27,7 +29,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.axe, "axe", "", "the `FILE` of axe-core")
 	flag.StringVar(&o.screenshots, "screenshots", "", "the `FOLDER` of the pictures")
-	flag.StringVar(&o.search, "search", "", "a `WORD` that the search of the first page must find")
+	flag.StringVar(&o.searches, "searches", "", "`TEXTS` for the search of the first page, with | between them")
 	flag.BoolVar(&o.all, "all", false, "see each page in each look, and not the first page alone")
 	flag.Parse()
 	if err := run(o, flag.Args()); err != nil {
@@ -35,7 +37,7 @@ func main() {
 	}
 }
 
-// run prints a visit for each page and look.
+// run prints a visit for each page and look, and the results of each search.
 func run(o options, urls []string) error {
 	axe, err := os.ReadFile(o.axe)
 	if err != nil {
@@ -58,10 +60,19 @@ func run(o options, urls []string) error {
 			}
 		}
 	}
+	for _, text := range strings.Split(o.searches, "|") {
+		found, err := search(ctx, urls[0], text)
+		if err != nil {
+			return err
+		}
+		if err := out.Encode(found); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// see visits a page in the first look. The first page is visited in all looks, and searched.
+// see visits a page in the first look. The first page is visited in all looks.
 func (o options) see(ctx context.Context, url, axe string, isFirst bool) (seen []*visit, err error) {
 	wanted := looks[:1]
 	if isFirst || o.all {
@@ -73,11 +84,6 @@ func (o options) see(ctx context.Context, url, axe string, isFirst bool) (seen [
 			return nil, err
 		}
 		seen = append(seen, v)
-	}
-	if isFirst {
-		if seen[0].Found, err = searched(ctx, url, o.search); err != nil {
-			return nil, err
-		}
 	}
 	if isFirst || o.all {
 		v, err := read(ctx, url, o.screenshots)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,6 @@ type visit struct {
 	Violations []string // of axe's rules
 	Overflow   int      // pixels by which the page exceeds its window
 	Stops      int      // different elements that the Tab key reaches, of the first 40
-	Found      int      // results of the search, if one was made
 	Text       int      // visible characters of the article without scripts
 	Links      int      // visible links of the navigation without scripts
 	Picture    string
@@ -175,17 +175,38 @@ func (v *visit) tabStops() chromedp.Action[chromedp.Void] {
 	})
 }
 
-// searched types a word into the search, and counts the found pages.
-func searched(ctx context.Context, url, word string) (int, error) {
+// results are what the search of a page found, the best page first.
+type results struct {
+	Search string
+	Pages  [][]string // the links of each page, to the page and to its sections
+}
+
+// links returns the links of each result.
+const links = `[...document.querySelectorAll(".md-search-result__item")].map(item =>
+	[...item.querySelectorAll("a")].map(a => a.href))`
+
+// search types a text into the search of a page.
+func search(ctx context.Context, url, text string) (*results, error) {
 	tab, cancel := chromedp.NewContext(ctx)
 	defer cancel()
 	err := chromedp.Do(tab,
 		chromedp.EmulateViewport(1280, 900),
 		chromedp.Navigate(url),
-		chromedp.SendKeys(`input[data-md-component="search-query"]`, word))
+		chromedp.SendKeys(`input[data-md-component="search-query"]`, text))
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	nodes, err := chromedp.Run(tab, chromedp.Nodes(".md-search-result__item"))
-	return len(nodes), err
+	if _, err := chromedp.Run(tab, chromedp.Nodes(".md-search-result__item")); err != nil {
+		return nil, fmt.Errorf("search for %q: %w", text, err)
+	}
+	found := &results{Search: text}
+	for range 50 { // typing goes on meanwhile, and changes the results
+		before := found.Pages
+		err := chromedp.Do(tab, chromedp.Sleep(200*time.Millisecond),
+			into(&found.Pages, chromedp.Evaluate[[][]string](links)))
+		if err != nil || slices.EqualFunc(before, found.Pages, slices.Equal) {
+			return found, err
+		}
+	}
+	return nil, fmt.Errorf("search for %q: its results change all the time", text)
 }
