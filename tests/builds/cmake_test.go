@@ -3,6 +3,7 @@ package builds
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -65,6 +66,51 @@ func TestCMakeTakesAPrefix(t *testing.T) {
 	p.replace(t, "ex/cmake/CMakeLists.txt", "../dlpackgen.yaml", "../dlpackgen.yaml PREFIX beta_")
 	p.replace(t, "ex/cmake/own.c", "acme_", "beta_")
 	p.builds(t, "from the call", "generate", check)
+}
+
+const bothLanguages = `cmake_minimum_required(VERSION 3.20)
+project(tensors C CXX)
+find_package(dlpackgen REQUIRED)
+dlpackgen_generate(TARGET headers)
+add_executable(tensors a.c b.cpp)
+target_link_libraries(tensors PRIVATE headers)
+`
+
+// CMake passes MSVC's flags to each language if it takes the compiler for MSVC, and to no other
+// compiler. Nothing is compiled.
+func TestTheFlagsForMSVC(t *testing.T) {
+	testtool.Require(t, "cmake", "cmake")
+	testtool.Require(t, "ninja", "ninja-build")
+	testtool.Require(t, "g++", "g++")
+	p := newProject(t, nil)
+	for name, text := range map[string]string{"CMakeLists.txt": bothLanguages, "a.c": "", "b.cpp": "",
+		"dlpackgen.yaml": "version: 1\ntargets: {c: {}, cpp: {}}\n"} {
+		p.write(t, "user/"+name, text)
+	}
+	commands := func(build string, flags ...string) (c, cxx string) {
+		argv := []string{"cmake", "-G", "Ninja", "-B", build, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"}
+		p.run(t, "user", append(argv, flags...)...)
+		for line := range strings.Lines(p.read(t, "user/"+build+"/compile_commands.json")) {
+			switch {
+			case strings.Contains(line, `"command"`) && strings.Contains(line, "/a.c\""):
+				c = line
+			case strings.Contains(line, `"command"`) && strings.Contains(line, "/b.cpp\""):
+				cxx = line
+			}
+		}
+		return c, cxx
+	}
+	msvc := func(language string) []string {
+		return []string{"-DCMAKE_" + language + "_COMPILER_ID=MSVC", "-DCMAKE_" + language + "_COMPILER_FORCED=ON"}
+	}
+	c, cxx := commands("msvc", append(msvc("C"), msvc("CXX")...)...)
+	assert.Contains(t, c, " /std:c11 ")
+	assert.NotContains(t, c, "/Zc:")
+	assert.Contains(t, cxx, " /Zc:__cplusplus ")
+	assert.NotContains(t, cxx, "/std:")
+	c, cxx = commands("gcc")
+	require.Contains(t, c, "a.c")
+	assert.NotRegexp(t, `/std:|/Zc:`, c+cxx)
 }
 
 // A mistake in a call or in the config ends the configuration with the reason.
