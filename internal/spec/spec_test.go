@@ -195,7 +195,7 @@ func TestOneOfEachHoldsEveryKindOfDeclaration(t *testing.T) {
 }
 
 func TestAMissingDocIsAWarning(t *testing.T) {
-	src := strings.Replace(string(source.YAML), "doc: Where a tensor's data is.\n", "\n", 1)
+	src := strings.Replace(string(source.YAML), "doc: The device of a tensor's data.\n", "\n", 1)
 	s, diags := Load("s.yaml", []byte(src))
 	require.NotNil(t, s)
 	require.Len(t, diags.Sorted(), 1)

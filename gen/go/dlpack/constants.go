@@ -13,11 +13,12 @@ import (
 // The version of DLPack that this package serves, and stamps into what it
 // exports.
 const (
-	// Raised when the layout of DLManagedTensorVersioned changes. A consumer that
-	// meets another major version may call the deleter and read nothing else.
+	// Raised when the layout of DLManagedTensorVersioned changes. If the major
+	// version differs, a consumer may call the deleter, but must not read any other
+	// field.
 	MajorVersion = 1
-	// Raised when codes or declarations are added and the layout is kept. A
-	// consumer must reject the enumerators that it does not know.
+	// Raised when codes or declarations are added without a change of layout. A
+	// consumer must reject unknown enumerators.
 	MinorVersion = 3
 )
 
@@ -28,7 +29,7 @@ type Flags uint64
 const (
 	// The consumer must not write to the data.
 	FlagReadOnly Flags = 1 << 0
-	// The data was copied for this consumer, which alone may use it until the
+	// The data is a copy for this consumer, which has exclusive use of it until the
 	// deleter runs.
 	FlagIsCopied Flags = 1 << 1
 	// Elements narrower than a byte are padded instead of packed.
@@ -55,7 +56,7 @@ func (v Flags) String() string {
 }
 
 // DeviceType is the kind of device that holds a tensor's data. Numbers are
-// never reused; 5 and 6 were never given out. It mirrors DLDeviceType of C, in
+// never reused; 5 and 6 were never assigned. It mirrors DLDeviceType of C, in
 // the width of its field.
 type DeviceType int32
 
@@ -80,12 +81,12 @@ const (
 	DeviceROCM DeviceType = 10
 	// Host memory that ROCm has pinned (hipMallocHost).
 	DeviceROCMHost DeviceType = 11
-	// A device that two parties agreed on between themselves.
+	// A device on which a producer and a consumer agreed outside of DLPack.
 	DeviceExtDev DeviceType = 12
 	// Memory that CUDA moves between host and device (cudaMallocManaged).
 	DeviceCUDAManaged DeviceType = 13
-	// Unified shared memory on a whole oneAPI device. Which kind of memory it is
-	// takes a call to its runtime.
+	// Unified shared memory of a whole oneAPI device. Its runtime reports the kind
+	// of memory.
 	DeviceOneAPI DeviceType = 14
 	// A WebGPU buffer.
 	DeviceWebGPU DeviceType = 15
@@ -137,8 +138,8 @@ func (v DeviceType) String() string {
 	return "DeviceType(" + strconv.FormatInt(int64(v), 10) + ")"
 }
 
-// DataTypeCode is what the bits of an element mean. It mirrors DLDataTypeCode
-// of C, in the width of its field.
+// DataTypeCode is how the bits of an element are interpreted. It mirrors
+// DLDataTypeCode of C, in the width of its field.
 type DataTypeCode uint8
 
 // The values of DataTypeCode that DLPack 1.3 knows.
@@ -149,7 +150,7 @@ const (
 	CodeUint DataTypeCode = 1
 	// IEEE 754 floating point.
 	CodeFloat DataTypeCode = 2
-	// A handle without a meaning of its own. Not to be exchanged between libraries.
+	// An opaque handle. It must not be exchanged between libraries.
 	CodeOpaqueHandle DataTypeCode = 3
 	// bfloat16.
 	CodeBFloat DataTypeCode = 4

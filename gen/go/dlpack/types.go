@@ -7,23 +7,23 @@ package dlpack
 
 import "structs"
 
-// Version is the DLPack version that a producer filled a struct by. It mirrors
-// DLPackVersion of C.
+// Version is the DLPack version that the producer of a struct follows. It
+// mirrors DLPackVersion of C.
 type Version struct {
 	_ structs.HostLayout
-	// Another value than the consumer's own means that the layout may differ.
+	// If it differs from the consumer's, the layout may differ too.
 	Major uint32
-	// A larger value than the consumer's own may bring unknown enumerators.
+	// If it exceeds the consumer's, enumerators may be unknown.
 	Minor uint32
 }
 
-// Device is where a tensor's data is. It mirrors DLDevice of C.
+// Device is the device of a tensor's data. It mirrors DLDevice of C.
 type Device struct {
 	_ structs.HostLayout
 	// The kind of device.
 	Type DeviceType
-	// Which device of that kind, in the producer's numbering. 0 for host, pinned
-	// and managed memory.
+	// The number of the device among those of its type, as the producer counts
+	// them. 0 for host, pinned and managed memory.
 	ID int32
 }
 
@@ -44,11 +44,11 @@ type DataType struct {
 // DLTensor of C, with a uintptr in place of each pointer.
 type DLTensor struct {
 	_ structs.HostLayout
-	// The buffer, or a handle on it where the device has no pointers. The first
-	// element is byte_offset bytes after it. Consumers must not rely on any
-	// alignment beyond that of the element.
+	// The buffer, or a handle to it on devices without pointers. The first element
+	// is byte_offset bytes after it. Consumers must not rely on any alignment
+	// beyond that of the element.
 	Data uintptr
-	// Where data is.
+	// The device of the data.
 	Device Device
 	// Number of dimensions. 0 is a scalar.
 	NDim int32
@@ -56,41 +56,40 @@ type DLTensor struct {
 	DType DataType
 	// ndim extents, in elements.
 	Shape uintptr
-	// ndim strides, in elements, not bytes. Where NULL is allowed it means compact
-	// and row-major; consumers should take NULL from any producer of the
-	// unversioned struct.
+	// ndim strides, in elements, not bytes. Where NULL is allowed, it means
+	// contiguous and row-major; consumers should accept NULL in the unversioned
+	// struct.
 	Strides uintptr
 	// Bytes from data to the first element.
 	ByteOffset uint64
 }
 
-// DLManagedTensor is a tensor together with the means to give it back. It says
-// neither its version nor whether it is read-only; from 1.0 on prefer
-// DLManagedTensorVersioned. It mirrors DLManagedTensor of C, with a uintptr in
-// place of each pointer.
+// DLManagedTensor is a tensor with its deleter. It has no version and no
+// read-only flag: from 1.0 on, prefer DLManagedTensorVersioned. It mirrors
+// DLManagedTensor of C, with a uintptr in place of each pointer.
 type DLManagedTensor struct {
 	_ structs.HostLayout
 	// The tensor.
 	DLTensor DLTensor
-	// The producer's own state, for its deleter alone.
+	// The producer's state, for the deleter only.
 	ManagerCtx uintptr
-	// Gives the tensor back and frees this struct. The consumer calls it exactly
+	// Releases the tensor and frees this struct. The consumer calls it exactly
 	// once, from any thread.
 	Deleter uintptr
 }
 
-// DLManagedTensorVersioned is a tensor together with its version, its flags and
-// the means to give it back. Everything up to and including flags keeps its
-// place in every later version. It mirrors DLManagedTensorVersioned of C, with
-// a uintptr in place of each pointer.
+// DLManagedTensorVersioned is a tensor with its version, its flags and its
+// deleter. All fields up to and including flags keep their offsets in every
+// later version. It mirrors DLManagedTensorVersioned of C, with a uintptr in
+// place of each pointer.
 type DLManagedTensorVersioned struct {
 	_ structs.HostLayout
-	// To be checked before anything but deleter is used.
+	// Must be checked before any field except deleter is used.
 	Version Version
-	// The producer's own state, for its deleter alone.
+	// The producer's state, for the deleter only.
 	ManagerCtx uintptr
-	// Gives the tensor back and frees this struct. The consumer calls it exactly
-	// once, from any thread, also when it rejects the tensor.
+	// Releases the tensor and frees this struct. The consumer calls it exactly
+	// once, from any thread, even if it rejects the tensor.
 	Deleter uintptr
 	// A set of DLPACK_FLAG_BITMASK bits; 0 by default.
 	Flags Flags
@@ -98,33 +97,33 @@ type DLManagedTensorVersioned struct {
 	DLTensor DLTensor
 }
 
-// DLPackExchangeAPIHeader is the part of an exchange table that every version
-// shares. It mirrors DLPackExchangeAPIHeader of C, with a uintptr in place of
-// each pointer.
+// DLPackExchangeAPIHeader is the part of an exchange table that is the same in
+// every version. It mirrors DLPackExchangeAPIHeader of C, with a uintptr in
+// place of each pointer.
 type DLPackExchangeAPIHeader struct {
 	_ structs.HostLayout
-	// Another major version than the consumer's own means another table.
+	// If its major version differs from the consumer's, the table differs too.
 	Version Version
-	// The table of an older version, for consumers that do not know this one.
+	// The table of an older version, for consumers that do not support this one.
 	PrevAPI uintptr
 }
 
-// DLPackExchangeAPI is the exchange table: functions that a producer's type
-// offers for its objects. It lives as long as the process. Each object must
-// have exactly the type that the table was found on. It mirrors
-// DLPackExchangeAPI of C, with a uintptr in place of each pointer.
+// DLPackExchangeAPI is the exchange table: functions of a producer's type for
+// its objects. It exists as long as the process. The type of each object must
+// be exactly the type that has the table. It mirrors DLPackExchangeAPI of C,
+// with a uintptr in place of each pointer.
 type DLPackExchangeAPI struct {
 	_ structs.HostLayout
-	// To be checked before anything else is read.
+	// Must be checked before any other field is read.
 	Header DLPackExchangeAPIHeader
 	// Allocates a tensor.
 	ManagedTensorAllocator uintptr
 	// Exports an object as an owned tensor.
 	ManagedTensorFromPyObjectNoSync uintptr
-	// Makes an object of a tensor.
+	// Creates an object from a tensor.
 	ManagedTensorToPyObjectNoSync uintptr
 	// Borrows a view of an object; the only function that may be missing.
 	DLTensorFromPyObjectNoSync uintptr
-	// Gives the stream on which the producer works.
+	// Returns the producer's current stream.
 	CurrentWorkStream uintptr
 }

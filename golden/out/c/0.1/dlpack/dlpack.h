@@ -10,7 +10,7 @@
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
 
-/** Gives a declaration C linkage when it is compiled as C++. */
+/** Declares C linkage when the header is compiled as C++. */
 #ifdef __cplusplus
 #define DLPACK_EXTERN_C extern "C"
 #else
@@ -46,7 +46,7 @@ extern "C" {
 
 /**
  * The kind of device that holds a tensor's data. Numbers are never reused; 5
- * and 6 were never given out.
+ * and 6 were never assigned.
  */
 typedef enum {
   /** Memory of the host. */
@@ -59,18 +59,18 @@ typedef enum {
   kOpenCL = 4
 } DLDeviceType;
 
-/** Where a tensor's data is. */
+/** The device of a tensor's data. */
 typedef struct {
   /** The kind of device. */
   DLDeviceType device_type;
   /**
-   * Which device of that kind, in the producer's numbering. 0 for host, pinned
-   * and managed memory.
+   * The number of the device among those of its type, as the producer counts
+   * them. 0 for host, pinned and managed memory.
    */
   int device_id;
 } DLContext;
 
-/** What the bits of an element mean. */
+/** How the bits of an element are interpreted. */
 typedef enum {
   /** Signed integer. */
   kInt = 0U,
@@ -97,13 +97,13 @@ typedef struct {
 /** A view of memory as an array. It owns nothing. */
 typedef struct {
   /**
-   * The buffer, or a handle on it where the device has no pointers. The first
+   * The buffer, or a handle to it on devices without pointers. The first
    * element is byte_offset bytes after it. Consumers must not rely on any
    * alignment beyond that of the element. NULL when the tensor has no elements.
    * The producer owns what it points to.
    */
   void* data;
-  /** Where data is. */
+  /** The device of the data. */
   DLContext ctx;
   /** Number of dimensions. 0 is a scalar. */
   int ndim;
@@ -115,10 +115,9 @@ typedef struct {
    */
   int64_t* shape;
   /**
-   * ndim strides, in elements, not bytes. Where NULL is allowed it means
-   * compact and row-major; consumers should take NULL from any producer of the
-   * unversioned struct. May be NULL. The deleter of the managed tensor frees
-   * it.
+   * ndim strides, in elements, not bytes. Where NULL is allowed, it means
+   * contiguous and row-major; consumers should accept NULL in the unversioned
+   * struct. May be NULL. The deleter of the managed tensor frees it.
    */
   int64_t* strides;
   /** Bytes from data to the first element. */

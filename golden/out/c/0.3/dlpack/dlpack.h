@@ -10,7 +10,7 @@
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
 
-/** Gives a declaration C linkage when it is compiled as C++. */
+/** Declares C linkage when the header is compiled as C++. */
 #ifdef __cplusplus
 #define DLPACK_EXTERN_C extern "C"
 #else
@@ -46,7 +46,7 @@ extern "C" {
 
 /**
  * The kind of device that holds a tensor's data. Numbers are never reused; 5
- * and 6 were never given out.
+ * and 6 were never assigned.
  */
 typedef enum {
   /** Memory of the host. */
@@ -68,22 +68,22 @@ typedef enum {
   kDLVPI = 9,
   /** Memory of a ROCm device. DLTensor.data is a device pointer. */
   kDLROCM = 10,
-  /** A device that two parties agreed on between themselves. */
+  /** A device on which a producer and a consumer agreed outside of DLPack. */
   kDLExtDev = 12
 } DLDeviceType;
 
-/** Where a tensor's data is. */
+/** The device of a tensor's data. */
 typedef struct {
   /** The kind of device. */
   DLDeviceType device_type;
   /**
-   * Which device of that kind, in the producer's numbering. 0 for host, pinned
-   * and managed memory.
+   * The number of the device among those of its type, as the producer counts
+   * them. 0 for host, pinned and managed memory.
    */
   int device_id;
 } DLContext;
 
-/** What the bits of an element mean. */
+/** How the bits of an element are interpreted. */
 typedef enum {
   /** Signed integer. */
   kDLInt = 0U,
@@ -112,13 +112,13 @@ typedef struct {
 /** A view of memory as an array. It owns nothing. */
 typedef struct {
   /**
-   * The buffer, or a handle on it where the device has no pointers. The first
+   * The buffer, or a handle to it on devices without pointers. The first
    * element is byte_offset bytes after it. Consumers must not rely on any
    * alignment beyond that of the element. NULL when the tensor has no elements.
    * The producer owns what it points to.
    */
   void* data;
-  /** Where data is. */
+  /** The device of the data. */
   DLContext ctx;
   /** Number of dimensions. 0 is a scalar. */
   int ndim;
@@ -130,10 +130,9 @@ typedef struct {
    */
   int64_t* shape;
   /**
-   * ndim strides, in elements, not bytes. Where NULL is allowed it means
-   * compact and row-major; consumers should take NULL from any producer of the
-   * unversioned struct. May be NULL. The deleter of the managed tensor frees
-   * it.
+   * ndim strides, in elements, not bytes. Where NULL is allowed, it means
+   * contiguous and row-major; consumers should accept NULL in the unversioned
+   * struct. May be NULL. The deleter of the managed tensor frees it.
    */
   int64_t* strides;
   /** Bytes from data to the first element. */
@@ -141,21 +140,20 @@ typedef struct {
 } DLTensor;
 
 /**
- * A tensor together with the means to give it back. It says neither its version
- * nor whether it is read-only; from 1.0 on prefer DLManagedTensorVersioned. In
- * Python it is a capsule named "dltensor"; its consumer renames that to
- * "used_dltensor".
+ * A tensor with its deleter. It has no version and no read-only flag: from 1.0
+ * on, prefer DLManagedTensorVersioned. In Python it is a capsule named
+ * "dltensor"; its consumer renames that to "used_dltensor".
  */
 typedef struct DLManagedTensor {
   /** The tensor. */
   DLTensor dl_tensor;
   /**
-   * The producer's own state, for its deleter alone. May be NULL. The producer
-   * owns what it points to.
+   * The producer's state, for the deleter only. May be NULL. The producer owns
+   * what it points to.
    */
   void* manager_ctx;
   /**
-   * Gives the tensor back and frees this struct. The consumer calls it exactly
+   * Releases the tensor and frees this struct. The consumer calls it exactly
    * once, from any thread. May be NULL.
    */
   void (*deleter)(struct DLManagedTensor* self);

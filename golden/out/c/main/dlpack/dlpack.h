@@ -10,7 +10,7 @@
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
 
-/** Gives a declaration C linkage when it is compiled as C++. */
+/** Declares C linkage when the header is compiled as C++. */
 #ifdef __cplusplus
 #define DLPACK_EXTERN_C extern "C"
 #else
@@ -18,14 +18,15 @@
 #endif
 
 /**
- * Raised when the layout of DLManagedTensorVersioned changes. A consumer that
- * meets another major version may call the deleter and read nothing else.
+ * Raised when the layout of DLManagedTensorVersioned changes. If the major
+ * version differs, a consumer may call the deleter, but must not read any other
+ * field.
  */
 #define DLPACK_MAJOR_VERSION 1
 
 /**
- * Raised when codes or declarations are added and the layout is kept. A
- * consumer must reject the enumerators that it does not know.
+ * Raised when codes or declarations are added without a change of layout. A
+ * consumer must reject unknown enumerators.
  */
 #define DLPACK_MINOR_VERSION 3
 
@@ -51,17 +52,17 @@
 extern "C" {
 #endif
 
-/** The DLPack version that a producer filled a struct by. */
+/** The DLPack version that the producer of a struct follows. */
 typedef struct {
-  /** Another value than the consumer's own means that the layout may differ. */
+  /** If it differs from the consumer's, the layout may differ too. */
   uint32_t major;
-  /** A larger value than the consumer's own may bring unknown enumerators. */
+  /** If it exceeds the consumer's, enumerators may be unknown. */
   uint32_t minor;
 } DLPackVersion;
 
 /**
  * The kind of device that holds a tensor's data. Numbers are never reused; 5
- * and 6 were never given out.
+ * and 6 were never assigned.
  */
 #ifdef __cplusplus
 typedef enum : int32_t {
@@ -89,13 +90,13 @@ typedef enum {
   kDLROCM = 10,
   /** Host memory that ROCm has pinned (hipMallocHost). */
   kDLROCMHost = 11,
-  /** A device that two parties agreed on between themselves. */
+  /** A device on which a producer and a consumer agreed outside of DLPack. */
   kDLExtDev = 12,
   /** Memory that CUDA moves between host and device (cudaMallocManaged). */
   kDLCUDAManaged = 13,
   /**
-   * Unified shared memory on a whole oneAPI device. Which kind of memory it is
-   * takes a call to its runtime.
+   * Unified shared memory of a whole oneAPI device. Its runtime reports the
+   * kind of memory.
    */
   kDLOneAPI = 14,
   /** A WebGPU buffer. */
@@ -114,18 +115,18 @@ typedef enum {
   kDLAscend = 21
 } DLDeviceType;
 
-/** Where a tensor's data is. */
+/** The device of a tensor's data. */
 typedef struct {
   /** The kind of device. */
   DLDeviceType device_type;
   /**
-   * Which device of that kind, in the producer's numbering. 0 for host, pinned
-   * and managed memory.
+   * The number of the device among those of its type, as the producer counts
+   * them. 0 for host, pinned and managed memory.
    */
   int32_t device_id;
 } DLDevice;
 
-/** What the bits of an element mean. */
+/** How the bits of an element are interpreted. */
 typedef enum {
   /** Signed integer. */
   kDLInt = 0U,
@@ -133,10 +134,7 @@ typedef enum {
   kDLUInt = 1U,
   /** IEEE 754 floating point. */
   kDLFloat = 2U,
-  /**
-   * A handle without a meaning of its own. Not to be exchanged between
-   * libraries.
-   */
+  /** An opaque handle. It must not be exchanged between libraries. */
   kDLOpaqueHandle = 3U,
   /** bfloat16. */
   kDLBfloat = 4U,
@@ -196,13 +194,13 @@ typedef struct {
 /** A view of memory as an array. It owns nothing. */
 typedef struct {
   /**
-   * The buffer, or a handle on it where the device has no pointers. The first
+   * The buffer, or a handle to it on devices without pointers. The first
    * element is byte_offset bytes after it. Consumers must not rely on any
    * alignment beyond that of the element. NULL when the tensor has no elements.
    * The producer owns what it points to.
    */
   void* data;
-  /** Where data is. */
+  /** The device of the data. */
   DLDevice device;
   /** Number of dimensions. 0 is a scalar. */
   int32_t ndim;
@@ -214,10 +212,10 @@ typedef struct {
    */
   int64_t* shape;
   /**
-   * ndim strides, in elements, not bytes. Where NULL is allowed it means
-   * compact and row-major; consumers should take NULL from any producer of the
-   * unversioned struct. May be NULL only when ndim is 0. The deleter of the
-   * managed tensor frees it.
+   * ndim strides, in elements, not bytes. Where NULL is allowed, it means
+   * contiguous and row-major; consumers should accept NULL in the unversioned
+   * struct. May be NULL only when ndim is 0. The deleter of the managed tensor
+   * frees it.
    */
   int64_t* strides;
   /** Bytes from data to the first element. */
@@ -225,21 +223,20 @@ typedef struct {
 } DLTensor;
 
 /**
- * A tensor together with the means to give it back. It says neither its version
- * nor whether it is read-only; from 1.0 on prefer DLManagedTensorVersioned. In
- * Python it is a capsule named "dltensor"; its consumer renames that to
- * "used_dltensor".
+ * A tensor with its deleter. It has no version and no read-only flag: from 1.0
+ * on, prefer DLManagedTensorVersioned. In Python it is a capsule named
+ * "dltensor"; its consumer renames that to "used_dltensor".
  */
 typedef struct DLManagedTensor {
   /** The tensor. */
   DLTensor dl_tensor;
   /**
-   * The producer's own state, for its deleter alone. May be NULL. The producer
-   * owns what it points to.
+   * The producer's state, for the deleter only. May be NULL. The producer owns
+   * what it points to.
    */
   void* manager_ctx;
   /**
-   * Gives the tensor back and frees this struct. The consumer calls it exactly
+   * Releases the tensor and frees this struct. The consumer calls it exactly
    * once, from any thread. May be NULL.
    */
   void (*deleter)(struct DLManagedTensor* self);
@@ -249,7 +246,7 @@ typedef struct DLManagedTensor {
 #define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
 
 /**
- * The data was copied for this consumer, which alone may use it until the
+ * The data is a copy for this consumer, which has exclusive use of it until the
  * deleter runs.
  */
 #define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
@@ -258,22 +255,22 @@ typedef struct DLManagedTensor {
 #define DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED (1UL << 2UL)
 
 /**
- * A tensor together with its version, its flags and the means to give it back.
- * Everything up to and including flags keeps its place in every later version.
- * In Python it is a capsule named "dltensor_versioned"; its consumer renames
- * that to "used_dltensor_versioned".
+ * A tensor with its version, its flags and its deleter. All fields up to and
+ * including flags keep their offsets in every later version. In Python it is a
+ * capsule named "dltensor_versioned"; its consumer renames that to
+ * "used_dltensor_versioned".
  */
 typedef struct DLManagedTensorVersioned {
-  /** To be checked before anything but deleter is used. */
+  /** Must be checked before any field except deleter is used. */
   DLPackVersion version;
   /**
-   * The producer's own state, for its deleter alone. May be NULL. The producer
-   * owns what it points to.
+   * The producer's state, for the deleter only. May be NULL. The producer owns
+   * what it points to.
    */
   void* manager_ctx;
   /**
-   * Gives the tensor back and frees this struct. The consumer calls it exactly
-   * once, from any thread, also when it rejects the tensor. May be NULL.
+   * Releases the tensor and frees this struct. The consumer calls it exactly
+   * once, from any thread, even if it rejects the tensor. May be NULL.
    */
   void (*deleter)(struct DLManagedTensorVersioned* self);
   /** A set of DLPACK_FLAG_BITMASK bits; 0 by default. */
@@ -283,8 +280,8 @@ typedef struct DLManagedTensorVersioned {
 } DLManagedTensorVersioned;
 
 /**
- * Allocates a tensor like prototype, of which dtype, ndim, shape and device are
- * read. Returns 0, or -1 after it has called SetError once.
+ * Allocates a tensor with the dtype, ndim, shape and device of prototype.
+ * Returns 0, or -1 after one call of SetError.
  */
 typedef int (*DLPackManagedTensorAllocator)(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx,
                                             void (*SetError)(void* error_ctx, const char* kind, const char* message));
@@ -303,49 +300,51 @@ typedef int (*DLPackManagedTensorFromPyObjectNoSync)(void* py_object, DLManagedT
 typedef int (*DLPackDLTensorFromPyObjectNoSync)(void* py_object, DLTensor* out);
 
 /**
- * Gives the native handle of the stream on which the producer works now, NULL
- * on a CPU. Returns 0, or -1 with a Python error set.
+ * Stores the native handle of the producer's current stream; NULL on a CPU.
+ * Returns 0, or -1 with a Python error set.
  */
 typedef int (*DLPackCurrentWorkStream)(DLDeviceType device_type, int32_t device_id, void** out_current_stream);
 
 /**
- * Makes a Python object of a tensor and takes the tensor over. Returns 0, or -1
- * with a Python error set. Needs the GIL.
+ * Creates a Python object that owns the tensor. Returns 0, or -1 with a Python
+ * error set. Needs the GIL.
  */
 typedef int (*DLPackManagedTensorToPyObjectNoSync)(DLManagedTensorVersioned* tensor, void** out_py_object);
 
-/** The part of an exchange table that every version shares. */
+/** The part of an exchange table that is the same in every version. */
 typedef struct DLPackExchangeAPIHeader {
-  /** Another major version than the consumer's own means another table. */
+  /**
+   * If its major version differs from the consumer's, the table differs too.
+   */
   DLPackVersion version;
   /**
-   * The table of an older version, for consumers that do not know this one. May
-   * be NULL. Lives as long as the process.
+   * The table of an older version, for consumers that do not support this one.
+   * May be NULL. Lives as long as the process.
    */
   struct DLPackExchangeAPIHeader* prev_api;
 } DLPackExchangeAPIHeader;
 
 /**
- * The exchange table: functions that a producer's type offers for its objects.
- * It lives as long as the process. Each object must have exactly the type that
- * the table was found on. Python finds it on the type as
- * __dlpack_c_exchange_api__, a capsule named "dlpack_exchange_api".
+ * The exchange table: functions of a producer's type for its objects. It exists
+ * as long as the process. The type of each object must be exactly the type that
+ * has the table. Python finds it on the type as __dlpack_c_exchange_api__, a
+ * capsule named "dlpack_exchange_api".
  */
 typedef struct DLPackExchangeAPI {
-  /** To be checked before anything else is read. */
+  /** Must be checked before any other field is read. */
   DLPackExchangeAPIHeader header;
   /** Allocates a tensor. Never NULL. */
   DLPackManagedTensorAllocator managed_tensor_allocator;
   /** Exports an object as an owned tensor. Never NULL. */
   DLPackManagedTensorFromPyObjectNoSync managed_tensor_from_py_object_no_sync;
-  /** Makes an object of a tensor. Never NULL. */
+  /** Creates an object from a tensor. Never NULL. */
   DLPackManagedTensorToPyObjectNoSync managed_tensor_to_py_object_no_sync;
   /**
    * Borrows a view of an object; the only function that may be missing. May be
    * NULL.
    */
   DLPackDLTensorFromPyObjectNoSync dltensor_from_py_object_no_sync;
-  /** Gives the stream on which the producer works. Never NULL. */
+  /** Returns the producer's current stream. Never NULL. */
   DLPackCurrentWorkStream current_work_stream;
 } DLPackExchangeAPI;
 
