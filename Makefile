@@ -1,25 +1,25 @@
-# make quick    the inner loop: formatted, vetted, up to date, short tests; half a minute
-# make test     what a change must pass: installs what it needs, ends with a count;
+# make quick    checks formatting and generated files, runs vet and the short tests: half a minute
+# make test     runs the tests that a change must pass, and installs what they need;
 #               FUZZTIME=5m fuzzes longer
-# make nightly  make test, and what it leaves out: emulators, other versions of hosts, long fuzzing
+# make nightly  make test with emulators, other versions of hosts, and long fuzzing
 # make torches  reads the tensors of two older versions of torch, which take 12 GB
 # make hosts    runs the callers under other versions of torch, JAX, ONNX Runtime, NumPy and
 #               Paddle, which take 10 GB
 # make pythons  runs the tests of Python modules under newer, debug and free-threaded builds
 #               of CPython
-# make generate renders gen/ anew            make check  tells whether it must be
-# make golden    rewrites golden/ and the README's picture with what the tests make now
+# make generate renders gen/ and backends/    make check  reports files that are out of date
+# make golden   updates golden/, the outputs of pages and the picture of layouts
 # make docs     builds the documentation site in .cache/site/html
-# make release  builds what is published of the commit, in bin/release
-# make bench    measures, a line a goal; ONLY=generate runs one suite of it
-# make fuzz-long gives hostile tensors to the validators of C, C++ and Python;
-#               RUNS=100000000, a few hours
+# make release  builds the packages of the commit, in bin/release
+# make bench    measures, and prints a line for each goal; ONLY=generate runs one suite
+# make fuzz-long passes hostile tensors to the validators of C, C++ and Python;
+#               RUNS=100000000 takes a few hours
 ONLY ?= all
 RUNS ?= 100000000
 FUZZTIME ?= 500ms
 BASE := 834f5b66
-# A build must not depend on whether the checkout has a readable .git. With -trimpath, what tests
-# build in other folders shares the build of the standard library and of dependencies.
+# A build must not depend on whether the checkout has a readable .git. With -trimpath, builds of
+# tests in other folders share the standard library and the dependencies.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 
 .PHONY: help quick test ids nightly torches hosts pythons generate check golden docs release bench fuzz-long setup clean

@@ -199,6 +199,12 @@ func TestTheTwoCommands(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	assert.Contains(t, string(out), "tools/setup.sh", "it does its own set-up")
 	assert.Contains(t, string(out), "./tools/suite", "it counts the commands that ran")
+	for target, runs := range map[string]string{"docs": "go run ./tools/site", "bench": "go run ./bench -only=all",
+		"release": "cd tools/release && go run . -root ../.. -out ../../bin/release"} {
+		out, err := exec.Command("make", "-C", golden.Root(t), "--dry-run", target).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.Contains(t, string(out), runs, "the program that other tests run")
+	}
 }
 
 // TestGenerateInAFreshCheckout makes all that is committed out of what makes it.

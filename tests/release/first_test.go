@@ -36,6 +36,7 @@ func firstResults(t *testing.T) map[string]string {
 }
 
 func TestFirstResultsFitOnAScreen(t *testing.T) {
+	require.Len(t, firstResults(t), len(printed), "one block of commands for each reader")
 	for reader, commands := range firstResults(t) {
 		assert.LessOrEqual(t, strings.Count(commands, "\n"), screen, reader)
 	}

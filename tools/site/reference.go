@@ -37,7 +37,7 @@ func (p *pages) addReference(tree fs.FS) error {
 
 func devicesPage(r *spec.Release) []byte {
 	page := newPage("Device types", "The device types of DLPack "+r.Version+", and how generated code treats them. "+
-		"`dlpackgen list devices` prints those of any release.")
+		"`dlpackgen list devices --dlpack VERSION` prints the types of another release.")
 	page.row("Name", "Value", "Host reads it", "`data` is", "`device_id`", "Streams", "Meaning")
 	page.row("---", "--:", "---", "---", "---", "---", "---")
 	for _, enum := range spec.Of[*spec.Enum](r) {
@@ -89,8 +89,8 @@ func (m *markdown) streams(r *spec.Release) {
 }
 
 func dtypesPage(r *spec.Release) []byte {
-	page := newPage("Data types", "The data types of DLPack "+r.Version+" by the names that descriptions of kernels "+
-		"use. `dlpackgen list dtypes` prints those of any release.")
+	page := newPage("Data types", "The data types of DLPack "+r.Version+", with their names in descriptions of kernels. "+
+		"`dlpackgen list dtypes --dlpack VERSION` prints the types of another release.")
 	page.row("Name", "Type code", "Bits", "Lanes", "PyTorch", "Meaning")
 	page.row("---", "---", "--:", "--:", "---", "---")
 	for _, t := range r.DTypes {
@@ -104,8 +104,8 @@ func dtypesPage(r *spec.Release) []byte {
 }
 
 func targetsPage() []byte {
-	page := newPage("Targets", "What `targets:` of `dlpackgen.yaml` can name. [The config](config.md) lists the keys "+
-		"of each.")
+	page := newPage("Targets", "The targets that `targets:` in `dlpackgen.yaml` can list. [The config](config.md) lists "+
+		"the keys of each target.")
 	page.row("Target", "Oldest DLPack", "Default path", "Output")
 	page.row("---", "---", "---", "---")
 	for _, t := range targets.All() {
@@ -133,8 +133,8 @@ func commandsPage() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := newPage("Command help", "What `dlpackgen COMMAND --help` prints. [The command line](../cli.md) is the contract "+
-		"that pipelines can rely on.")
+	page := newPage("Command help", "The output of `dlpackgen COMMAND --help`. [The command line](../cli.md) describes what "+
+		"scripts can rely on.")
 	for _, path := range paths {
 		text, err := output(program, append(path, "--help")...)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 func (p *pages) addReleases(fs.FS) error {
 	sp := spec.Embedded()
 	index := newPage("Releases of DLPack",
-		"Each page lists the changes since the release before, and the types with their layout.")
+		"Each page lists the changes since the previous release, and the types with their layout.")
 	index.row("Release", "Date", "Changes that break programs", "Additions")
 	index.row("---", "---", "---", "---")
 	var before *spec.Release
@@ -64,7 +64,7 @@ func releasePage(info spec.ReleaseInfo, r, before *spec.Release, changes []compa
 	}
 	page.heading("Layout")
 	page.paragraph("Offsets and sizes are in bytes, on 64-bit systems. `dlpackgen layout --dlpack %s --model all` "+
-		"prints those of other systems.", info.Version)
+		"prints the layouts of other systems.", info.Version)
 	page.paragraph("![The structs of DLPack %s to scale](%s.svg)", info.Version, info.Version)
 	page.structs(r)
 	page.enums(r)
